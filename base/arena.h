@@ -1,0 +1,51 @@
+/*
+ * arena.h - memory of one call or one message: allocated piece by piece, released at once.
+ *
+ * An arena is used by one thread at a time. Running out of memory ends the process: everything the
+ * program must keep is in PostgreSQL, so a crash is safe, and a process that cannot allocate a few
+ * kilobytes cannot answer properly either. Sizes that come from outside are bounded before they get here.
+ *
+ * Under AddressSanitizer every object is a malloc of its own, so that overruns are seen.
+ */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <stddef.h>
+
+#include "base/str.h"
+
+struct arena_block;
+
+struct arena {
+    struct arena_block *blocks;
+    char *next;
+    char *end;
+    size_t block_bytes;
+};
+
+void arena_init(struct arena *arena);
+
+/* Release everything; the arena is as after arena_init. Accepts a zeroed arena. */
+void arena_cleanup(struct arena *arena);
+
+/* Memory aligned for any type, contents undefined; never NULL. */
+void *arena_alloc(struct arena *arena, size_t bytes);
+
+/* Zeroed memory for count objects; never NULL. Ends the process when the product overflows. */
+void *arena_calloc(struct arena *arena, size_t count, size_t bytes);
+
+/* A copy of the bytes with a NUL behind them (not counted). */
+struct str arena_copy(struct arena *arena, struct str text);
+
+/* printf into the arena; NUL terminated. */
+__attribute__((format(printf, 2, 3))) struct str arena_format(struct arena *arena, const char *format, ...);
+
+#define ARENA_NEW(arena, type) ((type *)arena_calloc((arena), 1, sizeof(type)))
+#define ARENA_ARRAY(arena, type, count) ((type *)arena_calloc((arena), (count), sizeof(type)))
+
+/* malloc, calloc and realloc for what outlives a call; never NULL, same rule as above. */
+void *xmalloc(size_t bytes);
+void *xcalloc(size_t count, size_t bytes);
+void *xrealloc(void *memory, size_t bytes);
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * error.h - one closed set of statuses for the whole program, and the error that carries one.
+ *
+ * Whoever detects an error fills it and returns its status; everybody else passes it on with TRY.
+ * There is no thread-local last error. STATUS_MAYBE_DONE (the connection died at COMMIT) must never be
+ * reported as a plain failure.
+ */
+#ifndef BASE_ERROR_H
+#define BASE_ERROR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/macros.h"
+#include "base/str.h"
+
+enum status {
+    STATUS_OK,
+    STATUS_INVALID,      /* the request can never succeed as it stands */
+    STATUS_OUT_OF_RANGE, /* a value outside its permitted range */
+    STATUS_NOT_FOUND,
+    STATUS_EXISTS,
+    STATUS_STALE,        /* an ETag or version that is no longer current */
+    STATUS_PRECONDITION, /* the system is not in the state the request needs */
+    STATUS_LIMIT,        /* too large, too many, or shed because of load */
+    STATUS_UNIMPLEMENTED,
+    STATUS_UNAUTHENTICATED,
+    STATUS_DENIED,
+    STATUS_TIMEOUT,
+    STATUS_CANCELLED,
+    STATUS_UNAVAILABLE, /* nothing happened; try again */
+    STATUS_MAYBE_DONE,  /* the outcome is unknown */
+    STATUS_INTERNAL,
+    STATUS_COUNT
+};
+
+enum {
+    ERROR_MESSAGE_BYTES = 512,
+    ERROR_META_VALUE_BYTES = 257,
+    ERROR_META_COUNT = 6,
+};
+
+/* One pair of an error's metadata; values are cut at 256 bytes, on a character boundary. */
+struct error_meta {
+    const char *key; /* a string literal */
+    char value[ERROR_META_VALUE_BYTES];
+};
+
+struct error {
+    enum status status;
+    const char *reason; /* static UPPER_SNAKE name, see domain/reason.h; NULL: none was given */
+    char sqlstate[6];   /* "" when the database was not the cause */
+    char message[ERROR_MESSAGE_BYTES];
+    struct error_meta meta[ERROR_META_COUNT];
+    size_t meta_count;
+};
+
+/* Fill err (err may be NULL) and return status. A message already there is replaced, with its metadata. */
+PRINTF_LIKE(3, 4)
+enum status error_set(struct error *err, enum status status, const char *format, ...);
+
+/* The same with a va_list and a reason's name. */
+PRINTF_LIKE(4, 0)
+enum status error_set_reason(
+    struct error *err, enum status status, const char *reason, const char *format, __builtin_va_list args);
+
+/* Add metadata to an error that is already set; silently dropped when ERROR_META_COUNT pairs are there. */
+void error_add_meta(struct error *err, const char *key, struct str value);
+void error_add_meta_int(struct error *err, const char *key, int64_t value);
+
+/* "INVALID" for STATUS_INVALID, and so on. */
+const char *status_name(enum status status);
+
+/*
+ * Evaluate a call that returns a status; return from this function unless it is STATUS_OK. What it may
+ * skip must belong to an arena or to a cleanup guard.
+ */
+#define TRY(call)                                                                                            \
+    do {                                                                                                     \
+        enum status try_status = (call);                                                                     \
+        if (try_status != STATUS_OK)                                                                         \
+            return try_status;                                                                               \
+    } while (0)
+
+#endif

@@ -1,0 +1,132 @@
+/*
+ * wire.c - see the header.
+ */
+#include "base/wire.h"
+
+bool wire_read_varint(struct str *input, uint64_t *out)
+{
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < input->len && i < 10; i++) {
+        uint8_t byte = (uint8_t)input->data[i];
+
+        if (i == 9 && byte > 1)
+            return false;
+        value |= (uint64_t)(byte & 0x7F) << (7 * i);
+        if (byte < 0x80) {
+            *out = value;
+            *input = str_of_bytes(input->data + i + 1, input->len - i - 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_little_endian(struct str *input, size_t bytes, uint64_t *out)
+{
+    uint64_t value = 0;
+
+    if (input->len < bytes)
+        return false;
+    for (size_t i = 0; i < bytes; i++)
+        value |= (uint64_t)(uint8_t)input->data[i] << (8 * i);
+    *out = value;
+    *input = str_of_bytes(input->data + bytes, input->len - bytes);
+    return true;
+}
+
+static bool read_value(struct str *rest, struct wire_field *field)
+{
+    uint64_t len;
+
+    switch (field->type) {
+    case WIRE_VARINT:
+        return wire_read_varint(rest, &field->scalar);
+    case WIRE_FIXED64:
+        return read_little_endian(rest, 8, &field->scalar);
+    case WIRE_FIXED32:
+        return read_little_endian(rest, 4, &field->scalar);
+    case WIRE_BYTES:
+        if (!wire_read_varint(rest, &len) || len > rest->len)
+            return false;
+        field->bytes = str_of_bytes(rest->data, (size_t)len);
+        *rest = str_of_bytes(rest->data + len, rest->len - (size_t)len);
+        return true;
+    }
+    return false;
+}
+
+enum wire_result wire_read_field(struct str *input, struct wire_field *out)
+{
+    struct str rest = *input;
+    struct wire_field field = { .bytes = STR_EMPTY };
+    uint64_t tag;
+
+    if (rest.len == 0)
+        return WIRE_END;
+    if (!wire_read_varint(&rest, &tag) || tag > UINT32_MAX || tag >> 3 == 0)
+        return WIRE_MALFORMED;
+    field.number = (uint32_t)(tag >> 3);
+    field.type = (enum wire_type)(tag & 7);
+    if (!read_value(&rest, &field))
+        return WIRE_MALFORMED;
+    *out = field;
+    *input = rest;
+    return WIRE_FIELD;
+}
+
+size_t wire_varint_bytes(uint64_t value)
+{
+    size_t bytes = 1;
+
+    while (value >= 0x80) {
+        value >>= 7;
+        bytes++;
+    }
+    return bytes;
+}
+
+char *wire_put_varint(char *out, uint64_t value)
+{
+    while (value >= 0x80) {
+        *out++ = (char)(uint8_t)(value | 0x80);
+        value >>= 7;
+    }
+    *out++ = (char)(uint8_t)value;
+    return out;
+}
+
+void wire_write_varint(struct buf *out, uint64_t value)
+{
+    char *begin = buf_reserve(out, 10);
+
+    out->len += (size_t)(wire_put_varint(begin, value) - begin);
+}
+
+void wire_write_tag(struct buf *out, uint32_t number, enum wire_type type)
+{
+    wire_write_varint(out, (uint64_t)number << 3 | (uint64_t)type);
+}
+
+void wire_write_scalar(struct buf *out, uint32_t number, uint64_t value)
+{
+    wire_write_tag(out, number, WIRE_VARINT);
+    wire_write_varint(out, value);
+}
+
+void wire_write_fixed64(struct buf *out, uint32_t number, uint64_t value)
+{
+    char *begin;
+
+    wire_write_tag(out, number, WIRE_FIXED64);
+    begin = buf_extend(out, 8);
+    for (size_t i = 0; i < 8; i++)
+        begin[i] = (char)(uint8_t)(value >> (8 * i));
+}
+
+void wire_write_bytes(struct buf *out, uint32_t number, struct str bytes)
+{
+    wire_write_tag(out, number, WIRE_BYTES);
+    wire_write_varint(out, bytes.len);
+    buf_append(out, bytes);
+}

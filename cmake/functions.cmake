@@ -1,0 +1,76 @@
+# The build's vocabulary: one library per folder, text files as constants, one check program per test folder.
+
+set(GENERATED_DIR ${CMAKE_BINARY_DIR}/generated)
+file(MAKE_DIRECTORY ${GENERATED_DIR})
+
+add_library(tavola_options INTERFACE)
+target_include_directories(tavola_options INTERFACE ${CMAKE_SOURCE_DIR} ${GENERATED_DIR})
+target_compile_options(tavola_options INTERFACE
+    -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2
+    -fno-omit-frame-pointer)
+target_compile_definitions(tavola_options INTERFACE _GNU_SOURCE)
+if(TAVOLA_WERROR)
+    target_compile_options(tavola_options INTERFACE -Werror)
+endif()
+if(TAVOLA_SANITIZE)
+    target_compile_options(tavola_options INTERFACE -fsanitize=${TAVOLA_SANITIZE} -fno-sanitize-recover=all)
+    target_link_options(tavola_options INTERFACE -fsanitize=${TAVOLA_SANITIZE})
+endif()
+
+# tavola_library(<folder> <what it may use>...): the folder's *.c, and its sub-folders' one level down.
+function(tavola_library folder)
+    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.c ${CMAKE_SOURCE_DIR}/${folder}/*/*.c)
+    list(FILTER sources EXCLUDE REGEX "/main\\.c$")
+    add_library(${folder} STATIC ${sources})
+    target_link_libraries(${folder} PUBLIC tavola_options ${ARGN})
+endfunction()
+
+# tavola_embed(<library> <prefix> <pattern>): see embed.cmake; the header is "<library>/<prefix>.h".
+function(tavola_embed library prefix pattern)
+    file(GLOB files CONFIGURE_DEPENDS ${pattern})
+    set(out ${GENERATED_DIR}/${library}/${prefix})
+    add_custom_command(
+        OUTPUT ${out}.c ${out}.h
+        COMMAND ${CMAKE_COMMAND} -DPREFIX=${prefix} "-DPATTERN=${pattern}" -DOUT=${out}
+            -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+        DEPENDS ${files} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+        VERBATIM)
+    target_sources(${library} PRIVATE ${out}.c ${out}.h)
+endfunction()
+
+# tavola_test(<name> <folder> <libraries>...): one check program from tests/<folder>/test_*.c; every file
+# defines `Suite *<file>_suite(void)`. Label and time limit are ctest's.
+function(tavola_test name folder)
+    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/test_*.c)
+    if(NOT sources)
+        return()
+    endif()
+    set(declarations "")
+    set(calls "")
+    foreach(path IN LISTS sources)
+        get_filename_component(file ${path} NAME_WE)
+        string(APPEND declarations "Suite *${file}_suite(void);\n")
+        string(APPEND calls "    srunner_add_suite(runner, ${file}_suite());\n")
+    endforeach()
+    file(CONFIGURE OUTPUT ${GENERATED_DIR}/tests/${name}_main.c CONTENT "#include <check.h>
+#include <stdlib.h>
+
+@declarations@
+int main(void)
+{
+    SRunner *runner = srunner_create(NULL);
+    int failed;
+
+@calls@
+    srunner_run_all(runner, CK_ENV);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+" @ONLY)
+    add_executable(${name} ${GENERATED_DIR}/tests/${name}_main.c ${sources})
+    target_link_libraries(${name} PRIVATE ${ARGN} test_support PkgConfig::CHECK)
+    target_compile_options(${name} PRIVATE -Wno-missing-prototypes)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+endfunction()

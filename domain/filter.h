@@ -1,0 +1,45 @@
+/*
+ * filter.h - OData filter text. Parsed in full; honoured so far are comparisons of PartitionKey and RowKey
+ * with string literals, joined by `and`. Anything else that is well formed is NOT_IMPLEMENTED.
+ *
+ * Pure. Depth, size and number of comparisons are bounded by limits.h.
+ */
+#ifndef DOMAIN_FILTER_H
+#define DOMAIN_FILTER_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "domain/entity_key.h"
+
+/* The values between low and high. */
+struct interval {
+    bool has_low, has_high;
+    bool low_open, high_open; /* open: the bound itself is not in it */
+    struct str low, high;
+};
+
+/* A filter reduced to ranges of the two keys. */
+struct key_filter {
+    bool nothing; /* contradictory: no key matches */
+    struct interval partition;
+    struct interval row;
+};
+
+/*
+ * Parse text into key ranges; empty text matches everything. Literals are unescaped into the arena.
+ *
+ * STATUS_OK
+ * STATUS_INVALID        INVALID_INPUT: a syntax error, with its `position` (bytes from 0); too long, too deep
+ * STATUS_UNIMPLEMENTED  NOT_IMPLEMENTED: well formed, but more than key comparisons joined by `and`
+ */
+MUST_USE enum status key_filter_parse(
+    struct str text, struct arena *arena, struct key_filter *out, struct error *err);
+
+bool interval_contains(const struct interval *interval, struct str text);
+bool interval_is_point(const struct interval *interval);
+bool key_filter_matches(const struct key_filter *filter, const struct entity_key *key);
+
+#endif

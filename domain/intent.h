@@ -1,0 +1,27 @@
+/*
+ * intent.h - a row, committed with the write that caused it, saying that something elsewhere has to
+ * follow. It is a pointer (a source key), not a copy: whoever acts on it reads the newest state.
+ */
+#ifndef DOMAIN_INTENT_H
+#define DOMAIN_INTENT_H
+
+#include <stdint.h>
+
+#include "base/str.h"
+#include "domain/entity_key.h"
+
+enum intent_kind {
+    INTENT_RECONCILE = 1, /* make every index of the table agree with this source key */
+    INTENT_TRANSACTION =
+        2, /* carry on this transaction: key.partition = account, key.row = its id, table_id 0 */
+};
+
+struct intent {
+    int16_t bucket;
+    char id[33]; /* 128 bits in hexadecimal: microseconds of the database's clock, lane, counter */
+    int16_t kind;
+    int64_t table_id;
+    struct entity_key key;
+};
+
+#endif

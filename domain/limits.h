@@ -1,0 +1,40 @@
+/*
+ * limits.h - every numeric limit of the product, once, with its unit.
+ *
+ * The data model's limits are those of the Azure Table service; keys have a byte limit of their own
+ * because a longer pair does not fit a b-tree row of PostgreSQL.
+ */
+#ifndef DOMAIN_LIMITS_H
+#define DOMAIN_LIMITS_H
+
+enum {
+    LIMIT_TABLE_NAME_MIN = 3, /* characters */
+    LIMIT_TABLE_NAME_MAX = 63,
+    LIMIT_KEY_UNITS = 512,           /* UTF-16 code units of a partition or row key */
+    LIMIT_KEY_BYTES = 1024,          /* UTF-8 bytes of the same */
+    LIMIT_PROPERTY_NAME_UNITS = 255, /* UTF-16 code units */
+    LIMIT_PROPERTIES = 252,          /* per entity, without the keys and the timestamp */
+    LIMIT_STRING_UNITS = 32768,      /* UTF-16 code units of a string value: 64 KiB */
+    LIMIT_BINARY_BYTES = 65536,
+    LIMIT_ENTITY_BYTES = 1024 * 1024,       /* by the size formula in property.h */
+    LIMIT_BATCH_OPERATIONS = 100,           /* of an entity group transaction */
+    LIMIT_REQUEST_BYTES = 4 * 1024 * 1024,  /* serialized message */
+    LIMIT_RECEIVE_BYTES = 16 * 1024 * 1024, /* the transport's own limit, above the rule */
+    LIMIT_REPLY_BYTES = 3 * 1024 * 1024,    /* but for a single larger entity */
+    LIMIT_PAGE_ROWS = 1000,
+    LIMIT_PAGE_EXAMINED = 10000, /* rows looked at for one page; then it ends early */
+    LIMIT_BATCH_GET_KEYS = 1000,
+    LIMIT_TRANSACTION_STEPS = 100,
+    LIMIT_TRANSACTION_ID_BYTES = 128, /* printable ASCII */
+    LIMIT_FILTER_BYTES = 32768,
+    LIMIT_FILTER_DEPTH = 100, /* nested parentheses and nots */
+    LIMIT_FILTER_COMPARISONS = 200,
+    LIMIT_ETAG_BYTES = 64,
+    LIMIT_TOKEN_BYTES = 4096,
+    LIMIT_INDEXES_PER_TABLE = 20,
+    LIMIT_KEY_PARTS = 16,        /* per key of an index */
+    LIMIT_MEMBERS_UNITS = 32768, /* UTF-16 code units of a list page's Members */
+    BUCKETS = 1024,
+};
+
+#endif

@@ -1,0 +1,300 @@
+/*
+ * operation.h - a request as a value: what is wanted, and what became of it.
+ *
+ * A handler decodes a request into an operation; the store runs all that are waiting together and fills
+ * the outcome; the handler encodes it. Nothing here knows gRPC or SQL.
+ *
+ * Memory: everything an operation points to, inputs and outcome, lives in its arena, which belongs to
+ * the call. Ownership passes to the store with store_submit and comes back with done().
+ */
+#ifndef DOMAIN_OPERATION_H
+#define DOMAIN_OPERATION_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "domain/catalogue.h"
+#include "domain/entity_key.h"
+#include "domain/etag.h"
+#include "domain/filter.h"
+#include "domain/property.h"
+#include "domain/transaction.h"
+
+/* An entity as it is read. */
+struct entity {
+    struct entity_key key;
+    struct etag etag;
+    int64_t timestamp; /* ticks */
+    struct property_list properties;
+};
+
+/* ---- point reads: GetEntity, BatchGetEntities ---- */
+
+struct operation_get {
+    struct entity_key *keys;
+    size_t count;
+};
+
+struct outcome_get {
+    struct entity *entities; /* as many as keys, in their order */
+    bool *found;
+};
+
+/* ---- writes: single, entity group transaction, import ---- */
+
+enum write_kind {
+    WRITE_INSERT,
+    WRITE_REPLACE,
+    WRITE_MERGE,
+    WRITE_INSERT_OR_REPLACE,
+    WRITE_INSERT_OR_MERGE,
+    WRITE_DELETE,
+    WRITE_DELETE_IF_EXISTS, /* steps only: absent is success */
+};
+
+struct write {
+    enum write_kind kind;
+    struct entity_key key;
+    struct property_list properties; /* canonical; empty for deletes */
+    struct condition condition;
+};
+
+struct write_result {
+    struct etag etag;  /* version 0 after a delete */
+    int64_t timestamp; /* ticks, 0 after a delete */
+};
+
+struct operation_write {
+    struct write *writes;
+    size_t count;
+    bool atomic; /* all or nothing, in one partition; false: each on its own (import) */
+};
+
+struct outcome_write {
+    struct write_result *results; /* as many as writes; valid where errors[i] is NULL */
+    struct error **errors;        /* not atomic only: the writes that were refused */
+};
+
+/* ---- pages: QueryEntities ---- */
+
+struct operation_page {
+    struct key_filter filter;
+    bool has_after;
+    struct entity_key after; /* the position: rows strictly behind this key */
+    int32_t limit;           /* 1..LIMIT_PAGE_ROWS */
+};
+
+enum access_path {
+    ACCESS_POINT = 1,
+    ACCESS_ROW_RANGE = 2,
+    ACCESS_INDEX_LOOKUP = 3,
+    ACCESS_PARTITION_SCAN = 4,
+    ACCESS_TABLE_SCAN = 5,
+};
+
+struct query_stats {
+    enum access_path access_path;
+    int64_t rows_examined, bytes_examined, rows_returned, bytes_returned;
+};
+
+struct outcome_page {
+    struct entity *entities;
+    size_t count;
+    bool more; /* there may be more behind `position` */
+    struct entity_key position;
+    int64_t table_id; /* what a page token is bound to */
+    struct query_stats stats;
+};
+
+/* ---- index look-up ---- */
+
+struct value_range {
+    bool has_at_least, has_below;
+    struct value at_least, below;
+};
+
+struct operation_lookup {
+    struct value *equals; /* bind the property parts in order, partition key first */
+    size_t equal_count;
+    struct value_range range; /* of the next part */
+    bool trust_index;         /* false: every hit is checked against its source */
+    bool keys_only;
+    bool has_after;
+    struct entity_key after; /* an entry's key */
+    int32_t limit;
+};
+
+struct lag {
+    int64_t age_us;
+    int64_t open_intents; /* -1: not counted */
+    int64_t as_of;        /* ticks */
+};
+
+struct outcome_lookup {
+    struct entity *entities; /* with the source's keys */
+    size_t count;
+    bool more;
+    struct entity_key position;
+    int64_t table_id;
+    struct lag lag;
+    struct query_stats stats;
+};
+
+/* ---- tables ---- */
+
+struct table_view {
+    struct str name;
+    int64_t created;  /* ticks */
+    struct str index; /* the index whose entries it holds, or empty */
+};
+
+struct operation_tables {
+    int32_t limit;
+    struct str after; /* folded name; empty: from the start */
+};
+
+struct outcome_tables {
+    struct table_view *tables; /* create, get: exactly one */
+    size_t count;
+    bool more;
+    struct str position;
+};
+
+/* ---- long-running operations ---- */
+
+enum run_state { RUN_RUNNING = 1, RUN_PAUSED = 2, RUN_DONE = 3, RUN_FAILED = 4, RUN_CANCELLED = 5 };
+
+struct run_view {
+    struct str operation_id; /* e.g. "build-1a2b" */
+    struct str kind;         /* "build", "drop_index", "delete_table" */
+    struct str target;       /* a table's or index's name */
+    enum run_state state;
+    int64_t done, total;
+    int64_t started, ended; /* ticks, 0: not yet */
+    struct str error;
+};
+
+struct operation_runs {
+    struct str operation_id; /* get, wait */
+    int32_t limit;           /* list */
+    struct str after;
+};
+
+struct outcome_runs {
+    struct run_view *runs;
+    size_t count;
+    bool more;
+    struct str position;
+};
+
+/* ---- indexes ---- */
+
+struct operation_index {
+    struct index definition; /* create: name, source_name, shape, place, keys, projection, definition */
+    int32_t limit;           /* list */
+    struct str after;
+};
+
+struct index_view {
+    struct str definition; /* serialized tavola.v1.Index */
+    enum index_state state;
+    struct lag lag;
+    int64_t entries;
+    int64_t violations;
+    struct run_view build;
+};
+
+struct outcome_index {
+    struct index_view *indexes;
+    size_t count;
+    bool more;
+    struct str position;
+    struct run_view run; /* drop */
+};
+
+/* ---- transactions ---- */
+
+struct operation_transaction {
+    struct transaction transaction; /* submit: id and steps; get, wait: id */
+    int32_t limit;                  /* list */
+    struct str after;
+};
+
+struct outcome_transaction {
+    struct transaction *transactions;
+    size_t count;
+    bool more;
+    struct str position;
+};
+
+/* ---- the operation ---- */
+
+enum operation_kind {
+    OPERATION_GET,
+    OPERATION_WRITE,
+    OPERATION_PAGE,
+    OPERATION_LOOKUP,
+    OPERATION_TABLE_CREATE,
+    OPERATION_TABLE_GET,
+    OPERATION_TABLE_LIST,
+    OPERATION_TABLE_DELETE, /* outcome: runs, one purge */
+    OPERATION_INDEX_CREATE,
+    OPERATION_INDEX_GET,
+    OPERATION_INDEX_LIST,
+    OPERATION_INDEX_DROP, /* outcome: runs */
+    OPERATION_RUN_GET,
+    OPERATION_RUN_LIST,
+    OPERATION_RUN_WAIT, /* answers at the deadline with the state as it is */
+    OPERATION_TRANSACTION_SUBMIT,
+    OPERATION_TRANSACTION_GET,
+    OPERATION_TRANSACTION_LIST,
+    OPERATION_TRANSACTION_WAIT,
+    OPERATION_KIND_COUNT
+};
+
+struct operation {
+    enum operation_kind kind;
+    struct str account;
+    struct str table; /* table or index by name, where the kind needs one */
+    struct arena *arena;
+    int64_t deadline_us; /* clock_monotonic_us; INT64_MAX: none */
+    atomic_bool cancelled;
+
+    union {
+        struct operation_get get;
+        struct operation_write write;
+        struct operation_page page;
+        struct operation_lookup lookup;
+        struct operation_tables tables;
+        struct operation_index index;
+        struct operation_runs runs;
+        struct operation_transaction transaction;
+    } in;
+
+    /* The outcome: status, and either error or out. */
+    enum status status;
+    struct error *error; /* in the arena; NULL when status is STATUS_OK */
+    union {
+        struct outcome_get get;
+        struct outcome_write write;
+        struct outcome_page page;
+        struct outcome_lookup lookup;
+        struct outcome_tables tables;
+        struct outcome_index index;
+        struct outcome_runs runs;
+        struct outcome_transaction transaction;
+    } out;
+
+    /* Called once, from a thread of the store, when the outcome is there. It must not block. */
+    void (*done)(struct operation *operation);
+    struct operation *next; /* the store's own, while it holds the operation */
+};
+
+/* Fill the outcome with a failure; the error is copied into the operation's arena. */
+void operation_fail(struct operation *operation, const struct error *err);
+
+#endif

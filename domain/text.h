@@ -1,0 +1,21 @@
+/*
+ * text.h - what the rules need to know of Unicode.
+ */
+#ifndef DOMAIN_TEXT_H
+#define DOMAIN_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+/*
+ * Check that text is well-formed UTF-8 (no surrogates, no overlong forms) and count its UTF-16 code units.
+ * false: malformed; *bad_offset is the byte where it goes wrong. Either output may be NULL.
+ */
+bool text_check(struct str text, size_t *units, size_t *bad_offset);
+
+/* Take one character from well-formed UTF-8; text must not be empty. */
+uint32_t text_take(struct str *text);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * token.h - opaque tokens: base64url text, signed (HMAC-SHA256, cut to 16 bytes), versioned, bound to a
+ * purpose, a table's incarnation and the query they continue.
+ */
+#ifndef DOMAIN_TOKEN_H
+#define DOMAIN_TOKEN_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+
+enum token_purpose { TOKEN_PAGE = 1, TOKEN_TABLES = 2, TOKEN_LOOKUP = 3, TOKEN_LIST = 4 };
+
+struct token_key {
+    uint8_t bytes[32];
+};
+
+struct token {
+    enum token_purpose purpose;
+    int64_t table_id; /* 0: bound to no table */
+    struct str query; /* any bytes that stand for the query's other fields; only their digest is kept */
+    struct str first, second; /* the position: two strings */
+};
+
+struct str token_encode(const struct token_key *key, const struct token *token, struct arena *arena);
+
+/*
+ * Check text against the expected purpose and query; fills table_id, first, second.
+ * STATUS_INVALID  PAGE_TOKEN_INVALID: malformed, forged, of another purpose or another query
+ */
+MUST_USE enum status token_decode(const struct token_key *key, struct str text, enum token_purpose purpose,
+    struct str query, struct arena *arena, struct token *out, struct error *err);
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * transaction.h - eventually consistent transactions: steps, their outcomes, and the state machine.
+ *
+ *             submit            first step           last step
+ *   (none) -----------> PENDING -----------> RUNNING ----------> DONE
+ *                          |                   |  precondition
+ *                          |                   +------------> FAILED   what was done stays, the timeline says
+ * it |                   |  too many failures
+ *                          +-------------------+------------> DEAD     can be redriven
+ */
+#ifndef DOMAIN_TRANSACTION_H
+#define DOMAIN_TRANSACTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "domain/entity_key.h"
+#include "domain/etag.h"
+#include "domain/property.h"
+
+enum transaction_state {
+    TRANSACTION_PENDING = 1,
+    TRANSACTION_RUNNING = 2,
+    TRANSACTION_DONE = 3,
+    TRANSACTION_FAILED = 4,
+    TRANSACTION_CANCELLED = 5,
+    TRANSACTION_DEAD = 6,
+};
+
+enum step_kind {
+    STEP_INSERT_OR_REPLACE = 1,
+    STEP_INSERT_OR_MERGE = 2,
+    STEP_DELETE_IF_EXISTS = 3,
+    STEP_MOVE = 4,
+};
+
+struct step {
+    enum step_kind kind;
+    struct str table; /* of the entity, for a move of its source */
+    struct entity_key key;
+    struct property_list properties; /* the two upserts */
+    struct str to_table;             /* moves */
+    struct entity_key to_key;
+    struct condition condition; /* on the entity, for a move on its source */
+};
+
+/* One attempt of one step, as the timeline shows it. */
+struct attempt {
+    int32_t step;   /* from 0 */
+    int32_t number; /* from 1, per step */
+    struct str worker;
+    int64_t started, ended; /* ticks */
+    struct str etag_before, etag_after;
+    enum status status;
+    struct str reason; /* e.g. SOURCE_ABSENT, UPDATE_CONDITION_NOT_SATISFIED; may be empty */
+    struct str message;
+};
+
+struct transaction {
+    struct str id;
+    struct str account;
+    enum transaction_state state;
+    struct step *steps;
+    size_t step_count;
+    int32_t steps_done;
+    struct attempt *timeline;
+    size_t attempt_count;
+    int64_t submitted; /* ticks */
+};
+
+/* Steps and timeline as stored bytes: equal steps have equal bytes (this is how a repeat is recognised). */
+struct str transaction_encode_steps(const struct step *steps, size_t count, struct arena *arena);
+bool transaction_decode_steps(struct str bytes, struct arena *arena, struct step **out, size_t *count);
+struct str transaction_encode_timeline(const struct attempt *attempts, size_t count, struct arena *arena);
+bool transaction_decode_timeline(struct str bytes, struct arena *arena, struct attempt **out, size_t *count);
+
+/* 1..128 printable ASCII characters; 1..100 steps, no address twice in one step. INVALID_INPUT. */
+MUST_USE enum status transaction_check(const struct transaction *transaction, struct error *err);
+
+/*
+ * A UUIDv7 carries its time; one older than retention_s at now (ticks) is refused, as TRANSACTION_ID_EXPIRED.
+ * Other ids carry none and are accepted: they are remembered for the retention only.
+ */
+MUST_USE enum status transaction_id_check_age(
+    struct str id, int64_t now, int64_t retention_s, struct error *err);
+
+static inline bool transaction_is_final(enum transaction_state state)
+{
+    return state >= TRANSACTION_DONE;
+}
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * channel.h - the client side: a channel to one server, unary calls and streams on it. Blocking calls;
+ * a channel may be used by several threads, a stream by one at a time.
+ */
+#ifndef RPC_CHANNEL_H
+#define RPC_CHANNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+
+struct rpc_channel;
+struct rpc_stream;
+
+/* How a call ended. */
+struct rpc_status {
+    int code;           /* gRPC status code, 0: OK */
+    struct str message; /* in the arena of the call */
+    struct str details; /* grpc-status-details-bin, or empty */
+};
+
+/* target: "127.0.0.1:50051" or "unix:/path". Proxies from the environment are not used. */
+MUST_USE enum status rpc_channel_open(const char *target, struct rpc_channel **out, struct error *err);
+void rpc_channel_close(struct rpc_channel *channel);
+
+/* Wait until the channel is connected or the time is over; false: it is not. */
+bool rpc_channel_wait_ready(struct rpc_channel *channel, int64_t timeout_ms);
+
+/*
+ * A unary call. The reply and the status live in arena. Always fills status; the reply is empty unless
+ * status->code is 0. timeout_ms 0: none.
+ */
+void rpc_channel_call(struct rpc_channel *channel, const char *path, struct str request, int64_t timeout_ms,
+    struct arena *arena, struct str *reply, struct rpc_status *status);
+
+/* Streams of any kind. */
+MUST_USE enum status rpc_stream_open(struct rpc_channel *channel, const char *path, int64_t timeout_ms,
+    struct rpc_stream **out, struct error *err);
+bool rpc_stream_send(struct rpc_stream *stream, struct str message); /* false: the stream has ended */
+void rpc_stream_half_close(struct rpc_stream *stream);
+bool rpc_stream_receive(
+    struct rpc_stream *stream, struct arena *arena, struct str *message); /* false: ended */
+/* The status after the stream has ended (cancels it if it has not), then frees it. */
+void rpc_stream_finish(struct rpc_stream *stream, struct arena *arena, struct rpc_status *status);
+
+#endif

@@ -1,0 +1,115 @@
+/*
+ * server.h - the completion-queue server: one call machine for all four kinds of method.
+ *
+ * It knows no tables and no messages: requests and replies are bytes. Methods are given as a table; a
+ * generic call stays armed, so that unknown methods get UNIMPLEMENTED at once.
+ *
+ * Threads: events are delivered from the server's queue threads. The functions on a call may be used from
+ * any thread, one at a time per call. No event handler may block.
+ *
+ * Life of a call:
+ *
+ *   begin ---> message* ---> half_closed (client streams) ---> ... ---> rpc_finish ---> ended
+ *
+ * Unary and server-stream methods get begin and exactly one message. Client-stream and bidi methods ask
+ * for each message with rpc_read; half_closed says that no more will come. `ended` is always the last
+ * event, after which the call is gone; `cancelled` comes at most once before it, when the peer went away
+ * or the deadline passed: the handler must still call rpc_finish (which then sends nothing).
+ */
+#ifndef RPC_SERVER_H
+#define RPC_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+
+struct rpc_server;
+struct rpc_call;
+
+enum rpc_kind { RPC_UNARY, RPC_CLIENT_STREAM, RPC_SERVER_STREAM, RPC_BIDI };
+
+struct rpc_method {
+    const char *path; /* "/tavola.v1.EntityService/GetEntity"; static */
+    enum rpc_kind kind;
+    const void *handler; /* the service's own; see rpc_call_method */
+};
+
+struct rpc_events {
+    /* A call has arrived; set its state with rpc_call_set_state. May be NULL. */
+    void (*begin)(struct rpc_call *call);
+    /* A message, borrowed until the call ends (unary, server stream) or until the next rpc_read. */
+    void (*message)(struct rpc_call *call, struct str message);
+    /* No more messages will come (client stream, bidi). */
+    void (*half_closed)(struct rpc_call *call);
+    /* The message given to rpc_send has left: the next may be sent. This is flow control. */
+    void (*sent)(struct rpc_call *call);
+    /* The peer went away or the deadline passed. May be NULL. */
+    void (*cancelled)(struct rpc_call *call);
+    /* The last event; release what the state holds. The arena goes by itself. May be NULL. */
+    void (*ended)(struct rpc_call *call);
+    /* A queue thread has drained everything that had arrived: a good moment to run a batch. May be NULL. */
+    void (*drained)(void *context);
+};
+
+struct rpc_options {
+    const char *listen; /* "127.0.0.1:50051", "[::1]:0", "unix:/path" */
+    int threads;        /* queue threads, 1..64 */
+    size_t receive_bytes;
+    const struct rpc_method *methods;
+    size_t method_count;
+    struct rpc_events events;
+    void *context; /* given to `drained`, and by rpc_call_context */
+};
+
+/*
+ * Bind and start. STATUS_UNAVAILABLE: the address is in use or not ours; the message names it.
+ */
+MUST_USE enum status rpc_server_start(
+    const struct rpc_options *options, struct rpc_server **out, struct error *err);
+
+/* The port that was bound (of use with port 0); 0 for a Unix socket. */
+int rpc_server_port(const struct rpc_server *server);
+
+/*
+ * Stop taking calls (GOAWAY), let open ones finish for at most grace_ms, then cancel the rest, join the
+ * threads and free the server. Blocks.
+ */
+void rpc_server_stop(struct rpc_server *server, int64_t grace_ms);
+
+/* Calls that have begun and not ended. */
+int rpc_server_open_calls(const struct rpc_server *server);
+
+/* ---- a call ---- */
+
+const struct rpc_method *rpc_call_method(const struct rpc_call *call);
+void *rpc_call_context(const struct rpc_call *call);
+struct arena *rpc_call_arena(struct rpc_call *call); /* lives until `ended` has returned */
+void *rpc_call_state(const struct rpc_call *call);
+void rpc_call_set_state(struct rpc_call *call, void *state);
+int64_t rpc_call_deadline_us(const struct rpc_call *call); /* clock_monotonic_us; INT64_MAX: none */
+bool rpc_call_is_cancelled(const struct rpc_call *call);
+struct str rpc_call_peer(struct rpc_call *call);
+
+/* The first value of a metadata key (lower case); empty when it was not sent. */
+struct str rpc_call_metadata(struct rpc_call *call, const char *key);
+
+/* Ask for the next message (client stream, bidi); answered by `message` or `half_closed`. */
+void rpc_read(struct rpc_call *call);
+
+/* Send one message of a stream; the bytes are copied. One at a time: wait for `sent`. */
+void rpc_send(struct rpc_call *call, struct str message);
+
+/* A unary reply, or the last message of a client-stream method, with status OK. The bytes are copied. */
+void rpc_reply(struct rpc_call *call, struct str message);
+
+/*
+ * End the call. code is a gRPC status code (0..16); message is UTF-8; details is the serialized
+ * google.rpc.Status for grpc-status-details-bin, empty: none.
+ */
+void rpc_finish(struct rpc_call *call, int code, struct str message, struct str details);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * store.h - the one door to PostgreSQL for requests: operations go in, outcomes come back.
+ *
+ * store_submit never blocks and may be called from any thread. Operations wait in lanes - point reads,
+ * writes, pages, catalogue changes - each served by threads with connections of their own, so slow work
+ * never holds up point operations. What arrived while the previous round trip was under way forms the
+ * next batch. Operations that wait for something (OPERATION_RUN_WAIT, OPERATION_TRANSACTION_WAIT) are
+ * state, not threads.
+ *
+ * Overload: a lane that is full refuses with STATUS_LIMIT / SERVER_BUSY at once. No database: operations
+ * are refused with STATUS_UNAVAILABLE / STORE_UNAVAILABLE after a short wait; nothing happened. A commit
+ * whose answer was lost is resolved through its marker (guard G6) and answered as what it was, or as
+ * STATUS_MAYBE_DONE / OUTCOME_UNKNOWN.
+ */
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "domain/intent.h"
+#include "domain/operation.h"
+
+struct store;
+
+struct store_options {
+    const char *postgres; /* a libpq connection string */
+    int read_threads;     /* 1..16 */
+    int write_threads;    /* 1..16 */
+    int page_threads;     /* 1..16 */
+    int most_waiting;     /* operations per lane before it refuses */
+    int batch_operations; /* the most operations of one batch, 1..1024 */
+    int batch_bytes;      /* the most property bytes of one batch */
+    int64_t transaction_retention_s;
+
+    /* Called after COMMIT, from a lane's thread, with the intents of one batch: hints for the queue, lost
+     * without harm. It must not block. */
+    void (*intents_committed)(void *context, const struct intent *intents, size_t count);
+    void *context;
+
+    /* Called when the database becomes reachable or unreachable, once per change. */
+    void (*availability_changed)(void *context, bool available, const char *why);
+};
+
+/*
+ * Start the lanes. It succeeds without a database and retries by itself. A database with another schema
+ * version than the program's is reported as unavailable, the message naming `tavola migrate`.
+ */
+MUST_USE enum status store_open(const struct store_options *options, struct store **out, struct error *err);
+
+/* Answer what waits with UNAVAILABLE / SERVER_DRAINING, finish what runs, join the threads. */
+void store_close(struct store *store);
+
+void store_submit(struct store *store, struct operation *operation);
+
+bool store_is_available(const struct store *store);
+
+/* Operations submitted and not yet answered. */
+int store_in_flight(const struct store *store);
+
+#endif
