@@ -56,6 +56,12 @@ void store_submit(struct store *store, struct operation *operation);
 
 bool store_is_available(const struct store *store);
 
+/*
+ * The key that signs page tokens: one for all servers of a database, made by the first migration.
+ * STATUS_UNAVAILABLE until the database has been reached.
+ */
+MUST_USE enum status store_token_key(struct store *store, uint8_t out[32], struct error *err);
+
 /* Operations submitted and not yet answered. */
 int store_in_flight(const struct store *store);
 

@@ -1,0 +1,94 @@
+-- What has to follow a write, and what has followed.
+
+-- Open = the row exists, done = it is deleted. Appended and deleted, never updated.
+create table intents (
+    bucket        smallint not null,                 -- of the source key
+    id            uuid     not null,                 -- microseconds of this database's clock, lane, counter
+    kind          smallint not null,
+    table_id      bigint   not null,
+    partition_key text     collate "C" not null,
+    row_key       text     collate "C" not null,
+    version       bigint   not null,
+    primary key (bucket, id)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+create index intents_key on intents (table_id, partition_key, row_key);
+
+-- One row per source key that has entries: who holds its lock decides what they are.
+create table index_state (
+    bucket        smallint not null,
+    table_id      bigint   not null,
+    partition_key text     collate "C" not null,
+    row_key       text     collate "C" not null,
+    applied       bigint   not null,                 -- version of the source the entries were made from
+    manifest      bytea    not null,                 -- the entries: index, key, digest
+    primary key (table_id, partition_key, row_key, bucket)
+) with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05);
+
+-- Work that fails: RETRYING keeps its intents, DEAD has taken their place.
+create table dead_letters (
+    bucket        smallint not null,
+    kind          smallint not null,
+    table_id      bigint   not null,
+    partition_key text     collate "C" not null,
+    row_key       text     collate "C" not null,
+    index_id      bigint   not null,                 -- 0: the key as a whole
+    dead          boolean  not null,
+    failures      integer  not null,
+    next_try      timestamptz not null default now(),
+    cause         text     not null,
+    history       text     not null,
+    first_failed  timestamptz not null default now(),
+    last_failed   timestamptz not null default now(),
+    primary key (kind, table_id, partition_key, row_key, index_id, bucket)
+);
+
+create table indexes (
+    index_id        bigint   primary key,            -- of this build, and of its entries' table
+    source_table_id bigint   not null,
+    account         text     collate "C" not null,
+    name            text     collate "C" not null,
+    folded          text     collate "C" not null,
+    state           smallint not null,
+    definition      bytea    not null,
+    violations      bigint   not null default 0,
+    operation_id    text     not null
+);
+create unique index indexes_name on indexes (account, folded);
+
+-- Long-running operations: a row that any worker can carry on.
+create table operations (
+    operation_id     text     primary key,
+    account          text     collate "C" not null,
+    kind             text     not null,
+    target           text     not null,
+    state            smallint not null,
+    done             bigint   not null default 0,
+    total            bigint   not null default 0,
+    started          bigint   not null,
+    ended            bigint   not null default 0,
+    error            text     not null default '',
+    table_id         bigint   not null,              -- the source table, or the one to purge
+    index_id         bigint   not null default 0,
+    phase            smallint not null default 0,
+    has_cursor       boolean  not null default false,
+    cursor_partition text     collate "C" not null default '',
+    cursor_row       text     collate "C" not null default '',
+    faults           bigint   not null default 0     -- differences met in this pass
+);
+create index operations_running on operations (operation_id) where state = 1;
+
+-- Who relays and polls which buckets: spreads work, nothing relies on it.
+create table leases (
+    lane  smallint primary key,
+    owner text not null,
+    until timestamptz not null
+);
+insert into leases select lane, '', now() from generate_series(0, 15) lane;
+
+-- Up to when everything acknowledged has been applied, per lane, as the relay last saw it.
+create table watermarks (
+    lane         smallint primary key,
+    as_of        bigint not null,                    -- ticks
+    open_intents bigint not null
+);
+insert into watermarks select lane, 0, 0 from generate_series(0, 15) lane;

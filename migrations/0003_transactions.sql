@@ -1,0 +1,14 @@
+-- Eventually consistent transactions: the steps' state is the receipt, it commits with the effect.
+create table transactions (
+    bucket     smallint not null,
+    account    text     collate "C" not null,
+    txn_id     text     collate "C" not null,
+    state      smallint not null,
+    steps      bytea    not null,                    -- equal steps have equal bytes
+    steps_done integer  not null,
+    timeline   bytea    not null,
+    submitted  bigint   not null,
+    finished   bigint   not null default 0,
+    primary key (account, txn_id, bucket)
+);
+create index transactions_finished on transactions (finished) where finished > 0;

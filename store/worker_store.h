@@ -1,0 +1,121 @@
+/*
+ * worker_store.h - what workers do in PostgreSQL. Each function is one short transaction, or a few that
+ * may each be the last: a crash between any two leaves work that another worker carries on.
+ *
+ * A worker_store is a connection with its catalogue; it belongs to one thread, connects by itself and
+ * again after a loss. Every function returns STATUS_UNAVAILABLE when there is no database (at most once a
+ * second it tries to connect) and changes nothing then.
+ */
+#ifndef STORE_WORKER_STORE_H
+#define STORE_WORKER_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "domain/intent.h"
+
+struct worker_store;
+
+/* worker: the name that shows in leases and timelines. Does not connect yet. */
+MUST_USE enum status worker_store_open(
+    const char *postgres, const char *worker, struct worker_store **out, struct error *err);
+void worker_store_close(struct worker_store *store);
+
+/* ---- reconciling source keys (the protocol's heart) ---- */
+
+struct reconcile_counts {
+    int64_t keys;       /* with something open */
+    int64_t entries_written, entries_deleted;
+    int64_t intents_removed;
+    int64_t violations;
+};
+
+/*
+ * Make every live index agree with these source keys, in one transaction: fence, catalogue, lock the
+ * keys' state rows, read their intents, read the sources, write entries and manifests, remove exactly
+ * those intents, commit. `force`: also keys without an open intent (the builder's); otherwise those are
+ * left alone. Intents of kind INTENT_RECONCILE only. Keys may repeat.
+ *
+ * Any failure: nothing happened. counts is added to.
+ */
+MUST_USE enum status worker_reconcile(struct worker_store *store, const struct intent *intents, size_t count,
+    bool force, struct reconcile_counts *counts, struct error *err);
+
+/* ---- transactions ---- */
+
+/*
+ * Carry out the next step of the transaction an intent of kind INTENT_TRANSACTION names. *finished: none is
+ * left (or it was finished before, or is unknown) and the intent is gone.
+ * A step that fails for a reason of its own (its precondition) ends the transaction as FAILED and returns
+ * STATUS_OK with *finished true.
+ */
+MUST_USE enum status worker_transaction_step(
+    struct worker_store *store, const struct intent *intent, bool *finished, struct error *err);
+
+/* ---- failures: durable counts and dead letters ---- */
+
+/*
+ * Count a failure of this intent's key in a transaction of its own: the row says RETRYING, with the cause
+ * and the time before which nobody tries again. *failures: the new count.
+ */
+MUST_USE enum status worker_count_failure(struct worker_store *store, const struct intent *intent,
+    const struct error *cause, int32_t *failures, struct error *err);
+MUST_USE enum status worker_retry_after(
+    struct worker_store *store, const struct intent *intent, int64_t delay_ms, struct error *err);
+
+/* Turn it into a dead letter and remove the key's intents, in one commit; a transaction becomes DEAD. */
+MUST_USE enum status worker_bury(struct worker_store *store, const struct intent *intent, struct error *err);
+
+/* ---- leases, scanning, lag ---- */
+
+enum { LEASE_LANES = 16 }; /* lane = bucket / (BUCKETS / LEASE_LANES) */
+
+/*
+ * Renew the lanes this worker holds and take free ones, for lease_ms. Leases spread work; nothing relies
+ * on them.
+ */
+MUST_USE enum status worker_hold_leases(struct worker_store *store, int64_t lease_ms, bool held[LEASE_LANES],
+    struct error *err);
+MUST_USE enum status worker_release_leases(struct worker_store *store, struct error *err);
+
+/*
+ * Open intents of a lane that are at least min_age_ms old, whose key is not waiting for its next retry,
+ * oldest first per bucket, at most `most` in all. from_id: 32 hexadecimal digits, rows before it are not
+ * looked at; "" scans from the start (guard G7: do so every few minutes). next_low_id (33 bytes): a safe
+ * from_id for later passes: a minute behind the oldest open intent of the lane.
+ */
+MUST_USE enum status worker_scan_intents(struct worker_store *store, int lane, const char *from_id,
+    int64_t min_age_ms, size_t most, struct arena *arena, struct intent **out, size_t *count,
+    char next_low_id[33], struct error *err);
+
+/*
+ * Compute and store, in one snapshot per lane, up to when everything acknowledged has been applied:
+ * as_of = min(now, time of the oldest open intent). lag_us and open_intents: over the lanes held.
+ */
+MUST_USE enum status worker_update_watermarks(struct worker_store *store, const bool held[LEASE_LANES],
+    int64_t *lag_us, int64_t *open_intents, struct error *err);
+
+/* ---- long-running operations: index builds, drops, purges ---- */
+
+/*
+ * Do one chunk of one running operation that nobody else is working on. *worked false: there is none.
+ * Each chunk ends with its checkpoint committed.
+ */
+MUST_USE enum status worker_run_operation(struct worker_store *store, bool *worked, struct error *err);
+
+/* ---- sweeping ---- */
+
+struct sweep_counts {
+    int64_t dead_rows, markers, transactions;
+};
+
+/*
+ * One round: purge dead rows older than min_age_s through the floor (guard G3), commit markers of dead lanes,
+ * finished transactions older than retention_s. Bounded work: *more says that there is more to do now.
+ */
+MUST_USE enum status worker_sweep(struct worker_store *store, int64_t min_age_s, int64_t retention_s,
+    struct sweep_counts *counts, bool *more, struct error *err);
+
+#endif
