@@ -1,0 +1,355 @@
+/*
+ * config.c - settings from the environment, by table. See config.h.
+ */
+#include "base/config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_BAD_CONFIG = 2, NAME_BYTES = 96 };
+
+extern char **environ;
+
+/* ---- suggestions ---- */
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Edits that turn one name into the other (insert, delete, replace). */
+static size_t edit_distance(const char *from, const char *to)
+{
+    size_t row[NAME_BYTES + 1];
+    size_t to_len = strlen(to);
+
+    if (to_len > NAME_BYTES || strlen(from) > NAME_BYTES)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= to_len; j++)
+        row[j] = j;
+    for (size_t i = 0; from[i]; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i + 1;
+        for (size_t j = 0; j < to_len; j++) {
+            size_t replaced = diagonal + (from[i] != to[j]);
+
+            diagonal = row[j + 1];
+            row[j + 1] = least(replaced, least(row[j], row[j + 1]) + 1);
+        }
+    }
+    return row[to_len];
+}
+
+const char *config_nearest(const char *name, const char *const *names, size_t count)
+{
+    const char *nearest = NULL;
+    size_t best = strlen(name) / 4 + 1; /* farther than this is no misspelling */
+
+    for (size_t i = 0; i < count; i++) {
+        size_t distance = edit_distance(name, names[i]);
+
+        if (distance < best) {
+            best = distance;
+            nearest = names[i];
+        }
+    }
+    return nearest;
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t len = strlen(text), ending_len = strlen(ending);
+
+    return len >= ending_len && strcmp(text + len - ending_len, ending) == 0;
+}
+
+/* A Service called tavola gives every pod of its namespace TAVOLA_PORT=tcp://... and six more. */
+static bool is_service_link(const char *name, const char *value)
+{
+    const char *port = strstr(name, "_PORT_");
+
+    return strncmp(value, "tcp://", 6) == 0 || strncmp(value, "udp://", 6) == 0 ||
+           ends_with(name, "_SERVICE_HOST") || strstr(name, "_SERVICE_PORT") ||
+           (port && isdigit((unsigned char)port[6]));
+}
+
+const char *config_stray_hint(const char *name, const char *value)
+{
+    return is_service_link(name, value)
+               ? " (it looks like a Kubernetes service link: set enableServiceLinks: false in the pod's spec)"
+               : "";
+}
+
+/* ---- values ---- */
+
+bool config_is_address(const char *value)
+{
+    const char *colon = strrchr(value, ':');
+    size_t digits;
+
+    if (strncmp(value, "unix:", 5) == 0)
+        return value[5] == '/';
+    if (!colon || colon == value || strchr(value, '/'))
+        return false;
+    if (value[0] == '[' ? colon[-1] != ']' : memchr(value, ':', (size_t)(colon - value)) != NULL)
+        return false;
+    digits = strspn(colon + 1, "0123456789");
+    return digits >= 1 && digits <= 5 && colon[1 + digits] == '\0' && atol(colon + 1) <= 65535;
+}
+
+static bool parse_int(const char *text, int64_t *out)
+{
+    char *end;
+    long long value;
+
+    if (!isdigit((unsigned char)text[0]) && text[0] != '-')
+        return false;
+    errno = 0;
+    value = strtoll(text, &end, 10);
+    if (errno != 0 || *end != '\0')
+        return false;
+    *out = value;
+    return true;
+}
+
+static int find_choice(const struct config_setting *setting, const char *value)
+{
+    for (int i = 0; setting->choices[i]; i++)
+        if (strcmp(setting->choices[i], value) == 0)
+            return i;
+    return -1;
+}
+
+static void append_allowed(const struct config_setting *setting, struct buf *out)
+{
+    switch (setting->type) {
+    case CONFIG_STRING:
+    case CONFIG_SECRET:
+        buf_format(out, "%s", setting->allowed ? setting->allowed : "text");
+        break;
+    case CONFIG_INT:
+        buf_format(out, "%lld..%lld", (long long)setting->min, (long long)setting->max);
+        if (setting->unit)
+            buf_format(out, " %s", setting->unit);
+        break;
+    case CONFIG_CHOICE:
+        for (size_t i = 0; setting->choices[i]; i++)
+            buf_format(out, "%s%s", i ? ", " : "", setting->choices[i]);
+        break;
+    }
+}
+
+/* Store one value; false: the setting does not take it. value NULL: not set, no default. */
+static bool store_value(const struct config_setting *setting, const char *value, void *out)
+{
+    char *field = (char *)out + setting->offset;
+
+    switch (setting->type) {
+    case CONFIG_STRING:
+    case CONFIG_SECRET:
+        memcpy(field, &value, sizeof(value));
+        return !value || !setting->accepts || setting->accepts(value);
+    case CONFIG_INT: {
+        int64_t number = 0;
+
+        if (value && (!parse_int(value, &number) || number < setting->min || number > setting->max))
+            return false;
+        memcpy(field, &number, sizeof(number));
+        return true;
+    }
+    case CONFIG_CHOICE: {
+        int choice = value ? find_choice(setting, value) : 0;
+
+        memcpy(field, &choice, sizeof(choice));
+        return choice >= 0;
+    }
+    }
+    return false;
+}
+
+/* ---- loading ---- */
+
+static bool is_called(const char *variable, const char *name)
+{
+    size_t len = strlen(name);
+
+    return strncmp(variable, name, len) == 0 && variable[len] == '=';
+}
+
+/* The value of a setting; NULL when it is not set, or set to nothing. */
+static const char *find_value(char *const *environment, const char *name)
+{
+    for (size_t i = 0; environment[i]; i++)
+        if (is_called(environment[i], name) && environment[i][strlen(name) + 1] != '\0')
+            return environment[i] + strlen(name) + 1;
+    return NULL;
+}
+
+static size_t load_setting(
+    const struct config_setting *setting, char *const *environment, void *out, struct buf *problems)
+{
+    const char *value = find_value(environment, setting->name);
+
+    if (!value && setting->required) {
+        buf_format(problems, "%s is not set: %s; allowed: ", setting->name, setting->help);
+    } else {
+        if (!value)
+            value = setting->fallback;
+        if (store_value(setting, value, out))
+            return 0;
+        buf_format(problems, "%s has a bad value%s", setting->name, config_stray_hint(setting->name, value));
+        if (setting->type != CONFIG_SECRET)
+            buf_format(problems, ": \"%s\"", value);
+        buf_format(problems, "; allowed: ");
+    }
+    append_allowed(setting, problems);
+    buf_append_byte(problems, '\n');
+    return 1;
+}
+
+/* Complain about a variable with our prefix that is no setting. */
+static size_t check_known(const struct config_program *program, const char *variable, struct buf *problems)
+{
+    const char *names[64];
+    char name[NAME_BYTES];
+    const char *equals = strchr(variable, '=');
+    const char *nearest;
+    size_t count = least(program->count, ARRAY_LEN(names));
+
+    if (!equals || strncmp(variable, CONFIG_PREFIX, strlen(CONFIG_PREFIX)) != 0)
+        return 0;
+    for (size_t i = 0; i < program->count; i++)
+        if (is_called(variable, program->settings[i].name))
+            return 0;
+    for (size_t i = 0; i < count; i++)
+        names[i] = program->settings[i].name;
+    snprintf(name, sizeof(name), "%.*s", (int)(equals - variable), variable);
+    nearest = config_nearest(name, names, count);
+    buf_format(
+        problems, "%s is not a setting of %s%s", name, program->name, config_stray_hint(name, equals + 1));
+    if (nearest)
+        buf_format(problems, "; did you mean %s?\n", nearest);
+    else
+        buf_format(problems, "; %s --help lists them all\n", program->name);
+    return 1;
+}
+
+size_t config_load(
+    const struct config_program *program, char *const *environment, void *out, struct buf *problems)
+{
+    size_t wrong = 0;
+
+    for (size_t i = 0; i < program->count; i++)
+        wrong += load_setting(&program->settings[i], environment, out, problems);
+    for (size_t i = 0; environment[i]; i++)
+        wrong += check_known(program, environment[i], problems);
+    return wrong;
+}
+
+/* ---- the options every program has ---- */
+
+static void print_help(const struct config_program *program)
+{
+    printf("%s - %s\n\nusage: %s [--help | --version | --print-config | --print-settings]\n\n"
+           "  --help            this text\n"
+           "  --version         the version\n"
+           "  --print-config    the settings in effect, secrets hidden\n"
+           "  --print-settings  the names of the settings\n\n"
+           "Settings are environment variables:\n\n",
+        program->name, program->summary, program->name);
+    for (size_t i = 0; i < program->count; i++) {
+        const struct config_setting *setting = &program->settings[i];
+        struct buf allowed;
+
+        buf_init(&allowed, NULL);
+        append_allowed(setting, &allowed);
+        printf("  %s\n      %s\n      ", setting->name, setting->help);
+        if (setting->type == CONFIG_INT || setting->type == CONFIG_CHOICE || setting->allowed)
+            printf("allowed: %.*s; ", STR_ARG(buf_str(&allowed)));
+        if (setting->fallback)
+            printf("default: %s\n", setting->fallback);
+        else
+            printf("%s\n", setting->required ? "must be set" : "not set by default");
+        buf_cleanup(&allowed);
+    }
+}
+
+static void print_config(const struct config_program *program, const void *config)
+{
+    for (size_t i = 0; i < program->count; i++) {
+        const struct config_setting *setting = &program->settings[i];
+        const char *field = (const char *)config + setting->offset;
+        const char *text;
+        int64_t number;
+        int choice;
+
+        printf("%s=", setting->name);
+        switch (setting->type) {
+        case CONFIG_STRING:
+        case CONFIG_SECRET:
+            memcpy(&text, field, sizeof(text));
+            printf("%s\n", !text ? "" : setting->type == CONFIG_SECRET ? "(hidden)" : text);
+            break;
+        case CONFIG_INT:
+            memcpy(&number, field, sizeof(number));
+            printf("%lld\n", (long long)number);
+            break;
+        case CONFIG_CHOICE:
+            memcpy(&choice, field, sizeof(choice));
+            printf("%s\n", setting->choices[choice]);
+            break;
+        }
+    }
+}
+
+static bool load_or_complain(const struct config_program *program, void *out)
+{
+    struct buf problems;
+    size_t wrong;
+
+    buf_init(&problems, NULL);
+    wrong = config_load(program, environ, out, &problems);
+    if (wrong)
+        fprintf(stderr, "%s: cannot start:\n%.*s", program->name, STR_ARG(buf_str(&problems)));
+    buf_cleanup(&problems);
+    return wrong == 0;
+}
+
+bool config_start(const struct config_program *program, int argc, char **argv, void *out, int *exit_code)
+{
+    const char *option = argc > 1 ? argv[1] : NULL;
+
+    *exit_code = 0;
+    if (argc > 2 || (option && strcmp(option, "--help") != 0 && strcmp(option, "--version") != 0 &&
+                        strcmp(option, "--print-config") != 0 && strcmp(option, "--print-settings") != 0)) {
+        fprintf(stderr,
+            "%s: cannot use \"%s\": there are only the options --help, --version, --print-config and "
+            "--print-settings, one at a time; settings are environment variables\n",
+            program->name, argc > 2 ? argv[2] : option);
+        *exit_code = EXIT_BAD_CONFIG;
+        return false;
+    }
+    if (option && strcmp(option, "--help") == 0) {
+        print_help(program);
+        return false;
+    }
+    if (option && strcmp(option, "--version") == 0) {
+        printf("%s %s\n", program->name, program->version);
+        return false;
+    }
+    if (option && strcmp(option, "--print-settings") == 0) {
+        for (size_t i = 0; i < program->count; i++)
+            printf("%s\n", program->settings[i].name);
+        return false;
+    }
+    if (!load_or_complain(program, out)) {
+        *exit_code = EXIT_BAD_CONFIG;
+        return false;
+    }
+    if (option)
+        print_config(program, out);
+    return option == NULL;
+}
