@@ -1,0 +1,60 @@
+/*
+ * delivery.c - see the header.
+ */
+#include "domain/delivery.h"
+
+#include <stdbool.h>
+
+static const int64_t first_delay_ms = 100;
+static const int64_t longest_delay_ms = 60000;
+
+/* Whether a failure tells something about the work, rather than about the world around it. */
+static bool counts(enum status status)
+{
+    switch (status) {
+    case STATUS_UNAVAILABLE:
+    case STATUS_TIMEOUT:
+    case STATUS_CANCELLED:
+        return false;
+    case STATUS_OK:
+    case STATUS_INVALID:
+    case STATUS_OUT_OF_RANGE:
+    case STATUS_NOT_FOUND:
+    case STATUS_EXISTS:
+    case STATUS_STALE:
+    case STATUS_PRECONDITION:
+    case STATUS_LIMIT:
+    case STATUS_UNIMPLEMENTED:
+    case STATUS_UNAUTHENTICATED:
+    case STATUS_DENIED:
+    case STATUS_MAYBE_DONE:
+    case STATUS_INTERNAL:
+    case STATUS_COUNT:
+        return true;
+    }
+    return true;
+}
+
+/*
+ * Doubling from the first to the longest delay, then a random point between its half and its whole: work
+ * that failed together does not come back together, and none comes back at once.
+ */
+static int64_t delay_ms(int32_t failures, uint64_t random)
+{
+    int64_t delay = first_delay_ms;
+
+    for (int32_t i = 1; i < failures && delay < longest_delay_ms; i++)
+        delay *= 2;
+    if (delay > longest_delay_ms)
+        delay = longest_delay_ms;
+    return delay / 2 + (int64_t)(random % (uint64_t)(delay / 2 + 1));
+}
+
+struct delivery delivery_settle(enum status status, int32_t failures, uint64_t random)
+{
+    if (status == STATUS_OK)
+        return (struct delivery){ .verdict = DELIVERY_ACKNOWLEDGE };
+    if (counts(status) && failures >= DELIVERY_MOST_FAILURES)
+        return (struct delivery){ .verdict = DELIVERY_BURY };
+    return (struct delivery){ .verdict = DELIVERY_RETRY, .retry_after_ms = delay_ms(failures, random) };
+}

@@ -1,0 +1,145 @@
+/*
+ * reason.c - the table of reasons. One row says everything about a reason, so that the code on the wire,
+ * its status and the page of errors cannot drift apart.
+ */
+#include "domain/reason.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <string.h>
+
+static const struct reason_info reasons[] = {
+    [REASON_INVALID_INPUT] = { "INVALID_INPUT", STATUS_INVALID,
+        "A part of the request is malformed, contradictory or not permitted here.",
+        "Read the message: it names the part, where it goes wrong and what is allowed." },
+    [REASON_INVALID_RESOURCE_NAME] = { "INVALID_RESOURCE_NAME", STATUS_INVALID,
+        "The name of a table or index holds a character it may not hold, or begins with a digit.",
+        "Use letters A-Z and digits only, beginning with a letter." },
+    [REASON_OUT_OF_RANGE_INPUT] = { "OUT_OF_RANGE_INPUT", STATUS_OUT_OF_RANGE,
+        "A value lies outside its range: a character that keys may not hold, a DateTime outside the years "
+        "1601 to 9999, or a table name shorter than 3 or longer than 63 characters.",
+        "Escape the characters / \\ # ? and controls in keys; keep dates and names in their range." },
+    [REASON_PROPERTIES_NEED_VALUE] = { "PROPERTIES_NEED_VALUE", STATUS_INVALID,
+        "A part that must be given, such as the entity or its key, is missing.",
+        "Set the missing field; an empty string is a legal key, an absent key is not." },
+    [REASON_PROPERTY_NAME_INVALID] = { "PROPERTY_NAME_INVALID", STATUS_INVALID,
+        "A property's name is empty, holds a character it may not hold, or is PartitionKey, RowKey or "
+        "Timestamp.",
+        "Begin with a letter or underscore, go on with letters, digits and underscores." },
+    [REASON_PROPERTY_NAME_TOO_LONG] = { "PROPERTY_NAME_TOO_LONG", STATUS_INVALID,
+        "A property's name is longer than 255 UTF-16 code units.", "Shorten the name." },
+    [REASON_PROPERTY_VALUE_TOO_LARGE] = { "PROPERTY_VALUE_TOO_LARGE", STATUS_INVALID,
+        "A string is longer than 32,768 UTF-16 code units, a binary longer than 65,536 bytes, or a key "
+        "longer than 512 UTF-16 code units or 1,024 bytes of UTF-8.",
+        "Split the value over several properties or entities, or shorten the key." },
+    [REASON_KEY_VALUE_TOO_LARGE] = { "KEY_VALUE_TOO_LARGE", STATUS_INVALID,
+        "The key of an index entry would be longer than a key may be.",
+        "Shorten the properties that the index's keys are built from." },
+    [REASON_TOO_MANY_PROPERTIES] = { "TOO_MANY_PROPERTIES", STATUS_INVALID,
+        "The entity has, or would have after the merge, more than 252 properties.",
+        "Spread the properties over several entities." },
+    [REASON_DUPLICATE_PROPERTIES_SPECIFIED] = { "DUPLICATE_PROPERTIES_SPECIFIED", STATUS_INVALID,
+        "One property is named twice in one entity.", "Send every property once." },
+    [REASON_ENTITY_TOO_LARGE] = { "ENTITY_TOO_LARGE", STATUS_INVALID,
+        "The names and values of the entity, after the merge if it is one, exceed 1 MiB.",
+        "Spread the properties over several entities, or keep the bulk elsewhere." },
+    [REASON_REQUEST_BODY_TOO_LARGE] = { "REQUEST_BODY_TOO_LARGE", STATUS_LIMIT,
+        "The request is larger than 4 MiB.", "Send it in parts; do not repeat it as it is." },
+    [REASON_INVALID_DUPLICATE_ROW] = { "INVALID_DUPLICATE_ROW", STATUS_INVALID,
+        "Two operations of one batch name the same entity.", "Keep one operation per entity." },
+    [REASON_COMMANDS_IN_BATCH_ACT_ON_DIFFERENT_PARTITIONS] = { "COMMANDS_IN_BATCH_ACT_ON_DIFFERENT_"
+                                                               "PARTITIONS",
+        STATUS_INVALID, "The operations of one batch name different partitions.",
+        "Send one batch per partition, or submit a transaction: it may span partitions and tables." },
+    [REASON_NOT_IMPLEMENTED] = { "NOT_IMPLEMENTED", STATUS_UNIMPLEMENTED,
+        "The request is well formed, but this version does not honour a part of it.",
+        "Read the message for the part; the documentation lists what is supported." },
+    [REASON_TABLE_ALREADY_EXISTS] = { "TABLE_ALREADY_EXISTS", STATUS_EXISTS,
+        "There is a table or index of this name; names are compared without case.",
+        "Use the table that is there, or choose another name." },
+    [REASON_TABLE_NOT_FOUND] = { "TABLE_NOT_FOUND", STATUS_NOT_FOUND,
+        "There is no table or index of this name in the account.",
+        "Create the table first, and check the spelling and the account." },
+    [REASON_RESOURCE_NOT_FOUND] = { "RESOURCE_NOT_FOUND", STATUS_NOT_FOUND,
+        "The entity, or the table to delete, does not exist.",
+        "Check the keys; insert it if it should be there." },
+    [REASON_ENTITY_ALREADY_EXISTS] = { "ENTITY_ALREADY_EXISTS", STATUS_EXISTS,
+        "An insert found an entity with the same keys.",
+        "Replace, merge or upsert it, or choose other keys. After a lost answer it may be your own insert." },
+    [REASON_UPDATE_CONDITION_NOT_SATISFIED] = { "UPDATE_CONDITION_NOT_SATISFIED", STATUS_STALE,
+        "The entity has changed since the ETag in the precondition was read.",
+        "Read the entity again, apply the change to what is there now, and send the new ETag." },
+    [REASON_PAGE_TOKEN_INVALID] = { "PAGE_TOKEN_INVALID", STATUS_INVALID,
+        "The page token is damaged, or belongs to another query, another table or an earlier table of "
+        "this name.",
+        "Send the token with the query it came from, or begin again without one." },
+    [REASON_INDEX_NOT_FOUND] = { "INDEX_NOT_FOUND", STATUS_NOT_FOUND,
+        "There is no index of this name in the account.", "Check the spelling; list the indexes." },
+    [REASON_INDEX_EXISTS] = { "INDEX_EXISTS", STATUS_EXISTS, "There is an index of this name already.",
+        "Use it, drop it first, or choose another name." },
+    [REASON_INDEX_NOT_READY] = { "INDEX_NOT_READY", STATUS_PRECONDITION,
+        "The index is still being built or validated, or is being dropped.",
+        "Wait for its operation to finish." },
+    [REASON_INDEX_OWNED] = { "INDEX_OWNED", STATUS_PRECONDITION,
+        "The table holds the entries of an index, and only the index writes them.",
+        "Write to the indexed table; drop the index to remove its entries." },
+    [REASON_TRANSACTION_NOT_FOUND] = { "TRANSACTION_NOT_FOUND", STATUS_NOT_FOUND,
+        "There is no transaction of this id, or it ended so long ago that it is no longer kept.",
+        "Check the id; submit the transaction if it never was." },
+    [REASON_TRANSACTION_ID_REUSED] = { "TRANSACTION_ID_REUSED", STATUS_EXISTS,
+        "A transaction of this id with other steps was submitted before.",
+        "Use a new id for new steps; repeat a submission with exactly the same steps." },
+    [REASON_TRANSACTION_ID_EXPIRED] = { "TRANSACTION_ID_EXPIRED", STATUS_INVALID,
+        "The id was made longer ago than finished transactions are kept, so the transaction may have run.",
+        "Find out by reading what it would have written; submit under a new id if it did not run." },
+    [REASON_OPERATION_NOT_FOUND] = { "OPERATION_NOT_FOUND", STATUS_NOT_FOUND,
+        "There is no long-running operation of this id, or it ended too long ago.",
+        "Check the id; list the operations." },
+    [REASON_OUTCOME_UNKNOWN] = { "OUTCOME_UNKNOWN", STATUS_MAYBE_DONE,
+        "The connection to the database was lost while it committed: the write may or may not be there.",
+        "Read before writing again, or repeat a write that is harmless when done twice." },
+    [REASON_SERVER_BUSY] = { "SERVER_BUSY", STATUS_LIMIT,
+        "The server has more work than it can take on; nothing was done.",
+        "Repeat with an exponential, jittered delay." },
+    [REASON_SERVER_DRAINING] = { "SERVER_DRAINING", STATUS_UNAVAILABLE,
+        "The server is stopping and takes no new work; nothing was done.",
+        "Repeat at once: another server will answer." },
+    [REASON_STORE_UNAVAILABLE] = { "STORE_UNAVAILABLE", STATUS_UNAVAILABLE,
+        "The database cannot be reached; nothing was done.",
+        "Repeat with an exponential, jittered delay; operators: check the database." },
+    [REASON_OPERATION_TIMED_OUT] = { "OPERATION_TIMED_OUT", STATUS_TIMEOUT,
+        "The deadline passed before the work could begin or end.",
+        "Give it more time; a write may be repeated under the same conditions." },
+    [REASON_CANCELLED] = { "CANCELLED", STATUS_CANCELLED, "The caller gave up before the work began.",
+        "Nothing: the caller asked for it." },
+    [REASON_INTERNAL_ERROR] = { "INTERNAL_ERROR", STATUS_INTERNAL,
+        "The server met a condition that it should never meet.",
+        "Report it, with the request's id from the server's log." },
+};
+
+_Static_assert(ARRAY_LEN(reasons) == REASON_COUNT, "one row per reason");
+
+const struct reason_info *reason_info(enum reason reason)
+{
+    assert((unsigned)reason < REASON_COUNT);
+    return &reasons[reason];
+}
+
+const struct reason_info *reason_find(const char *name)
+{
+    for (size_t i = 0; name && i < ARRAY_LEN(reasons); i++)
+        if (strcmp(reasons[i].name, name) == 0)
+            return &reasons[i];
+    return NULL;
+}
+
+enum status error_reason(struct error *err, enum reason reason, const char *format, ...)
+{
+    const struct reason_info *info = reason_info(reason);
+    va_list args;
+
+    va_start(args, format);
+    error_set_reason(err, info->status, info->name, format, args);
+    va_end(args);
+    return info->status;
+}
