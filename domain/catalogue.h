@@ -33,7 +33,7 @@ struct index {
     enum projection_kind projection;
     struct str *names; /* PROJECT_SOME, sorted by bytes */
     size_t name_count;
-    struct str definition; /* the serialized tavola.v1.Index, as the caller gave it */
+    struct str definition; /* the declaration as bytes: index_codec.h */
     int64_t violations;
     struct str operation_id; /* its build */
 };

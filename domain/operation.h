@@ -71,7 +71,8 @@ struct write_result {
 struct operation_write {
     struct write *writes;
     size_t count;
-    bool atomic; /* all or nothing, in one partition; false: each on its own (import) */
+    bool atomic;   /* all or nothing, in one partition; false: each on its own (import) */
+    bool is_group; /* an entity group transaction: its errors name the operation */
 };
 
 struct outcome_write {
@@ -135,7 +136,8 @@ struct lag {
 };
 
 struct outcome_lookup {
-    struct entity *entities; /* with the source's keys */
+    struct entity *entities;    /* with the source's keys */
+    struct entity_key *entries; /* as many: the key of the entry each was found by, where a page can end */
     size_t count;
     bool more;
     struct entity_key position;
@@ -196,11 +198,11 @@ struct outcome_runs {
 struct operation_index {
     struct index definition; /* create: name, source_name, shape, place, keys, projection, definition */
     int32_t limit;           /* list */
-    struct str after;
+    struct str after;        /* folded name; empty: from the start */
 };
 
 struct index_view {
-    struct str definition; /* serialized tavola.v1.Index */
+    struct str definition; /* the declaration as bytes: index_codec.h */
     enum index_state state;
     struct lag lag;
     int64_t entries;
