@@ -14,7 +14,9 @@
  * Unary and server-stream methods get begin and exactly one message. Client-stream and bidi methods ask
  * for each message with rpc_read; half_closed says that no more will come. `ended` is always the last
  * event, after which the call is gone; `cancelled` comes at most once before it, when the peer went away
- * or the deadline passed: the handler must still call rpc_finish (which then sends nothing).
+ * or the deadline passed: the handler must still call rpc_finish (which then sends nothing). After that
+ * no message, half_closed or sent comes any more, whatever was asked for. The events of one call never
+ * overlap. A unary call that arrives without a message is answered here and never begins.
  */
 #ifndef RPC_SERVER_H
 #define RPC_SERVER_H
@@ -47,7 +49,7 @@ struct rpc_events {
     void (*half_closed)(struct rpc_call *call);
     /* The message given to rpc_send has left: the next may be sent. This is flow control. */
     void (*sent)(struct rpc_call *call);
-    /* The peer went away or the deadline passed. May be NULL. */
+    /* The peer went away or the deadline passed. May be NULL when no method is a stream. */
     void (*cancelled)(struct rpc_call *call);
     /* The last event; release what the state holds. The arena goes by itself. May be NULL. */
     void (*ended)(struct rpc_call *call);
@@ -59,7 +61,7 @@ struct rpc_options {
     const char *listen; /* "127.0.0.1:50051", "[::1]:0", "unix:/path" */
     int threads;        /* queue threads, 1..64 */
     size_t receive_bytes;
-    const struct rpc_method *methods;
+    const struct rpc_method *methods; /* must outlive the server */
     size_t method_count;
     struct rpc_events events;
     void *context; /* given to `drained`, and by rpc_call_context */
@@ -97,10 +99,10 @@ struct str rpc_call_peer(struct rpc_call *call);
 /* The first value of a metadata key (lower case); empty when it was not sent. */
 struct str rpc_call_metadata(struct rpc_call *call, const char *key);
 
-/* Ask for the next message (client stream, bidi); answered by `message` or `half_closed`. */
+/* Ask for the next message (client stream, bidi); answered by `message`, `half_closed` or `cancelled`. */
 void rpc_read(struct rpc_call *call);
 
-/* Send one message of a stream; the bytes are copied. One at a time: wait for `sent`. */
+/* Send one message of a stream; the bytes are copied. One at a time: wait for `sent` or `cancelled`. */
 void rpc_send(struct rpc_call *call, struct str message);
 
 /* A unary reply, or the last message of a client-stream method, with status OK. The bytes are copied. */
@@ -108,7 +110,8 @@ void rpc_reply(struct rpc_call *call, struct str message);
 
 /*
  * End the call. code is a gRPC status code (0..16); message is UTF-8; details is the serialized
- * google.rpc.Status for grpc-status-details-bin, empty: none.
+ * google.rpc.Status for grpc-status-details-bin, empty: none. A message being sent goes first. Outside
+ * the call's own events the call may be gone when this, or rpc_reply, returns.
  */
 void rpc_finish(struct rpc_call *call, int code, struct str message, struct str details);
 

@@ -1,0 +1,37 @@
+/*
+ * bytes.h - between our views of bytes and the core's slices and byte buffers. Internal to rpc/.
+ */
+#ifndef RPC_BYTES_H
+#define RPC_BYTES_H
+
+#include <grpc/byte_buffer.h>
+#include <grpc/grpc.h>
+#include <grpc/slice.h>
+#include <stdbool.h>
+
+#include "base/str.h"
+
+/* A message that was received, and the one stretch of memory it is read from. Zeroed: none. */
+struct bytes {
+    grpc_byte_buffer *buffer; /* NULL: no message */
+    grpc_slice joined;        /* a copy in one piece, when the buffer is in several */
+    bool is_joined;
+};
+
+/* The message in one piece, borrowed until bytes_release. The buffer must not be NULL. */
+struct str bytes_view(struct bytes *bytes);
+
+/* Let go of the message; bytes is then zeroed. Accepts a zeroed one. */
+void bytes_release(struct bytes *bytes);
+
+/* A copy of the message, for grpc_byte_buffer_destroy. */
+grpc_byte_buffer *bytes_copy(struct str message);
+
+/* A copy of the text, for grpc_slice_unref; and the view of a slice, borrowed from *slice. */
+grpc_slice bytes_slice(struct str text);
+struct str bytes_of_slice(const grpc_slice *slice);
+
+/* The first value of a metadata key, borrowed from the array; empty when it is not there. */
+struct str bytes_metadata(const grpc_metadata_array *array, struct str key);
+
+#endif

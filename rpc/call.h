@@ -1,0 +1,41 @@
+/*
+ * call.h - the call machine, as the server sees it. Internal to rpc/.
+ *
+ * The server arms calls and hands over every event of its queue; the machine does the rest.
+ */
+#ifndef RPC_CALL_H
+#define RPC_CALL_H
+
+#include <grpc/grpc.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "rpc/server.h"
+
+/* What calls know of their server. It outlives them all. */
+struct call_host {
+    grpc_server *core;
+    grpc_completion_queue *queue;
+    struct rpc_events events;
+    void *context;
+    atomic_int open;  /* calls that have begun and not ended */
+    atomic_int alive; /* these, and the armed ones */
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* alive became 0, or shut_down true */
+    bool shut_down;         /* the server's own: the core has let go of all connections */
+};
+
+/* A method as registered with the core; method NULL: the generic one, for everything unknown. */
+struct call_slot {
+    const struct rpc_method *method;
+    void *registered;
+};
+
+/* Ask the core for one more call of this method. The slot must live as long as the server. */
+void call_arm(struct call_host *host, const struct call_slot *slot);
+
+/* Handle one event of the queue, whose tag is not the server's own. */
+void call_complete(void *tag, bool ok);
+
+#endif
