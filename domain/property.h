@@ -77,11 +77,14 @@ bool property_next(struct str *rest, struct property *out);
 /* Find one by name; false when it is not there. */
 bool property_find(struct property_list list, struct str name, struct property *out);
 
-/* New values win, the rest of base is kept: MERGE. Both lists and the result are canonical. */
+/*
+ * New values win, the rest of base is kept: MERGE. Both lists and the result are canonical. Where one list
+ * is empty the result is the other one, borrowed.
+ */
 struct property_list property_list_merge(
     struct property_list base, struct property_list changes, struct arena *arena);
 
-/* Only the named properties, in list order. */
+/* Only the named properties, in list order, copied; names in ascending order are the quickest. */
 struct property_list property_list_select(
     struct property_list list, const struct str *names, size_t count, struct arena *arena);
 
@@ -92,7 +95,10 @@ struct property_list property_list_select(
 MUST_USE enum status property_list_check(
     struct property_list list, const struct entity_key *key, struct error *err);
 
-/* Builds a canonical list; properties must be added in ascending order of their names (asserted). */
+/*
+ * Builds a canonical list; properties must be added in ascending order of their names (asserted), nulls are
+ * left out. Begins with last_name empty.
+ */
 struct property_builder {
     struct buf *out;
     struct str last_name;
