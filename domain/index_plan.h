@@ -11,7 +11,10 @@
 #include "base/arena.h"
 #include "domain/catalogue.h"
 #include "domain/entity_key.h"
+#include "domain/limits.h"
 #include "domain/property.h"
+
+struct row_state;
 
 /* One entry: a row of `entities` under the index's table id. */
 struct index_entry {
@@ -29,12 +32,41 @@ enum projection_result {
 };
 
 /*
- * The entry of a live entity. The row key of an entry ends with the source's two keys unless the
- * declaration holds them already, so entries of different entities never meet.
+ * The parts an entry's row key is made of: those declared, and behind them the source's PartitionKey and
+ * RowKey as far as the declaration (of both keys) does not hold them. So entries of different entities never
+ * meet. A list has both behind the declared parts in any case: they are the member.
+ */
+struct index_row_parts {
+    const struct key_part *parts[LIMIT_KEY_PARTS + 2];
+    size_t count;
+    size_t declared; /* so many of them at the front are the declaration's; 0: its row_key is empty */
+};
+struct index_row_parts index_row_parts(const struct index *index);
+
+/*
+ * The table whose id an entry's bucket is computed from, with the entry's partition key: entries in the same
+ * partition live where their source does.
+ */
+int64_t index_home_table(const struct index *index);
+
+/*
+ * The entry of a live entity; out (in the arena, and borrowing nothing) and why are set as the result says.
+ *
+ * An entry in the same partition has the source's partition key as it is; other keys are made of encoded
+ * parts. Its properties are the source's two keys and the projected records, byte by byte; a list entry has
+ * the two keys only.
  */
 enum projection_result index_project(const struct index *index, const struct entity_key *key,
     int64_t timestamp, struct property_list properties, struct arena *arena, struct index_entry *out,
     const char **why);
+
+/*
+ * Whether a write that takes the source key from `before` to `after` changes its entry in this index: an
+ * intent must follow then. Keys and digests are compared, not properties. A state in which the entity cannot
+ * have its entry always counts as a change, so that the violation is noted, or resolved.
+ */
+bool index_affects(const struct index *index, const struct entity_key *key, const struct row_state *before,
+    const struct row_state *after, struct arena *arena);
 
 /* What entries stored for one source key look like: the manifest. */
 struct manifest_item {
@@ -47,13 +79,16 @@ struct manifest {
     size_t count;
 };
 
-/* The manifest's stored bytes; decoding returns false for bytes we did not write. */
+/*
+ * The manifest's stored bytes, empty for an empty one; decoding returns false for bytes we did not write.
+ * What is decoded borrows the bytes.
+ */
 struct str manifest_encode(const struct manifest *manifest, struct arena *arena);
 bool manifest_decode(struct str bytes, struct arena *arena, struct manifest *out);
 
-/* The source key an entry stands for, from its $Source... properties. */
+/* The source key an entry stands for, from its $Source... properties; false: it is no entry. */
 bool index_entry_source(struct property_list properties, struct entity_key *out);
 
-/* The row-key part before the source keys and the range of entries for a look-up are in lookup_plan.h. */
+/* The range of entries of a look-up is in lookup_plan.h, reading lists in list_page.h. */
 
 #endif
