@@ -10,7 +10,7 @@
  *
  * A queue belongs to one thread. Every call has a time limit (about a second) and returns
  * STATUS_UNAVAILABLE when Redis cannot be reached; the next call tries to connect again (with a pause
- * between attempts, so callers need not).
+ * between attempts, so callers need not). Programs ignore SIGPIPE.
  */
 #ifndef QUEUE_QUEUE_H
 #define QUEUE_QUEUE_H

@@ -1,0 +1,8 @@
+-- Make claimed entries claimable at once and take back the delivery that claiming counted.
+-- KEYS[1] stream; ARGV[1] group, ARGV[2] consumer, ARGV[3] idle time to pretend (ms);
+-- then pairs of entry id and the count before the claim. Entries no longer claimed stay away.
+for at = 4, #ARGV, 2 do
+  redis.call('XCLAIM', KEYS[1], ARGV[1], ARGV[2], 0, ARGV[at], 'IDLE', ARGV[3], 'RETRYCOUNT', ARGV[at + 1],
+    'JUSTID')
+end
+return redis.status_reply('OK')

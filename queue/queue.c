@@ -1,0 +1,270 @@
+/*
+ * queue.c - Redis streams, one per shard, each with the consumer group "workers": publishing, settling
+ * and looking at them. Taking messages is in queue_claim.c.
+ */
+#include "queue/queue.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "domain/reason.h"
+#include "queue/lua.h"
+#include "queue/message.h"
+#include "queue/queue_state.h"
+
+enum {
+    PUBLISH_CHUNK = 256,                  /* messages per script call: Redis serves nobody else meanwhile */
+    ACKNOWLEDGE_CHUNK = 512,              /* entries, the same */
+    PRETENDED_IDLE_MS = 24 * 3600 * 1000, /* longer than anybody's visibility timeout */
+};
+
+const struct str queue_group = { .data = "workers", .len = 7 };
+
+enum status queue_open(const struct queue_options *options, struct queue **out, struct error *err)
+{
+    struct queue *queue;
+    enum status status;
+
+    if (options->shards < 1 || options->shards > QUEUE_MOST_SHARDS)
+        return error_reason(err, REASON_OUT_OF_RANGE_INPUT, "queue shards: %d; allowed: 1 to %d",
+            options->shards, QUEUE_MOST_SHARDS);
+    queue = xcalloc(1, sizeof(*queue));
+    arena_init(&queue->arena);
+    status = redis_open(options->redis, lua_all, &queue->redis, err);
+    if (status != STATUS_OK) {
+        queue_close(queue);
+        return status;
+    }
+    if (options->consumer)
+        queue->consumer = arena_copy(&queue->arena, str_of(options->consumer));
+    queue->most_messages = options->most_messages;
+    queue->shard_count = (size_t)options->shards;
+    queue->shards = ARENA_ARRAY(&queue->arena, struct shard, queue->shard_count);
+    for (size_t i = 0; i < queue->shard_count; i++) {
+        queue->shards[i].stream = arena_format(&queue->arena, "tavola:{q%zu}:intents", i);
+        queue->shards[i].epoch = arena_format(&queue->arena, "tavola:{q%zu}:epoch", i);
+        memcpy(queue->shards[i].cursor, "0-0", sizeof("0-0"));
+    }
+    *out = queue;
+    return STATUS_OK;
+}
+
+void queue_close(struct queue *queue)
+{
+    if (!queue)
+        return;
+    redis_close(queue->redis);
+    arena_cleanup(&queue->arena);
+    free(queue);
+}
+
+enum status queue_unexpected(struct error *err, const char *command)
+{
+    return error_set(err, STATUS_INTERNAL, "Redis: %s: a reply of an unexpected form", command);
+}
+
+/* ---- publish ---- */
+
+enum status queue_publish(
+    struct queue *queue, const struct intent *intents, size_t count, size_t *published, struct error *err)
+{
+    struct redis_command *open[QUEUE_MOST_SHARDS] = { NULL };
+    size_t filled[QUEUE_MOST_SHARDS] = { 0 };
+    enum status first = STATUS_OK;
+    size_t added = 0;
+    ARENA_SCOPE arena;
+    REDIS_BATCH batch;
+
+    arena_init(&arena);
+    redis_batch_init(&batch, &arena, queue->shard_count + count / PUBLISH_CHUNK);
+    for (size_t i = 0; i < count; i++) {
+        size_t shard = (size_t)intents[i].bucket % queue->shard_count;
+
+        if (!open[shard] || filled[shard] == PUBLISH_CHUNK) {
+            open[shard] = redis_script(&batch, &lua_publish, queue->shards[shard].stream);
+            redis_word_int(open[shard], queue->most_messages);
+            filled[shard] = 0;
+        }
+        message_encode(&intents[i], open[shard]);
+        filled[shard]++;
+    }
+
+    TRY(redis_run(queue->redis, &batch, 0, err));
+    for (size_t i = 0; i < batch.count; i++) {
+        enum status status = redis_reply_status(batch.replies[i], first == STATUS_OK ? err : NULL);
+        int64_t number = 0;
+
+        if (status == STATUS_OK && !redis_reply_int(batch.replies[i], &number))
+            status = queue_unexpected(first == STATUS_OK ? err : NULL, "publish");
+        if (first == STATUS_OK)
+            first = status;
+        added += (size_t)number;
+    }
+    *published = added;
+    return first;
+}
+
+/* ---- acknowledge, hand back ---- */
+
+enum settle_kind { ACKNOWLEDGE, HAND_BACK };
+
+static struct redis_command *begin_settle(
+    struct queue *queue, struct redis_batch *batch, enum settle_kind kind, size_t shard)
+{
+    struct redis_command *command = redis_script(
+        batch, kind == ACKNOWLEDGE ? &lua_acknowledge : &lua_hand_back, queue->shards[shard].stream);
+
+    redis_word(command, queue_group);
+    if (kind == HAND_BACK) {
+        redis_word(command, queue->consumer);
+        redis_word_int(command, PRETENDED_IDLE_MS);
+    }
+    return command;
+}
+
+static enum status settle(struct queue *queue, enum settle_kind kind, const struct queue_message *messages,
+    size_t count, struct error *err)
+{
+    struct redis_command *open[QUEUE_MOST_SHARDS] = { NULL };
+    size_t filled[QUEUE_MOST_SHARDS] = { 0 };
+    ARENA_SCOPE arena;
+    REDIS_BATCH batch;
+
+    arena_init(&arena);
+    redis_batch_init(&batch, &arena, queue->shard_count + count / ACKNOWLEDGE_CHUNK);
+    for (size_t i = 0; i < count; i++) {
+        size_t shard = (size_t)messages[i].shard;
+
+        assert(shard < queue->shard_count && "a message of this queue");
+        if (!open[shard] || filled[shard] == ACKNOWLEDGE_CHUNK) {
+            open[shard] = begin_settle(queue, &batch, kind, shard);
+            filled[shard] = 0;
+        }
+        redis_word(open[shard], str_of(messages[i].entry_id));
+        if (kind == HAND_BACK)
+            redis_word_int(open[shard], messages[i].deliveries - 1);
+        filled[shard]++;
+    }
+
+    TRY(redis_run(queue->redis, &batch, 0, err));
+    for (size_t i = 0; i < batch.count; i++) {
+        enum status status = redis_reply_status(batch.replies[i], err);
+
+        if (status != STATUS_OK && status != STATUS_PRECONDITION) /* flushed meanwhile: it is gone */
+            return status;
+    }
+    return STATUS_OK;
+}
+
+enum status queue_acknowledge(
+    struct queue *queue, const struct queue_message *messages, size_t count, struct error *err)
+{
+    return settle(queue, ACKNOWLEDGE, messages, count, err);
+}
+
+enum status queue_hand_back(
+    struct queue *queue, const struct queue_message *messages, size_t count, struct error *err)
+{
+    return settle(queue, HAND_BACK, messages, count, err);
+}
+
+/* ---- state ---- */
+
+/*
+ * What the epoch key holds while Redis is the one it was: the id its process drew at its start. After a
+ * flush the key is gone; after a restart, possibly from an old dump, it names another process.
+ */
+static enum status read_run_id(const redisReply *info, struct str *out, struct error *err)
+{
+    static const char field[] = "run_id:";
+    struct str text;
+    const char *at;
+
+    TRY(redis_reply_status(info, err));
+    if (!redis_reply_str(info, &text))
+        return queue_unexpected(err, "INFO");
+    at = memmem(text.data, text.len, field, sizeof(field) - 1);
+    if (!at)
+        return queue_unexpected(err, "INFO");
+    *out = str_from(text, (size_t)(at - text.data) + sizeof(field) - 1);
+    at = memchr(out->data, '\r', out->len);
+    if (at)
+        out->len = (size_t)(at - out->data);
+    return STATUS_OK;
+}
+
+static enum status read_shard_state(
+    redisReply *const replies[3], struct str run_id, struct queue_state *state, struct error *err)
+{
+    enum status status;
+    int64_t length, pending = 0;
+    struct str epoch = STR_EMPTY;
+
+    TRY(redis_reply_status(replies[0], err));
+    status = redis_reply_status(replies[1], err);
+    if (status != STATUS_OK && status != STATUS_PRECONDITION) /* no group yet: nothing is claimed */
+        return status;
+    TRY(redis_reply_status(replies[2], err));
+    if (!redis_reply_int(replies[0], &length))
+        return queue_unexpected(err, "XLEN");
+    if (status == STATUS_OK &&
+        (!redis_reply_array(replies[1], 1) || !redis_reply_int(replies[1]->element[0], &pending)))
+        return queue_unexpected(err, "XPENDING");
+    state->length += length;
+    state->pending += pending;
+    if (!redis_reply_str(replies[2], &epoch) || !str_equal(epoch, run_id))
+        state->has_epoch = false;
+    return STATUS_OK;
+}
+
+enum status queue_inspect(struct queue *queue, struct queue_state *out, struct error *err)
+{
+    struct queue_state state = { .has_epoch = true };
+    struct str run_id;
+    ARENA_SCOPE arena;
+    REDIS_BATCH batch;
+
+    arena_init(&arena);
+    redis_batch_init(&batch, &arena, 1 + 3 * queue->shard_count);
+    redis_word(redis_command(&batch, "INFO"), STR_LITERAL("server"));
+    for (size_t i = 0; i < queue->shard_count; i++) {
+        struct redis_command *pending;
+
+        redis_word(redis_command(&batch, "XLEN"), queue->shards[i].stream);
+        pending = redis_command(&batch, "XPENDING");
+        redis_word(pending, queue->shards[i].stream);
+        redis_word(pending, queue_group);
+        redis_word(redis_command(&batch, "GET"), queue->shards[i].epoch);
+    }
+    TRY(redis_run(queue->redis, &batch, 0, err));
+    TRY(read_run_id(batch.replies[0], &run_id, err));
+    for (size_t i = 0; i < queue->shard_count; i++)
+        TRY(read_shard_state(&batch.replies[1 + 3 * i], run_id, &state, err));
+    *out = state;
+    return STATUS_OK;
+}
+
+enum status queue_set_epoch(struct queue *queue, struct error *err)
+{
+    struct str run_id;
+    ARENA_SCOPE arena;
+    REDIS_BATCH info;
+    REDIS_BATCH batch;
+
+    arena_init(&arena);
+    redis_batch_init(&info, &arena, 1);
+    redis_batch_init(&batch, &arena, queue->shard_count);
+    redis_word(redis_command(&info, "INFO"), STR_LITERAL("server"));
+    TRY(redis_run(queue->redis, &info, 0, err));
+    TRY(read_run_id(info.replies[0], &run_id, err));
+    for (size_t i = 0; i < queue->shard_count; i++) {
+        struct redis_command *command = redis_command(&batch, "SET");
+
+        redis_word(command, queue->shards[i].epoch);
+        redis_word(command, run_id);
+    }
+    TRY(redis_run(queue->redis, &batch, 0, err));
+    for (size_t i = 0; i < batch.count; i++)
+        TRY(redis_reply_status(batch.replies[i], err));
+    return STATUS_OK;
+}

@@ -1,0 +1,36 @@
+/*
+ * queue_state.h - what a queue is made of, for the files of this folder.
+ */
+#ifndef QUEUE_QUEUE_STATE_H
+#define QUEUE_QUEUE_STATE_H
+
+#include "queue/queue.h"
+#include "queue/redis.h"
+
+enum { QUEUE_MOST_SHARDS = 64 };
+
+extern const struct str queue_group; /* the consumer group's name */
+
+struct shard {
+    struct str stream;
+    struct str epoch;
+    char cursor[40]; /* where the next reclaim goes on */
+};
+
+struct queue {
+    struct arena arena; /* holds names */
+    struct redis *redis;
+    struct str consumer;
+    size_t shard_count;
+    struct shard *shards;
+    int64_t most_messages;
+    size_t next_shard; /* where the next claim begins, so that none is favoured */
+    int64_t next_forget_us;
+};
+
+#define ARENA_SCOPE __attribute__((cleanup(arena_cleanup))) struct arena
+
+/* A reply that is not what its command answers with. */
+enum status queue_unexpected(struct error *err, const char *command);
+
+#endif

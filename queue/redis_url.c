@@ -1,0 +1,139 @@
+/*
+ * redis_url.c - cuts the line from left to right; every part is checked where it is cut.
+ */
+#include "queue/redis_url.h"
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "base/str.h"
+#include "domain/reason.h"
+
+static const char expected[] = "expected redis://[user:password@]host:port[/db] or unix:/path";
+
+static enum status refuse(struct error *err, const char *what)
+{
+    return error_reason(err, REASON_INVALID_INPUT, "Redis address: %s; %s", what, expected);
+}
+
+/* Cut text at the last or first mark; false: there is none, nothing changes. */
+static bool cut(struct str text, char mark, bool last, struct str *before, struct str *after)
+{
+    const char *at = text.len == 0 ? NULL
+                     : last        ? memrchr(text.data, mark, text.len)
+                                   : memchr(text.data, mark, text.len);
+
+    if (!at)
+        return false;
+    *before = str_of_bytes(text.data, (size_t)(at - text.data));
+    *after = str_from(text, before->len + 1);
+    return true;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+static bool unescape(struct str text, struct arena *arena, const char **out)
+{
+    char *copy = arena_alloc(arena, text.len + 1);
+    size_t len = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.data[i];
+
+        if (c == '%') {
+            int high = i + 2 < text.len ? hex_digit(text.data[i + 1]) : -1;
+            int low = i + 2 < text.len ? hex_digit(text.data[i + 2]) : -1;
+
+            if (high < 0 || low < 0)
+                return false;
+            c = (char)(high * 16 + low);
+            i += 2;
+        }
+        copy[len++] = c;
+    }
+    copy[len] = '\0';
+    *out = copy;
+    return true;
+}
+
+static bool number(struct str text, int most, int *out)
+{
+    int value = 0;
+
+    if (text.len == 0)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.data[i] < '0' || text.data[i] > '9' || value > (INT_MAX - 9) / 10)
+            return false;
+        value = value * 10 + (text.data[i] - '0');
+    }
+    if (value > most)
+        return false;
+    *out = value;
+    return true;
+}
+
+static enum status parse_login(
+    struct str login, struct arena *arena, struct redis_url *url, struct error *err)
+{
+    struct str user, password;
+
+    if (!cut(login, ':', false, &user, &password))
+        return refuse(err, "no ':' between user and password");
+    if (!unescape(password, arena, &url->password))
+        return refuse(err, "a broken % escape in the password");
+    if (user.len > 0 && !unescape(user, arena, &url->user))
+        return refuse(err, "a broken % escape in the user");
+    return STATUS_OK;
+}
+
+static enum status parse_host(struct str text, struct arena *arena, struct redis_url *url, struct error *err)
+{
+    struct str host, port;
+
+    if (!cut(text, ':', true, &host, &port) || host.len == 0)
+        return refuse(err, "host or port is missing");
+    if (!number(port, 65535, &url->port) || url->port == 0)
+        return refuse(err, "the port is not a number from 1 to 65535");
+    if (host.data[0] == '[' && host.data[host.len - 1] == ']')
+        host = str_of_bytes(host.data + 1, host.len - 2);
+    url->host = arena_copy(arena, host).data;
+    return STATUS_OK;
+}
+
+enum status redis_url_parse(const char *text, struct arena *arena, struct redis_url *out, struct error *err)
+{
+    struct str rest = str_of(text), login, place, database;
+    struct redis_url url = { 0 };
+
+    if (str_starts_with(rest, STR_LITERAL("unix:/"))) {
+        url.path = arena_copy(arena, str_from(rest, sizeof("unix:") - 1)).data;
+        *out = url;
+        return STATUS_OK;
+    }
+    if (!str_starts_with(rest, STR_LITERAL("redis://")))
+        return refuse(err, "an unknown scheme");
+    rest = str_from(rest, sizeof("redis://") - 1);
+
+    if (cut(rest, '@', true, &login, &place)) {
+        TRY(parse_login(login, arena, &url, err));
+        rest = place;
+    }
+    if (cut(rest, '/', false, &place, &database)) {
+        if (database.len > 0 && !number(database, INT_MAX, &url.database))
+            return refuse(err, "the database is not a number");
+        rest = place;
+    }
+    TRY(parse_host(rest, arena, &url, err));
+    *out = url;
+    return STATUS_OK;
+}

@@ -1,2 +1,0 @@
-/* placeholder */
-typedef int support_placeholder;
