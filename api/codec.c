@@ -1,0 +1,116 @@
+/*
+ * codec.c - see the header.
+ */
+#include "api/codec.h"
+
+#include "base/wire.h"
+#include "domain/limits.h"
+#include "domain/reason.h"
+#include "domain/text.h"
+#include "domain/ticks.h"
+
+static void *unpack_alloc(void *arena, size_t bytes)
+{
+    return arena_alloc(arena, bytes);
+}
+
+static void unpack_free(void *arena, void *memory)
+{
+    (void)arena;
+    (void)memory;
+}
+
+enum status codec_unpack(const ProtobufCMessageDescriptor *type, struct str bytes, struct arena *arena,
+    ProtobufCMessage **out, struct error *err)
+{
+    ProtobufCAllocator allocator = {
+        .alloc = unpack_alloc,
+        .free = unpack_free,
+        .allocator_data = arena,
+    };
+    ProtobufCMessage *message;
+
+    if (bytes.len > LIMIT_REQUEST_BYTES) {
+        (void)error_reason(err, REASON_REQUEST_BODY_TOO_LARGE, "the message has %zu bytes, allowed are %d",
+            bytes.len, LIMIT_REQUEST_BYTES);
+        error_add_meta_int(err, "limit", LIMIT_REQUEST_BYTES);
+        error_add_meta_int(err, "actual", (int64_t)bytes.len);
+        return STATUS_LIMIT;
+    }
+    message = protobuf_c_message_unpack(type, &allocator, bytes.len, (const uint8_t *)bytes.data);
+    if (!message)
+        return error_reason(err, REASON_INVALID_INPUT, "the request is not a well-formed %s", type->name);
+    *out = message;
+    return STATUS_OK;
+}
+
+void codec_pack(struct buf *out, uint32_t field, const ProtobufCMessage *message)
+{
+    size_t bytes = protobuf_c_message_get_packed_size(message);
+
+    if (field != 0) {
+        wire_write_tag(out, field, WIRE_BYTES);
+        wire_write_varint(out, bytes);
+    }
+    (void)protobuf_c_message_pack(message, (uint8_t *)buf_extend(out, bytes));
+}
+
+enum status codec_not_implemented(struct error *err, const char *field)
+{
+    return error_reason(err, REASON_NOT_IMPLEMENTED, "%s is not honoured yet: leave it unset", field);
+}
+
+enum status codec_missing(struct error *err, const char *field, const char *what)
+{
+    return error_reason(err, REASON_INVALID_INPUT, "%s is missing: %s", field, what);
+}
+
+enum status codec_request_id_check(ProtobufCBinaryData request_id, struct error *err)
+{
+    return request_id.len == 0 ? STATUS_OK : codec_not_implemented(err, "request_id");
+}
+
+Google__Protobuf__Timestamp *codec_timestamp(int64_t ticks, struct arena *arena)
+{
+    Google__Protobuf__Timestamp *out;
+
+    if (ticks == 0)
+        return NULL;
+    out = ARENA_NEW(arena, Google__Protobuf__Timestamp);
+    google__protobuf__timestamp__init(out);
+    ticks_to_timestamp(ticks, &out->seconds, &out->nanos);
+    return out;
+}
+
+void codec_write_timestamp(struct buf *out, uint32_t field, int64_t ticks)
+{
+    int64_t seconds;
+    int32_t nanos;
+    size_t bytes = 0;
+
+    if (ticks == 0)
+        return;
+    ticks_to_timestamp(ticks, &seconds, &nanos);
+    if (seconds != 0)
+        bytes += 1 + wire_varint_bytes((uint64_t)seconds);
+    if (nanos != 0)
+        bytes += 1 + wire_varint_bytes((uint64_t)nanos);
+    wire_write_tag(out, field, WIRE_BYTES);
+    wire_write_varint(out, bytes);
+    if (seconds != 0)
+        wire_write_scalar(out, 1, (uint64_t)seconds);
+    if (nanos != 0)
+        wire_write_scalar(out, 2, (uint64_t)nanos);
+}
+
+struct str codec_text(struct str text, struct arena *arena)
+{
+    char *copy;
+
+    if (text_check(text, NULL, NULL))
+        return text;
+    copy = arena_alloc(arena, text.len);
+    for (size_t i = 0; i < text.len; i++)
+        copy[i] = (signed char)text.data[i] < 0 ? '?' : text.data[i];
+    return str_of_bytes(copy, text.len);
+}

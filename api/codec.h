@@ -1,0 +1,60 @@
+/*
+ * codec.h - what all codecs share: messages in and out, borrowed strings, times, refusals.
+ *
+ * The files api/codec_*.c are the only translators between generated messages and domain types. Rules are
+ * checked by the domain's constructors; a codec adds only what the API itself demands: which field must be
+ * there, and which is not honoured yet and therefore refused by name. Field paths in messages are those of
+ * the request, e.g. "query.filter".
+ */
+#ifndef API_CODEC_H
+#define API_CODEC_H
+
+#include <protobuf-c/protobuf-c.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "google/protobuf/timestamp.pb-c.h"
+
+static inline struct str codec_str(ProtobufCBinaryData data)
+{
+    return str_of_bytes(data.data, data.len);
+}
+
+static inline ProtobufCBinaryData codec_bytes(struct str text)
+{
+    return (ProtobufCBinaryData){ .data = (uint8_t *)(uintptr_t)text.data, .len = text.len };
+}
+
+/*
+ * Read a request into the arena.
+ * STATUS_INVALID  INVALID_INPUT: malformed
+ * STATUS_LIMIT    REQUEST_BODY_TOO_LARGE: over LIMIT_REQUEST_BYTES
+ */
+MUST_USE enum status codec_unpack(const ProtobufCMessageDescriptor *type, struct str bytes,
+    struct arena *arena, ProtobufCMessage **out, struct error *err);
+
+/* Append a message; field 0 appends it bare, any other as that field of the message in out. */
+void codec_pack(struct buf *out, uint32_t field, const ProtobufCMessage *message);
+
+/* STATUS_UNIMPLEMENTED NOT_IMPLEMENTED, naming the field. */
+enum status codec_not_implemented(struct error *err, const char *field);
+
+/* STATUS_INVALID INVALID_INPUT: the field must be there; what says what it holds. */
+enum status codec_missing(struct error *err, const char *field, const char *what);
+
+/* Refuse a request_id by name when there is one. */
+MUST_USE enum status codec_request_id_check(ProtobufCBinaryData request_id, struct error *err);
+
+/* NULL for 0: no time. */
+Google__Protobuf__Timestamp *codec_timestamp(int64_t ticks, struct arena *arena);
+
+/* The same as bytes: field `field` of the message in out. Nothing is written for 0. */
+void codec_write_timestamp(struct buf *out, uint32_t field, int64_t ticks);
+
+/* Text that may stand in a string field: bytes that are not UTF-8 make all beyond ASCII read '?'. */
+struct str codec_text(struct str text, struct arena *arena);
+
+#endif

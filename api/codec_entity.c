@@ -1,0 +1,162 @@
+/*
+ * codec_entity.c - see the header.
+ */
+#include "api/codec_entity.h"
+
+#include "base/wire.h"
+#include "domain/reason.h"
+#include "domain/ticks.h"
+
+enum entity_field {
+    ENTITY_PARTITION_KEY = 1,
+    ENTITY_ROW_KEY = 2,
+    ENTITY_TIMESTAMP = 3,
+    ENTITY_ETAG = 4,
+};
+
+/* The fields of an entity that differ from its stored form. */
+struct entity_head {
+    struct str etag;
+    char etag_text[ETAG_BYTES];
+    size_t timestamp_bytes; /* of the message's content */
+    int64_t seconds;
+    int32_t nanos;
+};
+
+enum status codec_key_decode(
+    const Tavola__V1__EntityKey *message, const char *field, struct entity_key *out, struct error *err)
+{
+    if (!message)
+        return error_reason(err, REASON_PROPERTIES_NEED_VALUE,
+            "%s is missing: a partition key and a row key, either of which may be empty", field);
+    return entity_key_parse(codec_str(message->partition_key), codec_str(message->row_key), out, err);
+}
+
+enum status codec_entity_decode(const Tavola__V1__Entity *message, const char *field, struct arena *arena,
+    struct entity_key *key, struct property_list *properties, struct error *err)
+{
+    struct str *slices;
+
+    if (!message)
+        return error_reason(err, REASON_PROPERTIES_NEED_VALUE, "%s is missing: the entity to write", field);
+    TRY(entity_key_parse(codec_str(message->partition_key), codec_str(message->row_key), key, err));
+    slices = ARENA_ARRAY(arena, struct str, message->n_properties);
+    for (size_t i = 0; i < message->n_properties; i++)
+        slices[i] = codec_str(message->properties[i]);
+    return property_list_parse(slices, message->n_properties, key, arena, properties, err);
+}
+
+enum status codec_value_decode(const Tavola__V1__Value *message, const char *field, struct arena *arena,
+    struct value *out, struct error *err)
+{
+    struct value value;
+    struct buf bytes;
+
+    if (!message || message->kind_case == TAVOLA__V1__VALUE__KIND__NOT_SET)
+        return error_reason(err, REASON_INVALID_INPUT, "%s is null: a value of some type is needed", field);
+    buf_init(&bytes, arena);
+    codec_pack(&bytes, 0, &message->base);
+    TRY(value_parse(buf_str(&bytes), &value, arena, err));
+    *out = value;
+    return STATUS_OK;
+}
+
+static size_t field_bytes(struct str text)
+{
+    return text.len == 0 ? 0 : 1 + wire_varint_bytes(text.len) + text.len;
+}
+
+static void write_text(struct buf *out, uint32_t field, struct str text)
+{
+    if (text.len > 0)
+        wire_write_bytes(out, field, text);
+}
+
+static void head_init(struct entity_head *head, const struct entity *entity)
+{
+    head->etag = str_of_bytes(head->etag_text, etag_format(entity->etag, head->etag_text));
+    ticks_to_timestamp(entity->timestamp, &head->seconds, &head->nanos);
+    head->timestamp_bytes = 0;
+    if (head->seconds != 0)
+        head->timestamp_bytes += 1 + wire_varint_bytes((uint64_t)head->seconds);
+    if (head->nanos != 0)
+        head->timestamp_bytes += 1 + wire_varint_bytes((uint64_t)head->nanos);
+}
+
+/* Of the entity's message, without its own tag and length. */
+static size_t content_bytes(const struct entity_head *head, const struct entity *entity)
+{
+    return codec_key_bytes(&entity->key) + (entity->timestamp ? 2 + head->timestamp_bytes : 0) +
+           field_bytes(head->etag) + entity->properties.bytes.len;
+}
+
+size_t codec_entity_bytes(const struct entity *entity)
+{
+    struct entity_head head;
+    size_t bytes;
+
+    head_init(&head, entity);
+    bytes = content_bytes(&head, entity);
+    return 1 + wire_varint_bytes(bytes) + bytes;
+}
+
+static void write_key_fields(struct buf *out, const struct entity_key *key)
+{
+    write_text(out, ENTITY_PARTITION_KEY, key->partition);
+    write_text(out, ENTITY_ROW_KEY, key->row);
+}
+
+void codec_entity_write(struct buf *out, uint32_t field, const struct entity *entity)
+{
+    struct entity_head head;
+
+    head_init(&head, entity);
+    wire_write_tag(out, field, WIRE_BYTES);
+    wire_write_varint(out, content_bytes(&head, entity));
+    write_key_fields(out, &entity->key);
+    codec_write_timestamp(out, ENTITY_TIMESTAMP, entity->timestamp);
+    write_text(out, ENTITY_ETAG, head.etag);
+    buf_append(out, entity->properties.bytes);
+}
+
+size_t codec_key_bytes(const struct entity_key *key)
+{
+    return field_bytes(key->partition) + field_bytes(key->row);
+}
+
+void codec_key_write(struct buf *out, uint32_t field, const struct entity_key *key)
+{
+    wire_write_tag(out, field, WIRE_BYTES);
+    wire_write_varint(out, codec_key_bytes(key));
+    write_key_fields(out, key);
+}
+
+Tavola__V1__EntityKey *codec_key_message(const struct entity_key *key, struct arena *arena)
+{
+    Tavola__V1__EntityKey *out = ARENA_NEW(arena, Tavola__V1__EntityKey);
+
+    tavola__v1__entity_key__init(out);
+    out->partition_key = codec_bytes(key->partition);
+    out->row_key = codec_bytes(key->row);
+    return out;
+}
+
+Tavola__V1__Entity *codec_entity_message(
+    const struct entity_key *key, struct property_list properties, struct arena *arena)
+{
+    Tavola__V1__Entity *out = ARENA_NEW(arena, Tavola__V1__Entity);
+    struct str rest = properties.bytes;
+    struct wire_field record;
+    size_t count = 0;
+
+    tavola__v1__entity__init(out);
+    out->partition_key = codec_bytes(key->partition);
+    out->row_key = codec_bytes(key->row);
+    while (wire_read_field(&rest, &record) == WIRE_FIELD)
+        count++;
+    out->properties = ARENA_ARRAY(arena, ProtobufCBinaryData, count);
+    rest = properties.bytes;
+    while (wire_read_field(&rest, &record) == WIRE_FIELD)
+        out->properties[out->n_properties++] = codec_bytes(record.bytes);
+    return out;
+}

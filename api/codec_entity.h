@@ -1,0 +1,44 @@
+/*
+ * codec_entity.h - keys, entities and values.
+ *
+ * An entity is written by splicing: keys, timestamp and ETag in front of the stored property bytes, which
+ * are already in the form of the reply.
+ */
+#ifndef API_CODEC_ENTITY_H
+#define API_CODEC_ENTITY_H
+
+#include "api/codec.h"
+#include "domain/entity_key.h"
+#include "domain/operation.h"
+#include "domain/property.h"
+#include "tavola/v1/entity.pb-c.h"
+
+/* A key that must be there. field names it in messages. */
+MUST_USE enum status codec_key_decode(
+    const Tavola__V1__EntityKey *message, const char *field, struct entity_key *out, struct error *err);
+
+/* An entity that must be there: its key and its canonical properties. */
+MUST_USE enum status codec_entity_decode(const Tavola__V1__Entity *message, const char *field,
+    struct arena *arena, struct entity_key *key, struct property_list *properties, struct error *err);
+
+/* A value that must be there and not be null. */
+MUST_USE enum status codec_value_decode(const Tavola__V1__Value *message, const char *field,
+    struct arena *arena, struct value *out, struct error *err);
+
+/* Bytes that codec_entity_write appends for field numbers below 16. */
+size_t codec_entity_bytes(const struct entity *entity);
+
+/* Append the entity as field `field` (below 16) of the message in out. */
+void codec_entity_write(struct buf *out, uint32_t field, const struct entity *entity);
+
+/* The same for an EntityKey. */
+void codec_key_write(struct buf *out, uint32_t field, const struct entity_key *key);
+size_t codec_key_bytes(const struct entity_key *key);
+
+Tavola__V1__EntityKey *codec_key_message(const struct entity_key *key, struct arena *arena);
+
+/* An entity of key and properties alone, as transactions show their steps. */
+Tavola__V1__Entity *codec_entity_message(
+    const struct entity_key *key, struct property_list properties, struct arena *arena);
+
+#endif

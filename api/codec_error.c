@@ -1,0 +1,194 @@
+/*
+ * codec_error.c - see the header.
+ */
+#include "api/codec_error.h"
+
+#include "base/wire.h"
+#include "domain/reason.h"
+#include "google/protobuf/any.pb-c.h"
+#include "google/protobuf/duration.pb-c.h"
+#include "google/rpc/error_details.pb-c.h"
+#include "google/rpc/status.pb-c.h"
+
+#define ERROR_DOMAIN "tavola"
+#define TYPE_PREFIX "type.googleapis.com/"
+
+enum { RETRY_SECONDS = 1 };
+
+/* google.rpc.Code has these numbers; they are gRPC's too. */
+static const int codes[] = {
+    [STATUS_OK] = 0,
+    [STATUS_INVALID] = 3,
+    [STATUS_OUT_OF_RANGE] = 11,
+    [STATUS_NOT_FOUND] = 5,
+    [STATUS_EXISTS] = 6,
+    [STATUS_STALE] = 10,
+    [STATUS_PRECONDITION] = 9,
+    [STATUS_LIMIT] = 8,
+    [STATUS_UNIMPLEMENTED] = 12,
+    [STATUS_UNAUTHENTICATED] = 16,
+    [STATUS_DENIED] = 7,
+    [STATUS_TIMEOUT] = 4,
+    [STATUS_CANCELLED] = 1,
+    [STATUS_UNAVAILABLE] = 14,
+    [STATUS_MAYBE_DONE] = 14,
+    [STATUS_INTERNAL] = 13,
+};
+_Static_assert(ARRAY_LEN(codes) == STATUS_COUNT, "a code for every status");
+
+int codec_status_code(enum status status)
+{
+    return codes[status];
+}
+
+/* For errors of the machinery below, which knows statuses only. */
+static enum reason usual_reason(enum status status)
+{
+    switch (status) {
+    case STATUS_LIMIT:
+        return REASON_SERVER_BUSY;
+    case STATUS_TIMEOUT:
+        return REASON_OPERATION_TIMED_OUT;
+    case STATUS_CANCELLED:
+        return REASON_CANCELLED;
+    case STATUS_UNAVAILABLE:
+        return REASON_STORE_UNAVAILABLE;
+    case STATUS_MAYBE_DONE:
+        return REASON_OUTCOME_UNKNOWN;
+    case STATUS_INVALID:
+        return REASON_INVALID_INPUT;
+    case STATUS_UNIMPLEMENTED:
+        return REASON_NOT_IMPLEMENTED;
+    case STATUS_OK:
+    case STATUS_OUT_OF_RANGE:
+    case STATUS_NOT_FOUND:
+    case STATUS_EXISTS:
+    case STATUS_STALE:
+    case STATUS_PRECONDITION:
+    case STATUS_UNAUTHENTICATED:
+    case STATUS_DENIED:
+    case STATUS_INTERNAL:
+    case STATUS_COUNT:
+        break;
+    }
+    return REASON_INTERNAL_ERROR;
+}
+
+const char *codec_reason(const struct error *err)
+{
+    return err->reason ? err->reason : reason_info(usual_reason(err->status))->name;
+}
+
+/* Whatever went wrong inside is for the log, not for callers. */
+static struct str message_of(const struct error *err, struct arena *arena)
+{
+    if (err->status == STATUS_INTERNAL)
+        return STR_LITERAL("the server failed; its log says more");
+    return codec_text(str_of(err->message), arena);
+}
+
+/* At most so many bytes, ending with a whole character. */
+static struct str cut(struct str text, size_t most)
+{
+    if (text.len <= most)
+        return text;
+    while (most > 0 && ((uint8_t)text.data[most] & 0xC0) == 0x80)
+        most--;
+    return str_of_bytes(text.data, most);
+}
+
+static size_t metadata(const struct error *err, size_t most, struct arena *arena, ProtobufCBinaryData **out)
+{
+    *out = ARENA_ARRAY(arena, ProtobufCBinaryData, err->meta_count);
+    for (size_t i = 0; i < err->meta_count; i++) {
+        struct buf entry;
+
+        buf_init(&entry, arena);
+        wire_write_bytes(&entry, 1, str_of(err->meta[i].key));
+        wire_write_bytes(&entry, 2, cut(codec_text(str_of(err->meta[i].value), arena), most));
+        (*out)[i] = codec_bytes(buf_str(&entry));
+    }
+    return err->meta_count;
+}
+
+Tavola__V1__Error *codec_error_message(const struct error *err, struct arena *arena)
+{
+    Tavola__V1__Error *out = ARENA_NEW(arena, Tavola__V1__Error);
+
+    tavola__v1__error__init(out);
+    out->code = codec_status_code(err->status);
+    out->reason = codec_bytes(str_of(codec_reason(err)));
+    out->message = codec_bytes(message_of(err, arena));
+    out->n_metadata = metadata(err, ERROR_META_VALUE_BYTES, arena, &out->metadata);
+    return out;
+}
+
+static void pack_any(Google__Protobuf__Any *out, const ProtobufCMessage *message, struct arena *arena)
+{
+    struct buf value;
+
+    buf_init(&value, arena);
+    codec_pack(&value, 0, message);
+    google__protobuf__any__init(out);
+    out->type_url = codec_bytes(arena_format(arena, TYPE_PREFIX "%s", message->descriptor->name));
+    out->value = codec_bytes(buf_str(&value));
+}
+
+static bool worth_repeating(const struct error *err)
+{
+    if (err->status == STATUS_LIMIT)
+        return str_equal(str_of(codec_reason(err)), STR_LITERAL("SERVER_BUSY"));
+    return err->status == STATUS_UNAVAILABLE || err->status == STATUS_MAYBE_DONE;
+}
+
+static struct str status_encode(
+    const struct error *err, struct str message, size_t most_value, struct arena *arena)
+{
+    Google__Rpc__ErrorInfo info = GOOGLE__RPC__ERROR_INFO__INIT;
+    Google__Rpc__RetryInfo retry = GOOGLE__RPC__RETRY_INFO__INIT;
+    Google__Protobuf__Duration delay = GOOGLE__PROTOBUF__DURATION__INIT;
+    Google__Rpc__Status status = GOOGLE__RPC__STATUS__INIT;
+    Google__Protobuf__Any details[2];
+    Google__Protobuf__Any *pointers[2] = { &details[0], &details[1] };
+    struct buf out;
+
+    info.reason = codec_bytes(str_of(codec_reason(err)));
+    info.domain = codec_bytes(STR_LITERAL(ERROR_DOMAIN));
+    info.n_metadata = metadata(err, most_value, arena, &info.metadata);
+    pack_any(&details[0], &info.base, arena);
+    status.code = codec_status_code(err->status);
+    status.message = codec_bytes(message);
+    status.n_details = 1;
+    status.details = pointers;
+    if (worth_repeating(err)) {
+        delay.seconds = RETRY_SECONDS;
+        retry.retry_delay = &delay;
+        pack_any(&details[1], &retry.base, arena);
+        status.n_details = 2;
+    }
+    buf_init(&out, arena);
+    codec_pack(&out, 0, &status.base);
+    return buf_str(&out);
+}
+
+/* As sent: beyond printable ASCII every byte of the message takes three, details are base64. */
+static size_t sent_bytes(struct str message, struct str details)
+{
+    size_t bytes = (details.len + 2) / 3 * 4;
+
+    for (size_t i = 0; i < message.len; i++)
+        bytes += message.data[i] >= ' ' && message.data[i] <= '~' && message.data[i] != '%' ? 1 : 3;
+    return bytes;
+}
+
+struct codec_trailers codec_trailers_encode(const struct error *err, struct arena *arena)
+{
+    struct codec_trailers out = { .code = codec_status_code(err->status) };
+
+    out.message = message_of(err, arena);
+    for (size_t most_value = ERROR_META_VALUE_BYTES;; most_value /= 2) {
+        out.details = status_encode(err, out.message, most_value, arena);
+        if (sent_bytes(out.message, out.details) <= CODEC_TRAILER_BYTES || most_value == 0)
+            return out;
+    }
+}

@@ -1,0 +1,33 @@
+/*
+ * codec_error.h - errors as callers see them: canonical codes, Error messages inside replies, and
+ * google.rpc.Status for trailers.
+ */
+#ifndef API_CODEC_ERROR_H
+#define API_CODEC_ERROR_H
+
+#include "api/codec.h"
+#include "tavola/v1/entity.pb-c.h"
+
+/* The canonical code (google.rpc.Code, 0..16) of a status. */
+int codec_status_code(enum status status);
+
+/* The reason's name; one of its status' own where whoever found the error gave none. */
+const char *codec_reason(const struct error *err);
+
+/* An Error inside a reply. */
+Tavola__V1__Error *codec_error_message(const struct error *err, struct arena *arena);
+
+/*
+ * An error for trailers: a message, and a serialized google.rpc.Status with one ErrorInfo, with RetryInfo
+ * for LIMIT by load and UNAVAILABLE. Both together stay under CODEC_TRAILER_BYTES as they are sent (the
+ * message percent-encoded, the details in base64): metadata values are shortened until they do.
+ */
+enum { CODEC_TRAILER_BYTES = 3072 };
+struct codec_trailers {
+    int code;
+    struct str message;
+    struct str details;
+};
+struct codec_trailers codec_trailers_encode(const struct error *err, struct arena *arena);
+
+#endif

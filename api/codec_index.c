@@ -1,0 +1,348 @@
+/*
+ * codec_index.c - see the header.
+ */
+#include "api/codec_index.h"
+
+#include <stdlib.h>
+
+#include "api/codec_table.h"
+#include "domain/index_codec.h"
+#include "domain/limits.h"
+#include "domain/reason.h"
+#include "domain/table_name.h"
+#include "domain/text.h"
+#include "google/protobuf/duration.pb-c.h"
+
+enum { LONGEST_NUMBER = 19 };
+
+static enum status part_text_decode(
+    const Tavola__V1__KeyPart *message, const char *key, struct key_part *out, struct error *err)
+{
+    size_t units = 0;
+
+    switch (message->source_case) {
+    case TAVOLA__V1__KEY_PART__SOURCE_LITERAL:
+        out->is_literal = true;
+        out->text = codec_str(message->literal);
+        break;
+    case TAVOLA__V1__KEY_PART__SOURCE_PROPERTY:
+        out->text = codec_str(message->property);
+        break;
+    case TAVOLA__V1__KEY_PART__SOURCE__NOT_SET:
+    case _TAVOLA__V1__KEY_PART__SOURCE__CASE_IS_INT_SIZE:
+        return codec_missing(err, key, "each part is a literal or a property");
+    }
+    if (!text_check(out->text, &units, NULL))
+        return error_reason(err, REASON_INVALID_INPUT, "%s: a part is not UTF-8", key);
+    if (units > LIMIT_PROPERTY_NAME_UNITS)
+        return error_reason(err, REASON_INVALID_INPUT, "%s: a part is longer than %d UTF-16 units", key,
+            LIMIT_PROPERTY_NAME_UNITS);
+    if (!out->is_literal && out->text.len == 0)
+        return error_reason(err, REASON_INVALID_INPUT, "%s: a property's name is empty", key);
+    return STATUS_OK;
+}
+
+static enum status part_decode(
+    const Tavola__V1__KeyPart *message, const char *key, struct key_part *out, struct error *err)
+{
+    if (message->fold_case)
+        return codec_not_implemented(err, "index.key_part.fold_case");
+    if (message->width < 0 || message->width > LONGEST_NUMBER)
+        return error_reason(err, REASON_INVALID_INPUT, "%s: width is %d, allowed are 0 to %d", key,
+            message->width, LONGEST_NUMBER);
+    TRY(part_text_decode(message, key, out, err));
+    if (out->is_literal && (message->width != 0 || message->inverted))
+        return error_reason(
+            err, REASON_INVALID_INPUT, "%s: width and inverted are for properties, not for literals", key);
+    out->width = message->width;
+    out->inverted = message->inverted;
+    return STATUS_OK;
+}
+
+static enum status parts_decode(Tavola__V1__KeyPart *const *messages, size_t count, const char *key,
+    struct arena *arena, struct key_parts *out, struct error *err)
+{
+    if (count > LIMIT_KEY_PARTS)
+        return error_reason(
+            err, REASON_INVALID_INPUT, "%s has %zu parts, allowed are %d", key, count, LIMIT_KEY_PARTS);
+    out->parts = ARENA_ARRAY(arena, struct key_part, count);
+    out->count = count;
+    for (size_t i = 0; i < count; i++)
+        TRY(part_decode(messages[i], key, &out->parts[i], err));
+    return STATUS_OK;
+}
+
+static int name_compare(const void *a, const void *b)
+{
+    return str_compare(*(const struct str *)a, *(const struct str *)b);
+}
+
+static enum status names_decode(
+    const Tavola__V1__PropertyNames *message, struct arena *arena, struct index *out, struct error *err)
+{
+    if (message->n_names == 0 || message->n_names > LIMIT_PROPERTIES)
+        return error_reason(err, REASON_INVALID_INPUT,
+            "index.projection.some has %zu names, allowed are 1 to %d", message->n_names, LIMIT_PROPERTIES);
+    out->names = ARENA_ARRAY(arena, struct str, message->n_names);
+    out->name_count = message->n_names;
+    for (size_t i = 0; i < message->n_names; i++) {
+        size_t units = 0;
+
+        out->names[i] = codec_str(message->names[i]);
+        if (out->names[i].len == 0 || !text_check(out->names[i], &units, NULL) ||
+            units > LIMIT_PROPERTY_NAME_UNITS)
+            return error_reason(
+                err, REASON_INVALID_INPUT, "index.projection.some[%zu] is not a property's name", i);
+    }
+    qsort(out->names, out->name_count, sizeof(*out->names), name_compare);
+    for (size_t i = 1; i < out->name_count; i++) {
+        if (str_equal(out->names[i - 1], out->names[i]))
+            return error_reason(err, REASON_INVALID_INPUT, "index.projection.some has a name twice");
+    }
+    return STATUS_OK;
+}
+
+static enum status projection_decode(
+    const Tavola__V1__Projection *message, struct arena *arena, struct index *out, struct error *err)
+{
+    if (!message || message->columns_case == TAVOLA__V1__PROJECTION__COLUMNS__NOT_SET)
+        return STATUS_OK;
+    if (out->shape == INDEX_LIST)
+        return error_reason(
+            err, REASON_INVALID_INPUT, "index.projection is for COPY: a LIST holds keys and nothing else");
+    if (message->columns_case == TAVOLA__V1__PROJECTION__COLUMNS_SOME) {
+        out->projection = PROJECT_SOME;
+        return names_decode(message->some, arena, out, err);
+    }
+    out->projection = PROJECT_KEYS_ONLY;
+    if (!message->keys_only)
+        return error_reason(err, REASON_INVALID_INPUT,
+            "index.projection.keys_only is false: leave the projection out for every property");
+    return STATUS_OK;
+}
+
+/* What this version does not honour, by name; values nobody knows. */
+static enum status check_honoured(const Tavola__V1__Index *message, struct error *err)
+{
+    if (message->place == TAVOLA__V1__INDEX_PLACE__INDEX_PLACE_SAME_PARTITION)
+        return codec_not_implemented(err, "index.place SAME_PARTITION");
+    if (message->on_violation == TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_REJECT)
+        return codec_not_implemented(err, "index.on_violation REJECT");
+    if (message->consistency == TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_STRONG)
+        return codec_not_implemented(err, "index.consistency STRONG");
+    if (message->unique)
+        return codec_not_implemented(err, "index.unique");
+    if (message->filter.len > 0)
+        return codec_not_implemented(err, "index.filter");
+    if ((unsigned)message->place > PLACE_OTHER_PARTITION ||
+        (unsigned)message->on_violation > TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_REJECT ||
+        (unsigned)message->consistency > TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_EVENTUAL)
+        return error_reason(err, REASON_INVALID_INPUT,
+            "index.place, on_violation or consistency has a value that is not one of its enum's");
+    return STATUS_OK;
+}
+
+static bool has_property(const struct key_parts *key)
+{
+    for (size_t i = 0; i < key->count; i++) {
+        if (!key->parts[i].is_literal)
+            return true;
+    }
+    return false;
+}
+
+static enum status keys_decode(
+    const Tavola__V1__Index *message, struct arena *arena, struct index *out, struct error *err)
+{
+    if (message->n_partition_key == 0)
+        return codec_missing(err, "index.partition_key", "1 to 16 parts");
+    TRY(parts_decode(message->partition_key, message->n_partition_key, "index.partition_key", arena,
+        &out->partition_key, err));
+    TRY(parts_decode(message->row_key, message->n_row_key, "index.row_key", arena, &out->row_key, err));
+    if (out->shape == INDEX_LIST && !has_property(&out->partition_key) && !has_property(&out->row_key))
+        return error_reason(err, REASON_INVALID_INPUT,
+            "the keys of a LIST need a property: there is an entry for each of its values");
+    return STATUS_OK;
+}
+
+enum status codec_index_decode(
+    const Tavola__V1__Index *message, struct arena *arena, struct index *out, struct error *err)
+{
+    struct index index = { .place = PLACE_OTHER_PARTITION };
+
+    if (!message)
+        return codec_missing(err, "index", "the declaration");
+    index.name = codec_str(message->name);
+    index.source_name = codec_str(message->table);
+    TRY(table_name_check(index.name, err));
+    TRY(table_name_check(index.source_name, err));
+    TRY(check_honoured(message, err));
+    index.shape = (enum index_shape)message->shape;
+    if (index.shape != INDEX_COPY && index.shape != INDEX_LIST)
+        return codec_missing(err, "index.shape", "COPY or LIST");
+    TRY(keys_decode(message, arena, &index, err));
+    TRY(projection_decode(message->projection, arena, &index, err));
+    index.definition = index_definition_encode(&index, arena);
+    *out = index;
+    return STATUS_OK;
+}
+
+static Tavola__V1__KeyPart **part_messages(const struct key_parts *parts, struct arena *arena)
+{
+    Tavola__V1__KeyPart **out = ARENA_ARRAY(arena, Tavola__V1__KeyPart *, parts->count);
+
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct key_part *part = &parts->parts[i];
+
+        out[i] = ARENA_NEW(arena, Tavola__V1__KeyPart);
+        tavola__v1__key_part__init(out[i]);
+        out[i]->width = part->width;
+        out[i]->inverted = part->inverted;
+        if (part->is_literal) {
+            out[i]->source_case = TAVOLA__V1__KEY_PART__SOURCE_LITERAL;
+            out[i]->literal = codec_bytes(part->text);
+        } else {
+            out[i]->source_case = TAVOLA__V1__KEY_PART__SOURCE_PROPERTY;
+            out[i]->property = codec_bytes(part->text);
+        }
+    }
+    return out;
+}
+
+static Tavola__V1__Projection *projection_message(const struct index *index, struct arena *arena)
+{
+    Tavola__V1__Projection *out;
+
+    if (index->projection == PROJECT_ALL)
+        return NULL;
+    out = ARENA_NEW(arena, Tavola__V1__Projection);
+    tavola__v1__projection__init(out);
+    if (index->projection == PROJECT_KEYS_ONLY) {
+        out->columns_case = TAVOLA__V1__PROJECTION__COLUMNS_KEYS_ONLY;
+        out->keys_only = true;
+        return out;
+    }
+    out->columns_case = TAVOLA__V1__PROJECTION__COLUMNS_SOME;
+    out->some = ARENA_NEW(arena, Tavola__V1__PropertyNames);
+    tavola__v1__property_names__init(out->some);
+    out->some->n_names = index->name_count;
+    out->some->names = ARENA_ARRAY(arena, ProtobufCBinaryData, index->name_count);
+    for (size_t i = 0; i < index->name_count; i++)
+        out->some->names[i] = codec_bytes(index->names[i]);
+    return out;
+}
+
+Tavola__V1__Index *codec_index_message(struct str definition, struct arena *arena)
+{
+    Tavola__V1__Index *out;
+    struct index index = { 0 };
+
+    if (!index_definition_decode(definition, arena, &index))
+        return NULL;
+    out = ARENA_NEW(arena, Tavola__V1__Index);
+    tavola__v1__index__init(out);
+    out->name = codec_bytes(index.name);
+    out->table = codec_bytes(index.source_name);
+    out->shape = (Tavola__V1__IndexShape)index.shape;
+    out->place = (Tavola__V1__IndexPlace)index.place;
+    out->n_partition_key = index.partition_key.count;
+    out->partition_key = part_messages(&index.partition_key, arena);
+    out->n_row_key = index.row_key.count;
+    out->row_key = part_messages(&index.row_key, arena);
+    out->projection = projection_message(&index, arena);
+    out->on_violation = TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_SKIP;
+    out->consistency = TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_EVENTUAL;
+    return out;
+}
+
+Tavola__V1__Lag *codec_lag_message(const struct lag *lag, struct arena *arena)
+{
+    Tavola__V1__Lag *out = ARENA_NEW(arena, Tavola__V1__Lag);
+
+    tavola__v1__lag__init(out);
+    out->age = ARENA_NEW(arena, Google__Protobuf__Duration);
+    google__protobuf__duration__init(out->age);
+    out->age->seconds = lag->age_us / 1000000;
+    out->age->nanos = (int32_t)(lag->age_us % 1000000) * 1000;
+    out->open_intents = lag->open_intents;
+    out->as_of = codec_timestamp(lag->as_of, arena);
+    return out;
+}
+
+Tavola__V1__IndexStatus *codec_index_status_message(const struct index_view *view, struct arena *arena)
+{
+    Tavola__V1__IndexStatus *out = ARENA_NEW(arena, Tavola__V1__IndexStatus);
+
+    tavola__v1__index_status__init(out);
+    out->state = (Tavola__V1__IndexState)view->state;
+    out->lag = codec_lag_message(&view->lag, arena);
+    out->entries = view->entries;
+    out->violations = view->violations;
+    if (view->build.operation_id.len > 0)
+        out->build = codec_run_message(&view->build, arena);
+    return out;
+}
+
+static enum status freshness_check(const Tavola__V1__Freshness *freshness, struct error *err)
+{
+    if (!freshness)
+        return STATUS_OK;
+    if (freshness->n_at_least > 0)
+        return codec_not_implemented(err, "freshness.at_least");
+    if (freshness->max_staleness)
+        return codec_not_implemented(err, "freshness.max_staleness");
+    return freshness->latest ? codec_not_implemented(err, "freshness.latest") : STATUS_OK;
+}
+
+static enum status range_decode(
+    const Tavola__V1__ValueRange *message, struct arena *arena, struct value_range *out, struct error *err)
+{
+    if (!message)
+        return STATUS_OK;
+    if (message->at_least) {
+        out->has_at_least = true;
+        TRY(codec_value_decode(message->at_least, "range.at_least", arena, &out->at_least, err));
+    }
+    if (message->below) {
+        out->has_below = true;
+        TRY(codec_value_decode(message->below, "range.below", arena, &out->below, err));
+    }
+    if (out->has_at_least && out->has_below && out->at_least.type != out->below.type)
+        return error_reason(err, REASON_INVALID_INPUT,
+            "range.at_least is %s and range.below is %s: both must have one type",
+            property_type_name(out->at_least.type), property_type_name(out->below.type));
+    return STATUS_OK;
+}
+
+enum status codec_lookup_decode(const Tavola__V1__LookupIndexRequest *request, struct arena *arena,
+    struct operation_lookup *out, struct error *err)
+{
+    struct operation_lookup lookup = { .trust_index = request->trust_index, .keys_only = request->keys_only };
+
+    TRY(freshness_check(request->freshness, err));
+    if (request->descending)
+        return codec_not_implemented(err, "descending");
+    if (request->n_equals > 2 * LIMIT_KEY_PARTS)
+        return error_reason(err, REASON_INVALID_INPUT, "equals has %zu values, an index has at most %d parts",
+            request->n_equals, 2 * LIMIT_KEY_PARTS);
+    lookup.equals = ARENA_ARRAY(arena, struct value, request->n_equals);
+    lookup.equal_count = request->n_equals;
+    for (size_t i = 0; i < request->n_equals; i++)
+        TRY(codec_value_decode(request->equals[i], "equals", arena, &lookup.equals[i], err));
+    TRY(range_decode(request->range, arena, &lookup.range, err));
+    *out = lookup;
+    return STATUS_OK;
+}
+
+struct str codec_lookup_identity(const Tavola__V1__LookupIndexRequest *request, struct arena *arena)
+{
+    Tavola__V1__LookupIndexRequest identity = *request;
+    struct buf out;
+
+    identity.base.n_unknown_fields = 0;
+    identity.index = identity.page_token = (ProtobufCBinaryData){ 0 };
+    identity.page_size = 0;
+    buf_init(&out, arena);
+    codec_pack(&out, 0, &identity.base);
+    return buf_str(&out);
+}

@@ -1,0 +1,32 @@
+/*
+ * codec_index.h - declarations of indexes, their status, and look-ups.
+ */
+#ifndef API_CODEC_INDEX_H
+#define API_CODEC_INDEX_H
+
+#include "api/codec_entity.h"
+#include "domain/catalogue.h"
+#include "domain/operation.h"
+#include "tavola/v1/index_service.pb-c.h"
+
+/*
+ * A declaration that must be there. Fills everything that a caller declares, `definition` included.
+ * What is not honoured yet is refused by its name.
+ */
+MUST_USE enum status codec_index_decode(
+    const Tavola__V1__Index *message, struct arena *arena, struct index *out, struct error *err);
+
+/* The declaration from its stored bytes; NULL when they are not ours. */
+Tavola__V1__Index *codec_index_message(struct str definition, struct arena *arena);
+
+Tavola__V1__IndexStatus *codec_index_status_message(const struct index_view *view, struct arena *arena);
+Tavola__V1__Lag *codec_lag_message(const struct lag *lag, struct arena *arena);
+
+/* Everything of a look-up but its page. */
+MUST_USE enum status codec_lookup_decode(const Tavola__V1__LookupIndexRequest *request, struct arena *arena,
+    struct operation_lookup *out, struct error *err);
+
+/* The bytes a page token of this look-up is bound to: the request without its page and its index's name. */
+struct str codec_lookup_identity(const Tavola__V1__LookupIndexRequest *request, struct arena *arena);
+
+#endif

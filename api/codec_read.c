@@ -1,0 +1,173 @@
+/*
+ * codec_read.c - see the header.
+ */
+#include "api/codec_read.h"
+
+#include "api/codec_error.h"
+#include "base/wire.h"
+#include "domain/limits.h"
+#include "domain/reason.h"
+#include "domain/text.h"
+
+enum {
+    ROOM_FOR_REST = LIMIT_TOKEN_BYTES + 512, /* token, lag and statistics behind the entities */
+    BATCH_GET_RESULTS = 1,
+    BATCH_GET_ENTITY = 1,
+    BATCH_GET_ERROR = 2,
+};
+
+enum status codec_selection_decode(
+    const Tavola__V1__ReadOptions *options, struct arena *arena, struct selection *out, struct error *err)
+{
+    *out = (struct selection){ 0 };
+    if (!options)
+        return STATUS_OK;
+    if (options->wait_for_transaction.len > 0)
+        return codec_not_implemented(err, "options.wait_for_transaction");
+    if (options->n_select > LIMIT_PROPERTIES)
+        return error_reason(err, REASON_INVALID_INPUT,
+            "options.select names %zu properties, an entity has at most %d", options->n_select,
+            LIMIT_PROPERTIES);
+    out->names = ARENA_ARRAY(arena, struct str, options->n_select);
+    for (size_t i = 0; i < options->n_select; i++) {
+        struct str name = codec_str(options->select[i]);
+
+        if (name.len == 0 || !text_check(name, NULL, NULL))
+            return error_reason(err, REASON_INVALID_INPUT, "options.select[%zu] is not a property's name", i);
+        out->names[i] = name;
+    }
+    out->count = options->n_select;
+    return STATUS_OK;
+}
+
+enum status codec_page_size(int32_t page_size, int32_t *out, struct error *err)
+{
+    if (page_size < 0)
+        return error_reason(err, REASON_INVALID_INPUT, "page_size is negative: 0 means %d", LIMIT_PAGE_ROWS);
+    *out = page_size == 0 || page_size > LIMIT_PAGE_ROWS ? LIMIT_PAGE_ROWS : page_size;
+    return STATUS_OK;
+}
+
+enum status codec_keys_decode(Tavola__V1__EntityKey *const *keys, size_t count, struct arena *arena,
+    struct operation_get *out, struct error *err)
+{
+    struct entity_key *parsed;
+
+    if (count == 0)
+        return codec_missing(err, "keys", "1 to 1,000 keys");
+    if (count > LIMIT_BATCH_GET_KEYS) {
+        (void)error_reason(
+            err, REASON_INVALID_INPUT, "keys has %zu entries, allowed are %d", count, LIMIT_BATCH_GET_KEYS);
+        error_add_meta_int(err, "limit", LIMIT_BATCH_GET_KEYS);
+        error_add_meta_int(err, "actual", (int64_t)count);
+        return STATUS_INVALID;
+    }
+    parsed = ARENA_ARRAY(arena, struct entity_key, count);
+    for (size_t i = 0; i < count; i++) {
+        enum status status = codec_key_decode(keys[i], "keys", &parsed[i], err);
+
+        if (status != STATUS_OK) {
+            error_add_meta_int(err, "operation_index", (int64_t)i);
+            return status;
+        }
+    }
+    *out = (struct operation_get){ .keys = parsed, .count = count };
+    return STATUS_OK;
+}
+
+struct entity codec_select(
+    const struct entity *entity, const struct selection *selection, struct arena *arena)
+{
+    struct entity out = *entity;
+
+    if (selection->count > 0)
+        out.properties = property_list_select(out.properties, selection->names, selection->count, arena);
+    return out;
+}
+
+/* Does a reply of so many bytes have room for more? */
+static bool fits(const struct buf *reply, size_t more)
+{
+    return reply->len + more + ROOM_FOR_REST <= LIMIT_REPLY_BYTES;
+}
+
+struct written codec_entities_write(struct buf *out, uint32_t field, const struct entity *entities,
+    size_t count, const struct selection *selection, struct arena *arena)
+{
+    struct written written = { 0 };
+
+    for (size_t i = 0; i < count; i++) {
+        struct entity entity = codec_select(&entities[i], selection, arena);
+
+        if (i > 0 && !fits(out, codec_entity_bytes(&entity)))
+            break;
+        codec_entity_write(out, field, &entity);
+        written.count++;
+        written.property_bytes += (int64_t)entity.properties.bytes.len;
+    }
+    return written;
+}
+
+struct written codec_keys_write(struct buf *out, uint32_t field, const struct entity *entities, size_t count)
+{
+    struct written written = { 0 };
+
+    for (size_t i = 0; i < count && fits(out, codec_key_bytes(&entities[i].key) + 8); i++) {
+        codec_key_write(out, field, &entities[i].key);
+        written.count++;
+    }
+    return written;
+}
+
+static void write_absent(struct buf *out, const struct entity_key *key, struct arena *arena)
+{
+    struct error *err = ARENA_NEW(arena, struct error);
+    struct buf result;
+
+    (void)error_reason(err, REASON_RESOURCE_NOT_FOUND, "the entity does not exist");
+    error_add_meta(err, "partition_key", key->partition);
+    error_add_meta(err, "row_key", key->row);
+    buf_init(&result, arena);
+    codec_pack(&result, BATCH_GET_ERROR, &codec_error_message(err, arena)->base);
+    wire_write_bytes(out, BATCH_GET_RESULTS, buf_str(&result));
+}
+
+void codec_batch_get_write(struct buf *out, const struct operation *operation,
+    const struct selection *selection, struct arena *arena)
+{
+    const struct operation_get *in = &operation->in.get;
+    enum { MOST_ERROR_BYTES = 1024 };
+
+    for (size_t i = 0; i < in->count; i++) {
+        struct entity entity;
+        size_t bytes;
+
+        if (!operation->out.get.found[i]) {
+            if (!fits(out, MOST_ERROR_BYTES))
+                return;
+            write_absent(out, &in->keys[i], arena);
+            continue;
+        }
+        entity = codec_select(&operation->out.get.entities[i], selection, arena);
+        bytes = codec_entity_bytes(&entity);
+        if (i > 0 && !fits(out, bytes))
+            return;
+        wire_write_tag(out, BATCH_GET_RESULTS, WIRE_BYTES);
+        wire_write_varint(out, bytes);
+        codec_entity_write(out, BATCH_GET_ENTITY, &entity);
+    }
+}
+
+void codec_stats_write(struct buf *out, uint32_t field, const struct query_stats *stats, struct str index,
+    const struct written *written)
+{
+    Tavola__V1__QueryStats message = TAVOLA__V1__QUERY_STATS__INIT;
+
+    message.access_path = (Tavola__V1__AccessPath)stats->access_path;
+    message.index = codec_bytes(index);
+    message.rows_examined = stats->rows_examined;
+    message.bytes_examined = stats->bytes_examined;
+    message.rows_returned = (int64_t)written->count;
+    message.bytes_returned = written->property_bytes;
+    codec_pack(out, field, &message.base);
+}

@@ -1,0 +1,18 @@
+/*
+ * codec_table.h - tables and long-running operations.
+ */
+#ifndef API_CODEC_TABLE_H
+#define API_CODEC_TABLE_H
+
+#include "api/codec.h"
+#include "domain/operation.h"
+#include "tavola/v1/operation_service.pb-c.h"
+#include "tavola/v1/table_service.pb-c.h"
+
+Tavola__V1__Table *codec_table_message(const struct table_view *table, struct arena *arena);
+Tavola__V1__Operation *codec_run_message(const struct run_view *run, struct arena *arena);
+
+/* An operation's id: not empty, at most 128 printable ASCII characters. OPERATION_NOT_FOUND else. */
+MUST_USE enum status codec_operation_id_check(struct str id, struct error *err);
+
+#endif

@@ -1,0 +1,249 @@
+/*
+ * codec_transaction.c - see the header.
+ */
+#include "api/codec_transaction.h"
+
+#include "api/codec_error.h"
+#include "api/codec_write.h"
+#include "domain/limits.h"
+#include "domain/reason.h"
+#include "domain/table_name.h"
+
+static enum status account_check(ProtobufCBinaryData account, struct str own, struct error *err)
+{
+    if (account.len == 0 || str_equal(codec_str(account), own))
+        return STATUS_OK;
+    return codec_not_implemented(err, "steps.account other than the caller's");
+}
+
+static enum status put_decode(const Tavola__V1__PutStep *put, enum step_kind kind, struct str account,
+    struct arena *arena, struct step *out, struct error *err)
+{
+    out->kind = kind;
+    TRY(account_check(put->account, account, err));
+    out->table = codec_str(put->table);
+    TRY(table_name_check(out->table, err));
+    return codec_entity_decode(put->entity, "steps.entity", arena, &out->key, &out->properties, err);
+}
+
+static enum status address_decode(const Tavola__V1__EntityAddress *address, const char *field,
+    struct str account, struct str *table, struct entity_key *key, struct error *err)
+{
+    if (!address)
+        return codec_missing(err, field, "the address of an entity");
+    TRY(account_check(address->account, account, err));
+    TRY(table_name_check(codec_str(address->table), err));
+    TRY(codec_key_decode(address->key, field, key, err));
+    *table = codec_str(address->table);
+    return STATUS_OK;
+}
+
+static enum status move_decode(
+    const Tavola__V1__MoveStep *move, struct str account, struct step *out, struct error *err)
+{
+    out->kind = STEP_MOVE;
+    TRY(address_decode(move->source, "steps.move.source", account, &out->table, &out->key, err));
+    return address_decode(
+        move->destination, "steps.move.destination", account, &out->to_table, &out->to_key, err);
+}
+
+static enum status step_decode(const Tavola__V1__Step *message, struct str account, struct arena *arena,
+    struct step *out, struct error *err)
+{
+    TRY(codec_condition_decode(message->precondition, &out->condition, err));
+    switch (message->action_case) {
+    case TAVOLA__V1__STEP__ACTION_INSERT_OR_REPLACE:
+        return put_decode(message->insert_or_replace, STEP_INSERT_OR_REPLACE, account, arena, out, err);
+    case TAVOLA__V1__STEP__ACTION_INSERT_OR_MERGE:
+        return put_decode(message->insert_or_merge, STEP_INSERT_OR_MERGE, account, arena, out, err);
+    case TAVOLA__V1__STEP__ACTION_DELETE_IF_EXISTS:
+        out->kind = STEP_DELETE_IF_EXISTS;
+        return address_decode(
+            message->delete_if_exists, "steps.delete_if_exists", account, &out->table, &out->key, err);
+    case TAVOLA__V1__STEP__ACTION_MOVE:
+        return move_decode(message->move, account, out, err);
+    case TAVOLA__V1__STEP__ACTION__NOT_SET:
+    case _TAVOLA__V1__STEP__ACTION__CASE_IS_INT_SIZE:
+        break;
+    }
+    return codec_missing(err, "steps.action", "exactly one of the four actions");
+}
+
+enum status codec_transaction_decode(const Tavola__V1__SubmitTransactionRequest *request, struct str account,
+    struct arena *arena, struct transaction *out, struct error *err)
+{
+    struct transaction transaction = {
+        .id = codec_str(request->transaction_id),
+        .account = account,
+        .state = TRANSACTION_PENDING,
+        .step_count = request->n_steps,
+    };
+
+    if (request->n_steps == 0 || request->n_steps > LIMIT_TRANSACTION_STEPS)
+        return error_reason(err, REASON_INVALID_INPUT, "steps has %zu entries, allowed are 1 to %d",
+            request->n_steps, LIMIT_TRANSACTION_STEPS);
+    transaction.steps = ARENA_ARRAY(arena, struct step, request->n_steps);
+    for (size_t i = 0; i < request->n_steps; i++) {
+        enum status status = step_decode(request->steps[i], account, arena, &transaction.steps[i], err);
+
+        if (status != STATUS_OK) {
+            error_add_meta_int(err, "operation_index", (int64_t)i);
+            return status;
+        }
+    }
+    TRY(transaction_check(&transaction, err));
+    *out = transaction;
+    return STATUS_OK;
+}
+
+enum status codec_transaction_id_check(struct str id, struct error *err)
+{
+    bool good = id.len > 0 && id.len <= LIMIT_TRANSACTION_ID_BYTES;
+
+    for (size_t i = 0; good && i < id.len; i++)
+        good = id.data[i] >= ' ' && id.data[i] <= '~';
+    if (!good)
+        return error_reason(err, REASON_TRANSACTION_NOT_FOUND, "no transaction can have such an id");
+    return STATUS_OK;
+}
+
+static Tavola__V1__EntityAddress *address_message(
+    struct str table, const struct entity_key *key, struct arena *arena)
+{
+    Tavola__V1__EntityAddress *out = ARENA_NEW(arena, Tavola__V1__EntityAddress);
+
+    tavola__v1__entity_address__init(out);
+    out->table = codec_bytes(table);
+    out->key = codec_key_message(key, arena);
+    return out;
+}
+
+static Tavola__V1__PutStep *put_message(
+    const struct step *step, enum transaction_detail detail, struct arena *arena)
+{
+    Tavola__V1__PutStep *out = ARENA_NEW(arena, Tavola__V1__PutStep);
+    struct property_list properties = step->properties;
+
+    if (detail == TRANSACTION_WITHOUT_PROPERTIES)
+        properties.bytes = STR_EMPTY;
+    tavola__v1__put_step__init(out);
+    out->table = codec_bytes(step->table);
+    out->entity = codec_entity_message(&step->key, properties, arena);
+    return out;
+}
+
+static Tavola__V1__MoveStep *move_message(const struct step *step, struct arena *arena)
+{
+    Tavola__V1__MoveStep *out = ARENA_NEW(arena, Tavola__V1__MoveStep);
+
+    tavola__v1__move_step__init(out);
+    out->source = address_message(step->table, &step->key, arena);
+    out->destination = address_message(step->to_table, &step->to_key, arena);
+    return out;
+}
+
+static Tavola__V1__Precondition *condition_message(const struct condition *condition, struct arena *arena)
+{
+    Tavola__V1__Precondition *out;
+    char etag[ETAG_BYTES];
+
+    if (condition->kind == CONDITION_NONE)
+        return NULL;
+    out = ARENA_NEW(arena, Tavola__V1__Precondition);
+    tavola__v1__precondition__init(out);
+    if (condition->kind == CONDITION_EXISTS)
+        out->if_match = codec_bytes(STR_LITERAL("*"));
+    else
+        out->if_match =
+            codec_bytes(arena_copy(arena, str_of_bytes(etag, etag_format(condition->etag, etag))));
+    return out;
+}
+
+static Tavola__V1__Step *step_message(
+    const struct step *step, enum transaction_detail detail, struct arena *arena)
+{
+    Tavola__V1__Step *out = ARENA_NEW(arena, Tavola__V1__Step);
+
+    tavola__v1__step__init(out);
+    out->precondition = condition_message(&step->condition, arena);
+    switch (step->kind) {
+    case STEP_INSERT_OR_REPLACE:
+        out->action_case = TAVOLA__V1__STEP__ACTION_INSERT_OR_REPLACE;
+        out->insert_or_replace = put_message(step, detail, arena);
+        break;
+    case STEP_INSERT_OR_MERGE:
+        out->action_case = TAVOLA__V1__STEP__ACTION_INSERT_OR_MERGE;
+        out->insert_or_merge = put_message(step, detail, arena);
+        break;
+    case STEP_DELETE_IF_EXISTS:
+        out->action_case = TAVOLA__V1__STEP__ACTION_DELETE_IF_EXISTS;
+        out->delete_if_exists = address_message(step->table, &step->key, arena);
+        break;
+    case STEP_MOVE:
+        out->action_case = TAVOLA__V1__STEP__ACTION_MOVE;
+        out->move = move_message(step, arena);
+        break;
+    }
+    return out;
+}
+
+static Tavola__V1__Error *attempt_error(const struct attempt *attempt, struct arena *arena)
+{
+    Tavola__V1__Error *out;
+
+    if (attempt->status == STATUS_OK)
+        return NULL;
+    out = ARENA_NEW(arena, Tavola__V1__Error);
+    tavola__v1__error__init(out);
+    out->code = codec_status_code(attempt->status);
+    out->reason = codec_bytes(attempt->reason);
+    out->message = codec_bytes(codec_text(attempt->message, arena));
+    return out;
+}
+
+static Tavola__V1__Attempt *attempt_message(const struct attempt *attempt, struct arena *arena)
+{
+    Tavola__V1__Attempt *out = ARENA_NEW(arena, Tavola__V1__Attempt);
+
+    tavola__v1__attempt__init(out);
+    out->step = attempt->step;
+    out->number = attempt->number;
+    out->worker = codec_bytes(codec_text(attempt->worker, arena));
+    out->started = codec_timestamp(attempt->started, arena);
+    out->ended = codec_timestamp(attempt->ended, arena);
+    out->etag_before = codec_bytes(attempt->etag_before);
+    out->etag_after = codec_bytes(attempt->etag_after);
+    out->error = attempt_error(attempt, arena);
+    return out;
+}
+
+Tavola__V1__Transaction *codec_transaction_message(
+    const struct transaction *transaction, enum transaction_detail detail, struct arena *arena)
+{
+    Tavola__V1__Transaction *out = ARENA_NEW(arena, Tavola__V1__Transaction);
+
+    tavola__v1__transaction__init(out);
+    out->transaction_id = codec_bytes(transaction->id);
+    out->state = (Tavola__V1__TransactionState)transaction->state;
+    out->steps_done = transaction->steps_done;
+    out->submitted = codec_timestamp(transaction->submitted, arena);
+    if (detail == TRANSACTION_SUMMARY)
+        return out;
+    out->steps = ARENA_ARRAY(arena, Tavola__V1__Step *, transaction->step_count);
+    for (size_t i = 0; i < transaction->step_count; i++)
+        out->steps[out->n_steps++] = step_message(&transaction->steps[i], detail, arena);
+    out->timeline = ARENA_ARRAY(arena, Tavola__V1__Attempt *, transaction->attempt_count);
+    for (size_t i = 0; i < transaction->attempt_count; i++)
+        out->timeline[out->n_timeline++] = attempt_message(&transaction->timeline[i], arena);
+    return out;
+}
+
+void codec_transaction_write(
+    struct buf *out, uint32_t field, const struct transaction *transaction, struct arena *arena)
+{
+    Tavola__V1__Transaction *message = codec_transaction_message(transaction, TRANSACTION_WHOLE, arena);
+
+    if (tavola__v1__transaction__get_packed_size(message) > LIMIT_REPLY_BYTES)
+        message = codec_transaction_message(transaction, TRANSACTION_WITHOUT_PROPERTIES, arena);
+    codec_pack(out, field, &message->base);
+}

@@ -1,0 +1,31 @@
+/*
+ * codec_transaction.h - transactions: steps in, states and timelines out.
+ */
+#ifndef API_CODEC_TRANSACTION_H
+#define API_CODEC_TRANSACTION_H
+
+#include "api/codec_entity.h"
+#include "domain/transaction.h"
+#include "tavola/v1/transaction_service.pb-c.h"
+
+/* Id and steps of a submission, checked by transaction_check. Errors name the step in operation_index. */
+MUST_USE enum status codec_transaction_decode(const Tavola__V1__SubmitTransactionRequest *request,
+    struct str account, struct arena *arena, struct transaction *out, struct error *err);
+
+/* The id alone, for get and wait: what can be no id is TRANSACTION_NOT_FOUND. */
+MUST_USE enum status codec_transaction_id_check(struct str id, struct error *err);
+
+/* How much of a transaction a reply shows. */
+enum transaction_detail {
+    TRANSACTION_SUMMARY, /* no steps, no timeline */
+    TRANSACTION_WHOLE,
+    TRANSACTION_WITHOUT_PROPERTIES, /* where the whole would not fit into a reply */
+};
+Tavola__V1__Transaction *codec_transaction_message(
+    const struct transaction *transaction, enum transaction_detail detail, struct arena *arena);
+
+/* Append a transaction as field `field` of the reply, with its properties if it fits. */
+void codec_transaction_write(
+    struct buf *out, uint32_t field, const struct transaction *transaction, struct arena *arena);
+
+#endif

@@ -1,0 +1,205 @@
+/*
+ * codec_write.c - see the header.
+ */
+#include "api/codec_write.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/wire.h"
+#include "domain/limits.h"
+#include "domain/reason.h"
+
+static bool needs_precondition(enum write_kind kind)
+{
+    return kind == WRITE_REPLACE || kind == WRITE_MERGE || kind == WRITE_DELETE;
+}
+
+enum status codec_condition_decode(
+    const Tavola__V1__Precondition *precondition, struct condition *out, struct error *err)
+{
+    *out = (struct condition){ .kind = CONDITION_NONE };
+    if (!precondition)
+        return STATUS_OK;
+    if (precondition->condition.len > 0)
+        return codec_not_implemented(err, "precondition.condition");
+    if (precondition->if_match.len == 0)
+        return STATUS_OK;
+    return condition_parse(codec_str(precondition->if_match), out, err);
+}
+
+static enum status precondition_decode(enum write_kind kind, const Tavola__V1__Precondition *precondition,
+    struct condition *out, struct error *err)
+{
+    if (precondition && !needs_precondition(kind))
+        return error_reason(err, REASON_INVALID_INPUT,
+            "precondition is for replace, merge and delete: inserts and upserts take none");
+    TRY(codec_condition_decode(precondition, out, err));
+    if (needs_precondition(kind) && out->kind == CONDITION_NONE)
+        return codec_missing(err, "precondition.if_match", "an ETag, or * to write whatever is there");
+    return STATUS_OK;
+}
+
+enum status codec_write_decode(enum write_kind kind, const Tavola__V1__Entity *entity,
+    const Tavola__V1__Precondition *precondition, struct arena *arena, struct write *out, struct error *err)
+{
+    struct write write = { .kind = kind };
+
+    TRY(codec_entity_decode(entity, "entity", arena, &write.key, &write.properties, err));
+    TRY(precondition_decode(kind, precondition, &write.condition, err));
+    *out = write;
+    return STATUS_OK;
+}
+
+enum status codec_delete_decode(const Tavola__V1__EntityKey *key,
+    const Tavola__V1__Precondition *precondition, struct write *out, struct error *err)
+{
+    struct write write = { .kind = WRITE_DELETE, .properties = { STR_EMPTY } };
+
+    TRY(codec_key_decode(key, "key", &write.key, err));
+    TRY(precondition_decode(WRITE_DELETE, precondition, &write.condition, err));
+    *out = write;
+    return STATUS_OK;
+}
+
+static enum status batch_operation_decode(
+    const Tavola__V1__BatchOperation *operation, struct arena *arena, struct write *out, struct error *err)
+{
+    const Tavola__V1__Precondition *precondition = operation->precondition;
+
+    switch (operation->action_case) {
+    case TAVOLA__V1__BATCH_OPERATION__ACTION_INSERT:
+        return codec_write_decode(WRITE_INSERT, operation->insert, precondition, arena, out, err);
+    case TAVOLA__V1__BATCH_OPERATION__ACTION_REPLACE:
+        return codec_write_decode(WRITE_REPLACE, operation->replace, precondition, arena, out, err);
+    case TAVOLA__V1__BATCH_OPERATION__ACTION_MERGE:
+        return codec_write_decode(WRITE_MERGE, operation->merge, precondition, arena, out, err);
+    case TAVOLA__V1__BATCH_OPERATION__ACTION_INSERT_OR_REPLACE:
+        return codec_write_decode(
+            WRITE_INSERT_OR_REPLACE, operation->insert_or_replace, precondition, arena, out, err);
+    case TAVOLA__V1__BATCH_OPERATION__ACTION_INSERT_OR_MERGE:
+        return codec_write_decode(
+            WRITE_INSERT_OR_MERGE, operation->insert_or_merge, precondition, arena, out, err);
+    case TAVOLA__V1__BATCH_OPERATION__ACTION_DELETE:
+        return codec_delete_decode(operation->delete_, precondition, out, err);
+    case TAVOLA__V1__BATCH_OPERATION__ACTION__NOT_SET:
+    case _TAVOLA__V1__BATCH_OPERATION__ACTION__CASE_IS_INT_SIZE:
+        break;
+    }
+    return codec_missing(err, "operations.action", "exactly one of the six writes");
+}
+
+/* Put "<i>:" before the message, and the index into the metadata; the error's status is returned. */
+static enum status error_at(struct error *err, size_t index)
+{
+    char message[ERROR_MESSAGE_BYTES];
+    int cut;
+
+    memcpy(message, err->message, sizeof(message));
+    cut = snprintf(err->message, sizeof(err->message), "%zu:", index);
+    (void)snprintf(err->message + cut, sizeof(err->message) - (size_t)cut, "%.*s",
+        (int)(sizeof(err->message) - (size_t)cut - 1), message);
+    error_add_meta_int(err, "operation_index", (int64_t)index);
+    return err->status;
+}
+
+/* A write and its place in the request: sorted to find an entity that stands twice. */
+struct placed {
+    const struct write *write;
+    size_t index;
+};
+
+static int placed_compare(const void *left, const void *right)
+{
+    const struct placed *a = left;
+    const struct placed *b = right;
+    int order = entity_key_compare(&a->write->key, &b->write->key);
+
+    return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
+}
+
+static enum status check_entities_once(
+    const struct write *writes, size_t count, struct arena *arena, struct error *err)
+{
+    struct placed *sorted = ARENA_ARRAY(arena, struct placed, count);
+    size_t twice = count;
+
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = (struct placed){ .write = &writes[i], .index = i };
+    qsort(sorted, count, sizeof(*sorted), placed_compare);
+    for (size_t i = 1; i < count; i++) {
+        if (entity_key_compare(&sorted[i - 1].write->key, &sorted[i].write->key) == 0 &&
+            sorted[i].index < twice)
+            twice = sorted[i].index;
+    }
+    if (twice == count)
+        return STATUS_OK;
+    (void)error_reason(err, REASON_INVALID_DUPLICATE_ROW,
+        "the batch has two operations for the same entity: an entity may stand in it once");
+    error_add_meta(err, "row_key", writes[twice].key.row);
+    return error_at(err, twice);
+}
+
+static enum status check_one_partition(const struct write *writes, size_t count, struct error *err)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (str_equal(writes[i].key.partition, writes[0].key.partition))
+            continue;
+        (void)error_reason(err, REASON_COMMANDS_IN_BATCH_ACT_ON_DIFFERENT_PARTITIONS,
+            "all operations of a batch must have the partition key of the first");
+        error_add_meta(err, "partition_key", writes[i].key.partition);
+        return error_at(err, i);
+    }
+    return STATUS_OK;
+}
+
+static enum status check_count(size_t count, struct error *err)
+{
+    if (count == 0)
+        return codec_missing(err, "operations", "1 to 100 writes");
+    if (count <= LIMIT_BATCH_OPERATIONS)
+        return STATUS_OK;
+    (void)error_reason(err, REASON_INVALID_INPUT, "the batch has %zu operations, allowed are 100", count);
+    error_add_meta_int(err, "limit", LIMIT_BATCH_OPERATIONS);
+    error_add_meta_int(err, "actual", (int64_t)count);
+    return error_at(err, LIMIT_BATCH_OPERATIONS);
+}
+
+enum status codec_batch_decode(const Tavola__V1__ExecuteBatchRequest *request, struct arena *arena,
+    struct operation_write *out, struct error *err)
+{
+    size_t count = request->n_operations;
+    struct write *writes;
+
+    TRY(check_count(count, err));
+    writes = ARENA_ARRAY(arena, struct write, count);
+    for (size_t i = 0; i < count; i++) {
+        if (batch_operation_decode(request->operations[i], arena, &writes[i], err) != STATUS_OK)
+            return error_at(err, i);
+    }
+    TRY(check_one_partition(writes, count, err));
+    TRY(check_entities_once(writes, count, arena, err));
+    *out = (struct operation_write){ .writes = writes, .count = count, .atomic = true, .is_group = true };
+    return STATUS_OK;
+}
+
+void codec_operation_write(struct operation *operation, const struct write *write)
+{
+    struct write *copy = ARENA_NEW(operation->arena, struct write);
+
+    *copy = *write;
+    operation->kind = OPERATION_WRITE;
+    operation->in.write = (struct operation_write){ .writes = copy, .count = 1, .atomic = true };
+}
+
+void codec_write_result(struct buf *out, uint32_t field, const struct write_result *result)
+{
+    char etag[ETAG_BYTES];
+    char bytes[ETAG_BYTES + 64];
+    struct buf body = { .data = bytes, .capacity = sizeof(bytes) };
+
+    if (result->etag.version != 0)
+        wire_write_bytes(&body, 1, str_of_bytes(etag, etag_format(result->etag, etag)));
+    codec_write_timestamp(&body, 2, result->timestamp);
+    wire_write_bytes(out, field, buf_str(&body));
+}
