@@ -251,15 +251,9 @@ size_t config_load(
 
 /* ---- the options every program has ---- */
 
-static void print_help(const struct config_program *program)
+void config_print_settings_help(const struct config_program *program)
 {
-    printf("%s - %s\n\nusage: %s [--help | --version | --print-config | --print-settings]\n\n"
-           "  --help            this text\n"
-           "  --version         the version\n"
-           "  --print-config    the settings in effect, secrets hidden\n"
-           "  --print-settings  the names of the settings\n\n"
-           "Settings are environment variables:\n\n",
-        program->name, program->summary, program->name);
+    printf("Settings are environment variables:\n\n");
     for (size_t i = 0; i < program->count; i++) {
         const struct config_setting *setting = &program->settings[i];
         struct buf allowed;
@@ -275,6 +269,17 @@ static void print_help(const struct config_program *program)
             printf("%s\n", setting->required ? "must be set" : "not set by default");
         buf_cleanup(&allowed);
     }
+}
+
+static void print_help(const struct config_program *program)
+{
+    printf("%s - %s\n\nusage: %s [--help | --version | --print-config | --print-settings]\n\n"
+           "  --help            this text\n"
+           "  --version         the version\n"
+           "  --print-config    the settings in effect, secrets hidden\n"
+           "  --print-settings  the names of the settings\n\n",
+        program->name, program->summary, program->name);
+    config_print_settings_help(program);
 }
 
 static void print_config(const struct config_program *program, const void *config)

@@ -82,6 +82,9 @@ MUST_USE size_t config_load(
 MUST_USE bool config_start(
     const struct config_program *program, int argc, char **argv, void *out, int *exit_code);
 
+/* Print the settings as --help shows them; for a program with a help text of its own. */
+void config_print_settings_help(const struct config_program *program);
+
 /* "host:port", "[ipv6]:port" or "unix:/path": for `accepts`, with CONFIG_ADDRESS_ALLOWED as `allowed`. */
 bool config_is_address(const char *value);
 #define CONFIG_ADDRESS_ALLOWED "host:port with a port of 0..65535, [ipv6]:port, or unix:/absolute/path"

@@ -1,4 +1,105 @@
-int main(void)
+/*
+ * main.c - `tavola`: finds the command in the tables of its groups and runs it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/command.h"
+
+static const struct command_group *const groups[] = { &commands_operate, &commands_dev };
+
+enum { MOST_COMMANDS = 64 };
+
+int command_misused(const char *words, const char *arguments)
 {
-    return 0;
+    fprintf(stderr, "usage: tavola %s%s%s\n", words, *arguments ? " " : "", arguments);
+    return COMMAND_MISUSED;
+}
+
+static void print_help(void)
+{
+    printf("tavola - %s\n\nusage: tavola COMMAND [ARGUMENT...]\n       tavola --help | --version | "
+           "--print-config | --print-settings\n",
+        client_program.summary);
+    for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
+        printf("\n%s:\n\n", groups[i]->title);
+        for (size_t j = 0; j < groups[i]->count; j++) {
+            const struct command *command = &groups[i]->commands[j];
+
+            printf("  %s%s%s\n      %s\n", command->words, *command->arguments ? " " : "", command->arguments,
+                command->help);
+        }
+    }
+    printf("\n");
+    config_print_settings_help(&client_program);
+}
+
+/* How many arguments the words of a command take up: 0 when the command was not asked for. */
+static int match_words(const struct command *command, int argc, char **argv)
+{
+    size_t first = strcspn(command->words, " ");
+    const char *second = command->words[first] ? command->words + first + 1 : NULL;
+
+    if (argc < 1 || strlen(argv[0]) != first || strncmp(argv[0], command->words, first) != 0)
+        return 0;
+    if (!second)
+        return 1;
+    return argc >= 2 && strcmp(argv[1], second) == 0 ? 2 : 0;
+}
+
+static const struct command *find_command(int argc, char **argv, int *words)
+{
+    for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
+        for (size_t j = 0; j < groups[i]->count; j++) {
+            *words = match_words(&groups[i]->commands[j], argc, argv);
+            if (*words > 0)
+                return &groups[i]->commands[j];
+        }
+    }
+    return NULL;
+}
+
+static int complain_unknown(int argc, char **argv)
+{
+    const char *names[MOST_COMMANDS];
+    char asked[96];
+    const char *nearest;
+    size_t count = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(groups); i++)
+        for (size_t j = 0; j < groups[i]->count && count < MOST_COMMANDS; j++)
+            names[count++] = groups[i]->commands[j].words;
+    snprintf(asked, sizeof(asked), "%s%s%s", argv[0], argc > 1 ? " " : "", argc > 1 ? argv[1] : "");
+    nearest = config_nearest(asked, names, count);
+    if (!nearest)
+        nearest = config_nearest(argv[0], names, count);
+    fprintf(stderr, "tavola: there is no command \"%s\"", asked);
+    if (nearest)
+        fprintf(stderr, "; did you mean \"%s\"?\n", nearest);
+    else
+        fprintf(stderr, "; tavola --help lists them all\n");
+    return COMMAND_MISUSED;
+}
+
+int main(int argc, char **argv)
+{
+    struct client_config config;
+    const struct command *command;
+    int exit_code;
+    int words;
+
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+        print_help();
+        return argc < 2 ? COMMAND_MISUSED : COMMAND_OK;
+    }
+    if (argv[1][0] == '-')
+        return config_start(&client_program, argc, argv, &config, &exit_code) ? COMMAND_OK : exit_code;
+    command = find_command(argc - 1, argv + 1, &words);
+    if (!command)
+        return complain_unknown(argc - 1, argv + 1);
+    if (command->reads_settings)
+        return command->run(NULL, argc - 1 - words, argv + 1 + words);
+    if (!config_start(&client_program, 1, argv, &config, &exit_code))
+        return exit_code;
+    return command->run(&config, argc - 1 - words, argv + 1 + words);
 }

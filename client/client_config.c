@@ -1,0 +1,45 @@
+/*
+ * client_config.c - the table of the command line's settings.
+ */
+#include "client/client_config.h"
+
+#include <stddef.h>
+
+static const struct config_setting settings[] = {
+    {
+        .name = "TAVOLA_TARGET",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct client_config, target),
+        .fallback = "127.0.0.1:50051",
+        .accepts = config_is_address,
+        .allowed = CONFIG_ADDRESS_ALLOWED,
+        .help = "the server to talk to",
+    },
+    {
+        .name = "TAVOLA_POSTGRES",
+        .type = CONFIG_SECRET,
+        .offset = offsetof(struct client_config, postgres),
+        .help = "the database, for migrate: a libpq connection string or postgresql:// URL",
+    },
+    {
+        .name = "TAVOLA_REDIS",
+        .type = CONFIG_SECRET,
+        .offset = offsetof(struct client_config, redis),
+        .help = "the queue: redis://[user:password@]host:port[/db] or unix:/path",
+    },
+    {
+        .name = "TAVOLA_DATA",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct client_config, data),
+        .help = "the folder in which dev keeps its data; "
+                "without it /var/lib/tavola-dev for root, ~/.local/share/tavola for others",
+    },
+};
+
+const struct config_program client_program = {
+    .name = "tavola",
+    .version = TAVOLA_VERSION,
+    .summary = "the command line of the table service",
+    .settings = settings,
+    .count = ARRAY_LEN(settings),
+};

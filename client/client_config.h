@@ -1,0 +1,18 @@
+/*
+ * client_config.h - the settings of the `tavola` command line.
+ */
+#ifndef CLIENT_CLIENT_CONFIG_H
+#define CLIENT_CLIENT_CONFIG_H
+
+#include "base/config.h"
+
+struct client_config {
+    const char *target;   /* the server that commands talk to */
+    const char *postgres; /* for migrate; NULL: not set */
+    const char *redis;    /* NULL: not set */
+    const char *data;     /* for dev; NULL: the default of the user */
+};
+
+extern const struct config_program client_program;
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * command.h - what a command of `tavola` is. Commands stand in tables, one file per group
+ * (client/commands_*.c); main.c finds the command by its words and prints the tables as help.
+ */
+#ifndef CLIENT_COMMAND_H
+#define CLIENT_COMMAND_H
+
+#include <stddef.h>
+
+#include "client/client_config.h"
+
+/* What a command returns, and the program with it. */
+enum { COMMAND_OK = 0, COMMAND_FAILED = 1, COMMAND_MISUSED = 2 };
+
+struct command {
+    const char *words;     /* "migrate", "table create": one or two */
+    const char *arguments; /* for the help: "NAME"; "" when there are none */
+    const char *help;      /* one line */
+
+    /* argv holds what stands behind the words; argv[argc] is NULL. */
+    int (*run)(const struct client_config *config, int argc, char **argv);
+
+    /* The environment holds settings of other programs too: run reads it itself and gets config NULL. */
+    bool reads_settings;
+};
+
+struct command_group {
+    const char *title;
+    const struct command *commands;
+    size_t count;
+};
+
+extern const struct command_group commands_operate; /* migrate, health */
+extern const struct command_group commands_dev;     /* a private stack on this machine */
+
+/* Complain that a command was called in a way it does not know; returns COMMAND_MISUSED. */
+int command_misused(const char *words, const char *arguments);
+
+#endif

@@ -1,0 +1,275 @@
+/*
+ * commands_dev.c - a private stack on this machine: to try the service, and for tests, demo and benchmarks.
+ */
+#include "client/command.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/dev/stack.h"
+
+#define DEFAULT_LISTEN "127.0.0.1:50051"
+
+enum { COMMAND_PATIENCE_MS = 30000, WATCH_MS = 1000, HOLDER_BYTES = 1024 };
+
+/* ---- settings ---- */
+
+static int complain(const char *command, const struct error *err)
+{
+    fprintf(stderr, "tavola %s: %s\n", command, err->message);
+    return COMMAND_FAILED;
+}
+
+/* Our own settings out of an environment that also holds those of server and worker. */
+static bool read_settings(struct arena *arena, struct client_config *out)
+{
+    struct program own = { .count = client_program.count };
+    struct buf problems;
+    size_t wrong;
+
+    own.settings = ARENA_ARRAY(arena, const char *, own.count);
+    for (size_t i = 0; i < own.count; i++)
+        own.settings[i] = client_program.settings[i].name;
+    buf_init(&problems, arena);
+    wrong = config_load(&client_program, environment_for(&own, NULL, 0, arena), out, &problems);
+    if (wrong > 0)
+        fprintf(stderr, "tavola dev: cannot start:\n%.*s", STR_ARG(buf_str(&problems)));
+    return wrong == 0;
+}
+
+static const char *data_folder(const struct client_config *config, struct arena *arena)
+{
+    return config->data ? config->data : place_default_data(arena);
+}
+
+/* ---- dev run ---- */
+
+static void print_invitation(const struct stack *stack)
+{
+    const char *target = stack->target;
+    bool is_socket = strncmp(target, "unix:", 5) == 0;
+    struct str call =
+        is_socket ? arena_format(stack->arena, "--unix-socket %s", target + strlen("unix:")) : STR_EMPTY;
+    const char *host = is_socket ? "localhost" : target;
+
+    printf("\n"
+           "Tavola serves on %s (gRPC, without authentication, for this machine only).\n\n"
+           "  list the methods   npx -y @bufbuild/buf curl --http2-prior-knowledge %.*s --list-methods "
+           "http://%s\n"
+           "  create a table     npx -y @bufbuild/buf curl --http2-prior-knowledge %.*s -d '{\"name\": "
+           "\"people\"}' "
+           "http://%s/tavola.v1.TableService/CreateTable\n"
+           "  from Python        grpc.insecure_channel('%s')   (Debian: python3-grpcio)\n"
+           "  logs               %s\n\n"
+           "Ctrl-C stops everything; the data stays.\n",
+        target, STR_ARG(call), host, STR_ARG(call), host, target, stack->place.log);
+    fflush(stdout);
+}
+
+static void describe_stack(struct stack *stack)
+{
+    char text[HOLDER_BYTES];
+
+    snprintf(text, sizeof(text), "server %s\npostgres %s\nredis %s\nlogs %s\n", stack->target,
+        stack->postgres, stack->redis, stack->place.log);
+    place_describe(&stack->place, text);
+}
+
+/* Until a signal asks us to stop or a part ends by itself. */
+static enum status watch(struct stack *stack, struct error *err)
+{
+    for (;;) {
+        int signal_number = process_wait(WATCH_MS);
+
+        if (signal_number != 0 && signal_number != SIGCHLD)
+            return STATUS_OK;
+        TRY(stack_check(stack, err));
+    }
+}
+
+/* What a stack of its own cannot honour is refused, not ignored. */
+static bool is_usable(const struct client_config *config, const char *listen)
+{
+    if (config->postgres || config->redis) {
+        fprintf(stderr,
+            "tavola dev run: %s is set, but this stack has a PostgreSQL and a Redis of its own: unset it, or "
+            "start tavolad and tavola-worker yourself\n",
+            config->postgres ? "TAVOLA_POSTGRES" : "TAVOLA_REDIS");
+        return false;
+    }
+    if (!config_is_address(listen) || strcmp(strrchr(listen, ':'), ":0") == 0) {
+        fprintf(stderr,
+            "tavola dev run: TAVOLA_LISTEN has a bad value: \"%s\"; allowed: %s, but not port 0\n", listen,
+            CONFIG_ADDRESS_ALLOWED);
+        return false;
+    }
+    return true;
+}
+
+static int run_stack(const struct client_config *config, int argc, char **argv)
+{
+    const char *listen = getenv("TAVOLA_LISTEN");
+    struct stack_options options = {
+        .shared_buffers = "256MB",
+        .listen = listen && *listen ? listen : DEFAULT_LISTEN,
+        .with_server = true,
+        .with_worker = true,
+        .talks = true,
+    };
+    struct client_config settings;
+    struct error err = { 0 };
+    struct arena arena;
+    struct stack stack;
+    enum status status;
+    int exit_code = COMMAND_MISUSED;
+
+    (void)config;
+    (void)argv;
+    if (argc != 0)
+        return command_misused("dev run", "");
+    arena_init(&arena);
+    if (read_settings(&arena, &settings) && is_usable(&settings, options.listen)) {
+        options.data = data_folder(&settings, &arena);
+        process_catch_signals();
+        status = stack_open(&options, &arena, &stack, &err);
+        if (status == STATUS_OK) {
+            describe_stack(&stack);
+            print_invitation(&stack);
+            status = watch(&stack, &err);
+            printf("\n");
+            stack_close(&stack);
+        }
+        exit_code = status == STATUS_OK ? COMMAND_OK : complain("dev run", &err);
+    }
+    arena_cleanup(&arena);
+    return exit_code;
+}
+
+/* ---- dev exec ---- */
+
+#define EXEC_ARGUMENTS "[--with-server] [--with-worker] -- COMMAND [ARGUMENT...]"
+
+/* The exit code of the command; the parts of the stack are watched meanwhile. */
+static int run_command(struct stack *stack, char **argv)
+{
+    struct variable variables[] = {
+        { "TAVOLA_POSTGRES", stack->postgres },
+        { "TAVOLA_REDIS", stack->redis },
+        { "TAVOLA_TARGET", stack->target },
+    };
+    size_t count = stack->target ? 3 : 2;
+    struct process_plan plan = {
+        .name = argv[0],
+        .argv = argv,
+        .environment = environment_with(variables, count, stack->arena),
+        .foreground = true,
+        .patience_ms = COMMAND_PATIENCE_MS,
+    };
+    struct process command;
+    struct error err = { 0 };
+
+    if (process_start(&plan, &command, &err) != STATUS_OK)
+        return complain("dev exec", &err);
+    while (process_is_running(&command)) {
+        int signal_number = process_wait(WATCH_MS);
+
+        /* Ctrl-C reaches the command by itself, and the command decides what to do about it. */
+        if (signal_number == SIGTERM || signal_number == SIGHUP)
+            process_stop(&command);
+        if (stack_check(stack, &err) != STATUS_OK) {
+            process_stop(&command);
+            return complain("dev exec", &err);
+        }
+    }
+    return process_exit_code(&command);
+}
+
+static int exec_command(const struct client_config *config, int argc, char **argv)
+{
+    const char *listen = getenv("TAVOLA_LISTEN");
+    struct stack_options options = {
+        .shared_buffers = "64MB",
+        .listen = listen && *listen ? listen : NULL,
+    };
+    struct error err = { 0 };
+    struct arena arena;
+    struct stack stack;
+    int exit_code;
+    int i = 0;
+
+    (void)config;
+    for (; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--with-server") == 0)
+            options.with_server = true;
+        else if (strcmp(argv[i], "--with-worker") == 0)
+            options.with_worker = true;
+        else
+            return command_misused("dev exec", EXEC_ARGUMENTS);
+    }
+    if (i + 1 >= argc)
+        return command_misused("dev exec", EXEC_ARGUMENTS);
+    arena_init(&arena);
+    process_catch_signals();
+    if (stack_open(&options, &arena, &stack, &err) == STATUS_OK) {
+        exit_code = run_command(&stack, argv + i + 1);
+        stack_close(&stack);
+    } else {
+        exit_code = complain("dev exec", &err);
+    }
+    arena_cleanup(&arena);
+    return exit_code;
+}
+
+/* ---- dev status ---- */
+
+static int show_status(const struct client_config *config, int argc, char **argv)
+{
+    struct client_config settings;
+    char holder[HOLDER_BYTES];
+    int exit_code = COMMAND_MISUSED;
+    struct arena arena;
+
+    (void)config;
+    (void)argv;
+    if (argc != 0)
+        return command_misused("dev status", "");
+    arena_init(&arena);
+    if (read_settings(&arena, &settings)) {
+        const char *data = data_folder(&settings, &arena);
+        bool running = place_read_holder(data, holder, sizeof(holder));
+
+        printf("%s: %s\n%s", data, running ? "running" : "not running", running ? holder : "");
+        exit_code = running ? COMMAND_OK : COMMAND_FAILED;
+    }
+    arena_cleanup(&arena);
+    return exit_code;
+}
+
+static const struct command commands[] = {
+    {
+        .words = "dev run",
+        .arguments = "",
+        .help = "start PostgreSQL, Redis, server and worker in the foreground; the data stays in TAVOLA_DATA",
+        .run = run_stack,
+        .reads_settings = true,
+    },
+    {
+        .words = "dev exec",
+        .arguments = EXEC_ARGUMENTS,
+        .help = "run a command beside a fresh stack, given to it in TAVOLA_POSTGRES, TAVOLA_REDIS and "
+                "TAVOLA_TARGET; nothing of it stays",
+        .run = exec_command,
+        .reads_settings = true,
+    },
+    {
+        .words = "dev status",
+        .arguments = "",
+        .help = "whether a stack runs in TAVOLA_DATA, and where it answers; exit code 1 if not",
+        .run = show_status,
+        .reads_settings = true,
+    },
+};
+
+const struct command_group commands_dev = { "A private stack on this machine", commands,
+    ARRAY_LEN(commands) };

@@ -1,0 +1,302 @@
+/*
+ * servers.c - PostgreSQL and Redis of a private stack. See servers.h.
+ *
+ * A cluster is made under another name and renamed when its database exists, so one that was interrupted is
+ * made again. PostgreSQL writes "ready" into postmaster.pid when it accepts connections: that is what
+ * pg_ctl waits for as well.
+ */
+#include "client/dev/servers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <netdb.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/macros.h"
+#include "client/dev/environment.h"
+
+enum { POSTGRES_PATIENCE_MS = 60000, REDIS_PATIENCE_MS = 10000, PID_FILE_STATUS_LINE = 8 };
+
+#define DATABASE "tavola"
+#define POSTGRES_FOLDERS "/usr/lib/postgresql/*/bin/postgres"
+
+/* ---- PostgreSQL ---- */
+
+static bool read_file(const char *path, char *out, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t len;
+
+    if (fd < 0)
+        return false;
+    len = read(fd, out, size - 1);
+    close(fd);
+    out[len > 0 ? len : 0] = '\0';
+    return len > 0;
+}
+
+/* The major version the cluster was made with; 0: there is no cluster. */
+static long cluster_version(const struct place *place, struct arena *arena)
+{
+    char text[16];
+
+    if (!read_file(arena_format(arena, "%s/PG_VERSION", place->postgres).data, text, sizeof(text)))
+        return 0;
+    return strtol(text, NULL, 10);
+}
+
+static long version_in_path(const char *path)
+{
+    return strtol(path + strcspn(POSTGRES_FOLDERS, "*"), NULL, 10);
+}
+
+/* The programs of that version, or of the newest one when it is 0. */
+static enum status find_programs(long version, struct arena *arena, const char **out, struct error *err)
+{
+    glob_t found;
+    long best = 0;
+
+    if (glob(POSTGRES_FOLDERS, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            long one = version_in_path(found.gl_pathv[i]);
+
+            if (one > best && (version == 0 || one == version))
+                best = one;
+        }
+        globfree(&found);
+    }
+    if (best == 0 && version != 0)
+        return error_set(err, STATUS_UNAVAILABLE,
+            "the data was written by PostgreSQL %ld, which is not installed (no /usr/lib/postgresql/%ld/bin)",
+            version, version);
+    if (best == 0)
+        return error_set(
+            err, STATUS_UNAVAILABLE, "PostgreSQL is not installed (nothing matches %s)", POSTGRES_FOLDERS);
+    *out = arena_format(arena, "/usr/lib/postgresql/%ld/bin", best).data;
+    return STATUS_OK;
+}
+
+static const char *log_of(const struct place *place, const char *name, struct arena *arena)
+{
+    return arena_format(arena, "%s/%s.log", place->log, name).data;
+}
+
+static char *text_of(struct arena *arena, const char *format, const char *value)
+{
+    struct str text = arena_format(arena, "%s%s", format, value);
+
+    return (char *)text.data;
+}
+
+static enum status make_cluster(const struct place *place, const char *programs, bool sync_first,
+    const char *folder, struct arena *arena, struct error *err)
+{
+    char *initdb[] = { text_of(arena, programs, "/initdb"), "--pgdata", (char *)folder, "--locale=C", "-E",
+        "UTF8", "--username=postgres", "--auth=trust", sync_first ? NULL : "--no-sync", NULL };
+    char *single[] = { text_of(arena, programs, "/postgres"), "--single", "-D", (char *)folder, "postgres",
+        NULL };
+    struct process_plan plan = {
+        .name = "initdb",
+        .argv = initdb,
+        .environment = environment_for(NULL, NULL, 0, arena),
+        .log = log_of(place, "postgres", arena),
+        .as_postgres = place->as_root,
+    };
+
+    TRY(process_run(&plan, err));
+    plan.name = "postgres --single";
+    plan.argv = single;
+    plan.text = "create database " DATABASE ";\n";
+    return process_run(&plan, err);
+}
+
+/* Make the rename durable. */
+static void sync_folder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    fsync(fd);
+    close(fd);
+}
+
+enum status postgres_prepare(
+    const struct place *place, const struct postgres_options *options, struct arena *arena, struct error *err)
+{
+    const char *fresh = arena_format(arena, "%s.new", place->postgres).data;
+    const char *programs;
+
+    if (cluster_version(place, arena) != 0)
+        return STATUS_OK;
+    TRY(find_programs(0, arena, &programs, err));
+    place_remove_folder(fresh);
+    TRY(place_make_folder(place, fresh, err));
+    TRY(make_cluster(place, programs, options->sync_first, fresh, arena, err));
+    if (rename(fresh, place->postgres) != 0)
+        return error_set(err, STATUS_UNAVAILABLE, "%s: %s", place->postgres, strerror(errno));
+    sync_folder(place->data);
+    return STATUS_OK;
+}
+
+enum status postgres_start(const struct place *place, const struct postgres_options *options,
+    struct arena *arena, struct process *out, struct error *err)
+{
+    const char *programs;
+
+    TRY(find_programs(cluster_version(place, arena), arena, &programs, err));
+    {
+        char *argv[] = { text_of(arena, programs, "/postgres"), "-D", (char *)place->postgres, "-c",
+            "listen_addresses=", "-c", text_of(arena, "unix_socket_directories=", place->run), "-c",
+            "unix_socket_permissions=0700", "-c", "port=5432", "-c",
+            text_of(arena, "shared_buffers=", options->shared_buffers), "-c", "max_connections=100", "-c",
+            "autovacuum=on", "-c", "fsync=on", "-c", "logging_collector=off", NULL };
+        struct process_plan plan = {
+            .name = "PostgreSQL",
+            .argv = argv,
+            .environment = environment_for(NULL, NULL, 0, arena),
+            .log = log_of(place, "postgres", arena),
+            .as_postgres = place->as_root,
+            .stop_signal = SIGINT,   /* "fast": sessions are ended, everything is written */
+            .hurry_signal = SIGQUIT, /* "immediate": recovers at the next start */
+            .patience_ms = POSTGRES_PATIENCE_MS,
+        };
+
+        return process_start(&plan, out, err);
+    }
+}
+
+bool postgres_is_ready(const struct place *place, const struct process *process)
+{
+    char path[4096], text[1024];
+    const char *line = text;
+
+    snprintf(path, sizeof(path), "%s/postmaster.pid", place->postgres);
+    if (!read_file(path, text, sizeof(text)) || strtol(text, NULL, 10) != process->pid)
+        return false;
+    for (int i = 1; line && i < PID_FILE_STATUS_LINE; i++) {
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    return line && strncmp(line, "ready", 5) == 0;
+}
+
+const char *postgres_address(const struct place *place, struct arena *arena)
+{
+    return arena_format(arena, "host=%s user=postgres dbname=" DATABASE, place->run).data;
+}
+
+/* ---- Redis ---- */
+
+static const char *redis_socket(const struct place *place, struct arena *arena)
+{
+    return arena_format(arena, "%s/redis", place->run).data;
+}
+
+const char *redis_address(const struct place *place, struct arena *arena)
+{
+    return arena_format(arena, "unix:%s", redis_socket(place, arena)).data;
+}
+
+/* It keeps nothing on disk: nothing is in it that is not in PostgreSQL. */
+enum status redis_start(
+    const struct place *place, struct arena *arena, struct process *out, struct error *err)
+{
+    char *argv[] = { "redis-server", "--port", "0", "--unixsocket", (char *)redis_socket(place, arena),
+        "--unixsocketperm", "700", "--save", "", "--appendonly", "no", "--dir", (char *)place->redis,
+        "--maxmemory-policy", "noeviction", NULL };
+    struct process_plan plan = {
+        .name = "Redis",
+        .argv = argv,
+        .environment = environment_for(NULL, NULL, 0, arena),
+        .log = log_of(place, "redis", arena),
+        .as_postgres = place->as_root,
+        .patience_ms = REDIS_PATIENCE_MS,
+    };
+
+    return process_start(&plan, out, err);
+}
+
+static int connect_unix(const char *path)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    struct timeval second = { .tv_sec = 1 };
+    int fd;
+
+    if (strlen(path) >= sizeof(address.sun_path))
+        return -1;
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof(second));
+    if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+bool redis_is_ready(const struct place *place)
+{
+    static const char ping[] = "PING\r\n", pong[] = "+PONG\r\n";
+    char path[256], answer[sizeof(pong)] = "";
+    bool ready;
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/redis", place->run);
+    fd = connect_unix(path);
+    if (fd < 0)
+        return false;
+    ready = write(fd, ping, sizeof(ping) - 1) == (ssize_t)sizeof(ping) - 1 &&
+            read(fd, answer, sizeof(answer) - 1) == (ssize_t)sizeof(pong) - 1 && strcmp(answer, pong) == 0;
+    close(fd);
+    return ready;
+}
+
+/* ---- addresses ---- */
+
+static bool connects(const struct addrinfo *address)
+{
+    int fd = socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC, address->ai_protocol);
+    bool connected = fd >= 0 && connect(fd, address->ai_addr, address->ai_addrlen) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    return connected;
+}
+
+bool address_is_taken(const char *address)
+{
+    struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *found = NULL;
+    const char *colon = strrchr(address, ':');
+    char host[256];
+    bool taken = false;
+
+    if (strncmp(address, "unix:", 5) == 0) {
+        int fd = connect_unix(address + 5);
+
+        if (fd >= 0)
+            close(fd);
+        return fd >= 0;
+    }
+    if (!colon)
+        return false;
+    if (address[0] == '[')
+        snprintf(host, sizeof(host), "%.*s", (int)(colon - address - 2), address + 1);
+    else
+        snprintf(host, sizeof(host), "%.*s", (int)(colon - address), address);
+    if (getaddrinfo(host, colon + 1, &hints, &found) != 0)
+        return false;
+    for (struct addrinfo *one = found; one && !taken; one = one->ai_next)
+        taken = connects(one);
+    freeaddrinfo(found);
+    return taken;
+}

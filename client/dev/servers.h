@@ -1,0 +1,37 @@
+/*
+ * servers.h - the private PostgreSQL and Redis of a stack: on Unix sockets only, trust inside.
+ */
+#ifndef CLIENT_DEV_SERVERS_H
+#define CLIENT_DEV_SERVERS_H
+
+#include "base/arena.h"
+#include "client/dev/place.h"
+#include "client/dev/process.h"
+
+struct postgres_options {
+    const char *shared_buffers; /* "256MB" */
+    bool sync_first;            /* the new cluster must be on disk before it is used */
+};
+
+/* Make the cluster and the database on first use. */
+MUST_USE enum status postgres_prepare(const struct place *place, const struct postgres_options *options,
+    struct arena *arena, struct error *err);
+
+MUST_USE enum status postgres_start(const struct place *place, const struct postgres_options *options,
+    struct arena *arena, struct process *out, struct error *err);
+
+/* Whether this very process accepts connections. */
+bool postgres_is_ready(const struct place *place, const struct process *process);
+
+/* How programs reach it, as TAVOLA_POSTGRES and TAVOLA_REDIS take it. */
+const char *postgres_address(const struct place *place, struct arena *arena);
+const char *redis_address(const struct place *place, struct arena *arena);
+
+MUST_USE enum status redis_start(
+    const struct place *place, struct arena *arena, struct process *out, struct error *err);
+bool redis_is_ready(const struct place *place);
+
+/* Whether something accepts connections at "host:port" or "unix:/path". */
+bool address_is_taken(const char *address);
+
+#endif

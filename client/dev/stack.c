@@ -1,0 +1,226 @@
+/*
+ * stack.c - the parts of a private stack in order. See stack.h.
+ */
+#include "client/dev/stack.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "client/dev/servers.h"
+#include "client/health.h"
+#include "store/migrate.h"
+
+enum {
+    POLL_MS = 20,
+    READY_WITHIN_MS = 60000,
+    HEALTH_TIMEOUT_MS = 500,
+    DRAIN_PATIENCE_MS = 40000,
+};
+
+PRINTF_LIKE(2, 3)
+static void say(const struct stack *stack, const char *format, ...)
+{
+    va_list args;
+
+    if (!stack->options->talks)
+        return;
+    printf("dev: ");
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    printf("\n");
+    fflush(stdout);
+}
+
+static void say_migration(void *context, const char *line)
+{
+    say(context, "schema: %s", line);
+}
+
+/* ---- waiting ---- */
+
+enum status stack_check(struct stack *stack, struct error *err)
+{
+    for (size_t i = 0; i < STACK_PARTS; i++) {
+        struct process *part = &stack->parts[i];
+        char end[64];
+
+        if (part->pid == 0 || process_is_running(part))
+            continue;
+        process_describe_end(part, end, sizeof(end));
+        process_print_tail(part, stderr);
+        return error_set(err, STATUS_UNAVAILABLE, "%s %s", part->name, end);
+    }
+    return STATUS_OK;
+}
+
+static bool postgres_answers(struct stack *stack)
+{
+    return postgres_is_ready(&stack->place, &stack->parts[STACK_POSTGRES]);
+}
+
+static bool redis_answers(struct stack *stack)
+{
+    return redis_is_ready(&stack->place);
+}
+
+static bool server_serves(struct stack *stack)
+{
+    return address_is_taken(stack->target) &&
+           health_check(stack->target, HEALTH_TIMEOUT_MS, NULL) == STATUS_OK;
+}
+
+static enum status wait_until(
+    struct stack *stack, enum stack_part part, bool (*ready)(struct stack *stack), struct error *err)
+{
+    int64_t deadline = clock_monotonic_us() + READY_WITHIN_MS * INT64_C(1000);
+
+    while (!ready(stack)) {
+        int signal_number = process_wait(POLL_MS);
+
+        if (signal_number != 0 && signal_number != SIGCHLD)
+            return error_set(err, STATUS_CANCELLED, "stopped while starting");
+        TRY(stack_check(stack, err));
+        if (clock_monotonic_us() > deadline) {
+            process_print_tail(&stack->parts[part], stderr);
+            return error_set(err, STATUS_UNAVAILABLE, "%s is not ready after %d seconds",
+                stack->parts[part].name, READY_WITHIN_MS / 1000);
+        }
+    }
+    return STATUS_OK;
+}
+
+/* ---- starting ---- */
+
+/* Keep the logs of the run before, and no more. */
+static void rotate_logs(const struct stack *stack)
+{
+    static const char *const names[] = { "postgres", "redis", "tavolad", "tavola-worker" };
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const char *log = arena_format(stack->arena, "%s/%s.log", stack->place.log, names[i]).data;
+
+        rename(log, arena_format(stack->arena, "%s.old", log).data);
+    }
+}
+
+static enum status start_postgres(struct stack *stack, struct error *err)
+{
+    struct postgres_options options = {
+        .shared_buffers = stack->options->shared_buffers,
+        .sync_first = !stack->place.temporary,
+    };
+
+    TRY(postgres_prepare(&stack->place, &options, stack->arena, err));
+    TRY(postgres_start(&stack->place, &options, stack->arena, &stack->parts[STACK_POSTGRES], err));
+    TRY(wait_until(stack, STACK_POSTGRES, postgres_answers, err));
+    stack->postgres = postgres_address(&stack->place, stack->arena);
+    say(stack, "PostgreSQL is ready: psql '%s'", stack->postgres);
+    return STATUS_OK;
+}
+
+static enum status start_redis(struct stack *stack, struct error *err)
+{
+    TRY(redis_start(&stack->place, stack->arena, &stack->parts[STACK_REDIS], err));
+    TRY(wait_until(stack, STACK_REDIS, redis_answers, err));
+    stack->redis = redis_address(&stack->place, stack->arena);
+    say(stack, "Redis is ready: redis-cli -s %s", stack->redis + strlen("unix:"));
+    return STATUS_OK;
+}
+
+static enum status start_program(
+    struct stack *stack, const struct program *program, enum stack_part part, struct error *err)
+{
+    struct variable variables[] = {
+        { "TAVOLA_POSTGRES", stack->postgres },
+        { "TAVOLA_REDIS", stack->redis },
+        { "TAVOLA_LISTEN", stack->target ? stack->target : "" },
+        { "TAVOLA_AUTHENTICATION",
+            getenv("TAVOLA_AUTHENTICATION") ? getenv("TAVOLA_AUTHENTICATION") : "none" },
+    };
+    char *argv[] = { (char *)program->path, NULL };
+    struct process_plan plan = {
+        .name = program->name,
+        .argv = argv,
+        .environment = environment_for(program, variables, ARRAY_LEN(variables), stack->arena),
+        .log = arena_format(stack->arena, "%s/%s.log", stack->place.log, program->name).data,
+        .patience_ms = DRAIN_PATIENCE_MS,
+    };
+
+    return process_start(&plan, &stack->parts[part], err);
+}
+
+static enum status start_server(struct stack *stack, struct error *err)
+{
+    stack->target = stack->options->listen
+                        ? stack->options->listen
+                        : arena_format(stack->arena, "unix:%s/tavolad", stack->place.run).data;
+    if (address_is_taken(stack->target))
+        return error_set(err, STATUS_UNAVAILABLE,
+            "another program serves on %s already: set TAVOLA_LISTEN to another address", stack->target);
+    TRY(start_program(stack, &stack->server, STACK_SERVER, err));
+    TRY(wait_until(stack, STACK_SERVER, server_serves, err));
+    say(stack, "tavolad is ready on %s", stack->target);
+    return STATUS_OK;
+}
+
+static enum status find_own_programs(struct stack *stack, struct error *err)
+{
+    struct program both[2];
+
+    TRY(program_open("tavolad", stack->arena, &stack->server, err));
+    TRY(program_open("tavola-worker", stack->arena, &stack->worker, err));
+    both[0] = stack->server;
+    both[1] = stack->worker;
+    return environment_check(both, ARRAY_LEN(both), stack->arena, err);
+}
+
+static enum status start_parts(struct stack *stack, struct error *err)
+{
+    const struct stack_options *options = stack->options;
+
+    rotate_logs(stack);
+    TRY(start_postgres(stack, err));
+    TRY(start_redis(stack, err));
+    if (options->with_server || options->with_worker)
+        TRY(migrate_run(stack->postgres, say_migration, stack, err));
+    if (options->with_server)
+        TRY(start_server(stack, err));
+    if (options->with_worker) {
+        TRY(start_program(stack, &stack->worker, STACK_WORKER, err));
+        say(stack, "tavola-worker has started");
+    }
+    return STATUS_OK;
+}
+
+enum status stack_open(
+    const struct stack_options *options, struct arena *arena, struct stack *out, struct error *err)
+{
+    enum status status;
+
+    *out = (struct stack){ .options = options, .arena = arena };
+    if (options->with_server || options->with_worker)
+        TRY(find_own_programs(out, err));
+    TRY(place_open(options->data, arena, &out->place, err));
+    say(out, "data and logs are in %s", out->place.data);
+    status = start_parts(out, err);
+    if (status != STATUS_OK)
+        stack_close(out);
+    return status;
+}
+
+void stack_close(struct stack *stack)
+{
+    for (size_t i = STACK_PARTS; i > 0; i--) {
+        struct process *part = &stack->parts[i - 1];
+
+        if (!process_is_running(part))
+            continue;
+        process_stop(part);
+        say(stack, "%s has stopped", part->name);
+    }
+    place_close(&stack->place);
+}

@@ -1,0 +1,52 @@
+/*
+ * stack.h - a private stack: PostgreSQL, Redis, the schema, and when asked for the server and a worker.
+ *
+ *     stack_open --> (stack_check while it is used) --> stack_close
+ *
+ * Started in that order, stopped in the other: worker, server, Redis, PostgreSQL.
+ */
+#ifndef CLIENT_DEV_STACK_H
+#define CLIENT_DEV_STACK_H
+
+#include "base/arena.h"
+#include "client/dev/environment.h"
+#include "client/dev/place.h"
+#include "client/dev/process.h"
+
+enum stack_part { STACK_POSTGRES, STACK_REDIS, STACK_SERVER, STACK_WORKER, STACK_PARTS };
+
+struct stack_options {
+    const char *data; /* NULL: a temporary folder */
+    const char *shared_buffers;
+    const char *listen; /* where the server serves; NULL: on a socket in the stack's folder */
+    bool with_server;   /* these two need the schema, so it is migrated for them */
+    bool with_worker;
+    bool talks; /* say what is going on, on standard output */
+};
+
+struct stack {
+    const struct stack_options *options;
+    struct arena *arena;
+    struct place place;
+    struct program server, worker;
+    struct process parts[STACK_PARTS];
+    const char *postgres; /* TAVOLA_POSTGRES */
+    const char *redis;    /* TAVOLA_REDIS */
+    const char *target;   /* where the server answers; NULL without one */
+};
+
+/*
+ * Returns when every part that was asked for is ready. On failure nothing is left running; the last lines
+ * of a part that ended by itself are on standard error.
+ *
+ * STATUS_CANCELLED  a signal asked us to stop
+ */
+MUST_USE enum status stack_open(
+    const struct stack_options *options, struct arena *arena, struct stack *out, struct error *err);
+
+/* STATUS_UNAVAILABLE: a part has ended by itself; its last lines are on standard error. */
+MUST_USE enum status stack_check(struct stack *stack, struct error *err);
+
+void stack_close(struct stack *stack);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * health.c - grpc.health.v1.Health/Check, read by hand: the reply has one field.
+ */
+#include "client/health.h"
+
+#include "base/arena.h"
+#include "base/wire.h"
+#include "rpc/channel.h"
+
+enum { FIELD_STATUS = 1, HEALTH_SERVING = 1 };
+
+/* HealthCheckResponse { ServingStatus status = 1; } */
+static bool says_serving(struct str reply)
+{
+    struct wire_field field;
+    bool serving = false;
+
+    while (wire_read_field(&reply, &field) == WIRE_FIELD)
+        if (field.number == FIELD_STATUS && field.type == WIRE_VARINT)
+            serving = field.scalar == HEALTH_SERVING;
+    return serving;
+}
+
+enum status health_check(const char *target, int64_t timeout_ms, struct error *err)
+{
+    struct rpc_channel *channel;
+    struct rpc_status ended;
+    struct arena arena;
+    struct str reply;
+    enum status status = STATUS_OK;
+
+    TRY(rpc_channel_open(target, &channel, err));
+    arena_init(&arena);
+    rpc_channel_call(channel, "/grpc.health.v1.Health/Check", STR_EMPTY, timeout_ms, &arena, &reply, &ended);
+    if (ended.code != 0)
+        status = error_set(
+            err, STATUS_UNAVAILABLE, "%s: code %d, %.*s", target, ended.code, STR_ARG(ended.message));
+    else if (!says_serving(reply))
+        status = error_set(err, STATUS_UNAVAILABLE, "%s answers NOT_SERVING", target);
+    arena_cleanup(&arena);
+    rpc_channel_close(channel);
+    return status;
+}

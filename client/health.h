@@ -1,0 +1,18 @@
+/*
+ * health.h - ask a server how it is, by the standard health service.
+ */
+#ifndef CLIENT_HEALTH_H
+#define CLIENT_HEALTH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/*
+ * STATUS_OK           the server answered SERVING
+ * STATUS_UNAVAILABLE  it did not answer in time, or NOT_SERVING; the message says which
+ */
+MUST_USE enum status health_check(const char *target, int64_t timeout_ms, struct error *err);
+
+#endif

@@ -1,1 +1,0 @@
-typedef int client_placeholder;
