@@ -1,0 +1,186 @@
+/*
+ * write_plan.c - see the header.
+ */
+#include "domain/write_plan.h"
+
+#include <stdio.h>
+
+#include "domain/index_plan.h"
+#include "domain/reason.h"
+
+/* What each kind asks of the current state and does to it. */
+static const struct write_rule {
+    bool must_exist;
+    bool must_be_absent;
+    bool absent_is_done; /* nothing to do, and that is success */
+    bool merges;
+    bool deletes;
+} rules[] = {
+    [WRITE_INSERT] = { .must_be_absent = true },
+    [WRITE_REPLACE] = { .must_exist = true },
+    [WRITE_MERGE] = { .must_exist = true, .merges = true },
+    [WRITE_INSERT_OR_REPLACE] = { 0 },
+    [WRITE_INSERT_OR_MERGE] = { .merges = true },
+    [WRITE_DELETE] = { .must_exist = true, .deletes = true },
+    [WRITE_DELETE_IF_EXISTS] = { .absent_is_done = true, .deletes = true },
+};
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static enum status check_condition(
+    const struct row_state *current, const struct write *write, int64_t table_id, struct error *err)
+{
+    const struct write_rule *rule = &rules[write->kind];
+    struct etag etag = { .table_id = table_id, .version = current->version };
+
+    if (current->live && rule->must_be_absent)
+        return error_reason(err, REASON_ENTITY_ALREADY_EXISTS, "the entity already exists");
+    if (!current->live && (rule->must_exist || (write->condition.kind != CONDITION_NONE && !rule->absent_is_done)))
+        return error_reason(err, REASON_RESOURCE_NOT_FOUND, "the entity does not exist");
+    if (current->live && write->condition.kind == CONDITION_MATCHES
+        && !etag_equal(write->condition.etag, etag)) {
+        char text[ETAG_BYTES];
+
+        error_reason(err, REASON_UPDATE_CONDITION_NOT_SATISFIED,
+            "the entity has changed: its etag is not the one in the precondition");
+        error_add_meta(err, "actual", str_of_bytes(text, etag_format(etag, text)));
+        return STATUS_STALE;
+    }
+    return STATUS_OK;
+}
+
+enum status write_plan_one(const struct row_state *current, const struct write *write, int64_t table_id,
+    struct write_clock clock, struct arena *arena, struct row_state *next, struct write_result *result,
+    struct error *err)
+{
+    const struct write_rule *rule = &rules[write->kind];
+    struct row_state planned = {
+        .live = !rule->deletes,
+        .version = larger(current->version, clock.floor) + 1,
+        .ts = larger(current->ts + 1, clock.ticks),
+        .properties = write->properties,
+    };
+
+    TRY(check_condition(current, write, table_id, err));
+    if (!current->live && rule->absent_is_done) {
+        *next = *current;
+        *result = (struct write_result){ 0 };
+        return STATUS_OK;
+    }
+    if (rule->merges && current->live) {
+        planned.properties = property_list_merge(current->properties, write->properties, arena);
+        TRY(property_list_check(planned.properties, &write->key, err));
+    }
+    *next = planned;
+    *result = (struct write_result){ 0 };
+    if (planned.live)
+        *result = (struct write_result){ .etag = { table_id, planned.version }, .timestamp = planned.ts };
+    return STATUS_OK;
+}
+
+struct row_state write_plan_offer(
+    const struct write *first, int64_t table_id, struct write_clock clock, struct arena *arena)
+{
+    const struct row_state absent = { 0 };
+    struct row_state offered;
+    struct write_result result;
+
+    if (write_plan_one(&absent, first, table_id, clock, arena, &offered, &result, NULL) == STATUS_OK
+        && offered.version > 0)
+        return offered;
+    return (struct row_state){ .version = clock.floor + 1, .ts = clock.ticks };
+}
+
+/* Say which operation of an entity group transaction failed, in the message and in the metadata. */
+static void name_operation(struct error *err, size_t index)
+{
+    struct error named = *err;
+
+    snprintf(named.message, sizeof(named.message), "%zu:%.*s", index, (int)sizeof(named.message) - 24, err->message);
+    error_add_meta_int(&named, "operation_index", (int64_t)index);
+    *err = named;
+}
+
+/* All or nothing: what was planned before the failure is taken back. */
+static void plan_atomic(struct operation *operation, struct plan_row *const *rows, struct write_clock clock)
+{
+    const struct operation_write *in = &operation->in.write;
+    struct row_state *before = ARENA_ARRAY(operation->arena, struct row_state, in->count);
+    struct write_result *results = ARENA_ARRAY(operation->arena, struct write_result, in->count);
+
+    for (size_t i = 0; i < in->count; i++) {
+        struct error err;
+        enum status status;
+
+        before[i] = rows[i]->now;
+        status = write_plan_one(&before[i], &in->writes[i], rows[i]->table->table_id, clock, operation->arena,
+            &rows[i]->now, &results[i], &err);
+        if (status == STATUS_OK)
+            continue;
+        if (in->is_group)
+            name_operation(&err, i);
+        while (i-- > 0)
+            rows[i]->now = before[i];
+        operation_fail(operation, &err);
+        return;
+    }
+    operation->out.write = (struct outcome_write){ .results = results };
+    operation->status = STATUS_OK;
+    operation->error = NULL;
+}
+
+/* Each write on its own: import. */
+static void plan_each(struct operation *operation, struct plan_row *const *rows, struct write_clock clock)
+{
+    const struct operation_write *in = &operation->in.write;
+    struct write_result *results = ARENA_ARRAY(operation->arena, struct write_result, in->count);
+    struct error **errors = ARENA_ARRAY(operation->arena, struct error *, in->count);
+
+    for (size_t i = 0; i < in->count; i++) {
+        struct row_state before = rows[i]->now;
+        struct error err;
+
+        if (write_plan_one(&before, &in->writes[i], rows[i]->table->table_id, clock, operation->arena,
+                &rows[i]->now, &results[i], &err)
+            == STATUS_OK)
+            continue;
+        errors[i] = ARENA_NEW(operation->arena, struct error);
+        *errors[i] = err;
+    }
+    operation->out.write = (struct outcome_write){ .results = results, .errors = errors };
+    operation->status = STATUS_OK;
+    operation->error = NULL;
+}
+
+void write_plan_operation(struct operation *operation, struct plan_row *const *rows, struct write_clock clock)
+{
+    if (operation->in.write.atomic)
+        plan_atomic(operation, rows, clock);
+    else
+        plan_each(operation, rows, clock);
+}
+
+static bool same_row(const struct row_state *a, const struct row_state *b)
+{
+    return a->version == b->version && a->live == b->live && a->properties.bytes.data == b->properties.bytes.data;
+}
+
+enum row_action write_plan_action(const struct plan_row *row)
+{
+    if (row->created && row->now.version == 0)
+        return ROW_REMOVE;
+    return same_row(&row->now, row->created ? &row->offered : &row->stored) ? ROW_KEEP : ROW_UPDATE;
+}
+
+bool write_plan_needs_intent(const struct plan_row *row, struct arena *arena)
+{
+    if (row->now.version == row->stored.version)
+        return false;
+    for (size_t i = 0; i < row->table->index_count; i++)
+        if (index_affects(row->table->indexes[i], &row->key, &row->stored, &row->now, arena))
+            return true;
+    return false;
+}

@@ -1,0 +1,346 @@
+/*
+ * pg.c - connecting, flights and results.
+ *
+ * The connection is non-blocking and in pipeline mode all the time; every wait is a poll with a limit,
+ * so a stalled server costs one thread one limit and never more.
+ */
+#include "store/pg.h"
+
+#include <poll.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "store/migrate.h"
+#include "store/sql.h"
+
+enum {
+    CONNECT_PAUSE_US = 250000,
+    DEFAULT_LIMIT_US = 15000000,
+};
+
+/*
+ * Generic plans: every hot statement has one good plan, by primary key, whatever the arrays hold. The
+ * joins with unnest must be nested loops over the key: the other methods would read whole tables.
+ */
+static const char session_settings[] =
+    "set default_transaction_isolation = 'read committed';"
+    "set lock_timeout = '1s';"
+    "set statement_timeout = '10s';"
+    "set idle_in_transaction_session_timeout = '5s';"
+    "set plan_cache_mode = force_generic_plan;"
+    "set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off;"
+    "set jit = off;"
+    "set client_min_messages = 'error';"
+    "set bytea_output = 'hex'";
+
+void pg_init(struct pg *pg, const char *conninfo, const char *role)
+{
+    *pg = (struct pg){ .conninfo = conninfo, .role = role, .limit_us = DEFAULT_LIMIT_US };
+}
+
+void pg_close(struct pg *pg)
+{
+    if (pg->conn)
+        PQfinish(pg->conn);
+    pg->conn = NULL;
+    pg->syncs = 0;
+}
+
+/* ---- errors ---- */
+
+static enum status status_of_sqlstate(const char *state)
+{
+    static const struct {
+        const char *prefix;
+        enum status status;
+    } rows[] = {
+        { "08", STATUS_UNAVAILABLE },    /* connection exceptions; also a distributed node that is down */
+        { "40", STATUS_UNAVAILABLE },    /* rolled back: serialization, deadlock */
+        { "53", STATUS_UNAVAILABLE },    /* out of disk, memory, connections */
+        { "55P03", STATUS_UNAVAILABLE }, /* lock_timeout */
+        { "57014", STATUS_TIMEOUT },     /* statement_timeout */
+        { "57P", STATUS_UNAVAILABLE },   /* shutting down, starting up */
+        { "25006", STATUS_UNAVAILABLE }, /* read-only: a standby, after a fail-over */
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (strncmp(state, rows[i].prefix, strlen(rows[i].prefix)) == 0)
+            return rows[i].status;
+    return STATUS_INTERNAL;
+}
+
+bool pg_is_transient(const struct error *err)
+{
+    return err->status == STATUS_UNAVAILABLE || err->status == STATUS_TIMEOUT;
+}
+
+/* libpq's messages end in a newline and may have several lines. */
+static struct str first_line(const char *text)
+{
+    return str_of_bytes(text, strcspn(text, "\n"));
+}
+
+static enum status result_error(const PGresult *result, struct error *err)
+{
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    enum status status = status_of_sqlstate(state ? state : "08006");
+    struct str message = first_line(primary ? primary : PQresultErrorMessage(result));
+
+    error_set(err, status, "database: %.*s", STR_ARG(message));
+    if (err && state)
+        memcpy(err->sqlstate, state, 5);
+    return status;
+}
+
+/* The connection is of no use any more. */
+static enum status connection_lost(struct pg *pg, const char *what, struct error *err)
+{
+    struct str message = first_line(pg->conn ? PQerrorMessage(pg->conn) : "");
+
+    if (message.len == 0)
+        message = str_of(what);
+    error_set(err, STATUS_UNAVAILABLE, "database connection lost: %.*s", STR_ARG(message));
+    pg_close(pg);
+    return STATUS_UNAVAILABLE;
+}
+
+/* ---- connecting ---- */
+
+static enum status check_schema(PGconn *conn, struct error *err)
+{
+    PG_RESULT result = PQexec(conn, "select max(version) from schema_migrations");
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    int found = 0;
+
+    if (PQresultStatus(result) == PGRES_TUPLES_OK)
+        found = atoi(PQgetvalue(result, 0, 0));
+    else if (!state || strcmp(state, "42P01") != 0) /* undefined_table: nothing was ever migrated */
+        return result_error(result, err);
+    if (found == migrate_wanted_version())
+        return STATUS_OK;
+    return error_set(err, STATUS_PRECONDITION,
+        "the database schema is at version %d, this program needs %d: %s", found, migrate_wanted_version(),
+        found < migrate_wanted_version() ? "run `tavola migrate`" : "update this program");
+}
+
+static enum status prepare_all(struct pg *pg, struct error *err)
+{
+    for (size_t i = 0; i < sql_count; i++)
+        if (!PQsendPrepare(pg->conn, sql_all[i]->name, sql_all[i]->text, 0, NULL))
+            return connection_lost(pg, "prepare", err);
+    TRY(pg_sync(pg, err));
+    for (size_t i = 0; i < sql_count; i++) {
+        enum status status = pg_done(pg, err);
+
+        if (status != STATUS_OK) {
+            if (err) {
+                struct error cause = *err;
+
+                error_set(err, status, "statement %s: %s", sql_all[i]->name, cause.message);
+            }
+            return status;
+        }
+    }
+    return pg_end(pg, err);
+}
+
+static enum status connect_once(struct pg *pg, struct error *err)
+{
+    const char *const keywords[] = { "dbname", "fallback_application_name", "connect_timeout", "keepalives_idle",
+        "keepalives_interval", "keepalives_count", "tcp_user_timeout", NULL };
+    const char *const values[] = { pg->conninfo, pg->role, "3", "10", "5", "3", "20000", NULL };
+    PGresult *settings;
+
+    pg->conn = PQconnectdbParams(keywords, values, 1);
+    if (PQstatus(pg->conn) != CONNECTION_OK)
+        return connection_lost(pg, "cannot connect", err);
+    TRY(check_schema(pg->conn, err));
+    settings = PQexec(pg->conn, session_settings);
+    if (PQresultStatus(settings) != PGRES_COMMAND_OK) {
+        enum status status = result_error(settings, err);
+
+        PQclear(settings);
+        return status;
+    }
+    PQclear(settings);
+    if (PQsetnonblocking(pg->conn, 1) != 0 || !PQenterPipelineMode(pg->conn))
+        return connection_lost(pg, "pipeline mode", err);
+    return prepare_all(pg, err);
+}
+
+enum status pg_ensure(struct pg *pg, struct error *err)
+{
+    enum status status;
+
+    if (pg->conn && PQstatus(pg->conn) == CONNECTION_OK)
+        return STATUS_OK;
+    pg_close(pg);
+    if (clock_monotonic_us() < pg->next_try_us)
+        return error_set(err, STATUS_UNAVAILABLE, "the database is not reachable");
+    status = connect_once(pg, err);
+    if (status != STATUS_OK) {
+        pg_close(pg);
+        pg->next_try_us = clock_monotonic_us() + CONNECT_PAUSE_US;
+    }
+    return status;
+}
+
+/* ---- waiting ---- */
+
+/* Push out what is queued and take in what has come, until done() or the limit. */
+static enum status wait_until(struct pg *pg, bool (*done)(struct pg *pg), struct error *err)
+{
+    int64_t deadline_us = clock_monotonic_us() + pg->limit_us;
+
+    for (;;) {
+        int unsent = PQflush(pg->conn);
+        struct pollfd fd = { .fd = PQsocket(pg->conn), .events = POLLIN };
+        int64_t left_us;
+
+        if (unsent < 0)
+            return connection_lost(pg, "write failed", err);
+        if (unsent == 0 && done(pg))
+            return STATUS_OK;
+        if (unsent > 0)
+            fd.events |= POLLOUT;
+        left_us = deadline_us - clock_monotonic_us();
+        if (left_us <= 0)
+            return connection_lost(pg, "no answer in time", err);
+        if (poll(&fd, 1, (int)(left_us / 1000) + 1) > 0 && (fd.revents & ~POLLOUT) && !PQconsumeInput(pg->conn))
+            return connection_lost(pg, "read failed", err);
+    }
+}
+
+static bool has_result(struct pg *pg)
+{
+    return !PQisBusy(pg->conn);
+}
+
+static bool is_flushed(struct pg *pg)
+{
+    (void)pg;
+    return true;
+}
+
+/* ---- flights ---- */
+
+enum status pg_send(struct pg *pg, const struct embedded *sql, const struct pg_params *params, struct error *err)
+{
+    static const int binary[PG_MOST_PARAMS] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+
+    if (!pg->conn)
+        return connection_lost(pg, "closed", err);
+    if (!PQsendQueryPrepared(pg->conn, sql->name, params ? params->count : 0, params ? params->values : NULL,
+            params ? params->lengths : NULL, params ? binary : NULL, 1))
+        return connection_lost(pg, "send failed", err);
+    return STATUS_OK;
+}
+
+enum status pg_sync(struct pg *pg, struct error *err)
+{
+    if (!pg->conn || !PQpipelineSync(pg->conn))
+        return connection_lost(pg, "sync failed", err);
+    pg->syncs++;
+    return wait_until(pg, is_flushed, err);
+}
+
+/* The next result that is not the NULL between two statements. */
+static enum status take(struct pg *pg, PGresult **out, struct error *err)
+{
+    for (int nulls = 0; nulls < 2; nulls++) {
+        TRY(wait_until(pg, has_result, err));
+        *out = PQgetResult(pg->conn);
+        if (*out)
+            return STATUS_OK;
+    }
+    return connection_lost(pg, "no result", err);
+}
+
+enum status pg_next(struct pg *pg, PGresult **out, struct error *err)
+{
+    PGresult *result = NULL;
+    enum status status;
+
+    if (!pg->conn)
+        return error_set(err, STATUS_UNAVAILABLE, "database connection lost");
+    TRY(take(pg, &result, err));
+    switch (PQresultStatus(result)) {
+    case PGRES_TUPLES_OK:
+    case PGRES_COMMAND_OK:
+        *out = result;
+        return STATUS_OK;
+    case PGRES_PIPELINE_ABORTED:
+        status = error_set(err, STATUS_CANCELLED, "skipped: an earlier statement failed");
+        break;
+    default:
+        status = result_error(result, err);
+        break;
+    }
+    PQclear(result);
+    if (PQstatus(pg->conn) != CONNECTION_OK)
+        return connection_lost(pg, "closed by the server", err);
+    return status;
+}
+
+enum status pg_done(struct pg *pg, struct error *err)
+{
+    PG_RESULT result = NULL;
+
+    return pg_next(pg, &result, err);
+}
+
+enum status pg_end(struct pg *pg, struct error *err)
+{
+    enum status first = STATUS_OK;
+
+    if (!pg->conn)
+        return error_set(err, STATUS_UNAVAILABLE, "database connection lost");
+    for (;;) {
+        PG_RESULT result = NULL;
+        ExecStatusType type;
+
+        TRY(take(pg, &result, err));
+        type = PQresultStatus(result);
+        if (type == PGRES_PIPELINE_SYNC) {
+            pg->syncs--;
+            return first;
+        }
+        if (type != PGRES_TUPLES_OK && type != PGRES_COMMAND_OK && type != PGRES_PIPELINE_ABORTED
+            && first == STATUS_OK)
+            first = result_error(result, err);
+        if (PQstatus(pg->conn) != CONNECTION_OK)
+            return connection_lost(pg, "closed by the server", err);
+    }
+}
+
+void pg_recover(struct pg *pg)
+{
+    struct error ignored;
+
+    while (pg->conn && pg->syncs > 0)
+        if (pg_end(pg, &ignored) != STATUS_OK && !pg->conn)
+            return;
+    if (!pg->conn || PQtransactionStatus(pg->conn) == PQTRANS_IDLE)
+        return;
+    if (pg_send(pg, &sql_rollback, NULL, &ignored) != STATUS_OK || pg_sync(pg, &ignored) != STATUS_OK
+        || pg_end(pg, &ignored) != STATUS_OK)
+        pg_close(pg);
+}
+
+enum status pg_query(struct pg *pg, const struct embedded *sql, const struct pg_params *params, PGresult **out,
+    struct error *err)
+{
+    enum status status;
+    struct error ignored;
+
+    TRY(pg_send(pg, sql, params, err));
+    TRY(pg_sync(pg, err));
+    status = pg_next(pg, out, err);
+    if (pg->conn && pg_end(pg, status == STATUS_OK ? err : &ignored) != STATUS_OK && status == STATUS_OK) {
+        PQclear(*out);
+        *out = NULL;
+        return err ? err->status : STATUS_UNAVAILABLE;
+    }
+    return status;
+}

@@ -1,0 +1,141 @@
+/*
+ * read_batch.c - see the header. The statement brings the catalogue's version along, so that a read never
+ * answers from a table that has been deleted.
+ */
+#include "store/read_batch.h"
+
+#include "domain/reason.h"
+#include "store/list_read.h"
+#include "store/resolve.h"
+#include "store/sql.h"
+
+enum { MOST_ATTEMPTS = 3 };
+
+/* One operation with its table; the keys of all stand one after another in the arrays. */
+struct read {
+    struct operation *operation;
+    const struct table *table;
+};
+
+static void send_keys(const struct read *reads, size_t count, struct arena *arena, struct pg_params *params)
+{
+    struct pg_array tables, partitions, rows, buckets;
+
+    pg_array_init(&tables, arena, PG_INT8);
+    pg_array_init(&partitions, arena, PG_TEXT);
+    pg_array_init(&rows, arena, PG_TEXT);
+    pg_array_init(&buckets, arena, PG_INT2);
+    for (size_t i = 0; i < count; i++) {
+        const struct operation_get *in = &reads[i].operation->in.get;
+
+        for (size_t k = 0; k < in->count; k++) {
+            pg_array_int8(&tables, reads[i].table->table_id);
+            pg_array_bytes(&partitions, in->keys[k].partition);
+            pg_array_bytes(&rows, in->keys[k].row);
+            pg_array_int2(&buckets, bucket_of(reads[i].table->table_id, in->keys[k].partition));
+        }
+    }
+    pg_params_init(params, arena);
+    pg_add_array(params, &tables);
+    pg_add_array(params, &partitions);
+    pg_add_array(params, &rows);
+    pg_add_array(params, &buckets);
+}
+
+static void fill(const struct read *read, const PGresult *result, int first)
+{
+    const struct operation_get *in = &read->operation->in.get;
+    struct outcome_get *out = &read->operation->out.get;
+    struct arena *arena = read->operation->arena;
+
+    out->entities = ARENA_ARRAY(arena, struct entity, in->count);
+    out->found = ARENA_ARRAY(arena, bool, in->count);
+    for (size_t k = 0; k < in->count; k++) {
+        int row = first + (int)k;
+
+        if (PQgetisnull(result, row, 2))
+            continue;
+        out->found[k] = true;
+        out->entities[k] = (struct entity){
+            .key = in->keys[k],
+            .etag = { read->table->table_id, pg_int8(result, row, 2) },
+            .timestamp = pg_int8(result, row, 3),
+            .properties = { arena_copy(arena, pg_bytes(result, row, 4)) },
+        };
+    }
+    read->operation->status = STATUS_OK;
+    read->operation->error = NULL;
+}
+
+/* STATUS_STALE: the catalogue has changed since the names were resolved. */
+static enum status ask(struct session *session, const struct read *reads, size_t count, struct error *err)
+{
+    PG_RESULT result = NULL;
+    struct pg_params params;
+    int row = 0, expected = 0;
+
+    for (size_t i = 0; i < count; i++)
+        expected += (int)reads[i].operation->in.get.count;
+    send_keys(reads, count, &session->arena, &params);
+    TRY(pg_query(&session->pg, &sql_entity_get, &params, &result, err));
+    if (PQntuples(result) > 0 && pg_int8(result, 0, 1) != session->catalogue->version)
+        return error_set(err, STATUS_STALE, "the catalogue has changed");
+    if (PQntuples(result) != expected || (expected > 0 && pg_int8(result, expected - 1, 0) != expected))
+        return error_set(err, STATUS_INTERNAL, "a read of %d keys brought %d rows", expected, PQntuples(result));
+    for (size_t i = 0; i < count; i++) {
+        fill(&reads[i], result, row);
+        row += (int)reads[i].operation->in.get.count;
+    }
+    return STATUS_OK;
+}
+
+/* Resolve names; what fails gets its outcome at once. List indexes are read on their own. */
+static size_t gather(struct session *session, struct operation *batch, struct read *reads)
+{
+    size_t count = 0;
+
+    for (struct operation *operation = batch; operation; operation = operation->next) {
+        const struct table *table;
+        struct error err;
+
+        if (resolve_table(session, operation, &table, &err) != STATUS_OK)
+            operation_fail(operation, &err);
+        else if (table->entries_of && table->entries_of->shape == INDEX_LIST)
+            list_read_get(session, table->entries_of, operation);
+        else
+            reads[count++] = (struct read){ operation, table };
+    }
+    return count;
+}
+
+void read_batch_run(struct session *session, struct operation *batch, void *context)
+{
+    struct error err = { 0 };
+    struct read *reads;
+    size_t most = 0, count = 0;
+
+    (void)context;
+    for (struct operation *operation = batch; operation; operation = operation->next)
+        most++;
+    reads = ARENA_ARRAY(&session->arena, struct read, most);
+    for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+        enum status status = session_ensure(session, &err);
+
+        if (status == STATUS_OK)
+            status = resolve_refresh(session, batch, &err);
+        if (status == STATUS_OK) {
+            count = gather(session, batch, reads);
+            status = count > 0 ? ask(session, reads, count, &err) : STATUS_OK;
+        }
+        if (status == STATUS_OK)
+            return;
+        if (status == STATUS_STALE && session_reload(session, &err) != STATUS_OK)
+            pg_recover(&session->pg);
+    }
+    for (struct operation *operation = batch; operation; operation = operation->next) {
+        struct error unavailable;
+
+        error_reason(&unavailable, REASON_STORE_UNAVAILABLE, "%s", err.message);
+        operation_fail(operation, &unavailable);
+    }
+}

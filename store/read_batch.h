@@ -1,0 +1,13 @@
+/*
+ * read_batch.h - many point reads as one array statement.
+ */
+#ifndef STORE_READ_BATCH_H
+#define STORE_READ_BATCH_H
+
+#include "domain/operation.h"
+#include "store/session.h"
+
+/* Give every OPERATION_GET of the list its outcome. */
+void read_batch_run(struct session *session, struct operation *batch, void *context);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * resolve.h - from the names in operations to the tables of the catalogue.
+ */
+#ifndef STORE_RESOLVE_H
+#define STORE_RESOLVE_H
+
+#include "domain/operation.h"
+#include "store/session.h"
+
+/*
+ * Make sure that names unknown here are unknown in the database too: they may have been made a moment ago
+ * by another server. Tables found before this call are gone if it reads the catalogue again.
+ */
+MUST_USE enum status resolve_refresh(struct session *session, const struct operation *batch, struct error *err);
+
+/* The table an operation names, as this session knows it. STATUS_NOT_FOUND: TABLE_NOT_FOUND. */
+MUST_USE enum status resolve_table(const struct session *session, const struct operation *operation,
+    const struct table **out, struct error *err);
+
+/* The same for an index: INDEX_NOT_FOUND. */
+MUST_USE enum status resolve_index(const struct session *session, const struct operation *operation,
+    const struct index **out, struct error *err);
+
+#endif

@@ -1,0 +1,205 @@
+/*
+ * session.c - see the header.
+ */
+#include "store/session.h"
+
+#include <stdio.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "domain/reason.h"
+#include "store/catalogue_store.h"
+#include "store/sql.h"
+
+enum { RESOLVE_LIMIT_US = 10000000 };
+
+void session_init(struct session *session, const char *conninfo, const char *role)
+{
+    *session = (struct session){ 0 };
+    pg_init(&session->pg, conninfo, role);
+    arena_init(&session->arena);
+}
+
+void session_cleanup(struct session *session)
+{
+    catalogue_free(session->catalogue);
+    session->catalogue = NULL;
+    pg_close(&session->pg);
+    arena_cleanup(&session->arena);
+}
+
+static int64_t random_bits(void)
+{
+    int64_t bits = 0;
+
+    if (getrandom(&bits, sizeof(bits), 0) != sizeof(bits))
+        bits = clock_monotonic_us();
+    return bits & INT64_MAX;
+}
+
+enum status session_reload(struct session *session, struct error *err)
+{
+    struct catalogue *fresh = NULL;
+
+    TRY(catalogue_load(&session->pg, &fresh, err));
+    catalogue_free(session->catalogue);
+    session->catalogue = fresh;
+    return STATUS_OK;
+}
+
+enum status session_ensure(struct session *session, struct error *err)
+{
+    TRY(pg_ensure(&session->pg, err));
+    if (session->known != session->pg.conn || !session->catalogue) {
+        TRY(session_reload(session, err));
+        session->known = session->pg.conn;
+        session->lane = random_bits();
+        session->intent_lane = (uint32_t)random_bits();
+        session->n = 0;
+    }
+    return STATUS_OK;
+}
+
+enum status session_refresh(struct session *session, bool *changed, struct error *err)
+{
+    PG_RESULT result = NULL;
+    bool differs;
+
+    TRY(pg_query(&session->pg, &sql_catalogue_version, NULL, &result, err));
+    differs = pg_int8(result, 0, 0) != session->catalogue->version;
+    if (differs)
+        TRY(session_reload(session, err));
+    if (changed)
+        *changed = differs;
+    return STATUS_OK;
+}
+
+enum status session_send_begin(struct session *session, struct error *err)
+{
+    TRY(pg_send(&session->pg, &sql_begin, NULL, err));
+    TRY(pg_send(&session->pg, &sql_fence, NULL, err));
+    return pg_send(&session->pg, &sql_catalogue_check, NULL, err);
+}
+
+enum status session_take_begin(struct session *session, int64_t *now_us, struct error *err)
+{
+    PG_RESULT result = NULL;
+
+    TRY(pg_done(&session->pg, err));
+    TRY(pg_done(&session->pg, err));
+    TRY(pg_next(&session->pg, &result, err));
+    *now_us = pg_int8(result, 0, 3);
+    if (pg_int8(result, 0, 0) != session->catalogue->version)
+        return error_set(err, STATUS_STALE, "the catalogue has changed");
+    return STATUS_OK;
+}
+
+/* ---- commit ---- */
+
+static enum status send_marker(struct session *session, const struct embedded *sql, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, session->lane);
+    pg_add_int8(&params, session->n);
+    return pg_send(&session->pg, sql, &params, err);
+}
+
+enum status session_send_commit(struct session *session, struct error *err)
+{
+    session->n++;
+    TRY(send_marker(session, &sql_marker_insert, err));
+    TRY(send_marker(session, &sql_marker_delete, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(pg_send(&session->pg, &sql_commit, NULL, err));
+    return pg_sync(&session->pg, err);
+}
+
+/* Guard G6: insert the lost transaction's own marker. *committed is the answer. */
+static enum status resolve(struct session *session, int64_t lane, int64_t n, bool *committed, struct error *err)
+{
+    int64_t deadline_us = clock_monotonic_us() + RESOLVE_LIMIT_US;
+    struct error last = { 0 };
+
+    while (clock_monotonic_us() < deadline_us) {
+        struct timespec pause = { .tv_nsec = 50000000 };
+        struct pg_params params;
+        PG_RESULT result = NULL;
+
+        pg_params_init(&params, &session->arena);
+        pg_add_int8(&params, lane);
+        pg_add_int8(&params, n);
+        if (pg_ensure(&session->pg, &last) == STATUS_OK
+            && pg_query(&session->pg, &sql_marker_resolve, &params, &result, &last) == STATUS_OK) {
+            *committed = PQntuples(result) == 0;
+            return STATUS_OK;
+        }
+        nanosleep(&pause, NULL);
+    }
+    error_reason(err, REASON_OUTCOME_UNKNOWN,
+        "the connection to the database was lost during the commit, and it could not be found out whether the "
+        "write happened: %s",
+        last.message);
+    error_add_meta(err, "retry", STR_LITERAL("read-then-retry"));
+    return STATUS_MAYBE_DONE;
+}
+
+static enum status commit_answer(struct session *session, struct error *err)
+{
+    PG_RESULT result = NULL;
+
+    TRY(pg_next(&session->pg, &result, err));
+    if (strcmp(PQcmdStatus(result), "COMMIT") != 0)
+        error_set(err, STATUS_INTERNAL, "the database rolled the transaction back");
+    else
+        err->status = STATUS_OK;
+    TRY(pg_end(&session->pg, err));
+    return err->status;
+}
+
+enum status session_take_commit(struct session *session, int statements, struct error *err)
+{
+    int64_t lane = session->lane, n = session->n;
+    struct error failure = { 0 };
+    enum status status = STATUS_OK;
+    bool committed = false;
+
+    for (int i = 0; i < statements + 2 && status == STATUS_OK; i++)
+        status = pg_done(&session->pg, &failure);
+    if (pg_is_open(&session->pg)) {
+        struct error ignored;
+        enum status rest = pg_end(&session->pg, status == STATUS_OK ? &failure : &ignored);
+
+        if (status == STATUS_OK)
+            status = rest;
+    }
+    if (pg_is_open(&session->pg)) {
+        struct error answer = { 0 };
+        enum status commit = commit_answer(session, &answer);
+
+        if (commit == STATUS_OK && status == STATUS_OK)
+            return STATUS_OK;
+        if (status == STATUS_OK) {
+            status = commit;
+            failure = answer;
+        }
+        if (pg_is_open(&session->pg)) {
+            *err = failure;
+            return status;
+        }
+    }
+    /* The connection is gone and COMMIT had been sent. */
+    TRY(resolve(session, lane, n, &committed, err));
+    if (committed)
+        return STATUS_OK;
+    *err = failure;
+    return status == STATUS_OK ? error_set(err, STATUS_UNAVAILABLE, "the transaction was lost") : status;
+}
+
+void session_intent_id(struct session *session, int64_t now_us, char hex33[33])
+{
+    snprintf(hex33, 33, "%016llx%08x%08x", (unsigned long long)now_us, session->intent_lane,
+        ++session->intent_counter);
+}

@@ -1,0 +1,67 @@
+/*
+ * session.h - what one thread of the store works with: a connection, the catalogue as it knows it, and
+ * the marker of its write transactions.
+ */
+#ifndef STORE_SESSION_H
+#define STORE_SESSION_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "domain/catalogue.h"
+#include "store/pg.h"
+
+struct session {
+    struct pg pg;
+    struct catalogue *catalogue; /* NULL until it has been read */
+    struct arena arena;          /* of the piece of work under way */
+    int64_t now_ticks;           /* this server's clock, taken once per batch */
+    int64_t lane;                /* random, new for every connection: see marker */
+    int64_t n;                   /* of the last marker sent */
+    uint32_t intent_counter;
+    uint32_t intent_lane;
+    PGconn *known; /* the connection that lane and catalogue belong to */
+};
+
+void session_init(struct session *session, const char *conninfo, const char *role);
+void session_cleanup(struct session *session);
+
+/* Connected, with a catalogue. STATUS_UNAVAILABLE, STATUS_PRECONDITION: see pg_ensure. */
+MUST_USE enum status session_ensure(struct session *session, struct error *err);
+
+/* Read the catalogue again. */
+MUST_USE enum status session_reload(struct session *session, struct error *err);
+
+/* Read it again only if its version has changed. *changed may be NULL. */
+MUST_USE enum status session_refresh(struct session *session, bool *changed, struct error *err);
+
+/*
+ * The beginning of every transaction that writes: BEGIN, fence, catalogue (guard G1), to be sent in one
+ * flight with what follows.
+ */
+MUST_USE enum status session_send_begin(struct session *session, struct error *err);
+
+/*
+ * Take the results of session_send_begin. *now_us: the database's clock.
+ * STATUS_STALE: the catalogue has changed; roll back, reload, plan again.
+ */
+MUST_USE enum status session_take_begin(struct session *session, int64_t *now_us, struct error *err);
+
+/* The end of every transaction that writes: marker, sync, COMMIT, sync. */
+MUST_USE enum status session_send_commit(struct session *session, struct error *err);
+
+/*
+ * Take the results of what was sent since the last sync (`statements` results nobody reads, then the
+ * marker's two), and of COMMIT. A lost answer is resolved through the marker on a new connection (G6).
+ *
+ * STATUS_OK           committed
+ * STATUS_UNAVAILABLE, STATUS_TIMEOUT, STATUS_INTERNAL  rolled back: nothing happened
+ * STATUS_MAYBE_DONE   it could not be found out
+ */
+MUST_USE enum status session_take_commit(struct session *session, int statements, struct error *err);
+
+/* The id of a new intent: the database's clock, this session's lane, a counter (guard G13). */
+void session_intent_id(struct session *session, int64_t now_us, char hex33[33]);
+
+#endif

@@ -1,0 +1,2 @@
+-- Begin a transaction; isolation is the session's: READ COMMITTED (guard G0).
+begin

@@ -1,0 +1,1 @@
+update catalogue set version = version + 1

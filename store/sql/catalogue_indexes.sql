@@ -1,0 +1,2 @@
+-- Every index that is not gone.
+select index_id, source_table_id, account, name, state, definition, violations, operation_id from indexes

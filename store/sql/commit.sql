@@ -1,0 +1,2 @@
+-- Commit; the tag says ROLLBACK when an earlier statement failed.
+commit

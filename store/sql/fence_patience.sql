@@ -1,0 +1,2 @@
+-- Writers queue up behind a waiting fence_close: it must not wait long.
+set local lock_timeout = '200ms'

@@ -1,0 +1,2 @@
+-- Give up an open transaction.
+rollback

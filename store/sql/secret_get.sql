@@ -1,0 +1,1 @@
+select value from secrets where name = $1::text

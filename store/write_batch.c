@@ -1,0 +1,380 @@
+/*
+ * write_batch.c - see the header.
+ */
+#include "store/write_batch.h"
+
+#include "base/clock.h"
+#include "domain/reason.h"
+#include "domain/write_plan.h"
+#include "store/resolve.h"
+#include "store/row_arrays.h"
+#include "store/sql.h"
+#include "store/write_set.h"
+
+enum { MOST_ATTEMPTS = 4 };
+
+/* ---- flight 1 ---- */
+
+static enum status send_locks(struct session *session, const struct write_set *set, struct error *err)
+{
+    struct key_arrays keys;
+    struct state_arrays offered;
+    struct pg_array wanted;
+    struct pg_params params;
+
+    key_arrays_init(&keys, &session->arena);
+    state_arrays_init(&offered, &session->arena);
+    pg_array_init(&wanted, &session->arena, PG_BOOL);
+    for (size_t i = 0; i < set->row_count; i++) {
+        const struct plan_row *row = &set->rows[i];
+
+        key_arrays_put(&keys, row->table->table_id, &row->key, row->bucket);
+        state_arrays_put(&offered, &row->offered);
+        pg_array_bool(&wanted, row->reads_properties);
+    }
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&keys, &params);
+    state_arrays_add(&offered, &params);
+    TRY(pg_send(&session->pg, &sql_entity_lock, &params, err));
+
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&keys, &params);
+    pg_add_array(&params, &wanted);
+    return pg_send(&session->pg, &sql_entity_locked, &params, err);
+}
+
+/* The keys that were absent come back in the order of the rows. */
+static void mark_created(struct write_set *set, const PGresult *result)
+{
+    size_t next = 0;
+
+    for (int i = 0; i < PQntuples(result); i++) {
+        struct entity_key key = { pg_bytes(result, i, 1), pg_bytes(result, i, 2) };
+
+        while (next < set->row_count
+               && (set->rows[next].table->table_id != pg_int8(result, i, 0)
+                   || entity_key_compare(&set->rows[next].key, &key) != 0))
+            next++;
+        if (next < set->row_count)
+            set->rows[next++].created = true;
+    }
+}
+
+static void fill_stored(struct write_set *set, const PGresult *result, struct arena *arena)
+{
+    for (int i = 0; i < PQntuples(result); i++) {
+        struct plan_row *row = &set->rows[pg_int8(result, i, 0) - 1];
+
+        if (row->created)
+            continue;
+        row->stored = (struct row_state){
+            .live = !pg_bool(result, i, 3),
+            .version = pg_int8(result, i, 1),
+            .ts = pg_int8(result, i, 2),
+            .properties = { arena_copy(arena, pg_bytes(result, i, 4)) },
+        };
+        row->now = row->stored;
+    }
+}
+
+enum status write_batch_lock(
+    struct session *session, struct write_set *set, int64_t *now_us, struct error *err)
+{
+    PG_RESULT created = NULL;
+    PG_RESULT stored = NULL;
+
+    TRY(session_send_begin(session, err));
+    TRY(send_locks(session, set, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(session_take_begin(session, now_us, err));
+    TRY(pg_next(&session->pg, &created, err));
+    TRY(pg_next(&session->pg, &stored, err));
+    TRY(pg_end(&session->pg, err));
+    mark_created(set, created);
+    fill_stored(set, stored, &session->arena);
+    return STATUS_OK;
+}
+
+/* ---- flight 2 ---- */
+
+static enum status send_rows(
+    struct session *session, const struct write_set *set, enum row_action action, int *statements, struct error *err)
+{
+    struct key_arrays keys;
+    struct state_arrays states;
+    struct pg_params params;
+    size_t count = 0;
+
+    key_arrays_init(&keys, &session->arena);
+    state_arrays_init(&states, &session->arena);
+    for (size_t i = 0; i < set->row_count; i++) {
+        const struct plan_row *row = &set->rows[i];
+
+        if (write_plan_action(row) != action)
+            continue;
+        key_arrays_put(&keys, row->table->table_id, &row->key, row->bucket);
+        state_arrays_put(&states, &row->now);
+        count++;
+    }
+    if (count == 0)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&keys, &params);
+    if (action == ROW_UPDATE)
+        state_arrays_add(&states, &params);
+    (*statements)++;
+    return pg_send(&session->pg, action == ROW_UPDATE ? &sql_entity_update : &sql_entity_remove, &params, err);
+}
+
+static size_t make_intents(
+    struct session *session, const struct write_set *set, int64_t now_us, struct intent *intents)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < set->row_count; i++) {
+        const struct plan_row *row = &set->rows[i];
+        struct intent *intent = &intents[count];
+
+        if (!write_plan_needs_intent(row, &session->arena))
+            continue;
+        *intent = (struct intent){ .bucket = row->bucket,
+            .kind = INTENT_RECONCILE,
+            .table_id = row->table->table_id,
+            .key = row->key,
+            .version = row->now.version };
+        session_intent_id(session, now_us, intent->id);
+        count++;
+    }
+    return count;
+}
+
+enum status write_batch_send_intents(
+    struct session *session, const struct intent *intents, size_t count, struct error *err)
+{
+    struct key_arrays keys;
+    struct pg_array ids, kinds, versions;
+    struct pg_params params;
+
+    key_arrays_init(&keys, &session->arena);
+    pg_array_init(&ids, &session->arena, PG_UUID);
+    pg_array_init(&kinds, &session->arena, PG_INT2);
+    pg_array_init(&versions, &session->arena, PG_INT8);
+    for (size_t i = 0; i < count; i++) {
+        key_arrays_put(&keys, intents[i].table_id, &intents[i].key, intents[i].bucket);
+        pg_array_uuid(&ids, intents[i].id);
+        pg_array_int2(&kinds, intents[i].kind);
+        pg_array_int8(&versions, intents[i].version);
+    }
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&keys, &params);
+    pg_add_array(&params, &ids);
+    pg_add_array(&params, &kinds);
+    pg_add_array(&params, &versions);
+    return pg_send(&session->pg, &sql_intent_insert, &params, err);
+}
+
+enum status write_batch_send_changes(struct session *session, const struct write_set *set, int64_t now_us,
+    struct intent *intents, size_t *intent_count, int *statements, struct error *err)
+{
+    TRY(send_rows(session, set, ROW_REMOVE, statements, err));
+    TRY(send_rows(session, set, ROW_UPDATE, statements, err));
+    *intent_count = make_intents(session, set, now_us, intents);
+    if (*intent_count == 0)
+        return STATUS_OK;
+    (*statements)++;
+    return write_batch_send_intents(session, intents, *intent_count, err);
+}
+
+static bool changes_anything(const struct write_set *set)
+{
+    for (size_t i = 0; i < set->row_count; i++)
+        if (set->rows[i].created || write_plan_action(&set->rows[i]) != ROW_KEEP)
+            return true;
+    return false;
+}
+
+static enum status run_planned(
+    struct session *session, struct write_set *set, const struct write_observer *observer, struct error *err)
+{
+    struct write_clock clock = { .floor = session->catalogue->floor, .ticks = session->now_ticks };
+    struct intent *intents = ARENA_ARRAY(&session->arena, struct intent, set->row_count);
+    size_t intent_count = 0;
+    int statements = 0;
+    int64_t now_us = 0;
+
+    TRY(write_batch_lock(session, set, &now_us, err));
+    for (size_t i = 0; i < set->planned_count; i++)
+        write_plan_operation(set->planned[i].operation, set->planned[i].rows, clock);
+    if (!changes_anything(set)) {
+        pg_recover(&session->pg); /* rolls back: nothing was written, the locks go */
+        return STATUS_OK;
+    }
+    TRY(write_batch_send_changes(session, set, now_us, intents, &intent_count, &statements, err));
+    TRY(session_send_commit(session, err));
+    TRY(session_take_commit(session, statements, err));
+    if (intent_count > 0)
+        observer->intents_committed(observer->context, intents, intent_count);
+    return STATUS_OK;
+}
+
+/* ---- the blind path ---- */
+
+static enum status send_blind(struct session *session, const struct write_set *set, struct error *err)
+{
+    struct key_arrays keys;
+    struct pg_array ts, properties;
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, session->catalogue->version);
+    TRY(pg_send(&session->pg, &sql_begin, NULL, err));
+    TRY(pg_send(&session->pg, &sql_fence, NULL, err));
+    TRY(pg_send(&session->pg, &sql_catalogue_guard, &params, err));
+
+    key_arrays_init(&keys, &session->arena);
+    pg_array_init(&ts, &session->arena, PG_INT8);
+    pg_array_init(&properties, &session->arena, PG_BYTEA);
+    for (size_t i = 0; i < set->row_count; i++) {
+        const struct plan_row *row = &set->rows[i];
+
+        key_arrays_put(&keys, row->table->table_id, &row->key, row->bucket);
+        pg_array_int8(&ts, row->offered.ts);
+        pg_array_bytes(&properties, row->offered.properties.bytes);
+    }
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&keys, &params);
+    pg_add_array(&params, &ts);
+    pg_add_array(&params, &properties);
+    pg_add_int8(&params, session->catalogue->floor);
+    TRY(pg_send(&session->pg, &sql_entity_upsert_blind, &params, err));
+    return session_send_commit(session, err);
+}
+
+static enum status run_blind(struct session *session, struct write_set *set, struct error *err)
+{
+    struct error failure = { 0 };
+    PG_RESULT written = NULL;
+    enum status status, committed;
+
+    TRY(send_blind(session, set, err));
+    status = pg_done(&session->pg, &failure);
+    if (status == STATUS_OK)
+        status = pg_done(&session->pg, &failure);
+    if (status == STATUS_OK)
+        status = pg_done(&session->pg, &failure);
+    if (status == STATUS_INTERNAL && strcmp(failure.sqlstate, "22012") == 0)
+        status = error_set(&failure, STATUS_STALE, "the catalogue has changed");
+    if (status == STATUS_OK)
+        status = pg_next(&session->pg, &written, &failure);
+    committed = session_take_commit(session, 0, err);
+    if (status != STATUS_OK && committed == STATUS_OK)
+        return error_reason(err, REASON_OUTCOME_UNKNOWN,
+            "the write stands, but its etag was lost with the connection to the database: read the entity");
+    if (status != STATUS_OK && committed != STATUS_MAYBE_DONE) {
+        *err = failure;
+        return status;
+    }
+    TRY(committed);
+    for (size_t i = 0; i < set->row_count; i++) {
+        set->rows[i].now.version = pg_int8(written, (int)i, 0);
+        set->rows[i].now.ts = pg_int8(written, (int)i, 1);
+    }
+    return STATUS_OK;
+}
+
+static void answer_blind(const struct write_set *set)
+{
+    for (size_t i = 0; i < set->planned_count; i++) {
+        struct operation *operation = set->planned[i].operation;
+        size_t count = operation->in.write.count;
+
+        operation->out.write = (struct outcome_write){
+            .results = ARENA_ARRAY(operation->arena, struct write_result, count),
+            .errors = ARENA_ARRAY(operation->arena, struct error *, count),
+        };
+        for (size_t k = 0; k < count; k++) {
+            const struct plan_row *row = set->planned[i].rows[k];
+
+            operation->out.write.results[k]
+                = (struct write_result){ { row->table->table_id, row->now.version }, row->now.ts };
+        }
+        operation->status = STATUS_OK;
+        operation->error = NULL;
+    }
+}
+
+/* ---- attempts ---- */
+
+static enum status attempt(
+    struct session *session, struct operation *batch, const struct write_observer *observer, struct error *err)
+{
+    struct write_set set;
+
+    TRY(session_ensure(session, err));
+    TRY(resolve_refresh(session, batch, err));
+    session->now_ticks = clock_ticks();
+    write_set_build(&set, session, batch);
+    if (set.planned_count == 0)
+        return STATUS_OK;
+    if (!set.is_blind)
+        return run_planned(session, &set, observer, err);
+    TRY(run_blind(session, &set, err));
+    answer_blind(&set);
+    return STATUS_OK;
+}
+
+/* Attempt until it is decided; true: every operation has its outcome. */
+static bool decide(
+    struct session *session, struct operation *batch, const struct write_observer *observer, struct error *err)
+{
+    for (int tries = 0; tries < MOST_ATTEMPTS; tries++) {
+        enum status status = attempt(session, batch, observer, err);
+
+        if (status == STATUS_OK)
+            return true;
+        pg_recover(&session->pg);
+        if (status == STATUS_STALE) {
+            struct error ignored;
+
+            if (session_reload(session, &ignored) != STATUS_OK)
+                pg_recover(&session->pg);
+        } else if (status == STATUS_MAYBE_DONE || !pg_is_transient(err)) {
+            return false;
+        }
+    }
+    return false;
+}
+
+static void fail(struct operation *operation, const struct error *err)
+{
+    struct error named = *err;
+
+    if (!named.reason) {
+        error_reason(&named, pg_is_transient(err) ? REASON_STORE_UNAVAILABLE : REASON_INTERNAL_ERROR, "%s",
+            err->message);
+        memcpy(named.sqlstate, err->sqlstate, sizeof(named.sqlstate));
+    }
+    operation_fail(operation, &named);
+}
+
+void write_batch_run(struct session *session, struct operation *batch, void *context)
+{
+    const struct write_observer *observer = context;
+    struct error err = { 0 };
+
+    if (decide(session, batch, observer, &err))
+        return;
+    for (struct operation *operation = batch, *next; operation; operation = next) {
+        next = operation->next;
+        /* Never again after an unknown outcome: what was written must not be written twice. */
+        if (err.status == STATUS_MAYBE_DONE || !pg_is_open(&session->pg) || !batch->next) {
+            fail(operation, &err);
+            continue;
+        }
+        operation->next = NULL;
+        struct error own = { 0 };
+        if (!decide(session, operation, observer, &own))
+            fail(operation, &own);
+        operation->next = next;
+    }
+}

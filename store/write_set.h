@@ -1,0 +1,34 @@
+/*
+ * write_set.h - the rows a batch of writes touches: sorted by key, each once, and which row every write
+ * means.
+ */
+#ifndef STORE_WRITE_SET_H
+#define STORE_WRITE_SET_H
+
+#include "domain/operation.h"
+#include "domain/write_plan.h"
+#include "store/session.h"
+
+struct planned {
+    struct operation *operation;
+    struct plan_row **rows; /* of its writes, in their order */
+};
+
+struct write_set {
+    struct plan_row *rows;
+    size_t row_count;
+    struct planned *planned;
+    size_t planned_count;
+    bool is_blind; /* all are unconditional upserts, no indexes, each key once */
+};
+
+/*
+ * Resolve and sort. Operations that fail already (no such table, a table that belongs to an index) get
+ * their outcome and are left out.
+ */
+void write_set_build(struct write_set *set, struct session *session, struct operation *batch);
+
+/* The order of locks: table id, partition key, row key. */
+int plan_row_compare(const void *a, const void *b);
+
+#endif
