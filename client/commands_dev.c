@@ -50,14 +50,14 @@ static void print_invitation(const struct stack *stack)
     const char *target = stack->target;
     bool is_socket = strncmp(target, "unix:", 5) == 0;
     struct str call =
-        is_socket ? arena_format(stack->arena, "--unix-socket %s", target + strlen("unix:")) : STR_EMPTY;
+        is_socket ? arena_format(stack->arena, "--unix-socket %s ", target + strlen("unix:")) : STR_EMPTY;
     const char *host = is_socket ? "localhost" : target;
 
     printf("\n"
            "Tavola serves on %s (gRPC, without authentication, for this machine only).\n\n"
-           "  list the methods   npx -y @bufbuild/buf curl --http2-prior-knowledge %.*s --list-methods "
+           "  list the methods   npx -y @bufbuild/buf curl --http2-prior-knowledge %.*s--list-methods "
            "http://%s\n"
-           "  create a table     npx -y @bufbuild/buf curl --http2-prior-knowledge %.*s -d '{\"name\": "
+           "  create a table     npx -y @bufbuild/buf curl --http2-prior-knowledge %.*s-d '{\"name\": "
            "\"people\"}' "
            "http://%s/tavola.v1.TableService/CreateTable\n"
            "  from Python        grpc.insecure_channel('%s')   (Debian: python3-grpcio)\n"
@@ -82,8 +82,10 @@ static enum status watch(struct stack *stack, struct error *err)
     for (;;) {
         int signal_number = process_wait(WATCH_MS);
 
-        if (signal_number != 0 && signal_number != SIGCHLD)
+        if (signal_number != 0 && signal_number != SIGCHLD) {
+            printf("\n"); /* behind the terminal's ^C */
             return STATUS_OK;
+        }
         TRY(stack_check(stack, err));
     }
 }
@@ -137,7 +139,6 @@ static int run_stack(const struct client_config *config, int argc, char **argv)
             describe_stack(&stack);
             print_invitation(&stack);
             status = watch(&stack, &err);
-            printf("\n");
             stack_close(&stack);
         }
         exit_code = status == STATUS_OK ? COMMAND_OK : complain("dev run", &err);

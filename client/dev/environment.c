@@ -179,9 +179,9 @@ enum status environment_check(
         const char *nearest = config_nearest(name, all.settings, all.count);
 
         if (is_ours(name) && !program_knows(&all, name))
-            return error_set(err, STATUS_INVALID, "%s is not a setting of any program of the stack%s%s%s",
+            return error_set(err, STATUS_INVALID, "%s is not a setting of any program of the stack%s%s%s%s",
                 name, config_stray_hint(name, strchr(environ[i], '=') + 1), nearest ? "; did you mean " : "",
-                nearest ? nearest : "");
+                nearest ? nearest : "", nearest ? "?" : "");
     }
     return STATUS_OK;
 }
