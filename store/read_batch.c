@@ -4,7 +4,7 @@
  */
 #include "store/read_batch.h"
 
-#include "domain/reason.h"
+#include "store/failure.h"
 #include "store/list_read.h"
 #include "store/resolve.h"
 #include "store/sql.h"
@@ -132,10 +132,6 @@ void read_batch_run(struct session *session, struct operation *batch, void *cont
         if (status == STATUS_STALE && session_reload(session, &err) != STATUS_OK)
             pg_recover(&session->pg);
     }
-    for (struct operation *operation = batch; operation; operation = operation->next) {
-        struct error unavailable;
-
-        error_reason(&unavailable, REASON_STORE_UNAVAILABLE, "%s", err.message);
-        operation_fail(operation, &unavailable);
-    }
+    for (struct operation *operation = batch; operation; operation = operation->next)
+        fail_operation(operation, &err);
 }

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "domain/reason.h"
 #include "domain/write_plan.h"
+#include "store/failure.h"
 #include "store/resolve.h"
 #include "store/row_arrays.h"
 #include "store/sql.h"
@@ -345,18 +346,6 @@ static bool decide(
     return false;
 }
 
-static void fail(struct operation *operation, const struct error *err)
-{
-    struct error named = *err;
-
-    if (!named.reason) {
-        error_reason(&named, pg_is_transient(err) ? REASON_STORE_UNAVAILABLE : REASON_INTERNAL_ERROR, "%s",
-            err->message);
-        memcpy(named.sqlstate, err->sqlstate, sizeof(named.sqlstate));
-    }
-    operation_fail(operation, &named);
-}
-
 void write_batch_run(struct session *session, struct operation *batch, void *context)
 {
     const struct write_observer *observer = context;
@@ -368,13 +357,13 @@ void write_batch_run(struct session *session, struct operation *batch, void *con
         next = operation->next;
         /* Never again after an unknown outcome: what was written must not be written twice. */
         if (err.status == STATUS_MAYBE_DONE || !pg_is_open(&session->pg) || !batch->next) {
-            fail(operation, &err);
+            fail_operation(operation, &err);
             continue;
         }
         operation->next = NULL;
         struct error own = { 0 };
         if (!decide(session, operation, observer, &own))
-            fail(operation, &own);
+            fail_operation(operation, &own);
         operation->next = next;
     }
 }

@@ -1,0 +1,63 @@
+/*
+ * failure.c - see the header.
+ */
+#include "store/failure.h"
+
+#include "domain/reason.h"
+
+static enum reason reason_of(enum status status)
+{
+    switch (status) {
+    case STATUS_UNAVAILABLE:
+        return REASON_STORE_UNAVAILABLE;
+    case STATUS_TIMEOUT:
+        return REASON_OPERATION_TIMED_OUT;
+    default:
+        return REASON_INTERNAL_ERROR;
+    }
+}
+
+void fail_operation(struct operation *operation, const struct error *err)
+{
+    struct error named = *err;
+
+    if (!named.reason) {
+        error_reason(&named, reason_of(err->status), "%s", err->message);
+        memcpy(named.sqlstate, err->sqlstate, sizeof(named.sqlstate));
+    }
+    operation_fail(operation, &named);
+}
+
+/* Worth another try: nothing happened, and nobody has given a reason for callers. */
+static bool may_try_again(const struct error *err)
+{
+    return !err->reason && (err->status == STATUS_STALE || pg_is_transient(err));
+}
+
+void run_until_decided(struct session *session, struct operation *operation,
+    enum status (*work)(struct session *session, struct operation *operation, struct error *err), int attempts)
+{
+    struct error err = { 0 };
+
+    for (int i = 0; i < attempts; i++) {
+        enum status status = session_ensure(session, &err);
+
+        if (status == STATUS_OK)
+            status = work(session, operation, &err);
+        if (status == STATUS_OK) {
+            operation->status = STATUS_OK;
+            operation->error = NULL;
+            return;
+        }
+        pg_recover(&session->pg);
+        if (!may_try_again(&err))
+            break;
+        if (status == STATUS_STALE && pg_is_open(&session->pg)) {
+            struct error ignored;
+
+            if (session_reload(session, &ignored) != STATUS_OK)
+                pg_recover(&session->pg);
+        }
+    }
+    fail_operation(operation, &err);
+}

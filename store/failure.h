@@ -1,0 +1,24 @@
+/*
+ * failure.h - from errors of the database to outcomes of operations, and trying again.
+ */
+#ifndef STORE_FAILURE_H
+#define STORE_FAILURE_H
+
+#include "domain/operation.h"
+#include "store/session.h"
+
+/*
+ * Fail an operation. An error without a reason is the database's: STORE_UNAVAILABLE when trying again is
+ * right, OPERATION_TIMED_OUT, else INTERNAL_ERROR.
+ */
+void fail_operation(struct operation *operation, const struct error *err);
+
+/*
+ * Run one operation: work() fills its outcome or fails. A transient failure and a changed catalogue
+ * (STATUS_STALE without a reason) are tried again, on a session that is connected, idle and fresh.
+ * work() must be safe to run again after any failure it returns.
+ */
+void run_until_decided(struct session *session, struct operation *operation,
+    enum status (*work)(struct session *session, struct operation *operation, struct error *err), int attempts);
+
+#endif
