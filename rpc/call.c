@@ -38,7 +38,7 @@ enum call_batch {
     BATCH_ARRIVE,
     BATCH_CLOSE,
     BATCH_READ,
-    BATCH_SETTLE, /* an empty batch: see read_done */
+    BATCH_SETTLE, /* a second read: see read_done */
     BATCH_SEND,
     BATCH_FINISH,
     BATCH_COUNT
@@ -228,6 +228,13 @@ static void start_close(struct rpc_call *call)
     start(call->core, &op, 1, fly(call, BATCH_CLOSE));
 }
 
+static void start_read(struct rpc_call *call, void *tag)
+{
+    grpc_op op = { .op = GRPC_OP_RECV_MESSAGE, .data.recv_message.recv_message = &call->message.buffer };
+
+    start(call->core, &op, 1, tag);
+}
+
 /* ---- what is told to the handler ---- */
 
 static void note_cancelled(struct rpc_call *call)
@@ -349,9 +356,10 @@ static void arrived(struct rpc_call *call)
 }
 
 /*
- * No message: the client has sent all, or has gone. The core says neither which, nor anything else before
- * the completion of CLOSE, which follows at once if the client has gone. A turn through the queue lets it
- * overtake, so that a stream cut short is not taken for a complete one.
+ * No message: the client has sent all, or has gone; the core does not say which, and CLOSE may complete a
+ * little later. A second read settles it: the core runs the parts of one call in order, so that CLOSE,
+ * which it had in hand before it gave us this answer, comes before the second one. Else a stream cut short
+ * would be taken for a complete one. (An empty batch takes a shorter way and proves nothing.)
  */
 static void read_done(struct rpc_call *call, bool ok)
 {
@@ -361,8 +369,17 @@ static void read_done(struct rpc_call *call, bool ok)
     } else if (!ok) {
         note_cancelled(call);
     } else {
-        start(call->core, NULL, 0, fly(call, BATCH_SETTLE));
+        start_read(call, fly(call, BATCH_SETTLE));
     }
+}
+
+/* The completion of CLOSE may still be in another thread's hands; what it says has been written. */
+static void settle_done(struct rpc_call *call, bool ok)
+{
+    if (!ok || __atomic_load_n(&call->close_cancelled, __ATOMIC_ACQUIRE))
+        note_cancelled(call);
+    else if (!atomic_load(&call->cancelled))
+        call->pending |= EVENT_HALF_CLOSED;
 }
 
 static void send_done(struct rpc_call *call, bool ok)
@@ -397,8 +414,7 @@ void call_complete(void *tag, bool ok)
         read_done(call, ok);
         break;
     case BATCH_SETTLE:
-        if (!atomic_load(&call->cancelled))
-            call->pending |= EVENT_HALF_CLOSED;
+        settle_done(call, ok);
         break;
     case BATCH_SEND:
         send_done(call, ok);
@@ -472,7 +488,6 @@ struct str rpc_call_metadata(struct rpc_call *call, const char *key)
 
 void rpc_read(struct rpc_call *call)
 {
-    grpc_op op = { .op = GRPC_OP_RECV_MESSAGE, .data.recv_message.recv_message = &call->message.buffer };
     void *tag;
 
     pthread_mutex_lock(&call->lock);
@@ -485,7 +500,7 @@ void rpc_read(struct rpc_call *call)
     tag = fly(call, BATCH_READ);
     pthread_mutex_unlock(&call->lock);
 
-    start(call->core, &op, 1, tag);
+    start_read(call, tag);
 }
 
 void rpc_send(struct rpc_call *call, struct str message)

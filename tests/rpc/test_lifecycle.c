@@ -1,0 +1,381 @@
+/*
+ * test_lifecycle.c - how calls and servers end: cancellation, deadlines, replies that come too late, stop,
+ * and addresses that are taken.
+ */
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "tests/rpc/echo_server.h"
+
+enum { CALL_MS = 20000, OPEN_CALLS = 8, STORM_THREADS = 4, STORM_CALLS = 150 };
+enum { CODE_CANCELLED = 1, CODE_DEADLINE = 4, CODE_UNAVAILABLE = 14 };
+
+static struct arena arena;
+
+static void setup(void)
+{
+    arena_init(&arena);
+    echo_start();
+}
+
+static void teardown(void)
+{
+    echo_stop();
+    arena_cleanup(&arena);
+}
+
+static struct rpc_stream *open_stream(const char *path)
+{
+    struct rpc_stream *stream;
+    struct error err = { 0 };
+
+    ck_assert_int_eq(rpc_stream_open(echo.channel, path, CALL_MS, &stream, &err), STATUS_OK);
+    return stream;
+}
+
+/* A call of Hold that the server has. */
+static struct rpc_stream *open_held(void)
+{
+    struct rpc_stream *stream = open_stream("/test.Echo/Hold");
+
+    ck_assert(rpc_stream_send(stream, str_of("wait")));
+    rpc_stream_half_close(stream);
+    echo_wait(&echo.held_count, 1);
+    return stream;
+}
+
+static int finish(struct rpc_stream *stream)
+{
+    struct rpc_status status;
+
+    rpc_stream_finish(stream, &arena, &status);
+    return status.code;
+}
+
+START_TEST(handler_sees_the_client_leave)
+{
+    struct rpc_stream *stream = open_held();
+
+    ck_assert_int_eq(rpc_server_open_calls(echo.server), 1);
+    ck_assert_int_eq(finish(stream), CODE_CANCELLED);
+
+    echo_wait(&echo.cancelled, 1);
+    echo_wait(&echo.ended, 1);
+    ck_assert_int_eq(echo.cancelled, 1);
+}
+END_TEST
+
+START_TEST(handler_sees_the_deadline_pass)
+{
+    struct rpc_status status;
+    struct str reply;
+
+    rpc_channel_call(echo.channel, "/test.Echo/Hold", STR_EMPTY, 50, &arena, &reply, &status);
+
+    ck_assert_int_eq(status.code, CODE_DEADLINE);
+    echo_wait(&echo.cancelled, 1);
+    echo_wait(&echo.ended, 1);
+}
+END_TEST
+
+START_TEST(reading_handler_sees_the_client_leave)
+{
+    const char *paths[] = { "/test.Echo/Chat", "/test.Echo/Collect" };
+
+    for (int i = 0; i < 40; i++) {
+        struct rpc_stream *stream = open_stream(paths[i % 2]);
+
+        ck_assert(rpc_stream_send(stream, str_of("part")));
+        echo_wait(&echo.begun, i + 1);
+        ck_assert_int_eq(finish(stream), CODE_CANCELLED);
+        echo_wait(&echo.ended, i + 1);
+    }
+    ck_assert_int_eq(echo.cancelled, 40);
+    ck_assert_msg(echo.half_closed == 0, "a stream cut short was taken for a complete one");
+}
+END_TEST
+
+/* A client that does not read stops the sender; when it leaves, the handler hears of it. */
+START_TEST(sending_handler_sees_the_client_leave)
+{
+    struct rpc_stream *stream = open_stream("/test.Echo/Count");
+
+    ck_assert(rpc_stream_send(stream, str_of("1000000000")));
+    rpc_stream_half_close(stream);
+    echo_wait(&echo.sent, 100);
+    finish(stream);
+
+    echo_wait(&echo.ended, 1);
+    ck_assert_int_eq(echo.cancelled, 1);
+    ck_assert_int_lt(echo.sent, 1000000000);
+}
+END_TEST
+
+START_TEST(late_reply_is_dropped)
+{
+    struct rpc_call *call;
+    struct rpc_stream *stream;
+
+    echo.keep_cancelled = true;
+    for (int i = 1; i <= 2; i++) {
+        stream = open_held();
+        finish(stream);
+        echo_wait(&echo.cancelled, i);
+        ck_assert_int_eq(echo.ended, i - 1);
+
+        call = echo_take(echo.held, &echo.held_count, NULL);
+        if (i == 1)
+            rpc_reply(call, str_of("too late"));
+        else
+            rpc_finish(call, CODE_UNAVAILABLE, str_of("too late"), STR_EMPTY);
+        echo_wait(&echo.ended, i);
+    }
+}
+END_TEST
+
+START_TEST(reply_may_come_from_any_thread)
+{
+    struct rpc_stream *stream = open_held();
+    struct str reply;
+
+    rpc_reply(echo_take(echo.held, &echo.held_count, NULL), str_of("from the test"));
+
+    ck_assert(rpc_stream_receive(stream, &arena, &reply));
+    ck_assert(str_equal(reply, str_of("from the test")));
+    ck_assert(!rpc_stream_receive(stream, &arena, &reply));
+    ck_assert_int_eq(finish(stream), 0);
+    echo_wait(&echo.ended, 1);
+    ck_assert_int_eq(echo.cancelled, 0);
+}
+END_TEST
+
+/* ---- stop ---- */
+
+START_TEST(stop_cancels_calls_that_outlast_the_grace)
+{
+    struct rpc_stream *held[OPEN_CALLS];
+    struct rpc_stream *chat = open_stream("/test.Echo/Chat");
+    struct str reply;
+
+    ck_assert(rpc_stream_send(chat, str_of("hello")));
+    ck_assert(rpc_stream_receive(chat, &arena, &reply));
+    for (int i = 0; i < OPEN_CALLS; i++)
+        held[i] = open_held();
+    echo_wait(&echo.held_count, OPEN_CALLS);
+
+    echo_stop_server(20);
+
+    ck_assert_int_eq(echo.cancelled, OPEN_CALLS + 1);
+    for (int i = 0; i < OPEN_CALLS; i++) {
+        ck_assert(!rpc_stream_receive(held[i], &arena, &reply));
+        ck_assert_int_ne(finish(held[i]), 0);
+    }
+    ck_assert(!rpc_stream_receive(chat, &arena, &reply));
+    ck_assert_int_ne(finish(chat), 0);
+}
+END_TEST
+
+static void *stop_thread(void *argument)
+{
+    (void)argument;
+    echo_stop_server(WAIT_S * 1000);
+    return NULL;
+}
+
+START_TEST(stop_lets_open_calls_finish)
+{
+    struct rpc_stream *held = open_held();
+    struct rpc_status status = { 0 };
+    pthread_t stopper;
+    struct str reply;
+
+    ck_assert_int_eq(pthread_create(&stopper, NULL, stop_thread, NULL), 0);
+    while (status.code == 0)
+        rpc_channel_call(echo.channel, "/test.Echo/Unary", STR_EMPTY, CALL_MS, &arena, &reply, &status);
+    /* CANCELLED: it was on its way when the server said goodbye. */
+    ck_assert_msg(status.code == CODE_UNAVAILABLE || status.code == CODE_CANCELLED, "%d %.*s", status.code,
+        STR_ARG(status.message));
+    rpc_reply(echo_take(echo.held, &echo.held_count, NULL), str_of("finished"));
+
+    ck_assert(rpc_stream_receive(held, &arena, &reply));
+    ck_assert(!rpc_stream_receive(held, &arena, &reply));
+    ck_assert_int_eq(finish(held), 0);
+    pthread_join(stopper, NULL);
+    ck_assert_int_eq(echo.cancelled, 0);
+}
+END_TEST
+
+/* ---- everything at once ---- */
+
+static void *storm_client(void *argument)
+{
+    const int *number = argument;
+    struct arena own;
+
+    arena_init(&own);
+    for (int i = 0; i < STORM_CALLS; i++) {
+        const char *paths[] = { "/test.Echo/Hold", "/test.Echo/Count", "/test.Echo/Chat",
+            "/test.Echo/Collect" };
+        struct rpc_stream *stream;
+        struct rpc_status status;
+        struct error err;
+        struct str reply;
+
+        ck_assert_int_eq(
+            rpc_stream_open(echo.channel, paths[(i + *number) % 4], 1 + i % 5, &stream, &err), STATUS_OK);
+        rpc_stream_send(stream, str_of("50"));
+        if (i % 3 == 0)
+            rpc_stream_half_close(stream);
+        if (i % 2 == 0)
+            rpc_stream_receive(stream, &own, &reply);
+        rpc_stream_finish(stream, &own, &status);
+    }
+    arena_cleanup(&own);
+    return NULL;
+}
+
+/* Answers what is held until the counter of ended storms says that all is over. */
+static void *storm_answerer(void *argument)
+{
+    const atomic_bool *over = argument;
+
+    while (!atomic_load(over)) {
+        struct rpc_call *call = echo_take(echo.held, &echo.held_count, NULL);
+
+        if (call)
+            rpc_reply(call, str_of("done"));
+        else
+            sched_yield();
+    }
+    return NULL;
+}
+
+/* Cancellation, deadline, reply and stop meet in every order; the sanitizers watch. */
+START_TEST(storm_ends_every_call_once)
+{
+    pthread_t clients[STORM_THREADS], answerer;
+    int numbers[STORM_THREADS];
+    atomic_bool over = false;
+
+    ck_assert_int_eq(pthread_create(&answerer, NULL, storm_answerer, &over), 0);
+    for (int i = 0; i < STORM_THREADS; i++) {
+        numbers[i] = i;
+        ck_assert_int_eq(pthread_create(&clients[i], NULL, storm_client, &numbers[i]), 0);
+    }
+    if (_i == 1) {
+        echo_wait(&echo.begun, STORM_CALLS);
+        echo_stop_server(0);
+    }
+    for (int i = 0; i < STORM_THREADS; i++)
+        pthread_join(clients[i], NULL);
+    echo_stop_server(0);
+    atomic_store(&over, true);
+    pthread_join(answerer, NULL);
+
+    ck_assert_int_gt(echo.begun, 0);
+    ck_assert_int_eq(echo.begun, echo.ended);
+}
+END_TEST
+
+/* ---- addresses ---- */
+
+START_TEST(busy_port_is_an_error_that_names_it)
+{
+    struct rpc_options options = echo_options("127.0.0.1:0");
+    struct rpc_server *first, *second;
+    struct rpc_channel *channel;
+    struct error err = { 0 };
+    char address[64];
+
+    ck_assert_int_eq(rpc_server_start(&options, &first, &err), STATUS_OK);
+    ck_assert_int_gt(rpc_server_port(first), 0);
+    snprintf(address, sizeof(address), "127.0.0.1:%d", rpc_server_port(first));
+    ck_assert_int_eq(rpc_channel_open(address, &channel, &err), STATUS_OK);
+    ck_assert(rpc_channel_wait_ready(channel, CALL_MS));
+
+    options.listen = address;
+    ck_assert_int_eq(rpc_server_start(&options, &second, &err), STATUS_UNAVAILABLE);
+    ck_assert_ptr_nonnull(strstr(err.message, address));
+
+    rpc_channel_close(channel);
+    rpc_server_stop(first, CALL_MS);
+}
+END_TEST
+
+START_TEST(socket_of_a_living_server_is_not_taken)
+{
+    struct rpc_options options = echo_options(echo.address);
+    struct rpc_server *second;
+    struct error err = { 0 };
+
+    ck_assert_int_eq(rpc_server_port(echo.server), 0);
+    ck_assert_int_eq(rpc_server_start(&options, &second, &err), STATUS_UNAVAILABLE);
+    ck_assert_ptr_nonnull(strstr(err.message, echo.address));
+    ck_assert(rpc_channel_wait_ready(echo.channel, CALL_MS));
+}
+END_TEST
+
+START_TEST(address_of_nobody_is_refused)
+{
+    static const char *const addresses[] = { "nonsense", "192.0.2.1:0", "unix:/nowhere/at/all" };
+    struct rpc_options options = echo_options(addresses[_i]);
+    struct rpc_server *server;
+    struct error err = { 0 };
+
+    ck_assert_int_eq(rpc_server_start(&options, &server, &err), STATUS_UNAVAILABLE);
+    ck_assert_ptr_nonnull(strstr(err.message, addresses[_i]));
+}
+END_TEST
+
+START_TEST(threads_must_be_within_bounds)
+{
+    struct rpc_options options = echo_options("127.0.0.1:0");
+    struct rpc_server *server;
+    struct error err = { 0 };
+
+    options.threads = _i == 0 ? 0 : 65;
+    ck_assert_int_eq(rpc_server_start(&options, &server, &err), STATUS_INVALID);
+}
+END_TEST
+
+START_TEST(nobody_to_connect_to)
+{
+    struct rpc_channel *channel;
+    struct rpc_status status;
+    struct str reply;
+    struct error err = { 0 };
+
+    ck_assert_int_eq(rpc_channel_open("unix:/nowhere/at/all", &channel, &err), STATUS_OK);
+    ck_assert(!rpc_channel_wait_ready(channel, 20));
+    rpc_channel_call(channel, "/test.Echo/Unary", STR_EMPTY, CALL_MS, &arena, &reply, &status);
+    ck_assert_int_eq(status.code, CODE_UNAVAILABLE);
+    ck_assert_uint_gt(status.message.len, 0);
+    rpc_channel_close(channel);
+    ck_assert_int_eq(rpc_channel_open("", &channel, &err), STATUS_INVALID);
+}
+END_TEST
+
+Suite *test_lifecycle_suite(void)
+{
+    Suite *suite = suite_create("rpc lifecycle");
+    TCase *tc = tcase_create("lifecycle");
+
+    tcase_set_timeout(tc, 60);
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, handler_sees_the_client_leave);
+    tcase_add_test(tc, handler_sees_the_deadline_pass);
+    tcase_add_test(tc, reading_handler_sees_the_client_leave);
+    tcase_add_test(tc, sending_handler_sees_the_client_leave);
+    tcase_add_test(tc, late_reply_is_dropped);
+    tcase_add_test(tc, reply_may_come_from_any_thread);
+    tcase_add_test(tc, stop_cancels_calls_that_outlast_the_grace);
+    tcase_add_test(tc, stop_lets_open_calls_finish);
+    tcase_add_loop_test(tc, storm_ends_every_call_once, 0, 2);
+    tcase_add_test(tc, busy_port_is_an_error_that_names_it);
+    tcase_add_test(tc, socket_of_a_living_server_is_not_taken);
+    tcase_add_loop_test(tc, address_of_nobody_is_refused, 0, 3);
+    tcase_add_loop_test(tc, threads_must_be_within_bounds, 0, 2);
+    tcase_add_test(tc, nobody_to_connect_to);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
