@@ -53,7 +53,7 @@ create table indexes (
     violations      bigint   not null default 0,
     operation_id    text     not null
 );
-create unique index indexes_name on indexes (account, folded);
+create unique index indexes_name on indexes (account, folded) where state <> 4; -- a name is free at once when it is dropped
 
 -- Long-running operations: a row that any worker can carry on.
 create table operations (
@@ -69,11 +69,13 @@ create table operations (
     error            text     not null default '',
     table_id         bigint   not null,              -- the source table, or the one to purge
     index_id         bigint   not null default 0,
-    phase            smallint not null default 0,
+    phase            smallint not null default 0,    -- builds: 0 walks, 1, 3, 5 validate the source, 2, 4, 6 the entries
     has_cursor       boolean  not null default false,
     cursor_partition text     collate "C" not null default '',
     cursor_row       text     collate "C" not null default '',
-    faults           bigint   not null default 0     -- differences met in this pass
+    faults           bigint   not null default 0,    -- differences met in this pass
+    owner            text     not null default '',   -- who works on it, until when: spreads work, nothing relies on it
+    until            timestamptz not null default '-infinity'
 );
 create index operations_running on operations (operation_id) where state = 1;
 
