@@ -1,0 +1,72 @@
+/*
+ * worker_store.c - opening and closing, and running a piece of work until it is decided.
+ */
+#include "store/worker_store_internal.h"
+
+#include <stdlib.h>
+
+enum { MOST_ATTEMPTS = 4 };
+
+enum status worker_store_open(
+    const char *postgres, const char *worker, struct worker_store **out, struct error *err)
+{
+    struct worker_store *store;
+
+    if (worker[0] == '\0')
+        return error_set(err, STATUS_INVALID, "a worker needs a name: leases without one are free");
+    store = xcalloc(1, sizeof(*store));
+    arena_init(&store->arena);
+    store->worker = arena_copy(&store->arena, str_of(worker));
+    session_init(&store->session, arena_copy(&store->arena, str_of(postgres)).data, "tavola-worker");
+    *out = store;
+    return STATUS_OK;
+}
+
+void worker_store_close(struct worker_store *store)
+{
+    if (!store)
+        return;
+    session_cleanup(&store->session);
+    arena_cleanup(&store->arena);
+    free(store);
+}
+
+/* The catalogue may not be the one the work was planned with. */
+static bool is_stale(enum status status, const struct error *err)
+{
+    return status == STATUS_STALE && !err->reason;
+}
+
+enum status worker_attempt(struct worker_store *store, worker_work *work, void *context, struct error *err)
+{
+    struct session *session = &store->session;
+    struct error own = { 0 };
+    enum status status = STATUS_OK;
+
+    for (int tries = 0; tries < MOST_ATTEMPTS; tries++) {
+        own = (struct error){ 0 };
+        status = session_ensure(session, &own);
+        if (status != STATUS_OK)
+            break;
+        status = work(session, context, &own);
+        if (status == STATUS_OK)
+            break;
+        pg_recover(&session->pg);
+        if (is_stale(status, &own)) {
+            struct error ignored;
+
+            if (session_reload(session, &ignored) != STATUS_OK)
+                pg_recover(&session->pg);
+        } else if (!pg_is_transient(&own)) {
+            break;
+        }
+    }
+    arena_cleanup(&session->arena);
+    if (status == STATUS_OK)
+        return STATUS_OK;
+    if (is_stale(status, &own))
+        status = error_set(&own, STATUS_UNAVAILABLE, "the catalogue kept changing");
+    if (err)
+        *err = own;
+    return status;
+}

@@ -1,0 +1,31 @@
+/*
+ * worker_store_internal.h - what the files behind worker_store.h share.
+ */
+#ifndef STORE_WORKER_STORE_INTERNAL_H
+#define STORE_WORKER_STORE_INTERNAL_H
+
+#include "store/session.h"
+#include "store/worker_store.h"
+
+struct worker_store {
+    struct session session;
+    struct arena arena; /* of the strings below */
+    struct str worker;
+};
+
+/*
+ * A piece of work: usually one transaction. It is run again from its beginning after a failure that left
+ * nothing behind, so it must not add to anything outside before its commit has been answered. Memory comes
+ * from session->arena, which is released when worker_attempt returns.
+ */
+typedef enum status worker_work(struct session *session, void *context, struct error *err);
+
+/*
+ * Run one piece of work: connect, run, and after a failure roll back. STATUS_STALE without a reason (the
+ * catalogue has changed, see session_take_begin): read it and run again. Transient errors: run again, a few
+ * times. Everything else, also a STATUS_STALE that has a reason of its own, is the caller's.
+ */
+MUST_USE enum status worker_attempt(
+    struct worker_store *store, worker_work *work, void *context, struct error *err);
+
+#endif
