@@ -259,22 +259,24 @@ START_TEST(a_merged_list_is_checked_against_the_limits)
 }
 END_TEST
 
-/* 8 for the keys, 8 + 2 for the name, 4 + 2 per unit: (1 MiB - 22) / 2 units fill it. */
+/* 8 for the keys; 8 + 2 for each name, 4 + 1 per byte of the binary, 4 + 2 per unit of the string. */
 START_TEST(a_merged_entity_is_limited_in_size)
 {
-    const size_t units = (LIMIT_ENTITY_BYTES - 22) / 2;
-    char *text = arena_alloc(&arena, 2 * (units + 1));
+    const size_t units = (LIMIT_ENTITY_BYTES - 36) / 2;
+    char *text = arena_alloc(&arena, 2 * units);
     struct error err = { 0 };
 
-    for (size_t i = 0; i <= units; i++)
+    for (size_t i = 0; i < units; i++)
         memcpy(text + 2 * i, "\xC3\xA4", 2);
     for (size_t extra = 0; extra < 2; extra++) {
         struct buf list;
         struct property_builder builder = { .out = &list };
 
         buf_init(&list, &arena);
+        property_build(
+            &builder, STR_LITERAL("b"), &(struct value){ .type = PROPERTY_BINARY, .bytes = { "x", extra } });
         property_build(&builder, STR_LITERAL("s"),
-            &(struct value){ .type = PROPERTY_STRING, .bytes = { text, 2 * (units + extra) } });
+            &(struct value){ .type = PROPERTY_STRING, .bytes = { text, 2 * units } });
         ck_assert_int_eq(property_list_check((struct property_list){ buf_str(&list) }, &key, &err),
             extra ? STATUS_INVALID : STATUS_OK);
     }
