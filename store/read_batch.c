@@ -90,46 +90,53 @@ static enum status ask(struct session *session, const struct read *reads, size_t
 }
 
 /* Resolve names; what fails gets its outcome at once. List indexes are read on their own. */
-static size_t gather(struct session *session, struct operation *batch, struct read *reads)
+static enum status gather(
+    struct session *session, struct operation *batch, struct read *reads, size_t *count, struct error *err)
+{
+    *count = 0;
+    for (struct operation *operation = batch; operation; operation = operation->next) {
+        const struct table *table;
+        struct error own;
+
+        if (resolve_table(session, operation, &table, &own) != STATUS_OK)
+            operation_fail(operation, &own);
+        else if (table->entries_of && table->entries_of->shape == INDEX_LIST)
+            TRY(list_read_get(session, table->entries_of, operation, err));
+        else
+            reads[(*count)++] = (struct read){ operation, table };
+    }
+    return STATUS_OK;
+}
+
+/* Ask until it is decided. */
+static enum status read_all(struct session *session, struct operation *batch, struct read *reads, struct error *err)
 {
     size_t count = 0;
 
-    for (struct operation *operation = batch; operation; operation = operation->next) {
-        const struct table *table;
-        struct error err;
-
-        if (resolve_table(session, operation, &table, &err) != STATUS_OK)
-            operation_fail(operation, &err);
-        else if (table->entries_of && table->entries_of->shape == INDEX_LIST)
-            list_read_get(session, table->entries_of, operation);
-        else
-            reads[count++] = (struct read){ operation, table };
-    }
-    return count;
+    TRY(session_ensure(session, err));
+    TRY(resolve_refresh(session, batch, err));
+    TRY(gather(session, batch, reads, &count, err));
+    return count > 0 ? ask(session, reads, count, err) : STATUS_OK;
 }
 
 void read_batch_run(struct session *session, struct operation *batch, void *context)
 {
     struct error err = { 0 };
     struct read *reads;
-    size_t most = 0, count = 0;
+    size_t most = 0;
 
     (void)context;
     for (struct operation *operation = batch; operation; operation = operation->next)
         most++;
     reads = ARENA_ARRAY(&session->arena, struct read, most);
     for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-        enum status status = session_ensure(session, &err);
+        struct error ignored;
+        enum status status = read_all(session, batch, reads, &err);
 
         if (status == STATUS_OK)
-            status = resolve_refresh(session, batch, &err);
-        if (status == STATUS_OK) {
-            count = gather(session, batch, reads);
-            status = count > 0 ? ask(session, reads, count, &err) : STATUS_OK;
-        }
-        if (status == STATUS_OK)
             return;
-        if (status == STATUS_STALE && session_reload(session, &err) != STATUS_OK)
+        pg_recover(&session->pg);
+        if (status == STATUS_STALE && session_reload(session, &ignored) != STATUS_OK)
             pg_recover(&session->pg);
     }
     for (struct operation *operation = batch; operation; operation = operation->next)

@@ -1,0 +1,197 @@
+/*
+ * list_read.c - see the header. The pages of a value are those that result from reading its members from the
+ * first one on, so an address in the middle of a query's range never changes where pages begin.
+ */
+#include "store/list_read.h"
+
+#include "domain/index_plan.h"
+#include "domain/limits.h"
+#include "domain/list_page.h"
+#include "store/row_scan.h"
+
+enum { CHUNK = 1000 };
+
+static struct row_scan scan_entries(
+    const struct session *session, const struct index *index, struct arena *arena)
+{
+    return (struct row_scan){
+        .table = catalogue_find_id(session->catalogue, index->index_id), .chunk = CHUNK, .arena = arena };
+}
+
+/* ---- one page by its address ---- */
+
+static enum status read_address(struct session *session, const struct index *index,
+    const struct entity_key *address, struct arena *arena, bool *found, struct entity *out, struct error *err)
+{
+    struct row_scan scan = scan_entries(session, index, arena);
+    struct list_address parts;
+    struct list_page page;
+    struct entity entry;
+    bool more = true;
+    enum status status = STATUS_OK;
+
+    *found = false;
+    if (!list_split_row_key(index, address->row, arena, &parts))
+        return STATUS_OK;
+    scan.filter.partition = (struct interval){ .has_low = true, .has_high = true, .low = address->partition,
+        .high = address->partition };
+    scan.filter.row = (struct interval){ .has_low = true, .low = parts.prefix, .has_high = parts.prefix.len > 0,
+        .high = key_prefix_end(parts.prefix, arena), .high_open = true };
+    scan.has_after = parts.has_member;
+    scan.after = *address;
+    list_page_start(&page, address, arena);
+    while (more && status == STATUS_OK) {
+        struct entity_key member;
+
+        status = row_scan_next(session, &scan, INT64_MAX, &more, &entry, err);
+        if (status == STATUS_OK && more && index_entry_source(entry.properties, &member))
+            more = list_page_add(&page, entry.key.row, &member, entry.etag.version, entry.timestamp);
+    }
+    row_scan_close(&scan);
+    *found = status == STATUS_OK && list_page_finish(&page, index->index_id, out);
+    return status;
+}
+
+enum status list_read_get(
+    struct session *session, const struct index *index, struct operation *operation, struct error *err)
+{
+    const struct operation_get *in = &operation->in.get;
+    struct outcome_get *out = &operation->out.get;
+
+    out->entities = ARENA_ARRAY(operation->arena, struct entity, in->count);
+    out->found = ARENA_ARRAY(operation->arena, bool, in->count);
+    for (size_t i = 0; i < in->count; i++)
+        TRY(read_address(
+            session, index, &in->keys[i], operation->arena, &out->found[i], &out->entities[i], err));
+    operation->status = STATUS_OK;
+    operation->error = NULL;
+    return STATUS_OK;
+}
+
+/* ---- pages in order ---- */
+
+/* Where a query's walk is: the page in the making, and the value it belongs to. */
+struct walk {
+    const struct index *index;
+    struct operation *operation;
+    struct list_page page;
+    bool open;
+    struct entity_key address; /* of the page in the making */
+    struct str prefix;
+    struct entity_key last; /* the last entry added */
+};
+
+/* Emit the page if its address is asked for; true: the answer is full. */
+static bool close_page(struct walk *walk)
+{
+    const struct operation_page *in = &walk->operation->in.page;
+    struct outcome_page *out = &walk->operation->out.page;
+    struct entity *entity = &out->entities[out->count];
+
+    walk->open = false;
+    out->position = walk->last;
+    if (!key_filter_matches(&in->filter, &walk->address)
+        || !list_page_finish(&walk->page, walk->index->index_id, entity))
+        return false;
+    out->count++;
+    out->stats.bytes_returned += (int64_t)entity->properties.bytes.len;
+    return out->count == (size_t)in->limit || out->stats.bytes_returned >= LIMIT_REPLY_BYTES;
+}
+
+static bool same_value(const struct walk *walk, const struct entity_key *entry)
+{
+    return str_equal(walk->address.partition, entry->partition) && str_starts_with(entry->row, walk->prefix);
+}
+
+/* A page begins with this entry: at its value, or behind `behind` when that is a member of the same value. */
+static bool open_page(struct walk *walk, const struct entity_key *entry, const struct entity_key *behind)
+{
+    struct list_address parts;
+
+    if (!list_split_row_key(walk->index, entry->row, walk->operation->arena, &parts))
+        return false;
+    walk->prefix = parts.prefix;
+    walk->address = (struct entity_key){ entry->partition, parts.value };
+    if (behind && same_value(walk, behind))
+        walk->address.row = behind->row;
+    list_page_start(&walk->page, &walk->address, walk->operation->arena);
+    walk->open = true;
+    return true;
+}
+
+/* true: the answer is full, and the entry belongs to the next one. */
+static bool take_entry(struct walk *walk, const struct entity *entry, const struct entity_key *behind)
+{
+    struct entity_key member;
+
+    if (!index_entry_source(entry->properties, &member))
+        return false;
+    if (walk->open && !same_value(walk, &entry->key) && close_page(walk))
+        return true;
+    if (!walk->open && !open_page(walk, &entry->key, behind))
+        return false;
+    if (!list_page_add(&walk->page, entry->key.row, &member, entry->etag.version, entry->timestamp)) {
+        if (close_page(walk))
+            return true;
+        return take_entry(walk, entry, &walk->last);
+    }
+    walk->last = entry->key;
+    return false;
+}
+
+/* Entries from the first one of the value the range begins in. */
+static struct key_filter entries_of_range(const struct walk *walk)
+{
+    const struct key_filter *asked = &walk->operation->in.page.filter;
+    struct key_filter filter = { .nothing = asked->nothing, .partition = asked->partition };
+    struct list_address parts;
+
+    if (asked->row.has_low && interval_is_point(&asked->partition)
+        && list_split_row_key(walk->index, asked->row.low, walk->operation->arena, &parts))
+        filter.row = (struct interval){ .has_low = true, .low = parts.value };
+    return filter;
+}
+
+/* Behind the range's end: no later page can match. */
+static bool is_past(const struct walk *walk, const struct entity_key *entry)
+{
+    const struct key_filter *asked = &walk->operation->in.page.filter;
+
+    return !walk->open && interval_is_point(&asked->partition) && asked->row.has_high
+           && str_compare(entry->row, asked->row.high) > 0
+           && !str_starts_with(entry->row, asked->row.high);
+}
+
+enum status list_read_page(
+    struct session *session, const struct index *index, struct operation *operation, struct error *err)
+{
+    const struct operation_page *in = &operation->in.page;
+    struct outcome_page *out = &operation->out.page;
+    struct walk walk = { .index = index, .operation = operation };
+    struct row_scan scan = scan_entries(session, index, operation->arena);
+    struct entity_key behind = in->after;
+    struct entity entry;
+    bool more = true, full = false;
+    enum status status = STATUS_OK;
+
+    *out = (struct outcome_page){ .table_id = index->index_id, .position = in->after };
+    out->entities = ARENA_ARRAY(operation->arena, struct entity, (size_t)in->limit);
+    scan.filter = entries_of_range(&walk);
+    scan.has_after = in->has_after;
+    scan.after = in->after;
+    while (!full) {
+        status = row_scan_next(session, &scan, INT64_MAX, &more, &entry, err);
+        if (status != STATUS_OK || !more || is_past(&walk, &entry.key))
+            break;
+        full = take_entry(&walk, &entry, in->has_after ? &behind : NULL);
+    }
+    if (status == STATUS_OK && !full && walk.open)
+        full = close_page(&walk) && !scan.exhausted;
+    row_scan_close(&scan);
+    out->more = full;
+    out->stats.access_path = access_path_of(&in->filter);
+    out->stats.rows_examined = scan.rows_examined;
+    out->stats.bytes_examined = scan.bytes_examined;
+    out->stats.rows_returned = (int64_t)out->count;
+    return status;
+}

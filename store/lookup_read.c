@@ -1,0 +1,173 @@
+/*
+ * lookup_read.c - see the header.
+ */
+#include "store/lookup_read.h"
+
+#include "domain/index_plan.h"
+#include "domain/limits.h"
+#include "domain/lookup_plan.h"
+#include "domain/reason.h"
+#include "domain/ticks.h"
+#include "store/failure.h"
+#include "store/read_batch.h"
+#include "store/resolve.h"
+#include "store/row_scan.h"
+#include "store/sql.h"
+
+enum { MOST_ATTEMPTS = 4 };
+
+enum status read_lag(struct session *session, struct lag *out, struct error *err)
+{
+    PG_RESULT result = NULL;
+    int64_t now;
+
+    TRY(pg_query(&session->pg, &sql_watermark_read, NULL, &result, err));
+    now = ticks_from_unix_us(pg_int8(result, 0, 2));
+    *out = (struct lag){ .as_of = pg_int8(result, 0, 0), .open_intents = pg_int8(result, 0, 1) };
+    if (out->as_of > 0)
+        out->age_us = (now - out->as_of) / 10;
+    return STATUS_OK;
+}
+
+/* ---- entries ---- */
+
+static enum status read_entries(struct session *session, const struct index *index,
+    const struct lookup_range *range, struct operation *operation, struct error *err)
+{
+    const struct operation_lookup *in = &operation->in.lookup;
+    struct outcome_lookup *out = &operation->out.lookup;
+    struct row_scan scan = {
+        .table = catalogue_find_id(session->catalogue, index->index_id),
+        .filter = range->keys,
+        .has_after = in->has_after,
+        .after = in->after,
+        .chunk = in->limit,
+        .arena = operation->arena,
+    };
+    enum status status = STATUS_OK;
+    bool found = true;
+
+    out->entities = ARENA_ARRAY(operation->arena, struct entity, (size_t)in->limit);
+    while (found && out->count < (size_t)in->limit && out->stats.bytes_returned < LIMIT_REPLY_BYTES) {
+        struct entity *entry = &out->entities[out->count];
+
+        status = row_scan_next(session, &scan, LIMIT_PAGE_EXAMINED, &found, entry, err);
+        if (status != STATUS_OK)
+            break;
+        if (!found || !lookup_range_holds(range, &entry->key))
+            continue;
+        out->stats.bytes_returned += (int64_t)entry->properties.bytes.len;
+        out->count++;
+    }
+    row_scan_close(&scan);
+    out->more = !scan.exhausted;
+    out->position = scan.after;
+    out->stats.rows_examined = scan.rows_examined;
+    out->stats.bytes_examined = scan.bytes_examined;
+    return status;
+}
+
+/* ---- from entries to sources ---- */
+
+/* What an entry shows of its source: the source's keys and ETag, and the projected properties. */
+static bool entry_as_source(const struct index *index, struct entity *entry)
+{
+    struct str rest = entry->properties.bytes;
+    struct property ignored;
+    struct entity_key source;
+
+    if (!index_entry_source(entry->properties, &source) || !property_next(&rest, &ignored)
+        || !property_next(&rest, &ignored))
+        return false;
+    entry->key = source;
+    entry->etag.table_id = index->source_table_id;
+    entry->properties.bytes = rest;
+    return true;
+}
+
+/* Does the source, as it is now, still have this entry? */
+static bool still_holds(
+    const struct index *index, const struct entity *source, const struct entity_key *entry, struct arena *arena)
+{
+    struct index_entry wanted;
+    const char *why;
+
+    return index_project(
+               index, &source->key, source->timestamp, source->properties, arena, &wanted, &why)
+               == PROJECTED
+           && entity_key_compare(&wanted.key, entry) == 0;
+}
+
+static void replace_by_sources(const struct index *index, const struct entity_key *entry_keys,
+    const struct operation *sources, struct operation *operation)
+{
+    struct outcome_lookup *out = &operation->out.lookup;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < out->count; i++) {
+        const struct entity *source = &sources->out.get.entities[i];
+
+        if (sources->out.get.found[i] && still_holds(index, source, &entry_keys[i], operation->arena))
+            out->entities[kept++] = *source;
+    }
+    out->count = kept;
+}
+
+static enum status check_sources(
+    struct session *session, const struct index *index, struct operation *operation, struct error *err)
+{
+    struct outcome_lookup *out = &operation->out.lookup;
+    struct operation sources = { .kind = OPERATION_GET,
+        .account = operation->account,
+        .table = index->source_name,
+        .arena = operation->arena };
+    struct entity_key *entry_keys = ARENA_ARRAY(operation->arena, struct entity_key, out->count);
+
+    sources.in.get.keys = ARENA_ARRAY(operation->arena, struct entity_key, out->count);
+    sources.in.get.count = out->count;
+    for (size_t i = 0; i < out->count; i++) {
+        entry_keys[i] = out->entities[i].key;
+        if (!entry_as_source(index, &out->entities[i]))
+            return error_set(err, STATUS_INTERNAL, "an entry without its source's keys");
+        sources.in.get.keys[i] = out->entities[i].key;
+    }
+    if (operation->in.lookup.trust_index || out->count == 0)
+        return STATUS_OK;
+    read_batch_run(session, &sources, NULL);
+    if (sources.status != STATUS_OK) {
+        *err = *sources.error;
+        return sources.status;
+    }
+    /* The read may have loaded the catalogue again, and the index with it. */
+    TRY(resolve_index(session, operation, &index, err));
+    replace_by_sources(index, entry_keys, &sources, operation);
+    return STATUS_OK;
+}
+
+static enum status look_up(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct operation_lookup *in = &operation->in.lookup;
+    struct outcome_lookup *out = &operation->out.lookup;
+    const struct index *index;
+    struct lookup_range range;
+
+    TRY(resolve_refresh(session, operation, err));
+    TRY(resolve_index(session, operation, &index, err));
+    if (index->state != INDEX_READY) {
+        error_reason(err, REASON_INDEX_NOT_READY, "index %.*s is still being built", STR_ARG(index->name));
+        error_add_meta(err, "table", index->name);
+        return STATUS_PRECONDITION;
+    }
+    TRY(lookup_plan(index, in->equals, in->equal_count, &in->range, operation->arena, &range, err));
+    *out = (struct outcome_lookup){ .table_id = index->index_id };
+    out->stats.access_path = ACCESS_INDEX_LOOKUP;
+    TRY(read_entries(session, index, &range, operation, err));
+    TRY(check_sources(session, index, operation, err));
+    out->stats.rows_returned = (int64_t)out->count;
+    return read_lag(session, &out->lag, err);
+}
+
+void lookup_read_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, look_up, MOST_ATTEMPTS);
+}
