@@ -34,8 +34,8 @@ static bool may_try_again(const struct error *err)
     return !err->reason && (err->status == STATUS_STALE || pg_is_transient(err));
 }
 
-void run_until_decided(struct session *session, struct operation *operation,
-    enum status (*work)(struct session *session, struct operation *operation, struct error *err), int attempts)
+void run_until_decided_with(struct session *session, struct operation *operation, operation_work *work,
+    void *context, int attempts)
 {
     struct error err = { 0 };
 
@@ -43,7 +43,7 @@ void run_until_decided(struct session *session, struct operation *operation,
         enum status status = session_ensure(session, &err);
 
         if (status == STATUS_OK)
-            status = work(session, operation, &err);
+            status = work(session, operation, context, &err);
         if (status == STATUS_OK) {
             operation->status = STATUS_OK;
             operation->error = NULL;
@@ -60,4 +60,24 @@ void run_until_decided(struct session *session, struct operation *operation,
         }
     }
     fail_operation(operation, &err);
+}
+
+struct plain_work {
+    enum status (*work)(struct session *session, struct operation *operation, struct error *err);
+};
+
+static enum status run_plain(
+    struct session *session, struct operation *operation, void *context, struct error *err)
+{
+    const struct plain_work *plain = context;
+
+    return plain->work(session, operation, err);
+}
+
+void run_until_decided(struct session *session, struct operation *operation,
+    enum status (*work)(struct session *session, struct operation *operation, struct error *err), int attempts)
+{
+    struct plain_work plain = { work };
+
+    run_until_decided_with(session, operation, run_plain, &plain, attempts);
 }

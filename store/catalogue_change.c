@@ -1,0 +1,26 @@
+/*
+ * catalogue_change.c - see the header.
+ */
+#include "store/catalogue_change.h"
+
+#include "store/catalogue_store.h"
+#include "store/sql.h"
+
+enum status catalogue_change_begin(struct session *session, struct error *err)
+{
+    PG_RESULT version = NULL;
+
+    TRY(catalogue_begin_change(&session->pg, err));
+    /* Tables are created without the fence: the row's lock keeps them out. */
+    TRY(pg_query(&session->pg, &sql_catalogue_lock, NULL, &version, err));
+    if (pg_int8(version, 0, 0) != session->catalogue->version)
+        return error_set(err, STATUS_STALE, "the catalogue has changed");
+    return STATUS_OK;
+}
+
+enum status catalogue_change_commit(struct session *session, int statements, struct error *err)
+{
+    TRY(pg_send(&session->pg, &sql_catalogue_bump, NULL, err));
+    TRY(session_send_commit(session, err));
+    return session_take_commit(session, statements + 1, err);
+}

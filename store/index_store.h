@@ -1,0 +1,37 @@
+/*
+ * index_store.h - requests about indexes: creating, reading, listing, dropping. Each function gives one
+ * operation its outcome. Builds and drops are carried out by workers: see worker_run_operation.
+ */
+#ifndef STORE_INDEX_STORE_H
+#define STORE_INDEX_STORE_H
+
+#include "domain/operation.h"
+#include "store/run_store.h"
+#include "store/session.h"
+
+/*
+ * The index, BUILDING, and its build, through the fence. Outcome: out.index, one view.
+ * TABLE_NOT_FOUND, INDEX_OWNED (the source is an index itself), INDEX_EXISTS, TABLE_ALREADY_EXISTS,
+ * INVALID_INPUT (too many indexes on one table).
+ */
+void index_create_run(struct session *session, struct operation *operation);
+
+/* Outcome: out.index, one view. INDEX_NOT_FOUND. */
+void index_get_run(struct session *session, struct operation *operation);
+
+void index_list_run(struct session *session, struct operation *operation);
+
+/*
+ * DROPPING through the fence; the name is free at once, a running build is cancelled. Outcome: out.runs, one.
+ * INDEX_NOT_FOUND.
+ */
+void index_drop_run(struct session *session, struct operation *operation);
+
+/*
+ * Inside a catalogue change: the statements that drop one index, for whoever drops its table. *statements
+ * counts them; *begin describes the operation that they begin.
+ */
+MUST_USE enum status index_send_drop(struct session *session, const struct index *index, int64_t now,
+    struct run_begin *begin, int *statements, struct error *err);
+
+#endif

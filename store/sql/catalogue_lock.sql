@@ -1,0 +1,2 @@
+-- The catalogue's version, and nobody changes it before this transaction ends.
+select version from catalogue for update

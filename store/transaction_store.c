@@ -1,0 +1,194 @@
+/*
+ * transaction_store.c - see the header. Two submissions of one id meet at the primary key: the second waits
+ * for the first and then reads what it has left.
+ */
+#include "store/transaction_store.h"
+
+#include "base/clock.h"
+#include "domain/reason.h"
+#include "store/failure.h"
+#include "store/sql.h"
+
+enum { MOST_ATTEMPTS = 4 };
+
+int16_t transaction_bucket(struct str id)
+{
+    return bucket_of(0, id);
+}
+
+void transaction_add_key(struct pg_params *params, struct str account, struct str id)
+{
+    pg_add_bytes(params, account);
+    pg_add_bytes(params, id);
+    pg_add_int2(params, transaction_bucket(id));
+}
+
+enum status transaction_row_read(const PGresult *result, int row, struct str account, struct arena *arena,
+    struct transaction *out, struct error *err)
+{
+    struct transaction read = {
+        .id = arena_copy(arena, pg_bytes(result, row, 0)),
+        .account = account,
+        .state = (enum transaction_state)pg_int2(result, row, 1),
+        .steps_done = pg_int4(result, row, 3),
+        .submitted = pg_int8(result, row, 5),
+    };
+    struct str steps = arena_copy(arena, pg_bytes(result, row, 2));
+    struct str timeline = arena_copy(arena, pg_bytes(result, row, 4));
+
+    if (!transaction_decode_steps(steps, arena, &read.steps, &read.step_count) ||
+        !transaction_decode_timeline(timeline, arena, &read.timeline, &read.attempt_count))
+        return error_set(err, STATUS_INTERNAL, "transaction %.*s cannot be read", STR_ARG(read.id));
+    *out = read;
+    return STATUS_OK;
+}
+
+/* ---- submit ---- */
+
+struct submission {
+    const struct write_observer *observer;
+    struct str steps;
+};
+
+static enum status send_submission(struct session *session, const struct operation *operation,
+    const struct submission *submission, struct error *err)
+{
+    const struct transaction *transaction = &operation->in.transaction.transaction;
+    struct pg_params params;
+
+    TRY(session_send_begin(session, err));
+    pg_params_init(&params, &session->arena);
+    pg_add_int2(&params, transaction_bucket(transaction->id));
+    pg_add_bytes(&params, operation->account);
+    pg_add_bytes(&params, transaction->id);
+    pg_add_bytes(&params, submission->steps);
+    pg_add_bytes(&params, transaction_encode_timeline(NULL, 0, &session->arena));
+    pg_add_int8(&params, session->now_ticks);
+    TRY(pg_send(&session->pg, &sql_transaction_insert, &params, err));
+
+    pg_params_init(&params, &session->arena);
+    transaction_add_key(&params, operation->account, transaction->id);
+    TRY(pg_send(&session->pg, &sql_transaction_get, &params, err));
+    return pg_sync(&session->pg, err);
+}
+
+static enum status commit_submission(struct session *session, const struct operation *operation,
+    int64_t now_us, const struct write_observer *observer, struct error *err)
+{
+    struct str id = operation->in.transaction.transaction.id;
+    struct intent intent = { .bucket = transaction_bucket(id),
+        .kind = INTENT_TRANSACTION,
+        .key = { .partition = operation->account, .row = id } };
+
+    session_intent_id(session, now_us, intent.id);
+    TRY(write_batch_send_intents(session, &intent, 1, err));
+    TRY(session_send_commit(session, err));
+    TRY(session_take_commit(session, 1, err));
+    observer->intents_committed(observer->context, &intent, 1);
+    return STATUS_OK;
+}
+
+static enum status check_same_steps(
+    const PGresult *stored, const struct submission *submission, struct str id, struct error *err)
+{
+    if (PQntuples(stored) == 0)
+        return error_set(err, STATUS_UNAVAILABLE, "transaction %.*s was purged meanwhile", STR_ARG(id));
+    if (str_equal(pg_bytes(stored, 0, 2), submission->steps))
+        return STATUS_OK;
+    return error_reason(err, REASON_TRANSACTION_ID_REUSED,
+        "a transaction %.*s with other steps was submitted before", STR_ARG(id));
+}
+
+static enum status submit(
+    struct session *session, struct operation *operation, void *context, struct error *err)
+{
+    const struct submission *submission = context;
+    struct outcome_transaction *out = &operation->out.transaction;
+    struct transaction *found = ARENA_NEW(operation->arena, struct transaction);
+    PG_RESULT inserted = NULL;
+    PG_RESULT stored = NULL;
+    int64_t now_us = 0;
+
+    session->now_ticks = clock_ticks();
+    TRY(send_submission(session, operation, submission, err));
+    TRY(session_take_begin(session, &now_us, err));
+    TRY(pg_next(&session->pg, &inserted, err));
+    TRY(pg_next(&session->pg, &stored, err));
+    TRY(pg_end(&session->pg, err));
+    TRY(check_same_steps(stored, submission, operation->in.transaction.transaction.id, err));
+    TRY(transaction_row_read(stored, 0, operation->account, operation->arena, found, err));
+    if (PQntuples(inserted) > 0)
+        TRY(commit_submission(session, operation, now_us, submission->observer, err));
+    else
+        pg_recover(&session->pg); /* rolls back: nothing was written */
+    *out = (struct outcome_transaction){ .transactions = found, .count = 1 };
+    return STATUS_OK;
+}
+
+void transaction_submit_run(
+    struct session *session, struct operation *operation, const struct write_observer *observer)
+{
+    const struct transaction *in = &operation->in.transaction.transaction;
+    struct submission submission = { .observer = observer };
+    struct error err = { 0 };
+
+    if (transaction_check(in, &err) != STATUS_OK) {
+        operation_fail(operation, &err);
+        return;
+    }
+    submission.steps = transaction_encode_steps(in->steps, in->step_count, operation->arena);
+    run_until_decided_with(session, operation, submit, &submission, MOST_ATTEMPTS);
+}
+
+/* ---- get, list ---- */
+
+static enum status get(struct session *session, struct operation *operation, struct error *err)
+{
+    struct str id = operation->in.transaction.transaction.id;
+    struct transaction *found = ARENA_NEW(operation->arena, struct transaction);
+    struct pg_params params;
+    PG_RESULT stored = NULL;
+
+    pg_params_init(&params, &session->arena);
+    transaction_add_key(&params, operation->account, id);
+    TRY(pg_query(&session->pg, &sql_transaction_get, &params, &stored, err));
+    if (PQntuples(stored) == 0)
+        return error_reason(err, REASON_TRANSACTION_NOT_FOUND, "there is no transaction %.*s", STR_ARG(id));
+    TRY(transaction_row_read(stored, 0, operation->account, operation->arena, found, err));
+    operation->out.transaction = (struct outcome_transaction){ .transactions = found, .count = 1 };
+    return STATUS_OK;
+}
+
+void transaction_get_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, get, MOST_ATTEMPTS);
+}
+
+static enum status list(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct operation_transaction *in = &operation->in.transaction;
+    struct outcome_transaction out = { 0 };
+    struct pg_params params;
+    PG_RESULT rows = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, operation->account);
+    pg_add_bytes(&params, in->after);
+    pg_add_int8(&params, (int64_t)in->limit + 1);
+    TRY(pg_query(&session->pg, &sql_transaction_list, &params, &rows, err));
+    out.more = PQntuples(rows) > in->limit;
+    out.count = out.more ? (size_t)in->limit : (size_t)PQntuples(rows);
+    out.transactions = ARENA_ARRAY(operation->arena, struct transaction, out.count);
+    for (size_t i = 0; i < out.count; i++)
+        TRY(transaction_row_read(
+            rows, (int)i, operation->account, operation->arena, &out.transactions[i], err));
+    if (out.more)
+        out.position = out.transactions[out.count - 1].id;
+    operation->out.transaction = out;
+    return STATUS_OK;
+}
+
+void transaction_list_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, list, MOST_ATTEMPTS);
+}

@@ -1,0 +1,37 @@
+/*
+ * transaction_store.h - requests about transactions: submitting, reading, listing. Each function gives one
+ * operation its outcome. The steps are carried out by workers: see worker_transaction_step.
+ */
+#ifndef STORE_TRANSACTION_STORE_H
+#define STORE_TRANSACTION_STORE_H
+
+#include "domain/operation.h"
+#include "store/session.h"
+#include "store/write_batch.h"
+
+/*
+ * The row and its intent in one commit. A transaction of this id that is there already is the answer when its
+ * steps are the same, else TRANSACTION_ID_REUSED. The observer is given the intent after the commit.
+ */
+void transaction_submit_run(
+    struct session *session, struct operation *operation, const struct write_observer *observer);
+
+/* Outcome: out.transaction, one of them. TRANSACTION_NOT_FOUND. */
+void transaction_get_run(struct session *session, struct operation *operation);
+
+void transaction_list_run(struct session *session, struct operation *operation);
+
+/*
+ * One row of transaction_get, transaction_lock or transaction_list; everything is copied into the arena.
+ * STATUS_INTERNAL: the stored bytes cannot be read.
+ */
+MUST_USE enum status transaction_row_read(const PGresult *result, int row, struct str account,
+    struct arena *arena, struct transaction *out, struct error *err);
+
+/* The columns that name a transaction, in this order: account, id, bucket. */
+void transaction_add_key(struct pg_params *params, struct str account, struct str id);
+
+/* Where a transaction and its intent live. */
+int16_t transaction_bucket(struct str id);
+
+#endif
