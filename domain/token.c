@@ -1,0 +1,167 @@
+/*
+ * token.c - version, purpose, table id, the query's digest, two counted strings; behind them the signature.
+ *
+ * The digest is SHA-256 cut to eight bytes: it lets us say "of another query" and not just "forged".
+ */
+#include "domain/token.h"
+
+#include <assert.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include "base/buf.h"
+#include "base/wire.h"
+#include "domain/limits.h"
+#include "domain/reason.h"
+
+enum { VERSION = 1, DIGEST_BYTES = 8, SIGNATURE_BYTES = 16, HASH_BYTES = 32 };
+
+/* ---- base64url, without padding ---- */
+
+static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+static struct str base64url_encode(struct str bytes, struct arena *arena)
+{
+    uint32_t bits = 0;
+    int held = 0;
+    struct buf out;
+
+    buf_init(&out, arena);
+    buf_reserve(&out, bytes.len / 3 * 4 + 4);
+    for (size_t i = 0; i < bytes.len; i++) {
+        bits = bits << 8 | (uint8_t)bytes.data[i];
+        for (held += 8; held >= 6; held -= 6)
+            buf_append_byte(&out, (uint8_t)alphabet[bits >> (held - 6) & 63]);
+    }
+    if (held > 0)
+        buf_append_byte(&out, (uint8_t)alphabet[bits << (6 - held) & 63]);
+    return buf_str(&out);
+}
+
+/* false: another character, or bits left over that are not zero. */
+static bool base64url_decode(struct str text, struct arena *arena, struct str *out)
+{
+    uint32_t bits = 0;
+    int held = 0;
+    struct buf bytes;
+
+    buf_init(&bytes, arena);
+    for (size_t i = 0; i < text.len; i++) {
+        const char *place = memchr(alphabet, text.data[i], sizeof(alphabet) - 1);
+
+        if (!place)
+            return false;
+        bits = bits << 6 | (uint32_t)(place - alphabet);
+        held += 6;
+        if (held >= 8) {
+            held -= 8;
+            buf_append_byte(&bytes, (uint8_t)(bits >> held));
+        }
+    }
+    *out = buf_str(&bytes);
+    return held < 6 && (bits & ((1u << held) - 1)) == 0;
+}
+
+/* ---- content ---- */
+
+static void sign(const struct token_key *key, struct str content, uint8_t out[static HASH_BYTES])
+{
+    unsigned len = HASH_BYTES;
+    const uint8_t *done = HMAC(
+        EVP_sha256(), key->bytes, sizeof(key->bytes), (const uint8_t *)content.data, content.len, out, &len);
+
+    assert(done && len == HASH_BYTES && "HMAC-SHA256 is always there");
+    (void)done;
+}
+
+static void digest_query(struct str query, uint8_t out[static HASH_BYTES])
+{
+    int done = EVP_Digest(query.len ? query.data : "", query.len, out, NULL, EVP_sha256(), NULL);
+
+    assert(done == 1 && "SHA-256 is always there");
+    (void)done;
+}
+
+static void write_counted(struct buf *out, struct str text)
+{
+    wire_write_varint(out, text.len);
+    buf_append(out, text);
+}
+
+static bool read_counted(struct str *rest, struct str *out)
+{
+    uint64_t len;
+
+    if (!wire_read_varint(rest, &len) || len > rest->len)
+        return false;
+    *out = str_of_bytes(rest->data, (size_t)len);
+    *rest = str_from(*rest, (size_t)len);
+    return true;
+}
+
+struct str token_encode(const struct token_key *key, const struct token *token, struct arena *arena)
+{
+    uint8_t hash[HASH_BYTES];
+    struct buf out;
+
+    buf_init(&out, arena);
+    buf_append_byte(&out, VERSION);
+    buf_append_byte(&out, (uint8_t)token->purpose);
+    wire_write_varint(&out, wire_zigzag(token->table_id));
+    digest_query(token->query, hash);
+    buf_append(&out, str_of_bytes(hash, DIGEST_BYTES));
+    write_counted(&out, token->first);
+    write_counted(&out, token->second);
+    sign(key, buf_str(&out), hash);
+    buf_append(&out, str_of_bytes(hash, SIGNATURE_BYTES));
+    return base64url_encode(buf_str(&out), arena);
+}
+
+static enum status refuse(const char *what, struct error *err)
+{
+    return error_reason(
+        err, REASON_PAGE_TOKEN_INVALID, "the token %s; pass one on exactly as it was given", what);
+}
+
+/* Cut the signature off and check it. */
+static bool is_genuine(const struct token_key *key, struct str *content)
+{
+    uint8_t hash[HASH_BYTES];
+
+    if (content->len < SIGNATURE_BYTES)
+        return false;
+    content->len -= SIGNATURE_BYTES;
+    sign(key, *content, hash);
+    return CRYPTO_memcmp(hash, content->data + content->len, SIGNATURE_BYTES) == 0;
+}
+
+enum status token_decode(const struct token_key *key, struct str text, enum token_purpose purpose,
+    struct str query, struct arena *arena, struct token *out, struct error *err)
+{
+    struct token token = { .purpose = purpose, .query = query };
+    struct str content;
+    uint8_t hash[HASH_BYTES];
+    uint64_t table_id;
+
+    if (text.len > LIMIT_TOKEN_BYTES || !base64url_decode(text, arena, &content))
+        return refuse("is malformed", err);
+    if (!is_genuine(key, &content))
+        return refuse("was not made by this service, or was changed", err);
+    if (content.len < 2 || content.data[0] != VERSION)
+        return refuse("is of a version that is not read any more", err);
+    if (content.data[1] != (char)purpose)
+        return refuse("was made for another kind of call", err);
+    content = str_from(content, 2);
+    if (!wire_read_varint(&content, &table_id) || content.len < DIGEST_BYTES)
+        return refuse("is malformed", err);
+    digest_query(query, hash);
+    if (memcmp(hash, content.data, DIGEST_BYTES) != 0)
+        return refuse("was made for another query", err);
+    content = str_from(content, DIGEST_BYTES);
+    if (!read_counted(&content, &token.first) || !read_counted(&content, &token.second) || content.len > 0)
+        return refuse("is malformed", err);
+    token.table_id = wire_unzigzag(table_id);
+    *out = token;
+    return STATUS_OK;
+}
