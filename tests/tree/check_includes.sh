@@ -1,0 +1,64 @@
+#!/bin/sh
+# Fails when an include points the wrong way, or when a library's headers are used outside their one place.
+#
+#   base <- domain <- api, store, queue, rpc <- service, workers, client        tests/ and bench/ are free
+#
+# usage: check_includes.sh ROOT
+set -eu
+cd "$1"
+wrong=0
+
+complain() { # FILE:LINE:TEXT REASON
+    printf '%s\n    %s\n' "$1" "$2"
+    wrong=1
+}
+
+# The project's headers that a folder may include, as an extended regular expression of folders.
+allowed_for() { # FOLDER
+    case $1 in
+    base) echo 'base' ;;
+    domain) echo 'base|domain' ;;
+    api) echo 'base|domain|api|google|grpc|tavola|proto' ;; # generated messages are its own
+    store) echo 'base|domain|store' ;;
+    queue) echo 'base|domain|queue' ;;
+    rpc) echo 'base|rpc' ;;
+    service) echo 'base|domain|api|store|queue|rpc|service|google|grpc|tavola|proto' ;;
+    workers) echo 'base|domain|api|store|queue|workers' ;;
+    client) echo 'base|domain|api|store|queue|rpc|client|google|grpc|tavola|proto' ;;
+    esac
+}
+
+check_folder() { # FOLDER
+    allowed=$(allowed_for "$1")
+    found=$(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' --include='*.[ch]' "$1" || :)
+    [ -n "$found" ] || return 0
+    while IFS= read -r line; do
+        header=${line#*\"}
+        header=${header%%\"*}
+        printf '%s\n' "$header" | grep -qE "^($allowed)/" || complain "$line" "$1/ may include: $(echo "$allowed" | tr '|' ' ')"
+    done <<END
+$found
+END
+}
+
+check_library() { # NAME FOLDER PATTERN
+    folders=$(for folder in base domain api store queue rpc service workers client; do
+        [ "$folder" = "$2" ] || printf '%s ' "$folder"
+    done)
+    # shellcheck disable=SC2086 # a list of folders
+    found=$(grep -rnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]$3" --include='*.[ch]' $folders || :)
+    [ -n "$found" ] || return 0
+    while IFS= read -r line; do
+        complain "$line" "$1's headers belong to $2/ alone"
+    done <<END
+$found
+END
+}
+
+for folder in base domain api store queue rpc service workers client; do
+    check_folder "$folder"
+done
+check_library gRPC rpc '(grpc/(grpc|slice|byte_buffer|status|support|impl)|grpc/compression)'
+check_library libpq store '(libpq-fe|libpq-events|postgresql/|libpq/)'
+check_library hiredis queue '(hiredis|hiredis/)'
+exit "$wrong"
