@@ -1,4 +1,200 @@
-int main(void)
+/*
+ * main.c - tavolad: starts the parts in order, waits for a signal, stops them in the reverse order.
+ *
+ * Neither PostgreSQL nor Redis needs to be there at the start: the store and the publisher connect by
+ * themselves and say so once per change.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "base/log.h"
+#include "domain/limits.h"
+#include "service/methods.h"
+#include "service/publisher.h"
+#include "service/service.h"
+#include "service/service_config.h"
+
+enum {
+    EXIT_BAD_SETTING = 2,
+    OWN_FILES = 64,                 /* descriptors the program needs beside callers' connections */
+    BATCH_BYTES = 8 * 1024 * 1024,  /* of properties */
+    MOST_QUEUED_MESSAGES = 100000,  /* per stream */
+    RETENTION_S = 7 * 24 * 60 * 60, /* of transactions */
+    MS_PER_SECOND = 1000,
+};
+
+struct server {
+    struct service service;
+    struct publisher *publisher;
+    struct rpc_server *rpc;
+    struct arena arena;
+};
+
+static void intents_committed(void *context, const struct intent *intents, size_t count)
 {
-    return 0;
+    struct server *server = context;
+
+    publisher_push(server->publisher, intents, count);
+}
+
+static void availability_changed(void *context, bool available, const char *why)
+{
+    struct server *server = context;
+
+    if (available)
+        log_event(LOG_INFO, "database reachable");
+    else
+        log_event(LOG_WARN, "database unreachable: %s", why);
+    health_set_available(&server->service.health, available);
+}
+
+static enum status start_publisher(
+    struct server *server, const struct service_config *config, struct error *err)
+{
+    const struct queue_options options = {
+        .redis = config->redis,
+        .shards = (int)config->queue_shards,
+        .most_messages = MOST_QUEUED_MESSAGES,
+    };
+
+    return publisher_start(&options, &server->publisher, err);
+}
+
+static enum status start_store(struct server *server, const struct service_config *config, struct error *err)
+{
+    const struct store_options options = {
+        .postgres = config->postgres,
+        .read_threads = (int)config->read_threads,
+        .write_threads = (int)config->write_threads,
+        .page_threads = (int)config->page_threads,
+        .most_waiting = (int)config->most_waiting,
+        .batch_operations = (int)config->batch_operations,
+        .batch_bytes = BATCH_BYTES,
+        .transaction_retention_s = RETENTION_S,
+        .intents_committed = intents_committed,
+        .context = server,
+        .availability_changed = availability_changed,
+    };
+
+    return store_open(&options, &server->service.store, err);
+}
+
+static enum status start_rpc(struct server *server, const struct service_config *config, struct error *err)
+{
+    const struct rpc_options options = {
+        .listen = config->listen,
+        .threads = (int)config->rpc_threads,
+        .receive_bytes = LIMIT_RECEIVE_BYTES,
+        .methods = methods_for_rpc(&server->arena),
+        .method_count = method_count,
+        .events = methods_events,
+        .context = &server->service,
+    };
+
+    return rpc_server_start(&options, &server->rpc, err);
+}
+
+static void stop(struct server *server)
+{
+    if (server->service.store)
+        store_close(server->service.store);
+    publisher_stop(server->publisher);
+    arena_cleanup(&server->arena);
+}
+
+static enum status start(struct server *server, const struct service_config *config, struct error *err)
+{
+    health_init(&server->service.health);
+    atomic_init(&server->service.draining, false);
+    arena_init(&server->arena);
+    TRY(start_publisher(server, config, err));
+    TRY(start_store(server, config, err));
+    return start_rpc(server, config, err);
+}
+
+/* Raise the limit of open files as far as it goes; what is left for callers' connections. */
+static long long raise_file_limit(void)
+{
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+        return 0;
+    files.rlim_cur = files.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur <= OWN_FILES)
+        return 0;
+    return (long long)files.rlim_cur - OWN_FILES;
+}
+
+static void say_ready(const struct server *server, const struct service_config *config)
+{
+    int port = rpc_server_port(server->rpc);
+
+    if (port > 0)
+        printf("listening on %.*s:%d\n", (int)(strrchr(config->listen, ':') - config->listen), config->listen,
+            port);
+    else
+        printf("listening on %s\n", config->listen);
+    fflush(stdout);
+}
+
+static void serve_until_signal(
+    struct server *server, const struct service_config *config, const sigset_t *signals)
+{
+    int signal;
+
+    say_ready(server, config);
+    while (sigwait(signals, &signal) != 0)
+        continue;
+    log_event(LOG_INFO, "stopping: open calls have %lld s", (long long)config->drain_seconds);
+    atomic_store(&server->service.draining, true);
+    health_drain(&server->service.health);
+    rpc_server_stop(server->rpc, config->drain_seconds * MS_PER_SECOND);
+}
+
+/* Without authentication whoever reaches the address may do everything. */
+static bool address_is_allowed(const struct service_config *config)
+{
+    if (address_is_local(config->listen))
+        return true;
+    fprintf(stderr,
+        "tavolad: TAVOLA_LISTEN is %s, but with TAVOLA_AUTHENTICATION=none only loopback addresses "
+        "(127.0.0.1:port, [::1]:port, localhost:port) and unix:/path are allowed\n",
+        config->listen);
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    struct service_config config;
+    struct server *server;
+    struct error err = { 0 };
+    sigset_t signals;
+    int exit_code;
+
+    if (!config_start(&service_program, argc, argv, &config, &exit_code))
+        return exit_code;
+    if (!address_is_allowed(&config))
+        return EXIT_BAD_SETTING;
+    log_init("tavolad", (enum log_level)config.log_level);
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    signal(SIGPIPE, SIG_IGN);
+
+    printf("at most %lld connections\n", raise_file_limit());
+    server = xcalloc(1, sizeof(*server));
+    exit_code = EXIT_SUCCESS;
+    if (start(server, &config, &err) == STATUS_OK) {
+        serve_until_signal(server, &config, &signals);
+    } else {
+        fprintf(stderr, "tavolad: cannot start on TAVOLA_LISTEN=%s: %s\n", config.listen, err.message);
+        exit_code = EXIT_FAILURE;
+    }
+    stop(server);
+    free(server);
+    return exit_code;
 }

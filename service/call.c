@@ -1,0 +1,26 @@
+/*
+ * call.c - see the header.
+ */
+#include "service/call.h"
+
+#include "api/codec.h"
+#include "api/codec_error.h"
+#include "base/log.h"
+#include "domain/table_name.h"
+
+void call_fail(struct rpc_call *call, const struct error *err, struct arena *arena)
+{
+    struct codec_trailers trailers = codec_trailers_encode(err, arena);
+
+    log_event(err->status == STATUS_INTERNAL ? LOG_ERROR : LOG_DEBUG,
+        "call method=%s status=%s reason=%s sqlstate=%s%s%s", call_method(call)->path,
+        status_name(err->status), codec_reason(err), err->sqlstate[0] ? err->sqlstate : "-",
+        err->status == STATUS_INTERNAL ? " error=" : "", err->status == STATUS_INTERNAL ? err->message : "");
+    rpc_finish(call, trailers.code, trailers.message, trailers.details);
+}
+
+enum status call_table(struct operation *operation, ProtobufCBinaryData name, struct error *err)
+{
+    operation->table = codec_str(name);
+    return table_name_check(operation->table, err);
+}

@@ -1,0 +1,71 @@
+/*
+ * call.h - what a method is made of, and what its two functions get.
+ *
+ * Most methods are one operation: `decode` turns the request into it, the store runs it, `encode` turns the
+ * outcome into the reply (operation_call.c connects these). Neither function waits, locks or knows how the
+ * call came. The others - Import, health, reflection - handle the events of their calls themselves.
+ */
+#ifndef SERVICE_CALL_H
+#define SERVICE_CALL_H
+
+#include <protobuf-c/protobuf-c.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "domain/operation.h"
+#include "rpc/server.h"
+#include "service/service.h"
+
+/* The events of a call, as in rpc/server.h; NULL: nothing to do. */
+struct call_events {
+    void (*begin)(struct rpc_call *call);
+    void (*message)(struct rpc_call *call, struct str message);
+    void (*half_closed)(struct rpc_call *call);
+    void (*sent)(struct rpc_call *call);
+    void (*cancelled)(struct rpc_call *call);
+    void (*ended)(struct rpc_call *call);
+};
+
+struct call_ctx {
+    struct arena *arena; /* of the call */
+    struct service *service;
+    struct str account;
+    const ProtobufCMessage *request;
+    int64_t page_table_id; /* what the request's page token is bound to; 0: none */
+};
+
+/* Fill kind, table and in; the rest of out is set already. */
+typedef enum status call_decode_fn(struct call_ctx *ctx, struct operation *out, struct error *err);
+
+/* Append the reply of a successful operation. */
+typedef enum status call_encode_fn(
+    struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err);
+
+struct method {
+    const char *path;
+    enum rpc_kind kind;
+    const struct call_events *events;
+    const ProtobufCMessageDescriptor *request; /* the rest: of operation_call_events */
+    call_decode_fn *decode;
+    call_encode_fn *encode;
+};
+
+/* Methods that are one operation. */
+extern const struct call_events operation_call_events;
+
+/* Without authentication there is one account. */
+#define SERVICE_ACCOUNT STR_LITERAL("default")
+
+static inline const struct method *call_method(const struct rpc_call *call)
+{
+    return rpc_call_method(call)->handler;
+}
+
+/* End a call with an error: status, message and details; the log gets what went wrong inside. */
+void call_fail(struct rpc_call *call, const struct error *err, struct arena *arena);
+
+/* Check a table's name and put it into the operation. */
+MUST_USE enum status call_table(struct operation *operation, ProtobufCBinaryData name, struct error *err);
+
+#endif

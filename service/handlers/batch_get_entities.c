@@ -1,0 +1,30 @@
+/*
+ * batch_get_entities.c - EntityService.BatchGetEntities.
+ */
+#include "service/handlers/handlers.h"
+
+#include "api/codec_read.h"
+
+enum status batch_get_entities_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+{
+    const Tavola__V1__BatchGetEntitiesRequest *request =
+        (const Tavola__V1__BatchGetEntitiesRequest *)ctx->request;
+    struct selection selection;
+
+    out->kind = OPERATION_GET;
+    TRY(call_table(out, request->table, err));
+    TRY(codec_selection_decode(request->options, ctx->arena, &selection, err));
+    return codec_keys_decode(request->keys, request->n_keys, ctx->arena, &out->in.get, err);
+}
+
+enum status batch_get_entities_encode(
+    struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
+{
+    const Tavola__V1__BatchGetEntitiesRequest *request =
+        (const Tavola__V1__BatchGetEntitiesRequest *)ctx->request;
+    struct selection selection;
+
+    TRY(codec_selection_decode(request->options, ctx->arena, &selection, err));
+    codec_batch_get_write(reply, operation, &selection, ctx->arena);
+    return STATUS_OK;
+}

@@ -1,0 +1,17 @@
+/*
+ * create_index.c - IndexService.CreateIndex.
+ */
+#include "service/handlers/handlers.h"
+
+#include "api/codec_index.h"
+
+enum status create_index_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+{
+    const Tavola__V1__CreateIndexRequest *request = (const Tavola__V1__CreateIndexRequest *)ctx->request;
+
+    out->kind = OPERATION_INDEX_CREATE;
+    TRY(codec_index_decode(request->index, ctx->arena, &out->in.index.definition, err));
+    out->in.index.definition.account = ctx->account;
+    out->table = out->in.index.definition.name;
+    return STATUS_OK;
+}

@@ -1,0 +1,18 @@
+/*
+ * delete_entity.c - EntityService.DeleteEntity.
+ */
+#include "service/handlers/handlers.h"
+
+#include "api/codec_write.h"
+
+enum status delete_entity_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+{
+    const Tavola__V1__DeleteEntityRequest *request = (const Tavola__V1__DeleteEntityRequest *)ctx->request;
+    struct write write;
+
+    TRY(codec_request_id_check(request->request_id, err));
+    TRY(call_table(out, request->table, err));
+    TRY(codec_delete_decode(request->key, request->precondition, &write, err));
+    codec_operation_write(out, &write);
+    return STATUS_OK;
+}

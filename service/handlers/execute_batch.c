@@ -1,0 +1,26 @@
+/*
+ * execute_batch.c - EntityService.ExecuteBatch: the entity group transaction.
+ */
+#include "service/handlers/handlers.h"
+
+#include "api/codec_write.h"
+
+enum status execute_batch_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+{
+    const Tavola__V1__ExecuteBatchRequest *request = (const Tavola__V1__ExecuteBatchRequest *)ctx->request;
+
+    TRY(codec_request_id_check(request->request_id, err));
+    TRY(call_table(out, request->table, err));
+    out->kind = OPERATION_WRITE;
+    return codec_batch_decode(request, ctx->arena, &out->in.write, err);
+}
+
+enum status execute_batch_encode(
+    struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
+{
+    (void)ctx;
+    (void)err;
+    for (size_t i = 0; i < operation->in.write.count; i++)
+        codec_write_result(reply, 1, &operation->out.write.results[i]);
+    return STATUS_OK;
+}

@@ -1,0 +1,40 @@
+/*
+ * get_entity.c - EntityService.GetEntity.
+ */
+#include "service/handlers/handlers.h"
+
+#include "api/codec_read.h"
+#include "domain/reason.h"
+
+enum status get_entity_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+{
+    const Tavola__V1__GetEntityRequest *request = (const Tavola__V1__GetEntityRequest *)ctx->request;
+    struct selection selection;
+
+    out->kind = OPERATION_GET;
+    TRY(call_table(out, request->table, err));
+    TRY(codec_selection_decode(request->options, ctx->arena, &selection, err));
+    out->in.get.keys = ARENA_NEW(ctx->arena, struct entity_key);
+    out->in.get.count = 1;
+    return codec_key_decode(request->key, "key", out->in.get.keys, err);
+}
+
+enum status get_entity_encode(
+    struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
+{
+    const Tavola__V1__GetEntityRequest *request = (const Tavola__V1__GetEntityRequest *)ctx->request;
+    struct selection selection;
+    struct entity entity;
+
+    if (!operation->out.get.found[0]) {
+        (void)error_reason(err, REASON_RESOURCE_NOT_FOUND, "the entity does not exist");
+        error_add_meta(err, "table", operation->table);
+        error_add_meta(err, "partition_key", operation->in.get.keys[0].partition);
+        error_add_meta(err, "row_key", operation->in.get.keys[0].row);
+        return STATUS_NOT_FOUND;
+    }
+    TRY(codec_selection_decode(request->options, ctx->arena, &selection, err));
+    entity = codec_select(&operation->out.get.entities[0], &selection, ctx->arena);
+    codec_entity_write(reply, 1, &entity);
+    return STATUS_OK;
+}

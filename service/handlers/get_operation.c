@@ -1,0 +1,15 @@
+/*
+ * get_operation.c - OperationService.GetOperation.
+ */
+#include "service/handlers/handlers.h"
+
+#include "api/codec_table.h"
+
+enum status get_operation_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+{
+    const Tavola__V1__GetOperationRequest *request = (const Tavola__V1__GetOperationRequest *)ctx->request;
+
+    out->kind = OPERATION_RUN_GET;
+    out->in.runs.operation_id = codec_str(request->operation_id);
+    return codec_operation_id_check(out->in.runs.operation_id, err);
+}

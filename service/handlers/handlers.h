@@ -1,0 +1,62 @@
+/*
+ * handlers.h - one file per RPC; what the method table needs of each.
+ */
+#ifndef SERVICE_HANDLERS_HANDLERS_H
+#define SERVICE_HANDLERS_HANDLERS_H
+
+#include "service/call.h"
+
+call_decode_fn create_table_decode;
+call_decode_fn get_table_decode;
+call_decode_fn list_tables_decode;
+call_encode_fn list_tables_encode;
+call_decode_fn delete_table_decode;
+
+call_decode_fn insert_entity_decode;
+call_decode_fn replace_entity_decode;
+call_decode_fn merge_entity_decode;
+call_decode_fn insert_or_replace_entity_decode;
+call_decode_fn insert_or_merge_entity_decode;
+call_decode_fn delete_entity_decode;
+call_decode_fn execute_batch_decode;
+call_encode_fn execute_batch_encode;
+call_decode_fn get_entity_decode;
+call_encode_fn get_entity_encode;
+call_decode_fn batch_get_entities_decode;
+call_encode_fn batch_get_entities_encode;
+call_decode_fn query_entities_decode;
+call_encode_fn query_entities_encode;
+
+call_decode_fn create_index_decode;
+call_decode_fn get_index_decode;
+call_decode_fn list_indexes_decode;
+call_encode_fn list_indexes_encode;
+call_decode_fn drop_index_decode;
+call_decode_fn lookup_index_decode;
+call_encode_fn lookup_index_encode;
+
+call_decode_fn submit_transaction_decode;
+call_decode_fn get_transaction_decode;
+call_decode_fn list_transactions_decode;
+call_encode_fn list_transactions_encode;
+call_decode_fn wait_transaction_decode;
+
+call_decode_fn get_operation_decode;
+call_decode_fn list_operations_decode;
+call_encode_fn list_operations_encode;
+call_decode_fn wait_operation_decode;
+
+/* Replies that several methods share: one WriteResult, Table, Operation, Index with status, Transaction. */
+call_encode_fn write_result_encode;
+call_encode_fn table_encode;
+call_encode_fn run_encode;
+call_encode_fn index_encode;
+call_encode_fn transaction_encode;
+
+/* Calls that are more, or less, than one operation. */
+extern const struct call_events import_entities_events;
+extern const struct call_events health_check_events;
+extern const struct call_events health_watch_events;
+extern const struct call_events server_reflection_info_events;
+
+#endif

@@ -1,0 +1,19 @@
+/*
+ * insert_or_merge_entity.c - EntityService.InsertOrMergeEntity.
+ */
+#include "service/handlers/handlers.h"
+
+#include "api/codec_write.h"
+
+enum status insert_or_merge_entity_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+{
+    const Tavola__V1__InsertOrMergeEntityRequest *request =
+        (const Tavola__V1__InsertOrMergeEntityRequest *)ctx->request;
+    struct write write;
+
+    TRY(codec_request_id_check(request->request_id, err));
+    TRY(call_table(out, request->table, err));
+    TRY(codec_write_decode(WRITE_INSERT_OR_MERGE, request->entity, NULL, ctx->arena, &write, err));
+    codec_operation_write(out, &write);
+    return STATUS_OK;
+}

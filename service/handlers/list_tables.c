@@ -1,0 +1,28 @@
+/*
+ * list_tables.c - TableService.ListTables.
+ */
+#include "service/handlers/handlers.h"
+
+#include "api/codec_table.h"
+#include "service/paging.h"
+
+enum status list_tables_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+{
+    const Tavola__V1__ListTablesRequest *request = (const Tavola__V1__ListTablesRequest *)ctx->request;
+
+    out->kind = OPERATION_TABLE_LIST;
+    return paging_read_list(ctx, request->page_size, request->page_token, "tables", &out->in.tables.limit,
+        &out->in.tables.after, err);
+}
+
+enum status list_tables_encode(
+    struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
+{
+    const struct outcome_tables *tables = &operation->out.tables;
+
+    for (size_t i = 0; i < tables->count; i++)
+        codec_pack(reply, 1, &codec_table_message(&tables->tables[i], ctx->arena)->base);
+    if (!tables->more)
+        return STATUS_OK;
+    return paging_write_list(ctx, reply, 2, "tables", tables->position, err);
+}

@@ -1,0 +1,62 @@
+/*
+ * lookup_index.c - IndexService.LookupIndex: one page, in the order of the index.
+ */
+#include "service/handlers/handlers.h"
+
+#include "api/codec_index.h"
+#include "api/codec_read.h"
+#include "service/paging.h"
+
+enum status lookup_index_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+{
+    const Tavola__V1__LookupIndexRequest *request = (const Tavola__V1__LookupIndexRequest *)ctx->request;
+    struct token token;
+    bool has_after;
+
+    out->kind = OPERATION_LOOKUP;
+    TRY(call_table(out, request->index, err));
+    TRY(codec_lookup_decode(request, ctx->arena, &out->in.lookup, err));
+    TRY(codec_page_size(request->page_size, &out->in.lookup.limit, err));
+    TRY(paging_read(ctx, request->page_token, TOKEN_LOOKUP, codec_lookup_identity(request, ctx->arena),
+        &token, &has_after, err));
+    out->in.lookup.has_after = has_after;
+    if (has_after)
+        out->in.lookup.after = (struct entity_key){ .partition = token.first, .row = token.second };
+    return STATUS_OK;
+}
+
+static enum status write_token(struct call_ctx *ctx, const struct outcome_lookup *page,
+    const struct entity_key *position, struct buf *reply, struct error *err)
+{
+    const Tavola__V1__LookupIndexRequest *request = (const Tavola__V1__LookupIndexRequest *)ctx->request;
+    struct token token = {
+        .purpose = TOKEN_LOOKUP,
+        .table_id = page->table_id,
+        .query = codec_lookup_identity(request, ctx->arena),
+        .first = position->partition,
+        .second = position->row,
+    };
+
+    return paging_write(ctx, reply, 3, &token, err);
+}
+
+enum status lookup_index_encode(
+    struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
+{
+    const struct outcome_lookup *page = &operation->out.lookup;
+    const struct selection everything = { 0 };
+    struct written written;
+
+    TRY(paging_check_table(ctx, page->table_id, err));
+    if (operation->in.lookup.keys_only)
+        written = codec_keys_write(reply, 1, page->entities, page->count);
+    else
+        written = codec_entities_write(reply, 2, page->entities, page->count, &everything, ctx->arena);
+    if (written.count < page->count)
+        TRY(write_token(ctx, page, &page->entries[written.count - 1], reply, err));
+    else if (page->more)
+        TRY(write_token(ctx, page, &page->position, reply, err));
+    codec_pack(reply, 4, &codec_lag_message(&page->lag, ctx->arena)->base);
+    codec_stats_write(reply, 5, &page->stats, operation->table, &written);
+    return STATUS_OK;
+}

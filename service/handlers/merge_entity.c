@@ -1,0 +1,18 @@
+/*
+ * merge_entity.c - EntityService.MergeEntity.
+ */
+#include "service/handlers/handlers.h"
+
+#include "api/codec_write.h"
+
+enum status merge_entity_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+{
+    const Tavola__V1__MergeEntityRequest *request = (const Tavola__V1__MergeEntityRequest *)ctx->request;
+    struct write write;
+
+    TRY(codec_request_id_check(request->request_id, err));
+    TRY(call_table(out, request->table, err));
+    TRY(codec_write_decode(WRITE_MERGE, request->entity, request->precondition, ctx->arena, &write, err));
+    codec_operation_write(out, &write);
+    return STATUS_OK;
+}

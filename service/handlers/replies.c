@@ -1,0 +1,56 @@
+/*
+ * replies.c - the replies that several methods share; in all of them the one thing is field 1.
+ */
+#include "service/handlers/handlers.h"
+
+#include "api/codec_index.h"
+#include "api/codec_table.h"
+#include "api/codec_transaction.h"
+#include "api/codec_write.h"
+#include "domain/reason.h"
+
+enum status write_result_encode(
+    struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
+{
+    (void)ctx;
+    (void)err;
+    codec_write_result(reply, 1, &operation->out.write.results[0]);
+    return STATUS_OK;
+}
+
+enum status table_encode(
+    struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
+{
+    (void)err;
+    codec_pack(reply, 1, &codec_table_message(&operation->out.tables.tables[0], ctx->arena)->base);
+    return STATUS_OK;
+}
+
+enum status run_encode(
+    struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
+{
+    (void)err;
+    codec_pack(reply, 1, &codec_run_message(&operation->out.runs.runs[0], ctx->arena)->base);
+    return STATUS_OK;
+}
+
+enum status index_encode(
+    struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
+{
+    const struct index_view *view = &operation->out.index.indexes[0];
+    const Tavola__V1__Index *index = codec_index_message(view->definition, ctx->arena);
+
+    if (!index)
+        return error_reason(err, REASON_INTERNAL_ERROR, "the stored declaration of an index is damaged");
+    codec_pack(reply, 1, &index->base);
+    codec_pack(reply, 2, &codec_index_status_message(view, ctx->arena)->base);
+    return STATUS_OK;
+}
+
+enum status transaction_encode(
+    struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
+{
+    (void)err;
+    codec_transaction_write(reply, 1, &operation->out.transaction.transactions[0], ctx->arena);
+    return STATUS_OK;
+}

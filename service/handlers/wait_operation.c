@@ -1,0 +1,15 @@
+/*
+ * wait_operation.c - OperationService.WaitOperation.
+ */
+#include "service/handlers/handlers.h"
+
+#include "api/codec_table.h"
+
+enum status wait_operation_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+{
+    const Tavola__V1__WaitOperationRequest *request = (const Tavola__V1__WaitOperationRequest *)ctx->request;
+
+    out->kind = OPERATION_RUN_WAIT;
+    out->in.runs.operation_id = codec_str(request->operation_id);
+    return codec_operation_id_check(out->in.runs.operation_id, err);
+}

@@ -1,0 +1,120 @@
+/*
+ * operation_call.c - the calls that are one operation each: decode, store, encode.
+ *
+ *   message --decode--> store_submit ... done --encode--> rpc_reply
+ *      '------ error ------'  '--------- error --------> rpc_finish
+ *
+ * `message` runs on a queue thread, `done` on a thread of the store; from store_submit to done the call's
+ * memory belongs to the store. Only `done` ends a call that was submitted: a cancellation just marks the
+ * operation, and what may have been committed is finished as what it was.
+ */
+#include <assert.h>
+
+#include "api/codec.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "domain/reason.h"
+#include "service/call.h"
+
+/* A wait answers OK with the state as it is a little before the caller gives up. */
+enum { WAIT_MARGIN_MOST_US = 500000, WAIT_MARGIN_SHARE = 5 };
+
+struct operation_call {
+    struct rpc_call *call;
+    const struct method *method;
+    struct call_ctx ctx;
+    struct operation operation;
+    int64_t begun_us;
+};
+
+static void begin(struct rpc_call *call)
+{
+    struct operation_call *state = ARENA_NEW(rpc_call_arena(call), struct operation_call);
+
+    state->call = call;
+    state->method = call_method(call);
+    state->begun_us = clock_monotonic_us();
+    state->ctx.arena = rpc_call_arena(call);
+    state->ctx.service = rpc_call_context(call);
+    state->ctx.account = SERVICE_ACCOUNT;
+    atomic_init(&state->operation.cancelled, false);
+    rpc_call_set_state(call, state);
+}
+
+static void reply(struct operation_call *state)
+{
+    struct operation *operation = &state->operation;
+    struct error err = { 0 };
+    struct buf bytes;
+
+    if (operation->status != STATUS_OK) {
+        assert(operation->error);
+        call_fail(state->call, operation->error, state->ctx.arena);
+        return;
+    }
+    buf_init(&bytes, state->ctx.arena);
+    if (state->method->encode(&state->ctx, operation, &bytes, &err) != STATUS_OK) {
+        call_fail(state->call, &err, state->ctx.arena);
+        return;
+    }
+    log_event(LOG_DEBUG, "call method=%s status=OK duration_us=%lld", state->method->path,
+        (long long)(clock_monotonic_us() - state->begun_us));
+    rpc_reply(state->call, buf_str(&bytes));
+}
+
+static void done(struct operation *operation)
+{
+    reply(CONTAINER_OF(operation, struct operation_call, operation));
+}
+
+static int64_t deadline_of(enum operation_kind kind, int64_t deadline_us)
+{
+    int64_t left, margin;
+
+    if (deadline_us == INT64_MAX || (kind != OPERATION_RUN_WAIT && kind != OPERATION_TRANSACTION_WAIT))
+        return deadline_us;
+    left = deadline_us - clock_monotonic_us();
+    margin = left / WAIT_MARGIN_SHARE;
+    return deadline_us - (margin < WAIT_MARGIN_MOST_US ? margin : WAIT_MARGIN_MOST_US);
+}
+
+static enum status decode(struct operation_call *state, struct str message, struct error *err)
+{
+    struct operation *operation = &state->operation;
+    ProtobufCMessage *request;
+
+    if (atomic_load(&state->ctx.service->draining))
+        return error_reason(err, REASON_SERVER_DRAINING, "this server is stopping: call another");
+    TRY(codec_unpack(state->method->request, message, state->ctx.arena, &request, err));
+    state->ctx.request = request;
+    operation->account = state->ctx.account;
+    operation->arena = state->ctx.arena;
+    operation->done = done;
+    TRY(state->method->decode(&state->ctx, operation, err));
+    operation->deadline_us = deadline_of(operation->kind, rpc_call_deadline_us(state->call));
+    return STATUS_OK;
+}
+
+static void on_message(struct rpc_call *call, struct str message)
+{
+    struct operation_call *state = rpc_call_state(call);
+    struct error err = { 0 };
+
+    if (decode(state, message, &err) != STATUS_OK)
+        call_fail(call, &err, state->ctx.arena);
+    else
+        store_submit(state->ctx.service->store, &state->operation);
+}
+
+static void on_cancelled(struct rpc_call *call)
+{
+    struct operation_call *state = rpc_call_state(call);
+
+    atomic_store(&state->operation.cancelled, true);
+}
+
+const struct call_events operation_call_events = {
+    .begin = begin,
+    .message = on_message,
+    .cancelled = on_cancelled,
+};

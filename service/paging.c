@@ -1,0 +1,77 @@
+/*
+ * paging.c - see the header. The key that signs tokens is the database's, so that any server accepts the
+ * tokens of any other.
+ */
+#include "service/paging.h"
+
+#include "api/codec.h"
+#include "api/codec_read.h"
+#include "base/wire.h"
+#include "domain/limits.h"
+#include "domain/reason.h"
+
+enum status paging_read(struct call_ctx *ctx, ProtobufCBinaryData text, enum token_purpose purpose,
+    struct str query, struct token *out, bool *has_position, struct error *err)
+{
+    struct token_key key;
+
+    *has_position = false;
+    if (text.len == 0)
+        return STATUS_OK;
+    if (text.len > LIMIT_TOKEN_BYTES)
+        return error_reason(err, REASON_PAGE_TOKEN_INVALID, "page_token is longer than any we give");
+    TRY(store_token_key(ctx->service->store, key.bytes, err));
+    TRY(token_decode(&key, codec_str(text), purpose, query, ctx->arena, out, err));
+    ctx->page_table_id = out->table_id;
+    *has_position = true;
+    return STATUS_OK;
+}
+
+enum status paging_check_table(const struct call_ctx *ctx, int64_t table_id, struct error *err)
+{
+    if (ctx->page_table_id == 0 || ctx->page_table_id == table_id)
+        return STATUS_OK;
+    return error_reason(err, REASON_PAGE_TOKEN_INVALID,
+        "page_token belongs to another table: this one was deleted and created again, or is not the token's");
+}
+
+enum status paging_write(
+    struct call_ctx *ctx, struct buf *reply, uint32_t field, const struct token *token, struct error *err)
+{
+    struct token_key key;
+
+    TRY(store_token_key(ctx->service->store, key.bytes, err));
+    wire_write_bytes(reply, field, token_encode(&key, token, ctx->arena));
+    return STATUS_OK;
+}
+
+/* Lists belong to an account. */
+static struct str list_query(struct call_ctx *ctx, const char *list)
+{
+    return arena_format(ctx->arena, "%s of %.*s", list, STR_ARG(ctx->account));
+}
+
+enum status paging_read_list(struct call_ctx *ctx, int32_t page_size, ProtobufCBinaryData text,
+    const char *list, int32_t *limit, struct str *after, struct error *err)
+{
+    struct token token;
+    bool has_position;
+
+    TRY(codec_page_size(page_size, limit, err));
+    TRY(paging_read(ctx, text, TOKEN_LIST, list_query(ctx, list), &token, &has_position, err));
+    *after = has_position ? token.first : STR_EMPTY;
+    return STATUS_OK;
+}
+
+enum status paging_write_list(struct call_ctx *ctx, struct buf *reply, uint32_t field, const char *list,
+    struct str position, struct error *err)
+{
+    struct token token = {
+        .purpose = TOKEN_LIST,
+        .query = list_query(ctx, list),
+        .first = position,
+        .second = STR_EMPTY,
+    };
+
+    return paging_write(ctx, reply, field, &token, err);
+}

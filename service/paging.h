@@ -1,0 +1,33 @@
+/*
+ * paging.h - page tokens in requests and replies.
+ */
+#ifndef SERVICE_PAGING_H
+#define SERVICE_PAGING_H
+
+#include "domain/token.h"
+#include "service/call.h"
+
+/*
+ * Read a request's page token; empty: *has_position is false. query stands for the other fields of the
+ * request: a token of another query is PAGE_TOKEN_INVALID. What the token is bound to is kept in ctx.
+ */
+MUST_USE enum status paging_read(struct call_ctx *ctx, ProtobufCBinaryData text, enum token_purpose purpose,
+    struct str query, struct token *out, bool *has_position, struct error *err);
+
+/*
+ * A page of table_id has been read: refuse it when the request's token was bound to another incarnation of
+ * the table.
+ */
+MUST_USE enum status paging_check_table(const struct call_ctx *ctx, int64_t table_id, struct error *err);
+
+/* Append a page token as field `field` of the reply. */
+MUST_USE enum status paging_write(
+    struct call_ctx *ctx, struct buf *reply, uint32_t field, const struct token *token, struct error *err);
+
+/* The same three for lists that are ordered by one text; list is the list's name. */
+MUST_USE enum status paging_read_list(struct call_ctx *ctx, int32_t page_size, ProtobufCBinaryData text,
+    const char *list, int32_t *limit, struct str *after, struct error *err);
+MUST_USE enum status paging_write_list(struct call_ctx *ctx, struct buf *reply, uint32_t field,
+    const char *list, struct str position, struct error *err);
+
+#endif

@@ -1,0 +1,157 @@
+/*
+ * publisher.c - see the header. Batches wait in a list whose length in intents is bounded.
+ */
+#include "service/publisher.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+
+enum { MOST_WAITING = 20000 };
+
+/* The intents of one commit, in one piece of memory with their keys behind them. */
+struct batch {
+    struct batch *next;
+    size_t count;
+    struct intent intents[];
+};
+
+struct publisher {
+    struct queue *queue; /* the thread's own */
+    pthread_t thread;
+
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t changed;
+    struct batch *first;
+    struct batch **end;
+    size_t waiting; /* intents */
+    bool stopping;
+};
+
+static struct batch *take(struct publisher *publisher)
+{
+    struct batch *batch = NULL;
+
+    pthread_mutex_lock(&publisher->lock);
+    while (!publisher->first && !publisher->stopping)
+        pthread_cond_wait(&publisher->changed, &publisher->lock);
+    if (!publisher->stopping) {
+        batch = publisher->first;
+        publisher->first = batch->next;
+        if (!publisher->first)
+            publisher->end = &publisher->first;
+        publisher->waiting -= batch->count;
+    }
+    pthread_mutex_unlock(&publisher->lock);
+    return batch;
+}
+
+static void *run(void *context)
+{
+    struct publisher *publisher = context;
+    struct batch *batch;
+    bool was_reachable = true;
+
+    while ((batch = take(publisher)) != NULL) {
+        struct error err = { 0 };
+        size_t published;
+        bool reachable =
+            queue_publish(publisher->queue, batch->intents, batch->count, &published, &err) == STATUS_OK;
+
+        if (reachable != was_reachable)
+            log_event(reachable ? LOG_INFO : LOG_WARN, "%s%s",
+                reachable ? "queue reachable" : "queue unreachable; the workers poll meanwhile: ",
+                reachable ? "" : err.message);
+        was_reachable = reachable;
+        free(batch);
+    }
+    return NULL;
+}
+
+enum status publisher_start(const struct queue_options *options, struct publisher **out, struct error *err)
+{
+    struct publisher *publisher;
+    struct queue *queue;
+
+    TRY(queue_open(options, &queue, err));
+    publisher = xcalloc(1, sizeof(*publisher));
+    publisher->queue = queue;
+    publisher->end = &publisher->first;
+    pthread_mutex_init(&publisher->lock, NULL);
+    pthread_cond_init(&publisher->changed, NULL);
+    if (pthread_create(&publisher->thread, NULL, run, publisher) != 0) {
+        queue_close(queue);
+        free(publisher);
+        return error_set(err, STATUS_INTERNAL, "cannot start the publisher's thread");
+    }
+    *out = publisher;
+    return STATUS_OK;
+}
+
+void publisher_stop(struct publisher *publisher)
+{
+    if (!publisher)
+        return;
+    pthread_mutex_lock(&publisher->lock);
+    publisher->stopping = true;
+    pthread_cond_signal(&publisher->changed);
+    pthread_mutex_unlock(&publisher->lock);
+    pthread_join(publisher->thread, NULL);
+    while (publisher->first) {
+        struct batch *batch = publisher->first;
+
+        publisher->first = batch->next;
+        free(batch);
+    }
+    queue_close(publisher->queue);
+    pthread_cond_destroy(&publisher->changed);
+    pthread_mutex_destroy(&publisher->lock);
+    free(publisher);
+}
+
+static struct str copy_text(char **end, struct str text)
+{
+    struct str copy = str_of_bytes(*end, text.len);
+
+    if (text.len > 0)
+        memcpy(*end, text.data, text.len);
+    *end += text.len;
+    return copy;
+}
+
+static struct batch *batch_of(const struct intent *intents, size_t count)
+{
+    size_t bytes = sizeof(struct batch) + count * sizeof(struct intent);
+    struct batch *batch;
+    char *end;
+
+    for (size_t i = 0; i < count; i++)
+        bytes += intents[i].key.partition.len + intents[i].key.row.len;
+    batch = xmalloc(bytes);
+    batch->next = NULL;
+    batch->count = count;
+    end = (char *)&batch->intents[count];
+    for (size_t i = 0; i < count; i++) {
+        batch->intents[i] = intents[i];
+        batch->intents[i].key.partition = copy_text(&end, intents[i].key.partition);
+        batch->intents[i].key.row = copy_text(&end, intents[i].key.row);
+    }
+    return batch;
+}
+
+void publisher_push(struct publisher *publisher, const struct intent *intents, size_t count)
+{
+    struct batch *batch = batch_of(intents, count);
+
+    pthread_mutex_lock(&publisher->lock);
+    if (publisher->waiting + count <= MOST_WAITING && !publisher->stopping) {
+        *publisher->end = batch;
+        publisher->end = &batch->next;
+        publisher->waiting += count;
+        batch = NULL;
+        pthread_cond_signal(&publisher->changed);
+    }
+    pthread_mutex_unlock(&publisher->lock);
+    free(batch);
+}

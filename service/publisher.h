@@ -1,0 +1,26 @@
+/*
+ * publisher.h - the fast path of intents: a thread that puts what was just committed into the queue.
+ *
+ * Hints only: what it drops - too many are waiting, Redis is away - the workers' relay publishes.
+ */
+#ifndef SERVICE_PUBLISHER_H
+#define SERVICE_PUBLISHER_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "domain/intent.h"
+#include "queue/queue.h"
+
+struct publisher;
+
+MUST_USE enum status publisher_start(
+    const struct queue_options *options, struct publisher **out, struct error *err);
+
+/* Stop after what is being sent; the rest is dropped. Accepts NULL. */
+void publisher_stop(struct publisher *publisher);
+
+/* Copy the intents and return at once; from any thread. */
+void publisher_push(struct publisher *publisher, const struct intent *intents, size_t count);
+
+#endif

@@ -1,0 +1,19 @@
+/*
+ * service.h - the server's parts in one place: what a call may use.
+ */
+#ifndef SERVICE_SERVICE_H
+#define SERVICE_SERVICE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "service/health.h"
+#include "store/store.h"
+
+struct service {
+    struct store *store;
+    struct health health;
+    atomic_bool draining;
+};
+
+#endif

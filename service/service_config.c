@@ -1,0 +1,149 @@
+/*
+ * service_config.c - the table of the server's settings.
+ */
+#include "service/service_config.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const char *const authentications[] = { "none", NULL };
+static const char *const log_levels[] = { "debug", "info", "warn", "error", NULL };
+
+static const struct config_setting settings[] = {
+    {
+        .name = "TAVOLA_LISTEN",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct service_config, listen),
+        .fallback = "127.0.0.1:50051",
+        .accepts = config_is_address,
+        .allowed = CONFIG_ADDRESS_ALLOWED,
+        .help = "the address to serve on",
+    },
+    {
+        .name = "TAVOLA_AUTHENTICATION",
+        .type = CONFIG_CHOICE,
+        .offset = offsetof(struct service_config, authentication),
+        .required = true,
+        .choices = authentications,
+        .help =
+            "none: everybody who reaches the address may do everything; only on loopback or a Unix socket",
+    },
+    {
+        .name = "TAVOLA_POSTGRES",
+        .type = CONFIG_SECRET,
+        .offset = offsetof(struct service_config, postgres),
+        .required = true,
+        .help = "the database: a libpq connection string or postgresql:// URL",
+    },
+    {
+        .name = "TAVOLA_REDIS",
+        .type = CONFIG_SECRET,
+        .offset = offsetof(struct service_config, redis),
+        .required = true,
+        .help = "the queue: redis://[user:password@]host:port[/db] or unix:/path",
+    },
+    {
+        .name = "TAVOLA_QUEUE_SHARDS",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, queue_shards),
+        .fallback = "4",
+        .min = 1,
+        .max = 64,
+        .help = "streams of the queue; the same for every server and worker",
+    },
+    {
+        .name = "TAVOLA_RPC_THREADS",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, rpc_threads),
+        .fallback = "2",
+        .min = 1,
+        .max = 64,
+        .help = "threads that take calls",
+    },
+    {
+        .name = "TAVOLA_READ_THREADS",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, read_threads),
+        .fallback = "2",
+        .min = 1,
+        .max = 16,
+        .help = "threads, each with a connection, for reads of single entities",
+    },
+    {
+        .name = "TAVOLA_WRITE_THREADS",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, write_threads),
+        .fallback = "2",
+        .min = 1,
+        .max = 16,
+        .help = "threads, each with a connection, for writes",
+    },
+    {
+        .name = "TAVOLA_PAGE_THREADS",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, page_threads),
+        .fallback = "2",
+        .min = 1,
+        .max = 16,
+        .help = "threads, each with a connection, for queries and look-ups",
+    },
+    {
+        .name = "TAVOLA_MOST_WAITING",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, most_waiting),
+        .fallback = "4096",
+        .min = 1,
+        .max = 1000000,
+        .help = "operations of one kind that may wait; more are refused as SERVER_BUSY",
+    },
+    {
+        .name = "TAVOLA_BATCH_OPERATIONS",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, batch_operations),
+        .fallback = "256",
+        .min = 1,
+        .max = 1024,
+        .help = "the most operations that share one round trip or commit",
+    },
+    {
+        .name = "TAVOLA_DRAIN_SECONDS",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, drain_seconds),
+        .fallback = "10",
+        .min = 0,
+        .max = 3600,
+        .unit = "s",
+        .help = "how long open calls may go on after SIGTERM",
+    },
+    {
+        .name = "TAVOLA_LOG_LEVEL",
+        .type = CONFIG_CHOICE,
+        .offset = offsetof(struct service_config, log_level),
+        .fallback = "info",
+        .choices = log_levels,
+        .help = "the least important lines that are logged",
+    },
+};
+
+const struct config_program service_program = {
+    .name = "tavolad",
+    .version = TAVOLA_VERSION,
+    .summary = "the server of the table service",
+    .settings = settings,
+    .count = ARRAY_LEN(settings),
+};
+
+static bool starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+bool address_is_local(const char *address)
+{
+    size_t host = strcspn(address, ":");
+
+    if (starts_with(address, "unix:") || starts_with(address, "[::1]:") || starts_with(address, "localhost:"))
+        return true;
+    /* 127.0.0.0/8; a name such as 127.example.org is not an address. */
+    return starts_with(address, "127.") && strspn(address, "0123456789.") == host;
+}

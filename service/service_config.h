@@ -1,0 +1,33 @@
+/*
+ * service_config.h - the settings of tavolad.
+ */
+#ifndef SERVICE_SERVICE_CONFIG_H
+#define SERVICE_SERVICE_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/config.h"
+
+struct service_config {
+    const char *listen;
+    int authentication; /* the only choice so far: none */
+    const char *postgres;
+    const char *redis;
+    int64_t queue_shards;
+    int64_t rpc_threads;
+    int64_t read_threads;
+    int64_t write_threads;
+    int64_t page_threads;
+    int64_t most_waiting;
+    int64_t batch_operations;
+    int64_t drain_seconds;
+    int log_level; /* enum log_level */
+};
+
+extern const struct config_program service_program;
+
+/* Is an address reachable from this machine only? */
+bool address_is_local(const char *address);
+
+#endif
