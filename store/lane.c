@@ -141,8 +141,6 @@ static void run_batch(struct lane_thread *thread, struct operation *batch)
     if (!live)
         return;
     status = session_ensure(&thread->session, &err);
-    if (lane->options.reached)
-        lane->options.reached(lane->options.context, status == STATUS_OK, &err);
     if (status == STATUS_OK)
         lane->options.run(&thread->session, live, lane->options.context);
     else

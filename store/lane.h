@@ -24,8 +24,6 @@ struct lane_options {
     size_t batch_bytes;
     /* Give every operation of the list (linked by next) its outcome; never call done(). */
     void (*run)(struct session *session, struct operation *batch, void *context);
-    /* The database was reached or not; may be NULL. */
-    void (*reached)(void *context, bool reached, const struct error *err);
     void *context;
 };
 

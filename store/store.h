@@ -44,10 +44,10 @@ struct store_options {
 };
 
 /*
- * Start the lanes. It succeeds without a database and retries by itself. A database with another schema
+ * Start the lanes. It needs no database yet and retries by itself; never NULL. A database with another schema
  * version than the program's is reported as unavailable, the message naming `tavola migrate`.
  */
-MUST_USE enum status store_open(const struct store_options *options, struct store **out, struct error *err);
+struct store *store_open(const struct store_options *options);
 
 /* Answer what waits with UNAVAILABLE / SERVER_DRAINING, finish what runs, join the threads. */
 void store_close(struct store *store);
@@ -61,8 +61,5 @@ bool store_is_available(const struct store *store);
  * STATUS_UNAVAILABLE until the database has been reached.
  */
 MUST_USE enum status store_token_key(struct store *store, uint8_t out[32], struct error *err);
-
-/* Operations submitted and not yet answered. */
-int store_in_flight(const struct store *store);
 
 #endif

@@ -1,0 +1,258 @@
+/*
+ * store.c - lanes, who serves which operation, and the monitor.
+ *
+ *   read    point reads, many as one statement
+ *   write   writes, many as one transaction
+ *   page    pages, look-ups, lists, views: one by one, on connections of their own
+ *   change  changes of the catalogue: they may wait for the write fence
+ *   wait    state, not a thread: see waiters.h; the monitor looks after it
+ */
+#include "store/store.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "domain/reason.h"
+#include "store/index_store.h"
+#include "store/lane.h"
+#include "store/lookup_read.h"
+#include "store/page_read.h"
+#include "store/read_batch.h"
+#include "store/run_store.h"
+#include "store/sql.h"
+#include "store/table_store.h"
+#include "store/transaction_store.h"
+#include "store/waiters.h"
+#include "store/write_batch.h"
+
+enum lane_kind { LANE_READ, LANE_WRITE, LANE_PAGE, LANE_CHANGE, LANE_COUNT, LANE_WAIT };
+
+enum {
+    TICK_MS = 50,    /* of the monitor */
+    PING_TICKS = 10, /* between two looks at the database */
+    TOKEN_KEY_BYTES = 32,
+};
+
+/* Who gives an operation its outcome. The two batch lanes take theirs together. */
+static const struct route {
+    enum lane_kind lane;
+    void (*run)(struct session *session, struct operation *operation);
+} routes[] = {
+    [OPERATION_GET] = { LANE_READ, NULL },
+    [OPERATION_WRITE] = { LANE_WRITE, NULL },
+    [OPERATION_PAGE] = { LANE_PAGE, page_read_run },
+    [OPERATION_LOOKUP] = { LANE_PAGE, lookup_read_run },
+    [OPERATION_TABLE_CREATE] = { LANE_CHANGE, table_create_run },
+    [OPERATION_TABLE_GET] = { LANE_PAGE, table_get_run },
+    [OPERATION_TABLE_LIST] = { LANE_PAGE, table_list_run },
+    [OPERATION_TABLE_DELETE] = { LANE_CHANGE, table_delete_run },
+    [OPERATION_INDEX_CREATE] = { LANE_CHANGE, index_create_run },
+    [OPERATION_INDEX_GET] = { LANE_PAGE, index_get_run },
+    [OPERATION_INDEX_LIST] = { LANE_PAGE, index_list_run },
+    [OPERATION_INDEX_DROP] = { LANE_CHANGE, index_drop_run },
+    [OPERATION_RUN_GET] = { LANE_PAGE, run_get_run },
+    [OPERATION_RUN_LIST] = { LANE_PAGE, run_list_run },
+    [OPERATION_RUN_WAIT] = { LANE_WAIT, NULL },
+    [OPERATION_TRANSACTION_SUBMIT] = { LANE_PAGE, NULL },
+    [OPERATION_TRANSACTION_GET] = { LANE_PAGE, transaction_get_run },
+    [OPERATION_TRANSACTION_LIST] = { LANE_PAGE, transaction_list_run },
+    [OPERATION_TRANSACTION_WAIT] = { LANE_WAIT, NULL },
+};
+
+_Static_assert(ARRAY_LEN(routes) == OPERATION_KIND_COUNT, "one route per kind of operation");
+
+struct store {
+    struct store_options options;
+    struct write_observer observer;
+    struct lane *lanes[LANE_COUNT];
+    struct waiters waiters;
+
+    pthread_t monitor;
+    struct session session; /* the monitor's */
+    atomic_bool stopping;
+    atomic_bool available;
+    bool announced; /* availability has been reported at least once; the monitor's */
+
+    pthread_mutex_t mutex; /* of the key */
+    bool has_token_key;
+    uint8_t token_key[TOKEN_KEY_BYTES];
+};
+
+static void run_single(struct session *session, struct operation *batch, void *context)
+{
+    struct store *store = context;
+
+    for (struct operation *operation = batch; operation; operation = operation->next) {
+        if (operation->kind == OPERATION_TRANSACTION_SUBMIT)
+            transaction_submit_run(session, operation, &store->observer);
+        else
+            routes[operation->kind].run(session, operation);
+    }
+}
+
+static void refuse(struct operation *operation, enum reason reason, const char *text)
+{
+    struct error err;
+
+    error_reason(&err, reason, "%s", text);
+    operation_fail(operation, &err);
+    operation->done(operation);
+}
+
+void store_submit(struct store *store, struct operation *operation)
+{
+    enum lane_kind lane = routes[operation->kind].lane;
+
+    if (atomic_load(&store->stopping))
+        refuse(operation, REASON_SERVER_DRAINING, "the server is stopping");
+    else if (lane == LANE_WAIT)
+        waiters_add(&store->waiters, operation);
+    else if (!lane_submit(store->lanes[lane], operation))
+        refuse(operation, REASON_SERVER_BUSY, "too many operations are waiting");
+}
+
+/* ---- the monitor ---- */
+
+static enum status look(struct store *store, struct error *err)
+{
+    PG_RESULT result = NULL;
+    struct pg_params params;
+
+    TRY(session_ensure(&store->session, err));
+    pg_params_init(&params, &store->session.arena);
+    pg_add_bytes(&params, STR_LITERAL("token_key"));
+    TRY(pg_query(&store->session.pg, &sql_secret_get, &params, &result, err));
+    if (PQntuples(result) != 1 || PQgetlength(result, 0, 0) < TOKEN_KEY_BYTES)
+        return error_set(err, STATUS_INTERNAL, "the database has no token key");
+    pthread_mutex_lock(&store->mutex);
+    memcpy(store->token_key, PQgetvalue(result, 0, 0), TOKEN_KEY_BYTES);
+    store->has_token_key = true;
+    pthread_mutex_unlock(&store->mutex);
+    return STATUS_OK;
+}
+
+static void watch_database(struct store *store)
+{
+    struct error err = { 0 };
+    bool available = look(store, &err) == STATUS_OK;
+
+    if (!available)
+        pg_recover(&store->session.pg);
+    arena_cleanup(&store->session.arena);
+    if (store->announced && atomic_load(&store->available) == available)
+        return;
+    store->announced = true;
+    atomic_store(&store->available, available);
+    if (store->options.availability_changed)
+        store->options.availability_changed(store->options.context, available, err.message);
+}
+
+static void release_waiters(struct store *store, bool all)
+{
+    struct operation *ready = waiters_take(&store->waiters, &store->session, all);
+
+    while (ready) {
+        struct operation *next = ready->next;
+
+        store_submit(store, ready);
+        ready = next;
+    }
+}
+
+static void *monitor(void *argument)
+{
+    struct store *store = argument;
+
+    for (int tick = 0; !atomic_load(&store->stopping); tick++) {
+        const struct timespec pause = { .tv_nsec = TICK_MS * 1000000 };
+
+        if (tick % PING_TICKS == 0)
+            watch_database(store);
+        if (waiters_any(&store->waiters))
+            release_waiters(store, false);
+        nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+/* ---- opening and closing ---- */
+
+static void start_lanes(struct store *store)
+{
+    const struct store_options *options = &store->options;
+    const struct lane_options lanes[LANE_COUNT] = {
+        [LANE_READ] = { .name = "tavolad read", .threads = options->read_threads, .run = read_batch_run },
+        [LANE_WRITE] = { .name = "tavolad write", .threads = options->write_threads, .run = write_batch_run },
+        [LANE_PAGE] = { .name = "tavolad page", .threads = options->page_threads, .run = run_single },
+        [LANE_CHANGE] = { .name = "tavolad change", .threads = 1, .run = run_single },
+    };
+
+    for (int i = 0; i < LANE_COUNT; i++) {
+        struct lane_options lane = lanes[i];
+        bool batches = i == LANE_READ || i == LANE_WRITE;
+
+        lane.postgres = options->postgres;
+        lane.most_waiting = options->most_waiting;
+        lane.batch_operations = batches ? options->batch_operations : 1;
+        lane.batch_bytes = (size_t)options->batch_bytes;
+        lane.context = i == LANE_WRITE ? (void *)&store->observer : (void *)store;
+        store->lanes[i] = lane_start(&lane);
+    }
+}
+
+static void no_observer(void *context, const struct intent *intents, size_t count)
+{
+    (void)context;
+    (void)intents;
+    (void)count;
+}
+
+struct store *store_open(const struct store_options *options)
+{
+    struct store *store = xcalloc(1, sizeof(*store));
+
+    store->options = *options;
+    store->observer = (struct write_observer){
+        options->intents_committed ? options->intents_committed : no_observer, options->context };
+    waiters_init(&store->waiters);
+    pthread_mutex_init(&store->mutex, NULL);
+    session_init(&store->session, options->postgres, "tavolad monitor");
+    start_lanes(store);
+    if (pthread_create(&store->monitor, NULL, monitor, store) != 0)
+        abort();
+    return store;
+}
+
+void store_close(struct store *store)
+{
+    if (!store)
+        return;
+    atomic_store(&store->stopping, true);
+    pthread_join(store->monitor, NULL);
+    release_waiters(store, true);
+    for (int i = 0; i < LANE_COUNT; i++)
+        lane_stop(store->lanes[i]);
+    session_cleanup(&store->session);
+    pthread_mutex_destroy(&store->mutex);
+    free(store);
+}
+
+bool store_is_available(const struct store *store)
+{
+    return atomic_load(&store->available);
+}
+
+enum status store_token_key(struct store *store, uint8_t out[32], struct error *err)
+{
+    bool known;
+
+    pthread_mutex_lock(&store->mutex);
+    known = store->has_token_key;
+    memcpy(out, store->token_key, TOKEN_KEY_BYTES);
+    pthread_mutex_unlock(&store->mutex);
+    if (known)
+        return STATUS_OK;
+    return error_reason(err, REASON_STORE_UNAVAILABLE, "the database has not been reached yet");
+}

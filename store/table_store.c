@@ -1,0 +1,185 @@
+/*
+ * table_store.c - see the header.
+ */
+#include "store/table_store.h"
+
+#include "base/clock.h"
+#include "domain/reason.h"
+#include "domain/table_name.h"
+#include "store/catalogue_change.h"
+#include "store/failure.h"
+#include "store/resolve.h"
+#include "store/sql.h"
+
+enum { MOST_ATTEMPTS = 6 };
+
+static struct table_view view_of(const struct table *table, struct arena *arena)
+{
+    return (struct table_view){
+        .name = arena_copy(arena, table->name),
+        .created = table->created,
+        .index = table->entries_of ? arena_copy(arena, table->entries_of->name) : STR_EMPTY,
+    };
+}
+
+static void answer_one(struct operation *operation, struct table_view view)
+{
+    operation->out.tables = (struct outcome_tables){ .count = 1 };
+    operation->out.tables.tables = ARENA_NEW(operation->arena, struct table_view);
+    operation->out.tables.tables[0] = view;
+}
+
+/* ---- create ---- */
+
+static enum status send_create(
+    struct session *session, const struct operation *operation, int64_t created, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, operation->account);
+    pg_add_bytes(&params, operation->table);
+    pg_add_bytes(&params, table_name_fold(operation->table, &session->arena));
+    pg_add_int8(&params, created);
+    TRY(session_send_begin(session, err));
+    TRY(pg_send(&session->pg, &sql_table_create, &params, err));
+    return pg_sync(&session->pg, err);
+}
+
+/* No fence needs closing: nobody can have planned with a table that was not there. */
+static enum status create(struct session *session, struct operation *operation, struct error *err)
+{
+    int64_t created = clock_ticks(), now_us;
+    PG_RESULT row = NULL;
+
+    TRY(send_create(session, operation, created, err));
+    TRY(session_take_begin(session, &now_us, err));
+    TRY(pg_next(&session->pg, &row, err));
+    TRY(pg_end(&session->pg, err));
+    if (PQntuples(row) == 0) {
+        error_reason(err, REASON_TABLE_ALREADY_EXISTS, "table %.*s already exists", STR_ARG(operation->table));
+        error_add_meta(err, "table", operation->table);
+        return STATUS_EXISTS;
+    }
+    TRY(pg_send(&session->pg, &sql_catalogue_bump, NULL, err));
+    TRY(session_send_commit(session, err));
+    TRY(session_take_commit(session, 1, err));
+    answer_one(operation, (struct table_view){ operation->table, created, STR_EMPTY });
+    return STATUS_OK;
+}
+
+void table_create_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, create, MOST_ATTEMPTS);
+}
+
+/* ---- get, list ---- */
+
+static enum status get(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct table *table;
+
+    TRY(session_refresh(session, NULL, err));
+    TRY(resolve_table(session, operation, &table, err));
+    answer_one(operation, view_of(table, operation->arena));
+    return STATUS_OK;
+}
+
+void table_get_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, get, MOST_ATTEMPTS);
+}
+
+static enum status list(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct operation_tables *in = &operation->in.tables;
+    struct outcome_tables *out = &operation->out.tables;
+
+    TRY(session_refresh(session, NULL, err));
+    *out = (struct outcome_tables){ .position = STR_EMPTY };
+    out->tables = ARENA_ARRAY(operation->arena, struct table_view, (size_t)in->limit);
+    for (size_t i = 0; i < session->catalogue->table_count; i++) {
+        const struct table *table = session->catalogue->tables[i];
+
+        if (!str_equal(table->account, operation->account)
+            || (in->after.len > 0 && str_compare(table->folded, in->after) <= 0))
+            continue;
+        if (out->count == (size_t)in->limit) {
+            out->more = true;
+            break;
+        }
+        out->tables[out->count++] = view_of(table, operation->arena);
+        out->position = arena_copy(operation->arena, table->folded);
+    }
+    return STATUS_OK;
+}
+
+void table_list_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, list, MOST_ATTEMPTS);
+}
+
+/* ---- delete ---- */
+
+static enum status find_deletable(
+    const struct session *session, const struct operation *operation, const struct table **out, struct error *err)
+{
+    enum status status = STATUS_OK;
+
+    *out = catalogue_find(session->catalogue, operation->account, operation->table);
+    if (!*out)
+        status = error_reason(
+            err, REASON_RESOURCE_NOT_FOUND, "table %.*s does not exist", STR_ARG(operation->table));
+    else if ((*out)->entries_of)
+        status = error_reason(err, REASON_INDEX_OWNED,
+            "%.*s holds the entries of an index: drop the index instead", STR_ARG(operation->table));
+    if (status != STATUS_OK)
+        error_add_meta(err, "table", operation->table);
+    return status;
+}
+
+static enum status send_delete(struct session *session, const struct table *table, int64_t now, struct error *err)
+{
+    const struct embedded *const statements[]
+        = { &sql_table_delete_builds, &sql_table_delete_drops, &sql_table_delete_indexes };
+    struct pg_params id, id_now;
+
+    pg_params_init(&id, &session->arena);
+    pg_add_int8(&id, table->table_id);
+    pg_params_init(&id_now, &session->arena);
+    pg_add_int8(&id_now, table->table_id);
+    pg_add_int8(&id_now, now);
+    TRY(pg_send(&session->pg, &sql_table_delete, &id, err));
+    for (size_t i = 0; i < ARRAY_LEN(statements); i++)
+        TRY(pg_send(&session->pg, statements[i], i < 2 ? &id_now : &id, err));
+    pg_add_bytes(&id_now, table->account);
+    pg_add_bytes(&id_now, table->name);
+    return pg_send(&session->pg, &sql_table_delete_purge, &id_now, err);
+}
+
+static enum status delete(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct table *table;
+    int64_t now = clock_ticks();
+    struct run_view *run = ARENA_NEW(operation->arena, struct run_view);
+
+    TRY(session_refresh(session, NULL, err));
+    TRY(find_deletable(session, operation, &table, err));
+    *run = (struct run_view){
+        .operation_id = arena_format(operation->arena, "purge-%llx", (unsigned long long)table->table_id),
+        .kind = STR_LITERAL("delete_table"),
+        .target = arena_copy(operation->arena, table->name),
+        .state = RUN_RUNNING,
+        .started = now,
+    };
+    TRY(catalogue_change_begin(session, err));
+    TRY(send_delete(session, table, now, err));
+    TRY(catalogue_change_commit(session, 5, err));
+    operation->out.runs = (struct outcome_runs){ .runs = run, .count = 1 };
+    return STATUS_OK;
+}
+
+void table_delete_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, delete, MOST_ATTEMPTS);
+}

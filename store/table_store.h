@@ -1,0 +1,25 @@
+/*
+ * table_store.h - tables: create, get, list, delete. Each gives one operation its outcome.
+ */
+#ifndef STORE_TABLE_STORE_H
+#define STORE_TABLE_STORE_H
+
+#include "domain/operation.h"
+#include "store/session.h"
+
+/* TABLE_ALREADY_EXISTS, in any case, also when the name is an index's. */
+void table_create_run(struct session *session, struct operation *operation);
+
+/* TABLE_NOT_FOUND. */
+void table_get_run(struct session *session, struct operation *operation);
+
+/* In order of the names in lower case, behind in.tables.after. */
+void table_list_run(struct session *session, struct operation *operation);
+
+/*
+ * The name is free at once; rows, indexes and intents are removed by the operation in the outcome.
+ * RESOURCE_NOT_FOUND; INDEX_OWNED when it holds the entries of an index.
+ */
+void table_delete_run(struct session *session, struct operation *operation);
+
+#endif
