@@ -1,0 +1,326 @@
+/*
+ * reconcile.c - making entries agree with their sources, a batch of keys per transaction.
+ *
+ *   flight 1   BEGIN; fence; catalogue; lock or create the state rows; intents; states, dead letters, sources
+ *   plan       in C, pure: domain/reconcile_plan
+ *   flight 2   entries; state rows; remove the intents read; dead letters; marker; COMMIT
+ *
+ * The order inside flight 1 is the protocol: the sources are read after the lock (guard G8), so whoever
+ * locked last has read last; and the intents before the sources (guard G9), so every removed intent has had
+ * its reading. One commit holds entries, manifest and the end of the intents (guard G10).
+ */
+#include <stdlib.h>
+
+#include "base/failpoint.h"
+#include "store/source_keys.h"
+#include "store/sql.h"
+#include "store/worker_store_internal.h"
+
+struct reconcile {
+    const struct intent *intents;
+    size_t count;
+    bool force;
+    struct source_keys keys;
+    struct open_intents open;
+    struct reconcile_counts counts; /* of this attempt */
+};
+
+/* ---- flight 1 ---- */
+
+static enum status send_reads(struct session *session, const struct source_keys *keys, struct error *err)
+{
+    struct pg_params params;
+    struct pg_array all;
+
+    source_keys_params(keys, &session->arena, &params);
+    TRY(pg_send(&session->pg, &sql_state_get, &params, err));
+    TRY(pg_send(&session->pg, &sql_letter_of_keys, &params, err));
+    pg_array_init(&all, &session->arena, PG_BOOL);
+    for (size_t i = 0; i < keys->count; i++)
+        pg_array_bool(&all, true);
+    pg_add_array(&params, &all);
+    return pg_send(&session->pg, &sql_entity_locked, &params, err);
+}
+
+static enum status fill_states(
+    struct source_keys *keys, const PGresult *result, struct arena *arena, struct error *err)
+{
+    for (int i = 0; i < PQntuples(result); i++) {
+        struct source_key *key = &keys->keys[pg_int8(result, i, 0) - 1];
+
+        key->applied = pg_int8(result, i, 1);
+        if (!manifest_decode(arena_copy(arena, pg_bytes(result, i, 2)), arena, &key->stored))
+            return error_set(err, STATUS_INTERNAL, "the manifest of a key of table %lld cannot be read",
+                (long long)key->table_id);
+    }
+    return STATUS_OK;
+}
+
+/* Borrows the result: properties are large. */
+static void fill_sources(struct source_keys *keys, const PGresult *result)
+{
+    for (int i = 0; i < PQntuples(result); i++)
+        keys->keys[pg_int8(result, i, 0) - 1].source = (struct row_state){
+            .live = !pg_bool(result, i, 3),
+            .version = pg_int8(result, i, 1),
+            .ts = pg_int8(result, i, 2),
+            .properties = { pg_bytes(result, i, 4) },
+        };
+}
+
+/* *sources is the caller's to clear; the keys borrow from it. */
+static enum status read_all(struct session *session, struct reconcile *work, PGresult **letters,
+    PGresult **sources, struct error *err)
+{
+    PG_RESULT intents = NULL;
+    PG_RESULT states = NULL;
+    int64_t now_us = 0;
+
+    TRY(session_send_begin(session, err));
+    TRY(source_keys_send_lock(session, &work->keys, err));
+    TRY(send_reads(session, &work->keys, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(session_take_begin(session, &now_us, err));
+    TRY(pg_done(&session->pg, err));
+    TRY(pg_next(&session->pg, &intents, err));
+    TRY(pg_next(&session->pg, &states, err));
+    TRY(pg_next(&session->pg, letters, err));
+    TRY(pg_next(&session->pg, sources, err));
+    TRY(pg_end(&session->pg, err));
+    source_keys_mark_open(&work->keys, intents, &session->arena, &work->open);
+    TRY(fill_states(&work->keys, states, &session->arena, err));
+    fill_sources(&work->keys, *sources);
+    return STATUS_OK;
+}
+
+/* ---- plan ---- */
+
+static void plan(struct session *session, struct reconcile *work)
+{
+    work->counts = (struct reconcile_counts){ .intents_removed = work->open.count };
+    for (size_t i = 0; i < work->keys.count; i++) {
+        struct source_key *key = &work->keys.keys[i];
+
+        key->is_selected = key->is_open || work->force;
+        if (!key->is_selected)
+            continue;
+        reconcile_plan(key->table, &key->key, &key->source, &key->stored, &session->arena, &key->plan);
+        work->counts.keys++;
+        work->counts.entries_written += (int64_t)key->plan.upsert_count;
+        work->counts.entries_deleted += (int64_t)key->plan.delete_count;
+        work->counts.violations += (int64_t)key->plan.violation_count;
+    }
+}
+
+/* ---- flight 2 ---- */
+
+struct entry_change {
+    struct index_entry entry; /* first: reconcile_entry_compare looks at it */
+    const struct row_state *source;
+};
+
+/* All entries to write, or all to delete, in the order of locks. */
+static size_t collect(
+    const struct reconcile *work, bool deletes, struct arena *arena, struct entry_change **out)
+{
+    size_t most = (size_t)(deletes ? work->counts.entries_deleted : work->counts.entries_written), count = 0;
+    struct entry_change *changes = ARENA_ARRAY(arena, struct entry_change, most);
+
+    for (size_t i = 0; i < work->keys.count; i++) {
+        const struct source_key *key = &work->keys.keys[i];
+        const struct index_entry *entries = deletes ? key->plan.deletes : key->plan.upserts;
+        size_t own = deletes ? key->plan.delete_count : key->plan.upsert_count;
+
+        for (size_t k = 0; k < own; k++)
+            changes[count++] = (struct entry_change){ entries[k], &key->source };
+    }
+    if (count > 1)
+        qsort(changes, count, sizeof(changes[0]), reconcile_entry_compare);
+    *out = changes;
+    return count;
+}
+
+static enum status send_entries(
+    struct session *session, const struct reconcile *work, bool deletes, int *statements, struct error *err)
+{
+    struct entry_change *changes;
+    size_t count = collect(work, deletes, &session->arena, &changes);
+    struct key_arrays keys;
+    struct state_arrays states;
+    struct pg_params params;
+
+    if (count == 0)
+        return STATUS_OK;
+    key_arrays_init(&keys, &session->arena);
+    state_arrays_init(&states, &session->arena);
+    for (size_t i = 0; i < count; i++) {
+        struct row_state state = { .live = true,
+            .version = changes[i].source->version,
+            .ts = changes[i].source->ts,
+            .properties = changes[i].entry.properties };
+
+        key_arrays_put(&keys, changes[i].entry.index_id, &changes[i].entry.key, changes[i].entry.bucket);
+        state_arrays_put(&states, &state);
+    }
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&keys, &params);
+    if (!deletes)
+        state_arrays_add(&states, &params);
+    (*statements)++;
+    return pg_send(&session->pg, deletes ? &sql_entity_remove : &sql_entry_upsert, &params, err);
+}
+
+/* No entries: no state row. Also when this transaction has made it for a key that is left alone. */
+static bool loses_state(const struct source_key *key)
+{
+    return key->is_selected ? key->plan.manifest.count == 0 : key->applied == 0;
+}
+
+static enum status send_states(
+    struct session *session, const struct reconcile *work, int *statements, struct error *err)
+{
+    struct key_arrays keys;
+    struct pg_array applied, manifests;
+    struct pg_params params;
+    size_t count = 0;
+
+    key_arrays_init(&keys, &session->arena);
+    pg_array_init(&applied, &session->arena, PG_INT8);
+    pg_array_init(&manifests, &session->arena, PG_BYTEA);
+    for (size_t i = 0; i < work->keys.count; i++) {
+        const struct source_key *key = &work->keys.keys[i];
+
+        if (!key->is_selected || loses_state(key))
+            continue;
+        key_arrays_put(&keys, key->table_id, &key->key, key->bucket);
+        pg_array_int8(&applied, key->source.version);
+        pg_array_bytes(&manifests, manifest_encode(&key->plan.manifest, &session->arena));
+        count++;
+    }
+    TRY(source_keys_send_state_delete(session, &work->keys, loses_state, statements, err));
+    if (count == 0)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&keys, &params);
+    pg_add_array(&params, &applied);
+    pg_add_array(&params, &manifests);
+    (*statements)++;
+    return pg_send(&session->pg, &sql_state_update, &params, err);
+}
+
+static bool is_violated(const struct reconcile_plan *plan, int64_t index_id)
+{
+    for (size_t i = 0; i < plan->violation_count; i++)
+        if (plan->violations[i].index_id == index_id)
+            return true;
+    return false;
+}
+
+/* A key that has been reconciled has no dead letters but those of its violations. */
+static enum status send_cures(struct session *session, const struct reconcile *work, const PGresult *letters,
+    int *statements, struct error *err)
+{
+    struct key_arrays keys;
+    struct pg_array indexes;
+    struct pg_params params;
+
+    key_arrays_init(&keys, &session->arena);
+    pg_array_init(&indexes, &session->arena, PG_INT8);
+    for (int i = 0; i < PQntuples(letters); i++) {
+        const struct source_key *key = &work->keys.keys[pg_int8(letters, i, 0) - 1];
+        int64_t index_id = pg_int8(letters, i, 1);
+
+        if (!key->is_selected || is_violated(&key->plan, index_id))
+            continue;
+        key_arrays_put(&keys, key->table_id, &key->key, key->bucket);
+        pg_array_int8(&indexes, index_id);
+    }
+    if (indexes.count == 0)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&keys, &params);
+    pg_add_array(&params, &indexes);
+    (*statements)++;
+    return pg_send(&session->pg, &sql_letter_delete, &params, err);
+}
+
+static enum status send_violations(
+    struct session *session, const struct reconcile *work, int *statements, struct error *err)
+{
+    struct key_arrays keys;
+    struct pg_array indexes, causes;
+    struct pg_params params;
+
+    if (work->counts.violations == 0)
+        return STATUS_OK;
+    key_arrays_init(&keys, &session->arena);
+    pg_array_init(&indexes, &session->arena, PG_INT8);
+    pg_array_init(&causes, &session->arena, PG_TEXT);
+    for (size_t i = 0; i < work->keys.count; i++) {
+        const struct source_key *key = &work->keys.keys[i];
+
+        for (size_t k = 0; k < key->plan.violation_count; k++) {
+            key_arrays_put(&keys, key->table_id, &key->key, key->bucket);
+            pg_array_int8(&indexes, key->plan.violations[k].index_id);
+            pg_array_bytes(&causes, str_of(key->plan.violations[k].why));
+        }
+    }
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&keys, &params);
+    pg_add_array(&params, &indexes);
+    pg_add_array(&params, &causes);
+    (*statements)++;
+    return pg_send(&session->pg, &sql_letter_violation, &params, err);
+}
+
+static enum status send_changes(struct session *session, struct reconcile *work, const PGresult *letters,
+    int *statements, struct error *err)
+{
+    TRY(send_entries(session, work, false, statements, err));
+    TRY(send_entries(session, work, true, statements, err));
+    TRY(send_states(session, work, statements, err));
+    if (work->open.count > 0) {
+        (*statements)++;
+        TRY(source_keys_send_intent_delete(session, &work->open, err));
+    }
+    TRY(send_cures(session, work, letters, statements, err));
+    return send_violations(session, work, statements, err);
+}
+
+static enum status reconcile(struct session *session, void *context, struct error *err)
+{
+    struct reconcile *work = context;
+    PG_RESULT letters = NULL;
+    PG_RESULT sources = NULL;
+    int statements = 0;
+
+    source_keys_build(&work->keys, session, &session->arena, work->intents, work->count);
+    work->counts = (struct reconcile_counts){ 0 };
+    if (work->keys.count == 0)
+        return STATUS_OK;
+    TRY(read_all(session, work, &letters, &sources, err));
+    FAILPOINT_TRY("reconcile.after_source_read", err);
+    plan(session, work);
+    if (work->counts.keys == 0) {
+        pg_recover(&session->pg); /* rolls back: a message that came twice, or late */
+        return STATUS_OK;
+    }
+    TRY(send_changes(session, work, letters, &statements, err));
+    FAILPOINT_TRY("reconcile.before_commit", err);
+    TRY(session_send_commit(session, err));
+    return session_take_commit(session, statements, err);
+}
+
+enum status worker_reconcile(struct worker_store *store, const struct intent *intents, size_t count,
+    bool force, struct reconcile_counts *counts, struct error *err)
+{
+    struct reconcile work = { .intents = intents, .count = count, .force = force };
+
+    TRY(worker_attempt(store, reconcile, &work, err));
+    counts->keys += work.counts.keys;
+    counts->entries_written += work.counts.entries_written;
+    counts->entries_deleted += work.counts.entries_deleted;
+    counts->intents_removed += work.counts.intents_removed;
+    counts->violations += work.counts.violations;
+    return STATUS_OK;
+}

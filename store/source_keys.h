@@ -1,0 +1,61 @@
+/*
+ * source_keys.h - the source keys a piece of work is about: each once, in the order of locks, with what
+ * was read about them under the lock of their state rows.
+ */
+#ifndef STORE_SOURCE_KEYS_H
+#define STORE_SOURCE_KEYS_H
+
+#include "domain/intent.h"
+#include "domain/reconcile_plan.h"
+#include "store/row_arrays.h"
+#include "store/session.h"
+
+struct source_key {
+    int64_t table_id;
+    int16_t bucket;
+    struct entity_key key;
+    const struct table *table; /* NULL: it is gone */
+    bool is_open;              /* it has open intents */
+    bool is_selected;          /* it is to be reconciled */
+    int64_t applied;           /* 0: the state row was made by this transaction */
+    struct manifest stored;
+    struct row_state source;
+    struct reconcile_plan plan;
+};
+
+struct source_keys {
+    struct source_key *keys;
+    size_t count;
+};
+
+/* The keys of the intents of kind INTENT_RECONCILE, borrowed, with their tables by the session's catalogue.
+ */
+void source_keys_build(struct source_keys *keys, const struct session *session, struct arena *arena,
+    const struct intent *intents, size_t count);
+
+/* Arrays of all of them, as the first four parameters. */
+void source_keys_params(const struct source_keys *keys, struct arena *arena, struct pg_params *params);
+
+/* Lock or create their state rows, then, in a later statement, read their intents (guards G8, G9). */
+MUST_USE enum status source_keys_send_lock(
+    struct session *session, const struct source_keys *keys, struct error *err);
+
+/*
+ * Take the result of the second of them: marks keys open and lists the intents in parameters for
+ * sql_intent_delete. *intent_count: how many. The first result is the caller's to take.
+ */
+struct open_intents {
+    struct pg_array buckets, ids;
+    int64_t count;
+};
+void source_keys_mark_open(
+    struct source_keys *keys, const PGresult *result, struct arena *arena, struct open_intents *out);
+
+MUST_USE enum status source_keys_send_intent_delete(
+    struct session *session, struct open_intents *intents, struct error *err);
+
+/* Delete the state rows of those keys for which is_wanted says true. *statements counts what was sent. */
+MUST_USE enum status source_keys_send_state_delete(struct session *session, const struct source_keys *keys,
+    bool (*is_wanted)(const struct source_key *key), int *statements, struct error *err);
+
+#endif

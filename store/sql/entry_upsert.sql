@@ -1,0 +1,5 @@
+-- Insert or replace entries, sorted by key, each key once. Version and ts are the source's.
+insert into entities (table_id, partition_key, row_key, bucket, version, ts, dead, properties)
+select * from unnest($1::int8[], $2::text[], $3::text[], $4::int2[], $5::int8[], $6::int8[], $7::bool[], $8::bytea[])
+on conflict (table_id, partition_key, row_key, bucket) do update
+set version = excluded.version, ts = excluded.ts, dead = false, expires = null, properties = excluded.properties

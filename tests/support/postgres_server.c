@@ -1,0 +1,340 @@
+/*
+ * postgres_server.c - initdb, one postmaster per test program, one migrated template, and a copy of it per
+ * test. PostgreSQL refuses to run as root, so root becomes the user postgres.
+ */
+#include "tests/support/postgres_server.h"
+
+#include <check.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "store/migrate.h"
+
+enum { WAIT_LIMIT_US = 30 * 1000 * 1000, AWAIT_LIMIT_US = 10 * 1000 * 1000, POLL_NS = 5 * 1000 * 1000 };
+
+static pid_t owner;      /* the process that called test_postgres_start */
+static pid_t postmaster; /* 0: the server is not ours */
+static char folder[] = "/tmp/tavola-pg-XXXXXX";
+static char admin[512]; /* where databases are created */
+static char template_name[64];
+
+static void die(const char *what, const char *detail)
+{
+    fprintf(stderr, "test server: %s: %s\n", what, detail);
+    exit(EXIT_FAILURE);
+}
+
+static void pause_shortly(void)
+{
+    const struct timespec pause = { .tv_nsec = POLL_NS };
+
+    nanosleep(&pause, NULL);
+}
+
+/* ---- processes ---- */
+
+/* In the child: the user PostgreSQL may run as, and an end with the parent (changing the user undoes it). */
+static void settle_child(pid_t parent)
+{
+    struct passwd *user = geteuid() == 0 ? getpwnam("postgres") : NULL;
+
+    if (geteuid() == 0 &&
+        (!user || setgroups(0, NULL) != 0 || setgid(user->pw_gid) != 0 || setuid(user->pw_uid) != 0))
+        _exit(126);
+    if (prctl(PR_SET_PDEATHSIG, SIGQUIT) != 0 || getppid() != parent || chdir(folder) != 0)
+        _exit(126);
+    if (!freopen("log", "a", stdout) || !freopen("log", "a", stderr))
+        _exit(126);
+}
+
+static pid_t spawn(char *const *argv)
+{
+    pid_t parent = getpid(), child = fork();
+
+    if (child < 0)
+        die("fork", argv[0]);
+    if (child > 0)
+        return child;
+    settle_child(parent);
+    execv(argv[0], argv);
+    _exit(127);
+}
+
+/* The server's programs are often outside PATH. */
+static const char *program(const char *name, char *out, size_t size)
+{
+    char line[256] = "";
+    FILE *pipe = popen("pg_config --bindir", "r");
+
+    if (pipe) {
+        if (!fgets(line, sizeof(line), pipe))
+            line[0] = '\0';
+        pclose(pipe);
+    }
+    line[strcspn(line, "\n")] = '\0';
+    snprintf(out, size, "%s/%s", line, name);
+    if (access(out, X_OK) != 0)
+        die("not found", out);
+    return out;
+}
+
+static void make_folder(void)
+{
+    struct passwd *user = geteuid() == 0 ? getpwnam("postgres") : NULL;
+
+    if (!mkdtemp(folder))
+        die("mkdtemp", folder);
+    if (user && chown(folder, user->pw_uid, user->pw_gid) != 0)
+        die("chown", folder);
+}
+
+static void make_cluster(void)
+{
+    char path[512];
+    char *argv[] = { (char *)program("initdb", path, sizeof(path)), "-D", "data", "--locale=C", "-E", "UTF8",
+        "--no-sync", "--no-instructions", "-A", "trust", "-U", "tavola", NULL };
+    int result;
+
+    if (waitpid(spawn(argv), &result, 0) < 0 || result != 0)
+        die("initdb failed, see", folder);
+}
+
+static void launch(void)
+{
+    char path[512];
+    char *argv[] = { (char *)program("postgres", path, sizeof(path)), "-D", "data", "-k", folder, "-c",
+        "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "shared_buffers=32MB",
+        "-c", "max_connections=64", "-c", "deadlock_timeout=100ms", NULL };
+    int64_t deadline_us = clock_monotonic_us() + WAIT_LIMIT_US;
+
+    postmaster = spawn(argv);
+    snprintf(admin, sizeof(admin), "host=%s user=tavola dbname=postgres", folder);
+    while (PQping(admin) != PQPING_OK) {
+        if (clock_monotonic_us() > deadline_us || waitpid(postmaster, NULL, WNOHANG) != 0)
+            die("postgres does not answer, see", folder);
+        pause_shortly();
+    }
+}
+
+/* ---- databases ---- */
+
+/* The admin's connection string with another database. */
+static char *conninfo_of(const char *database)
+{
+    PQconninfoOption *options = PQconninfoParse(admin, NULL);
+    char *out = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&out, &size);
+
+    if (!options || !stream)
+        die("not a connection string", admin);
+    for (PQconninfoOption *option = options; option->keyword; option++) {
+        if (!option->val || strcmp(option->keyword, "dbname") == 0)
+            continue;
+        fprintf(stream, "%s='", option->keyword);
+        for (const char *c = option->val; *c; c++)
+            fprintf(stream, *c == '\'' || *c == '\\' ? "\\%c" : "%c", *c);
+        fprintf(stream, "' ");
+    }
+    fprintf(stream, "dbname='%s'", database);
+    fclose(stream);
+    PQconninfoFree(options);
+    return out;
+}
+
+static void quiet(void *context, const char *line)
+{
+    (void)context;
+    (void)line;
+}
+
+static void create_database(const char *name, const char *from)
+{
+    PGconn *conn = PQconnectdb(admin);
+    char sql[256];
+    PGresult *result;
+
+    snprintf(sql, sizeof(sql), "create database %s template %s", name, from);
+    result = PQexec(conn, sql);
+    if (PQresultStatus(result) != PGRES_COMMAND_OK)
+        die(sql, PQerrorMessage(conn));
+    PQclear(result);
+    PQfinish(conn);
+}
+
+static void make_template(void)
+{
+    struct error err = { 0 };
+    char *conninfo;
+
+    snprintf(template_name, sizeof(template_name), "tavola_test_%d", (int)owner);
+    create_database(template_name, "template0");
+    conninfo = conninfo_of(template_name);
+    if (migrate_run(conninfo, quiet, NULL, &err) != STATUS_OK)
+        die("migrate", err.message);
+    free(conninfo);
+}
+
+static void drop_databases(void)
+{
+    PGconn *conn = PQconnectdb(admin);
+    char sql[256];
+    PGresult *names;
+
+    snprintf(
+        sql, sizeof(sql), "select datname from pg_database where starts_with(datname, '%s')", template_name);
+    names = PQexec(conn, sql);
+    for (int i = 0; i < PQntuples(names); i++) {
+        snprintf(sql, sizeof(sql), "drop database if exists %s with (force)", PQgetvalue(names, i, 0));
+        PQclear(PQexec(conn, sql));
+    }
+    PQclear(names);
+    PQfinish(conn);
+}
+
+/* Also runs in the processes that check has forked; there it is none of their business. */
+static void stop(void)
+{
+    char command[64];
+
+    if (getpid() != owner)
+        return;
+    if (postmaster == 0) {
+        drop_databases();
+        return;
+    }
+    kill(postmaster, SIGQUIT);
+    waitpid(postmaster, NULL, 0);
+    snprintf(command, sizeof(command), "rm -rf %s", folder);
+    if (system(command) != 0)
+        fprintf(stderr, "test server: %s is left behind\n", folder);
+}
+
+void test_postgres_start(void)
+{
+    const char *given = getenv("TAVOLA_POSTGRES");
+
+    if (owner != 0)
+        return;
+    signal(SIGPIPE, SIG_IGN);
+    owner = getpid();
+    if (given && *given) {
+        snprintf(admin, sizeof(admin), "%s", given);
+    } else {
+        make_folder();
+        make_cluster();
+        launch();
+    }
+    atexit(stop);
+    make_template();
+}
+
+const char *test_database(void)
+{
+    static int count;
+    char name[128];
+
+    if (owner == 0)
+        die("test_postgres_start", "was not called by the suite");
+    snprintf(name, sizeof(name), "%s_%d_%d", template_name, (int)getpid(), ++count);
+    create_database(name, template_name);
+    return conninfo_of(name);
+}
+
+/* ---- SQL ---- */
+
+PGconn *test_connect(const char *conninfo)
+{
+    PGconn *conn = PQconnectdb(conninfo);
+
+    ck_assert_msg(PQstatus(conn) == CONNECTION_OK, "%s", PQerrorMessage(conn));
+    PQclear(PQexec(conn, "set client_min_messages = 'error'"));
+    return conn;
+}
+
+__attribute__((format(printf, 2, 0))) static PGresult *run(PGconn *conn, const char *format, va_list args)
+{
+    char *sql = NULL;
+    PGresult *result;
+    ExecStatusType type;
+
+    ck_assert_int_ge(vasprintf(&sql, format, args), 0);
+    result = PQexec(conn, sql);
+    type = PQresultStatus(result);
+    ck_assert_msg(
+        type == PGRES_COMMAND_OK || type == PGRES_TUPLES_OK, "%s: %s", sql, PQresultErrorMessage(result));
+    free(sql);
+    return result;
+}
+
+void test_sql(PGconn *conn, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    PQclear(run(conn, format, args));
+    va_end(args);
+}
+
+__attribute__((format(printf, 2, 0))) static const char *one_value(
+    PGconn *conn, const char *format, va_list args)
+{
+    static char value[4096];
+    PGresult *result = run(conn, format, args);
+
+    ck_assert_msg(PQntuples(result) == 1 && PQnfields(result) == 1, "%s: not one value", format);
+    snprintf(value, sizeof(value), "%s", PQgetvalue(result, 0, 0));
+    PQclear(result);
+    return value;
+}
+
+long long test_number(PGconn *conn, const char *format, ...)
+{
+    va_list args;
+    const char *value;
+
+    va_start(args, format);
+    value = one_value(conn, format, args);
+    va_end(args);
+    return strtoll(value, NULL, 10);
+}
+
+const char *test_text(PGconn *conn, const char *format, ...)
+{
+    va_list args;
+    const char *value;
+
+    va_start(args, format);
+    value = one_value(conn, format, args);
+    va_end(args);
+    return value;
+}
+
+void test_await(PGconn *conn, const char *format, ...)
+{
+    int64_t deadline_us = clock_monotonic_us() + AWAIT_LIMIT_US;
+
+    for (;;) {
+        va_list args;
+        const char *value;
+
+        va_start(args, format);
+        value = one_value(conn, format, args);
+        va_end(args);
+        if (strtoll(value, NULL, 10) != 0)
+            return;
+        ck_assert_msg(clock_monotonic_us() < deadline_us, "%s: does not come about", format);
+        pause_shortly();
+    }
+}

@@ -1,0 +1,35 @@
+/*
+ * postgres_server.h - databases for tests: each test gets a fresh one with the newest schema.
+ *
+ * By default on a PostgreSQL of the test program's own: on a Unix socket in a folder of its own, without
+ * fsync, gone when the program ends, however it ends. With TAVOLA_POSTGRES set, on that server; its role must
+ * be allowed to create databases, and what was created is dropped at the end.
+ */
+#ifndef TESTS_SUPPORT_POSTGRES_SERVER_H
+#define TESTS_SUPPORT_POSTGRES_SERVER_H
+
+#include <libpq-fe.h>
+
+/*
+ * Start the server, once per program: to be called where a suite is made, which is before check forks. Ends
+ * the program if it cannot.
+ */
+void test_postgres_start(void);
+
+/* The connection string of a new, migrated database; lives as long as the process. */
+const char *test_database(void);
+
+/* A plain connection for arranging and looking; fails the test if there is none. The caller PQfinishes it. */
+PGconn *test_connect(const char *conninfo);
+
+/* Run SQL (printf) and fail the test with the server's message if it does not succeed. */
+__attribute__((format(printf, 2, 3))) void test_sql(PGconn *conn, const char *format, ...);
+
+/* The same for a query with one row and one column: its number, its text (until the next call). */
+__attribute__((format(printf, 2, 3))) long long test_number(PGconn *conn, const char *format, ...);
+__attribute__((format(printf, 2, 3))) const char *test_text(PGconn *conn, const char *format, ...);
+
+/* Wait until a query's number is not zero; fails the test after ten seconds. */
+__attribute__((format(printf, 2, 3))) void test_await(PGconn *conn, const char *format, ...);
+
+#endif
