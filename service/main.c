@@ -62,7 +62,7 @@ static enum status start_publisher(
     return publisher_start(&options, &server->publisher, err);
 }
 
-static enum status start_store(struct server *server, const struct service_config *config, struct error *err)
+static void start_store(struct server *server, const struct service_config *config)
 {
     const struct store_options options = {
         .postgres = config->postgres,
@@ -78,7 +78,7 @@ static enum status start_store(struct server *server, const struct service_confi
         .availability_changed = availability_changed,
     };
 
-    return store_open(&options, &server->service.store, err);
+    server->service.store = store_open(&options);
 }
 
 static enum status start_rpc(struct server *server, const struct service_config *config, struct error *err)
@@ -110,7 +110,7 @@ static enum status start(struct server *server, const struct service_config *con
     atomic_init(&server->service.draining, false);
     arena_init(&server->arena);
     TRY(start_publisher(server, config, err));
-    TRY(start_store(server, config, err));
+    start_store(server, config);
     return start_rpc(server, config, err);
 }
 

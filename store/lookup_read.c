@@ -98,8 +98,8 @@ static bool still_holds(
            && entity_key_compare(&wanted.key, entry) == 0;
 }
 
-static void replace_by_sources(const struct index *index, const struct entity_key *entry_keys,
-    const struct operation *sources, struct operation *operation)
+static void replace_by_sources(
+    const struct index *index, const struct operation *sources, struct operation *operation)
 {
     struct outcome_lookup *out = &operation->out.lookup;
     size_t kept = 0;
@@ -107,8 +107,10 @@ static void replace_by_sources(const struct index *index, const struct entity_ke
     for (size_t i = 0; i < out->count; i++) {
         const struct entity *source = &sources->out.get.entities[i];
 
-        if (sources->out.get.found[i] && still_holds(index, source, &entry_keys[i], operation->arena))
-            out->entities[kept++] = *source;
+        if (!sources->out.get.found[i] || !still_holds(index, source, &out->entries[i], operation->arena))
+            continue;
+        out->entries[kept] = out->entries[i];
+        out->entities[kept++] = *source;
     }
     out->count = kept;
 }
@@ -121,12 +123,12 @@ static enum status check_sources(
         .account = operation->account,
         .table = index->source_name,
         .arena = operation->arena };
-    struct entity_key *entry_keys = ARENA_ARRAY(operation->arena, struct entity_key, out->count);
 
+    out->entries = ARENA_ARRAY(operation->arena, struct entity_key, out->count);
     sources.in.get.keys = ARENA_ARRAY(operation->arena, struct entity_key, out->count);
     sources.in.get.count = out->count;
     for (size_t i = 0; i < out->count; i++) {
-        entry_keys[i] = out->entities[i].key;
+        out->entries[i] = out->entities[i].key;
         if (!entry_as_source(index, &out->entities[i]))
             return error_set(err, STATUS_INTERNAL, "an entry without its source's keys");
         sources.in.get.keys[i] = out->entities[i].key;
@@ -140,7 +142,7 @@ static enum status check_sources(
     }
     /* The read may have loaded the catalogue again, and the index with it. */
     TRY(resolve_index(session, operation, &index, err));
-    replace_by_sources(index, entry_keys, &sources, operation);
+    replace_by_sources(index, &sources, operation);
     return STATUS_OK;
 }
 
