@@ -147,6 +147,7 @@ static const struct age_case {
     { "017f22e2-79b0-7cc3-98c4-dc0c0c07398f", 101, true },
     { "017F22E2-79B0-4CC3-98C4-DC0C0C07398F", 101, false },
     { "017F22E2-79B0-7CC3-C8C4-DC0C0C07398F", 101, false },
+    { "017F22E2-79B0-7CC3-48C4-DC0C0C07398F", 101, false },
     { "017F22E2-79B0-7CC3-98C4-DC0C0C07398", 101, false },
     { "order-4711", 101, false },
 };
