@@ -214,7 +214,7 @@ void index_list_run(struct session *session, struct operation *operation)
 
 /* ---- drop ---- */
 
-enum status index_send_drop(struct session *session, const struct index *index, int64_t now,
+static enum status send_drop(struct session *session, const struct index *index, int64_t now,
     struct run_begin *begin, int *statements, struct error *err)
 {
     struct pg_params params;
@@ -261,7 +261,7 @@ static enum status drop(struct session *session, struct operation *operation, st
     TRY(session_refresh(session, NULL, err));
     TRY(resolve_index(session, operation, &index, err));
     TRY(catalogue_change_begin(session, err));
-    TRY(index_send_drop(session, index, clock_ticks(), &begin, &statements, err));
+    TRY(send_drop(session, index, clock_ticks(), &begin, &statements, err));
     TRY(catalogue_change_commit(session, statements, err));
     operation->out.runs = (struct outcome_runs){ .runs = keep_view(&begin, operation->arena), .count = 1 };
     return STATUS_OK;

@@ -27,11 +27,4 @@ void index_list_run(struct session *session, struct operation *operation);
  */
 void index_drop_run(struct session *session, struct operation *operation);
 
-/*
- * Inside a catalogue change: the statements that drop one index, for whoever drops its table. *statements
- * counts them; *begin describes the operation that they begin.
- */
-MUST_USE enum status index_send_drop(struct session *session, const struct index *index, int64_t now,
-    struct run_begin *begin, int *statements, struct error *err);
-
 #endif

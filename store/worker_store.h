@@ -23,6 +23,13 @@ MUST_USE enum status worker_store_open(
     const char *postgres, const char *worker, struct worker_store **out, struct error *err);
 void worker_store_close(struct worker_store *store);
 
+/*
+ * To be called after COMMIT, from the store's own thread, with the intents that a transaction's step has
+ * caused: hints for the queue, lost without harm.
+ */
+void worker_store_observe(struct worker_store *store,
+    void (*intents_committed)(void *context, const struct intent *intents, size_t count), void *context);
+
 /* ---- reconciling source keys (the protocol's heart) ---- */
 
 struct reconcile_counts {

@@ -6,11 +6,13 @@
 
 #include "store/session.h"
 #include "store/worker_store.h"
+#include "store/write_batch.h"
 
 struct worker_store {
     struct session session;
     struct arena arena; /* of the strings below */
     struct str worker;
+    struct write_observer observer; /* its function is NULL: nobody wants to know */
 };
 
 /*

@@ -78,22 +78,34 @@ static void fill_stored(struct write_set *set, const PGresult *result, struct ar
     }
 }
 
-enum status write_batch_lock(
-    struct session *session, struct write_set *set, int64_t *now_us, struct error *err)
+static enum status take_locks(struct session *session, struct write_set *set, struct error *err)
 {
     PG_RESULT created = NULL;
     PG_RESULT stored = NULL;
 
-    TRY(session_send_begin(session, err));
-    TRY(send_locks(session, set, err));
-    TRY(pg_sync(&session->pg, err));
-    TRY(session_take_begin(session, now_us, err));
     TRY(pg_next(&session->pg, &created, err));
     TRY(pg_next(&session->pg, &stored, err));
     TRY(pg_end(&session->pg, err));
     mark_created(set, created);
     fill_stored(set, stored, &session->arena);
     return STATUS_OK;
+}
+
+enum status write_batch_lock(
+    struct session *session, struct write_set *set, int64_t *now_us, struct error *err)
+{
+    TRY(session_send_begin(session, err));
+    TRY(send_locks(session, set, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(session_take_begin(session, now_us, err));
+    return take_locks(session, set, err);
+}
+
+enum status write_batch_lock_more(struct session *session, struct write_set *set, struct error *err)
+{
+    TRY(send_locks(session, set, err));
+    TRY(pg_sync(&session->pg, err));
+    return take_locks(session, set, err);
 }
 
 /* ---- flight 2 ---- */

@@ -28,9 +28,12 @@ void write_batch_run(struct session *session, struct operation *batch, void *con
 
 struct write_set;
 
-/* Flight 1 after the marker's begin: lock or create the rows, read them. For transaction steps too. */
+/* Flight 1: begin, lock or create the rows, read them. */
 MUST_USE enum status write_batch_lock(
     struct session *session, struct write_set *set, int64_t *now_us, struct error *err);
+
+/* The same inside a transaction that has begun: a step's rows, locked after its transaction's row. */
+MUST_USE enum status write_batch_lock_more(struct session *session, struct write_set *set, struct error *err);
 
 /*
  * The pieces of flight 2: rows to remove and to update, and the intents that follow. intents has room for

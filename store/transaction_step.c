@@ -1,0 +1,300 @@
+/*
+ * transaction_step.c - one step of a transaction, in one commit:
+ *
+ *   flight 1   BEGIN; fence; catalogue; the transaction's row, locked: absent or ended, there is nothing to
+ * do flight 2   lock or create the entities of the next step, read them plan       the same as for any write
+ *   flight 3   rows, intents, the step's outcome; after the last step the intent goes; marker; COMMIT
+ *
+ * The outcome commits with the effect (guard G14), so a message that comes twice, or late, finds the step
+ * done and never overwrites what clients have written since.
+ */
+#include "base/clock.h"
+#include "base/failpoint.h"
+#include "domain/reason.h"
+#include "store/sql.h"
+#include "store/transaction_store.h"
+#include "store/worker_store_internal.h"
+#include "store/write_set.h"
+
+struct step_work {
+    const struct worker_store *store;
+    const struct intent *intent;
+    bool finished;
+};
+
+/* A step under way. A move is two writes: the delete of its source, the upsert of its destination. */
+struct stepping {
+    struct transaction transaction;
+    const struct step *step;
+    struct attempt attempt;
+    struct write writes[2];
+    struct operation operations[2];
+    struct write_set set;
+    int64_t now_us;
+};
+
+void worker_store_observe(struct worker_store *store,
+    void (*intents_committed)(void *context, const struct intent *intents, size_t count), void *context)
+{
+    store->observer = (struct write_observer){ intents_committed, context };
+}
+
+/* ---- flight 1 ---- */
+
+/* false: there is no such transaction. */
+static enum status lock_transaction(struct session *session, const struct intent *intent,
+    struct stepping *stepping, bool *found, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT row = NULL;
+
+    TRY(session_send_begin(session, err));
+    pg_params_init(&params, &session->arena);
+    transaction_add_key(&params, intent->key.partition, intent->key.row);
+    TRY(pg_send(&session->pg, &sql_transaction_lock, &params, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(session_take_begin(session, &stepping->now_us, err));
+    TRY(pg_next(&session->pg, &row, err));
+    TRY(pg_end(&session->pg, err));
+    *found = PQntuples(row) > 0;
+    if (!*found)
+        return STATUS_OK;
+    return transaction_row_read(row, 0, intent->key.partition, &session->arena, &stepping->transaction, err);
+}
+
+static enum status send_intent_delete(struct session *session, const struct intent *intent, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int2(&params, transaction_bucket(intent->key.row));
+    pg_add_bytes(&params, intent->key.partition);
+    pg_add_bytes(&params, intent->key.row);
+    return pg_send(&session->pg, &sql_transaction_intent_delete, &params, err);
+}
+
+/* ---- the plan ---- */
+
+static void prepare_write(
+    struct stepping *stepping, int i, struct str table, struct write write, struct arena *arena)
+{
+    stepping->writes[i] = write;
+    stepping->operations[i] = (struct operation){
+        .kind = OPERATION_WRITE,
+        .account = stepping->transaction.account,
+        .table = table,
+        .arena = arena,
+        .in.write = { .writes = &stepping->writes[i], .count = 1, .atomic = true },
+    };
+}
+
+static void prepare(
+    struct stepping *stepping, int32_t attempts_before, struct str worker, struct arena *arena)
+{
+    static const enum write_kind kinds[] = {
+        [STEP_INSERT_OR_REPLACE] = WRITE_INSERT_OR_REPLACE,
+        [STEP_INSERT_OR_MERGE] = WRITE_INSERT_OR_MERGE,
+        [STEP_DELETE_IF_EXISTS] = WRITE_DELETE_IF_EXISTS,
+        [STEP_MOVE] = WRITE_DELETE_IF_EXISTS,
+    };
+    const struct step *step = stepping->step;
+
+    stepping->attempt = (struct attempt){
+        .step = stepping->transaction.steps_done,
+        .number = attempts_before + 1,
+        .worker = worker,
+        .started = clock_ticks(),
+    };
+    prepare_write(stepping, 0, step->table,
+        (struct write){ kinds[step->kind], step->key, step->properties, step->condition }, arena);
+    if (step->kind != STEP_MOVE)
+        return;
+    prepare_write(stepping, 1, step->to_table,
+        (struct write){ .kind = WRITE_INSERT_OR_REPLACE, .key = step->to_key }, arena);
+    stepping->operations[0].next = &stepping->operations[1];
+}
+
+static void note_failure(struct attempt *attempt, const struct error *err)
+{
+    attempt->status = err->status;
+    attempt->reason = str_of(err->reason ? err->reason : status_name(err->status));
+    attempt->message = str_of(err->message);
+}
+
+static struct str etag_text(const struct plan_row *row, const struct row_state *state, struct arena *arena)
+{
+    char text[ETAG_BYTES];
+
+    if (!state->live)
+        return STR_EMPTY;
+    return arena_copy(
+        arena, str_of_bytes(text, etag_format((struct etag){ row->table->table_id, state->version }, text)));
+}
+
+/* The destination takes over what the source is now; both or neither. */
+static void plan_move(struct stepping *stepping, struct plan_row *source, struct write_clock clock)
+{
+    struct operation *remove = &stepping->operations[0], *put = &stepping->operations[1];
+    struct attempt *attempt = &stepping->attempt;
+    struct error err = { 0 };
+
+    stepping->writes[1].properties = source->stored.properties;
+    write_plan_operation(remove, stepping->set.planned[0].rows, clock);
+    if (remove->error) {
+        note_failure(attempt, remove->error);
+    } else if (!source->stored.live) {
+        attempt->reason = STR_LITERAL("SOURCE_ABSENT");
+    } else if (property_list_check(source->stored.properties, &stepping->step->to_key, &err) != STATUS_OK) {
+        source->now = source->stored;
+        note_failure(attempt, &err);
+    } else {
+        write_plan_operation(put, stepping->set.planned[1].rows, clock);
+    }
+}
+
+static void plan(struct session *session, struct stepping *stepping)
+{
+    struct write_clock clock = { .floor = session->catalogue->floor, .ticks = session->now_ticks };
+    struct plan_row *first = stepping->set.planned[0].rows[0], *last = first;
+
+    if (stepping->step->kind == STEP_MOVE) {
+        last = stepping->set.planned[1].rows[0];
+        plan_move(stepping, first, clock);
+    } else {
+        write_plan_operation(&stepping->operations[0], stepping->set.planned[0].rows, clock);
+        if (stepping->operations[0].error)
+            note_failure(&stepping->attempt, stepping->operations[0].error);
+    }
+    stepping->attempt.etag_before = etag_text(first, &first->stored, &session->arena);
+    stepping->attempt.etag_after = etag_text(last, &last->now, &session->arena);
+}
+
+/* Lock, read, plan. Fails only with the database; a step's own failure is noted in the attempt. */
+static enum status decide(struct session *session, struct stepping *stepping, struct error *err)
+{
+    session->now_ticks = clock_ticks();
+    write_set_build(&stepping->set, session, &stepping->operations[0]);
+    for (size_t i = 0; i < ARRAY_LEN(stepping->operations); i++)
+        if (stepping->operations[i].error) {
+            note_failure(&stepping->attempt, stepping->operations[i].error);
+            return STATUS_OK;
+        }
+    if (stepping->step->kind == STEP_MOVE) {
+        if (stepping->set.row_count == 1)
+            return STATUS_OK; /* onto itself */
+        stepping->set.planned[0].rows[0]->reads_properties = true;
+    }
+    TRY(write_batch_lock_more(session, &stepping->set, err));
+    plan(session, stepping);
+    return STATUS_OK;
+}
+
+/* ---- flight 3 ---- */
+
+static void advance(struct stepping *stepping, struct arena *arena)
+{
+    struct transaction *transaction = &stepping->transaction;
+    struct attempt *timeline = ARENA_ARRAY(arena, struct attempt, transaction->attempt_count + 1);
+
+    stepping->attempt.ended = clock_ticks();
+    for (size_t i = 0; i < transaction->attempt_count; i++)
+        timeline[i] = transaction->timeline[i];
+    timeline[transaction->attempt_count++] = stepping->attempt;
+    transaction->timeline = timeline;
+    if (stepping->attempt.status != STATUS_OK)
+        transaction->state = TRANSACTION_FAILED;
+    else if ((size_t)++transaction->steps_done == transaction->step_count)
+        transaction->state = TRANSACTION_DONE;
+    else
+        transaction->state = TRANSACTION_RUNNING;
+}
+
+static enum status send_transaction(
+    struct session *session, const struct stepping *stepping, struct error *err)
+{
+    const struct transaction *transaction = &stepping->transaction;
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    transaction_add_key(&params, transaction->account, transaction->id);
+    pg_add_int2(&params, (int16_t)transaction->state);
+    pg_add_int4(&params, transaction->steps_done);
+    pg_add_bytes(&params,
+        transaction_encode_timeline(transaction->timeline, transaction->attempt_count, &session->arena));
+    pg_add_int8(&params, transaction_is_final(transaction->state) ? stepping->attempt.ended : 0);
+    return pg_send(&session->pg, &sql_transaction_update, &params, err);
+}
+
+static enum status commit_step(
+    struct session *session, struct stepping *stepping, struct step_work *work, struct error *err)
+{
+    const struct write_observer *observer = &work->store->observer;
+    struct intent *intents = ARENA_ARRAY(&session->arena, struct intent, stepping->set.row_count);
+    size_t intent_count = 0;
+    int statements = 1;
+
+    advance(stepping, &session->arena);
+    work->finished = transaction_is_final(stepping->transaction.state);
+    TRY(write_batch_send_changes(
+        session, &stepping->set, stepping->now_us, intents, &intent_count, &statements, err));
+    TRY(send_transaction(session, stepping, err));
+    if (work->finished) {
+        TRY(send_intent_delete(session, work->intent, err));
+        statements++;
+    }
+    FAILPOINT("step.before_commit");
+    TRY(session_send_commit(session, err));
+    TRY(session_take_commit(session, statements, err));
+    FAILPOINT("step.after_commit");
+    if (intent_count > 0 && observer->intents_committed)
+        observer->intents_committed(observer->context, intents, intent_count);
+    return STATUS_OK;
+}
+
+/* ---- */
+
+static enum status drop_intent(struct session *session, struct step_work *work, struct error *err)
+{
+    work->finished = true;
+    TRY(send_intent_delete(session, work->intent, err));
+    TRY(session_send_commit(session, err));
+    return session_take_commit(session, 1, err);
+}
+
+static int32_t count_attempts(const struct transaction *transaction)
+{
+    int32_t count = 0;
+
+    for (size_t i = 0; i < transaction->attempt_count; i++)
+        count += transaction->timeline[i].step == transaction->steps_done;
+    return count;
+}
+
+static enum status take_step(struct session *session, void *context, struct error *err)
+{
+    struct step_work *work = context;
+    struct stepping stepping = { 0 };
+    struct transaction *transaction = &stepping.transaction;
+    bool found = false;
+
+    TRY(lock_transaction(session, work->intent, &stepping, &found, err));
+    if (!found || transaction_is_final(transaction->state))
+        return drop_intent(session, work, err);
+    if (transaction->steps_done < 0 || (size_t)transaction->steps_done >= transaction->step_count)
+        return error_set(err, STATUS_INTERNAL, "transaction %.*s has %d of %zu steps done and has not ended",
+            STR_ARG(transaction->id), transaction->steps_done, transaction->step_count);
+    stepping.step = &transaction->steps[transaction->steps_done];
+    prepare(&stepping, count_attempts(transaction), work->store->worker, &session->arena);
+    TRY(decide(session, &stepping, err));
+    return commit_step(session, &stepping, work, err);
+}
+
+enum status worker_transaction_step(
+    struct worker_store *store, const struct intent *intent, bool *finished, struct error *err)
+{
+    struct step_work work = { .store = store, .intent = intent };
+
+    TRY(worker_attempt(store, take_step, &work, err));
+    *finished = work.finished;
+    return STATUS_OK;
+}
