@@ -26,14 +26,14 @@ enum status failpoint_pass(const char *name, struct error *err);
 #define FAILPOINT_FIELDS                                                                                     \
     const char *failpoint;                                                                                   \
     const char *failpoint_log;
-#define FAILPOINT_SETTINGS(type)                                                                             \
+#define FAILPOINT_SETTINGS(config)                                                                           \
     { .name = "TAVOLA_FAILPOINT",                                                                            \
         .type = CONFIG_STRING,                                                                               \
-        .offset = offsetof(type, failpoint),                                                                 \
+        .offset = offsetof(config, failpoint),                                                               \
         .help = "for tests: name:action:n, action one of kill, stop, error" },                               \
         { .name = "TAVOLA_FAILPOINT_LOG",                                                                    \
             .type = CONFIG_STRING,                                                                           \
-            .offset = offsetof(type, failpoint_log),                                                         \
+            .offset = offsetof(config, failpoint_log),                                                       \
             .help = "for tests: a file that gets a line per point passed" },
 
 #else
@@ -41,7 +41,7 @@ enum status failpoint_pass(const char *name, struct error *err);
 #define FAILPOINT(name) ((void)0)
 #define FAILPOINT_TRY(name, err) ((void)0)
 #define FAILPOINT_FIELDS
-#define FAILPOINT_SETTINGS(type)
+#define FAILPOINT_SETTINGS(config)
 
 #endif
 

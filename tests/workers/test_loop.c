@@ -1,0 +1,596 @@
+/*
+ * Tests of workers/loop.c, batch.c and relay.c: a real Redis, and in the database's place the functions
+ * below, which stand in for store/worker_store.h. Turns are run one by one, on a clock of the test's own.
+ */
+#include "workers/loop.h"
+
+#include <check.h>
+#include <stdio.h>
+
+#include "domain/delivery.h"
+#include "domain/limits.h"
+#include "tests/support/redis_server.h"
+#include "workers/relay.h"
+
+enum { MOST_ROWS = 64 };
+
+/* ---- the database: what it was asked, and what it answers ---- */
+
+static struct fake {
+    bool down;
+    int32_t failures; /* what the next count says, less one */
+    int steps_left;   /* of every transaction */
+    bool stop_after_step;
+    struct intent open[MOST_ROWS]; /* what a scan finds, in lane 0 */
+    size_t open_count;
+
+    char reconciled[256]; /* rows, each behind a space, calls separated by "|" */
+    int steps, counted, delayed, buried, scans_from_start;
+    int64_t scan_age_ms;
+    char cause[ERROR_MESSAGE_BYTES];
+} fake;
+
+static struct worker_shared shared;
+
+static enum status fake_down(struct error *err)
+{
+    return fake.down ? error_set(err, STATUS_UNAVAILABLE, "no database") : STATUS_OK;
+}
+
+enum status worker_store_open(
+    const char *postgres, const char *worker, struct worker_store **out, struct error *err)
+{
+    (void)postgres, (void)worker, (void)err;
+    *out = NULL;
+    return STATUS_OK;
+}
+
+void worker_store_close(struct worker_store *store)
+{
+    (void)store;
+}
+
+/* Rows that begin with "bad" cannot be reconciled, those with "slow" not now; all or nothing. */
+enum status worker_reconcile(struct worker_store *store, const struct intent *intents, size_t count,
+    bool force, struct reconcile_counts *counts, struct error *err)
+{
+    size_t len = strlen(fake.reconciled);
+
+    (void)store, (void)counts;
+    ck_assert(!force);
+    TRY(fake_down(err));
+    for (size_t i = 0; i < count; i++) {
+        if (str_starts_with(intents[i].key.row, STR_LITERAL("bad")))
+            return error_set(err, STATUS_INTERNAL, "a bad row");
+        if (str_starts_with(intents[i].key.row, STR_LITERAL("slow")))
+            return error_set(err, STATUS_TIMEOUT, "a lock");
+    }
+    for (size_t i = 0; i < count; i++)
+        len += (size_t)snprintf(
+            fake.reconciled + len, sizeof(fake.reconciled) - len, " %.*s", STR_ARG(intents[i].key.row));
+    snprintf(fake.reconciled + len, sizeof(fake.reconciled) - len, "|");
+    return STATUS_OK;
+}
+
+enum status worker_transaction_step(
+    struct worker_store *store, const struct intent *intent, bool *finished, struct error *err)
+{
+    (void)store, (void)intent;
+    TRY(fake_down(err));
+    fake.steps++;
+    *finished = --fake.steps_left <= 0;
+    if (fake.stop_after_step)
+        worker_stop(&shared);
+    return STATUS_OK;
+}
+
+enum status worker_count_failure(struct worker_store *store, const struct intent *intent,
+    const struct error *cause, int32_t *failures, struct error *err)
+{
+    (void)store, (void)intent;
+    TRY(fake_down(err));
+    fake.counted++;
+    snprintf(fake.cause, sizeof(fake.cause), "%s", cause->message);
+    *failures = ++fake.failures;
+    return STATUS_OK;
+}
+
+enum status worker_retry_after(
+    struct worker_store *store, const struct intent *intent, int64_t delay_ms, struct error *err)
+{
+    (void)store, (void)intent;
+    ck_assert_int_gt(delay_ms, 0);
+    TRY(fake_down(err));
+    fake.delayed++;
+    return STATUS_OK;
+}
+
+enum status worker_bury(struct worker_store *store, const struct intent *intent, struct error *err)
+{
+    (void)store, (void)intent;
+    TRY(fake_down(err));
+    fake.buried++;
+    return STATUS_OK;
+}
+
+enum status worker_hold_leases(
+    struct worker_store *store, int64_t lease_ms, bool held[LEASE_LANES], struct error *err)
+{
+    (void)store, (void)lease_ms;
+    TRY(fake_down(err));
+    memset(held, true, LEASE_LANES);
+    return STATUS_OK;
+}
+
+enum status worker_release_leases(struct worker_store *store, struct error *err)
+{
+    (void)store;
+    return fake_down(err);
+}
+
+enum status worker_scan_intents(struct worker_store *store, int lane, const char *from_id, int64_t min_age_ms,
+    size_t most, struct arena *arena, struct intent **out, size_t *count, char next_low_id[33],
+    struct error *err)
+{
+    size_t found = lane != 0 ? 0 : fake.open_count < most ? fake.open_count : most;
+
+    (void)store;
+    TRY(fake_down(err));
+    fake.scans_from_start += lane == 0 && from_id[0] == '\0';
+    fake.scan_age_ms = min_age_ms;
+    *out = ARENA_ARRAY(arena, struct intent, found);
+    memcpy(*out, fake.open, found * sizeof(**out));
+    *count = found;
+    snprintf(next_low_id, 33, "%032d", 1);
+    return STATUS_OK;
+}
+
+enum status worker_update_watermarks(struct worker_store *store, const bool held[LEASE_LANES],
+    int64_t *lag_us, int64_t *open_intents, struct error *err)
+{
+    (void)store, (void)held;
+    *lag_us = 0;
+    *open_intents = (int64_t)fake.open_count;
+    return fake_down(err);
+}
+
+enum status worker_run_operation(struct worker_store *store, bool *worked, struct error *err)
+{
+    (void)store;
+    *worked = false;
+    return fake_down(err);
+}
+
+enum status worker_sweep(struct worker_store *store, int64_t min_age_s, int64_t retention_s,
+    struct sweep_counts *counts, bool *more, struct error *err)
+{
+    (void)store, (void)min_age_s, (void)retention_s, (void)counts;
+    *more = false;
+    return fake_down(err);
+}
+
+/* ---- a worker of one thread ---- */
+
+static struct redis_server server;
+static struct worker_config config;
+static struct worker_ctx ctx;
+static struct worker_ctx relay_ctx;
+static struct loop loop;
+static struct relay relay;
+static struct queue *client; /* publishes, and claims as another consumer */
+static int64_t now_us;
+
+static int64_t test_now(void)
+{
+    return now_us;
+}
+
+static void open_client(void)
+{
+    struct queue_options options = {
+        .redis = server.url, .consumer = "another", .shards = 2, .most_messages = 1000
+    };
+
+    ck_assert_int_eq(queue_open(&options, &client, NULL), STATUS_OK);
+}
+
+static void given_a_worker(void)
+{
+    struct error err = { 0 };
+
+    redis_server_start(&server);
+    memset(&fake, 0, sizeof(fake));
+    config = (struct worker_config){ .redis = server.url,
+        .name = "w",
+        .queue_shards = 2,
+        .threads = 1,
+        .claim_batch = 16,
+        .visibility_s = 1000 };
+    worker_shared_init(&shared, &config);
+    ck_assert_msg(worker_ctx_init(&ctx, &shared, 0, "c", &err) == STATUS_OK, "%s", err.message);
+    ck_assert_msg(worker_ctx_init(&relay_ctx, &shared, 0, "r", &err) == STATUS_OK, "%s", err.message);
+    ctx.now_us = relay_ctx.now_us = test_now;
+    now_us = 1000 * 1000 * 1000;
+    loop = (struct loop){ .ctx = &ctx };
+    relay = (struct relay){ .ctx = &relay_ctx };
+    open_client();
+    relay_pass(&relay);
+    fake.scans_from_start = 0;
+}
+
+static void the_worker_goes(void)
+{
+    queue_close(client);
+    worker_ctx_cleanup(&ctx);
+    worker_ctx_cleanup(&relay_ctx);
+    worker_shared_cleanup(&shared);
+    redis_server_stop(&server);
+}
+
+static struct intent an_intent(enum intent_kind kind, const char *row)
+{
+    struct intent intent = { .bucket = 1,
+        .kind = (int16_t)kind,
+        .table_id = 7,
+        .key = { .partition = STR_LITERAL("p"), .row = str_of(row) } };
+
+    snprintf(intent.id, sizeof(intent.id), "%032d", 5);
+    return intent;
+}
+
+static void publish(enum intent_kind kind, const char *row)
+{
+    struct intent intent = an_intent(kind, row);
+    size_t published = 0;
+
+    ck_assert_int_eq(queue_publish(client, &intent, 1, &published, NULL), STATUS_OK);
+    ck_assert_uint_eq(published, 1);
+}
+
+static void check_queue(int64_t length, int64_t pending)
+{
+    struct queue_state state = { 0 };
+
+    ck_assert_int_eq(queue_inspect(client, &state, NULL), STATUS_OK);
+    ck_assert_int_eq(state.length, length);
+    ck_assert_int_eq(state.pending, pending);
+}
+
+/* What another consumer gets of messages that were handed back; returns the deliveries of the first. */
+static int64_t reclaim(int64_t idle_ms, size_t want)
+{
+    struct queue_message *messages = NULL;
+    size_t count = 0;
+
+    ck_assert_int_eq(
+        queue_reclaim(client, 100, idle_ms, &relay_ctx.arena, &messages, &count, NULL), STATUS_OK);
+    ck_assert_uint_eq(count, want);
+    return messages[0].deliveries;
+}
+
+/* ---- consumers ---- */
+
+START_TEST(a_key_is_reconciled_then_acknowledged)
+{
+    publish(INTENT_RECONCILE, "a");
+
+    ck_assert_uint_eq(loop_turn(&loop), 1);
+
+    ck_assert_str_eq(fake.reconciled, " a|");
+    check_queue(0, 0);
+}
+END_TEST
+
+START_TEST(messages_of_one_key_are_one_piece_of_work)
+{
+    for (int i = 0; i < 5; i++) {
+        publish(INTENT_RECONCILE, "b");
+        publish(INTENT_RECONCILE, "a");
+    }
+
+    ck_assert_uint_eq(loop_turn(&loop), 10);
+
+    ck_assert_str_eq(fake.reconciled, " a b|");
+    check_queue(0, 0);
+}
+END_TEST
+
+START_TEST(a_culprit_is_counted_and_harms_nobody)
+{
+    publish(INTENT_RECONCILE, "a");
+    publish(INTENT_RECONCILE, "bad");
+    publish(INTENT_RECONCILE, "c");
+
+    loop_turn(&loop);
+
+    ck_assert_str_eq(fake.reconciled, " a| c|");
+    ck_assert_int_eq(fake.counted, 1);
+    ck_assert_int_eq(fake.delayed, 1);
+    ck_assert_int_eq(fake.buried, 0);
+    ck_assert_str_eq(fake.cause, "a bad row");
+    check_queue(0, 0);
+}
+END_TEST
+
+START_TEST(after_the_last_failure_it_is_buried)
+{
+    fake.failures = DELIVERY_MOST_FAILURES - 1;
+    publish(INTENT_RECONCILE, "bad");
+
+    loop_turn(&loop);
+
+    ck_assert_int_eq(fake.buried, 1);
+    ck_assert_int_eq(fake.delayed, 0);
+    check_queue(0, 0);
+}
+END_TEST
+
+START_TEST(a_lock_held_elsewhere_is_not_counted)
+{
+    publish(INTENT_RECONCILE, "a");
+    publish(INTENT_RECONCILE, "slow");
+
+    loop_turn(&loop);
+
+    ck_assert_str_eq(fake.reconciled, " a|");
+    ck_assert_int_eq(fake.counted, 0);
+    check_queue(1, 1);
+    ck_assert_int_eq(reclaim(1000, 1), 1);
+}
+END_TEST
+
+START_TEST(without_a_database_messages_are_handed_back_uncounted)
+{
+    fake.down = true;
+    publish(INTENT_RECONCILE, "a");
+    publish(INTENT_RECONCILE, "b");
+
+    loop_turn(&loop);
+
+    ck_assert_int_eq(fake.counted, 0);
+    check_queue(2, 2);
+    ck_assert_int_eq(reclaim(1000, 2), 1);
+}
+END_TEST
+
+START_TEST(a_silent_workers_message_is_counted_before_it_runs_alone)
+{
+    struct queue_message *messages;
+    size_t count;
+
+    publish(INTENT_RECONCILE, "suspect");
+    ck_assert_int_eq(queue_claim(client, 1, 0, &relay_ctx.arena, &messages, &count, NULL), STATUS_OK);
+    config.visibility_s = 0;
+
+    ck_assert_uint_eq(loop_turn(&loop), 1);
+
+    ck_assert_int_eq(fake.counted, 1);
+    ck_assert_str_eq(fake.cause, "delivered 2 times without a report");
+    ck_assert_str_eq(fake.reconciled, " suspect|");
+    check_queue(0, 0);
+}
+END_TEST
+
+START_TEST(what_kills_every_worker_is_buried_untried)
+{
+    struct queue_message *messages;
+    size_t count;
+
+    fake.failures = DELIVERY_MOST_FAILURES - 1;
+    publish(INTENT_RECONCILE, "poison");
+    ck_assert_int_eq(queue_claim(client, 1, 0, &relay_ctx.arena, &messages, &count, NULL), STATUS_OK);
+    config.visibility_s = 0;
+
+    loop_turn(&loop);
+
+    ck_assert_int_eq(fake.buried, 1);
+    ck_assert_str_eq(fake.reconciled, "");
+    check_queue(0, 0);
+}
+END_TEST
+
+START_TEST(an_unknown_kind_is_left_for_others)
+{
+    publish((enum intent_kind)77, "a");
+    publish(INTENT_RECONCILE, "b");
+
+    loop_turn(&loop);
+
+    ck_assert_str_eq(fake.reconciled, " b|");
+    ck_assert_int_eq(fake.counted, 0);
+    check_queue(1, 1);
+}
+END_TEST
+
+START_TEST(a_key_that_cannot_be_one_never_reaches_the_database)
+{
+    publish(INTENT_RECONCILE, "\xff\xfe");
+
+    loop_turn(&loop);
+
+    ck_assert_str_eq(fake.reconciled, "");
+    ck_assert_int_eq(fake.counted, 0);
+    check_queue(0, 0);
+}
+END_TEST
+
+START_TEST(a_transaction_is_carried_to_its_end)
+{
+    fake.steps_left = 3;
+    publish(INTENT_TRANSACTION, "t");
+
+    loop_turn(&loop);
+
+    ck_assert_int_eq(fake.steps, 3);
+    check_queue(0, 0);
+}
+END_TEST
+
+START_TEST(a_stop_in_a_transaction_hands_it_back)
+{
+    fake.steps_left = 3;
+    fake.stop_after_step = true;
+    publish(INTENT_TRANSACTION, "t");
+    publish(INTENT_TRANSACTION, "u");
+
+    loop_turn(&loop);
+
+    ck_assert_int_eq(fake.steps, 1);
+    ck_assert_int_eq(fake.counted, 0);
+    check_queue(2, 2);
+    ck_assert_int_eq(reclaim(1000, 2), 1);
+}
+END_TEST
+
+START_TEST(what_a_stop_finds_unstarted_is_handed_back)
+{
+    publish(INTENT_RECONCILE, "a");
+    worker_stop(&shared);
+
+    loop_turn(&loop);
+
+    ck_assert_str_eq(fake.reconciled, "");
+    check_queue(1, 1);
+    ck_assert_int_eq(reclaim(1000, 1), 1);
+}
+END_TEST
+
+START_TEST(without_redis_intents_are_taken_from_the_database)
+{
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "bad");
+    redis_server_kill(&server);
+
+    ck_assert_uint_eq(loop_turn(&loop), 2);
+
+    ck_assert_str_eq(fake.reconciled, " a|");
+    ck_assert_int_eq(fake.counted, 1);
+    ck_assert_int_eq(fake.scan_age_ms, 0);
+}
+END_TEST
+
+/* ---- the relay ---- */
+
+START_TEST(the_relay_publishes_what_was_missed)
+{
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");
+
+    relay_pass(&relay);
+
+    ck_assert_int_eq(fake.scan_age_ms, 1000);
+    check_queue(1, 0);
+    loop_turn(&loop);
+    ck_assert_str_eq(fake.reconciled, " a|");
+}
+END_TEST
+
+START_TEST(the_relay_adds_nothing_to_streams_that_have_work)
+{
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");
+    for (int i = 0; i < 16; i++)
+        publish(INTENT_RECONCILE, "b");
+
+    relay_pass(&relay);
+
+    check_queue(16, 0);
+}
+END_TEST
+
+START_TEST(after_a_flush_everything_open_is_published_from_the_start)
+{
+    struct queue_state state = { 0 };
+
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");
+    ck_assert_int_eq(queue_inspect(client, &state, NULL), STATUS_OK);
+    ck_assert(state.has_epoch);
+    redis_server_command(&server, "FLUSHALL", NULL);
+
+    relay_pass(&relay);
+
+    ck_assert_int_eq(fake.scans_from_start, 1);
+    ck_assert_int_eq(fake.scan_age_ms, 0);
+    ck_assert_int_eq(queue_inspect(client, &state, NULL), STATUS_OK);
+    ck_assert(state.has_epoch);
+    check_queue(1, 0);
+}
+END_TEST
+
+START_TEST(every_few_minutes_a_scan_begins_at_the_start)
+{
+    relay_pass(&relay);
+    ck_assert_int_eq(fake.scans_from_start, 0);
+
+    now_us += INT64_C(181) * 1000 * 1000; /* guard G7 */
+    relay_pass(&relay);
+    ck_assert_int_eq(fake.scans_from_start, 1);
+}
+END_TEST
+
+START_TEST(a_dead_redis_means_polling_and_a_new_one_streaming)
+{
+    ck_assert(atomic_load(&shared.streaming));
+
+    redis_server_kill(&server);
+    relay_pass(&relay);
+    ck_assert(!atomic_load(&shared.streaming));
+
+    redis_server_restart(&server);
+    while (!atomic_load(&shared.streaming)) /* the test's time limit is the deadline */
+        relay_pass(&relay);
+}
+END_TEST
+
+START_TEST(a_full_redis_means_polling_for_a_while)
+{
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");
+    redis_server_command(&server, "CONFIG", "SET", "maxmemory", "1", NULL);
+
+    relay_pass(&relay);
+    ck_assert(!atomic_load(&shared.streaming));
+    loop_turn(&loop);
+    ck_assert_str_eq(fake.reconciled, " a|");
+
+    redis_server_command(&server, "CONFIG", "SET", "maxmemory", "0", NULL);
+    relay_pass(&relay);
+    ck_assert(!atomic_load(&shared.streaming));
+    now_us += 11 * 1000 * 1000;
+    relay_pass(&relay);
+    ck_assert(atomic_load(&shared.streaming));
+}
+END_TEST
+
+Suite *test_loop_suite(void)
+{
+    Suite *suite = suite_create("loop");
+    TCase *consumer = tcase_create("consumer");
+    TCase *relays = tcase_create("relay");
+
+    tcase_add_checked_fixture(consumer, given_a_worker, the_worker_goes);
+    tcase_set_timeout(consumer, 30);
+    tcase_add_test(consumer, a_key_is_reconciled_then_acknowledged);
+    tcase_add_test(consumer, messages_of_one_key_are_one_piece_of_work);
+    tcase_add_test(consumer, a_culprit_is_counted_and_harms_nobody);
+    tcase_add_test(consumer, after_the_last_failure_it_is_buried);
+    tcase_add_test(consumer, a_lock_held_elsewhere_is_not_counted);
+    tcase_add_test(consumer, without_a_database_messages_are_handed_back_uncounted);
+    tcase_add_test(consumer, a_silent_workers_message_is_counted_before_it_runs_alone);
+    tcase_add_test(consumer, what_kills_every_worker_is_buried_untried);
+    tcase_add_test(consumer, an_unknown_kind_is_left_for_others);
+    tcase_add_test(consumer, a_key_that_cannot_be_one_never_reaches_the_database);
+    tcase_add_test(consumer, a_transaction_is_carried_to_its_end);
+    tcase_add_test(consumer, a_stop_in_a_transaction_hands_it_back);
+    tcase_add_test(consumer, what_a_stop_finds_unstarted_is_handed_back);
+    tcase_add_test(consumer, without_redis_intents_are_taken_from_the_database);
+    suite_add_tcase(suite, consumer);
+
+    tcase_add_checked_fixture(relays, given_a_worker, the_worker_goes);
+    tcase_set_timeout(relays, 30);
+    tcase_add_test(relays, the_relay_publishes_what_was_missed);
+    tcase_add_test(relays, the_relay_adds_nothing_to_streams_that_have_work);
+    tcase_add_test(relays, after_a_flush_everything_open_is_published_from_the_start);
+    tcase_add_test(relays, every_few_minutes_a_scan_begins_at_the_start);
+    tcase_add_test(relays, a_dead_redis_means_polling_and_a_new_one_streaming);
+    tcase_add_test(relays, a_full_redis_means_polling_for_a_while);
+    suite_add_tcase(suite, relays);
+    return suite;
+}

@@ -1,0 +1,192 @@
+/*
+ * batch.c - see the header. Failures that say something about the work are counted durably and retried by
+ * the relay when their time has come, or buried; failures of the world around it are not counted.
+ */
+#include "workers/batch.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "domain/delivery.h"
+#include "domain/limits.h"
+#include "domain/text.h"
+
+static int compare_work(const struct intent *a, const struct intent *b)
+{
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if (a->table_id != b->table_id)
+        return a->table_id < b->table_id ? -1 : 1;
+    return entity_key_compare(&a->key, &b->key);
+}
+
+static int compare_messages(const void *a, const void *b)
+{
+    const struct queue_message *left = a, *right = b;
+
+    return compare_work(&left->intent, &right->intent);
+}
+
+void batch_init(struct batch *batch, struct worker_ctx *ctx, struct queue_message *messages, size_t count)
+{
+    *batch = (struct batch){ .messages = messages, .items = ARENA_ARRAY(&ctx->arena, struct item, count) };
+    if (count > 0)
+        qsort(messages, count, sizeof(*messages), compare_messages);
+    for (size_t i = 0; i < count; i++) {
+        struct item *last = batch->item_count > 0 ? &batch->items[batch->item_count - 1] : NULL;
+
+        if (!last || compare_work(&last->intent, &messages[i].intent) != 0) {
+            last = &batch->items[batch->item_count++];
+            last->intent = messages[i].intent;
+            last->step = step_find(messages[i].intent.kind);
+            last->first = i;
+        }
+        last->count++;
+        if (messages[i].deliveries > last->deliveries)
+            last->deliveries = messages[i].deliveries;
+    }
+}
+
+/* Redis is nobody's word: what can name nothing in the database is not taken there. */
+static bool is_usable(struct str part)
+{
+    return part.len <= LIMIT_KEY_BYTES && text_check(part, NULL, NULL) &&
+           (part.len == 0 || !memchr(part.data, '\0', part.len));
+}
+
+static void sort_out(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->item_count; i++) {
+        struct item *item = &batch->items[i];
+
+        if (!item->step)
+            item->fate = FATE_LEAVE;
+        else if (!is_usable(item->intent.key.partition) || !is_usable(item->intent.key.row))
+            item->fate = FATE_DONE;
+    }
+}
+
+/* Whether a failure would ever bury the work: those of the world around it never do. */
+static bool is_fault_of_work(enum status status)
+{
+    return delivery_settle(status, DELIVERY_MOST_FAILURES, 0).verdict == DELIVERY_BURY;
+}
+
+static void log_failure(const struct item *item, const struct error *err, int32_t failures, const char *then)
+{
+    log_event(LOG_WARN,
+        "attempt failed step=%s intent=%s bucket=%d status=%s sqlstate=%s failures=%d then=%s why=\"%s\"",
+        item->step->name, item->intent.id, item->intent.bucket, status_name(err->status),
+        err->sqlstate[0] ? err->sqlstate : "-", failures, then, err->message);
+}
+
+/*
+ * Count a failure and do what the table says. DELIVERY_RETRY becomes FATE_DONE: the count and the time of the
+ * next try are in the database, and the relay publishes it again then.
+ */
+static enum fate count_failure(struct batch *batch, struct worker_ctx *ctx, const struct item *item,
+    const struct error *cause, bool may_retry_now)
+{
+    struct error err = { 0 };
+    int32_t failures = 0;
+    struct delivery delivery;
+    enum status status;
+
+    status = worker_count_failure(ctx->store, &item->intent, cause, &failures, &err);
+    if (status != STATUS_OK) {
+        batch->store_failed = true;
+        return FATE_AGAIN;
+    }
+    delivery = delivery_settle(cause->status, failures, worker_random(ctx));
+    if (delivery.verdict == DELIVERY_BURY) {
+        log_failure(item, cause, failures, "bury");
+        status = worker_bury(ctx->store, &item->intent, &err);
+    } else if (may_retry_now) {
+        return FATE_OPEN;
+    } else {
+        log_failure(item, cause, failures, "retry");
+        status = worker_retry_after(ctx->store, &item->intent, delivery.retry_after_ms, &err);
+    }
+    if (status == STATUS_OK)
+        return FATE_DONE;
+    batch->store_failed = true;
+    return FATE_AGAIN;
+}
+
+/* It may have killed whoever had it: that must be on record before it is tried again. */
+static enum fate count_silent_delivery(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
+{
+    struct error cause = { 0 };
+
+    error_set(&cause, STATUS_INTERNAL, "delivered %lld times without a report", (long long)item->deliveries);
+    return count_failure(batch, ctx, item, &cause, true);
+}
+
+static enum fate run_alone(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
+{
+    struct error err = { 0 };
+    enum status status;
+
+    if (worker_is_stopping(ctx->shared) || batch->store_failed)
+        return FATE_AGAIN;
+    if (item->deliveries > 1) {
+        enum fate fate = count_silent_delivery(batch, ctx, item);
+
+        if (fate != FATE_OPEN)
+            return fate;
+    }
+    status = item->step->run(ctx, &item->intent, 1, &err);
+    if (status == STATUS_OK)
+        return FATE_DONE;
+    if (is_fault_of_work(status))
+        return count_failure(batch, ctx, item, &err, false);
+    if (status != STATUS_CANCELLED)
+        log_failure(item, &err, 0, "hand back");
+    batch->store_failed = status == STATUS_UNAVAILABLE;
+    return FATE_AGAIN;
+}
+
+static bool runs_together(const struct item *item, const struct step *step)
+{
+    return item->step == step && item->fate == FATE_OPEN && item->deliveries <= 1;
+}
+
+static void run_together(struct batch *batch, struct worker_ctx *ctx, const struct step *step)
+{
+    struct intent *intents = ARENA_ARRAY(&ctx->arena, struct intent, batch->item_count);
+    struct error err = { 0 };
+    enum status status;
+    size_t count = 0;
+
+    for (size_t i = 0; i < batch->item_count; i++) {
+        if (runs_together(&batch->items[i], step))
+            intents[count++] = batch->items[i].intent;
+    }
+    if (count == 0 || worker_is_stopping(ctx->shared))
+        return;
+    status = step->run(ctx, intents, count, &err);
+    if (status == STATUS_UNAVAILABLE) {
+        log_event(LOG_WARN, "batch failed step=%s keys=%zu status=%s then=\"hand back\" why=\"%s\"",
+            step->name, count, status_name(status), err.message);
+        batch->store_failed = true;
+    }
+    for (size_t i = 0; i < batch->item_count && status == STATUS_OK; i++) {
+        if (runs_together(&batch->items[i], step))
+            batch->items[i].fate = FATE_DONE;
+    }
+}
+
+void batch_run(struct batch *batch, struct worker_ctx *ctx)
+{
+    sort_out(batch);
+    for (size_t i = 0; i < step_count; i++) {
+        if (steps[i].together)
+            run_together(batch, ctx, &steps[i]);
+    }
+    for (size_t i = 0; i < batch->item_count; i++) {
+        struct item *item = &batch->items[i];
+
+        if (item->fate == FATE_OPEN)
+            item->fate = run_alone(batch, ctx, item);
+    }
+}

@@ -1,0 +1,42 @@
+/*
+ * batch.h - the messages of one claim: coalesced by key, run by kind, each given its fate.
+ */
+#ifndef WORKERS_BATCH_H
+#define WORKERS_BATCH_H
+
+#include "workers/steps/steps.h"
+
+enum fate {
+    FATE_OPEN,  /* not tried yet */
+    FATE_DONE,  /* what there is to say about it is in PostgreSQL: acknowledge */
+    FATE_AGAIN, /* no fault of the work, or no time: hand back */
+    FATE_LEAVE, /* not for this version of the program: keep silent, somebody else will get it */
+};
+
+/* Messages that name the same work. */
+struct item {
+    struct intent intent;
+    const struct step *step; /* NULL: unknown kind */
+    int64_t deliveries;      /* the most any of the messages has */
+    enum fate fate;
+    size_t first, count; /* the messages */
+};
+
+struct batch {
+    struct queue_message *messages; /* sorted */
+    struct item *items;
+    size_t item_count;
+    bool store_failed; /* the database could not be used: pause before the next claim */
+};
+
+/* Sort and group; messages is sorted in place and borrowed. Items are in ctx' arena. */
+void batch_init(struct batch *batch, struct worker_ctx *ctx, struct queue_message *messages, size_t count);
+
+/*
+ * Run it. Kinds that can be done together are, in one transaction; if that fails they are run key by key,
+ * so that a culprit harms nobody else. A key that was delivered before without a report runs alone, with a
+ * count in the database that outlives a crash. After this no item is FATE_OPEN.
+ */
+void batch_run(struct batch *batch, struct worker_ctx *ctx);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * builder.c - building gives way: while the lag of ordinary work is high, chunks come slowly.
+ */
+#include "workers/builder.h"
+
+#include "base/log.h"
+#include "workers/worker.h"
+
+enum {
+    IDLE_PAUSE_MS = 250,
+    CHUNK_PAUSE_MS = 1,
+    BUSY_PAUSE_MS = 200, /* between chunks while others lag */
+    FAILURE_PAUSE_MS = 1000,
+    HIGH_LAG_US = 5000000,
+};
+
+static int64_t do_chunk(struct worker_ctx *ctx, bool *said)
+{
+    struct error err = { 0 };
+    bool worked = false;
+
+    if (worker_run_operation(ctx->store, &worked, &err) != STATUS_OK) {
+        if (!*said)
+            log_event(LOG_WARN, "operation chunk failed status=%s sqlstate=%s why=\"%s\"",
+                status_name(err.status), err.sqlstate[0] ? err.sqlstate : "-", err.message);
+        *said = true;
+        return FAILURE_PAUSE_MS;
+    }
+    *said = false;
+    if (!worked)
+        return IDLE_PAUSE_MS;
+    return atomic_load(&ctx->shared->lag_us) > HIGH_LAG_US ? BUSY_PAUSE_MS : CHUNK_PAUSE_MS;
+}
+
+void *builder_thread(void *argument)
+{
+    struct worker_ctx *ctx = argument;
+    bool said = false; /* one line per row of failures */
+
+    while (worker_pause(ctx, do_chunk(ctx, &said)))
+        continue;
+    return NULL;
+}

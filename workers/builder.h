@@ -1,0 +1,11 @@
+/*
+ * builder.h - one thread per worker that carries long-running operations on, chunk by chunk: index builds,
+ * index drops, purges of deleted tables.
+ */
+#ifndef WORKERS_BUILDER_H
+#define WORKERS_BUILDER_H
+
+/* Chunks until the worker stops; argument: a struct worker_ctx *. */
+void *builder_thread(void *argument);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * config.h - the settings of tavola-worker.
+ */
+#ifndef WORKERS_CONFIG_H
+#define WORKERS_CONFIG_H
+
+#include <stdint.h>
+
+#include "base/config.h"
+#include "base/failpoint.h"
+
+struct worker_config {
+    const char *postgres;
+    const char *redis;
+    const char *name;
+    int64_t queue_shards;
+    int64_t threads;
+    int64_t claim_batch;
+    int64_t visibility_s;
+    int64_t drain_s;
+    int64_t sweep_s;
+    int64_t retention_s;
+    int log_level;
+    FAILPOINT_FIELDS
+};
+
+extern const struct config_program worker_program;
+
+#endif

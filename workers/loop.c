@@ -1,0 +1,153 @@
+/*
+ * loop.c - see the header. Acknowledging comes last and only saves work: the intent is the record.
+ */
+#include "workers/loop.h"
+
+#include "base/failpoint.h"
+#include "base/log.h"
+#include "workers/batch.h"
+
+enum {
+    CLAIM_WAIT_MS = 500, /* also how soon a stop is noticed */
+    RECLAIM_EVERY_MS = 1000,
+    POLL_PAUSE_MS = 100,
+    FIRST_FAILURE_PAUSE_MS = 50,
+    LONGEST_FAILURE_PAUSE_MS = 2000,
+};
+
+/* ---- getting messages ---- */
+
+static enum status take_from_queue(
+    struct loop *loop, int64_t wait_ms, struct queue_message **messages, size_t *count, struct error *err)
+{
+    struct worker_ctx *ctx = loop->ctx;
+    const struct worker_config *config = ctx->shared->config;
+    size_t most = (size_t)config->claim_batch;
+
+    *count = 0;
+    if (ctx->now_us() >= loop->next_reclaim_us) {
+        TRY(queue_reclaim(ctx->queue, most, config->visibility_s * 1000, &ctx->arena, messages, count, err));
+        if (*count < most)
+            loop->next_reclaim_us = ctx->now_us() + RECLAIM_EVERY_MS * 1000;
+        if (*count > 0)
+            return STATUS_OK;
+    }
+    return queue_claim(ctx->queue, most, wait_ms, &ctx->arena, messages, count, err);
+}
+
+/* Open intents of this thread's share of the leased lanes, as messages that came once. */
+static size_t take_from_store(struct loop *loop, struct queue_message **messages)
+{
+    struct worker_ctx *ctx = loop->ctx;
+    const struct worker_config *config = ctx->shared->config;
+    size_t most = (size_t)config->claim_batch, total = 0;
+
+    *messages = ARENA_ARRAY(&ctx->arena, struct queue_message, most);
+    for (int lane = 0; lane < LEASE_LANES && total < most; lane++) {
+        struct intent *intents = NULL;
+        size_t count = 0;
+        char low[33];
+
+        if (lane % (int)config->threads != ctx->index % (int)config->threads ||
+            !atomic_load(&ctx->shared->held[lane]))
+            continue;
+        if (worker_scan_intents(ctx->store, lane, marks_from(&loop->marks, lane, ctx->now_us()), 0,
+                most - total, &ctx->arena, &intents, &count, low, NULL) != STATUS_OK)
+            break;
+        memcpy(loop->marks.low[lane], low, sizeof(low));
+        for (size_t i = 0; i < count && total < most; i++)
+            (*messages)[total++] = (struct queue_message){ .intent = intents[i], .deliveries = 1 };
+    }
+    return total;
+}
+
+/* ---- giving them back ---- */
+
+static size_t collect(const struct batch *batch, enum fate fate, struct queue_message *out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < batch->item_count; i++) {
+        const struct item *item = &batch->items[i];
+
+        for (size_t j = 0; j < item->count && item->fate == fate; j++)
+            out[count++] = batch->messages[item->first + j];
+    }
+    return count;
+}
+
+static bool anything_done(const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->item_count; i++) {
+        if (batch->items[i].fate == FATE_DONE)
+            return true;
+    }
+    return false;
+}
+
+/* A message whose settling failed comes again after its visibility timeout. */
+static void settle_messages(struct worker_ctx *ctx, const struct batch *batch, size_t message_count)
+{
+    struct queue_message *some = ARENA_ARRAY(&ctx->arena, struct queue_message, message_count);
+    struct error err = { 0 };
+    size_t count = collect(batch, FATE_DONE, some);
+
+    if (count > 0 && queue_acknowledge(ctx->queue, some, count, &err) != STATUS_OK)
+        log_event(LOG_WARN, "acknowledge failed messages=%zu why=\"%s\"", count, err.message);
+    FAILPOINT("worker.after_ack");
+    count = collect(batch, FATE_AGAIN, some);
+    if (count > 0 && queue_hand_back(ctx->queue, some, count, &err) != STATUS_OK)
+        log_event(LOG_WARN, "handing back failed messages=%zu why=\"%s\"", count, err.message);
+}
+
+/* ---- turns ---- */
+
+/* Each failure in a row doubles the pause, with jitter; the database needs no help to be busy. */
+static void pause_after_failure(struct loop *loop)
+{
+    int64_t pause = loop->failure_pause_ms ? loop->failure_pause_ms : FIRST_FAILURE_PAUSE_MS;
+
+    loop->failure_pause_ms = pause * 2 < LONGEST_FAILURE_PAUSE_MS ? pause * 2 : LONGEST_FAILURE_PAUSE_MS;
+    (void)worker_pause(loop->ctx, pause / 2 + (int64_t)(worker_random(loop->ctx) % (uint64_t)pause));
+}
+
+size_t loop_turn(struct loop *loop)
+{
+    struct worker_ctx *ctx = loop->ctx;
+    bool streaming = atomic_load(&ctx->shared->streaming);
+    struct queue_message *messages = NULL;
+    struct batch batch;
+    size_t count = 0;
+    bool from_queue;
+
+    arena_cleanup(&ctx->arena);
+    from_queue = take_from_queue(loop, streaming ? CLAIM_WAIT_MS : 0, &messages, &count, NULL) == STATUS_OK;
+    if (!from_queue || (!streaming && count == 0)) {
+        from_queue = false;
+        count = take_from_store(loop, &messages);
+        if (count == 0)
+            (void)worker_pause(ctx, POLL_PAUSE_MS);
+    }
+    if (count == 0)
+        return 0;
+
+    FAILPOINT("worker.after_claim");
+    batch_init(&batch, ctx, messages, count);
+    batch_run(&batch, ctx);
+    if (from_queue)
+        settle_messages(ctx, &batch, count);
+    if (batch.store_failed || !anything_done(&batch))
+        pause_after_failure(loop);
+    else
+        loop->failure_pause_ms = 0;
+    return count;
+}
+
+void *loop_thread(void *argument)
+{
+    struct loop loop = { .ctx = argument };
+
+    while (!worker_is_stopping(loop.ctx->shared))
+        loop_turn(&loop);
+    return NULL;
+}

@@ -1,0 +1,26 @@
+/*
+ * loop.h - a consumer: claim, work, settle, acknowledge, again.
+ */
+#ifndef WORKERS_LOOP_H
+#define WORKERS_LOOP_H
+
+#include "workers/marks.h"
+#include "workers/worker.h"
+
+struct loop {
+    struct worker_ctx *ctx;
+    struct marks marks; /* for polling */
+    int64_t next_reclaim_us;
+    int64_t failure_pause_ms; /* grows while the database fails */
+};
+
+/*
+ * One turn: messages of silent consumers, or new ones from Redis; where Redis cannot be relied on, open
+ * intents of the leased lanes from PostgreSQL. Returns how many messages or intents there were.
+ */
+size_t loop_turn(struct loop *loop);
+
+/* Turns until the worker stops; argument: a struct worker_ctx *. */
+void *loop_thread(void *argument);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * marks.h - from where to scan for open intents: for each lane a low mark that the store hands out, which
+ * lags a minute behind the oldest open intent, and every few minutes the very start (guard G7): a commit
+ * that came later than its id would be skipped by any cursor.
+ */
+#ifndef WORKERS_MARKS_H
+#define WORKERS_MARKS_H
+
+#include <stdint.h>
+
+#include "store/worker_store.h"
+
+struct marks {
+    char low[LEASE_LANES][33];
+    int64_t next_start_us[LEASE_LANES]; /* when the lane is next scanned from the start */
+};
+
+/* Where to begin in this lane now: "" or an id; borrowed; the scan writes the next mark to low[lane]. */
+const char *marks_from(struct marks *marks, int lane, int64_t now_us);
+
+/* Scan every lane from the start next time. */
+void marks_forget(struct marks *marks);
+
+#endif

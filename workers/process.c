@@ -1,0 +1,120 @@
+/*
+ * process.c - signals are taken by the main thread alone (sigwait), so no handler runs anywhere.
+ */
+#include "workers/process.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "workers/builder.h"
+#include "workers/loop.h"
+#include "workers/relay.h"
+#include "workers/sweeper.h"
+#include "workers/worker.h"
+
+struct thread {
+    struct worker_ctx ctx;
+    pthread_t id;
+    bool running;
+};
+
+struct process {
+    struct worker_shared shared;
+    struct thread *threads;
+    size_t count;
+};
+
+typedef void *thread_fn(void *argument);
+
+static enum status start_thread(
+    struct process *process, const char *role, int index, thread_fn *run, struct error *err)
+{
+    struct thread *thread = &process->threads[process->count++];
+    int failure;
+
+    TRY(worker_ctx_init(&thread->ctx, &process->shared, index, role, err));
+    failure = pthread_create(&thread->id, NULL, run, &thread->ctx);
+    if (failure != 0)
+        return error_set(err, STATUS_INTERNAL, "cannot start a thread: error %d", failure);
+    thread->running = true;
+    return STATUS_OK;
+}
+
+static enum status start_threads(struct process *process, struct error *err)
+{
+    int consumers = (int)process->shared.config->threads;
+
+    TRY(start_thread(process, "relay", 0, relay_thread, err));
+    TRY(start_thread(process, "builder", 0, builder_thread, err));
+    TRY(start_thread(process, "sweeper", 0, sweeper_thread, err));
+    for (int i = 0; i < consumers; i++)
+        TRY(start_thread(process, "consumer", i, loop_thread, err));
+    return STATUS_OK;
+}
+
+/* Join all; false: time was up first. */
+static bool join_threads(struct process *process, int64_t limit_s)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (time_t)limit_s;
+    for (size_t i = 0; i < process->count; i++) {
+        struct thread *thread = &process->threads[i];
+
+        if (thread->running && pthread_timedjoin_np(thread->id, NULL, &until) != 0)
+            return false;
+        thread->running = false;
+    }
+    return true;
+}
+
+static void release(struct process *process)
+{
+    for (size_t i = 0; i < process->count; i++)
+        worker_ctx_cleanup(&process->threads[i].ctx);
+    free(process->threads);
+    worker_shared_cleanup(&process->shared);
+}
+
+static void block_signals(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGINT);
+    pthread_sigmask(SIG_BLOCK, set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+int worker_process_run(const struct worker_config *config)
+{
+    struct process process = { .count = 0 };
+    struct error err = { 0 };
+    sigset_t signals;
+    int received = 0, exit_code = EXIT_SUCCESS;
+
+    block_signals(&signals);
+    worker_shared_init(&process.shared, config);
+    process.threads = xcalloc((size_t)config->threads + 3, sizeof(*process.threads));
+    if (start_threads(&process, &err) == STATUS_OK) {
+        log_event(LOG_INFO, "ready name=%s threads=%lld shards=%lld", config->name,
+            (long long)config->threads, (long long)config->queue_shards);
+        sigwait(&signals, &received);
+        log_event(LOG_INFO, "stopping signal=%d", received);
+    } else {
+        log_event(LOG_ERROR, "cannot start: %s", err.message);
+        exit_code = EXIT_FAILURE;
+    }
+    worker_stop(&process.shared);
+    if (!join_threads(&process, config->drain_s)) {
+        log_event(LOG_WARN, "not drained in time: claimed work comes back after its visibility timeout");
+        _exit(EXIT_FAILURE);
+    }
+    release(&process);
+    log_event(LOG_INFO, "stopped");
+    return exit_code;
+}

@@ -1,0 +1,12 @@
+/*
+ * process.h - the threads of a worker process, from start to end.
+ */
+#ifndef WORKERS_PROCESS_H
+#define WORKERS_PROCESS_H
+
+#include "workers/config.h"
+
+/* Run until SIGTERM or SIGINT; returns the process' exit code. */
+int worker_process_run(const struct worker_config *config);
+
+#endif

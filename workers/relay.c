@@ -1,0 +1,185 @@
+/*
+ * relay.c - see the header. Nothing is marked as published: publishing twice is harmless, and a mark would
+ * cost a row version per write.
+ */
+#include "workers/relay.h"
+
+#include "base/failpoint.h"
+#include "base/log.h"
+
+enum {
+    PASS_PAUSE_MS = 250,
+    LEASE_MS = 10000,
+    RENEW_EVERY_MS = 3000,
+    WATERMARK_EVERY_MS = 500,
+    MISSED_AFTER_MS = 1000, /* the server's own publishing has had its chance */
+    MOST_PER_LANE = 512,
+    REFUSED_PAUSE_MS = 10000,
+};
+
+/* ---- what the log and the other threads are told, once per change ---- */
+
+static void say_mode(struct relay *relay, bool streaming, const char *why)
+{
+    bool was = atomic_exchange(&relay->ctx->shared->streaming, streaming);
+
+    if (was == streaming && relay->said_mode)
+        return;
+    relay->said_mode = true;
+    if (streaming)
+        log_event(LOG_INFO, "queue_mode=streaming");
+    else
+        log_event(LOG_WARN, "queue_mode=polling why=\"%s\"", why);
+}
+
+static enum status say_store(struct relay *relay, enum status status, const struct error *err)
+{
+    bool available = status == STATUS_OK;
+
+    if (relay->said_store && relay->store_available == available)
+        return status;
+    relay->said_store = true;
+    relay->store_available = available;
+    if (available)
+        log_event(LOG_INFO, "database=available");
+    else
+        log_event(LOG_WARN, "database=unavailable status=%s why=\"%s\"", status_name(status), err->message);
+    return status;
+}
+
+/* ---- leases and watermarks ---- */
+
+static enum status renew_leases(struct relay *relay, struct error *err)
+{
+    struct worker_ctx *ctx = relay->ctx;
+    bool held[LEASE_LANES] = { false };
+
+    if (ctx->now_us() < relay->next_leases_us)
+        return STATUS_OK;
+    TRY(worker_hold_leases(ctx->store, LEASE_MS, held, err));
+    relay->next_leases_us = ctx->now_us() + RENEW_EVERY_MS * 1000;
+    for (int lane = 0; lane < LEASE_LANES; lane++) {
+        relay->held[lane] = held[lane];
+        atomic_store(&ctx->shared->held[lane], held[lane]);
+    }
+    return STATUS_OK;
+}
+
+static enum status update_watermarks(struct relay *relay, struct error *err)
+{
+    struct worker_ctx *ctx = relay->ctx;
+    int64_t lag_us = 0, open_intents = 0;
+
+    if (ctx->now_us() < relay->next_watermark_us)
+        return STATUS_OK;
+    TRY(worker_update_watermarks(ctx->store, relay->held, &lag_us, &open_intents, err));
+    relay->next_watermark_us = ctx->now_us() + WATERMARK_EVERY_MS * 1000;
+    atomic_store(&ctx->shared->lag_us, lag_us);
+    log_event(
+        LOG_DEBUG, "lag_ms=%lld open_intents=%lld", (long long)(lag_us / 1000), (long long)open_intents);
+    return STATUS_OK;
+}
+
+/* ---- publishing ---- */
+
+struct feeding {
+    int64_t min_age_ms;
+    bool more;        /* a lane has further intents */
+    bool refused;     /* Redis did not take them */
+    struct error why; /* refused */
+};
+
+static enum status publish_lane(struct relay *relay, int lane, struct feeding *feeding, struct error *err)
+{
+    struct worker_ctx *ctx = relay->ctx;
+    struct intent *intents = NULL;
+    size_t count = 0, published = 0;
+    char low[33];
+
+    TRY(worker_scan_intents(ctx->store, lane, marks_from(&relay->marks, lane, ctx->now_us()),
+        feeding->min_age_ms, MOST_PER_LANE, &ctx->arena, &intents, &count, low, err));
+    memcpy(relay->marks.low[lane], low, sizeof(low));
+    if (count == 0)
+        return STATUS_OK;
+    feeding->refused = queue_publish(ctx->queue, intents, count, &published, &feeding->why) != STATUS_OK;
+    FAILPOINT("relay.after_publish");
+    log_event(LOG_DEBUG, "relayed lane=%d intents=%zu published=%zu", lane, count, published);
+    feeding->more = feeding->more || count == MOST_PER_LANE;
+    return STATUS_OK;
+}
+
+static enum status publish_lanes(struct relay *relay, struct feeding *feeding, struct error *err)
+{
+    for (int lane = 0; lane < LEASE_LANES && !feeding->refused; lane++) {
+        if (!relay->held[lane])
+            continue;
+        arena_cleanup(&relay->ctx->arena);
+        TRY(publish_lane(relay, lane, feeding, err));
+    }
+    return STATUS_OK;
+}
+
+/*
+ * Streams are short of work when fewer messages wait in them, unclaimed, than one claim takes. Without an
+ * epoch Redis has forgotten everything: whatever is open is published, however young, and from the start.
+ * The epoch is set afterwards, so that a relay that dies in between leaves the duty to the next.
+ *
+ * A Redis that answers but takes nothing (full) would look idle as soon as the pollers have caught up: it
+ * is left alone for a while.
+ */
+static enum status feed_queue(struct relay *relay, bool *more, struct error *err)
+{
+    struct worker_ctx *ctx = relay->ctx;
+    struct queue_state state;
+    struct feeding feeding = { .min_age_ms = MISSED_AFTER_MS };
+
+    if (ctx->now_us() < relay->refused_until_us)
+        return STATUS_OK;
+    if (queue_inspect(ctx->queue, &state, &feeding.why) != STATUS_OK) {
+        say_mode(relay, false, feeding.why.message);
+        return STATUS_OK;
+    }
+    if (!state.has_epoch) {
+        marks_forget(&relay->marks);
+        feeding.min_age_ms = 0;
+    }
+    if (!state.has_epoch || state.length - state.pending < ctx->shared->config->claim_batch)
+        TRY(publish_lanes(relay, &feeding, err));
+    say_mode(relay, !feeding.refused, feeding.why.message);
+    if (feeding.refused)
+        relay->refused_until_us = ctx->now_us() + REFUSED_PAUSE_MS * 1000;
+    else if (!state.has_epoch && !feeding.more && queue_set_epoch(ctx->queue, &feeding.why) != STATUS_OK)
+        say_mode(relay, false, feeding.why.message);
+    *more = feeding.more && !feeding.refused;
+    return STATUS_OK;
+}
+
+/* ---- passes ---- */
+
+static enum status run_pass(struct relay *relay, bool *more, struct error *err)
+{
+    TRY(renew_leases(relay, err));
+    TRY(update_watermarks(relay, err));
+    return feed_queue(relay, more, err);
+}
+
+bool relay_pass(struct relay *relay)
+{
+    struct error err = { 0 };
+    bool more = false;
+
+    return say_store(relay, run_pass(relay, &more, &err), &err) == STATUS_OK && more;
+}
+
+void *relay_thread(void *argument)
+{
+    struct relay relay = { .ctx = argument };
+    struct error err = { 0 };
+    bool more = false;
+
+    while (worker_pause(relay.ctx, more ? 1 : PASS_PAUSE_MS))
+        more = relay_pass(&relay);
+    if (relay.store_available && worker_release_leases(relay.ctx->store, &err) != STATUS_OK)
+        log_event(LOG_WARN, "releasing leases failed why=\"%s\"", err.message);
+    return NULL;
+}

@@ -1,0 +1,32 @@
+/*
+ * relay.h - one thread per worker that publishes what was missed: intents that are older than a second while
+ * the streams are short of work, so that the backlog stays in PostgreSQL and Redis stays small.
+ *
+ * It also holds the leases, computes up to when everything is applied (as_of), and decides for all threads
+ * whether Redis can be relied on.
+ */
+#ifndef WORKERS_RELAY_H
+#define WORKERS_RELAY_H
+
+#include "workers/marks.h"
+#include "workers/worker.h"
+
+struct relay {
+    struct worker_ctx *ctx;
+    struct marks marks;
+    bool held[LEASE_LANES];
+    int64_t next_leases_us;
+    int64_t next_watermark_us;
+    int64_t refused_until_us; /* Redis has no room: do not ask before */
+    bool said_mode;           /* the log knows the queue's mode */
+    bool said_store;
+    bool store_available;
+};
+
+/* One pass; returns whether there is more to publish at once. */
+bool relay_pass(struct relay *relay);
+
+/* Passes until the worker stops, then the leases are given up; argument: a struct worker_ctx *. */
+void *relay_thread(void *argument);
+
+#endif

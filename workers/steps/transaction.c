@@ -1,0 +1,20 @@
+/*
+ * transaction.c - carry transactions on, step by step, each step its own commit. A worker that stops in
+ * between leaves the rest to whoever gets the message next.
+ */
+#include "workers/steps/steps.h"
+
+enum status step_transaction(
+    struct worker_ctx *ctx, const struct intent *intents, size_t count, struct error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool finished = false;
+
+        while (!finished) {
+            if (worker_is_stopping(ctx->shared))
+                return error_set(err, STATUS_CANCELLED, "the worker is stopping");
+            TRY(worker_transaction_step(ctx->store, &intents[i], &finished, err));
+        }
+    }
+    return STATUS_OK;
+}

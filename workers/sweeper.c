@@ -1,0 +1,40 @@
+/*
+ * sweeper.c - a round is made of bounded pieces, so that a stop is noticed between two.
+ */
+#include "workers/sweeper.h"
+
+#include "base/log.h"
+#include "workers/worker.h"
+
+enum { DEAD_ROW_AGE_S = 3600, PIECE_PAUSE_MS = 20 };
+
+static void sweep_round(struct worker_ctx *ctx)
+{
+    struct sweep_counts counts = { 0 };
+    struct error err = { 0 };
+    bool more = true;
+
+    while (more && worker_pause(ctx, PIECE_PAUSE_MS)) {
+        more = false;
+        if (worker_sweep(ctx->store, DEAD_ROW_AGE_S, ctx->shared->config->retention_s, &counts, &more,
+                &err) != STATUS_OK) {
+            log_event(LOG_WARN, "sweep failed status=%s sqlstate=%s why=\"%s\"", status_name(err.status),
+                err.sqlstate[0] ? err.sqlstate : "-", err.message);
+            return;
+        }
+    }
+    if (counts.dead_rows + counts.markers + counts.transactions > 0)
+        log_event(LOG_INFO, "swept dead_rows=%lld markers=%lld transactions=%lld",
+            (long long)counts.dead_rows, (long long)counts.markers, (long long)counts.transactions);
+}
+
+void *sweeper_thread(void *argument)
+{
+    struct worker_ctx *ctx = argument;
+
+    while (worker_pause(ctx, ctx->shared->config->sweep_s * 1000)) {
+        if (atomic_load(&ctx->shared->held[0]))
+            sweep_round(ctx);
+    }
+    return NULL;
+}

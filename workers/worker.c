@@ -1,0 +1,99 @@
+/*
+ * worker.c - see the header.
+ */
+#include "workers/worker.h"
+
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+static const int64_t most_messages_per_stream = 100000;
+
+void worker_shared_init(struct worker_shared *shared, const struct worker_config *config)
+{
+    pthread_condattr_t attributes;
+
+    *shared = (struct worker_shared){ .config = config };
+    pthread_mutex_init(&shared->mutex, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&shared->stop, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+void worker_shared_cleanup(struct worker_shared *shared)
+{
+    pthread_cond_destroy(&shared->stop);
+    pthread_mutex_destroy(&shared->mutex);
+}
+
+void worker_stop(struct worker_shared *shared)
+{
+    pthread_mutex_lock(&shared->mutex);
+    atomic_store(&shared->stopping, true);
+    pthread_cond_broadcast(&shared->stop);
+    pthread_mutex_unlock(&shared->mutex);
+}
+
+bool worker_is_stopping(const struct worker_shared *shared)
+{
+    return atomic_load(&shared->stopping);
+}
+
+enum status worker_ctx_init(
+    struct worker_ctx *ctx, struct worker_shared *shared, int index, const char *role, struct error *err)
+{
+    const struct worker_config *config = shared->config;
+    struct queue_options options = {
+        .redis = config->redis,
+        .shards = (int)config->queue_shards,
+        .most_messages = most_messages_per_stream,
+    };
+
+    *ctx = (struct worker_ctx){ .shared = shared, .index = index, .now_us = clock_monotonic_us };
+    arena_init(&ctx->arena);
+    if (getrandom(&ctx->random, sizeof(ctx->random), 0) != (ssize_t)sizeof(ctx->random))
+        ctx->random = (uint64_t)clock_ticks() + (uint64_t)index;
+    options.consumer = arena_format(&ctx->arena, "%s-%s%d", config->name, role, index).data;
+    TRY(queue_open(&options, &ctx->queue, err));
+    return worker_store_open(config->postgres, config->name, &ctx->store, err);
+}
+
+void worker_ctx_cleanup(struct worker_ctx *ctx)
+{
+    queue_close(ctx->queue);
+    worker_store_close(ctx->store);
+    arena_cleanup(&ctx->arena);
+}
+
+/* splitmix64: good enough to spread retries. */
+uint64_t worker_random(struct worker_ctx *ctx)
+{
+    uint64_t z = (ctx->random += UINT64_C(0x9e3779b97f4a7c15));
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+bool worker_pause(struct worker_ctx *ctx, int64_t ms)
+{
+    struct worker_shared *shared = ctx->shared;
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += (time_t)(ms / 1000);
+    until.tv_nsec += (long)(ms % 1000 * 1000000);
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&shared->mutex);
+    while (!atomic_load(&shared->stopping)) {
+        if (pthread_cond_timedwait(&shared->stop, &shared->mutex, &until) != 0)
+            break;
+    }
+    pthread_mutex_unlock(&shared->mutex);
+    return !worker_is_stopping(shared);
+}

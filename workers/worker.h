@@ -1,0 +1,60 @@
+/*
+ * worker.h - what the threads of one worker process share, and what each has of its own.
+ *
+ * Threads share this struct's atomics and nothing else; leases, queue mode and lag are told by the relay
+ * to everybody. A worker_ctx belongs to its thread. Clock and randomness come through it, so that tests
+ * own them.
+ */
+#ifndef WORKERS_WORKER_H
+#define WORKERS_WORKER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "queue/queue.h"
+#include "store/worker_store.h"
+#include "workers/config.h"
+
+struct worker_shared {
+    const struct worker_config *config;
+
+    atomic_bool stopping;
+    pthread_mutex_t mutex; /* for the condition only */
+    pthread_cond_t stop;   /* on the monotonic clock */
+
+    atomic_bool held[LEASE_LANES]; /* the lanes this worker has leases of */
+    atomic_bool streaming;         /* false: take intents from PostgreSQL, Redis cannot be relied on */
+    atomic_llong lag_us;
+};
+
+void worker_shared_init(struct worker_shared *shared, const struct worker_config *config);
+void worker_shared_cleanup(struct worker_shared *shared);
+
+/* Tell every thread to finish; wakes those that pause. */
+void worker_stop(struct worker_shared *shared);
+bool worker_is_stopping(const struct worker_shared *shared);
+
+struct worker_ctx {
+    struct worker_shared *shared;
+    struct worker_store *store;
+    struct queue *queue;
+    struct arena arena; /* of the turn under way */
+    int index;          /* among the consumers, from 0 */
+    uint64_t random;    /* state of worker_random */
+    int64_t (*now_us)(void);
+};
+
+/* Connections of its own for one thread; nothing is connected yet. name: this thread's, for Redis. */
+MUST_USE enum status worker_ctx_init(
+    struct worker_ctx *ctx, struct worker_shared *shared, int index, const char *role, struct error *err);
+void worker_ctx_cleanup(struct worker_ctx *ctx);
+
+uint64_t worker_random(struct worker_ctx *ctx);
+
+/* Wait; returns false, at once, when the worker stops. */
+bool worker_pause(struct worker_ctx *ctx, int64_t ms);
+
+#endif
