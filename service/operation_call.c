@@ -16,9 +16,6 @@
 #include "domain/reason.h"
 #include "service/call.h"
 
-/* A wait answers OK with the state as it is a little before the caller gives up. */
-enum { WAIT_MARGIN_MOST_US = 500000, WAIT_MARGIN_SHARE = 5 };
-
 struct operation_call {
     struct rpc_call *call;
     const struct method *method;
@@ -67,17 +64,6 @@ static void done(struct operation *operation)
     reply(CONTAINER_OF(operation, struct operation_call, operation));
 }
 
-static int64_t deadline_of(enum operation_kind kind, int64_t deadline_us)
-{
-    int64_t left, margin;
-
-    if (deadline_us == INT64_MAX || (kind != OPERATION_RUN_WAIT && kind != OPERATION_TRANSACTION_WAIT))
-        return deadline_us;
-    left = deadline_us - clock_monotonic_us();
-    margin = left / WAIT_MARGIN_SHARE;
-    return deadline_us - (margin < WAIT_MARGIN_MOST_US ? margin : WAIT_MARGIN_MOST_US);
-}
-
 static enum status decode(struct operation_call *state, struct str message, struct error *err)
 {
     struct operation *operation = &state->operation;
@@ -90,9 +76,8 @@ static enum status decode(struct operation_call *state, struct str message, stru
     operation->account = state->ctx.account;
     operation->arena = state->ctx.arena;
     operation->done = done;
-    TRY(state->method->decode(&state->ctx, operation, err));
-    operation->deadline_us = deadline_of(operation->kind, rpc_call_deadline_us(state->call));
-    return STATUS_OK;
+    operation->deadline_us = rpc_call_deadline_us(state->call);
+    return state->method->decode(&state->ctx, operation, err);
 }
 
 static void on_message(struct rpc_call *call, struct str message)
