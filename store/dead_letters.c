@@ -1,0 +1,214 @@
+/*
+ * dead_letters.c - counting failures, and giving up.
+ *
+ * All of it under the lock that whoever succeeds holds as well - the key's state row, or the transaction's
+ * row - so a failure is never counted, nor a key buried, beside a success: what has nothing open any more has
+ * nothing to be counted.
+ */
+#include "store/source_keys.h"
+#include "store/sql.h"
+#include "store/transaction_store.h"
+#include "store/worker_store_internal.h"
+
+struct failing {
+    const struct intent *intent;
+    const struct error *cause; /* NULL: to be buried */
+    int64_t delay_ms;
+    int32_t failures;
+
+    /* Of an attempt. */
+    struct source_keys keys;
+    struct open_intents open;
+};
+
+static bool is_transaction(const struct failing *failing)
+{
+    return failing->intent->kind == INTENT_TRANSACTION;
+}
+
+/* The key's columns, as the first five parameters of the letter statements. */
+static void letter_params(const struct failing *failing, struct arena *arena, struct pg_params *params)
+{
+    const struct intent *intent = failing->intent;
+
+    pg_params_init(params, arena);
+    pg_add_int2(params, intent->kind);
+    pg_add_int8(params, intent->table_id);
+    pg_add_bytes(params, intent->key.partition);
+    pg_add_bytes(params, intent->key.row);
+    pg_add_int2(params, is_transaction(failing) ? transaction_bucket(intent->key.row)
+                                                : bucket_of(intent->table_id, intent->key.partition));
+}
+
+/* ---- the lock, and whether anything is open ---- */
+
+static enum status hold_transaction(
+    struct session *session, struct failing *failing, bool *is_open, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT row = NULL;
+    int64_t now_us = 0;
+
+    TRY(session_send_begin(session, err));
+    pg_params_init(&params, &session->arena);
+    transaction_add_key(&params, failing->intent->key.partition, failing->intent->key.row);
+    TRY(pg_send(&session->pg, &sql_transaction_lock, &params, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(session_take_begin(session, &now_us, err));
+    TRY(pg_next(&session->pg, &row, err));
+    TRY(pg_end(&session->pg, err));
+    *is_open = PQntuples(row) > 0 && !transaction_is_final((enum transaction_state)pg_int2(row, 0, 1));
+    return STATUS_OK;
+}
+
+static enum status hold_source_key(
+    struct session *session, struct failing *failing, bool *is_open, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT intents = NULL;
+    PG_RESULT states = NULL;
+    int64_t now_us = 0;
+
+    source_keys_build(&failing->keys, session, &session->arena, failing->intent, 1);
+    TRY(session_send_begin(session, err));
+    TRY(source_keys_send_lock(session, &failing->keys, err));
+    source_keys_params(&failing->keys, &session->arena, &params);
+    TRY(pg_send(&session->pg, &sql_state_get, &params, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(session_take_begin(session, &now_us, err));
+    TRY(pg_done(&session->pg, err));
+    TRY(pg_next(&session->pg, &intents, err));
+    TRY(pg_next(&session->pg, &states, err));
+    TRY(pg_end(&session->pg, err));
+    source_keys_mark_open(&failing->keys, intents, &session->arena, &failing->open);
+    failing->keys.keys[0].applied = pg_int8(states, 0, 1);
+    *is_open = failing->keys.keys[0].is_open;
+    return STATUS_OK;
+}
+
+static bool was_made_here(const struct source_key *key)
+{
+    return key->applied == 0;
+}
+
+static enum status hold(struct session *session, struct failing *failing, bool *is_open, struct error *err)
+{
+    return is_transaction(failing) ? hold_transaction(session, failing, is_open, err)
+                                   : hold_source_key(session, failing, is_open, err);
+}
+
+static enum status commit(struct session *session, struct failing *failing, int statements, struct error *err)
+{
+    if (!is_transaction(failing))
+        TRY(source_keys_send_state_delete(session, &failing->keys, was_made_here, &statements, err));
+    TRY(session_send_commit(session, err));
+    return session_take_commit(session, statements, err);
+}
+
+/* ---- counting ---- */
+
+static struct str describe(const struct error *cause, struct arena *arena)
+{
+    return arena_format(arena, "%s%s%s: %s", cause->reason ? cause->reason : status_name(cause->status),
+        cause->sqlstate[0] ? " " : "", cause->sqlstate, cause->message);
+}
+
+static enum status count_failure(struct session *session, void *context, struct error *err)
+{
+    struct failing *failing = context;
+    struct pg_params params;
+    PG_RESULT counted = NULL;
+    bool is_open = false;
+
+    failing->failures = 0;
+    TRY(hold(session, failing, &is_open, err));
+    if (!is_open) {
+        pg_recover(&session->pg); /* rolls back: somebody else has done it */
+        return STATUS_OK;
+    }
+    letter_params(failing, &session->arena, &params);
+    pg_add_bytes(&params, describe(failing->cause, &session->arena));
+    TRY(pg_query(&session->pg, &sql_letter_count, &params, &counted, err));
+    TRY(commit(session, failing, 0, err));
+    failing->failures = pg_int4(counted, 0, 0);
+    return STATUS_OK;
+}
+
+enum status worker_count_failure(struct worker_store *store, const struct intent *intent,
+    const struct error *cause, int32_t *failures, struct error *err)
+{
+    struct failing failing = { .intent = intent, .cause = cause };
+
+    TRY(worker_attempt(store, count_failure, &failing, err));
+    *failures = failing.failures;
+    return STATUS_OK;
+}
+
+static enum status retry_after(struct session *session, void *context, struct error *err)
+{
+    struct failing *failing = context;
+    struct pg_params params;
+    PG_RESULT result = NULL;
+
+    letter_params(failing, &session->arena, &params);
+    pg_add_int8(&params, failing->delay_ms);
+    return pg_query(&session->pg, &sql_letter_retry, &params, &result, err);
+}
+
+enum status worker_retry_after(
+    struct worker_store *store, const struct intent *intent, int64_t delay_ms, struct error *err)
+{
+    struct failing failing = { .intent = intent, .delay_ms = delay_ms };
+
+    return worker_attempt(store, retry_after, &failing, err);
+}
+
+/* ---- giving up ---- */
+
+static enum status send_transaction_end(struct session *session, struct failing *failing, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    transaction_add_key(&params, failing->intent->key.partition, failing->intent->key.row);
+    TRY(pg_send(&session->pg, &sql_transaction_bury, &params, err));
+    pg_params_init(&params, &session->arena);
+    pg_add_int2(&params, transaction_bucket(failing->intent->key.row));
+    pg_add_bytes(&params, failing->intent->key.partition);
+    pg_add_bytes(&params, failing->intent->key.row);
+    return pg_send(&session->pg, &sql_transaction_intent_delete, &params, err);
+}
+
+static enum status bury(struct session *session, void *context, struct error *err)
+{
+    struct failing *failing = context;
+    struct pg_params params;
+    bool is_open = false;
+    int statements = 0;
+
+    TRY(hold(session, failing, &is_open, err));
+    if (!is_open && !is_transaction(failing)) {
+        pg_recover(&session->pg);
+        return STATUS_OK;
+    }
+    if (is_open) {
+        letter_params(failing, &session->arena, &params);
+        TRY(pg_send(&session->pg, &sql_letter_bury, &params, err));
+        statements++;
+    }
+    if (is_transaction(failing)) { /* an intent that outlived its transaction goes in any case */
+        TRY(send_transaction_end(session, failing, err));
+        statements += 2;
+    } else {
+        TRY(source_keys_send_intent_delete(session, &failing->open, err));
+        statements++;
+    }
+    return commit(session, failing, statements, err);
+}
+
+enum status worker_bury(struct worker_store *store, const struct intent *intent, struct error *err)
+{
+    struct failing failing = { .intent = intent };
+
+    return worker_attempt(store, bury, &failing, err);
+}

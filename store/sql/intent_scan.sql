@@ -1,0 +1,18 @@
+-- Open intents of the buckets $1..$2, from id $3 on, at least $4 microseconds old, whose key is not waiting for
+-- its next retry; oldest first, $5 at most. By (bucket, id).
+select i.bucket, i.id, i.kind, i.table_id, i.partition_key, i.row_key, i.version
+from generate_series($1::int4, $2::int4) b(bucket)
+cross join lateral (
+    select x.bucket, x.id, x.kind, x.table_id, x.partition_key, x.row_key, x.version
+    from intents x
+    where x.bucket = b.bucket::int2 and x.id >= $3::uuid
+        and x.id < (lpad(to_hex((extract(epoch from now()) * 1000000)::int8 - $4::int8), 16, '0')
+            || repeat('0', 16))::uuid
+        and not exists (
+            select from dead_letters d
+            where d.kind = x.kind and d.table_id = x.table_id and d.partition_key = x.partition_key
+                and d.row_key = x.row_key and d.index_id = 0 and d.bucket = x.bucket and d.next_try > now())
+    order by x.id
+    limit $5::int8) i
+order by i.id
+limit $5::int8
