@@ -5,9 +5,23 @@
 
 #include <stddef.h>
 
+#include "queue/redis_url.h"
+
 #define FIELD(name) offsetof(struct worker_config, name)
 
 static const char *const log_levels[] = { "debug", "info", "warn", "error", NULL };
+
+static bool is_redis_url(const char *value)
+{
+    struct arena arena;
+    struct redis_url url;
+    bool valid;
+
+    arena_init(&arena);
+    valid = redis_url_parse(value, &arena, &url, NULL) == STATUS_OK;
+    arena_cleanup(&arena);
+    return valid;
+}
 
 static const struct config_setting settings[] = { { .name = "TAVOLA_POSTGRES",
                                                       .type = CONFIG_SECRET,
@@ -18,7 +32,9 @@ static const struct config_setting settings[] = { { .name = "TAVOLA_POSTGRES",
         .type = CONFIG_SECRET,
         .offset = FIELD(redis),
         .required = true,
-        .help = "redis://[user:password@]host:port[/db] or unix:/path; may be down, then workers poll" },
+        .accepts = is_redis_url,
+        .allowed = "redis://[user:password@]host:port[/db] or unix:/path",
+        .help = "address of Redis; while it is down workers poll the database" },
     { .name = "TAVOLA_QUEUE_SHARDS",
         .type = CONFIG_INT,
         .offset = FIELD(queue_shards),

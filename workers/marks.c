@@ -7,9 +7,14 @@
 
 static const int64_t start_every_us = INT64_C(180) * 1000 * 1000;
 
+bool marks_start_is_due(const struct marks *marks, int lane, int64_t now_us)
+{
+    return now_us >= marks->next_start_us[lane];
+}
+
 const char *marks_from(struct marks *marks, int lane, int64_t now_us)
 {
-    if (now_us >= marks->next_start_us[lane]) {
+    if (marks_start_is_due(marks, lane, now_us)) {
         marks->next_start_us[lane] = now_us + start_every_us;
         marks->low[lane][0] = '\0';
     }

@@ -6,6 +6,7 @@
 #ifndef WORKERS_MARKS_H
 #define WORKERS_MARKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "store/worker_store.h"
@@ -17,6 +18,9 @@ struct marks {
 
 /* Where to begin in this lane now: "" or an id; borrowed; the scan writes the next mark to low[lane]. */
 const char *marks_from(struct marks *marks, int lane, int64_t now_us);
+
+/* Whether marks_from would say "". */
+bool marks_start_is_due(const struct marks *marks, int lane, int64_t now_us);
 
 /* Scan every lane from the start next time. */
 void marks_forget(struct marks *marks);

@@ -4,6 +4,8 @@
  */
 #include "workers/relay.h"
 
+#include <stdlib.h>
+
 #include "base/failpoint.h"
 #include "base/log.h"
 
@@ -74,6 +76,7 @@ static enum status update_watermarks(struct relay *relay, struct error *err)
         return STATUS_OK;
     TRY(worker_update_watermarks(ctx->store, relay->held, &lag_us, &open_intents, err));
     relay->next_watermark_us = ctx->now_us() + WATERMARK_EVERY_MS * 1000;
+    relay->open_intents = open_intents;
     atomic_store(&ctx->shared->lag_us, lag_us);
     log_event(
         LOG_DEBUG, "lag_ms=%lld open_intents=%lld", (long long)(lag_us / 1000), (long long)open_intents);
@@ -83,35 +86,54 @@ static enum status update_watermarks(struct relay *relay, struct error *err)
 /* ---- publishing ---- */
 
 struct feeding {
+    bool wanted; /* there is something open; else only lanes that are due from the start are scanned */
     int64_t min_age_ms;
     bool more;        /* a lane has further intents */
     bool refused;     /* Redis did not take them */
     struct error why; /* refused */
 };
 
+/* Leave out what was published a moment ago and is under way. */
+static size_t drop_recent(struct relay *relay, struct intent *intents, size_t count)
+{
+    int64_t now_us = relay->ctx->now_us();
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!recent_has(&relay->recent, &intents[i], now_us))
+            intents[kept++] = intents[i];
+    }
+    return kept;
+}
+
 static enum status publish_lane(struct relay *relay, int lane, struct feeding *feeding, struct error *err)
 {
     struct worker_ctx *ctx = relay->ctx;
     struct intent *intents = NULL;
-    size_t count = 0, published = 0;
+    size_t found = 0, count, published = 0;
     char low[33];
 
     TRY(worker_scan_intents(ctx->store, lane, marks_from(&relay->marks, lane, ctx->now_us()),
-        feeding->min_age_ms, MOST_PER_LANE, &ctx->arena, &intents, &count, low, err));
+        feeding->min_age_ms, MOST_PER_LANE, &ctx->arena, &intents, &found, low, err));
     memcpy(relay->marks.low[lane], low, sizeof(low));
+    count = drop_recent(relay, intents, found);
     if (count == 0)
         return STATUS_OK;
     feeding->refused = queue_publish(ctx->queue, intents, count, &published, &feeding->why) != STATUS_OK;
     FAILPOINT("relay.after_publish");
+    for (size_t i = 0; i < count && published == count; i++)
+        recent_note(&relay->recent, &intents[i], ctx->now_us());
     log_event(LOG_DEBUG, "relayed lane=%d intents=%zu published=%zu", lane, count, published);
-    feeding->more = feeding->more || count == MOST_PER_LANE;
+    feeding->more = feeding->more || found == MOST_PER_LANE;
     return STATUS_OK;
 }
 
 static enum status publish_lanes(struct relay *relay, struct feeding *feeding, struct error *err)
 {
     for (int lane = 0; lane < LEASE_LANES && !feeding->refused; lane++) {
-        if (!relay->held[lane])
+        bool due = marks_start_is_due(&relay->marks, lane, relay->ctx->now_us());
+
+        if (!relay->held[lane] || !(feeding->wanted || due))
             continue;
         arena_cleanup(&relay->ctx->arena);
         TRY(publish_lane(relay, lane, feeding, err));
@@ -131,7 +153,7 @@ static enum status feed_queue(struct relay *relay, bool *more, struct error *err
 {
     struct worker_ctx *ctx = relay->ctx;
     struct queue_state state;
-    struct feeding feeding = { .min_age_ms = MISSED_AFTER_MS };
+    struct feeding feeding = { .wanted = relay->open_intents > 0, .min_age_ms = MISSED_AFTER_MS };
 
     if (ctx->now_us() < relay->refused_until_us)
         return STATUS_OK;
@@ -141,6 +163,7 @@ static enum status feed_queue(struct relay *relay, bool *more, struct error *err
     }
     if (!state.has_epoch) {
         marks_forget(&relay->marks);
+        recent_forget(&relay->recent);
         feeding.min_age_ms = 0;
     }
     if (!state.has_epoch || state.length - state.pending < ctx->shared->config->claim_batch)
@@ -173,13 +196,15 @@ bool relay_pass(struct relay *relay)
 
 void *relay_thread(void *argument)
 {
-    struct relay relay = { .ctx = argument };
+    struct relay *relay = xcalloc(1, sizeof(*relay));
     struct error err = { 0 };
     bool more = false;
 
-    while (worker_pause(relay.ctx, more ? 1 : PASS_PAUSE_MS))
-        more = relay_pass(&relay);
-    if (relay.store_available && worker_release_leases(relay.ctx->store, &err) != STATUS_OK)
+    relay->ctx = argument;
+    while (worker_pause(relay->ctx, more ? 1 : PASS_PAUSE_MS))
+        more = relay_pass(relay);
+    if (relay->store_available && worker_release_leases(relay->ctx->store, &err) != STATUS_OK)
         log_event(LOG_WARN, "releasing leases failed why=\"%s\"", err.message);
+    free(relay);
     return NULL;
 }

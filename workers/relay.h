@@ -9,11 +9,14 @@
 #define WORKERS_RELAY_H
 
 #include "workers/marks.h"
+#include "workers/recent.h"
 #include "workers/worker.h"
 
 struct relay {
     struct worker_ctx *ctx;
     struct marks marks;
+    struct recent recent;
+    int64_t open_intents; /* as of the last watermark */
     bool held[LEASE_LANES];
     int64_t next_leases_us;
     int64_t next_watermark_us;

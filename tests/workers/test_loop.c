@@ -216,6 +216,7 @@ static void given_a_worker(void)
     open_client();
     relay_pass(&relay);
     fake.scans_from_start = 0;
+    now_us += 1000 * 1000; /* the next pass looks at everything again */
 }
 
 static void the_worker_goes(void)
@@ -484,6 +485,19 @@ START_TEST(the_relay_publishes_what_was_missed)
 }
 END_TEST
 
+START_TEST(what_is_under_way_is_not_published_again_at_once)
+{
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");
+    relay_pass(&relay);
+    relay_pass(&relay);
+    check_queue(1, 0);
+
+    now_us += 4 * 1000 * 1000;
+    relay_pass(&relay);
+    check_queue(2, 0);
+}
+END_TEST
+
 START_TEST(the_relay_adds_nothing_to_streams_that_have_work)
 {
     fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");
@@ -586,6 +600,7 @@ Suite *test_loop_suite(void)
     tcase_add_checked_fixture(relays, given_a_worker, the_worker_goes);
     tcase_set_timeout(relays, 30);
     tcase_add_test(relays, the_relay_publishes_what_was_missed);
+    tcase_add_test(relays, what_is_under_way_is_not_published_again_at_once);
     tcase_add_test(relays, the_relay_adds_nothing_to_streams_that_have_work);
     tcase_add_test(relays, after_a_flush_everything_open_is_published_from_the_start);
     tcase_add_test(relays, every_few_minutes_a_scan_begins_at_the_start);

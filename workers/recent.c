@@ -1,0 +1,39 @@
+/*
+ * recent.c - one slot per hash of the id; a later intent takes an earlier one's place.
+ */
+#include "workers/recent.h"
+
+#include <string.h>
+
+static const int64_t remember_us = 3 * 1000 * 1000;
+
+/* FNV-1a over bucket and id. */
+static uint64_t hash_of(const struct intent *intent)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)(uint16_t)intent->bucket;
+
+    for (const char *c = intent->id; *c; c++)
+        hash = (hash ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+bool recent_has(const struct recent *recent, const struct intent *intent, int64_t now_us)
+{
+    uint64_t hash = hash_of(intent);
+    const struct recent_slot *slot = &recent->slots[hash % RECENT_SLOTS];
+
+    return slot->hash == hash && now_us < slot->until_us;
+}
+
+void recent_note(struct recent *recent, const struct intent *intent, int64_t now_us)
+{
+    uint64_t hash = hash_of(intent);
+
+    recent->slots[hash % RECENT_SLOTS] =
+        (struct recent_slot){ .hash = hash, .until_us = now_us + remember_us };
+}
+
+void recent_forget(struct recent *recent)
+{
+    memset(recent, 0, sizeof(*recent));
+}
