@@ -242,7 +242,7 @@ static enum status commit_step(
         TRY(send_intent_delete(session, work->intent, err));
         statements++;
     }
-    FAILPOINT("step.before_commit");
+    FAILPOINT_TRY("step.before_commit", err);
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, statements, err));
     FAILPOINT("step.after_commit");

@@ -1,0 +1,10 @@
+-- Keys of a table's entities in key order, and how large each is. $1 table id, from ($2, $3) on, or strictly
+-- behind it when $4; $5 how many.
+select e.partition_key, e.row_key, octet_length(e.properties)::int8
+from entities e
+where e.table_id = $1::int8
+  and (e.partition_key, e.row_key) >= ($2::text, $3::text)
+  and (not $4::bool or (e.partition_key, e.row_key) > ($2::text, $3::text))
+  and not e.dead
+order by e.partition_key, e.row_key
+limit $5::int8

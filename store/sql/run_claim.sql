@@ -1,0 +1,12 @@
+-- Take a running operation that nobody works on, the one left alone longest. $1 owner, $2 for how many
+-- milliseconds. It spreads work, nothing relies on it: whoever works on is held up by run_checkpoint.
+update operations
+set owner = $1::text, until = now() + $2::int8 * interval '1 millisecond'
+where operation_id = (
+    select operation_id from operations
+    where state = 1 and until <= now()
+    order by until, operation_id
+    limit 1
+    for update skip locked
+)
+returning operation_id, kind, table_id, index_id, phase, has_cursor, cursor_partition, cursor_row, done, total, faults

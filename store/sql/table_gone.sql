@@ -1,0 +1,2 @@
+-- The end of a deleted table. $1 table id.
+delete from tables where table_id = $1::int8 and not live
