@@ -215,7 +215,6 @@ struct outcome_index {
     size_t count;
     bool more;
     struct str position;
-    struct run_view run; /* drop */
 };
 
 /* ---- transactions ---- */
