@@ -1,0 +1,453 @@
+/*
+ * test_reconcile.c - entries converge to their sources, whatever happens in between: guards G8, G9, G10.
+ */
+#include <check.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "tests/support/worker_world.h"
+
+static struct world world;
+
+static void setup(void)
+{
+    world_open(&world);
+    world_index(&world, BY_CITY, "City", 0);
+}
+
+static void teardown(void)
+{
+    world_close(&world);
+}
+
+/* ---- one after the other ---- */
+
+START_TEST(a_new_entity_gets_its_entry)
+{
+    int64_t version = world_put(&world, "r1", "Bonn", "x");
+
+    struct reconcile_counts counts = world_reconcile(&world, "r1");
+
+    ck_assert_int_eq(counts.keys, 1);
+    ck_assert_int_eq(counts.entries_written, 1);
+    ck_assert_int_eq(counts.intents_removed, 1);
+    ck_assert_int_eq(world_entries(&world, BY_CITY), 1);
+    ck_assert_int_eq(
+        test_number(world.sql, "select version from entities where table_id = %d", BY_CITY), version);
+    ck_assert_int_eq(test_number(world.sql, "select applied from index_state"), version);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from entities e join entities s using (ts) "
+                                            "where e.table_id = 2000 and s.table_id = 1000"),
+        1);
+    world_check(&world);
+}
+END_TEST
+
+START_TEST(a_changed_value_moves_the_entry_and_moves_it_back)
+{
+    static const char *const cities[] = { "Bonn", "Rome", "Bonn" };
+
+    for (size_t i = 0; i < ARRAY_LEN(cities); i++) {
+        world_put(&world, "r1", cities[i], "x");
+        world_reconcile(&world, "r1");
+
+        ck_assert_str_eq(
+            test_text(world.sql, "select partition_key from entities where table_id = %d", BY_CITY),
+            cities[i]);
+        world_check(&world);
+    }
+}
+END_TEST
+
+START_TEST(changes_that_came_together_are_one_reading)
+{
+    world_put(&world, "r1", "Bonn", "x");
+    world_put(&world, "r1", "Rome", "x");
+    world_put(&world, "r1", "Bonn", "y");
+
+    struct reconcile_counts counts = world_reconcile(&world, "r1");
+
+    ck_assert_int_eq(counts.intents_removed, 3);
+    ck_assert_int_eq(counts.entries_written, 1);
+    world_check(&world);
+}
+END_TEST
+
+START_TEST(a_deleted_entity_leaves_neither_entry_nor_state_and_comes_back)
+{
+    world_put(&world, "r1", "Bonn", "x");
+    world_reconcile(&world, "r1");
+    world_delete(&world, "r1");
+    struct reconcile_counts counts = world_reconcile(&world, "r1");
+
+    ck_assert_int_eq(counts.entries_deleted, 1);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from entities where table_id = %d", BY_CITY), 0);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from index_state"), 0);
+
+    world_put(&world, "r1", "Bonn", "x");
+    world_reconcile(&world, "r1");
+    world_check(&world);
+    ck_assert_int_eq(world_entries(&world, BY_CITY), 1);
+}
+END_TEST
+
+START_TEST(duplicates_and_late_messages_do_nothing)
+{
+    struct intent messages[] = { world_message("r2"), world_message("r1"), world_message("r2") };
+    struct reconcile_counts first = { 0 }, late = { 0 };
+    struct error err = { 0 };
+
+    world_put(&world, "r1", "Bonn", "x");
+    world_put(&world, "r2", "Rome", "x");
+
+    ck_assert_int_eq(worker_reconcile(world.worker, messages, 3, false, &first, &err), STATUS_OK);
+    ck_assert_int_eq(worker_reconcile(world.worker, messages, 3, false, &late, &err), STATUS_OK);
+
+    ck_assert_int_eq(first.keys, 2);
+    ck_assert_int_eq(first.entries_written, 2);
+    ck_assert_int_eq(late.keys, 0);
+    world_check(&world);
+}
+END_TEST
+
+START_TEST(a_key_without_intents_beside_one_with_is_left_alone)
+{
+    struct intent messages[] = { world_message("open"), world_message("unknown") };
+    struct reconcile_counts counts = { 0 };
+    struct error err = { 0 };
+
+    world_put(&world, "open", "Bonn", "x");
+
+    ck_assert_int_eq(worker_reconcile(world.worker, messages, 2, false, &counts, &err), STATUS_OK);
+
+    ck_assert_int_eq(counts.keys, 1);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from index_state"), 1);
+    world_check(&world);
+}
+END_TEST
+
+START_TEST(all_indexes_follow_and_sparse_ones_skip)
+{
+    world_index(&world, BY_NOTE, "Note", 0);
+    world_put(&world, "r1", "Bonn", "x");
+    world_put(&world, "r2", NULL, "y");
+    world_put(&world, "r3", "Rome", NULL);
+    world_put(&world, "r4", NULL, NULL);
+
+    world_reconcile_all(&world);
+
+    ck_assert_int_eq(world_entries(&world, BY_CITY), 2);
+    ck_assert_int_eq(world_entries(&world, BY_NOTE), 2);
+    world_check(&world);
+
+    world_put(&world, "r1", NULL, "x");
+    world_reconcile_all(&world);
+    ck_assert_int_eq(world_entries(&world, BY_CITY), 1);
+    world_check(&world);
+}
+END_TEST
+
+START_TEST(an_entry_is_not_written_again_while_its_content_stays)
+{
+    world_index(&world, BY_NOTE, "Note", 0); /* keys only */
+    world_put(&world, "r1", "Bonn", "x");
+    world_reconcile(&world, "r1");
+    world_put(&world, "r1", "Rome", "x");
+
+    struct reconcile_counts counts = world_reconcile(&world, "r1");
+
+    ck_assert_int_eq(counts.entries_written, 1);
+    ck_assert_int_eq(counts.entries_deleted, 1);
+    world_check(&world);
+}
+END_TEST
+
+/* ---- indexes come and go ---- */
+
+START_TEST(a_worker_notices_an_index_that_was_made_meanwhile)
+{
+    world_put(&world, "r1", "Bonn", "x");
+    world_reconcile(&world, "r1");
+    world_index(&world, BY_NOTE, "Note", 0);
+    world_put(&world, "r1", "Rome", "x");
+
+    world_reconcile(&world, "r1");
+
+    ck_assert_int_eq(world_entries(&world, BY_NOTE), 1);
+    world_check(&world);
+}
+END_TEST
+
+START_TEST(only_force_reconciles_keys_without_intents)
+{
+    struct intent message = world_message("r1");
+    struct reconcile_counts counts = { 0 };
+    struct error err = { 0 };
+
+    world_put(&world, "r1", NULL, "x"); /* no entry, so no intent */
+    ck_assert_int_eq(world_intents(&world), 0);
+    world_index(&world, BY_NOTE, "Note", 0);
+
+    ck_assert_int_eq(world_reconcile(&world, "r1").keys, 0);
+    ck_assert_int_eq(world_entries(&world, BY_NOTE), 0);
+    ck_assert_int_eq(worker_reconcile(world.worker, &message, 1, true, &counts, &err), STATUS_OK);
+
+    ck_assert_int_eq(counts.keys, 1);
+    ck_assert_int_eq(world_entries(&world, BY_NOTE), 1);
+    world_check(&world);
+}
+END_TEST
+
+START_TEST(entries_of_an_index_being_dropped_are_left_to_the_drop)
+{
+    world_index(&world, BY_NOTE, "Note", 0);
+    world_put(&world, "r1", "Bonn", "x");
+    world_reconcile(&world, "r1");
+    world_change(&world, "update indexes set state = 4 where index_id = %d", BY_NOTE);
+    world_put(&world, "r1", "Rome", "y");
+
+    world_reconcile(&world, "r1");
+
+    ck_assert_int_eq(world_entries(&world, BY_NOTE), 1);
+    world_check(&world); /* of the index that is left */
+}
+END_TEST
+
+START_TEST(a_table_that_is_gone_loses_its_intents_and_states)
+{
+    world_put(&world, "r1", "Bonn", "x");
+    world_reconcile(&world, "r1");
+    world_put(&world, "r1", "Rome", "x");
+    world_put(&world, "r2", "Rome", "x");
+    world_change(&world, "update tables set live = false; update indexes set state = 4");
+
+    world_reconcile(&world, "r1");
+    world_reconcile(&world, "r2");
+
+    ck_assert_int_eq(world_intents(&world), 0);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from index_state"), 0);
+    ck_assert_int_eq(world_entries(&world, BY_CITY), 1);
+}
+END_TEST
+
+/* ---- violations ---- */
+
+START_TEST(a_violation_is_noted_and_goes_with_its_cause)
+{
+    world_index(&world, BY_NOTE, "Note", 3);
+    world_put(&world, "r1", "Bonn", "no number");
+
+    struct reconcile_counts counts = world_reconcile(&world, "r1");
+
+    ck_assert_int_eq(counts.violations, 1);
+    ck_assert_int_eq(world_entries(&world, BY_CITY), 1);
+    ck_assert_int_eq(
+        test_number(world.sql,
+            "select count(*) from dead_letters where kind = 1 and table_id = %d and partition_key = 'p' "
+            "and row_key = 'r1' and index_id = %d and dead and cause <> ''",
+            TABLE_ID, BY_NOTE),
+        1);
+
+    world_put(&world, "r1", "Bonn", "still none");
+    world_reconcile(&world, "r1");
+    ck_assert_int_eq(test_number(world.sql, "select failures from dead_letters"), 2);
+
+    world_put(&world, "r1", "Bonn", NULL);
+    world_reconcile(&world, "r1");
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from dead_letters"), 0);
+    world_check(&world);
+}
+END_TEST
+
+/* ---- beside others ---- */
+
+static void *reconcile_r1(void *unused)
+{
+    (void)unused;
+    world_reconcile(&world, "r1");
+    return NULL;
+}
+
+static void await_worker_in_lock(void)
+{
+    test_await(world.sql, "select count(*) from pg_stat_activity where datname = current_database() "
+                          "and application_name = 'tavola-worker' and wait_event_type = 'Lock'");
+}
+
+/* Guard G8: the source is read after the state row's lock, so what was written meanwhile is in. */
+START_TEST(the_source_is_read_after_the_lock)
+{
+    PGconn *other = test_connect(world.conninfo);
+    pthread_t thread;
+
+    world_put(&world, "r1", "Bonn", "x");
+    test_sql(other, "begin; insert into index_state values (%d, %d, 'p', 'r1', 0, '')",
+        world_message("r1").bucket, TABLE_ID);
+    ck_assert_int_eq(pthread_create(&thread, NULL, reconcile_r1, NULL), 0);
+    await_worker_in_lock();
+    world_put(&world, "r1", "Rome", "x");
+    test_sql(other, "rollback");
+    pthread_join(thread, NULL);
+
+    ck_assert_str_eq(
+        test_text(world.sql, "select partition_key from entities where table_id = %d", BY_CITY), "Rome");
+    world_check(&world);
+    PQfinish(other);
+}
+END_TEST
+
+/* Guard G9: a write after the reading keeps its intent, and with it its own reading. */
+START_TEST(an_intent_that_came_after_the_reading_stays)
+{
+    PGconn *other = test_connect(world.conninfo);
+    pthread_t thread;
+
+    world_put(&world, "r1", "Bonn", "x");
+    world_reconcile(&world, "r1");
+    world_put(&world, "r1", "Bonn", "y");
+    test_sql(other, "begin; select 1 from entities where table_id = %d for update", BY_CITY);
+    ck_assert_int_eq(pthread_create(&thread, NULL, reconcile_r1, NULL), 0);
+    await_worker_in_lock(); /* it has read, and waits to write the entry */
+    world_put(&world, "r1", "Rome", "z");
+    test_sql(other, "rollback");
+    pthread_join(thread, NULL);
+
+    ck_assert_int_eq(world_intents(&world), 1);
+    ck_assert_str_eq(
+        test_text(world.sql, "select partition_key from entities where table_id = %d", BY_CITY), "Bonn");
+    world_reconcile(&world, "r1");
+    world_check(&world);
+    PQfinish(other);
+}
+END_TEST
+
+static const char *const tables_of_a_reconcile[] = { "entities", "index_state", "intents", "commits" };
+
+/* Guard G10: entries, manifest and intents are one commit; whichever statement fails, nothing has happened.
+ */
+START_TEST(a_failure_anywhere_leaves_everything_as_it_was)
+{
+    const char *table = tables_of_a_reconcile[_i];
+    struct intent message = world_message("r1");
+    struct reconcile_counts counts = { 0 };
+    struct error err = { 0 };
+
+    world_put(&world, "r1", "Bonn", "x");
+    test_sql(world.sql,
+        "create function refuse() returns trigger language plpgsql as "
+        "$$begin raise exception 'refused'; end$$;"
+        "create trigger refuse before %s on %s for each row execute function refuse()",
+        _i == 0 || _i == 3 ? "insert" : "update or delete", table);
+
+    ck_assert_int_eq(worker_reconcile(world.worker, &message, 1, false, &counts, &err), STATUS_INTERNAL);
+
+    ck_assert_int_eq(counts.keys + counts.entries_written + counts.intents_removed, 0);
+    ck_assert_int_eq(world_intents(&world), 1);
+    ck_assert_int_eq(world_entries(&world, BY_CITY), 0);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from index_state"), 0);
+
+    test_sql(world.sql, "drop trigger refuse on %s", table);
+    world_reconcile(&world, "r1");
+    world_check(&world);
+}
+END_TEST
+
+START_TEST(a_lost_connection_is_no_failure)
+{
+    world_put(&world, "r1", "Bonn", "x");
+    world_reconcile(&world, "r1");
+    world_put(&world, "r1", "Rome", "x");
+    test_number(world.sql, "select count(pg_terminate_backend(pid)) from pg_stat_activity "
+                           "where datname = current_database() and application_name = 'tavola-worker'");
+
+    world_reconcile(&world, "r1");
+
+    world_check(&world);
+}
+END_TEST
+
+enum { KEYS = 24, ROUNDS = 15 };
+
+struct reconciler {
+    struct worker_store *worker;
+    bool backwards;
+};
+
+static void *reconcile_all_rounds(void *context)
+{
+    const struct reconciler *own = context;
+    struct intent messages[KEYS];
+    static const char *const rows[KEYS] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m",
+        "n", "o", "p", "q", "r", "s", "t", "u", "v", "w", "x" };
+
+    for (size_t i = 0; i < KEYS; i++)
+        messages[i] = world_message(rows[own->backwards ? KEYS - 1 - i : i]);
+    for (int round = 0; round < ROUNDS; round++) {
+        struct reconcile_counts counts = { 0 };
+        struct error err = { 0 };
+
+        ck_assert_msg(worker_reconcile(own->worker, messages, KEYS, true, &counts, &err) == STATUS_OK, "%s",
+            err.message);
+    }
+    return NULL;
+}
+
+START_TEST(reconcilers_of_the_same_keys_do_not_deadlock)
+{
+    static const char *const cities[] = { "Bonn", "Rome", NULL, "Oslo" };
+    struct reconciler there = { world_worker(&world, "there"), false };
+    struct reconciler back = { world_worker(&world, "back"), true };
+    pthread_t threads[2];
+    char row[2] = "a";
+
+    ck_assert_int_eq(pthread_create(&threads[0], NULL, reconcile_all_rounds, &there), 0);
+    ck_assert_int_eq(pthread_create(&threads[1], NULL, reconcile_all_rounds, &back), 0);
+    for (size_t i = 0; i < 3 * KEYS; i++) {
+        row[0] = (char)('a' + i % KEYS);
+        world_put(&world, row, cities[(i / KEYS + i) % ARRAY_LEN(cities)], "x");
+    }
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    worker_store_close(there.worker);
+    worker_store_close(back.worker);
+    world_reconcile_all(&world);
+
+    world_check(&world);
+    test_await(world.sql,
+        "select (count(*) <= 1)::int from pg_stat_activity where datname = current_database() "
+        "and application_name = 'tavola-worker'");
+    ck_assert_int_eq(
+        test_number(world.sql, "select deadlocks from pg_stat_database where datname = current_database()"),
+        0);
+}
+END_TEST
+
+Suite *test_reconcile_suite(void)
+{
+    Suite *suite = suite_create("reconcile");
+    TCase *tc = tcase_create("reconcile");
+
+    test_postgres_start();
+    tcase_set_timeout(tc, 30);
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, a_new_entity_gets_its_entry);
+    tcase_add_test(tc, a_changed_value_moves_the_entry_and_moves_it_back);
+    tcase_add_test(tc, changes_that_came_together_are_one_reading);
+    tcase_add_test(tc, a_deleted_entity_leaves_neither_entry_nor_state_and_comes_back);
+    tcase_add_test(tc, duplicates_and_late_messages_do_nothing);
+    tcase_add_test(tc, a_key_without_intents_beside_one_with_is_left_alone);
+    tcase_add_test(tc, all_indexes_follow_and_sparse_ones_skip);
+    tcase_add_test(tc, an_entry_is_not_written_again_while_its_content_stays);
+    tcase_add_test(tc, a_worker_notices_an_index_that_was_made_meanwhile);
+    tcase_add_test(tc, only_force_reconciles_keys_without_intents);
+    tcase_add_test(tc, entries_of_an_index_being_dropped_are_left_to_the_drop);
+    tcase_add_test(tc, a_table_that_is_gone_loses_its_intents_and_states);
+    tcase_add_test(tc, a_violation_is_noted_and_goes_with_its_cause);
+    tcase_add_test(tc, the_source_is_read_after_the_lock);
+    tcase_add_test(tc, an_intent_that_came_after_the_reading_stays);
+    tcase_add_loop_test(
+        tc, a_failure_anywhere_leaves_everything_as_it_was, 0, ARRAY_LEN(tables_of_a_reconcile));
+    tcase_add_test(tc, a_lost_connection_is_no_failure);
+    tcase_add_test(tc, reconcilers_of_the_same_keys_do_not_deadlock);
+    suite_add_tcase(suite, tc);
+    return suite;
+}

@@ -1,0 +1,287 @@
+/*
+ * worker_world.c - see the header. Tables and indexes are made with SQL: their creation is not what these
+ * tests are about.
+ */
+#include "tests/support/worker_world.h"
+
+#include <check.h>
+#include <endian.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "domain/index_codec.h"
+#include "domain/index_plan.h"
+#include "domain/limits.h"
+#include "domain/operation.h"
+#include "store/write_batch.h"
+
+void world_open(struct world *world)
+{
+    *world = (struct world){ .conninfo = test_database() };
+    arena_init(&world->arena);
+    world->sql = test_connect(world->conninfo);
+    session_init(&world->writer, world->conninfo, "test writer");
+    world->worker = world_worker(world, "worker-1");
+    world_change(world,
+        "insert into tables (table_id, account, name, folded, created, live) "
+        "values (%d, 'acme', 'People', 'people', 1, true)",
+        TABLE_ID);
+}
+
+void world_close(struct world *world)
+{
+    worker_store_close(world->worker);
+    session_cleanup(&world->writer);
+    PQfinish(world->sql);
+    arena_cleanup(&world->arena);
+}
+
+struct worker_store *world_worker(const struct world *world, const char *name)
+{
+    struct worker_store *worker = NULL;
+    struct error err = { 0 };
+
+    ck_assert_msg(
+        worker_store_open(world->conninfo, name, &worker, &err) == STATUS_OK, "worker: %s", err.message);
+    return worker;
+}
+
+/* ---- catalogue ---- */
+
+void world_change(struct world *world, const char *format, ...)
+{
+    char *sql = NULL;
+    va_list args;
+
+    va_start(args, format);
+    ck_assert_int_ge(vasprintf(&sql, format, args), 0);
+    va_end(args);
+    test_sql(world->sql, "begin; lock table write_fence in exclusive mode");
+    test_sql(world->sql, "%s", sql);
+    test_sql(world->sql, "update catalogue set version = version + 1; commit");
+    free(sql);
+}
+
+static const char *hex_of(struct world *world, struct str bytes)
+{
+    struct buf out;
+
+    buf_init(&out, &world->arena);
+    for (size_t i = 0; i < bytes.len; i++)
+        buf_format(&out, "%02x", (unsigned char)bytes.data[i]);
+    buf_append_byte(&out, 0);
+    return out.data;
+}
+
+void world_index(struct world *world, int64_t index_id, const char *property, int width)
+{
+    struct key_part part = { .text = str_of(property), .width = width };
+    struct str name = arena_format(&world->arena, "PeopleBy%lld", (long long)index_id);
+    struct index index = { .name = name,
+        .source_name = STR_LITERAL("People"),
+        .shape = INDEX_COPY,
+        .place = PLACE_OTHER_PARTITION,
+        .partition_key = { &part, 1 },
+        .projection = index_id == BY_CITY ? PROJECT_ALL : PROJECT_KEYS_ONLY };
+    const char *definition = hex_of(world, index_definition_encode(&index, &world->arena));
+
+    world_change(world,
+        "insert into tables (table_id, account, name, folded, created, live, index_id) "
+        "values (%lld, 'acme', '%s', lower('%s'), 1, true, %lld);"
+        "insert into indexes (index_id, source_table_id, account, name, folded, state, definition, "
+        "operation_id) "
+        "values (%lld, %d, 'acme', '%s', lower('%s'), %d, decode('%s', 'hex'), '')",
+        (long long)index_id, name.data, name.data, (long long)index_id, (long long)index_id, TABLE_ID,
+        name.data, name.data, INDEX_READY, definition);
+}
+
+/* ---- writing ---- */
+
+static void forget(void *context, const struct intent *intents, size_t count)
+{
+    (void)context;
+    (void)intents;
+    (void)count;
+}
+
+static int64_t run_write(struct world *world, struct write write)
+{
+    struct write_observer observer = { .intents_committed = forget };
+    struct operation operation = { .kind = OPERATION_WRITE,
+        .account = STR_LITERAL("acme"),
+        .table = STR_LITERAL("People"),
+        .arena = &world->arena,
+        .deadline_us = INT64_MAX,
+        .in.write = { .writes = &write, .count = 1, .atomic = true } };
+
+    write_batch_run(&world->writer, &operation, &observer);
+    arena_cleanup(&world->writer.arena);
+    ck_assert_msg(
+        operation.status == STATUS_OK, "write: %s", operation.error ? operation.error->message : "");
+    return operation.out.write.results[0].etag.version;
+}
+
+static void add(struct property_builder *builder, const char *name, const char *text)
+{
+    struct value value = { .type = PROPERTY_STRING, .bytes = str_of(text) };
+
+    if (text)
+        property_build(builder, str_of(name), &value);
+}
+
+static struct entity_key key_of(const char *row)
+{
+    return (struct entity_key){ STR_LITERAL("p"), str_of(row) };
+}
+
+int64_t world_put(struct world *world, const char *row, const char *city, const char *note)
+{
+    struct buf out;
+    struct property_builder builder = { .out = &out, .last_name = STR_EMPTY };
+
+    buf_init(&out, &world->arena);
+    add(&builder, "City", city);
+    add(&builder, "Note", note);
+    return run_write(
+        world, (struct write){
+                   .kind = WRITE_INSERT_OR_REPLACE, .key = key_of(row), .properties = { buf_str(&out) } });
+}
+
+void world_delete(struct world *world, const char *row)
+{
+    run_write(world,
+        (struct write){ .kind = WRITE_DELETE, .key = key_of(row), .condition = { .kind = CONDITION_EXISTS } });
+}
+
+/* ---- reconciling ---- */
+
+struct intent world_message(const char *row)
+{
+    struct entity_key key = key_of(row);
+
+    return (struct intent){ .bucket = bucket_of(TABLE_ID, key.partition),
+        .kind = INTENT_RECONCILE,
+        .table_id = TABLE_ID,
+        .key = key };
+}
+
+struct reconcile_counts world_reconcile(struct world *world, const char *row)
+{
+    struct intent message = world_message(row);
+    struct reconcile_counts counts = { 0 };
+    struct error err = { 0 };
+
+    ck_assert_msg(worker_reconcile(world->worker, &message, 1, false, &counts, &err) == STATUS_OK,
+        "reconcile: %s", err.message);
+    return counts;
+}
+
+struct reconcile_counts world_reconcile_all(struct world *world)
+{
+    enum { MOST = 1000 };
+    int lane = bucket_of(TABLE_ID, STR_LITERAL("p")) / (BUCKETS / LEASE_LANES);
+    struct reconcile_counts counts = { 0 };
+    struct intent *intents;
+    struct error err = { 0 };
+    char low[33];
+    size_t count;
+
+    ck_assert_msg(worker_scan_intents(world->worker, lane, "", 0, MOST, &world->arena, &intents, &count, low,
+                      &err) == STATUS_OK,
+        "scan: %s", err.message);
+    ck_assert_msg(worker_reconcile(world->worker, intents, count, false, &counts, &err) == STATUS_OK,
+        "reconcile: %s", err.message);
+    return counts;
+}
+
+/* ---- looking ---- */
+
+long long world_intents(const struct world *world)
+{
+    return test_number(world->sql, "select count(*) from intents");
+}
+
+long long world_entries(const struct world *world, int64_t index_id)
+{
+    return test_number(
+        world->sql, "select count(*) from entities where table_id = %lld and not dead", (long long)index_id);
+}
+
+/* Exactly this entry, with these bytes, and named by its source's manifest. */
+static void check_entry(struct world *world, const struct index_entry *entry, const char *source_row)
+{
+    struct manifest manifest;
+    bool named = false;
+    struct str hex;
+    struct buf bytes;
+
+    ck_assert_msg(
+        test_number(world->sql,
+            "select count(*) from entities where table_id = %lld and bucket = %d and not dead "
+            "and partition_key = convert_from(decode('%s', 'hex'), 'UTF8') "
+            "and row_key = convert_from(decode('%s', 'hex'), 'UTF8') and properties = decode('%s', 'hex')",
+            (long long)entry->index_id, entry->bucket, hex_of(world, entry->key.partition),
+            hex_of(world, entry->key.row), hex_of(world, entry->properties.bytes)) == 1,
+        "index %lld has not the entry of %s", (long long)entry->index_id, source_row);
+    hex = str_of(test_text(
+        world->sql, "select encode(manifest, 'hex') from index_state where row_key = '%s'", source_row));
+    buf_init(&bytes, &world->arena);
+    for (size_t i = 0; i + 1 < hex.len; i += 2) {
+        char digits[3] = { hex.data[i], hex.data[i + 1], 0 };
+
+        buf_append_byte(&bytes, (uint8_t)strtoul(digits, NULL, 16));
+    }
+    ck_assert(manifest_decode(buf_str(&bytes), &world->arena, &manifest));
+    for (size_t i = 0; i < manifest.count; i++)
+        named |= manifest.items[i].index_id == entry->index_id && manifest.items[i].digest == entry->digest &&
+                 entity_key_compare(&manifest.items[i].key, &entry->key) == 0;
+    ck_assert_msg(named, "the manifest of %s does not name its entry", source_row);
+}
+
+/* How many entries the index should have; each is checked. */
+static long long check_sources(struct world *world, const struct index *index, const PGresult *sources)
+{
+    long long wanted = 0;
+
+    for (int i = 0; i < PQntuples(sources); i++) {
+        struct entity_key key = { str_of(PQgetvalue(sources, i, 0)), str_of(PQgetvalue(sources, i, 1)) };
+        struct property_list properties = { str_of_bytes(
+            PQgetvalue(sources, i, 3), (size_t)PQgetlength(sources, i, 3)) };
+        struct index_entry entry;
+        const char *why;
+        uint64_t ts;
+
+        memcpy(&ts, PQgetvalue(sources, i, 2), sizeof(ts));
+        if (index_project(index, &key, (int64_t)be64toh(ts), properties, &world->arena, &entry, &why) !=
+            PROJECTED)
+            continue;
+        check_entry(world, &entry, key.row.data);
+        wanted++;
+    }
+    return wanted;
+}
+
+void world_check(struct world *world)
+{
+    PGresult *sources = PQexecParams(world->sql,
+        "select partition_key, row_key, ts, properties from entities where table_id = 1000 and not dead", 0,
+        NULL, NULL, NULL, NULL, 1);
+    struct error err = { 0 };
+    const struct table *table;
+    long long total = 0;
+
+    ck_assert_int_eq(world_intents(world), 0);
+    ck_assert_msg(session_ensure(&world->writer, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_msg(session_refresh(&world->writer, NULL, &err) == STATUS_OK, "%s", err.message);
+    table = catalogue_find_id(world->writer.catalogue, TABLE_ID);
+    for (size_t i = 0; table && i < table->index_count; i++) {
+        long long wanted = check_sources(world, table->indexes[i], sources);
+
+        ck_assert_int_eq(world_entries(world, table->indexes[i]->index_id), wanted);
+        total += wanted;
+    }
+    ck_assert_msg((test_number(world->sql, "select count(*) from index_state") > 0) == (total > 0),
+        "state rows without entries, or entries without state rows");
+    PQclear(sources);
+}

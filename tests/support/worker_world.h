@@ -1,0 +1,61 @@
+/*
+ * worker_world.h - a small world for tests of what workers do: a database of its own with one table and its
+ * indexes, somebody who writes, and a worker.
+ *
+ * The table has id TABLE_ID; its entities have the properties City and Note. Functions fail the test when the
+ * database refuses.
+ */
+#ifndef TESTS_SUPPORT_WORKER_WORLD_H
+#define TESTS_SUPPORT_WORKER_WORLD_H
+
+#include "domain/intent.h"
+#include "store/session.h"
+#include "store/worker_store.h"
+#include "tests/support/postgres_server.h"
+
+enum { TABLE_ID = 1000, BY_CITY = 2000, BY_NOTE = 2001 };
+
+struct world {
+    const char *conninfo;
+    PGconn *sql; /* for arranging and looking */
+    struct session writer;
+    struct worker_store *worker;
+    struct arena arena;
+};
+
+/* With the table People, and no index. */
+void world_open(struct world *world);
+void world_close(struct world *world);
+
+struct worker_store *world_worker(const struct world *world, const char *name);
+
+/*
+ * An index on one property, in state READY. BY_CITY projects everything, all others keys only. width > 0: it
+ * takes numbers only, so every text is a violation.
+ */
+void world_index(struct world *world, int64_t index_id, const char *property, int width);
+
+/* Run SQL as a catalogue change: through the fence, with a new version. */
+__attribute__((format(printf, 2, 3))) void world_change(struct world *world, const char *format, ...);
+
+/* Insert or replace, in partition "p"; NULL: without this property. Returns the version. */
+int64_t world_put(struct world *world, const char *row, const char *city, const char *note);
+void world_delete(struct world *world, const char *row);
+
+/* A message about a key, as the queue would bring it. */
+struct intent world_message(const char *row);
+
+/* Reconcile one key, or all keys with an open intent. */
+struct reconcile_counts world_reconcile(struct world *world, const char *row);
+struct reconcile_counts world_reconcile_all(struct world *world);
+
+/*
+ * Invariant I2: for every index, entries = manifests = project(source), byte by byte. All intents must have
+ * been removed before.
+ */
+void world_check(struct world *world);
+
+long long world_intents(const struct world *world);
+long long world_entries(const struct world *world, int64_t index_id);
+
+#endif
