@@ -1,0 +1,199 @@
+/*
+ * Tests of api/codec_error.c, and of docs/errors.md, which is made from the same tables.
+ */
+#include "api/codec_error.h"
+
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "codec_fixture.h"
+#include "domain/reason.h"
+#include "google/protobuf/any.pb-c.h"
+#include "google/rpc/error_details.pb-c.h"
+#include "google/rpc/status.pb-c.h"
+
+static Google__Rpc__Status *unpack_status(struct str details)
+{
+    ProtobufCMessage *message;
+
+    ck_assert_int_eq(
+        codec_unpack(&google__rpc__status__descriptor, details, &arena, &message, &err), STATUS_OK);
+    return (Google__Rpc__Status *)message;
+}
+
+static Google__Rpc__ErrorInfo *unpack_info(const Google__Rpc__Status *status)
+{
+    ProtobufCMessage *message;
+
+    ck_assert_uint_ge(status->n_details, 1);
+    ck_assert(str_equal(
+        codec_str(status->details[0]->type_url), STR_LITERAL("type.googleapis.com/google.rpc.ErrorInfo")));
+    ck_assert_int_eq(codec_unpack(&google__rpc__error_info__descriptor, codec_str(status->details[0]->value),
+                         &arena, &message, &err),
+        STATUS_OK);
+    return (Google__Rpc__ErrorInfo *)message;
+}
+
+START_TEST(trailers_carry_the_reason)
+{
+    struct error error;
+    struct codec_trailers trailers;
+    Google__Rpc__Status *status;
+    Google__Rpc__ErrorInfo *info;
+
+    (void)error_reason(&error, REASON_UPDATE_CONDITION_NOT_SATISFIED, "changed");
+    error_add_meta(&error, "row_key", STR_LITERAL("r"));
+    trailers = codec_trailers_encode(&error, &arena);
+    status = unpack_status(trailers.details);
+    info = unpack_info(status);
+
+    ck_assert_int_eq(trailers.code, 10);
+    ck_assert_int_eq(status->code, 10);
+    ck_assert_uint_eq(status->n_details, 1);
+    ck_assert(str_equal(codec_str(status->message), STR_LITERAL("changed")));
+    ck_assert(str_equal(codec_str(info->reason), STR_LITERAL("UPDATE_CONDITION_NOT_SATISFIED")));
+    ck_assert(str_equal(codec_str(info->domain), STR_LITERAL("tavola")));
+    ck_assert(str_equal(codec_str(info->metadata[0]), STR_LITERAL("\x0a\x07row_key\x12\x01r")));
+}
+END_TEST
+
+static const struct retry_case {
+    enum reason reason;
+    bool retry;
+} retry_cases[] = {
+    { REASON_SERVER_BUSY, true },
+    { REASON_STORE_UNAVAILABLE, true },
+    { REASON_SERVER_DRAINING, true },
+    { REASON_REQUEST_BODY_TOO_LARGE, false },
+    { REASON_INVALID_INPUT, false },
+};
+
+START_TEST(a_retry_is_advised_where_it_helps)
+{
+    const struct retry_case *c = &retry_cases[_i];
+    struct error error;
+
+    (void)error_reason(&error, c->reason, "x");
+    Google__Rpc__Status *status = unpack_status(codec_trailers_encode(&error, &arena).details);
+
+    ck_assert_uint_eq(status->n_details, c->retry ? 2 : 1);
+}
+END_TEST
+
+START_TEST(trailers_stay_under_3_kib)
+{
+    struct error error;
+    struct codec_trailers trailers;
+    char wide[601];
+    size_t sent;
+
+    for (size_t i = 0; i < 300; i++)
+        memcpy(wide + 2 * i, "\xc3\xa9", 2);
+    wide[600] = 0;
+    (void)error_reason(&error, REASON_STORE_UNAVAILABLE, "%.500s", wide);
+    for (int i = 0; i < ERROR_META_COUNT; i++)
+        error_add_meta(&error, "partition_key", str_of(wide));
+    trailers = codec_trailers_encode(&error, &arena);
+    sent = trailers.message.len * 3 + (trailers.details.len + 2) / 3 * 4;
+
+    ck_assert_uint_le(sent, CODEC_TRAILER_BYTES);
+    ck_assert_uint_eq(unpack_info(unpack_status(trailers.details))->n_metadata, ERROR_META_COUNT);
+}
+END_TEST
+
+START_TEST(what_failed_inside_is_not_told)
+{
+    struct error error;
+
+    (void)error_set(&error, STATUS_INTERNAL, "relation secrets does not exist");
+    struct codec_trailers trailers = codec_trailers_encode(&error, &arena);
+
+    ck_assert_int_eq(trailers.code, 13);
+    ck_assert_ptr_null(strstr(trailers.message.data, "secrets"));
+    ck_assert(str_equal(
+        codec_str(unpack_info(unpack_status(trailers.details))->reason), STR_LITERAL("INTERNAL_ERROR")));
+}
+END_TEST
+
+START_TEST(text_that_is_not_utf8_is_made_so)
+{
+    ck_assert(str_equal(codec_text(STR_LITERAL("a\xff"
+                                               "b\xc3\xa9"),
+                            &arena),
+        STR_LITERAL("a?b??")));
+    ck_assert(str_equal(codec_text(STR_LITERAL("a\xc3\xa9"), &arena), STR_LITERAL("a\xc3\xa9")));
+}
+END_TEST
+
+/* ---- docs/errors.md ---- */
+
+static const char *const code_names[] = { "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS",
+    "UNAUTHENTICATED" };
+
+static struct str errors_page(void)
+{
+    struct buf out;
+
+    buf_init(&out, &arena);
+    buf_format(&out,
+        "# Errors\n\n"
+        "<!-- Made from the table of reasons in domain/reason.c; UPDATE_DOCS=1 and the test unit_api write "
+        "it. -->\n\n"
+        "A failed call has a gRPC status code and, in the trailer `grpc-status-details-bin`, one\n"
+        "`google.rpc.ErrorInfo` with a reason, the domain `tavola` and metadata that names the offender: "
+        "`table`,\n"
+        "`partition_key`, `row_key`, `property`, `operation_index`, `limit`, `actual`, `position`, "
+        "`allowed`. Decide by\n"
+        "the reason; the message is for people and may change. `google.rpc.RetryInfo` comes with what passes "
+        "by itself.\n\n"
+        "| reason | code | cause | what to do |\n| --- | --- | --- | --- |\n");
+    for (int i = 0; i < REASON_COUNT; i++) {
+        const struct reason_info *info = reason_info((enum reason)i);
+
+        buf_format(&out, "| `%s` | %s | %s | %s |\n", info->name, code_names[codec_status_code(info->status)],
+            info->cause, info->cure);
+    }
+    return buf_str(&out);
+}
+
+START_TEST(the_page_of_errors_is_up_to_date)
+{
+    struct str page = errors_page();
+    const char *here = dirname((char *)(uintptr_t)arena_copy(&arena, str_of(__FILE__)).data);
+    struct str path = arena_format(&arena, "%s/../../../docs/errors.md", here);
+    bool update = getenv("UPDATE_DOCS") != NULL;
+    FILE *file = fopen(path.data, update ? "w+" : "r");
+    char *stored = arena_calloc(&arena, 1, page.len + 2);
+    size_t len;
+
+    ck_assert_msg(file != NULL, "cannot open %s", path.data);
+    if (update) {
+        fwrite(page.data, 1, page.len, file);
+        rewind(file);
+    }
+    len = fread(stored, 1, page.len + 1, file);
+    fclose(file);
+
+    ck_assert_msg(str_equal(str_of_bytes(stored, len), page),
+        "docs/errors.md is stale: run the test unit_api once with UPDATE_DOCS=1");
+}
+END_TEST
+
+Suite *test_codec_error_suite(void)
+{
+    Suite *suite = suite_create("codec_error");
+    TCase *tc = tcase_create("codec_error");
+
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, trailers_carry_the_reason);
+    tcase_add_loop_test(tc, a_retry_is_advised_where_it_helps, 0, ARRAY_LEN(retry_cases));
+    tcase_add_test(tc, trailers_stay_under_3_kib);
+    tcase_add_test(tc, what_failed_inside_is_not_told);
+    tcase_add_test(tc, text_that_is_not_utf8_is_made_so);
+    tcase_add_test(tc, the_page_of_errors_is_up_to_date);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
