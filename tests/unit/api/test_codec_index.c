@@ -1,0 +1,310 @@
+/*
+ * Tests of api/codec_index.c.
+ */
+#include "api/codec_index.h"
+
+#include "codec_fixture.h"
+#include "domain/index_codec.h"
+
+static Tavola__V1__KeyPart *a_part(const char *property)
+{
+    Tavola__V1__KeyPart *out = ARENA_NEW(&arena, Tavola__V1__KeyPart);
+
+    tavola__v1__key_part__init(out);
+    out->source_case = TAVOLA__V1__KEY_PART__SOURCE_PROPERTY;
+    out->property = text(property);
+    return out;
+}
+
+static Tavola__V1__Index *a_declaration(void)
+{
+    Tavola__V1__Index *out = ARENA_NEW(&arena, Tavola__V1__Index);
+
+    tavola__v1__index__init(out);
+    out->name = text("ByColour");
+    out->table = text("Things");
+    out->shape = TAVOLA__V1__INDEX_SHAPE__INDEX_SHAPE_COPY;
+    out->n_partition_key = 1;
+    out->partition_key = ARENA_ARRAY(&arena, Tavola__V1__KeyPart *, 20);
+    for (size_t i = 0; i < 20; i++)
+        out->partition_key[i] = a_part("Colour");
+    return out;
+}
+
+static Tavola__V1__Projection *a_projection(size_t count, const char *const *names)
+{
+    Tavola__V1__Projection *out = ARENA_NEW(&arena, Tavola__V1__Projection);
+
+    tavola__v1__projection__init(out);
+    out->columns_case = TAVOLA__V1__PROJECTION__COLUMNS_SOME;
+    out->some = ARENA_NEW(&arena, Tavola__V1__PropertyNames);
+    tavola__v1__property_names__init(out->some);
+    out->some->n_names = count;
+    out->some->names = ARENA_ARRAY(&arena, ProtobufCBinaryData, count);
+    for (size_t i = 0; i < count; i++)
+        out->some->names[i] = text(names[i]);
+    return out;
+}
+
+static void break_name(Tavola__V1__Index *index)
+{
+    index->name = text("a_b");
+}
+static void no_table(Tavola__V1__Index *index)
+{
+    index->table = text("");
+}
+static void no_shape(Tavola__V1__Index *index)
+{
+    index->shape = 0;
+}
+static void shape_of_nobody(Tavola__V1__Index *index)
+{
+    index->shape = 9;
+}
+static void same_partition(Tavola__V1__Index *index)
+{
+    index->place = TAVOLA__V1__INDEX_PLACE__INDEX_PLACE_SAME_PARTITION;
+}
+static void place_of_nobody(Tavola__V1__Index *index)
+{
+    index->place = (Tavola__V1__IndexPlace)-1;
+}
+static void reject(Tavola__V1__Index *index)
+{
+    index->on_violation = TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_REJECT;
+}
+static void strong(Tavola__V1__Index *index)
+{
+    index->consistency = TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_STRONG;
+}
+static void unique(Tavola__V1__Index *index)
+{
+    index->unique = 1;
+}
+static void filtered(Tavola__V1__Index *index)
+{
+    index->filter = text("A eq 1");
+}
+static void folded(Tavola__V1__Index *index)
+{
+    index->partition_key[0]->fold_case = 1;
+}
+static void no_parts(Tavola__V1__Index *index)
+{
+    index->n_partition_key = 0;
+}
+static void many_parts(Tavola__V1__Index *index)
+{
+    index->n_partition_key = 17;
+}
+static void part_of_nothing(Tavola__V1__Index *index)
+{
+    index->partition_key[0]->source_case = TAVOLA__V1__KEY_PART__SOURCE__NOT_SET;
+}
+static void nameless_part(Tavola__V1__Index *index)
+{
+    index->partition_key[0]->property = text("");
+}
+static void part_that_is_not_utf8(Tavola__V1__Index *index)
+{
+    index->partition_key[0]->property = text("\xff");
+}
+static void too_wide(Tavola__V1__Index *index)
+{
+    index->partition_key[0]->width = 20;
+}
+static void wide_literal(Tavola__V1__Index *index)
+{
+    index->partition_key[0]->source_case = TAVOLA__V1__KEY_PART__SOURCE_LITERAL;
+    index->partition_key[0]->width = 3;
+}
+static void projected_list(Tavola__V1__Index *index)
+{
+    index->shape = TAVOLA__V1__INDEX_SHAPE__INDEX_SHAPE_LIST;
+    index->projection = a_projection(1, (const char *const[]){ "A" });
+}
+static void list_of_everything(Tavola__V1__Index *index)
+{
+    index->shape = TAVOLA__V1__INDEX_SHAPE__INDEX_SHAPE_LIST;
+    index->partition_key[0]->source_case = TAVOLA__V1__KEY_PART__SOURCE_LITERAL;
+}
+static void empty_projection(Tavola__V1__Index *index)
+{
+    index->projection = a_projection(0, NULL);
+}
+static void name_twice(Tavola__V1__Index *index)
+{
+    index->projection = a_projection(3, (const char *const[]){ "A", "B", "A" });
+}
+static void keys_only_false(Tavola__V1__Index *index)
+{
+    index->projection = a_projection(0, NULL);
+    index->projection->columns_case = TAVOLA__V1__PROJECTION__COLUMNS_KEYS_ONLY;
+    index->projection->keys_only = 0;
+}
+
+static const struct refusal_case {
+    const char *name;
+    void (*spoil)(Tavola__V1__Index *index);
+    const char *reason;
+    const char *says;
+} refusal_cases[] = {
+    { "a bad name", break_name, "INVALID_RESOURCE_NAME", "" },
+    { "no table", no_table, "OUT_OF_RANGE_INPUT", "" },
+    { "no shape", no_shape, "INVALID_INPUT", "index.shape" },
+    { "an unknown shape", shape_of_nobody, "INVALID_INPUT", "index.shape" },
+    { "the same partition", same_partition, "NOT_IMPLEMENTED", "index.place" },
+    { "an unknown place", place_of_nobody, "INVALID_INPUT", "index.place" },
+    { "reject", reject, "NOT_IMPLEMENTED", "index.on_violation" },
+    { "strong", strong, "NOT_IMPLEMENTED", "index.consistency" },
+    { "unique", unique, "NOT_IMPLEMENTED", "index.unique" },
+    { "a filter", filtered, "NOT_IMPLEMENTED", "index.filter" },
+    { "folded case", folded, "NOT_IMPLEMENTED", "fold_case" },
+    { "no parts", no_parts, "INVALID_INPUT", "index.partition_key" },
+    { "17 parts", many_parts, "INVALID_INPUT", "16" },
+    { "a part of nothing", part_of_nothing, "INVALID_INPUT", "literal or a property" },
+    { "a property without name", nameless_part, "INVALID_INPUT", "empty" },
+    { "a name that is not UTF-8", part_that_is_not_utf8, "INVALID_INPUT", "UTF-8" },
+    { "20 digits", too_wide, "INVALID_INPUT", "width" },
+    { "a wide literal", wide_literal, "INVALID_INPUT", "literals" },
+    { "a projected list", projected_list, "INVALID_INPUT", "index.projection" },
+    { "a list of everything", list_of_everything, "INVALID_INPUT", "LIST" },
+    { "a projection of no names", empty_projection, "INVALID_INPUT", "0 names" },
+    { "a name twice", name_twice, "INVALID_INPUT", "twice" },
+    { "keys_only false", keys_only_false, "INVALID_INPUT", "keys_only" },
+};
+
+START_TEST(bad_declarations_are_refused)
+{
+    const struct refusal_case *c = &refusal_cases[_i];
+    Tavola__V1__Index *message = a_declaration();
+    struct index index;
+
+    c->spoil(message);
+    enum status status = codec_index_decode(message, &arena, &index, &err);
+
+    ck_assert_msg(status != STATUS_OK, "%s", c->name);
+    assert_refused(status, c->reason);
+    ck_assert_msg(strstr(err.message, c->says) != NULL, "%s: %s", c->name, err.message);
+}
+END_TEST
+
+START_TEST(a_declaration_comes_back)
+{
+    Tavola__V1__Index *message = a_declaration();
+    Tavola__V1__Index *back;
+    struct index index;
+
+    message->n_row_key = 2;
+    message->row_key = ARENA_ARRAY(&arena, Tavola__V1__KeyPart *, 2);
+    message->row_key[0] = a_part("Size");
+    message->row_key[0]->width = 4;
+    message->row_key[0]->inverted = 1;
+    message->row_key[1] = a_part("");
+    message->row_key[1]->source_case = TAVOLA__V1__KEY_PART__SOURCE_LITERAL;
+    message->row_key[1]->literal = text("x/y");
+    message->projection = a_projection(2, (const char *const[]){ "Zoom", "Age" });
+    ck_assert_int_eq(codec_index_decode(message, &arena, &index, &err), STATUS_OK);
+    back = codec_index_message(index.definition, &arena);
+
+    ck_assert_int_eq(index.place, PLACE_OTHER_PARTITION);
+    ck_assert(str_equal(codec_str(back->name), STR_LITERAL("ByColour")));
+    ck_assert(str_equal(codec_str(back->table), STR_LITERAL("Things")));
+    ck_assert_uint_eq(back->n_row_key, 2);
+    ck_assert_int_eq(back->row_key[0]->width, 4);
+    ck_assert(back->row_key[0]->inverted);
+    ck_assert(str_equal(codec_str(back->row_key[1]->literal), STR_LITERAL("x/y")));
+    ck_assert(str_equal(codec_str(back->projection->some->names[0]), STR_LITERAL("Age")));
+    ck_assert(str_equal(codec_str(back->projection->some->names[1]), STR_LITERAL("Zoom")));
+}
+END_TEST
+
+START_TEST(damaged_declarations_are_noticed)
+{
+    Tavola__V1__Index *message = a_declaration();
+    struct index index;
+
+    ck_assert_int_eq(codec_index_decode(message, &arena, &index, &err), STATUS_OK);
+    for (size_t len = 0; len + 2 < index.definition.len; len++) {
+        struct index back = { 0 };
+        struct str cut = str_of_bytes(index.definition.data, len);
+
+        if (index_definition_decode(cut, &arena, &back))
+            ck_assert(str_equal(back.name, index.name)); /* a whole number of fields is left */
+    }
+    ck_assert_ptr_null(codec_index_message(STR_LITERAL("\x0a\x09what"), &arena));
+    ck_assert_ptr_null(codec_index_message(STR_EMPTY, &arena));
+}
+END_TEST
+
+/* ---- look-ups ---- */
+
+START_TEST(a_lookup_refuses_what_it_does_not_honour)
+{
+    Tavola__V1__LookupIndexRequest request = TAVOLA__V1__LOOKUP_INDEX_REQUEST__INIT;
+    Tavola__V1__Freshness freshness = TAVOLA__V1__FRESHNESS__INIT;
+    ProtobufCBinaryData token = text("t");
+    struct operation_lookup out;
+
+    request.freshness = &freshness;
+    ck_assert_int_eq(codec_lookup_decode(&request, &arena, &out, &err), STATUS_OK);
+    freshness.latest = 1;
+    assert_refused(codec_lookup_decode(&request, &arena, &out, &err), "NOT_IMPLEMENTED");
+    freshness.n_at_least = 1;
+    freshness.at_least = &token;
+    assert_refused(codec_lookup_decode(&request, &arena, &out, &err), "NOT_IMPLEMENTED");
+    ck_assert_ptr_nonnull(strstr(err.message, "freshness.at_least"));
+    request.freshness = NULL;
+    request.descending = 1;
+    assert_refused(codec_lookup_decode(&request, &arena, &out, &err), "NOT_IMPLEMENTED");
+}
+END_TEST
+
+START_TEST(a_range_has_one_type)
+{
+    Tavola__V1__LookupIndexRequest request = TAVOLA__V1__LOOKUP_INDEX_REQUEST__INIT;
+    Tavola__V1__ValueRange range = TAVOLA__V1__VALUE_RANGE__INIT;
+    Tavola__V1__Value low = TAVOLA__V1__VALUE__INIT, high = TAVOLA__V1__VALUE__INIT;
+    struct operation_lookup out;
+
+    low.kind_case = TAVOLA__V1__VALUE__KIND_INT32_VALUE;
+    high.kind_case = TAVOLA__V1__VALUE__KIND_INT64_VALUE;
+    range.at_least = &low;
+    range.below = &high;
+    request.range = &range;
+    assert_refused(codec_lookup_decode(&request, &arena, &out, &err), "INVALID_INPUT");
+    range.below = NULL;
+    ck_assert_int_eq(codec_lookup_decode(&request, &arena, &out, &err), STATUS_OK);
+    ck_assert(out.range.has_at_least && !out.range.has_below);
+}
+END_TEST
+
+START_TEST(a_lookup_is_the_same_on_every_page)
+{
+    Tavola__V1__LookupIndexRequest request = TAVOLA__V1__LOOKUP_INDEX_REQUEST__INIT;
+    struct str first = codec_lookup_identity(&request, &arena);
+
+    request.page_size = 7;
+    request.page_token = text("abc");
+    ck_assert(str_equal(first, codec_lookup_identity(&request, &arena)));
+    request.keys_only = 1;
+    ck_assert(!str_equal(first, codec_lookup_identity(&request, &arena)));
+}
+END_TEST
+
+Suite *test_codec_index_suite(void)
+{
+    Suite *suite = suite_create("codec_index");
+    TCase *tc = tcase_create("codec_index");
+
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_loop_test(tc, bad_declarations_are_refused, 0, ARRAY_LEN(refusal_cases));
+    tcase_add_test(tc, a_declaration_comes_back);
+    tcase_add_test(tc, damaged_declarations_are_noticed);
+    tcase_add_test(tc, a_lookup_refuses_what_it_does_not_honour);
+    tcase_add_test(tc, a_range_has_one_type);
+    tcase_add_test(tc, a_lookup_is_the_same_on_every_page);
+    suite_add_tcase(suite, tc);
+    return suite;
+}

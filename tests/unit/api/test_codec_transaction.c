@@ -1,0 +1,189 @@
+/*
+ * Tests of api/codec_transaction.c.
+ */
+#include "api/codec_transaction.h"
+
+#include "codec_fixture.h"
+#include "domain/limits.h"
+
+static Tavola__V1__EntityAddress *an_address(const char *table, const char *row)
+{
+    Tavola__V1__EntityAddress *out = ARENA_NEW(&arena, Tavola__V1__EntityAddress);
+
+    tavola__v1__entity_address__init(out);
+    out->table = text(table);
+    out->key = a_key("p", row);
+    return out;
+}
+
+static Tavola__V1__SubmitTransactionRequest *a_submission(size_t steps)
+{
+    Tavola__V1__SubmitTransactionRequest *out = ARENA_NEW(&arena, Tavola__V1__SubmitTransactionRequest);
+
+    tavola__v1__submit_transaction_request__init(out);
+    out->transaction_id = text("t1");
+    out->n_steps = steps;
+    out->steps = ARENA_ARRAY(&arena, Tavola__V1__Step *, steps);
+    for (size_t i = 0; i < steps; i++) {
+        Tavola__V1__Step *step = out->steps[i] = ARENA_NEW(&arena, Tavola__V1__Step);
+
+        tavola__v1__step__init(step);
+        step->action_case = TAVOLA__V1__STEP__ACTION_MOVE;
+        step->move = ARENA_NEW(&arena, Tavola__V1__MoveStep);
+        tavola__v1__move_step__init(step->move);
+        step->move->source = an_address("Here", "r");
+        step->move->destination = an_address("There", "r");
+    }
+    return out;
+}
+
+static void no_id(Tavola__V1__SubmitTransactionRequest *request)
+{
+    request->transaction_id = text("");
+}
+static void no_action(Tavola__V1__SubmitTransactionRequest *request)
+{
+    request->steps[1]->action_case = TAVOLA__V1__STEP__ACTION__NOT_SET;
+}
+static void no_destination(Tavola__V1__SubmitTransactionRequest *request)
+{
+    request->steps[1]->move->destination = NULL;
+}
+static void no_key(Tavola__V1__SubmitTransactionRequest *request)
+{
+    request->steps[1]->move->source->key = NULL;
+}
+static void bad_table(Tavola__V1__SubmitTransactionRequest *request)
+{
+    request->steps[1]->move->source->table = text("a-b");
+}
+static void other_account(Tavola__V1__SubmitTransactionRequest *request)
+{
+    request->steps[1]->move->destination->account = text("theirs");
+}
+static void conditional(Tavola__V1__SubmitTransactionRequest *request)
+{
+    request->steps[1]->precondition = if_match("*");
+    request->steps[1]->precondition->condition = text("A eq 1");
+}
+static void bad_etag(Tavola__V1__SubmitTransactionRequest *request)
+{
+    request->steps[1]->precondition = if_match("nonsense");
+}
+
+static const struct refusal_case {
+    const char *name;
+    void (*spoil)(Tavola__V1__SubmitTransactionRequest *request);
+    const char *reason;
+    const char *step;
+} refusal_cases[] = {
+    { "no id", no_id, "INVALID_INPUT", "" },
+    { "no action", no_action, "INVALID_INPUT", "1" },
+    { "no destination", no_destination, "INVALID_INPUT", "1" },
+    { "no key", no_key, "PROPERTIES_NEED_VALUE", "1" },
+    { "a bad table", bad_table, "INVALID_RESOURCE_NAME", "1" },
+    { "another account", other_account, "NOT_IMPLEMENTED", "1" },
+    { "a condition", conditional, "NOT_IMPLEMENTED", "1" },
+    { "a bad etag", bad_etag, "INVALID_INPUT", "1" },
+};
+
+START_TEST(bad_submissions_are_refused)
+{
+    const struct refusal_case *c = &refusal_cases[_i];
+    Tavola__V1__SubmitTransactionRequest *request = a_submission(2);
+    struct transaction out;
+
+    c->spoil(request);
+    enum status status = codec_transaction_decode(request, STR_LITERAL("default"), &arena, &out, &err);
+
+    ck_assert_msg(status != STATUS_OK, "%s", c->name);
+    assert_refused(status, c->reason);
+    ck_assert_str_eq(meta("operation_index"), c->step);
+}
+END_TEST
+
+START_TEST(a_transaction_has_1_to_100_steps)
+{
+    struct transaction out;
+
+    assert_refused(codec_transaction_decode(a_submission(0), STR_LITERAL("default"), &arena, &out, &err),
+        "INVALID_INPUT");
+    assert_refused(codec_transaction_decode(a_submission(101), STR_LITERAL("default"), &arena, &out, &err),
+        "INVALID_INPUT");
+    ck_assert_int_eq(
+        codec_transaction_decode(a_submission(100), STR_LITERAL("default"), &arena, &out, &err), STATUS_OK);
+    ck_assert_uint_eq(out.step_count, 100);
+}
+END_TEST
+
+START_TEST(the_own_account_may_be_named)
+{
+    Tavola__V1__SubmitTransactionRequest *request = a_submission(1);
+    struct transaction out;
+
+    request->steps[0]->move->source->account = text("default");
+    ck_assert_int_eq(
+        codec_transaction_decode(request, STR_LITERAL("default"), &arena, &out, &err), STATUS_OK);
+}
+END_TEST
+
+START_TEST(steps_come_back)
+{
+    Tavola__V1__SubmitTransactionRequest *request = a_submission(1);
+    Tavola__V1__Transaction *back;
+    struct transaction transaction;
+
+    request->steps[0]->precondition = if_match("W/\"a.b\"");
+    ck_assert_int_eq(
+        codec_transaction_decode(request, STR_LITERAL("default"), &arena, &transaction, &err), STATUS_OK);
+    back = codec_transaction_message(&transaction, TRANSACTION_WHOLE, &arena);
+
+    ck_assert_int_eq(back->state, TAVOLA__V1__TRANSACTION_STATE__TRANSACTION_STATE_PENDING);
+    ck_assert_int_eq(back->steps[0]->action_case, TAVOLA__V1__STEP__ACTION_MOVE);
+    ck_assert(str_equal(codec_str(back->steps[0]->move->destination->table), STR_LITERAL("There")));
+    ck_assert(str_equal(codec_str(back->steps[0]->precondition->if_match), STR_LITERAL("W/\"a.b\"")));
+    ck_assert_uint_eq(codec_transaction_message(&transaction, TRANSACTION_SUMMARY, &arena)->n_steps, 0);
+}
+END_TEST
+
+START_TEST(a_reply_that_would_be_too_long_leaves_properties_out)
+{
+    struct value value = { .type = PROPERTY_BINARY };
+    struct step steps[4] = { 0 };
+    struct transaction transaction = { .id = STR_LITERAL("t"), .state = TRANSACTION_DONE, .steps = steps };
+    struct property_builder builder;
+    struct buf properties, out;
+
+    value.bytes = str_of_bytes(arena_calloc(&arena, 1, 1000000), 1000000);
+    buf_init(&properties, &arena);
+    builder = (struct property_builder){ .out = &properties };
+    property_build(&builder, STR_LITERAL("A"), &value);
+    for (size_t i = 0; i < 4; i++) {
+        steps[i] = (struct step){ .kind = STEP_INSERT_OR_REPLACE, .table = STR_LITERAL("Tab") };
+        steps[i].properties.bytes = buf_str(&properties);
+    }
+    transaction.step_count = 3;
+    buf_init(&out, &arena);
+    codec_transaction_write(&out, 1, &transaction, &arena);
+    ck_assert_uint_gt(out.len, 3000000);
+    transaction.step_count = 4;
+    buf_init(&out, &arena);
+    codec_transaction_write(&out, 1, &transaction, &arena);
+    ck_assert_uint_lt(out.len, 1000);
+}
+END_TEST
+
+Suite *test_codec_transaction_suite(void)
+{
+    Suite *suite = suite_create("codec_transaction");
+    TCase *tc = tcase_create("codec_transaction");
+
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_loop_test(tc, bad_submissions_are_refused, 0, ARRAY_LEN(refusal_cases));
+    tcase_add_test(tc, a_transaction_has_1_to_100_steps);
+    tcase_add_test(tc, the_own_account_may_be_named);
+    tcase_add_test(tc, steps_come_back);
+    tcase_add_test(tc, a_reply_that_would_be_too_long_leaves_properties_out);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
