@@ -11,8 +11,8 @@
 
 enum {
     PASS_PAUSE_MS = 250,
-    LEASE_MS = 10000,
-    RENEW_EVERY_MS = 3000,
+    LEASE_MS = 5000,
+    RENEW_EVERY_MS = 1500,
     WATERMARK_EVERY_MS = 500,
     MISSED_AFTER_MS = 1000, /* the server's own publishing has had its chance */
     MOST_PER_LANE = 512,
