@@ -29,6 +29,8 @@ static const struct config_setting settings[] = {
         .type = CONFIG_SECRET,
         .offset = offsetof(struct sample, database),
         .required = true,
+        .accepts = config_is_address,
+        .allowed = CONFIG_ADDRESS_ALLOWED,
         .help = "which database",
     },
     {
@@ -60,7 +62,7 @@ static const struct config_program program = {
 
 START_TEST(values_and_defaults_fill_the_struct)
 {
-    char *environment[] = { "PATH=/bin", "TAVOLA_DATABASE=secret", "TAVOLA_THREADS=64",
+    char *environment[] = { "PATH=/bin", "TAVOLA_DATABASE=unix:/db", "TAVOLA_THREADS=64",
         "TAVOLA_MODE=", NULL };
     struct sample sample;
     struct buf problems;
@@ -70,7 +72,7 @@ START_TEST(values_and_defaults_fill_the_struct)
     ck_assert_uint_eq(config_load(&program, environment, &sample, &problems), 0);
 
     ck_assert_str_eq(sample.listen, "127.0.0.1:50051");
-    ck_assert_str_eq(sample.database, "secret");
+    ck_assert_str_eq(sample.database, "unix:/db");
     ck_assert_int_eq(sample.threads, 64);
     ck_assert_int_eq(sample.mode, 1);
     buf_cleanup(&problems);
@@ -101,7 +103,7 @@ static const struct problem_case {
 START_TEST(a_problem_says_which_why_and_what_is_allowed)
 {
     const struct problem_case *c = &problem_cases[_i];
-    char *environment[] = { "TAVOLA_DATABASE=secret", c->variable, NULL };
+    char *environment[] = { "TAVOLA_DATABASE=unix:/db", c->variable, NULL };
     struct sample sample;
     struct buf problems;
     size_t wrong;
@@ -119,7 +121,7 @@ START_TEST(a_problem_says_which_why_and_what_is_allowed)
 }
 END_TEST
 
-START_TEST(every_problem_is_told_at_once_and_no_secret)
+START_TEST(every_problem_is_told_at_once)
 {
     char *environment[] = { "TAVOLA_THREADS=0", "TAVOLA_MODE=open", "TAVOLA_DATABASES=hunter2", NULL };
     struct sample sample;
@@ -131,6 +133,23 @@ START_TEST(every_problem_is_told_at_once_and_no_secret)
     buf_append_byte(&problems, '\0');
 
     ck_assert_ptr_nonnull(strstr(problems.data, "TAVOLA_DATABASE is not set"));
+    ck_assert_ptr_null(strstr(problems.data, "hunter2"));
+    buf_cleanup(&problems);
+}
+END_TEST
+
+START_TEST(a_bad_secret_is_not_repeated)
+{
+    char *environment[] = { "TAVOLA_DATABASE=hunter2", NULL };
+    struct sample sample;
+    struct buf problems;
+
+    buf_init(&problems, NULL);
+
+    ck_assert_uint_eq(config_load(&program, environment, &sample, &problems), 1);
+    buf_append_byte(&problems, '\0');
+
+    ck_assert_ptr_nonnull(strstr(problems.data, "TAVOLA_DATABASE has a bad value"));
     ck_assert_ptr_null(strstr(problems.data, "hunter2"));
     buf_cleanup(&problems);
 }
@@ -170,7 +189,8 @@ Suite *test_config_suite(void)
 
     tcase_add_test(tc, values_and_defaults_fill_the_struct);
     tcase_add_loop_test(tc, a_problem_says_which_why_and_what_is_allowed, 0, ARRAY_LEN(problem_cases));
-    tcase_add_test(tc, every_problem_is_told_at_once_and_no_secret);
+    tcase_add_test(tc, every_problem_is_told_at_once);
+    tcase_add_test(tc, a_bad_secret_is_not_repeated);
     tcase_add_loop_test(tc, addresses_are_told_from_other_text, 0, ARRAY_LEN(address_cases));
     suite_add_tcase(suite, tc);
     return suite;
