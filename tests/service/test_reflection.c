@@ -75,6 +75,8 @@ static const struct symbol_case {
     { "tavola.v1.", 0 },
     { "tavola.v1.Valu", 0 },
     { "tavola.v1.Value.", 0 },
+    { "tavola.v1.Value-string_value", 0 },
+    { "tavola.v1-Value", 0 },
     { "tavola.v1.Value.string_value.x", 0 },
     { "Value", 0 },
     { "", 0 },
