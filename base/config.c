@@ -97,7 +97,7 @@ bool config_is_address(const char *value)
     if (value[0] == '[' ? colon[-1] != ']' : memchr(value, ':', (size_t)(colon - value)) != NULL)
         return false;
     digits = strspn(colon + 1, "0123456789");
-    return digits >= 1 && digits <= 5 && colon[1 + digits] == '\0' && atol(colon + 1) <= 65535;
+    return digits >= 1 && digits <= 5 && colon[1 + digits] == '\0' && strtol(colon + 1, NULL, 10) <= 65535;
 }
 
 static bool parse_int(const char *text, int64_t *out)

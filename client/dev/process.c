@@ -126,9 +126,15 @@ enum status process_start(const struct process_plan *plan, struct process *out, 
     build_arguments(plan, death_name, argv);
     if (plan->log)
         output = open(plan->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (output < 0 || (plan->log && fstat(output, &log) != 0) || (!plan->foreground && input < 0))
-        return error_set(err, STATUS_UNAVAILABLE, "%s: %s: %s", plan->name,
-            plan->log ? plan->log : "its input", strerror(errno));
+    if (output < 0 || (plan->log && fstat(output, &log) != 0) || (!plan->foreground && input < 0)) {
+        error_set(err, STATUS_UNAVAILABLE, "%s: %s: %s", plan->name, plan->log ? plan->log : "its input",
+            strerror(errno));
+        if (input >= 0)
+            close(input);
+        if (plan->log && output >= 0)
+            close(output);
+        return STATUS_UNAVAILABLE;
+    }
     *out = (struct process){
         .name = plan->name,
         .log = plan->log,
