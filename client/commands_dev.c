@@ -10,6 +10,8 @@
 #include "client/dev/stack.h"
 
 #define DEFAULT_LISTEN "127.0.0.1:50051"
+#define BUF_CURL "npx -y @bufbuild/buf curl --protocol grpc --http2-prior-knowledge "
+#define CREATE_TABLE "/tavola.v1.TableService/CreateTable"
 
 enum { COMMAND_PATIENCE_MS = 30000, WATCH_MS = 1000, HOLDER_BYTES = 1024 };
 
@@ -53,17 +55,13 @@ static void print_invitation(const struct stack *stack)
         is_socket ? arena_format(stack->arena, "--unix-socket %s ", target + strlen("unix:")) : STR_EMPTY;
     const char *host = is_socket ? "localhost" : target;
 
-    printf("\n"
-           "Tavola serves on %s (gRPC, without authentication, for this machine only).\n\n"
-           "  list the methods   npx -y @bufbuild/buf curl --http2-prior-knowledge %.*s--list-methods "
-           "http://%s\n"
-           "  create a table     npx -y @bufbuild/buf curl --http2-prior-knowledge %.*s-d '{\"name\": "
-           "\"people\"}' "
-           "http://%s/tavola.v1.TableService/CreateTable\n"
-           "  from Python        grpc.insecure_channel('%s')   (Debian: python3-grpcio)\n"
-           "  logs               %s\n\n"
-           "Ctrl-C stops everything; the data stays.\n",
-        target, STR_ARG(call), host, STR_ARG(call), host, target, stack->place.log);
+    printf("\nTavola serves on %s (gRPC, without authentication, for this machine only).\n\n", target);
+    printf("  list the methods   " BUF_CURL "%.*s--list-methods http://%s\n", STR_ARG(call), host);
+    printf("  create a table     " BUF_CURL "%.*s-d '{\"name\": \"people\"}' http://%s" CREATE_TABLE "\n",
+        STR_ARG(call), host);
+    printf("  from Python        grpc.insecure_channel('%s')   (Debian: python3-grpcio)\n", target);
+    printf("  logs               %s\n\n", stack->place.log);
+    printf("Ctrl-C stops everything; the data stays.\n");
     fflush(stdout);
 }
 
