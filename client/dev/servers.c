@@ -25,6 +25,8 @@
 enum { POSTGRES_PATIENCE_MS = 60000, REDIS_PATIENCE_MS = 10000, PID_FILE_STATUS_LINE = 8 };
 
 #define DATABASE "tavola"
+#define REDIS_SERVER "/usr/bin/redis-server"
+#define REDIS_TOOL "/usr/bin/redis-check-rdb"
 #define POSTGRES_FOLDERS "/usr/lib/postgresql/*/bin/postgres"
 
 /* ---- PostgreSQL ---- */
@@ -205,23 +207,49 @@ const char *redis_address(const struct place *place, struct arena *arena)
     return arena_format(arena, "unix:%s", redis_socket(place, arena)).data;
 }
 
+/*
+ * Debian's redis-server package adds a service and a link to what redis-tools has already: one program that
+ * is the server when it is called redis-server. So the link is made here and the package is not needed.
+ */
+static enum status find_redis(
+    const struct place *place, struct arena *arena, const char **out, struct error *err)
+{
+    const char *link = arena_format(arena, "%s/redis-server", place->data).data;
+
+    *out = REDIS_SERVER;
+    if (access(REDIS_SERVER, X_OK) == 0)
+        return STATUS_OK;
+    if (access(REDIS_TOOL, X_OK) != 0)
+        return error_set(err, STATUS_UNAVAILABLE, "Redis is not installed (neither %s nor %s is there)",
+            REDIS_SERVER, REDIS_TOOL);
+    *out = link;
+    if (symlink(REDIS_TOOL, link) != 0 && errno != EEXIST)
+        return error_set(err, STATUS_UNAVAILABLE, "%s: %s", link, strerror(errno));
+    return STATUS_OK;
+}
+
 /* It keeps nothing on disk: nothing is in it that is not in PostgreSQL. */
 enum status redis_start(
     const struct place *place, struct arena *arena, struct process *out, struct error *err)
 {
-    char *argv[] = { "redis-server", "--port", "0", "--unixsocket", (char *)redis_socket(place, arena),
-        "--unixsocketperm", "700", "--save", "", "--appendonly", "no", "--dir", (char *)place->redis,
-        "--maxmemory-policy", "noeviction", NULL };
-    struct process_plan plan = {
-        .name = "Redis",
-        .argv = argv,
-        .environment = environment_for(NULL, NULL, 0, arena),
-        .log = log_of(place, "redis", arena),
-        .as_postgres = place->as_root,
-        .patience_ms = REDIS_PATIENCE_MS,
-    };
+    const char *program;
 
-    return process_start(&plan, out, err);
+    TRY(find_redis(place, arena, &program, err));
+    {
+        char *argv[] = { (char *)program, "--port", "0", "--unixsocket", (char *)redis_socket(place, arena),
+            "--unixsocketperm", "700", "--save", "", "--appendonly", "no", "--dir", (char *)place->redis,
+            "--maxmemory-policy", "noeviction", NULL };
+        struct process_plan plan = {
+            .name = "Redis",
+            .argv = argv,
+            .environment = environment_for(NULL, NULL, 0, arena),
+            .log = log_of(place, "redis", arena),
+            .as_postgres = place->as_root,
+            .patience_ms = REDIS_PATIENCE_MS,
+        };
+
+        return process_start(&plan, out, err);
+    }
 }
 
 static int connect_unix(const char *path)
