@@ -383,6 +383,22 @@ START_TEST(steps_on_tables_that_cannot_be_written_fail)
 }
 END_TEST
 
+START_TEST(a_lost_connection_loses_nothing)
+{
+    struct step steps[] = { put("People", "a", "1"), put("People", "b", "2"), put("People", "c", "3") };
+
+    call_succeeded(submit("t1", steps, 3));
+    ck_assert(!step(world.worker, "t1"));
+    test_sql(world.sql, "select pg_terminate_backend(pid) from pg_stat_activity "
+                        "where application_name = 'tavola-worker' and datname = current_database()");
+    run("t1");
+
+    ck_assert_int_eq(get("t1").state, TRANSACTION_DONE);
+    ck_assert_uint_eq(get("t1").attempt_count, 3);
+    ck_assert_str_eq(value_at("People", "p", "c"), "3");
+}
+END_TEST
+
 /* Guard G14. */
 START_TEST(a_message_that_comes_again_overwrites_nothing)
 {
@@ -593,6 +609,7 @@ Suite *test_transactions_suite(void)
     tcase_add_test(tc, steps_make_intents_for_indexes);
     tcase_add_test(tc, a_failed_precondition_ends_the_transaction);
     tcase_add_loop_test(tc, steps_on_tables_that_cannot_be_written_fail, 0, ARRAY_LEN(refusals));
+    tcase_add_test(tc, a_lost_connection_loses_nothing);
     tcase_add_test(tc, a_message_that_comes_again_overwrites_nothing);
     tcase_add_test(tc, an_unknown_transaction_is_finished);
     tcase_add_test(tc, two_workers_at_once_do_every_step_once);
