@@ -25,6 +25,7 @@ enum {
     LIMIT_PAGE_EXAMINED = 10000, /* rows looked at for one page; then it ends early */
     LIMIT_BATCH_GET_KEYS = 1000,
     LIMIT_TRANSACTION_STEPS = 100,
+    LIMIT_TRANSACTION_RETENTION_S = 7 * 24 * 60 * 60, /* after its end; no older id is taken: it could run twice */
     LIMIT_TRANSACTION_ID_BYTES = 128, /* printable ASCII */
     LIMIT_FILTER_BYTES = 32768,
     LIMIT_FILTER_DEPTH = 100, /* nested parentheses and nots */

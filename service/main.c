@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "base/failpoint.h"
 #include "base/log.h"
 #include "domain/limits.h"
 #include "service/methods.h"
@@ -21,7 +22,6 @@ enum {
     OWN_FILES = 64,                 /* descriptors the program needs beside callers' connections */
     BATCH_BYTES = 8 * 1024 * 1024,  /* of properties */
     MOST_QUEUED_MESSAGES = 100000,  /* per stream */
-    RETENTION_S = 7 * 24 * 60 * 60, /* of transactions */
     MS_PER_SECOND = 1000,
 };
 
@@ -36,6 +36,7 @@ static void intents_committed(void *context, const struct intent *intents, size_
 {
     struct server *server = context;
 
+    FAILPOINT("server.after_commit_before_publish");
     publisher_push(server->publisher, intents, count);
 }
 
@@ -72,7 +73,7 @@ static void start_store(struct server *server, const struct service_config *conf
         .most_waiting = (int)config->most_waiting,
         .batch_operations = (int)config->batch_operations,
         .batch_bytes = BATCH_BYTES,
-        .transaction_retention_s = RETENTION_S,
+        .transaction_retention_s = LIMIT_TRANSACTION_RETENTION_S,
         .intents_committed = intents_committed,
         .context = server,
         .availability_changed = availability_changed,

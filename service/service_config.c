@@ -9,16 +9,15 @@
 static const char *const authentications[] = { "none", NULL };
 static const char *const log_levels[] = { "debug", "info", "warn", "error", NULL };
 
-static const struct config_setting settings[] = {
-    {
-        .name = "TAVOLA_LISTEN",
-        .type = CONFIG_STRING,
-        .offset = offsetof(struct service_config, listen),
-        .fallback = "127.0.0.1:50051",
-        .accepts = config_is_address,
-        .allowed = CONFIG_ADDRESS_ALLOWED,
-        .help = "the address to serve on",
-    },
+static const struct config_setting settings[] = { {
+                                                      .name = "TAVOLA_LISTEN",
+                                                      .type = CONFIG_STRING,
+                                                      .offset = offsetof(struct service_config, listen),
+                                                      .fallback = "127.0.0.1:50051",
+                                                      .accepts = config_is_address,
+                                                      .allowed = CONFIG_ADDRESS_ALLOWED,
+                                                      .help = "the address to serve on",
+                                                  },
     {
         .name = "TAVOLA_AUTHENTICATION",
         .type = CONFIG_CHOICE,
@@ -123,7 +122,7 @@ static const struct config_setting settings[] = {
         .choices = log_levels,
         .help = "the least important lines that are logged",
     },
-};
+    FAILPOINT_SETTINGS(struct service_config) };
 
 const struct config_program service_program = {
     .name = "tavolad",

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/config.h"
+#include "base/failpoint.h"
 
 struct service_config {
     const char *listen;
@@ -23,6 +24,7 @@ struct service_config {
     int64_t batch_operations;
     int64_t drain_seconds;
     int log_level; /* enum log_level */
+    FAILPOINT_FIELDS
 };
 
 extern const struct config_program service_program;

@@ -4,13 +4,11 @@
 #include "workers/sweeper.h"
 
 #include "base/log.h"
+#include "domain/limits.h"
 #include "workers/worker.h"
 
 enum {
     DEAD_ROW_AGE_S = 3600,
-    /* No shorter than the age at which servers refuse an id: a transaction forgotten earlier could run twice.
-     */
-    RETENTION_S = 7 * 24 * 3600,
     PIECE_PAUSE_MS = 20,
 };
 
@@ -22,7 +20,8 @@ static void sweep_round(struct worker_ctx *ctx)
 
     while (more && worker_pause(ctx, PIECE_PAUSE_MS)) {
         more = false;
-        if (worker_sweep(ctx->store, DEAD_ROW_AGE_S, RETENTION_S, &counts, &more, &err) != STATUS_OK) {
+        if (worker_sweep(ctx->store, DEAD_ROW_AGE_S, LIMIT_TRANSACTION_RETENTION_S, &counts, &more, &err) !=
+            STATUS_OK) {
             log_event(LOG_WARN, "sweep failed status=%s sqlstate=%s why=\"%s\"", status_name(err.status),
                 err.sqlstate[0] ? err.sqlstate : "-", err.message);
             return;
