@@ -33,7 +33,7 @@ void worker_store_observe(struct worker_store *store,
 /* ---- reconciling source keys (the protocol's heart) ---- */
 
 struct reconcile_counts {
-    int64_t keys;       /* with something open */
+    int64_t keys; /* with something open */
     int64_t entries_written, entries_deleted;
     int64_t intents_removed;
     int64_t violations;
@@ -65,14 +65,18 @@ MUST_USE enum status worker_transaction_step(
 
 /*
  * Count a failure of this intent's key in a transaction of its own: the row says RETRYING, with the cause
- * and the time before which nobody tries again. *failures: the new count.
+ * and the time before which nobody tries again. *failures: the new count; 0: the key has nothing open any
+ * more (somebody else has done it), so there is nothing to count.
  */
 MUST_USE enum status worker_count_failure(struct worker_store *store, const struct intent *intent,
     const struct error *cause, int32_t *failures, struct error *err);
 MUST_USE enum status worker_retry_after(
     struct worker_store *store, const struct intent *intent, int64_t delay_ms, struct error *err);
 
-/* Turn it into a dead letter and remove the key's intents, in one commit; a transaction becomes DEAD. */
+/*
+ * Turn it into a dead letter and remove the key's intents, in one commit; a transaction becomes DEAD. A key
+ * with nothing open is left alone.
+ */
 MUST_USE enum status worker_bury(struct worker_store *store, const struct intent *intent, struct error *err);
 
 /* ---- leases, scanning, lag ---- */
@@ -83,15 +87,16 @@ enum { LEASE_LANES = 16 }; /* lane = bucket / (BUCKETS / LEASE_LANES) */
  * Renew the lanes this worker holds and take free ones, for lease_ms. Leases spread work; nothing relies
  * on them.
  */
-MUST_USE enum status worker_hold_leases(struct worker_store *store, int64_t lease_ms, bool held[LEASE_LANES],
-    struct error *err);
+MUST_USE enum status worker_hold_leases(
+    struct worker_store *store, int64_t lease_ms, bool held[LEASE_LANES], struct error *err);
 MUST_USE enum status worker_release_leases(struct worker_store *store, struct error *err);
 
 /*
  * Open intents of a lane that are at least min_age_ms old, whose key is not waiting for its next retry,
- * oldest first per bucket, at most `most` in all. from_id: 32 hexadecimal digits, rows before it are not
- * looked at; "" scans from the start (guard G7: do so every few minutes). next_low_id (33 bytes): a safe
- * from_id for later passes: a minute behind the oldest open intent of the lane.
+ * oldest first, at most `most` in all and an eighth of it (but 64) of one bucket. from_id: 32 hexadecimal
+ * digits, rows before it are not looked at; "" scans from the start (guard G7: do so every few minutes).
+ * next_low_id (33 bytes): a safe from_id for later passes: a minute behind the oldest open intent of the
+ * lane.
  */
 MUST_USE enum status worker_scan_intents(struct worker_store *store, int lane, const char *from_id,
     int64_t min_age_ms, size_t most, struct arena *arena, struct intent **out, size_t *count,
@@ -99,7 +104,8 @@ MUST_USE enum status worker_scan_intents(struct worker_store *store, int lane, c
 
 /*
  * Compute and store, in one snapshot per lane, up to when everything acknowledged has been applied:
- * as_of = min(now, time of the oldest open intent). lag_us and open_intents: over the lanes held.
+ * as_of = min(now, time of the oldest open intent of a source key). lag_us and open_intents: over the lanes
+ * held; open_intents holds transactions too, and counts no more than 10,000 of one bucket.
  */
 MUST_USE enum status worker_update_watermarks(struct worker_store *store, const bool held[LEASE_LANES],
     int64_t *lag_us, int64_t *open_intents, struct error *err);

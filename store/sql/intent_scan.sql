@@ -1,5 +1,6 @@
 -- Open intents of the buckets $1..$2, from id $3 on, at least $4 microseconds old, whose key is not waiting for
--- its next retry; oldest first, $5 at most. By (bucket, id).
+-- its next retry; oldest first, $5 at most, of one bucket an eighth of it, so that the work stays bounded however
+-- much is open. By (bucket, id).
 select i.bucket, i.id, i.kind, i.table_id, i.partition_key, i.row_key, i.version
 from generate_series($1::int4, $2::int4) b(bucket)
 cross join lateral (
@@ -13,6 +14,6 @@ cross join lateral (
             where d.kind = x.kind and d.table_id = x.table_id and d.partition_key = x.partition_key
                 and d.row_key = x.row_key and d.index_id = 0 and d.bucket = x.bucket and d.next_try > now())
     order by x.id
-    limit $5::int8) i
+    limit greatest($5::int8 / 8, 64)) i
 order by i.id
 limit $5::int8

@@ -267,10 +267,12 @@ static void *reconcile_r1(void *unused)
     return NULL;
 }
 
-static void await_worker_in_lock(void)
+static void await_workers_in_lock(int count)
 {
-    test_await(world.sql, "select count(*) from pg_stat_activity where datname = current_database() "
-                          "and application_name = 'tavola-worker' and wait_event_type = 'Lock'");
+    test_await(world.sql,
+        "select (count(*) = %d)::int from pg_stat_activity where datname = current_database() "
+        "and application_name = 'tavola-worker' and wait_event_type = 'Lock'",
+        count);
 }
 
 /* Guard G8: the source is read after the state row's lock, so what was written meanwhile is in. */
@@ -283,7 +285,7 @@ START_TEST(the_source_is_read_after_the_lock)
     test_sql(other, "begin; insert into index_state values (%d, %d, 'p', 'r1', 0, '')",
         world_message("r1").bucket, TABLE_ID);
     ck_assert_int_eq(pthread_create(&thread, NULL, reconcile_r1, NULL), 0);
-    await_worker_in_lock();
+    await_workers_in_lock(1);
     world_put(&world, "r1", "Rome", "x");
     test_sql(other, "rollback");
     pthread_join(thread, NULL);
@@ -306,7 +308,7 @@ START_TEST(an_intent_that_came_after_the_reading_stays)
     world_put(&world, "r1", "Bonn", "y");
     test_sql(other, "begin; select 1 from entities where table_id = %d for update", BY_CITY);
     ck_assert_int_eq(pthread_create(&thread, NULL, reconcile_r1, NULL), 0);
-    await_worker_in_lock(); /* it has read, and waits to write the entry */
+    await_workers_in_lock(1); /* it has read, and waits to write the entry */
     world_put(&world, "r1", "Rome", "z");
     test_sql(other, "rollback");
     pthread_join(thread, NULL);
@@ -396,11 +398,17 @@ START_TEST(reconcilers_of_the_same_keys_do_not_deadlock)
     static const char *const cities[] = { "Bonn", "Rome", NULL, "Oslo" };
     struct reconciler there = { world_worker(&world, "there"), false };
     struct reconciler back = { world_worker(&world, "back"), true };
+    PGconn *other = test_connect(world.conninfo);
     pthread_t threads[2];
     char row[2] = "a";
 
+    /* Both stand before a key in the middle: out of order, each would hold what the other needs next. */
+    test_sql(other, "begin; insert into index_state values (%d, %d, 'p', 'l', 0, '')",
+        world_message("l").bucket, TABLE_ID);
     ck_assert_int_eq(pthread_create(&threads[0], NULL, reconcile_all_rounds, &there), 0);
     ck_assert_int_eq(pthread_create(&threads[1], NULL, reconcile_all_rounds, &back), 0);
+    await_workers_in_lock(2);
+    test_sql(other, "rollback");
     for (size_t i = 0; i < 3 * KEYS; i++) {
         row[0] = (char)('a' + i % KEYS);
         world_put(&world, row, cities[(i / KEYS + i) % ARRAY_LEN(cities)], "x");
@@ -418,6 +426,7 @@ START_TEST(reconcilers_of_the_same_keys_do_not_deadlock)
     ck_assert_int_eq(
         test_number(world.sql, "select deadlocks from pg_stat_database where datname = current_database()"),
         0);
+    PQfinish(other);
 }
 END_TEST
 
