@@ -1,8 +1,9 @@
 /*
  * transaction_step.c - one step of a transaction, in one commit:
  *
- *   flight 1   BEGIN; fence; catalogue; the transaction's row, locked: absent or ended, there is nothing to
- * do flight 2   lock or create the entities of the next step, read them plan       the same as for any write
+ *   flight 1   BEGIN; fence; catalogue; the transaction's row, locked: absent or ended, nothing to do
+ *   flight 2   lock or create the entities of the next step, read them
+ *   plan       the same as for any write
  *   flight 3   rows, intents, the step's outcome; after the last step the intent goes; marker; COMMIT
  *
  * The outcome commits with the effect (guard G14), so a message that comes twice, or late, finds the step
