@@ -1,0 +1,86 @@
+/*
+ * builders.h - short ways to say what a test needs: properties, writes, operations, and a scene to run them
+ * in - a database of its own, a store on it, and the table Things of the account acme.
+ */
+#ifndef TESTS_SUPPORT_BUILDERS_H
+#define TESTS_SUPPORT_BUILDERS_H
+
+#include "domain/operation.h"
+#include "store/store.h"
+#include "tests/support/postgres_server.h"
+
+/* ---- values ---- */
+
+/* Pairs of a name and a text, ascending by name, NULL at the end. */
+__attribute__((sentinel)) struct property_list some_texts(struct arena *arena, ...);
+
+/* The text of a property; "" when it is not there or no text. */
+struct str text_of(struct property_list list, const char *name);
+
+struct entity_key a_key(const char *partition, const char *row);
+
+/* Unconditional. */
+struct write a_write(
+    enum write_kind kind, const char *partition, const char *row, struct property_list properties);
+
+struct condition if_match(struct etag etag);
+
+/* ---- operations ---- */
+
+/* On a table of acme, in the arena, with a deadline far away. */
+struct operation *an_operation(struct arena *arena, enum operation_kind kind, const char *table);
+
+/* A single write or a group. */
+struct operation *a_write_operation(struct arena *arena, const char *table, struct write write);
+struct operation *a_group(struct arena *arena, const char *table, const struct write *writes, size_t count);
+
+/* Read these keys. */
+struct operation *a_get(struct arena *arena, const char *table, const struct entity_key *keys, size_t count);
+
+/* One page, from the start. */
+struct operation *a_page(struct arena *arena, const char *table, int32_t limit);
+
+/* Hand an operation over; wait for its outcome (the test fails after half a minute); both. */
+void submit(struct store *store, struct operation *operation);
+void await(struct operation *operation);
+void run(struct store *store, struct operation *operation);
+
+/* Whether an outcome is there. */
+bool is_answered(struct operation *operation);
+
+/* The reason's name, "OK" when there is none. */
+const char *reason_of(const struct operation *operation);
+#define ck_assert_reason(operation, reason) ck_assert_str_eq(reason_of(operation), reason)
+
+/* ---- the scene ---- */
+
+struct scene {
+    const char *conninfo;
+    PGconn *sql; /* for arranging and looking */
+    struct store *store;
+    struct arena arena;
+};
+
+/* What tests open a store with. */
+struct store_options plain_options(const char *conninfo);
+
+void scene_open(struct scene *scene);
+void scene_close(struct scene *scene);
+
+/* Create a table; returns its id. */
+long long scene_table(struct scene *scene, const char *name);
+
+/* One write to Things, which must succeed, or be refused with this reason. */
+struct write_result scene_write(struct scene *scene, struct write write);
+void scene_refused(struct scene *scene, struct write write, const char *reason);
+
+/* The entity of Things; NULL when it is not there. */
+const struct entity *scene_read(struct scene *scene, const char *partition, const char *row);
+
+/* Run SQL as a catalogue change: through the fence, with a new version. */
+void scene_change(struct scene *scene, const char *statements);
+
+/* Bytes as SQL: '\x...'::bytea. */
+const char *as_bytea(struct arena *arena, struct str bytes);
+
+#endif
