@@ -166,6 +166,7 @@ static enum status connect_once(struct pg *pg, struct error *err)
     PQclear(settings);
     if (PQsetnonblocking(pg->conn, 1) != 0 || !PQenterPipelineMode(pg->conn))
         return connection_lost(pg, "pipeline mode", err);
+    pg->connects++;
     return prepare_all(pg, err);
 }
 

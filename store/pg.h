@@ -25,6 +25,7 @@ struct pg {
     const char *conninfo; /* borrowed */
     const char *role;     /* for pg_stat_activity: "tavolad write", "tavola-worker" */
     PGconn *conn;         /* NULL: not connected */
+    int64_t connects;     /* so many connections there have been: tells them apart, an address may return */
     int64_t next_try_us;  /* no attempt to connect before this time */
     int64_t limit_us;     /* of each wait */
     int syncs;            /* sent, and not yet answered */

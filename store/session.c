@@ -17,6 +17,7 @@ enum { RESOLVE_LIMIT_US = 10000000 };
 void session_init(struct session *session, const char *conninfo, const char *role)
 {
     *session = (struct session){ 0 };
+    session->resolve_limit_us = RESOLVE_LIMIT_US;
     pg_init(&session->pg, conninfo, role);
     arena_init(&session->arena);
 }
@@ -51,9 +52,9 @@ enum status session_reload(struct session *session, struct error *err)
 enum status session_ensure(struct session *session, struct error *err)
 {
     TRY(pg_ensure(&session->pg, err));
-    if (session->known != session->pg.conn || !session->catalogue) {
+    if (session->known != session->pg.connects || !session->catalogue) {
         TRY(session_reload(session, err));
-        session->known = session->pg.conn;
+        session->known = session->pg.connects;
         session->lane = random_bits();
         session->intent_lane = (uint32_t)random_bits();
         session->n = 0;
@@ -113,31 +114,50 @@ enum status session_send_commit(struct session *session, struct error *err)
     TRY(send_marker(session, &sql_marker_insert, err));
     TRY(send_marker(session, &sql_marker_delete, err));
     TRY(pg_sync(&session->pg, err));
-    TRY(pg_send(&session->pg, &sql_commit, NULL, err));
-    return pg_sync(&session->pg, err);
+    /* What fails from here on closes the connection, and COMMIT may be on its way. */
+    if (pg_send(&session->pg, &sql_commit, NULL, NULL) != STATUS_OK || pg_sync(&session->pg, NULL) != STATUS_OK)
+        pg_close(&session->pg);
+    return STATUS_OK;
 }
 
-/* Guard G6: insert the lost transaction's own marker. *committed is the answer. */
-static enum status resolve(struct session *session, int64_t lane, int64_t n, bool *committed, struct error *err)
+/*
+ * Guard G6: insert the lost transaction's own marker, and a note if that was possible. Whether the note is
+ * there is the answer, also for a second try after the answer to the first was lost.
+ */
+static enum status resolve_once(
+    struct session *session, int64_t lane, int64_t n, bool *committed, struct error *err)
 {
-    int64_t deadline_us = clock_monotonic_us() + RESOLVE_LIMIT_US;
+    struct pg_params params;
+    PG_RESULT note = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, lane);
+    pg_add_int8(&params, n);
+    TRY(pg_ensure(&session->pg, err));
+    TRY(pg_send(&session->pg, &sql_marker_resolve, &params, err));
+    TRY(pg_send(&session->pg, &sql_marker_resolved, &params, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(pg_done(&session->pg, err));
+    TRY(pg_next(&session->pg, &note, err));
+    TRY(pg_end(&session->pg, err));
+    *committed = PQntuples(note) == 0;
+    return STATUS_OK;
+}
+
+static enum status resolve(
+    struct session *session, int64_t lane, int64_t n, bool *committed, struct error *err)
+{
+    int64_t deadline_us = clock_monotonic_us() + session->resolve_limit_us;
     struct error last = { 0 };
 
-    while (clock_monotonic_us() < deadline_us) {
+    do {
         struct timespec pause = { .tv_nsec = 50000000 };
-        struct pg_params params;
-        PG_RESULT result = NULL;
 
-        pg_params_init(&params, &session->arena);
-        pg_add_int8(&params, lane);
-        pg_add_int8(&params, n);
-        if (pg_ensure(&session->pg, &last) == STATUS_OK
-            && pg_query(&session->pg, &sql_marker_resolve, &params, &result, &last) == STATUS_OK) {
-            *committed = PQntuples(result) == 0;
+        if (resolve_once(session, lane, n, committed, &last) == STATUS_OK)
             return STATUS_OK;
-        }
+        pg_recover(&session->pg);
         nanosleep(&pause, NULL);
-    }
+    } while (clock_monotonic_us() < deadline_us);
     error_reason(err, REASON_OUTCOME_UNKNOWN,
         "the connection to the database was lost during the commit, and it could not be found out whether the "
         "write happened: %s",

@@ -21,7 +21,8 @@ struct session {
     int64_t n;                   /* of the last marker sent */
     uint32_t intent_counter;
     uint32_t intent_lane;
-    PGconn *known; /* the connection that lane and catalogue belong to */
+    int64_t known;            /* the connection (pg.connects) that lane and catalogue belong to */
+    int64_t resolve_limit_us; /* how long a lost COMMIT may be asked for */
 };
 
 void session_init(struct session *session, const char *conninfo, const char *role);
@@ -48,7 +49,10 @@ MUST_USE enum status session_send_begin(struct session *session, struct error *e
  */
 MUST_USE enum status session_take_begin(struct session *session, int64_t *now_us, struct error *err);
 
-/* The end of every transaction that writes: marker, sync, COMMIT, sync. */
+/*
+ * The end of every transaction that writes: marker, sync, COMMIT, sync. Fails only before COMMIT was handed
+ * over: from then on session_take_commit finds out what became of it.
+ */
 MUST_USE enum status session_send_commit(struct session *session, struct error *err);
 
 /*
