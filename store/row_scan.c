@@ -6,18 +6,12 @@
 #include "domain/limits.h"
 #include "store/sql.h"
 
-enum { CHARACTER_BYTES = 4, MOST_CHARACTERS = LIMIT_KEY_UNITS / 2 + 1 };
-
-/* A text above every key: U+10FFFF, one more than fit into a key. */
-static struct str above_every_key(void)
-{
-    static char text[CHARACTER_BYTES * MOST_CHARACTERS];
-
-    if (text[CHARACTER_BYTES * MOST_CHARACTERS - 1] == 0)
-        for (size_t i = MOST_CHARACTERS; i-- > 0;)
-            memcpy(text + i * CHARACTER_BYTES, "\xF4\x8F\xBF\xBF", CHARACTER_BYTES);
-    return str_of_bytes(text, sizeof(text));
-}
+/* A text above every key: U+10FFFF, which is two UTF-16 units, once more than it fits into a key. */
+#define FOUR_TIMES(text) text text text text
+#define LAST_CHARACTER "\xF4\x8F\xBF\xBF"
+static const char above_every_key[]
+    = FOUR_TIMES(FOUR_TIMES(FOUR_TIMES(FOUR_TIMES(LAST_CHARACTER)))) LAST_CHARACTER;
+_Static_assert(sizeof(above_every_key) - 1 == 4 * (LIMIT_KEY_UNITS / 2 + 1), "one character more than a key");
 
 enum access_path access_path_of(const struct key_filter *filter)
 {
@@ -35,7 +29,7 @@ static struct str low_of(const struct interval *interval)
 
 static struct str high_of(const struct interval *interval)
 {
-    return interval->has_high ? interval->high : above_every_key();
+    return interval->has_high ? interval->high : STR_LITERAL(above_every_key);
 }
 
 static void partition_params(const struct row_scan *scan, struct pg_params *params)
