@@ -142,6 +142,8 @@ static enum status check_sources(
     }
     /* The read may have loaded the catalogue again, and the index with it. */
     TRY(resolve_index(session, operation, &index, err));
+    if (index->index_id != out->table_id)
+        return error_set(err, STATUS_STALE, "the index has been built anew");
     replace_by_sources(index, &sources, operation);
     return STATUS_OK;
 }

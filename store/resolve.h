@@ -8,8 +8,9 @@
 #include "store/session.h"
 
 /*
- * Make sure that names unknown here are unknown in the database too: they may have been made a moment ago
- * by another server. Tables found before this call are gone if it reads the catalogue again.
+ * Make sure that what an operation would be refused for without the database being asked is so there too:
+ * a name unknown here, or an index that is not ready or not to be written to, may be another thing since a
+ * moment ago. Tables found before this call are gone if it reads the catalogue again.
  */
 MUST_USE enum status resolve_refresh(struct session *session, const struct operation *batch, struct error *err);
 
