@@ -74,6 +74,7 @@ enum status list_read_get(
 struct walk {
     const struct index *index;
     struct operation *operation;
+    const struct row_scan *scan;
     struct list_page page;
     bool open;
     struct entity_key address; /* of the page in the making */
@@ -90,12 +91,13 @@ static bool close_page(struct walk *walk)
 
     walk->open = false;
     out->position = walk->last;
-    if (!key_filter_matches(&in->filter, &walk->address)
-        || !list_page_finish(&walk->page, walk->index->index_id, entity))
-        return false;
-    out->count++;
-    out->stats.bytes_returned += (int64_t)entity->properties.bytes.len;
-    return out->count == (size_t)in->limit || out->stats.bytes_returned >= LIMIT_REPLY_BYTES;
+    if (key_filter_matches(&in->filter, &walk->address)
+        && list_page_finish(&walk->page, walk->index->index_id, entity)) {
+        out->count++;
+        out->stats.bytes_returned += (int64_t)entity->properties.bytes.len;
+    }
+    return out->count == (size_t)in->limit || out->stats.bytes_returned >= LIMIT_REPLY_BYTES
+           || walk->scan->rows_examined >= LIMIT_PAGE_EXAMINED;
 }
 
 static bool same_value(const struct walk *walk, const struct entity_key *entry)
@@ -167,8 +169,8 @@ enum status list_read_page(
 {
     const struct operation_page *in = &operation->in.page;
     struct outcome_page *out = &operation->out.page;
-    struct walk walk = { .index = index, .operation = operation };
     struct row_scan scan = scan_entries(session, index, operation->arena);
+    struct walk walk = { .index = index, .operation = operation, .scan = &scan };
     struct entity_key behind = in->after;
     struct entity entry;
     bool more = true, full = false;
