@@ -9,6 +9,7 @@ static enum reason reason_of(enum status status)
 {
     switch (status) {
     case STATUS_UNAVAILABLE:
+    case STATUS_STALE: /* the catalogue changed at every try */
         return REASON_STORE_UNAVAILABLE;
     case STATUS_TIMEOUT:
         return REASON_OPERATION_TIMED_OUT;

@@ -51,9 +51,12 @@ static enum status create(struct session *session, struct operation *operation, 
 {
     int64_t created = clock_ticks(), now_us;
     PG_RESULT row = NULL;
+    enum status status;
 
     TRY(send_create(session, operation, created, err));
-    TRY(session_take_begin(session, &now_us, err));
+    status = session_take_begin(session, &now_us, err);
+    if (status != STATUS_OK && status != STATUS_STALE)
+        return status; /* a changed catalogue is no harm: nothing was planned with it */
     TRY(pg_next(&session->pg, &row, err));
     TRY(pg_end(&session->pg, err));
     if (PQntuples(row) == 0) {
