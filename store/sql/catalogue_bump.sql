@@ -1,1 +1,2 @@
+-- What was planned with the catalogue as it was before this must be planned again (guard G1).
 update catalogue set version = version + 1

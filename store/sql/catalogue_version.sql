@@ -1,1 +1,2 @@
+-- Only the version: is a catalogue that was read before still the one in force?
 select version from catalogue

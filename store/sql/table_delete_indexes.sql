@@ -1,1 +1,2 @@
+-- All indexes of a deleted table are being dropped.
 update indexes set state = 4 where source_table_id = $1::int8
