@@ -3,14 +3,12 @@
  */
 #include <check.h>
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
+#include <stdio.h>
 
 #include "store/transaction_store.h"
 #include "tests/support/calls.h"
+#include "tests/support/transaction_calls.h"
 #include "tests/support/worker_world.h"
-
-enum { ARCHIVE_ID = 1001 };
 
 static struct world world;
 static struct intent handed_out[16];
@@ -27,10 +25,6 @@ static void setup(void)
 {
     handed_out_count = 0;
     world_open(&world);
-    world_change(&world,
-        "insert into tables (table_id, account, name, folded, created, live) "
-        "values (%d, 'acme', 'Archive', 'archive', 1, true)",
-        ARCHIVE_ID);
 }
 
 static void teardown(void)
@@ -40,83 +34,11 @@ static void teardown(void)
 
 /* ---- words ---- */
 
-static struct step put(const char *table, const char *row, const char *value)
-{
-    return (struct step){ .kind = STEP_INSERT_OR_REPLACE,
-        .table = str_of(table),
-        .key = call_key("p", row),
-        .properties = call_value(&world.arena, value) };
-}
-
-static struct step delete (const char *table, const char *row)
-{
-    return (struct step){ .kind = STEP_DELETE_IF_EXISTS, .table = str_of(table), .key = call_key("p", row) };
-}
-
-static struct step move(const char *table, const char *row, const char *to_table, const char *to_row)
-{
-    return (struct step){ .kind = STEP_MOVE,
-        .table = str_of(table),
-        .key = call_key("p", row),
-        .to_table = str_of(to_table),
-        .to_key = call_key("q", to_row) };
-}
-
-static struct operation *submit_on(
-    struct session *session, struct arena *arena, const char *id, struct step *steps, size_t count)
-{
-    struct write_observer observer = { .intents_committed = keep };
-    struct operation *operation = call_make(arena, OPERATION_TRANSACTION_SUBMIT, "");
-
-    operation->in.transaction.transaction = (struct transaction){
-        .id = str_of(id), .account = operation->account, .steps = steps, .step_count = count
-    };
-    transaction_submit_run(session, operation, &observer);
-    arena_cleanup(&session->arena);
-    return operation;
-}
-
 static struct operation *submit(const char *id, struct step *steps, size_t count)
 {
-    return submit_on(&world.writer, &world.arena, id, steps, count);
-}
+    struct write_observer observer = { .intents_committed = keep };
 
-static struct transaction get(const char *id)
-{
-    struct operation *operation = call_make(&world.arena, OPERATION_TRANSACTION_GET, "");
-
-    operation->in.transaction.transaction.id = str_of(id);
-    transaction_get_run(&world.writer, operation);
-    arena_cleanup(&world.writer.arena);
-    call_succeeded(operation);
-    return operation->out.transaction.transactions[0];
-}
-
-static struct intent message(const char *id)
-{
-    return (struct intent){ .bucket = transaction_bucket(str_of(id)),
-        .kind = INTENT_TRANSACTION,
-        .key = { STR_LITERAL("acme"), str_of(id) } };
-}
-
-/* One step; true: the transaction has ended. */
-static bool step(struct worker_store *worker, const char *id)
-{
-    struct intent intent = message(id);
-    struct error err = { 0 };
-    bool finished = false;
-
-    ck_assert_msg(
-        worker_transaction_step(worker, &intent, &finished, &err) == STATUS_OK, "step: %s", err.message);
-    return finished;
-}
-
-static void run(const char *id)
-{
-    for (int i = 0; i < 200; i++)
-        if (step(world.worker, id))
-            return;
-    ck_abort_msg("%s does not end", id);
+    return transaction_submitted(&world.writer, &world.arena, &observer, id, steps, count);
 }
 
 static void write_value(const char *table, const char *row, const char *value)
@@ -130,15 +52,6 @@ static const char *value_at(const char *table, const char *partition, const char
     return call_read(&world.writer, &world.arena, table, call_key(partition, row));
 }
 
-static void assert_attempt(
-    const struct transaction *transaction, size_t i, enum status status, const char *reason)
-{
-    ck_assert_uint_gt(transaction->attempt_count, i);
-    ck_assert_msg(str_equal(transaction->timeline[i].reason, str_of(reason)),
-        "attempt %zu: reason %.*s, not %s", i, STR_ARG(transaction->timeline[i].reason), reason);
-    ck_assert_int_eq(transaction->timeline[i].status, status);
-}
-
 static long long open_intents(enum intent_kind kind)
 {
     return test_number(world.sql, "select count(*) from intents where kind = %d", kind);
@@ -148,7 +61,8 @@ static long long open_intents(enum intent_kind kind)
 
 START_TEST(a_repeated_submission_is_the_same_transaction)
 {
-    struct step steps[] = { put("People", "a", "1"), put("People", "b", "2") };
+    struct step steps[] = { step_put(&world.arena, "People", "a", "1"),
+        step_put(&world.arena, "People", "b", "2") };
     struct operation *first = submit("t1", steps, 2);
     struct operation *again = submit("t1", steps, 2);
 
@@ -167,12 +81,13 @@ END_TEST
 
 START_TEST(other_steps_under_the_same_id_are_refused)
 {
-    struct step steps[] = { put("People", "a", "1") }, others[] = { put("People", "a", "2") };
+    struct step steps[] = { step_put(&world.arena, "People", "a", "1") },
+                others[] = { step_put(&world.arena, "People", "a", "2") };
 
     call_succeeded(submit("t1", steps, 1));
     call_failed(submit("t1", others, 1), "TRANSACTION_ID_REUSED");
 
-    run("t1");
+    transaction_run(&world, "t1");
     call_failed(submit("t1", others, 1), "TRANSACTION_ID_REUSED");
     ck_assert_str_eq(value_at("People", "p", "a"), "1");
 }
@@ -210,7 +125,7 @@ static void *submit_many(void *argument)
 
         snprintf(id, sizeof(id), "race-%d", i);
         pthread_barrier_wait(self->start);
-        operation = submit_on(&session, &arena, id, steps, 1);
+        operation = transaction_submitted(&session, &arena, NULL, id, steps, 1);
         if (operation->status == STATUS_OK)
             self->accepted++;
         else if (strcmp(operation->error->reason, "TRANSACTION_ID_REUSED") == 0)
@@ -221,13 +136,11 @@ static void *submit_many(void *argument)
     return NULL;
 }
 
-/* The observer counts nothing here: both threads would. */
 START_TEST(of_two_submissions_at_once_one_wins)
 {
     pthread_barrier_t start;
     struct submitter two[] = { { .start = &start, .value = "x" }, { .start = &start, .value = "y" } };
 
-    handed_out_count = ARRAY_LEN(handed_out);
     pthread_barrier_init(&start, NULL, 2);
     for (int i = 0; i < 2; i++)
         pthread_create(&two[i].thread, NULL, submit_many, &two[i]);
@@ -245,7 +158,7 @@ END_TEST
 START_TEST(transactions_are_listed_by_id)
 {
     const char *const ids[] = { "c", "a", "b" };
-    struct step steps[] = { put("People", "a", "1") };
+    struct step steps[] = { step_put(&world.arena, "People", "a", "1") };
     struct operation *list = call_make(&world.arena, OPERATION_TRANSACTION_LIST, "");
     struct operation *missing = call_make(&world.arena, OPERATION_TRANSACTION_GET, "");
 
@@ -278,22 +191,22 @@ START_TEST(steps_are_done_in_order_by_any_worker)
         .table = STR_LITERAL("People"),
         .key = call_key("p", "a"),
         .properties = call_value(&world.arena, "2") };
-    struct step steps[] = { put("People", "a", "1"), merge, delete ("People", "b"),
-        delete ("People", "none") };
+    struct step steps[] = { step_put(&world.arena, "People", "a", "1"), merge, step_delete("People", "b"),
+        step_delete("People", "none") };
     struct worker_store *other = world_worker(&world, "worker-2");
     struct transaction transaction;
 
     write_value("People", "b", "old");
     call_succeeded(submit("t1", steps, 4));
-    ck_assert(!step(world.worker, "t1"));
-    ck_assert_int_eq(get("t1").state, TRANSACTION_RUNNING);
+    ck_assert(!transaction_step(world.worker, "t1"));
+    ck_assert_int_eq(transaction_seen(&world, "t1").state, TRANSACTION_RUNNING);
     ck_assert_str_eq(value_at("People", "p", "a"), "1");
 
-    ck_assert(!step(other, "t1"));
-    ck_assert(!step(other, "t1"));
-    ck_assert(step(other, "t1"));
+    ck_assert(!transaction_step(other, "t1"));
+    ck_assert(!transaction_step(other, "t1"));
+    ck_assert(transaction_step(other, "t1"));
 
-    transaction = get("t1");
+    transaction = transaction_seen(&world, "t1");
     ck_assert_int_eq(transaction.state, TRANSACTION_DONE);
     ck_assert_int_eq(transaction.steps_done, 4);
     ck_assert_uint_eq(transaction.attempt_count, 4);
@@ -312,13 +225,13 @@ END_TEST
 
 START_TEST(steps_make_intents_for_indexes)
 {
-    struct step steps[] = { put("People", "a", "Rome") };
+    struct step steps[] = { step_put(&world.arena, "People", "a", "Rome") };
 
     world_index(&world, BY_NOTE, "Value", 0);
     worker_store_observe(world.worker, keep, NULL);
     call_succeeded(submit("t1", steps, 1));
     handed_out_count = 0;
-    run("t1");
+    transaction_run(&world, "t1");
 
     ck_assert_uint_eq(handed_out_count, 1);
     ck_assert_int_eq(handed_out[0].kind, INTENT_RECONCILE);
@@ -331,19 +244,20 @@ END_TEST
 
 START_TEST(a_failed_precondition_ends_the_transaction)
 {
-    struct step steps[] = { put("People", "a", "1"), put("People", "b", "2"), put("People", "c", "3") };
+    struct step steps[] = { step_put(&world.arena, "People", "a", "1"),
+        step_put(&world.arena, "People", "b", "2"), step_put(&world.arena, "People", "c", "3") };
     struct transaction transaction;
 
     write_value("People", "b", "kept");
     steps[1].condition = (struct condition){ CONDITION_MATCHES, { TABLE_ID, 999 } };
     call_succeeded(submit("t1", steps, 3));
-    run("t1");
+    transaction_run(&world, "t1");
 
-    transaction = get("t1");
+    transaction = transaction_seen(&world, "t1");
     ck_assert_int_eq(transaction.state, TRANSACTION_FAILED);
     ck_assert_int_eq(transaction.steps_done, 1);
-    assert_attempt(&transaction, 0, STATUS_OK, "");
-    assert_attempt(&transaction, 1, STATUS_STALE, "UPDATE_CONDITION_NOT_SATISFIED");
+    transaction_attempted(&transaction, 0, STATUS_OK, "");
+    transaction_attempted(&transaction, 1, STATUS_STALE, "UPDATE_CONDITION_NOT_SATISFIED");
     ck_assert_str_eq(value_at("People", "p", "a"), "1");
     ck_assert_str_eq(value_at("People", "p", "b"), "kept");
     ck_assert_ptr_null(value_at("People", "p", "c"));
@@ -362,39 +276,40 @@ static const struct refusal {
 START_TEST(steps_on_tables_that_cannot_be_written_fail)
 {
     const struct refusal *c = &refusals[_i];
-    struct step steps[] = { put(c->table, "a", "1") };
-    struct step moves[] = { move("People", "a", c->table, "a") };
+    struct step steps[] = { step_put(&world.arena, c->table, "a", "1") };
+    struct step moves[] = { step_move("People", "a", c->table, "a") };
     struct transaction transaction;
 
     world_index(&world, BY_NOTE, "Note", 0);
     write_value("People", "a", "kept");
     call_succeeded(submit("t1", steps, 1));
     call_succeeded(submit("t2", moves, 1));
-    run("t1");
-    run("t2");
+    transaction_run(&world, "t1");
+    transaction_run(&world, "t2");
 
-    transaction = get("t1");
+    transaction = transaction_seen(&world, "t1");
     ck_assert_int_eq(transaction.state, TRANSACTION_FAILED);
-    assert_attempt(&transaction, 0, c->status, c->reason);
-    transaction = get("t2");
+    transaction_attempted(&transaction, 0, c->status, c->reason);
+    transaction = transaction_seen(&world, "t2");
     ck_assert_int_eq(transaction.state, TRANSACTION_FAILED);
-    assert_attempt(&transaction, 0, c->status, c->reason);
+    transaction_attempted(&transaction, 0, c->status, c->reason);
     ck_assert_str_eq(value_at("People", "p", "a"), "kept");
 }
 END_TEST
 
 START_TEST(a_lost_connection_loses_nothing)
 {
-    struct step steps[] = { put("People", "a", "1"), put("People", "b", "2"), put("People", "c", "3") };
+    struct step steps[] = { step_put(&world.arena, "People", "a", "1"),
+        step_put(&world.arena, "People", "b", "2"), step_put(&world.arena, "People", "c", "3") };
 
     call_succeeded(submit("t1", steps, 3));
-    ck_assert(!step(world.worker, "t1"));
+    ck_assert(!transaction_step(world.worker, "t1"));
     test_sql(world.sql, "select pg_terminate_backend(pid) from pg_stat_activity "
                         "where application_name = 'tavola-worker' and datname = current_database()");
-    run("t1");
+    transaction_run(&world, "t1");
 
-    ck_assert_int_eq(get("t1").state, TRANSACTION_DONE);
-    ck_assert_uint_eq(get("t1").attempt_count, 3);
+    ck_assert_int_eq(transaction_seen(&world, "t1").state, TRANSACTION_DONE);
+    ck_assert_uint_eq(transaction_seen(&world, "t1").attempt_count, 3);
     ck_assert_str_eq(value_at("People", "p", "c"), "3");
 }
 END_TEST
@@ -402,30 +317,31 @@ END_TEST
 /* Guard G14. */
 START_TEST(a_message_that_comes_again_overwrites_nothing)
 {
-    struct step steps[] = { put("People", "a", "step"), put("People", "b", "step") };
+    struct step steps[] = { step_put(&world.arena, "People", "a", "step"),
+        step_put(&world.arena, "People", "b", "step") };
 
     call_succeeded(submit("t1", steps, 2));
-    ck_assert(!step(world.worker, "t1"));
+    ck_assert(!transaction_step(world.worker, "t1"));
     write_value("People", "a", "client");
-    ck_assert(step(world.worker, "t1"));
+    ck_assert(transaction_step(world.worker, "t1"));
     write_value("People", "b", "client");
     for (int i = 0; i < 3; i++)
-        ck_assert(step(world.worker, "t1"));
+        ck_assert(transaction_step(world.worker, "t1"));
 
     ck_assert_str_eq(value_at("People", "p", "a"), "client");
     ck_assert_str_eq(value_at("People", "p", "b"), "client");
-    ck_assert_uint_eq(get("t1").attempt_count, 2);
+    ck_assert_uint_eq(transaction_seen(&world, "t1").attempt_count, 2);
 }
 END_TEST
 
 START_TEST(an_unknown_transaction_is_finished)
 {
-    struct step steps[] = { put("People", "a", "1") };
+    struct step steps[] = { step_put(&world.arena, "People", "a", "1") };
 
     call_succeeded(submit("t1", steps, 1));
     test_sql(world.sql, "delete from transactions");
 
-    ck_assert(step(world.worker, "t1"));
+    ck_assert(transaction_step(world.worker, "t1"));
     ck_assert_int_eq(open_intents(INTENT_TRANSACTION), 0);
 }
 END_TEST
@@ -440,7 +356,7 @@ static void *step_to_the_end(void *argument)
     struct stepper *self = argument;
     struct worker_store *worker = world_worker(&world, self->name);
 
-    while (!step(worker, "t1"))
+    while (!transaction_step(worker, "t1"))
         continue;
     worker_store_close(worker);
     return NULL;
@@ -454,141 +370,18 @@ START_TEST(two_workers_at_once_do_every_step_once)
     struct transaction transaction;
 
     for (size_t i = 0; i < ARRAY_LEN(steps); i++)
-        steps[i] = put("People", "a", arena_format(&world.arena, "%zu", i).data);
+        steps[i] = step_put(&world.arena, "People", "a", arena_format(&world.arena, "%zu", i).data);
     call_succeeded(submit("t1", steps, ARRAY_LEN(steps)));
     for (int i = 0; i < 2; i++)
         pthread_create(&two[i].thread, NULL, step_to_the_end, &two[i]);
     for (int i = 0; i < 2; i++)
         pthread_join(two[i].thread, NULL);
 
-    transaction = get("t1");
+    transaction = transaction_seen(&world, "t1");
     ck_assert_int_eq(transaction.state, TRANSACTION_DONE);
     ck_assert_uint_eq(transaction.attempt_count, ARRAY_LEN(steps));
     ck_assert_int_eq(test_number(world.sql, "select version from entities where row_key = 'a'"), 40);
     ck_assert_str_eq(value_at("People", "p", "a"), "39");
-}
-END_TEST
-
-/* ---- moves ---- */
-
-START_TEST(a_move_takes_everything_and_leaves_nothing)
-{
-    struct step steps[] = { move("People", "a", "Archive", "z") };
-    struct transaction transaction;
-
-    write_value("People", "a", "treasure");
-    call_succeeded(
-        call_write(&world.writer, &world.arena, WRITE_INSERT, "Archive", call_key("q", "z"), "overwritten"));
-    call_succeeded(submit("t1", steps, 1));
-    run("t1");
-
-    transaction = get("t1");
-    ck_assert_int_eq(transaction.state, TRANSACTION_DONE);
-    assert_attempt(&transaction, 0, STATUS_OK, "");
-    ck_assert_uint_gt(transaction.timeline[0].etag_after.len, 0);
-    ck_assert_ptr_null(value_at("People", "p", "a"));
-    ck_assert_str_eq(value_at("Archive", "q", "z"), "treasure");
-}
-END_TEST
-
-START_TEST(a_move_of_nothing_is_done)
-{
-    struct step steps[] = { move("People", "a", "Archive", "z") };
-    struct transaction transaction;
-
-    call_succeeded(
-        call_write(&world.writer, &world.arena, WRITE_INSERT, "Archive", call_key("q", "z"), "kept"));
-    call_succeeded(submit("t1", steps, 1));
-    run("t1");
-
-    transaction = get("t1");
-    ck_assert_int_eq(transaction.state, TRANSACTION_DONE);
-    assert_attempt(&transaction, 0, STATUS_OK, "SOURCE_ABSENT");
-    ck_assert_str_eq(value_at("Archive", "q", "z"), "kept");
-    ck_assert_int_eq(test_number(world.sql, "select count(*) from entities where row_key = 'a'"), 0);
-}
-END_TEST
-
-START_TEST(a_move_whose_precondition_fails_moves_nothing)
-{
-    struct step steps[] = { move("People", "a", "Archive", "z") };
-
-    write_value("People", "a", "kept");
-    steps[0].condition = (struct condition){ CONDITION_MATCHES, { TABLE_ID, 999 } };
-    call_succeeded(submit("t1", steps, 1));
-    run("t1");
-
-    ck_assert_int_eq(get("t1").state, TRANSACTION_FAILED);
-    ck_assert_str_eq(value_at("People", "p", "a"), "kept");
-    ck_assert_ptr_null(value_at("Archive", "q", "z"));
-    ck_assert_int_eq(
-        test_number(world.sql, "select count(*) from entities where table_id = %d", ARCHIVE_ID), 0);
-}
-END_TEST
-
-START_TEST(a_move_keeps_both_tables_indexes_right)
-{
-    struct step steps[] = { move("People", "a", "People", "z") };
-
-    world_index(&world, BY_NOTE, "Value", 0);
-    write_value("People", "a", "x");
-    world_reconcile(&world, "a");
-    call_succeeded(submit("t1", steps, 1));
-    run("t1");
-
-    ck_assert_int_eq(open_intents(INTENT_RECONCILE), 2);
-}
-END_TEST
-
-struct hammer {
-    pthread_t thread;
-    atomic_int acknowledged; /* the last value that was replaced */
-};
-
-static void *replace_until_it_is_gone(void *argument)
-{
-    struct hammer *self = argument;
-    struct session session;
-    struct arena arena;
-
-    arena_init(&arena);
-    session_init(&session, world.conninfo, "test hammer");
-    for (int n = 1;; n++) {
-        char value[16];
-        struct operation *operation;
-
-        snprintf(value, sizeof(value), "%d", n);
-        operation = call_write(&session, &arena, WRITE_REPLACE, "People", call_key("p", "a"), value);
-        if (operation->status != STATUS_OK)
-            break;
-        atomic_store(&self->acknowledged, n);
-        arena_cleanup(&arena);
-    }
-    session_cleanup(&session);
-    arena_cleanup(&arena);
-    return NULL;
-}
-
-/* Invariant I8: the destination holds what the source last was. */
-START_TEST(a_move_loses_no_concurrent_update)
-{
-    for (int round = 0; round < 10; round++) {
-        struct step steps[] = { move("People", "a", "Archive", "z") };
-        struct hammer hammer = { .acknowledged = 0 };
-        char id[16];
-
-        snprintf(id, sizeof(id), "move-%d", round);
-        write_value("People", "a", "0");
-        call_succeeded(submit(id, steps, 1));
-        pthread_create(&hammer.thread, NULL, replace_until_it_is_gone, &hammer);
-        while (atomic_load(&hammer.acknowledged) < 5)
-            sched_yield();
-        run(id);
-        pthread_join(hammer.thread, NULL);
-
-        ck_assert_int_eq(atoi(value_at("Archive", "q", "z")), atomic_load(&hammer.acknowledged));
-        ck_assert_ptr_null(value_at("People", "p", "a"));
-    }
 }
 END_TEST
 
@@ -613,11 +406,6 @@ Suite *test_transactions_suite(void)
     tcase_add_test(tc, a_message_that_comes_again_overwrites_nothing);
     tcase_add_test(tc, an_unknown_transaction_is_finished);
     tcase_add_test(tc, two_workers_at_once_do_every_step_once);
-    tcase_add_test(tc, a_move_takes_everything_and_leaves_nothing);
-    tcase_add_test(tc, a_move_of_nothing_is_done);
-    tcase_add_test(tc, a_move_whose_precondition_fails_moves_nothing);
-    tcase_add_test(tc, a_move_keeps_both_tables_indexes_right);
-    tcase_add_test(tc, a_move_loses_no_concurrent_update);
     suite_add_tcase(suite, tc);
     return suite;
 }

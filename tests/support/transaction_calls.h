@@ -1,0 +1,29 @@
+/*
+ * transaction_calls.h - transactions as tests submit them and carry them out. Steps are in partition "p";
+ * a move's destination is in partition "q".
+ */
+#ifndef TESTS_SUPPORT_TRANSACTION_CALLS_H
+#define TESTS_SUPPORT_TRANSACTION_CALLS_H
+
+#include "store/write_batch.h"
+#include "tests/support/worker_world.h"
+
+struct step step_put(struct arena *arena, const char *table, const char *row, const char *value);
+struct step step_delete(const char *table, const char *row);
+struct step step_move(const char *table, const char *row, const char *to_table, const char *to_row);
+
+/* observer NULL: nobody wants to know. */
+struct operation *transaction_submitted(struct session *session, struct arena *arena,
+    const struct write_observer *observer, const char *id, struct step *steps, size_t count);
+
+struct transaction transaction_seen(struct world *world, const char *id);
+
+/* One step; true: the transaction has ended. */
+bool transaction_step(struct worker_store *worker, const char *id);
+void transaction_run(struct world *world, const char *id);
+
+/* What the timeline says of this attempt. */
+void transaction_attempted(
+    const struct transaction *transaction, size_t i, enum status status, const char *reason);
+
+#endif
