@@ -1,0 +1,95 @@
+/*
+ * index_calls.c - see the header.
+ */
+#include "tests/support/index_calls.h"
+
+#include <check.h>
+
+#include "store/index_store.h"
+#include "store/run_store.h"
+#include "tests/support/calls.h"
+
+enum { MOST_CHUNKS = 1000 };
+
+struct operation *call_run(struct session *session,
+    void (*request)(struct session *session, struct operation *operation), struct operation *operation)
+{
+    request(session, operation);
+    arena_cleanup(&session->arena);
+    return operation;
+}
+
+struct operation *index_created(struct world *world, const char *name, const char *source, int width)
+{
+    struct operation *operation = call_make(&world->arena, OPERATION_INDEX_CREATE, name);
+    struct key_part *part = ARENA_NEW(&world->arena, struct key_part);
+
+    *part = (struct key_part){ .text = STR_LITERAL("City"), .width = width };
+    operation->in.index.definition = (struct index){ .name = str_of(name),
+        .source_name = str_of(source),
+        .shape = INDEX_COPY,
+        .place = PLACE_OTHER_PARTITION,
+        .partition_key = { part, 1 },
+        .projection = PROJECT_ALL };
+    return call_run(&world->writer, index_create_run, operation);
+}
+
+struct operation *index_dropped(struct world *world, const char *name)
+{
+    return call_run(&world->writer, index_drop_run, call_make(&world->arena, OPERATION_INDEX_DROP, name));
+}
+
+struct index_view index_seen(struct world *world, const char *name)
+{
+    struct operation *operation =
+        call_run(&world->writer, index_get_run, call_make(&world->arena, OPERATION_INDEX_GET, name));
+
+    call_succeeded(operation);
+    ck_assert_uint_eq(operation->out.index.count, 1);
+    return operation->out.index.indexes[0];
+}
+
+struct run_view run_seen(struct world *world, const char *operation_id)
+{
+    struct operation *operation = call_make(&world->arena, OPERATION_RUN_GET, "");
+
+    operation->in.runs.operation_id = str_of(operation_id);
+    call_succeeded(call_run(&world->writer, run_get_run, operation));
+    return operation->out.runs.runs[0];
+}
+
+bool run_chunk(struct worker_store *worker)
+{
+    struct error err = { 0 };
+    bool worked = false;
+
+    ck_assert_msg(worker_run_operation(worker, &worked, &err) == STATUS_OK, "work: %s", err.message);
+    return worked;
+}
+
+int run_chunks(struct worker_store *worker)
+{
+    int chunks = 0;
+
+    while (run_chunk(worker))
+        ck_assert_int_lt(++chunks, MOST_CHUNKS);
+    return chunks;
+}
+
+void people_put(struct world *world, int count)
+{
+    static const char *const cities[] = { "Rome", "Oslo", "Bern", NULL };
+
+    for (int i = 0; i < count; i++)
+        world_put(world, arena_format(&world->arena, "r%05d", i).data, cities[i % 4], "x");
+}
+
+void people_copy(struct world *world, int count)
+{
+    world_put(world, "model", "Rome", "x");
+    test_sql(world->sql,
+        "insert into entities (bucket, table_id, partition_key, row_key, version, ts, properties) "
+        "select bucket, table_id, partition_key, 'r' || lpad(n::text, 6, '0'), 1, ts, properties "
+        "from entities, generate_series(1, %d) n where row_key = 'model'",
+        count - 1);
+}

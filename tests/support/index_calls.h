@@ -1,0 +1,35 @@
+/*
+ * index_calls.h - indexes as tests create them, and the operations that build and drop them. Indexes are on
+ * the property City.
+ */
+#ifndef TESTS_SUPPORT_INDEX_CALLS_H
+#define TESTS_SUPPORT_INDEX_CALLS_H
+
+#include "domain/operation.h"
+#include "tests/support/worker_world.h"
+
+/* Run one request on the session; returns the operation. */
+struct operation *call_run(struct session *session,
+    void (*request)(struct session *session, struct operation *operation), struct operation *operation);
+
+/* width > 0: numbers only, so every text is a violation. The operation with its outcome. */
+struct operation *index_created(struct world *world, const char *name, const char *source, int width);
+struct operation *index_dropped(struct world *world, const char *name);
+
+/* As callers see them; fails the test when there is none. */
+struct index_view index_seen(struct world *world, const char *name);
+struct run_view run_seen(struct world *world, const char *operation_id);
+
+/* One chunk of some operation; false: nothing to do. */
+bool run_chunk(struct worker_store *worker);
+
+/* All there is to do; how many chunks it was. */
+int run_chunks(struct worker_store *worker);
+
+/* count entities "r00000", ..: every fourth without a City. */
+void people_put(struct world *world, int count);
+
+/* count entities in Rome, "model", "r000001", ..: many, without writing them one by one. */
+void people_copy(struct world *world, int count);
+
+#endif
