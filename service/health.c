@@ -18,6 +18,7 @@ struct health_watcher {
     struct rpc_call *call;
     struct health *health;
     bool known;    /* the service is one of ours */
+    bool liveness; /* it is HEALTH_LIVENESS */
     bool sending;  /* a message is on its way */
     bool finished; /* rpc_finish was called */
     bool told;     /* something was sent: last_sent holds it */
@@ -31,9 +32,15 @@ void health_init(struct health *health)
     pthread_mutex_init(&health->lock, NULL);
 }
 
-static Grpc__Health__V1__HealthCheckResponse__ServingStatus status_now(const struct health *health)
+static bool is_liveness(struct str service)
 {
-    return health->available && !health->draining
+    return str_equal(service, str_of(HEALTH_LIVENESS));
+}
+
+static Grpc__Health__V1__HealthCheckResponse__ServingStatus status_now(
+    const struct health *health, bool liveness)
+{
+    return liveness || (health->available && !health->draining)
                ? GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__SERVING
                : GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__NOT_SERVING;
 }
@@ -54,7 +61,7 @@ static void tell(struct health_watcher *watcher)
 {
     const struct health *health = watcher->health;
     Grpc__Health__V1__HealthCheckResponse__ServingStatus status =
-        watcher->known ? status_now(health)
+        watcher->known ? status_now(health, watcher->liveness)
                        : GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__SERVICE_UNKNOWN;
 
     if (watcher->finished || watcher->sending)
@@ -114,7 +121,7 @@ static bool asked_service(struct rpc_call *call, struct str message, struct str 
 
 static bool is_known(struct str service)
 {
-    return service.len == 0 || methods_have_service(service);
+    return service.len == 0 || is_liveness(service) || methods_have_service(service);
 }
 
 /* ---- Check ---- */
@@ -132,7 +139,7 @@ static void check_message(struct rpc_call *call, struct str message)
         return;
     }
     pthread_mutex_lock(&service->health.lock);
-    status = status_now(&service->health);
+    status = status_now(&service->health, is_liveness(name));
     pthread_mutex_unlock(&service->health.lock);
     rpc_reply(call, response(status, rpc_call_arena(call)));
 }
@@ -156,6 +163,7 @@ static void watch_message(struct rpc_call *call, struct str message)
     watcher->call = call;
     watcher->health = health;
     watcher->known = is_known(name);
+    watcher->liveness = is_liveness(name);
     rpc_call_set_state(call, watcher);
 
     pthread_mutex_lock(&health->lock);

@@ -2,12 +2,16 @@
  * health.h - is the server serving? Asked by grpc.health.v1.Health, told by the store and by a stop.
  *
  * All services are in the same state: SERVING while the database can be reached and nobody stops the server.
+ * The name HEALTH_LIVENESS is for those who would restart a program that is stuck: SERVING as long as it
+ * can answer at all.
  */
 #ifndef SERVICE_HEALTH_H
 #define SERVICE_HEALTH_H
 
 #include <pthread.h>
 #include <stdbool.h>
+
+#define HEALTH_LIVENESS "liveness"
 
 struct health_watcher;
 

@@ -19,9 +19,9 @@
 
 enum {
     EXIT_BAD_SETTING = 2,
-    OWN_FILES = 64,                 /* descriptors the program needs beside callers' connections */
-    BATCH_BYTES = 8 * 1024 * 1024,  /* of properties */
-    MOST_QUEUED_MESSAGES = 100000,  /* per stream */
+    OWN_FILES = 64,                /* descriptors the program needs beside callers' connections */
+    BATCH_BYTES = 8 * 1024 * 1024, /* of properties */
+    MOST_QUEUED_MESSAGES = 100000, /* per stream */
     MS_PER_SECOND = 1000,
 };
 
@@ -29,6 +29,7 @@ struct server {
     struct service service;
     struct publisher *publisher;
     struct rpc_server *rpc;
+    struct rpc_server *probes; /* NULL: no address of their own */
     struct arena arena;
 };
 
@@ -60,7 +61,10 @@ static enum status start_publisher(
         .most_messages = MOST_QUEUED_MESSAGES,
     };
 
-    return publisher_start(&options, &server->publisher, err);
+    if (publisher_start(&options, &server->publisher, err) == STATUS_OK)
+        return STATUS_OK;
+    fprintf(stderr, "tavolad: TAVOLA_REDIS: %s\n", err->message);
+    return err->status;
 }
 
 static void start_store(struct server *server, const struct service_config *config)
@@ -94,11 +98,36 @@ static enum status start_rpc(struct server *server, const struct service_config 
         .context = &server->service,
     };
 
-    return rpc_server_start(&options, &server->rpc, err);
+    if (rpc_server_start(&options, &server->rpc, err) == STATUS_OK)
+        return STATUS_OK;
+    fprintf(stderr, "tavolad: cannot start on TAVOLA_LISTEN=%s: %s\n", config->listen, err->message);
+    return err->status;
+}
+
+static enum status start_probes(struct server *server, const struct service_config *config, struct error *err)
+{
+    struct rpc_options options = {
+        .listen = config->health_listen,
+        .threads = 1,
+        .receive_bytes = LIMIT_HEALTH_RECEIVE_BYTES,
+        .events = methods_events,
+        .context = &server->service,
+    };
+
+    if (!config->health_listen)
+        return STATUS_OK;
+    options.methods = methods_for_health(&server->arena, &options.method_count);
+    if (rpc_server_start(&options, &server->probes, err) == STATUS_OK)
+        return STATUS_OK;
+    fprintf(stderr, "tavolad: cannot start on TAVOLA_HEALTH_LISTEN=%s: %s\n", config->health_listen,
+        err->message);
+    return err->status;
 }
 
 static void stop(struct server *server)
 {
+    if (server->probes)
+        rpc_server_stop(server->probes, 0);
     if (server->service.store)
         store_close(server->service.store);
     publisher_stop(server->publisher);
@@ -112,6 +141,7 @@ static enum status start(struct server *server, const struct service_config *con
     arena_init(&server->arena);
     TRY(start_publisher(server, config, err));
     start_store(server, config);
+    TRY(start_probes(server, config, err));
     return start_rpc(server, config, err);
 }
 
@@ -189,12 +219,10 @@ int main(int argc, char **argv)
     printf("at most %lld connections\n", raise_file_limit());
     server = xcalloc(1, sizeof(*server));
     exit_code = EXIT_SUCCESS;
-    if (start(server, &config, &err) == STATUS_OK) {
+    if (start(server, &config, &err) == STATUS_OK)
         serve_until_signal(server, &config, &signals);
-    } else {
-        fprintf(stderr, "tavolad: cannot start on TAVOLA_LISTEN=%s: %s\n", config.listen, err.message);
+    else
         exit_code = EXIT_FAILURE;
-    }
     stop(server);
     free(server);
     return exit_code;

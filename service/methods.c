@@ -102,6 +102,18 @@ const struct rpc_method *methods_for_rpc(struct arena *arena)
     return out;
 }
 
+const struct rpc_method *methods_for_health(struct arena *arena, size_t *count)
+{
+    const struct rpc_method *all = methods_for_rpc(arena);
+    struct rpc_method *out = ARENA_ARRAY(arena, struct rpc_method, method_count);
+
+    *count = 0;
+    for (size_t i = 0; i < method_count; i++)
+        if (str_starts_with(str_of(all[i].path), STR_LITERAL("/grpc.health.v1.Health/")))
+            out[(*count)++] = all[i];
+    return out;
+}
+
 static void begin(struct rpc_call *call)
 {
     const struct call_events *events = call_method(call)->events;

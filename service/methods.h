@@ -19,6 +19,9 @@ bool methods_have_service(struct str name);
 /* The table as the transport wants it, in the arena. */
 const struct rpc_method *methods_for_rpc(struct arena *arena);
 
+/* The health service alone. */
+const struct rpc_method *methods_for_health(struct arena *arena, size_t *count);
+
 /* The events of every call, handed on to the method's own. */
 extern const struct rpc_events methods_events;
 

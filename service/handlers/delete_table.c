@@ -3,6 +3,7 @@
  */
 #include "service/handlers/handlers.h"
 
+#include "domain/reason.h"
 #include "tavola/v1/table_service.pb-c.h"
 
 enum status delete_table_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
@@ -10,5 +11,8 @@ enum status delete_table_decode(struct call_ctx *ctx, struct operation *out, str
     const Tavola__V1__DeleteTableRequest *request = (const Tavola__V1__DeleteTableRequest *)ctx->request;
 
     out->kind = OPERATION_TABLE_DELETE;
-    return call_table(out, request->name, err);
+    /* A name that no table can have is the name of no table: the model asks for this answer here. */
+    if (call_table(out, request->name, err) != STATUS_OK)
+        return error_reason(err, REASON_RESOURCE_NOT_FOUND, "no table can have this name");
+    return STATUS_OK;
 }
