@@ -9,6 +9,7 @@
 static const char *const authentications[] = { "none", NULL };
 static const char *const log_levels[] = { "debug", "info", "warn", "error", NULL };
 
+/* clang-format off: the failpoints' rows bring their commas along */
 static const struct config_setting settings[] = { {
                                                       .name = "TAVOLA_LISTEN",
                                                       .type = CONFIG_STRING,
@@ -18,6 +19,14 @@ static const struct config_setting settings[] = { {
                                                       .allowed = CONFIG_ADDRESS_ALLOWED,
                                                       .help = "the address to serve on",
                                                   },
+    {
+        .name = "TAVOLA_HEALTH_LISTEN",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct service_config, health_listen),
+        .accepts = config_is_address,
+        .allowed = CONFIG_ADDRESS_ALLOWED,
+        .help = "a second address that answers grpc.health.v1 and nothing else, for probes from outside",
+    },
     {
         .name = "TAVOLA_AUTHENTICATION",
         .type = CONFIG_CHOICE,
@@ -123,6 +132,7 @@ static const struct config_setting settings[] = { {
         .help = "the least important lines that are logged",
     },
     FAILPOINT_SETTINGS(struct service_config) };
+/* clang-format on */
 
 const struct config_program service_program = {
     .name = "tavolad",
