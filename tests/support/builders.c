@@ -164,6 +164,14 @@ const char *reason_of(const struct operation *operation)
     return operation->error->reason ? operation->error->reason : operation->error->message;
 }
 
+const char *meta_of(const struct error *err, const char *key)
+{
+    for (size_t i = 0; i < err->meta_count; i++)
+        if (strcmp(err->meta[i].key, key) == 0)
+            return err->meta[i].value;
+    return "";
+}
+
 /* ---- the scene ---- */
 
 struct store_options plain_options(const char *conninfo)

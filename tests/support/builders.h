@@ -50,6 +50,10 @@ bool is_answered(struct operation *operation);
 
 /* The reason's name, "OK" when there is none. */
 const char *reason_of(const struct operation *operation);
+
+/* A value of an error's metadata, "" when it is not there. */
+const char *meta_of(const struct error *err, const char *key);
+
 #define ck_assert_reason(operation, reason) ck_assert_str_eq(reason_of(operation), reason)
 
 /* ---- the scene ---- */
