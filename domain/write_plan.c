@@ -30,24 +30,37 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* Name the entity; the error's status is returned. */
+static enum status add_key(const struct write *write, struct error *err)
+{
+    error_add_meta(err, "partition_key", write->key.partition);
+    error_add_meta(err, "row_key", write->key.row);
+    return err->status;
+}
+
 static enum status check_condition(
     const struct row_state *current, const struct write *write, int64_t table_id, struct error *err)
 {
     const struct write_rule *rule = &rules[write->kind];
     struct etag etag = { .table_id = table_id, .version = current->version };
 
-    if (current->live && rule->must_be_absent)
-        return error_reason(err, REASON_ENTITY_ALREADY_EXISTS, "the entity already exists");
-    if (!current->live && (rule->must_exist || (write->condition.kind != CONDITION_NONE && !rule->absent_is_done)))
-        return error_reason(err, REASON_RESOURCE_NOT_FOUND, "the entity does not exist");
-    if (current->live && write->condition.kind == CONDITION_MATCHES
-        && !etag_equal(write->condition.etag, etag)) {
+    if (current->live && rule->must_be_absent) {
+        error_reason(err, REASON_ENTITY_ALREADY_EXISTS, "the entity already exists");
+        return add_key(write, err);
+    }
+    if (!current->live &&
+        (rule->must_exist || (write->condition.kind != CONDITION_NONE && !rule->absent_is_done))) {
+        error_reason(err, REASON_RESOURCE_NOT_FOUND, "the entity does not exist");
+        return add_key(write, err);
+    }
+    if (current->live && write->condition.kind == CONDITION_MATCHES &&
+        !etag_equal(write->condition.etag, etag)) {
         char text[ETAG_BYTES];
 
         error_reason(err, REASON_UPDATE_CONDITION_NOT_SATISFIED,
             "the entity has changed: its etag is not the one in the precondition");
         error_add_meta(err, "actual", str_of_bytes(text, etag_format(etag, text)));
-        return STATUS_STALE;
+        return add_key(write, err);
     }
     return STATUS_OK;
 }
@@ -84,14 +97,17 @@ enum status write_plan_one(const struct row_state *current, const struct write *
 struct row_state write_plan_offer(
     const struct write *first, int64_t table_id, struct write_clock clock, struct arena *arena)
 {
+    const struct write_rule *rule = &rules[first->kind];
     const struct row_state absent = { 0 };
+    const struct row_state dead = { .version = clock.floor + 1, .ts = clock.ticks };
     struct row_state offered;
     struct write_result result;
+    struct error ignored;
 
-    if (write_plan_one(&absent, first, table_id, clock, arena, &offered, &result, NULL) == STATUS_OK
-        && offered.version > 0)
-        return offered;
-    return (struct row_state){ .version = clock.floor + 1, .ts = clock.ticks };
+    if (rule->must_exist || rule->deletes || first->condition.kind != CONDITION_NONE ||
+        write_plan_one(&absent, first, table_id, clock, arena, &offered, &result, &ignored) != STATUS_OK)
+        return dead;
+    return offered;
 }
 
 /* Say which operation of an entity group transaction failed, in the message and in the metadata. */
@@ -99,7 +115,8 @@ static void name_operation(struct error *err, size_t index)
 {
     struct error named = *err;
 
-    snprintf(named.message, sizeof(named.message), "%zu:%.*s", index, (int)sizeof(named.message) - 24, err->message);
+    snprintf(named.message, sizeof(named.message), "%zu:%.*s", index, (int)sizeof(named.message) - 24,
+        err->message);
     error_add_meta_int(&named, "operation_index", (int64_t)index);
     *err = named;
 }
@@ -144,8 +161,7 @@ static void plan_each(struct operation *operation, struct plan_row *const *rows,
         struct error err;
 
         if (write_plan_one(&before, &in->writes[i], rows[i]->table->table_id, clock, operation->arena,
-                &rows[i]->now, &results[i], &err)
-            == STATUS_OK)
+                &rows[i]->now, &results[i], &err) == STATUS_OK)
             continue;
         errors[i] = ARENA_NEW(operation->arena, struct error);
         *errors[i] = err;
@@ -165,7 +181,8 @@ void write_plan_operation(struct operation *operation, struct plan_row *const *r
 
 static bool same_row(const struct row_state *a, const struct row_state *b)
 {
-    return a->version == b->version && a->live == b->live && a->properties.bytes.data == b->properties.bytes.data;
+    return a->version == b->version && a->live == b->live &&
+           a->properties.bytes.data == b->properties.bytes.data;
 }
 
 enum row_action write_plan_action(const struct plan_row *row)

@@ -143,10 +143,22 @@ size_t loop_turn(struct loop *loop)
     return count;
 }
 
+/* A step's own intents, as the server does it after a write: hints, lost without harm. */
+static void publish(void *context, const struct intent *intents, size_t count)
+{
+    struct worker_ctx *ctx = context;
+    size_t published;
+
+    if (atomic_load(&ctx->shared->streaming) &&
+        queue_publish(ctx->queue, intents, count, &published, NULL) != STATUS_OK)
+        log_event(LOG_DEBUG, "hints of a step were not published; the relay will");
+}
+
 void *loop_thread(void *argument)
 {
     struct loop loop = { .ctx = argument };
 
+    worker_store_observe(loop.ctx->store, publish, loop.ctx);
     while (!worker_is_stopping(loop.ctx->shared))
         loop_turn(&loop);
     return NULL;

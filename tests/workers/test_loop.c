@@ -45,6 +45,14 @@ enum status worker_store_open(
     return STATUS_OK;
 }
 
+void worker_store_observe(struct worker_store *store,
+    void (*intents_committed)(void *context, const struct intent *intents, size_t count), void *context)
+{
+    (void)store;
+    (void)intents_committed;
+    (void)context;
+}
+
 void worker_store_close(struct worker_store *store)
 {
     (void)store;
