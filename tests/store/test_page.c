@@ -1,0 +1,264 @@
+/*
+ * test_page.c - pages of a query: whatever their size, together they are the whole, in order.
+ */
+#include <check.h>
+#include <stdlib.h>
+
+#include "domain/limits.h"
+#include "tests/support/builders.h"
+
+enum { PARTITIONS = 6, ROWS = 7, MOST = 64 };
+
+static struct scene scene;
+static struct entity_key all[MOST]; /* what lives, in order */
+static size_t all_count;
+
+static const struct property_list none = { { "", 0 } };
+
+static struct str repeated(const char *piece, size_t times)
+{
+    struct buf out;
+
+    buf_init(&out, &scene.arena);
+    for (size_t i = 0; i < times; i++)
+        buf_append(&out, str_of(piece));
+    return buf_str(&out);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return entity_key_compare(a, b);
+}
+
+/* Partitions and rows with the keys that are hard: empty, the longest, the highest, above U+FFFF. */
+static void fill(void)
+{
+    const struct str partitions[PARTITIONS] = { STR_EMPTY, STR_LITERAL("a"), STR_LITERAL("b"),
+        STR_LITERAL("\xEF\xBF\xBD"), STR_LITERAL("\xF0\x9F\x98\x80"),
+        repeated("\xF4\x8F\xBF\xBF", LIMIT_KEY_UNITS / 2) };
+    const struct str rows[ROWS] = { STR_EMPTY, STR_LITERAL("1"), STR_LITERAL("10"), STR_LITERAL("2"),
+        STR_LITERAL("dead"), STR_LITERAL("\xF0\x9F\x98\x80"),
+        repeated("\xF4\x8F\xBF\xBF", LIMIT_KEY_UNITS / 2) };
+
+    all_count = 0;
+    for (size_t p = 0; p < PARTITIONS; p++) {
+        struct write writes[ROWS];
+        struct operation *group;
+
+        for (size_t r = 0; r < ROWS; r++) {
+            writes[r] =
+                (struct write){ .kind = WRITE_INSERT, .key = { partitions[p], rows[r] }, .properties = none };
+            if (r != 4)
+                all[all_count++] = writes[r].key;
+        }
+        group = a_group(&scene.arena, "Things", writes, ROWS);
+        run(scene.store, group);
+        ck_assert_reason(group, "OK");
+        writes[4].kind = WRITE_DELETE;
+        scene_write(&scene, writes[4]);
+    }
+    qsort(all, all_count, sizeof(all[0]), by_key);
+}
+
+static void setup(void)
+{
+    scene_open(&scene);
+    fill();
+}
+
+static void teardown(void)
+{
+    scene_close(&scene);
+}
+
+static bool is_wanted(const char *filter_text, const struct entity_key *key)
+{
+    struct key_filter filter;
+    struct error err = { 0 };
+
+    ck_assert_msg(
+        key_filter_parse(str_of(filter_text), &scene.arena, &filter, &err) == STATUS_OK, "%s", err.message);
+    return key_filter_matches(&filter, key);
+}
+
+/* Read on to the end; what came must be what `all` has under this filter. */
+static void check_pages(const char *filter_text, int32_t limit)
+{
+    struct entity_key after = { 0 };
+    size_t next = 0;
+    bool more = true;
+
+    for (int pages = 0; more; pages++) {
+        struct operation *page = a_page(&scene.arena, "Things", limit);
+        struct error err = { 0 };
+
+        ck_assert_int_lt(pages, 2 * MOST);
+        ck_assert_int_eq(
+            key_filter_parse(str_of(filter_text), &scene.arena, &page->in.page.filter, &err), STATUS_OK);
+        page->in.page.has_after = pages > 0;
+        page->in.page.after = after;
+        run(scene.store, page);
+        ck_assert_reason(page, "OK");
+        ck_assert_uint_le(page->out.page.count, (size_t)limit);
+        ck_assert_int_eq(page->out.page.stats.rows_returned, (int64_t)page->out.page.count);
+        for (size_t i = 0; i < page->out.page.count; i++, next++) {
+            while (next < all_count && !is_wanted(filter_text, &all[next]))
+                next++;
+            ck_assert_msg(
+                next < all_count && entity_key_compare(&page->out.page.entities[i].key, &all[next]) == 0,
+                "'%s', pages of %d: row %zu is another one", filter_text, limit, next);
+        }
+        more = page->out.page.more;
+        after = page->out.page.position;
+    }
+    for (; next < all_count; next++)
+        ck_assert_msg(
+            !is_wanted(filter_text, &all[next]), "'%s', pages of %d: rows are missing", filter_text, limit);
+}
+
+static const int32_t limits[] = { 1, 2, 3, 7, 1000 };
+
+static const char *const filters[] = {
+    "",
+    "PartitionKey eq 'a'",
+    "PartitionKey eq ''",
+    "PartitionKey eq 'none'",
+    "PartitionKey eq 'a' and RowKey eq '10'",
+    "PartitionKey eq 'a' and RowKey eq 'dead'",
+    "PartitionKey eq 'a' and RowKey ge '10'",
+    "PartitionKey eq 'a' and RowKey gt '10'",
+    "PartitionKey eq 'a' and RowKey le '10'",
+    "PartitionKey eq 'a' and RowKey lt '10'",
+    "PartitionKey eq 'a' and RowKey gt '' and RowKey lt '2'",
+    "PartitionKey eq 'a' and RowKey ge '2' and RowKey le '1'",
+    "PartitionKey ge 'a' and PartitionKey le 'b'",
+    "PartitionKey gt 'a' and PartitionKey lt '\xF0\x9F\x98\x80'",
+    "PartitionKey gt ''",
+    "RowKey eq '1'",
+    "RowKey gt '2'",
+    "PartitionKey ge 'a' and RowKey le '10'",
+};
+
+START_TEST(the_union_of_pages_is_the_whole)
+{
+    for (size_t i = 0; i < ARRAY_LEN(limits); i++)
+        check_pages(filters[_i], limits[i]);
+}
+END_TEST
+
+static const struct path_case {
+    const char *filter;
+    enum access_path path;
+} path_cases[] = {
+    { "", ACCESS_TABLE_SCAN },
+    { "RowKey eq '1'", ACCESS_TABLE_SCAN },
+    { "PartitionKey eq 'a'", ACCESS_PARTITION_SCAN },
+    { "PartitionKey eq 'a' and RowKey ge '1'", ACCESS_ROW_RANGE },
+    { "PartitionKey eq 'a' and RowKey eq '1'", ACCESS_POINT },
+};
+
+START_TEST(the_access_path_is_told)
+{
+    struct operation *page = a_page(&scene.arena, "Things", 10);
+    struct error err = { 0 };
+
+    ck_assert_int_eq(
+        key_filter_parse(str_of(path_cases[_i].filter), &scene.arena, &page->in.page.filter, &err),
+        STATUS_OK);
+    run(scene.store, page);
+
+    ck_assert_reason(page, "OK");
+    ck_assert_int_eq(page->out.page.stats.access_path, path_cases[_i].path);
+}
+END_TEST
+
+START_TEST(a_page_that_looks_at_too_much_ends_early)
+{
+    struct operation *page = a_page(&scene.arena, "Things", 10);
+    int pages = 1;
+
+    /* Behind everything else: many dead rows, then one that lives. */
+    test_sql(scene.sql,
+        "insert into entities select %d, 1, 'zz', lpad(n::text, 6, '0'), 1, 1, n < %d, null, '' from "
+        "generate_series(0, %d) n",
+        (int)bucket_of(1, STR_LITERAL("zz")), 2 * LIMIT_PAGE_EXAMINED, 2 * LIMIT_PAGE_EXAMINED);
+    page->in.page.filter.partition = (struct interval){
+        .has_low = true, .has_high = true, .low = STR_LITERAL("zz"), .high = STR_LITERAL("zz")
+    };
+    run(scene.store, page);
+    ck_assert_reason(page, "OK");
+    ck_assert_uint_eq(page->out.page.count, 0);
+    ck_assert(page->out.page.more);
+    ck_assert_int_ge(page->out.page.stats.rows_examined, LIMIT_PAGE_EXAMINED);
+    ck_assert_int_lt(page->out.page.stats.rows_examined, LIMIT_PAGE_EXAMINED + LIMIT_PAGE_ROWS);
+
+    while (page->out.page.count == 0 && page->out.page.more) {
+        struct operation *next = a_page(&scene.arena, "Things", 10);
+
+        next->in.page = page->in.page;
+        next->in.page.has_after = true;
+        next->in.page.after = page->out.page.position;
+        run(scene.store, next);
+        ck_assert_reason(next, "OK");
+        page = next;
+        pages++;
+    }
+    ck_assert_uint_eq(page->out.page.count, 1);
+    ck_assert_int_eq(pages, 3);
+}
+END_TEST
+
+START_TEST(a_page_of_large_entities_ends_by_bytes)
+{
+    struct value value = { .type = PROPERTY_BINARY,
+        .bytes = repeated("0123456789abcdef", LIMIT_BINARY_BYTES / 16) };
+    struct property_builder builder;
+    struct operation *page = a_page(&scene.arena, "Things", 1000);
+    struct buf out;
+
+    buf_init(&out, &scene.arena);
+    builder = (struct property_builder){ .out = &out, .last_name = STR_EMPTY };
+    property_build(&builder, STR_LITERAL("Bytes"), &value);
+    for (int i = 0; i < 60; i++)
+        scene_write(
+            &scene, a_write(WRITE_INSERT_OR_REPLACE, "large", arena_format(&scene.arena, "%02d", i).data,
+                        (struct property_list){ buf_str(&out) }));
+    page->in.page.filter.partition = (struct interval){
+        .has_low = true, .has_high = true, .low = STR_LITERAL("large"), .high = STR_LITERAL("large")
+    };
+    run(scene.store, page);
+
+    ck_assert_reason(page, "OK");
+    ck_assert(page->out.page.more);
+    ck_assert_int_ge(page->out.page.stats.bytes_returned, LIMIT_REPLY_BYTES);
+    ck_assert_int_lt(page->out.page.stats.bytes_returned, LIMIT_REPLY_BYTES + LIMIT_BINARY_BYTES + 100);
+    ck_assert_uint_eq(page->out.page.count, (size_t)(LIMIT_REPLY_BYTES / LIMIT_BINARY_BYTES));
+}
+END_TEST
+
+START_TEST(no_table_has_no_pages)
+{
+    struct operation *page = a_page(&scene.arena, "Nowhere", 10);
+
+    run(scene.store, page);
+
+    ck_assert_reason(page, "TABLE_NOT_FOUND");
+}
+END_TEST
+
+Suite *test_page_suite(void)
+{
+    Suite *suite = suite_create("page");
+    TCase *tc = tcase_create("page");
+
+    test_postgres_start();
+    tcase_set_timeout(tc, 60);
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_loop_test(tc, the_union_of_pages_is_the_whole, 0, ARRAY_LEN(filters));
+    tcase_add_loop_test(tc, the_access_path_is_told, 0, ARRAY_LEN(path_cases));
+    tcase_add_test(tc, a_page_that_looks_at_too_much_ends_early);
+    tcase_add_test(tc, a_page_of_large_entities_ends_by_bytes);
+    tcase_add_test(tc, no_table_has_no_pages);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
