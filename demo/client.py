@@ -1,0 +1,208 @@
+"""A client of the service as any program could have one: stubs made by protoc, calls through grpcio.
+
+Entities are keys (partition, row) and properties {name: (kind, value)}, the kind being a field of Value.
+"""
+
+import glob
+import importlib
+import os
+import subprocess
+import sys
+import threading
+import time
+import types
+
+import grpc
+
+_PACKAGE = "tavola.v1"
+_PATIENCE = 30  # seconds for one attempt
+_ATTEMPTS = 100
+_WAITS = 4  # for a transaction's end, _PATIENCE each
+_PAUSE = 0.05  # seconds before the next attempt
+# The server's end is seen at once and its return within a tenth of a second.
+_OPTIONS = [
+    ("grpc.initial_reconnect_backoff_ms", 50),
+    ("grpc.min_reconnect_backoff_ms", 50),
+    ("grpc.max_reconnect_backoff_ms", 100),
+]
+# Nothing was done, or it is not known what was done.
+_WORTH_ANOTHER_TRY = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED)
+
+
+def load_stubs(api_folder, out_folder):
+    """All messages of the package as one namespace; `methods` of it: {"Service/Method": descriptor}."""
+    os.makedirs(out_folder, exist_ok=True)
+    names = [os.path.relpath(path, api_folder) for path in sorted(glob.glob(f"{api_folder}/tavola/v1/*.proto"))]
+    subprocess.run(["protoc", f"-I{api_folder}", f"--python_out={out_folder}", *names], check=True)
+    sys.path.insert(0, out_folder)
+    stubs = types.SimpleNamespace(methods={})
+    for name in names:
+        module = importlib.import_module(name.removesuffix(".proto").replace("/", ".") + "_pb2")
+        for attribute in vars(module):
+            if not attribute.startswith("_"):
+                setattr(stubs, attribute, getattr(module, attribute))
+        for service in module.DESCRIPTOR.services_by_name.values():
+            for method in service.methods:
+                stubs.methods[f"{service.name}/{method.name}"] = method
+    return stubs
+
+
+class Conflict(Exception):
+    """The entity is not in the state the write asked for. maybe_ours: an earlier attempt of the same write got
+    no answer, so it may be the one that changed it."""
+
+    def __init__(self, message, maybe_ours):
+        super().__init__(message)
+        self.maybe_ours = maybe_ours
+
+
+class Client:
+    def __init__(self, target, stubs):
+        self.pb = stubs
+        self.channel = grpc.insecure_channel(target, options=_OPTIONS)
+        self.calls = {}
+        self.retries = 0
+        self.pause = threading.Event()  # never set: a wait that an interrupt ends
+
+    def close(self):
+        self.channel.close()
+
+    # ---- calls ----
+
+    def method(self, name):
+        if name not in self.calls:
+            method = self.pb.methods[name]
+            kind = self.channel.stream_stream if name.endswith("/ImportEntities") else self.channel.unary_unary
+            self.calls[name] = kind(
+                f"/{_PACKAGE}.{name}",
+                request_serializer=method.input_type._concrete_class.SerializeToString,
+                response_deserializer=method.output_type._concrete_class.FromString,
+            )
+        return self.calls[name]
+
+    def call(self, name, request, timeout=_PATIENCE):
+        """The reply, after as many attempts as it takes; for requests that may be repeated."""
+        for attempt in range(_ATTEMPTS):
+            try:
+                return self.method(name)(request, timeout=timeout, wait_for_ready=True)
+            except grpc.RpcError as error:
+                if error.code() == grpc.StatusCode.ABORTED:
+                    raise Conflict(error.details(), attempt > 0) from error
+                if error.code() not in _WORTH_ANOTHER_TRY or attempt + 1 == _ATTEMPTS:
+                    raise
+            self.retries += 1
+            self.pause.wait(_PAUSE)
+
+    def wait_until_serving(self, check):
+        """By grpc.health.v1; its two messages are short enough to be written by hand. check() may raise."""
+        health = self.channel.unary_unary("/grpc.health.v1.Health/Check")
+        deadline = time.monotonic() + _PATIENCE
+        while time.monotonic() < deadline:
+            try:
+                if health(b"", timeout=1, wait_for_ready=True) == b"\x08\x01":
+                    return
+            except grpc.RpcError as error:
+                if error.code() not in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
+                    raise
+            check()
+            self.pause.wait(_PAUSE)
+        raise TimeoutError("the server does not become ready")
+
+    # ---- entities ----
+
+    def entity(self, key, properties):
+        entity = self.pb.Entity(partition_key=key[0], row_key=key[1])
+        for name, (kind, value) in properties.items():
+            setattr(entity.properties[name], kind, value)
+        return entity
+
+    @staticmethod
+    def properties(entity):
+        out = {}
+        for name, value in entity.properties.items():
+            kind = value.WhichOneof("kind")
+            out[name] = (kind, getattr(value, kind))
+        return out
+
+    def create_table(self, name):
+        self.call("TableService/CreateTable", self.pb.CreateTableRequest(name=name))
+
+    def get(self, table, key):
+        """(properties, etag)"""
+        request = self.pb.GetEntityRequest(table=table, key=self.pb.EntityKey(partition_key=key[0], row_key=key[1]))
+        entity = self.call("EntityService/GetEntity", request).entity
+        return self.properties(entity), entity.etag
+
+    def merge(self, table, key, properties, if_match):
+        """The new ETag."""
+        request = self.pb.MergeEntityRequest(
+            table=table, entity=self.entity(key, properties), precondition=self.pb.Precondition(if_match=if_match)
+        )
+        return self.call("EntityService/MergeEntity", request).result.etag
+
+    def replace(self, table, key, properties, if_match):
+        """The new ETag."""
+        request = self.pb.ReplaceEntityRequest(
+            table=table, entity=self.entity(key, properties), precondition=self.pb.Precondition(if_match=if_match)
+        )
+        return self.call("EntityService/ReplaceEntity", request).result.etag
+
+    def query(self, table, filter_text=""):
+        """All entities, page after page."""
+        request = self.pb.QueryEntitiesRequest(query=self.pb.Query(table=table, filter=filter_text))
+        while True:
+            reply = self.call("EntityService/QueryEntities", request)
+            yield from reply.entities
+            if not reply.next_page_token:
+                return
+            request.page_token = reply.next_page_token
+
+    def import_entities(self, requests):
+        """The replies to a stream of ImportEntitiesRequest, one each."""
+        return self.method("EntityService/ImportEntities")(requests, wait_for_ready=True)
+
+    # ---- indexes ----
+
+    def create_index(self, index):
+        self.call("IndexService/CreateIndex", self.pb.CreateIndexRequest(index=index))
+
+    def index_status(self, name):
+        return self.call("IndexService/GetIndex", self.pb.GetIndexRequest(name=name)).status
+
+    def lookup(self, index, value, keys_only=False):
+        """One page of a look-up after the other."""
+        request = self.pb.LookupIndexRequest(
+            index=index, equals=[self.pb.Value(string_value=value)], keys_only=keys_only
+        )
+        while True:
+            reply = self.call("IndexService/LookupIndex", request)
+            yield reply
+            if not reply.next_page_token:
+                return
+            request.page_token = reply.next_page_token
+
+    def wait_operation(self, operation_id, timeout):
+        """The operation as it is when it has ended or the time is over."""
+        request = self.pb.WaitOperationRequest(operation_id=operation_id)
+        return self.call("OperationService/WaitOperation", request, timeout).operation
+
+    # ---- transactions ----
+
+    def submit_move(self, transaction_id, source, destination):
+        """source, destination: (table, key). Harmless when repeated: the id is the same."""
+        place = lambda table, key: self.pb.EntityAddress(
+            table=table, key=self.pb.EntityKey(partition_key=key[0], row_key=key[1])
+        )
+        step = self.pb.Step(move=self.pb.MoveStep(source=place(*source), destination=place(*destination)))
+        request = self.pb.SubmitTransactionRequest(transaction_id=transaction_id, steps=[step])
+        self.call("TransactionService/SubmitTransaction", request)
+
+    def wait_transaction(self, transaction_id):
+        """The transaction when it has ended."""
+        under_way = (self.pb.TRANSACTION_STATE_PENDING, self.pb.TRANSACTION_STATE_RUNNING)
+        request = self.pb.WaitTransactionRequest(transaction_id=transaction_id)
+        for _ in range(_WAITS):
+            transaction = self.call("TransactionService/WaitTransaction", request).transaction
+            if transaction.state not in under_way:
+                return transaction
+        raise TimeoutError(f"transaction {transaction_id} does not end")

@@ -1,0 +1,278 @@
+"""The main job on real input: Debian's package index, two indexes, and parts that are killed on the way.
+
+Runs beside a private PostgreSQL and Redis: `tavola dev exec -- python3 demo/demo.py`, or `./dev demo`.
+
+Loads all packages, builds a copy index by maintainer and a list index by architecture while the load goes on,
+looks things up, then changes and archives packages from several threads while worker and server are killed
+with SIGKILL and Redis is flushed. In the end it computes from its own ledger of acknowledged writes what must
+be stored, reads what is, and counts the differences. Exit code 0: there are none.
+"""
+
+import argparse
+import collections
+import os
+import signal
+import sys
+import time
+
+import grpc
+
+import check
+import kills
+import load
+import packages
+from client import Client, load_stubs
+from stack import SERVER, WORKER, Stack
+from story import Progress, Story
+from traffic import ARCHIVE, PACKAGES, Ledger, Traffic
+
+BY_MAINTAINER, BY_ARCHITECTURE = "PackagesByMaintainer", "PackagesByArchitecture"
+PROJECTED = ("Version", "Architecture", "InstalledSize", "Description")
+WITH_SLASH = "Debian Qt/KDE Maintainers"
+FEWEST = 300  # packages with which the demo still shows something
+LAG_PATIENCE = 180  # seconds
+BUILD_PATIENCE = 300
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument(
+        "--programs", default=f"{ROOT}/build/bin", help="the folder of tavola, tavolad and tavola-worker"
+    )
+    parser.add_argument("--packages", type=int, metavar="N", help="take the first N packages only")
+    parser.add_argument("--updates", type=int, default=4000, metavar="N", help="at least so many (default: 4000)")
+    parser.add_argument("--seed", type=int, default=1, help="of what the updates do (default: 1)")
+    options = parser.parse_args()
+    for name in ("TAVOLA_POSTGRES", "TAVOLA_REDIS"):
+        if name not in os.environ:
+            parser.error(f"{name} is not set: run `./dev demo`")
+    return options
+
+
+def ms(begin):
+    return f"{(time.monotonic() - begin) * 1000:.1f} ms"
+
+
+# ---- loading and building ----
+
+
+def declarations(pb):
+    """The two indexes. Neither has row-key parts of its own: the source's keys make entries distinct."""
+    return [
+        pb.Index(
+            name=BY_MAINTAINER,
+            table=PACKAGES,
+            shape=pb.INDEX_SHAPE_COPY,
+            place=pb.INDEX_PLACE_OTHER_PARTITION,
+            partition_key=[pb.KeyPart(property="Maintainer")],
+            projection=pb.Projection(some=pb.PropertyNames(names=PROJECTED)),
+        ),
+        pb.Index(
+            name=BY_ARCHITECTURE,
+            table=PACKAGES,
+            shape=pb.INDEX_SHAPE_LIST,
+            place=pb.INDEX_PLACE_OTHER_PARTITION,
+            partition_key=[pb.KeyPart(property="Architecture")],
+        ),
+    ]
+
+
+def load_and_index(story, client, entities):
+    client.create_table(PACKAGES)
+    client.create_table(ARCHIVE)
+    progress = Progress(story, "packages loaded", len(entities))
+    with load.loading(client, PACKAGES, list(entities.items()), progress) as wait_for:
+        wait_for(len(entities) // 2)
+        for declaration in declarations(client.pb):
+            client.create_index(declaration)
+        story.say(f"both indexes declared with {progress.done:,} packages in the table; the load goes on")
+    story.say(f"{progress.done:,} packages in {len({key[0] for key in entities})} sections ({progress.rate():,.0f}/s)")
+
+
+def await_ready(story, client):
+    deadline = time.monotonic() + BUILD_PATIENCE
+    for name in (BY_MAINTAINER, BY_ARCHITECTURE):
+        status = client.index_status(name)
+        progress = Progress(story, name, status.build.total)
+        while status.state != client.pb.INDEX_STATE_READY:
+            if time.monotonic() > deadline or status.build.state != client.pb.OPERATION_STATE_RUNNING:
+                raise RuntimeError(f"{name} does not become ready: {status}")
+            validating = status.state == client.pb.INDEX_STATE_VALIDATING
+            progress.label = f"{name}: {'validating, keys read' if validating else 'building, keys read'}"
+            progress.set(status.build.done, status.build.total)
+            client.wait_operation(status.build.operation_id, timeout=1)
+            status = client.index_status(name)
+        story.say(f"{name} is READY: {status.entries:,} entries")
+
+
+# ---- looking up ----
+
+
+def largest_maintainer(entities, like=""):
+    maintainers = (properties["Maintainer"][1] for properties in entities.values())
+    counts = collections.Counter(maintainer for maintainer in maintainers if like in maintainer)
+    if not counts:
+        raise RuntimeError(f"no maintainer is called {like!r}: take more packages")
+    return counts.most_common(1)[0][0]
+
+
+def look_up_maintainer(story, client, ledger, maintainer):
+    expected = {key for key, value in ledger.packages.items() if value["Maintainer"][1] == maintainer}
+    begin = time.monotonic()
+    pages, found = 0, []
+    for reply in client.lookup(BY_MAINTAINER, maintainer):
+        if pages == 0:
+            first = ms(begin)
+        pages += 1
+        found += [(entity.partition_key, entity.row_key) for entity in reply.entities]
+    name = maintainer.split(" <", maxsplit=1)[0]
+    story.say(f"look-up of {name!r}: {len(found):,} packages in {pages} pages, the first after {first}, all {ms(begin)}")
+    if len(found) != len(expected) or set(found) != expected:
+        raise RuntimeError(f"the look-up should have found {len(expected)} packages")
+
+
+def look_up(story, client, ledger):
+    look_up_maintainer(story, client, ledger, largest_maintainer(ledger.packages))
+    look_up_maintainer(story, client, ledger, largest_maintainer(ledger.packages, WITH_SLASH))
+    begin = time.monotonic()
+    page, _ = client.get(BY_ARCHITECTURE, ("amd64", ""))
+    members = page["Members"][1]
+    story.say(
+        f"GetEntity({BY_ARCHITECTURE}, 'amd64', ''): a page of {members.count('],[') + 1:,} members in {ms(begin)}, "
+        f"{'more behind it' if 'NextRowKey' in page else 'the only one'}"
+    )
+    key = next(iter(ledger.packages))
+    begin = time.monotonic()
+    client.get(PACKAGES, key)
+    story.say(f"GetEntity({PACKAGES}, '{key[0]}', '{key[1]}') in {ms(begin)}")
+
+
+# ---- changes and kills ----
+
+
+def change_and_kill(story, stack, client, ledger, options):
+    traffic = Traffic(client, ledger, options.updates, options.seed)
+    traffic.start()
+    try:
+        kills.disturb(story, stack, client, BY_MAINTAINER, traffic)
+    finally:
+        traffic.finish()
+    story.say(
+        f"{traffic.updates:,} updates and {traffic.moves} moves acknowledged; {client.retries} calls sent again, "
+        f"{traffic.resolved} lost answers resolved by reading"
+    )
+    return traffic.moves
+
+
+def lag(client):
+    """Open intents of the source table, whose age and number both have to be zero."""
+    worst = 0
+    for name in (BY_MAINTAINER, BY_ARCHITECTURE):
+        found = client.index_status(name).lag
+        age_ms = found.age.seconds * 1000 + found.age.nanos // 1000000
+        worst = max(worst, found.open_intents, age_ms)
+    return worst
+
+
+def await_no_lag(story, client):
+    begin = time.monotonic()
+    while lag(client) != 0:
+        if time.monotonic() - begin > LAG_PATIENCE:
+            story.say(f"there is still lag after {LAG_PATIENCE} s")
+            return
+        client.pause.wait(0.1)
+    story.say(f"lag 0 after {ms(begin)}")
+
+
+# ---- the check ----
+
+
+def verify(story, client, ledger):
+    """(differences, entities, index entries)"""
+    differences = check.Differences()
+    stored = check.read_table(client, PACKAGES, differences)
+    archived = check.read_table(client, ARCHIVE, differences)
+    entries = check.read_table(client, BY_MAINTAINER, differences)
+    architectures = {value["Architecture"][1] for value in ledger.packages.values()}
+    members = check.read_members(client, BY_ARCHITECTURE, architectures, differences)
+    story.say(
+        f"read {len(stored):,} packages, {len(archived):,} in the archive, {len(entries):,} copies, "
+        f"{len(members):,} list members"
+    )
+    differences.compare(PACKAGES, ledger.packages, stored)
+    differences.compare(ARCHIVE, ledger.archive, archived)
+    differences.compare(BY_MAINTAINER, check.expected_entries(ledger.packages, "Maintainer", PROJECTED), entries)
+    differences.compare(BY_ARCHITECTURE, check.expected_members(ledger.packages, "Architecture"), members)
+    for sample in differences.samples:
+        print(f"  {sample}", file=sys.stderr)
+    return differences, len(stored) + len(archived), len(entries) + len(members)
+
+
+# ---- the story ----
+
+
+def tell(story, stack, options):
+    """True when nothing is wrong."""
+    with story.phase("reading the package index"):
+        entities = packages.read(options.packages)
+    if len(entities) < min(FEWEST, options.packages or FEWEST):
+        raise RuntimeError("`apt-cache dumpavail` lists hardly any packages: run `apt-get update`")
+    with story.phase("starting server and worker"):
+        stack.migrate()
+        stack.start(SERVER)
+        stack.start(WORKER)
+        client = Client(stack.target, load_stubs(f"{ROOT}/api", f"{stack.folder}/stubs"))
+        client.wait_until_serving(stack.check)
+    story.say(f"server and worker are up; {len(entities):,} packages to load")
+    ledger = Ledger(entities)
+    with story.phase("loading"):
+        load_and_index(story, client, entities)
+    with story.phase("until both indexes were ready"):
+        await_ready(story, client)
+    with story.phase("look-ups"):
+        look_up(story, client, ledger)
+    with story.phase("updates and moves while parts were killed"):
+        moved = change_and_kill(story, stack, client, ledger, options)
+    with story.phase("until the lag was zero"):
+        await_no_lag(story, client)
+    with story.phase("the check"):
+        differences, entity_count, entry_count = verify(story, client, ledger)
+    left = lag(client)
+    with story.phase("stopping"):
+        stack.check()
+        client.close()
+        complaints = stack.stop()
+    story.summary()
+    for complaint in complaints:
+        print(f"demo: {complaint}", file=sys.stderr)
+    print(
+        f"demo: {entity_count} entities, {entry_count} index entries, {moved} moved, {differences.missing} missing, "
+        f"{differences.dangling} dangling, {differences.mismatched} mismatched, lag {left}",
+        flush=True,
+    )
+    return not differences.any() and left == 0 and not complaints
+
+
+def main():
+    options = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    story, stack = Story(), Stack(options.programs)
+    try:
+        return 0 if tell(story, stack, options) else 1
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except Exception as error:  # pylint: disable=broad-except # the last words, whatever it was
+        text = f"{error.code().name}: {error.details()}" if isinstance(error, grpc.RpcError) else str(error)
+        print(f"\ndemo: failed: {text or repr(error)}", file=sys.stderr)
+        for name in (SERVER, WORKER):
+            print(f"\nthe last lines of {name}:", *stack.last_lines(name), sep="\n  ", file=sys.stderr)
+        return 1
+    finally:
+        stack.stop()
+        stack.remove()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
