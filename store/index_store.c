@@ -153,8 +153,11 @@ static struct index_view read_view(const PGresult *rows, int row, struct arena *
     };
     int64_t now = ticks_from_unix_us(pg_int8(rows, row, VIEW_NOW_US));
 
+    /* The statement's snapshot says more than the watermark of a moment ago: all that is committed has followed. */
+    if (view.lag.open_intents == 0)
+        view.lag.as_of = now;
     /* 0: no worker has looked yet. */
-    if (view.lag.as_of > 0 && now > view.lag.as_of)
+    else if (view.lag.as_of > 0 && now > view.lag.as_of)
         view.lag.age_us = (now - view.lag.as_of) / 10;
     return view;
 }
