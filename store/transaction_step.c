@@ -63,7 +63,9 @@ static enum status lock_transaction(struct session *session, const struct intent
     return transaction_row_read(row, 0, intent->key.partition, &session->arena, &stepping->transaction, err);
 }
 
-static enum status send_intent_delete(struct session *session, const struct intent *intent, struct error *err)
+/* A statement about the transaction an intent names. */
+static enum status send_about(
+    struct session *session, const struct embedded *sql, const struct intent *intent, struct error *err)
 {
     struct pg_params params;
 
@@ -71,7 +73,7 @@ static enum status send_intent_delete(struct session *session, const struct inte
     pg_add_int2(&params, transaction_bucket(intent->key.row));
     pg_add_bytes(&params, intent->key.partition);
     pg_add_bytes(&params, intent->key.row);
-    return pg_send(&session->pg, &sql_transaction_intent_delete, &params, err);
+    return pg_send(&session->pg, sql, &params, err);
 }
 
 /* ---- the plan ---- */
@@ -232,15 +234,16 @@ static enum status commit_step(
     const struct write_observer *observer = &work->store->observer;
     struct intent *intents = ARENA_ARRAY(&session->arena, struct intent, stepping->set.row_count);
     size_t intent_count = 0;
-    int statements = 1;
+    int statements = 2;
 
     advance(stepping, &session->arena);
     work->finished = transaction_is_final(stepping->transaction.state);
     TRY(write_batch_send_changes(
         session, &stepping->set, stepping->now_us, intents, &intent_count, &statements, err));
     TRY(send_transaction(session, stepping, err));
+    TRY(send_about(session, &sql_transaction_letter_delete, work->intent, err));
     if (work->finished) {
-        TRY(send_intent_delete(session, work->intent, err));
+        TRY(send_about(session, &sql_transaction_intent_delete, work->intent, err));
         statements++;
     }
     FAILPOINT_TRY("step.before_commit", err);
@@ -257,7 +260,7 @@ static enum status commit_step(
 static enum status drop_intent(struct session *session, struct step_work *work, struct error *err)
 {
     work->finished = true;
-    TRY(send_intent_delete(session, work->intent, err));
+    TRY(send_about(session, &sql_transaction_intent_delete, work->intent, err));
     TRY(session_send_commit(session, err));
     return session_take_commit(session, 1, err);
 }

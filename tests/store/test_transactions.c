@@ -334,6 +334,29 @@ START_TEST(a_message_that_comes_again_overwrites_nothing)
 }
 END_TEST
 
+START_TEST(a_step_that_succeeds_ends_what_was_counted_against_it)
+{
+    struct step steps[] = { step_put(&world.arena, "People", "a", "1"),
+        step_put(&world.arena, "People", "b", "2") };
+    struct intent intent = { .kind = INTENT_TRANSACTION,
+        .bucket = bucket_of(0, STR_LITERAL("t1")),
+        .key = { STR_LITERAL("acme"), STR_LITERAL("t1") } };
+    struct error cause = { 0 }, err = { 0 };
+    int32_t failures = 0;
+
+    call_succeeded(submit("t1", steps, 2));
+    error_set(&cause, STATUS_INTERNAL, "broken");
+    ck_assert_msg(
+        worker_count_failure(world.worker, &intent, &cause, &failures, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_int_eq(failures, 1);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from dead_letters where kind = 2"), 1);
+
+    ck_assert(!transaction_step(world.worker, "t1"));
+
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from dead_letters"), 0);
+}
+END_TEST
+
 START_TEST(an_unknown_transaction_is_finished)
 {
     struct step steps[] = { step_put(&world.arena, "People", "a", "1") };
@@ -404,6 +427,7 @@ Suite *test_transactions_suite(void)
     tcase_add_loop_test(tc, steps_on_tables_that_cannot_be_written_fail, 0, ARRAY_LEN(refusals));
     tcase_add_test(tc, a_lost_connection_loses_nothing);
     tcase_add_test(tc, a_message_that_comes_again_overwrites_nothing);
+    tcase_add_test(tc, a_step_that_succeeds_ends_what_was_counted_against_it);
     tcase_add_test(tc, an_unknown_transaction_is_finished);
     tcase_add_test(tc, two_workers_at_once_do_every_step_once);
     suite_add_tcase(suite, tc);
