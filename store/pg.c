@@ -58,6 +58,7 @@ static enum status status_of_sqlstate(const char *state)
         { "40", STATUS_UNAVAILABLE },    /* rolled back: serialization, deadlock */
         { "53", STATUS_UNAVAILABLE },    /* out of disk, memory, connections */
         { "55P03", STATUS_UNAVAILABLE }, /* lock_timeout */
+        { "55000", STATUS_UNAVAILABLE }, /* a standby asked for what only a primary has */
         { "57014", STATUS_TIMEOUT },     /* statement_timeout */
         { "57P", STATUS_UNAVAILABLE },   /* shutting down, starting up */
         { "25006", STATUS_UNAVAILABLE }, /* read-only: a standby, after a fail-over */
@@ -147,8 +148,8 @@ static enum status prepare_all(struct pg *pg, struct error *err)
 
 static enum status connect_once(struct pg *pg, struct error *err)
 {
-    const char *const keywords[] = { "dbname", "fallback_application_name", "connect_timeout", "keepalives_idle",
-        "keepalives_interval", "keepalives_count", "tcp_user_timeout", NULL };
+    const char *const keywords[] = { "dbname", "fallback_application_name", "connect_timeout",
+        "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout", NULL };
     const char *const values[] = { pg->conninfo, pg->role, "3", "10", "5", "3", "20000", NULL };
     PGresult *settings;
 
@@ -208,7 +209,8 @@ static enum status wait_until(struct pg *pg, bool (*done)(struct pg *pg), struct
         left_us = deadline_us - clock_monotonic_us();
         if (left_us <= 0)
             return connection_lost(pg, "no answer in time", err);
-        if (poll(&fd, 1, (int)(left_us / 1000) + 1) > 0 && (fd.revents & ~POLLOUT) && !PQconsumeInput(pg->conn))
+        if (poll(&fd, 1, (int)(left_us / 1000) + 1) > 0 && (fd.revents & ~POLLOUT) &&
+            !PQconsumeInput(pg->conn))
             return connection_lost(pg, "read failed", err);
     }
 }
@@ -226,7 +228,8 @@ static bool is_flushed(struct pg *pg)
 
 /* ---- flights ---- */
 
-enum status pg_send(struct pg *pg, const struct embedded *sql, const struct pg_params *params, struct error *err)
+enum status pg_send(
+    struct pg *pg, const struct embedded *sql, const struct pg_params *params, struct error *err)
 {
     static const int binary[PG_MOST_PARAMS] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
 
@@ -307,8 +310,8 @@ enum status pg_end(struct pg *pg, struct error *err)
             pg->syncs--;
             return first;
         }
-        if (type != PGRES_TUPLES_OK && type != PGRES_COMMAND_OK && type != PGRES_PIPELINE_ABORTED
-            && first == STATUS_OK)
+        if (type != PGRES_TUPLES_OK && type != PGRES_COMMAND_OK && type != PGRES_PIPELINE_ABORTED &&
+            first == STATUS_OK)
             first = result_error(result, err);
         if (PQstatus(pg->conn) != CONNECTION_OK)
             return connection_lost(pg, "closed by the server", err);
@@ -324,13 +327,13 @@ void pg_recover(struct pg *pg)
             return;
     if (!pg->conn || PQtransactionStatus(pg->conn) == PQTRANS_IDLE)
         return;
-    if (pg_send(pg, &sql_rollback, NULL, &ignored) != STATUS_OK || pg_sync(pg, &ignored) != STATUS_OK
-        || pg_end(pg, &ignored) != STATUS_OK)
+    if (pg_send(pg, &sql_rollback, NULL, &ignored) != STATUS_OK || pg_sync(pg, &ignored) != STATUS_OK ||
+        pg_end(pg, &ignored) != STATUS_OK)
         pg_close(pg);
 }
 
-enum status pg_query(struct pg *pg, const struct embedded *sql, const struct pg_params *params, PGresult **out,
-    struct error *err)
+enum status pg_query(struct pg *pg, const struct embedded *sql, const struct pg_params *params,
+    PGresult **out, struct error *err)
 {
     enum status status;
     struct error ignored;

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "domain/reason.h"
 #include "store/catalogue_store.h"
+#include "store/epoch.h"
 #include "store/sql.h"
 
 enum { RESOLVE_LIMIT_US = 10000000 };
@@ -54,10 +55,11 @@ enum status session_ensure(struct session *session, struct error *err)
     TRY(pg_ensure(&session->pg, err));
     if (session->known != session->pg.connects || !session->catalogue) {
         TRY(session_reload(session, err));
-        session->known = session->pg.connects;
         session->lane = random_bits();
         session->intent_lane = (uint32_t)random_bits();
         session->n = 0;
+        TRY(epoch_ensure(session, err));
+        session->known = session->pg.connects;
     }
     return STATUS_OK;
 }
@@ -115,7 +117,8 @@ enum status session_send_commit(struct session *session, struct error *err)
     TRY(send_marker(session, &sql_marker_delete, err));
     TRY(pg_sync(&session->pg, err));
     /* What fails from here on closes the connection, and COMMIT may be on its way. */
-    if (pg_send(&session->pg, &sql_commit, NULL, NULL) != STATUS_OK || pg_sync(&session->pg, NULL) != STATUS_OK)
+    if (pg_send(&session->pg, &sql_commit, NULL, NULL) != STATUS_OK ||
+        pg_sync(&session->pg, NULL) != STATUS_OK)
         pg_close(&session->pg);
     return STATUS_OK;
 }
@@ -159,7 +162,8 @@ static enum status resolve(
         nanosleep(&pause, NULL);
     } while (clock_monotonic_us() < deadline_us);
     error_reason(err, REASON_OUTCOME_UNKNOWN,
-        "the connection to the database was lost during the commit, and it could not be found out whether the "
+        "the connection to the database was lost during the commit, and it could not be found out whether "
+        "the "
         "write happened: %s",
         last.message);
     error_add_meta(err, "retry", STR_LITERAL("read-then-retry"));
