@@ -80,13 +80,26 @@ struct store {
     uint8_t token_key[TOKEN_KEY_BYTES];
 };
 
+/* Rows of finished transactions are purged, so an id from before that could run a second time. */
+static void submit_transaction(struct store *store, struct session *session, struct operation *operation)
+{
+    struct str id = operation->in.transaction.transaction.id;
+    struct error err = { 0 };
+
+    if (transaction_id_check_age(id, clock_ticks(), store->options.transaction_retention_s, &err) !=
+        STATUS_OK)
+        operation_fail(operation, &err);
+    else
+        transaction_submit_run(session, operation, &store->observer);
+}
+
 static void run_single(struct session *session, struct operation *batch, void *context)
 {
     struct store *store = context;
 
     for (struct operation *operation = batch; operation; operation = operation->next) {
         if (operation->kind == OPERATION_TRANSACTION_SUBMIT)
-            transaction_submit_run(session, operation, &store->observer);
+            submit_transaction(store, session, operation);
         else
             routes[operation->kind].run(session, operation);
     }
@@ -214,8 +227,9 @@ struct store *store_open(const struct store_options *options)
     struct store *store = xcalloc(1, sizeof(*store));
 
     store->options = *options;
-    store->observer = (struct write_observer){
-        options->intents_committed ? options->intents_committed : no_observer, options->context };
+    store->observer =
+        (struct write_observer){ options->intents_committed ? options->intents_committed : no_observer,
+            options->context };
     waiters_init(&store->waiters);
     pthread_mutex_init(&store->mutex, NULL);
     session_init(&store->session, options->postgres, "tavolad monitor");
