@@ -1,0 +1,162 @@
+/*
+ * test_sql.c - the statements themselves: each says what it is for, all can be prepared against the newest
+ * schema, and the hot ones go by the primary key whatever the tables hold.
+ */
+#include <check.h>
+#include <stdio.h>
+
+#include "store/session.h"
+#include "store/sql.h"
+#include "tests/support/postgres_server.h"
+
+static const char *conninfo;
+static struct session session; /* with the settings and prepared statements of the program */
+
+static void setup(void)
+{
+    PGconn *sql;
+    struct error err = { 0 };
+
+    conninfo = test_database();
+    sql = test_connect(conninfo);
+    test_sql(sql, "insert into entities select n %% 1024, n %% 5, 'p' || n %% 20, 'r' || n, 1, 1, n %% 7 = "
+                  "0, null, 'x' "
+                  "from generate_series(1, 20000) n");
+    test_sql(sql, "insert into commits select 0, n %% 10, n from generate_series(1, 2000) n");
+    test_sql(sql, "insert into intents select n %% 1024, gen_random_uuid(), 1, n %% 5, 'p', 'r' || n, 1 from "
+                  "generate_series(1, 5000) n");
+    test_sql(sql, "insert into index_state select n %% 1024, n %% 5, 'p', 'r' || n, 1, '' from "
+                  "generate_series(1, 5000) n");
+    test_sql(sql, "analyze");
+    PQfinish(sql);
+    session_init(&session, conninfo, "test");
+    ck_assert_msg(session_ensure(&session, &err) == STATUS_OK, "%s", err.message);
+    ck_assert(PQexitPipelineMode(session.pg.conn));
+}
+
+static void teardown(void)
+{
+    session_cleanup(&session);
+}
+
+START_TEST(every_statement_says_what_it_is_for)
+{
+    for (size_t i = 0; i < sql_count; i++)
+        ck_assert_msg(
+            strncmp(sql_all[i]->text, "-- ", 3) == 0, "%s.sql has no comment on top", sql_all[i]->name);
+}
+END_TEST
+
+START_TEST(all_statements_are_prepared)
+{
+    ck_assert_int_eq(
+        test_number(session.pg.conn, "select count(*) from pg_prepared_statements"), (long long)sql_count);
+}
+END_TEST
+
+/* The generic plan of a prepared statement, as one text. */
+static struct str explain(const char *statement)
+{
+    long long count = test_number(session.pg.conn,
+        "select coalesce(array_length(parameter_types, 1), 0) from pg_prepared_statements where name = '%s'",
+        statement);
+    struct str nulls = STR_EMPTY;
+    PGresult *plan;
+    struct buf out;
+
+    for (long long i = 0; i < count; i++)
+        nulls = arena_format(&session.arena, "%.*s%snull", STR_ARG(nulls), i ? ", " : "");
+    plan = PQexec(
+        session.pg.conn, arena_format(&session.arena,
+                             count ? "explain (costs off) execute %s(%s)" : "explain (costs off) execute %s",
+                             statement, nulls.data)
+                             .data);
+    ck_assert_msg(PQresultStatus(plan) == PGRES_TUPLES_OK, "%s: %s", statement, PQresultErrorMessage(plan));
+    buf_init(&out, &session.arena);
+    for (int i = 0; i < PQntuples(plan); i++)
+        buf_format(&out, "%s\n", PQgetvalue(plan, i, 0));
+    buf_append_byte(&out, 0);
+    PQclear(plan);
+    return buf_str(&out);
+}
+
+static const struct plan_case {
+    const char *statement;
+    const char *index;     /* what it goes by; NULL: it only inserts */
+    const char *condition; /* must be part of an index condition; NULL: any */
+} plan_cases[] = {
+    { "entity_get", "entities_pkey", "row_key = " },
+    { "entity_lock", NULL, NULL },
+    { "entity_locked", "entities_pkey", "row_key = " },
+    { "entity_update", "entities_pkey", "row_key = " },
+    { "entity_remove", "entities_pkey", "row_key = " },
+    { "entity_upsert_blind", NULL, NULL },
+    { "entity_page", "entities_pkey", "(partition_key <= $5)" },
+    { "entity_page", "entities_pkey", "ROW(partition_key, row_key) >= ROW($2, $3)" },
+    { "entity_page_partition", "entities_pkey", "(row_key <= $6)" },
+    { "entity_page_partition", "entities_pkey", "(row_key >= $4)" },
+    { "marker_delete", "commits_pkey", "n < $2" },
+    { "marker_resolved", "commits_pkey", "n = $2" },
+    { "intent_insert", NULL, NULL },
+    { "intent_delete", "intents_pkey", "bucket = " },
+    { "intent_of_keys", "intents_key", "row_key = " },
+    { "state_get", "index_state_pkey", "row_key = " },
+    { "state_update", "index_state_pkey", "row_key = " },
+    { "state_delete", "index_state_pkey", "row_key = " },
+};
+
+static void check_plan(const struct plan_case *c)
+{
+    static const char *const banned[] = { "Seq Scan", "Hash Join", "Merge Join" };
+    const char *plan = explain(c->statement).data, *condition = strstr(plan, "Index Cond:");
+
+    for (size_t i = 0; i < ARRAY_LEN(banned); i++) {
+        const char *at = strstr(plan, banned[i]);
+
+        /* The catalogue is one row. */
+        ck_assert_msg(!at || strstr(at, "Seq Scan on catalogue") == at, "%s:\n%s", c->statement, plan);
+    }
+    if (!c->index)
+        return;
+    ck_assert_msg(
+        strstr(plan, c->index) && condition, "%s does not use %s:\n%s", c->statement, c->index, plan);
+    if (c->condition)
+        ck_assert_msg(
+            strstr(condition, c->condition) && strstr(condition, c->condition) < strchr(condition, '\n'),
+            "%s: %s is no index condition:\n%s", c->statement, c->condition, plan);
+}
+
+START_TEST(hot_statements_go_by_the_key)
+{
+    for (size_t i = 0; i < ARRAY_LEN(plan_cases); i++)
+        check_plan(&plan_cases[i]);
+}
+END_TEST
+
+START_TEST(pages_need_no_sort)
+{
+    static const char *const statements[] = { "entity_page", "entity_page_partition" };
+
+    for (size_t i = 0; i < ARRAY_LEN(statements); i++) {
+        const char *plan = explain(statements[i]).data;
+
+        ck_assert_msg(!strstr(plan, "Sort"), "%s", plan);
+    }
+}
+END_TEST
+
+Suite *test_sql_suite(void)
+{
+    Suite *suite = suite_create("sql");
+    TCase *tc = tcase_create("sql");
+
+    test_postgres_start();
+    tcase_set_timeout(tc, 60);
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, every_statement_says_what_it_is_for);
+    tcase_add_test(tc, all_statements_are_prepared);
+    tcase_add_test(tc, hot_statements_go_by_the_key);
+    tcase_add_test(tc, pages_need_no_sort);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
