@@ -30,10 +30,24 @@ BY_MAINTAINER, BY_ARCHITECTURE = "PackagesByMaintainer", "PackagesByArchitecture
 PROJECTED = ("Version", "Architecture", "InstalledSize", "Description")
 WITH_SLASH = "Debian Qt/KDE Maintainers"
 FEWEST = 300  # packages with which the demo still shows something
+NO_PACKAGE_INDEX = 77  # exit code
 LAG_PATIENCE = 180  # seconds
 BUILD_PATIENCE = 300
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+class NoPackageIndex(Exception):
+    """Nothing to load."""
+
+
+def at_least(least):
+    def number(text):
+        if int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text} is less than {least}")
+        return int(text)
+
+    return number
 
 
 def arguments():
@@ -41,8 +55,8 @@ def arguments():
     parser.add_argument(
         "--programs", default=f"{ROOT}/build/bin", help="the folder of tavola, tavolad and tavola-worker"
     )
-    parser.add_argument("--packages", type=int, metavar="N", help="take the first N packages only")
-    parser.add_argument("--updates", type=int, default=4000, metavar="N", help="at least so many (default: 4000)")
+    parser.add_argument("--packages", type=at_least(FEWEST), metavar="N", help="take the first N packages only")
+    parser.add_argument("--updates", type=at_least(100), default=4000, metavar="N", help="at least so many (default: 4000)")
     parser.add_argument("--seed", type=int, default=1, help="of what the updates do (default: 1)")
     options = parser.parse_args()
     for name in ("TAVOLA_POSTGRES", "TAVOLA_REDIS"):
@@ -217,8 +231,8 @@ def tell(story, stack, options):
     """True when nothing is wrong."""
     with story.phase("reading the package index"):
         entities = packages.read(options.packages)
-    if len(entities) < min(FEWEST, options.packages or FEWEST):
-        raise RuntimeError("`apt-cache dumpavail` lists hardly any packages: run `apt-get update`")
+    if len(entities) < FEWEST:
+        raise NoPackageIndex
     with story.phase("starting server and worker"):
         stack.migrate()
         stack.start(SERVER)
@@ -261,6 +275,9 @@ def main():
     story, stack = Story(), Stack(options.programs)
     try:
         return 0 if tell(story, stack, options) else 1
+    except NoPackageIndex:
+        print(f"demo: fewer than {FEWEST} packages in `apt-cache dumpavail`: run `apt-get update`", file=sys.stderr)
+        return NO_PACKAGE_INDEX
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except Exception as error:  # pylint: disable=broad-except # the last words, whatever it was

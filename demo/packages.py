@@ -59,11 +59,12 @@ def entity_of(fields):
 
 
 def from_lines(lines, most=None):
-    """{key: properties}; of several versions of a package the first one counts."""
+    """{key: properties}. Of several versions of a package the first one counts; what has no file is installed
+    here and in no archive."""
     entities, names = {}, set()
     for fields in paragraphs(lines):
         if fields.get("Package") in names or not all(
-            fields.get(name) for name in ("Package", "Section", "Maintainer", "Architecture")
+            fields.get(name) for name in ("Package", "Version", "Section", "Maintainer", "Architecture", "Filename")
         ):
             continue
         names.add(fields["Package"])
