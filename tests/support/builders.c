@@ -10,6 +10,8 @@
 #include <time.h>
 
 #include "base/macros.h"
+#include "domain/index_codec.h"
+#include "domain/index_plan.h"
 #include "domain/limits.h"
 
 enum { PATIENCE_S = 30 };
@@ -248,6 +250,48 @@ void scene_change(struct scene *scene, const char *statements)
         "begin; lock table write_fence in exclusive mode; %s;"
         "update catalogue set version = version + 1; commit",
         statements);
+}
+
+void scene_index(struct scene *scene, struct index *index)
+{
+    struct buf sql;
+    long long id = index->index_id;
+
+    index->account = STR_LITERAL("acme");
+    index->source_name = STR_LITERAL("Things");
+    index->source_table_id =
+        test_number(scene->sql, "select table_id from tables where live and name = 'Things'");
+    buf_init(&sql, &scene->arena);
+    buf_format(&sql,
+        "insert into tables (table_id, account, name, folded, created, live, index_id) "
+        "values (%lld, 'acme', '%.*s', lower('%.*s'), 1, true, %lld);",
+        id, STR_ARG(index->name), STR_ARG(index->name), id);
+    buf_format(&sql,
+        "insert into indexes (index_id, source_table_id, account, name, folded, state, definition, "
+        "operation_id) "
+        "values (%lld, %lld, 'acme', '%.*s', lower('%.*s'), %d, %s, '')",
+        id, (long long)index->source_table_id, STR_ARG(index->name), STR_ARG(index->name), index->state,
+        as_bytea(&scene->arena, index_definition_encode(index, &scene->arena)));
+    buf_append_byte(&sql, 0);
+    scene_change(scene, sql.data);
+}
+
+struct entity_key scene_entry(struct scene *scene, const struct index *index, const struct entity *source)
+{
+    struct index_entry entry = { 0 };
+    const char *why = "no entry";
+
+    ck_assert_msg(index_project(index, &source->key, source->timestamp, source->properties, &scene->arena,
+                      &entry, &why) == PROJECTED,
+        "%s", why);
+    test_sql(scene->sql,
+        "insert into entities values (%d, %lld, convert_from(%s, 'UTF8'), convert_from(%s, 'UTF8'), %lld, "
+        "%lld, "
+        "false, null, %s)",
+        entry.bucket, (long long)entry.index_id, as_bytea(&scene->arena, entry.key.partition),
+        as_bytea(&scene->arena, entry.key.row), (long long)source->etag.version, (long long)source->timestamp,
+        as_bytea(&scene->arena, entry.properties.bytes));
+    return entry.key;
 }
 
 const char *as_bytea(struct arena *arena, struct str bytes)

@@ -84,6 +84,12 @@ const struct entity *scene_read(struct scene *scene, const char *partition, cons
 /* Run SQL as a catalogue change: through the fence, with a new version. */
 void scene_change(struct scene *scene, const char *statements);
 
+/* Make an index with its table, by SQL and in the state it says; account and source are acme and Things. */
+void scene_index(struct scene *scene, struct index *index);
+
+/* The entry this entity has in the index, as a worker would have made it; its key. */
+struct entity_key scene_entry(struct scene *scene, const struct index *index, const struct entity *source);
+
 /* Bytes as SQL: '\x...'::bytea. */
 const char *as_bytea(struct arena *arena, struct str bytes);
 
