@@ -1,0 +1,126 @@
+"""Requests of the service as bytes, and files of them for bench_load: no generated code is needed for so few.
+
+A field is a number and a value: bytes or text, an int (varint), or a list of fields (a message).
+"""
+
+import random
+
+# Keys are numbers of one width: a request is a template into which they are written.
+FIRST, COUNT = 10_000_000, 100_000
+KEYS_PER_PARTITION = 100
+_SOME_KEY, _SOME_PARTITION = "r99999999", "p999999"
+_SOME_VALUE = "v99999999"
+
+
+def _varint(value):
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    return bytes(out) + bytes([value])
+
+
+def message(*fields):
+    out = b""
+    for number, value in fields:
+        if isinstance(value, int):
+            out += _varint(number << 3) + _varint(value)
+            continue
+        if isinstance(value, str):
+            value = value.encode()
+        elif isinstance(value, (list, tuple)):
+            value = message(*value)
+        out += _varint(number << 3 | 2) + _varint(len(value)) + value
+    return out
+
+
+def _string_property(name, text):
+    return (15, [(1, name), (2, [(1, text)])])
+
+
+def _entity():
+    """About 300 bytes in a reply: seven properties, the first of which an index reads."""
+    properties = [_string_property("Color", _SOME_VALUE)]
+    properties += [_string_property(f"Prop{i}", "x" * 24) for i in range(6)]
+    return [(1, _SOME_PARTITION), (2, _SOME_KEY), *properties]
+
+
+def _at(template, key, value=0):
+    template = template.replace(_SOME_PARTITION.encode(), b"p%d" % (key // KEYS_PER_PARTITION))
+    template = template.replace(_SOME_KEY.encode(), b"r%d" % key)
+    return template.replace(_SOME_VALUE.encode(), b"v%d" % (FIRST + value))
+
+
+# ---- which keys ----
+
+
+def uniform(count, rng=random):
+    return [FIRST + rng.randrange(COUNT) for _ in range(count)]
+
+
+def zipf(count, rng=random):
+    """Probability proportional to 1 / rank; ranks are spread over the keys."""
+    keys = list(range(FIRST, FIRST + COUNT))
+    rng.shuffle(keys)
+    return rng.choices(keys, [1 / rank for rank in range(1, COUNT + 1)], k=count)
+
+
+def hot(count):
+    return [FIRST] * count
+
+
+def each(first, count, rng=random):
+    """Every key once, in any order."""
+    return rng.sample(range(first, first + count), count)
+
+
+# ---- requests ----
+
+
+def get(table, keys):
+    template = message((1, table), (2, [(1, _SOME_PARTITION), (2, _SOME_KEY)]))
+    return (_at(template, key) for key in keys)
+
+
+def write(table, keys):
+    """Insert, InsertOrReplace, and Replace, whose precondition bench_load adds."""
+    template = message((1, table), (2, _entity()))
+    return (_at(template, key, number) for number, key in enumerate(keys))
+
+
+def batch(table, count, rng=random):
+    """Entity group transactions of 100 upserts: a partition each."""
+    one = message((2, [(4, _entity())]))
+    for _ in range(count):
+        first = FIRST + rng.randrange(COUNT // KEYS_PER_PARTITION) * KEYS_PER_PARTITION
+        yield message((1, table)) + b"".join(_at(one, first + i) for i in range(KEYS_PER_PARTITION))
+
+
+def import_(table, keys, size=1000):
+    one = message((2, _entity()))
+    for begin in range(0, len(keys), size):
+        part = keys[begin : begin + size]
+        yield message((1, table)) + b"".join(_at(one, key) for key in part)
+
+
+def query(table, keys):
+    """Pages of 1000 from some key's partition on."""
+    for key in keys:
+        partition = min(key, FIRST + COUNT - 2000) // KEYS_PER_PARTITION
+        yield message((1, [(1, table), (2, f"PartitionKey ge 'p{partition}'")]), (2, 1000))
+
+
+def create_table(name):
+    return [message((1, name))]
+
+
+def create_index(name, table):
+    """COPY, by a property."""
+    return [message((1, [(1, name), (2, table), (3, 1), (5, [(2, "Color")]), (8, 1)]))]
+
+
+def save(path, requests):
+    with open(path, "wb") as file:
+        for request in requests:
+            file.write(b"\0" + len(request).to_bytes(4, "big") + request)
+    return path
