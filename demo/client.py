@@ -62,9 +62,12 @@ class Client:
         self.channel = grpc.insecure_channel(target, options=_OPTIONS)
         self.calls = {}
         self.retries = 0
+        self.closed = False
         self.pause = threading.Event()  # never set: a wait that an interrupt ends
 
     def close(self):
+        """Calls that are under way, in other threads, fail."""
+        self.closed = True
         self.channel.close()
 
     # ---- calls ----
@@ -88,7 +91,7 @@ class Client:
             except grpc.RpcError as error:
                 if error.code() == grpc.StatusCode.ABORTED:
                     raise Conflict(error.details(), attempt > 0) from error
-                if error.code() not in _WORTH_ANOTHER_TRY or attempt + 1 == _ATTEMPTS:
+                if self.closed or error.code() not in _WORTH_ANOTHER_TRY or attempt + 1 == _ATTEMPTS:
                     raise
             self.retries += 1
             self.pause.wait(_PAUSE)

@@ -69,6 +69,13 @@ class Traffic:
             thread.join()
         self.check()
 
+    def abandon(self):
+        """Ends calls that are under way; nothing can be shown any more."""
+        self.error = self.error or Failure("given up")
+        self.client.close()
+        for thread in self.threads:
+            thread.join()
+
     def check(self):
         if self.error:
             raise self.error
