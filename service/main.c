@@ -182,6 +182,7 @@ static void serve_until_signal(
     log_event(LOG_INFO, "stopping: open calls have %lld s", (long long)config->drain_seconds);
     atomic_store(&server->service.draining, true);
     health_drain(&server->service.health);
+    store_drain(server->service.store);
     rpc_server_stop(server->rpc, config->drain_seconds * MS_PER_SECOND);
 }
 

@@ -71,6 +71,7 @@ struct store {
 
     pthread_t monitor;
     struct session session; /* the monitor's */
+    atomic_bool draining;
     atomic_bool stopping;
     atomic_bool available;
     bool announced; /* availability has been reported at least once; the monitor's */
@@ -114,7 +115,8 @@ static void refuse(struct operation *operation, enum reason reason, const char *
     operation->done(operation);
 }
 
-void store_submit(struct store *store, struct operation *operation)
+static void submit(
+    struct store *store, struct operation *operation, bool (*add)(struct lane *, struct operation *))
 {
     enum lane_kind lane = routes[operation->kind].lane;
 
@@ -122,8 +124,25 @@ void store_submit(struct store *store, struct operation *operation)
         refuse(operation, REASON_SERVER_DRAINING, "the server is stopping");
     else if (lane == LANE_WAIT)
         waiters_add(&store->waiters, operation);
-    else if (!lane_submit(store->lanes[lane], operation))
+    else if (!add(store->lanes[lane], operation))
         refuse(operation, REASON_SERVER_BUSY, "too many operations are waiting");
+}
+
+void store_submit(struct store *store, struct operation *operation)
+{
+    submit(store, operation, lane_submit);
+}
+
+void store_collect(struct store *store, struct operation *operation)
+{
+    submit(store, operation, lane_collect);
+}
+
+/* Reads come last: they may run here, and the others need not wait for that. */
+void store_run(struct store *store)
+{
+    for (int i = LANE_COUNT - 1; i >= 0; i--)
+        lane_run(store->lanes[i]);
 }
 
 /* ---- the monitor ---- */
@@ -184,7 +203,7 @@ static void *monitor(void *argument)
         if (tick % PING_TICKS == 0)
             watch_database(store);
         if (waiters_any(&store->waiters))
-            release_waiters(store, false);
+            release_waiters(store, atomic_load(&store->draining));
         nanosleep(&pause, NULL);
     }
     return NULL;
@@ -196,7 +215,10 @@ static void start_lanes(struct store *store)
 {
     const struct store_options *options = &store->options;
     const struct lane_options lanes[LANE_COUNT] = {
-        [LANE_READ] = { .name = "tavolad read", .threads = options->read_threads, .run = read_batch_run },
+        [LANE_READ] = { .name = "tavolad read",
+            .threads = options->read_threads,
+            .run = read_batch_run,
+            .steps = &read_batch_steps },
         [LANE_WRITE] = { .name = "tavolad write", .threads = options->write_threads, .run = write_batch_run },
         [LANE_PAGE] = { .name = "tavolad page", .threads = options->page_threads, .run = run_single },
         [LANE_CHANGE] = { .name = "tavolad change", .threads = 1, .run = run_single },
@@ -237,6 +259,11 @@ struct store *store_open(const struct store_options *options)
     if (pthread_create(&store->monitor, NULL, monitor, store) != 0)
         abort();
     return store;
+}
+
+void store_drain(struct store *store)
+{
+    atomic_store(&store->draining, true);
 }
 
 void store_close(struct store *store)

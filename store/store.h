@@ -49,10 +49,24 @@ struct store_options {
  */
 struct store *store_open(const struct store_options *options);
 
+/*
+ * The program is about to stop: from now on operations that wait for something to finish are answered with
+ * the state as it is, so that they do not hold up the end; all others go on.
+ */
+void store_drain(struct store *store);
+
 /* Answer what waits with UNAVAILABLE / SERVER_DRAINING, finish what runs, join the threads. */
 void store_close(struct store *store);
 
 void store_submit(struct store *store, struct operation *operation);
+
+/*
+ * For who submits many at once: store_collect is store_submit, but the operation may wait for the next
+ * store_run, which any thread may call. store_run may run reads in the caller's thread, outcome and done()
+ * included; it waits a few milliseconds for the database at most.
+ */
+void store_collect(struct store *store, struct operation *operation);
+void store_run(struct store *store);
 
 bool store_is_available(const struct store *store);
 
