@@ -159,6 +159,13 @@ static void ended(struct rpc_call *call)
         events->ended(call);
 }
 
+static void drained(void *context)
+{
+    struct service *service = context;
+
+    store_run(service->store);
+}
+
 const struct rpc_events methods_events = {
     .begin = begin,
     .message = message,
@@ -166,4 +173,5 @@ const struct rpc_events methods_events = {
     .sent = sent,
     .cancelled = cancelled,
     .ended = ended,
+    .drained = drained,
 };

@@ -1,12 +1,13 @@
 /*
  * operation_call.c - the calls that are one operation each: decode, store, encode.
  *
- *   message --decode--> store_submit ... done --encode--> rpc_reply
+ *   message --decode--> store_collect ... done --encode--> rpc_reply
  *      '------ error ------'  '--------- error --------> rpc_finish
  *
- * `message` runs on a queue thread, `done` on a thread of the store; from store_submit to done the call's
- * memory belongs to the store. Only `done` ends a call that was submitted: a cancellation just marks the
- * operation, and what may have been committed is finished as what it was.
+ * `message` runs on a queue thread and only collects; what was collected runs when the thread has drained its
+ * queue. `done` runs there too, or on a thread of the store; from store_collect to done the call's memory belongs
+ * to the store. Only `done` ends a call that was collected: a cancellation just marks the operation, and what may
+ * have been committed is finished as what it was.
  */
 #include <assert.h>
 
@@ -88,7 +89,7 @@ static void on_message(struct rpc_call *call, struct str message)
     if (decode(state, message, &err) != STATUS_OK)
         call_fail(call, &err, state->ctx.arena);
     else
-        store_submit(state->ctx.service->store, &state->operation);
+        store_collect(state->ctx.service->store, &state->operation);
 }
 
 static void on_cancelled(struct rpc_call *call)

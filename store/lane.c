@@ -8,10 +8,23 @@
 #include "base/clock.h"
 #include "domain/reason.h"
 
+enum {
+    /* How long lane_run waits for the database: several times what a batch of reads takes. */
+    PATIENCE_US = 2000,
+    /* So many batches lane_run takes in a row: its caller has other things to do. */
+    MOST_IN_A_ROW = 4,
+};
+
 struct lane_thread {
     pthread_t id;
     struct lane *lane;
-    struct session session;
+    struct session session; /* of whoever runs a batch: the thread, or lane_run when it is lent */
+
+    /* Guarded by the lane's mutex. */
+    bool idle;
+    bool lent;
+    struct operation *handed; /* a batch that lane_run did not bring to its end */
+    void *begun;              /* what lane_steps.begin returned for it, or NULL */
 };
 
 struct lane {
@@ -26,7 +39,7 @@ struct lane {
     struct lane_thread threads[];
 };
 
-bool lane_submit(struct lane *lane, struct operation *operation)
+static bool enqueue(struct lane *lane, struct operation *operation, bool wakes)
 {
     bool taken;
 
@@ -37,11 +50,21 @@ bool lane_submit(struct lane *lane, struct operation *operation)
         *lane->last = operation;
         lane->last = &operation->next;
         lane->waiting++;
-        if (lane->idle > 0)
+        if (wakes && lane->idle > 0)
             pthread_cond_signal(&lane->arrived);
     }
     pthread_mutex_unlock(&lane->mutex);
     return taken;
+}
+
+bool lane_submit(struct lane *lane, struct operation *operation)
+{
+    return enqueue(lane, operation, true);
+}
+
+bool lane_collect(struct lane *lane, struct operation *operation)
+{
+    return enqueue(lane, operation, false);
 }
 
 static size_t operation_bytes(const struct operation *operation)
@@ -54,18 +77,13 @@ static size_t operation_bytes(const struct operation *operation)
     return bytes;
 }
 
-/* Wait for work and take a batch; NULL: the lane is stopping. */
+/* What waits, up to the lane's limits. With the mutex. */
 static struct operation *take_batch(struct lane *lane)
 {
     struct operation *batch = NULL, **tail = &batch;
     size_t bytes = 0;
     int count = 0;
 
-    pthread_mutex_lock(&lane->mutex);
-    lane->idle++;
-    while (!lane->first && !lane->stopping)
-        pthread_cond_wait(&lane->arrived, &lane->mutex);
-    lane->idle--;
     while (lane->first && count < lane->options.batch_operations) {
         size_t more = operation_bytes(lane->first);
 
@@ -81,7 +99,39 @@ static struct operation *take_batch(struct lane *lane)
     lane->waiting -= count;
     if (!lane->first)
         lane->last = &lane->first;
-    else if (lane->idle > 0)
+    return batch;
+}
+
+static bool must_wait(const struct lane_thread *thread)
+{
+    const struct lane *lane = thread->lane;
+
+    return !thread->handed && (thread->lent || (!lane->first && !lane->stopping));
+}
+
+/* Wait for a batch: one that was begun already, or what waits. NULL: the lane is stopping. */
+static struct operation *next_batch(struct lane_thread *thread, void **begun)
+{
+    struct lane *lane = thread->lane;
+    struct operation *batch = NULL;
+
+    pthread_mutex_lock(&lane->mutex);
+    thread->idle = true;
+    lane->idle++;
+    while (must_wait(thread))
+        pthread_cond_wait(&lane->arrived, &lane->mutex);
+    thread->idle = false;
+    lane->idle--;
+    *begun = thread->begun;
+    if (thread->handed) {
+        batch = thread->handed;
+        thread->handed = NULL;
+        thread->begun = NULL;
+        thread->lent = false;
+    } else if (lane->first) {
+        batch = take_batch(lane);
+    }
+    if (lane->first && lane->idle > 0)
         pthread_cond_signal(&lane->arrived);
     pthread_mutex_unlock(&lane->mutex);
     return batch;
@@ -121,13 +171,11 @@ static void fail_all(struct operation *batch, enum reason reason, const char *te
         operation_fail(operation, &err);
 }
 
-static void run_batch(struct lane_thread *thread, struct operation *batch)
+/* Answer what is too late; the rest. */
+static struct operation *drop_all_late(struct operation *batch)
 {
-    struct lane *lane = thread->lane;
     struct operation *live = NULL, **live_tail = &live, *late = NULL, **late_tail = &late;
     int64_t now_us = clock_monotonic_us();
-    struct error err = { 0 };
-    enum status status;
 
     for (struct operation *operation = batch, *next; operation; operation = next) {
         struct operation ***tail = drop_late(operation, now_us) ? &late_tail : &live_tail;
@@ -138,26 +186,113 @@ static void run_batch(struct lane_thread *thread, struct operation *batch)
         *tail = &operation->next;
     }
     answer(late);
-    if (!live)
-        return;
-    status = session_ensure(&thread->session, &err);
-    if (status == STATUS_OK)
-        lane->options.run(&thread->session, live, lane->options.context);
+    return live;
+}
+
+/* All of it, however long it takes. */
+static void run_batch(struct lane_thread *thread, struct operation *batch)
+{
+    struct lane *lane = thread->lane;
+    struct error err = { 0 };
+
+    if (session_ensure(&thread->session, &err) == STATUS_OK)
+        lane->options.run(&thread->session, batch, lane->options.context);
     else
-        fail_all(live, REASON_STORE_UNAVAILABLE, "the store cannot be reached: ", err.message);
-    arena_cleanup(&thread->session.arena);
-    answer(live);
+        fail_all(batch, REASON_STORE_UNAVAILABLE, "the store cannot be reached: ", err.message);
 }
 
 static void *serve(void *argument)
 {
     struct lane_thread *thread = argument;
     struct operation *batch;
+    void *begun;
 
-    while ((batch = take_batch(thread->lane)))
-        run_batch(thread, batch);
+    while ((batch = next_batch(thread, &begun))) {
+        bool decided = begun && thread->lane->options.steps->finish(&thread->session, begun);
+
+        if (!begun)
+            batch = drop_all_late(batch);
+        if (!decided && batch)
+            run_batch(thread, batch);
+        arena_cleanup(&thread->session.arena);
+        answer(batch);
+    }
     return NULL;
 }
+
+/* ---- in the submitter's thread ---- */
+
+/* A session nobody uses, and a batch for it; NULL: there is not both. */
+static struct operation *borrow(struct lane *lane, struct lane_thread **out)
+{
+    struct operation *batch = NULL;
+
+    pthread_mutex_lock(&lane->mutex);
+    for (int i = 0; i < lane->options.threads && lane->first && !batch; i++) {
+        struct lane_thread *thread = &lane->threads[i];
+
+        if (!thread->idle || thread->lent)
+            continue;
+        thread->lent = true;
+        *out = thread;
+        batch = take_batch(lane);
+    }
+    pthread_mutex_unlock(&lane->mutex);
+    return batch;
+}
+
+/* Back to its thread, with the batch that is left to it, or NULL. */
+static void give_back(struct lane_thread *thread, struct operation *batch, void *begun)
+{
+    struct lane *lane = thread->lane;
+
+    pthread_mutex_lock(&lane->mutex);
+    thread->handed = batch;
+    thread->begun = begun;
+    thread->lent = batch != NULL; /* nobody else may have it before the batch is done */
+    if (batch || lane->stopping)
+        pthread_cond_broadcast(&lane->arrived);
+    pthread_mutex_unlock(&lane->mutex);
+}
+
+static void run_lent(struct lane_thread *thread, struct operation *batch)
+{
+    const struct lane_steps *steps = thread->lane->options.steps;
+    void *begun;
+
+    batch = drop_all_late(batch);
+    begun = batch ? steps->begin(&thread->session, batch) : NULL;
+    if (begun && !pg_wait(&thread->session.pg, PATIENCE_US)) {
+        give_back(thread, batch, begun);
+        return;
+    }
+    if (batch && (!begun || !steps->finish(&thread->session, begun))) {
+        give_back(thread, batch, NULL);
+        return;
+    }
+    arena_cleanup(&thread->session.arena);
+    give_back(thread, NULL, NULL);
+    answer(batch);
+}
+
+void lane_run(struct lane *lane)
+{
+    struct lane_thread *thread;
+    struct operation *batch;
+
+    for (int i = 0; lane->options.steps && i < MOST_IN_A_ROW; i++) {
+        batch = borrow(lane, &thread);
+        if (!batch)
+            break;
+        run_lent(thread, batch);
+    }
+    pthread_mutex_lock(&lane->mutex);
+    if (lane->first && lane->idle > 0)
+        pthread_cond_signal(&lane->arrived);
+    pthread_mutex_unlock(&lane->mutex);
+}
+
+/* ---- start and stop ---- */
 
 struct lane *lane_start(const struct lane_options *options)
 {

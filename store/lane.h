@@ -3,6 +3,10 @@
  *
  * Each thread has a session of its own. It takes everything that waits, up to the lane's limits, as one
  * batch: no timer, no added latency when idle, large batches when busy.
+ *
+ * A lane with steps can also be served by the thread that submits: lane_run borrows the session of an idle
+ * thread, sends, and waits a moment for the answer. That saves two changes of threads per batch. What does not
+ * come in that moment is handed over to the session's own thread, so a slow database never holds up a caller.
  */
 #ifndef STORE_LANE_H
 #define STORE_LANE_H
@@ -15,6 +19,14 @@
 
 struct lane;
 
+/* A batch in two steps, of which the first never waits and the second not when pg_wait was true. */
+struct lane_steps {
+    /* Send; NULL: this batch or the connection's state is not for this way. */
+    void *(*begin)(struct session *session, struct operation *batch);
+    /* Give every operation its outcome. false: nothing was decided, `run` has to do it. */
+    bool (*finish)(struct session *session, void *begun);
+};
+
 struct lane_options {
     const char *name; /* shows in pg_stat_activity */
     const char *postgres;
@@ -25,6 +37,7 @@ struct lane_options {
     /* Give every operation of the list (linked by next) its outcome; never call done(). */
     void (*run)(struct session *session, struct operation *batch, void *context);
     void *context;
+    const struct lane_steps *steps; /* may be NULL */
 };
 
 struct lane *lane_start(const struct lane_options *options);
@@ -34,5 +47,11 @@ void lane_stop(struct lane *lane);
 
 /* false: the lane is full, or stopping; the operation is still the caller's. */
 bool lane_submit(struct lane *lane, struct operation *operation);
+
+/* The same, but the operation may wait until the next lane_run: for who submits many at once. */
+bool lane_collect(struct lane *lane, struct operation *operation);
+
+/* Have what was collected run: here, if the lane has steps and a session is free; else by the lane's threads. */
+void lane_run(struct lane *lane);
 
 #endif

@@ -220,6 +220,30 @@ static bool has_result(struct pg *pg)
     return !PQisBusy(pg->conn);
 }
 
+bool pg_wait(struct pg *pg, int64_t wait_us)
+{
+    int64_t deadline_us = clock_monotonic_us() + wait_us;
+
+    for (;;) {
+        int unsent = pg->conn ? PQflush(pg->conn) : -1;
+        struct pollfd fd = { .fd = PQsocket(pg->conn), .events = POLLIN };
+        struct timespec left = { 0 };
+        int64_t left_us;
+
+        if (unsent < 0 || (unsent == 0 && has_result(pg)))
+            return true;
+        if (unsent > 0)
+            fd.events |= POLLOUT;
+        left_us = deadline_us - clock_monotonic_us();
+        if (left_us <= 0)
+            return false;
+        left.tv_nsec = left_us % 1000000 * 1000;
+        left.tv_sec = left_us / 1000000;
+        if (ppoll(&fd, 1, &left, NULL) > 0 && (fd.revents & ~POLLOUT) && !PQconsumeInput(pg->conn))
+            return true;
+    }
+}
+
 static bool is_flushed(struct pg *pg)
 {
     (void)pg;

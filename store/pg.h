@@ -98,6 +98,12 @@ MUST_USE enum status pg_send(
 MUST_USE enum status pg_sync(struct pg *pg, struct error *err);
 
 /*
+ * Push out what was sent and wait for the next result, wait_us at most. true: pg_next will not wait, be it
+ * because the connection is gone.
+ */
+bool pg_wait(struct pg *pg, int64_t wait_us);
+
+/*
  * The result of the next statement. On STATUS_OK *out is the caller's: PQclear, or a PG_RESULT guard.
  * An error of the statement gives its status and SQLSTATE; a statement skipped because an earlier one of
  * the segment failed gives STATUS_CANCELLED.

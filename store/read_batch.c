@@ -9,7 +9,10 @@
 #include "store/resolve.h"
 #include "store/sql.h"
 
-enum { MOST_ATTEMPTS = 3 };
+enum {
+    MOST_ATTEMPTS = 3,
+    MOST_BEGUN_BYTES = 32 * 1024, /* of keys: a socket takes them without waiting for its reader */
+};
 
 /* One operation with its table; the keys of all stand one after another in the arrays. */
 struct read {
@@ -67,21 +70,30 @@ static void fill(const struct read *read, const PGresult *result, int first)
     read->operation->error = NULL;
 }
 
+static enum status send(struct session *session, const struct read *reads, size_t count, struct error *err)
+{
+    struct pg_params params;
+
+    send_keys(reads, count, &session->arena, &params);
+    TRY(pg_send(&session->pg, &sql_entity_get, &params, err));
+    return pg_sync(&session->pg, err);
+}
+
 /* STATUS_STALE: the catalogue has changed since the names were resolved. */
-static enum status ask(struct session *session, const struct read *reads, size_t count, struct error *err)
+static enum status take(struct session *session, const struct read *reads, size_t count, struct error *err)
 {
     PG_RESULT result = NULL;
-    struct pg_params params;
     int row = 0, expected = 0;
 
     for (size_t i = 0; i < count; i++)
         expected += (int)reads[i].operation->in.get.count;
-    send_keys(reads, count, &session->arena, &params);
-    TRY(pg_query(&session->pg, &sql_entity_get, &params, &result, err));
+    TRY(pg_next(&session->pg, &result, err));
+    TRY(pg_end(&session->pg, err));
     if (PQntuples(result) > 0 && pg_int8(result, 0, 1) != session->catalogue->version)
         return error_set(err, STATUS_STALE, "the catalogue has changed");
     if (PQntuples(result) != expected || (expected > 0 && pg_int8(result, expected - 1, 0) != expected))
-        return error_set(err, STATUS_INTERNAL, "a read of %d keys brought %d rows", expected, PQntuples(result));
+        return error_set(
+            err, STATUS_INTERNAL, "a read of %d keys brought %d rows", expected, PQntuples(result));
     for (size_t i = 0; i < count; i++) {
         fill(&reads[i], result, row);
         row += (int)reads[i].operation->in.get.count;
@@ -109,14 +121,18 @@ static enum status gather(
 }
 
 /* Ask until it is decided. */
-static enum status read_all(struct session *session, struct operation *batch, struct read *reads, struct error *err)
+static enum status read_all(
+    struct session *session, struct operation *batch, struct read *reads, struct error *err)
 {
     size_t count = 0;
 
     TRY(session_ensure(session, err));
     TRY(resolve_refresh(session, batch, err));
     TRY(gather(session, batch, reads, &count, err));
-    return count > 0 ? ask(session, reads, count, err) : STATUS_OK;
+    if (count == 0)
+        return STATUS_OK;
+    TRY(send(session, reads, count, err));
+    return take(session, reads, count, err);
 }
 
 void read_batch_run(struct session *session, struct operation *batch, void *context)
@@ -126,6 +142,7 @@ void read_batch_run(struct session *session, struct operation *batch, void *cont
     size_t most = 0;
 
     (void)context;
+    pg_recover(&session->pg); /* what a failed step has left */
     for (struct operation *operation = batch; operation; operation = operation->next)
         most++;
     reads = ARENA_ARRAY(&session->arena, struct read, most);
@@ -142,3 +159,54 @@ void read_batch_run(struct session *session, struct operation *batch, void *cont
     for (struct operation *operation = batch; operation; operation = operation->next)
         fail_operation(operation, &err);
 }
+
+/* ---- in steps ---- */
+
+struct begun {
+    size_t count;
+    struct read reads[];
+};
+
+static size_t key_bytes(const struct operation_get *in)
+{
+    size_t bytes = 0;
+
+    for (size_t k = 0; k < in->count; k++)
+        bytes += sizeof(struct entity_key) + in->keys[k].partition.len + in->keys[k].row.len;
+    return bytes;
+}
+
+static void *begin(struct session *session, struct operation *batch)
+{
+    struct begun *begun;
+    size_t count = 0, bytes = 0;
+    struct error ignored;
+
+    if (!pg_is_open(&session->pg) || !session->catalogue || session->known != session->pg.connects)
+        return NULL;
+    for (struct operation *operation = batch; operation; operation = operation->next, count++)
+        bytes += key_bytes(&operation->in.get);
+    if (bytes > MOST_BEGUN_BYTES)
+        return NULL;
+    begun = arena_calloc(&session->arena, 1, sizeof(*begun) + count * sizeof(begun->reads[0]));
+    for (struct operation *operation = batch; operation; operation = operation->next) {
+        struct read *read = &begun->reads[begun->count++];
+
+        *read = (struct read){ .operation = operation };
+        if (resolve_table(session, operation, &read->table, &ignored) != STATUS_OK)
+            return NULL;
+        if (read->table->entries_of && read->table->entries_of->shape == INDEX_LIST)
+            return NULL;
+    }
+    return send(session, begun->reads, count, &ignored) == STATUS_OK ? begun : NULL;
+}
+
+static bool finish(struct session *session, void *begun_reads)
+{
+    const struct begun *begun = begun_reads;
+    struct error ignored;
+
+    return take(session, begun->reads, begun->count, &ignored) == STATUS_OK;
+}
+
+const struct lane_steps read_batch_steps = { .begin = begin, .finish = finish };

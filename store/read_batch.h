@@ -5,9 +5,13 @@
 #define STORE_READ_BATCH_H
 
 #include "domain/operation.h"
+#include "store/lane.h"
 #include "store/session.h"
 
 /* Give every OPERATION_GET of the list its outcome. */
 void read_batch_run(struct session *session, struct operation *batch, void *context);
+
+/* The same in steps, for batches of keys in tables the session knows. */
+extern const struct lane_steps read_batch_steps;
 
 #endif
