@@ -1,0 +1,74 @@
+"""What the tests that talk to one server have in common."""
+
+import sys
+import unittest
+
+from client import ApiError
+from stack import Stack, wait_for
+
+
+class ServerCase(unittest.TestCase):
+    """A stack per class, with a server and, where the class says so, a worker; tables per test."""
+
+    with_worker = False
+    worker_settings = {}
+    tables = 0
+
+    @classmethod
+    def setUpClass(cls):
+        cls.stack = Stack()
+        cls.addClassCleanup(cls.stack.close)
+        cls.stack.start_server()
+        if cls.with_worker:
+            cls.stack.start_worker(**cls.worker_settings)
+        cls.client = cls.stack.connect()
+        cls.addClassCleanup(cls.client.channel.close)
+
+    def run(self, result=None):
+        before = len(result.failures) + len(result.errors)
+        out = super().run(result)
+        if len(result.failures) + len(result.errors) > before:
+            print(self.stack.logs(), file=sys.stderr)
+        return out
+
+    def new_name(self, prefix="t"):
+        ServerCase.tables += 1
+        return f"{prefix}{ServerCase.tables}x"
+
+    def new_table(self):
+        name = self.new_name()
+        self.client.create_table(name=name)
+        return name
+
+    def refused(self, code, reason, function, *arguments, **fields):
+        """The call fails like this; returns the error for a closer look."""
+        with self.assertRaises(ApiError) as caught:
+            function(*arguments, **fields)
+        error = caught.exception
+        self.assertEqual((error.code, error.reason), (code, reason), error)
+        self.assertEqual(error.domain, "tavola")
+        self.assertTrue(error.message)
+        return error
+
+    def get(self, table, partition_key, row_key, **fields):
+        address = {"partition_key": partition_key, "row_key": row_key}
+        return self.client.get_entity(table=table, key=address, **fields).entity
+
+    def is_there(self, table, partition_key, row_key):
+        try:
+            self.get(table, partition_key, row_key)
+            return True
+        except ApiError as error:
+            self.assertEqual((error.code, error.reason), ("NOT_FOUND", "RESOURCE_NOT_FOUND"))
+            return False
+
+    def wait_ready(self, index):
+        ready = 3
+        return wait_for(
+            f"index {index} READY", lambda: self.client.get_index(name=index).status.state == ready, 30
+        )
+
+    def wait_done(self, operation):
+        reply = self.client.wait_operation(operation_id=operation.operation_id, timeout=30)
+        self.assertEqual(reply.operation.state, 3, reply)
+        return reply.operation

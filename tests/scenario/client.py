@@ -1,0 +1,273 @@
+"""A thin client, made from the API's descriptors: one function per method, errors with code and reason."""
+
+import os
+import re
+import struct
+
+import grpc
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+PATIENCE = float(os.environ.get("SCENARIO_PATIENCE", "1"))
+
+
+class Types:
+    """Message classes by full name, from a FileDescriptorSet."""
+
+    def __init__(self, files):
+        self.pool = descriptor_pool.DescriptorPool()
+        self.factory = message_factory.MessageFactory(self.pool)
+        self.services = []
+        for file in files:
+            self.pool.Add(file)
+        for file in files:
+            prefix = file.package + "." if file.package else ""
+            self.services += [prefix + service.name for service in file.service]
+
+    def message(self, name):
+        return self.factory.GetPrototype(self.pool.FindMessageTypeByName(name))
+
+    def methods(self):
+        """(path, method descriptor) of every method."""
+        for name in self.services:
+            for method in self.pool.FindServiceByName(name).methods:
+                yield f"/{name}/{method.name}", method
+
+    def is_streamed(self, method):
+        """Which sides of a method are streams: (requests, responses)."""
+        file = descriptor_pb2.FileDescriptorProto()
+        method.containing_service.file.CopyToProto(file)
+        for service in file.service:
+            if service.name == method.containing_service.name:
+                found = next(m for m in service.method if m.name == method.name)
+                return found.client_streaming, found.server_streaming
+        raise LookupError(method.full_name)
+
+
+def read_types(path):
+    with open(path, "rb") as file:
+        return Types(descriptor_pb2.FileDescriptorSet.FromString(file.read()).file)
+
+
+types = read_types(os.environ["SCENARIO_DESCRIPTORS"])
+Value = types.message("tavola.v1.Value")
+Entity = types.message("tavola.v1.Entity")
+EntityKey = types.message("tavola.v1.EntityKey")
+BatchOperation = types.message("tavola.v1.BatchOperation")
+ErrorInfo = types.message("google.rpc.ErrorInfo")
+Status = types.message("google.rpc.Status")
+ImportEntitiesRequest = types.message("tavola.v1.ImportEntitiesRequest")
+ReflectionRequest = types.message("grpc.reflection.v1.ServerReflectionRequest")
+
+
+class ApiError(Exception):
+    """A call that failed: code and, where the product gave one, the ErrorInfo."""
+
+    def __init__(self, error):
+        self.code = error.code().name
+        self.message = error.details()
+        self.reason = None
+        self.domain = None
+        self.metadata = {}
+        for name, value in error.trailing_metadata() or ():
+            if name == "grpc-status-details-bin":
+                self.read_details(value)
+        super().__init__(f"{self.code} / {self.reason}: {self.message} {self.metadata}")
+
+    def read_details(self, encoded):
+        status = Status.FromString(encoded)
+        infos = [detail for detail in status.details if detail.type_url.endswith("/google.rpc.ErrorInfo")]
+        assert len(infos) == 1, "exactly one ErrorInfo"
+        info = ErrorInfo.FromString(infos[0].value)
+        self.reason, self.domain, self.metadata = info.reason, info.domain, dict(info.metadata)
+
+
+# values
+
+
+def int32(number):
+    return Value(int32_value=number)
+
+
+def guid(text):
+    return Value(guid_value=text)
+
+
+def when(seconds, nanos=0):
+    value = Value()
+    value.datetime_value.seconds = seconds
+    value.datetime_value.nanos = nanos
+    return value
+
+
+def value(given):
+    """str, bool, int (64 bits), float and bytes as they are; None is null; a Value stays one."""
+    if given is None:
+        return Value()
+    if isinstance(given, Value):
+        return given
+    kind = {str: "string", bool: "boolean", int: "int64", float: "double", bytes: "binary"}[type(given)]
+    return Value(**{kind + "_value": given})
+
+
+def entity(partition_key, row_key, properties=None, **more):
+    out = Entity(partition_key=partition_key, row_key=row_key)
+    for name, given in {**(properties or {}), **more}.items():
+        out.properties[name].CopyFrom(value(given))
+    return out
+
+
+def contents(of):
+    """The properties of an entity in a form that compares exactly: NaN and -0.0 too."""
+    return {name: given.SerializeToString(deterministic=True) for name, given in of.properties.items()}
+
+
+def plain(of):
+    """The properties of an entity as Python values."""
+    return {name: getattr(given, given.WhichOneof("kind")) for name, given in of.properties.items()}
+
+
+def key(of):
+    return EntityKey(partition_key=of[0], row_key=of[1])
+
+
+def match(etag="*"):
+    return {"if_match": etag}
+
+
+def raw_field(number, payload):
+    """A length-delimited field as it stands on the wire, whatever is in it."""
+    if isinstance(payload, str):
+        payload = payload.encode()
+    return varint(number << 3 | 2) + varint(len(payload)) + payload
+
+
+def varint(number):
+    out = b""
+    while number > 0x7F:
+        out += struct.pack("B", number & 0x7F | 0x80)
+        number >>= 7
+    return out + struct.pack("B", number)
+
+
+class Client:
+    """client.insert_entity(table=..., entity=...) and so on; fields of the request are keyword arguments."""
+
+    def __init__(self, target):
+        self.channel = grpc.insecure_channel(
+            target,
+            options=[
+                ("grpc.use_local_subchannel_pool", 1),
+                ("grpc.enable_retries", 0),
+                ("grpc.initial_reconnect_backoff_ms", 50),
+                ("grpc.min_reconnect_backoff_ms", 1000),
+                ("grpc.max_reconnect_backoff_ms", 200),
+            ],
+        )
+        for path, method in types.methods():
+            if path.startswith("/tavola."):
+                name = re.sub(r"(?<!^)(?=[A-Z])", "_", method.name).lower()
+                setattr(self, name, self.function(path, method))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.channel.close()
+
+    def function(self, path, method):
+        request_type = types.message(method.input_type.full_name)
+        response_type = types.message(method.output_type.full_name)
+        if any(types.is_streamed(method)):
+            return self.stream_function(path, request_type, response_type)
+
+        def call(timeout=20, **fields):
+            bytes_out = request_type(**fields).SerializeToString()
+            return response_type.FromString(self.raw(path, bytes_out, timeout))
+
+        return call
+
+    def stream_function(self, path, request_type, response_type):
+        rpc = self.channel.stream_stream(path, request_type.SerializeToString, response_type.FromString)
+
+        def call(requests, timeout=30):
+            try:
+                yield from rpc(iter(requests), timeout=timeout * PATIENCE)
+            except grpc.RpcError as error:
+                raise ApiError(error) from None
+
+        return call
+
+    def raw(self, path, message, timeout=20):
+        """Bytes there, bytes back."""
+        try:
+            return self.channel.unary_unary(path)(message, timeout=timeout * PATIENCE)
+        except grpc.RpcError as error:
+            raise ApiError(error) from None
+
+    def start(self, path, message, timeout=20):
+        """Begin a unary call; a future of bytes."""
+        return self.channel.unary_unary(path).future(message, timeout=timeout * PATIENCE)
+
+    # health
+
+    def health(self, service="", timeout=5):
+        request = types.message("grpc.health.v1.HealthCheckRequest")(service=service)
+        response = types.message("grpc.health.v1.HealthCheckResponse")
+        reply = self.raw("/grpc.health.v1.Health/Check", request.SerializeToString(), timeout)
+        return self.health_name(response.FromString(reply))
+
+    @staticmethod
+    def health_name(response):
+        field = response.DESCRIPTOR.fields_by_name["status"]
+        return field.enum_type.values_by_number[response.status].name
+
+    def health_watch(self, service="", timeout=30):
+        """The stream of statuses; cancel() ends it."""
+        request = types.message("grpc.health.v1.HealthCheckRequest")
+        response = types.message("grpc.health.v1.HealthCheckResponse")
+        rpc = self.channel.unary_stream(
+            "/grpc.health.v1.Health/Watch", request.SerializeToString, response.FromString
+        )
+        return rpc(request(service=service), timeout=timeout * PATIENCE)
+
+    # reflection
+
+    def reflect(self, version, requests):
+        response = types.message(f"grpc.reflection.{version}.ServerReflectionResponse")
+        request = types.message(f"grpc.reflection.{version}.ServerReflectionRequest")
+        rpc = self.channel.stream_stream(
+            f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo",
+            request.SerializeToString,
+            response.FromString,
+        )
+        return list(rpc(iter([request(**fields) for fields in requests]), timeout=20 * PATIENCE))
+
+    # paging
+
+    @staticmethod
+    def pages(call, **fields):
+        """The replies of all pages, to the end."""
+        token = ""
+        while True:
+            reply = call(page_token=token, **fields)
+            yield reply
+            if not reply.next_page_token:
+                return
+            token = reply.next_page_token
+
+    def query(self, table, text="", **fields):
+        """All entities of a query."""
+        pages = self.pages(self.query_entities, query={"table": table, "filter": text}, **fields)
+        return [found for page in pages for found in page.entities]
+
+    def lookup(self, index, values, **fields):
+        """All entities of a look-up."""
+        equals = [value(given) for given in values]
+        pages = self.pages(self.lookup_index, index=index, equals=equals, **fields)
+        return [found for page in pages for found in page.entities]
+
+    def load(self, table, entities):
+        """Import; returns how many were committed."""
+        replies = list(self.import_entities([ImportEntitiesRequest(table=table, entities=entities)]))
+        assert not any(reply.rejected for reply in replies), replies
+        return replies[-1].committed

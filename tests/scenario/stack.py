@@ -1,0 +1,250 @@
+"""The programs of the product as children of a test.
+
+Runs under `tavola dev exec`, which gives a PostgreSQL of its own. Every Stack has a database in it, a Redis
+and a folder for sockets and logs; server and worker are started, stopped and killed by the test. The programs
+reach PostgreSQL through a link to its socket's folder: without the link it is down for them.
+"""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+import client
+
+# Builds with sanitizers are slower.
+PATIENCE = float(os.environ.get("SCENARIO_PATIENCE", "1"))
+BIN = os.environ["SCENARIO_BIN"]
+POLL_SECONDS = 0.01
+
+
+def wait_for(what, condition, seconds=20):
+    """The first true value of condition()."""
+    deadline = time.monotonic() + seconds * PATIENCE
+    while True:
+        result = condition()
+        if result:
+            return result
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {seconds} seconds: {what}")
+        time.sleep(POLL_SECONDS)
+
+
+def program_environment(settings):
+    """Our environment without the product's variables, and these settings."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TAVOLA_")}
+    environment.update(settings)
+    return environment
+
+
+def run_program(name, *arguments, settings=None, seconds=30):
+    """Run to the end; returns the completed process with stdout and stderr as text."""
+    return subprocess.run(
+        [os.path.join(BIN, name), *arguments],
+        env=program_environment(settings or {}),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=seconds * PATIENCE,
+    )
+
+
+class Child:
+    """One running program, its output in a file."""
+
+    def __init__(self, argv, settings, log):
+        self.log = log
+        with open(log, "ab") as out:
+            self.process = subprocess.Popen(
+                argv, env=program_environment(settings), stdin=subprocess.DEVNULL, stdout=out, stderr=out
+            )
+
+    def output(self):
+        with open(self.log, encoding="utf-8", errors="replace") as log:
+            return log.read()
+
+    def is_running(self):
+        return self.process.poll() is None
+
+    def send(self, number):
+        if self.is_running():
+            self.process.send_signal(number)
+
+    def wait(self, seconds=30):
+        return self.process.wait(seconds * PATIENCE)
+
+    def stop(self):
+        """SIGTERM; returns the exit code."""
+        self.send(signal.SIGTERM)
+        return self.wait()
+
+    def kill(self):
+        self.send(signal.SIGKILL)
+        return self.wait()
+
+
+class Stack:
+    """A database, a Redis, and server and worker on them. Usable as a context."""
+
+    counter = 0
+
+    def __init__(self, migrate=True, redis=True, postgres=True):
+        Stack.counter += 1
+        self.folder = tempfile.mkdtemp(prefix="ts-")
+        self.children = []
+        self.server = self.worker = self.redis = None
+        address = dict(part.split("=", 1) for part in os.environ["TAVOLA_POSTGRES"].split())
+        self.postgres_folder = address["host"]
+        self.postgres_user = address["user"]
+        self.postgres_home = address["dbname"]
+        self.database = f"scenario_{os.getpid()}_{Stack.counter}"
+        self.postgres_link = os.path.join(self.folder, "pg")
+        self.postgres = f"host={self.postgres_link} user={self.postgres_user} dbname={self.database}"
+        self.redis_socket = os.path.join(self.folder, "redis")
+        self.target = "unix:" + os.path.join(self.folder, "server")
+        self.sql(f"create database {self.database}", database=self.postgres_home)
+        if postgres:
+            self.postgres_up()
+        if redis:
+            self.start_redis()
+        if migrate:
+            self.migrate()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        """The database stays: it ends with its PostgreSQL, and dropping it would cost a checkpoint."""
+        for child in reversed(self.children):
+            child.kill()
+        shutil.rmtree(self.folder)
+
+    def start(self, name, argv, settings=None):
+        child = Child(argv, settings or {}, os.path.join(self.folder, name + ".log"))
+        self.children.append(child)
+        return child
+
+    def logs(self):
+        """The ends of all logs, for the message of a failure."""
+        texts = []
+        for name in sorted(os.listdir(self.folder)):
+            if name.endswith(".log"):
+                with open(os.path.join(self.folder, name), encoding="utf-8", errors="replace") as log:
+                    texts.append(f"---- {name}\n{log.read()[-3000:]}")
+        return "\n".join(texts)
+
+    # PostgreSQL
+
+    def sql(self, text, database=None):
+        """Rows as lines, columns divided by |."""
+        result = subprocess.run(
+            ["psql", "-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-h", self.postgres_folder]
+            + ["-U", self.postgres_user, "-d", database or self.database, "-c", text],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        if result.returncode != 0:
+            raise AssertionError(result.stderr)
+        return result.stdout.strip()
+
+    def wait_for_lock_waiter(self):
+        """A session of the server waits for a lock."""
+        waiting = f"select count(*) from pg_stat_activity where datname = '{self.database}' and wait_event_type = 'Lock'"
+        wait_for("a session that waits", lambda: self.sql(waiting, database=self.postgres_home) != "0")
+
+    def postgres_up(self):
+        os.symlink(self.postgres_folder, self.postgres_link)
+
+    def postgres_down(self):
+        """No new connections for our programs, and the end of those they have."""
+        if os.path.islink(self.postgres_link):
+            os.unlink(self.postgres_link)
+        self.sql(
+            f"select pg_terminate_backend(pid) from pg_stat_activity where datname = '{self.database}'",
+            database=self.postgres_home,
+        )
+        wait_for(
+            "the end of all connections",
+            lambda: self.sql(
+                f"select count(*) from pg_stat_activity where datname = '{self.database}'",
+                database=self.postgres_home,
+            )
+            == "0",
+        )
+
+    def migrate(self):
+        result = run_program("tavola", "migrate", settings={"TAVOLA_POSTGRES": self.postgres})
+        if result.returncode != 0:
+            raise AssertionError(result.stderr)
+
+    # Redis
+
+    def start_redis(self):
+        argv = ["redis-server", "--port", "0", "--unixsocket", self.redis_socket]
+        self.redis = self.start("redis", argv + ["--save", "", "--appendonly", "no", "--dir", self.folder])
+        wait_for("Redis", self.redis_answers)
+
+    def redis_answers(self):
+        try:
+            return self.redis_command("PING") == b"+PONG\r\n"
+        except OSError:
+            return False
+
+    def redis_command(self, *words):
+        """The raw answer to one short command."""
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(5)
+            connection.connect(self.redis_socket)
+            connection.sendall(" ".join(words).encode() + b"\r\n")
+            return connection.recv(65536)
+
+    # server and worker
+
+    def settings(self, more):
+        return {"TAVOLA_POSTGRES": self.postgres, "TAVOLA_REDIS": "unix:" + self.redis_socket, **more}
+
+    def server_settings(self, **more):
+        return self.settings({"TAVOLA_LISTEN": self.target, "TAVOLA_AUTHENTICATION": "none", **more})
+
+    def start_server(self, wait=True, **settings):
+        self.server = self.start("tavolad", [os.path.join(BIN, "tavolad")], self.server_settings(**settings))
+        if wait:
+            self.wait_until_serving()
+        return self.server
+
+    def accepts(self):
+        """Somebody listens: a channel that tries before that waits seconds until it tries again."""
+        with socket.socket(socket.AF_UNIX) as connection:
+            return connection.connect_ex(self.target[len("unix:") :]) == 0
+
+    def wait_until_serving(self):
+        wait_for("the server's socket", lambda: not self.server.is_running() or self.accepts())
+        with self.connect() as probe:
+            wait_for("health SERVING", lambda: self.health(probe) == "SERVING")
+
+    def health(self, probe):
+        """SERVING, NOT_SERVING, or None where nobody answers."""
+        if not self.server.is_running():
+            raise AssertionError("the server has ended:\n" + self.server.output())
+        try:
+            return probe.health()
+        except client.ApiError as error:
+            if error.code != "UNAVAILABLE":
+                raise
+            return None
+
+    def start_worker(self, **settings):
+        argv = [os.path.join(BIN, "tavola-worker")]
+        self.worker = self.start("tavola-worker", argv, self.settings(settings))
+        return self.worker
+
+    def connect(self):
+        return client.Client(self.target)

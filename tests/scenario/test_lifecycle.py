@@ -1,0 +1,344 @@
+"""Start, stop, and the parts that are not there."""
+
+import os
+import signal
+import socket
+import subprocess
+import threading
+import unittest
+
+import client
+import stack
+from client import ImportEntitiesRequest, entity, key, match
+from stack import BIN, Stack, program_environment, run_program, wait_for
+
+
+class LifecycleCase(unittest.TestCase):
+    def stack(self, **options):
+        made = Stack(**options)
+        self.addCleanup(made.close)
+        self.addCleanup(self.show_logs, made)
+        return made
+
+    def show_logs(self, made):
+        outcome = self._outcome
+        if not outcome.success:
+            print(made.logs())
+
+    def connect(self, made):
+        connected = made.connect()
+        self.addCleanup(connected.channel.close)
+        return connected
+
+
+class Options(unittest.TestCase):
+    def test_help_version_and_settings(self):
+        for name in ("tavolad", "tavola-worker", "tavola"):
+            text = run_program(name, "--help")
+            self.assertEqual((text.returncode, text.stderr), (0, ""))
+            self.assertIn("TAVOLA_POSTGRES", text.stdout)
+            version = run_program(name, "--version")
+            self.assertRegex(version.stdout, rf"^{name} \d+\.\d+\.\d+\n$")
+            listed = run_program(name, "--print-settings").stdout.split()
+            self.assertTrue(all(setting in text.stdout for setting in listed))
+
+    def test_print_config_hides_secrets(self):
+        settings = {
+            "TAVOLA_POSTGRES": "host=/x password=hunter2",
+            "TAVOLA_REDIS": "redis://user:hunter2@localhost:6379",
+            "TAVOLA_AUTHENTICATION": "none",
+        }
+        for name in ("tavolad", "tavola-worker"):
+            mine = dict(settings)
+            if name != "tavolad":
+                del mine["TAVOLA_AUTHENTICATION"]
+            result = run_program(name, "--print-config", settings=mine)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertNotIn("hunter2", result.stdout + result.stderr)
+            listed = run_program(name, "--print-settings").stdout.split()
+            self.assertEqual([line.split("=")[0] for line in result.stdout.splitlines()], listed)
+        self.assertIn("TAVOLA_LISTEN=127.0.0.1:50051\n", run_program("tavolad", "--print-config", settings=settings).stdout)
+
+    def test_a_bad_setting_stops_the_start_and_says_what_is_allowed(self):
+        good = {"TAVOLA_POSTGRES": "host=/x", "TAVOLA_REDIS": "unix:/x", "TAVOLA_AUTHENTICATION": "none"}
+        for name, change, texts in (
+            ("tavolad", {"TAVOLA_LISTENS": "x"}, ("TAVOLA_LISTENS", "did you mean TAVOLA_LISTEN?")),
+            ("tavolad", {"TAVOLA_NONSENSE": "x"}, ("TAVOLA_NONSENSE", "--help")),
+            ("tavolad", {"TAVOLA_PORT": "tcp://10.0.0.1:50051"}, ("TAVOLA_PORT", "enableServiceLinks")),
+            ("tavolad", {"TAVOLA_LISTEN": "nowhere"}, ("TAVOLA_LISTEN", "nowhere", "allowed:")),
+            ("tavolad", {"TAVOLA_LISTEN": "0.0.0.0:0"}, ("TAVOLA_LISTEN", "loopback")),
+            ("tavolad", {"TAVOLA_RPC_THREADS": "0"}, ("TAVOLA_RPC_THREADS", "1..")),
+            ("tavolad", {"TAVOLA_RPC_THREADS": "2x"}, ("TAVOLA_RPC_THREADS", "1..")),
+            ("tavolad", {"TAVOLA_AUTHENTICATION": ""}, ("TAVOLA_AUTHENTICATION is not set", "none")),
+            ("tavolad", {"TAVOLA_POSTGRES": ""}, ("TAVOLA_POSTGRES is not set",)),
+            ("tavolad", {"TAVOLA_LOG_LEVEL": "loud"}, ("TAVOLA_LOG_LEVEL", "debug, info, warn, error")),
+            ("tavola-worker", {"TAVOLA_AUTHENTICATION": "none"}, ("TAVOLA_AUTHENTICATION",)),
+            ("tavola-worker", {"TAVOLA_AUTHENTICATION": None, "TAVOLA_VISIBILITY_SECONDS": "-1"}, ("1..3600 s",)),
+        ):
+            with self.subTest(program=name, change=change):
+                settings = {k: v for k, v in {**good, **change}.items() if v is not None}
+                result = run_program(name, settings=settings)
+                self.assertEqual(result.returncode, 2, result.stderr)
+                for text in texts:
+                    self.assertIn(text, result.stderr)
+
+    def test_unknown_options(self):
+        for name in ("tavolad", "tavola-worker", "tavola"):
+            result = run_program(name, "--nonsense")
+            self.assertEqual(result.returncode, 2)
+            self.assertTrue(result.stderr)
+
+
+class Migrations(LifecycleCase):
+    def migrate(self, made):
+        return run_program("tavola", "migrate", settings={"TAVOLA_POSTGRES": made.postgres})
+
+    def test_twice_is_once(self):
+        made = self.stack(migrate=False, redis=False)
+        first, second = self.migrate(made), self.migrate(made)
+        self.assertEqual((first.returncode, second.returncode), (0, 0), first.stderr + second.stderr)
+        self.assertIn("applied 0001", first.stdout)
+        self.assertNotIn("applied", second.stdout)
+        self.assertIn("schema is at version", second.stdout)
+
+    def test_several_at_once(self):
+        made = self.stack(migrate=False, redis=False)
+        argv = [os.path.join(BIN, "tavola"), "migrate"]
+        environment = program_environment({"TAVOLA_POSTGRES": made.postgres})
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": environment}
+        runs = [subprocess.Popen(argv, **pipes) for _ in range(4)]
+        outputs = [run.communicate(timeout=60 * stack.PATIENCE) for run in runs]
+        self.assertEqual([run.returncode for run in runs], [0] * 4, outputs)
+        applied = sum(out.count("applied 0001") for out, _ in outputs)
+        self.assertEqual(applied, 1)
+
+    def test_without_a_database(self):
+        result = run_program("tavola", "migrate", settings={"TAVOLA_POSTGRES": "host=/none dbname=none"})
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("/none", result.stderr)
+        result = run_program("tavola", "migrate")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("TAVOLA_POSTGRES", result.stderr)
+
+    def test_a_newer_schema_is_left_alone(self):
+        made = self.stack(redis=False)
+        made.sql("insert into schema_migrations (version, name) values (9999, 'later')")
+        result = self.migrate(made)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("9999", result.stderr)
+
+    def test_a_server_on_the_wrong_schema_names_the_command(self):
+        made = self.stack(migrate=False, redis=False)
+        made.start_server(wait=False)
+        made.start_worker()
+        wait_for("the server to say so", lambda: "tavola migrate" in made.server.output())
+        wait_for("the worker to say so", lambda: "tavola migrate" in made.worker.output())
+        wait_for("the server's socket", made.accepts)
+        with made.connect() as probe:
+            self.assertEqual(made.health(probe), "NOT_SERVING")
+            made.migrate()
+            wait_for("SERVING", lambda: made.health(probe) == "SERVING")
+        self.assertEqual(made.server.output().count("tavola migrate"), 1, "said once")
+
+
+class Parts(LifecycleCase):
+    def test_postgres_down_at_the_start_and_later(self):
+        made = self.stack()
+        made.postgres_down()
+        made.start_server(wait=False)
+        made.start_worker()
+        wait_for("the server's socket", made.accepts)
+        caller = self.connect(made)
+        for _ in range(2):
+            wait_for("NOT_SERVING", lambda: made.health(caller) == "NOT_SERVING")
+            with self.assertRaises(client.ApiError) as caught:
+                caller.create_table(name="none", timeout=5)
+            self.assertIn(
+                (caught.exception.code, caught.exception.reason),
+                (("UNAVAILABLE", "STORE_UNAVAILABLE"), ("DEADLINE_EXCEEDED", None), ("DEADLINE_EXCEEDED", "OPERATION_TIMED_OUT")),
+            )
+            made.postgres_up()
+            wait_for("SERVING", lambda: made.health(caller) == "SERVING")
+            caller.create_table(name="works")
+            caller.insert_entity(table="works", entity=entity("p", "r", A=1))
+            caller.delete_table(name="works")
+            made.postgres_down()
+        wait_for("NOT_SERVING", lambda: made.health(caller) == "NOT_SERVING")
+        made.postgres_up()
+        wait_for("SERVING", lambda: made.health(caller) == "SERVING")
+        lines = made.server.output().splitlines()
+        changes = [line for line in lines if "database" in line]
+        self.assertEqual(len(changes), 6, "one line per change:\n" + "\n".join(lines))
+        caller.channel.close()
+        self.assertEqual(made.server.stop(), 0)
+        self.assertEqual(made.worker.stop(), 0)
+
+    def check_index(self, caller, name, count):
+        def is_complete():
+            return len(caller.lookup(name, ["x"])) == count
+
+        wait_for(f"{count} entries", is_complete, 30)
+
+    def test_redis_comes_and_goes(self):
+        """Writes need no Redis; the worker polls PostgreSQL while it is away."""
+        made = self.stack(redis=False)
+        made.start_server()
+        made.start_worker()
+        caller = self.connect(made)
+        caller.create_table(name="source")
+        caller.load("source", [entity("p", f"{n}", A="x") for n in range(10)])
+        index = {"name": "byA", "table": "source", "shape": 1, "partition_key": [{"property": "A"}]}
+        caller.create_index(index=index)
+        wait_for("READY", lambda: caller.get_index(name="byA").status.state == 3, 30)
+        caller.load("source", [entity("p", f"{n}", A="x") for n in range(20)])
+        self.check_index(caller, "byA", 20)
+        self.assertEqual(made.health(caller), "SERVING")
+        made.start_redis()
+        wait_for("the worker to use Redis", lambda: "queue_mode=streaming" in made.worker.output())
+        caller.load("source", [entity("p", f"{n}", A="x") for n in range(30)])
+        self.check_index(caller, "byA", 30)
+        made.redis.kill()
+        caller.load("source", [entity("p", f"{n}", A="x") for n in range(40)])
+        self.check_index(caller, "byA", 40)
+        self.assertEqual(made.health(caller), "SERVING")
+        steps = [{"delete_if_exists": {"table": "source", "key": key(("p", "0"))}}]
+        caller.submit_transaction(transaction_id="t", steps=steps)
+        self.assertEqual(caller.wait_transaction(transaction_id="t", timeout=30).transaction.state, 3)
+        self.check_index(caller, "byA", 39)
+        self.assertEqual(made.worker.stop(), 0)
+        caller.channel.close()
+        self.assertEqual(made.server.stop(), 0)
+
+    def test_a_busy_port_names_the_setting(self):
+        made = self.stack(redis=False)
+        with socket.create_server(("127.0.0.1", 0)) as busy:
+            address = f"127.0.0.1:{busy.getsockname()[1]}"
+            result = run_program("tavolad", settings=made.server_settings(TAVOLA_LISTEN=address))
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("TAVOLA_LISTEN", result.stderr)
+        self.assertIn(address, result.stderr)
+
+    def test_a_port_of_the_systems_choice(self):
+        made = self.stack(redis=False)
+        made.start_server(wait=False, TAVOLA_LISTEN="127.0.0.1:0")
+
+        def address():
+            lines = [line for line in made.server.output().splitlines() if line.startswith("listening on ")]
+            return lines and lines[0].split()[-1]
+
+        with client.Client(wait_for("the address", address)) as caller:
+            wait_for("SERVING", lambda: caller.health() == "SERVING")
+        self.assertRegex(made.server.output(), r"at most \d+ connections")
+        self.assertEqual(made.server.stop(), 0)
+
+
+class Draining(LifecycleCase):
+    def setUp(self):
+        self.made = self.stack()
+        self.made.start_server()
+        self.caller = self.connect(self.made)
+        self.caller.create_table(name="drain")
+
+    def test_open_calls_finish(self):
+        """SIGTERM while a write waits for a lock: health says NOT_SERVING at once, the write ends well."""
+        self.caller.insert_entity(table="drain", entity=entity("p", "r", A=1))
+        watch = self.caller.health_watch()
+        self.assertEqual(self.caller.health_name(next(watch)), "SERVING")
+        with Lock(self.made):
+            request = client.types.message("tavola.v1.InsertOrReplaceEntityRequest")
+            message = request(table="drain", entity=entity("p", "r", A=2)).SerializeToString()
+            call = self.caller.start("/tavola.v1.EntityService/InsertOrReplaceEntity", message)
+            self.made.wait_for_lock_waiter()
+            self.made.server.send(signal.SIGTERM)
+            self.assertEqual(self.caller.health_name(next(watch)), "NOT_SERVING")
+            self.assertTrue(self.made.server.is_running())
+        call.result()
+        self.caller.channel.close()
+        self.assertEqual(self.made.server.wait(), 0)
+        self.made.start_server()
+        with self.made.connect() as again:
+            stored = again.get_entity(table="drain", key=key(("p", "r"))).entity
+            self.assertEqual(client.plain(stored), {"A": 2})
+
+    def test_an_import_is_told_between_messages(self):
+        replies = []
+        stopped = threading.Event()
+
+        def messages():
+            yield ImportEntitiesRequest(table="drain", entities=[entity("p", "0")])
+            stopped.wait(30)
+            yield ImportEntitiesRequest(entities=[entity("p", "1")])
+
+        with self.assertRaises(client.ApiError) as caught:
+            for reply in self.caller.import_entities(messages()):
+                replies.append(reply.committed)
+                self.made.server.send(signal.SIGTERM)
+                wait_for("the drain to begin", lambda: "stopping" in self.made.server.output())
+                stopped.set()
+        self.assertEqual(replies, [1])
+        self.assertEqual((caught.exception.code, caught.exception.reason), ("UNAVAILABLE", "SERVER_DRAINING"))
+        self.caller.channel.close()
+        self.assertEqual(self.made.server.wait(), 0)
+
+    def test_without_work_it_ends_at_once(self):
+        self.caller.channel.close()
+        self.assertEqual(self.made.server.stop(), 0)
+        self.made.start_worker()
+        wait_for("the worker", lambda: "ready" in self.made.worker.output())
+        self.assertEqual(self.made.worker.stop(), 0)
+
+    def test_a_wait_is_answered_when_the_drain_begins(self):
+        steps = [{"delete_if_exists": {"table": "drain", "key": key(("p", "r"))}}]
+        self.caller.submit_transaction(transaction_id="t", steps=steps)
+        request = client.types.message("tavola.v1.WaitTransactionRequest")(transaction_id="t")
+        call = self.caller.start(
+            "/tavola.v1.TransactionService/WaitTransaction", request.SerializeToString(), timeout=60
+        )
+        self.caller.get_transaction(transaction_id="t")
+        self.made.server.send(signal.SIGTERM)
+        reply = client.types.message("tavola.v1.WaitTransactionResponse").FromString(call.result())
+        self.assertEqual(reply.transaction.state, 1, "the state as it is")
+        self.caller.channel.close()
+        self.assertEqual(self.made.server.wait(5), 0)
+
+    def test_a_worker_hands_back_what_it_claimed(self):
+        """SIGTERM with work at hand: the next worker does it at once, not after the visibility timeout."""
+        caller = self.caller
+        index = {"name": "byA", "table": "drain", "shape": 1, "partition_key": [{"property": "A"}]}
+        self.made.start_worker()
+        caller.create_index(index=index)
+        wait_for("READY", lambda: caller.get_index(name="byA").status.state == 3, 30)
+        caller.load("drain", [entity("p", f"{n:03}", A="x") for n in range(300)])
+        first = self.made.worker
+        first.send(signal.SIGTERM)
+        self.assertEqual(first.wait(), 0)
+        self.made.start_worker()
+        wait_for("all entries", lambda: len(caller.lookup("byA", ["x"])) == 300, 10)
+        wait_for("no intents", lambda: self.made.sql("select count(*) from intents") == "0")
+
+
+class Lock:
+    """Hold the row of every entity, from a session of our own."""
+
+    def __init__(self, made):
+        self.made = made
+
+    def __enter__(self):
+        made = self.made
+        self.session = subprocess.Popen(
+            ["psql", "-X", "-q", "-t", "-A", "-h", made.postgres_folder, "-U", made.postgres_user, "-d", made.database],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.session.stdin.write("begin; select count(*) from (select 1 from entities for update) locked;\n")
+        self.session.stdin.flush()
+        self.session.stdout.readline()
+        return self
+
+    def __exit__(self, *_):
+        self.session.communicate("rollback;\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
