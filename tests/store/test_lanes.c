@@ -299,11 +299,12 @@ struct caller {
     atomic_bool *stop;
 };
 
-static void *keep_writing(void *argument)
+/* One write; a refusal says that nothing happened, so the same write is tried again. */
+static enum status write_until_decided(struct caller *caller, int i)
 {
-    struct caller *caller = argument;
+    enum status status;
 
-    for (int i = 0; i < MOST_WRITES && !atomic_load(caller->stop); i++) {
+    do {
         struct arena arena;
         struct operation *write;
 
@@ -313,15 +314,26 @@ static void *keep_writing(void *argument)
                 arena_format(&arena, "%d.%d", caller->number, i).data,
                 some_texts(&arena, "Text", "x", NULL)));
         run(scene.store, write);
-        caller->stood[i] = write->status == STATUS_OK;
-        if (write->status == STATUS_OK)
-            atomic_fetch_add(&caller->acknowledged, 1);
-        else if (write->status != STATUS_UNAVAILABLE && write->status != STATUS_MAYBE_DONE &&
-                 caller->odd++ == 0)
+        status = write->status;
+        if (status == STATUS_UNAVAILABLE)
+            usleep(1000);
+        else if (status != STATUS_OK && status != STATUS_MAYBE_DONE && caller->odd++ == 0)
             snprintf(caller->odd_reason, sizeof(caller->odd_reason), "%s: %s", reason_of(write),
                 write->error->message);
-        atomic_fetch_add(&caller->writes, 1);
         arena_cleanup(&arena);
+    } while (status == STATUS_UNAVAILABLE && !atomic_load(caller->stop));
+    return status;
+}
+
+static void *keep_writing(void *argument)
+{
+    struct caller *caller = argument;
+
+    for (int i = 0; i < MOST_WRITES && !atomic_load(caller->stop); i++) {
+        caller->stood[i] = write_until_decided(caller, i) == STATUS_OK;
+        if (caller->stood[i])
+            atomic_fetch_add(&caller->acknowledged, 1);
+        atomic_fetch_add(&caller->writes, 1);
     }
     return NULL;
 }
