@@ -192,6 +192,7 @@ class Crash(unittest.TestCase):
         cls.made.start_server()
         cls.start_worker()
         cls.rounds = 0
+        cls.builds = []
         cls.client = cls.made.connect()
         for table in ("source", "archive"):
             cls.client.create_table(name=table)
@@ -246,20 +247,26 @@ class Crash(unittest.TestCase):
         if point == "relay.after_publish":
             self.made.redis_command("FLUSHALL")
         elif point.startswith("build."):
-            index = {"name": "built", "table": "source", "shape": 1, "partition_key": [{"property": "N"}]}
+            name = f"built{Crash.rounds}"
+            index = {"name": name, "table": "source", "shape": 1, "partition_key": [{"property": "N"}]}
             with self.made.connect() as caller:
                 caller.create_index(index=index)
+            self.builds.append(name)
 
-    def check_build(self):
-        """The index that was being built when its builder died is finished by the next one, and complete."""
+    def check_builds(self):
+        """Indexes whose builder died are finished by the next one, and complete."""
         with self.made.connect() as caller:
-            wait_for("the build", lambda: caller.get_index(name="built").status.state == 3, 30)
+            for name in self.builds:
+                wait_for(f"{name} READY", lambda name=name: caller.get_index(name=name).status.state == 3, 60)
+            Crash.end_callers()
             self.drain()
             source = [(found.partition_key, found.row_key) for found in caller.query("source")]
-            entries = [plain(found) for found in caller.query("built")]
-            entries = [(found["$SourcePartitionKey"], found["$SourceRowKey"]) for found in entries]
-            self.assertEqual(sorted(entries), source)
-            caller.drop_index(name="built")
+            for name in self.builds:
+                entries = [plain(found) for found in caller.query(name)]
+                entries = [(found["$SourcePartitionKey"], found["$SourceRowKey"]) for found in entries]
+                self.assertEqual(sorted(entries), source)
+                caller.drop_index(name=name)
+        self.restart_callers()
 
     def die_at(self, point, passage, more_trouble):
         """Returns the open intents at that moment."""
@@ -289,7 +296,7 @@ class Crash(unittest.TestCase):
     def failed_caller(self):
         return next((caller.failure for caller in self.callers if caller.failure), None)
 
-    def go_on(self, point):
+    def go_on(self):
         """The callers have some success after the restart, then they pause, and everything is checked."""
         goals = [(caller, caller.done + 15) for caller in self.callers]
         wait_for(
@@ -300,8 +307,6 @@ class Crash(unittest.TestCase):
         self.assertIsNone(self.failed_caller())
         self.drain()
         self.check()
-        if point.startswith("build."):
-            self.check_build()
         self.restart_callers()
 
     def restart_callers(self):
@@ -385,7 +390,8 @@ class Crash(unittest.TestCase):
                     intents = self.die_at(point, passage, more_trouble)
                     trouble = ", Redis flushed, other process killed" if more_trouble else ""
                     print(f"killed at {point} (passage {passage}{trouble}), open intents: {intents}", flush=True)
-                    self.go_on(point)
+                    self.go_on()
+        self.check_builds()
 
     def test_3_stop_and_continue_late(self):
         for point in STOP_POINTS:
@@ -402,7 +408,7 @@ class Crash(unittest.TestCase):
                 self.restart_callers()
                 late.send(signal.SIGCONT)
                 print(f"stopped at {point}, continued after another worker had done its work", flush=True)
-                self.go_on(point)
+                self.go_on()
                 self.assertEqual(late.stop(), 0)
 
     @staticmethod
