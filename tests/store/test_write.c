@@ -287,7 +287,7 @@ struct racer {
     unsigned seed;
     struct arena arena;
     struct session session;
-    int inserted[RACES];
+    int inserted[RACES]; /* true, or the version */
     int rounds, refused;
     const char *failure;
 };
@@ -361,6 +361,48 @@ START_TEST(one_of_several_servers_inserts_an_absent_key) /* guard G4 */
     for (int k = 0; k < RACERS; k++)
         ck_assert_msg(!racers[k].failure, "%s", racers[k].failure);
     ck_assert_int_eq(test_number(scene.sql, "select count(*) from entities where version = 1"), RACES);
+    free_racers(racers);
+}
+END_TEST
+
+/* All change the same entity, at the same moments. */
+static void *merge_all(void *argument)
+{
+    struct racer *racer = argument;
+    struct error err = { 0 };
+
+    (void)!session_ensure(&racer->session, &err);
+    for (int i = 0; i < RACES; i++) {
+        struct operation *merge = a_write_operation(&racer->arena, "Things",
+            a_write(WRITE_INSERT_OR_MERGE, "p", "r", some_texts(&racer->arena, "Text", "x", NULL)));
+
+        pthread_barrier_wait(racer->start);
+        run_racer(racer, merge);
+        if (merge->status == STATUS_OK)
+            racer->inserted[i] = (int)merge->out.write.results[0].etag.version;
+        else
+            racer->failure = reason_of(merge);
+    }
+    return NULL;
+}
+
+START_TEST(no_two_writes_of_a_key_have_one_version) /* guard G4, invariant I7 */
+{
+    static struct racer racers[RACERS];
+    bool given[RACERS * RACES + 1] = { false };
+
+    start_racers(racers, merge_all);
+
+    for (int k = 0; k < RACERS; k++) {
+        ck_assert_msg(!racers[k].failure, "%s", racers[k].failure);
+        for (int i = 0; i < RACES; i++) {
+            int version = racers[k].inserted[i];
+
+            ck_assert(version >= 1 && version <= RACERS * RACES);
+            ck_assert_msg(!given[version], "version %d was given twice", version);
+            given[version] = true;
+        }
+    }
     free_racers(racers);
 }
 END_TEST
@@ -551,6 +593,7 @@ Suite *test_write_suite(void)
     tcase_add_test(tc, a_batch_serves_its_operations_in_their_order);
     tcase_add_test(tc, upserts_of_one_key_in_one_batch_each_have_a_version);
     tcase_add_test(tc, one_of_several_servers_inserts_an_absent_key);
+    tcase_add_test(tc, no_two_writes_of_a_key_have_one_version);
     tcase_add_test(tc, overlapping_batches_never_deadlock);
     tcase_add_loop_test(tc, a_writer_that_knows_a_deleted_table_writes_nothing, 0, ARRAY_LEN(paths));
     tcase_add_loop_test(tc, a_writer_follows_the_name_to_the_new_table, 0, ARRAY_LEN(paths));
