@@ -193,7 +193,7 @@ class Bench:
     def insert(self):
         path = self.file("insert", wire.write("Bench", wire.each(self.next_insert, INSERT_KEYS)))
         self.next_insert += INSERT_KEYS
-        seen = self.load("InsertEntity", path, 64, "once")
+        seen = self.load("InsertEntity", path, 256, "once")
         self.stack.sql(
             f"delete from entities where row_key >= 'r{wire.FIRST + wire.COUNT}'"
             " and table_id = (select table_id from tables where name = 'Bench')"
@@ -204,7 +204,7 @@ class Bench:
     def indexed(self):
         """Every key once, with a new value: as many entries to write, and to remove from the second round on."""
         path = self.file("indexed", wire.write("Indexed", wire.each(wire.FIRST, INDEXED_KEYS)))
-        return self.load("InsertOrReplaceEntity", path, 64, "once", seconds=60)
+        return self.load("InsertOrReplaceEntity", path, 256, "once", seconds=60)
 
     def worker(self):
         """What `indexed` has left to do, from the worker's first commit on."""
@@ -254,10 +254,12 @@ class Bench:
             "libpq get 1": lambda: self.pg_load("get", 1),
             "pgbench upsert": lambda: self.pgbench(self.pgbench_upsert),
             "upsert 64": lambda: self.load(upsert, self.upsert_uniform, 64),
+            "upsert 256": lambda: self.load(upsert, self.upsert_uniform, 256),
             "upsert 64 zipf": lambda: self.load(upsert, self.upsert_zipf, 64),
             "upsert 64 hot": lambda: self.load(upsert, self.upsert_hot, 64),
             "replace 64": lambda: self.load("ReplaceEntity", self.replace, 64, "if-match"),
-            "insert 64": self.insert,
+            "replace 256": lambda: self.load("ReplaceEntity", self.replace, 256, "if-match"),
+            "insert 256": self.insert,
             "upsert indexed": self.indexed,
             "worker": self.worker,
             "libpq upsert": lambda: self.pg_load("upsert", 2),

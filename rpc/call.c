@@ -8,8 +8,10 @@
  *     '----> freed        '--' read, sent, cancelled
  *
  * A call has at most one batch of each kind in flight; the address of that kind's tag inside the call is
- * the tag. CLOSE is started when the call arrives and completes when the stream is over, for whatever
- * reason: that is how a cancellation, a passed deadline or a lost connection shows while a handler works.
+ * the tag. CLOSE completes when the stream is over, for whatever reason: that is how a cancellation, a passed
+ * deadline or a lost connection shows while a handler works. It is started when the call arrives; for calls of
+ * one message, if the owner runs batches when the queue is drained, only after that: most have been answered then,
+ * and CLOSE has gone with the answer, which saves a batch and an event of each.
  *
  * Events of one call never overlap: a completion only notes what there is to say, and one thread at a time
  * says it (`delivering`). No lock is held while a handler or the core runs, so a handler may call back. The
@@ -41,7 +43,8 @@ enum call_batch {
     BATCH_SETTLE, /* a second read: see read_done */
     BATCH_SEND,
     BATCH_FINISH,
-    BATCH_COUNT
+    BATCH_COUNT,
+    FRESH = BATCH_COUNT /* no batch: the call is in a list of fresh ones, and must not go */
 };
 
 /* What is to be told to the handler: bits of `pending`, told in this order. */
@@ -75,12 +78,14 @@ struct rpc_call {
     unsigned pending;   /* bits of enum call_event */
     bool delivering;
     bool metadata_sent;
+    bool close_started;
     bool status_held; /* the status waits for the send in flight */
     grpc_status_code code;
     grpc_slice status_message;
     grpc_slice details;
     atomic_bool cancelled; /* set under the lock, read by anybody */
 
+    struct rpc_call *next_fresh;
     bool silent; /* never shown to the handler */
     grpc_call *core;
     gpr_timespec deadline;
@@ -181,6 +186,12 @@ static grpc_op initial_metadata_op(void)
     return (grpc_op){ .op = GRPC_OP_SEND_INITIAL_METADATA };
 }
 
+static grpc_op close_op(struct rpc_call *call)
+{
+    return (grpc_op){ .op = GRPC_OP_RECV_CLOSE_ON_SERVER,
+        .data.recv_close_on_server.cancelled = &call->close_cancelled };
+}
+
 static grpc_op message_op(grpc_byte_buffer *buffer)
 {
     return (grpc_op){ .op = GRPC_OP_SEND_MESSAGE, .data.send_message.send_message = buffer };
@@ -198,9 +209,11 @@ static void start_finish(struct rpc_call *call, grpc_byte_buffer *buffer)
     grpc_slice message = call->status_message;
     grpc_metadata details = { .key = grpc_slice_from_static_string("grpc-status-details-bin"),
         .value = call->details };
-    grpc_op ops[3] = { 0 };
+    grpc_op ops[4] = { 0 };
     size_t count = 0;
 
+    if (!call->close_started)
+        ops[count++] = close_op(call);
     if (!call->metadata_sent)
         ops[count++] = initial_metadata_op();
     if (buffer)
@@ -213,6 +226,7 @@ static void start_finish(struct rpc_call *call, grpc_byte_buffer *buffer)
         ops[count].data.send_status_from_server.trailing_metadata = &details;
     }
     count++;
+    call->close_started = true;
     call->metadata_sent = true;
     call->status_held = false;
     pthread_mutex_unlock(&call->lock);
@@ -220,12 +234,16 @@ static void start_finish(struct rpc_call *call, grpc_byte_buffer *buffer)
     start(core, ops, count, tag);
 }
 
+/* Called with the lock held, returns without it. */
 static void start_close(struct rpc_call *call)
 {
-    grpc_op op = { .op = GRPC_OP_RECV_CLOSE_ON_SERVER,
-        .data.recv_close_on_server.cancelled = &call->close_cancelled };
+    void *tag = fly(call, BATCH_CLOSE);
+    grpc_op op = close_op(call);
 
-    start(call->core, &op, 1, fly(call, BATCH_CLOSE));
+    call->close_started = true;
+    pthread_mutex_unlock(&call->lock);
+
+    start(call->core, &op, 1, tag);
 }
 
 static void start_read(struct rpc_call *call, void *tag)
@@ -326,8 +344,22 @@ static void finish_unknown(struct rpc_call *call)
     rpc_finish(call, CODE_UNIMPLEMENTED, text, STR_EMPTY);
 }
 
+/* Only streams need CLOSE at once; other calls may be answered before anybody could ask. */
+static void watch_close(struct rpc_call *call, struct call_list *fresh)
+{
+    if (call->slot->method && !call->silent && takes_one_message(call->slot->method) &&
+        call->host->events.drained) {
+        call->in_flight |= 1U << FRESH;
+        call->next_fresh = fresh->first;
+        fresh->first = call;
+        return;
+    }
+    pthread_mutex_lock(&call->lock);
+    start_close(call);
+}
+
 /* A call has come. Its first events are told here, before any completion can be: CLOSE just notes. */
-static void arrived(struct rpc_call *call)
+static void arrived(struct rpc_call *call, struct call_list *fresh)
 {
     struct call_host *host = call->host;
 
@@ -336,7 +368,7 @@ static void arrived(struct rpc_call *call)
         call->silent = true;
     call->state = CALL_OPEN;
     call->delivering = true;
-    start_close(call);
+    watch_close(call, fresh);
 
     if (!call->slot->method) {
         finish_unknown(call);
@@ -390,22 +422,23 @@ static void send_done(struct rpc_call *call, bool ok)
         call->pending |= EVENT_SENT;
 }
 
-void call_complete(void *tag, bool ok)
+bool call_complete(void *tag, bool ok, struct call_list *fresh)
 {
     const struct call_tag *done = tag;
+    enum call_batch batch = done->batch;
     struct rpc_call *call = done->call;
 
-    if (done->batch == BATCH_ARRIVE && !ok) {
+    if (batch == BATCH_ARRIVE && !ok) {
         call_free(call);
-        return;
+        return false;
     }
     pthread_mutex_lock(&call->lock);
-    call->in_flight &= ~(1U << done->batch);
-    switch (done->batch) {
+    call->in_flight &= ~(1U << batch);
+    switch (batch) {
     case BATCH_ARRIVE:
         pthread_mutex_unlock(&call->lock);
-        arrived(call);
-        return;
+        arrived(call, fresh);
+        return true;
     case BATCH_CLOSE:
         if (call->close_cancelled)
             note_cancelled(call);
@@ -420,7 +453,7 @@ void call_complete(void *tag, bool ok)
         send_done(call, ok);
         if (call->status_held) {
             start_finish(call, NULL);
-            return;
+            return false;
         }
         break;
     case BATCH_FINISH:
@@ -428,6 +461,22 @@ void call_complete(void *tag, bool ok)
         break;
     }
     deliver(call);
+    return batch == BATCH_READ;
+}
+
+void call_settle(struct call_list *fresh)
+{
+    while (fresh->first) {
+        struct rpc_call *call = fresh->first;
+
+        fresh->first = call->next_fresh;
+        pthread_mutex_lock(&call->lock);
+        call->in_flight &= ~(1U << FRESH);
+        if (call->close_started)
+            deliver(call);
+        else
+            start_close(call);
+    }
 }
 
 /* ---- what a handler asks and does ---- */

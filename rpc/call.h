@@ -35,7 +35,18 @@ struct call_slot {
 /* Ask the core for one more call of this method. The slot must live as long as the server. */
 void call_arm(struct call_host *host, const struct call_slot *slot);
 
-/* Handle one event of the queue, whose tag is not the server's own. */
-void call_complete(void *tag, bool ok);
+/* Calls that arrived since their thread last told its owner that it had drained the queue. */
+struct call_list {
+    struct rpc_call *first;
+};
+
+/*
+ * Handle one event of the queue, whose tag is not the server's own. Calls that arrive with their message are
+ * put into `fresh`, if the owner wants to know about drained queues. true: the handler may have got a message.
+ */
+bool call_complete(void *tag, bool ok, struct call_list *fresh);
+
+/* After `drained`: from now on the calls that have not been answered notice when their client goes away. */
+void call_settle(struct call_list *fresh);
 
 #endif

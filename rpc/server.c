@@ -50,29 +50,26 @@ struct rpc_server {
 
 /* ---- the queue ---- */
 
-static void handle(struct rpc_server *server, grpc_event event)
+/* true: a handler may have got a message. */
+static bool handle(struct rpc_server *server, grpc_event event, struct call_list *fresh)
 {
-    if (event.tag != server) {
-        call_complete(event.tag, event.success != 0);
-        return;
-    }
+    if (event.tag != server)
+        return call_complete(event.tag, event.success != 0, fresh);
     pthread_mutex_lock(&server->host.lock);
     server->host.shut_down = true;
     pthread_cond_broadcast(&server->host.changed);
     pthread_mutex_unlock(&server->host.lock);
+    return false;
 }
 
 /*
- * Handle what is there after a first event, until a few polls in a row find nothing; then tell the owner.
- * A server without `drained` needs none of that.
+ * Handle what is there after a first message, until a few polls in a row find nothing; then tell the owner.
  */
-static void drain(struct rpc_server *server)
+static void drain(struct rpc_server *server, struct call_list *fresh)
 {
     int handled = 1;
     int empty = 0;
 
-    if (!server->host.events.drained)
-        return;
     while (empty < GRACE_POLLS && handled < DRAIN_EVENTS_MAX) {
         grpc_event event =
             grpc_completion_queue_next(server->host.queue, gpr_inf_past(GPR_CLOCK_MONOTONIC), NULL);
@@ -80,7 +77,7 @@ static void drain(struct rpc_server *server)
         if (event.type == GRPC_QUEUE_SHUTDOWN)
             break;
         if (event.type == GRPC_OP_COMPLETE) {
-            handle(server, event);
+            (void)handle(server, event, fresh);
             handled++;
             empty = 0;
         } else {
@@ -88,11 +85,13 @@ static void drain(struct rpc_server *server)
         }
     }
     server->host.events.drained(server->host.context);
+    call_settle(fresh);
 }
 
 static void *serve(void *argument)
 {
     struct rpc_server *server = argument;
+    struct call_list fresh = { NULL };
 
     for (;;) {
         grpc_event event =
@@ -100,8 +99,8 @@ static void *serve(void *argument)
 
         if (event.type == GRPC_QUEUE_SHUTDOWN)
             return NULL;
-        handle(server, event);
-        drain(server);
+        if (handle(server, event, &fresh) && server->host.events.drained)
+            drain(server, &fresh);
     }
 }
 

@@ -53,7 +53,8 @@ struct rpc_events {
     void (*cancelled)(struct rpc_call *call);
     /* The last event; release what the state holds. The arena goes by itself. May be NULL. */
     void (*ended)(struct rpc_call *call);
-    /* A queue thread has drained everything that had arrived: a good moment to run a batch. May be NULL. */
+    /* A queue thread has delivered messages and drained everything that had arrived: a good moment to run a
+     * batch. May be NULL. */
     void (*drained)(void *context);
 };
 

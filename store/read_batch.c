@@ -70,12 +70,29 @@ static void fill(const struct read *read, const PGresult *result, int first)
     read->operation->error = NULL;
 }
 
+static enum status send_one(struct session *session, const struct read *read, struct error *err)
+{
+    const struct entity_key *key = &read->operation->in.get.keys[0];
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, read->table->table_id);
+    pg_add_bytes(&params, key->partition);
+    pg_add_bytes(&params, key->row);
+    pg_add_int2(&params, bucket_of(read->table->table_id, key->partition));
+    return pg_send(&session->pg, &sql_entity_get_one, &params, err);
+}
+
 static enum status send(struct session *session, const struct read *reads, size_t count, struct error *err)
 {
     struct pg_params params;
 
-    send_keys(reads, count, &session->arena, &params);
-    TRY(pg_send(&session->pg, &sql_entity_get, &params, err));
+    if (count == 1 && reads[0].operation->in.get.count == 1) {
+        TRY(send_one(session, &reads[0], err));
+    } else {
+        send_keys(reads, count, &session->arena, &params);
+        TRY(pg_send(&session->pg, &sql_entity_get, &params, err));
+    }
     return pg_sync(&session->pg, err);
 }
 
