@@ -20,6 +20,14 @@ if(TAVOLA_SANITIZE)
     target_link_options(tavola_options INTERFACE -fsanitize=${TAVOLA_SANITIZE})
 endif()
 
+# Stands before the names of tests, which ./dev test lists for all builds together.
+set(TEST_PREFIX "")
+if(TAVOLA_SANITIZE STREQUAL "thread")
+    set(TEST_PREFIX "tsan.")
+elseif(TAVOLA_SANITIZE)
+    set(TEST_PREFIX "asan.")
+endif()
+
 # tavola_library(<folder> <what it may use>...): the folder's *.c, and its sub-folders' one level down.
 function(tavola_library folder)
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.c ${CMAKE_SOURCE_DIR}/${folder}/*/*.c)
@@ -74,6 +82,6 @@ int main(void)
     add_executable(${name} ${GENERATED_DIR}/tests/${name}_main.c ${sources})
     target_link_libraries(${name} PRIVATE ${ARGN} test_support PkgConfig::CHECK)
     set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes)
-    add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+    add_test(NAME ${TEST_PREFIX}${name} COMMAND ${name})
+    set_tests_properties(${TEST_PREFIX}${name} PROPERTIES TIMEOUT 300)
 endfunction()
