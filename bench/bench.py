@@ -45,7 +45,7 @@ class Bench:
     def __init__(self, stack, options):
         self.stack = stack
         self.seconds = options.seconds
-        self.threads = int(os.environ.get("TAVOLA_RPC_THREADS", "2"))
+        self.threads = int(os.environ.get("TAVOLA_RPC_THREADS", "1"))
         self.files = stack.folder
         self.next_insert = wire.FIRST + wire.COUNT
         self.reply_bytes = 0

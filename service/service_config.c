@@ -63,10 +63,10 @@ static const struct config_setting settings[] = { {
         .name = "TAVOLA_RPC_THREADS",
         .type = CONFIG_INT,
         .offset = offsetof(struct service_config, rpc_threads),
-        .fallback = "2",
+        .fallback = "1",
         .min = 1,
         .max = 64,
-        .help = "threads that take calls",
+        .help = "threads that take calls; more than one only where cores are free and many connections are busy",
     },
     {
         .name = "TAVOLA_READ_THREADS",
