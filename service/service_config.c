@@ -66,7 +66,8 @@ static const struct config_setting settings[] = { {
         .fallback = "1",
         .min = 1,
         .max = 64,
-        .help = "threads that take calls; more than one only where cores are free and many connections are busy",
+        .help =
+            "threads that take calls; more than one only where cores are free and many connections are busy",
     },
     {
         .name = "TAVOLA_READ_THREADS",
