@@ -158,11 +158,6 @@ static enum status look_up(struct session *session, struct operation *operation,
     TRY(resolve_refresh(session, operation, err));
     TRY(resolve_index(session, operation, &index, err));
     if (index->state != INDEX_READY) {
-        /* It may have become ready since this session last looked. */
-        TRY(session_refresh(session, NULL, err));
-        TRY(resolve_index(session, operation, &index, err));
-    }
-    if (index->state != INDEX_READY) {
         error_reason(err, REASON_INDEX_NOT_READY, "index %.*s is still being built", STR_ARG(index->name));
         error_add_meta(err, "table", index->name);
         return STATUS_PRECONDITION;

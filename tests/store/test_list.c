@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "domain/limits.h"
+#include "store/write_batch.h"
 #include "tests/support/builders.h"
 
 enum { MEMBERS = 500, INDEX_ID = 900, MOST_PAGES = 32 };
@@ -266,16 +267,19 @@ END_TEST
 
 START_TEST(a_table_that_took_the_name_of_an_index_can_be_written)
 {
-    struct operation *before, *after;
-    struct property_list nothing = some_texts(&scene.arena, NULL);
+    struct write insert = a_write(WRITE_INSERT, "p", "r", some_texts(&scene.arena, NULL));
+    struct operation *before = a_write_operation(&scene.arena, "ByTag", insert);
+    struct operation *after = a_write_operation(&scene.arena, "ByTag", insert);
+    struct write_observer observer = { 0 };
+    struct session session;
 
-    before = a_write_operation(&scene.arena, "ByTag", a_write(WRITE_INSERT, "p", "r", nothing));
-    run(scene.store, before);
-    ck_assert_reason(before, "INDEX_OWNED"); /* this server knows the index */
+    session_init(&session, scene.conninfo, "test writer");
+    write_batch_run(&session, before, &observer);
+    ck_assert_reason(before, "INDEX_OWNED"); /* this session knows the index */
     scene_change(&scene, "update indexes set state = 4; update tables set live = false where name = 'ByTag';"
                          "insert into tables values (901, 'acme', 'ByTag', 'bytag', 1, true, null)");
-    after = a_write_operation(&scene.arena, "ByTag", a_write(WRITE_INSERT, "p", "r", nothing));
-    run(scene.store, after);
+    write_batch_run(&session, after, &observer);
+    session_cleanup(&session);
 
     ck_assert_reason(after, "OK");
 }
