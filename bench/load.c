@@ -104,7 +104,7 @@ static uint8_t *read_file(const char *path, size_t *size)
 {
     FILE *file = fopen(path, "rb");
     uint8_t *bytes;
-    long length;
+    long length = 0;
 
     require(file && fseek(file, 0, SEEK_END) == 0 && (length = ftell(file)) > 0, "cannot read the requests");
     rewind(file);

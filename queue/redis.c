@@ -268,7 +268,7 @@ static const char *script_sha(const struct redis *redis, const struct embedded *
         if (redis->scripts[i] == script)
             return redis->shas[i];
     }
-    assert(!"a script that redis_open was told of");
+    assert(false && "a script that redis_open was told of");
     return "";
 }
 
