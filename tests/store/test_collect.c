@@ -1,0 +1,143 @@
+/*
+ * test_collect.c - operations that are collected first and then run by the thread that brought them.
+ */
+#include <check.h>
+
+#include "base/clock.h"
+#include "store/store.h"
+#include "tests/support/builders.h"
+
+enum {
+    ROUNDS = 200,
+    /* Far above what store_run may wait for a database that does not answer, far below the database's own limit. */
+    STALL_LIMIT_US = 400000,
+};
+
+static struct scene scene;
+static PGconn *holder; /* of a lock, until it commits */
+
+static void setup(void)
+{
+    scene_open(&scene);
+    holder = test_connect(scene.conninfo);
+    scene_write(&scene, a_write(WRITE_INSERT, "p", "a", some_texts(&scene.arena, "Text", "x", NULL)));
+}
+
+static void teardown(void)
+{
+    PQfinish(holder);
+    scene_close(&scene);
+}
+
+static struct operation *collect_get(const char *table, const char *row)
+{
+    struct entity_key key = a_key("p", row);
+    struct operation *operation = a_get(&scene.arena, table, &key, 1);
+
+    store_collect(scene.store, operation);
+    return operation;
+}
+
+START_TEST(collected_operations_get_their_outcomes)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        struct operation *there = collect_get("Things", "a"), *missing = collect_get("Things", "b"),
+                         *unknown = i % 10 == 0 ? collect_get("Nothing", "a") : NULL;
+
+        store_run(scene.store);
+        await(there);
+        await(missing);
+        ck_assert_reason(there, "OK");
+        ck_assert(there->out.get.found[0] && !missing->out.get.found[0]);
+        if (unknown) {
+            await(unknown);
+            ck_assert_reason(unknown, "TABLE_NOT_FOUND");
+        }
+    }
+}
+END_TEST
+
+START_TEST(one_key_and_many_give_the_same)
+{
+    struct operation *first = collect_get("Things", "a"), *second;
+
+    store_run(scene.store);
+    await(first);
+    collect_get("Things", "b");
+    second = collect_get("Things", "a");
+    store_run(scene.store);
+    await(second);
+    ck_assert(first->out.get.found[0] && second->out.get.found[0]);
+    ck_assert(etag_equal(first->out.get.entities[0].etag, second->out.get.entities[0].etag));
+    ck_assert(
+        str_equal(first->out.get.entities[0].properties.bytes, second->out.get.entities[0].properties.bytes));
+}
+END_TEST
+
+START_TEST(a_stalled_database_does_not_hold_up_who_collects)
+{
+    int64_t began_us;
+    struct operation *stalled, *behind;
+
+    scene_read(&scene, "p", "a"); /* the session is there */
+    test_sql(holder, "begin; lock table entities in access exclusive mode");
+    began_us = clock_monotonic_us();
+    stalled = collect_get("Things", "a");
+    store_run(scene.store);
+    behind = collect_get("Things", "a");
+    store_run(scene.store);
+    ck_assert_int_lt(clock_monotonic_us() - began_us, STALL_LIMIT_US);
+    ck_assert(!is_answered(stalled) && !is_answered(behind));
+
+    test_sql(holder, "commit");
+    await(stalled);
+    await(behind);
+    ck_assert_reason(stalled, "OK");
+    ck_assert_reason(behind, "OK");
+}
+END_TEST
+
+START_TEST(a_lost_connection_is_replaced)
+{
+    for (int i = 0; i < 3; i++) {
+        struct operation *operation;
+
+        test_sql(scene.sql, "select pg_terminate_backend(pid, 5000) from pg_stat_activity where "
+                            "application_name = 'tavolad read'");
+        operation = collect_get("Things", "a");
+        store_run(scene.store);
+        await(operation);
+        ck_assert_reason(operation, "OK");
+    }
+}
+END_TEST
+
+START_TEST(closing_answers_what_was_collected)
+{
+    struct store_options options = plain_options(scene.conninfo);
+    struct store *store = store_open(&options);
+    struct entity_key key = a_key("p", "a");
+    struct operation *operation = a_get(&scene.arena, "Things", &key, 1);
+
+    store_collect(store, operation);
+    store_close(store);
+    ck_assert(is_answered(operation));
+}
+END_TEST
+
+Suite *test_collect_suite(void)
+{
+    Suite *suite = suite_create("collect");
+    TCase *tc = tcase_create("collect");
+
+    test_postgres_start();
+    tcase_set_timeout(tc, 60);
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, collected_operations_get_their_outcomes);
+    tcase_add_test(tc, one_key_and_many_give_the_same);
+    tcase_add_test(tc, a_stalled_database_does_not_hold_up_who_collects);
+    tcase_add_test(tc, a_lost_connection_is_replaced);
+    tcase_add_test(tc, closing_answers_what_was_collected);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
