@@ -386,30 +386,28 @@ class Crash(unittest.TestCase):
     def test_2_kill(self):
         for more_trouble in (False, True):
             for point, passage in {**WORKER_POINTS, **SERVER_POINTS}.items():
-                with self.subTest(point=point, more_trouble=more_trouble):
-                    intents = self.die_at(point, passage, more_trouble)
-                    trouble = ", Redis flushed, other process killed" if more_trouble else ""
-                    print(f"killed at {point} (passage {passage}{trouble}), open intents: {intents}", flush=True)
-                    self.go_on()
+                intents = self.die_at(point, passage, more_trouble)
+                trouble = ", Redis flushed, other process killed" if more_trouble else ""
+                print(f"killed at {point} (passage {passage}{trouble}), open intents: {intents}", flush=True)
+                self.go_on()
         self.check_builds()
 
     def test_3_stop_and_continue_late(self):
         for point in STOP_POINTS:
-            with self.subTest(point=point):
-                self.made.worker.kill()
-                late = self.start_worker(**self.failpoint(point, "stop", 3))
-                wait_for(f"stop at {point}", lambda: self.is_stopped(late))
-                self.start_worker(TAVOLA_WORKER_NAME="two")
-                goals = [(caller, caller.done + 15) for caller in self.callers]
-                wait_for("success meanwhile", lambda: all(caller.done >= goal for caller, goal in goals))
-                Crash.end_callers()
-                self.drain()
-                self.check()
-                self.restart_callers()
-                late.send(signal.SIGCONT)
-                print(f"stopped at {point}, continued after another worker had done its work", flush=True)
-                self.go_on()
-                self.assertEqual(late.stop(), 0)
+            self.made.worker.kill()
+            late = self.start_worker(**self.failpoint(point, "stop", 3))
+            wait_for(f"stop at {point}", lambda: self.is_stopped(late))
+            self.start_worker(TAVOLA_WORKER_NAME="two")
+            goals = [(caller, caller.done + 15) for caller in self.callers]
+            wait_for("success meanwhile", lambda: all(caller.done >= goal for caller, goal in goals))
+            Crash.end_callers()
+            self.drain()
+            self.check()
+            self.restart_callers()
+            late.send(signal.SIGCONT)
+            print(f"stopped at {point}, continued after another worker had done its work", flush=True)
+            self.go_on()
+            self.assertEqual(late.stop(), 0)
 
     @staticmethod
     def is_stopped(child):
