@@ -48,6 +48,7 @@ class Bench:
         self.threads = int(os.environ.get("TAVOLA_RPC_THREADS", "1"))
         self.files = stack.folder
         self.next_insert = wire.FIRST + wire.COUNT
+        self.next_value = 0  # of the property that is indexed: one that stays causes no work
         self.reply_bytes = 0
 
     # ---- setting up ----
@@ -203,7 +204,8 @@ class Bench:
 
     def indexed(self):
         """Every key once, with a new value: as many entries to write, and to remove from the second round on."""
-        path = self.file("indexed", wire.write("Indexed", wire.each(wire.FIRST, INDEXED_KEYS)))
+        path = self.file("indexed", wire.write("Indexed", wire.each(wire.FIRST, INDEXED_KEYS), self.next_value))
+        self.next_value += INDEXED_KEYS
         return self.load("InsertOrReplaceEntity", path, 256, "once", seconds=60)
 
     def worker(self):

@@ -82,10 +82,10 @@ def get(table, keys):
     return (_at(template, key) for key in keys)
 
 
-def write(table, keys):
-    """Insert, InsertOrReplace, and Replace, whose precondition bench_load adds."""
+def write(table, keys, first_value=0):
+    """Insert, InsertOrReplace, and Replace, whose precondition bench_load adds. No two have the same value."""
     template = message((1, table), (2, _entity()))
-    return (_at(template, key, number) for number, key in enumerate(keys))
+    return (_at(template, key, value) for value, key in enumerate(keys, first_value))
 
 
 def batch(table, count, rng=random):
