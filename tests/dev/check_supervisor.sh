@@ -31,6 +31,7 @@ wait_for() {
 }
 
 start_run() {
+    : >"$work/out" # not the invitation of the run before
     TAVOLA_DATA=$work/data TAVOLA_LISTEN=unix:$work/server "$tavola" dev run >"$work/out" 2>&1 &
     supervisor=$!
     wait_for grep -q 'Ctrl-C stops everything' "$work/out"

@@ -188,7 +188,13 @@ END_TEST
 
 static const char *const alphabet[] = { "\0", "\n", " ", "!", "\"", "#", ".", "/", "a", "[", "~", "\x7F",
     "\xC2\x80", "\xC2\x9F", "\xC3\xA9" };
-enum { ALPHABET = ARRAY_LEN(alphabet), SHORT_LENGTH = 4, LONG_LENGTH = 24, LONG_TEXTS = 20000 };
+/* The laws are shown by the plain build; the sanitizers see the same code on fewer texts, in a tenth of the time. */
+#ifdef __SANITIZE_ADDRESS__
+enum { SHORT_LENGTH = 3, LONG_TEXTS = 2000 };
+#else
+enum { SHORT_LENGTH = 4, LONG_TEXTS = 20000 };
+#endif
+enum { ALPHABET = ARRAY_LEN(alphabet), LONG_LENGTH = 24 };
 
 static void append_letter(struct buf *text, size_t letter)
 {
