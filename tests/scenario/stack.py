@@ -58,8 +58,13 @@ class Child:
     def __init__(self, argv, settings, log):
         self.log = log
         with open(log, "ab") as out:
+            # However the test ends, its children end with it.
             self.process = subprocess.Popen(
-                argv, env=program_environment(settings), stdin=subprocess.DEVNULL, stdout=out, stderr=out
+                ["setpriv", "--pdeathsig", "KILL", *argv],
+                env=program_environment(settings),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
             )
 
     def output(self):
@@ -188,7 +193,11 @@ class Stack:
     # Redis
 
     def start_redis(self):
-        argv = ["redis-server", "--port", "0", "--unixsocket", self.redis_socket]
+        # redis-tools is enough: its program is the server too, when that is what it is called.
+        program = os.path.join(self.folder, "redis-server")
+        if not os.path.lexists(program):
+            os.symlink("/usr/bin/redis-check-rdb", program)
+        argv = [program, "--port", "0", "--unixsocket", self.redis_socket]
         self.redis = self.start("redis", argv + ["--save", "", "--appendonly", "no", "--dir", self.folder])
         wait_for("Redis", self.redis_answers)
 
