@@ -6,11 +6,16 @@
 #include "domain/limits.h"
 #include "store/sql.h"
 
+enum {
+    /* Of properties, in one round trip: what a reply can hold, and one largest entity more. */
+    CHUNK_BYTES = LIMIT_REPLY_BYTES + LIMIT_ENTITY_BYTES,
+};
+
 /* A text above every key: U+10FFFF, which is two UTF-16 units, once more than it fits into a key. */
 #define FOUR_TIMES(text) text text text text
 #define LAST_CHARACTER "\xF4\x8F\xBF\xBF"
-static const char above_every_key[]
-    = FOUR_TIMES(FOUR_TIMES(FOUR_TIMES(FOUR_TIMES(LAST_CHARACTER)))) LAST_CHARACTER;
+static const char above_every_key[] =
+    FOUR_TIMES(FOUR_TIMES(FOUR_TIMES(FOUR_TIMES(LAST_CHARACTER)))) LAST_CHARACTER;
 _Static_assert(sizeof(above_every_key) - 1 == 4 * (LIMIT_KEY_UNITS / 2 + 1), "one character more than a key");
 
 enum access_path access_path_of(const struct key_filter *filter)
@@ -43,6 +48,7 @@ static void partition_params(const struct row_scan *scan, struct pg_params *para
     pg_add_bool(params, scan->has_after);
     pg_add_bytes(params, high_of(&filter->row));
     pg_add_int8(params, scan->chunk);
+    pg_add_int8(params, CHUNK_BYTES);
 }
 
 static void table_params(const struct row_scan *scan, struct pg_params *params)
@@ -55,6 +61,7 @@ static void table_params(const struct row_scan *scan, struct pg_params *params)
     pg_add_bool(params, scan->has_after);
     pg_add_bytes(params, high_of(&filter->partition));
     pg_add_int8(params, scan->chunk);
+    pg_add_int8(params, CHUNK_BYTES);
 }
 
 /* The rows first, the version after them: an unchanged version says that the table lived while they were read. */
@@ -103,23 +110,31 @@ static bool examine(struct row_scan *scan, int row, struct entity *out)
     scan->after = key;
     scan->has_after = true;
     scan->rows_examined++;
-    scan->bytes_examined
-        += (int64_t)(key.partition.len + key.row.len) + PQgetlength(scan->result, row, 5);
+    scan->bytes_examined += (int64_t)(key.partition.len + key.row.len) + PQgetlength(scan->result, row, 5);
     if (wanted)
         *out = copy_row(scan, &key, row);
     return wanted;
 }
 
-enum status row_scan_next(
-    struct session *session, struct row_scan *scan, int64_t most_examined, bool *found, struct entity *out,
-    struct error *err)
+/* A chunk that is neither full of rows nor of bytes was the last one. */
+static bool was_last(const struct row_scan *scan)
+{
+    int64_t bytes = 0;
+
+    for (int row = 0; row < PQntuples(scan->result); row++)
+        bytes += PQgetlength(scan->result, row, 5);
+    return PQntuples(scan->result) < scan->chunk && bytes < CHUNK_BYTES;
+}
+
+enum status row_scan_next(struct session *session, struct row_scan *scan, int64_t most_examined, bool *found,
+    struct entity *out, struct error *err)
 {
     *found = false;
     if (scan->filter.nothing)
         scan->exhausted = true;
     while (!*found && !scan->exhausted && scan->rows_examined < most_examined) {
         if (!scan->result || scan->next == PQntuples(scan->result)) {
-            if (scan->result && PQntuples(scan->result) < scan->chunk)
+            if (scan->result && was_last(scan))
                 scan->exhausted = true;
             else
                 TRY(fetch(session, scan, err));

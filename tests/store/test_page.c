@@ -208,21 +208,28 @@ START_TEST(a_page_that_looks_at_too_much_ends_early)
 }
 END_TEST
 
-START_TEST(a_page_of_large_entities_ends_by_bytes)
+/* Entities of 64 KiB in the partition "large", their row keys two digits. */
+static void write_large(int count)
 {
     struct value value = { .type = PROPERTY_BINARY,
         .bytes = repeated("0123456789abcdef", LIMIT_BINARY_BYTES / 16) };
     struct property_builder builder;
-    struct operation *page = a_page(&scene.arena, "Things", 1000);
     struct buf out;
 
     buf_init(&out, &scene.arena);
     builder = (struct property_builder){ .out = &out, .last_name = STR_EMPTY };
     property_build(&builder, STR_LITERAL("Bytes"), &value);
-    for (int i = 0; i < 60; i++)
+    for (int i = 0; i < count; i++)
         scene_write(
             &scene, a_write(WRITE_INSERT_OR_REPLACE, "large", arena_format(&scene.arena, "%02d", i).data,
                         (struct property_list){ buf_str(&out) }));
+}
+
+START_TEST(a_page_of_large_entities_ends_by_bytes)
+{
+    struct operation *page = a_page(&scene.arena, "Things", 1000);
+
+    write_large(60);
     page->in.page.filter.partition = (struct interval){
         .has_low = true, .has_high = true, .low = STR_LITERAL("large"), .high = STR_LITERAL("large")
     };
@@ -233,6 +240,23 @@ START_TEST(a_page_of_large_entities_ends_by_bytes)
     ck_assert_int_ge(page->out.page.stats.bytes_returned, LIMIT_REPLY_BYTES);
     ck_assert_int_lt(page->out.page.stats.bytes_returned, LIMIT_REPLY_BYTES + LIMIT_BINARY_BYTES + 100);
     ck_assert_uint_eq(page->out.page.count, (size_t)(LIMIT_REPLY_BYTES / LIMIT_BINARY_BYTES));
+}
+END_TEST
+
+START_TEST(a_round_trip_that_ends_by_bytes_is_not_the_last)
+{
+    struct operation *page = a_page(&scene.arena, "Things", 1000);
+
+    write_large(99);
+    page->in.page.filter.partition = (struct interval){ .has_low = true, .low = STR_LITERAL("large") };
+    page->in.page.filter.row = (struct interval){
+        .has_low = true, .has_high = true, .low = STR_LITERAL("98"), .high = STR_LITERAL("98")
+    };
+    run(scene.store, page);
+
+    ck_assert_reason(page, "OK");
+    ck_assert_uint_eq(page->out.page.count, 1);
+    ck_assert_int_ge(page->out.page.stats.rows_examined, 99);
 }
 END_TEST
 
@@ -258,6 +282,7 @@ Suite *test_page_suite(void)
     tcase_add_loop_test(tc, the_access_path_is_told, 0, ARRAY_LEN(path_cases));
     tcase_add_test(tc, a_page_that_looks_at_too_much_ends_early);
     tcase_add_test(tc, a_page_of_large_entities_ends_by_bytes);
+    tcase_add_test(tc, a_round_trip_that_ends_by_bytes_is_not_the_last);
     tcase_add_test(tc, no_table_has_no_pages);
     suite_add_tcase(suite, tc);
     return suite;
