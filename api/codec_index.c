@@ -264,7 +264,7 @@ Tavola__V1__Lag *codec_lag_message(const struct lag *lag, struct arena *arena)
     google__protobuf__duration__init(out->age);
     out->age->seconds = lag->age_us / 1000000;
     out->age->nanos = (int32_t)(lag->age_us % 1000000) * 1000;
-    out->open_intents = lag->open_intents;
+    out->open_intents = lag->open_intents > 0 ? lag->open_intents : 0;
     out->as_of = codec_timestamp(lag->as_of, arena);
     return out;
 }
