@@ -9,8 +9,8 @@
 #include "domain/reason.h"
 
 #define HONOURED                                                                                             \
-    "honoured so far are comparisons of PartitionKey and RowKey with string literals by eq, gt, ge, lt and " \
-    "le, joined by 'and'"
+    "honoured so far are comparisons of PartitionKey and RowKey with string literals by eq, ne, gt, ge, lt " \
+    "and le, joined by 'and'"
 
 /* ---- does it make sense? ---- */
 
@@ -132,10 +132,18 @@ bool interval_is_point(const struct interval *interval)
            str_equal(interval->low, interval->high);
 }
 
+static bool is_excluded(const struct key_filter *filter, const struct entity_key *key)
+{
+    for (const struct key_exclusion *excluded = filter->excluded; excluded; excluded = excluded->next)
+        if (str_equal(excluded->of_row ? key->row : key->partition, excluded->text))
+            return true;
+    return false;
+}
+
 bool key_filter_matches(const struct key_filter *filter, const struct entity_key *key)
 {
-    return !filter->nothing && interval_contains(&filter->partition, key->partition) &&
-           interval_contains(&filter->row, key->row);
+    return !filter->nothing && !is_excluded(filter, key) &&
+           interval_contains(&filter->partition, key->partition) && interval_contains(&filter->row, key->row);
 }
 
 /* ---- reduction ---- */
@@ -151,7 +159,7 @@ static enum status refuse_node(const struct node *node, const char *what, struct
         "filter: %s ('%.*s' at position %zu) is not implemented yet; " HONOURED, what,
         STR_ARG(node->lexeme.text), node->lexeme.position);
     error_add_meta_int(err, "position", (int64_t)node->lexeme.position);
-    error_add_meta(err, "allowed", STR_LITERAL("eq gt ge lt le and"));
+    error_add_meta(err, "allowed", STR_LITERAL("eq ne gt ge lt le and"));
     return STATUS_UNIMPLEMENTED;
 }
 
@@ -191,13 +199,23 @@ static void narrow(struct interval *interval, const struct lexeme *operator, boo
         lower_high(interval, bound, nul ? false : strict);
 }
 
+/* No key holds U+0000, so none is excluded by a text that does. */
+static void exclude(const struct reduction *reduction, bool of_row, struct str text)
+{
+    struct key_exclusion *excluded = ARENA_NEW(reduction->arena, struct key_exclusion);
+
+    *excluded = (struct key_exclusion){ reduction->filter->excluded, of_row, text };
+    reduction->filter->excluded = excluded;
+}
+
 static enum status reduce_comparison(
     const struct reduction *reduction, const struct node *node, struct error *err)
 {
     const struct node *left = node->first, *right = left->next;
     bool swapped = left->kind == NODE_LITERAL;
     const struct node *key = swapped ? right : left, *literal = swapped ? left : right;
-    struct interval *interval;
+    struct str text;
+    bool of_row;
 
     if (left->kind == NODE_LITERAL && right->kind == NODE_LITERAL)
         return refuse_node(node, "a comparison of two literals", err);
@@ -209,11 +227,13 @@ static enum status reduce_comparison(
         return refuse_node(key, "a comparison of another property", err);
     if (literal->lexeme.type != PROPERTY_STRING)
         return refuse_node(literal, "a comparison of a key with another type", err);
+    of_row = lexeme_is_word(&key->lexeme, "RowKey");
+    text = unescape(literal->lexeme.text, reduction->arena);
     if (lexeme_is_word(&node->lexeme, "ne"))
-        return refuse_node(node, "this operator", err);
-    interval =
-        lexeme_is_word(&key->lexeme, "RowKey") ? &reduction->filter->row : &reduction->filter->partition;
-    narrow(interval, &node->lexeme, swapped, unescape(literal->lexeme.text, reduction->arena));
+        exclude(reduction, of_row, text);
+    else
+        narrow(
+            of_row ? &reduction->filter->row : &reduction->filter->partition, &node->lexeme, swapped, text);
     return STATUS_OK;
 }
 

@@ -1,6 +1,6 @@
 /*
  * filter.h - OData filter text. Parsed in full; honoured so far are comparisons of PartitionKey and RowKey
- * with string literals, joined by `and`. Anything else that is well formed is NOT_IMPLEMENTED.
+ * with string literals (eq, ne, gt, ge, lt, le), joined by `and`. Anything else that is well formed is NOT_IMPLEMENTED.
  *
  * Pure. Depth, size and number of comparisons are bounded by limits.h.
  */
@@ -21,11 +21,19 @@ struct interval {
     struct str low, high;
 };
 
-/* A filter reduced to ranges of the two keys. */
+/* A key that does not match: `ne`. */
+struct key_exclusion {
+    const struct key_exclusion *next;
+    bool of_row; /* a row key; else a partition key */
+    struct str text;
+};
+
+/* A filter reduced to ranges of the two keys, less some. */
 struct key_filter {
     bool nothing; /* contradictory: no key matches */
     struct interval partition;
     struct interval row;
+    const struct key_exclusion *excluded;
 };
 
 /*

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "store/sql.h"
 
-enum { CLAIM_MS = 20000, PURGE_ROWS = 2000 };
+enum { CLAIM_MS = 5000, PURGE_ROWS = 2000 };
 
 /* ---- in hand and out of it ---- */
 

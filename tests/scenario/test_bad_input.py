@@ -356,7 +356,7 @@ class Filters(BadInput):
             "A eq 1",
             "PartitionKey eq 'p' or RowKey eq 'r'",
             "not (RowKey eq 'r')",
-            "RowKey ne 'r'",
+            "A ne 'r'",
             "PartitionKey eq 'p' and A gt 1.5",
             "Timestamp gt datetime'2020-01-01T00:00:00Z'",
             "A eq guid'c9da6455-213d-42c9-9a79-3e9149a57833'",
