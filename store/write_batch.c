@@ -4,6 +4,7 @@
 #include "store/write_batch.h"
 
 #include "base/clock.h"
+#include "base/failpoint.h"
 #include "domain/reason.h"
 #include "domain/write_plan.h"
 #include "store/failure.h"
@@ -223,8 +224,10 @@ static enum status run_planned(
         return STATUS_OK;
     }
     TRY(write_batch_send_changes(session, set, now_us, intents, &intent_count, &statements, err));
+    FAILPOINT("write.before_commit");
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, statements, err));
+    FAILPOINT("write.after_commit");
     if (intent_count > 0)
         observer->intents_committed(observer->context, intents, intent_count);
     return STATUS_OK;
