@@ -201,12 +201,22 @@ static void run_batch(struct lane_thread *thread, struct operation *batch)
         fail_all(batch, REASON_STORE_UNAVAILABLE, "the store cannot be reached: ", err.message);
 }
 
+/* So that the first call need not wait for it. Without a database the first batch tries again. */
+static void connect_early(struct session *session)
+{
+    struct error ignored;
+
+    if (session_ensure(session, &ignored) != STATUS_OK)
+        pg_recover(&session->pg);
+}
+
 static void *serve(void *argument)
 {
     struct lane_thread *thread = argument;
     struct operation *batch;
     void *begun;
 
+    connect_early(&thread->session);
     while ((batch = next_batch(thread, &begun))) {
         bool decided = begun && thread->lane->options.steps->finish(&thread->session, begun);
 

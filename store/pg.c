@@ -7,6 +7,7 @@
 #include "store/pg.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -115,7 +116,7 @@ static enum status check_schema(PGconn *conn, struct error *err)
     int found = 0;
 
     if (PQresultStatus(result) == PGRES_TUPLES_OK)
-        found = atoi(PQgetvalue(result, 0, 0));
+        found = (int)strtol(PQgetvalue(result, 0, 0), NULL, 10);
     else if (!state || strcmp(state, "42P01") != 0) /* undefined_table: nothing was ever migrated */
         return result_error(result, err);
     if (found == migrate_wanted_version())
@@ -173,19 +174,22 @@ static enum status connect_once(struct pg *pg, struct error *err)
 
 enum status pg_ensure(struct pg *pg, struct error *err)
 {
+    struct error failure = { 0 };
     enum status status;
 
     if (pg->conn && PQstatus(pg->conn) == CONNECTION_OK)
         return STATUS_OK;
     pg_close(pg);
     if (clock_monotonic_us() < pg->next_try_us)
-        return error_set(err, STATUS_UNAVAILABLE, "the database is not reachable");
-    status = connect_once(pg, err);
-    if (status != STATUS_OK) {
-        pg_close(pg);
-        pg->next_try_us = clock_monotonic_us() + CONNECT_PAUSE_US;
-    }
-    return status;
+        return error_set(err, pg->failure, "%s", pg->failure_text);
+    status = connect_once(pg, &failure);
+    if (status == STATUS_OK)
+        return STATUS_OK;
+    pg_close(pg);
+    pg->next_try_us = clock_monotonic_us() + CONNECT_PAUSE_US;
+    pg->failure = status;
+    snprintf(pg->failure_text, sizeof(pg->failure_text), "%.255s", failure.message);
+    return error_set(err, status, "%s", failure.message);
 }
 
 /* ---- waiting ---- */

@@ -26,7 +26,9 @@ struct pg {
     const char *role;     /* for pg_stat_activity: "tavolad write", "tavola-worker" */
     PGconn *conn;         /* NULL: not connected */
     int64_t connects;     /* so many connections there have been: tells them apart, an address may return */
-    int64_t next_try_us;  /* no attempt to connect before this time */
+    int64_t next_try_us;  /* no attempt to connect before this time; until then the last failure holds: */
+    enum status failure;
+    char failure_text[256];
     int64_t limit_us;     /* of each wait */
     int syncs;            /* sent, and not yet answered */
 };
@@ -36,7 +38,9 @@ void pg_close(struct pg *pg);
 
 /*
  * Connect if needed, check the schema version, set the session's limits, prepare all statements.
- * STATUS_UNAVAILABLE  not reachable, or tried less than a quarter of a second ago
+ * Less than a quarter of a second after a failure the same failure is returned without another attempt.
+ *
+ * STATUS_UNAVAILABLE  not reachable
  * STATUS_PRECONDITION the schema has another version; the message names `tavola migrate`
  */
 MUST_USE enum status pg_ensure(struct pg *pg, struct error *err);
