@@ -117,8 +117,8 @@ static int listen_anywhere(struct echo *echo)
 
 int main(int argc, char **argv)
 {
-    int threads = argc == 3 ? atoi(argv[1]) : 0;
-    size_t reply_bytes = argc == 3 ? (size_t)atoi(argv[2]) : 0;
+    int threads = argc == 3 ? (int)strtol(argv[1], NULL, 10) : 0;
+    size_t reply_bytes = argc == 3 ? (size_t)strtol(argv[2], NULL, 10) : 0;
     pthread_t ids[THREADS_MAX];
     struct echo echo;
     int port;

@@ -428,7 +428,7 @@ static void print_result(struct load *load, double seconds, double cpu)
 int main(int argc, char **argv)
 {
     struct load load = { 0 };
-    int in_flight = argc > 5 ? atoi(argv[4]) : 0;
+    int in_flight = argc > 5 ? (int)strtol(argv[4], NULL, 10) : 0;
     int64_t began_ns;
     double cpu;
 
@@ -448,7 +448,7 @@ int main(int argc, char **argv)
     connect_to(&load, argv[1], argv[2]);
     began_ns = now_ns();
     cpu = cpu_seconds();
-    load.end_ns = began_ns + (int64_t)(atof(argv[5]) * 1e9);
+    load.end_ns = began_ns + (int64_t)(strtod(argv[5], NULL) * 1e9);
     run(&load, in_flight);
     print_result(&load, (double)(now_ns() - began_ns) / 1e9, cpu_seconds() - cpu);
     return load.failed > 0;

@@ -248,7 +248,7 @@ int main(int argc, char **argv)
 {
     static struct load loads[CONNECTIONS_MAX];
     const struct mode *mode = argc == 6 ? mode_named(argv[1]) : NULL;
-    int connections = mode ? atoi(argv[2]) : 0;
+    int connections = mode ? (int)strtol(argv[2], NULL, 10) : 0;
     int64_t began_ns;
     uint64_t rows = 0;
 
@@ -257,13 +257,13 @@ int main(int argc, char **argv)
     for (int i = 0; i < connections; i++) {
         loads[i] = (struct load){ .mode = mode,
             .seed = (unsigned)now_ns() + (unsigned)i,
-            .first = atol(argv[4]),
-            .count = atol(argv[5]) };
+            .first = strtol(argv[4], NULL, 10),
+            .count = strtol(argv[5], NULL, 10) };
         open_load(&loads[i]);
     }
     began_ns = now_ns();
     for (int i = 0; i < connections; i++) {
-        loads[i].end_ns = began_ns + (int64_t)(atof(argv[3]) * 1e9);
+        loads[i].end_ns = began_ns + (int64_t)(strtod(argv[3], NULL) * 1e9);
         require(pthread_create(&loads[i].thread, NULL, serve, &loads[i]) == 0, "cannot start a thread");
     }
     for (int i = 0; i < connections; i++) {

@@ -213,9 +213,9 @@ static enum status update_watermarks(struct session *session, void *context, str
     work->lag_us = 0;
     work->open_intents = 0;
     pg_array_init(&lanes, &session->arena, PG_INT2);
-    for (int16_t lane = 0; lane < LEASE_LANES; lane++)
+    for (int lane = 0; lane < LEASE_LANES; lane++)
         if (work->held[lane])
-            pg_array_int2(&lanes, lane);
+            pg_array_int2(&lanes, (int16_t)lane);
     if (lanes.count == 0)
         return STATUS_OK;
     pg_params_init(&params, &session->arena);

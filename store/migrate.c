@@ -19,7 +19,7 @@ static const char version_table[] = "create table if not exists schema_migration
 
 int migrate_wanted_version(void)
 {
-    return atoi(migrations_all[migrations_count - 1]->name);
+    return (int)strtol(migrations_all[migrations_count - 1]->name, NULL, 10);
 }
 
 static enum status failed(PGconn *conn, const char *what, struct error *err)
@@ -48,7 +48,7 @@ static enum status current_version(PGconn *conn, int *out, struct error *err)
     bool ok = PQresultStatus(result) == PGRES_TUPLES_OK;
 
     if (ok)
-        *out = atoi(PQgetvalue(result, 0, 0));
+        *out = (int)strtol(PQgetvalue(result, 0, 0), NULL, 10);
     PQclear(result);
     return ok ? STATUS_OK : failed(conn, "reading schema_migrations", err);
 }
@@ -58,7 +58,7 @@ static enum status apply(PGconn *conn, const struct embedded *migration, struct 
     char record[256];
 
     snprintf(record, sizeof(record), "insert into schema_migrations (version, name) values (%d, '%s')",
-        atoi(migration->name), migration->name);
+        (int)strtol(migration->name, NULL, 10), migration->name);
     TRY(run(conn, "begin", migration->name, err));
     TRY(run(conn, migration->text, migration->name, err));
     TRY(run(conn, record, migration->name, err));
@@ -82,7 +82,7 @@ static enum status migrate(
             "the database schema is at version %d, newer than this program's %d: update this program", version,
             wanted);
     for (size_t i = 0; i < migrations_count; i++) {
-        if (atoi(migrations_all[i]->name) <= version)
+        if ((int)strtol(migrations_all[i]->name, NULL, 10) <= version)
             continue;
         TRY(apply(conn, migrations_all[i], err));
         snprintf(line, sizeof(line), "applied %s", migrations_all[i]->name);
