@@ -20,13 +20,14 @@ enum {
     LIMIT_BATCH_OPERATIONS = 100,           /* of an entity group transaction */
     LIMIT_REQUEST_BYTES = 4 * 1024 * 1024,  /* serialized message */
     LIMIT_RECEIVE_BYTES = 16 * 1024 * 1024, /* the transport's own limit, above the rule */
-    LIMIT_HEALTH_RECEIVE_BYTES = 4096,       /* where only probes call */
+    LIMIT_HEALTH_RECEIVE_BYTES = 4096,      /* where only probes call */
     LIMIT_REPLY_BYTES = 3 * 1024 * 1024,    /* but for a single larger entity */
     LIMIT_PAGE_ROWS = 1000,
     LIMIT_PAGE_EXAMINED = 10000, /* rows looked at for one page; then it ends early */
     LIMIT_BATCH_GET_KEYS = 1000,
     LIMIT_TRANSACTION_STEPS = 100,
-    LIMIT_TRANSACTION_RETENTION_S = 7 * 24 * 60 * 60, /* after its end; no older id is taken: it could run twice */
+    LIMIT_TRANSACTION_RETENTION_S =
+        7 * 24 * 60 * 60,             /* after its end; no older id is taken: it could run twice */
     LIMIT_TRANSACTION_ID_BYTES = 128, /* printable ASCII */
     LIMIT_FILTER_BYTES = 32768,
     LIMIT_FILTER_DEPTH = 100, /* nested parentheses and nots */

@@ -33,11 +33,11 @@ struct plan_row {
     const struct table *table;
     int16_t bucket;
     struct entity_key key;
-    bool reads_properties;   /* the plan looks at the stored properties: a merge, or the table has indexes */
-    struct row_state stored; /* as read under the lock */
+    bool reads_properties;    /* the plan looks at the stored properties: a merge, or the table has indexes */
+    struct row_state stored;  /* as read under the lock */
     struct row_state offered; /* what was offered in case the key is absent */
-    bool created;            /* it was absent, and the offered row is there now */
-    struct row_state now;    /* after the operations planned so far */
+    bool created;             /* it was absent, and the offered row is there now */
+    struct row_state now;     /* after the operations planned so far */
 };
 
 /* What must happen to a row after planning. */
@@ -57,9 +57,9 @@ struct write_clock {
  * STATUS_STALE      UPDATE_CONDITION_NOT_SATISFIED
  * STATUS_INVALID    a merged entity over its limits
  */
-MUST_USE enum status write_plan_one(const struct row_state *current, const struct write *write, int64_t table_id,
-    struct write_clock clock, struct arena *arena, struct row_state *next, struct write_result *result,
-    struct error *err);
+MUST_USE enum status write_plan_one(const struct row_state *current, const struct write *write,
+    int64_t table_id, struct write_clock clock, struct arena *arena, struct row_state *next,
+    struct write_result *result, struct error *err);
 
 /* The row to offer for a key that may be absent: what the first write on it makes of nothing. */
 struct row_state write_plan_offer(
@@ -69,7 +69,8 @@ struct row_state write_plan_offer(
  * Plan one operation: rows[i] is the row of writes[i]. Fills the operation's outcome (status, error,
  * out.write) and moves the rows' `now`.
  */
-void write_plan_operation(struct operation *operation, struct plan_row *const *rows, struct write_clock clock);
+void write_plan_operation(
+    struct operation *operation, struct plan_row *const *rows, struct write_clock clock);
 
 /* What the transaction has to do with this row. */
 enum row_action write_plan_action(const struct plan_row *row);

@@ -13,7 +13,7 @@
 struct service_config {
     const char *listen;
     const char *health_listen; /* NULL: none */
-    int authentication; /* the only choice so far: none */
+    int authentication;        /* the only choice so far: none */
     const char *postgres;
     const char *redis;
     int64_t queue_shards;

@@ -35,8 +35,8 @@ static bool may_try_again(const struct error *err)
     return !err->reason && (err->status == STATUS_STALE || pg_is_transient(err));
 }
 
-void run_until_decided_with(struct session *session, struct operation *operation, operation_work *work,
-    void *context, int attempts)
+void run_until_decided_with(
+    struct session *session, struct operation *operation, operation_work *work, void *context, int attempts)
 {
     struct error err = { 0 };
 
@@ -76,7 +76,8 @@ static enum status run_plain(
 }
 
 void run_until_decided(struct session *session, struct operation *operation,
-    enum status (*work)(struct session *session, struct operation *operation, struct error *err), int attempts)
+    enum status (*work)(struct session *session, struct operation *operation, struct error *err),
+    int attempts)
 {
     struct plain_work plain = { work };
 

@@ -19,12 +19,13 @@ void fail_operation(struct operation *operation, const struct error *err);
  * work() must be safe to run again after any failure it returns.
  */
 void run_until_decided(struct session *session, struct operation *operation,
-    enum status (*work)(struct session *session, struct operation *operation, struct error *err), int attempts);
+    enum status (*work)(struct session *session, struct operation *operation, struct error *err),
+    int attempts);
 
 /* The same for work that needs more than the operation. */
 typedef enum status operation_work(
     struct session *session, struct operation *operation, void *context, struct error *err);
-void run_until_decided_with(struct session *session, struct operation *operation, operation_work *work,
-    void *context, int attempts);
+void run_until_decided_with(
+    struct session *session, struct operation *operation, operation_work *work, void *context, int attempts);
 
 #endif

@@ -15,7 +15,8 @@ static struct row_scan scan_entries(
     const struct session *session, const struct index *index, struct arena *arena)
 {
     return (struct row_scan){
-        .table = catalogue_find_id(session->catalogue, index->index_id), .chunk = CHUNK, .arena = arena };
+        .table = catalogue_find_id(session->catalogue, index->index_id), .chunk = CHUNK, .arena = arena
+    };
 }
 
 /* ---- one page by its address ---- */
@@ -33,10 +34,14 @@ static enum status read_address(struct session *session, const struct index *ind
     *found = false;
     if (!list_split_row_key(index, address->row, arena, &parts))
         return STATUS_OK;
-    scan.filter.partition = (struct interval){ .has_low = true, .has_high = true, .low = address->partition,
-        .high = address->partition };
-    scan.filter.row = (struct interval){ .has_low = true, .low = parts.prefix, .has_high = parts.prefix.len > 0,
-        .high = key_prefix_end(parts.prefix, arena), .high_open = true };
+    scan.filter.partition = (struct interval){
+        .has_low = true, .has_high = true, .low = address->partition, .high = address->partition
+    };
+    scan.filter.row = (struct interval){ .has_low = true,
+        .low = parts.prefix,
+        .has_high = parts.prefix.len > 0,
+        .high = key_prefix_end(parts.prefix, arena),
+        .high_open = true };
     scan.has_after = parts.has_member;
     scan.after = *address;
     list_page_start(&page, address, arena);
@@ -91,13 +96,13 @@ static bool close_page(struct walk *walk)
 
     walk->open = false;
     out->position = walk->last;
-    if (key_filter_matches(&in->filter, &walk->address)
-        && list_page_finish(&walk->page, walk->index->index_id, entity)) {
+    if (key_filter_matches(&in->filter, &walk->address) &&
+        list_page_finish(&walk->page, walk->index->index_id, entity)) {
         out->count++;
         out->stats.bytes_returned += (int64_t)entity->properties.bytes.len;
     }
-    return out->count == (size_t)in->limit || out->stats.bytes_returned >= LIMIT_REPLY_BYTES
-           || walk->scan->rows_examined >= LIMIT_PAGE_EXAMINED;
+    return out->count == (size_t)in->limit || out->stats.bytes_returned >= LIMIT_REPLY_BYTES ||
+           walk->scan->rows_examined >= LIMIT_PAGE_EXAMINED;
 }
 
 static bool same_value(const struct walk *walk, const struct entity_key *entry)
@@ -148,8 +153,8 @@ static struct key_filter entries_of_range(const struct walk *walk)
     struct key_filter filter = { .nothing = asked->nothing, .partition = asked->partition };
     struct list_address parts;
 
-    if (asked->row.has_low && interval_is_point(&asked->partition)
-        && list_split_row_key(walk->index, asked->row.low, walk->operation->arena, &parts))
+    if (asked->row.has_low && interval_is_point(&asked->partition) &&
+        list_split_row_key(walk->index, asked->row.low, walk->operation->arena, &parts))
         filter.row = (struct interval){ .has_low = true, .low = parts.value };
     return filter;
 }
@@ -159,9 +164,8 @@ static bool is_past(const struct walk *walk, const struct entity_key *entry)
 {
     const struct key_filter *asked = &walk->operation->in.page.filter;
 
-    return !walk->open && interval_is_point(&asked->partition) && asked->row.has_high
-           && str_compare(entry->row, asked->row.high) > 0
-           && !str_starts_with(entry->row, asked->row.high);
+    return !walk->open && interval_is_point(&asked->partition) && asked->row.has_high &&
+           str_compare(entry->row, asked->row.high) > 0 && !str_starts_with(entry->row, asked->row.high);
 }
 
 enum status list_read_page(

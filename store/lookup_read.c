@@ -76,8 +76,8 @@ static bool entry_as_source(const struct index *index, struct entity *entry)
     struct property ignored;
     struct entity_key source;
 
-    if (!index_entry_source(entry->properties, &source) || !property_next(&rest, &ignored)
-        || !property_next(&rest, &ignored))
+    if (!index_entry_source(entry->properties, &source) || !property_next(&rest, &ignored) ||
+        !property_next(&rest, &ignored))
         return false;
     entry->key = source;
     entry->etag.table_id = index->source_table_id;
@@ -86,16 +86,15 @@ static bool entry_as_source(const struct index *index, struct entity *entry)
 }
 
 /* Does the source, as it is now, still have this entry? */
-static bool still_holds(
-    const struct index *index, const struct entity *source, const struct entity_key *entry, struct arena *arena)
+static bool still_holds(const struct index *index, const struct entity *source,
+    const struct entity_key *entry, struct arena *arena)
 {
     struct index_entry wanted;
     const char *why;
 
-    return index_project(
-               index, &source->key, source->timestamp, source->properties, arena, &wanted, &why)
-               == PROJECTED
-           && entity_key_compare(&wanted.key, entry) == 0;
+    return index_project(index, &source->key, source->timestamp, source->properties, arena, &wanted, &why) ==
+               PROJECTED &&
+           entity_key_compare(&wanted.key, entry) == 0;
 }
 
 static void replace_by_sources(

@@ -79,8 +79,8 @@ static enum status migrate(
     TRY(current_version(conn, &version, err));
     if (version > wanted)
         return error_set(err, STATUS_PRECONDITION,
-            "the database schema is at version %d, newer than this program's %d: update this program", version,
-            wanted);
+            "the database schema is at version %d, newer than this program's %d: update this program",
+            version, wanted);
     for (size_t i = 0; i < migrations_count; i++) {
         if ((int)strtol(migrations_all[i]->name, NULL, 10) <= version)
             continue;

@@ -29,8 +29,8 @@ struct pg {
     int64_t next_try_us;  /* no attempt to connect before this time; until then the last failure holds: */
     enum status failure;
     char failure_text[256];
-    int64_t limit_us;     /* of each wait */
-    int syncs;            /* sent, and not yet answered */
+    int64_t limit_us; /* of each wait */
+    int syncs;        /* sent, and not yet answered */
 };
 
 void pg_init(struct pg *pg, const char *conninfo, const char *role);

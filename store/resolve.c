@@ -32,7 +32,8 @@ enum status resolve_refresh(struct session *session, const struct operation *bat
     return STATUS_OK;
 }
 
-static enum status not_found(const struct operation *operation, enum reason reason, const char *what, struct error *err)
+static enum status not_found(
+    const struct operation *operation, enum reason reason, const char *what, struct error *err)
 {
     enum status status = error_reason(err, reason, "%s %.*s does not exist", what, STR_ARG(operation->table));
 

@@ -12,7 +12,8 @@
  * a name unknown here, or an index that is not ready or not to be written to, may be another thing since a
  * moment ago. Tables found before this call are gone if it reads the catalogue again.
  */
-MUST_USE enum status resolve_refresh(struct session *session, const struct operation *batch, struct error *err);
+MUST_USE enum status resolve_refresh(
+    struct session *session, const struct operation *batch, struct error *err);
 
 /* The table an operation names, as this session knows it. STATUS_NOT_FOUND: TABLE_NOT_FOUND. */
 MUST_USE enum status resolve_table(const struct session *session, const struct operation *operation,

@@ -14,7 +14,8 @@ struct key_arrays {
 };
 
 void key_arrays_init(struct key_arrays *arrays, struct arena *arena);
-void key_arrays_put(struct key_arrays *arrays, int64_t table_id, const struct entity_key *key, int16_t bucket);
+void key_arrays_put(
+    struct key_arrays *arrays, int64_t table_id, const struct entity_key *key, int16_t bucket);
 void key_arrays_add(struct key_arrays *arrays, struct pg_params *params);
 
 /* Version, ts, dead, properties: what follows them. */

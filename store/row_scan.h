@@ -33,9 +33,8 @@ struct row_scan {
  *
  * STATUS_STALE: the catalogue has changed; resolve the table again and go on behind `after`.
  */
-MUST_USE enum status row_scan_next(
-    struct session *session, struct row_scan *scan, int64_t most_examined, bool *found, struct entity *out,
-    struct error *err);
+MUST_USE enum status row_scan_next(struct session *session, struct row_scan *scan, int64_t most_examined,
+    bool *found, struct entity *out, struct error *err);
 
 void row_scan_close(struct row_scan *scan);
 

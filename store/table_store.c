@@ -60,7 +60,8 @@ static enum status create(struct session *session, struct operation *operation, 
     TRY(pg_next(&session->pg, &row, err));
     TRY(pg_end(&session->pg, err));
     if (PQntuples(row) == 0) {
-        error_reason(err, REASON_TABLE_ALREADY_EXISTS, "table %.*s already exists", STR_ARG(operation->table));
+        error_reason(
+            err, REASON_TABLE_ALREADY_EXISTS, "table %.*s already exists", STR_ARG(operation->table));
         error_add_meta(err, "table", operation->table);
         return STATUS_EXISTS;
     }
@@ -104,8 +105,8 @@ static enum status list(struct session *session, struct operation *operation, st
     for (size_t i = 0; i < session->catalogue->table_count; i++) {
         const struct table *table = session->catalogue->tables[i];
 
-        if (!str_equal(table->account, operation->account)
-            || (in->after.len > 0 && str_compare(table->folded, in->after) <= 0))
+        if (!str_equal(table->account, operation->account) ||
+            (in->after.len > 0 && str_compare(table->folded, in->after) <= 0))
             continue;
         if (out->count == (size_t)in->limit) {
             out->more = true;
@@ -124,8 +125,8 @@ void table_list_run(struct session *session, struct operation *operation)
 
 /* ---- delete ---- */
 
-static enum status find_deletable(
-    const struct session *session, const struct operation *operation, const struct table **out, struct error *err)
+static enum status find_deletable(const struct session *session, const struct operation *operation,
+    const struct table **out, struct error *err)
 {
     enum status status = STATUS_OK;
 
@@ -141,10 +142,11 @@ static enum status find_deletable(
     return status;
 }
 
-static enum status send_delete(struct session *session, const struct table *table, int64_t now, struct error *err)
+static enum status send_delete(
+    struct session *session, const struct table *table, int64_t now, struct error *err)
 {
-    const struct embedded *const statements[]
-        = { &sql_table_delete_builds, &sql_table_delete_drops, &sql_table_delete_indexes };
+    const struct embedded *const statements[] = { &sql_table_delete_builds, &sql_table_delete_drops,
+        &sql_table_delete_indexes };
     struct pg_params id, id_now;
 
     pg_params_init(&id, &session->arena);
@@ -160,7 +162,7 @@ static enum status send_delete(struct session *session, const struct table *tabl
     return pg_send(&session->pg, &sql_table_delete_purge, &id_now, err);
 }
 
-static enum status delete(struct session *session, struct operation *operation, struct error *err)
+static enum status delete_one(struct session *session, struct operation *operation, struct error *err)
 {
     const struct table *table;
     int64_t now = clock_ticks();
@@ -184,5 +186,5 @@ static enum status delete(struct session *session, struct operation *operation, 
 
 void table_delete_run(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, delete, MOST_ATTEMPTS);
+    run_until_decided(session, operation, delete_one, MOST_ATTEMPTS);
 }

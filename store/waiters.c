@@ -84,8 +84,8 @@ static void ask(struct session *session, const struct waiting_kind *kind, struct
     pg_add_array(&params, &accounts);
     pg_add_array(&params, &ids);
     pg_add_array(&params, &buckets);
-    if (session_ensure(session, &err) != STATUS_OK
-        || pg_query(&session->pg, kind->open, &params, &result, &err) != STATUS_OK) {
+    if (session_ensure(session, &err) != STATUS_OK ||
+        pg_query(&session->pg, kind->open, &params, &result, &err) != STATUS_OK) {
         pg_recover(&session->pg);
         return;
     }
@@ -112,8 +112,8 @@ static void ask_all(struct session *session, struct operation **waiting, size_t 
 
 static bool must_answer(const struct operation *operation, int64_t now_us)
 {
-    return atomic_load(&operation->cancelled)
-           || (operation->deadline_us != INT64_MAX && operation->deadline_us - now_us < MARGIN_US);
+    return atomic_load(&operation->cancelled) ||
+           (operation->deadline_us != INT64_MAX && operation->deadline_us - now_us < MARGIN_US);
 }
 
 static void become(struct operation *operation)

@@ -53,9 +53,8 @@ static void mark_created(struct write_set *set, const PGresult *result)
     for (int i = 0; i < PQntuples(result); i++) {
         struct entity_key key = { pg_bytes(result, i, 1), pg_bytes(result, i, 2) };
 
-        while (next < set->row_count
-               && (set->rows[next].table->table_id != pg_int8(result, i, 0)
-                   || entity_key_compare(&set->rows[next].key, &key) != 0))
+        while (next < set->row_count && (set->rows[next].table->table_id != pg_int8(result, i, 0) ||
+                                            entity_key_compare(&set->rows[next].key, &key) != 0))
             next++;
         if (next < set->row_count)
             set->rows[next++].created = true;
@@ -111,8 +110,8 @@ enum status write_batch_lock_more(struct session *session, struct write_set *set
 
 /* ---- flight 2 ---- */
 
-static enum status send_rows(
-    struct session *session, const struct write_set *set, enum row_action action, int *statements, struct error *err)
+static enum status send_rows(struct session *session, const struct write_set *set, enum row_action action,
+    int *statements, struct error *err)
 {
     struct key_arrays keys;
     struct state_arrays states;
@@ -137,7 +136,8 @@ static enum status send_rows(
     if (action == ROW_UPDATE)
         state_arrays_add(&states, &params);
     (*statements)++;
-    return pg_send(&session->pg, action == ROW_UPDATE ? &sql_entity_update : &sql_entity_remove, &params, err);
+    return pg_send(
+        &session->pg, action == ROW_UPDATE ? &sql_entity_update : &sql_entity_remove, &params, err);
 }
 
 static size_t make_intents(
@@ -311,8 +311,8 @@ static void answer_blind(const struct write_set *set)
         for (size_t k = 0; k < count; k++) {
             const struct plan_row *row = set->planned[i].rows[k];
 
-            operation->out.write.results[k]
-                = (struct write_result){ { row->table->table_id, row->now.version }, row->now.ts };
+            operation->out.write.results[k] =
+                (struct write_result){ { row->table->table_id, row->now.version }, row->now.ts };
         }
         operation->status = STATUS_OK;
         operation->error = NULL;
@@ -321,8 +321,8 @@ static void answer_blind(const struct write_set *set)
 
 /* ---- attempts ---- */
 
-static enum status attempt(
-    struct session *session, struct operation *batch, const struct write_observer *observer, struct error *err)
+static enum status attempt(struct session *session, struct operation *batch,
+    const struct write_observer *observer, struct error *err)
 {
     struct write_set set;
 
@@ -340,8 +340,8 @@ static enum status attempt(
 }
 
 /* Attempt until it is decided; true: every operation has its outcome. */
-static bool decide(
-    struct session *session, struct operation *batch, const struct write_observer *observer, struct error *err)
+static bool decide(struct session *session, struct operation *batch, const struct write_observer *observer,
+    struct error *err)
 {
     for (int tries = 0; tries < MOST_ATTEMPTS; tries++) {
         enum status status = attempt(session, batch, observer, err);

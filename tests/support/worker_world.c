@@ -150,8 +150,9 @@ int64_t world_put(struct world *world, const char *row, const char *city, const 
 
 void world_delete(struct world *world, const char *row)
 {
-    run_write(world,
-        (struct write){ .kind = WRITE_DELETE, .key = key_of(row), .condition = { .kind = CONDITION_EXISTS } });
+    run_write(
+        world, (struct write){
+                   .kind = WRITE_DELETE, .key = key_of(row), .condition = { .kind = CONDITION_EXISTS } });
 }
 
 /* ---- reconciling ---- */

@@ -32,7 +32,8 @@ static const struct malformed_case {
     struct str bytes;
 } malformed_cases[] = {
     { "field number 0", STR_LITERAL("\x02\x01\x01") },
-    { "length past the end", STR_LITERAL("\x0a\x05" "ab") },
+    { "length past the end", STR_LITERAL("\x0a\x05"
+                                         "ab") },
     { "unfinished varint", STR_LITERAL("\x08\xff") },
     { "varint over 64 bits", STR_LITERAL("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02") },
     { "a group", STR_LITERAL("\x0b\x0c") },
