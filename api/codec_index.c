@@ -6,14 +6,38 @@
 #include <stdlib.h>
 
 #include "api/codec_table.h"
+#include "domain/entity_key.h"
 #include "domain/index_codec.h"
 #include "domain/limits.h"
+#include "domain/property_name.h"
 #include "domain/reason.h"
 #include "domain/table_name.h"
 #include "domain/text.h"
 #include "google/protobuf/duration.pb-c.h"
 
 enum { LONGEST_NUMBER = 19 };
+
+/* It stands in keys as it is. */
+static enum status literal_check(struct str text, const char *key, struct error *err)
+{
+    struct entity_key ignored;
+
+    if (entity_key_parse(text, STR_EMPTY, &ignored, NULL) == STATUS_OK)
+        return STATUS_OK;
+    return error_reason(err, REASON_OUT_OF_RANGE_INPUT,
+        "%s: a literal is too long or holds a character that keys may not: / \\ # ? or a control", key);
+}
+
+/* The two keys and the timestamp count as properties here. */
+static enum status part_property_check(struct str name, const char *key, struct error *err)
+{
+    if (name.len == 0)
+        return error_reason(err, REASON_INVALID_INPUT, "%s: a property's name is empty", key);
+    if (str_equal(name, STR_LITERAL("PartitionKey")) || str_equal(name, STR_LITERAL("RowKey")) ||
+        str_equal(name, STR_LITERAL("Timestamp")))
+        return STATUS_OK;
+    return property_name_check(name, err);
+}
 
 static enum status part_text_decode(
     const Tavola__V1__KeyPart *message, const char *key, struct key_part *out, struct error *err)
@@ -37,9 +61,7 @@ static enum status part_text_decode(
     if (units > LIMIT_PROPERTY_NAME_UNITS)
         return error_reason(err, REASON_INVALID_INPUT, "%s: a part is longer than %d UTF-16 units", key,
             LIMIT_PROPERTY_NAME_UNITS);
-    if (!out->is_literal && out->text.len == 0)
-        return error_reason(err, REASON_INVALID_INPUT, "%s: a property's name is empty", key);
-    return STATUS_OK;
+    return out->is_literal ? literal_check(out->text, key, err) : part_property_check(out->text, key, err);
 }
 
 static enum status part_decode(

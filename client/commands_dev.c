@@ -257,7 +257,8 @@ static const struct command commands[] = {
         .words = "dev exec",
         .arguments = EXEC_ARGUMENTS,
         .help = "run a command beside a fresh stack, given to it in TAVOLA_POSTGRES, TAVOLA_REDIS and "
-                "TAVOLA_TARGET; nothing of it stays",
+                "TAVOLA_TARGET; nothing of it stays. "
+                "The database is migrated for --with-server and --with-worker, else it is empty",
         .run = exec_command,
         .reads_settings = true,
     },

@@ -149,6 +149,9 @@ static struct str errors_page(void)
         "`allowed`. Decide by\n"
         "the reason; the message is for people and may change. `google.rpc.RetryInfo` comes with what passes "
         "by itself.\n\n"
+        "Two failures come from the transport, without an ErrorInfo: UNIMPLEMENTED for a method that does "
+        "not "
+        "exist, and\nRESOURCE_EXHAUSTED for a message over 16 MiB.\n\n"
         "| reason | code | cause | what to do |\n| --- | --- | --- | --- |\n");
     for (int i = 0; i < REASON_COUNT; i++) {
         const struct reason_info *info = reason_info((enum reason)i);

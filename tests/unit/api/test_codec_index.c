@@ -106,6 +106,15 @@ static void nameless_part(Tavola__V1__Index *index)
 {
     index->partition_key[0]->property = text("");
 }
+static void misnamed_part(Tavola__V1__Index *index)
+{
+    index->partition_key[0]->property = text("a b");
+}
+static void forbidden_literal(Tavola__V1__Index *index)
+{
+    index->partition_key[0]->source_case = TAVOLA__V1__KEY_PART__SOURCE_LITERAL;
+    index->partition_key[0]->literal = text("a/b");
+}
 static void part_that_is_not_utf8(Tavola__V1__Index *index)
 {
     index->partition_key[0]->property = text("\xff");
@@ -165,6 +174,8 @@ static const struct refusal_case {
     { "17 parts", many_parts, "INVALID_INPUT", "16" },
     { "a part of nothing", part_of_nothing, "INVALID_INPUT", "literal or a property" },
     { "a property without name", nameless_part, "INVALID_INPUT", "empty" },
+    { "a name no property can have", misnamed_part, "PROPERTY_NAME_INVALID", "a b" },
+    { "a literal that keys may not hold", forbidden_literal, "OUT_OF_RANGE_INPUT", "literal" },
     { "a name that is not UTF-8", part_that_is_not_utf8, "INVALID_INPUT", "UTF-8" },
     { "20 digits", too_wide, "INVALID_INPUT", "width" },
     { "a wide literal", wide_literal, "INVALID_INPUT", "literals" },
