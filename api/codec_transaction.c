@@ -191,7 +191,7 @@ static Tavola__V1__Error *attempt_error(const struct attempt *attempt, struct ar
 {
     Tavola__V1__Error *out;
 
-    if (attempt->status == STATUS_OK)
+    if (attempt->status == STATUS_OK && attempt->reason.len == 0)
         return NULL;
     out = ARENA_NEW(arena, Tavola__V1__Error);
     tavola__v1__error__init(out);

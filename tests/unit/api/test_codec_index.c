@@ -214,7 +214,7 @@ START_TEST(a_declaration_comes_back)
     message->row_key[0]->inverted = 1;
     message->row_key[1] = a_part("");
     message->row_key[1]->source_case = TAVOLA__V1__KEY_PART__SOURCE_LITERAL;
-    message->row_key[1]->literal = text("x/y");
+    message->row_key[1]->literal = text("x-y");
     message->projection = a_projection(2, (const char *const[]){ "Zoom", "Age" });
     ck_assert_int_eq(codec_index_decode(message, &arena, &index, &err), STATUS_OK);
     back = codec_index_message(index.definition, &arena);
@@ -225,7 +225,7 @@ START_TEST(a_declaration_comes_back)
     ck_assert_uint_eq(back->n_row_key, 2);
     ck_assert_int_eq(back->row_key[0]->width, 4);
     ck_assert(back->row_key[0]->inverted);
-    ck_assert(str_equal(codec_str(back->row_key[1]->literal), STR_LITERAL("x/y")));
+    ck_assert(str_equal(codec_str(back->row_key[1]->literal), STR_LITERAL("x-y")));
     ck_assert(str_equal(codec_str(back->projection->some->names[0]), STR_LITERAL("Age")));
     ck_assert(str_equal(codec_str(back->projection->some->names[1]), STR_LITERAL("Zoom")));
 }
