@@ -427,7 +427,7 @@ static void print_result(struct load *load, double seconds, double cpu)
 
 int main(int argc, char **argv)
 {
-    struct load load = { 0 };
+    static struct load load; /* its calls are static too */
     int in_flight = argc > 5 ? (int)strtol(argv[4], NULL, 10) : 0;
     int64_t began_ns;
     double cpu;
