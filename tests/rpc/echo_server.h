@@ -153,7 +153,7 @@ static inline void echo_message(struct rpc_call *call, struct str message)
         buf_append(&state->joined, message);
         rpc_read(call);
     } else if (echo_is(call, "Count")) {
-        state->count = atoi(message.data);
+        state->count = (int)strtol(message.data, NULL, 10);
         echo_count(call);
     } else {
         rpc_send(call, message);

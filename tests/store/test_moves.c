@@ -160,7 +160,8 @@ START_TEST(a_move_loses_no_concurrent_update)
         transaction_run(&world, id);
         pthread_join(hammer.thread, NULL);
 
-        ck_assert_int_eq(atoi(value_at("Archive", "q", "z")), atomic_load(&hammer.acknowledged));
+        ck_assert_int_eq(
+            (int)strtol(value_at("Archive", "q", "z"), NULL, 10), atomic_load(&hammer.acknowledged));
         ck_assert_ptr_null(value_at("People", "p", "a"));
     }
 }
