@@ -50,7 +50,6 @@ static enum status read_page(struct session *session, struct operation *operatio
 {
     const struct table *table;
 
-    TRY(session_ensure(session, err));
     TRY(resolve_refresh(session, operation, err));
     TRY(resolve_table(session, operation, &table, err));
     if (table->entries_of && table->entries_of->shape == INDEX_LIST)

@@ -7,6 +7,7 @@
 #include "store/failure.h"
 #include "store/list_read.h"
 #include "store/resolve.h"
+#include "store/row_arrays.h"
 #include "store/sql.h"
 
 enum {
@@ -19,31 +20,6 @@ struct read {
     struct operation *operation;
     const struct table *table;
 };
-
-static void send_keys(const struct read *reads, size_t count, struct arena *arena, struct pg_params *params)
-{
-    struct pg_array tables, partitions, rows, buckets;
-
-    pg_array_init(&tables, arena, PG_INT8);
-    pg_array_init(&partitions, arena, PG_TEXT);
-    pg_array_init(&rows, arena, PG_TEXT);
-    pg_array_init(&buckets, arena, PG_INT2);
-    for (size_t i = 0; i < count; i++) {
-        const struct operation_get *in = &reads[i].operation->in.get;
-
-        for (size_t k = 0; k < in->count; k++) {
-            pg_array_int8(&tables, reads[i].table->table_id);
-            pg_array_bytes(&partitions, in->keys[k].partition);
-            pg_array_bytes(&rows, in->keys[k].row);
-            pg_array_int2(&buckets, bucket_of(reads[i].table->table_id, in->keys[k].partition));
-        }
-    }
-    pg_params_init(params, arena);
-    pg_add_array(params, &tables);
-    pg_add_array(params, &partitions);
-    pg_add_array(params, &rows);
-    pg_add_array(params, &buckets);
-}
 
 static void fill(const struct read *read, const PGresult *result, int first)
 {
@@ -83,16 +59,31 @@ static enum status send_one(struct session *session, const struct read *read, st
     return pg_send(&session->pg, &sql_entity_get_one, &params, err);
 }
 
-static enum status send(struct session *session, const struct read *reads, size_t count, struct error *err)
+static enum status send_many(
+    struct session *session, const struct read *reads, size_t count, struct error *err)
 {
+    struct key_arrays keys;
     struct pg_params params;
 
-    if (count == 1 && reads[0].operation->in.get.count == 1) {
-        TRY(send_one(session, &reads[0], err));
-    } else {
-        send_keys(reads, count, &session->arena, &params);
-        TRY(pg_send(&session->pg, &sql_entity_get, &params, err));
+    key_arrays_init(&keys, &session->arena);
+    for (size_t i = 0; i < count; i++) {
+        const struct operation_get *in = &reads[i].operation->in.get;
+        int64_t table_id = reads[i].table->table_id;
+
+        for (size_t k = 0; k < in->count; k++)
+            key_arrays_put(&keys, table_id, &in->keys[k], bucket_of(table_id, in->keys[k].partition));
     }
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&keys, &params);
+    return pg_send(&session->pg, &sql_entity_get, &params, err);
+}
+
+static enum status send(struct session *session, const struct read *reads, size_t count, struct error *err)
+{
+    if (count == 1 && reads[0].operation->in.get.count == 1)
+        TRY(send_one(session, &reads[0], err));
+    else
+        TRY(send_many(session, reads, count, err));
     return pg_sync(&session->pg, err);
 }
 

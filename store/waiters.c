@@ -30,7 +30,6 @@ void waiters_add(struct waiters *waiters, struct operation *operation)
     pthread_mutex_lock(&waiters->mutex);
     operation->next = waiters->first;
     waiters->first = operation;
-    waiters->count++;
     pthread_mutex_unlock(&waiters->mutex);
 }
 
@@ -51,7 +50,6 @@ static struct operation *take_all(struct waiters *waiters)
     pthread_mutex_lock(&waiters->mutex);
     list = waiters->first;
     waiters->first = NULL;
-    waiters->count = 0;
     pthread_mutex_unlock(&waiters->mutex);
     return list;
 }

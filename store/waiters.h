@@ -14,7 +14,6 @@
 struct waiters {
     pthread_mutex_t mutex;
     struct operation *first;
-    int count;
 };
 
 void waiters_init(struct waiters *waiters);
