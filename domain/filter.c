@@ -277,3 +277,48 @@ enum status key_filter_parse(struct str text, struct arena *arena, struct key_fi
     *out = filter;
     return STATUS_OK;
 }
+
+/* ---- the compiled filter ---- */
+
+struct filter {
+    struct str text;
+    struct key_filter keys;
+};
+
+enum status filter_compile(struct str text, struct arena *arena, const struct filter **out, struct error *err)
+{
+    struct filter *filter = ARENA_NEW(arena, struct filter);
+
+    filter->text = arena_copy(arena, text);
+    TRY(key_filter_parse(filter->text, arena, &filter->keys, err));
+    *out = text.len ? filter : NULL;
+    return STATUS_OK;
+}
+
+bool filter_matches(const struct filter *filter, const struct entity *entity)
+{
+    return !filter || key_filter_matches(&filter->keys, &entity->key);
+}
+
+struct str filter_failing_clause(const struct filter *filter, const struct entity *entity)
+{
+    return filter_matches(filter, entity) ? STR_EMPTY : filter->text;
+}
+
+void filter_key_plan(const struct filter *filter, struct arena *arena, struct key_plan *out)
+{
+    struct entity_key *point;
+
+    *out = (struct key_plan){ .exact = !filter || !filter->keys.excluded };
+    if (!filter)
+        return;
+    out->range = filter->keys;
+    out->range.excluded = NULL;
+    if (out->range.nothing || !interval_is_point(&out->range.partition) ||
+        !interval_is_point(&out->range.row))
+        return;
+    point = ARENA_NEW(arena, struct entity_key);
+    *point = (struct entity_key){ out->range.partition.low, out->range.row.low };
+    out->points = point;
+    out->point_count = 1;
+}

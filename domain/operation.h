@@ -18,19 +18,9 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "domain/catalogue.h"
-#include "domain/entity_key.h"
-#include "domain/etag.h"
+#include "domain/entity.h"
 #include "domain/filter.h"
-#include "domain/property.h"
 #include "domain/transaction.h"
-
-/* An entity as it is read. */
-struct entity {
-    struct entity_key key;
-    struct etag etag;
-    int64_t timestamp; /* ticks */
-    struct property_list properties;
-};
 
 /* ---- point reads: GetEntity, BatchGetEntities ---- */
 
