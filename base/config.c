@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXIT_BAD_CONFIG = 2, NAME_BYTES = 96 };
+enum { EXIT_BAD_CONFIG = 2, NAME_BYTES = 96, MOST_SETTINGS = 128 };
 
 extern char **environ;
 
@@ -210,31 +210,61 @@ static size_t load_setting(
     return 1;
 }
 
+static bool is_setting(const struct config_program *program, const char *variable)
+{
+    for (size_t i = 0; i < program->count; i++)
+        if (is_called(variable, program->settings[i].name))
+            return true;
+    for (size_t i = 0; config_known[i]; i++)
+        if (is_called(variable, config_known[i]))
+            return true;
+    return false;
+}
+
+/* The setting most like this name: of the program itself, else of another one. */
+static const char *nearest_setting(const struct config_program *program, const char *name)
+{
+    const char *names[MOST_SETTINGS];
+    size_t count = least(program->count, ARRAY_LEN(names)), known = 0;
+    const char *nearest;
+
+    for (size_t i = 0; i < count; i++)
+        names[i] = program->settings[i].name;
+    nearest = config_nearest(name, names, count);
+    while (config_known[known])
+        known++;
+    return nearest ? nearest : config_nearest(name, config_known, known);
+}
+
 /* Complain about a variable with our prefix that is no setting. */
 static size_t check_known(const struct config_program *program, const char *variable, struct buf *problems)
 {
-    const char *names[64];
     char name[NAME_BYTES];
     const char *equals = strchr(variable, '=');
     const char *nearest;
-    size_t count = least(program->count, ARRAY_LEN(names));
 
-    if (!equals || strncmp(variable, CONFIG_PREFIX, strlen(CONFIG_PREFIX)) != 0)
+    if (!equals || strncmp(variable, CONFIG_PREFIX, strlen(CONFIG_PREFIX)) != 0 ||
+        is_setting(program, variable))
         return 0;
-    for (size_t i = 0; i < program->count; i++)
-        if (is_called(variable, program->settings[i].name))
-            return 0;
-    for (size_t i = 0; i < count; i++)
-        names[i] = program->settings[i].name;
     snprintf(name, sizeof(name), "%.*s", (int)(equals - variable), variable);
-    nearest = config_nearest(name, names, count);
-    buf_format(
-        problems, "%s is not a setting of %s%s", name, program->name, config_stray_hint(name, equals + 1));
+    nearest = nearest_setting(program, name);
+    buf_format(problems, "%s is not a setting of %s, nor of another program of the product%s", name,
+        program->name, config_stray_hint(name, equals + 1));
     if (nearest)
         buf_format(problems, "; did you mean %s?\n", nearest);
     else
         buf_format(problems, "; %s --help lists them all\n", program->name);
     return 1;
+}
+
+size_t config_check_names(
+    const struct config_program *program, char *const *environment, struct buf *problems)
+{
+    size_t wrong = 0;
+
+    for (size_t i = 0; environment[i]; i++)
+        wrong += check_known(program, environment[i], problems);
+    return wrong;
 }
 
 size_t config_load(
@@ -244,9 +274,7 @@ size_t config_load(
 
     for (size_t i = 0; i < program->count; i++)
         wrong += load_setting(&program->settings[i], environment, out, problems);
-    for (size_t i = 0; environment[i]; i++)
-        wrong += check_known(program, environment[i], problems);
-    return wrong;
+    return wrong + config_check_names(program, environment, problems);
 }
 
 /* ---- the options every program has ---- */

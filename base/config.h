@@ -21,8 +21,9 @@
  *         if (!config_start(&program, argc, argv, &config, &exit_code))
  *             return exit_code;
  *
- * Every variable that begins with TAVOLA_ must be in the table: a misspelt setting stops the start instead
- * of being ignored. A variable that is set to nothing counts as not set. Strings borrow the environment.
+ * Every variable that begins with TAVOLA_ must be a setting of some program of the product, so that one file of
+ * settings can serve them all: a misspelt one stops the start instead of being ignored. A variable that is set
+ * to nothing counts as not set. Strings borrow the environment.
  */
 #ifndef BASE_CONFIG_H
 #define BASE_CONFIG_H
@@ -68,6 +69,9 @@ struct config_program {
     size_t count;
 };
 
+/* The settings of all programs, ended by NULL: cmake/known_settings.cmake makes it from their tables. */
+extern const char *const config_known[];
+
 /*
  * Fill out from the environment (as in environ). One line is appended to problems for each thing that is
  * wrong - which setting, why, what is allowed - and their number is returned; 0: out is complete.
@@ -91,6 +95,10 @@ bool config_is_address(const char *value);
 
 /* The name most like this one, NULL when none is near; for suggestions. */
 const char *config_nearest(const char *name, const char *const *names, size_t count);
+
+/* Append a line for each variable with our prefix that is no setting of any program; returns their number. */
+size_t config_check_names(
+    const struct config_program *program, char *const *environment, struct buf *problems);
 
 /*
  * Why a variable of this name and value is there although no setting is called so: "" or a hint that it is

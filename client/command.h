@@ -19,9 +19,6 @@ struct command {
 
     /* argv holds what stands behind the words; argv[argc] is NULL. */
     int (*run)(const struct client_config *config, int argc, char **argv);
-
-    /* The environment holds settings of other programs too: run reads it itself and gets config NULL. */
-    bool reads_settings;
 };
 
 struct command_group {

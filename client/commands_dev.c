@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/dev/environment.h"
 #include "client/dev/stack.h"
 
 #define DEFAULT_LISTEN "127.0.0.1:50051"
@@ -21,23 +22,6 @@ static int complain(const char *command, const struct error *err)
 {
     fprintf(stderr, "tavola %s: %s\n", command, err->message);
     return COMMAND_FAILED;
-}
-
-/* Our own settings out of an environment that also holds those of server and worker. */
-static bool read_settings(struct arena *arena, struct client_config *out)
-{
-    struct program own = { .count = client_program.count };
-    struct buf problems;
-    size_t wrong;
-
-    own.settings = ARENA_ARRAY(arena, const char *, own.count);
-    for (size_t i = 0; i < own.count; i++)
-        own.settings[i] = client_program.settings[i].name;
-    buf_init(&problems, arena);
-    wrong = config_load(&client_program, environment_for(&own, NULL, 0, arena), out, &problems);
-    if (wrong > 0)
-        fprintf(stderr, "tavola dev: cannot start:\n%.*s", STR_ARG(buf_str(&problems)));
-    return wrong == 0;
 }
 
 static const char *data_folder(const struct client_config *config, struct arena *arena)
@@ -117,32 +101,28 @@ static int run_stack(const struct client_config *config, int argc, char **argv)
         .with_worker = true,
         .talks = true,
     };
-    struct client_config settings;
     struct error err = { 0 };
     struct arena arena;
     struct stack stack;
     enum status status;
-    int exit_code = COMMAND_MISUSED;
 
-    (void)config;
     (void)argv;
     if (argc != 0)
         return command_misused("dev run", "");
+    if (!is_usable(config, options.listen))
+        return COMMAND_MISUSED;
     arena_init(&arena);
-    if (read_settings(&arena, &settings) && is_usable(&settings, options.listen)) {
-        options.data = data_folder(&settings, &arena);
-        process_catch_signals();
-        status = stack_open(&options, &arena, &stack, &err);
-        if (status == STATUS_OK) {
-            describe_stack(&stack);
-            print_invitation(&stack);
-            status = watch(&stack, &err);
-            stack_close(&stack);
-        }
-        exit_code = status == STATUS_OK ? COMMAND_OK : complain("dev run", &err);
+    options.data = data_folder(config, &arena);
+    process_catch_signals();
+    status = stack_open(&options, &arena, &stack, &err);
+    if (status == STATUS_OK) {
+        describe_stack(&stack);
+        print_invitation(&stack);
+        status = watch(&stack, &err);
+        stack_close(&stack);
     }
     arena_cleanup(&arena);
-    return exit_code;
+    return status == STATUS_OK ? COMMAND_OK : complain("dev run", &err);
 }
 
 /* ---- dev exec ---- */
@@ -224,25 +204,20 @@ static int exec_command(const struct client_config *config, int argc, char **arg
 
 static int show_status(const struct client_config *config, int argc, char **argv)
 {
-    struct client_config settings;
     char holder[HOLDER_BYTES];
-    int exit_code = COMMAND_MISUSED;
     struct arena arena;
+    const char *data;
+    bool running;
 
-    (void)config;
     (void)argv;
     if (argc != 0)
         return command_misused("dev status", "");
     arena_init(&arena);
-    if (read_settings(&arena, &settings)) {
-        const char *data = data_folder(&settings, &arena);
-        bool running = place_read_holder(data, holder, sizeof(holder));
-
-        printf("%s: %s\n%s", data, running ? "running" : "not running", running ? holder : "");
-        exit_code = running ? COMMAND_OK : COMMAND_FAILED;
-    }
+    data = data_folder(config, &arena);
+    running = place_read_holder(data, holder, sizeof(holder));
+    printf("%s: %s\n%s", data, running ? "running" : "not running", running ? holder : "");
     arena_cleanup(&arena);
-    return exit_code;
+    return running ? COMMAND_OK : COMMAND_FAILED;
 }
 
 static const struct command commands[] = {
@@ -251,7 +226,6 @@ static const struct command commands[] = {
         .arguments = "",
         .help = "start PostgreSQL, Redis, server and worker in the foreground; the data stays in TAVOLA_DATA",
         .run = run_stack,
-        .reads_settings = true,
     },
     {
         .words = "dev exec",
@@ -260,14 +234,12 @@ static const struct command commands[] = {
                 "TAVOLA_TARGET; nothing of it stays. "
                 "The database is migrated for --with-server and --with-worker, else it is empty",
         .run = exec_command,
-        .reads_settings = true,
     },
     {
         .words = "dev status",
         .arguments = "",
         .help = "whether a stack runs in TAVOLA_DATA, and where it answers; exit code 1 if not",
         .run = show_status,
-        .reads_settings = true,
     },
 };
 

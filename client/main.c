@@ -59,6 +59,28 @@ static const struct command *find_command(int argc, char **argv, int *words)
     return NULL;
 }
 
+/* The commands of two words that begin with this one. */
+static int complain_unfinished(const char *word)
+{
+    size_t len = strlen(word);
+    bool any = false;
+
+    for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
+        for (size_t j = 0; j < groups[i]->count; j++) {
+            const struct command *command = &groups[i]->commands[j];
+
+            if (strncmp(command->words, word, len) != 0 || command->words[len] != ' ')
+                continue;
+            if (!any)
+                fprintf(stderr, "tavola: \"%s\" needs a second word:\n\n", word);
+            any = true;
+            fprintf(stderr, "  tavola %s%s%s\n      %s\n", command->words, *command->arguments ? " " : "",
+                command->arguments, command->help);
+        }
+    }
+    return any ? COMMAND_MISUSED : COMMAND_OK;
+}
+
 static int complain_unknown(int argc, char **argv)
 {
     const char *names[MOST_COMMANDS];
@@ -69,6 +91,8 @@ static int complain_unknown(int argc, char **argv)
     for (size_t i = 0; i < ARRAY_LEN(groups); i++)
         for (size_t j = 0; j < groups[i]->count && count < MOST_COMMANDS; j++)
             names[count++] = groups[i]->commands[j].words;
+    if (argc == 1 && complain_unfinished(argv[0]) != COMMAND_OK)
+        return COMMAND_MISUSED;
     snprintf(asked, sizeof(asked), "%s%s%s", argv[0], argc > 1 ? " " : "", argc > 1 ? argv[1] : "");
     nearest = config_nearest(asked, names, count);
     if (!nearest)
@@ -97,8 +121,6 @@ int main(int argc, char **argv)
     command = find_command(argc - 1, argv + 1, &words);
     if (!command)
         return complain_unknown(argc - 1, argv + 1);
-    if (command->reads_settings)
-        return command->run(NULL, argc - 1 - words, argv + 1 + words);
     if (!config_start(&client_program, 1, argv, &config, &exit_code))
         return exit_code;
     return command->run(&config, argc - 1 - words, argv + 1 + words);

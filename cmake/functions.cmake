@@ -49,6 +49,21 @@ function(tavola_embed library prefix pattern)
     target_sources(${library} PRIVATE ${out}.c ${out}.h)
 endfunction()
 
+# tavola_known_settings(<library> <table>...): see known_settings.cmake.
+function(tavola_known_settings library)
+    list(TRANSFORM ARGN PREPEND ${CMAKE_SOURCE_DIR}/ OUTPUT_VARIABLE tables)
+    if(TAVOLA_FAILPOINTS)
+        list(APPEND tables ${CMAKE_SOURCE_DIR}/base/failpoint.h)
+    endif()
+    set(out ${GENERATED_DIR}/${library}/known_settings.c)
+    add_custom_command(
+        OUTPUT ${out}
+        COMMAND ${CMAKE_COMMAND} "-DTABLES=${tables}" -DOUT=${out} -P ${CMAKE_SOURCE_DIR}/cmake/known_settings.cmake
+        DEPENDS ${tables} ${CMAKE_SOURCE_DIR}/cmake/known_settings.cmake
+        VERBATIM)
+    target_sources(${library} PRIVATE ${out})
+endfunction()
+
 # tavola_test(<name> <folder> <libraries>...): one check program from tests/<folder>/test_*.c; every file
 # defines `Suite *<file>_suite(void)`. Label and time limit are ctest's.
 function(tavola_test name folder)

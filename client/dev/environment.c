@@ -5,14 +5,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/config.h"
-#include "client/client_config.h"
-#include "client/dev/process.h"
 
-enum { SETTINGS_BYTES = 16384, PATH_BYTES = 4096 };
+enum { PATH_BYTES = 4096 };
 
 extern char **environ;
 
@@ -36,54 +33,14 @@ static const char *path_beside(const char *name, struct arena *arena)
     return arena_format(arena, "%s/%s", own, name).data;
 }
 
-static void split_lines(struct str text, struct arena *arena, struct program *out)
+enum status program_find(const char *name, struct arena *arena, const char **out, struct error *err)
 {
-    size_t lines = 0;
+    const char *path = path_beside(name, arena);
 
-    for (size_t i = 0; i < text.len; i++)
-        lines += text.data[i] == '\n';
-    out->settings = ARENA_ARRAY(arena, const char *, lines + 1);
-    while (text.len > 0) {
-        const char *end = memchr(text.data, '\n', text.len);
-        size_t len = end ? (size_t)(end - text.data) : text.len;
-
-        if (end)
-            out->settings[out->count++] = arena_copy(arena, str_of_bytes(text.data, len)).data;
-        text = str_from(text, len + 1);
-    }
-}
-
-enum status program_open(const char *name, struct arena *arena, struct program *out, struct error *err)
-{
-    struct program program = { .name = name, .path = path_beside(name, arena) };
-    char *argv[] = { (char *)program.path, (char *)"--print-settings", NULL };
-    struct process_plan plan = { .name = name, .argv = argv };
-    char text[SETTINGS_BYTES];
-    enum status status;
-    ssize_t len;
-
-    if (access(program.path, X_OK) != 0)
-        return error_set(err, STATUS_UNAVAILABLE, "%s is not there: build it first", program.path);
-    plan.environment = environment_for(NULL, NULL, 0, arena);
-    plan.output = memfd_create(name, MFD_CLOEXEC);
-    if (plan.output < 0)
-        return error_set(err, STATUS_UNAVAILABLE, "no memory for the settings of %s", name);
-    status = process_run(&plan, err);
-    len = pread(plan.output, text, sizeof(text), 0);
-    close(plan.output);
-    if (status != STATUS_OK)
-        return status;
-    split_lines(str_of_bytes(text, len > 0 ? (size_t)len : 0), arena, &program);
-    *out = program;
+    if (access(path, X_OK) != 0)
+        return error_set(err, STATUS_UNAVAILABLE, "%s is not there: build it first", path);
+    *out = path;
     return STATUS_OK;
-}
-
-bool program_knows(const struct program *program, const char *setting)
-{
-    for (size_t i = 0; i < program->count; i++)
-        if (strcmp(program->settings[i], setting) == 0)
-            return true;
-    return false;
 }
 
 /* ---- environments ---- */
@@ -128,22 +85,20 @@ static char *entry_of(const struct variable *variable, struct arena *arena)
     return (char *)arena_format(arena, "%s=%s", variable->name, variable->value).data;
 }
 
-char **environment_for(
-    const struct program *program, const struct variable *variables, size_t count, struct arena *arena)
+char **environment_for(bool is_own, const struct variable *variables, size_t count, struct arena *arena)
 {
     char **out = new_environment(count, arena);
     size_t used = 0;
 
     for (size_t i = 0; environ[i]; i++) {
         const char *name = name_of(environ[i], arena);
-        bool wanted = is_ours(name) ? program && program_knows(program, name) : is_of_system(name);
+        bool wanted = is_ours(name) ? is_own : is_of_system(name);
 
         if (wanted && !is_given(name, variables, count))
             out[used++] = environ[i];
     }
     for (size_t i = 0; i < count; i++)
-        if (!is_ours(variables[i].name) || (program && program_knows(program, variables[i].name)))
-            out[used++] = entry_of(&variables[i], arena);
+        out[used++] = entry_of(&variables[i], arena);
     return out;
 }
 
@@ -158,30 +113,4 @@ char **environment_with(const struct variable *variables, size_t count, struct a
     for (size_t i = 0; i < count; i++)
         out[used++] = entry_of(&variables[i], arena);
     return out;
-}
-
-enum status environment_check(
-    const struct program *programs, size_t count, struct arena *arena, struct error *err)
-{
-    struct program all = { .settings = NULL };
-    size_t most = client_program.count;
-
-    for (size_t i = 0; i < count; i++)
-        most += programs[i].count;
-    all.settings = ARENA_ARRAY(arena, const char *, most);
-    for (size_t i = 0; i < client_program.count; i++)
-        all.settings[all.count++] = client_program.settings[i].name;
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < programs[i].count; j++)
-            all.settings[all.count++] = programs[i].settings[j];
-    for (size_t i = 0; environ[i]; i++) {
-        const char *name = name_of(environ[i], arena);
-        const char *nearest = config_nearest(name, all.settings, all.count);
-
-        if (is_ours(name) && !program_knows(&all, name))
-            return error_set(err, STATUS_INVALID, "%s is not a setting of any program of the stack%s%s%s%s",
-                name, config_stray_hint(name, strchr(environ[i], '=') + 1), nearest ? "; did you mean " : "",
-                nearest ? nearest : "", nearest ? "?" : "");
-    }
-    return STATUS_OK;
 }

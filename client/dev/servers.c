@@ -107,7 +107,7 @@ static enum status make_cluster(const struct place *place, const char *programs,
     struct process_plan plan = {
         .name = "initdb",
         .argv = initdb,
-        .environment = environment_for(NULL, NULL, 0, arena),
+        .environment = environment_for(false, NULL, 0, arena),
         .log = log_of(place, "postgres", arena),
         .as_postgres = place->as_root,
     };
@@ -163,7 +163,7 @@ enum status postgres_start(const struct place *place, const struct postgres_opti
         struct process_plan plan = {
             .name = "PostgreSQL",
             .argv = argv,
-            .environment = environment_for(NULL, NULL, 0, arena),
+            .environment = environment_for(false, NULL, 0, arena),
             .log = log_of(place, "postgres", arena),
             .as_postgres = place->as_root,
             .stop_signal = SIGINT,   /* "fast": sessions are ended, everything is written */
@@ -242,7 +242,7 @@ enum status redis_start(
         struct process_plan plan = {
             .name = "Redis",
             .argv = argv,
-            .environment = environment_for(NULL, NULL, 0, arena),
+            .environment = environment_for(false, NULL, 0, arena),
             .log = log_of(place, "redis", arena),
             .as_postgres = place->as_root,
             .patience_ms = REDIS_PATIENCE_MS,

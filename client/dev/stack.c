@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "client/dev/environment.h"
 #include "client/dev/servers.h"
 #include "client/health.h"
 #include "store/migrate.h"
@@ -132,7 +133,7 @@ static enum status start_redis(struct stack *stack, struct error *err)
 }
 
 static enum status start_program(
-    struct stack *stack, const struct program *program, enum stack_part part, struct error *err)
+    struct stack *stack, const char *name, const char *path, enum stack_part part, struct error *err)
 {
     struct variable variables[] = {
         { "TAVOLA_POSTGRES", stack->postgres },
@@ -141,19 +142,20 @@ static enum status start_program(
         { "TAVOLA_AUTHENTICATION",
             getenv("TAVOLA_AUTHENTICATION") ? getenv("TAVOLA_AUTHENTICATION") : "none" },
     };
-    char *argv[] = { (char *)program->path, NULL };
+    char *argv[] = { (char *)path, NULL };
     struct process_plan plan = {
-        .name = program->name,
+        .name = name,
         .argv = argv,
-        .environment = environment_for(program, variables, ARRAY_LEN(variables), stack->arena),
-        .log = arena_format(stack->arena, "%s/%s.log", stack->place.log, program->name).data,
+        .environment = environment_for(true, variables, ARRAY_LEN(variables), stack->arena),
+        .log = arena_format(stack->arena, "%s/%s.log", stack->place.log, name).data,
         .patience_ms = DRAIN_PATIENCE_MS,
     };
 
     return process_start(&plan, &stack->parts[part], err);
 }
 
-static enum status start_server(struct stack *stack, struct error *err)
+/* Before anything is started: the others would only be stopped again. */
+static enum status choose_target(struct stack *stack, struct error *err)
 {
     stack->target = stack->options->listen
                         ? stack->options->listen
@@ -161,7 +163,12 @@ static enum status start_server(struct stack *stack, struct error *err)
     if (address_is_taken(stack->target))
         return error_set(err, STATUS_UNAVAILABLE,
             "another program serves on %s already: set TAVOLA_LISTEN to another address", stack->target);
-    TRY(start_program(stack, &stack->server, STACK_SERVER, err));
+    return STATUS_OK;
+}
+
+static enum status start_server(struct stack *stack, struct error *err)
+{
+    TRY(start_program(stack, "tavolad", stack->server_path, STACK_SERVER, err));
     TRY(wait_until(stack, STACK_SERVER, server_serves, err));
     say(stack, "tavolad is ready on %s", stack->target);
     return STATUS_OK;
@@ -169,19 +176,16 @@ static enum status start_server(struct stack *stack, struct error *err)
 
 static enum status find_own_programs(struct stack *stack, struct error *err)
 {
-    struct program both[2];
-
-    TRY(program_open("tavolad", stack->arena, &stack->server, err));
-    TRY(program_open("tavola-worker", stack->arena, &stack->worker, err));
-    both[0] = stack->server;
-    both[1] = stack->worker;
-    return environment_check(both, ARRAY_LEN(both), stack->arena, err);
+    TRY(program_find("tavolad", stack->arena, &stack->server_path, err));
+    return program_find("tavola-worker", stack->arena, &stack->worker_path, err);
 }
 
 static enum status start_parts(struct stack *stack, struct error *err)
 {
     const struct stack_options *options = stack->options;
 
+    if (options->with_server)
+        TRY(choose_target(stack, err));
     rotate_logs(stack);
     TRY(start_postgres(stack, err));
     TRY(start_redis(stack, err));
@@ -190,7 +194,7 @@ static enum status start_parts(struct stack *stack, struct error *err)
     if (options->with_server)
         TRY(start_server(stack, err));
     if (options->with_worker) {
-        TRY(start_program(stack, &stack->worker, STACK_WORKER, err));
+        TRY(start_program(stack, "tavola-worker", stack->worker_path, STACK_WORKER, err));
         say(stack, "tavola-worker has started");
     }
     return STATUS_OK;

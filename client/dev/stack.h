@@ -9,7 +9,6 @@
 #define CLIENT_DEV_STACK_H
 
 #include "base/arena.h"
-#include "client/dev/environment.h"
 #include "client/dev/place.h"
 #include "client/dev/process.h"
 
@@ -28,7 +27,7 @@ struct stack {
     const struct stack_options *options;
     struct arena *arena;
     struct place place;
-    struct program server, worker;
+    const char *server_path, *worker_path;
     struct process parts[STACK_PARTS];
     const char *postgres; /* TAVOLA_POSTGRES */
     const char *redis;    /* TAVOLA_REDIS */

@@ -61,6 +61,13 @@ if TAVOLA_DATA=$work/data "$tavola" dev run >"$work/second" 2>&1; then
     fail "a second stack started in the same folder"
 fi
 grep -q "(pid $supervisor)" "$work/second" || fail "the second stack was not told who holds the folder"
+if TAVOLA_DATA=$work/other TAVOLA_LISTEN=unix:$work/server "$tavola" dev run >"$work/third" 2>&1; then
+    fail "a second server started on the same address"
+fi
+grep -q 'another program serves on' "$work/third" || fail "no word of the taken address"
+if grep -q 'PostgreSQL is ready' "$work/third"; then
+    fail "PostgreSQL was started for a server that has no address"
+fi
 database 'create table kept(x int)'
 kill -KILL "$supervisor"
 wait "$supervisor" || :

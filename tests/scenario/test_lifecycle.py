@@ -49,10 +49,7 @@ class Options(unittest.TestCase):
             "TAVOLA_AUTHENTICATION": "none",
         }
         for name in ("tavolad", "tavola-worker"):
-            mine = dict(settings)
-            if name != "tavolad":
-                del mine["TAVOLA_AUTHENTICATION"]
-            result = run_program(name, "--print-config", settings=mine)
+            result = run_program(name, "--print-config", settings=settings)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertNotIn("hunter2", result.stdout + result.stderr)
             listed = run_program(name, "--print-settings").stdout.split()
@@ -72,8 +69,8 @@ class Options(unittest.TestCase):
             ("tavolad", {"TAVOLA_AUTHENTICATION": ""}, ("TAVOLA_AUTHENTICATION is not set", "none")),
             ("tavolad", {"TAVOLA_POSTGRES": ""}, ("TAVOLA_POSTGRES is not set",)),
             ("tavolad", {"TAVOLA_LOG_LEVEL": "loud"}, ("TAVOLA_LOG_LEVEL", "debug, info, warn, error")),
-            ("tavola-worker", {"TAVOLA_AUTHENTICATION": "none"}, ("TAVOLA_AUTHENTICATION",)),
-            ("tavola-worker", {"TAVOLA_AUTHENTICATION": None, "TAVOLA_VISIBILITY_SECONDS": "-1"}, ("1..3600 s",)),
+            ("tavola-worker", {"TAVOLA_LISTENS": "x"}, ("TAVOLA_LISTENS", "did you mean TAVOLA_LISTEN?")),
+            ("tavola-worker", {"TAVOLA_VISIBILITY_SECONDS": "-1"}, ("1..3600 s",)),
         ):
             with self.subTest(program=name, change=change):
                 settings = {k: v for k, v in {**good, **change}.items() if v is not None}
@@ -81,6 +78,25 @@ class Options(unittest.TestCase):
                 self.assertEqual(result.returncode, 2, result.stderr)
                 for text in texts:
                     self.assertIn(text, result.stderr)
+
+    def test_one_file_of_settings_serves_all_programs(self):
+        names = ("tavolad", "tavola-worker", "tavola")
+        every = {}
+        for name in names:
+            text = run_program(name, "--help").stdout
+            for setting in run_program(name, "--print-settings").stdout.split():
+                own = text.split(f"  {setting}\n")[1].split("\n  TAVOLA_")[0]
+                every[setting] = own.split("default: ")[1].strip() if "default: " in own else ""
+        every.update(TAVOLA_POSTGRES="host=/x", TAVOLA_REDIS="unix:/x", TAVOLA_AUTHENTICATION="none")
+        for name in names:
+            result = run_program(name, "--print-config", settings=every)
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_half_a_command_lists_its_second_words(self):
+        result = run_program("tavola", "dev")
+        self.assertEqual(result.returncode, 2)
+        for words in ("tavola dev run\n", "tavola dev exec ", "tavola dev status\n"):
+            self.assertIn(words, result.stderr)
 
     def test_unknown_options(self):
         for name in ("tavolad", "tavola-worker", "tavola"):
