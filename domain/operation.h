@@ -20,6 +20,7 @@
 #include "domain/catalogue.h"
 #include "domain/entity.h"
 #include "domain/filter.h"
+#include "domain/key_range.h"
 #include "domain/transaction.h"
 
 /* ---- point reads: GetEntity, BatchGetEntities ---- */
@@ -252,6 +253,8 @@ struct operation {
     struct str account;
     struct str table; /* table or index by name, where the kind needs one */
     struct arena *arena;
+    const struct key_range
+        *within;         /* reads and pages: no other entity is there for this caller; NULL: all are */
     int64_t deadline_us; /* clock_monotonic_us; INT64_MAX: none */
     atomic_bool cancelled;
 

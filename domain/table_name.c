@@ -80,3 +80,13 @@ struct str table_name_fold(struct str name, struct arena *arena)
     folded[name.len] = '\0';
     return str_of_bytes(folded, name.len);
 }
+
+bool table_name_is(struct str name, struct str folded)
+{
+    if (name.len != folded.len)
+        return false;
+    for (size_t i = 0; i < name.len; i++)
+        if (lower(name.data[i]) != folded.data[i])
+            return false;
+    return true;
+}

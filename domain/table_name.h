@@ -19,4 +19,7 @@ MUST_USE enum status table_name_check(struct str name, struct error *err);
 /* The name in lower case: what names are compared by. */
 struct str table_name_fold(struct str name, struct arena *arena);
 
+/* Is this, in any case, the name that reads `folded` in lower case? */
+bool table_name_is(struct str name, struct str folded);
+
 #endif

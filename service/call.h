@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "domain/operation.h"
 #include "rpc/server.h"
+#include "service/caller.h"
 #include "service/service.h"
 
 /* The events of a call, as in rpc/server.h; NULL: nothing to do. */
@@ -30,7 +31,8 @@ struct call_events {
 struct call_ctx {
     struct arena *arena; /* of the call */
     struct service *service;
-    struct str account;
+    struct caller caller;
+    struct str account; /* the caller's */
     const ProtobufCMessage *request;
     int64_t page_table_id; /* what the request's page token is bound to; 0: none */
 };
@@ -53,9 +55,6 @@ struct method {
 
 /* Methods that are one operation. */
 extern const struct call_events operation_call_events;
-
-/* Without authentication there is one account. */
-#define SERVICE_ACCOUNT STR_LITERAL("default")
 
 static inline const struct method *call_method(const struct rpc_call *call)
 {

@@ -34,7 +34,6 @@ static void begin(struct rpc_call *call)
     state->begun_us = clock_monotonic_us();
     state->ctx.arena = rpc_call_arena(call);
     state->ctx.service = rpc_call_context(call);
-    state->ctx.account = SERVICE_ACCOUNT;
     atomic_init(&state->operation.cancelled, false);
     rpc_call_set_state(call, state);
 }
@@ -72,13 +71,16 @@ static enum status decode(struct operation_call *state, struct str message, stru
 
     if (atomic_load(&state->ctx.service->draining))
         return error_reason(err, REASON_SERVER_DRAINING, "this server is stopping: call another");
+    TRY(caller_identify(&state->ctx.caller, state->call, err));
     TRY(codec_unpack(state->method->request, message, state->ctx.arena, &request, err));
     state->ctx.request = request;
+    state->ctx.account = state->ctx.caller.access.account;
     operation->account = state->ctx.account;
     operation->arena = state->ctx.arena;
     operation->done = done;
     operation->deadline_us = rpc_call_deadline_us(state->call);
-    return state->method->decode(&state->ctx, operation, err);
+    TRY(state->method->decode(&state->ctx, operation, err));
+    return caller_authorize(&state->ctx.caller, operation, err);
 }
 
 static void on_message(struct rpc_call *call, struct str message)

@@ -11,6 +11,24 @@
 
 enum { MOST_ATTEMPTS = 4 };
 
+/*
+ * Walk only what the caller may see. A position outside that comes from a page read with other credentials.
+ */
+static void narrow(struct row_scan *scan)
+{
+    const struct key_range *range = scan->within;
+
+    if (!range)
+        return;
+    key_range_narrow(range, &scan->filter);
+    if (!scan->has_after || key_range_contains(range, &scan->after))
+        return;
+    if (range->has_low && entity_key_compare(&scan->after, &range->low) < 0)
+        scan->has_after = false;
+    else
+        scan->filter.nothing = true;
+}
+
 static enum status read_rows(
     struct session *session, const struct table *table, struct operation *operation, struct error *err)
 {
@@ -21,12 +39,14 @@ static enum status read_rows(
         .filter = in->filter,
         .has_after = in->has_after,
         .after = in->after,
+        .within = operation->within,
         .chunk = in->limit,
         .arena = operation->arena,
     };
     enum status status = STATUS_OK;
     bool found = true;
 
+    narrow(&scan);
     *out = (struct outcome_page){ .table_id = table->table_id };
     out->entities = ARENA_ARRAY(operation->arena, struct entity, (size_t)in->limit);
     while (found && out->count < (size_t)in->limit && out->stats.bytes_returned < LIMIT_REPLY_BYTES) {

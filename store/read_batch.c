@@ -32,7 +32,8 @@ static void fill(const struct read *read, const PGresult *result, int first)
     for (size_t k = 0; k < in->count; k++) {
         int row = first + (int)k;
 
-        if (PQgetisnull(result, row, 2))
+        if (PQgetisnull(result, row, 2) ||
+            (read->operation->within && !key_range_contains(read->operation->within, &in->keys[k])))
             continue;
         out->found[k] = true;
         out->entities[k] = (struct entity){

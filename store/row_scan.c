@@ -103,7 +103,8 @@ static struct entity copy_row(const struct row_scan *scan, const struct entity_k
 static bool examine(struct row_scan *scan, int row, struct entity *out)
 {
     struct entity_key key = { pg_bytes(scan->result, row, 0), pg_bytes(scan->result, row, 1) };
-    bool wanted = !pg_bool(scan->result, row, 4) && key_filter_matches(&scan->filter, &key);
+    bool wanted = !pg_bool(scan->result, row, 4) && key_filter_matches(&scan->filter, &key) &&
+                  (!scan->within || key_range_contains(scan->within, &key));
 
     key.partition = arena_copy(scan->arena, key.partition);
     key.row = arena_copy(scan->arena, key.row);

@@ -16,9 +16,10 @@ struct row_scan {
     const struct table *table;
     struct key_filter filter;
     bool has_after;
-    struct entity_key after; /* strictly behind this key */
-    int32_t chunk;           /* rows per round trip */
-    struct arena *arena;     /* rows are copied into it */
+    struct entity_key after;        /* strictly behind this key */
+    const struct key_range *within; /* as operation->within */
+    int32_t chunk;                  /* rows per round trip */
+    struct arena *arena;            /* rows are copied into it */
 
     /* How far it has come. */
     int64_t rows_examined, bytes_examined;

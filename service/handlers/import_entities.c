@@ -40,6 +40,7 @@ struct rejection {
 struct import {
     struct rpc_call *call;
     struct service *service;
+    struct caller caller;
     pthread_mutex_t lock;
     enum import_state state;
     bool was_cancelled;
@@ -148,7 +149,8 @@ static void add_entity(struct import *import, size_t index)
 
     *rejection = (struct rejection){ .position = import->position + (int64_t)index, .entity = entity };
     if (codec_write_decode(WRITE_INSERT_OR_REPLACE, entity, NULL, &import->arena, &in->writes[in->count],
-            &rejection->err) != STATUS_OK) {
+            &rejection->err) != STATUS_OK ||
+        access_check_write(&import->caller.access, &in->writes[in->count], &rejection->err) != STATUS_OK) {
         import->rejection_count++;
         return;
     }
@@ -165,7 +167,7 @@ static void decode_chunk(struct import *import)
     struct operation *operation = &import->operation;
 
     operation->kind = OPERATION_WRITE;
-    operation->account = SERVICE_ACCOUNT;
+    operation->account = import->caller.access.account;
     operation->table = import->table;
     operation->arena = &import->arena;
     operation->deadline_us = rpc_call_deadline_us(import->call);
@@ -195,6 +197,10 @@ static bool start_chunk(struct import *import)
         return false;
     }
     decode_chunk(import);
+    if (caller_authorize(&import->caller, &import->operation, &err) != STATUS_OK) {
+        finish(import, &err);
+        return false;
+    }
     if (import->operation.in.write.count == 0) {
         answer(import);
         return false;
@@ -239,6 +245,8 @@ static enum status take_message(struct import *import, struct str message, struc
 {
     ProtobufCMessage *request;
 
+    if (import->table.len == 0)
+        TRY(caller_identify(&import->caller, import->call, err));
     TRY(codec_unpack(
         &tavola__v1__import_entities_request__descriptor, message, &import->arena, &request, err));
     import->request = (const Tavola__V1__ImportEntitiesRequest *)request;
