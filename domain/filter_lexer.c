@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <strings.h>
 
+#include "domain/datetime.h"
 #include "domain/reason.h"
 
 enum status filter_syntax_error(size_t position, const char *what, struct error *err)
@@ -85,55 +86,6 @@ static bool has_form(struct str text, const char *form)
     return true;
 }
 
-static int two_digits(struct str text, size_t at)
-{
-    return (text.data[at] - '0') * 10 + (text.data[at + 1] - '0');
-}
-
-static bool is_clock(struct str text)
-{
-    if (!has_form(slice(text, 0, text.len < 5 ? text.len : 5), "dd:dd"))
-        return false;
-    return two_digits(text, 0) < 24 && two_digits(text, 3) < 60;
-}
-
-/* Nothing, Z, or an offset of hours and minutes. */
-static bool is_zone(struct str text)
-{
-    if (text.len == 0 || (text.len == 1 && text.data[0] == 'Z'))
-        return true;
-    return text.len == 6 && (text.data[0] == '+' || text.data[0] == '-') && is_clock(str_from(text, 1));
-}
-
-/* 2008-07-10, perhaps T00:00, perhaps :00, perhaps .0000000, perhaps a zone. */
-static bool is_datetime(struct str text)
-{
-    struct str rest = str_from(text, 10);
-
-    if (text.len < 10 || !has_form(slice(text, 0, 10), "dddd-dd-dd"))
-        return false;
-    if (two_digits(text, 5) < 1 || two_digits(text, 5) > 12)
-        return false;
-    if (two_digits(text, 8) < 1 || two_digits(text, 8) > 31)
-        return false;
-    if (rest.len == 0)
-        return true;
-    if (rest.data[0] != 'T' || !is_clock(str_from(rest, 1)))
-        return false;
-    rest = str_from(rest, 6);
-    if (char_at(rest, 0) == ':') {
-        if (rest.len < 3 || !has_form(slice(rest, 0, 3), ":dd") || two_digits(rest, 1) > 59)
-            return false;
-        rest = str_from(rest, 3);
-        if (char_at(rest, 0) == '.') {
-            if (!is_digit(char_at(rest, 1)))
-                return false;
-            rest = str_from(rest, skip_digits(rest, 1));
-        }
-    }
-    return is_zone(rest);
-}
-
 static bool word_is(struct str word, const char *what)
 {
     return str_equal(word, str_of(what));
@@ -147,13 +99,18 @@ static bool word_is_folded(struct str word, const char *what)
 static enum status check_quoted(
     struct str prefix, struct str content, size_t position, enum property_type *type, struct error *err)
 {
+    int64_t seconds;
+    int32_t nanos;
+
     if (prefix.len == 0) {
         *type = PROPERTY_STRING;
         return STATUS_OK;
     }
     if (word_is(prefix, "datetime")) {
         *type = PROPERTY_DATETIME;
-        return is_datetime(content) ? STATUS_OK : filter_syntax_error(position, "not an ISO 8601 time", err);
+        return datetime_parse(content, &seconds, &nanos)
+                   ? STATUS_OK
+                   : filter_syntax_error(position, "not an ISO 8601 time", err);
     }
     if (word_is(prefix, "guid")) {
         *type = PROPERTY_GUID;

@@ -1,5 +1,5 @@
 /*
- * filter_lexer.h - filter text as a sequence of words, literals and marks. Used by filter.c only.
+ * filter_lexer.h - filter text as a sequence of words, literals and marks. Used by filter_parse.c only.
  */
 #ifndef DOMAIN_FILTER_LEXER_H
 #define DOMAIN_FILTER_LEXER_H

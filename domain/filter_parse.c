@@ -11,16 +11,17 @@ struct parser {
     struct lexer lexer;
     struct lexeme ahead;
     struct arena *arena;
+    size_t end; /* where the last lexeme taken ends */
     int depth;
     int comparisons;
 };
 
 /* ---- parsing ---- */
 
-static enum status refuse_limit(
+enum status filter_refuse_limit(
     const char *what, int limit, int64_t actual, size_t position, struct error *err)
 {
-    error_reason(err, REASON_INVALID_INPUT, "filter: %s, at most %d are allowed", what, limit);
+    error_reason(err, REASON_INVALID_INPUT, "filter: too many %s, at most %d are allowed", what, limit);
     error_add_meta_int(err, "limit", limit);
     error_add_meta_int(err, "actual", actual);
     error_add_meta_int(err, "position", (int64_t)position);
@@ -70,6 +71,7 @@ static bool is_arithmetic(const struct lexeme *lexeme)
 
 static enum status advance(struct parser *parser, struct error *err)
 {
+    parser->end = parser->lexer.at;
     return lexer_next(&parser->lexer, &parser->ahead, err);
 }
 
@@ -83,8 +85,8 @@ static enum status expect(struct parser *parser, enum lexeme_kind kind, const ch
 static enum status enter(struct parser *parser, struct error *err)
 {
     if (++parser->depth > LIMIT_FILTER_DEPTH)
-        return refuse_limit("too many nested parentheses and nots", LIMIT_FILTER_DEPTH, parser->depth,
-            parser->ahead.position, err);
+        return filter_refuse_limit(
+            "nested parentheses and nots", LIMIT_FILTER_DEPTH, parser->depth, parser->ahead.position, err);
     return STATUS_OK;
 }
 
@@ -182,8 +184,8 @@ static enum status parse_comparison(struct parser *parser, struct node **out, st
         struct node *comparison = new_node(parser, NODE_COMPARISON, parser->ahead);
 
         if (++parser->comparisons > LIMIT_FILTER_COMPARISONS)
-            return refuse_limit("too many comparisons", LIMIT_FILTER_COMPARISONS, parser->comparisons,
-                parser->ahead.position, err);
+            return filter_refuse_limit(
+                "comparisons", LIMIT_FILTER_COMPARISONS, parser->comparisons, parser->ahead.position, err);
         TRY(advance(parser, err));
         TRY(parse_sum(parser, &right, err));
         add_child(comparison, *out);
@@ -193,14 +195,26 @@ static enum status parse_comparison(struct parser *parser, struct node **out, st
     return STATUS_OK;
 }
 
+static enum status parse_negated(struct parser *parser, struct node **out, struct error *err);
+
+/* With what stands around it: the last to set the source is the outermost pair of parentheses. */
 static enum status parse_not(struct parser *parser, struct node **out, struct error *err)
 {
-    struct node *node, *operand;
+    size_t begin = parser->ahead.position;
 
-    if (!lexeme_is_word(&parser->ahead, "not"))
-        return parse_comparison(parser, out, err);
+    if (lexeme_is_word(&parser->ahead, "not"))
+        TRY(parse_negated(parser, out, err));
+    else
+        TRY(parse_comparison(parser, out, err));
+    (*out)->source = str_of_bytes(parser->lexer.text.data + begin, parser->end - begin);
+    return STATUS_OK;
+}
+
+static enum status parse_negated(struct parser *parser, struct node **out, struct error *err)
+{
+    struct node *node = new_node(parser, NODE_NOT, parser->ahead), *operand;
+
     TRY(enter(parser, err));
-    node = new_node(parser, NODE_NOT, parser->ahead);
     TRY(advance(parser, err));
     TRY(parse_not(parser, &operand, err));
     add_child(node, operand);
@@ -251,13 +265,19 @@ static enum status parse_all(struct parser *parser, struct node **out, struct er
     return expect(parser, LEXEME_END, "the filter should end here, or go on with 'and' or 'or'", err);
 }
 
+enum status filter_check_size(struct str text, struct error *err)
+{
+    if (text.len <= LIMIT_FILTER_BYTES)
+        return STATUS_OK;
+    return filter_refuse_limit("bytes", LIMIT_FILTER_BYTES, (int64_t)text.len, LIMIT_FILTER_BYTES, err);
+}
+
 enum status filter_parse(struct str text, struct arena *arena, struct node **out, struct error *err)
 {
     struct parser parser = { .lexer = { .text = text }, .arena = arena };
     size_t bad;
 
-    if (text.len > LIMIT_FILTER_BYTES)
-        return refuse_limit("too many bytes", LIMIT_FILTER_BYTES, (int64_t)text.len, LIMIT_FILTER_BYTES, err);
+    TRY(filter_check_size(text, err));
     if (!text_check(text, NULL, &bad))
         return filter_syntax_error(bad, "not UTF-8", err);
     return parse_all(&parser, out, err);

@@ -1,5 +1,5 @@
 /*
- * filter_parse.h - filter text to a tree, in full. Used by filter.c only.
+ * filter_parse.h - filter text to a tree, in full. Used by filter_compile.c only.
  *
  *   or         = and { "or" and }
  *   and        = not { "and" not }
@@ -31,6 +31,7 @@ enum node_kind {
 struct node {
     enum node_kind kind;
     struct lexeme lexeme; /* the operator, name or literal */
+    struct str source;    /* of an operand of not, and, or: its text with the parentheses around it */
     struct node *first, *last, *next;
 };
 
@@ -39,6 +40,13 @@ struct node {
  * STATUS_INVALID  INVALID_INPUT with `position`: a syntax error; too long, too deep, too many comparisons
  */
 MUST_USE enum status filter_parse(struct str text, struct arena *arena, struct node **out, struct error *err);
+
+/* STATUS_INVALID  INVALID_INPUT: over LIMIT_FILTER_BYTES */
+MUST_USE enum status filter_check_size(struct str text, struct error *err);
+
+/* Refuse what is too many: "too many <what>"; position is where it goes too far. */
+enum status filter_refuse_limit(
+    const char *what, int limit, int64_t actual, size_t position, struct error *err);
 
 static inline bool lexeme_is_word(const struct lexeme *lexeme, const char *word)
 {

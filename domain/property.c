@@ -54,19 +54,26 @@ bool property_next(struct str *rest, struct property *out)
     return true;
 }
 
-bool property_find(struct property_list list, struct str name, struct property *out)
+bool property_seek(struct str *rest, struct str name, struct property *out)
 {
+    struct str after = *rest;
     struct raw raw;
 
-    while (take_raw(&list.bytes, &raw)) {
+    while (take_raw(&after, &raw)) {
         int order = str_compare(raw.name, name);
 
-        if (order == 0)
-            return read_raw(&raw, out);
         if (order > 0)
             return false;
+        *rest = after;
+        if (order == 0)
+            return read_raw(&raw, out);
     }
     return false;
+}
+
+bool property_find(struct property_list list, struct str name, struct property *out)
+{
+    return property_seek(&list.bytes, name, out);
 }
 
 static char *put(char *out, struct str bytes)

@@ -74,6 +74,12 @@ MUST_USE enum status property_list_parse(const struct str *slices, size_t count,
  */
 bool property_next(struct str *rest, struct property *out);
 
+/*
+ * Go on in such a walk to the property with this name, over all that come before it. false: it is not there,
+ * and the walk stands at what comes after it. So a walk for ascending names passes the list once.
+ */
+bool property_seek(struct str *rest, struct str name, struct property *out);
+
 /* Find one by name; false when it is not there. */
 bool property_find(struct property_list list, struct str name, struct property *out);
 

@@ -1,4 +1,4 @@
-#include "domain/filter.h"
+#include "domain/key_filter.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -343,10 +343,10 @@ START_TEST(random_ranges_match_what_their_comparisons_match)
 }
 END_TEST
 
-Suite *test_filter_suite(void)
+Suite *test_key_filter_suite(void)
 {
-    Suite *suite = suite_create("filter");
-    TCase *tc = tcase_create("filter");
+    Suite *suite = suite_create("key_filter");
+    TCase *tc = tcase_create("key_filter");
 
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_loop_test(tc, key_comparisons_become_ranges, 0, ARRAY_LEN(range_cases));
