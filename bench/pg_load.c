@@ -2,6 +2,7 @@
  * pg_load.c - what libpq alone gets out of the database: the ceilings of batches and pages.
  *
  *   bench_pg_load get    CONNECTIONS SECONDS FIRST COUNT   one row by its key at a time
+ *   bench_pg_load gets   CONNECTIONS SECONDS FIRST COUNT   array statements of 64 keys
  *   bench_pg_load upsert CONNECTIONS SECONDS FIRST COUNT   array statements of 64 rows of bench_rows
  *   bench_pg_load range  CONNECTIONS SECONDS FIRST COUNT   pages of 1000 rows, all columns
  *
@@ -22,11 +23,11 @@
 
 enum {
     CONNECTIONS_MAX = 16,
-    UPSERT_ROWS = 64,
+    ARRAY_ROWS = 64,
     PAGE_ROWS = 1000,
     PROPERTY_BYTES = 250,
     KEYS_PER_PARTITION = 100,
-    ARRAY_BYTES = UPSERT_ROWS * (PROPERTY_BYTES + 4) + 64,
+    ARRAY_BYTES = ARRAY_ROWS * (PROPERTY_BYTES + 4) + 64,
     SAMPLES_MAX = 1000000,
     OID_INT8 = 20,
     OID_TEXT = 25,
@@ -123,7 +124,7 @@ static void array_begin(struct array *array, uint32_t element_type)
     put_int4(array, 1); /* dimensions */
     put_int4(array, 0); /* no nulls */
     put_int4(array, element_type);
-    put_int4(array, UPSERT_ROWS);
+    put_int4(array, ARRAY_ROWS);
     put_int4(array, 1); /* the first index */
 }
 
@@ -142,27 +143,52 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Sorted, so that two connections cannot deadlock; each key once, as ON CONFLICT demands. */
-static void choose_keys(struct load *load, long keys[UPSERT_ROWS])
+static void choose_keys(struct load *load, long keys[ARRAY_ROWS])
 {
-    long stride = load->count / UPSERT_ROWS;
+    long stride = load->count / ARRAY_ROWS;
 
-    for (int i = 0; i < UPSERT_ROWS; i++)
+    for (int i = 0; i < ARRAY_ROWS; i++)
         keys[i] = load->first + i * stride + rand_r(&load->seed) % stride;
-    qsort(keys, UPSERT_ROWS, sizeof(keys[0]), by_value);
+    qsort(keys, ARRAY_ROWS, sizeof(keys[0]), by_value);
+}
+
+static int ask_by_keys(struct load *load)
+{
+    struct array partitions, rows;
+    long keys[ARRAY_ROWS];
+    PGresult *result;
+
+    choose_keys(load, keys);
+    array_begin(&partitions, OID_TEXT);
+    array_begin(&rows, OID_TEXT);
+    for (int i = 0; i < ARRAY_ROWS; i++) {
+        char partition[32], row[32];
+        int lengths[2];
+
+        key_texts(keys[i], partition, row, lengths);
+        array_put(&partitions, partition, lengths[0]);
+        array_put(&rows, row, lengths[1]);
+    }
+    const char *parameters[2] = { partitions.bytes, rows.bytes };
+    const int lengths[2] = { partitions.size, rows.size };
+    result = run(load, 2, parameters, lengths);
+    require(PQntuples(result) == ARRAY_ROWS, "a key is not there");
+    PQclear(result);
+    return ARRAY_ROWS;
 }
 
 static int ask_upsert(struct load *load)
 {
     static const char properties[PROPERTY_BYTES];
     struct array partitions, rows, stamps, values;
-    long keys[UPSERT_ROWS];
+    long keys[ARRAY_ROWS];
 
     choose_keys(load, keys);
     array_begin(&partitions, OID_TEXT);
     array_begin(&rows, OID_TEXT);
     array_begin(&stamps, OID_INT8);
     array_begin(&values, OID_BYTEA);
-    for (int i = 0; i < UPSERT_ROWS; i++) {
+    for (int i = 0; i < ARRAY_ROWS; i++) {
         char partition[32], row[32];
         uint64_t stamp = htobe64((uint64_t)now_ns());
         int lengths[2];
@@ -176,7 +202,7 @@ static int ask_upsert(struct load *load)
     const char *parameters[4] = { partitions.bytes, rows.bytes, stamps.bytes, values.bytes };
     const int lengths[4] = { partitions.size, rows.size, stamps.size, values.size };
     PQclear(run(load, 4, parameters, lengths));
-    return UPSERT_ROWS;
+    return ARRAY_ROWS;
 }
 
 static const struct mode modes[] = {
@@ -184,6 +210,11 @@ static const struct mode modes[] = {
         "select version, ts, properties from bench_rows "
         "where table_id = 1 and partition_key = $1::text and row_key = $2::text and bucket = 0",
         ask_by_key },
+    { "gets",
+        "select u.n, e.version, e.ts, e.properties from unnest($1::text[], $2::text[]) with ordinality u(p, "
+        "r, n) "
+        "join bench_rows e on e.table_id = 1 and e.partition_key = u.p and e.row_key = u.r and e.bucket = 0",
+        ask_by_keys },
     { "range",
         "select partition_key, row_key, version, ts, dead, properties from bench_rows "
         "where table_id = 1 and (partition_key, row_key) >= ($1::text, $2::text) "
@@ -253,7 +284,7 @@ int main(int argc, char **argv)
     uint64_t rows = 0;
 
     require(connections > 0 && connections <= CONNECTIONS_MAX,
-        "needs get|upsert|range CONNECTIONS SECONDS FIRST COUNT");
+        "needs get|gets|upsert|range CONNECTIONS SECONDS FIRST COUNT");
     for (int i = 0; i < connections; i++) {
         loads[i] = (struct load){ .mode = mode,
             .seed = (unsigned)now_ns() + (unsigned)i,

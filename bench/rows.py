@@ -1,64 +1,65 @@
-"""The rows of the table: what is compared with what, and what must come out."""
+"""Judging: what is compared with what, what came out, as a table and as JSON.
+
+A measurement has a name and gives figures, once per round. A row compares one figure with another of the same round,
+or with a bound; the median of the rounds' ratios counts.
+"""
 
 import dataclasses
+import json
+import os
 import statistics
+
+WORST = 1e9  # the ratio of a row with "<=" that could not be measured; with ">=" it is 0
 
 
 @dataclasses.dataclass
 class Row:
     name: str
     value: tuple  # measurement, figure
-    against: tuple
+    against: tuple | float  # the same, or a bound
     sense: str = ">="
     must: float | None = None
     aim: float | None = None
     unit: str = "1/s"
     plus: tuple | None = None  # added to what it is compared with
+    note: str = ""  # printed beside the verdict
+
+    @property
+    def sources(self):
+        return [source for source in (self.value, self.against, self.plus) if isinstance(source, tuple)]
 
 
-_RATE = "rate"
-_PGBENCH = ("pgbench upsert", _RATE)
-_ARRAYS = ("libpq upsert", _RATE)
+class Results:
+    """What the measurements saw, and which of them failed."""
 
-ROWS = [
-    Row("Get / echo, h2load 8x8", ("get h2load", _RATE), ("echo h2load", _RATE), must=0.75, aim=0.95),
-    Row("Get / echo, 64 in flight", ("get 64", _RATE), ("echo 64", _RATE), must=0.8, aim=1.0),
-    Row("Get / echo, 64 in flight, Zipf", ("get 64 zipf", _RATE), ("echo 64", _RATE)),
-    Row("Get / echo, 64 in flight, one key", ("get 64 hot", _RATE), ("echo 64", _RATE)),
-    Row("server CPU per Get / echo", ("get 64", "server_us"), ("echo 64", "server_us"), "<=", 1.2, 1.0, "us"),
-    Row("server CPU per Get / echo, h2load", ("get h2load", "server_us"), ("echo h2load", "server_us"), "<=", unit="us"),
-    Row("PostgreSQL CPU per Get / pgbench", ("get 64", "postgres_us"), ("pgbench get", "postgres_us"), "<=", 0.25, 0.18, "us"),
-    Row("Get, one in flight / echo + libpq", ("get 1", "p50_us"), ("echo 1", "p50_us"), "<=", 1.25, 1.05, "us",
-        plus=("libpq get 1", "p50_us")),
-    Row("InsertOrReplace, 256 in flight / pgbench", ("upsert 256", _RATE), _PGBENCH, must=2.5, aim=4),
-    Row("InsertOrReplace, 64 in flight / the same", ("upsert 64", _RATE), _PGBENCH),
-    Row("InsertOrReplace, 64, Zipf / the same", ("upsert 64 zipf", _RATE), _PGBENCH),
-    Row("InsertOrReplace, 64, one key / the same", ("upsert 64 hot", _RATE), _PGBENCH),
-    Row("Replace, If-Match, 256 / the same", ("replace 256", _RATE), _PGBENCH, must=1.5, aim=3),
-    Row("Replace, If-Match, 64 / the same", ("replace 64", _RATE), _PGBENCH),
-    Row("Insert, 256 / the same", ("insert 256", _RATE), _PGBENCH, must=1.5, aim=3),
-    Row("InsertOrReplace, one index, 256 / the same", ("upsert indexed", _RATE), _PGBENCH, must=1.3, aim=2.5),
-    Row("EGT of 100, entities / libpq arrays", ("batch", _RATE), _ARRAYS, must=0.5, aim=0.8),
-    Row("Import, entities / libpq arrays", ("import", _RATE), _ARRAYS, must=0.5, aim=0.9),
-    Row("Query pages of 1000, rows / libpq", ("pages", _RATE), ("libpq range", _RATE), must=0.4, aim=0.7),
-    Row("worker, index entries / libpq arrays", ("worker", _RATE), _ARRAYS),
-]
+    def __init__(self):
+        self.seen = {}
+        self.errors = {}
+
+    def take(self, name, measure):
+        """Measure once more; what has failed is not tried again. False: it failed."""
+        if name in self.errors:
+            return True
+        try:
+            seen = measure()
+            self.seen.setdefault(name, []).append(seen)
+        except Exception as error:  # pylint: disable=broad-except # whatever it was: the other rows go on
+            self.errors[name] = f"{type(error).__name__}: {error}"
+        return name not in self.errors
+
+    def median(self, name, figure="rate"):
+        if name not in self.seen or name in self.errors:
+            raise RuntimeError(f"{name} was not measured")
+        return statistics.median(one[figure] for one in self.seen[name])
 
 
 @dataclasses.dataclass
 class Judged:
     row: Row
-    values: list
-    againsts: list
-    ratio: float
-
-    @property
-    def value(self):
-        return statistics.median(self.values)
-
-    @property
-    def against_value(self):
-        return statistics.median(self.againsts)
+    value: float = 0
+    against_value: float = 0
+    ratio: float = 0
+    error: str | None = None
 
     def holds(self, bound):
         return self.ratio >= bound if self.row.sense == ">=" else self.ratio <= bound
@@ -69,59 +70,94 @@ class Judged:
 
     @property
     def verdict(self):
+        if self.error:
+            return "FAILED"
         if self.row.must is None:
             return "-"
         if self.missed:
             return "MISSED"
-        return "aim" if self.holds(self.row.aim) else "must"
+        return "aim" if self.row.aim is not None and self.holds(self.row.aim) else "must"
 
     def as_json(self):
-        against = self.row.against[0] + (f" + {self.row.plus[0]}" if self.row.plus else "")
-        return {
-            "name": self.row.name,
+        row = self.row
+        against = row.against[0] if isinstance(row.against, tuple) else "bound"
+        fields = {
+            "name": row.name,
             "value": round(self.value, 3),
-            "unit": self.row.unit,
-            "against": against,
+            "unit": row.unit,
+            "against": against + (f" + {row.plus[0]}" if row.plus else ""),
             "against_value": round(self.against_value, 3),
             "ratio": round(self.ratio, 4),
-            "sense": self.row.sense,
-            "must": self.row.must,
-            "aim": self.row.aim,
+            "sense": row.sense,
+            "must": row.must,
+            "aim": row.aim,
         }
+        return fields | ({"error": self.error} if self.error else {})
 
 
-def _figures(results, source):
-    return [seen[source[1]] for seen in results[source[0]]]
+def _figures(results, source, rounds):
+    return [seen[source[1]] for seen in results.seen[source[0]]] if isinstance(source, tuple) else [source] * rounds
 
 
 def judge(row, results):
-    values = _figures(results, row.value)
-    againsts = _figures(results, row.against)
+    """None: nobody wanted it measured."""
+    for source in row.sources:
+        if source[0] in results.errors:
+            worst = 0 if row.sense == ">=" else WORST
+            return Judged(row, ratio=worst, error=f"{source[0]}: {results.errors[source[0]]}")
+    if any(source[0] not in results.seen for source in row.sources):
+        return None
+    values = _figures(results, row.value, 0)
+    againsts = _figures(results, row.against, len(values))
     if row.plus:
-        againsts = [a + b for a, b in zip(againsts, _figures(results, row.plus))]
-    ratios = [value / against for value, against in zip(values, againsts)]
-    return Judged(row, values, againsts, statistics.median(ratios))
+        againsts = [a + b for a, b in zip(againsts, _figures(results, row.plus, 0))]
+    if min(againsts) <= 0:
+        return Judged(row, ratio=0 if row.sense == ">=" else WORST, error=f"{row.against}: nothing to compare with")
+    ratio = statistics.median(value / against for value, against in zip(values, againsts))
+    return Judged(row, statistics.median(values), statistics.median(againsts), ratio)
 
 
-def _spread(values):
-    return f"{min(values):,.0f}..{max(values):,.0f}"
+# ---- for people ----
+
+_COLUMNS = (("rate", "1/s", 11, 0), ("server_us", "server us", 10, 1), ("postgres_us", "postgres", 9, 1),
+            ("client_us", "client", 8, 1), ("p50_us", "p50 us", 9, 0), ("p99_us", "p99 us", 9, 0),
+            ("p999_us", "p99.9 us", 9, 0))
 
 
-def print_table(judged, results):
-    print(f"{'measured':34} {'median':>9} {'spread':>19} {'server':>8} {'postgres':>8} {'client':>7} {'p50':>7} {'p99':>7}")
-    print(f"{'':34} {'1/s':>9} {'':>19} {'us/op':>8} {'us/op':>8} {'us/op':>7} {'us':>7} {'us':>7}")
-    for name, seen in results.items():
-        rates = [one["rate"] for one in seen]
-        cells = [
-            f"{statistics.median(one[key] for one in seen):.1f}" if key in seen[0] else "-"
-            for key in ("server_us", "postgres_us", "cpu_us", "p50_us", "p99_us")
-        ]
-        print(f"{name:34} {statistics.median(rates):9,.0f} {_spread(rates):>19} "
-              f"{cells[0]:>8} {cells[1]:>8} {cells[2]:>7} {cells[3]:>7} {cells[4]:>7}")
-    print()
-    print(f"{'compared':42} {'value':>10} {'against':>10} {'ratio':>7}    {'must':>5} {'aim':>5}  verdict")
+def _spread(seen):
+    rates = [one["rate"] for one in seen if "rate" in one]
+    return f"{min(rates):,.0f}..{max(rates):,.0f}" if rates else "-"
+
+
+def print_measured(results):
+    print(f"{'measured':40}" + "".join(f"{title:>{width}}" for _, title, width, _ in _COLUMNS) + "  spread 1/s")
+    for name, seen in results.seen.items():
+        cells = ""
+        for key, _, width, digits in _COLUMNS:
+            known = [one[key] for one in seen if key in one]
+            cells += f"{statistics.median(known):{width},.{digits}f}" if known else f"{'-':>{width}}"
+        print(f"{name:40}{cells}  {_spread(seen)}")
+
+
+def print_judged(judged):
+    print(f"\n{'compared':58} {'value':>13} {'against':>13} {'ratio':>8}    {'must':>5} {'aim':>5}  verdict")
     for one in judged:
         row = one.row
         bounds = [f"{bound:g}" if bound is not None else "" for bound in (row.must, row.aim)]
-        print(f"{row.name:42} {one.value:10,.1f} {one.against_value:10,.1f} {one.ratio:7.2f} {row.sense} "
-              f"{bounds[0]:>5} {bounds[1]:>5}  {one.verdict}")
+        ratio = "-" if one.error else f"{one.ratio:.3f}"
+        note = f"  {row.note}" if row.note else ""
+        print(f"{row.name:58} {one.value:13,.1f} {one.against_value:13,.1f} {ratio:>8} {row.sense} "
+              f"{bounds[0]:>5} {bounds[1]:>5}  {one.verdict}{note}")
+    for text in dict.fromkeys(one.error for one in judged if one.error):
+        print(f"failed: {text}")
+
+
+def write_json(path, judged, keep):
+    """keep: rows of other names that are in the file already stay."""
+    rows = [one.as_json() for one in judged]
+    if keep and os.path.exists(path):
+        names = {row["name"] for row in rows}
+        with open(path, encoding="utf-8") as file:
+            rows = [row for row in json.load(file) if row["name"] not in names] + rows
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(rows, file, indent=1)

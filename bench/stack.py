@@ -1,16 +1,17 @@
-"""The parts that are measured, as children of the bench, and what CPU they have used.
+"""The parts that are measured, as children of the bench, and what CPU and memory they have used.
 
 PostgreSQL and Redis are those of `tavola dev exec`, found in TAVOLA_POSTGRES and TAVOLA_REDIS.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 import time
 
 _TICKS = os.sysconf("SC_CLK_TCK")
-_PATIENCE = 30  # seconds
+_PATIENCE = 60  # seconds
 
 
 def _stat(pid):
@@ -25,7 +26,8 @@ def _stat(pid):
 
 
 def cpu_of(pid):
-    return _stat(pid)[1]
+    stat = _stat(pid)
+    return stat[1] if stat else 0
 
 
 def cpu_of_family(pid):
@@ -44,65 +46,79 @@ class Stack:
         self.programs = programs
         self.folder = tempfile.mkdtemp(prefix="tavola-bench-")
         self.children = {}
+        self.starts = {}  # how each child was started
+        self.targets = {}
         self.postgres = os.environ["TAVOLA_POSTGRES"]
         self.postmaster = int(self.sql("select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)"))
+        if self.sql("show fsync") != "on" or self.sql("show synchronous_commit") != "on":
+            raise RuntimeError("PostgreSQL does not write durably: there is nothing to measure here")
 
     # ---- children ----
 
-    def _environment(self, **settings):
+    def environment(self, **settings):
         plain = {name: value for name, value in os.environ.items() if not name.startswith("TAVOLA_")}
         return plain | {"TAVOLA_POSTGRES": self.postgres} | settings
 
     def program(self, name):
         return os.path.join(self.programs, name)
 
-    def migrate(self):
-        subprocess.run([self.program("tavola"), "migrate"], env=self._environment(), stdout=subprocess.DEVNULL, check=True)
+    def migrate(self, **settings):
+        subprocess.run([self.program("tavola"), "migrate"], env=self.environment(**settings), stdout=subprocess.DEVNULL,
+                       check=True)
 
-    def _start(self, name, command, environment, awaited):
-        """Started, and what follows `awaited` in its output."""
+    def start(self, name, command, environment, awaited, prefix=()):
+        """Start it and wait for what it says; its target follows if that ends with a space."""
+        self.starts[name] = (command, environment, awaited, prefix)
         path = f"{self.folder}/{name}.log"
         with open(path, "w", encoding="utf-8") as log:
             child = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "TERM", *command], env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
-            )
+                ["setpriv", "--pdeathsig", "TERM", *prefix, *command], env=environment, stdin=subprocess.DEVNULL,
+                stdout=log, stderr=log)
         self.children[name] = child
         end = time.monotonic() + _PATIENCE
         while time.monotonic() < end and child.poll() is None:
             with open(path, encoding="utf-8", errors="replace") as log:
                 for line in log:
                     if awaited in line and line.endswith("\n"):
-                        return line.split(awaited)[1].split()[0] if awaited.endswith(" ") else ""
+                        if awaited.endswith(" "):
+                            self.targets[name] = line.split(awaited)[1].split()[0].rstrip(",;")
+                        return
             time.sleep(0.02)
         with open(path, encoding="utf-8", errors="replace") as log:
             raise RuntimeError(f"{name} does not start:\n{log.read()}")
 
-    def start_server(self):
-        settings = {name: value for name, value in os.environ.items() if name.endswith("_THREADS")}
-        environment = self._environment(
-            TAVOLA_REDIS=os.environ["TAVOLA_REDIS"],
-            TAVOLA_LISTEN="127.0.0.1:0",
-            TAVOLA_AUTHENTICATION="none",
-            **settings,
-        )
-        self.target = self._start("tavolad", [self.program("tavolad")], environment, "listening on ").rstrip(",;")
+    def start_server(self, name="tavolad", prefix=(), **settings):
+        """Ready when it returns; TAVOLA_..._THREADS of the caller reach it."""
+        threads = {key: value for key, value in os.environ.items() if key.endswith("_THREADS")}
+        plain = {"TAVOLA_REDIS": os.environ["TAVOLA_REDIS"], "TAVOLA_LISTEN": "127.0.0.1:0",
+                 "TAVOLA_AUTHENTICATION": "none"}
+        self.start(name, [self.program("tavolad")], self.environment(**plain | threads | settings), "listening on ",
+                   prefix)
+        self.wait_until_serving(name)
 
-    def start_echo(self, threads, reply_bytes):
+    def wait_until_serving(self, name):
+        environment = self.environment(TAVOLA_TARGET=self.targets[name])
+        environment.pop("TAVOLA_POSTGRES")
+        end = time.monotonic() + _PATIENCE
+        while subprocess.run([self.program("tavola"), "health"], env=environment, capture_output=True,
+                             check=False).returncode:
+            if time.monotonic() > end:
+                raise RuntimeError(f"{name} does not become ready")
+            time.sleep(0.05)
+
+    def start_echo(self, name, threads, reply_bytes):
         command = [self.program("../bench/bench_echo_server"), str(threads), str(reply_bytes)]
-        self.echo_target = self._start("echo", command, self._environment(), "listening on ")
+        self.start(name, command, self.environment(), "listening on ")
 
-    def start_worker(self):
-        environment = self._environment(TAVOLA_REDIS=os.environ["TAVOLA_REDIS"])
+    def start_worker(self, **settings):
+        environment = self.environment(TAVOLA_REDIS=os.environ["TAVOLA_REDIS"], **settings)
         self.children["worker"] = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "TERM", self.program("tavola-worker")],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+            ["setpriv", "--pdeathsig", "TERM", self.program("tavola-worker")], env=environment,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def stop(self, name):
         child = self.children.pop(name, None)
+        self.starts.pop(name, None)
         if child and child.poll() is None:
             child.terminate()
             try:
@@ -111,6 +127,13 @@ class Stack:
                 child.kill()
                 child.wait()
 
+    def revive(self):
+        """After a measurement that failed: servers that have ended are started again, a worker is stopped."""
+        self.stop("worker")
+        for name, child in list(self.children.items()):
+            if child.poll() is not None and name in self.starts:
+                self.start(name, *self.starts[name])
+
     def close(self):
         for name in list(self.children):
             self.stop(name)
@@ -118,11 +141,14 @@ class Stack:
 
     # ---- the database ----
 
-    def sql(self, text):
-        command = ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", text, self.postgres]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    def sql(self, text, database=None):
+        command = ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", text, database or self.postgres]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"psql: {done.stderr.strip()}")
+        return done.stdout.strip()
 
-    # ---- CPU ----
+    # ---- CPU and memory ----
 
     def cpu(self, name):
         """Seconds so far; 0 for what is not running."""
@@ -130,3 +156,19 @@ class Stack:
             return cpu_of_family(self.postmaster)
         child = self.children.get(name)
         return cpu_of(child.pid) if child else 0
+
+    def _memory(self, name, field):
+        with open(f"/proc/{self.children[name].pid}/status", encoding="utf-8") as file:
+            return int(re.search(rf"{field}:\s+(\d+) kB", file.read())[1]) * 1024
+
+    def memory(self, name):
+        """Resident bytes."""
+        return self._memory(name, "VmRSS")
+
+    def peak_memory(self, name):
+        """The most resident bytes since forget_peak."""
+        return self._memory(name, "VmHWM")
+
+    def forget_peak(self, name):
+        with open(f"/proc/{self.children[name].pid}/clear_refs", "w", encoding="utf-8") as file:
+            file.write("5")

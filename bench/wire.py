@@ -5,7 +5,8 @@ A field is a number and a value: bytes or text, an int (varint), or a list of fi
 
 import random
 
-# Keys are numbers of one width: a request is a template into which they are written.
+# Keys are numbers of one width: a request is a template into which they are written. bench_lag writes into
+# its templates, too.
 FIRST, COUNT = 10_000_000, 100_000
 KEYS_PER_PARTITION = 100
 _SOME_KEY, _SOME_PARTITION = "r99999999", "p999999"
@@ -38,10 +39,10 @@ def _string_property(name, text):
     return (15, [(1, name), (2, [(1, text)])])
 
 
-def _entity():
-    """About 300 bytes in a reply: seven properties, the first of which an index reads."""
+def _entity(size=24):
+    """Seven properties, the first of which an index reads; with 24 bytes in the others about 300 in a reply."""
     properties = [_string_property("Color", _SOME_VALUE)]
-    properties += [_string_property(f"Prop{i}", "x" * 24) for i in range(6)]
+    properties += [_string_property(f"Prop{i}", "x" * size) for i in range(6)]
     return [(1, _SOME_PARTITION), (2, _SOME_KEY), *properties]
 
 
@@ -54,8 +55,8 @@ def _at(template, key, value=0):
 # ---- which keys ----
 
 
-def uniform(count, rng=random):
-    return [FIRST + rng.randrange(COUNT) for _ in range(count)]
+def uniform(count, among=COUNT, rng=random):
+    return [FIRST + rng.randrange(among) for _ in range(count)]
 
 
 def zipf(count, rng=random):
@@ -76,15 +77,17 @@ def each(first, count, rng=random):
 
 # ---- requests ----
 
+LARGE = 3300  # bytes of a property of an entity of 20 kB
+
 
 def get(table, keys):
     template = message((1, table), (2, [(1, _SOME_PARTITION), (2, _SOME_KEY)]))
     return (_at(template, key) for key in keys)
 
 
-def write(table, keys, first_value=0):
+def write(table, keys, first_value=0, size=24):
     """Insert, InsertOrReplace, and Replace, whose precondition bench_load adds. No two have the same value."""
-    template = message((1, table), (2, _entity()))
+    template = message((1, table), (2, _entity(size)))
     return (_at(template, key, value) for value, key in enumerate(keys, first_value))
 
 
@@ -103,20 +106,41 @@ def import_(table, keys, size=1000):
         yield message((1, table)) + b"".join(_at(one, key) for key in part)
 
 
-def query(table, keys):
-    """Pages of 1000 from some key's partition on."""
+def import_partition(table, partition, keys, size=1000):
+    """The same, all of it in one partition, a name as long as any."""
+    one = message((2, _entity())).replace(_SOME_PARTITION.encode(), partition.encode())
+    for begin in range(0, len(keys), size):
+        yield message((1, table)) + b"".join(_at(one, key) for key in keys[begin : begin + size])
+
+
+def query(table, keys, among=COUNT, filter_more=""):
+    """Pages of 1000 from each key's partition on."""
     for key in keys:
-        partition = min(key, FIRST + COUNT - 2000) // KEYS_PER_PARTITION
-        yield message((1, [(1, table), (2, f"PartitionKey ge 'p{partition}'")]), (2, 1000))
+        partition = min(key, FIRST + among - 2000) // KEYS_PER_PARTITION
+        yield message((1, [(1, table), (2, f"PartitionKey ge 'p{partition}'{filter_more}")]), (2, 1000))
+
+
+def query_filter(table, text):
+    return [message((1, [(1, table), (2, text)]), (2, 1000))]
+
+
+def lookup(index):
+    """By a value that bench_lag writes in."""
+    return [message((1, index), (2, [(1, _SOME_VALUE)]), (5, 1))]
+
+
+def probe(table):
+    """An entity whose key and value bench_lag writes in."""
+    return [message((1, table), (2, _entity()))]
 
 
 def create_table(name):
     return [message((1, name))]
 
 
-def create_index(name, table):
-    """COPY, by a property."""
-    return [message((1, [(1, name), (2, table), (3, 1), (5, [(2, "Color")]), (8, 1)]))]
+def create_index(name, table, properties=("Color",)):
+    """COPY, in another partition."""
+    return [message((1, [(1, name), (2, table), (3, 1), *[(5, [(2, one)]) for one in properties], (8, 1)]))]
 
 
 def save(path, requests):

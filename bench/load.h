@@ -1,0 +1,106 @@
+/*
+ * load.h - what the parts of bench_load share: the load, its requests (load_requests.c) and its calls
+ * (load_calls.c). The program and its options are in load.c.
+ */
+#ifndef BENCH_LOAD_H
+#define BENCH_LOAD_H
+
+#include <grpc/grpc.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { ETAG_BYTES = 64, CALLS_MAX = 8192, SAMPLES_MAX = 4000000 };
+
+struct request {
+    const uint8_t *bytes;
+    size_t size;
+    bool under_way; /* with if-match: its ETag is not known */
+    size_t etag_size;
+    uint8_t etag[ETAG_BYTES];
+};
+
+/* As asked for on the command line; see load.c. */
+struct load_options {
+    const char *target, *method, *file;
+    int in_flight;
+    double seconds;
+    bool once, if_match, request_id, stream, drain, lenient, hold;
+    int connections;
+    double rate;  /* calls per second; 0: a closed loop */
+    int patience; /* milliseconds a call may take; 0: any */
+    const char *authority_file;
+};
+
+struct channel {
+    grpc_channel *core;
+    void *method;
+};
+
+enum event { EVENT_REPLY, EVENT_STATUS, EVENT_COUNT };
+
+struct load;
+
+struct call {
+    struct load *load;
+    struct channel *channel;
+    struct call *next_free; /* open loop */
+    grpc_call *core;
+    struct request *request;
+    int64_t due_ns; /* when it was sent, or should have been */
+    bool failed;
+    int batches; /* under way; of streams of replies */
+    grpc_byte_buffer *reply;
+    grpc_metadata_array initial, trailing;
+    grpc_status_code status;
+    grpc_slice details;
+    struct tag {
+        struct call *call;
+        enum event event;
+    } tags[EVENT_COUNT];
+};
+
+struct load {
+    const struct load_options *options;
+    struct channel *channels;
+    grpc_completion_queue *queue;
+    grpc_metadata *headers;
+    size_t header_count;
+    struct request *requests;
+    size_t request_count, next;
+    uint64_t ids; /* given out as request_id */
+    int64_t begin_ns, end_ns;
+    struct call *calls;
+
+    pthread_mutex_t lock; /* open loop: of what is between here and `samples` */
+    pthread_cond_t freed;
+    struct call *free;
+    bool pacing;
+
+    int open;
+    uint64_t done, failed, reply_bytes;
+    uint32_t *samples; /* microseconds */
+    size_t sample_count;
+    bool complained;
+};
+
+void require(bool condition, const char *what);
+int64_t now_ns(void);
+
+/* ---- load_requests.c ---- */
+
+void load_requests_read(struct load *load);
+/* The next request; NULL: there is none, or no time. */
+struct request *load_requests_next(struct load *load);
+/* With what its options add. The caller destroys it. */
+grpc_byte_buffer *load_requests_message(struct load *load, const struct request *request);
+/* Keep what the next message needs from this reply. */
+void load_requests_learn(struct request *request, grpc_byte_buffer *reply);
+
+/* ---- load_calls.c ---- */
+
+void load_calls_connect(struct load *load);
+/* Until the time, or the requests, are over and every call has ended. */
+void load_calls_run(struct load *load);
+
+#endif

@@ -1,0 +1,110 @@
+"""The programs that make load, what they saw, and what CPU it cost.
+
+Every load gives a dict: rate (1/s), server_us, postgres_us and client_us (CPU per operation of the server that was
+asked, of PostgreSQL with all its processes, and of the load itself), and what the load says: p50_us, p99_us, ...
+"""
+
+import os
+import re
+import resource
+import subprocess
+import time
+
+import wire
+
+SERVICE = "/tavola.v1.EntityService/"
+ECHO = "/bench.Echo/Echo"
+
+
+def _words(text):
+    """name value name value ... on the last line of what a load prints"""
+    words = text.splitlines()[-1].split()
+    return {name: float(value) for name, value in zip(words[::2], words[1::2])}
+
+
+def _checked(command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{os.path.basename(command[0])}: {(done.stderr or done.stdout).strip()[-500:]}")
+    return done.stdout
+
+
+def _children_cpu():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+class Loads:
+    def __init__(self, stack, seconds):
+        self.stack = stack
+        self.seconds = seconds
+
+    def measured(self, run, operations, server):
+        """run() gives what it saw; operations is the name of their number in there."""
+        parts = {"server_us": lambda: self.stack.cpu(server), "postgres_us": lambda: self.stack.cpu("postgres"),
+                 "client_us": _children_cpu}
+        before = {name: cpu() for name, cpu in parts.items()}
+        seen = run()
+        client = parts["client_us"]()
+        time.sleep(0.1)  # connections that were just closed have backends that are just ending
+        for name, cpu in parts.items():
+            used = (client if name == "client_us" else cpu()) - before[name]
+            seen[name] = used * 1e6 / seen[operations]
+        return seen | {"rate": seen[operations] / seen["seconds"]}
+
+    # ---- gRPC, with the C core ----
+
+    def command(self, method, path, in_flight, *options, server="tavolad", seconds=None):
+        """bench_load (see load.c) as a command."""
+        method = method if method.startswith("/") else SERVICE + method
+        seconds = seconds or self.seconds
+        return [self.stack.program("../bench/bench_load"), self.stack.targets[server], method, path, str(in_flight),
+                str(seconds), *options]
+
+    def run(self, *arguments, **named):
+        return _words(_checked(self.command(*arguments, **named)))
+
+    def call(self, *arguments, server="tavolad", **named):
+        return self.measured(lambda: self.run(*arguments, server=server, **named), "calls", server)
+
+    def lag(self, seconds, probes, write, lookup):
+        """Probes, each writing an entity and looking for its entry (see lag.c)."""
+        command = [self.stack.program("../bench/bench_lag"), self.stack.targets["tavolad"], str(seconds), str(probes)]
+        return _words(_checked([*command, write, lookup]))
+
+    # ---- programs nobody here wrote ----
+
+    def run_h2load(self, server, method, path, reply_bytes):
+        command = ["h2load", "-t1", "-c8", "-m8", "-D", str(max(1, round(self.seconds))), "-d", path]
+        command += ["-H", "content-type: application/grpc", "-H", "te: trailers"]
+        text = _checked([*command, f"http://{self.stack.targets[server]}{method}"])
+        done = int(re.search(r"requests: (\d+) total", text)[1])
+        succeeded = int(re.search(r"(\d+) succeeded", text)[1])
+        data = int(re.search(r"\((\d+)\) data", text)[1])
+        # gRPC says OK or not in the trailers, which h2load does not look at: an error would have no data.
+        if succeeded < done or data < done * reply_bytes:
+            raise RuntimeError(f"h2load saw failures:\n{text}")
+        return {"calls": done, "seconds": float(re.search(r"finished in ([\d.]+)s", text)[1])}
+
+    def h2load(self, server, method, path, reply_bytes):
+        return self.measured(lambda: self.run_h2load(server, method, path, reply_bytes), "calls", server)
+
+    def run_pgbench(self, script):
+        command = ["pgbench", "-n", "-M", "prepared", "-c8", "-j1", "-T", str(max(1, round(self.seconds))), "-f", script]
+        text = _checked([*command, self.stack.postgres])
+        done = int(re.search(r"actually processed: (\d+)", text)[1])
+        return {"calls": done, "seconds": done / float(re.search(r"tps = ([\d.]+)", text)[1])}
+
+    def pgbench(self, script):
+        return self.measured(lambda: self.run_pgbench(script), "calls", "none")
+
+    # ---- ceilings of database and queue ----
+
+    def libpq(self, mode, connections):
+        command = [self.stack.program("../bench/bench_pg_load"), mode, str(connections), str(self.seconds)]
+        command += [str(wire.FIRST), str(wire.COUNT - 1000)]
+        return self.measured(lambda: _words(_checked(command)), "rows", "none")
+
+    def queue(self, mode):
+        command = [self.stack.program("../bench/bench_queue_load"), mode, str(self.seconds)]
+        return self.measured(lambda: _words(_checked(command)), "messages", "none")

@@ -1,0 +1,208 @@
+"""The service on a database of its own: tables, requests, and everything that is measured once per round."""
+
+import os
+import time
+
+import wire
+from loads import ECHO
+
+INDEXED_KEYS = 15_000  # written per round to the table with an index, then carried over by the worker
+SCANNED_KEYS = 10_000  # of the partition that is filtered
+INSERT_KEYS = 120_000  # per round: enough for every machine we know
+WORKER_PATIENCE = 120  # seconds
+
+_TABLES = ("Bench", "Large", "Scanned", "Indexed", "Indexed5")
+_INDEXES = [("ByColor", "Indexed", ["Color"])]
+_INDEXES += [(f"ByColor{i}", "Indexed5", ["Color", f"Prop{i}"]) for i in range(5)]
+
+
+def _pgbench_scripts(table, bytes_):
+    """Get and upsert of the same rows in a table of the same shape, as anybody would write them."""
+    keys = f"\\set k random({wire.FIRST}, {wire.FIRST + wire.COUNT - 1})\n\\set p :k / {wire.KEYS_PER_PARTITION}\n"
+    get = f"""select version, ts, properties from {table}
+where table_id = 1 and partition_key = 'p' || :p and row_key = 'r' || :k and bucket = 0;
+"""
+    upsert = f"""insert into {table} as e (table_id, partition_key, row_key, bucket, version, ts, properties)
+values (1, 'p' || :p, 'r' || :k, 0, 1, 1, '\\x{"78" * bytes_}'::bytea)
+on conflict (table_id, partition_key, row_key, bucket) do update
+set version = e.version + 1, ts = e.ts + 1, properties = excluded.properties returning version, ts;
+"""
+    return keys + get, keys + upsert
+
+
+class Product:
+    def __init__(self, stack, loads):
+        self.stack = stack
+        self.loads = loads
+        self.threads = int(os.environ.get("TAVOLA_RPC_THREADS", "1"))
+        self.next_insert = wire.FIRST + wire.COUNT
+        self.next_value = 0  # of the property that is indexed: one that stays causes no work
+
+    # ---- setting up ----
+
+    def file(self, name, requests):
+        return wire.save(f"{self.stack.folder}/{name}", requests)
+
+    def text(self, name, content):
+        path = f"{self.stack.folder}/{name}"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(content)
+        return path
+
+    def once(self, method, requests, in_flight=1, *options):
+        return self.loads.run(method, self.file("once", requests), in_flight, "once", *options, seconds=300)
+
+    def create(self, tables, indexes=()):
+        for name in tables:
+            self.once("/tavola.v1.TableService/CreateTable", wire.create_table(name))
+        for name, table, properties in indexes:
+            self.once("/tavola.v1.IndexService/CreateIndex", wire.create_index(name, table, properties))
+        if indexes:
+            self.stack.start_worker()
+            self.wait_for("select count(*) from indexes where state <> 3")
+            self.stack.stop("worker")
+
+    def prepare(self):
+        self.stack.migrate()
+        self.stack.start_server()
+        self.create(_TABLES, _INDEXES)
+        self.make_requests()
+        keys = list(range(wire.FIRST, wire.FIRST + wire.COUNT))
+        self.once("ImportEntities", wire.import_("Bench", keys), 2, "stream")
+        self.once("ImportEntities", wire.import_partition("Scanned", "p000000", keys[:SCANNED_KEYS]), 1, "stream")
+        self.once("InsertOrReplaceEntity", wire.write("Large", range(wire.FIRST, wire.FIRST + 1000), size=wire.LARGE), 64)
+        self.copy("bench_rows", "Bench")
+        self.copy("large_rows", "Large")
+        self.stack.sql("vacuum analyze")
+        self.stack.sql("checkpoint")
+        self.reply_bytes = self.reply_of(self.get_hot)
+        self.stack.start_echo("echo", self.threads, self.reply_bytes)
+        self.stack.start_echo("echo large", self.threads, self.reply_of(self.get_large))
+
+    def reply_of(self, path):
+        return round(self.loads.run("GetEntity", path, 1, "once", seconds=1)["reply_bytes"])
+
+    def copy(self, rows, table):
+        """The table's rows once more, for what we are compared with."""
+        columns = "partition_key, row_key, version, ts, properties"
+        self.stack.sql(
+            f"create table {rows} (like entities including all) with (fillfactor = 85);"
+            f"insert into {rows} (bucket, table_id, {columns}) select 0, 1, {columns}"
+            f" from entities where table_id = (select table_id from tables where name = '{table}')")
+
+    def make_requests(self):
+        some = 20_000
+        keys = wire.uniform(some)
+        self.import_all = self.file("import", wire.import_("Bench", range(wire.FIRST, wire.FIRST + wire.COUNT)))
+        self.get_hot = self.file("get-hot", wire.get("Bench", wire.hot(1)))
+        self.get_uniform = self.file("get-uniform", wire.get("Bench", keys))
+        self.get_zipf = self.file("get-zipf", wire.get("Bench", wire.zipf(some)))
+        self.get_large = self.file("get-large", wire.get("Large", wire.uniform(1000, 1000)))
+        self.upsert_uniform = self.file("upsert-uniform", wire.write("Bench", keys))
+        self.upsert_zipf = self.file("upsert-zipf", wire.write("Bench", wire.zipf(some)))
+        self.upsert_hot = self.file("upsert-hot", wire.write("Bench", wire.hot(some)))
+        self.upsert_large = self.file("upsert-large", wire.write("Large", wire.uniform(1000, 1000), size=wire.LARGE))
+        self.replace = self.file("replace", wire.write("Bench", wire.each(wire.FIRST, some)))
+        self.batches = self.file("batches", wire.batch("Bench", 300))
+        self.queries = self.file("queries", wire.query("Bench", wire.uniform(500)))
+        self.scan = self.file("scan", wire.query("Bench", range(wire.FIRST, wire.FIRST + wire.COUNT, 1000)))
+        self.filtered = self.file("filtered", wire.query_filter("Scanned", "PartitionKey eq 'p000000' and Prop0 eq 'absent'"))
+        self.pgbench_get, self.pgbench_upsert = [
+            self.text(f"pgbench-{i}", script) for i, script in enumerate(_pgbench_scripts("bench_rows", 250))]
+        self.pgbench_large = self.text("pgbench-large", _pgbench_scripts("large_rows", 20_000)[1].replace(
+            f"{wire.FIRST + wire.COUNT - 1})", f"{wire.FIRST + 999})"))
+
+    def wait_for(self, count_query):
+        """Until the query counts nothing any more: [(time, count)]."""
+        samples = []
+        end = time.monotonic() + WORKER_PATIENCE
+        while time.monotonic() < end:
+            samples.append((time.monotonic(), int(self.stack.sql(count_query))))
+            if samples[-1][1] == 0:
+                return samples
+            time.sleep(0.1)
+        raise RuntimeError(f"after {WORKER_PATIENCE} s there are still {samples[-1][1]}: {count_query}")
+
+    # ---- loads that need some care ----
+
+    def insert(self):
+        path = self.file("insert", wire.write("Bench", wire.each(self.next_insert, INSERT_KEYS)))
+        self.next_insert += INSERT_KEYS
+        try:
+            return self.loads.call("InsertEntity", path, 256, "once")
+        finally:
+            self.stack.sql(f"delete from entities where row_key >= 'r{wire.FIRST + wire.COUNT}'"
+                           " and table_id = (select table_id from tables where name = 'Bench')")
+            self.stack.sql("vacuum entities")
+
+    def indexed(self, table, keys):
+        """Every key once, with a new value: as many entries to write, and to remove from the second round on."""
+        path = self.file("indexed", wire.write(table, wire.each(wire.FIRST, keys), self.next_value))
+        self.next_value += keys
+        return self.loads.call("InsertOrReplaceEntity", path, 256, "once", seconds=60)
+
+    def worker(self, keys, entries_per_key=1):
+        """What `indexed` has left to do, from the worker's first commit on."""
+        count = "select count(*) from intents"
+        open_ = int(self.stack.sql(count))
+        if open_ != keys:
+            raise RuntimeError(f"{open_} intents are open before the worker starts, not {keys}")
+        postgres = self.stack.cpu("postgres")
+        self.stack.start_worker()
+        samples = [(time.monotonic(), keys), *self.wait_for(count)]
+        idle = [sample for sample in samples if sample[1] == keys]
+        seconds = samples[-1][0] - idle[-1][0]
+        entries = keys * entries_per_key
+        used = {"server_us": self.stack.cpu("worker"), "postgres_us": self.stack.cpu("postgres") - postgres}
+        self.stack.stop("worker")
+        return {"rate": entries / seconds} | {name: value * 1e6 / entries for name, value in used.items()}
+
+    @staticmethod
+    def per_entity(seen, entities):
+        """Of calls for so many entities each; latencies stay those of calls."""
+        cpu = {name: seen[name] / entities for name in ("server_us", "postgres_us", "client_us")}
+        return seen | cpu | {"rate": seen["rate"] * entities}
+
+    def measurements(self):
+        """In the order of a round: a ceiling stands beside what is compared with it."""
+        loads, call = self.loads, self.loads.call
+        get, upsert = "GetEntity", "InsertOrReplaceEntity"
+        method = f"/tavola.v1.EntityService/{get}"
+        return {
+            "echo h2load": lambda: loads.h2load("echo", ECHO, self.get_hot, self.reply_bytes),
+            "get h2load": lambda: loads.h2load("tavolad", method, self.get_hot, self.reply_bytes),
+            "echo 64": lambda: call(ECHO, self.get_uniform, 64, server="echo"),
+            "get 64": lambda: call(get, self.get_uniform, 64),
+            "get 64 zipf": lambda: call(get, self.get_zipf, 64),
+            "get 64 hot": lambda: call(get, self.get_hot, 64),
+            "echo 64 large": lambda: call(ECHO, self.get_uniform, 64, server="echo large"),
+            "get 64 large": lambda: call(get, self.get_large, 64),
+            "pgbench get": lambda: loads.pgbench(self.pgbench_get),
+            "echo 1": lambda: call(ECHO, self.get_uniform, 1, server="echo"),
+            "get 1": lambda: call(get, self.get_uniform, 1),
+            "libpq get 1": lambda: loads.libpq("get", 1),
+            "libpq get arrays": lambda: loads.libpq("gets", 2),
+            "pgbench upsert": lambda: loads.pgbench(self.pgbench_upsert),
+            "upsert 1": lambda: call(upsert, self.upsert_uniform, 1),
+            "upsert 64": lambda: call(upsert, self.upsert_uniform, 64),
+            "upsert 256": lambda: call(upsert, self.upsert_uniform, 256),
+            "upsert 64 zipf": lambda: call(upsert, self.upsert_zipf, 64),
+            "upsert 64 hot": lambda: call(upsert, self.upsert_hot, 64),
+            "pgbench upsert large": lambda: loads.pgbench(self.pgbench_large),
+            "upsert 64 large": lambda: call(upsert, self.upsert_large, 64),
+            "replace 64": lambda: call("ReplaceEntity", self.replace, 64, "if-match"),
+            "replace 256": lambda: call("ReplaceEntity", self.replace, 256, "if-match"),
+            "insert 256": self.insert,
+            "upsert indexed": lambda: self.indexed("Indexed", INDEXED_KEYS),
+            "worker": lambda: self.worker(INDEXED_KEYS),
+            "upsert indexed 5": lambda: self.indexed("Indexed5", INDEXED_KEYS // 3),
+            "worker 5": lambda: self.worker(INDEXED_KEYS // 3, 5),
+            "libpq upsert": lambda: loads.libpq("upsert", 2),
+            "batch": lambda: self.per_entity(call("ExecuteBatch", self.batches, 8), 100),
+            "import": lambda: self.per_entity(call("ImportEntities", self.import_all, 2, "stream"), 1000),
+            "libpq range": lambda: loads.libpq("range", 2),
+            "pages": lambda: self.per_entity(call("QueryEntities", self.queries, 2), 1000),
+            "filtered scan": lambda: self.per_entity(call("QueryEntities", self.filtered, 2), SCANNED_KEYS),
+            "redis stream": lambda: loads.queue("raw"),
+            "queue": lambda: loads.queue("queue"),
+        }
