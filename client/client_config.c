@@ -16,6 +16,36 @@ static const struct config_setting settings[] = {
         .help = "the server to talk to",
     },
     {
+        .name = "TAVOLA_CA",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct client_config, ca),
+        .help = "file in PEM with the certificates that vouch for the server: talk TLS to it",
+    },
+    {
+        .name = "TAVOLA_CERT",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct client_config, certificate),
+        .help = "file in PEM with our own certificate, for a server that asks for one",
+    },
+    {
+        .name = "TAVOLA_KEY",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct client_config, key),
+        .help = "file in PEM with the key of TAVOLA_CERT",
+    },
+    {
+        .name = "TAVOLA_TOKEN",
+        .type = CONFIG_SECRET,
+        .offset = offsetof(struct client_config, token),
+        .help = "bearer token to send with every call",
+    },
+    {
+        .name = "TAVOLA_TOKEN_FILE",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct client_config, token_file),
+        .help = "file that holds the bearer token, in place of TAVOLA_TOKEN",
+    },
+    {
         .name = "TAVOLA_POSTGRES",
         .type = CONFIG_SECRET,
         .offset = offsetof(struct client_config, postgres),

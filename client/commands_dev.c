@@ -95,6 +95,7 @@ static int run_stack(const struct client_config *config, int argc, char **argv)
 {
     const char *listen = getenv("TAVOLA_LISTEN");
     struct stack_options options = {
+        .client = config,
         .shared_buffers = "256MB",
         .listen = listen && *listen ? listen : DEFAULT_LISTEN,
         .with_server = true,
@@ -168,6 +169,7 @@ static int exec_command(const struct client_config *config, int argc, char **arg
 {
     const char *listen = getenv("TAVOLA_LISTEN");
     struct stack_options options = {
+        .client = config,
         .shared_buffers = "64MB",
         .listen = listen && *listen ? listen : NULL,
     };
@@ -177,7 +179,6 @@ static int exec_command(const struct client_config *config, int argc, char **arg
     int exit_code;
     int i = 0;
 
-    (void)config;
     for (; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--with-server") == 0)
             options.with_server = true;

@@ -40,7 +40,7 @@ static int run_health(const struct client_config *config, int argc, char **argv)
     (void)argv;
     if (argc != 0)
         return command_misused("health", "");
-    if (health_check(config->target, HEALTH_TIMEOUT_MS, &err) == STATUS_OK) {
+    if (health_check(config, HEALTH_TIMEOUT_MS, &err) == STATUS_OK) {
         printf("%s answers SERVING\n", config->target);
         return COMMAND_OK;
     }

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/wire.h"
-#include "rpc/channel.h"
+#include "client/connect.h"
 
 enum { FIELD_STATUS = 1, HEALTH_SERVING = 1 };
 
@@ -21,7 +21,7 @@ static bool says_serving(struct str reply)
     return serving;
 }
 
-enum status health_check(const char *target, int64_t timeout_ms, struct error *err)
+enum status health_check(const struct client_config *config, int64_t timeout_ms, struct error *err)
 {
     struct rpc_channel *channel;
     struct rpc_status ended;
@@ -29,14 +29,14 @@ enum status health_check(const char *target, int64_t timeout_ms, struct error *e
     struct str reply;
     enum status status = STATUS_OK;
 
-    TRY(rpc_channel_open(target, &channel, err));
+    TRY(client_connect(config, &channel, err));
     arena_init(&arena);
     rpc_channel_call(channel, "/grpc.health.v1.Health/Check", STR_EMPTY, timeout_ms, &arena, &reply, &ended);
     if (ended.code != 0)
         status = error_set(
-            err, STATUS_UNAVAILABLE, "%s: code %d, %.*s", target, ended.code, STR_ARG(ended.message));
+            err, STATUS_UNAVAILABLE, "%s: code %d, %.*s", config->target, ended.code, STR_ARG(ended.message));
     else if (!says_serving(reply))
-        status = error_set(err, STATUS_UNAVAILABLE, "%s answers NOT_SERVING", target);
+        status = error_set(err, STATUS_UNAVAILABLE, "%s answers NOT_SERVING", config->target);
     arena_cleanup(&arena);
     rpc_channel_close(channel);
     return status;

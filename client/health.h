@@ -8,11 +8,13 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "client/client_config.h"
 
 /*
  * STATUS_OK           the server answered SERVING
+ * STATUS_INVALID      see client_connect
  * STATUS_UNAVAILABLE  it did not answer in time, or NOT_SERVING; the message says which
  */
-MUST_USE enum status health_check(const char *target, int64_t timeout_ms, struct error *err);
+MUST_USE enum status health_check(const struct client_config *config, int64_t timeout_ms, struct error *err);
 
 #endif

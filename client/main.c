@@ -16,9 +16,23 @@ int command_misused(const char *words, const char *arguments)
     return COMMAND_MISUSED;
 }
 
+/* Options in front of the command, each a setting under another name. */
+static const struct option {
+    const char *name;
+    const char *setting;
+    const char *value;
+} options[] = {
+    { "--target", "TAVOLA_TARGET", "ADDRESS" },
+    { "--ca", "TAVOLA_CA", "FILE" },
+    { "--cert", "TAVOLA_CERT", "FILE" },
+    { "--key", "TAVOLA_KEY", "FILE" },
+    { "--token-file", "TAVOLA_TOKEN_FILE", "FILE" },
+};
+
 static void print_help(void)
 {
-    printf("tavola - %s\n\nusage: tavola COMMAND [ARGUMENT...]\n       tavola --help | --version | "
+    printf("tavola - %s\n\nusage: tavola [OPTION VALUE]... COMMAND [ARGUMENT...]\n       tavola --help | "
+           "--version | "
            "--print-config | --print-settings\n",
         client_program.summary);
     for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
@@ -30,6 +44,9 @@ static void print_help(void)
                 command->help);
         }
     }
+    printf("\nOptions, in place of settings:\n\n");
+    for (size_t i = 0; i < ARRAY_LEN(options); i++)
+        printf("  %s %s\n      %s\n", options[i].name, options[i].value, options[i].setting);
     printf("\n");
     config_print_settings_help(&client_program);
 }
@@ -105,13 +122,37 @@ static int complain_unknown(int argc, char **argv)
     return COMMAND_MISUSED;
 }
 
+static const struct option *find_option(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(options); i++)
+        if (strcmp(options[i].name, name) == 0)
+            return &options[i];
+    return NULL;
+}
+
+/* How many of the arguments were options and their values. An option wins over the environment. */
+static int take_options(int argc, char **argv)
+{
+    const struct option *option;
+    int taken = 0;
+
+    while (taken + 1 < argc && (option = find_option(argv[taken]))) {
+        setenv(option->setting, argv[taken + 1], 1);
+        taken += 2;
+    }
+    return taken;
+}
+
 int main(int argc, char **argv)
 {
     struct client_config config;
     const struct command *command;
     int exit_code;
     int words;
+    int taken = take_options(argc - 1, argv + 1);
 
+    argv += taken;
+    argc -= taken;
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
         print_help();
         return argc < 2 ? COMMAND_MISUSED : COMMAND_OK;

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "rpc/tls.h"
 
 struct rpc_channel;
 struct rpc_stream;
@@ -24,6 +25,13 @@ struct rpc_status {
 
 /* target: "127.0.0.1:50051" or "unix:/path". Proxies from the environment are not used. */
 MUST_USE enum status rpc_channel_open(const char *target, struct rpc_channel **out, struct error *err);
+
+/*
+ * The same over TLS (tls NULL: plain text), sending a bearer token with every call (NULL: none). A token is
+ * for TLS, loopback and Unix sockets only: STATUS_INVALID elsewhere, and when a file of tls cannot be used.
+ */
+MUST_USE enum status rpc_channel_open_with(const char *target, const struct rpc_client_tls *tls,
+    const char *token, struct rpc_channel **out, struct error *err);
 void rpc_channel_close(struct rpc_channel *channel);
 
 /* Wait until the channel is connected or the time is over; false: it is not. */

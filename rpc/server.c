@@ -46,6 +46,7 @@ struct rpc_server {
     pthread_t threads[THREADS_MAX];
     int thread_count;
     int port;
+    struct tls_files *tls; /* NULL: plain text */
 };
 
 /* ---- the queue ---- */
@@ -154,20 +155,32 @@ static bool unix_socket_is_busy(const char *listen_address)
     return is_busy;
 }
 
-static enum status bind_address(struct rpc_server *server, const char *address, struct error *err)
+static enum status make_credentials(struct rpc_server *server, const struct rpc_server_tls *tls,
+    grpc_server_credentials **out, struct error *err)
 {
+    if (tls)
+        return tls_server_credentials(tls, &server->tls, out, err);
+    *out = grpc_insecure_server_credentials_create();
+    return STATUS_OK;
+}
+
+static enum status bind_address(
+    struct rpc_server *server, const struct rpc_options *options, struct error *err)
+{
+    const char *address = options->listen;
     bool is_unix = strncmp(address, "unix:", strlen("unix:")) == 0;
-    grpc_server_credentials *plain;
+    grpc_server_credentials *credentials;
     int port = 0;
 
     if (!is_unix || !unix_socket_is_busy(address)) {
-        plain = grpc_insecure_server_credentials_create();
-        port = grpc_server_add_http2_port(server->host.core, address, plain);
-        grpc_server_credentials_release(plain);
+        TRY(make_credentials(server, options->tls, &credentials, err));
+        port = grpc_server_add_http2_port(server->host.core, address, credentials);
+        grpc_server_credentials_release(credentials);
     }
     if (port == 0)
         return error_set(err, STATUS_UNAVAILABLE,
-            "cannot listen on %s: the address is in use, malformed, or not one of this host", address);
+            "cannot listen on %s: the address is in use, malformed, or not one of this host%s", address,
+            options->tls ? "; or the certificate and the key do not belong together" : "");
     server->port = is_unix ? 0 : port;
     return STATUS_OK;
 }
@@ -238,7 +251,7 @@ enum status rpc_server_start(const struct rpc_options *options, struct rpc_serve
         return error_set(
             err, STATUS_INVALID, "%d threads: 1 to %d are allowed", options->threads, THREADS_MAX);
     server = server_new(options);
-    status = bind_address(server, options->listen, err);
+    status = bind_address(server, options, err);
     grpc_server_start(server->host.core);
     if (status == STATUS_OK) {
         arm_all(server);
@@ -315,6 +328,7 @@ void rpc_server_stop(struct rpc_server *server, int64_t grace_ms)
         pthread_join(server->threads[i], NULL);
     grpc_completion_queue_destroy(host->queue);
     grpc_server_destroy(host->core);
+    tls_files_free(server->tls);
     grpc_shutdown();
     pthread_cond_destroy(&host->changed);
     pthread_mutex_destroy(&host->lock);

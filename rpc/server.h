@@ -28,6 +28,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "rpc/tls.h"
 
 struct rpc_server;
 struct rpc_call;
@@ -62,6 +63,7 @@ struct rpc_options {
     const char *listen; /* "127.0.0.1:50051", "[::1]:0", "unix:/path" */
     int threads;        /* queue threads, 1..64 */
     size_t receive_bytes;
+    const struct rpc_server_tls *tls; /* NULL: plain text */
     const struct rpc_method *methods; /* must outlive the server */
     size_t method_count;
     struct rpc_events events;
@@ -70,6 +72,7 @@ struct rpc_options {
 
 /*
  * Bind and start. STATUS_UNAVAILABLE: the address is in use or not ours; the message names it.
+ * STATUS_INVALID: the files of tls cannot be used.
  */
 MUST_USE enum status rpc_server_start(
     const struct rpc_options *options, struct rpc_server **out, struct error *err);

@@ -88,10 +88,12 @@ static void start_store(struct server *server, const struct service_config *conf
 
 static enum status start_rpc(struct server *server, const struct service_config *config, struct error *err)
 {
+    const struct rpc_server_tls tls = { config->tls_certificate, config->tls_key, config->tls_client_ca };
     const struct rpc_options options = {
         .listen = config->listen,
         .threads = (int)config->rpc_threads,
         .receive_bytes = LIMIT_RECEIVE_BYTES,
+        .tls = config->tls_certificate ? &tls : NULL,
         .methods = methods_for_rpc(&server->arena),
         .method_count = method_count,
         .events = methods_events,
@@ -198,6 +200,18 @@ static bool address_is_allowed(const struct service_config *config)
     return false;
 }
 
+/* Half of the files would mean plain text, or callers without certificates, where somebody wanted more. */
+static bool tls_is_whole(const struct service_config *config)
+{
+    bool is_whole = !config->tls_certificate == !config->tls_key;
+
+    if (is_whole && (config->tls_certificate || !config->tls_client_ca))
+        return true;
+    fprintf(stderr, "tavolad: TAVOLA_TLS_CERT and TAVOLA_TLS_KEY are set together or not at all, and "
+                    "TAVOLA_TLS_CLIENT_CA only with them\n");
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     struct service_config config;
@@ -208,7 +222,7 @@ int main(int argc, char **argv)
 
     if (!config_start(&service_program, argc, argv, &config, &exit_code))
         return exit_code;
-    if (!address_is_allowed(&config))
+    if (!tls_is_whole(&config) || !address_is_allowed(&config))
         return EXIT_BAD_SETTING;
     log_init("tavolad", (enum log_level)config.log_level);
     sigemptyset(&signals);

@@ -28,6 +28,26 @@ static const struct config_setting settings[] = { {
         .help = "a second address that answers grpc.health.v1 and nothing else, for probes from outside",
     },
     {
+        .name = "TAVOLA_TLS_CERT",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct service_config, tls_certificate),
+        .help = "file with this server's certificate chain in PEM: TAVOLA_LISTEN serves TLS; read again when "
+                "it changes",
+    },
+    {
+        .name = "TAVOLA_TLS_KEY",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct service_config, tls_key),
+        .help = "file with the key of TAVOLA_TLS_CERT in PEM",
+    },
+    {
+        .name = "TAVOLA_TLS_CLIENT_CA",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct service_config, tls_client_ca),
+        .help = "file with certificates in PEM: only callers whose certificate one of them has signed are "
+                "let in",
+    },
+    {
         .name = "TAVOLA_AUTHENTICATION",
         .type = CONFIG_CHOICE,
         .offset = offsetof(struct service_config, authentication),

@@ -70,8 +70,10 @@ static bool redis_answers(struct stack *stack)
 
 static bool server_serves(struct stack *stack)
 {
-    return address_is_taken(stack->target) &&
-           health_check(stack->target, HEALTH_TIMEOUT_MS, NULL) == STATUS_OK;
+    struct client_config client = *stack->options->client;
+
+    client.target = stack->target;
+    return address_is_taken(stack->target) && health_check(&client, HEALTH_TIMEOUT_MS, NULL) == STATUS_OK;
 }
 
 static enum status wait_until(

@@ -9,6 +9,7 @@
 #define CLIENT_DEV_STACK_H
 
 #include "base/arena.h"
+#include "client/client_config.h"
 #include "client/dev/place.h"
 #include "client/dev/process.h"
 
@@ -20,7 +21,8 @@ struct stack_options {
     const char *listen; /* where the server serves; NULL: on a socket in the stack's folder */
     bool with_server;   /* these two need the schema, so it is migrated for them */
     bool with_worker;
-    bool talks; /* say what is going on, on standard output */
+    const struct client_config *client; /* how to talk to the server, but for the target */
+    bool talks;                         /* say what is going on, on standard output */
 };
 
 struct stack {

@@ -1,0 +1,209 @@
+/*
+ * tls.c - see the header.
+ */
+#include "rpc/tls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grpc/grpc_security.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+
+enum { MOST_BYTES = 1024 * 1024 };
+
+/* A file's content, and what tells whether it has changed. */
+struct pem {
+    const char *path; /* NULL: none */
+    char *text;
+    struct stat seen;
+};
+
+struct tls_files {
+    struct pem certificate, key, client_ca;
+    bool handed; /* the core has had them once */
+};
+
+/* ---- files ---- */
+
+static void pem_forget(struct pem *pem)
+{
+    if (pem->text)
+        explicit_bzero(pem->text, strlen(pem->text));
+    free(pem->text);
+    pem->text = NULL;
+}
+
+static bool read_whole(int fd, char *out, size_t size)
+{
+    size_t have = 0;
+
+    while (have < size) {
+        ssize_t got = read(fd, out + have, size - have);
+
+        if (got <= 0)
+            return false;
+        have += (size_t)got;
+    }
+    return true;
+}
+
+static enum status pem_read(struct pem *pem, struct error *err)
+{
+    int fd = open(pem->path, O_RDONLY | O_CLOEXEC);
+    enum status status = STATUS_OK;
+    size_t size = 0;
+
+    if (fd < 0 || fstat(fd, &pem->seen) != 0) {
+        status = error_set(err, STATUS_INVALID, "%s: %s", pem->path, strerror(errno));
+    } else if (pem->seen.st_size <= 0 || pem->seen.st_size > MOST_BYTES) {
+        status =
+            error_set(err, STATUS_INVALID, "%s: empty, or larger than %d bytes", pem->path, (int)MOST_BYTES);
+    } else {
+        size = (size_t)pem->seen.st_size;
+        pem->text = xcalloc(1, size + 1);
+        if (!read_whole(fd, pem->text, size) || strlen(pem->text) != size || !strstr(pem->text, "-----BEGIN"))
+            status = error_set(err, STATUS_INVALID, "%s: not a file in PEM", pem->path);
+    }
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+static enum status pem_open(const char *path, struct pem *out, struct error *err)
+{
+    *out = (struct pem){ .path = path };
+    return path ? pem_read(out, err) : STATUS_OK;
+}
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+static bool pem_has_changed(const struct pem *pem)
+{
+    struct stat now;
+
+    if (!pem->path || stat(pem->path, &now) != 0)
+        return false; /* on its way, if it is being replaced */
+    return now.st_ino != pem->seen.st_ino || now.st_size != pem->seen.st_size ||
+           !same_time(now.st_mtim, pem->seen.st_mtim) || !same_time(now.st_ctim, pem->seen.st_ctim);
+}
+
+/* ---- server ---- */
+
+static void files_cleanup(struct tls_files *files)
+{
+    pem_forget(&files->certificate);
+    pem_forget(&files->key);
+    pem_forget(&files->client_ca);
+}
+
+static enum status files_open(const struct rpc_server_tls *tls, struct tls_files *out, struct error *err)
+{
+    *out = (struct tls_files){ 0 };
+    TRY(pem_open(tls->certificate, &out->certificate, err));
+    TRY(pem_open(tls->key, &out->key, err));
+    return pem_open(tls->client_ca, &out->client_ca, err);
+}
+
+static grpc_ssl_server_certificate_config *certificate_config(const struct tls_files *files)
+{
+    const grpc_ssl_pem_key_cert_pair pair = { .private_key = files->key.text,
+        .cert_chain = files->certificate.text };
+
+    /* The core insists on authorities, even where it asks callers for no certificate. */
+    return grpc_ssl_server_certificate_config_create(
+        files->client_ca.path ? files->client_ca.text : files->certificate.text, &pair, 1);
+}
+
+/* Read all that has changed, or leave all as it is. */
+static bool reload(struct tls_files *files)
+{
+    const struct rpc_server_tls tls = { files->certificate.path, files->key.path, files->client_ca.path };
+    struct tls_files fresh;
+    struct error err;
+
+    if (!pem_has_changed(&files->certificate) && !pem_has_changed(&files->key) &&
+        !pem_has_changed(&files->client_ca))
+        return false;
+    if (files_open(&tls, &fresh, &err) != STATUS_OK) {
+        log_event(LOG_WARN, "certificates not reloaded, those before stay: %s", err.message);
+        files_cleanup(&fresh);
+        return false;
+    }
+    log_event(LOG_INFO, "certificates reloaded from %s", files->certificate.path);
+    files_cleanup(files);
+    fresh.handed = true;
+    *files = fresh;
+    return true;
+}
+
+/* The core asks before every handshake, one at a time; a pair that does not fit leaves the one before. */
+static grpc_ssl_certificate_config_reload_status fetch(
+    void *context, grpc_ssl_server_certificate_config **config)
+{
+    struct tls_files *files = context;
+
+    if (!reload(files) && files->handed)
+        return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
+    files->handed = true;
+    *config = certificate_config(files);
+    return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
+}
+
+enum status tls_server_credentials(const struct rpc_server_tls *tls, struct tls_files **files,
+    grpc_server_credentials **out, struct error *err)
+{
+    struct tls_files *opened = xcalloc(1, sizeof(*opened));
+    grpc_ssl_server_credentials_options *options;
+    enum status status = files_open(tls, opened, err);
+
+    if (status != STATUS_OK) {
+        tls_files_free(opened);
+        return status;
+    }
+    options = grpc_ssl_server_credentials_create_options_using_config_fetcher(
+        tls->client_ca ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
+                       : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE,
+        fetch, opened);
+    *out = grpc_ssl_server_credentials_create_with_options(options);
+    *files = opened;
+    return STATUS_OK;
+}
+
+void tls_files_free(struct tls_files *files)
+{
+    if (!files)
+        return;
+    files_cleanup(files);
+    free(files);
+}
+
+/* ---- channel ---- */
+
+enum status tls_channel_credentials(
+    const struct rpc_client_tls *tls, grpc_channel_credentials **out, struct error *err)
+{
+    const struct rpc_server_tls paths = { tls->certificate, tls->key, tls->ca };
+    struct tls_files files;
+    enum status status;
+
+    if (!tls->certificate != !tls->key)
+        return error_set(err, STATUS_INVALID, "a certificate and its key belong together: one is missing");
+    status = files_open(&paths, &files, err);
+    if (status == STATUS_OK) {
+        grpc_ssl_pem_key_cert_pair pair = { files.key.text, files.certificate.text };
+
+        *out = grpc_ssl_credentials_create(files.client_ca.text, tls->certificate ? &pair : NULL, NULL, NULL);
+        if (!*out)
+            status = error_set(err, STATUS_INVALID, "the certificates in %s cannot be used", tls->ca);
+    }
+    files_cleanup(&files);
+    return status;
+}
