@@ -65,9 +65,21 @@ enum status codec_missing(struct error *err, const char *field, const char *what
     return error_reason(err, REASON_INVALID_INPUT, "%s is missing: %s", field, what);
 }
 
-enum status codec_request_id_check(ProtobufCBinaryData request_id, struct error *err)
+enum status codec_request_id_decode(ProtobufCBinaryData request_id, struct str *out, struct error *err)
 {
-    return request_id.len == 0 ? STATUS_OK : codec_not_implemented(err, "request_id");
+    bool fits = request_id.len <= LIMIT_REQUEST_ID_BYTES;
+
+    for (size_t i = 0; fits && i < request_id.len; i++)
+        fits = request_id.data[i] >= ' ' && request_id.data[i] <= '~';
+    if (fits) {
+        *out = codec_str(request_id);
+        return STATUS_OK;
+    }
+    error_reason(err, REASON_INVALID_INPUT, "request_id has up to %d printable ASCII characters",
+        LIMIT_REQUEST_ID_BYTES);
+    error_add_meta_int(err, "limit", LIMIT_REQUEST_ID_BYTES);
+    error_add_meta_int(err, "actual", (int64_t)request_id.len);
+    return err->status;
 }
 
 Google__Protobuf__Timestamp *codec_timestamp(int64_t ticks, struct arena *arena)

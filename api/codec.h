@@ -45,8 +45,9 @@ enum status codec_not_implemented(struct error *err, const char *field);
 /* STATUS_INVALID INVALID_INPUT: the field must be there; what says what it holds. */
 enum status codec_missing(struct error *err, const char *field, const char *what);
 
-/* Refuse a request_id by name when there is one. */
-MUST_USE enum status codec_request_id_check(ProtobufCBinaryData request_id, struct error *err);
+/* A request_id, empty when there is none. STATUS_INVALID INVALID_INPUT: too long, or not printable ASCII. */
+MUST_USE enum status codec_request_id_decode(
+    ProtobufCBinaryData request_id, struct str *out, struct error *err);
 
 /* NULL for 0: no time. */
 Google__Protobuf__Timestamp *codec_timestamp(int64_t ticks, struct arena *arena);

@@ -192,7 +192,7 @@ void codec_operation_write(struct operation *operation, const struct write *writ
     operation->in.write = (struct operation_write){ .writes = copy, .count = 1, .atomic = true };
 }
 
-void codec_write_result(struct buf *out, uint32_t field, const struct write_result *result)
+void codec_write_result(struct buf *out, uint32_t field, const struct write_result *result, bool replayed)
 {
     char etag[ETAG_BYTES];
     char bytes[ETAG_BYTES + 64];
@@ -201,5 +201,7 @@ void codec_write_result(struct buf *out, uint32_t field, const struct write_resu
     if (result->etag.version != 0)
         wire_write_bytes(&body, 1, str_of_bytes(etag, etag_format(result->etag, etag)));
     codec_write_timestamp(&body, 2, result->timestamp);
+    if (replayed)
+        wire_write_scalar(&body, 4, 1);
     wire_write_bytes(out, field, buf_str(&body));
 }

@@ -29,6 +29,7 @@ enum {
     LIMIT_TRANSACTION_RETENTION_S =
         7 * 24 * 60 * 60,             /* after its end; no older id is taken: it could run twice */
     LIMIT_TRANSACTION_ID_BYTES = 128, /* printable ASCII */
+    LIMIT_REQUEST_ID_BYTES = 128,     /* printable ASCII */
     LIMIT_FILTER_BYTES = 32768,
     LIMIT_FILTER_DEPTH = 100, /* nested parentheses and nots */
     LIMIT_FILTER_COMPARISONS = 200,

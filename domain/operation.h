@@ -64,11 +64,13 @@ struct operation_write {
     size_t count;
     bool atomic;   /* all or nothing, in one partition; false: each on its own (import) */
     bool is_group; /* an entity group transaction: its errors name the operation */
+    struct str request_id; /* empty: none. Atomic only: see request_record.h */
 };
 
 struct outcome_write {
     struct write_result *results; /* as many as writes; valid where errors[i] is NULL */
     struct error **errors;        /* not atomic only: the writes that were refused */
+    bool replayed;                /* answered from the record of the request */
 };
 
 /* ---- pages: QueryEntities ---- */

@@ -1,5 +1,6 @@
 /*
- * sweep.c - removing what nobody needs any more: dead rows, markers, finished transactions.
+ * sweep.c - removing what nobody needs any more: dead rows, markers, finished transactions, records of
+ * requests.
  *
  * A dead row keeps its key's version. It may go once the floor stands at that version or above for every
  * writer, so the floor is raised through the fence first, and then rows are deleted in small transactions
@@ -12,7 +13,7 @@
 enum { ROUND_ROWS = 20000, CHUNK_ROWS = 1000 };
 
 struct sweep {
-    int64_t min_age_s, retention_s;
+    const struct sweep_ages *ages;
     int64_t floor_wanted;
     int64_t candidates;
     const struct embedded *statement; /* of the chunk under way */
@@ -28,7 +29,7 @@ static enum status look_for_dead_rows(struct session *session, void *context, st
     PG_RESULT result = NULL;
 
     pg_params_init(&params, &session->arena);
-    pg_add_int8(&params, sweep->min_age_s);
+    pg_add_int8(&params, sweep->ages->dead_row_s);
     pg_add_int8(&params, ROUND_ROWS);
     TRY(pg_query(&session->pg, &sql_dead_rows, &params, &result, err));
     sweep->floor_wanted = pg_int8(result, 0, 0);
@@ -60,11 +61,13 @@ static void chunk_params(struct session *session, const struct sweep *sweep, str
 {
     pg_params_init(params, &session->arena);
     if (sweep->statement == &sql_dead_purge) {
-        pg_add_int8(params, sweep->min_age_s);
+        pg_add_int8(params, sweep->ages->dead_row_s);
         /* In force: it comes from the catalogue, whose version this transaction has checked. */
         pg_add_int8(params, session->catalogue->floor);
     } else if (sweep->statement == &sql_transaction_sweep) {
-        pg_add_int8(params, sweep->retention_s);
+        pg_add_int8(params, sweep->ages->transaction_s);
+    } else if (sweep->statement == &sql_request_sweep) {
+        pg_add_int8(params, sweep->ages->request_s);
     }
     pg_add_int8(params, CHUNK_ROWS);
 }
@@ -109,10 +112,10 @@ static enum status remove_all(struct worker_store *store, struct sweep *sweep,
     return STATUS_OK;
 }
 
-enum status worker_sweep(struct worker_store *store, int64_t min_age_s, int64_t retention_s,
+enum status worker_sweep(struct worker_store *store, const struct sweep_ages *ages,
     struct sweep_counts *counts, bool *more, struct error *err)
 {
-    struct sweep sweep = { .min_age_s = min_age_s, .retention_s = retention_s };
+    struct sweep sweep = { .ages = ages };
 
     *more = false;
     TRY(worker_attempt(store, look_for_dead_rows, &sweep, err));
@@ -121,5 +124,6 @@ enum status worker_sweep(struct worker_store *store, int64_t min_age_s, int64_t 
         TRY(remove_all(store, &sweep, &sql_dead_purge, &counts->dead_rows, more, err));
     }
     TRY(remove_all(store, &sweep, &sql_marker_sweep, &counts->markers, more, err));
+    TRY(remove_all(store, &sweep, &sql_request_sweep, &counts->requests, more, err));
     return remove_all(store, &sweep, &sql_transaction_sweep, &counts->transactions, more, err);
 }

@@ -121,14 +121,21 @@ MUST_USE enum status worker_run_operation(struct worker_store *store, bool *work
 /* ---- sweeping ---- */
 
 struct sweep_counts {
-    int64_t dead_rows, markers, transactions;
+    int64_t dead_rows, markers, transactions, requests;
+};
+
+/* How old, in seconds by the database's clock, what is removed has to be. */
+struct sweep_ages {
+    int64_t dead_row_s;
+    int64_t transaction_s; /* since its end */
+    int64_t request_s;     /* since it was decided */
 };
 
 /*
- * One round: purge dead rows older than min_age_s through the floor (guard G3), commit markers of dead lanes,
- * finished transactions older than retention_s. Bounded work: *more says that there is more to do now.
+ * One round: purge dead rows through the floor (guard G3), commit markers of dead lanes, finished transactions,
+ * records of requests. Bounded work: *more says that there is more to do now.
  */
-MUST_USE enum status worker_sweep(struct worker_store *store, int64_t min_age_s, int64_t retention_s,
+MUST_USE enum status worker_sweep(struct worker_store *store, const struct sweep_ages *ages,
     struct sweep_counts *counts, bool *more, struct error *err);
 
 #endif

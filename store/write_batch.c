@@ -42,7 +42,8 @@ static enum status send_locks(struct session *session, const struct write_set *s
     pg_params_init(&params, &session->arena);
     key_arrays_add(&keys, &params);
     pg_add_array(&params, &wanted);
-    return pg_send(&session->pg, &sql_entity_locked, &params, err);
+    TRY(pg_send(&session->pg, &sql_entity_locked, &params, err));
+    return requests_send_get(session, &set->requests, err);
 }
 
 /* The keys that were absent come back in the order of the rows. */
@@ -85,6 +86,7 @@ static enum status take_locks(struct session *session, struct write_set *set, st
 
     TRY(pg_next(&session->pg, &created, err));
     TRY(pg_next(&session->pg, &stored, err));
+    TRY(requests_take(session, &set->requests, err));
     TRY(pg_end(&session->pg, err));
     mark_created(set, created);
     fill_stored(set, stored, &session->arena);
@@ -199,8 +201,28 @@ enum status write_batch_send_changes(struct session *session, const struct write
     return write_batch_send_intents(session, intents, *intent_count, err);
 }
 
+/* A repeated request is answered from its record; what is decided anew becomes one. */
+static void plan(const struct write_set *set, struct write_clock clock, struct arena *arena)
+{
+    for (size_t i = 0; i < set->planned_count; i++) {
+        struct operation *operation = set->planned[i].operation;
+        struct request *request = requests_find(&set->requests, operation);
+
+        if (request && request->record.response.len > 0) {
+            request_replay(&request->record, request_digest(operation, arena), operation);
+            continue;
+        }
+        write_plan_operation(operation, set->planned[i].rows, clock);
+        if (request)
+            requests_note(request, operation, arena);
+    }
+}
+
 static bool changes_anything(const struct write_set *set)
 {
+    for (size_t i = 0; i < set->requests.count; i++)
+        if (set->requests.items[i].is_new)
+            return true;
     for (size_t i = 0; i < set->row_count; i++)
         if (set->rows[i].created || write_plan_action(&set->rows[i]) != ROW_KEEP)
             return true;
@@ -217,13 +239,13 @@ static enum status run_planned(
     int64_t now_us = 0;
 
     TRY(write_batch_lock(session, set, &now_us, err));
-    for (size_t i = 0; i < set->planned_count; i++)
-        write_plan_operation(set->planned[i].operation, set->planned[i].rows, clock);
+    plan(set, clock, &session->arena);
     if (!changes_anything(set)) {
         pg_recover(&session->pg); /* rolls back: nothing was written, the locks go */
         return STATUS_OK;
     }
     TRY(write_batch_send_changes(session, set, now_us, intents, &intent_count, &statements, err));
+    TRY(requests_send_insert(session, &set->requests, &statements, err));
     FAILPOINT("write.before_commit");
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, statements, err));
@@ -266,6 +288,48 @@ static enum status send_blind(struct session *session, const struct write_set *s
     return session_send_commit(session, err);
 }
 
+/*
+ * The upserts stand, but their versions were in an answer that was lost: they are read back. A row that
+ * somebody has written since is left without a version.
+ */
+static enum status find_written(struct session *session, struct write_set *set, struct error *err)
+{
+    int64_t deadline_us = clock_monotonic_us() + session->resolve_limit_us;
+    struct key_arrays keys;
+    struct pg_params params;
+    PG_RESULT written = NULL;
+    enum status status;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, session->lane);
+    pg_add_int8(&params, session->n);
+    key_arrays_init(&keys, &session->arena);
+    for (size_t i = 0; i < set->row_count; i++)
+        key_arrays_put(&keys, set->rows[i].table->table_id, &set->rows[i].key, set->rows[i].bucket);
+    key_arrays_add(&keys, &params);
+    do {
+        status = pg_ensure(&session->pg, err);
+        if (status == STATUS_OK)
+            status = pg_query(&session->pg, &sql_entity_written, &params, &written, err);
+        if (status != STATUS_OK)
+            pg_recover(&session->pg);
+    } while (status != STATUS_OK && clock_monotonic_us() < deadline_us);
+    TRY(status);
+    for (int i = 0; i < PQntuples(written); i++) {
+        struct row_state *now = &set->rows[pg_int8(written, i, 0) - 1].now;
+
+        now->version = pg_int8(written, i, 1);
+        now->ts = pg_int8(written, i, 2);
+    }
+    return STATUS_OK;
+}
+
+static enum status lost_etag(struct error *err)
+{
+    return error_reason(err, REASON_OUTCOME_UNKNOWN,
+        "the write stands, but its etag was lost with the connection to the database: read the entity");
+}
+
 static enum status run_blind(struct session *session, struct write_set *set, struct error *err)
 {
     struct error failure = { 0 };
@@ -284,8 +348,7 @@ static enum status run_blind(struct session *session, struct write_set *set, str
         status = pg_next(&session->pg, &written, &failure);
     committed = session_take_commit(session, 0, err);
     if (status != STATUS_OK && committed == STATUS_OK)
-        return error_reason(err, REASON_OUTCOME_UNKNOWN,
-            "the write stands, but its etag was lost with the connection to the database: read the entity");
+        return find_written(session, set, err) == STATUS_OK ? STATUS_OK : lost_etag(err);
     if (status != STATUS_OK && committed != STATUS_MAYBE_DONE) {
         *err = failure;
         return status;
@@ -298,6 +361,15 @@ static enum status run_blind(struct session *session, struct write_set *set, str
     return STATUS_OK;
 }
 
+static bool versions_known(const struct planned *planned)
+{
+    for (size_t i = 0; i < planned->operation->in.write.count; i++)
+        if (planned->rows[i]->now.version == 0)
+            return false;
+    return true;
+}
+
+/* Who imports is not told versions. */
 static void answer_blind(const struct write_set *set)
 {
     for (size_t i = 0; i < set->planned_count; i++) {
@@ -316,6 +388,12 @@ static void answer_blind(const struct write_set *set)
         }
         operation->status = STATUS_OK;
         operation->error = NULL;
+        if (operation->in.write.atomic && !versions_known(&set->planned[i])) {
+            struct error err;
+
+            (void)lost_etag(&err);
+            operation_fail(operation, &err);
+        }
     }
 }
 
@@ -339,6 +417,12 @@ static enum status attempt(struct session *session, struct operation *batch,
     return STATUS_OK;
 }
 
+/* Nothing happened: the connection, a lock, or another server that has just decided a request of this batch. */
+static bool may_run_again(const struct error *err)
+{
+    return pg_is_transient(err) || strcmp(err->sqlstate, "23505") == 0;
+}
+
 /* Attempt until it is decided; true: every operation has its outcome. */
 static bool decide(struct session *session, struct operation *batch, const struct write_observer *observer,
     struct error *err)
@@ -354,11 +438,21 @@ static bool decide(struct session *session, struct operation *batch, const struc
 
             if (session_reload(session, &ignored) != STATUS_OK)
                 pg_recover(&session->pg);
-        } else if (status == STATUS_MAYBE_DONE || !pg_is_transient(err)) {
+        } else if (status == STATUS_MAYBE_DONE || !may_run_again(err)) {
             return false;
         }
     }
     return false;
+}
+
+/* With an id the same request finds out what became of it; without one, only reading does. */
+static void fail_write(struct operation *operation, const struct error *err)
+{
+    fail_operation(operation, err);
+    if (err->status != STATUS_MAYBE_DONE || operation->in.write.request_id.len == 0)
+        return;
+    operation->error->meta_count = 0;
+    error_add_meta(operation->error, "retry", STR_LITERAL("same-request-id"));
 }
 
 void write_batch_run(struct session *session, struct operation *batch, void *context)
@@ -372,13 +466,13 @@ void write_batch_run(struct session *session, struct operation *batch, void *con
         next = operation->next;
         /* Never again after an unknown outcome: what was written must not be written twice. */
         if (err.status == STATUS_MAYBE_DONE || !pg_is_open(&session->pg) || !batch->next) {
-            fail_operation(operation, &err);
+            fail_write(operation, &err);
             continue;
         }
         operation->next = NULL;
         struct error own = { 0 };
         if (!decide(session, operation, observer, &own))
-            fail_operation(operation, &own);
+            fail_write(operation, &own);
         operation->next = next;
     }
 }

@@ -73,6 +73,8 @@ static size_t refer(struct write_set *set, const struct session *session, struct
         }
         *planned = (struct planned){ operation, ARENA_ARRAY(arena, struct plan_row *, in->count) };
         set->planned_count++;
+        requests_add(&set->requests, operation);
+        set->is_blind = set->is_blind && in->request_id.len == 0;
         for (size_t i = 0; i < in->count; i++) {
             const struct write *write = &in->writes[i];
 
@@ -126,8 +128,10 @@ void write_set_build(struct write_set *set, struct session *session, struct oper
     *set = (struct write_set){ .is_blind = true };
     set->planned = ARENA_ARRAY(arena, struct planned, operations);
     set->rows = ARENA_ARRAY(arena, struct plan_row, writes);
+    set->requests.items = ARENA_ARRAY(arena, struct request, operations);
     references = ARENA_ARRAY(arena, struct reference, writes);
     count = refer(set, session, batch, references, arena);
     qsort(references, count, sizeof(references[0]), by_key_then_arrival);
     unite(set, references, count, clock, arena);
+    requests_sort(&set->requests);
 }

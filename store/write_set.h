@@ -7,6 +7,7 @@
 
 #include "domain/operation.h"
 #include "domain/write_plan.h"
+#include "store/requests.h"
 #include "store/session.h"
 
 struct planned {
@@ -19,7 +20,8 @@ struct write_set {
     size_t row_count;
     struct planned *planned;
     size_t planned_count;
-    bool is_blind; /* all are unconditional upserts, no indexes, each key once */
+    struct requests requests;
+    bool is_blind; /* all are unconditional upserts without a request_id, no indexes, each key once */
 };
 
 /*

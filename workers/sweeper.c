@@ -14,22 +14,25 @@ enum {
 
 static void sweep_round(struct worker_ctx *ctx)
 {
+    const struct sweep_ages ages = { .dead_row_s = DEAD_ROW_AGE_S,
+        .transaction_s = LIMIT_TRANSACTION_RETENTION_S,
+        .request_s = ctx->shared->config->request_retention_s };
     struct sweep_counts counts = { 0 };
     struct error err = { 0 };
     bool more = true;
 
     while (more && worker_pause(ctx, PIECE_PAUSE_MS)) {
         more = false;
-        if (worker_sweep(ctx->store, DEAD_ROW_AGE_S, LIMIT_TRANSACTION_RETENTION_S, &counts, &more, &err) !=
-            STATUS_OK) {
+        if (worker_sweep(ctx->store, &ages, &counts, &more, &err) != STATUS_OK) {
             log_event(LOG_WARN, "sweep failed status=%s sqlstate=%s why=\"%s\"", status_name(err.status),
                 err.sqlstate[0] ? err.sqlstate : "-", err.message);
             return;
         }
     }
-    if (counts.dead_rows + counts.markers + counts.transactions > 0)
-        log_event(LOG_INFO, "swept dead_rows=%lld markers=%lld transactions=%lld",
-            (long long)counts.dead_rows, (long long)counts.markers, (long long)counts.transactions);
+    if (counts.dead_rows + counts.markers + counts.transactions + counts.requests > 0)
+        log_event(LOG_INFO, "swept dead_rows=%lld markers=%lld transactions=%lld requests=%lld",
+            (long long)counts.dead_rows, (long long)counts.markers, (long long)counts.transactions,
+            (long long)counts.requests);
 }
 
 void *sweeper_thread(void *argument)

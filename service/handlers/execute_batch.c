@@ -9,10 +9,10 @@ enum status execute_batch_decode(struct call_ctx *ctx, struct operation *out, st
 {
     const Tavola__V1__ExecuteBatchRequest *request = (const Tavola__V1__ExecuteBatchRequest *)ctx->request;
 
-    TRY(codec_request_id_check(request->request_id, err));
-    TRY(call_table(out, request->table, err));
+    out->table = codec_str(request->table);
     out->kind = OPERATION_WRITE;
-    return codec_batch_decode(request, ctx->arena, &out->in.write, err);
+    TRY(codec_batch_decode(request, ctx->arena, &out->in.write, err));
+    return codec_request_id_decode(request->request_id, &out->in.write.request_id, err);
 }
 
 enum status execute_batch_encode(
@@ -21,6 +21,6 @@ enum status execute_batch_encode(
     (void)ctx;
     (void)err;
     for (size_t i = 0; i < operation->in.write.count; i++)
-        codec_write_result(reply, 1, &operation->out.write.results[i]);
+        codec_write_result(reply, 1, &operation->out.write.results[i], operation->out.write.replayed);
     return STATUS_OK;
 }

@@ -11,9 +11,8 @@ enum status insert_or_merge_entity_decode(struct call_ctx *ctx, struct operation
         (const Tavola__V1__InsertOrMergeEntityRequest *)ctx->request;
     struct write write;
 
-    TRY(codec_request_id_check(request->request_id, err));
-    TRY(call_table(out, request->table, err));
+    out->table = codec_str(request->table);
     TRY(codec_write_decode(WRITE_INSERT_OR_MERGE, request->entity, NULL, ctx->arena, &write, err));
     codec_operation_write(out, &write);
-    return STATUS_OK;
+    return codec_request_id_decode(request->request_id, &out->in.write.request_id, err);
 }

@@ -14,7 +14,7 @@ enum status write_result_encode(
 {
     (void)ctx;
     (void)err;
-    codec_write_result(reply, 1, &operation->out.write.results[0]);
+    codec_write_result(reply, 1, &operation->out.write.results[0], operation->out.write.replayed);
     return STATUS_OK;
 }
 

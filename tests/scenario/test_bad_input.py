@@ -311,13 +311,6 @@ class NotHonoured(BadInput):
             return client.submit_transaction, {"transaction_id": str(uuid.uuid4()), "steps": steps}
 
         for field, (call, fields) in (
-            ("request_id", (client.insert_entity, {**put, "request_id": "x"})),
-            ("request_id", (client.replace_entity, {**put, "precondition": match(), "request_id": "x"})),
-            ("request_id", (client.merge_entity, {**put, "precondition": match(), "request_id": "x"})),
-            ("request_id", (client.insert_or_replace_entity, {**put, "request_id": "x"})),
-            ("request_id", (client.insert_or_merge_entity, {**put, "request_id": "x"})),
-            ("request_id", (client.delete_entity, {"table": table, "key": address, "precondition": match(), "request_id": "x"})),
-            ("request_id", (client.execute_batch, {"table": table, "operations": [BatchOperation(insert_or_merge=some)], "request_id": "x"})),
             ("condition", (client.replace_entity, {**put, "precondition": conditional})),
             ("condition", (client.merge_entity, {**put, "precondition": conditional})),
             ("condition", (client.delete_entity, {"table": table, "key": address, "precondition": conditional})),

@@ -232,18 +232,60 @@ START_TEST(an_outcome_that_cannot_be_found_out_is_unknown)
 }
 END_TEST
 
-START_TEST(a_write_that_stands_is_never_reported_as_failed)
-{
-    struct operation *upsert = an_upsert(WRITE_INSERT_OR_REPLACE, "one");
+/* ---- the etag is in an answer that was lost as well ---- */
 
-    /* The etag is in an answer that was lost as well. */
+START_TEST(an_etag_that_was_lost_is_read_back)
+{
+    struct operation *upsert = an_upsert(WRITE_INSERT_OR_REPLACE, "two"), *other, *more;
+    struct write_result result;
+
+    scene_write(&scene, a_write(WRITE_INSERT, "p", "r", some_texts(&scene.arena, "Text", "one", NULL)));
+    other = a_write_operation(&scene.arena, "Things",
+        a_write(WRITE_INSERT_OR_REPLACE, "p", "a", some_texts(&scene.arena, "Text", "x", NULL)));
+    upsert->next = other;
     tcp_proxy_mute(proxy, "entity_upsert_blind");
     tcp_proxy_cut(proxy, "commit", CUT_AFTER, 1);
     write_now(upsert);
 
     ck_assert_int_eq(tcp_proxy_cuts(proxy), 1);
+    ck_assert_reason(upsert, "OK");
+    check_stored("two", 2);
+    result = upsert->out.write.results[0];
+    ck_assert_int_eq(result.etag.version, 2);
+    ck_assert_int_eq(result.timestamp, scene_read(&scene, "p", "r")->timestamp);
+    ck_assert_reason(other, "OK");
+    ck_assert_int_eq(other->out.write.results[0].etag.version, 1);
+    more = an_upsert(WRITE_INSERT_OR_REPLACE, "three"); /* the session goes on */
+    write_now(more);
+    ck_assert_int_eq(more->out.write.results[0].etag.version, 3);
+}
+END_TEST
+
+/* Between the commit and the reading back somebody else writes. */
+static void *overwrite(void *argument)
+{
+    (void)argument;
+    test_await(scene.sql, "select count(*) from entities where row_key = 'r'");
+    test_sql(scene.sql, "update entities set version = version + 1 where row_key = 'r'");
+    tcp_proxy_refuse_after_cut(proxy, false);
+    return NULL;
+}
+
+START_TEST(an_etag_that_is_lost_for_good_is_not_made_up)
+{
+    struct operation *upsert = an_upsert(WRITE_INSERT_OR_REPLACE, "one");
+    pthread_t other;
+
+    tcp_proxy_refuse_after_cut(proxy, true);
+    tcp_proxy_mute(proxy, "entity_upsert_blind");
+    tcp_proxy_cut(proxy, "commit", CUT_AFTER, 1);
+    ck_assert_int_eq(pthread_create(&other, NULL, overwrite, NULL), 0);
+    write_now(upsert);
+    pthread_join(other, NULL);
+
+    ck_assert_int_eq(tcp_proxy_cuts(proxy), 1);
     ck_assert_reason(upsert, "OUTCOME_UNKNOWN");
-    check_stored("one", 1);
+    check_stored("one", 2);
 }
 END_TEST
 
@@ -306,7 +348,8 @@ Suite *test_commit_suite(void)
     tcase_add_test(tc, a_marker_that_comes_late_collides_with_the_resolvers);
     tcase_add_test(tc, a_new_connection_has_a_lane_of_its_own);
     tcase_add_loop_test(tc, an_outcome_that_cannot_be_found_out_is_unknown, 0, 4);
-    tcase_add_test(tc, a_write_that_stands_is_never_reported_as_failed);
+    tcase_add_test(tc, an_etag_that_was_lost_is_read_back);
+    tcase_add_test(tc, an_etag_that_is_lost_for_good_is_not_made_up);
     tcase_add_test(tc, all_callers_of_a_batch_are_told_the_same);
     tcase_add_loop_test(tc, a_table_is_created_once_whatever_becomes_of_the_answer, 0, 2);
     suite_add_tcase(suite, tc);

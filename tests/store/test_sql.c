@@ -23,6 +23,8 @@ static void setup(void)
                   "0, null, 'x' "
                   "from generate_series(1, 20000) n");
     test_sql(sql, "insert into commits select 0, n %% 10, n from generate_series(1, 2000) n");
+    test_sql(sql, "insert into requests select n %% 1024, 'acme', 'id ' || n, '', 'x' from "
+                  "generate_series(1, 5000) n");
     test_sql(sql, "insert into intents select n %% 1024, gen_random_uuid(), 1, n %% 5, 'p', 'r' || n, 1 from "
                   "generate_series(1, 5000) n");
     test_sql(sql, "insert into index_state select n %% 1024, n %% 5, 'p', 'r' || n, 1, '' from "
@@ -95,6 +97,8 @@ static const struct plan_case {
     { "entity_page", "entities_pkey", "ROW(partition_key, row_key) >= ROW($2, $3)" },
     { "entity_page_partition", "entities_pkey", "(row_key <= $6)" },
     { "entity_page_partition", "entities_pkey", "(row_key >= $4)" },
+    { "request_get", "requests_pkey", "request_id = " },
+    { "request_insert", NULL, NULL },
     { "marker_delete", "commits_pkey", "n < $2" },
     { "marker_resolved", "commits_pkey", "n = $2" },
     { "intent_insert", NULL, NULL },

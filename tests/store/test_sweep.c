@@ -24,10 +24,10 @@ static void teardown(void)
 
 static void sweep(int64_t min_age_s)
 {
+    const struct sweep_ages ages = { .dead_row_s = min_age_s, .transaction_s = HOUR_S, .request_s = HOUR_S };
     struct error err = { 0 };
 
-    ck_assert_msg(
-        worker_sweep(world.worker, min_age_s, HOUR_S, &counts, &more, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_msg(worker_sweep(world.worker, &ages, &counts, &more, &err) == STATUS_OK, "%s", err.message);
 }
 
 static long long rows(void)
@@ -150,6 +150,20 @@ START_TEST(old_markers_and_finished_transactions_go)
 }
 END_TEST
 
+START_TEST(records_of_requests_go_after_their_time)
+{
+    test_sql(world.sql, "insert into requests select n %% 1024, 'acme', 'id ' || n, '', 'x', "
+                        "now() - (3499.5 + n) * interval '1 second' from generate_series(1, 2500) n");
+
+    do
+        sweep(HOUR_S);
+    while (more);
+
+    ck_assert_int_eq(counts.requests, 2400);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from requests"), 100);
+}
+END_TEST
+
 Suite *test_sweep_suite(void)
 {
     Suite *suite = suite_create("sweep");
@@ -164,6 +178,7 @@ Suite *test_sweep_suite(void)
     tcase_add_test(tc, a_row_somebody_has_locked_is_left_for_later);
     tcase_add_test(tc, many_dead_rows_go_in_chunks);
     tcase_add_test(tc, old_markers_and_finished_transactions_go);
+    tcase_add_test(tc, records_of_requests_go_after_their_time);
     suite_add_tcase(suite, tc);
     return suite;
 }

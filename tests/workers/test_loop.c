@@ -169,10 +169,10 @@ enum status worker_run_operation(struct worker_store *store, bool *worked, struc
     return fake_down(err);
 }
 
-enum status worker_sweep(struct worker_store *store, int64_t min_age_s, int64_t retention_s,
+enum status worker_sweep(struct worker_store *store, const struct sweep_ages *ages,
     struct sweep_counts *counts, bool *more, struct error *err)
 {
-    (void)store, (void)min_age_s, (void)retention_s, (void)counts;
+    (void)store, (void)ages, (void)counts;
     *more = false;
     return fake_down(err);
 }

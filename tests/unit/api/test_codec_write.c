@@ -161,7 +161,7 @@ START_TEST(a_result_reads_back)
     struct buf out;
 
     buf_init(&out, &arena);
-    codec_write_result(&out, 1, &result);
+    codec_write_result(&out, 1, &result, false);
     reply = tavola__v1__insert_entity_response__unpack(NULL, out.len, (uint8_t *)out.data);
 
     ck_assert_ptr_nonnull(reply);
@@ -177,7 +177,7 @@ START_TEST(the_result_of_a_delete_is_empty)
     struct buf out;
 
     buf_init(&out, &arena);
-    codec_write_result(&out, 1, &result);
+    codec_write_result(&out, 1, &result, false);
 
     ck_assert_mem_eq(out.data, "\x0a\x00", 2);
     ck_assert_uint_eq(out.len, 2);

@@ -1,0 +1,5 @@
+-- What is recorded of these requests, read after the locks of their rows (guard G5). $1 accounts, $2 ids,
+-- $3 buckets: arrays of one length; n is the position in them, from 1.
+select u.n, r.digest, r.response
+from unnest($1::text[], $2::text[], $3::int2[]) with ordinality u(a, i, b, n)
+join requests r on r.account = u.a and r.request_id = u.i and r.bucket = u.b

@@ -1,0 +1,165 @@
+/*
+ * test_request_record.c - which requests are the same, and that a repeat is told what the first was told.
+ */
+#include "domain/request_record.h"
+
+#include <check.h>
+
+#include "domain/reason.h"
+#include "tests/support/builders.h"
+
+static struct arena arena;
+
+static void setup(void)
+{
+    arena_init(&arena);
+}
+
+static void teardown(void)
+{
+    arena_cleanup(&arena);
+}
+
+static struct write a_replace(const char *row, const char *text)
+{
+    return a_write(WRITE_REPLACE, "p", row, some_texts(&arena, "Text", text, NULL));
+}
+
+static struct operation *a_request(const char *table, struct write write)
+{
+    struct operation *operation = a_write_operation(&arena, table, write);
+
+    operation->in.write.request_id = STR_LITERAL("r");
+    return operation;
+}
+
+static bool same(const struct operation *a, const struct operation *b)
+{
+    return str_equal(request_digest(a, &arena), request_digest(b, &arena));
+}
+
+START_TEST(equal_content_has_an_equal_digest)
+{
+    const struct operation *request = a_request("Things", a_replace("r", "x"));
+    struct write other = a_replace("r", "x");
+
+    ck_assert_uint_eq(request_digest(request, &arena).len, REQUEST_DIGEST_BYTES);
+    ck_assert(same(request, a_request("tHINGS", a_replace("r", "x"))));
+    ck_assert(!same(request, a_request("Thingz", a_replace("r", "x"))));
+    ck_assert(!same(request, a_request("Things", a_replace("s", "x"))));
+    ck_assert(!same(request, a_request("Things", a_replace("r", "y"))));
+    other.kind = WRITE_MERGE;
+    ck_assert(!same(request, a_request("Things", other)));
+    other = a_replace("r", "x");
+    other.condition.kind = CONDITION_EXISTS;
+    ck_assert(!same(request, a_request("Things", other)));
+    other.condition = if_match((struct etag){ 1, 2 });
+    ck_assert(!same(request, a_request("Things", other)));
+    other = a_replace("r", "x");
+    ck_assert(!same(request, a_group(&arena, "Things", &other, 1)));
+}
+END_TEST
+
+START_TEST(the_borders_between_parts_count)
+{
+    struct write a = a_write(WRITE_DELETE, "ab", "c", (struct property_list){ STR_EMPTY });
+    struct write b = a_write(WRITE_DELETE, "a", "bc", (struct property_list){ STR_EMPTY });
+
+    ck_assert(!same(a_request("Things", a), a_request("Things", b)));
+}
+END_TEST
+
+static struct request_record record_of(const struct operation *operation)
+{
+    return (struct request_record){ request_digest(operation, &arena), request_response(operation, &arena) };
+}
+
+START_TEST(results_come_back_as_they_were)
+{
+    struct write writes[] = { a_replace("r", "x"), a_replace("s", "x") };
+    struct operation *first = a_group(&arena, "Things", writes, 2),
+                     *again = a_group(&arena, "Things", writes, 2);
+    struct write_result results[] = { { { 7, INT64_MAX }, 123456789 }, { { 0, 0 }, 0 } };
+    struct request_record record;
+
+    first->out.write.results = results;
+    record = record_of(first);
+    request_replay(&record, request_digest(again, &arena), again);
+
+    ck_assert_reason(again, "OK");
+    ck_assert(again->out.write.replayed);
+    for (int i = 0; i < 2; i++) {
+        ck_assert(etag_equal(again->out.write.results[i].etag, results[i].etag));
+        ck_assert_int_eq(again->out.write.results[i].timestamp, results[i].timestamp);
+    }
+}
+END_TEST
+
+START_TEST(a_refusal_comes_back_as_it_was)
+{
+    struct operation *first = a_request("Things", a_replace("r", "x"));
+    struct operation *again = a_request("Things", a_replace("r", "x"));
+    struct request_record record;
+    struct error err;
+
+    error_reason(&err, REASON_UPDATE_CONDITION_NOT_SATISFIED, "0:no, 100%% no");
+    error_add_meta(&err, "actual", STR_LITERAL("W/\"1.2\""));
+    error_add_meta(&err, "partition_key", STR_EMPTY);
+    operation_fail(first, &err);
+    record = record_of(first);
+    request_replay(&record, request_digest(again, &arena), again);
+
+    ck_assert_reason(again, "UPDATE_CONDITION_NOT_SATISFIED");
+    ck_assert_int_eq(again->status, STATUS_STALE);
+    ck_assert_str_eq(again->error->message, "0:no, 100% no");
+    ck_assert_uint_eq(again->error->meta_count, 2);
+    ck_assert_str_eq(meta_of(again->error, "actual"), "W/\"1.2\"");
+    ck_assert_str_eq(again->error->meta[1].key, "partition_key");
+}
+END_TEST
+
+START_TEST(an_id_serves_one_request)
+{
+    struct operation *first = a_request("Things", a_replace("r", "x"));
+    struct operation *other = a_request("Things", a_replace("r", "y"));
+    struct write_result result = { { 7, 1 }, 1 };
+    struct request_record record;
+
+    first->out.write.results = &result;
+    record = record_of(first);
+    request_replay(&record, request_digest(other, &arena), other);
+
+    ck_assert_reason(other, "REQUEST_ID_REUSED");
+    ck_assert_int_eq(other->status, STATUS_EXISTS);
+}
+END_TEST
+
+START_TEST(damaged_records_are_no_answer)
+{
+    static const char *const damaged[] = { "", "\x02", "\x01", "\x01\x0a", "\x01\x0a\x01", "\x01\x12\x01X",
+        "\x01\x0a\x02\x08\x07\x0a\x02\x08\x07" };
+    struct operation *again = a_request("Things", a_replace("r", "x"));
+    struct str digest = request_digest(again, &arena);
+    struct request_record record = { digest, str_of(damaged[_i]) };
+
+    request_replay(&record, digest, again);
+
+    ck_assert_reason(again, "INTERNAL_ERROR");
+}
+END_TEST
+
+Suite *test_request_record_suite(void)
+{
+    Suite *suite = suite_create("request_record");
+    TCase *tc = tcase_create("request_record");
+
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, equal_content_has_an_equal_digest);
+    tcase_add_test(tc, the_borders_between_parts_count);
+    tcase_add_test(tc, results_come_back_as_they_were);
+    tcase_add_test(tc, a_refusal_comes_back_as_it_was);
+    tcase_add_test(tc, an_id_serves_one_request);
+    tcase_add_loop_test(tc, damaged_records_are_no_answer, 0, 7);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
