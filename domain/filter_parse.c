@@ -75,6 +75,12 @@ static enum status advance(struct parser *parser, struct error *err)
     return lexer_next(&parser->lexer, &parser->ahead, err);
 }
 
+/* The text from there to the end of the last lexeme taken. */
+static struct str source_from(const struct parser *parser, size_t begin)
+{
+    return str_of_bytes(parser->lexer.text.data + begin, parser->end - begin);
+}
+
 static enum status expect(struct parser *parser, enum lexeme_kind kind, const char *what, struct error *err)
 {
     if (parser->ahead.kind != kind)
@@ -206,7 +212,7 @@ static enum status parse_not(struct parser *parser, struct node **out, struct er
         TRY(parse_negated(parser, out, err));
     else
         TRY(parse_comparison(parser, out, err));
-    (*out)->source = str_of_bytes(parser->lexer.text.data + begin, parser->end - begin);
+    (*out)->source = source_from(parser, begin);
     return STATUS_OK;
 }
 
@@ -228,6 +234,7 @@ typedef enum status parse_fn(struct parser *parser, struct node **out, struct er
 static enum status parse_joined(struct parser *parser, const char *word, enum node_kind kind,
     parse_fn *parse_operand, struct node **out, struct error *err)
 {
+    size_t begin = parser->ahead.position;
     struct node *operand, *node;
 
     TRY(parse_operand(parser, out, err));
@@ -240,6 +247,7 @@ static enum status parse_joined(struct parser *parser, const char *word, enum no
         TRY(parse_operand(parser, &operand, err));
         add_child(node, operand);
     }
+    node->source = source_from(parser, begin);
     *out = node;
     return STATUS_OK;
 }

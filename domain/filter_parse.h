@@ -31,7 +31,7 @@ enum node_kind {
 struct node {
     enum node_kind kind;
     struct lexeme lexeme; /* the operator, name or literal */
-    struct str source;    /* of an operand of not, and, or: its text with the parentheses around it */
+    struct str source;    /* of what is Boolean: its text, with the parentheses around it */
     struct node *first, *last, *next;
 };
 
