@@ -12,6 +12,10 @@ import os
 import re
 import sys
 
+import features
+import latency
+import memory
+import profiling
 import table
 from loads import Loads
 from product import Product
@@ -31,7 +35,11 @@ class Run:
         self.rows = []
 
     def say(self, text):
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+        """What goes on: one line that is written over, where that can be."""
+        if sys.stderr.isatty():
+            print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+        elif text:
+            print(text.rstrip(), file=sys.stderr, flush=True)
 
     def measure(self, measurements, rows, rounds):
         """{name: function}, in the order of a round."""
@@ -41,7 +49,6 @@ class Run:
             for name, one in wanted.items():
                 self.say(f"round {number + 1} of {rounds}: {name}")
                 if not self.results.take(name, one):
-                    self.say(f"{name}: {self.results.errors[name]}\n")
                     self.stack.revive()
         self.say("")
 
@@ -56,7 +63,17 @@ class Run:
 def bench_all(run, stack, options):
     product = Product(stack, Loads(stack, options.seconds))
     product.prepare()
-    run.measure(product.measurements(), table.ROWS, options.rounds)
+    extras = features.Features(product)
+    extras.prepare()
+    run.measure(product.measurements() | extras.measurements(), table.ROWS + features.ROWS, options.rounds)
+    slow = latency.Latency(product, run.results)
+    run.measure(memory.Memory(product).measurements(), memory.ROWS, 1)
+    profiled = profiling.Profile(product)
+    run.measure(profiled.measurements(), profiling.ROWS, 1)
+    stack.stop(profiling.NAME)
+    slow.prepare()
+    run.measure(slow.measurements(), latency.ROWS, 1)
+    profiled.print_shares()
 
 
 COMMANDS = {"all": bench_all}

@@ -87,17 +87,17 @@ class Stack:
         with open(path, encoding="utf-8", errors="replace") as log:
             raise RuntimeError(f"{name} does not start:\n{log.read()}")
 
-    def start_server(self, name="tavolad", prefix=(), **settings):
-        """Ready when it returns; TAVOLA_..._THREADS of the caller reach it."""
+    def start_server(self, name="tavolad", prefix=(), health=None, **settings):
+        """Ready when it returns; TAVOLA_..._THREADS of the caller reach it. health: what it takes to ask."""
         threads = {key: value for key, value in os.environ.items() if key.endswith("_THREADS")}
         plain = {"TAVOLA_REDIS": os.environ["TAVOLA_REDIS"], "TAVOLA_LISTEN": "127.0.0.1:0",
                  "TAVOLA_AUTHENTICATION": "none"}
         self.start(name, [self.program("tavolad")], self.environment(**plain | threads | settings), "listening on ",
                    prefix)
-        self.wait_until_serving(name)
+        self.wait_until_serving(name, **health or {})
 
-    def wait_until_serving(self, name):
-        environment = self.environment(TAVOLA_TARGET=self.targets[name])
+    def wait_until_serving(self, name, **settings):
+        environment = self.environment(TAVOLA_TARGET=self.targets[name], **settings)
         environment.pop("TAVOLA_POSTGRES")
         end = time.monotonic() + _PATIENCE
         while subprocess.run([self.program("tavola"), "health"], env=environment, capture_output=True,

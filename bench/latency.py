@@ -1,0 +1,208 @@
+"""Latency at a load that does not wait for answers: alone, beside other work, and through an overload.
+
+Calls are due at equal distances and latency counts from when a call was due (see load.c): a server that stalls is
+charged for all that had to wait. Index lag is the time from the acknowledgement of a write to the look-up that shows
+its entry, seen by probes (see lag.c) beside a load of writes to the same table.
+"""
+
+import contextlib
+import subprocess
+import threading
+import time
+
+import wire
+from loads import _words
+from rows import Row
+
+SHARES = (25, 50, 80)  # per cent of the measured maximum
+FIGURES = ("p50_us", "p99_us", "p999_us")
+MIXED_SHARE = 0.2  # of each maximum, for the two loads that run beside other work
+STEADY_SHARE = 0.5
+OVERLOAD = 10
+IN_FLIGHT, MOST_IN_FLIGHT = 4096, 8192
+PATIENCE_MS = 2000
+PROBES = 2
+
+_LOADS = {"get": ("GetEntity", "get 64"), "upsert": ("InsertOrReplaceEntity", "upsert 256")}
+_BESIDE = ("alone", "beside scan", "beside import", "beside index build", "beside vacuum")
+_MIXED = (*_LOADS, "lag")
+_PHASES = ("before", "during", "after")
+
+
+class Latency:
+    def __init__(self, product, results):
+        self.product = product
+        self.stack = product.stack
+        self.loads = product.loads
+        self.results = results
+        self.seconds = 2 * product.loads.seconds
+        self.sustained = 0  # writes per second that the worker keeps up with
+        self.mixed = {}
+        self.paths = {"get": product.get_uniform, "upsert": product.upsert_uniform}
+
+    def prepare(self):
+        product = self.product
+        self.write = product.file("lag-write", wire.probe("Indexed"))
+        self.lookup = product.file("lag-lookup", wire.lookup("ByColor"))
+        product.create(["Built"])
+        keys = range(wire.FIRST, wire.FIRST + wire.COUNT)
+        product.once("ImportEntities", wire.import_("Built", keys), 2, "stream")
+        self.builds = 0
+        self.stack.start_worker()
+        product.wait_for("select count(*) from intents")
+
+    # ---- alone ----
+
+    def maximum(self, load):
+        return self.results.median(_LOADS[load][1])
+
+    def open_loop(self, load, rate, *options, seconds=None, in_flight=IN_FLIGHT):
+        return self.loads.call(_LOADS[load][0], self.paths[load], in_flight, f"rate={rate:.0f}", *options,
+                               seconds=seconds or self.seconds)
+
+    def indexed_writes(self):
+        """A file of writes that all change their entry."""
+        count = 60_000
+        self.product.next_value += count
+        return self.product.file("indexed", wire.write("Indexed", wire.uniform(count), self.product.next_value))
+
+    def sustain(self):
+        """As many writes as server and worker together carry to the index."""
+        began = time.monotonic()
+        seen = self.loads.call("InsertOrReplaceEntity", self.indexed_writes(), 64)
+        self.product.wait_for("select count(*) from intents")
+        self.sustained = seen["calls"] / (time.monotonic() - began)
+        return seen | {"rate": self.sustained}
+
+    def lag(self, share):
+        with self.beside_load("InsertOrReplaceEntity", self.indexed_writes(), IN_FLIGHT,
+                              f"rate={self.sustained * share:.0f}"):
+            seen = self.loads.lag(self.seconds, PROBES, self.write, self.lookup)
+        self.product.wait_for("select count(*) from intents")
+        return seen
+
+    def lag_idle(self):
+        return self.loads.lag(self.seconds, 1, self.write, self.lookup)
+
+    # ---- beside other work ----
+
+    @contextlib.contextmanager
+    def beside_load(self, *arguments):
+        child = subprocess.Popen(self.loads.command(*arguments, seconds=self.seconds + 2), stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.PIPE, text=True)
+        time.sleep(0.3)
+        try:
+            yield
+            if child.poll():
+                raise RuntimeError(f"the load beside it failed: {child.stderr.read()}")
+        finally:
+            child.kill()
+            child.wait()
+
+    @contextlib.contextmanager
+    def beside_vacuum(self):
+        over = threading.Event()
+
+        def vacuum():
+            while not over.is_set():
+                self.stack.sql("vacuum entities")
+
+        thread = threading.Thread(target=vacuum)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+
+    @contextlib.contextmanager
+    def beside_build(self):
+        self.builds += 1
+        index = wire.create_index(f"Built{self.builds}", "Built")
+        self.product.once("/tavola.v1.IndexService/CreateIndex", index)
+        yield
+        self.product.wait_for("select count(*) from indexes where state <> 3")
+
+    def other_work(self, kind):
+        return {
+            "alone": contextlib.nullcontext,
+            "beside scan": lambda: self.beside_load("QueryEntities", self.product.scan, 1),
+            "beside import": lambda: self.beside_load("ImportEntities", self.product.import_all, 1, "stream"),
+            "beside index build": self.beside_build,
+            "beside vacuum": self.beside_vacuum,
+        }[kind]()
+
+    def start(self, load):
+        method, _ = _LOADS[load]
+        command = self.loads.command(method, self.paths[load], IN_FLIGHT, f"rate={self.maximum(load) * MIXED_SHARE:.0f}",
+                                     seconds=self.seconds)
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def run_mixed(self, kind):
+        """Gets, upserts and a probe of the lag at once, beside other work."""
+        with self.other_work(kind):
+            children = {load: self.start(load) for load in _LOADS}
+            seen = {"lag": self.loads.lag(self.seconds, 1, self.write, self.lookup)}
+            for load, child in children.items():
+                out, complaint = child.communicate()
+                if child.returncode != 0:
+                    raise RuntimeError(f"{load}: {complaint.strip()}")
+                seen[load] = _words(out)
+                seen[load]["rate"] = seen[load]["calls"] / seen[load]["seconds"]
+        return seen
+
+    def mix(self, load, kind):
+        if load == _MIXED[0]:
+            self.mixed[kind] = self.run_mixed(kind)
+        return self.mixed[kind][load]
+
+    # ---- overload ----
+
+    def phase(self, load, phase):
+        maximum = self.maximum(load)
+        if phase == "during":
+            seen = self.open_loop(load, maximum * OVERLOAD, "lenient", f"patience={PATIENCE_MS}", in_flight=MOST_IN_FLIGHT)
+            return seen | {"rate": (seen["calls"] - seen["failed"]) / seen["seconds"]}
+        return self.open_loop(load, maximum * STEADY_SHARE)
+
+    def measurements(self):
+        out = {"indexed, sustained": self.sustain, "lag idle": self.lag_idle}
+        for share in SHARES:
+            for load in _LOADS:
+                out[f"{load} at {share} %"] = lambda load=load, share=share: self.open_loop(
+                    load, self.maximum(load) * share / 100)
+            out[f"lag at {share} %"] = lambda share=share: self.lag(share / 100)
+        for kind in _BESIDE:
+            for load in _MIXED:
+                out[f"{load} {kind}"] = lambda load=load, kind=kind: self.mix(load, kind)
+        for load in _LOADS:
+            for phase in _PHASES:
+                out[f"{load} {phase} overload"] = lambda load=load, phase=phase: self.phase(load, phase)
+        return out
+
+
+def _named(figure):
+    return {"p50_us": "p50", "p99_us": "p99", "p999_us": "p99.9"}[figure]
+
+
+def _rows():
+    unloaded = {"get": ("get 1", "p50_us"), "upsert": ("upsert 1", "p50_us"), "lag": ("lag idle", "p50_us")}
+    for load, against in unloaded.items():
+        for share in SHARES:
+            for figure in FIGURES:
+                yield Row(f"{load} at {share} % of the maximum, {_named(figure)} / one at a time, p50",
+                          (f"{load} at {share} %", figure), against, "<=", unit="us")
+    for kind in _BESIDE[1:]:
+        for load in _MIXED:
+            for figure in FIGURES:
+                yield Row(f"{load} {kind}, {_named(figure)} / alone", (f"{load} {kind}", figure),
+                          (f"{load} alone", figure), "<=", unit="us")
+    for load, (_, maximum) in _LOADS.items():
+        yield Row(f"{load}, answered in an overload of {OVERLOAD} times / maximum", (f"{load} during overload", "rate"),
+                  (maximum, "rate"))
+        for figure in FIGURES:
+            yield Row(f"{load} after an overload, {_named(figure)} / before", (f"{load} after overload", figure),
+                      (f"{load} before overload", figure), "<=", unit="us")
+
+
+ROWS = list(_rows())

@@ -1,0 +1,79 @@
+"""Whose instructions a call costs, and how many properties are unpacked on the way: a server below callgrind.
+
+It runs fifty times slower than it would, so that nothing here is about time; batches are those of a busy server.
+"""
+
+import glob
+import os
+import subprocess
+
+from callgrind import Dump
+from rows import Row
+
+NAME = "profiled"
+OWNERS = (("libgrpc", "gRPC"), ("libgpr", "gRPC"), ("libabsl", "gRPC"), ("libupb", "gRPC"), ("libaddress", "gRPC"),
+          ("tavolad", "ours"), ("libprotobuf-c", "protobuf-c"), ("libpq", "libpq"), ("libc.so", "libc"), ("libm.", "libc"),
+          ("ld-linux", "libc"), ("vdso", "libc"), ("libcrypto", "OpenSSL"), ("libssl", "OpenSSL"))
+# Reading a stored property, in whatever way, happens in these files.
+PROPERTY_FILES = ("property.c", "property_parse.c", "property_value.c", "property_size.c")
+
+ROWS = [
+    Row("properties unpacked per Get / 1", ("profile of Get", "unpacked"), 1.0, "<=", 0, 0, "1"),
+    Row("our own instructions per Get / all in the process", ("profile of Get", "ours"), ("profile of Get", "all"), "<=",
+        unit="instructions"),
+    Row("our own instructions per upsert / all in the process", ("profile of upsert", "ours"),
+        ("profile of upsert", "all"), "<=", unit="instructions"),
+]
+
+
+def _owner(path):
+    base = os.path.basename(path)
+    return next((owner for prefix, owner in OWNERS if base.startswith(prefix)), "other")
+
+
+class Profile:
+    def __init__(self, product):
+        self.product = product
+        self.stack = product.stack
+        self.shares = {}  # call: {owner: instructions}, for print_shares
+
+    def prepare(self):
+        folder = self.stack.folder
+        prefix = ("valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={folder}/callgrind.out")
+        self.stack.start_server(NAME, prefix)
+
+    def control(self, *words):
+        pid = str(self.stack.children[NAME].pid)
+        subprocess.run(["callgrind_control", *words, pid], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+    def call(self, title, method, path):
+        """Instructions per call, counted while 64 are in flight."""
+        if NAME not in self.stack.children:
+            self.prepare()
+        self.product.loads.run(method, path, 64, "once", server=NAME, seconds=120)
+        self.control("-i", "on")
+        self.control("-z")
+        seen = self.product.loads.run(method, path, 64, "once", server=NAME, seconds=120)
+        self.control("-d")
+        self.control("-i", "off")
+        dumps = sorted(glob.glob(f"{self.stack.folder}/callgrind.out.*"), key=os.path.getmtime)
+        dump = Dump(dumps[-1])
+        shares = {}
+        for name, cost in dump.self_cost.items():
+            owner = _owner(name)
+            shares[owner] = shares.get(owner, 0) + cost / seen["calls"]
+        self.shares[title] = dict(sorted(shares.items(), key=lambda share: -share[1]))
+        unpacked = sum(times for (file, _), times in dump.calls.items() if os.path.basename(file) in PROPERTY_FILES)
+        return {"all": sum(shares.values()), "ours": shares.get("ours", 0), "unpacked": unpacked / seen["calls"]}
+
+    def measurements(self):
+        product = self.product
+        calls = (("Get", "GetEntity", product.get_some), ("upsert", "InsertOrReplaceEntity", product.upsert_some))
+        return {f"profile of {title}": lambda title=title, method=method, path=path: self.call(title, method, path)
+                for title, method, path in calls}
+
+    def print_shares(self):
+        for title, shares in self.shares.items():
+            total = sum(shares.values())
+            parts = ", ".join(f"{owner} {cost / total:.0%} ({cost:,.0f})" for owner, cost in shares.items())
+            print(f"instructions of the server per {title}, without the kernel's: {total:,.0f} = {parts}")
