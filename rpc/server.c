@@ -30,8 +30,10 @@ enum {
     ARMED_CALLS = 32,
     ARMED_UNKNOWN_CALLS = 4,
     /* Empty polls before the queue counts as drained: one poll serves one connection, so the first empty
-     * one says little, and each further one lets a batch grow. */
+     * one says little, and each further one lets a batch grow. One is enough for a caller who was alone
+     * the last time too: it is he who would have to send more, and he waits for his answer. */
     GRACE_POLLS = 3,
+    GRACE_POLLS_ALONE = 1,
     /* Events after which `drained` is called even though more are there: a batch must not starve. */
     DRAIN_EVENTS_MAX = 256,
     PEER_PING_INTERVAL_MS = 9000,
@@ -65,13 +67,14 @@ static bool handle(struct rpc_server *server, grpc_event event, struct call_list
 
 /*
  * Handle what is there after a first message, until a few polls in a row find nothing; then tell the owner.
+ * *alone: nothing came beside the first message, this time and, on entry, the last.
  */
-static void drain(struct rpc_server *server, struct call_list *fresh)
+static void drain(struct rpc_server *server, struct call_list *fresh, bool *alone)
 {
     int handled = 1;
     int empty = 0;
 
-    while (empty < GRACE_POLLS && handled < DRAIN_EVENTS_MAX) {
+    while (empty < (*alone ? GRACE_POLLS_ALONE : GRACE_POLLS) && handled < DRAIN_EVENTS_MAX) {
         grpc_event event =
             grpc_completion_queue_next(server->host.queue, gpr_inf_past(GPR_CLOCK_MONOTONIC), NULL);
 
@@ -81,10 +84,12 @@ static void drain(struct rpc_server *server, struct call_list *fresh)
             (void)handle(server, event, fresh);
             handled++;
             empty = 0;
+            *alone = false;
         } else {
             empty++;
         }
     }
+    *alone = handled == 1;
     server->host.events.drained(server->host.context);
     call_settle(fresh);
 }
@@ -93,6 +98,7 @@ static void *serve(void *argument)
 {
     struct rpc_server *server = argument;
     struct call_list fresh = { NULL };
+    bool alone = true;
 
     for (;;) {
         grpc_event event =
@@ -101,7 +107,7 @@ static void *serve(void *argument)
         if (event.type == GRPC_QUEUE_SHUTDOWN)
             return NULL;
         if (handle(server, event, &fresh) && server->host.events.drained)
-            drain(server, &fresh);
+            drain(server, &fresh, &alone);
     }
 }
 

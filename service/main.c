@@ -12,6 +12,7 @@
 #include "base/failpoint.h"
 #include "base/log.h"
 #include "domain/limits.h"
+#include "rpc/together.h"
 #include "service/methods.h"
 #include "service/publisher.h"
 #include "service/service.h"
@@ -80,6 +81,7 @@ static void start_store(struct server *server, const struct service_config *conf
         .transaction_retention_s = LIMIT_TRANSACTION_RETENTION_S,
         .intents_committed = intents_committed,
         .context = server,
+        .answering = rpc_together,
         .availability_changed = availability_changed,
     };
 

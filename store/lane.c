@@ -152,14 +152,20 @@ static bool drop_late(struct operation *operation, int64_t now_us)
     return true;
 }
 
-static void answer(struct operation *operation)
+static void answer(const struct lane *lane, struct operation *operation)
 {
+    bool tells = lane->options.answering && operation && operation->next;
+
+    if (tells)
+        lane->options.answering(true);
     while (operation) {
         struct operation *next = operation->next;
 
         operation->done(operation);
         operation = next;
     }
+    if (tells)
+        lane->options.answering(false);
 }
 
 static void fail_all(struct operation *batch, enum reason reason, const char *text, const char *detail)
@@ -172,7 +178,7 @@ static void fail_all(struct operation *batch, enum reason reason, const char *te
 }
 
 /* Answer what is too late; the rest. */
-static struct operation *drop_all_late(struct operation *batch)
+static struct operation *drop_all_late(const struct lane *lane, struct operation *batch)
 {
     struct operation *live = NULL, **live_tail = &live, *late = NULL, **late_tail = &late;
     int64_t now_us = clock_monotonic_us();
@@ -185,7 +191,7 @@ static struct operation *drop_all_late(struct operation *batch)
         **tail = operation;
         *tail = &operation->next;
     }
-    answer(late);
+    answer(lane, late);
     return live;
 }
 
@@ -221,11 +227,11 @@ static void *serve(void *argument)
         bool decided = begun && thread->lane->options.steps->finish(&thread->session, begun);
 
         if (!begun)
-            batch = drop_all_late(batch);
+            batch = drop_all_late(thread->lane, batch);
         if (!decided && batch)
             run_batch(thread, batch);
         arena_cleanup(&thread->session.arena);
-        answer(batch);
+        answer(thread->lane, batch);
     }
     return NULL;
 }
@@ -270,7 +276,7 @@ static void run_lent(struct lane_thread *thread, struct operation *batch)
     const struct lane_steps *steps = thread->lane->options.steps;
     void *begun;
 
-    batch = drop_all_late(batch);
+    batch = drop_all_late(thread->lane, batch);
     begun = batch ? steps->begin(&thread->session, batch) : NULL;
     if (begun && !pg_wait(&thread->session.pg, PATIENCE_US)) {
         give_back(thread, batch, begun);
@@ -282,7 +288,7 @@ static void run_lent(struct lane_thread *thread, struct operation *batch)
     }
     arena_cleanup(&thread->session.arena);
     give_back(thread, NULL, NULL);
-    answer(batch);
+    answer(thread->lane, batch);
 }
 
 void lane_run(struct lane *lane)
@@ -336,7 +342,7 @@ void lane_stop(struct lane *lane)
     pthread_mutex_unlock(&lane->mutex);
 
     fail_all(rest, REASON_SERVER_DRAINING, "the server is stopping", "");
-    answer(rest);
+    answer(lane, rest);
     for (int i = 0; i < lane->options.threads; i++) {
         pthread_join(lane->threads[i].id, NULL);
         session_cleanup(&lane->threads[i].session);

@@ -38,6 +38,7 @@ struct lane_options {
     void (*run)(struct session *session, struct operation *batch, void *context);
     void *context;
     const struct lane_steps *steps; /* may be NULL */
+    void (*answering)(bool begins); /* see store_options; may be NULL */
 };
 
 struct lane *lane_start(const struct lane_options *options);

@@ -229,6 +229,7 @@ static void start_lanes(struct store *store)
         bool batches = i == LANE_READ || i == LANE_WRITE;
 
         lane.postgres = options->postgres;
+        lane.answering = options->answering;
         lane.most_waiting = options->most_waiting;
         lane.batch_operations = batches ? options->batch_operations : 1;
         lane.batch_bytes = (size_t)options->batch_bytes;

@@ -39,6 +39,9 @@ struct store_options {
     void (*intents_committed)(void *context, const struct intent *intents, size_t count);
     void *context;
 
+    /* May be NULL. A thread is about to call done() of several operations in a row (true), or has (false). */
+    void (*answering)(bool begins);
+
     /* Called when the database becomes reachable or unreachable, once per change. */
     void (*availability_changed)(void *context, bool available, const char *why);
 };

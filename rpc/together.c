@@ -1,0 +1,53 @@
+/*
+ * together.c - see the header.
+ *
+ * The core has no such option and keeps its sockets to itself, so this program has a sendmsg of its own, which the
+ * dynamic linker prefers: it adds MSG_MORE while the thread is between begin and end, and notes the socket. Setting
+ * TCP_NODELAY, which the core has set already, pushes out what waits. On a socket that was closed meanwhile, and
+ * whose number is another's now, that changes nothing.
+ */
+#include "rpc/together.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { MOST_SOCKETS = 32 };
+
+static _Thread_local struct {
+    bool active;
+    int count;
+    int sockets[MOST_SOCKETS];
+} held;
+
+/* false: there are too many already. */
+static bool note(int socket)
+{
+    for (int i = 0; i < held.count; i++)
+        if (held.sockets[i] == socket)
+            return true;
+    if (held.count == MOST_SOCKETS)
+        return false;
+    held.sockets[held.count++] = socket;
+    return true;
+}
+
+ssize_t sendmsg(int socket, const struct msghdr *message, int flags)
+{
+    if (held.active && note(socket))
+        flags |= MSG_MORE;
+    return syscall(SYS_sendmsg, socket, message, flags);
+}
+
+void rpc_together(bool begins)
+{
+    const int yes = 1;
+
+    for (int i = 0; i < held.count; i++)
+        (void)setsockopt(held.sockets[i], IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+    held.count = 0;
+    held.active = begins;
+}

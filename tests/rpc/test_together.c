@@ -1,0 +1,125 @@
+/*
+ * test_together.c - bytes sent together wait in the kernel, keep their order, and leave at the end; a full
+ * socket is as it always is.
+ */
+#include <arpa/inet.h>
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "rpc/together.h"
+
+/* The kernel sends after 200 ms by itself: what arrives later than this proves nothing. */
+enum { SURELY_HELD_US = 100000, WAIT_MS = 10000, LARGE_BYTES = 16 * 1024 * 1024 };
+
+static int writer, reader;
+
+static void setup(void)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t length = sizeof(address);
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+    ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
+    ck_assert_int_eq(listen(listener, 1), 0);
+    ck_assert_int_eq(getsockname(listener, (struct sockaddr *)&address, &length), 0);
+    writer = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert_int_eq(connect(writer, (struct sockaddr *)&address, sizeof(address)), 0);
+    reader = accept(listener, NULL, NULL);
+    ck_assert_int_ge(reader, 0);
+    ck_assert_int_eq(fcntl(writer, F_SETFL, O_NONBLOCK), 0);
+    ck_assert_int_eq(fcntl(reader, F_SETFL, O_NONBLOCK), 0);
+    close(listener);
+}
+
+static void teardown(void)
+{
+    close(writer);
+    close(reader);
+}
+
+static ssize_t send_bytes(const void *bytes, size_t size)
+{
+    struct iovec vector = { (void *)(size_t)bytes, size };
+    struct msghdr message = { .msg_iov = &vector, .msg_iovlen = 1 };
+
+    return sendmsg(writer, &message, MSG_NOSIGNAL);
+}
+
+static bool can_read(int wait_ms)
+{
+    struct pollfd fd = { .fd = reader, .events = POLLIN };
+
+    return poll(&fd, 1, wait_ms) > 0;
+}
+
+START_TEST(small_messages_wait_for_the_end)
+{
+    int64_t began_us = clock_monotonic_us();
+    char bytes[16];
+    bool arrived;
+
+    rpc_together(true);
+    ck_assert_int_eq(send_bytes("one ", 4), 4);
+    ck_assert_int_eq(send_bytes("two ", 4), 4);
+    arrived = can_read(0);
+    ck_assert(!arrived || clock_monotonic_us() - began_us > SURELY_HELD_US);
+    rpc_together(false);
+
+    ck_assert(can_read(WAIT_MS));
+    ck_assert_int_eq(recv(reader, bytes, sizeof(bytes), 0), 8);
+    ck_assert_int_eq(memcmp(bytes, "one two ", 8), 0);
+    ck_assert_int_eq(send_bytes("three", 5), 5);
+    ck_assert(can_read(WAIT_MS));
+}
+END_TEST
+
+START_TEST(a_full_socket_says_so_and_nothing_is_lost)
+{
+    static char chunk[4096], got[65536];
+    size_t sent = 0, received = 0;
+    bool was_full = false, is_same = true;
+
+    rpc_together(true);
+    while (sent < LARGE_BYTES || received < sent) {
+        ssize_t size = 0;
+
+        while (sent < LARGE_BYTES && size >= 0) {
+            for (size_t i = 0; i < sizeof(chunk); i++)
+                chunk[i] = (char)((sent + i) % 251);
+            size = send_bytes(chunk, sizeof(chunk));
+            sent += size > 0 ? (size_t)size : 0;
+        }
+        if (size < 0) {
+            ck_assert_int_eq(errno, EAGAIN);
+            was_full = true;
+        }
+        rpc_together(sent < LARGE_BYTES);
+        ck_assert(can_read(WAIT_MS));
+        while ((size = recv(reader, got, sizeof(got), 0)) > 0)
+            for (ssize_t i = 0; i < size; i++)
+                is_same &= got[i] == (char)(received++ % 251);
+    }
+    ck_assert(was_full);
+    ck_assert(is_same);
+    ck_assert_uint_eq(received, sent);
+}
+END_TEST
+
+Suite *test_together_suite(void)
+{
+    Suite *suite = suite_create("rpc together");
+    TCase *tc = tcase_create("together");
+
+    tcase_set_timeout(tc, 60);
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, small_messages_wait_for_the_end);
+    tcase_add_test(tc, a_full_socket_says_so_and_nothing_is_lost);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
