@@ -34,6 +34,9 @@ function(tavola_library folder)
     list(FILTER sources EXCLUDE REGEX "/main\\.c$")
     add_library(${folder} STATIC ${sources})
     target_link_libraries(${folder} PUBLIC tavola_options ${ARGN})
+    if(TAVOLA_FUZZ)
+        target_compile_options(${folder} PRIVATE -fsanitize-coverage=trace-pc)
+    endif()
 endfunction()
 
 # tavola_embed(<library> <prefix> <pattern>): see embed.cmake; the header is "<library>/<prefix>.h".

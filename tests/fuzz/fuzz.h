@@ -1,0 +1,33 @@
+/*
+ * fuzz.h - what a fuzz target needs to know.
+ *
+ * A target is a file fuzz_<name>.c with one function `void fuzz_<name>(struct str input)`, and inputs to begin
+ * with in corpus/<name>/. It gives the input to a parser and requires what must hold of the answer. The build
+ * finds it; `./dev fuzz` mutates its inputs, `./dev test` replays them.
+ */
+#ifndef TESTS_FUZZ_FUZZ_H
+#define TESTS_FUZZ_FUZZ_H
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/str.h"
+
+typedef void fuzz_fn(struct str input);
+
+struct fuzz_target {
+    const char *name;
+    fuzz_fn *run;
+};
+
+/* Made by the build; ends with a target without a name. */
+extern const struct fuzz_target fuzz_targets[];
+
+/* The input is a find when this does not hold; asserts of the code under test count as well. */
+static inline void fuzz_require(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+#endif
