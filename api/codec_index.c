@@ -339,11 +339,11 @@ static enum status range_decode(
 enum status codec_lookup_decode(const Tavola__V1__LookupIndexRequest *request, struct arena *arena,
     struct operation_lookup *out, struct error *err)
 {
-    struct operation_lookup lookup = { .trust_index = request->trust_index, .keys_only = request->keys_only };
+    struct operation_lookup lookup = { .trust_index = request->trust_index,
+        .keys_only = request->keys_only,
+        .descending = request->descending };
 
     TRY(freshness_check(request->freshness, err));
-    if (request->descending)
-        return codec_not_implemented(err, "descending");
     if (request->n_equals > 2 * LIMIT_KEY_PARTS)
         return error_reason(err, REASON_INVALID_INPUT, "equals has %zu values, an index has at most %d parts",
             request->n_equals, 2 * LIMIT_KEY_PARTS);

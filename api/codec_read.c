@@ -7,10 +7,11 @@
 #include "base/wire.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
+#include "domain/table_name.h"
 #include "domain/text.h"
 
 enum {
-    ROOM_FOR_REST = LIMIT_TOKEN_BYTES + 512, /* token, lag and statistics behind the entities */
+    ROOM_FOR_REST = LIMIT_TOKEN_BYTES + 512, /* token, lag and statistics beside the entities */
     BATCH_GET_RESULTS = 1,
     BATCH_GET_ENTITY = 1,
     BATCH_GET_ERROR = 2,
@@ -46,6 +47,37 @@ enum status codec_page_size(int32_t page_size, int32_t *out, struct error *err)
         return error_reason(err, REASON_INVALID_INPUT, "page_size is negative: 0 means %d", LIMIT_PAGE_ROWS);
     *out = page_size == 0 || page_size > LIMIT_PAGE_ROWS ? LIMIT_PAGE_ROWS : page_size;
     return STATUS_OK;
+}
+
+enum status codec_query_decode(
+    const Tavola__V1__Query *query, struct arena *arena, struct operation *out, struct error *err)
+{
+    struct operation_page *page = &out->in.page;
+
+    if (!query)
+        return codec_missing(err, "query", "which entities are wanted");
+    if (query->max_plan < 0 || (int)query->max_plan > ACCESS_TABLE_SCAN)
+        return error_reason(err, REASON_INVALID_INPUT, "query.max_plan has no such value");
+    out->table = codec_str(query->table);
+    TRY(table_name_check(out->table, err));
+    TRY(filter_compile(codec_str(query->filter), arena, &page->filter, err));
+    filter_key_plan(page->filter, arena, &page->plan);
+    page->descending = query->descending;
+    page->max_plan = (enum access_path)query->max_plan;
+    return STATUS_OK;
+}
+
+struct str codec_query_identity(
+    const Tavola__V1__Query *query, const struct selection *selection, struct arena *arena)
+{
+    struct buf out;
+
+    buf_init(&out, arena);
+    wire_write_bytes(&out, 2, codec_str(query->filter));
+    wire_write_scalar(&out, 3, query->descending ? 1 : 0);
+    for (size_t i = 0; i < selection->count; i++)
+        wire_write_bytes(&out, 1, selection->names[i]);
+    return buf_str(&out);
 }
 
 enum status codec_keys_decode(Tavola__V1__EntityKey *const *keys, size_t count, struct arena *arena,
@@ -91,21 +123,49 @@ static bool fits(const struct buf *reply, size_t more)
     return reply->len + more + ROOM_FOR_REST <= LIMIT_REPLY_BYTES;
 }
 
+static void forget_entities(struct entity_sink *sink)
+{
+    struct entity_writer *writer = CONTAINER_OF(sink, struct entity_writer, sink);
+
+    writer->out->len = writer->begin;
+    writer->written = (struct written){ 0 };
+}
+
+static bool add_entity(struct entity_sink *sink, const struct entity *entity)
+{
+    struct entity_writer *writer = CONTAINER_OF(sink, struct entity_writer, sink);
+    struct entity selected = codec_select(entity, &writer->selection, writer->arena);
+
+    if (writer->written.count > 0 && !fits(writer->out, codec_entity_bytes(&selected)))
+        return false;
+    codec_entity_write(writer->out, writer->field, &selected);
+    writer->written.count++;
+    writer->written.property_bytes += (int64_t)selected.properties.bytes.len;
+    return true;
+}
+
+void entity_writer_init(struct entity_writer *writer, struct buf *out, uint32_t field,
+    const struct selection *selection, struct arena *arena)
+{
+    *writer = (struct entity_writer){
+        .sink = { forget_entities, add_entity },
+        .out = out,
+        .begin = out->len,
+        .field = field,
+        .selection = *selection,
+        .arena = arena,
+    };
+}
+
 struct written codec_entities_write(struct buf *out, uint32_t field, const struct entity *entities,
     size_t count, const struct selection *selection, struct arena *arena)
 {
-    struct written written = { 0 };
+    struct entity_writer writer;
 
-    for (size_t i = 0; i < count; i++) {
-        struct entity entity = codec_select(&entities[i], selection, arena);
-
-        if (i > 0 && !fits(out, codec_entity_bytes(&entity)))
-            break;
-        codec_entity_write(out, field, &entity);
-        written.count++;
-        written.property_bytes += (int64_t)entity.properties.bytes.len;
-    }
-    return written;
+    entity_writer_init(&writer, out, field, selection, arena);
+    for (size_t i = 0; i < count && add_entity(&writer.sink, &entities[i]); i++)
+        continue;
+    return writer.written;
 }
 
 struct written codec_keys_write(struct buf *out, uint32_t field, const struct entity *entities, size_t count)

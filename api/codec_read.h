@@ -22,6 +22,14 @@ MUST_USE enum status codec_selection_decode(
 /* 0 means LIMIT_PAGE_ROWS, more is taken as that, negative is INVALID_INPUT. */
 MUST_USE enum status codec_page_size(int32_t page_size, int32_t *out, struct error *err);
 
+/* Which entities: table, filter and its plan, direction, max_plan. query may be NULL, which is refused. */
+MUST_USE enum status codec_query_decode(
+    const Tavola__V1__Query *query, struct arena *arena, struct operation *out, struct error *err);
+
+/* What makes a query another one: its token does not fit then. */
+struct str codec_query_identity(
+    const Tavola__V1__Query *query, const struct selection *selection, struct arena *arena);
+
 /* 1..LIMIT_BATCH_GET_KEYS keys. */
 MUST_USE enum status codec_keys_decode(Tavola__V1__EntityKey *const *keys, size_t count, struct arena *arena,
     struct operation_get *out, struct error *err);
@@ -42,6 +50,19 @@ struct written {
  */
 struct written codec_entities_write(struct buf *out, uint32_t field, const struct entity *entities,
     size_t count, const struct selection *selection, struct arena *arena);
+
+/* The same as a sink, so that entities go into the reply while they are read. */
+struct entity_writer {
+    struct entity_sink sink;
+    struct buf *out;
+    size_t begin; /* bytes that were in `out` before */
+    uint32_t field;
+    struct selection selection;
+    struct arena *arena;
+    struct written written;
+};
+void entity_writer_init(struct entity_writer *writer, struct buf *out, uint32_t field,
+    const struct selection *selection, struct arena *arena);
 
 /* The same for the keys alone. */
 struct written codec_keys_write(struct buf *out, uint32_t field, const struct entity *entities, size_t count);

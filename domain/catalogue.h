@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "domain/access_path.h"
 #include "domain/key_part.h"
 
 enum index_shape { INDEX_COPY = 1, INDEX_LIST = 2 };
@@ -44,7 +45,8 @@ struct table {
     struct str name;
     struct str folded;              /* lower case */
     int64_t created;                /* ticks */
-    const struct index *entries_of; /* set where the table holds an index's entries */
+    enum access_path default_max_plan; /* of queries that say nothing themselves; 0: no bound */
+    const struct index *entries_of;    /* set where the table holds an index's entries */
     struct index **indexes;         /* on this table: BUILDING, VALIDATING or READY */
     size_t index_count;
 };

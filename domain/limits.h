@@ -24,6 +24,8 @@ enum {
     LIMIT_REPLY_BYTES = 3 * 1024 * 1024,    /* but for a single larger entity */
     LIMIT_PAGE_ROWS = 1000,
     LIMIT_PAGE_EXAMINED = 10000, /* rows looked at for one page; then it ends early */
+    LIMIT_PAGE_EXAMINED_BYTES = 16 * 1024 * 1024, /* of keys and properties; the same */
+    LIMIT_COUNT_EXAMINED = 100000,                /* rows looked at where the database counts them by itself */
     LIMIT_BATCH_GET_KEYS = 1000,
     LIMIT_TRANSACTION_STEPS = 100,
     LIMIT_TRANSACTION_RETENTION_S =

@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "domain/access_path.h"
 #include "domain/catalogue.h"
 #include "domain/entity.h"
 #include "domain/filter.h"
@@ -73,21 +74,28 @@ struct outcome_write {
     bool replayed;                /* answered from the record of the request */
 };
 
-/* ---- pages: QueryEntities ---- */
+/* ---- queries: QueryEntities, CountEntities, ExplainQuery; ScanEntities page by page ---- */
 
-struct operation_page {
-    struct key_filter filter;
-    bool has_after;
-    struct entity_key after; /* the position: rows strictly behind this key */
-    int32_t limit;           /* 1..LIMIT_PAGE_ROWS */
+/*
+ * Where entities go while they are read, one by one and in order, so that nobody has to hold them. Called on the
+ * store's threads, before done().
+ */
+struct entity_sink {
+    /* Begin, or begin anew: what was added so far does not count. */
+    void (*reset)(struct entity_sink *sink);
+    /* Take an entity, which is borrowed for the call. false: full without it. The first is always taken. */
+    bool (*add)(struct entity_sink *sink, const struct entity *entity);
 };
 
-enum access_path {
-    ACCESS_POINT = 1,
-    ACCESS_ROW_RANGE = 2,
-    ACCESS_INDEX_LOOKUP = 3,
-    ACCESS_PARTITION_SCAN = 4,
-    ACCESS_TABLE_SCAN = 5,
+struct operation_page {
+    const struct filter *filter; /* NULL: everything */
+    struct key_plan plan;        /* where its matches lie: filter_key_plan */
+    bool descending;
+    enum access_path max_plan; /* refuse anything costlier; 0: the table's default */
+    bool has_after;
+    struct entity_key after;  /* the position: rows strictly behind this key, in the direction of the query */
+    int32_t limit;            /* 1..LIMIT_PAGE_ROWS; pages only */
+    struct entity_sink *sink; /* pages only; NULL: collect them in the outcome */
 };
 
 struct query_stats {
@@ -96,9 +104,10 @@ struct query_stats {
 };
 
 struct outcome_page {
-    struct entity *entities;
-    size_t count;
-    bool more; /* there may be more behind `position` */
+    struct entity *entities; /* without a sink */
+    size_t count;            /* of the entities that were read, or of those that match: CountEntities */
+    bool more;               /* there may be more behind `position` */
+    bool has_position;       /* false: nothing was looked at, and none was asked from */
     struct entity_key position;
     int64_t table_id; /* what a page token is bound to */
     struct query_stats stats;
@@ -117,6 +126,7 @@ struct operation_lookup {
     struct value_range range; /* of the next part */
     bool trust_index;         /* false: every hit is checked against its source */
     bool keys_only;
+    bool descending;
     bool has_after;
     struct entity_key after; /* an entry's key */
     int32_t limit;
@@ -231,6 +241,7 @@ enum operation_kind {
     OPERATION_GET,
     OPERATION_WRITE,
     OPERATION_PAGE,
+    OPERATION_COUNT,
     OPERATION_LOOKUP,
     OPERATION_TABLE_CREATE,
     OPERATION_TABLE_GET,

@@ -73,6 +73,12 @@ static const struct reason_info reasons[] = {
         "The page token is damaged, or belongs to another query, another table or an earlier table of "
         "this name.",
         "Send the token with the query it came from, or begin again without one." },
+    [REASON_PLAN_TOO_EXPENSIVE] = { "PLAN_TOO_EXPENSIVE", STATUS_PRECONDITION,
+        "The query would take a costlier access path than its max_plan, or the table's default_max_plan, "
+        "allows.",
+        "Narrow the filter to a partition and a range of row keys, look up in an index (ExplainQuery says "
+        "what "
+        "would help), or set max_plan to the path that is named." },
     [REASON_INDEX_NOT_FOUND] = { "INDEX_NOT_FOUND", STATUS_NOT_FOUND,
         "There is no index of this name in the account.", "Check the spelling; list the indexes." },
     [REASON_INDEX_EXISTS] = { "INDEX_EXISTS", STATUS_EXISTS, "There is an index of this name already.",

@@ -34,6 +34,8 @@ struct call_ctx {
     struct caller caller;
     struct str account; /* the caller's */
     const ProtobufCMessage *request;
+    struct buf reply;      /* what the encoder will append to; a decoder may have the store write there */
+    void *state;           /* from decoder to encoder */
     int64_t page_table_id; /* what the request's page token is bound to; 0: none */
 };
 

@@ -47,6 +47,8 @@ const struct method methods[] = {
         batch_get_entities_decode, batch_get_entities_encode),
     OPERATION_METHOD("/tavola.v1.EntityService/QueryEntities", tavola__v1__query_entities_request__descriptor,
         query_entities_decode, query_entities_encode),
+    OPERATION_METHOD("/tavola.v1.EntityService/CountEntities", tavola__v1__count_entities_request__descriptor,
+        count_entities_decode, count_entities_encode),
     { "/tavola.v1.EntityService/ImportEntities", RPC_BIDI, &import_entities_events, NULL, NULL, NULL },
     OPERATION_METHOD("/tavola.v1.IndexService/CreateIndex", tavola__v1__create_index_request__descriptor,
         create_index_decode, index_encode),

@@ -34,6 +34,7 @@ static void begin(struct rpc_call *call)
     state->begun_us = clock_monotonic_us();
     state->ctx.arena = rpc_call_arena(call);
     state->ctx.service = rpc_call_context(call);
+    buf_init(&state->ctx.reply, state->ctx.arena);
     atomic_init(&state->operation.cancelled, false);
     rpc_call_set_state(call, state);
 }
@@ -41,22 +42,21 @@ static void begin(struct rpc_call *call)
 static void reply(struct operation_call *state)
 {
     struct operation *operation = &state->operation;
+    struct buf *bytes = &state->ctx.reply;
     struct error err = { 0 };
-    struct buf bytes;
 
     if (operation->status != STATUS_OK) {
         assert(operation->error);
         call_fail(state->call, operation->error, state->ctx.arena);
         return;
     }
-    buf_init(&bytes, state->ctx.arena);
-    if (state->method->encode(&state->ctx, operation, &bytes, &err) != STATUS_OK) {
+    if (state->method->encode(&state->ctx, operation, bytes, &err) != STATUS_OK) {
         call_fail(state->call, &err, state->ctx.arena);
         return;
     }
     log_event(LOG_DEBUG, "call method=%s status=OK duration_us=%lld", state->method->path,
         (long long)(clock_monotonic_us() - state->begun_us));
-    rpc_reply(state->call, buf_str(&bytes));
+    rpc_reply(state->call, buf_str(bytes));
 }
 
 static void done(struct operation *operation)

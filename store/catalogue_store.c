@@ -48,6 +48,7 @@ static void fill_tables(struct catalogue *catalogue, const PGresult *result)
         table->name = column(catalogue, result, i, 2);
         table->folded = column(catalogue, result, i, 3);
         table->created = pg_int8(result, i, 4);
+        table->default_max_plan = (enum access_path)pg_int2(result, i, 6);
         catalogue->tables[i] = table;
     }
     qsort(catalogue->tables, (size_t)count, sizeof(catalogue->tables[0]), by_name);

@@ -15,8 +15,21 @@ static struct row_scan scan_entries(
     const struct session *session, const struct index *index, struct arena *arena)
 {
     return (struct row_scan){
-        .table = catalogue_find_id(session->catalogue, index->index_id), .chunk = CHUNK, .arena = arena
+        .table = catalogue_find_id(session->catalogue, index->index_id), .enough = CHUNK, .arena = arena
     };
+}
+
+/* The next entry; its key lies in the arena, for the addresses of pages are made of it. */
+static enum status next_entry(
+    struct session *session, struct row_scan *scan, bool *found, struct entity *out, struct error *err)
+{
+    TRY(row_scan_next(session, scan, found, out, err));
+    if (!*found)
+        return STATUS_OK;
+    row_scan_pass(scan, &out->key);
+    out->key.partition = arena_copy(scan->arena, out->key.partition);
+    out->key.row = arena_copy(scan->arena, out->key.row);
+    return STATUS_OK;
 }
 
 /* ---- one page by its address ---- */
@@ -34,10 +47,10 @@ static enum status read_address(struct session *session, const struct index *ind
     *found = false;
     if (!list_split_row_key(index, address->row, arena, &parts))
         return STATUS_OK;
-    scan.filter.partition = (struct interval){
+    scan.plan.range.partition = (struct interval){
         .has_low = true, .has_high = true, .low = address->partition, .high = address->partition
     };
-    scan.filter.row = (struct interval){ .has_low = true,
+    scan.plan.range.row = (struct interval){ .has_low = true,
         .low = parts.prefix,
         .has_high = parts.prefix.len > 0,
         .high = key_prefix_end(parts.prefix, arena),
@@ -45,13 +58,16 @@ static enum status read_address(struct session *session, const struct index *ind
     scan.has_after = parts.has_member;
     scan.after = *address;
     list_page_start(&page, address, arena);
+    row_scan_open(&scan);
     while (more && status == STATUS_OK) {
         struct entity_key member;
 
-        status = row_scan_next(session, &scan, INT64_MAX, &more, &entry, err);
+        status = next_entry(session, &scan, &more, &entry, err);
         if (status == STATUS_OK && more && index_entry_source(entry.properties, &member))
             more = list_page_add(&page, entry.key.row, &member, entry.etag.version, entry.timestamp);
     }
+    if (status == STATUS_OK)
+        status = row_scan_finish(session, &scan, err);
     row_scan_close(&scan);
     *found = status == STATUS_OK && list_page_finish(&page, index->index_id, out);
     return status;
@@ -80,6 +96,8 @@ struct walk {
     const struct index *index;
     struct operation *operation;
     const struct row_scan *scan;
+    struct entity_sink *sink;
+    int32_t limit;
     struct list_page page;
     bool open;
     struct entity_key address; /* of the page in the making */
@@ -87,22 +105,32 @@ struct walk {
     struct entity_key last; /* the last entry added */
 };
 
-/* Emit the page if its address is asked for; true: the answer is full. */
-static bool close_page(struct walk *walk)
+static bool is_asked_for(const struct walk *walk, const struct entity *page)
 {
     const struct operation_page *in = &walk->operation->in.page;
+
+    return key_filter_matches(&in->plan.range, &page->key) &&
+           (in->plan.exact || filter_matches(in->filter, page));
+}
+
+/*
+ * Emit the page if it is asked for; true: the answer is full. A page that found no room is made again by the next
+ * query, so the position stays before it.
+ */
+static bool close_page(struct walk *walk)
+{
     struct outcome_page *out = &walk->operation->out.page;
-    struct entity *entity = &out->entities[out->count];
+    struct entity entity;
 
     walk->open = false;
-    out->position = walk->last;
-    if (key_filter_matches(&in->filter, &walk->address) &&
-        list_page_finish(&walk->page, walk->index->index_id, entity)) {
+    if (list_page_finish(&walk->page, walk->index->index_id, &entity) && is_asked_for(walk, &entity)) {
+        if (!walk->sink->add(walk->sink, &entity))
+            return true;
         out->count++;
-        out->stats.bytes_returned += (int64_t)entity->properties.bytes.len;
     }
-    return out->count == (size_t)in->limit || out->stats.bytes_returned >= LIMIT_REPLY_BYTES ||
-           walk->scan->rows_examined >= LIMIT_PAGE_EXAMINED;
+    out->position = walk->last;
+    out->has_position = true;
+    return out->count == (size_t)walk->limit || walk->scan->rows_examined >= LIMIT_PAGE_EXAMINED;
 }
 
 static bool same_value(const struct walk *walk, const struct entity_key *entry)
@@ -149,7 +177,7 @@ static bool take_entry(struct walk *walk, const struct entity *entry, const stru
 /* Entries from the first one of the value the range begins in. */
 static struct key_filter entries_of_range(const struct walk *walk)
 {
-    const struct key_filter *asked = &walk->operation->in.page.filter;
+    const struct key_filter *asked = &walk->operation->in.page.plan.range;
     struct key_filter filter = { .nothing = asked->nothing, .partition = asked->partition };
     struct list_address parts;
 
@@ -162,40 +190,55 @@ static struct key_filter entries_of_range(const struct walk *walk)
 /* Behind the range's end: no later page can match. */
 static bool is_past(const struct walk *walk, const struct entity_key *entry)
 {
-    const struct key_filter *asked = &walk->operation->in.page.filter;
+    const struct key_filter *asked = &walk->operation->in.page.plan.range;
 
     return !walk->open && interval_is_point(&asked->partition) && asked->row.has_high &&
            str_compare(entry->row, asked->row.high) > 0 && !str_starts_with(entry->row, asked->row.high);
 }
 
-enum status list_read_page(
-    struct session *session, const struct index *index, struct operation *operation, struct error *err)
+static enum status walk_entries(struct session *session, struct row_scan *scan, struct walk *walk,
+    const struct entity_key *behind, bool *full, struct error *err)
+{
+    struct entity entry;
+    bool more = true;
+
+    *full = false;
+    while (!*full) {
+        TRY(next_entry(session, scan, &more, &entry, err));
+        if (!more || is_past(walk, &entry.key))
+            break;
+        *full = take_entry(walk, &entry, behind);
+    }
+    TRY(row_scan_finish(session, scan, err));
+    if (!*full && walk->open)
+        *full = close_page(walk) && !scan->exhausted;
+    return STATUS_OK;
+}
+
+enum status list_read_page(struct session *session, const struct index *index, struct operation *operation,
+    struct entity_sink *sink, int32_t limit, struct error *err)
 {
     const struct operation_page *in = &operation->in.page;
     struct outcome_page *out = &operation->out.page;
     struct row_scan scan = scan_entries(session, index, operation->arena);
-    struct walk walk = { .index = index, .operation = operation, .scan = &scan };
-    struct entity_key behind = in->after;
-    struct entity entry;
-    bool more = true, full = false;
-    enum status status = STATUS_OK;
+    struct walk walk = {
+        .index = index, .operation = operation, .scan = &scan, .sink = sink, .limit = limit
+    };
+    enum status status;
+    bool full;
 
-    *out = (struct outcome_page){ .table_id = index->index_id, .position = in->after };
-    out->entities = ARENA_ARRAY(operation->arena, struct entity, (size_t)in->limit);
-    scan.filter = entries_of_range(&walk);
+    *out = (struct outcome_page){
+        .table_id = index->index_id, .has_position = in->has_after, .position = in->after
+    };
+    sink->reset(sink);
+    scan.plan.range = entries_of_range(&walk);
     scan.has_after = in->has_after;
     scan.after = in->after;
-    while (!full) {
-        status = row_scan_next(session, &scan, INT64_MAX, &more, &entry, err);
-        if (status != STATUS_OK || !more || is_past(&walk, &entry.key))
-            break;
-        full = take_entry(&walk, &entry, in->has_after ? &behind : NULL);
-    }
-    if (status == STATUS_OK && !full && walk.open)
-        full = close_page(&walk) && !scan.exhausted;
+    row_scan_open(&scan);
+    status = walk_entries(session, &scan, &walk, in->has_after ? &in->after : NULL, &full, err);
     row_scan_close(&scan);
     out->more = full;
-    out->stats.access_path = access_path_of(&in->filter);
+    out->stats.access_path = access_path_of(&in->plan);
     out->stats.rows_examined = scan.rows_examined;
     out->stats.bytes_examined = scan.bytes_examined;
     out->stats.rows_returned = (int64_t)out->count;

@@ -12,8 +12,11 @@
 MUST_USE enum status list_read_get(
     struct session *session, const struct index *index, struct operation *operation, struct error *err);
 
-/* Give an OPERATION_PAGE on a list index's table its outcome: the pages that result from reading on. */
-MUST_USE enum status list_read_page(
-    struct session *session, const struct index *index, struct operation *operation, struct error *err);
+/*
+ * Give a query on a list index's table its outcome: the pages that result from reading on, up to `limit`, go into
+ * the sink.
+ */
+MUST_USE enum status list_read_page(struct session *session, const struct index *index,
+    struct operation *operation, struct entity_sink *sink, int32_t limit, struct error *err);
 
 #endif

@@ -8,10 +8,10 @@
 #include "domain/lookup_plan.h"
 #include "domain/reason.h"
 #include "domain/ticks.h"
+#include "store/collect.h"
 #include "store/failure.h"
 #include "store/read_batch.h"
 #include "store/resolve.h"
-#include "store/row_scan.h"
 #include "store/sql.h"
 
 enum { MOST_ATTEMPTS = 4 };
@@ -31,6 +31,11 @@ enum status read_lag(struct session *session, struct lag *out, struct error *err
 
 /* ---- entries ---- */
 
+static bool holds(const void *range, const struct entity *entry)
+{
+    return lookup_range_holds(range, &entry->key);
+}
+
 static enum status read_entries(struct session *session, const struct index *index,
     const struct lookup_range *range, struct operation *operation, struct error *err)
 {
@@ -38,33 +43,33 @@ static enum status read_entries(struct session *session, const struct index *ind
     struct outcome_lookup *out = &operation->out.lookup;
     struct row_scan scan = {
         .table = catalogue_find_id(session->catalogue, index->index_id),
-        .filter = range->keys,
+        .plan.range = range->keys,
+        .descending = in->descending,
         .has_after = in->has_after,
         .after = in->after,
-        .chunk = in->limit,
+        .most_rows = LIMIT_PAGE_EXAMINED,
+        .most_bytes = LIMIT_PAGE_EXAMINED_BYTES,
         .arena = operation->arena,
     };
-    enum status status = STATUS_OK;
-    bool found = true;
+    struct entity_list list;
+    const struct collection collection = {
+        .scan = &scan,
+        .is_wanted = range->has_others ? holds : NULL,
+        .context = range,
+        .sink = &list.sink,
+        .limit = in->limit,
+    };
+    int64_t count;
 
-    out->entities = ARENA_ARRAY(operation->arena, struct entity, (size_t)in->limit);
-    while (found && out->count < (size_t)in->limit && out->stats.bytes_returned < LIMIT_REPLY_BYTES) {
-        struct entity *entry = &out->entities[out->count];
-
-        status = row_scan_next(session, &scan, LIMIT_PAGE_EXAMINED, &found, entry, err);
-        if (status != STATUS_OK)
-            break;
-        if (!found || !lookup_range_holds(range, &entry->key))
-            continue;
-        out->stats.bytes_returned += (int64_t)entry->properties.bytes.len;
-        out->count++;
-    }
-    row_scan_close(&scan);
+    entity_list_init(&list, (size_t)in->limit, operation->arena);
+    TRY(collect_entities(session, &collection, &count, err));
+    out->entities = list.entities;
+    out->count = list.count;
     out->more = !scan.exhausted;
     out->position = scan.after;
     out->stats.rows_examined = scan.rows_examined;
     out->stats.bytes_examined = scan.bytes_examined;
-    return status;
+    return STATUS_OK;
 }
 
 /* ---- from entries to sources ---- */

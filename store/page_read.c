@@ -4,80 +4,200 @@
 #include "store/page_read.h"
 
 #include "domain/limits.h"
+#include "domain/reason.h"
+#include "store/collect.h"
 #include "store/failure.h"
 #include "store/list_read.h"
 #include "store/resolve.h"
-#include "store/row_scan.h"
 
 enum { MOST_ATTEMPTS = 4 };
 
-/*
- * Walk only what the caller may see. A position outside that comes from a page read with other credentials.
- */
-static void narrow(struct row_scan *scan)
-{
-    const struct key_range *range = scan->within;
+/* ---- what all queries have in common ---- */
 
-    if (!range)
-        return;
-    key_range_narrow(range, &scan->filter);
-    if (!scan->has_after || key_range_contains(range, &scan->after))
-        return;
-    if (range->has_low && entity_key_compare(&scan->after, &range->low) < 0)
-        scan->has_after = false;
-    else
-        scan->filter.nothing = true;
-}
-
-static enum status read_rows(
-    struct session *session, const struct table *table, struct operation *operation, struct error *err)
+enum status page_check_plan(
+    struct session *session, const struct table *table, const struct operation *operation, struct error *err)
 {
     const struct operation_page *in = &operation->in.page;
-    struct outcome_page *out = &operation->out.page;
-    struct row_scan scan = {
+    enum access_path path = access_path_of(&in->plan), most = in->max_plan;
+    bool changed;
+
+    if (!most)
+        most = table->default_max_plan;
+    if (!most || path <= most)
+        return STATUS_OK;
+    if (!in->max_plan) {
+        TRY(session_refresh(session, &changed, err));
+        if (changed)
+            return error_set(err, STATUS_STALE, "the catalogue has changed");
+    }
+    error_reason(err, REASON_PLAN_TOO_EXPENSIVE,
+        "the query would take the path %s, %s allows %s at most: ExplainQuery says what would help",
+        access_path_name(path), in->max_plan ? "its max_plan" : "the table's default_max_plan",
+        access_path_name(most));
+    error_add_meta(err, "table", operation->table);
+    error_add_meta(err, "actual", str_of(access_path_name(path)));
+    error_add_meta(err, "allowed", str_of(access_path_name(most)));
+    return err->status;
+}
+
+static bool matches(const void *filter, const struct entity *entity)
+{
+    return filter_matches(filter, entity);
+}
+
+static struct row_scan scan_of(const struct table *table, const struct operation *operation)
+{
+    const struct operation_page *in = &operation->in.page;
+
+    return (struct row_scan){
         .table = table,
-        .filter = in->filter,
+        .plan = in->plan,
+        .descending = in->descending,
         .has_after = in->has_after,
         .after = in->after,
         .within = operation->within,
-        .chunk = in->limit,
+        .most_rows = LIMIT_PAGE_EXAMINED,
+        .most_bytes = LIMIT_PAGE_EXAMINED_BYTES,
         .arena = operation->arena,
     };
-    enum status status = STATUS_OK;
-    bool found = true;
+}
 
-    narrow(&scan);
-    *out = (struct outcome_page){ .table_id = table->table_id };
-    out->entities = ARENA_ARRAY(operation->arena, struct entity, (size_t)in->limit);
-    while (found && out->count < (size_t)in->limit && out->stats.bytes_returned < LIMIT_REPLY_BYTES) {
-        status = row_scan_next(session, &scan, LIMIT_PAGE_EXAMINED, &found, &out->entities[out->count], err);
-        if (status != STATUS_OK)
-            break;
-        if (found)
-            out->stats.bytes_returned += (int64_t)out->entities[out->count++].properties.bytes.len;
+static void set_outcome(
+    struct outcome_page *out, const struct operation_page *in, const struct row_scan *scan, int64_t count)
+{
+    out->table_id = scan->table->table_id;
+    out->count = (size_t)count;
+    out->more = !scan->exhausted;
+    out->has_position = scan->has_after;
+    out->position = scan->after;
+    out->stats.access_path = access_path_of(&in->plan);
+    out->stats.rows_examined = scan->rows_examined;
+    out->stats.bytes_examined = scan->bytes_examined;
+    out->stats.rows_returned = count;
+}
+
+static enum status collect(struct session *session, struct operation *operation, struct row_scan *scan,
+    struct entity_sink *sink, int64_t limit, struct error *err)
+{
+    const struct operation_page *in = &operation->in.page;
+    const struct collection collection = {
+        .scan = scan,
+        .is_wanted = in->plan.exact ? NULL : matches,
+        .context = in->filter,
+        .sink = sink,
+        .limit = limit,
+    };
+    int64_t count;
+
+    TRY(collect_entities(session, &collection, &count, err));
+    set_outcome(&operation->out.page, in, scan, count);
+    return STATUS_OK;
+}
+
+/* ---- pages ---- */
+
+static bool is_list(const struct table *table)
+{
+    return table->entries_of && table->entries_of->shape == INDEX_LIST;
+}
+
+/* The pages of a list are made by reading on from the first one, so they cannot be read backwards. */
+static enum status refuse_descending(const struct operation *operation, struct error *err)
+{
+    if (!operation->in.page.descending)
+        return STATUS_OK;
+    return error_reason(
+        err, REASON_NOT_IMPLEMENTED, "the pages of a list index are read first one first only");
+}
+
+static enum status read_into(
+    struct session *session, struct operation *operation, struct entity_sink *sink, struct error *err)
+{
+    const struct operation_page *in = &operation->in.page;
+    const struct table *table;
+    struct row_scan scan;
+
+    TRY(resolve_refresh(session, operation, err));
+    TRY(resolve_table(session, operation, &table, err));
+    TRY(page_check_plan(session, table, operation, err));
+    operation->out.page = (struct outcome_page){ .table_id = table->table_id };
+    if (is_list(table)) {
+        TRY(refuse_descending(operation, err));
+        return list_read_page(session, table->entries_of, operation, sink, in->limit, err);
     }
-    row_scan_close(&scan);
-    out->more = !scan.exhausted;
-    out->position = scan.after;
-    out->stats.access_path = access_path_of(&in->filter);
-    out->stats.rows_examined = scan.rows_examined;
-    out->stats.bytes_examined = scan.bytes_examined;
-    out->stats.rows_returned = (int64_t)out->count;
-    return status;
+    scan = scan_of(table, operation);
+    return collect(session, operation, &scan, sink, in->limit, err);
 }
 
 static enum status read_page(struct session *session, struct operation *operation, struct error *err)
 {
-    const struct table *table;
+    const struct operation_page *in = &operation->in.page;
+    struct entity_list list;
 
-    TRY(resolve_refresh(session, operation, err));
-    TRY(resolve_table(session, operation, &table, err));
-    if (table->entries_of && table->entries_of->shape == INDEX_LIST)
-        return list_read_page(session, table->entries_of, operation, err);
-    return read_rows(session, table, operation, err);
+    if (in->sink)
+        return read_into(session, operation, in->sink, err);
+    entity_list_init(&list, (size_t)in->limit, operation->arena);
+    TRY(read_into(session, operation, &list.sink, err));
+    operation->out.page.entities = list.entities;
+    operation->out.page.stats.bytes_returned = list.property_bytes;
+    return STATUS_OK;
 }
 
 void page_read_run(struct session *session, struct operation *operation)
 {
     run_until_decided(session, operation, read_page, MOST_ATTEMPTS);
+}
+
+/* ---- counts ---- */
+
+static void forget(struct entity_sink *sink)
+{
+    (void)sink;
+}
+
+static bool take(struct entity_sink *sink, const struct entity *entity)
+{
+    (void)sink;
+    (void)entity;
+    return true;
+}
+
+/* Inside the database. */
+static enum status count_range(
+    struct session *session, struct row_scan *scan, struct operation *operation, struct error *err)
+{
+    int64_t count;
+
+    scan->most_rows = LIMIT_COUNT_EXAMINED;
+    row_scan_open(scan);
+    TRY(row_scan_count(session, scan, &count, err));
+    set_outcome(&operation->out.page, &operation->in.page, scan, count);
+    return STATUS_OK;
+}
+
+/* A sum has no direction: counting always goes up. */
+static enum status count_page(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct key_plan *plan = &operation->in.page.plan;
+    struct entity_sink sink = { forget, take };
+    const struct table *table;
+    struct row_scan scan;
+
+    TRY(resolve_refresh(session, operation, err));
+    TRY(resolve_table(session, operation, &table, err));
+    TRY(page_check_plan(session, table, operation, err));
+    operation->out.page = (struct outcome_page){ .table_id = table->table_id };
+    if (is_list(table))
+        return list_read_page(session, table->entries_of, operation, &sink, LIMIT_PAGE_ROWS, err);
+    scan = scan_of(table, operation);
+    scan.descending = false;
+    scan.keys_only = plan->exact;
+    if (plan->exact && !plan->points && !operation->within && row_scan_is_exact(plan))
+        return count_range(session, &scan, operation, err);
+    return collect(session, operation, &scan, &sink, INT64_MAX, err);
+}
+
+void page_count_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, count_page, MOST_ATTEMPTS);
 }

@@ -1,5 +1,5 @@
 /*
- * page_read.h - one page of a table: QueryEntities.
+ * page_read.h - queries: a page of a table, and counts.
  */
 #ifndef STORE_PAGE_READ_H
 #define STORE_PAGE_READ_H
@@ -7,7 +7,18 @@
 #include "domain/operation.h"
 #include "store/session.h"
 
-/* Give an OPERATION_PAGE its outcome. A page ends early by rows examined and by bytes. */
+/*
+ * Give an OPERATION_PAGE its outcome. A page ends early by rows and bytes examined, and when its sink is full.
+ *
+ * TABLE_NOT_FOUND, PLAN_TOO_EXPENSIVE; NOT_IMPLEMENTED: the pages of a list index, last first.
+ */
 void page_read_run(struct session *session, struct operation *operation);
+
+/* The same for an OPERATION_COUNT: how many match, of so many as are looked at for one page. */
+void page_count_run(struct session *session, struct operation *operation);
+
+/* The table's default bounds what asks for no other plan: PLAN_TOO_EXPENSIVE, naming the path. */
+MUST_USE enum status page_check_plan(
+    struct session *session, const struct table *table, const struct operation *operation, struct error *err);
 
 #endif

@@ -277,11 +277,19 @@ enum status pg_sync(struct pg *pg, struct error *err)
     return wait_until(pg, is_flushed, err);
 }
 
+enum status pg_rows_singly(struct pg *pg, struct error *err)
+{
+    if (!pg->conn || !PQsetSingleRowMode(pg->conn))
+        return connection_lost(pg, "rows cannot come singly", err);
+    return STATUS_OK;
+}
+
 /* The next result that is not the NULL between two statements. */
 static enum status take(struct pg *pg, PGresult **out, struct error *err)
 {
     for (int nulls = 0; nulls < 2; nulls++) {
-        TRY(wait_until(pg, has_result, err));
+        if (!has_result(pg))
+            TRY(wait_until(pg, has_result, err));
         *out = PQgetResult(pg->conn);
         if (*out)
             return STATUS_OK;
@@ -299,6 +307,7 @@ enum status pg_next(struct pg *pg, PGresult **out, struct error *err)
     TRY(take(pg, &result, err));
     switch (PQresultStatus(result)) {
     case PGRES_TUPLES_OK:
+    case PGRES_SINGLE_TUPLE:
     case PGRES_COMMAND_OK:
         *out = result;
         return STATUS_OK;
@@ -313,6 +322,20 @@ enum status pg_next(struct pg *pg, PGresult **out, struct error *err)
     if (PQstatus(pg->conn) != CONNECTION_OK)
         return connection_lost(pg, "closed by the server", err);
     return status;
+}
+
+enum status pg_row(struct pg *pg, PGresult **row, struct error *err)
+{
+    PGresult *result = NULL;
+
+    PQclear(*row);
+    *row = NULL;
+    TRY(pg_next(pg, &result, err));
+    if (PQresultStatus(result) == PGRES_SINGLE_TUPLE)
+        *row = result;
+    else
+        PQclear(result);
+    return STATUS_OK;
 }
 
 enum status pg_done(struct pg *pg, struct error *err)
@@ -338,8 +361,8 @@ enum status pg_end(struct pg *pg, struct error *err)
             pg->syncs--;
             return first;
         }
-        if (type != PGRES_TUPLES_OK && type != PGRES_COMMAND_OK && type != PGRES_PIPELINE_ABORTED &&
-            first == STATUS_OK)
+        if (type != PGRES_TUPLES_OK && type != PGRES_SINGLE_TUPLE && type != PGRES_COMMAND_OK &&
+            type != PGRES_PIPELINE_ABORTED && first == STATUS_OK)
             first = result_error(result, err);
         if (PQstatus(pg->conn) != CONNECTION_OK)
             return connection_lost(pg, "closed by the server", err);

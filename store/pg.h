@@ -102,6 +102,12 @@ MUST_USE enum status pg_send(
 MUST_USE enum status pg_sync(struct pg *pg, struct error *err);
 
 /*
+ * Have the rows of the statement sent just now, the first of its flight, come one by one: pg_row takes them, and
+ * memory holds one at a time.
+ */
+MUST_USE enum status pg_rows_singly(struct pg *pg, struct error *err);
+
+/*
  * Push out what was sent and wait for the next result, wait_us at most. true: pg_next will not wait, be it
  * because the connection is gone.
  */
@@ -114,7 +120,13 @@ bool pg_wait(struct pg *pg, int64_t wait_us);
  */
 MUST_USE enum status pg_next(struct pg *pg, PGresult **out, struct error *err);
 
-/* The same for statements whose rows nobody reads. */
+/*
+ * The next row of a statement for which pg_rows_singly was called. *row is cleared first; NULL afterwards: there
+ * was none left, and pg_next goes on with the next statement. Fails as pg_next does.
+ */
+MUST_USE enum status pg_row(struct pg *pg, PGresult **row, struct error *err);
+
+/* pg_next for statements whose rows nobody reads. */
 MUST_USE enum status pg_done(struct pg *pg, struct error *err);
 
 /* Take what is left up to the next sync. The first error met, if err holds none yet. */

@@ -1,14 +1,27 @@
 /*
  * row_scan.c - see the header.
+ *
+ * All ranges are half open, [low, high): keys hold no character below U+0020, so the first key behind k is
+ * k with U+0001 behind it. Going up moves `low`, going down moves `high`; the statements differ in the order only.
+ *
+ * A round trip is bounded by rows and by bytes per row: larger properties are left out by the statement. Where a
+ * row lacks them the round trip is given up, and the next one asks for fewer and larger rows from there on.
  */
 #include "store/row_scan.h"
 
+#include <assert.h>
+
+#include "domain/index_plan.h"
 #include "domain/limits.h"
 #include "store/sql.h"
 
 enum {
-    /* Of properties, in one round trip: what a reply can hold, and one largest entity more. */
-    CHUNK_BYTES = LIMIT_REPLY_BYTES + LIMIT_ENTITY_BYTES,
+    CHUNK_BYTES = LIMIT_REPLY_BYTES + LIMIT_ENTITY_BYTES, /* of one round trip, but for UNCAPPED_ROWS */
+    MOST_CHUNK = LIMIT_PAGE_ROWS + 1,
+    LEAST_CHUNK = 64,
+    UNCAPPED_ROWS = 4, /* so few may have any size */
+    GROWTH = 4,
+    SHRINKAGE = 8,
 };
 
 /* A text above every key: U+10FFFF, which is two UTF-16 units, once more than it fits into a key. */
@@ -18,136 +31,407 @@ static const char above_every_key[] =
     FOUR_TIMES(FOUR_TIMES(FOUR_TIMES(FOUR_TIMES(LAST_CHARACTER)))) LAST_CHARACTER;
 _Static_assert(sizeof(above_every_key) - 1 == 4 * (LIMIT_KEY_UNITS / 2 + 1), "one character more than a key");
 
-enum access_path access_path_of(const struct key_filter *filter)
+/* In a scan of several partitions the rows' interval does not narrow what is read. */
+bool row_scan_is_exact(const struct key_plan *plan)
 {
-    if (!interval_is_point(&filter->partition))
-        return ACCESS_TABLE_SCAN;
-    if (interval_is_point(&filter->row))
-        return ACCESS_POINT;
-    return filter->row.has_low || filter->row.has_high ? ACCESS_ROW_RANGE : ACCESS_PARTITION_SCAN;
+    const struct key_filter *range = &plan->range;
+
+    return plan->points || (!range->excluded && (interval_is_point(&range->partition) ||
+                                                    !(range->row.has_low || range->row.has_high)));
 }
 
-static struct str low_of(const struct interval *interval)
+/* ---- ranges ---- */
+
+static struct str successor(struct str key, struct arena *arena)
 {
-    return interval->has_low ? interval->low : STR_EMPTY;
+    return arena_format(arena, "%.*s\x01", STR_ARG(key));
 }
 
-static struct str high_of(const struct interval *interval)
+static struct str low_of(const struct interval *interval, struct arena *arena)
 {
-    return interval->has_high ? interval->high : STR_LITERAL(above_every_key);
+    if (!interval->has_low)
+        return STR_EMPTY;
+    return interval->low_open ? successor(interval->low, arena) : interval->low;
+}
+
+static struct str high_of(const struct interval *interval, struct arena *arena)
+{
+    if (!interval->has_high)
+        return STR_LITERAL(above_every_key);
+    return interval->high_open ? interval->high : successor(interval->high, arena);
+}
+
+static int16_t bucket_in(const struct table *table, struct str partition)
+{
+    int64_t home = table->entries_of ? index_home_table(table->entries_of) : table->table_id;
+
+    return bucket_of(home, partition);
+}
+
+static bool in_one_partition(const struct row_scan *scan)
+{
+    return interval_is_point(&scan->plan.range.partition);
 }
 
 static void partition_params(const struct row_scan *scan, struct pg_params *params)
 {
-    const struct key_filter *filter = &scan->filter;
+    const struct key_filter *range = &scan->plan.range;
+    struct str low = low_of(&range->row, params->arena), high = high_of(&range->row, params->arena);
 
+    if (scan->has_after && scan->descending)
+        high = scan->after.row;
+    else if (scan->has_after)
+        low = successor(scan->after.row, params->arena);
     pg_add_int8(params, scan->table->table_id);
-    pg_add_bytes(params, filter->partition.low);
-    pg_add_int2(params, bucket_of(scan->table->table_id, filter->partition.low));
-    pg_add_bytes(params, scan->has_after ? scan->after.row : low_of(&filter->row));
-    pg_add_bool(params, scan->has_after);
-    pg_add_bytes(params, high_of(&filter->row));
-    pg_add_int8(params, scan->chunk);
-    pg_add_int8(params, CHUNK_BYTES);
+    pg_add_bytes(params, range->partition.low);
+    pg_add_int2(params, bucket_in(scan->table, range->partition.low));
+    pg_add_bytes(params, low);
+    pg_add_bytes(params, high);
 }
 
 static void table_params(const struct row_scan *scan, struct pg_params *params)
 {
-    const struct key_filter *filter = &scan->filter;
+    const struct interval *partitions = &scan->plan.range.partition;
+    struct entity_key low = { low_of(partitions, params->arena), STR_EMPTY };
+    struct entity_key high = { high_of(partitions, params->arena), STR_EMPTY };
 
+    if (scan->has_after && scan->descending)
+        high = scan->after;
+    else if (scan->has_after)
+        low = (struct entity_key){ scan->after.partition, successor(scan->after.row, params->arena) };
     pg_add_int8(params, scan->table->table_id);
-    pg_add_bytes(params, scan->has_after ? scan->after.partition : low_of(&filter->partition));
-    pg_add_bytes(params, scan->has_after ? scan->after.row : STR_EMPTY);
-    pg_add_bool(params, scan->has_after);
-    pg_add_bytes(params, high_of(&filter->partition));
-    pg_add_int8(params, scan->chunk);
-    pg_add_int8(params, CHUNK_BYTES);
+    pg_add_bytes(params, low.partition);
+    pg_add_bytes(params, low.row);
+    pg_add_bytes(params, high.partition);
+    pg_add_bytes(params, high.row);
+}
+
+static void range_params(const struct row_scan *scan, struct pg_params *params)
+{
+    if (in_one_partition(scan))
+        partition_params(scan, params);
+    else
+        table_params(scan, params);
+}
+
+/* ---- points ---- */
+
+/* The n-th point in the direction of the scan. */
+static const struct entity_key *point_at(const struct row_scan *scan, size_t n)
+{
+    return &scan->plan.points[scan->descending ? scan->plan.point_count - 1 - n : n];
+}
+
+/* Move on to the first point behind the position. */
+static void skip_points(struct row_scan *scan)
+{
+    while (scan->has_after && scan->point < scan->plan.point_count) {
+        int order = entity_key_compare(point_at(scan, scan->point), &scan->after);
+
+        if (scan->descending ? order < 0 : order > 0)
+            break;
+        scan->point++;
+    }
+}
+
+static void point_params(struct row_scan *scan, struct pg_params *params)
+{
+    struct pg_array partitions, rows, buckets;
+
+    pg_array_init(&partitions, params->arena, PG_TEXT);
+    pg_array_init(&rows, params->arena, PG_TEXT);
+    pg_array_init(&buckets, params->arena, PG_INT2);
+    for (scan->point_to = scan->point;
+         scan->point_to < scan->plan.point_count && (int64_t)(scan->point_to - scan->point) < scan->asked;
+         scan->point_to++) {
+        const struct entity_key *key = point_at(scan, scan->point_to);
+
+        pg_array_bytes(&partitions, key->partition);
+        pg_array_bytes(&rows, key->row);
+        pg_array_int2(&buckets, bucket_in(scan->table, key->partition));
+    }
+    pg_add_int8(params, scan->table->table_id);
+    pg_add_array(params, &partitions);
+    pg_add_array(params, &rows);
+    pg_add_array(params, &buckets);
+}
+
+/* ---- round trips ---- */
+
+static int64_t cap_of(int64_t rows)
+{
+    return rows <= UNCAPPED_ROWS ? INT32_MAX : CHUNK_BYTES / rows;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t rows_to_ask(const struct row_scan *scan)
+{
+    int64_t rows = scan->chunk;
+
+    if (scan->enough > 0)
+        rows = least(rows, scan->enough);
+    if (scan->most_rows > 0)
+        rows = least(rows, scan->most_rows - scan->rows_examined);
+    return rows > 0 ? rows : 1;
+}
+
+static const struct embedded *statement_of(const struct row_scan *scan)
+{
+    if (scan->plan.points)
+        return &sql_entity_page_points;
+    if (in_one_partition(scan))
+        return scan->descending ? &sql_entity_page_partition_down : &sql_entity_page_partition;
+    return scan->descending ? &sql_entity_page_down : &sql_entity_page;
 }
 
 /* The rows first, the version after them: an unchanged version says that the table lived while they were read. */
-static enum status fetch(struct session *session, struct row_scan *scan, struct error *err)
+static enum status begin_chunk(struct session *session, struct row_scan *scan, struct error *err)
 {
-    bool one_partition = interval_is_point(&scan->filter.partition);
-    PG_RESULT version = NULL;
     struct pg_params params;
 
-    row_scan_close(scan);
+    scan->asked = rows_to_ask(scan);
+    scan->got = 0;
+    scan->cap = scan->keys_only ? -1 : cap_of(scan->asked);
     pg_params_init(&params, &session->arena);
-    if (one_partition)
-        partition_params(scan, &params);
-    else
-        table_params(scan, &params);
-    TRY(pg_send(&session->pg, one_partition ? &sql_entity_page_partition : &sql_entity_page, &params, err));
+    if (scan->plan.points) {
+        point_params(scan, &params);
+    } else {
+        range_params(scan, &params);
+        pg_add_int8(&params, scan->asked);
+    }
+    pg_add_int4(&params, (int32_t)scan->cap);
+    TRY(pg_send(&session->pg, statement_of(scan), &params, err));
+    TRY(pg_rows_singly(&session->pg, err));
     TRY(pg_send(&session->pg, &sql_catalogue_version, NULL, err));
     TRY(pg_sync(&session->pg, err));
-    TRY(pg_next(&session->pg, &scan->result, err));
-    TRY(pg_next(&session->pg, &version, err));
-    TRY(pg_end(&session->pg, err));
-    if (pg_int8(version, 0, 0) != session->catalogue->version)
-        return error_set(err, STATUS_STALE, "the catalogue has changed");
-    scan->next = 0;
+    scan->is_open = true;
     return STATUS_OK;
 }
 
-static struct entity copy_row(const struct row_scan *scan, const struct entity_key *key, int row)
+static enum status check_version(const struct session *session, const PGresult *version, struct error *err)
 {
-    return (struct entity){
-        .key = *key,
-        .etag = { scan->table->table_id, pg_int8(scan->result, row, 2) },
-        .timestamp = pg_int8(scan->result, row, 3),
-        .properties = { arena_copy(scan->arena, pg_bytes(scan->result, row, 5)) },
+    if (pg_int8(version, 0, 0) == session->catalogue->version)
+        return STATUS_OK;
+    return error_set(err, STATUS_STALE, "the catalogue has changed");
+}
+
+/* All rows of the round trip have been taken, or thrown away. */
+static enum status end_chunk(struct session *session, struct row_scan *scan, struct error *err)
+{
+    PG_RESULT version = NULL;
+
+    TRY(pg_next(&session->pg, &version, err));
+    TRY(pg_end(&session->pg, err));
+    scan->is_open = false;
+    return check_version(session, version, err);
+}
+
+static enum status throw_away_rest(
+    struct session *session, struct row_scan *scan, int64_t *rows, struct error *err)
+{
+    *rows = 0;
+    while (scan->row) {
+        TRY(pg_row(&session->pg, &scan->row, err));
+        *rows += scan->row != NULL;
+    }
+    return end_chunk(session, scan, err);
+}
+
+/* The round trip has come to its end: go on with the next one, if there is any. */
+static enum status next_chunk(struct session *session, struct row_scan *scan, struct error *err)
+{
+    TRY(end_chunk(session, scan, err));
+    if (scan->plan.points) {
+        scan->point = scan->point_to;
+        scan->exhausted = scan->point == scan->plan.point_count;
+    } else {
+        scan->exhausted = scan->got < scan->asked;
+    }
+    if (cap_of(least(scan->chunk * GROWTH, MOST_CHUNK)) >= scan->largest)
+        scan->chunk = least(scan->chunk * GROWTH, MOST_CHUNK);
+    return STATUS_OK;
+}
+
+/* A row came without its properties: start anew at it. */
+static enum status shrink(struct session *session, struct row_scan *scan, struct error *err)
+{
+    int64_t ignored;
+
+    TRY(throw_away_rest(session, scan, &ignored, err));
+    scan->largest = scan->cap + 1;
+    scan->chunk = scan->asked / SHRINKAGE > UNCAPPED_ROWS ? scan->asked / SHRINKAGE : UNCAPPED_ROWS;
+    skip_points(scan);
+    return STATUS_OK;
+}
+
+/* ---- rows ---- */
+
+/*
+ * Walk only what the caller may see. A position outside that comes from a page read with other credentials.
+ */
+static void narrow(struct row_scan *scan)
+{
+    const struct key_range *within = scan->within;
+    bool is_below;
+
+    if (!within)
+        return;
+    key_range_narrow(within, &scan->plan.range);
+    if (!scan->has_after || key_range_contains(within, &scan->after))
+        return;
+    is_below = within->has_low && entity_key_compare(&scan->after, &within->low) < 0;
+    if (is_below != scan->descending)
+        scan->has_after = false;
+    else
+        scan->plan.range.nothing = true;
+}
+
+void row_scan_open(struct row_scan *scan)
+{
+    narrow(scan);
+    buf_init(&scan->place, scan->arena);
+    scan->chunk = scan->enough > 0 ? MOST_CHUNK : LEAST_CHUNK;
+    scan->is_narrow = row_scan_is_exact(&scan->plan) && !scan->within;
+    scan->exhausted = scan->plan.range.nothing;
+    if (scan->plan.points)
+        skip_points(scan);
+    if (scan->plan.points && scan->point == scan->plan.point_count)
+        scan->exhausted = true;
+}
+
+/* What a row is; false: it is dead. */
+static bool read_row(struct row_scan *scan, struct entity *out)
+{
+    struct str properties = PQgetisnull(scan->row, 0, 5) ? STR_EMPTY : pg_bytes(scan->row, 0, 5);
+
+    *out = (struct entity){
+        .key = { pg_bytes(scan->row, 0, 0), pg_bytes(scan->row, 0, 1) },
+        .etag = { scan->table->table_id, pg_int8(scan->row, 0, 2) },
+        .timestamp = pg_int8(scan->row, 0, 3),
+        .properties = { properties },
     };
-}
-
-/* Look at one fetched row; true: it is live and matches. */
-static bool examine(struct row_scan *scan, int row, struct entity *out)
-{
-    struct entity_key key = { pg_bytes(scan->result, row, 0), pg_bytes(scan->result, row, 1) };
-    bool wanted = !pg_bool(scan->result, row, 4) && key_filter_matches(&scan->filter, &key) &&
-                  (!scan->within || key_range_contains(scan->within, &key));
-
-    key.partition = arena_copy(scan->arena, key.partition);
-    key.row = arena_copy(scan->arena, key.row);
-    scan->after = key;
-    scan->has_after = true;
     scan->rows_examined++;
-    scan->bytes_examined += (int64_t)(key.partition.len + key.row.len) + PQgetlength(scan->result, row, 5);
-    if (wanted)
-        *out = copy_row(scan, &key, row);
-    return wanted;
+    scan->bytes_examined += (int64_t)(out->key.partition.len + out->key.row.len + properties.len);
+    if ((int64_t)properties.len > scan->largest)
+        scan->largest = (int64_t)properties.len;
+    return !pg_bool(scan->row, 0, 4);
 }
 
-/* A chunk that is neither full of rows nor of bytes was the last one. */
-static bool was_last(const struct row_scan *scan)
+static bool is_paused(const struct row_scan *scan)
 {
-    int64_t bytes = 0;
-
-    for (int row = 0; row < PQntuples(scan->result); row++)
-        bytes += PQgetlength(scan->result, row, 5);
-    return PQntuples(scan->result) < scan->chunk && bytes < CHUNK_BYTES;
+    return (scan->most_rows > 0 && scan->rows_examined >= scan->most_rows) ||
+           (scan->most_bytes > 0 && scan->bytes_examined >= scan->most_bytes);
 }
 
-enum status row_scan_next(struct session *session, struct row_scan *scan, int64_t most_examined, bool *found,
-    struct entity *out, struct error *err)
+static bool is_cut(const struct row_scan *scan)
+{
+    return !scan->keys_only && PQgetisnull(scan->row, 0, 5);
+}
+
+static bool is_in_plan(const struct row_scan *scan, const struct entity_key *key)
+{
+    return (scan->plan.points || key_filter_matches(&scan->plan.range, key)) &&
+           (!scan->within || key_range_contains(scan->within, key));
+}
+
+enum status row_scan_next(
+    struct session *session, struct row_scan *scan, bool *found, struct entity *out, struct error *err)
 {
     *found = false;
-    if (scan->filter.nothing)
-        scan->exhausted = true;
-    while (!*found && !scan->exhausted && scan->rows_examined < most_examined) {
-        if (!scan->result || scan->next == PQntuples(scan->result)) {
-            if (scan->result && was_last(scan))
-                scan->exhausted = true;
-            else
-                TRY(fetch(session, scan, err));
+    for (;;) {
+        if (!scan->is_open && (scan->exhausted || is_paused(scan)))
+            return STATUS_OK;
+        if (!scan->is_open)
+            TRY(begin_chunk(session, scan, err));
+        TRY(pg_row(&session->pg, &scan->row, err));
+        if (!scan->row) {
+            TRY(next_chunk(session, scan, err));
             continue;
         }
-        *found = examine(scan, scan->next++, out);
+        if (is_cut(scan)) {
+            TRY(shrink(session, scan, err));
+            continue;
+        }
+        scan->got++;
+        if (read_row(scan, out) && (scan->is_narrow || is_in_plan(scan, &out->key))) {
+            scan->is_pending = true;
+            *found = true;
+            return STATUS_OK;
+        }
+        row_scan_pass(scan, &out->key);
     }
+}
+
+void row_scan_pass(struct row_scan *scan, const struct entity_key *key)
+{
+    struct buf *place = &scan->place;
+
+    place->len = 0;
+    buf_reserve(place, key->partition.len + key->row.len);
+    buf_append(place, key->partition);
+    buf_append(place, key->row);
+    scan->after.partition = str_of_bytes(place->data, key->partition.len);
+    scan->after.row = str_of_bytes(place->data + key->partition.len, key->row.len);
+    scan->has_after = true;
+    scan->is_pending = false;
+}
+
+enum status row_scan_finish(struct session *session, struct row_scan *scan, struct error *err)
+{
+    bool is_pending = scan->is_pending;
+    int64_t rest;
+
+    if (!scan->is_open)
+        return STATUS_OK;
+    if (scan->plan.points)
+        scan->exhausted = scan->point_to == scan->plan.point_count;
+    TRY(throw_away_rest(session, scan, &rest, err));
+    if (!scan->plan.points)
+        scan->exhausted = scan->got + rest < scan->asked;
+    scan->exhausted = scan->exhausted && !is_pending && rest == 0;
     return STATUS_OK;
 }
 
 void row_scan_close(struct row_scan *scan)
 {
-    PQclear(scan->result);
-    scan->result = NULL;
+    PQclear(scan->row);
+    scan->row = NULL;
+}
+
+/* ---- counting ---- */
+
+enum status row_scan_count(struct session *session, struct row_scan *scan, int64_t *count, struct error *err)
+{
+    bool one_partition = in_one_partition(scan);
+    PG_RESULT counts = NULL;
+    PG_RESULT version = NULL;
+    struct pg_params params;
+
+    assert(row_scan_is_exact(&scan->plan) && !scan->plan.points && !scan->descending);
+    *count = 0;
+    if (scan->exhausted)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    range_params(scan, &params);
+    pg_add_int8(&params, scan->most_rows);
+    TRY(pg_send(&session->pg, one_partition ? &sql_entity_count_partition : &sql_entity_count, &params, err));
+    TRY(pg_send(&session->pg, &sql_catalogue_version, NULL, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(pg_next(&session->pg, &counts, err));
+    TRY(pg_next(&session->pg, &version, err));
+    TRY(pg_end(&session->pg, err));
+    TRY(check_version(session, version, err));
+    *count = pg_int8(counts, 0, 0);
+    scan->rows_examined = pg_int8(counts, 0, 1);
+    scan->exhausted = scan->rows_examined < scan->most_rows;
+    if (scan->rows_examined > 0) {
+        struct entity_key last = { pg_bytes(counts, 0, 2), pg_bytes(counts, 0, 3) };
+
+        row_scan_pass(scan, &last);
+    }
+    return STATUS_OK;
 }

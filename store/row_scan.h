@@ -1,8 +1,11 @@
 /*
- * row_scan.h - walking the live rows of one table in key order: what pages, look-ups and list pages read by.
+ * row_scan.h - walking the live rows of one table in the order of their keys, or against it: what pages, counts,
+ * look-ups and list pages read by.
  *
- * Reads in chunks; after each chunk the catalogue's version is checked, so that rows of a table deleted
- * meanwhile are never returned.
+ * Reads in round trips of bounded size, their rows one by one, so that memory holds one row at a time. After each
+ * round trip the catalogue's version is checked, so that rows of a table deleted meanwhile are never returned.
+ *
+ *     row_scan_open;  row_scan_next, row_scan_pass, row_scan_next, ...;  row_scan_finish;  row_scan_close
  */
 #ifndef STORE_ROW_SCAN_H
 #define STORE_ROW_SCAN_H
@@ -12,34 +15,66 @@
 #include "store/session.h"
 
 struct row_scan {
-    /* What to read; set by the caller. */
+    /* What to read; set by the caller before row_scan_open. */
     const struct table *table;
-    struct key_filter filter;
-    bool has_after;
-    struct entity_key after;        /* strictly behind this key */
+    struct key_plan plan; /* all rows in its range, or at its points; `exact` is not looked at */
+    bool descending;
+    bool keys_only;                 /* properties are not fetched */
     const struct key_range *within; /* as operation->within */
-    int32_t chunk;                  /* rows per round trip */
-    struct arena *arena;            /* rows are copied into it */
+    bool has_after;
+    struct entity_key
+        after; /* strictly behind this key, in the direction of the scan; moves: row_scan_pass */
+    int64_t most_rows, most_bytes; /* to be examined, about; 0: any number. The scan pauses then */
+    struct arena *arena;           /* holds `after` */
+
+    /* So many more rows would be enough; may be set before each row_scan_next. */
+    int64_t enough;
 
     /* How far it has come. */
     int64_t rows_examined, bytes_examined;
-    bool exhausted;
-    PGresult *result;
-    int next;
+    bool exhausted; /* after row_scan_finish: there is nothing behind `after` */
+
+    /* Its own. */
+    int64_t chunk;          /* rows of a round trip */
+    int64_t asked, got;     /* rows of the round trip under way */
+    int64_t cap;            /* the most bytes of a row in it */
+    int64_t largest;        /* row so far */
+    size_t point, point_to; /* plan.points of the round trip under way, counted in the scan's direction */
+    bool is_narrow;         /* what is read needs no look at its key */
+    bool is_open;           /* a round trip is under way */
+    bool is_pending;        /* a row has been returned and not been passed */
+    PGresult *row;
+    struct buf place; /* the bytes of `after` */
 };
 
-/*
- * The next live row that matches the filter. *found false: no more rows, or (exhausted false) most_examined
- * is reached. `after` moves with every row examined and stays valid while the arena lives.
- *
- * STATUS_STALE: the catalogue has changed; resolve the table again and go on behind `after`.
- */
-MUST_USE enum status row_scan_next(struct session *session, struct row_scan *scan, int64_t most_examined,
-    bool *found, struct entity *out, struct error *err);
+void row_scan_open(struct row_scan *scan);
 
+/*
+ * The next live row, which is in the plan's range or at one of its points. It is borrowed until the next call.
+ * *found false: there are no more, or the scan pauses.
+ *
+ * STATUS_STALE: the catalogue has changed; nothing that was read counts.
+ */
+MUST_USE enum status row_scan_next(
+    struct session *session, struct row_scan *scan, bool *found, struct entity *out, struct error *err);
+
+/* Done with the row: the position moves behind it. A row that was not passed comes again in the next scan. */
+void row_scan_pass(struct row_scan *scan, const struct entity_key *key);
+
+/* End a scan at a row of the caller's choice. As row_scan_next; sets `exhausted`. */
+MUST_USE enum status row_scan_finish(struct session *session, struct row_scan *scan, struct error *err);
+
+/* Release; also after a failure. */
 void row_scan_close(struct row_scan *scan);
 
-/* The access path these key ranges take. */
-enum access_path access_path_of(const struct key_filter *filter);
+/* Whether the database is asked for nothing but rows of the plan, so that it can count them, too. */
+bool row_scan_is_exact(const struct key_plan *plan);
+
+/*
+ * Count what lives in the ranges of a plan for which row_scan_is_exact holds and which has no points, inside the
+ * database: the live rows behind `after`, of at most most_rows. Sets what row_scan_finish sets, and `after`.
+ */
+MUST_USE enum status row_scan_count(
+    struct session *session, struct row_scan *scan, int64_t *count, struct error *err);
 
 #endif

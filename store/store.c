@@ -43,6 +43,7 @@ static const struct route {
     [OPERATION_GET] = { LANE_READ, NULL },
     [OPERATION_WRITE] = { LANE_WRITE, NULL },
     [OPERATION_PAGE] = { LANE_PAGE, page_read_run },
+    [OPERATION_COUNT] = { LANE_PAGE, page_count_run },
     [OPERATION_LOOKUP] = { LANE_PAGE, lookup_read_run },
     [OPERATION_TABLE_CREATE] = { LANE_CHANGE, table_create_run },
     [OPERATION_TABLE_GET] = { LANE_PAGE, table_get_run },

@@ -26,6 +26,8 @@ call_decode_fn batch_get_entities_decode;
 call_encode_fn batch_get_entities_encode;
 call_decode_fn query_entities_decode;
 call_encode_fn query_entities_encode;
+call_decode_fn count_entities_decode;
+call_encode_fn count_entities_encode;
 
 call_decode_fn create_index_decode;
 call_decode_fn get_index_decode;

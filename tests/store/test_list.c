@@ -155,10 +155,8 @@ static bool same_page(const struct entity *a, const struct entity *b)
 static struct operation *query(const char *filter, int32_t limit, const struct entity_key *after)
 {
     struct operation *page = a_page(&scene.arena, "ByTag", limit);
-    struct error err = { 0 };
 
-    ck_assert_msg(key_filter_parse(str_of(filter), &scene.arena, &page->in.page.filter, &err) == STATUS_OK,
-        "%s", err.message);
+    set_filter(page, filter);
     page->in.page.has_after = after != NULL;
     if (after)
         page->in.page.after = *after;

@@ -4,6 +4,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "domain/limits.h"
 #include "tests/support/builders.h"
 
@@ -71,49 +72,49 @@ static void teardown(void)
     scene_close(&scene);
 }
 
-static bool is_wanted(const char *filter_text, const struct entity_key *key)
+static bool is_wanted(const struct operation *page, const struct entity_key *key)
 {
-    struct key_filter filter;
-    struct error err = { 0 };
+    const struct entity entity = { .key = *key, .timestamp = clock_ticks(), .properties = none };
 
-    ck_assert_msg(
-        key_filter_parse(str_of(filter_text), &scene.arena, &filter, &err) == STATUS_OK, "%s", err.message);
-    return key_filter_matches(&filter, key);
+    return filter_matches(page->in.page.filter, &entity);
+}
+
+/* The n-th of `all` in the direction of the query. */
+static const struct entity_key *key_at(size_t n, bool descending)
+{
+    return &all[descending ? all_count - 1 - n : n];
 }
 
 /* Read on to the end; what came must be what `all` has under this filter. */
-static void check_pages(const char *filter_text, int32_t limit)
+static void check_pages(const char *filter_text, int32_t limit, bool descending)
 {
-    struct entity_key after = { 0 };
+    struct operation *page = NULL;
     size_t next = 0;
-    bool more = true;
 
-    for (int pages = 0; more; pages++) {
-        struct operation *page = a_page(&scene.arena, "Things", limit);
-        struct error err = { 0 };
+    for (int pages = 0; pages == 0 || page->out.page.more; pages++) {
+        const struct outcome_page before = page ? page->out.page : (struct outcome_page){ 0 };
 
         ck_assert_int_lt(pages, 2 * MOST);
-        ck_assert_int_eq(
-            key_filter_parse(str_of(filter_text), &scene.arena, &page->in.page.filter, &err), STATUS_OK);
+        page = a_page(&scene.arena, "Things", limit);
+        set_filter(page, filter_text);
+        page->in.page.descending = descending;
         page->in.page.has_after = pages > 0;
-        page->in.page.after = after;
+        page->in.page.after = before.position;
         run(scene.store, page);
         ck_assert_reason(page, "OK");
         ck_assert_uint_le(page->out.page.count, (size_t)limit);
         ck_assert_int_eq(page->out.page.stats.rows_returned, (int64_t)page->out.page.count);
         for (size_t i = 0; i < page->out.page.count; i++, next++) {
-            while (next < all_count && !is_wanted(filter_text, &all[next]))
+            while (next < all_count && !is_wanted(page, key_at(next, descending)))
                 next++;
-            ck_assert_msg(
-                next < all_count && entity_key_compare(&page->out.page.entities[i].key, &all[next]) == 0,
+            ck_assert_msg(next < all_count && entity_key_compare(&page->out.page.entities[i].key,
+                                                  key_at(next, descending)) == 0,
                 "'%s', pages of %d: row %zu is another one", filter_text, limit, next);
         }
-        more = page->out.page.more;
-        after = page->out.page.position;
     }
     for (; next < all_count; next++)
-        ck_assert_msg(
-            !is_wanted(filter_text, &all[next]), "'%s', pages of %d: rows are missing", filter_text, limit);
+        ck_assert_msg(!is_wanted(page, key_at(next, descending)), "'%s', pages of %d: rows are missing",
+            filter_text, limit);
 }
 
 static const int32_t limits[] = { 1, 2, 3, 7, 1000 };
@@ -137,12 +138,77 @@ static const char *const filters[] = {
     "RowKey eq '1'",
     "RowKey gt '2'",
     "PartitionKey ge 'a' and RowKey le '10'",
+    "PartitionKey ne 'a' and PartitionKey ne ''",
+    "PartitionKey eq 'a' and RowKey ne '10'",
+    "PartitionKey eq 'a' or PartitionKey eq 'b'",
+    "(PartitionKey eq 'a' and RowKey eq '10') or (PartitionKey eq 'b' and RowKey eq '2')",
+    "PartitionKey eq 'a' and (RowKey eq '10' or RowKey eq '' or RowKey eq 'dead' or RowKey eq 'none')",
+    "(PartitionKey eq 'a' and RowKey eq '10') or (PartitionKey eq 'none' and RowKey eq '2')",
+    "not (PartitionKey eq 'a')",
+    "PartitionKey eq 'a' and startswith(RowKey, '1')",
+    "endswith(RowKey, '0')",
+    "Timestamp gt datetime'2000-01-01T00:00:00Z' or PartitionKey eq 'a'",
 };
 
 START_TEST(the_union_of_pages_is_the_whole)
 {
-    for (size_t i = 0; i < ARRAY_LEN(limits); i++)
-        check_pages(filters[_i], limits[i]);
+    for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+        check_pages(filters[_i], limits[i], false);
+        check_pages(filters[_i], limits[i], true);
+    }
+}
+END_TEST
+
+/* So many match, counted page by page. */
+static size_t count_all(const char *filter)
+{
+    struct operation *page = NULL;
+    size_t sum = 0;
+
+    for (bool more = true; more; more = page->out.page.more) {
+        struct operation *next = an_operation(&scene.arena, OPERATION_COUNT, "Things");
+
+        set_filter(next, filter);
+        next->in.page.has_after = page != NULL;
+        if (page)
+            next->in.page.after = page->out.page.position;
+        run(scene.store, next);
+        ck_assert_reason(next, "OK");
+        sum += next->out.page.count;
+        page = next;
+    }
+    return sum;
+}
+
+START_TEST(a_count_is_the_number_of_what_pages_bring)
+{
+    struct operation *page = a_page(&scene.arena, "Things", 1000);
+
+    set_filter(page, filters[_i]);
+    run(scene.store, page);
+
+    ck_assert_reason(page, "OK");
+    ck_assert(!page->out.page.more);
+    ck_assert_uint_eq(count_all(filters[_i]), page->out.page.count);
+}
+END_TEST
+
+START_TEST(a_long_count_goes_on_where_it_stopped)
+{
+    struct operation *first = an_operation(&scene.arena, OPERATION_COUNT, "Things");
+
+    test_sql(scene.sql,
+        "insert into entities select %d, 1, 'zz', lpad(n::text, 6, '0'), 1, 1, n %% 2 = 0, null, '' from "
+        "generate_series(1, %d) n",
+        (int)bucket_of(1, STR_LITERAL("zz")), LIMIT_COUNT_EXAMINED + 10);
+    set_filter(first, "PartitionKey eq 'zz'");
+    run(scene.store, first);
+
+    ck_assert_reason(first, "OK");
+    ck_assert(first->out.page.more);
+    ck_assert_int_eq(first->out.page.stats.rows_examined, LIMIT_COUNT_EXAMINED);
+    ck_assert_uint_eq(count_all("PartitionKey eq 'zz'"), LIMIT_COUNT_EXAMINED / 2 + 5);
+    ck_assert_uint_eq(count_all("PartitionKey ge 'zz'"), count_all("PartitionKey eq 'zz'") + 18);
 }
 END_TEST
 
@@ -155,16 +221,15 @@ static const struct path_case {
     { "PartitionKey eq 'a'", ACCESS_PARTITION_SCAN },
     { "PartitionKey eq 'a' and RowKey ge '1'", ACCESS_ROW_RANGE },
     { "PartitionKey eq 'a' and RowKey eq '1'", ACCESS_POINT },
+    { "PartitionKey eq 'a' and (RowKey eq '1' or RowKey eq '2')", ACCESS_POINT },
+    { "PartitionKey eq 'a' and Name eq '1'", ACCESS_PARTITION_SCAN },
 };
 
 START_TEST(the_access_path_is_told)
 {
     struct operation *page = a_page(&scene.arena, "Things", 10);
-    struct error err = { 0 };
 
-    ck_assert_int_eq(
-        key_filter_parse(str_of(path_cases[_i].filter), &scene.arena, &page->in.page.filter, &err),
-        STATUS_OK);
+    set_filter(page, path_cases[_i].filter);
     run(scene.store, page);
 
     ck_assert_reason(page, "OK");
@@ -182,9 +247,7 @@ START_TEST(a_page_that_looks_at_too_much_ends_early)
         "insert into entities select %d, 1, 'zz', lpad(n::text, 6, '0'), 1, 1, n < %d, null, '' from "
         "generate_series(0, %d) n",
         (int)bucket_of(1, STR_LITERAL("zz")), 2 * LIMIT_PAGE_EXAMINED, 2 * LIMIT_PAGE_EXAMINED);
-    page->in.page.filter.partition = (struct interval){
-        .has_low = true, .has_high = true, .low = STR_LITERAL("zz"), .high = STR_LITERAL("zz")
-    };
+    set_filter(page, "PartitionKey eq 'zz'");
     run(scene.store, page);
     ck_assert_reason(page, "OK");
     ck_assert_uint_eq(page->out.page.count, 0);
@@ -230,9 +293,7 @@ START_TEST(a_page_of_large_entities_ends_by_bytes)
     struct operation *page = a_page(&scene.arena, "Things", 1000);
 
     write_large(60);
-    page->in.page.filter.partition = (struct interval){
-        .has_low = true, .has_high = true, .low = STR_LITERAL("large"), .high = STR_LITERAL("large")
-    };
+    set_filter(page, "PartitionKey eq 'large'");
     run(scene.store, page);
 
     ck_assert_reason(page, "OK");
@@ -243,20 +304,49 @@ START_TEST(a_page_of_large_entities_ends_by_bytes)
 }
 END_TEST
 
-START_TEST(a_round_trip_that_ends_by_bytes_is_not_the_last)
+/* A row among small ones that no round trip of so many rows has room for. */
+START_TEST(rows_of_any_size_come_in_their_place)
 {
     struct operation *page = a_page(&scene.arena, "Things", 1000);
+    const size_t small = 300;
 
-    write_large(99);
-    page->in.page.filter.partition = (struct interval){ .has_low = true, .low = STR_LITERAL("large") };
-    page->in.page.filter.row = (struct interval){
-        .has_low = true, .has_high = true, .low = STR_LITERAL("98"), .high = STR_LITERAL("98")
-    };
+    write_large(2);
+    test_sql(scene.sql,
+        "insert into entities select %d, 1, 'large', '00' || lpad(n::text, 4, '0'), 1, 1, false, null, '' "
+        "from "
+        "generate_series(1, %zu) n",
+        (int)bucket_of(1, STR_LITERAL("large")), small);
+    for (int down = 0; down < 2; down++) {
+        page = a_page(&scene.arena, "Things", 1000);
+        set_filter(page, "PartitionKey eq 'large'");
+        page->in.page.descending = down;
+        run(scene.store, page);
+
+        ck_assert_reason(page, "OK");
+        ck_assert(!page->out.page.more);
+        ck_assert_uint_eq(page->out.page.count, small + 2);
+        ck_assert_int_eq(page->out.page.stats.rows_examined, (int64_t)small + 2);
+        for (size_t i = 1; i < small + 2; i++)
+            ck_assert_int_eq(
+                entity_key_compare(&page->out.page.entities[i - 1].key, &page->out.page.entities[i].key) < 0,
+                !down);
+        ck_assert_uint_gt(
+            page->out.page.entities[down ? small + 1 : 0].properties.bytes.len, LIMIT_BINARY_BYTES);
+    }
+}
+END_TEST
+
+/* A page is over when nothing follows, also when that is where it is full. */
+START_TEST(a_full_page_with_nothing_behind_is_the_last)
+{
+    struct operation *page = a_page(&scene.arena, "Things", 4);
+
+    set_filter(page, "PartitionKey eq 'a' and RowKey lt 'dead'");
     run(scene.store, page);
 
     ck_assert_reason(page, "OK");
-    ck_assert_uint_eq(page->out.page.count, 1);
-    ck_assert_int_ge(page->out.page.stats.rows_examined, 99);
+    ck_assert_uint_eq(page->out.page.count, 4);
+    ck_assert(!page->out.page.more);
 }
 END_TEST
 
@@ -282,7 +372,10 @@ Suite *test_page_suite(void)
     tcase_add_loop_test(tc, the_access_path_is_told, 0, ARRAY_LEN(path_cases));
     tcase_add_test(tc, a_page_that_looks_at_too_much_ends_early);
     tcase_add_test(tc, a_page_of_large_entities_ends_by_bytes);
-    tcase_add_test(tc, a_round_trip_that_ends_by_bytes_is_not_the_last);
+    tcase_add_test(tc, rows_of_any_size_come_in_their_place);
+    tcase_add_test(tc, a_full_page_with_nothing_behind_is_the_last);
+    tcase_add_loop_test(tc, a_count_is_the_number_of_what_pages_bring, 0, ARRAY_LEN(filters));
+    tcase_add_test(tc, a_long_count_goes_on_where_it_stopped);
     tcase_add_test(tc, no_table_has_no_pages);
     suite_add_tcase(suite, tc);
     return suite;

@@ -93,12 +93,17 @@ static const struct plan_case {
     { "entity_update", "entities_pkey", "row_key = " },
     { "entity_remove", "entities_pkey", "row_key = " },
     { "entity_upsert_blind", NULL, NULL },
-    { "entity_page", "entities_pkey", "(partition_key <= $5)" },
+    { "entity_page", "entities_pkey", "ROW(partition_key, row_key) < ROW($4, $5)" },
     { "entity_page", "entities_pkey", "ROW(partition_key, row_key) >= ROW($2, $3)" },
-    { "entity_page_partition", "entities_pkey", "(row_key <= $6)" },
+    { "entity_page_down", "entities_pkey", "ROW(partition_key, row_key) < ROW($4, $5)" },
+    { "entity_page_partition", "entities_pkey", "(row_key < $5)" },
     { "entity_page_partition", "entities_pkey", "(row_key >= $4)" },
     { "request_get", "requests_pkey", "request_id = " },
     { "request_insert", NULL, NULL },
+    { "entity_page_partition_down", "entities_pkey", "(row_key < $5)" },
+    { "entity_page_points", "entities_pkey", "row_key = " },
+    { "entity_count", "entities_pkey", "ROW(partition_key, row_key) < ROW($4, $5)" },
+    { "entity_count_partition", "entities_pkey", "(row_key < $5)" },
     { "marker_delete", "commits_pkey", "n < $2" },
     { "marker_resolved", "commits_pkey", "n = $2" },
     { "intent_insert", NULL, NULL },
@@ -139,7 +144,8 @@ END_TEST
 
 START_TEST(pages_need_no_sort)
 {
-    static const char *const statements[] = { "entity_page", "entity_page_partition" };
+    static const char *const statements[] = { "entity_page", "entity_page_partition", "entity_page_down",
+        "entity_page_partition_down", "entity_count", "entity_count_partition" };
 
     for (size_t i = 0; i < ARRAY_LEN(statements); i++) {
         const char *plan = explain(statements[i]).data;

@@ -124,7 +124,18 @@ struct operation *a_page(struct arena *arena, const char *table, int32_t limit)
     struct operation *operation = an_operation(arena, OPERATION_PAGE, table);
 
     operation->in.page.limit = limit;
+    set_filter(operation, "");
     return operation;
+}
+
+void set_filter(struct operation *page, const char *filter)
+{
+    struct operation_page *in = &page->in.page;
+    struct error err = { 0 };
+
+    ck_assert_msg(filter_compile(str_of(filter), page->arena, &in->filter, &err) == STATUS_OK, "'%s': %s",
+        filter, err.message);
+    filter_key_plan(in->filter, page->arena, &in->plan);
 }
 
 void submit(struct store *store, struct operation *operation)

@@ -40,6 +40,9 @@ struct operation *a_get(struct arena *arena, const char *table, const struct ent
 /* One page, from the start. */
 struct operation *a_page(struct arena *arena, const char *table, int32_t limit);
 
+/* Have a page, or a count, ask by this filter. */
+void set_filter(struct operation *page, const char *filter);
+
 /* Hand an operation over; wait for its outcome (the test fails after half a minute); both. */
 void submit(struct store *store, struct operation *operation);
 void await(struct operation *operation);

@@ -1,0 +1,34 @@
+/*
+ * count_entities.c - EntityService.CountEntities: how many match, of so many as one call looks at.
+ */
+#include "service/handlers/handlers.h"
+
+#include "base/wire.h"
+#include "service/query.h"
+
+enum { COUNT = 1, NEXT_PAGE_TOKEN = 2, STATS = 3 };
+
+enum status count_entities_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+{
+    const Tavola__V1__CountEntitiesRequest *request = (const Tavola__V1__CountEntitiesRequest *)ctx->request;
+    struct query_call *query = ARENA_NEW(ctx->arena, struct query_call);
+
+    ctx->state = query;
+    out->kind = OPERATION_COUNT;
+    return query_decode(ctx, request->query, NULL, TOKEN_COUNT, request->page_token, query, out, err);
+}
+
+enum status count_entities_encode(
+    struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
+{
+    const struct outcome_page *page = &operation->out.page;
+    const struct written nothing = { 0 };
+
+    TRY(paging_check_table(ctx, page->table_id, err));
+    if (page->count > 0)
+        wire_write_scalar(reply, COUNT, page->count);
+    if (page->more)
+        TRY(query_write_token(ctx, ctx->state, page, reply, NEXT_PAGE_TOKEN, err));
+    codec_stats_write(reply, STATS, &page->stats, STR_EMPTY, &nothing);
+    return STATUS_OK;
+}

@@ -1,0 +1,29 @@
+/*
+ * query.h - what the methods that take a Query have in common: their tokens.
+ */
+#ifndef SERVICE_QUERY_H
+#define SERVICE_QUERY_H
+
+#include "api/codec_read.h"
+#include "service/paging.h"
+
+/* A query as it was asked, kept from decoder to encoder. */
+struct query_call {
+    struct selection selection;
+    struct str identity; /* what its tokens are bound to, beside the table */
+    enum token_purpose purpose;
+    struct entity_writer writer; /* for those that return entities */
+};
+
+/*
+ * Fill the operation but for its kind: query, selection (options may be NULL) and position. token may be empty.
+ */
+MUST_USE enum status query_decode(struct call_ctx *ctx, const Tavola__V1__Query *query,
+    const Tavola__V1__ReadOptions *options, enum token_purpose purpose, ProtobufCBinaryData token,
+    struct query_call *out, struct operation *operation, struct error *err);
+
+/* Append the token of the outcome's position as field `field`. */
+MUST_USE enum status query_write_token(struct call_ctx *ctx, const struct query_call *query,
+    const struct outcome_page *page, struct buf *reply, uint32_t field, struct error *err);
+
+#endif

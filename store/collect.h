@@ -1,0 +1,41 @@
+/*
+ * collect.h - the one loop of all that reads entities in order: pass those that are wanted on to a sink until the
+ * sink, or the answer, is full.
+ */
+#ifndef STORE_COLLECT_H
+#define STORE_COLLECT_H
+
+#include "domain/operation.h"
+#include "store/row_scan.h"
+
+struct collection {
+    struct row_scan *scan; /* set up, not opened; finished and closed by collect_entities */
+    /* NULL: all of them. */
+    bool (*is_wanted)(const void *context, const struct entity *entity);
+    const void *context;
+    struct entity_sink *sink;
+    int64_t limit; /* of entities */
+};
+
+/*
+ * *count: so many went into the sink. Behind the last of them, or behind what was looked at in vain, stands
+ * scan->after; scan->exhausted says whether there can be more.
+ *
+ * STATUS_STALE: see row_scan_next.
+ */
+MUST_USE enum status collect_entities(
+    struct session *session, const struct collection *collection, int64_t *count, struct error *err);
+
+/* A sink that keeps copies of up to LIMIT_REPLY_BYTES of properties in an arena. */
+struct entity_list {
+    struct entity_sink sink;
+    struct arena *arena;
+    struct entity *entities;
+    size_t count;
+    int64_t property_bytes;
+};
+
+/* Room for `most` entities. */
+void entity_list_init(struct entity_list *list, size_t most, struct arena *arena);
+
+#endif

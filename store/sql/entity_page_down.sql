@@ -1,0 +1,9 @@
+-- entity_page, last key first.
+select e.partition_key, e.row_key, e.version, e.ts, e.dead,
+    case when octet_length(e.properties) <= $7::int4 then e.properties end
+from entities e
+where e.table_id = $1::int8
+  and (e.partition_key, e.row_key) >= ($2::text, $3::text)
+  and (e.partition_key, e.row_key) < ($4::text, $5::text)
+order by e.partition_key desc, e.row_key desc
+limit $6::int8
