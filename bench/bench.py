@@ -15,6 +15,7 @@ import sys
 import features
 import latency
 import memory
+import peers
 import profiling
 import table
 from loads import Loads
@@ -76,7 +77,15 @@ def bench_all(run, stack, options):
     profiled.print_shares()
 
 
-COMMANDS = {"all": bench_all}
+def bench_peers(run, stack, options):
+    product = Product(stack, Loads(stack, options.seconds))
+    product.prepare()
+    others = peers.Peers(product, os.path.join(os.path.dirname(os.path.abspath(options.programs)), "peers"))
+    others.prepare()
+    run.measure(others.measurements(), peers.ROWS, options.rounds)
+
+
+COMMANDS = {"all": bench_all, "peers": bench_peers}
 
 
 def arguments():

@@ -1,0 +1,213 @@
+"""Other products on the same machine: Azurite, etcd, BullMQ, graphile-worker, each beside what of ours it is like.
+
+They differ in what they promise; the difference stands beside the ratio.
+"""
+
+import base64
+import datetime
+import functools
+import hashlib
+import hmac
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+import urllib.parse
+import urllib.request
+
+import wire
+from loads import _checked, _words
+from product import INDEXED_KEYS
+from rows import Row
+
+IN_FLIGHT = (32, 256)  # the musts are for the first
+KEYS = 1000
+JOBS = 10_000
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers")
+
+_AZURITE = "no TLS or accounts here, keeps all in memory, written to disk now and then; no indexes, no workers"
+_ETCD = "fsync at every commit; keys and values alone: no properties, no conditions here, all in memory"
+_BULLMQ = "jobs in Redis without fsync, adding included; they do nothing, an index entry is written and committed"
+_GRAPHILE = "jobs in the same PostgreSQL, committed; they do nothing, adding not counted"
+
+_CALLS = (  # ours, theirs, title, must, aim, note
+    ("get", "azurite get", "Get / Azurite", 20, 40, _AZURITE),
+    ("upsert", "azurite upsert", "Upsert / Azurite", 12, 25, _AZURITE),
+    ("get", "etcd range", "Get / etcd range", 3, 5, _ETCD),
+    ("upsert", "etcd put", "InsertOrReplace / etcd put", 1.5, 3, _ETCD),
+)
+
+ROWS = [
+    Row(title, (f"{ours} {IN_FLIGHT[0]}", "rate"), (f"{theirs} {IN_FLIGHT[0]}", "rate"), must=must, aim=aim, note=note)
+    for ours, theirs, title, must, aim, note in _CALLS
+] + [
+    Row(f"{title}, {IN_FLIGHT[1]} in flight each", (f"{ours} {IN_FLIGHT[1]}", "rate"), (f"{theirs} {IN_FLIGHT[1]}", "rate"))
+    for ours, theirs, title, *_ in _CALLS
+] + [
+    Row("worker, index entries / BullMQ add + process", ("worker", "rate"), ("bullmq", "rate"), must=3, aim=8,
+        note=_BULLMQ),
+    Row("worker, index entries / graphile-worker tuned", ("worker", "rate"), ("graphile-worker", "rate"), must=1, aim=3,
+        note=_GRAPHILE),
+]
+
+
+def _free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def _install(folder):
+    """Below the build, and once."""
+    os.makedirs(folder, exist_ok=True)
+    for name in ("package.json", "bullmq.js", "graphile.js"):
+        shutil.copy(os.path.join(HERE, name), folder)
+    _checked(["npm", "install", "--prefix", folder, "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"])
+
+
+# ---- Azurite ----
+
+# Every emulator of this API has this account; it is in its documentation.
+_ACCOUNT = "devstoreaccount1"
+_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+
+
+def _signature():
+    """A shared access signature for everything in the account, as a query."""
+    end = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    fields = {"sv": "2018-03-28", "ss": "t", "srt": "sco", "sp": "rwdlacu", "se": end, "spr": "https,http"}
+    order = [_ACCOUNT, fields["sp"], fields["ss"], fields["srt"], "", fields["se"], "", fields["spr"], fields["sv"], ""]
+    signed = hmac.new(base64.b64decode(_KEY), "\n".join(order).encode(), hashlib.sha256)
+    return urllib.parse.urlencode(fields | {"sig": base64.b64encode(signed.digest()).decode()})
+
+
+class Azurite:
+    def __init__(self, peers):
+        self.peers = peers
+        port = _free_port()
+        self.base = f"http://127.0.0.1:{port}/{_ACCOUNT}"
+        self.query = _signature()
+        command = [f"{peers.folder}/node_modules/.bin/azurite-table", "--silent", "--disableTelemetry", "--skipApiVersionCheck", "--location",
+                   f"{peers.stack.folder}/azurite", "--tableHost", "127.0.0.1", "--tablePort", str(port)]
+        peers.stack.start("azurite", command, peers.stack.environment(), "successfully started")
+        self.request("POST", "/Tables", b'{"TableName": "Bench"}')
+        properties = ", ".join(f'"Prop{i}": "{"x" * 24}"' for i in range(7))
+        self.body = peers.product.text("azurite-body", "{" + properties + "}")
+        keys = range(wire.FIRST, wire.FIRST + KEYS)
+        paths = [f"/Bench(PartitionKey='p{key // 100}',RowKey='r{key}')" for key in keys]
+        for path in paths:
+            with open(self.body, "rb") as body:
+                self.request("PUT", path, body.read())
+        self.addresses = peers.product.text("azurite-addresses", "".join(self.address(path) + "\n" for path in paths))
+
+    def address(self, path):
+        return f"{self.base}{path}?{self.query}"
+
+    def request(self, method, path, body):
+        headers = {"content-type": "application/json", "accept": "application/json;odata=nometadata"}
+        urllib.request.urlopen(urllib.request.Request(self.address(path), body, headers, method=method)).read()
+
+    def load(self, in_flight, *options):
+        seconds = max(1, round(self.peers.product.loads.seconds))
+        command = ["h2load", "--h1", "-t1", f"-c{in_flight}", "-D", str(seconds), "-i", self.addresses]
+        command += ["-H", "accept: application/json;odata=nometadata", *options]
+
+        def run():
+            text = _checked(command)
+            done, good = int(re.search(r"requests: (\d+) total", text)[1]), int(re.search(r"(\d+) 2xx", text)[1])
+            if good < done:
+                raise RuntimeError(f"Azurite answers with errors:\n{text}")
+            return {"calls": done, "seconds": float(re.search(r"finished in ([\d.]+)s", text)[1])}
+
+        return self.peers.product.loads.measured(run, "calls", "azurite")
+
+    def get(self, in_flight):
+        return self.load(in_flight)
+
+    def upsert(self, in_flight):
+        return self.load(in_flight, "-H", ":method: PUT", "-H", "content-type: application/json", "-d", self.body)
+
+
+# ---- etcd: it speaks gRPC, so the load is the one we measure ourselves with ----
+
+
+class Etcd:
+    def __init__(self, peers):
+        self.peers = peers
+        client, peer = (f"127.0.0.1:{_free_port()}" for _ in range(2))
+        command = ["etcd", "--data-dir", f"{peers.stack.folder}/etcd", "--listen-client-urls", f"http://{client}",
+                   "--advertise-client-urls", f"http://{client}", "--listen-peer-urls", f"http://{peer}",
+                   "--initial-advertise-peer-urls", f"http://{peer}", "--initial-cluster", f"default=http://{peer}"]
+        peers.stack.start("etcd", command, peers.stack.environment(), "ready to serve client requests")
+        peers.stack.targets["etcd"] = client
+        keys = [b"p%d/r%d" % (key // 100, key) for key in range(wire.FIRST, wire.FIRST + KEYS)]
+        file = peers.product.file
+        self.puts = file("etcd-put", [wire.message((1, key), (2, b"x" * 250)) for key in keys])
+        self.ranges = file("etcd-range", [wire.message((1, key)) for key in keys])
+        peers.product.loads.run("/etcdserverpb.KV/Put", self.puts, 1, "once", server="etcd", seconds=60)
+
+    def range(self, in_flight):
+        return self.peers.product.loads.call("/etcdserverpb.KV/Range", self.ranges, in_flight, server="etcd")
+
+    def put(self, in_flight):
+        return self.peers.product.loads.call("/etcdserverpb.KV/Put", self.puts, in_flight, server="etcd")
+
+
+class Peers:
+    def __init__(self, product, folder):
+        self.product = product
+        self.stack = product.stack
+        self.folder = folder
+
+    def prepare(self):
+        _install(self.folder)
+        self.stack.sql("create database graphile")
+
+    # Started by their first measurement, so that one that does not start fails that alone.
+
+    @functools.cached_property
+    def azurite(self):
+        return Azurite(self)
+
+    @functools.cached_property
+    def etcd(self):
+        return Etcd(self)
+
+    def jobs(self, program, *arguments, **environment):
+        command = ["node", os.path.join(self.folder, program), *arguments]
+
+        def run():
+            done = subprocess.run(command, env=self.stack.environment(**environment), capture_output=True, text=True,
+                                  check=False, timeout=120)
+            if done.returncode != 0:
+                raise RuntimeError(f"{program}: {done.stderr.strip()[-500:]}")
+            return _words(done.stdout)
+
+        return self.product.loads.measured(run, "jobs", "none")
+
+    def bullmq(self):
+        return self.jobs("bullmq.js", os.environ["TAVOLA_REDIS"].removeprefix("unix:"), str(JOBS))
+
+    def graphile(self):
+        known = dict(word.split("=", 1) for word in self.stack.postgres.split())
+        return self.jobs("graphile.js", str(JOBS), PGHOST=known["host"], PGUSER=known["user"], PGDATABASE="graphile")
+
+    def worker(self):
+        self.product.indexed("Indexed", INDEXED_KEYS)
+        time.sleep(0.5)
+        return self.product.worker(INDEXED_KEYS)
+
+    def measurements(self):
+        product, call = self.product, self.product.loads.call
+        calls = {
+            "azurite get": lambda n: self.azurite.get(n),
+            "etcd range": lambda n: self.etcd.range(n),
+            "get": lambda n: call("GetEntity", product.get_uniform, n),
+            "azurite upsert": lambda n: self.azurite.upsert(n),
+            "etcd put": lambda n: self.etcd.put(n),
+            "upsert": lambda n: call("InsertOrReplaceEntity", product.upsert_uniform, n),
+        }
+        jobs = {"bullmq": self.bullmq, "graphile-worker": self.graphile, "worker": self.worker}
+        return {f"{name} {n}": lambda one=one, n=n: one(n) for n in IN_FLIGHT for name, one in calls.items()} | jobs
