@@ -160,6 +160,31 @@ static void check_value(const struct value *got, const struct value *want)
     ck_assert(got->number == want->number && signbit(got->number) == signbit(want->number));
 }
 
+/* A walk for ascending names, some of them not there, finds what a search for each one finds. */
+START_TEST(seeking_passes_the_list_once)
+{
+    uint64_t state = 7;
+
+    for (int round = 0; round < 100; round++) {
+        struct model base = a_random_model(&state);
+        struct str rest = a_list(&base).bytes;
+        struct property property;
+
+        for (size_t i = 0; i < NAMES; i += 1 + next_random(&state) % 3) {
+            struct str before = rest;
+            bool found = property_seek(&rest, str_of(names[i]), &property);
+
+            ck_assert(found == base.has[i]);
+            ck_assert(rest.len <= before.len);
+            if (found)
+                ck_assert_int_eq(property.value.integer, base.values[i]);
+        }
+        ck_assert(!property_seek(&rest, STR_LITERAL("zz"), &property));
+        ck_assert_uint_eq(rest.len, 0);
+    }
+}
+END_TEST
+
 START_TEST(a_value_is_read_back_from_a_list_and_from_a_message)
 {
     struct buf list, message;
@@ -301,6 +326,7 @@ Suite *test_property_suite(void)
     tcase_add_test(tc, a_merge_is_what_the_model_says);
     tcase_add_test(tc, a_selection_is_what_the_model_says);
     tcase_add_test(tc, finding_is_what_the_model_says);
+    tcase_add_test(tc, seeking_passes_the_list_once);
     tcase_add_loop_test(tc, a_value_is_read_back_from_a_list_and_from_a_message, 0, ARRAY_LEN(value_cases));
     tcase_add_test(tc, a_null_is_neither_built_nor_written);
     tcase_add_test_raise_signal(tc, names_out_of_order_are_a_broken_promise, SIGABRT);
