@@ -3,7 +3,9 @@
  */
 #include "api/codec_error.h"
 
+#include "api/codec_entity.h"
 #include "base/wire.h"
+#include "domain/limits.h"
 #include "domain/reason.h"
 #include "google/protobuf/any.pb-c.h"
 #include "google/protobuf/duration.pb-c.h"
@@ -123,15 +125,21 @@ Tavola__V1__Error *codec_error_message(const struct error *err, struct arena *ar
     return out;
 }
 
+static void init_any(
+    Google__Protobuf__Any *out, const ProtobufCMessageDescriptor *type, struct str value, struct arena *arena)
+{
+    google__protobuf__any__init(out);
+    out->type_url = codec_bytes(arena_format(arena, TYPE_PREFIX "%s", type->name));
+    out->value = codec_bytes(value);
+}
+
 static void pack_any(Google__Protobuf__Any *out, const ProtobufCMessage *message, struct arena *arena)
 {
     struct buf value;
 
     buf_init(&value, arena);
     codec_pack(&value, 0, message);
-    google__protobuf__any__init(out);
-    out->type_url = codec_bytes(arena_format(arena, TYPE_PREFIX "%s", message->descriptor->name));
-    out->value = codec_bytes(buf_str(&value));
+    init_any(out, message->descriptor, buf_str(&value), arena);
 }
 
 static bool worth_repeating(const struct error *err)
@@ -141,15 +149,16 @@ static bool worth_repeating(const struct error *err)
     return err->status == STATUS_UNAVAILABLE || err->status == STATUS_MAYBE_DONE;
 }
 
+/* entity: an Entity message, or empty. */
 static struct str status_encode(
-    const struct error *err, struct str message, size_t most_value, struct arena *arena)
+    const struct error *err, struct str message, struct str entity, size_t most_value, struct arena *arena)
 {
     Google__Rpc__ErrorInfo info = GOOGLE__RPC__ERROR_INFO__INIT;
     Google__Rpc__RetryInfo retry = GOOGLE__RPC__RETRY_INFO__INIT;
     Google__Protobuf__Duration delay = GOOGLE__PROTOBUF__DURATION__INIT;
     Google__Rpc__Status status = GOOGLE__RPC__STATUS__INIT;
-    Google__Protobuf__Any details[2];
-    Google__Protobuf__Any *pointers[2] = { &details[0], &details[1] };
+    Google__Protobuf__Any details[3];
+    Google__Protobuf__Any *pointers[3] = { &details[0], &details[1], &details[2] };
     struct buf out;
 
     info.reason = codec_bytes(str_of(codec_reason(err)));
@@ -163,9 +172,10 @@ static struct str status_encode(
     if (worth_repeating(err)) {
         delay.seconds = RETRY_SECONDS;
         retry.retry_delay = &delay;
-        pack_any(&details[1], &retry.base, arena);
-        status.n_details = 2;
+        pack_any(&details[status.n_details++], &retry.base, arena);
     }
+    if (entity.len > 0)
+        init_any(&details[status.n_details++], &tavola__v1__entity__descriptor, entity, arena);
     buf_init(&out, arena);
     codec_pack(&out, 0, &status.base);
     return buf_str(&out);
@@ -181,14 +191,45 @@ static size_t sent_bytes(struct str message, struct str details)
     return bytes;
 }
 
-struct codec_trailers codec_trailers_encode(const struct error *err, struct arena *arena)
+/* Shorten the metadata until all fits; false: it does not even then. */
+static bool fit(const struct error *err, struct str entity, size_t most_sent, struct arena *arena,
+    struct codec_trailers *out)
+{
+    for (size_t most_value = ERROR_META_VALUE_BYTES;; most_value /= 2) {
+        out->details = status_encode(err, out->message, entity, most_value, arena);
+        if (sent_bytes(out->message, out->details) <= most_sent)
+            return true;
+        if (most_value == 0)
+            return false;
+    }
+}
+
+static struct str entity_message(const struct entity *entity, struct arena *arena)
+{
+    struct wire_field field;
+    struct str bytes;
+    struct buf out;
+
+    buf_init(&out, arena);
+    codec_entity_write(&out, 1, entity);
+    bytes = buf_str(&out);
+    return wire_read_field(&bytes, &field) == WIRE_FIELD ? field.bytes : STR_EMPTY;
+}
+
+struct codec_trailers codec_trailers_with_entity(
+    const struct error *err, const struct entity *entity, struct arena *arena)
 {
     struct codec_trailers out = { .code = codec_status_code(err->status) };
+    struct str message = entity ? entity_message(entity, arena) : STR_EMPTY;
 
     out.message = message_of(err, arena);
-    for (size_t most_value = ERROR_META_VALUE_BYTES;; most_value /= 2) {
-        out.details = status_encode(err, out.message, most_value, arena);
-        if (sent_bytes(out.message, out.details) <= CODEC_TRAILER_BYTES || most_value == 0)
-            return out;
-    }
+    if (message.len == 0 || message.len > LIMIT_ERROR_ENTITY_BYTES ||
+        !fit(err, message, CODEC_TRAILER_ENTITY_BYTES, arena, &out))
+        (void)fit(err, STR_EMPTY, CODEC_TRAILER_BYTES, arena, &out);
+    return out;
+}
+
+struct codec_trailers codec_trailers_encode(const struct error *err, struct arena *arena)
+{
+    return codec_trailers_with_entity(err, NULL, arena);
 }

@@ -6,6 +6,7 @@
 #define API_CODEC_ERROR_H
 
 #include "api/codec.h"
+#include "domain/entity.h"
 #include "tavola/v1/entity.pb-c.h"
 
 /* The canonical code (google.rpc.Code, 0..16) of a status. */
@@ -22,12 +23,19 @@ Tavola__V1__Error *codec_error_message(const struct error *err, struct arena *ar
  * for LIMIT by load and UNAVAILABLE. Both together stay under CODEC_TRAILER_BYTES as they are sent (the
  * message percent-encoded, the details in base64): metadata values are shortened until they do.
  */
-enum { CODEC_TRAILER_BYTES = 3072 };
+enum { CODEC_TRAILER_BYTES = 3072, CODEC_TRAILER_ENTITY_BYTES = 4096 };
 struct codec_trailers {
     int code;
     struct str message;
     struct str details;
 };
 struct codec_trailers codec_trailers_encode(const struct error *err, struct arena *arena);
+
+/*
+ * The same with the entity as it is stored, a detail of type tavola.v1.Entity, if it has no more than
+ * LIMIT_ERROR_ENTITY_BYTES and all stays under CODEC_TRAILER_ENTITY_BYTES; else without. NULL: there is none.
+ */
+struct codec_trailers codec_trailers_with_entity(
+    const struct error *err, const struct entity *entity, struct arena *arena);
 
 #endif

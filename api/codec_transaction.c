@@ -50,7 +50,7 @@ static enum status move_decode(
 static enum status step_decode(const Tavola__V1__Step *message, struct str account, struct arena *arena,
     struct step *out, struct error *err)
 {
-    TRY(codec_condition_decode(message->precondition, &out->condition, err));
+    TRY(codec_condition_decode(message->precondition, arena, &out->condition, err));
     switch (message->action_case) {
     case TAVOLA__V1__STEP__ACTION_INSERT_OR_REPLACE:
         return put_decode(message->insert_or_replace, STEP_INSERT_OR_REPLACE, account, arena, out, err);
@@ -147,13 +147,14 @@ static Tavola__V1__Precondition *condition_message(const struct condition *condi
     Tavola__V1__Precondition *out;
     char etag[ETAG_BYTES];
 
-    if (condition->kind == CONDITION_NONE)
+    if (!condition_is_set(condition))
         return NULL;
     out = ARENA_NEW(arena, Tavola__V1__Precondition);
     tavola__v1__precondition__init(out);
+    out->condition = codec_bytes(condition->text);
     if (condition->kind == CONDITION_EXISTS)
         out->if_match = codec_bytes(STR_LITERAL("*"));
-    else
+    else if (condition->kind == CONDITION_MATCHES)
         out->if_match =
             codec_bytes(arena_copy(arena, str_of_bytes(etag, etag_format(condition->etag, etag))));
     return out;

@@ -15,28 +15,31 @@ static bool needs_precondition(enum write_kind kind)
     return kind == WRITE_REPLACE || kind == WRITE_MERGE || kind == WRITE_DELETE;
 }
 
-enum status codec_condition_decode(
-    const Tavola__V1__Precondition *precondition, struct condition *out, struct error *err)
+enum status codec_condition_decode(const Tavola__V1__Precondition *precondition, struct arena *arena,
+    struct condition *out, struct error *err)
 {
-    *out = (struct condition){ .kind = CONDITION_NONE };
-    if (!precondition)
-        return STATUS_OK;
-    if (precondition->condition.len > 0)
-        return codec_not_implemented(err, "precondition.condition");
-    if (precondition->if_match.len == 0)
-        return STATUS_OK;
-    return condition_parse(codec_str(precondition->if_match), out, err);
+    struct condition condition = { .kind = CONDITION_NONE, .text = STR_EMPTY };
+
+    if (precondition && precondition->if_match.len > 0)
+        TRY(condition_parse(codec_str(precondition->if_match), &condition, err));
+    if (precondition) {
+        condition.text = codec_str(precondition->condition);
+        TRY(filter_compile(condition.text, arena, &condition.filter, err));
+    }
+    *out = condition;
+    return STATUS_OK;
 }
 
 static enum status precondition_decode(enum write_kind kind, const Tavola__V1__Precondition *precondition,
-    struct condition *out, struct error *err)
+    struct arena *arena, struct condition *out, struct error *err)
 {
     if (precondition && !needs_precondition(kind))
         return error_reason(err, REASON_INVALID_INPUT,
             "precondition is for replace, merge and delete: inserts and upserts take none");
-    TRY(codec_condition_decode(precondition, out, err));
-    if (needs_precondition(kind) && out->kind == CONDITION_NONE)
-        return codec_missing(err, "precondition.if_match", "an ETag, or * to write whatever is there");
+    TRY(codec_condition_decode(precondition, arena, out, err));
+    if (needs_precondition(kind) && !condition_is_set(out))
+        return codec_missing(err, "precondition",
+            "if_match with an ETag, or * to write whatever is there, or a condition on the entity");
     return STATUS_OK;
 }
 
@@ -46,18 +49,18 @@ enum status codec_write_decode(enum write_kind kind, const Tavola__V1__Entity *e
     struct write write = { .kind = kind };
 
     TRY(codec_entity_decode(entity, "entity", arena, &write.key, &write.properties, err));
-    TRY(precondition_decode(kind, precondition, &write.condition, err));
+    TRY(precondition_decode(kind, precondition, arena, &write.condition, err));
     *out = write;
     return STATUS_OK;
 }
 
 enum status codec_delete_decode(const Tavola__V1__EntityKey *key,
-    const Tavola__V1__Precondition *precondition, struct write *out, struct error *err)
+    const Tavola__V1__Precondition *precondition, struct arena *arena, struct write *out, struct error *err)
 {
     struct write write = { .kind = WRITE_DELETE, .properties = { STR_EMPTY } };
 
     TRY(codec_key_decode(key, "key", &write.key, err));
-    TRY(precondition_decode(WRITE_DELETE, precondition, &write.condition, err));
+    TRY(precondition_decode(WRITE_DELETE, precondition, arena, &write.condition, err));
     *out = write;
     return STATUS_OK;
 }
@@ -81,7 +84,7 @@ static enum status batch_operation_decode(
         return codec_write_decode(
             WRITE_INSERT_OR_MERGE, operation->insert_or_merge, precondition, arena, out, err);
     case TAVOLA__V1__BATCH_OPERATION__ACTION_DELETE:
-        return codec_delete_decode(operation->delete_, precondition, out, err);
+        return codec_delete_decode(operation->delete_, precondition, arena, out, err);
     case TAVOLA__V1__BATCH_OPERATION__ACTION__NOT_SET:
     case _TAVOLA__V1__BATCH_OPERATION__ACTION__CASE_IS_INT_SIZE:
         break;

@@ -17,11 +17,11 @@ MUST_USE enum status codec_write_decode(enum write_kind kind, const Tavola__V1__
 
 /* A delete: the precondition is needed. */
 MUST_USE enum status codec_delete_decode(const Tavola__V1__EntityKey *key,
-    const Tavola__V1__Precondition *precondition, struct write *out, struct error *err);
+    const Tavola__V1__Precondition *precondition, struct arena *arena, struct write *out, struct error *err);
 
 /* A precondition that may be absent (steps). */
-MUST_USE enum status codec_condition_decode(
-    const Tavola__V1__Precondition *precondition, struct condition *out, struct error *err);
+MUST_USE enum status codec_condition_decode(const Tavola__V1__Precondition *precondition, struct arena *arena,
+    struct condition *out, struct error *err);
 
 /*
  * The writes of a batch: 1..LIMIT_BATCH_OPERATIONS, one partition, an entity once. An error's message begins

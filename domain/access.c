@@ -159,11 +159,17 @@ static enum status check_read(const struct access *access, const struct catalogu
     return STATUS_OK;
 }
 
+/* Whoever asks a condition reads: its outcome tells of the entity, and a failure shows it. */
+static unsigned condition_needs(const struct condition *condition)
+{
+    return condition->text.len > 0 ? PERMISSION_READ : 0;
+}
+
 enum status access_check_write(const struct access *access, const struct write *write, struct error *err)
 {
     if (access->whole_account)
         return STATUS_OK;
-    TRY(need(access, write_needs[write->kind], err));
+    TRY(need(access, write_needs[write->kind] | condition_needs(&write->condition), err));
     return need_key(access, &write->key, err);
 }
 
@@ -201,7 +207,7 @@ static enum status check_look_up(const struct access *access, const struct catal
 static enum status check_step(const struct access *access, const struct step *step, struct error *err)
 {
     TRY(need_table(access, step->table, err));
-    TRY(need(access, step_needs[step->kind], err));
+    TRY(need(access, step_needs[step->kind] | condition_needs(&step->condition), err));
     TRY(need_key(access, &step->key, err));
     if (step->kind != STEP_MOVE)
         return STATUS_OK;

@@ -27,10 +27,20 @@ enum condition_kind {
     CONDITION_MATCHES, /* an ETag */
 };
 
+struct filter;
+
 struct condition {
     enum condition_kind kind;
-    struct etag etag; /* CONDITION_MATCHES; {0, 0} for a well-formed ETag that is none of ours */
+    struct etag etag;            /* CONDITION_MATCHES; {0, 0} for a well-formed ETag that is none of ours */
+    struct str text;             /* filter text over the stored entity, beside the above; empty: none */
+    const struct filter *filter; /* the text, compiled */
 };
+
+/* Is anything asked of the stored entity? Then it must be there. */
+static inline bool condition_is_set(const struct condition *condition)
+{
+    return condition->kind != CONDITION_NONE || condition->text.len > 0;
+}
 
 /* Write the text and a NUL; returns its length. */
 size_t etag_format(struct etag etag, char out[static ETAG_BYTES]);

@@ -21,6 +21,7 @@ enum {
     LIMIT_REQUEST_BYTES = 4 * 1024 * 1024,  /* serialized message */
     LIMIT_RECEIVE_BYTES = 16 * 1024 * 1024, /* the transport's own limit, above the rule */
     LIMIT_HEALTH_RECEIVE_BYTES = 4096,      /* where only probes call */
+    LIMIT_ERROR_ENTITY_BYTES = 2048,        /* of an entity that rides along with an error */
     LIMIT_REPLY_BYTES = 3 * 1024 * 1024,    /* but for a single larger entity */
     LIMIT_PAGE_ROWS = 1000,
     LIMIT_PAGE_EXAMINED = 10000, /* rows looked at for one page; then it ends early */

@@ -63,8 +63,8 @@ struct write_result {
 struct operation_write {
     struct write *writes;
     size_t count;
-    bool atomic;   /* all or nothing, in one partition; false: each on its own (import) */
-    bool is_group; /* an entity group transaction: its errors name the operation */
+    bool atomic;           /* all or nothing, in one partition; false: each on its own (import) */
+    bool is_group;         /* an entity group transaction: its errors name the operation */
     struct str request_id; /* empty: none. Atomic only: see request_record.h */
 };
 
@@ -72,6 +72,8 @@ struct outcome_write {
     struct write_result *results; /* as many as writes; valid where errors[i] is NULL */
     struct error **errors;        /* not atomic only: the writes that were refused */
     bool replayed;                /* answered from the record of the request */
+    /* Atomic only, with a condition's failure: what is stored, if it is small enough to be told; else NULL. */
+    const struct entity *current;
 };
 
 /* ---- queries: QueryEntities, CountEntities, ExplainQuery; ScanEntities page by page ---- */

@@ -1,6 +1,6 @@
 /*
  * request_record.c - a response is a message in the wire format behind one version byte: either a result for
- * every write, or the error with its metadata.
+ * every write, or the error with its metadata and the entity that rides along.
  */
 #include "domain/request_record.h"
 
@@ -20,6 +20,16 @@ enum response_field {
     RESPONSE_REASON,
     RESPONSE_MESSAGE,
     RESPONSE_META,
+    RESPONSE_CURRENT,
+};
+
+enum current_field {
+    CURRENT_PARTITION = 1,
+    CURRENT_ROW,
+    CURRENT_TABLE_ID,
+    CURRENT_VERSION,
+    CURRENT_TIMESTAMP,
+    CURRENT_PROPERTIES,
 };
 
 enum result_field {
@@ -49,6 +59,7 @@ enum write_field {
     FIELD_CONDITION,
     FIELD_ETAG_TABLE,
     FIELD_ETAG_VERSION,
+    FIELD_CONDITION_TEXT,
 };
 
 static void add_write(struct buf *out, struct buf *scratch, const struct write *write)
@@ -61,6 +72,7 @@ static void add_write(struct buf *out, struct buf *scratch, const struct write *
     wire_write_scalar(scratch, FIELD_CONDITION, (uint64_t)write->condition.kind);
     wire_write_scalar(scratch, FIELD_ETAG_TABLE, wire_zigzag(write->condition.etag.table_id));
     wire_write_scalar(scratch, FIELD_ETAG_VERSION, wire_zigzag(write->condition.etag.version));
+    wire_write_bytes(scratch, FIELD_CONDITION_TEXT, write->condition.text);
     wire_write_bytes(out, REQUEST_WRITE, buf_str(scratch));
 }
 
@@ -110,6 +122,22 @@ static void add_error(struct buf *out, const struct error *err, struct arena *ar
     }
 }
 
+static void add_current(struct buf *out, const struct entity *current, struct arena *arena)
+{
+    struct buf item;
+
+    if (!current)
+        return;
+    buf_init(&item, arena);
+    wire_write_bytes(&item, CURRENT_PARTITION, current->key.partition);
+    wire_write_bytes(&item, CURRENT_ROW, current->key.row);
+    wire_write_scalar(&item, CURRENT_TABLE_ID, (uint64_t)current->etag.table_id);
+    wire_write_scalar(&item, CURRENT_VERSION, (uint64_t)current->etag.version);
+    wire_write_scalar(&item, CURRENT_TIMESTAMP, (uint64_t)current->timestamp);
+    wire_write_bytes(&item, CURRENT_PROPERTIES, current->properties.bytes);
+    wire_write_bytes(out, RESPONSE_CURRENT, buf_str(&item));
+}
+
 struct str request_response(const struct operation *operation, struct arena *arena)
 {
     const struct operation_write *in = &operation->in.write;
@@ -118,8 +146,10 @@ struct str request_response(const struct operation *operation, struct arena *are
     assert(in->atomic);
     buf_init(&out, arena);
     buf_append_byte(&out, VERSION);
-    if (operation->error)
+    if (operation->error) {
         add_error(&out, operation->error, arena);
+        add_current(&out, operation->out.write.current, arena);
+    }
     for (size_t i = 0; !operation->error && i < in->count; i++)
         add_result(&out, &operation->out.write.results[i]);
     return buf_str(&out);
@@ -164,8 +194,41 @@ static bool read_meta(struct str bytes, struct arena *arena, struct error *err)
     return result == WIRE_END;
 }
 
+static bool read_current(struct str bytes, struct arena *arena, struct outcome_write *out)
+{
+    struct entity *entity = ARENA_NEW(arena, struct entity);
+    struct wire_field field;
+    enum wire_result result;
+
+    while ((result = wire_read_field(&bytes, &field)) == WIRE_FIELD) {
+        switch ((enum current_field)field.number) {
+        case CURRENT_PARTITION:
+            entity->key.partition = arena_copy(arena, field.bytes);
+            break;
+        case CURRENT_ROW:
+            entity->key.row = arena_copy(arena, field.bytes);
+            break;
+        case CURRENT_TABLE_ID:
+            entity->etag.table_id = (int64_t)field.scalar;
+            break;
+        case CURRENT_VERSION:
+            entity->etag.version = (int64_t)field.scalar;
+            break;
+        case CURRENT_TIMESTAMP:
+            entity->timestamp = (int64_t)field.scalar;
+            break;
+        case CURRENT_PROPERTIES:
+            entity->properties.bytes = arena_copy(arena, field.bytes);
+            break;
+        }
+    }
+    out->current = entity;
+    return result == WIRE_END;
+}
+
 /* The reason comes before message and metadata. */
-static bool read_error(const struct wire_field *field, struct arena *arena, struct error *err)
+static bool read_error(
+    const struct wire_field *field, struct arena *arena, struct outcome_write *out, struct error *err)
 {
     const struct reason_info *info;
     const char *reason = err->reason;
@@ -184,6 +247,8 @@ static bool read_error(const struct wire_field *field, struct arena *arena, stru
         return true;
     case RESPONSE_META:
         return read_meta(field->bytes, arena, err);
+    case RESPONSE_CURRENT:
+        return read_current(field->bytes, arena, out);
     case RESPONSE_RESULT:
         break;
     }
@@ -192,24 +257,24 @@ static bool read_error(const struct wire_field *field, struct arena *arena, stru
 
 static bool read_response(struct str bytes, struct operation *operation, struct error *err)
 {
-    struct write_result *results =
-        ARENA_ARRAY(operation->arena, struct write_result, operation->in.write.count);
+    struct outcome_write *out = &operation->out.write;
     enum wire_result result;
     struct wire_field field;
     size_t count = 0;
 
     if (bytes.len == 0 || bytes.data[0] != VERSION)
         return false;
+    *out = (struct outcome_write){ .replayed = true };
+    out->results = ARENA_ARRAY(operation->arena, struct write_result, operation->in.write.count);
     bytes = str_from(bytes, 1);
     while ((result = wire_read_field(&bytes, &field)) == WIRE_FIELD) {
         if (field.type != WIRE_BYTES)
             return false;
         if (field.number != RESPONSE_RESULT
-                ? !read_error(&field, operation->arena, err)
-                : count == operation->in.write.count || !read_result(field.bytes, &results[count++]))
+                ? !read_error(&field, operation->arena, out, err)
+                : count == operation->in.write.count || !read_result(field.bytes, &out->results[count++]))
             return false;
     }
-    operation->out.write = (struct outcome_write){ .results = results, .replayed = true };
     return result == WIRE_END && (err->reason || count == operation->in.write.count);
 }
 

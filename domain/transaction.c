@@ -1,8 +1,8 @@
 /*
  * transaction.c - stored bytes of steps and timelines, and the checks of what a caller submits.
  *
- * Steps and attempts are messages in the wire format behind one version byte, every field written, in the
- * order of its number: so equal steps have equal bytes.
+ * Steps and attempts are messages in the wire format behind one version byte, in the order of the fields'
+ * numbers, every field written but for a condition's text that is not there: so equal steps have equal bytes.
  */
 #include "domain/transaction.h"
 
@@ -27,6 +27,7 @@ enum step_field {
     STEP_CONDITION,
     STEP_ETAG_TABLE,
     STEP_ETAG_VERSION,
+    STEP_CONDITION_TEXT, /* written if there is one */
 };
 
 enum attempt_field {
@@ -127,6 +128,8 @@ static void write_step(struct buf *out, const void *item)
     wire_write_scalar(out, STEP_CONDITION, (uint64_t)step->condition.kind);
     wire_write_scalar(out, STEP_ETAG_TABLE, wire_zigzag(step->condition.etag.table_id));
     wire_write_scalar(out, STEP_ETAG_VERSION, wire_zigzag(step->condition.etag.version));
+    if (step->condition.text.len > 0)
+        wire_write_bytes(out, STEP_CONDITION_TEXT, step->condition.text);
 }
 
 static bool read_text(const struct wire_field *field, struct str *out)
@@ -183,6 +186,8 @@ static bool read_step_field(void *item, const struct wire_field *field)
         return read_int64(field, &step->condition.etag.table_id);
     case STEP_ETAG_VERSION:
         return read_int64(field, &step->condition.etag.version);
+    case STEP_CONDITION_TEXT:
+        return read_text(field, &step->condition.text);
     }
     return false;
 }

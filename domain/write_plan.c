@@ -5,7 +5,9 @@
 
 #include <stdio.h>
 
+#include "domain/filter.h"
 #include "domain/index_plan.h"
+#include "domain/limits.h"
 #include "domain/reason.h"
 
 /* What each kind asks of the current state and does to it. */
@@ -38,6 +40,30 @@ static enum status add_key(const struct write *write, struct error *err)
     return err->status;
 }
 
+static enum status add_etag(const struct write *write, struct etag etag, struct error *err)
+{
+    char text[ETAG_BYTES];
+
+    error_add_meta(err, "actual", str_of_bytes(text, etag_format(etag, text)));
+    return add_key(write, err);
+}
+
+static enum status check_filter(
+    const struct row_state *current, const struct write *write, struct etag etag, struct error *err)
+{
+    const struct entity entity = { write->key, etag, current->ts, current->properties };
+    const struct filter *filter = write->condition.filter;
+    struct str clause;
+
+    if (filter_matches(filter, &entity))
+        return STATUS_OK;
+    clause = filter_failing_clause(filter, &entity);
+    error_reason(err, REASON_UPDATE_CONDITION_NOT_SATISFIED,
+        "the entity does not meet the condition of the precondition: %.*s", STR_ARG(clause));
+    error_add_meta(err, "clause", clause);
+    return add_etag(write, etag, err);
+}
+
 static enum status check_condition(
     const struct row_state *current, const struct write *write, int64_t table_id, struct error *err)
 {
@@ -49,20 +75,17 @@ static enum status check_condition(
         return add_key(write, err);
     }
     if (!current->live &&
-        (rule->must_exist || (write->condition.kind != CONDITION_NONE && !rule->absent_is_done))) {
+        (rule->must_exist || (condition_is_set(&write->condition) && !rule->absent_is_done))) {
         error_reason(err, REASON_RESOURCE_NOT_FOUND, "the entity does not exist");
         return add_key(write, err);
     }
     if (current->live && write->condition.kind == CONDITION_MATCHES &&
         !etag_equal(write->condition.etag, etag)) {
-        char text[ETAG_BYTES];
-
         error_reason(err, REASON_UPDATE_CONDITION_NOT_SATISFIED,
             "the entity has changed: its etag is not the one in the precondition");
-        error_add_meta(err, "actual", str_of_bytes(text, etag_format(etag, text)));
-        return add_key(write, err);
+        return add_etag(write, etag, err);
     }
-    return STATUS_OK;
+    return current->live ? check_filter(current, write, etag, err) : STATUS_OK;
 }
 
 enum status write_plan_one(const struct row_state *current, const struct write *write, int64_t table_id,
@@ -104,7 +127,7 @@ struct row_state write_plan_offer(
     struct write_result result;
     struct error ignored;
 
-    if (rule->must_exist || rule->deletes || first->condition.kind != CONDITION_NONE ||
+    if (rule->must_exist || rule->deletes || condition_is_set(&first->condition) ||
         write_plan_one(&absent, first, table_id, clock, arena, &offered, &result, &ignored) != STATUS_OK)
         return dead;
     return offered;
@@ -119,6 +142,23 @@ static void name_operation(struct error *err, size_t index)
         err->message);
     error_add_meta_int(&named, "operation_index", (int64_t)index);
     *err = named;
+}
+
+/* A condition that failed: what is stored, where it is small enough to be told. */
+static const struct entity *current_entity(const struct plan_row *row, const struct row_state *current,
+    const struct write *write, struct arena *arena)
+{
+    struct entity *entity;
+
+    if (!current->live || write->condition.text.len == 0 ||
+        current->properties.bytes.len > LIMIT_ERROR_ENTITY_BYTES)
+        return NULL;
+    entity = ARENA_NEW(arena, struct entity);
+    *entity = (struct entity){ .key = write->key,
+        .etag = { row->table->table_id, current->version },
+        .timestamp = current->ts,
+        .properties = { arena_copy(arena, current->properties.bytes) } };
+    return entity;
 }
 
 /* All or nothing: what was planned before the failure is taken back. */
@@ -139,6 +179,10 @@ static void plan_atomic(struct operation *operation, struct plan_row *const *row
             continue;
         if (in->is_group)
             name_operation(&err, i);
+        operation->out.write = (struct outcome_write){ 0 };
+        if (status == STATUS_STALE)
+            operation->out.write.current =
+                current_entity(rows[i], &before[i], &in->writes[i], operation->arena);
         while (i-- > 0)
             rows[i]->now = before[i];
         operation_fail(operation, &err);

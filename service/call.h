@@ -66,6 +66,10 @@ static inline const struct method *call_method(const struct rpc_call *call)
 /* End a call with an error: status, message and details; the log gets what went wrong inside. */
 void call_fail(struct rpc_call *call, const struct error *err, struct arena *arena);
 
+/* The same with the entity that did not meet a condition; NULL: none. */
+void call_fail_with(
+    struct rpc_call *call, const struct error *err, const struct entity *entity, struct arena *arena);
+
 /* Check a table's name and put it into the operation. */
 MUST_USE enum status call_table(struct operation *operation, ProtobufCBinaryData name, struct error *err);
 

@@ -47,7 +47,8 @@ static void reply(struct operation_call *state)
 
     if (operation->status != STATUS_OK) {
         assert(operation->error);
-        call_fail(state->call, operation->error, state->ctx.arena);
+        call_fail_with(state->call, operation->error,
+            operation->kind == OPERATION_WRITE ? operation->out.write.current : NULL, state->ctx.arena);
         return;
     }
     if (state->method->encode(&state->ctx, operation, bytes, &err) != STATUS_OK) {

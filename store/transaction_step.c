@@ -11,6 +11,7 @@
  */
 #include "base/clock.h"
 #include "base/failpoint.h"
+#include "domain/filter.h"
 #include "domain/reason.h"
 #include "store/sql.h"
 #include "store/transaction_store.h"
@@ -172,9 +173,23 @@ static void plan(struct session *session, struct stepping *stepping)
     stepping->attempt.etag_after = etag_text(last, &last->now, &session->arena);
 }
 
+/* A condition's text compiled when it came; a program that no longer understands it fails the step. */
+static bool compile_condition(struct stepping *stepping, struct arena *arena)
+{
+    struct condition *condition = &stepping->writes[0].condition;
+    struct error *err = ARENA_NEW(arena, struct error);
+
+    if (filter_compile(condition->text, arena, &condition->filter, err) == STATUS_OK)
+        return true;
+    note_failure(&stepping->attempt, err);
+    return false;
+}
+
 /* Lock, read, plan. Fails only with the database; a step's own failure is noted in the attempt. */
 static enum status decide(struct session *session, struct stepping *stepping, struct error *err)
 {
+    if (!compile_condition(stepping, &session->arena))
+        return STATUS_OK;
     session->now_ticks = clock_ticks();
     write_set_build(&stepping->set, session, &stepping->operations[0]);
     for (size_t i = 0; i < ARRAY_LEN(stepping->operations); i++)

@@ -47,13 +47,14 @@ static enum status find_table(const struct session *session, const struct operat
 
 static bool reads_properties(const struct table *table, const struct write *write)
 {
-    return table->index_count > 0 || write->kind == WRITE_MERGE || write->kind == WRITE_INSERT_OR_MERGE;
+    return table->index_count > 0 || write->kind == WRITE_MERGE || write->kind == WRITE_INSERT_OR_MERGE ||
+           write->condition.text.len > 0;
 }
 
 static bool may_be_blind(const struct table *table, const struct write *write)
 {
     return table->index_count == 0 && write->kind == WRITE_INSERT_OR_REPLACE &&
-           write->condition.kind == CONDITION_NONE;
+           !condition_is_set(&write->condition);
 }
 
 static size_t refer(struct write_set *set, const struct session *session, struct operation *batch,

@@ -68,6 +68,7 @@ class ApiError(Exception):
         self.reason = None
         self.domain = None
         self.metadata = {}
+        self.entity = None
         for name, value in error.trailing_metadata() or ():
             if name == "grpc-status-details-bin":
                 self.read_details(value)
@@ -79,6 +80,9 @@ class ApiError(Exception):
         assert len(infos) == 1, "exactly one ErrorInfo"
         info = ErrorInfo.FromString(infos[0].value)
         self.reason, self.domain, self.metadata = info.reason, info.domain, dict(info.metadata)
+        for detail in status.details:
+            if detail.type_url.endswith("/tavola.v1.Entity"):
+                self.entity = Entity.FromString(detail.value)
 
 
 # values

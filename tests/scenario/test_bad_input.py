@@ -303,7 +303,6 @@ class NotHonoured(BadInput):
         put = {"table": table, "entity": some}
         index = {"name": "someIndex", "table": table, "shape": 1, "partition_key": [{"property": "A"}]}
         step = {"delete_if_exists": {"table": table, "key": address}}
-        conditional = {"if_match": "*", "condition": "A eq 1"}
         moved = {"source": {"account": "other", "table": table, "key": address}, "destination": {"table": table, "key": key(("p", "s"))}}
         page = {"query": {"table": table}}
 
@@ -311,11 +310,6 @@ class NotHonoured(BadInput):
             return client.submit_transaction, {"transaction_id": str(uuid.uuid4()), "steps": steps}
 
         for field, (call, fields) in (
-            ("condition", (client.replace_entity, {**put, "precondition": conditional})),
-            ("condition", (client.merge_entity, {**put, "precondition": conditional})),
-            ("condition", (client.delete_entity, {"table": table, "key": address, "precondition": conditional})),
-            ("condition", (client.execute_batch, {"table": table, "operations": [BatchOperation(delete=address, precondition=conditional)]})),
-            ("condition", transaction({**step, "precondition": conditional})),
             ("wait_for_transaction", (client.get_entity, {"table": table, "key": address, "options": {"wait_for_transaction": "x"}})),
             ("wait_for_transaction", (client.batch_get_entities, {"table": table, "keys": [address], "options": {"wait_for_transaction": "x"}})),
             ("wait_for_transaction", (client.query_entities, {**page, "options": {"wait_for_transaction": "x"}})),

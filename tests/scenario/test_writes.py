@@ -71,5 +71,77 @@ class RequestIds(ServerCase):
         self.client.insert_entity(**put, request_id="~" * 127 + " ")
 
 
+class Conditions(ServerCase):
+    with_worker = True
+
+    def setUp(self):
+        self.table = self.new_table()
+        self.client.insert_entity(table=self.table, entity=entity("p", "r", State="open", Count=3))
+        self.before = self.get(self.table, "p", "r")
+
+    def writes(self, condition):
+        put = {"table": self.table, "entity": entity("p", "r", State="done")}
+        precondition = {"condition": condition}
+        client, address = self.client, key(("p", "r"))
+        yield client.replace_entity, {**put, "precondition": precondition}
+        yield client.merge_entity, {**put, "precondition": {**precondition, "if_match": "*"}}
+        yield client.delete_entity, {"table": self.table, "key": address, "precondition": precondition}
+        group = [BatchOperation(insert=entity("p", "other")), BatchOperation(delete=address, precondition=precondition)]
+        yield client.execute_batch, {"table": self.table, "operations": group}
+
+    def test_a_failure_says_what_is_there(self):
+        for call, fields in self.writes("State eq 'open' and Count gt 3"):
+            with self.subTest(call=call):
+                error = self.refused("ABORTED", "UPDATE_CONDITION_NOT_SATISFIED", call, **fields)
+                self.assertEqual(error.metadata["clause"], "Count gt 3")
+                self.assertEqual(error.metadata["actual"], self.before.etag)
+                self.assertEqual(error.entity, self.before)
+                self.assertEqual(error.metadata.get("operation_index"), "1" if "operations" in fields else None)
+                self.assertEqual(self.client.query(self.table), [self.before])
+
+    def test_a_condition_that_holds_lets_write(self):
+        for call, fields in self.writes("State eq 'open' and Count ge 3"):
+            with self.subTest(call=call):
+                call(**fields)
+                self.client.insert_or_replace_entity(table=self.table, entity=entity("p", "r", State="open", Count=3))
+
+    def test_a_large_entity_does_not_ride_along(self):
+        self.client.insert_entity(table=self.table, entity=entity("p", "s", State="x" * 3000))
+        error = self.refused(
+            "ABORTED", "UPDATE_CONDITION_NOT_SATISFIED", self.client.delete_entity, table=self.table,
+            key=key(("p", "s")), precondition={"condition": "State eq 'y'"})
+        self.assertIsNone(error.entity)
+
+    def test_a_condition_needs_an_entity_and_grammar(self):
+        delete = {"table": self.table, "key": key(("p", "none"))}
+        self.refused("NOT_FOUND", "RESOURCE_NOT_FOUND", self.client.delete_entity, **delete, precondition={"condition": "A eq 1"})
+        error = self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.delete_entity, **delete, precondition={"condition": "A eq"})
+        self.assertIn("position", error.metadata)
+
+    def test_a_refusal_is_repeated_with_its_entity(self):
+        delete = {"table": self.table, "key": key(("p", "r")), "precondition": {"condition": "Count eq 4"}, "request_id": str(uuid.uuid4())}
+        self.refused("ABORTED", "UPDATE_CONDITION_NOT_SATISFIED", self.client.delete_entity, **delete)
+        self.client.insert_or_replace_entity(table=self.table, entity=entity("p", "r", Count=4))
+        error = self.refused("ABORTED", "UPDATE_CONDITION_NOT_SATISFIED", self.client.delete_entity, **delete)
+        self.assertEqual(error.entity, self.before)
+
+    def test_steps_have_conditions(self):
+        address = {"table": self.table, "key": key(("p", "r"))}
+
+        def submit(condition):
+            transaction_id = str(uuid.uuid4())
+            step = {"delete_if_exists": address, "precondition": {"condition": condition}}
+            self.client.submit_transaction(transaction_id=transaction_id, steps=[step])
+            return self.client.wait_transaction(transaction_id=transaction_id, timeout=30).transaction
+
+        failed = submit("Count eq 4")
+        self.assertEqual(failed.state, 4)
+        self.assertEqual(failed.timeline[0].error.reason, "UPDATE_CONDITION_NOT_SATISFIED")
+        self.assertEqual(failed.steps[0].precondition.condition, "Count eq 4")
+        self.assertTrue(self.is_there(self.table, "p", "r"))
+        self.assertEqual(submit("Count eq 3").state, 3)
+        self.assertFalse(self.is_there(self.table, "p", "r"))
+
+
 if __name__ == "__main__":
     unittest.main()

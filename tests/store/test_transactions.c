@@ -249,7 +249,7 @@ START_TEST(a_failed_precondition_ends_the_transaction)
     struct transaction transaction;
 
     write_value("People", "b", "kept");
-    steps[1].condition = (struct condition){ CONDITION_MATCHES, { TABLE_ID, 999 } };
+    steps[1].condition = (struct condition){ .kind = CONDITION_MATCHES, .etag = { TABLE_ID, 999 } };
     call_succeeded(submit("t1", steps, 3));
     transaction_run(&world, "t1");
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "domain/filter.h"
 #include "domain/limits.h"
 #include "store/session.h"
 #include "store/write_batch.h"
@@ -92,6 +93,33 @@ START_TEST(conditions_compare_etags)
     scene_write(&scene, a_write(WRITE_INSERT, "p", "r", text("one"))); /* the same content again */
     scene_refused(&scene, replace, "UPDATE_CONDITION_NOT_SATISFIED");
     check_text("r", "one");
+}
+END_TEST
+
+START_TEST(conditions_are_asked_of_the_locked_row)
+{
+    struct write replace = a_write(WRITE_REPLACE, "p", "r", text("two"));
+    struct operation *refused;
+    struct error err = { 0 };
+
+    replace.condition.text = STR_LITERAL("Text eq 'one' and Other eq 'x'");
+    ck_assert_int_eq(
+        filter_compile(replace.condition.text, &scene.arena, &replace.condition.filter, &err), STATUS_OK);
+    scene_refused(&scene, replace, "RESOURCE_NOT_FOUND");
+    scene_write(
+        &scene, a_write(WRITE_INSERT, "p", "r", some_texts(&scene.arena, "Other", "y", "Text", "one", NULL)));
+    refused = a_write_operation(&scene.arena, "Things", replace);
+    run(scene.store, refused);
+
+    ck_assert_reason(refused, "UPDATE_CONDITION_NOT_SATISFIED");
+    ck_assert_str_eq(meta_of(refused->error, "clause"), "Other eq 'x'");
+    ck_assert_ptr_nonnull(refused->out.write.current);
+    ck_assert(str_equal(text_of(refused->out.write.current->properties, "Other"), STR_LITERAL("y")));
+    check_text("r", "one");
+
+    scene_write(&scene, a_write(WRITE_MERGE, "p", "r", some_texts(&scene.arena, "Other", "x", NULL)));
+    scene_write(&scene, replace);
+    check_text("r", "two");
 }
 END_TEST
 
@@ -584,6 +612,7 @@ Suite *test_write_suite(void)
     tcase_add_test(tc, what_is_written_can_be_read);
     tcase_add_test(tc, every_kind_does_what_it_says);
     tcase_add_test(tc, conditions_compare_etags);
+    tcase_add_test(tc, conditions_are_asked_of_the_locked_row);
     tcase_add_test(tc, versions_and_timestamps_grow_through_deletion_and_return);
     tcase_add_test(tc, timestamps_grow_although_the_clock_stands_back);
     tcase_add_test(tc, a_new_key_begins_above_the_floor);

@@ -58,6 +58,46 @@ START_TEST(trailers_carry_the_reason)
 }
 END_TEST
 
+/* Text that compresses to nothing is no help here: the size is what is sent. */
+static struct codec_trailers with_entity(size_t bytes)
+{
+    char *filling = arena_calloc(&arena, 1, bytes + 1);
+    struct buf properties;
+    struct property_builder builder = { .out = &properties, .last_name = STR_EMPTY };
+    struct entity entity = {
+        .key = { STR_LITERAL("p"), STR_LITERAL("r") }, .etag = { 1, 2 }, .timestamp = 5
+    };
+    struct value value = { .type = PROPERTY_STRING, .bytes = { memset(filling, 'x', bytes), bytes } };
+    struct error error;
+
+    buf_init(&properties, &arena);
+    property_build(&builder, STR_LITERAL("A"), &value);
+    entity.properties.bytes = buf_str(&properties);
+    (void)error_reason(&error, REASON_UPDATE_CONDITION_NOT_SATISFIED, "no");
+    error_add_meta(&error, "clause", STR_LITERAL("A eq 1"));
+    return codec_trailers_with_entity(&error, &entity, &arena);
+}
+
+START_TEST(an_entity_rides_along_where_it_fits)
+{
+    Google__Rpc__Status *status = unpack_status(with_entity(2000).details);
+    ProtobufCMessage *message;
+
+    ck_assert_uint_eq(status->n_details, 2);
+    ck_assert(str_equal(
+        codec_str(status->details[1]->type_url), STR_LITERAL("type.googleapis.com/tavola.v1.Entity")));
+    ck_assert_int_eq(codec_unpack(&tavola__v1__entity__descriptor, codec_str(status->details[1]->value),
+                         &arena, &message, &err),
+        STATUS_OK);
+    ck_assert(str_equal(codec_str(((Tavola__V1__Entity *)message)->etag), STR_LITERAL("W/\"1.2\"")));
+    ck_assert_uint_eq(((Tavola__V1__Entity *)message)->n_properties, 1);
+    (void)unpack_info(status);
+
+    ck_assert_uint_eq(unpack_status(with_entity(2048).details)->n_details, 1);
+    ck_assert_uint_le(with_entity(2000).details.len, CODEC_TRAILER_ENTITY_BYTES);
+}
+END_TEST
+
 static const struct retry_case {
     enum reason reason;
     bool retry;
@@ -192,6 +232,7 @@ Suite *test_codec_error_suite(void)
 
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, trailers_carry_the_reason);
+    tcase_add_test(tc, an_entity_rides_along_where_it_fits);
     tcase_add_loop_test(tc, a_retry_is_advised_where_it_helps, 0, ARRAY_LEN(retry_cases));
     tcase_add_test(tc, trailers_stay_under_3_kib);
     tcase_add_test(tc, what_failed_inside_is_not_told);

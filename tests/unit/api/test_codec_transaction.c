@@ -64,7 +64,7 @@ static void other_account(Tavola__V1__SubmitTransactionRequest *request)
 static void conditional(Tavola__V1__SubmitTransactionRequest *request)
 {
     request->steps[1]->precondition = if_match("*");
-    request->steps[1]->precondition->condition = text("A eq 1");
+    request->steps[1]->precondition->condition = text("A eq");
 }
 static void bad_etag(Tavola__V1__SubmitTransactionRequest *request)
 {
@@ -83,7 +83,7 @@ static const struct refusal_case {
     { "no key", no_key, "PROPERTIES_NEED_VALUE", "1" },
     { "a bad table", bad_table, "INVALID_RESOURCE_NAME", "1" },
     { "another account", other_account, "NOT_IMPLEMENTED", "1" },
-    { "a condition", conditional, "NOT_IMPLEMENTED", "1" },
+    { "a condition that is no filter", conditional, "INVALID_INPUT", "1" },
     { "a bad etag", bad_etag, "INVALID_INPUT", "1" },
 };
 
@@ -134,6 +134,7 @@ START_TEST(steps_come_back)
     struct transaction transaction;
 
     request->steps[0]->precondition = if_match("W/\"a.b\"");
+    request->steps[0]->precondition->condition = text("A eq 1");
     ck_assert_int_eq(
         codec_transaction_decode(request, STR_LITERAL("default"), &arena, &transaction, &err), STATUS_OK);
     back = codec_transaction_message(&transaction, TRANSACTION_WHOLE, &arena);
@@ -142,6 +143,7 @@ START_TEST(steps_come_back)
     ck_assert_int_eq(back->steps[0]->action_case, TAVOLA__V1__STEP__ACTION_MOVE);
     ck_assert(str_equal(codec_str(back->steps[0]->move->destination->table), STR_LITERAL("There")));
     ck_assert(str_equal(codec_str(back->steps[0]->precondition->if_match), STR_LITERAL("W/\"a.b\"")));
+    ck_assert(str_equal(codec_str(back->steps[0]->precondition->condition), STR_LITERAL("A eq 1")));
     ck_assert_uint_eq(codec_transaction_message(&transaction, TRANSACTION_SUMMARY, &arena)->n_steps, 0);
 }
 END_TEST

@@ -41,15 +41,31 @@ START_TEST(preconditions_fit_their_writes)
 }
 END_TEST
 
-START_TEST(a_condition_is_refused_by_name)
+START_TEST(a_condition_stands_alone_or_beside_an_etag)
+{
+    Tavola__V1__Precondition *precondition = if_match(_i ? "W/\"1.1\"" : "");
+    struct write write;
+
+    precondition->condition = text("A eq 1");
+    ck_assert_int_eq(codec_delete_decode(a_key("p", "r"), precondition, &arena, &write, &err), STATUS_OK);
+
+    ck_assert_int_eq(write.condition.kind, _i ? CONDITION_MATCHES : CONDITION_NONE);
+    ck_assert(str_equal(write.condition.text, STR_LITERAL("A eq 1")));
+    ck_assert_ptr_nonnull(write.condition.filter);
+}
+END_TEST
+
+START_TEST(a_condition_that_is_no_filter_is_refused)
 {
     Tavola__V1__Precondition *precondition = if_match("*");
     struct write write;
 
+    precondition->condition = text("A eq");
+    assert_refused(codec_delete_decode(a_key("p", "r"), precondition, &arena, &write, &err), "INVALID_INPUT");
+    ck_assert_str_ne(meta("position"), "");
     precondition->condition = text("A eq 1");
-    assert_refused(codec_delete_decode(a_key("p", "r"), precondition, &write, &err), "NOT_IMPLEMENTED");
-
-    ck_assert_ptr_nonnull(strstr(err.message, "precondition.condition"));
+    assert_refused(codec_write_decode(WRITE_INSERT, an_entity("p", "r"), precondition, &arena, &write, &err),
+        "INVALID_INPUT");
 }
 END_TEST
 
@@ -59,7 +75,7 @@ START_TEST(an_absent_entity_is_not_an_empty_one)
 
     assert_refused(
         codec_write_decode(WRITE_INSERT, NULL, NULL, &arena, &write, &err), "PROPERTIES_NEED_VALUE");
-    assert_refused(codec_delete_decode(NULL, if_match("*"), &write, &err), "PROPERTIES_NEED_VALUE");
+    assert_refused(codec_delete_decode(NULL, if_match("*"), &arena, &write, &err), "PROPERTIES_NEED_VALUE");
     ck_assert_int_eq(
         codec_write_decode(WRITE_INSERT, an_entity("", ""), NULL, &arena, &write, &err), STATUS_OK);
 }
@@ -191,7 +207,8 @@ Suite *test_codec_write_suite(void)
 
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_loop_test(tc, preconditions_fit_their_writes, 0, ARRAY_LEN(precondition_cases));
-    tcase_add_test(tc, a_condition_is_refused_by_name);
+    tcase_add_loop_test(tc, a_condition_stands_alone_or_beside_an_etag, 0, 2);
+    tcase_add_test(tc, a_condition_that_is_no_filter_is_refused);
     tcase_add_test(tc, an_absent_entity_is_not_an_empty_one);
     tcase_add_test(tc, keys_keep_their_length);
     tcase_add_test(tc, a_batch_holds_up_to_100);

@@ -55,6 +55,8 @@ START_TEST(equal_content_has_an_equal_digest)
     ck_assert(!same(request, a_request("Things", other)));
     other.condition = if_match((struct etag){ 1, 2 });
     ck_assert(!same(request, a_request("Things", other)));
+    other.condition = (struct condition){ .text = STR_LITERAL("A eq 1") };
+    ck_assert(!same(request, a_request("Things", other)));
     other = a_replace("r", "x");
     ck_assert(!same(request, a_group(&arena, "Things", &other, 1)));
 }
@@ -118,6 +120,30 @@ START_TEST(a_refusal_comes_back_as_it_was)
 }
 END_TEST
 
+START_TEST(the_entity_of_a_refusal_comes_back)
+{
+    struct entity entity = { a_key("p", "r"), { 7, 8 }, 99, some_texts(&arena, "A", "old", NULL) };
+    struct operation *first = a_request("Things", a_replace("r", "x"));
+    struct operation *again = a_request("Things", a_replace("r", "x"));
+    const struct entity *current;
+    struct request_record record;
+    struct error err;
+
+    error_reason(&err, REASON_UPDATE_CONDITION_NOT_SATISFIED, "no");
+    operation_fail(first, &err);
+    first->out.write.current = &entity;
+    record = record_of(first);
+    request_replay(&record, request_digest(again, &arena), again);
+    current = again->out.write.current;
+
+    ck_assert_ptr_nonnull(current);
+    ck_assert_int_eq(entity_key_compare(&current->key, &entity.key), 0);
+    ck_assert(etag_equal(current->etag, entity.etag));
+    ck_assert_int_eq(current->timestamp, 99);
+    ck_assert(str_equal(current->properties.bytes, entity.properties.bytes));
+}
+END_TEST
+
 START_TEST(an_id_serves_one_request)
 {
     struct operation *first = a_request("Things", a_replace("r", "x"));
@@ -158,6 +184,7 @@ Suite *test_request_record_suite(void)
     tcase_add_test(tc, the_borders_between_parts_count);
     tcase_add_test(tc, results_come_back_as_they_were);
     tcase_add_test(tc, a_refusal_comes_back_as_it_was);
+    tcase_add_test(tc, the_entity_of_a_refusal_comes_back);
     tcase_add_test(tc, an_id_serves_one_request);
     tcase_add_loop_test(tc, damaged_records_are_no_answer, 0, 7);
     suite_add_tcase(suite, tc);

@@ -184,6 +184,91 @@ START_TEST(what_needs_an_entity_offers_a_dead_row)
 }
 END_TEST
 
+/* ---- conditions by filter ---- */
+
+static struct condition a_filter(const char *filter)
+{
+    struct condition condition = { .text = str_of(filter) };
+    struct error err = { 0 };
+
+    ck_assert_msg(
+        filter_compile(condition.text, &arena, &condition.filter, &err) == STATUS_OK, "%s", err.message);
+    return condition;
+}
+
+/* By state: as in kind_cases, with a condition that holds for what is stored, and with one that does not. */
+static const struct filter_case {
+    enum write_kind kind;
+    const char *holds, *fails;
+} filter_cases[] = {
+    { WRITE_REPLACE, "NN+", "NNS" },
+    { WRITE_MERGE, "NN+", "NNS" },
+    { WRITE_DELETE, "NN+", "NNS" },
+    { WRITE_INSERT_OR_REPLACE, "NN+", "NNS" },
+    { WRITE_INSERT_OR_MERGE, "NN+", "NNS" },
+    { WRITE_DELETE_IF_EXISTS, "..+", "..S" },
+};
+
+static void check_filtered(enum write_kind kind, const char *filter, enum state state, char outcome)
+{
+    struct row_state current = a_state(state), next = { 0 };
+    struct write write = a_write(kind, "p", "r",
+        deletes(kind) ? (struct property_list){ STR_EMPTY } : some_texts(&arena, "B", "new", NULL));
+    struct write_clock clock = { 0, 1 };
+    struct write_result result = { 0 };
+    struct error err = { 0 };
+    enum status status;
+
+    write.condition = a_filter(filter);
+    status = write_plan_one(&current, &write, TABLE, clock, &arena, &next, &result, &err);
+    ck_assert_str_eq(status == STATUS_OK ? "OK" : err.reason, wanted_reason(outcome));
+    if (outcome == '+')
+        check_applied(kind, state, &next, &result, clock);
+    if (outcome != 'S')
+        return;
+    ck_assert_str_eq(meta_of(&err, "clause"), "B eq 'other'");
+    ck_assert_str_eq(meta_of(&err, "actual"), "W/\"7.5\"");
+    ck_assert_str_eq(meta_of(&err, "row_key"), "r");
+}
+
+START_TEST(a_filter_is_asked_of_what_is_stored)
+{
+    const struct filter_case *c = &filter_cases[_i];
+
+    for (enum state state = 0; state < STATES; state++) {
+        check_filtered(c->kind, "A eq 'old' and PartitionKey eq 'p'", state, c->holds[state]);
+        check_filtered(c->kind, "A eq 'old' and B eq 'other'", state, c->fails[state]);
+    }
+}
+END_TEST
+
+START_TEST(an_etag_and_a_filter_must_both_hold)
+{
+    struct row_state current = a_state(LIVE), next;
+    struct write write = a_write(WRITE_REPLACE, "p", "r", some_texts(&arena, "B", "new", NULL));
+    struct write_result result;
+    struct error err = { 0 };
+
+    write.condition = a_filter("A eq 'old'");
+    write.condition.kind = CONDITION_MATCHES;
+    write.condition.etag = (struct etag){ TABLE, STORED_VERSION - 1 };
+    ck_assert_int_eq(
+        write_plan_one(&current, &write, TABLE, (struct write_clock){ 0, 1 }, &arena, &next, &result, &err),
+        STATUS_STALE);
+    ck_assert_str_eq(meta_of(&err, "clause"), "");
+    write.condition.etag.version++;
+    ck_assert_int_eq(
+        write_plan_one(&current, &write, TABLE, (struct write_clock){ 0, 1 }, &arena, &next, &result, &err),
+        STATUS_OK);
+    write.condition.text = STR_LITERAL("A eq 'new'");
+    write.condition.filter = a_filter("A eq 'new'").filter;
+    ck_assert_int_eq(
+        write_plan_one(&current, &write, TABLE, (struct write_clock){ 0, 1 }, &arena, &next, &result, &err),
+        STATUS_STALE);
+    ck_assert_str_eq(meta_of(&err, "clause"), "A eq 'new'");
+}
+END_TEST
+
 /* ---- groups, and what the rows then need ---- */
 
 static struct plan_row a_row(const char *row, enum state state)
@@ -496,6 +581,8 @@ Suite *test_write_plan_suite(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_loop_test(tc, every_kind_on_every_state_under_every_condition, 0, ARRAY_LEN(kind_cases));
     tcase_add_test(tc, a_failed_condition_names_the_etag_there_is);
+    tcase_add_loop_test(tc, a_filter_is_asked_of_what_is_stored, 0, ARRAY_LEN(filter_cases));
+    tcase_add_test(tc, an_etag_and_a_filter_must_both_hold);
     tcase_add_test(tc, an_insertion_offers_the_row_itself);
     tcase_add_loop_test(tc, what_needs_an_entity_offers_a_dead_row, 0, ARRAY_LEN(refused_kinds));
     tcase_add_test(tc, a_group_is_taken_back_and_says_which_operation_failed);
