@@ -89,6 +89,7 @@ struct rpc_call {
     bool silent; /* never shown to the handler */
     grpc_call *core;
     gpr_timespec deadline;
+    int64_t begun_us;
     grpc_metadata_array metadata;
     grpc_call_details generic; /* of the generic call: the method's name */
     struct bytes message;      /* the one the handler looks at, or the one being read */
@@ -377,6 +378,7 @@ static void arrived(struct rpc_call *call, struct call_list *fresh)
         rpc_finish(call, CODE_INVALID_ARGUMENT, str_of("the call carries no request message"), STR_EMPTY);
     } else {
         atomic_fetch_add(&host->open, 1);
+        call->begun_us = clock_monotonic_us();
         if (host->events.begin)
             host->events.begin(call);
         if (takes_one_message(call->slot->method))
@@ -514,6 +516,16 @@ int64_t rpc_call_deadline_us(const struct rpc_call *call)
         return INT64_MAX;
     left = gpr_time_sub(call->deadline, gpr_now(call->deadline.clock_type));
     return clock_monotonic_us() + left.tv_sec * 1000000 + left.tv_nsec / 1000;
+}
+
+int64_t rpc_call_begun_us(const struct rpc_call *call)
+{
+    return call->begun_us;
+}
+
+int rpc_call_code(const struct rpc_call *call)
+{
+    return (int)call->code;
 }
 
 bool rpc_call_is_cancelled(const struct rpc_call *call)

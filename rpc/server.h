@@ -97,6 +97,8 @@ struct arena *rpc_call_arena(struct rpc_call *call); /* lives until `ended` has 
 void *rpc_call_state(const struct rpc_call *call);
 void rpc_call_set_state(struct rpc_call *call, void *state);
 int64_t rpc_call_deadline_us(const struct rpc_call *call); /* clock_monotonic_us; INT64_MAX: none */
+int64_t rpc_call_begun_us(const struct rpc_call *call);    /* clock_monotonic_us */
+int rpc_call_code(const struct rpc_call *call);            /* in `ended`: the status code it ended with */
 bool rpc_call_is_cancelled(const struct rpc_call *call);
 struct str rpc_call_peer(struct rpc_call *call);
 

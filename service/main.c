@@ -11,9 +11,11 @@
 
 #include "base/failpoint.h"
 #include "base/log.h"
+#include "base/metrics_server.h"
 #include "domain/limits.h"
 #include "rpc/together.h"
 #include "service/methods.h"
+#include "service/metrics.h"
 #include "service/publisher.h"
 #include "service/service.h"
 #include "service/service_config.h"
@@ -31,6 +33,8 @@ struct server {
     struct publisher *publisher;
     struct rpc_server *rpc;
     struct rpc_server *probes; /* NULL: no address of their own */
+    struct metrics_sources sources;
+    struct metrics_server *metrics; /* NULL: not asked for */
     struct arena arena;
 };
 
@@ -128,13 +132,26 @@ static enum status start_probes(struct server *server, const struct service_conf
     return err->status;
 }
 
+static enum status start_metrics(
+    struct server *server, const struct service_config *config, struct error *err)
+{
+    server->sources = (struct metrics_sources){ &server->service, server->publisher, server->rpc };
+    if (!config->metrics_listen || metrics_server_start(config->metrics_listen, metrics_collect,
+                                       &server->sources, &server->metrics, err) == STATUS_OK)
+        return STATUS_OK;
+    fprintf(stderr, "tavolad: TAVOLA_METRICS_LISTEN: %s\n", err->message);
+    return err->status;
+}
+
 static void stop(struct server *server)
 {
+    metrics_server_stop(server->metrics);
     if (server->probes)
         rpc_server_stop(server->probes, 0);
     if (server->service.store)
         store_close(server->service.store);
     publisher_stop(server->publisher);
+    counters_free(server->service.calls);
     arena_cleanup(&server->arena);
 }
 
@@ -143,10 +160,12 @@ static enum status start(struct server *server, const struct service_config *con
     health_init(&server->service.health);
     atomic_init(&server->service.draining, false);
     arena_init(&server->arena);
+    server->service.calls = metrics_calls_new();
     TRY(start_publisher(server, config, err));
     start_store(server, config);
     TRY(start_probes(server, config, err));
-    return start_rpc(server, config, err);
+    TRY(start_rpc(server, config, err));
+    return start_metrics(server, config, err);
 }
 
 /* Raise the limit of open files as far as it goes; what is left for callers' connections. */
@@ -187,6 +206,8 @@ static void serve_until_signal(
     atomic_store(&server->service.draining, true);
     health_drain(&server->service.health);
     store_drain(server->service.store);
+    metrics_server_stop(server->metrics); /* it looks at what ends now */
+    server->metrics = NULL;
     rpc_server_stop(server->rpc, config->drain_seconds * MS_PER_SECOND);
 }
 

@@ -5,6 +5,7 @@
 #include "service/methods.h"
 
 #include "service/handlers/handlers.h"
+#include "service/metrics.h"
 #include "tavola/v1/entity_service.pb-c.h"
 #include "tavola/v1/index_service.pb-c.h"
 #include "tavola/v1/operation_service.pb-c.h"
@@ -156,7 +157,10 @@ static void cancelled(struct rpc_call *call)
 static void ended(struct rpc_call *call)
 {
     const struct call_events *events = call_method(call)->events;
+    const struct service *service = rpc_call_context(call);
 
+    if (service->calls)
+        metrics_count_call(service->calls, call);
     if (events->ended)
         events->ended(call);
 }

@@ -22,7 +22,6 @@ struct operation_call {
     const struct method *method;
     struct call_ctx ctx;
     struct operation operation;
-    int64_t begun_us;
 };
 
 static void begin(struct rpc_call *call)
@@ -31,7 +30,6 @@ static void begin(struct rpc_call *call)
 
     state->call = call;
     state->method = call_method(call);
-    state->begun_us = clock_monotonic_us();
     state->ctx.arena = rpc_call_arena(call);
     state->ctx.service = rpc_call_context(call);
     buf_init(&state->ctx.reply, state->ctx.arena);
@@ -56,7 +54,7 @@ static void reply(struct operation_call *state)
         return;
     }
     log_event(LOG_DEBUG, "call method=%s status=OK duration_us=%lld", state->method->path,
-        (long long)(clock_monotonic_us() - state->begun_us));
+        (long long)(clock_monotonic_us() - rpc_call_begun_us(state->call)));
     rpc_reply(state->call, buf_str(bytes));
 }
 

@@ -4,6 +4,7 @@
 #include "service/publisher.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -27,6 +28,8 @@ struct publisher {
     struct batch **end;
     size_t waiting; /* intents */
     bool stopping;
+
+    atomic_llong counts[PUBLISHER_OUTCOMES];
 };
 
 static struct batch *take(struct publisher *publisher)
@@ -59,6 +62,8 @@ static void *run(void *context)
         bool reachable =
             queue_publish(publisher->queue, batch->intents, batch->count, &published, &err) == STATUS_OK;
 
+        atomic_fetch_add(
+            &publisher->counts[reachable ? PUBLISHER_PUBLISHED : PUBLISHER_FAILED], (long long)batch->count);
         if (reachable != was_reachable)
             log_event(reachable ? LOG_INFO : LOG_WARN, "%s%s",
                 reachable ? "queue reachable" : "queue unreachable; the workers poll meanwhile: ",
@@ -153,5 +158,12 @@ void publisher_push(struct publisher *publisher, const struct intent *intents, s
         pthread_cond_signal(&publisher->changed);
     }
     pthread_mutex_unlock(&publisher->lock);
+    if (batch)
+        atomic_fetch_add(&publisher->counts[PUBLISHER_DROPPED], (long long)count);
     free(batch);
+}
+
+long long publisher_count(const struct publisher *publisher, enum publisher_outcome outcome)
+{
+    return atomic_load(&publisher->counts[outcome]);
 }

@@ -23,4 +23,9 @@ void publisher_stop(struct publisher *publisher);
 /* Copy the intents and return at once; from any thread. */
 void publisher_push(struct publisher *publisher, const struct intent *intents, size_t count);
 
+enum publisher_outcome { PUBLISHER_PUBLISHED, PUBLISHER_FAILED, PUBLISHER_DROPPED, PUBLISHER_OUTCOMES };
+
+/* So many intents had this outcome. */
+long long publisher_count(const struct publisher *publisher, enum publisher_outcome outcome);
+
 #endif

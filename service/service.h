@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/metrics.h"
 #include "service/health.h"
 #include "store/store.h"
 
@@ -14,6 +15,7 @@ struct service {
     struct store *store;
     struct health health;
     atomic_bool draining;
+    struct counters *calls; /* metrics_calls_new; NULL: nobody counts */
 };
 
 #endif

@@ -28,6 +28,14 @@ static const struct config_setting settings[] = { {
         .help = "a second address that answers grpc.health.v1 and nothing else, for probes from outside",
     },
     {
+        .name = "TAVOLA_METRICS_LISTEN",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct service_config, metrics_listen),
+        .accepts = config_is_address,
+        .allowed = CONFIG_ADDRESS_ALLOWED,
+        .help = "an address that answers GET /metrics over HTTP, for Prometheus",
+    },
+    {
         .name = "TAVOLA_TLS_CERT",
         .type = CONFIG_STRING,
         .offset = offsetof(struct service_config, tls_certificate),

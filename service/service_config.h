@@ -13,6 +13,7 @@
 struct service_config {
     const char *listen;
     const char *health_listen;   /* NULL: none */
+    const char *metrics_listen;  /* NULL: none */
     const char *tls_certificate; /* NULL: plain text */
     const char *tls_key;
     const char *tls_client_ca; /* NULL: callers need no certificate */

@@ -36,6 +36,8 @@ struct lane {
     int waiting;
     int idle; /* threads waiting for work */
     bool stopping;
+    struct lane_statistics statistics; /* but `waiting` and `late` */
+    atomic_llong late;
     struct lane_thread threads[];
 };
 
@@ -52,6 +54,8 @@ static bool enqueue(struct lane *lane, struct operation *operation, bool wakes)
         lane->waiting++;
         if (wakes && lane->idle > 0)
             pthread_cond_signal(&lane->arrived);
+    } else {
+        lane->statistics.refused++;
     }
     pthread_mutex_unlock(&lane->mutex);
     return taken;
@@ -77,7 +81,19 @@ static size_t operation_bytes(const struct operation *operation)
     return bytes;
 }
 
-/* What waits, up to the lane's limits. With the mutex. */
+/* With the mutex. */
+static void count_batch(struct lane *lane, int operations)
+{
+    int slot = 0;
+
+    while (slot < LANE_SIZES - 1 && operations > 1 << slot)
+        slot++;
+    lane->statistics.batches++;
+    lane->statistics.operations += operations;
+    lane->statistics.sizes[slot]++;
+}
+
+/* What waits, up to the lane's limits; there is something. With the mutex. */
 static struct operation *take_batch(struct lane *lane)
 {
     struct operation *batch = NULL, **tail = &batch;
@@ -99,6 +115,7 @@ static struct operation *take_batch(struct lane *lane)
     lane->waiting -= count;
     if (!lane->first)
         lane->last = &lane->first;
+    count_batch(lane, count);
     return batch;
 }
 
@@ -178,19 +195,24 @@ static void fail_all(struct operation *batch, enum reason reason, const char *te
 }
 
 /* Answer what is too late; the rest. */
-static struct operation *drop_all_late(const struct lane *lane, struct operation *batch)
+static struct operation *drop_all_late(struct lane *lane, struct operation *batch)
 {
     struct operation *live = NULL, **live_tail = &live, *late = NULL, **late_tail = &late;
     int64_t now_us = clock_monotonic_us();
+    int dropped = 0;
 
     for (struct operation *operation = batch, *next; operation; operation = next) {
-        struct operation ***tail = drop_late(operation, now_us) ? &late_tail : &live_tail;
+        bool is_late = drop_late(operation, now_us);
+        struct operation ***tail = is_late ? &late_tail : &live_tail;
 
+        dropped += is_late;
         next = operation->next;
         operation->next = NULL;
         **tail = operation;
         *tail = &operation->next;
     }
+    if (dropped > 0)
+        atomic_fetch_add(&lane->late, dropped);
     answer(lane, late);
     return live;
 }
@@ -350,4 +372,16 @@ void lane_stop(struct lane *lane)
     pthread_cond_destroy(&lane->arrived);
     pthread_mutex_destroy(&lane->mutex);
     free(lane);
+}
+
+void lane_read_statistics(struct lane *lane, struct lane_statistics *out)
+{
+    const char *name = out->name;
+
+    pthread_mutex_lock(&lane->mutex);
+    *out = lane->statistics;
+    out->waiting = lane->waiting;
+    pthread_mutex_unlock(&lane->mutex);
+    out->late = atomic_load(&lane->late);
+    out->name = name;
 }

@@ -16,6 +16,7 @@
 
 #include "domain/operation.h"
 #include "store/session.h"
+#include "store/statistics.h"
 
 struct lane;
 
@@ -54,5 +55,8 @@ bool lane_collect(struct lane *lane, struct operation *operation);
 
 /* Have what was collected run: here, if the lane has steps and a session is free; else by the lane's threads. */
 void lane_run(struct lane *lane);
+
+/* All of it but the name. */
+void lane_read_statistics(struct lane *lane, struct lane_statistics *out);
 
 #endif

@@ -62,6 +62,7 @@ static const struct route {
     [OPERATION_TRANSACTION_WAIT] = { LANE_WAIT, NULL },
 };
 
+_Static_assert((int)LANE_COUNT == (int)STORE_LANES, "statistics of every lane");
 _Static_assert(ARRAY_LEN(routes) == OPERATION_KIND_COUNT, "one route per kind of operation");
 
 struct store {
@@ -123,9 +124,8 @@ static void submit(
 
     if (atomic_load(&store->stopping))
         refuse(operation, REASON_SERVER_DRAINING, "the server is stopping");
-    else if (lane == LANE_WAIT)
-        waiters_add(&store->waiters, operation);
-    else if (!add(store->lanes[lane], operation))
+    else if (lane == LANE_WAIT ? !waiters_add(&store->waiters, operation)
+                               : !add(store->lanes[lane], operation))
         refuse(operation, REASON_SERVER_BUSY, "too many operations are waiting");
 }
 
@@ -200,10 +200,12 @@ static void *monitor(void *argument)
 
     for (int tick = 0; !atomic_load(&store->stopping); tick++) {
         const struct timespec pause = { .tv_nsec = TICK_MS * 1000000 };
+        int64_t waiting, refused;
 
         if (tick % PING_TICKS == 0)
             watch_database(store);
-        if (waiters_any(&store->waiters))
+        waiters_count(&store->waiters, &waiting, &refused);
+        if (waiting > 0)
             release_waiters(store, atomic_load(&store->draining));
         nanosleep(&pause, NULL);
     }
@@ -254,7 +256,7 @@ struct store *store_open(const struct store_options *options)
     store->observer =
         (struct write_observer){ options->intents_committed ? options->intents_committed : no_observer,
             options->context };
-    waiters_init(&store->waiters);
+    waiters_init(&store->waiters, options->most_waiting);
     pthread_mutex_init(&store->mutex, NULL);
     session_init(&store->session, options->postgres, "tavolad monitor");
     start_lanes(store);
@@ -280,6 +282,19 @@ void store_close(struct store *store)
     session_cleanup(&store->session);
     pthread_mutex_destroy(&store->mutex);
     free(store);
+}
+
+void store_read_statistics(struct store *store, struct store_statistics *out)
+{
+    static const char *const names[LANE_COUNT] = {
+        [LANE_READ] = "read", [LANE_WRITE] = "write", [LANE_PAGE] = "page", [LANE_CHANGE] = "change"
+    };
+
+    for (int i = 0; i < LANE_COUNT; i++) {
+        out->lanes[i].name = names[i];
+        lane_read_statistics(store->lanes[i], &out->lanes[i]);
+    }
+    waiters_count(&store->waiters, &out->waiting, &out->waiting_refused);
 }
 
 bool store_is_available(const struct store *store)

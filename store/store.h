@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "domain/intent.h"
 #include "domain/operation.h"
+#include "store/statistics.h"
 
 struct store;
 
@@ -72,6 +73,8 @@ void store_collect(struct store *store, struct operation *operation);
 void store_run(struct store *store);
 
 bool store_is_available(const struct store *store);
+
+void store_read_statistics(struct store *store, struct store_statistics *out);
 
 /*
  * The key that signs page tokens: one for all servers of a database, made by the first migration.

@@ -7,8 +7,8 @@
 #include "domain/entity_key.h"
 #include "store/sql.h"
 
-/* An answer must still get through before the caller's deadline. */
-enum { MARGIN_US = 250000 };
+/* Before the caller's deadline: the monitor's next look may be 50 ms away, and then come a read and the way. */
+enum { MARGIN_US = 100000 };
 
 /* What waits for what, and what it becomes. */
 static const struct waiting_kind {
@@ -19,28 +19,56 @@ static const struct waiting_kind {
     { OPERATION_TRANSACTION_WAIT, OPERATION_TRANSACTION_GET, &sql_transaction_open },
 };
 
-void waiters_init(struct waiters *waiters)
+void waiters_init(struct waiters *waiters, int64_t most)
 {
-    *waiters = (struct waiters){ 0 };
+    *waiters = (struct waiters){ .most = most };
     pthread_mutex_init(&waiters->mutex, NULL);
 }
 
-void waiters_add(struct waiters *waiters, struct operation *operation)
+/* With the mutex. */
+static void put(struct waiters *waiters, struct operation *operation)
 {
-    pthread_mutex_lock(&waiters->mutex);
     operation->next = waiters->first;
     waiters->first = operation;
+}
+
+bool waiters_add(struct waiters *waiters, struct operation *operation)
+{
+    bool has_room;
+
+    pthread_mutex_lock(&waiters->mutex);
+    has_room = waiters->count < waiters->most;
+    if (has_room) {
+        put(waiters, operation);
+        waiters->count++;
+    } else {
+        waiters->refused++;
+    }
+    pthread_mutex_unlock(&waiters->mutex);
+    return has_room;
+}
+
+/* Once more, after a look: it has its place still. */
+static void wait_on(struct waiters *waiters, struct operation *operation)
+{
+    pthread_mutex_lock(&waiters->mutex);
+    put(waiters, operation);
     pthread_mutex_unlock(&waiters->mutex);
 }
 
-bool waiters_any(struct waiters *waiters)
+static void leave(struct waiters *waiters, int64_t count)
 {
-    bool any;
-
     pthread_mutex_lock(&waiters->mutex);
-    any = waiters->first != NULL;
+    waiters->count -= count;
     pthread_mutex_unlock(&waiters->mutex);
-    return any;
+}
+
+void waiters_count(struct waiters *waiters, int64_t *waiting, int64_t *refused)
+{
+    pthread_mutex_lock(&waiters->mutex);
+    *waiting = waiters->count;
+    *refused = waiters->refused;
+    pthread_mutex_unlock(&waiters->mutex);
 }
 
 static struct operation *take_all(struct waiters *waiters)
@@ -127,6 +155,7 @@ struct operation *waiters_take(struct waiters *waiters, struct session *session,
     int64_t now_us = clock_monotonic_us();
     struct operation **waiting;
     size_t count = 0;
+    int64_t left = 0;
     bool *open;
 
     for (struct operation *operation = list; operation; operation = operation->next)
@@ -143,13 +172,15 @@ struct operation *waiters_take(struct waiters *waiters, struct session *session,
         ask_all(session, waiting, count, open);
     for (size_t i = 0; i < count; i++) {
         if (open[i] && !must_answer(waiting[i], now_us)) {
-            waiters_add(waiters, waiting[i]);
+            wait_on(waiters, waiting[i]);
             continue;
         }
+        left++;
         become(waiting[i]);
         waiting[i]->next = taken;
         taken = waiting[i];
     }
+    leave(waiters, left);
     arena_cleanup(&session->arena);
     return taken;
 }

@@ -14,14 +14,18 @@
 struct waiters {
     pthread_mutex_t mutex;
     struct operation *first;
+    int64_t count, most;
+    int64_t refused;
 };
 
-void waiters_init(struct waiters *waiters);
+/* No more than `most` wait at once. */
+void waiters_init(struct waiters *waiters, int64_t most);
 
-/* An OPERATION_RUN_WAIT or OPERATION_TRANSACTION_WAIT. */
-void waiters_add(struct waiters *waiters, struct operation *operation);
+/* An OPERATION_RUN_WAIT or OPERATION_TRANSACTION_WAIT. false: there is no room, it is still the caller's. */
+bool waiters_add(struct waiters *waiters, struct operation *operation);
 
-bool waiters_any(struct waiters *waiters);
+/* How many wait, and how many were refused so far. */
+void waiters_count(struct waiters *waiters, int64_t *waiting, int64_t *refused);
 
 /*
  * Take out those that are decided: finished, unknown, cancelled, or near their deadline. They come back as

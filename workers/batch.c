@@ -107,8 +107,10 @@ static enum fate count_failure(struct batch *batch, struct worker_ctx *ctx, cons
         log_failure(item, cause, failures, "retry");
         status = worker_retry_after(ctx->store, &item->intent, delivery.retry_after_ms, &err);
     }
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
+        worker_count(ctx->shared, delivery.verdict == DELIVERY_BURY ? WORKER_BURIED : WORKER_RETRIED, 1);
         return FATE_DONE;
+    }
     batch->store_failed = true;
     return FATE_AGAIN;
 }
@@ -120,6 +122,11 @@ static enum fate count_silent_delivery(struct batch *batch, struct worker_ctx *c
 
     error_set(&cause, STATUS_INTERNAL, "delivered %lld times without a report", (long long)item->deliveries);
     return count_failure(batch, ctx, item, &cause, true);
+}
+
+static void count_done(struct worker_ctx *ctx, const struct step *step, size_t count)
+{
+    worker_count(ctx->shared, step->kind == INTENT_RECONCILE ? WORKER_RECONCILED : WORKER_STEPPED, count);
 }
 
 static enum fate run_alone(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
@@ -136,8 +143,10 @@ static enum fate run_alone(struct batch *batch, struct worker_ctx *ctx, const st
             return fate;
     }
     status = item->step->run(ctx, &item->intent, 1, &err);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
+        count_done(ctx, item->step, 1);
         return FATE_DONE;
+    }
     if (is_fault_of_work(status))
         return count_failure(batch, ctx, item, &err, false);
     if (status != STATUS_CANCELLED)
@@ -170,6 +179,8 @@ static void run_together(struct batch *batch, struct worker_ctx *ctx, const stru
             step->name, count, status_name(status), err.message);
         batch->store_failed = true;
     }
+    if (status == STATUS_OK)
+        count_done(ctx, step, count);
     for (size_t i = 0; i < batch->item_count && status == STATUS_OK; i++) {
         if (runs_together(&batch->items[i], step))
             batch->items[i].fate = FATE_DONE;
@@ -188,5 +199,7 @@ void batch_run(struct batch *batch, struct worker_ctx *ctx)
 
         if (item->fate == FATE_OPEN)
             item->fate = run_alone(batch, ctx, item);
+        if (item->fate == FATE_AGAIN)
+            worker_count(ctx->shared, WORKER_HANDED_BACK, 1);
     }
 }

@@ -13,6 +13,7 @@ struct worker_config {
     const char *postgres;
     const char *redis;
     const char *name;
+    const char *metrics_listen; /* NULL: none */
     int64_t queue_shards;
     int64_t threads;
     int64_t claim_batch;

@@ -131,6 +131,7 @@ size_t loop_turn(struct loop *loop)
     if (count == 0)
         return 0;
 
+    worker_count(ctx->shared, from_queue ? WORKER_CLAIMED : WORKER_POLLED, count);
     FAILPOINT("worker.after_claim");
     batch_init(&batch, ctx, messages, count);
     batch_run(&batch, ctx);

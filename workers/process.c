@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/metrics_server.h"
 #include "workers/builder.h"
 #include "workers/loop.h"
 #include "workers/relay.h"
@@ -26,6 +27,7 @@ struct process {
     struct worker_shared shared;
     struct thread *threads;
     size_t count;
+    struct metrics_server *metrics; /* NULL: not asked for */
 };
 
 typedef void *thread_fn(void *argument);
@@ -54,6 +56,15 @@ static enum status start_threads(struct process *process, struct error *err)
     for (int i = 0; i < consumers; i++)
         TRY(start_thread(process, "consumer", i, loop_thread, err));
     return STATUS_OK;
+}
+
+static enum status start_metrics(struct process *process, struct error *err)
+{
+    const char *address = process->shared.config->metrics_listen;
+
+    if (!address)
+        return STATUS_OK;
+    return metrics_server_start(address, worker_metrics_collect, &process->shared, &process->metrics, err);
 }
 
 /* Join all; false: time was up first. */
@@ -100,7 +111,7 @@ int worker_process_run(const struct worker_config *config)
     block_signals(&signals);
     worker_shared_init(&process.shared, config);
     process.threads = xcalloc((size_t)config->threads + 3, sizeof(*process.threads));
-    if (start_threads(&process, &err) == STATUS_OK) {
+    if (start_threads(&process, &err) == STATUS_OK && start_metrics(&process, &err) == STATUS_OK) {
         log_event(LOG_INFO, "ready name=%s threads=%lld shards=%lld", config->name,
             (long long)config->threads, (long long)config->queue_shards);
         sigwait(&signals, &received);
@@ -109,6 +120,7 @@ int worker_process_run(const struct worker_config *config)
         log_event(LOG_ERROR, "cannot start: %s", err.message);
         exit_code = EXIT_FAILURE;
     }
+    metrics_server_stop(process.metrics);
     worker_stop(&process.shared);
     if (!join_threads(&process, config->drain_s)) {
         log_event(LOG_WARN, "not drained in time: claimed work comes back after its visibility timeout");

@@ -38,6 +38,7 @@ static enum status say_store(struct relay *relay, enum status status, const stru
 {
     bool available = status == STATUS_OK;
 
+    atomic_store(&relay->ctx->shared->store_available, available);
     if (relay->said_store && relay->store_available == available)
         return status;
     relay->said_store = true;
@@ -78,6 +79,7 @@ static enum status update_watermarks(struct relay *relay, struct error *err)
     relay->next_watermark_us = ctx->now_us() + WATERMARK_EVERY_MS * 1000;
     relay->open_intents = open_intents;
     atomic_store(&ctx->shared->lag_us, lag_us);
+    atomic_store(&ctx->shared->open_intents, open_intents);
     log_event(
         LOG_DEBUG, "lag_ms=%lld open_intents=%lld", (long long)(lag_us / 1000), (long long)open_intents);
     return STATUS_OK;
@@ -120,6 +122,7 @@ static enum status publish_lane(struct relay *relay, int lane, struct feeding *f
     if (count == 0)
         return STATUS_OK;
     feeding->refused = queue_publish(ctx->queue, intents, count, &published, &feeding->why) != STATUS_OK;
+    worker_count(ctx->shared, WORKER_RELAYED, published);
     FAILPOINT("relay.after_publish");
     for (size_t i = 0; i < count && published == count; i++)
         recent_note(&relay->recent, &intents[i], ctx->now_us());

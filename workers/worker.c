@@ -14,7 +14,7 @@ void worker_shared_init(struct worker_shared *shared, const struct worker_config
 {
     pthread_condattr_t attributes;
 
-    *shared = (struct worker_shared){ .config = config };
+    *shared = (struct worker_shared){ .config = config, .counters = counters_new(WORKER_COUNTERS) };
     pthread_mutex_init(&shared->mutex, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -26,6 +26,7 @@ void worker_shared_cleanup(struct worker_shared *shared)
 {
     pthread_cond_destroy(&shared->stop);
     pthread_mutex_destroy(&shared->mutex);
+    counters_free(shared->counters);
 }
 
 void worker_stop(struct worker_shared *shared)

@@ -17,6 +17,7 @@
 #include "queue/queue.h"
 #include "store/worker_store.h"
 #include "workers/config.h"
+#include "workers/metrics.h"
 
 struct worker_shared {
     const struct worker_config *config;
@@ -28,6 +29,9 @@ struct worker_shared {
     atomic_bool held[LEASE_LANES]; /* the lanes this worker has leases of */
     atomic_bool streaming;         /* false: take intents from PostgreSQL, Redis cannot be relied on */
     atomic_llong lag_us;
+    atomic_llong open_intents;   /* in the lanes held */
+    atomic_bool store_available; /* the relay's last pass ended well */
+    struct counters *counters;   /* enum worker_counter */
 };
 
 void worker_shared_init(struct worker_shared *shared, const struct worker_config *config);

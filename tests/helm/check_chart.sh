@@ -51,6 +51,13 @@ expect plain '^            grpc:$' 3
 expect plain '^kind: PodDisruptionBudget$' 0
 expect plain 'initContainers:' 0
 
+expect plain 'prometheus.io/scrape: "true"' 2
+expect plain 'name: TAVOLA_(WORKER_)?METRICS_LISTEN$' 2
+
+render no_metrics --set metrics.enabled=false --set podAnnotations.a=b
+expect no_metrics 'METRICS_LISTEN|prometheus.io' 0
+expect no_metrics '^        a: b$' 2
+
 render no_hook --set migration.hook=false --set migration.initContainer=true
 expect no_hook '^kind: Job$' 0
 expect no_hook 'initContainers:' 2

@@ -60,5 +60,6 @@ for folder in base domain api store queue rpc service workers client; do
 done
 check_library gRPC rpc '(grpc/(grpc|slice|byte_buffer|status|support|impl)|grpc/compression)'
 check_library libpq store '(libpq-fe|libpq-events|postgresql/|libpq/)'
+check_library libmicrohttpd base 'microhttpd'
 check_library hiredis queue '(hiredis|hiredis/)'
 exit "$wrong"

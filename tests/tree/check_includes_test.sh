@@ -35,6 +35,7 @@ expect_refused base/a.c '"log.h"'
 expect_refused service/a.c '<grpc/grpc.h>'
 expect_refused client/a.c '<grpc/support/log.h>'
 expect_refused workers/a.c '<libpq-fe.h>'
+expect_refused service/a.c '<microhttpd.h>'
 expect_refused store/a.c '<hiredis/hiredis.h>'
 
 fresh_tree

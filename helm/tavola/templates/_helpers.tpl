@@ -71,6 +71,17 @@ securityContext:
       key: {{ .Values.redis.key }}
 {{- end }}
 
+{{- define "tavola.annotations" -}}
+{{- if .Values.metrics.enabled -}}
+prometheus.io/scrape: "true"
+prometheus.io/port: {{ .Values.metrics.port | quote }}
+prometheus.io/path: /metrics
+{{ end -}}
+{{- with .Values.podAnnotations }}
+{{- toYaml . }}
+{{- end }}
+{{- end }}
+
 {{- define "tavola.settings" -}}
 {{- range $name, $value := . }}
 - name: {{ $name }}

@@ -1,0 +1,177 @@
+/*
+ * metrics_server.c - see the header. One thread of libmicrohttpd, few connections, short time limits: whoever
+ * reads metrics cannot take anything from those who are served.
+ */
+#include "base/metrics_server.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+
+enum { MOST_CONNECTIONS = 16, PATIENCE_S = 10, BACKLOG = 16, HOST_BYTES = 256 };
+
+struct metrics_server {
+    struct MHD_Daemon *daemon;
+    metrics_collect_fn *collect;
+    void *context;
+};
+
+/* ---- answering ---- */
+
+static enum MHD_Result answer(
+    struct MHD_Connection *connection, unsigned code, const char *type, struct buf *body)
+{
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(body->len, body->data, MHD_RESPMEM_MUST_COPY);
+    enum MHD_Result result = MHD_NO;
+
+    if (!response)
+        return MHD_NO;
+    if (MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES)
+        result = MHD_queue_response(connection, code, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
+    const char *method, const char *version, const char *upload, size_t *upload_size, void **state)
+{
+    struct metrics_server *server = context;
+    bool found = strcmp(url, "/metrics") == 0;
+    bool reads = strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+    enum MHD_Result result;
+    struct buf body;
+
+    (void)version;
+    (void)upload;
+    (void)state;
+    *upload_size = 0;
+    buf_init(&body, NULL);
+    if (found && reads) {
+        server->collect(server->context, &body);
+        result = answer(connection, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", &body);
+    } else {
+        buf_format(&body, "%s\n", found ? "only GET" : "only /metrics is here");
+        result =
+            answer(connection, found ? MHD_HTTP_METHOD_NOT_ALLOWED : MHD_HTTP_NOT_FOUND, "text/plain", &body);
+    }
+    buf_cleanup(&body);
+    return result;
+}
+
+/* ---- listening ---- */
+
+static int listen_unix(const char *path)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int fd;
+
+    if (strlen(path) >= sizeof(address.sun_path)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 && errno == ECONNREFUSED)
+        (void)unlink(path); /* a crash has left it behind */
+    if (fd >= 0 &&
+        (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0 || listen(fd, BACKLOG) != 0)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static int listen_one(const struct addrinfo *address)
+{
+    int fd = socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC, address->ai_protocol);
+    int yes = 1;
+
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static int listen_tcp(const char *text)
+{
+    const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE };
+    const char *colon = strrchr(text, ':');
+    bool bracketed = text[0] == '[';
+    struct addrinfo *found = NULL;
+    char host[HOST_BYTES];
+    int fd;
+
+    snprintf(host, sizeof(host), "%.*s", (int)(colon - text) - (bracketed ? 2 : 0), text + bracketed);
+    if (getaddrinfo(host, colon + 1, &hints, &found) != 0) {
+        errno = EADDRNOTAVAIL;
+        return -1;
+    }
+    fd = listen_one(found);
+    freeaddrinfo(found);
+    return fd;
+}
+
+static int port_of(int fd)
+{
+    struct sockaddr_storage address = { 0 };
+    socklen_t size = sizeof(address);
+    char port[16] = "0";
+
+    if (getsockname(fd, (struct sockaddr *)&address, &size) == 0)
+        (void)getnameinfo((struct sockaddr *)&address, size, NULL, 0, port, sizeof(port), NI_NUMERICSERV);
+    return (int)strtol(port, NULL, 10);
+}
+
+static void say_where(const char *address, int fd)
+{
+    if (strncmp(address, "unix:", 5) == 0)
+        log_event(LOG_INFO, "metrics on %s", address);
+    else
+        log_event(LOG_INFO, "metrics on http://%.*s:%d/metrics", (int)(strrchr(address, ':') - address),
+            address, port_of(fd));
+}
+
+enum status metrics_server_start(const char *address, metrics_collect_fn *collect, void *context,
+    struct metrics_server **out, struct error *err)
+{
+    int fd = strncmp(address, "unix:", 5) == 0 ? listen_unix(address + 5) : listen_tcp(address);
+    struct metrics_server *server;
+
+    if (fd < 0)
+        return error_set(err, STATUS_UNAVAILABLE, "cannot listen on %s: %s", address, strerror(errno));
+    server = xcalloc(1, sizeof(*server));
+    server->collect = collect;
+    server->context = context;
+    server->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL, handle,
+        server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)PATIENCE_S, MHD_OPTION_END);
+    if (!server->daemon) {
+        close(fd);
+        free(server);
+        return error_set(err, STATUS_UNAVAILABLE, "cannot start the listener on %s", address);
+    }
+    say_where(address, fd);
+    *out = server;
+    return STATUS_OK;
+}
+
+void metrics_server_stop(struct metrics_server *server)
+{
+    if (!server)
+        return;
+    MHD_stop_daemon(server->daemon);
+    free(server);
+}

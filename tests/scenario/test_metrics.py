@@ -1,0 +1,119 @@
+"""What server and worker tell Prometheus is what happened."""
+
+import os
+import re
+import unittest
+
+import metrics
+from client import ApiError, entity, key
+from stack import Stack, wait_for
+
+
+class Metrics(unittest.TestCase):
+    def setUp(self):
+        self.stack = Stack()
+        self.addCleanup(self.stack.close)
+        self.server_path = os.path.join(self.stack.folder, "ms")
+        self.worker_path = os.path.join(self.stack.folder, "mw")
+        # One file of settings for both.
+        self.settings = {
+            "TAVOLA_METRICS_LISTEN": "unix:" + self.server_path,
+            "TAVOLA_WORKER_METRICS_LISTEN": "unix:" + self.worker_path,
+        }
+
+    def start(self):
+        self.stack.start_server(**self.settings)
+        self.stack.start_worker(**self.settings)
+        self.caller = self.stack.connect()
+        self.addCleanup(self.caller.channel.close)
+        wait_for("the worker's metrics", lambda: os.path.exists(self.worker_path))
+
+    def calls(self, method, code):
+        return metrics.read(self.server_path).value("tavola_calls_total", method=method, code=code)
+
+    def test_the_servers_numbers(self):
+        self.start()
+        self.caller.create_table(name="counted")
+        for n in range(5):
+            self.caller.insert_entity(table="counted", entity=entity("p", str(n)))
+        for _ in range(3):
+            with self.assertRaises(ApiError):
+                self.caller.get_entity(table="counted", key=key(("p", "none")))
+        wait_for("all calls counted", lambda: self.calls("GetEntity", "NOT_FOUND") == 3)
+        now = metrics.read(self.server_path)
+        self.assertEqual(now.value("tavola_calls_total", method="InsertEntity", code="OK"), 5)
+        self.assertEqual(now.value("tavola_call_duration_seconds_count", method="InsertEntity"), 5)
+        buckets = [now.value("tavola_call_duration_seconds_bucket", method="InsertEntity", le=le) for le in ("10", "+Inf")]
+        self.assertEqual(buckets, [5, 5])
+        self.assertGreater(now.value("tavola_call_duration_seconds_sum", method="InsertEntity"), 0)
+        self.assertEqual(now.value("tavola_lane_operations_total", lane="write"), 5)
+        self.assertEqual(now.value("tavola_lane_batch_size_sum", lane="write"), 5)
+        self.assertGreaterEqual(now.value("tavola_lane_batches_total", lane="write"), 1)
+        self.assertEqual(now.value("tavola_database_available"), 1)
+        self.assertEqual(now.value("tavola_info"), 1)
+        self.assertGreater(now.value("process_resident_memory_bytes"), 1e6)
+        self.stack.postgres_down()
+        wait_for("no database", lambda: metrics.read(self.server_path).value("tavola_database_available") == 0)
+
+    def test_the_workers_numbers(self):
+        self.start()
+        self.caller.create_table(name="source")
+        index = {"name": "byA", "table": "source", "shape": 1, "partition_key": [{"property": "A"}]}
+        self.caller.create_index(index=index)
+        wait_for("READY", lambda: self.caller.get_index(name="byA").status.state == 3, 30)
+        self.caller.load("source", [entity("p", str(n), A="x") for n in range(20)])
+        wait_for("20 entries", lambda: len(self.caller.lookup("byA", ["x"])) == 20, 30)
+        steps = [{"delete_if_exists": {"table": "source", "key": key(("p", "0"))}}]
+        self.caller.submit_transaction(transaction_id="t", steps=steps)
+        self.assertEqual(self.caller.wait_transaction(transaction_id="t", timeout=30).transaction.state, 3)
+
+        def settled():
+            now = metrics.read(self.worker_path)
+            done = now.value("tavola_worker_done_total", kind="reconcile") >= 20
+            return done and now.value("tavola_worker_done_total", kind="transaction") >= 1 and now
+
+        now = wait_for("the worker's counts", settled)
+        self.assertGreaterEqual(now.value("tavola_worker_taken_total"), 21)
+        self.assertEqual(now.value("tavola_worker_leases"), 16)
+        self.assertEqual(now.value("tavola_worker_dead_letters_total"), 0)
+        self.assertEqual(now.value("tavola_worker_streaming"), 1)
+        wait_for("no lag", lambda: metrics.read(self.worker_path).value("tavola_worker_open_intents") == 0)
+        published = metrics.read(self.server_path).value("tavola_queue_published_total", outcome="published")
+        self.assertGreaterEqual(published, 20)
+        self.stack.worker.kill()
+        self.caller.load("source", [entity("q", "1", A="y")])
+        os.unlink(self.worker_path)
+        self.stack.redis.kill()
+        self.stack.start_worker(**self.settings)
+        wait_for("polling", lambda: os.path.exists(self.worker_path) and self.polled() > 0, 30)
+
+    def polled(self):
+        return metrics.read(self.worker_path).value("tavola_worker_taken_total", **{"from": "database"})
+
+    def test_only_get_and_only_metrics(self):
+        self.start()
+        status, content_type, text = metrics.get(self.server_path)
+        self.assertEqual((status, content_type), (200, "text/plain; version=0.0.4; charset=utf-8"))
+        self.assertTrue(text.endswith("\n"))
+        self.assertEqual(metrics.get(self.server_path, url="/")[0], 404)
+        self.assertEqual(metrics.get(self.server_path, method="POST")[0], 405)
+
+    def test_every_metric_is_explained(self):
+        self.start()
+        self.caller.health()
+        told = set(metrics.read(self.server_path).types) | set(metrics.read(self.worker_path).types)
+        with open(os.path.join(os.environ["SCENARIO_SOURCE"], "docs", "operations.md"), encoding="utf-8") as file:
+            explained = set(re.findall(r"^\| `([a-z_]+)`", file.read(), re.M))
+        self.assertEqual(told, explained)
+
+    def test_without_the_setting_nobody_listens_and_a_bad_address_stops_the_start(self):
+        self.stack.start_server()
+        self.assertFalse(os.path.exists(self.server_path))
+        self.stack.server.kill()
+        self.stack.start_server(wait=False, TAVOLA_METRICS_LISTEN="192.0.2.1:1")
+        self.assertNotEqual(self.stack.server.wait(), 0)
+        self.assertIn("TAVOLA_METRICS_LISTEN", self.stack.server.output())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,58 @@
+/*
+ * metrics.c - see the header.
+ */
+#include "workers/metrics.h"
+
+#include "workers/worker.h"
+
+static const struct row {
+    const char *name, *labels, *help;
+} rows[] = {
+    [WORKER_CLAIMED] = { "tavola_worker_taken_total", "from=\"queue\"", "Messages and intents taken." },
+    [WORKER_POLLED] = { "tavola_worker_taken_total", "from=\"database\"", NULL },
+    [WORKER_RECONCILED] = { "tavola_worker_done_total", "kind=\"reconcile\"",
+        "Pieces of work brought to an end." },
+    [WORKER_STEPPED] = { "tavola_worker_done_total", "kind=\"transaction\"", NULL },
+    [WORKER_RETRIED] = { "tavola_worker_retries_total", "", "Failures counted, to be tried again later." },
+    [WORKER_BURIED] = { "tavola_worker_dead_letters_total", "", "Pieces of work given up as dead letters." },
+    [WORKER_HANDED_BACK] = { "tavola_worker_handed_back_total", "",
+        "Pieces of work handed back: the database was away, or the worker stops." },
+    [WORKER_RELAYED] = { "tavola_worker_relayed_total", "", "Intents published that the server had not." },
+};
+
+_Static_assert(ARRAY_LEN(rows) == WORKER_COUNTERS, "a row for every counter");
+
+void worker_count(struct worker_shared *shared, enum worker_counter counter, size_t more)
+{
+    counters_add(shared->counters, counter, more);
+}
+
+static void gauge(struct buf *out, const char *name, const char *help, double value)
+{
+    metrics_family(out, name, "gauge", help);
+    metrics_value(out, name, "", value);
+}
+
+void worker_metrics_collect(void *context, struct buf *out)
+{
+    struct worker_shared *shared = context;
+    int leases = 0;
+
+    metrics_process(out, TAVOLA_VERSION);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (rows[i].help)
+            metrics_family(out, rows[i].name, "counter", rows[i].help);
+        metrics_value(out, rows[i].name, rows[i].labels, (double)counters_read(shared->counters, i));
+    }
+    for (int i = 0; i < LEASE_LANES; i++)
+        leases += atomic_load(&shared->held[i]);
+    gauge(out, "tavola_worker_lag_seconds", "Age of the oldest open intent in the lanes this worker holds.",
+        (double)atomic_load(&shared->lag_us) / 1e6);
+    gauge(out, "tavola_worker_open_intents", "Open intents in the lanes this worker holds.",
+        (double)atomic_load(&shared->open_intents));
+    gauge(out, "tavola_worker_leases", "Lanes this worker holds.", leases);
+    gauge(out, "tavola_worker_streaming", "1 while work comes through Redis, 0 while it is polled.",
+        atomic_load(&shared->streaming));
+    gauge(out, "tavola_database_available", "1 while PostgreSQL answers.",
+        atomic_load(&shared->store_available));
+}

@@ -1,0 +1,28 @@
+/*
+ * metrics.h - what a worker counts, and the text of its metrics. docs/operations.md explains each.
+ */
+#ifndef WORKERS_METRICS_H
+#define WORKERS_METRICS_H
+
+#include "base/metrics.h"
+
+struct worker_shared;
+
+enum worker_counter {
+    WORKER_CLAIMED,     /* messages taken from the queue */
+    WORKER_POLLED,      /* intents taken from PostgreSQL */
+    WORKER_RECONCILED,  /* keys */
+    WORKER_STEPPED,     /* steps of transactions */
+    WORKER_RETRIED,     /* failures that are tried again later */
+    WORKER_BURIED,      /* dead letters made */
+    WORKER_HANDED_BACK, /* no fault of the work, or no time */
+    WORKER_RELAYED,     /* intents published that nobody had published */
+    WORKER_COUNTERS
+};
+
+void worker_count(struct worker_shared *shared, enum worker_counter counter, size_t more);
+
+/* A metrics_collect_fn; context: a struct worker_shared. */
+void worker_metrics_collect(void *context, struct buf *out);
+
+#endif
