@@ -10,6 +10,7 @@ measurement failed. Such a row has an `error`, and the worst ratio there is.
 import argparse
 import os
 import re
+import resource
 import sys
 
 import features
@@ -17,6 +18,7 @@ import latency
 import memory
 import peers
 import profiling
+import scale
 import table
 from loads import Loads
 from product import Product
@@ -85,7 +87,13 @@ def bench_peers(run, stack, options):
     run.measure(others.measurements(), peers.ROWS, options.rounds)
 
 
-COMMANDS = {"all": bench_all, "peers": bench_peers}
+def bench_scale(run, stack, options):
+    grown = scale.Scale(stack, Loads(stack, options.seconds), options.sizes)
+    grown.prepare(run.say)
+    run.measure(grown.measurements(), grown.rows(), options.rounds)
+
+
+COMMANDS = {"all": bench_all, "peers": bench_peers, "scale": bench_scale}
 
 
 def arguments():
@@ -97,6 +105,8 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=1.5, help="of each measurement (default: 1.5)")
     parser.add_argument("--quick", action="store_true", help="one round of half seconds: does it work at all?")
     parser.add_argument("--only", default="", metavar="REGEX", help="only measurements whose name matches")
+    parser.add_argument("--sizes", type=lambda text: [int(size) for size in text.split(",")], metavar="N,N",
+                        default=[10_000, 1_000_000, 10_000_000], help="of scale: entities")
     options = parser.parse_args()
     if options.quick:
         options.rounds, options.seconds = 1, 0.5
@@ -108,6 +118,8 @@ def arguments():
 
 def main():
     options = arguments()
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a thousand connections, and ours
     stack = Stack(options.programs)
     run = Run(stack, options)
     try:

@@ -21,6 +21,7 @@ class Feature:
 FEATURES = [
     Feature("TLS", {"TAVOLA_TLS_CERT": "{folder}/server.pem", "TAVOLA_TLS_KEY": "{folder}/server.key"},
             ("tls={folder}/server.pem",), {"TAVOLA_CA": "{folder}/server.pem"}),
+    Feature("request_id", options=("request-id",), loads=("upsert 256",)),
 ]
 
 _COSTS = (("server_us", "server CPU"), ("postgres_us", "PostgreSQL CPU"))
@@ -31,6 +32,11 @@ ROWS = [
 ]
 
 
+def with_servers():
+    """Those that are a matter of the server's settings."""
+    return [feature for feature in FEATURES if feature.settings]
+
+
 class Features:
     def __init__(self, product):
         self.product = product
@@ -39,13 +45,13 @@ class Features:
     def filled(self, text):
         return text.replace("{folder}", self.stack.folder)
 
-    def prepare(self):
+    def prepare(self, **more):
+        """more: settings of all their servers."""
         self.make_certificate()
-        for feature in FEATURES:
+        for feature in with_servers():
             settings = {name: self.filled(value) for name, value in feature.settings.items()}
-            if settings:
-                health = {name: self.filled(value) for name, value in feature.health.items()}
-                self.stack.start_server(feature.name, health=health, **settings)
+            health = {name: self.filled(value) for name, value in feature.health.items()}
+            self.stack.start_server(feature.name, health=health, **settings | more)
 
     def make_certificate(self):
         """Signed by itself: authority and server in one."""

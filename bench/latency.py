@@ -48,7 +48,7 @@ class Latency:
         keys = range(wire.FIRST, wire.FIRST + wire.COUNT)
         product.once("ImportEntities", wire.import_("Built", keys), 2, "stream")
         self.builds = 0
-        self.stack.start_worker()
+        self.product.start_worker()
         product.wait_for("select count(*) from intents")
 
     # ---- alone ----

@@ -27,8 +27,8 @@ KEYS = 1000
 JOBS = 10_000
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers")
 
-_AZURITE = "no TLS or accounts here, keeps all in memory, written to disk now and then; no indexes, no workers"
-_ETCD = "fsync at every commit; keys and values alone: no properties, no conditions here, all in memory"
+_AZURITE = "an emulator: keeps all in memory and writes it to disk now and then, so that an acknowledged write may be lost"
+_ETCD = "as durable as ours; bytes by key, all of them in memory: no properties, no indexes"
 _BULLMQ = "jobs in Redis without fsync, adding included; they do nothing, an index entry is written and committed"
 _GRAPHILE = "jobs in the same PostgreSQL, committed; they do nothing, adding not counted"
 

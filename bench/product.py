@@ -31,9 +31,13 @@ set version = e.version + 1, ts = e.ts + 1, properties = excluded.properties ret
 
 
 class Product:
-    def __init__(self, stack, loads):
+    """server: its name; postgres: its database, when it is not everybody's."""
+
+    def __init__(self, stack, loads, server="tavolad", postgres=None):
         self.stack = stack
         self.loads = loads
+        self.server = server
+        self.postgres = postgres or stack.postgres
         self.threads = int(os.environ.get("TAVOLA_RPC_THREADS", "1"))
         self.next_insert = wire.FIRST + wire.COUNT
         self.next_value = 0  # of the property that is indexed: one that stays causes no work
@@ -50,7 +54,21 @@ class Product:
         return path
 
     def once(self, method, requests, in_flight=1, *options):
-        return self.loads.run(method, self.file("once", requests), in_flight, "once", *options, seconds=300)
+        path = self.file("once", requests)
+        return self.loads.run(method, path, in_flight, "once", *options, server=self.server, seconds=300)
+
+    def call(self, *arguments, **named):
+        return self.loads.call(*arguments, server=self.server, **named)
+
+    def sql(self, text):
+        return self.stack.sql(text, self.postgres)
+
+    def start(self):
+        self.stack.migrate(TAVOLA_POSTGRES=self.postgres)
+        self.stack.start_server(self.server, TAVOLA_POSTGRES=self.postgres)
+
+    def start_worker(self):
+        self.stack.start_worker(TAVOLA_POSTGRES=self.postgres)
 
     def create(self, tables, indexes=()):
         for name in tables:
@@ -58,13 +76,12 @@ class Product:
         for name, table, properties in indexes:
             self.once("/tavola.v1.IndexService/CreateIndex", wire.create_index(name, table, properties))
         if indexes:
-            self.stack.start_worker()
+            self.start_worker()
             self.wait_for("select count(*) from indexes where state <> 3")
             self.stack.stop("worker")
 
     def prepare(self):
-        self.stack.migrate()
-        self.stack.start_server()
+        self.start()
         self.create(_TABLES, _INDEXES)
         self.make_requests()
         keys = list(range(wire.FIRST, wire.FIRST + wire.COUNT))
@@ -73,8 +90,8 @@ class Product:
         self.once("InsertOrReplaceEntity", wire.write("Large", range(wire.FIRST, wire.FIRST + 1000), size=wire.LARGE), 64)
         self.copy("bench_rows", "Bench")
         self.copy("large_rows", "Large")
-        self.stack.sql("vacuum analyze")
-        self.stack.sql("checkpoint")
+        self.sql("vacuum analyze")
+        self.sql("checkpoint")
         self.reply_bytes = self.reply_of(self.get_hot)
         self.stack.start_echo("echo", self.threads, self.reply_bytes)
         self.stack.start_echo("echo large", self.threads, self.reply_of(self.get_large))
@@ -85,7 +102,7 @@ class Product:
     def copy(self, rows, table):
         """The table's rows once more, for what we are compared with."""
         columns = "partition_key, row_key, version, ts, properties"
-        self.stack.sql(
+        self.sql(
             f"create table {rows} (like entities including all) with (fillfactor = 85);"
             f"insert into {rows} (bucket, table_id, {columns}) select 0, 1, {columns}"
             f" from entities where table_id = (select table_id from tables where name = '{table}')")
@@ -120,7 +137,7 @@ class Product:
         samples = []
         end = time.monotonic() + WORKER_PATIENCE
         while time.monotonic() < end:
-            samples.append((time.monotonic(), int(self.stack.sql(count_query))))
+            samples.append((time.monotonic(), int(self.sql(count_query))))
             if samples[-1][1] == 0:
                 return samples
             time.sleep(0.1)
@@ -132,26 +149,26 @@ class Product:
         path = self.file("insert", wire.write("Bench", wire.each(self.next_insert, INSERT_KEYS)))
         self.next_insert += INSERT_KEYS
         try:
-            return self.loads.call("InsertEntity", path, 256, "once")
+            return self.call("InsertEntity", path, 256, "once")
         finally:
-            self.stack.sql(f"delete from entities where row_key >= 'r{wire.FIRST + wire.COUNT}'"
+            self.sql(f"delete from entities where row_key >= 'r{wire.FIRST + wire.COUNT}'"
                            " and table_id = (select table_id from tables where name = 'Bench')")
-            self.stack.sql("vacuum entities")
+            self.sql("vacuum entities")
 
     def indexed(self, table, keys):
         """Every key once, with a new value: as many entries to write, and to remove from the second round on."""
         path = self.file("indexed", wire.write(table, wire.each(wire.FIRST, keys), self.next_value))
         self.next_value += keys
-        return self.loads.call("InsertOrReplaceEntity", path, 256, "once", seconds=60)
+        return self.call("InsertOrReplaceEntity", path, 256, "once", seconds=60)
 
     def worker(self, keys, entries_per_key=1):
         """What `indexed` has left to do, from the worker's first commit on."""
         count = "select count(*) from intents"
-        open_ = int(self.stack.sql(count))
+        open_ = int(self.sql(count))
         if open_ != keys:
             raise RuntimeError(f"{open_} intents are open before the worker starts, not {keys}")
         postgres = self.stack.cpu("postgres")
-        self.stack.start_worker()
+        self.start_worker()
         samples = [(time.monotonic(), keys), *self.wait_for(count)]
         idle = [sample for sample in samples if sample[1] == keys]
         seconds = samples[-1][0] - idle[-1][0]
