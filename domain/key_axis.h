@@ -6,6 +6,7 @@
 #ifndef DOMAIN_KEY_AXIS_H
 #define DOMAIN_KEY_AXIS_H
 
+#include "base/arena.h"
 #include "domain/key_filter.h"
 
 struct key_axis {

@@ -8,8 +8,6 @@
 
 #include <stdbool.h>
 
-#include "base/arena.h"
-#include "base/error.h"
 #include "base/str.h"
 #include "domain/entity_key.h"
 
@@ -20,30 +18,12 @@ struct interval {
     struct str low, high;
 };
 
-/* A key that does not match: `ne`. */
-struct key_exclusion {
-    const struct key_exclusion *next;
-    bool of_row; /* a row key; else a partition key */
-    struct str text;
-};
-
-/* A filter reduced to ranges of the two keys, less some. */
+/* The keys within both intervals. */
 struct key_filter {
-    bool nothing; /* contradictory: no key matches */
+    bool nothing; /* no key at all */
     struct interval partition;
     struct interval row;
-    const struct key_exclusion *excluded;
 };
-
-/*
- * Only key ranges: parse text into them; empty text matches everything. Literals are unescaped into the arena.
- *
- * STATUS_OK
- * STATUS_INVALID        INVALID_INPUT: a syntax error, with its `position` (bytes from 0); too long, too deep
- * STATUS_UNIMPLEMENTED  NOT_IMPLEMENTED: well formed, but more than key comparisons joined by `and`
- */
-MUST_USE enum status key_filter_parse(
-    struct str text, struct arena *arena, struct key_filter *out, struct error *err);
 
 bool interval_contains(const struct interval *interval, struct str text);
 bool interval_is_point(const struct interval *interval);

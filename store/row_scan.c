@@ -36,8 +36,8 @@ bool row_scan_is_exact(const struct key_plan *plan)
 {
     const struct key_filter *range = &plan->range;
 
-    return plan->points || (!range->excluded && (interval_is_point(&range->partition) ||
-                                                    !(range->row.has_low || range->row.has_high)));
+    return plan->points || interval_is_point(&range->partition) ||
+           !(range->row.has_low || range->row.has_high);
 }
 
 /* ---- ranges ---- */

@@ -169,18 +169,18 @@ static struct operation *query(const char *filter, int32_t limit, const struct e
 static void check_query(const char *filter_text, int32_t limit)
 {
     struct entity_key after;
-    struct key_filter filter;
+    const struct filter *filter;
     struct error err = { 0 };
     size_t next = 0;
     bool more = true, first = true;
 
-    ck_assert_int_eq(key_filter_parse(str_of(filter_text), &scene.arena, &filter, &err), STATUS_OK);
+    ck_assert_int_eq(filter_compile(str_of(filter_text), &scene.arena, &filter, &err), STATUS_OK);
     while (more) {
         struct operation *page = query(filter_text, limit, first ? NULL : &after);
 
         ck_assert_uint_le(page->out.page.count, (size_t)limit);
         for (size_t i = 0; i < page->out.page.count; i++, next++) {
-            while (next < page_count && !key_filter_matches(&filter, &pages[next].key))
+            while (next < page_count && !filter_matches(filter, &pages[next]))
                 next++;
             ck_assert_msg(next < page_count && same_page(&page->out.page.entities[i], &pages[next]),
                 "'%s' by %d: page %zu is another one", filter_text, limit, next);
@@ -190,8 +190,8 @@ static void check_query(const char *filter_text, int32_t limit)
         first = false;
     }
     for (; next < page_count; next++)
-        ck_assert_msg(!key_filter_matches(&filter, &pages[next].key), "'%s' by %d: pages are missing",
-            filter_text, limit);
+        ck_assert_msg(
+            !filter_matches(filter, &pages[next]), "'%s' by %d: pages are missing", filter_text, limit);
 }
 
 static const char *const filters[] = {
