@@ -20,6 +20,7 @@
  *   hold            everybody calls once (or opens a stream and sends one message), "holding" is printed, and all
  *                   stays open until the time is over
  *   header=N:V      metadata of each call; may be given again
+ *   keep=FILE       the last reply is written there
  *   tls=FILE        TLS, trusting the authority in FILE
  *
  * Prints one line: calls failed seconds p50_us p99_us p999_us cpu_us reply_bytes. cpu_us is this client's own per
@@ -107,6 +108,8 @@ static void read_option(struct load *load, struct load_options *options, char *w
         add_header(load, value);
     else if (strncmp(word, "tls=", 4) == 0)
         options->authority_file = value;
+    else if (strncmp(word, "keep=", 5) == 0)
+        options->keep_file = value;
     else
         require(false, word);
 }

@@ -29,7 +29,7 @@ struct load_options {
     int connections;
     double rate;  /* calls per second; 0: a closed loop */
     int patience; /* milliseconds a call may take; 0: any */
-    const char *authority_file;
+    const char *authority_file, *keep_file;
 };
 
 struct channel {
@@ -94,8 +94,8 @@ void load_requests_read(struct load *load);
 struct request *load_requests_next(struct load *load);
 /* With what its options add. The caller destroys it. */
 grpc_byte_buffer *load_requests_message(struct load *load, const struct request *request);
-/* Keep what the next message needs from this reply. */
-void load_requests_learn(struct request *request, grpc_byte_buffer *reply);
+/* Keep what the options want from this reply. */
+void load_requests_learn(struct load *load, struct request *request, grpc_byte_buffer *reply);
 
 /* ---- load_calls.c ---- */
 

@@ -85,8 +85,8 @@ static bool take_reply(struct call *call)
 {
     size_t size = call->reply ? grpc_byte_buffer_length(call->reply) : 0;
 
-    if (size > 0 && call->load->options->if_match)
-        load_requests_learn(call->request, call->reply);
+    if (size > 0)
+        load_requests_learn(call->load, call->request, call->reply);
     if (call->reply)
         grpc_byte_buffer_destroy(call->reply);
     call->reply = NULL;

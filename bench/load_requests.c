@@ -117,14 +117,29 @@ static void keep_etag(struct request *request, const uint8_t *reply, size_t size
     memcpy(request->etag, reply + 4, request->etag_size);
 }
 
-void load_requests_learn(struct request *request, grpc_byte_buffer *reply)
+static void keep_reply(const char *path, grpc_slice reply)
+{
+    FILE *file = fopen(path, "wb");
+
+    require(file && fwrite(GRPC_SLICE_START_PTR(reply), 1, GRPC_SLICE_LENGTH(reply), file) ==
+                        GRPC_SLICE_LENGTH(reply),
+        "cannot keep a reply");
+    fclose(file);
+}
+
+void load_requests_learn(struct load *load, struct request *request, grpc_byte_buffer *reply)
 {
     grpc_byte_buffer_reader reader;
     grpc_slice all;
 
+    if (!load->options->if_match && !load->options->keep_file)
+        return;
     require(grpc_byte_buffer_reader_init(&reader, reply), "cannot read a reply");
     all = grpc_byte_buffer_reader_readall(&reader);
-    keep_etag(request, GRPC_SLICE_START_PTR(all), GRPC_SLICE_LENGTH(all));
+    if (load->options->if_match)
+        keep_etag(request, GRPC_SLICE_START_PTR(all), GRPC_SLICE_LENGTH(all));
+    if (load->options->keep_file)
+        keep_reply(load->options->keep_file, all);
     grpc_slice_unref(all);
     grpc_byte_buffer_reader_destroy(&reader);
 }

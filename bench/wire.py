@@ -35,6 +35,35 @@ def message(*fields):
     return out
 
 
+def fields(content):
+    """[(number, int or bytes)] of a message made of varints and lengths."""
+    out, at = [], 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            at += 1
+            value |= (content[at - 1] & 127) << shift
+            shift += 7
+            if content[at - 1] < 128:
+                return value
+
+    while at < len(content):
+        tag = varint()
+        value = varint()
+        if tag & 7 == 2:
+            at += value
+            value = content[at - value : at]
+        out.append((tag >> 3, value))
+    return out
+
+
+def rows_examined(reply):
+    """Of a QueryEntitiesResponse: stats (3), rows_examined (3)."""
+    return dict(fields(dict(fields(reply))[3]))[3]
+
+
 def _string_property(name, text):
     return (15, [(1, name), (2, [(1, text)])])
 
