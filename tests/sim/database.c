@@ -1,0 +1,358 @@
+/*
+ * database.c - rows, locks, commits, intents, leases and dead letters.
+ */
+#include "tests/sim/database.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct database db;
+
+static char cursor[LEASE_LANES][33]; /* of scans, without G7 only */
+
+static struct key_part city[] = { { .text = { "City", 4 } } };
+static struct index by_city = { .index_id = INDEX_ID,
+    .source_table_id = TABLE_ID,
+    .shape = INDEX_COPY,
+    .place = PLACE_OTHER_PARTITION,
+    .state = INDEX_READY,
+    .partition_key = { city, 1 },
+    .projection = PROJECT_ALL };
+static struct index *indexes[] = { &by_city };
+struct table sim_table = { .table_id = TABLE_ID, .indexes = indexes, .index_count = 1 };
+
+static const char *const partitions[KEYS] = { "p0", "p1", "p2" };
+static const char *const cities[VALUES] = { "", "Aalen", "Bonn", "Celle" };
+static const char *const names[MOST_TRANSACTIONS] = { "t0", "t1", "t2", "t3", "t4", "t5" };
+
+/* ---- life ---- */
+
+void database_begin(void)
+{
+    memset(&db, 0, sizeof(db));
+    memset(cursor, 0, sizeof(cursor));
+    db.poison = sim_pick(8) == 0 ? (int)sim_pick(KEYS) : NOBODY;
+    db.poison_left = (int)sim_pick(14);
+    for (int i = 0; i < KEYS; i++) {
+        db.rows[i] =
+            (struct sim_row){ .lock = { NOBODY }, .key = { str_of(partitions[i]), STR_LITERAL("r") } };
+        db.states[i].lock.owner = NOBODY;
+    }
+    for (int i = 0; i < MOST_TRANSACTIONS; i++)
+        db.transactions[i].lock.owner = NOBODY;
+}
+
+static void let_go(int actor)
+{
+    for (int i = 0; i < KEYS; i++) {
+        if (db.rows[i].lock.owner == actor)
+            db.rows[i].lock.owner = NOBODY;
+        if (db.states[i].lock.owner == actor)
+            db.states[i].lock.owner = NOBODY;
+    }
+    for (int i = 0; i < MOST_TRANSACTIONS; i++) {
+        if (db.transactions[i].lock.owner == actor)
+            db.transactions[i].lock.owner = NOBODY;
+    }
+    db.in_transaction[actor] = false;
+}
+
+void database_actor_died(int actor)
+{
+    let_go(actor);
+}
+
+void database_restart(void)
+{
+    for (int i = 0; i < ACTORS; i++)
+        let_go(i);
+    db.down_until_us = sim_now_us() + (int64_t)sim_pick(3000000);
+    db.clock_offset_us += (int64_t)sim_pick(4000000) - 2000000;
+}
+
+bool database_rests(void)
+{
+    for (int i = 0; i < db.intent_count; i++) {
+        if (db.intents[i].open)
+            return false;
+    }
+    return true;
+}
+
+int64_t db_clock_us(void)
+{
+    return sim_now_us() + db.clock_offset_us;
+}
+
+/* ---- transactions of the database ---- */
+
+enum status db_begin(const char *what, struct error *err)
+{
+    sim_point(what);
+    if (sim_now_us() < db.down_until_us)
+        return error_set(err, STATUS_UNAVAILABLE, "no database");
+    db.in_transaction[sim_actor()] = true;
+    return STATUS_OK;
+}
+
+void db_rollback(void)
+{
+    let_go(sim_actor());
+}
+
+enum status db_lock(struct lock *lock, const char *what, struct error *err)
+{
+    int64_t until_us = sim_now_us() + 1000000;
+
+    sim_point(what);
+    while (lock->owner != NOBODY && lock->owner != sim_actor()) {
+        if (sim_now_us() >= until_us) {
+            db_rollback();
+            return error_set(err, STATUS_TIMEOUT, "lock timeout");
+        }
+        sim_wait(20000);
+    }
+    if (!db.in_transaction[sim_actor()])
+        return error_set(err, STATUS_UNAVAILABLE, "the connection was lost");
+    lock->owner = sim_actor();
+    return STATUS_OK;
+}
+
+bool db_may_commit(const char *what, struct error *err)
+{
+    sim_point(what);
+    if (!db.in_transaction[sim_actor()] || sim_chance(8)) {
+        db_rollback();
+        (void)error_set(err, STATUS_UNAVAILABLE, "the connection was lost");
+        return false;
+    }
+    return true;
+}
+
+enum status db_committed(struct error *err)
+{
+    let_go(sim_actor());
+    check_invariants();
+    sim_point("committed");
+    return sim_chance(8) ? error_set(err, STATUS_UNAVAILABLE, "the answer to COMMIT was lost") : STATUS_OK;
+}
+
+/* ---- entities ---- */
+
+/* The same bytes for the same value; made once. */
+struct row_state db_row_state(int key, int value, int64_t version)
+{
+    static struct arena arena;
+    static struct property_list lists[VALUES];
+
+    (void)key;
+    if (value > 0 && lists[value].bytes.len == 0) {
+        struct value text = { .type = PROPERTY_STRING, .bytes = str_of(cities[value]) };
+        struct property_builder builder = { 0 };
+        struct buf out;
+
+        buf_init(&out, &arena);
+        builder.out = &out;
+        property_build(&builder, STR_LITERAL("City"), &text);
+        lists[value].bytes = buf_str(&out);
+    }
+    return (
+        struct row_state){ .live = value > 0, .version = version, .ts = version, .properties = lists[value] };
+}
+
+void db_write(int key, int value)
+{
+    db.rows[key].value = value;
+    db.rows[key].version++;
+}
+
+/* ---- intents ---- */
+
+/* Ids are in the order of the database's clock at the beginning of a transaction, not of commits. */
+void db_draw_id(char id[33])
+{
+    static uint32_t counter;
+
+    snprintf(id, 33, "%016llx%016x", (unsigned long long)db_clock_us(), ++counter);
+}
+
+void db_add_intent(const char id[33], enum intent_kind kind, int what, struct intent *out)
+{
+    struct sim_intent *intent = &db.intents[db.intent_count++];
+
+    *intent = (struct sim_intent){ .open = true, .what = what, .created_us = db_clock_us() };
+    intent->intent = (struct intent){ .kind = (int16_t)kind };
+    memcpy(intent->intent.id, id, sizeof(intent->intent.id));
+    if (kind == INTENT_RECONCILE) {
+        intent->intent.table_id = TABLE_ID;
+        intent->intent.key = db.rows[what].key;
+        intent->intent.bucket = bucket_of(TABLE_ID, db.rows[what].key.partition);
+    } else {
+        intent->intent.key = (struct entity_key){ STR_LITERAL("default"), str_of(names[what]) };
+        intent->intent.bucket = bucket_of(0, str_of(names[what]));
+    }
+    *out = intent->intent;
+}
+
+/* What an intent is about: a key's number, or a transaction's. */
+int db_key_of(const struct intent *intent)
+{
+    return intent->kind == INTENT_RECONCILE ? intent->key.partition.data[1] - '0'
+                                            : intent->key.row.data[1] - '0';
+}
+
+bool db_is_open(int kind, int what)
+{
+    for (int i = 0; i < db.intent_count; i++) {
+        if (db.intents[i].open && db.intents[i].intent.kind == kind && db.intents[i].what == what)
+            return true;
+    }
+    return false;
+}
+
+static struct sim_letter *letter_of(const struct intent *intent)
+{
+    int what = db_key_of(intent);
+
+    return intent->kind == INTENT_RECONCILE ? &db.key_letters[what] : &db.transaction_letters[what];
+}
+
+/* Sorted by id, as an index would give them. */
+static size_t collect(int lane, const char *from, int64_t min_age_ms, const struct sim_intent **out)
+{
+    size_t count = 0;
+
+    for (int i = 0; i < db.intent_count; i++) {
+        const struct sim_intent *intent = &db.intents[i];
+
+        if (!intent->open || intent->intent.bucket / (1024 / LEASE_LANES) != lane ||
+            strcmp(intent->intent.id, from) < 0 || db_clock_us() - intent->created_us < min_age_ms * 1000 ||
+            letter_of(&intent->intent)->next_us > db_clock_us())
+            continue;
+        out[count++] = intent;
+        for (size_t at = count - 1; at > 0 && strcmp(out[at]->intent.id, out[at - 1]->intent.id) < 0; at--) {
+            const struct sim_intent *other = out[at - 1];
+
+            out[at - 1] = out[at];
+            out[at] = other;
+        }
+    }
+    return count;
+}
+
+enum status worker_scan_intents(struct worker_store *store, int lane, const char *from_id, int64_t min_age_ms,
+    size_t most, struct arena *arena, struct intent **out, size_t *count, char next_low_id[33],
+    struct error *err)
+{
+    const struct sim_intent *found[MOST_INTENTS];
+    bool without = sim_without("G7");
+    size_t all;
+
+    (void)store;
+    TRY(db_begin("scan", err));
+    db_rollback();
+    all = collect(lane, without ? cursor[lane] : from_id, min_age_ms, found);
+    *count = all < most ? all : most;
+    *out = ARENA_ARRAY(arena, struct intent, *count);
+    for (size_t i = 0; i < *count; i++)
+        (*out)[i] = found[i]->intent;
+    snprintf(next_low_id, 33, "%016llx%016x",
+        (unsigned long long)((all > 0 ? found[0]->created_us : db_clock_us()) - 60000000), 0);
+    if (without && all > 0) {
+        memcpy(cursor[lane], found[all - 1]->intent.id, sizeof(cursor[lane]));
+        cursor[lane][31]++; /* behind it */
+    }
+    return STATUS_OK;
+}
+
+/* ---- dead letters ---- */
+
+enum status worker_count_failure(struct worker_store *store, const struct intent *intent,
+    const struct error *cause, int32_t *failures, struct error *err)
+{
+    (void)store, (void)cause;
+    TRY(db_begin("count failure", err));
+    if (!db_may_commit("commit of a count", err))
+        return STATUS_UNAVAILABLE;
+    *failures = db_is_open(intent->kind, db_key_of(intent)) ? ++letter_of(intent)->failures : 0;
+    return db_committed(err);
+}
+
+enum status worker_retry_after(
+    struct worker_store *store, const struct intent *intent, int64_t delay_ms, struct error *err)
+{
+    (void)store;
+    TRY(db_begin("retry after", err));
+    if (!db_may_commit("commit of a delay", err))
+        return STATUS_UNAVAILABLE;
+    letter_of(intent)->next_us = db_clock_us() + delay_ms * 1000;
+    return db_committed(err);
+}
+
+enum status worker_bury(struct worker_store *store, const struct intent *intent, struct error *err)
+{
+    int what = db_key_of(intent);
+
+    (void)store;
+    TRY(db_begin("bury", err));
+    if (intent->kind == INTENT_RECONCILE)
+        TRY(db_lock(&db.states[what].lock, "lock of who is buried", err));
+    else
+        TRY(db_lock(&db.transactions[what].lock, "lock of who is buried", err));
+    if (!db_may_commit("commit of a burial", err))
+        return STATUS_UNAVAILABLE;
+    letter_of(intent)->dead = letter_of(intent)->dead || db_is_open(intent->kind, what);
+    for (int i = 0; i < db.intent_count; i++) {
+        if (db.intents[i].intent.kind == intent->kind && db.intents[i].what == what)
+            db.intents[i].open = false;
+    }
+    return db_committed(err);
+}
+
+/* ---- leases and lag ---- */
+
+enum status worker_hold_leases(
+    struct worker_store *store, int64_t lease_ms, bool held[LEASE_LANES], struct error *err)
+{
+    int process = sim_actor() / 2;
+
+    (void)store;
+    TRY(db_begin("hold leases", err));
+    db_rollback();
+    for (int lane = 0; lane < LEASE_LANES; lane++) {
+        bool free =
+            db.lane_until_us[lane] < db_clock_us() || db.lane_until_us[lane] > db_clock_us() + 10000000;
+
+        held[lane] = db.lane_holder[lane] == process || free;
+        if (!held[lane])
+            continue;
+        db.lane_holder[lane] = process;
+        db.lane_until_us[lane] = db_clock_us() + lease_ms * 1000;
+    }
+    return STATUS_OK;
+}
+
+enum status worker_release_leases(struct worker_store *store, struct error *err)
+{
+    (void)store, (void)err;
+    return STATUS_OK;
+}
+
+enum status worker_update_watermarks(struct worker_store *store, const bool held[LEASE_LANES],
+    int64_t *lag_us, int64_t *open_intents, struct error *err)
+{
+    (void)store, (void)held;
+    TRY(db_begin("watermarks", err));
+    db_rollback();
+    *lag_us = *open_intents = 0;
+    for (int i = 0; i < db.intent_count; i++)
+        *open_intents += db.intents[i].open;
+    return STATUS_OK;
+}
+
+/* A step's own intents are hints for the queue, which get lost here. */
+void worker_store_observe(struct worker_store *store,
+    void (*intents_committed)(void *context, const struct intent *intents, size_t count), void *context)
+{
+    (void)store, (void)intents_committed, (void)context;
+}

@@ -1,0 +1,133 @@
+/*
+ * database.h - what stands in PostgreSQL's place: rows with locks, transactions that end with their actor,
+ * commits that are one step. Shared by the files that play the store's part.
+ */
+#ifndef TESTS_SIM_DATABASE_H
+#define TESTS_SIM_DATABASE_H
+
+#include "base/error.h"
+#include "domain/catalogue.h"
+#include "domain/intent.h"
+#include "domain/reconcile_plan.h"
+#include "domain/write_plan.h"
+#include "store/worker_store.h"
+#include "tests/sim/sim.h"
+
+enum {
+    KEYS = 3,
+    VALUES = 4, /* of an entity: 0 absent, else 1..3 */
+    MOST_INTENTS = 64,
+    MOST_ENTRIES = 16,
+    MOST_TRANSACTIONS = 6,
+    STEPS = 2,
+    TABLE_ID = 5,
+    INDEX_ID = 70,
+};
+
+struct lock {
+    int owner;
+};
+
+/* An entity. */
+struct sim_row {
+    struct lock lock;
+    struct entity_key key;
+    int value;
+    int64_t version; /* also of a dead row */
+};
+
+/* A row of index_state. */
+struct sim_state {
+    struct lock lock;
+    int64_t applied;
+    char manifest[256];
+    size_t manifest_len;
+};
+
+/* An entry of the index. */
+struct sim_entry {
+    bool there;
+    int source; /* which key made it */
+    char partition[64], row[64];
+    size_t partition_len, row_len;
+    int64_t version;
+};
+
+struct sim_intent {
+    bool open;
+    struct intent intent;
+    int what; /* a key, or a transaction */
+    int64_t created_us;
+};
+
+/* A row of dead_letters, for a key or a transaction. */
+struct sim_letter {
+    int32_t failures;
+    bool dead;
+    int64_t next_us;
+};
+
+struct sim_step {
+    bool moves;
+    int key, to, value; /* a move has no value */
+    int effects;        /* how often it was done: never more than once */
+};
+
+struct sim_transaction {
+    struct lock lock;
+    bool there, failed;
+    struct sim_step steps[STEPS];
+    int steps_done;
+    char name[8];
+};
+
+struct database {
+    struct sim_row rows[KEYS];
+    struct sim_state states[KEYS];
+    struct sim_entry entries[MOST_ENTRIES];
+    struct sim_intent intents[MOST_INTENTS];
+    int intent_count;
+    struct sim_letter key_letters[KEYS], transaction_letters[MOST_TRANSACTIONS];
+    struct sim_transaction transactions[MOST_TRANSACTIONS];
+    int transaction_count;
+    int64_t clock_offset_us; /* its clock may be stepped */
+    int64_t down_until_us;
+    bool in_transaction[ACTORS];
+    int lane_holder[LEASE_LANES];
+    int64_t lane_until_us[LEASE_LANES];
+    int poison;      /* a key whose reconcile fails, NOBODY: none */
+    int poison_left; /* how often still */
+};
+
+extern struct database db;
+extern struct table sim_table; /* with one index over City */
+
+int64_t db_clock_us(void);
+
+/* BEGIN: fails when there is no database. */
+enum status db_begin(const char *what, struct error *err);
+
+/* Wait for a row's lock, a second at most. */
+enum status db_lock(struct lock *lock, const char *what, struct error *err);
+
+/*
+ * COMMIT: true when the caller is to do what it has in mind, at once; then db_committed says what the caller hears. False:
+ * the transaction was over already, or the commit failed; err says so.
+ */
+bool db_may_commit(const char *what, struct error *err);
+enum status db_committed(struct error *err);
+void db_rollback(void);
+
+/* A new intent, at the moment of commit; its id was drawn before. */
+void db_draw_id(char id[33]);
+void db_add_intent(const char id[33], enum intent_kind kind, int what, struct intent *out);
+
+struct row_state db_row_state(int key, int value, int64_t version);
+void db_write(int key, int value); /* a new version of a locked row */
+int db_key_of(const struct intent *intent);
+bool db_is_open(int kind, int what);
+
+/* After every commit. */
+void check_invariants(void);
+
+#endif

@@ -1,0 +1,227 @@
+/*
+ * steps.c - the store's part of the two steps of a worker, statement by statement: reconcile keys, and carry a
+ * transaction on. Plans are the real ones. Guards can be left out by name, to show that they are missed.
+ */
+#include <string.h>
+
+#include "tests/sim/database.h"
+
+/* ---- reconcile ---- */
+
+struct reading {
+    bool intents[MOST_INTENTS];
+    int value;
+    int64_t version;
+};
+
+static void read_intents(int key, struct reading *out)
+{
+    sim_point("read intents");
+    for (int i = 0; i < db.intent_count; i++)
+        out->intents[i] =
+            db.intents[i].open && db.intents[i].intent.kind == INTENT_RECONCILE && db.intents[i].what == key;
+}
+
+static void read_source(int key, struct reading *out)
+{
+    sim_point("read source");
+    out->value = db.rows[key].value;
+    out->version = db.rows[key].version;
+}
+
+static bool has_key(const struct sim_entry *entry, const struct entity_key *key)
+{
+    return entry->there && str_equal(str_of_bytes(entry->partition, entry->partition_len), key->partition) &&
+           str_equal(str_of_bytes(entry->row, entry->row_len), key->row);
+}
+
+static struct sim_entry *find_entry(const struct entity_key *key)
+{
+    struct sim_entry *room = NULL;
+
+    for (int i = 0; i < MOST_ENTRIES; i++) {
+        if (has_key(&db.entries[i], key))
+            return &db.entries[i];
+        if (!db.entries[i].there)
+            room = &db.entries[i];
+    }
+    return room;
+}
+
+static void write_entries(int key, const struct reconcile_plan *plan, int64_t version)
+{
+    for (size_t i = 0; i < plan->upsert_count; i++) {
+        const struct entity_key *at = &plan->upserts[i].key;
+        struct sim_entry *entry = find_entry(at);
+
+        *entry = (struct sim_entry){ .there = true, .source = key, .version = version };
+        entry->partition_len = at->partition.len;
+        entry->row_len = at->row.len;
+        memcpy(entry->partition, at->partition.data, at->partition.len);
+        memcpy(entry->row, at->row.data, at->row.len);
+    }
+    for (size_t i = 0; i < plan->delete_count; i++)
+        find_entry(&plan->deletes[i].key)->there = false;
+}
+
+static void settle(
+    int key, const struct reconcile_plan *plan, const struct reading *read, struct arena *arena)
+{
+    struct str manifest = manifest_encode(&plan->manifest, arena);
+
+    memcpy(db.states[key].manifest, manifest.data ? manifest.data : "", manifest.len);
+    db.states[key].manifest_len = manifest.len;
+    if (read->version < db.states[key].applied)
+        sim_fail("I3: key %d was applied at version %lld, now at %lld", key,
+            (long long)db.states[key].applied, (long long)read->version);
+    db.states[key].applied = read->version;
+    for (int i = 0; i < db.intent_count; i++)
+        db.intents[i].open = db.intents[i].open && !read->intents[i];
+    db.key_letters[key] = (struct sim_letter){ 0 };
+}
+
+static enum status commit_key(int key, const struct reading *read, struct arena *arena, struct error *err)
+{
+    struct row_state source = db_row_state(key, read->value, read->version);
+    struct manifest stored = { 0 };
+    struct reconcile_plan plan;
+
+    (void)manifest_decode(str_of_bytes(db.states[key].manifest, db.states[key].manifest_len), arena, &stored);
+    reconcile_plan(&sim_table, &db.rows[key].key, &source, &stored, arena, &plan);
+    if (!db_may_commit("commit of a reconcile", err))
+        return STATUS_UNAVAILABLE;
+    if (sim_without("G10")) {
+        settle(key, &plan, read, arena);
+        sim_point("between two commits");
+        if (!db.in_transaction[sim_actor()])
+            return error_set(err, STATUS_UNAVAILABLE, "the connection was lost");
+        write_entries(key, &plan, read->version);
+    } else {
+        write_entries(key, &plan, read->version);
+        settle(key, &plan, read, arena);
+    }
+    return db_committed(err);
+}
+
+static enum status reconcile_key(int key, struct arena *arena, struct error *err)
+{
+    struct reading read = { 0 };
+
+    if (!db_is_open(INTENT_RECONCILE, key))
+        return STATUS_OK;
+    TRY(db_begin("begin reconcile", err));
+    if (sim_without("G8"))
+        read_source(key, &read);
+    TRY(db_lock(&db.states[key].lock, "lock state", err));
+    if (!sim_without("G9"))
+        read_intents(key, &read);
+    if (!sim_without("G8"))
+        read_source(key, &read);
+    if (sim_without("G9"))
+        read_intents(key, &read);
+    if (db.poison == key && db.poison_left > 0) {
+        db.poison_left--;
+        db_rollback();
+        return error_set(err, STATUS_INTERNAL, "this key fails");
+    }
+    return commit_key(key, &read, arena, err);
+}
+
+/* A key after the other: what a batch shares is the transaction, and whoever dies in it has done nothing. */
+enum status worker_reconcile(struct worker_store *store, const struct intent *intents, size_t count,
+    bool force, struct reconcile_counts *counts, struct error *err)
+{
+    (void)store, (void)force, (void)counts;
+    for (size_t i = 0; i < count; i++) {
+        struct arena arena = { 0 };
+        enum status status;
+
+        arena_init(&arena);
+        status = reconcile_key(db_key_of(&intents[i]), &arena, err);
+        arena_cleanup(&arena);
+        TRY(status);
+    }
+    return STATUS_OK;
+}
+
+/* ---- transactions ---- */
+
+static void drop_intents(int number)
+{
+    for (int i = 0; i < db.intent_count; i++) {
+        if (db.intents[i].intent.kind == INTENT_TRANSACTION && db.intents[i].what == number)
+            db.intents[i].open = false;
+    }
+}
+
+static void apply(struct sim_step *step, int number, const char *id, int read_value, int64_t read_version)
+{
+    struct intent intent;
+
+    if (++step->effects > 1)
+        sim_fail("G14: a step of transaction %d was done %d times", number, step->effects);
+    if (db.rows[step->key].version != read_version)
+        sim_fail("I8: key %d was read at version %lld and is at %lld", step->key, (long long)read_version,
+            (long long)db.rows[step->key].version);
+    if (step->moves && read_value == 0)
+        return; /* its source is absent */
+    db_write(step->key, step->moves ? 0 : step->value);
+    db_add_intent(id, INTENT_RECONCILE, step->key, &intent);
+    if (!step->moves)
+        return;
+    db_write(step->to, read_value);
+    db_add_intent(id, INTENT_RECONCILE, step->to, &intent);
+}
+
+static enum status lock_rows(const struct sim_step *step, struct error *err)
+{
+    int first = step->moves && step->to < step->key ? step->to : step->key;
+
+    TRY(db_lock(&db.rows[first].lock, "lock row", err));
+    if (step->moves)
+        TRY(db_lock(&db.rows[step->to + step->key - first].lock, "lock row", err));
+    return STATUS_OK;
+}
+
+enum status worker_transaction_step(
+    struct worker_store *store, const struct intent *intent, bool *finished, struct error *err)
+{
+    int number = db_key_of(intent), value = 0;
+    struct sim_transaction *transaction = &db.transactions[number];
+    struct sim_step *step;
+    int64_t version = 0;
+    char id[33];
+
+    (void)store;
+    TRY(db_begin("begin step", err));
+    db_draw_id(id);
+    if (!sim_without("G14"))
+        TRY(db_lock(&transaction->lock, "lock transaction", err));
+    *finished = transaction->steps_done == STEPS;
+    if (*finished) {
+        if (!db_may_commit("commit of nothing", err))
+            return STATUS_UNAVAILABLE;
+        drop_intents(number);
+        return db_committed(err);
+    }
+    step = &transaction->steps[transaction->steps_done];
+    if (sim_without("I8")) {
+        value = db.rows[step->key].value;
+        version = db.rows[step->key].version;
+    }
+    TRY(lock_rows(step, err));
+    sim_point("read rows");
+    if (!sim_without("I8")) {
+        value = db.rows[step->key].value;
+        version = db.rows[step->key].version;
+    }
+    if (!db_may_commit("commit of a step", err))
+        return STATUS_UNAVAILABLE;
+    apply(step, number, id, value, version);
+    transaction->steps_done = (int)(step - transaction->steps) + 1;
+    *finished = transaction->steps_done == STEPS;
+    if (*finished)
+        drop_intents(number);
+    db.transaction_letters[number] = (struct sim_letter){ 0 };
+    return db_committed(err);
+}

@@ -1,0 +1,193 @@
+/*
+ * stream.c - a Redis stream with its consumer group, in place of queue/: it forgets, it is away, answers
+ * get lost, messages come twice and in any order.
+ */
+#include <string.h>
+
+#include "queue/queue.h"
+#include "tests/sim/sim.h"
+
+enum { MOST_MESSAGES = 64 };
+
+static struct message {
+    bool there;
+    struct intent intent;
+    int holder; /* the actor that claimed it; NOBODY: not claimed */
+    int64_t claimed_us, deliveries;
+    uint32_t id;
+} messages[MOST_MESSAGES];
+
+static uint32_t last_id;
+static bool has_epoch;
+static int64_t away_until_us;
+
+void stream_begin(void)
+{
+    memset(messages, 0, sizeof(messages));
+    last_id = 0;
+    has_epoch = false;
+    away_until_us = 0;
+}
+
+void stream_flush(void)
+{
+    memset(messages, 0, sizeof(messages));
+    has_epoch = false;
+}
+
+void stream_outage(int64_t us)
+{
+    away_until_us = sim_now_us() + us;
+}
+
+static enum status reach(const char *what, struct error *err)
+{
+    sim_point(what);
+    if (sim_now_us() < away_until_us)
+        return error_set(err, STATUS_UNAVAILABLE, "redis is away");
+    return STATUS_OK;
+}
+
+/* The command may have been done. */
+static enum status answer(struct error *err)
+{
+    return sim_chance(5) ? error_set(err, STATUS_UNAVAILABLE, "the answer was lost") : STATUS_OK;
+}
+
+static void put(const struct intent *intent)
+{
+    for (int i = 0; i < MOST_MESSAGES; i++) {
+        if (messages[i].there)
+            continue;
+        messages[i] = (struct message){ .there = true, .intent = *intent, .holder = NOBODY, .id = ++last_id };
+        return;
+    }
+}
+
+enum status queue_publish(
+    struct queue *queue, const struct intent *intents, size_t count, size_t *published, struct error *err)
+{
+    (void)queue;
+    TRY(reach("publish", err));
+    for (size_t i = 0; i < count; i++)
+        put(&intents[i]);
+    *published = count;
+    return answer(err);
+}
+
+static bool is_wanted(const struct message *message, int64_t idle_us)
+{
+    if (!message->there)
+        return false;
+    if (idle_us < 0)
+        return message->holder == NOBODY;
+    return message->holder != NOBODY && sim_now_us() - message->claimed_us >= idle_us;
+}
+
+/* Begins anywhere: nothing may rely on order. */
+static size_t take(size_t most, int64_t idle_us, struct arena *arena, struct queue_message **out)
+{
+    uint32_t start = sim_pick(MOST_MESSAGES);
+    size_t count = 0;
+
+    *out = ARENA_ARRAY(arena, struct queue_message, most);
+    for (uint32_t i = 0; i < MOST_MESSAGES && count < most; i++) {
+        struct message *message = &messages[(start + i) % MOST_MESSAGES];
+
+        if (!is_wanted(message, idle_us))
+            continue;
+        message->holder = sim_actor();
+        message->claimed_us = sim_now_us();
+        message->deliveries++;
+        (*out)[count] =
+            (struct queue_message){ .intent = message->intent, .deliveries = message->deliveries };
+        memcpy((*out)[count++].entry_id, &message->id, sizeof(message->id));
+    }
+    return count;
+}
+
+enum status queue_claim(struct queue *queue, size_t most, int64_t wait_ms, struct arena *arena,
+    struct queue_message **out, size_t *count, struct error *err)
+{
+    int64_t until_us = sim_now_us() + wait_ms * 1000;
+
+    (void)queue;
+    do {
+        TRY(reach("claim", err));
+        *count = take(most, -1, arena, out);
+        if (*count == 0 && sim_now_us() < until_us)
+            sim_wait(wait_ms * 500);
+    } while (*count == 0 && sim_now_us() < until_us);
+    return answer(err);
+}
+
+enum status queue_reclaim(struct queue *queue, size_t most, int64_t idle_ms, struct arena *arena,
+    struct queue_message **out, size_t *count, struct error *err)
+{
+    (void)queue;
+    TRY(reach("reclaim", err));
+    *count = take(most, idle_ms * 1000, arena, out);
+    return answer(err);
+}
+
+static struct message *find(const struct queue_message *given)
+{
+    uint32_t id;
+
+    memcpy(&id, given->entry_id, sizeof(id));
+    for (int i = 0; i < MOST_MESSAGES; i++) {
+        if (messages[i].there && messages[i].id == id)
+            return &messages[i];
+    }
+    return NULL;
+}
+
+enum status queue_acknowledge(
+    struct queue *queue, const struct queue_message *given, size_t count, struct error *err)
+{
+    (void)queue;
+    TRY(reach("acknowledge", err));
+    for (size_t i = 0; i < count; i++) {
+        struct message *message = find(&given[i]);
+
+        if (message)
+            message->there = false;
+    }
+    return answer(err);
+}
+
+enum status queue_hand_back(
+    struct queue *queue, const struct queue_message *given, size_t count, struct error *err)
+{
+    (void)queue;
+    TRY(reach("hand back", err));
+    for (size_t i = 0; i < count; i++) {
+        struct message *message = find(&given[i]);
+
+        if (message) {
+            message->holder = NOBODY;
+            message->deliveries--;
+        }
+    }
+    return answer(err);
+}
+
+enum status queue_inspect(struct queue *queue, struct queue_state *out, struct error *err)
+{
+    (void)queue;
+    TRY(reach("inspect", err));
+    *out = (struct queue_state){ .has_epoch = has_epoch };
+    for (int i = 0; i < MOST_MESSAGES; i++) {
+        out->length += messages[i].there;
+        out->pending += messages[i].there && messages[i].holder != NOBODY;
+    }
+    return STATUS_OK;
+}
+
+enum status queue_set_epoch(struct queue *queue, struct error *err)
+{
+    (void)queue;
+    TRY(reach("set epoch", err));
+    has_epoch = true;
+    return STATUS_OK;
+}

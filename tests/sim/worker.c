@@ -1,0 +1,84 @@
+/*
+ * worker.c - the worker program's own threads as actors; what their contexts take from the operating system.
+ */
+#include "tests/sim/sim.h"
+#include "workers/loop.h"
+#include "workers/relay.h"
+
+struct worker_store {
+    int process; /* only to be something */
+};
+
+static struct process {
+    struct worker_shared shared;
+    struct worker_store store;
+    struct worker_ctx consumer, relaying;
+    struct loop loop;
+    struct relay relay;
+} processes[PROCESSES];
+
+static const struct worker_config config = { .name = "sim",
+    .queue_shards = 1,
+    .threads = 1,
+    .claim_batch = 4,
+    .visibility_s = 30,
+    .drain_s = 1,
+    .sweep_s = 60 };
+
+static void begin_ctx(struct worker_ctx *ctx, struct process *process)
+{
+    arena_cleanup(&ctx->arena);
+    *ctx = (struct worker_ctx){ .shared = &process->shared,
+        .store = &process->store,
+        .now_us = sim_now_us,
+        .random = sim_pick(1000000) };
+    arena_init(&ctx->arena);
+}
+
+void worker_begin(int number, bool relay)
+{
+    struct process *process = &processes[number];
+
+    if (relay) {
+        begin_ctx(&process->relaying, process);
+        process->relay = (struct relay){ .ctx = &process->relaying };
+        return;
+    }
+    for (int lane = 0; lane < LEASE_LANES; lane++)
+        atomic_store(&process->shared.held[lane], false);
+    process->shared.config = &config;
+    atomic_store(&process->shared.streaming, false);
+    begin_ctx(&process->consumer, process);
+    process->loop = (struct loop){ .ctx = &process->consumer };
+}
+
+void worker_turn(int number, bool relay)
+{
+    struct process *process = &processes[number];
+
+    if (relay)
+        sim_wait(relay_pass(&process->relay) ? 1000 : 250000);
+    else if (loop_turn(&process->loop) == 0)
+        sim_wait(1000);
+}
+
+/* ---- workers/worker.h, where it would wait for real time ---- */
+
+bool worker_is_stopping(const struct worker_shared *shared)
+{
+    (void)shared;
+    return false;
+}
+
+uint64_t worker_random(struct worker_ctx *ctx)
+{
+    (void)ctx;
+    return (uint64_t)sim_pick(UINT32_MAX) << 32 | sim_pick(UINT32_MAX);
+}
+
+bool worker_pause(struct worker_ctx *ctx, int64_t ms)
+{
+    (void)ctx;
+    sim_wait(ms * 1000);
+    return true;
+}
