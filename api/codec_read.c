@@ -4,6 +4,7 @@
 #include "api/codec_read.h"
 
 #include "api/codec_error.h"
+#include "api/codec_transaction.h"
 #include "base/wire.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
@@ -23,8 +24,6 @@ enum status codec_selection_decode(
     *out = (struct selection){ 0 };
     if (!options)
         return STATUS_OK;
-    if (options->wait_for_transaction.len > 0)
-        return codec_not_implemented(err, "options.wait_for_transaction");
     if (options->n_select > LIMIT_PROPERTIES)
         return error_reason(err, REASON_INVALID_INPUT,
             "options.select names %zu properties, an entity has at most %d", options->n_select,
@@ -39,6 +38,14 @@ enum status codec_selection_decode(
     }
     out->count = options->n_select;
     return STATUS_OK;
+}
+
+enum status codec_wait_decode(const Tavola__V1__ReadOptions *options, struct str *out, struct error *err)
+{
+    if (!options || options->wait_for_transaction.len == 0)
+        return STATUS_OK;
+    *out = codec_str(options->wait_for_transaction);
+    return codec_transaction_id_check(*out, err);
 }
 
 enum status codec_page_size(int32_t page_size, int32_t *out, struct error *err)

@@ -19,6 +19,10 @@ struct selection {
 MUST_USE enum status codec_selection_decode(
     const Tavola__V1__ReadOptions *options, struct arena *arena, struct selection *out, struct error *err);
 
+/* The transaction whose end the read waits for; empty: none. options may be NULL. TRANSACTION_NOT_FOUND. */
+MUST_USE enum status codec_wait_decode(
+    const Tavola__V1__ReadOptions *options, struct str *out, struct error *err);
+
 /* 0 means LIMIT_PAGE_ROWS, more is taken as that, negative is INVALID_INPUT. */
 MUST_USE enum status codec_page_size(int32_t page_size, int32_t *out, struct error *err);
 

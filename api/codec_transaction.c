@@ -8,43 +8,71 @@
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/table_name.h"
+#include "domain/text.h"
 
-static enum status account_check(ProtobufCBinaryData account, struct str own, struct error *err)
+/* Empty for the caller's own, however it was said: equal steps have equal bytes. */
+static enum status account_decode(
+    ProtobufCBinaryData account, struct str own, struct str *out, struct error *err)
 {
-    if (account.len == 0 || str_equal(codec_str(account), own))
-        return STATUS_OK;
-    return codec_not_implemented(err, "steps.account other than the caller's");
+    *out = str_equal(codec_str(account), own) ? STR_EMPTY : codec_str(account);
+    if (out->len > LIMIT_KEY_BYTES || !text_check(*out, NULL, NULL))
+        return error_reason(err, REASON_INVALID_INPUT, "steps.account is no account's name");
+    return STATUS_OK;
 }
 
 static enum status put_decode(const Tavola__V1__PutStep *put, enum step_kind kind, struct str account,
     struct arena *arena, struct step *out, struct error *err)
 {
     out->kind = kind;
-    TRY(account_check(put->account, account, err));
+    TRY(account_decode(put->account, account, &out->account, err));
     out->table = codec_str(put->table);
     TRY(table_name_check(out->table, err));
     return codec_entity_decode(put->entity, "steps.entity", arena, &out->key, &out->properties, err);
 }
 
-static enum status address_decode(const Tavola__V1__EntityAddress *address, const char *field,
-    struct str account, struct str *table, struct entity_key *key, struct error *err)
+struct place {
+    struct str *account, *table;
+    struct entity_key *key;
+};
+
+static enum status address_decode(const Tavola__V1__EntityAddress *address, const char *field, struct str own,
+    struct place out, struct error *err)
 {
     if (!address)
         return codec_missing(err, field, "the address of an entity");
-    TRY(account_check(address->account, account, err));
+    TRY(account_decode(address->account, own, out.account, err));
     TRY(table_name_check(codec_str(address->table), err));
-    TRY(codec_key_decode(address->key, field, key, err));
-    *table = codec_str(address->table);
+    TRY(codec_key_decode(address->key, field, out.key, err));
+    *out.table = codec_str(address->table);
     return STATUS_OK;
+}
+
+static struct place first_place(struct step *step)
+{
+    return (struct place){ &step->account, &step->table, &step->key };
+}
+
+static struct place second_place(struct step *step)
+{
+    return (struct place){ &step->to_account, &step->to_table, &step->to_key };
 }
 
 static enum status move_decode(
     const Tavola__V1__MoveStep *move, struct str account, struct step *out, struct error *err)
 {
     out->kind = STEP_MOVE;
-    TRY(address_decode(move->source, "steps.move.source", account, &out->table, &out->key, err));
-    return address_decode(
-        move->destination, "steps.move.destination", account, &out->to_table, &out->to_key, err);
+    TRY(address_decode(move->source, "steps.move.source", account, first_place(out), err));
+    return address_decode(move->destination, "steps.move.destination", account, second_place(out), err);
+}
+
+enum status codec_address_digest(const Tavola__V1__EntityAddress *address, const char *field, struct str own,
+    int64_t *out, struct error *err)
+{
+    struct step named = { 0 };
+
+    TRY(address_decode(address, field, own, first_place(&named), err));
+    *out = transaction_key_digest(own, named.account, named.table, &named.key);
+    return STATUS_OK;
 }
 
 static enum status step_decode(const Tavola__V1__Step *message, struct str account, struct arena *arena,
@@ -59,7 +87,7 @@ static enum status step_decode(const Tavola__V1__Step *message, struct str accou
     case TAVOLA__V1__STEP__ACTION_DELETE_IF_EXISTS:
         out->kind = STEP_DELETE_IF_EXISTS;
         return address_decode(
-            message->delete_if_exists, "steps.delete_if_exists", account, &out->table, &out->key, err);
+            message->delete_if_exists, "steps.delete_if_exists", account, first_place(out), err);
     case TAVOLA__V1__STEP__ACTION_MOVE:
         return move_decode(message->move, account, out, err);
     case TAVOLA__V1__STEP__ACTION__NOT_SET:
@@ -108,11 +136,12 @@ enum status codec_transaction_id_check(struct str id, struct error *err)
 }
 
 static Tavola__V1__EntityAddress *address_message(
-    struct str table, const struct entity_key *key, struct arena *arena)
+    struct str account, struct str table, const struct entity_key *key, struct arena *arena)
 {
     Tavola__V1__EntityAddress *out = ARENA_NEW(arena, Tavola__V1__EntityAddress);
 
     tavola__v1__entity_address__init(out);
+    out->account = codec_bytes(account);
     out->table = codec_bytes(table);
     out->key = codec_key_message(key, arena);
     return out;
@@ -127,6 +156,7 @@ static Tavola__V1__PutStep *put_message(
     if (detail == TRANSACTION_WITHOUT_PROPERTIES)
         properties.bytes = STR_EMPTY;
     tavola__v1__put_step__init(out);
+    out->account = codec_bytes(step->account);
     out->table = codec_bytes(step->table);
     out->entity = codec_entity_message(&step->key, properties, arena);
     return out;
@@ -137,8 +167,8 @@ static Tavola__V1__MoveStep *move_message(const struct step *step, struct arena 
     Tavola__V1__MoveStep *out = ARENA_NEW(arena, Tavola__V1__MoveStep);
 
     tavola__v1__move_step__init(out);
-    out->source = address_message(step->table, &step->key, arena);
-    out->destination = address_message(step->to_table, &step->to_key, arena);
+    out->source = address_message(step->account, step->table, &step->key, arena);
+    out->destination = address_message(step->to_account, step->to_table, &step->to_key, arena);
     return out;
 }
 
@@ -178,7 +208,7 @@ static Tavola__V1__Step *step_message(
         break;
     case STEP_DELETE_IF_EXISTS:
         out->action_case = TAVOLA__V1__STEP__ACTION_DELETE_IF_EXISTS;
-        out->delete_if_exists = address_message(step->table, &step->key, arena);
+        out->delete_if_exists = address_message(step->account, step->table, &step->key, arena);
         break;
     case STEP_MOVE:
         out->action_case = TAVOLA__V1__STEP__ACTION_MOVE;

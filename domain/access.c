@@ -44,6 +44,7 @@ static const enum scope scopes[] = {
     [OPERATION_TRANSACTION_GET] = SCOPE_ACCOUNT,
     [OPERATION_TRANSACTION_LIST] = SCOPE_ACCOUNT,
     [OPERATION_TRANSACTION_WAIT] = SCOPE_ACCOUNT,
+    [OPERATION_TRANSACTION_CANCEL] = SCOPE_ACCOUNT,
 };
 
 _Static_assert(sizeof(scopes) / sizeof(scopes[0]) == OPERATION_KIND_COUNT, "a scope per kind of operation");
@@ -226,6 +227,27 @@ static enum status check_steps(const struct access *access, struct operation *op
     return STATUS_OK;
 }
 
+static bool is_elsewhere(const struct access *access, struct str account)
+{
+    return account.len > 0 && !str_equal(account, access->account);
+}
+
+/* Steps may reach into other accounts if their submitter administers the service. */
+static enum status check_accounts(
+    const struct access *access, const struct operation *operation, struct error *err)
+{
+    const struct transaction *transaction = &operation->in.transaction.transaction;
+
+    for (size_t i = 0; i < transaction->step_count && !access->administrator; i++)
+        if (is_elsewhere(access, transaction->steps[i].account) ||
+            is_elsewhere(access, transaction->steps[i].to_account)) {
+            refuse("a step names another account", err);
+            error_add_meta_int(err, "operation_index", (int64_t)i);
+            return STATUS_DENIED;
+        }
+    return STATUS_OK;
+}
+
 static enum status check_signature(const struct access *access, const struct catalogue *catalogue,
     struct operation *operation, struct error *err)
 {
@@ -252,6 +274,10 @@ enum status access_check(const struct access *access, const struct catalogue *ca
     enum scope scope = scopes[operation->kind];
 
     assert(str_equal(operation->account, access->account) && "an operation runs as its caller");
+    if (scope == SCOPE_STEPS)
+        TRY(check_accounts(access, operation, err));
+    if (operation->wait_for_transaction.len > 0 && !access->whole_account)
+        TRY(need(access, PERMISSION_TRANSACT, err));
     if (!access->whole_account)
         return check_signature(access, catalogue, operation, err);
     if (scope == SCOPE_ADMINISTRATOR && !access->administrator)

@@ -29,6 +29,7 @@ enum {
     LIMIT_COUNT_EXAMINED = 100000,                /* rows looked at where the database counts them by itself */
     LIMIT_BATCH_GET_KEYS = 1000,
     LIMIT_TRANSACTION_STEPS = 100,
+    LIMIT_TRANSACTION_ATTEMPTS = 1000, /* of a timeline: further ones take the place of old failures */
     LIMIT_TRANSACTION_RETENTION_S =
         7 * 24 * 60 * 60,             /* after its end; no older id is taken: it could run twice */
     LIMIT_TRANSACTION_ID_BYTES = 128, /* printable ASCII */

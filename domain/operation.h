@@ -225,9 +225,13 @@ struct outcome_index {
 /* ---- transactions ---- */
 
 struct operation_transaction {
-    struct transaction transaction; /* submit: id and steps; get, wait: id */
+    struct transaction transaction; /* submit: id and steps; get, wait, cancel: id */
+    int64_t seen;                   /* wait: also until its revision is another one; below 0: for its end only */
     int32_t limit;                  /* list */
     struct str after;
+    enum transaction_state only; /* list: 0: any state */
+    bool by_key;                 /* list: those that name the key of this digest */
+    int64_t key_digest;          /* see transaction_key_digest */
 };
 
 struct outcome_transaction {
@@ -260,6 +264,7 @@ enum operation_kind {
     OPERATION_TRANSACTION_GET,
     OPERATION_TRANSACTION_LIST,
     OPERATION_TRANSACTION_WAIT,
+    OPERATION_TRANSACTION_CANCEL,
     OPERATION_KIND_COUNT
 };
 
@@ -270,6 +275,7 @@ struct operation {
     struct arena *arena;
     const struct key_range
         *within;         /* reads and pages: no other entity is there for this caller; NULL: all are */
+    struct str wait_for_transaction; /* reads: not before it has ended; empty: at once */
     int64_t deadline_us; /* clock_monotonic_us; INT64_MAX: none */
     atomic_bool cancelled;
 

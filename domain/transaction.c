@@ -6,9 +6,11 @@
  */
 #include "domain/transaction.h"
 
+#include <stdlib.h>
 #include <strings.h>
 
 #include "base/wire.h"
+#include "domain/digest.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/ticks.h"
@@ -28,6 +30,8 @@ enum step_field {
     STEP_ETAG_TABLE,
     STEP_ETAG_VERSION,
     STEP_CONDITION_TEXT, /* written if there is one */
+    STEP_ACCOUNT,        /* these two as well */
+    STEP_TO_ACCOUNT,
 };
 
 enum attempt_field {
@@ -130,6 +134,10 @@ static void write_step(struct buf *out, const void *item)
     wire_write_scalar(out, STEP_ETAG_VERSION, wire_zigzag(step->condition.etag.version));
     if (step->condition.text.len > 0)
         wire_write_bytes(out, STEP_CONDITION_TEXT, step->condition.text);
+    if (step->account.len > 0)
+        wire_write_bytes(out, STEP_ACCOUNT, step->account);
+    if (step->to_account.len > 0)
+        wire_write_bytes(out, STEP_TO_ACCOUNT, step->to_account);
 }
 
 static bool read_text(const struct wire_field *field, struct str *out)
@@ -188,6 +196,10 @@ static bool read_step_field(void *item, const struct wire_field *field)
         return read_int64(field, &step->condition.etag.version);
     case STEP_CONDITION_TEXT:
         return read_text(field, &step->condition.text);
+    case STEP_ACCOUNT:
+        return read_text(field, &step->account);
+    case STEP_TO_ACCOUNT:
+        return read_text(field, &step->to_account);
     }
     return false;
 }
@@ -270,6 +282,90 @@ bool transaction_decode_timeline(struct str bytes, struct arena *arena, struct a
     return true;
 }
 
+static int32_t next_number(const struct transaction *transaction, int32_t step)
+{
+    int32_t last = 0;
+
+    for (size_t i = 0; i < transaction->attempt_count; i++)
+        if (transaction->timeline[i].step == step && transaction->timeline[i].number > last)
+            last = transaction->timeline[i].number;
+    return last + 1;
+}
+
+/* The attempt that is missed least: the oldest that failed, or the oldest of all. */
+static size_t least_wanted(const struct transaction *transaction)
+{
+    for (size_t i = 0; i < transaction->attempt_count; i++)
+        if (transaction->timeline[i].status != STATUS_OK)
+            return i;
+    return 0;
+}
+
+void transaction_note_attempt(
+    struct transaction *transaction, const struct attempt *attempt, struct arena *arena)
+{
+    size_t count = transaction->attempt_count, dropped = count;
+    struct attempt *timeline = ARENA_ARRAY(arena, struct attempt, count + 1);
+    int32_t number = next_number(transaction, attempt->step);
+    size_t kept = 0;
+
+    if (count >= LIMIT_TRANSACTION_ATTEMPTS)
+        dropped = least_wanted(transaction);
+    for (size_t i = 0; i < count; i++)
+        if (i != dropped)
+            timeline[kept++] = transaction->timeline[i];
+    timeline[kept] = *attempt;
+    timeline[kept++].number = number;
+    transaction->timeline = timeline;
+    transaction->attempt_count = kept;
+}
+
+/* ---- what is touched ---- */
+
+int64_t transaction_key_digest(
+    struct str owner, struct str account, struct str table, const struct entity_key *key)
+{
+    char folded[LIMIT_TABLE_NAME_MAX];
+    size_t len = table.len < sizeof(folded) ? table.len : sizeof(folded);
+    uint64_t digest = digest_of(0, account.len > 0 ? account : owner);
+
+    for (size_t i = 0; i < len; i++)
+        folded[i] =
+            table.data[i] >= 'A' && table.data[i] <= 'Z' ? (char)(table.data[i] | 0x20) : table.data[i];
+    digest = digest_of(digest, str_of_bytes(folded, len));
+    return (int64_t)digest_of(digest_of(digest, key->partition), key->row);
+}
+
+static int by_digest(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+size_t transaction_touched(const struct transaction *transaction, struct arena *arena, int64_t **out)
+{
+    int64_t *digests = ARENA_ARRAY(arena, int64_t, 2 * transaction->step_count);
+    size_t count = 0, kept = 0;
+
+    for (size_t i = 0; i < transaction->step_count; i++) {
+        const struct step *step = &transaction->steps[i];
+
+        digests[count++] =
+            transaction_key_digest(transaction->account, step->account, step->table, &step->key);
+        if (step->kind == STEP_MOVE)
+            digests[count++] =
+                transaction_key_digest(transaction->account, step->to_account, step->to_table, &step->to_key);
+    }
+    if (count > 1)
+        qsort(digests, count, sizeof(digests[0]), by_digest);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || digests[i] != digests[i - 1])
+            digests[kept++] = digests[i];
+    *out = digests;
+    return kept;
+}
+
 /* ---- checks ---- */
 
 static enum status check_id(struct str id, struct error *err)
@@ -299,7 +395,7 @@ static enum status check_step(const struct step *step, size_t number, struct err
     if (step->kind < STEP_INSERT_OR_REPLACE || step->kind > STEP_MOVE)
         problem = "has no action; allowed are insert_or_replace, insert_or_merge, delete_if_exists and move";
     else if (step->kind == STEP_MOVE && same_table(step->table, step->to_table) &&
-             entity_key_compare(&step->key, &step->to_key) == 0)
+             str_equal(step->account, step->to_account) && entity_key_compare(&step->key, &step->to_key) == 0)
         problem = "moves an entity onto itself: source and destination must differ";
     if (!problem)
         return STATUS_OK;

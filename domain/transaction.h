@@ -44,6 +44,8 @@ struct step {
     struct str to_table;             /* moves */
     struct entity_key to_key;
     struct condition condition; /* on the entity, for a move on its source */
+    struct str account;         /* of the entity, for a move of its source; empty: the transaction's */
+    struct str to_account;      /* moves */
 };
 
 /* One attempt of one step, as the timeline shows it. */
@@ -68,6 +70,7 @@ struct transaction {
     struct attempt *timeline;
     size_t attempt_count;
     int64_t submitted; /* ticks */
+    int64_t revision;  /* grows with every change */
 };
 
 /* Steps and timeline as stored bytes: equal steps have equal bytes (this is how a repeat is recognised). */
@@ -75,6 +78,21 @@ struct str transaction_encode_steps(const struct step *steps, size_t count, stru
 bool transaction_decode_steps(struct str bytes, struct arena *arena, struct step **out, size_t *count);
 struct str transaction_encode_timeline(const struct attempt *attempts, size_t count, struct arena *arena);
 bool transaction_decode_timeline(struct str bytes, struct arena *arena, struct attempt **out, size_t *count);
+
+/*
+ * Add an attempt to the timeline, in the arena; it gets its number. Of more than LIMIT_TRANSACTION_ATTEMPTS the
+ * oldest failed ones go, so that the history of a step that is redriven over and over stays bounded.
+ */
+void transaction_note_attempt(
+    struct transaction *transaction, const struct attempt *attempt, struct arena *arena);
+
+/*
+ * Digests of the keys the steps name, each once, ascending; and that of one key. account empty: the owner's.
+ * Tables are meant by name, as in steps. Two keys can have one digest: they can be made to.
+ */
+size_t transaction_touched(const struct transaction *transaction, struct arena *arena, int64_t **out);
+int64_t transaction_key_digest(
+    struct str owner, struct str account, struct str table, const struct entity_key *key);
 
 /* 1..128 printable ASCII characters; 1..100 steps, no address twice in one step. INVALID_INPUT. */
 MUST_USE enum status transaction_check(const struct transaction *transaction, struct error *err);

@@ -12,6 +12,7 @@ enum status query_decode(struct call_ctx *ctx, const Tavola__V1__Query *query,
 
     TRY(codec_query_decode(query, ctx->arena, operation, err));
     TRY(codec_selection_decode(options, ctx->arena, &out->selection, err));
+    TRY(codec_wait_decode(options, &operation->wait_for_transaction, err));
     out->purpose = purpose;
     out->identity = codec_query_identity(query, &out->selection, ctx->arena);
     TRY(paging_read(ctx, token, purpose, out->identity, &position, &page->has_after, err));

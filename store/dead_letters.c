@@ -5,12 +5,15 @@
  * row - so a failure is never counted, nor a key buried, beside a success: what has nothing open any more has
  * nothing to be counted.
  */
+#include "base/clock.h"
+#include "base/failpoint.h"
 #include "store/source_keys.h"
 #include "store/sql.h"
 #include "store/transaction_store.h"
 #include "store/worker_store_internal.h"
 
 struct failing {
+    const struct worker_store *store;
     const struct intent *intent;
     const struct error *cause; /* NULL: to be buried */
     int64_t delay_ms;
@@ -19,6 +22,7 @@ struct failing {
     /* Of an attempt. */
     struct source_keys keys;
     struct open_intents open;
+    struct transaction transaction;
 };
 
 static bool is_transaction(const struct failing *failing)
@@ -58,7 +62,10 @@ static enum status hold_transaction(
     TRY(pg_next(&session->pg, &row, err));
     TRY(pg_end(&session->pg, err));
     *is_open = PQntuples(row) > 0 && !transaction_is_final((enum transaction_state)pg_int2(row, 0, 1));
-    return STATUS_OK;
+    if (!*is_open)
+        return STATUS_OK;
+    return transaction_row_read(
+        row, 0, failing->intent->key.partition, &session->arena, &failing->transaction, err);
 }
 
 static enum status hold_source_key(
@@ -113,12 +120,35 @@ static struct str describe(const struct error *cause, struct arena *arena)
         cause->sqlstate[0] ? " " : "", cause->sqlstate, cause->message);
 }
 
+/* The timeline shows every attempt, in the commit that counts it. */
+static enum status send_attempt(
+    struct session *session, struct failing *failing, int *statements, struct error *err)
+{
+    const struct error *cause = failing->cause;
+    struct attempt attempt = {
+        .step = failing->transaction.steps_done,
+        .worker = failing->store->worker,
+        .started = failing->store->step_began,
+        .ended = clock_ticks(),
+        .status = cause->status,
+        .reason = str_of(cause->reason ? cause->reason : status_name(cause->status)),
+        .message = str_of(cause->message),
+    };
+
+    if (attempt.started == 0)
+        attempt.started = attempt.ended;
+    transaction_note_attempt(&failing->transaction, &attempt, &session->arena);
+    (*statements)++;
+    return transaction_send_update(session, &failing->transaction, 0, err);
+}
+
 static enum status count_failure(struct session *session, void *context, struct error *err)
 {
     struct failing *failing = context;
     struct pg_params params;
     PG_RESULT counted = NULL;
     bool is_open = false;
+    int statements = 0;
 
     failing->failures = 0;
     TRY(hold(session, failing, &is_open, err));
@@ -129,7 +159,10 @@ static enum status count_failure(struct session *session, void *context, struct 
     letter_params(failing, &session->arena, &params);
     pg_add_bytes(&params, describe(failing->cause, &session->arena));
     TRY(pg_query(&session->pg, &sql_letter_count, &params, &counted, err));
-    TRY(commit(session, failing, 0, err));
+    if (is_transaction(failing))
+        TRY(send_attempt(session, failing, &statements, err));
+    FAILPOINT_TRY("letter.before_count", err);
+    TRY(commit(session, failing, statements, err));
     failing->failures = pg_int4(counted, 0, 0);
     return STATUS_OK;
 }
@@ -137,9 +170,10 @@ static enum status count_failure(struct session *session, void *context, struct 
 enum status worker_count_failure(struct worker_store *store, const struct intent *intent,
     const struct error *cause, int32_t *failures, struct error *err)
 {
-    struct failing failing = { .intent = intent, .cause = cause };
+    struct failing failing = { .store = store, .intent = intent, .cause = cause };
 
     TRY(worker_attempt(store, count_failure, &failing, err));
+    store->step_began = 0;
     *failures = failing.failures;
     return STATUS_OK;
 }
@@ -203,6 +237,7 @@ static enum status bury(struct session *session, void *context, struct error *er
         TRY(source_keys_send_intent_delete(session, &failing->open, err));
         statements++;
     }
+    FAILPOINT_TRY("letter.before_bury", err);
     return commit(session, failing, statements, err);
 }
 

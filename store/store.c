@@ -5,13 +5,13 @@
  *   write   writes, many as one transaction
  *   page    pages, look-ups, lists, views: one by one, on connections of their own
  *   change  changes of the catalogue: they may wait for the write fence
- *   wait    state, not a thread: see waiters.h; the monitor looks after it
+ *   wait    state, not a thread: see waiters.h; the monitor looks after it. Reads that name a transaction wait
+ *           there first
  */
 #include "store/store.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "domain/reason.h"
@@ -30,8 +30,8 @@
 enum lane_kind { LANE_READ, LANE_WRITE, LANE_PAGE, LANE_CHANGE, LANE_COUNT, LANE_WAIT };
 
 enum {
-    TICK_MS = 50,    /* of the monitor */
-    PING_TICKS = 10, /* between two looks at the database */
+    TICK_MS = 50,  /* between two looks at everything that waits */
+    LOOK_MS = 500, /* between two looks at the database */
     TOKEN_KEY_BYTES = 32,
 };
 
@@ -60,6 +60,7 @@ static const struct route {
     [OPERATION_TRANSACTION_GET] = { LANE_PAGE, transaction_get_run },
     [OPERATION_TRANSACTION_LIST] = { LANE_PAGE, transaction_list_run },
     [OPERATION_TRANSACTION_WAIT] = { LANE_WAIT, NULL },
+    [OPERATION_TRANSACTION_CANCEL] = { LANE_PAGE, transaction_cancel_run },
 };
 
 _Static_assert((int)LANE_COUNT == (int)STORE_LANES, "statistics of every lane");
@@ -124,8 +125,9 @@ static void submit(
 
     if (atomic_load(&store->stopping))
         refuse(operation, REASON_SERVER_DRAINING, "the server is stopping");
-    else if (lane == LANE_WAIT ? !waiters_add(&store->waiters, operation)
-                               : !add(store->lanes[lane], operation))
+    else if (lane == LANE_WAIT || operation->wait_for_transaction.len > 0
+                 ? !waiters_add(&store->waiters, operation)
+                 : !add(store->lanes[lane], operation))
         refuse(operation, REASON_SERVER_BUSY, "too many operations are waiting");
 }
 
@@ -182,14 +184,17 @@ static void watch_database(struct store *store)
         store->options.availability_changed(store->options.context, available, err.message);
 }
 
-static void release_waiters(struct store *store, bool all)
+static void release_waiters(struct store *store, enum waiters_which which)
 {
-    struct operation *ready = waiters_take(&store->waiters, &store->session, all);
+    struct operation *ready = waiters_take(&store->waiters, &store->session, which);
 
     while (ready) {
         struct operation *next = ready->next;
 
-        store_submit(store, ready);
+        if (ready->error)
+            ready->done(ready);
+        else
+            store_submit(store, ready);
         ready = next;
     }
 }
@@ -198,16 +203,23 @@ static void *monitor(void *argument)
 {
     struct store *store = argument;
 
-    for (int tick = 0; !atomic_load(&store->stopping); tick++) {
-        const struct timespec pause = { .tv_nsec = TICK_MS * 1000000 };
-        int64_t waiting, refused;
+    int64_t next_look_us = 0, next_tick_us = 0;
 
-        if (tick % PING_TICKS == 0)
+    while (!atomic_load(&store->stopping)) {
+        int64_t now_us = clock_monotonic_us();
+        bool tick = now_us >= next_tick_us;
+
+        if (now_us >= next_look_us) {
             watch_database(store);
-        waiters_count(&store->waiters, &waiting, &refused);
-        if (waiting > 0)
-            release_waiters(store, atomic_load(&store->draining));
-        nanosleep(&pause, NULL);
+            next_look_us = now_us + LOOK_MS * 1000;
+        }
+        if (atomic_load(&store->draining))
+            release_waiters(store, WAITERS_ALL);
+        else
+            release_waiters(store, tick ? WAITERS_DECIDED : WAITERS_NEW_AND_DECIDED);
+        if (tick)
+            next_tick_us = now_us + TICK_MS * 1000;
+        waiters_pause(&store->waiters, TICK_MS);
     }
     return NULL;
 }
@@ -276,10 +288,11 @@ void store_close(struct store *store)
         return;
     atomic_store(&store->stopping, true);
     pthread_join(store->monitor, NULL);
-    release_waiters(store, true);
+    release_waiters(store, WAITERS_ALL);
     for (int i = 0; i < LANE_COUNT; i++)
         lane_stop(store->lanes[i]);
     session_cleanup(&store->session);
+    waiters_cleanup(&store->waiters);
     pthread_mutex_destroy(&store->mutex);
     free(store);
 }

@@ -4,8 +4,8 @@
  * store_submit never blocks and may be called from any thread. Operations wait in lanes - point reads,
  * writes, pages, catalogue changes - each served by threads with connections of their own, so slow work
  * never holds up point operations. What arrived while the previous round trip was under way forms the
- * next batch. Operations that wait for something (OPERATION_RUN_WAIT, OPERATION_TRANSACTION_WAIT) are
- * state, not threads.
+ * next batch. Operations that wait for something (OPERATION_RUN_WAIT, OPERATION_TRANSACTION_WAIT, reads with
+ * wait_for_transaction) are state, not threads.
  *
  * Overload: a lane that is full refuses with STATUS_LIMIT / SERVER_BUSY at once. No database: operations
  * are refused with STATUS_UNAVAILABLE / STORE_UNAVAILABLE after a short wait; nothing happened. A commit

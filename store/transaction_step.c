@@ -79,21 +79,20 @@ static enum status send_about(
 
 /* ---- the plan ---- */
 
-static void prepare_write(
-    struct stepping *stepping, int i, struct str table, struct write write, struct arena *arena)
+static void prepare_write(struct stepping *stepping, int i, struct str account, struct str table,
+    struct write write, struct arena *arena)
 {
     stepping->writes[i] = write;
     stepping->operations[i] = (struct operation){
         .kind = OPERATION_WRITE,
-        .account = stepping->transaction.account,
+        .account = account.len > 0 ? account : stepping->transaction.account,
         .table = table,
         .arena = arena,
         .in.write = { .writes = &stepping->writes[i], .count = 1, .atomic = true },
     };
 }
 
-static void prepare(
-    struct stepping *stepping, int32_t attempts_before, struct str worker, struct arena *arena)
+static void prepare(struct stepping *stepping, struct str worker, struct arena *arena)
 {
     static const enum write_kind kinds[] = {
         [STEP_INSERT_OR_REPLACE] = WRITE_INSERT_OR_REPLACE,
@@ -105,15 +104,13 @@ static void prepare(
 
     stepping->attempt = (struct attempt){
         .step = stepping->transaction.steps_done,
-        .number = attempts_before + 1,
         .worker = worker,
-        .started = clock_ticks(),
     };
-    prepare_write(stepping, 0, step->table,
+    prepare_write(stepping, 0, step->account, step->table,
         (struct write){ kinds[step->kind], step->key, step->properties, step->condition }, arena);
     if (step->kind != STEP_MOVE)
         return;
-    prepare_write(stepping, 1, step->to_table,
+    prepare_write(stepping, 1, step->to_account, step->to_table,
         (struct write){ .kind = WRITE_INSERT_OR_REPLACE, .key = step->to_key }, arena);
     stepping->operations[0].next = &stepping->operations[1];
 }
@@ -212,35 +209,15 @@ static enum status decide(struct session *session, struct stepping *stepping, st
 static void advance(struct stepping *stepping, struct arena *arena)
 {
     struct transaction *transaction = &stepping->transaction;
-    struct attempt *timeline = ARENA_ARRAY(arena, struct attempt, transaction->attempt_count + 1);
 
     stepping->attempt.ended = clock_ticks();
-    for (size_t i = 0; i < transaction->attempt_count; i++)
-        timeline[i] = transaction->timeline[i];
-    timeline[transaction->attempt_count++] = stepping->attempt;
-    transaction->timeline = timeline;
+    transaction_note_attempt(transaction, &stepping->attempt, arena);
     if (stepping->attempt.status != STATUS_OK)
         transaction->state = TRANSACTION_FAILED;
     else if ((size_t)++transaction->steps_done == transaction->step_count)
         transaction->state = TRANSACTION_DONE;
     else
         transaction->state = TRANSACTION_RUNNING;
-}
-
-static enum status send_transaction(
-    struct session *session, const struct stepping *stepping, struct error *err)
-{
-    const struct transaction *transaction = &stepping->transaction;
-    struct pg_params params;
-
-    pg_params_init(&params, &session->arena);
-    transaction_add_key(&params, transaction->account, transaction->id);
-    pg_add_int2(&params, (int16_t)transaction->state);
-    pg_add_int4(&params, transaction->steps_done);
-    pg_add_bytes(&params,
-        transaction_encode_timeline(transaction->timeline, transaction->attempt_count, &session->arena));
-    pg_add_int8(&params, transaction_is_final(transaction->state) ? stepping->attempt.ended : 0);
-    return pg_send(&session->pg, &sql_transaction_update, &params, err);
 }
 
 static enum status commit_step(
@@ -255,7 +232,8 @@ static enum status commit_step(
     work->finished = transaction_is_final(stepping->transaction.state);
     TRY(write_batch_send_changes(
         session, &stepping->set, stepping->now_us, intents, &intent_count, &statements, err));
-    TRY(send_transaction(session, stepping, err));
+    TRY(transaction_send_update(
+        session, &stepping->transaction, work->finished ? stepping->attempt.ended : 0, err));
     TRY(send_about(session, &sql_transaction_letter_delete, work->intent, err));
     if (work->finished) {
         TRY(send_about(session, &sql_transaction_intent_delete, work->intent, err));
@@ -280,15 +258,6 @@ static enum status drop_intent(struct session *session, struct step_work *work, 
     return session_take_commit(session, 1, err);
 }
 
-static int32_t count_attempts(const struct transaction *transaction)
-{
-    int32_t count = 0;
-
-    for (size_t i = 0; i < transaction->attempt_count; i++)
-        count += transaction->timeline[i].step == transaction->steps_done;
-    return count;
-}
-
 static enum status take_step(struct session *session, void *context, struct error *err)
 {
     struct step_work *work = context;
@@ -303,7 +272,8 @@ static enum status take_step(struct session *session, void *context, struct erro
         return error_set(err, STATUS_INTERNAL, "transaction %.*s has %d of %zu steps done and has not ended",
             STR_ARG(transaction->id), transaction->steps_done, transaction->step_count);
     stepping.step = &transaction->steps[transaction->steps_done];
-    prepare(&stepping, count_attempts(transaction), work->store->worker, &session->arena);
+    prepare(&stepping, work->store->worker, &session->arena);
+    stepping.attempt.started = work->store->step_began;
     TRY(decide(session, &stepping, err));
     return commit_step(session, &stepping, work, err);
 }
@@ -313,7 +283,9 @@ enum status worker_transaction_step(
 {
     struct step_work work = { .store = store, .intent = intent };
 
+    store->step_began = clock_ticks();
     TRY(worker_attempt(store, take_step, &work, err));
+    store->step_began = 0;
     *finished = work.finished;
     return STATUS_OK;
 }

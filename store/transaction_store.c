@@ -5,6 +5,7 @@
 #include "store/transaction_store.h"
 
 #include "base/clock.h"
+#include "base/failpoint.h"
 #include "domain/reason.h"
 #include "store/failure.h"
 #include "store/sql.h"
@@ -32,6 +33,7 @@ enum status transaction_row_read(const PGresult *result, int row, struct str acc
         .state = (enum transaction_state)pg_int2(result, row, 1),
         .steps_done = pg_int4(result, row, 3),
         .submitted = pg_int8(result, row, 5),
+        .revision = pg_int8(result, row, 6),
     };
     struct str steps = arena_copy(arena, pg_bytes(result, row, 2));
     struct str timeline = arena_copy(arena, pg_bytes(result, row, 4));
@@ -43,12 +45,51 @@ enum status transaction_row_read(const PGresult *result, int row, struct str acc
     return STATUS_OK;
 }
 
+enum status transaction_send_update(
+    struct session *session, const struct transaction *transaction, int64_t finished, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    transaction_add_key(&params, transaction->account, transaction->id);
+    pg_add_int2(&params, (int16_t)transaction->state);
+    pg_add_int4(&params, transaction->steps_done);
+    pg_add_bytes(&params,
+        transaction_encode_timeline(transaction->timeline, transaction->attempt_count, &session->arena));
+    pg_add_int8(&params, finished);
+    return pg_send(&session->pg, &sql_transaction_update, &params, err);
+}
+
+enum status transaction_send_end(struct session *session, const struct embedded *sql,
+    const struct transaction *transaction, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int2(&params, transaction_bucket(transaction->id));
+    pg_add_bytes(&params, transaction->account);
+    pg_add_bytes(&params, transaction->id);
+    return pg_send(&session->pg, sql, &params, err);
+}
+
 /* ---- submit ---- */
 
 struct submission {
     const struct write_observer *observer;
     struct str steps;
 };
+
+static void add_touched(struct pg_params *params, const struct transaction *transaction, struct arena *arena)
+{
+    struct pg_array digests;
+    int64_t *touched;
+    size_t count = transaction_touched(transaction, arena, &touched);
+
+    pg_array_init(&digests, arena, PG_INT8);
+    for (size_t i = 0; i < count; i++)
+        pg_array_int8(&digests, touched[i]);
+    pg_add_array(params, &digests);
+}
 
 static enum status send_submission(struct session *session, const struct operation *operation,
     const struct submission *submission, struct error *err)
@@ -64,6 +105,7 @@ static enum status send_submission(struct session *session, const struct operati
     pg_add_bytes(&params, submission->steps);
     pg_add_bytes(&params, transaction_encode_timeline(NULL, 0, &session->arena));
     pg_add_int8(&params, session->now_ticks);
+    add_touched(&params, transaction, &session->arena);
     TRY(pg_send(&session->pg, &sql_transaction_insert, &params, err));
 
     pg_params_init(&params, &session->arena);
@@ -140,7 +182,7 @@ void transaction_submit_run(
     run_until_decided_with(session, operation, submit, &submission, MOST_ATTEMPTS);
 }
 
-/* ---- get, list ---- */
+/* ---- get ---- */
 
 static enum status get(struct session *session, struct operation *operation, struct error *err)
 {
@@ -164,6 +206,78 @@ void transaction_get_run(struct session *session, struct operation *operation)
     run_until_decided(session, operation, get, MOST_ATTEMPTS);
 }
 
+/* ---- cancel ---- */
+
+static enum status lock_to_cancel(
+    struct session *session, const struct operation *operation, struct transaction *out, struct error *err)
+{
+    struct str id = operation->in.transaction.transaction.id;
+    struct pg_params params;
+    PG_RESULT row = NULL;
+    int64_t now_us = 0;
+
+    TRY(session_send_begin(session, err));
+    pg_params_init(&params, &session->arena);
+    transaction_add_key(&params, operation->account, id);
+    TRY(pg_send(&session->pg, &sql_transaction_lock, &params, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(session_take_begin(session, &now_us, err));
+    TRY(pg_next(&session->pg, &row, err));
+    TRY(pg_end(&session->pg, err));
+    if (PQntuples(row) == 0)
+        return error_reason(err, REASON_TRANSACTION_NOT_FOUND, "there is no transaction %.*s", STR_ARG(id));
+    return transaction_row_read(row, 0, operation->account, operation->arena, out, err);
+}
+
+static enum status commit_cancel(struct session *session, struct transaction *transaction, struct error *err)
+{
+    transaction->state = TRANSACTION_CANCELLED;
+    transaction->revision++;
+    TRY(transaction_send_update(session, transaction, clock_ticks(), err));
+    TRY(transaction_send_end(session, &sql_transaction_letter_delete, transaction, err));
+    TRY(transaction_send_end(session, &sql_transaction_intent_delete, transaction, err));
+    FAILPOINT_TRY("cancel.before_commit", err);
+    TRY(session_send_commit(session, err));
+    return session_take_commit(session, 3, err);
+}
+
+/* Worker and caller meet at the row's lock: whoever has it first decides (guard G14). */
+static enum status cancel(struct session *session, struct operation *operation, struct error *err)
+{
+    struct transaction *found = ARENA_NEW(operation->arena, struct transaction);
+
+    TRY(lock_to_cancel(session, operation, found, err));
+    if (found->state == TRANSACTION_CANCELLED)
+        pg_recover(&session->pg); /* rolls back: it is so already */
+    else if (found->state == TRANSACTION_PENDING)
+        TRY(commit_cancel(session, found, err));
+    else
+        return error_reason(err, REASON_TRANSACTION_STARTED,
+            "%d of %zu steps of transaction %.*s are done%s: only before the first one it can be cancelled",
+            found->steps_done, found->step_count, STR_ARG(found->id),
+            transaction_is_final(found->state) ? " and it has ended" : "");
+    operation->out.transaction = (struct outcome_transaction){ .transactions = found, .count = 1 };
+    return STATUS_OK;
+}
+
+void transaction_cancel_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, cancel, MOST_ATTEMPTS);
+}
+
+/* ---- list ---- */
+
+static const struct embedded *list_statement(const struct operation_transaction *in, struct pg_params *params)
+{
+    if (!in->by_key && in->only == 0)
+        return &sql_transaction_list;
+    pg_add_int2(params, (int16_t)in->only);
+    if (!in->by_key)
+        return &sql_transaction_list_state;
+    pg_add_int8(params, in->key_digest);
+    return &sql_transaction_list_key;
+}
+
 static enum status list(struct session *session, struct operation *operation, struct error *err)
 {
     const struct operation_transaction *in = &operation->in.transaction;
@@ -175,13 +289,19 @@ static enum status list(struct session *session, struct operation *operation, st
     pg_add_bytes(&params, operation->account);
     pg_add_bytes(&params, in->after);
     pg_add_int8(&params, (int64_t)in->limit + 1);
-    TRY(pg_query(&session->pg, &sql_transaction_list, &params, &rows, err));
+    TRY(pg_query(&session->pg, list_statement(in, &params), &params, &rows, err));
     out.more = PQntuples(rows) > in->limit;
     out.count = out.more ? (size_t)in->limit : (size_t)PQntuples(rows);
     out.transactions = ARENA_ARRAY(operation->arena, struct transaction, out.count);
     for (size_t i = 0; i < out.count; i++)
-        TRY(transaction_row_read(
-            rows, (int)i, operation->account, operation->arena, &out.transactions[i], err));
+        out.transactions[i] = (struct transaction){
+            .id = arena_copy(operation->arena, pg_bytes(rows, (int)i, 0)),
+            .account = operation->account,
+            .state = (enum transaction_state)pg_int2(rows, (int)i, 1),
+            .steps_done = pg_int4(rows, (int)i, 2),
+            .submitted = pg_int8(rows, (int)i, 3),
+            .revision = pg_int8(rows, (int)i, 4),
+        };
     if (out.more)
         out.position = out.transactions[out.count - 1].id;
     operation->out.transaction = out;

@@ -19,14 +19,29 @@ void transaction_submit_run(
 /* Outcome: out.transaction, one of them. TRANSACTION_NOT_FOUND. */
 void transaction_get_run(struct session *session, struct operation *operation);
 
+/*
+ * Outcome: out.transaction, as it is now. Only while no step has run; what is cancelled already stays so.
+ * TRANSACTION_NOT_FOUND, TRANSACTION_STARTED.
+ */
+void transaction_cancel_run(struct session *session, struct operation *operation);
+
+/* Without steps and timelines. */
 void transaction_list_run(struct session *session, struct operation *operation);
 
 /*
- * One row of transaction_get, transaction_lock or transaction_list; everything is copied into the arena.
+ * One row of transaction_get or transaction_lock; everything is copied into the arena.
  * STATUS_INTERNAL: the stored bytes cannot be read.
  */
 MUST_USE enum status transaction_row_read(const PGresult *result, int row, struct str account,
     struct arena *arena, struct transaction *out, struct error *err);
+
+/* State, steps done and timeline of a locked transaction; finished: ticks, 0 while it has not ended. */
+MUST_USE enum status transaction_send_update(
+    struct session *session, const struct transaction *transaction, int64_t finished, struct error *err);
+
+/* A statement with the parameters bucket, account, id: what goes when a transaction is done with. */
+MUST_USE enum status transaction_send_end(struct session *session, const struct embedded *sql,
+    const struct transaction *transaction, struct error *err);
 
 /* The columns that name a transaction, in this order: account, id, bucket. */
 void transaction_add_key(struct pg_params *params, struct str account, struct str id);

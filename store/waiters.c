@@ -3,64 +3,66 @@
  */
 #include "store/waiters.h"
 
+#include <time.h>
+
 #include "base/clock.h"
 #include "domain/entity_key.h"
+#include "domain/reason.h"
 #include "store/sql.h"
 
 /* Before the caller's deadline: the monitor's next look may be 50 ms away, and then come a read and the way. */
 enum { MARGIN_US = 100000 };
 
-/* What waits for what, and what it becomes. */
-static const struct waiting_kind {
-    enum operation_kind waits, becomes;
-    const struct embedded *open;
-} kinds[] = {
-    { OPERATION_RUN_WAIT, OPERATION_RUN_GET, &sql_run_open },
-    { OPERATION_TRANSACTION_WAIT, OPERATION_TRANSACTION_GET, &sql_transaction_open },
+enum answer {
+    ANSWER_OPEN, /* nobody could be asked: the same */
+    ANSWER_DECIDED,
+    ANSWER_UNKNOWN,
+    ANSWER_GIVEN_UP,
 };
+
+struct waiting {
+    struct operation *operation;
+    enum answer answer;
+};
+
+enum wait_kind { WAIT_RUN, WAIT_TRANSACTION, WAIT_KIND_COUNT };
 
 void waiters_init(struct waiters *waiters, int64_t most)
 {
+    pthread_condattr_t attributes;
+
     *waiters = (struct waiters){ .most = most };
     pthread_mutex_init(&waiters->mutex, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&waiters->arrived, &attributes);
+    pthread_condattr_destroy(&attributes);
 }
 
-/* With the mutex. */
-static void put(struct waiters *waiters, struct operation *operation)
+void waiters_cleanup(struct waiters *waiters)
 {
-    operation->next = waiters->first;
-    waiters->first = operation;
+    pthread_cond_destroy(&waiters->arrived);
+    pthread_mutex_destroy(&waiters->mutex);
 }
+
+/* ---- the lists ---- */
 
 bool waiters_add(struct waiters *waiters, struct operation *operation)
 {
-    bool has_room;
+    bool taken;
 
     pthread_mutex_lock(&waiters->mutex);
-    has_room = waiters->count < waiters->most;
-    if (has_room) {
-        put(waiters, operation);
+    taken = waiters->count < waiters->most;
+    if (taken) {
+        operation->next = waiters->fresh;
+        waiters->fresh = operation;
         waiters->count++;
+        pthread_cond_signal(&waiters->arrived);
     } else {
         waiters->refused++;
     }
     pthread_mutex_unlock(&waiters->mutex);
-    return has_room;
-}
-
-/* Once more, after a look: it has its place still. */
-static void wait_on(struct waiters *waiters, struct operation *operation)
-{
-    pthread_mutex_lock(&waiters->mutex);
-    put(waiters, operation);
-    pthread_mutex_unlock(&waiters->mutex);
-}
-
-static void leave(struct waiters *waiters, int64_t count)
-{
-    pthread_mutex_lock(&waiters->mutex);
-    waiters->count -= count;
-    pthread_mutex_unlock(&waiters->mutex);
+    return taken;
 }
 
 void waiters_count(struct waiters *waiters, int64_t *waiting, int64_t *refused)
@@ -71,28 +73,94 @@ void waiters_count(struct waiters *waiters, int64_t *waiting, int64_t *refused)
     pthread_mutex_unlock(&waiters->mutex);
 }
 
-static struct operation *take_all(struct waiters *waiters)
+void waiters_pause(struct waiters *waiters, int64_t ms)
 {
-    struct operation *list;
+    int64_t until_us = clock_monotonic_us() + ms * 1000;
+    struct timespec until = { .tv_sec = (time_t)(until_us / 1000000),
+        .tv_nsec = (long)(until_us % 1000000 * 1000) };
 
     pthread_mutex_lock(&waiters->mutex);
-    list = waiters->first;
-    waiters->first = NULL;
+    while (!waiters->fresh && pthread_cond_timedwait(&waiters->arrived, &waiters->mutex, &until) == 0)
+        continue;
+    pthread_mutex_unlock(&waiters->mutex);
+}
+
+/* What is to be asked for, as one list. */
+static struct operation *take_list(struct waiters *waiters, enum waiters_which which)
+{
+    struct operation *list, **tail = &list;
+
+    pthread_mutex_lock(&waiters->mutex);
+    list = waiters->fresh;
+    waiters->fresh = NULL;
+    while (*tail)
+        tail = &(*tail)->next;
+    if (which != WAITERS_NEW_AND_DECIDED) {
+        *tail = waiters->waiting;
+        waiters->waiting = NULL;
+    }
     pthread_mutex_unlock(&waiters->mutex);
     return list;
+}
+
+/* Back to those that wait; the rest is gone for good. */
+static void keep(struct waiters *waiters, struct operation *first, struct operation *last, int64_t gone)
+{
+    pthread_mutex_lock(&waiters->mutex);
+    if (first) {
+        last->next = waiters->waiting;
+        waiters->waiting = first;
+    }
+    waiters->count -= gone;
+    pthread_mutex_unlock(&waiters->mutex);
+}
+
+/* ---- asking ---- */
+
+static enum wait_kind kind_of(const struct operation *operation)
+{
+    return operation->kind == OPERATION_RUN_WAIT ? WAIT_RUN : WAIT_TRANSACTION;
 }
 
 static struct str id_of(const struct operation *operation)
 {
     if (operation->kind == OPERATION_RUN_WAIT)
         return operation->in.runs.operation_id;
-    return operation->in.transaction.transaction.id;
+    if (operation->kind == OPERATION_TRANSACTION_WAIT)
+        return operation->in.transaction.transaction.id;
+    return operation->wait_for_transaction;
 }
 
-/* Mark in `open` those of one kind that have not finished. Without an answer all count as open. */
-static void ask(struct session *session, const struct waiting_kind *kind, struct operation **waiting,
-    const size_t *positions, size_t count, bool *open)
+/* A transaction's state and revision, and what they mean to who waits for it. */
+static enum answer judge(const struct operation *operation, enum transaction_state state, int64_t revision)
 {
+    bool reads = operation->kind != OPERATION_TRANSACTION_WAIT;
+    int64_t seen = reads ? -1 : operation->in.transaction.seen;
+
+    if (!transaction_is_final(state))
+        return seen >= 0 && seen != revision ? ANSWER_DECIDED : ANSWER_OPEN;
+    return reads && state == TRANSACTION_DEAD ? ANSWER_GIVEN_UP : ANSWER_DECIDED;
+}
+
+static void take_answers(
+    enum wait_kind kind, const PGresult *result, struct waiting *const *asked, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        asked[i]->answer = kind == WAIT_RUN ? ANSWER_DECIDED : ANSWER_UNKNOWN;
+    for (int row = 0; row < PQntuples(result); row++) {
+        struct waiting *waiting = asked[pg_int8(result, row, 0) - 1];
+
+        waiting->answer = kind == WAIT_RUN
+                              ? ANSWER_OPEN
+                              : judge(waiting->operation, (enum transaction_state)pg_int2(result, row, 1),
+                                    pg_int8(result, row, 2));
+    }
+}
+
+/* Give those of one kind their answers. Without a database they keep theirs. */
+static void ask(struct session *session, enum wait_kind kind, struct waiting *const *asked, size_t count)
+{
+    const struct embedded *statement = kind == WAIT_RUN ? &sql_run_open : &sql_transaction_open;
     struct pg_array accounts, ids, buckets;
     struct pg_params params;
     PG_RESULT result = NULL;
@@ -102,39 +170,37 @@ static void ask(struct session *session, const struct waiting_kind *kind, struct
     pg_array_init(&ids, &session->arena, PG_TEXT);
     pg_array_init(&buckets, &session->arena, PG_INT2);
     for (size_t i = 0; i < count; i++) {
-        pg_array_bytes(&accounts, waiting[positions[i]]->account);
-        pg_array_bytes(&ids, id_of(waiting[positions[i]]));
-        pg_array_int2(&buckets, bucket_of(0, id_of(waiting[positions[i]])));
+        pg_array_bytes(&accounts, asked[i]->operation->account);
+        pg_array_bytes(&ids, id_of(asked[i]->operation));
+        pg_array_int2(&buckets, bucket_of(0, id_of(asked[i]->operation)));
     }
     pg_params_init(&params, &session->arena);
     pg_add_array(&params, &accounts);
     pg_add_array(&params, &ids);
     pg_add_array(&params, &buckets);
-    if (session_ensure(session, &err) != STATUS_OK ||
-        pg_query(&session->pg, kind->open, &params, &result, &err) != STATUS_OK) {
+    if (session_ensure(session, &err) == STATUS_OK &&
+        pg_query(&session->pg, statement, &params, &result, &err) == STATUS_OK)
+        take_answers(kind, result, asked, count);
+    else
         pg_recover(&session->pg);
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        open[positions[i]] = false;
-    for (int row = 0; row < PQntuples(result); row++)
-        open[positions[pg_int8(result, row, 0) - 1]] = true;
 }
 
-static void ask_all(struct session *session, struct operation **waiting, size_t count, bool *open)
+static void ask_all(struct session *session, struct waiting *all, size_t count)
 {
-    size_t *positions = ARENA_ARRAY(&session->arena, size_t, count);
+    struct waiting **asked = ARENA_ARRAY(&session->arena, struct waiting *, count);
 
-    for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+    for (enum wait_kind kind = WAIT_RUN; kind < WAIT_KIND_COUNT; kind++) {
         size_t of_kind = 0;
 
         for (size_t i = 0; i < count; i++)
-            if (waiting[i]->kind == kinds[k].waits)
-                positions[of_kind++] = i;
+            if (kind_of(all[i].operation) == kind)
+                asked[of_kind++] = &all[i];
         if (of_kind > 0)
-            ask(session, &kinds[k], waiting, positions, of_kind, open);
+            ask(session, kind, asked, of_kind);
     }
 }
+
+/* ---- deciding ---- */
 
 static bool must_answer(const struct operation *operation, int64_t now_us)
 {
@@ -142,45 +208,77 @@ static bool must_answer(const struct operation *operation, int64_t now_us)
            (operation->deadline_us != INT64_MAX && operation->deadline_us - now_us < MARGIN_US);
 }
 
-static void become(struct operation *operation)
+/* A read that was to see a transaction's end. */
+static void release_read(struct operation *operation, enum answer answer, enum waiters_which which)
 {
-    for (size_t k = 0; k < ARRAY_LEN(kinds); k++)
-        if (operation->kind == kinds[k].waits)
-            operation->kind = kinds[k].becomes;
+    struct str id = operation->wait_for_transaction;
+    struct error err = { 0 };
+
+    operation->wait_for_transaction = STR_EMPTY;
+    switch (answer) {
+    case ANSWER_DECIDED:
+        return;
+    case ANSWER_UNKNOWN:
+        error_reason(&err, REASON_TRANSACTION_NOT_FOUND, "there is no transaction %.*s", STR_ARG(id));
+        break;
+    case ANSWER_GIVEN_UP:
+        error_reason(&err, REASON_NOT_FRESH_ENOUGH,
+            "transaction %.*s was given up and waits for a person: GetTransaction tells how far it came",
+            STR_ARG(id));
+        break;
+    case ANSWER_OPEN:
+        if (which == WAITERS_ALL)
+            error_reason(&err, REASON_SERVER_DRAINING, "this server is stopping: ask another");
+        else
+            error_reason(&err, REASON_NOT_FRESH_ENOUGH,
+                "transaction %.*s has not ended within the time this call had", STR_ARG(id));
+        break;
+    }
+    operation_fail(operation, &err);
 }
 
-struct operation *waiters_take(struct waiters *waiters, struct session *session, bool all)
+static void release(struct operation *operation, enum answer answer, enum waiters_which which)
 {
-    struct operation *list = take_all(waiters), *taken = NULL;
+    if (operation->kind == OPERATION_RUN_WAIT)
+        operation->kind = OPERATION_RUN_GET;
+    else if (operation->kind == OPERATION_TRANSACTION_WAIT)
+        operation->kind = OPERATION_TRANSACTION_GET;
+    else
+        release_read(operation, answer, which);
+}
+
+struct operation *waiters_take(struct waiters *waiters, struct session *session, enum waiters_which which)
+{
+    struct operation *list = take_list(waiters, which), *taken = NULL, *kept = NULL, *last = NULL;
     int64_t now_us = clock_monotonic_us();
-    struct operation **waiting;
+    struct waiting *all;
     size_t count = 0;
-    int64_t left = 0;
-    bool *open;
+    int64_t gone = 0;
 
     for (struct operation *operation = list; operation; operation = operation->next)
         count++;
     if (count == 0)
         return NULL;
-    waiting = ARENA_ARRAY(&session->arena, struct operation *, count);
-    open = ARENA_ARRAY(&session->arena, bool, count);
-    for (size_t i = 0; i < count; i++, list = list->next) {
-        waiting[i] = list;
-        open[i] = !all;
-    }
-    if (!all)
-        ask_all(session, waiting, count, open);
+    all = ARENA_ARRAY(&session->arena, struct waiting, count);
+    for (size_t i = 0; i < count; i++, list = list->next)
+        all[i].operation = list;
+    if (which != WAITERS_ALL)
+        ask_all(session, all, count);
     for (size_t i = 0; i < count; i++) {
-        if (open[i] && !must_answer(waiting[i], now_us)) {
-            wait_on(waiters, waiting[i]);
+        struct operation *operation = all[i].operation;
+
+        if (all[i].answer == ANSWER_OPEN && which != WAITERS_ALL && !must_answer(operation, now_us)) {
+            operation->next = kept;
+            kept = operation;
+            last = last ? last : operation;
             continue;
         }
-        left++;
-        become(waiting[i]);
-        waiting[i]->next = taken;
-        taken = waiting[i];
+        release(operation, all[i].answer, which);
+        operation->next = taken;
+        taken = operation;
+        gone++;
     }
-    leave(waiters, left);
+    keep(waiters, kept, last, gone);
     arena_cleanup(&session->arena);
     return taken;
 }

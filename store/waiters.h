@@ -1,6 +1,7 @@
 /*
- * waiters.h - operations that wait for something to be finished: state, not threads. One statement asks for
- * all of them, some ten times a second.
+ * waiters.h - operations that wait for something to be finished: state, not threads, and no connection is held.
+ * One statement asks for all of them, some twenty times a second; those that have just come are asked for at
+ * once.
  */
 #ifndef STORE_WAITERS_H
 #define STORE_WAITERS_H
@@ -13,24 +14,41 @@
 
 struct waiters {
     pthread_mutex_t mutex;
-    struct operation *first;
-    int64_t count, most;
-    int64_t refused;
+    pthread_cond_t arrived;  /* on the monotonic clock */
+    struct operation *fresh; /* nobody has asked for them yet */
+    struct operation *waiting;
+    int64_t most, refused;
+    int64_t count; /* of both lists, and of those that are being asked for */
 };
 
 /* No more than `most` wait at once. */
 void waiters_init(struct waiters *waiters, int64_t most);
+void waiters_cleanup(struct waiters *waiters);
 
-/* An OPERATION_RUN_WAIT or OPERATION_TRANSACTION_WAIT. false: there is no room, it is still the caller's. */
-bool waiters_add(struct waiters *waiters, struct operation *operation);
+/*
+ * An OPERATION_RUN_WAIT, an OPERATION_TRANSACTION_WAIT, or a read with wait_for_transaction. false: there is no
+ * room, it is still the caller's.
+ */
+MUST_USE bool waiters_add(struct waiters *waiters, struct operation *operation);
 
 /* How many wait, and how many were refused so far. */
 void waiters_count(struct waiters *waiters, int64_t *waiting, int64_t *refused);
 
+/* Wait until somebody has come, ms at most. */
+void waiters_pause(struct waiters *waiters, int64_t ms);
+
+enum waiters_which {
+    WAITERS_NEW_AND_DECIDED, /* of those that have just come, the ones that are decided */
+    WAITERS_DECIDED,         /* of all, the ones that are decided: finished, unknown, cancelled, or near their
+                                deadline */
+    WAITERS_ALL,             /* the server stops: all */
+};
+
 /*
- * Take out those that are decided: finished, unknown, cancelled, or near their deadline. They come back as
- * a list, turned into the kind that gets the state as it is. With `all` everything comes back.
+ * Take out operations, as a list. Those that waited for its own sake have become the kind that gets the state as
+ * it is. Reads wait no more; one whose transaction does not end in time, will not end, or is unknown has failed: its
+ * error is set, it is ready for done().
  */
-struct operation *waiters_take(struct waiters *waiters, struct session *session, bool all);
+struct operation *waiters_take(struct waiters *waiters, struct session *session, enum waiters_which which);
 
 #endif

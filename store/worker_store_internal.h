@@ -12,6 +12,7 @@ struct worker_store {
     struct session session;
     struct arena arena; /* of the strings below */
     struct str worker;
+    int64_t step_began; /* ticks: an attempt at a step that may have to be counted as failed; 0: none */
     struct write_observer observer; /* its function is NULL: nobody wants to know */
 };
 

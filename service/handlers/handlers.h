@@ -42,6 +42,7 @@ call_decode_fn get_transaction_decode;
 call_decode_fn list_transactions_decode;
 call_encode_fn list_transactions_encode;
 call_decode_fn wait_transaction_decode;
+call_decode_fn cancel_transaction_decode;
 
 call_decode_fn get_operation_decode;
 call_decode_fn list_operations_decode;
@@ -57,6 +58,7 @@ call_encode_fn transaction_encode;
 
 /* Calls that are more, or less, than one operation. */
 extern const struct call_events import_entities_events;
+extern const struct call_events watch_transaction_events;
 extern const struct call_events health_check_events;
 extern const struct call_events health_watch_events;
 extern const struct call_events server_reflection_info_events;

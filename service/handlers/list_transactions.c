@@ -4,16 +4,39 @@
 #include "service/handlers/handlers.h"
 
 #include "api/codec_transaction.h"
+#include "domain/reason.h"
 #include "service/paging.h"
+
+/* A token goes on with the list it came from. */
+static const char *list_name(const struct operation_transaction *in, struct arena *arena)
+{
+    return arena_format(arena, "transactions in state %d of key %lld", (int)in->only,
+        in->by_key ? (long long)in->key_digest : 0)
+        .data;
+}
+
+static enum status filter_decode(struct call_ctx *ctx, const Tavola__V1__ListTransactionsRequest *request,
+    struct operation_transaction *out, struct error *err)
+{
+    if (request->state < 0 || request->state > TAVOLA__V1__TRANSACTION_STATE__TRANSACTION_STATE_DEAD)
+        return error_reason(err, REASON_INVALID_INPUT, "state is none of the states a transaction can have");
+    out->only = (enum transaction_state)request->state;
+    out->by_key = request->entity != NULL;
+    if (!out->by_key)
+        return STATUS_OK;
+    return codec_address_digest(request->entity, "entity", ctx->account, &out->key_digest, err);
+}
 
 enum status list_transactions_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__ListTransactionsRequest *request =
         (const Tavola__V1__ListTransactionsRequest *)ctx->request;
+    struct operation_transaction *in = &out->in.transaction;
 
     out->kind = OPERATION_TRANSACTION_LIST;
-    return paging_read_list(ctx, request->page_size, request->page_token, "transactions",
-        &out->in.transaction.limit, &out->in.transaction.after, err);
+    TRY(filter_decode(ctx, request, in, err));
+    return paging_read_list(
+        ctx, request->page_size, request->page_token, list_name(in, ctx->arena), &in->limit, &in->after, err);
 }
 
 enum status list_transactions_encode(
@@ -26,5 +49,6 @@ enum status list_transactions_encode(
             &codec_transaction_message(&list->transactions[i], TRANSACTION_SUMMARY, ctx->arena)->base);
     if (!list->more)
         return STATUS_OK;
-    return paging_write_list(ctx, reply, 2, "transactions", list->position, err);
+    return paging_write_list(
+        ctx, reply, 2, list_name(&operation->in.transaction, ctx->arena), list->position, err);
 }

@@ -1,6 +1,13 @@
 -- A new transaction, once: no row comes back when there is one of this id. $1 bucket, $2 account, $3 id,
--- $4 steps, $5 timeline, $6 time of submission. It waits for another insert of the same id to be decided.
-insert into transactions (bucket, account, txn_id, state, steps, steps_done, timeline, submitted)
-values ($1::int2, $2::text, $3::text, 1, $4::bytea, 0, $5::bytea, $6::int8)
-on conflict (account, txn_id, bucket) do nothing
-returning 1
+-- $4 steps, $5 timeline, $6 time of submission, $7 digests of the keys its steps name. It waits for another insert
+-- of the same id to be decided.
+with inserted as (
+    insert into transactions (bucket, account, txn_id, state, steps, steps_done, timeline, submitted, touched)
+    values ($1::int2, $2::text, $3::text, 1, $4::bytea, 0, $5::bytea, $6::int8, $7::int8[])
+    on conflict (account, txn_id, bucket) do nothing
+    returning 1),
+keys as (
+    insert into transaction_keys (bucket, account, digest, txn_id)
+    select $1::int2, $2::text, d, $3::text from inserted, unnest($7::int8[]) d
+    order by d)
+select 1 from inserted

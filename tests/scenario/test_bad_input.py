@@ -3,7 +3,6 @@
 import base64
 import time
 import unittest
-import uuid
 
 import client
 from case import ServerCase
@@ -298,24 +297,10 @@ class Preconditions(BadInput):
 
 class NotHonoured(BadInput):
     def test_fields_are_refused_by_name(self):
-        some, address = entity("p", "r", A=2), key(("p", "r"))
         client, table = self.client, self.table
-        put = {"table": table, "entity": some}
         index = {"name": "someIndex", "table": table, "shape": 1, "partition_key": [{"property": "A"}]}
-        step = {"delete_if_exists": {"table": table, "key": address}}
-        moved = {"source": {"account": "other", "table": table, "key": address}, "destination": {"table": table, "key": key(("p", "s"))}}
-        page = {"query": {"table": table}}
-
-        def transaction(*steps):
-            return client.submit_transaction, {"transaction_id": str(uuid.uuid4()), "steps": steps}
 
         for field, (call, fields) in (
-            ("wait_for_transaction", (client.get_entity, {"table": table, "key": address, "options": {"wait_for_transaction": "x"}})),
-            ("wait_for_transaction", (client.batch_get_entities, {"table": table, "keys": [address], "options": {"wait_for_transaction": "x"}})),
-            ("wait_for_transaction", (client.query_entities, {**page, "options": {"wait_for_transaction": "x"}})),
-            ("account", transaction({"delete_if_exists": {"account": "other", "table": table, "key": address}})),
-            ("account", transaction({"insert_or_replace": {**put, "account": "other"}})),
-            ("account", transaction({"move": moved})),
             ("unique", (client.create_index, {"index": {**index, "unique": True}})),
             ("filter", (client.create_index, {"index": {**index, "filter": "A eq 1"}})),
             ("SAME_PARTITION", (client.create_index, {"index": {**index, "place": 1}})),

@@ -245,7 +245,7 @@ static struct intent a_transaction(int state)
 
     test_sql(world.sql,
         "insert into transactions (bucket, account, txn_id, state, steps, steps_done, timeline, submitted) "
-        "values (%d, 'acme', 't1', %d, '', 0, '', 1);"
+        "values (%d, 'acme', 't1', %d, '\\x01', 0, '\\x01', 1);"
         "insert into intents (bucket, id, kind, table_id, partition_key, row_key, version) "
         "values (%d, gen_random_uuid(), 2, 0, 'acme', 't1', 0)",
         intent.bucket, state, intent.bucket);

@@ -79,11 +79,16 @@ START_TEST(waiting_for_a_transaction_is_refused_by_name)
 {
     Tavola__V1__ReadOptions options = TAVOLA__V1__READ_OPTIONS__INIT;
     struct selection selection;
+    struct str waited = STR_EMPTY;
 
     ck_assert_int_eq(codec_selection_decode(NULL, &arena, &selection, &err), STATUS_OK);
+    ck_assert_int_eq(codec_wait_decode(NULL, &waited, &err), STATUS_OK);
+    ck_assert_uint_eq(waited.len, 0);
     options.wait_for_transaction = text("t");
-    assert_refused(codec_selection_decode(&options, &arena, &selection, &err), "NOT_IMPLEMENTED");
-    ck_assert_ptr_nonnull(strstr(err.message, "options.wait_for_transaction"));
+    ck_assert_int_eq(codec_wait_decode(&options, &waited, &err), STATUS_OK);
+    ck_assert(str_equal(waited, STR_LITERAL("t")));
+    options.wait_for_transaction = text("no\nid");
+    assert_refused(codec_wait_decode(&options, &waited, &err), "TRANSACTION_NOT_FOUND");
 }
 END_TEST
 

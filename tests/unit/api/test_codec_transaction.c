@@ -59,7 +59,7 @@ static void bad_table(Tavola__V1__SubmitTransactionRequest *request)
 }
 static void other_account(Tavola__V1__SubmitTransactionRequest *request)
 {
-    request->steps[1]->move->destination->account = text("theirs");
+    request->steps[1]->move->destination->account = text("\xff");
 }
 static void conditional(Tavola__V1__SubmitTransactionRequest *request)
 {
@@ -82,7 +82,7 @@ static const struct refusal_case {
     { "no destination", no_destination, "INVALID_INPUT", "1" },
     { "no key", no_key, "PROPERTIES_NEED_VALUE", "1" },
     { "a bad table", bad_table, "INVALID_RESOURCE_NAME", "1" },
-    { "another account", other_account, "NOT_IMPLEMENTED", "1" },
+    { "an account that is no text", other_account, "INVALID_INPUT", "1" },
     { "a condition that is no filter", conditional, "INVALID_INPUT", "1" },
     { "a bad etag", bad_etag, "INVALID_INPUT", "1" },
 };
@@ -116,14 +116,17 @@ START_TEST(a_transaction_has_1_to_100_steps)
 }
 END_TEST
 
-START_TEST(the_own_account_may_be_named)
+START_TEST(accounts_may_be_named_and_the_own_one_is_left_out)
 {
     Tavola__V1__SubmitTransactionRequest *request = a_submission(1);
     struct transaction out;
 
     request->steps[0]->move->source->account = text("default");
+    request->steps[0]->move->destination->account = text("theirs");
     ck_assert_int_eq(
         codec_transaction_decode(request, STR_LITERAL("default"), &arena, &out, &err), STATUS_OK);
+    ck_assert_uint_eq(out.steps[0].account.len, 0);
+    ck_assert(str_equal(out.steps[0].to_account, STR_LITERAL("theirs")));
 }
 END_TEST
 
@@ -183,7 +186,7 @@ Suite *test_codec_transaction_suite(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_loop_test(tc, bad_submissions_are_refused, 0, ARRAY_LEN(refusal_cases));
     tcase_add_test(tc, a_transaction_has_1_to_100_steps);
-    tcase_add_test(tc, the_own_account_may_be_named);
+    tcase_add_test(tc, accounts_may_be_named_and_the_own_one_is_left_out);
     tcase_add_test(tc, steps_come_back);
     tcase_add_test(tc, a_reply_that_would_be_too_long_leaves_properties_out);
     suite_add_tcase(suite, tc);

@@ -1,0 +1,8 @@
+-- Those whose steps name the key of digest $5, in state $4, or 0 for any; otherwise as transaction_list. By the
+-- primary key of transaction_keys.
+select t.txn_id, t.state, t.steps_done, t.submitted, t.revision
+from transaction_keys k
+join transactions t on t.account = k.account and t.txn_id = k.txn_id and t.bucket = k.bucket
+where k.account = $1::text and k.digest = $5::int8 and k.txn_id > $2::text and ($4::int2 = 0 or t.state = $4::int2)
+order by k.txn_id
+limit $3::int8
