@@ -152,6 +152,7 @@ static void stop(struct server *server)
         store_close(server->service.store);
     publisher_stop(server->publisher);
     counters_free(server->service.calls);
+    rates_free(server->service.rates);
     arena_cleanup(&server->arena);
 }
 
@@ -161,6 +162,8 @@ static enum status start(struct server *server, const struct service_config *con
     atomic_init(&server->service.draining, false);
     arena_init(&server->arena);
     server->service.calls = metrics_calls_new();
+    if (config->account_rate > 0 || config->partition_rate > 0)
+        server->service.rates = rates_new(config->account_rate, config->partition_rate);
     TRY(start_publisher(server, config, err));
     start_store(server, config);
     TRY(start_probes(server, config, err));

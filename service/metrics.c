@@ -144,6 +144,17 @@ static void collect_publisher(const struct publisher *publisher, struct buf *out
             (double)publisher_count(publisher, (enum publisher_outcome)i));
 }
 
+static void collect_rates(const struct rates *rates, struct buf *out)
+{
+    static const char *const labels[RATE_SCOPES] = { "scope=\"account\"", "scope=\"partition\"" };
+
+    metrics_family(
+        out, "tavola_rate_refused_total", "counter", "Operations over a rate, shed as SERVER_BUSY.");
+    for (int i = 0; i < RATE_SCOPES; i++)
+        metrics_value(out, "tavola_rate_refused_total", labels[i],
+            rates ? (double)rates_refused(rates, (enum rate_scope)i) : 0);
+}
+
 void metrics_collect(void *context, struct buf *out)
 {
     const struct metrics_sources *sources = context;
@@ -153,5 +164,6 @@ void metrics_collect(void *context, struct buf *out)
     metrics_value(out, "tavola_open_calls", "", rpc_server_open_calls(sources->rpc));
     collect_calls(sources->service->calls, out);
     collect_store(sources->service->store, out);
+    collect_rates(sources->service->rates, out);
     collect_publisher(sources->publisher, out);
 }

@@ -79,7 +79,10 @@ static enum status decode(struct operation_call *state, struct str message, stru
     operation->done = done;
     operation->deadline_us = rpc_call_deadline_us(state->call);
     TRY(state->method->decode(&state->ctx, operation, err));
-    return caller_authorize(&state->ctx.caller, operation, err);
+    TRY(caller_authorize(&state->ctx.caller, operation, err));
+    if (!state->ctx.service->rates)
+        return STATUS_OK;
+    return rates_admit(state->ctx.service->rates, operation, rpc_call_begun_us(state->call), err);
 }
 
 static void on_message(struct rpc_call *call, struct str message)

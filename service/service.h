@@ -9,12 +9,14 @@
 
 #include "base/metrics.h"
 #include "service/health.h"
+#include "service/rates.h"
 #include "store/store.h"
 
 struct service {
     struct store *store;
     struct health health;
     atomic_bool draining;
+    struct rates *rates;    /* NULL: no limits */
     struct counters *calls; /* metrics_calls_new; NULL: nobody counts */
 };
 

@@ -26,6 +26,8 @@ struct service_config {
     int64_t write_threads;
     int64_t page_threads;
     int64_t most_waiting;
+    int64_t account_rate; /* 0: none */
+    int64_t partition_rate;
     int64_t batch_operations;
     int64_t drain_seconds;
     int log_level; /* enum log_level */

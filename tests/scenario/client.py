@@ -54,6 +54,8 @@ Entity = types.message("tavola.v1.Entity")
 EntityKey = types.message("tavola.v1.EntityKey")
 BatchOperation = types.message("tavola.v1.BatchOperation")
 ErrorInfo = types.message("google.rpc.ErrorInfo")
+RetryInfo = types.message("google.rpc.RetryInfo")
+BadRequest = types.message("google.rpc.BadRequest")
 Status = types.message("google.rpc.Status")
 ImportEntitiesRequest = types.message("tavola.v1.ImportEntitiesRequest")
 ReflectionRequest = types.message("grpc.reflection.v1.ServerReflectionRequest")
@@ -80,6 +82,12 @@ class ApiError(Exception):
         assert len(infos) == 1, "exactly one ErrorInfo"
         info = ErrorInfo.FromString(infos[0].value)
         self.reason, self.domain, self.metadata = info.reason, info.domain, dict(info.metadata)
+        for detail in status.details:
+            if detail.type_url.endswith("/google.rpc.RetryInfo"):
+                self.retry_seconds = RetryInfo.FromString(detail.value).retry_delay.seconds
+            elif detail.type_url.endswith("/google.rpc.BadRequest"):
+                violations = BadRequest.FromString(detail.value).field_violations
+                self.fields = {violation.field: violation.description for violation in violations}
         for detail in status.details:
             if detail.type_url.endswith("/tavola.v1.Entity"):
                 self.entity = Entity.FromString(detail.value)

@@ -1,0 +1,139 @@
+"""More than the server can do: it goes on at its ceiling, refuses the rest with a hint, and recovers at once."""
+
+import os
+import resource
+import struct
+import subprocess
+import unittest
+
+import metrics
+import stack
+from client import ApiError, entity, key, types
+from stack import BIN, Stack, wait_for
+
+LOAD = os.path.join(BIN, "..", "bench", "bench_load")
+UPSERT = "/tavola.v1.EntityService/InsertOrReplaceEntity"
+QUERY = "/tavola.v1.EntityService/QueryEntities"
+ENTITIES = 1000
+CONNECTIONS = 1000
+
+
+class Overload(unittest.TestCase):
+    def setUp(self):
+        self.stack = Stack()
+        self.addCleanup(self.stack.close)
+        self.metrics = os.path.join(self.stack.folder, "ms")
+
+    def start(self, **settings):
+        self.stack.start_server(TAVOLA_METRICS_LISTEN="unix:" + self.metrics, **settings)
+        self.caller = self.stack.connect()
+        self.addCleanup(self.caller.channel.close)
+        self.caller.create_table(name="loaded")
+
+    def request(self):
+        """A query that looks at a thousand entities and finds none, as bench_load reads it."""
+        self.caller.load("loaded", [entity("p", f"{n}", A=n) for n in range(ENTITIES)])
+        query = {"table": "loaded", "filter": "PartitionKey eq 'p' and A eq 123456789L"}
+        message = types.message("tavola.v1.QueryEntitiesRequest")(query=query).SerializeToString()
+        path = os.path.join(self.stack.folder, "request")
+        with open(path, "wb") as file:
+            file.write(struct.pack(">BI", 0, len(message)) + message)
+        return path
+
+    def load(self, path, in_flight, seconds, *options):
+        """Good calls per second, and failed ones."""
+        done = subprocess.run(
+            [LOAD, self.stack.target, QUERY, path, str(in_flight), str(seconds), "lenient", *options],
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=60 * stack.PATIENCE,
+        )
+        words = done.stdout.split()
+        told = {name: float(value) for name, value in zip(words[::2], words[1::2])}
+        return (told["calls"] - told["failed"]) / told["seconds"], told["failed"] / told["seconds"]
+
+    def test_ten_times_the_load(self):
+        # Work that costs the database, not the disk, and one thread for it: its ceiling is the same a moment later.
+        self.start(TAVOLA_PAGE_THREADS="1", TAVOLA_MOST_WAITING="64")
+        path = self.request()
+        self.load(path, 16, 1)
+        before, refused = self.load(path, 16, 2)
+        self.assertEqual(refused, 0)
+        during, refused = self.load(path, 4096, 4, f"rate={10 * before:.0f}")
+        after, refused_after = self.load(path, 16, 2)
+        print(f"good calls/s: {before:.0f} before, {during:.0f} under overload ({refused:.0f}/s refused), {after:.0f} after")
+        self.assertGreater(refused, before, "the load was no overload")
+        # The load takes its share of the processors as well.
+        self.assertGreater(during, before / 5)
+        self.assertGreater(after, before / 3)
+        self.assertEqual(refused_after, 0)
+        now = metrics.read(self.metrics)
+        self.assertGreater(now.value("tavola_lane_refused_total", lane="page"), 0)
+        self.assertEqual(self.caller.health(), "SERVING")
+
+    def test_a_refusal_says_when_to_come_back(self):
+        self.start(TAVOLA_PARTITION_RATE="5", TAVOLA_ACCOUNT_RATE="1000")
+        put = types.message("tavola.v1.InsertOrReplaceEntityRequest")
+        message = put(table="loaded", entity=entity("hot", "r")).SerializeToString()
+        errors = []
+        for _ in range(30):
+            try:
+                self.caller.raw(UPSERT, message)
+            except ApiError as error:
+                errors.append(error)
+        self.assertGreater(len(errors), 5)
+        for error in errors:
+            self.assertEqual((error.code, error.reason, error.metadata["limit"]), ("RESOURCE_EXHAUSTED", "SERVER_BUSY", "5"))
+            self.assertEqual(error.retry_seconds, 1)
+        self.caller.insert_entity(table="loaded", entity=entity("cold", "r"))
+        now = metrics.read(self.metrics)
+        self.assertEqual(now.value("tavola_rate_refused_total", scope="partition"), len(errors))
+        self.assertEqual(now.value("tavola_rate_refused_total", scope="account"), 0)
+
+    def test_waiting_calls_are_bounded(self):
+        self.start(TAVOLA_MOST_WAITING="10")
+        steps = [{"delete_if_exists": {"table": "loaded", "key": key(("p", "r"))}}]
+        self.caller.submit_transaction(transaction_id="t", steps=steps)
+        request = types.message("tavola.v1.WaitTransactionRequest")(transaction_id="t").SerializeToString()
+        path = "/tavola.v1.TransactionService/WaitTransaction"
+        calls = [self.caller.start(path, request, timeout=30) for _ in range(15)]
+        wait_for("five refusals", lambda: sum(call.done() for call in calls) == 5)
+        self.assertEqual({call.code().name for call in calls if call.done()}, {"RESOURCE_EXHAUSTED"})
+        self.assertEqual(metrics.read(self.metrics).value("tavola_waiting_calls"), 10)
+        for call in calls:
+            call.cancel()
+        wait_for("room again", lambda: metrics.read(self.metrics).value("tavola_waiting_calls") == 0)
+
+    def test_a_thousand_connections_with_an_open_call_each(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if hard != resource.RLIM_INFINITY and hard < 3 * CONNECTIONS:
+            self.skipTest("too few open files are allowed here")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        self.start()
+        steps = [{"delete_if_exists": {"table": "loaded", "key": key(("p", "r"))}}]
+        self.caller.submit_transaction(transaction_id="t", steps=steps)
+        request = types.message("tavola.v1.WaitTransactionRequest")(transaction_id="t").SerializeToString()
+        path = os.path.join(self.stack.folder, "wait")
+        with open(path, "wb") as file:
+            file.write(struct.pack(">BI", 0, len(request)) + request)
+        idle = metrics.read(self.metrics).value("process_resident_memory_bytes")
+        holder = subprocess.Popen(
+            [LOAD, self.stack.target, "/tavola.v1.TransactionService/WaitTransaction", path, str(CONNECTIONS), "60"]
+            + ["lenient", "hold", f"connections={CONNECTIONS}"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self.addCleanup(holder.wait)
+        self.addCleanup(holder.kill)
+        wait_for("all calls", lambda: metrics.read(self.metrics).value("tavola_waiting_calls") == CONNECTIONS, 60)
+        with open(f"/proc/{self.stack.server.process.pid}/status", encoding="ascii") as file:
+            peak = next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
+        print(f"memory: {idle / 1e6:.0f} MB idle, {peak / 1e6:.0f} MB at most with {CONNECTIONS} open calls")
+        self.assertLess(peak - idle, CONNECTIONS * 250e3 * stack.PATIENCE)
+        self.assertEqual(self.caller.health(), "SERVING")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,109 @@
+/*
+ * Tests of service/rates.c, in a time of their own.
+ */
+#include "service/rates.h"
+
+#include <check.h>
+#include <stdio.h>
+
+#include "base/macros.h"
+#include "domain/reason.h"
+
+enum { SECOND_US = 1000000, LIMIT = 100 };
+
+static struct rates *rates;
+
+static bool put(const char *account, const char *partition, size_t count, int64_t now_us)
+{
+    struct write writes[LIMIT];
+    struct operation operation = { .kind = OPERATION_WRITE,
+        .account = str_of(account),
+        .table = STR_LITERAL("t"),
+        .in.write = { .writes = writes, .count = count } };
+    struct error err;
+    enum status status;
+
+    for (size_t i = 0; i < count; i++)
+        writes[i] = (struct write){ .key.partition = str_of(partition) };
+    status = rates_admit(rates, &operation, now_us, &err);
+    if (status != STATUS_OK)
+        ck_assert_str_eq(err.reason, "SERVER_BUSY");
+    return status == STATUS_OK;
+}
+
+static int put_until_refused(const char *account, const char *partition, int64_t now_us)
+{
+    int done = 0;
+
+    while (done < 10 * LIMIT && put(account, partition, 1, now_us))
+        done++;
+    return done;
+}
+
+static void teardown(void)
+{
+    rates_free(rates);
+}
+
+START_TEST(a_second_s_worth_at_once_then_the_rate)
+{
+    rates = rates_new(LIMIT, 0);
+
+    ck_assert_int_eq(put_until_refused("a", "p", SECOND_US), LIMIT);
+    ck_assert_int_eq(put_until_refused("a", "p", SECOND_US + SECOND_US / 2), LIMIT / 2);
+    ck_assert_int_eq(put_until_refused("a", "p", 100 * SECOND_US), LIMIT);
+    ck_assert_int_eq(put_until_refused("b", "p", 100 * SECOND_US), LIMIT);
+    ck_assert_int_eq(rates_refused(rates, RATE_ACCOUNT), 4);
+    ck_assert_int_eq(rates_refused(rates, RATE_PARTITION), 0);
+}
+END_TEST
+
+START_TEST(partitions_have_rates_of_their_own)
+{
+    rates = rates_new(0, LIMIT);
+
+    ck_assert_int_eq(put_until_refused("a", "p", SECOND_US), LIMIT);
+    ck_assert_int_eq(put_until_refused("a", "q", SECOND_US), LIMIT);
+    ck_assert_int_eq(put_until_refused("b", "p", SECOND_US), LIMIT);
+    ck_assert_int_eq(rates_refused(rates, RATE_PARTITION), 3);
+}
+END_TEST
+
+START_TEST(a_large_request_is_paid_off_afterwards)
+{
+    rates = rates_new(0, LIMIT / 10);
+
+    ck_assert(put("a", "p", LIMIT, SECOND_US));
+    ck_assert(!put("a", "p", 1, 5 * SECOND_US));
+    ck_assert(put("a", "p", 1, 11 * SECOND_US));
+}
+END_TEST
+
+START_TEST(a_crowded_table_forgets_the_idle_first)
+{
+    rates = rates_new(0, LIMIT);
+    put_until_refused("a", "busy", SECOND_US);
+    for (int i = 0; i < 20000; i++) {
+        char name[16];
+
+        snprintf(name, sizeof(name), "%d", i);
+        ck_assert(put("a", name, 1, SECOND_US));
+    }
+
+    ck_assert(!put("a", "busy", 1, SECOND_US));
+}
+END_TEST
+
+Suite *test_rates_suite(void)
+{
+    Suite *suite = suite_create("rates");
+    TCase *tc = tcase_create("rates");
+
+    tcase_add_checked_fixture(tc, NULL, teardown);
+    tcase_add_test(tc, a_second_s_worth_at_once_then_the_rate);
+    tcase_add_test(tc, partitions_have_rates_of_their_own);
+    tcase_add_test(tc, a_large_request_is_paid_off_afterwards);
+    tcase_add_test(tc, a_crowded_table_forgets_the_idle_first);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
