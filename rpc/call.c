@@ -182,9 +182,17 @@ static void *fly(struct rpc_call *call, enum call_batch batch)
     return &call->tags[batch];
 }
 
-static grpc_op initial_metadata_op(void)
+/* A caller who asks for gzip gets it, if his library has said that it can read it. */
+static grpc_op initial_metadata_op(const struct rpc_call *call)
 {
-    return (grpc_op){ .op = GRPC_OP_SEND_INITIAL_METADATA };
+    grpc_op op = { .op = GRPC_OP_SEND_INITIAL_METADATA };
+    struct str asked = bytes_metadata(&call->metadata, STR_LITERAL("accept-encoding"));
+
+    if (str_equal(asked, STR_LITERAL("gzip"))) {
+        op.data.send_initial_metadata.maybe_compression_level.is_set = 1;
+        op.data.send_initial_metadata.maybe_compression_level.level = GRPC_COMPRESS_LEVEL_LOW;
+    }
+    return op;
 }
 
 static grpc_op close_op(struct rpc_call *call)
@@ -216,7 +224,7 @@ static void start_finish(struct rpc_call *call, grpc_byte_buffer *buffer)
     if (!call->close_started)
         ops[count++] = close_op(call);
     if (!call->metadata_sent)
-        ops[count++] = initial_metadata_op();
+        ops[count++] = initial_metadata_op(call);
     if (buffer)
         ops[count++] = message_op(buffer);
     ops[count].op = GRPC_OP_SEND_STATUS_FROM_SERVER;
@@ -578,7 +586,7 @@ void rpc_send(struct rpc_call *call, struct str message)
         return;
     }
     if (!call->metadata_sent)
-        ops[count++] = initial_metadata_op();
+        ops[count++] = initial_metadata_op(call);
     call->metadata_sent = true;
     tag = fly(call, BATCH_SEND);
     pthread_mutex_unlock(&call->lock);

@@ -39,6 +39,8 @@ enum {
     PEER_PING_INTERVAL_MS = 9000,
     KEEPALIVE_TIME_MS = 60000,
     KEEPALIVE_TIMEOUT_MS = 20000,
+    DRAIN_STEP_MS = 20,
+    IDLE_MS = 200, /* without an open call, until GOAWAY has had its chance */
 };
 
 struct rpc_server {
@@ -317,6 +319,22 @@ static bool wait_empty_for(struct call_host *host, int64_t wait_ms)
     return empty;
 }
 
+/*
+ * Wait for the end of all calls. Clients have been sent GOAWAY; one that is idle may take seconds to hang up, and
+ * without an open call there is nothing to wait for: a little later its connection is closed.
+ */
+static bool wait_drained(struct call_host *host, int64_t grace_ms)
+{
+    int64_t idle_ms = 0;
+
+    for (int64_t waited_ms = 0; waited_ms < grace_ms && idle_ms < IDLE_MS; waited_ms += DRAIN_STEP_MS) {
+        if (wait_empty_for(host, DRAIN_STEP_MS))
+            return true;
+        idle_ms = atomic_load(&host->open) == 0 ? idle_ms + DRAIN_STEP_MS : 0;
+    }
+    return false;
+}
+
 void rpc_server_stop(struct rpc_server *server, int64_t grace_ms)
 {
     struct call_host *host = &server->host;
@@ -324,7 +342,7 @@ void rpc_server_stop(struct rpc_server *server, int64_t grace_ms)
     if (server->thread_count == 0 && start_threads(server, 1, NULL) != STATUS_OK)
         abort(); /* nobody could ever see the server end */
     grpc_server_shutdown_and_notify(host->core, host->queue, server);
-    if (!wait_empty_for(host, grace_ms)) {
+    if (!wait_drained(host, grace_ms)) {
         grpc_server_cancel_all_calls(host->core);
         wait_empty(host);
     }

@@ -81,8 +81,8 @@ MUST_USE enum status rpc_server_start(
 int rpc_server_port(const struct rpc_server *server);
 
 /*
- * Stop taking calls (GOAWAY), let open ones finish for at most grace_ms, then cancel the rest, join the
- * threads and free the server. Blocks.
+ * Stop taking calls (GOAWAY), let open ones finish for at most grace_ms, then cancel the rest, hang up, join the
+ * threads and free the server. Blocks; without open calls for a fraction of a second only.
  */
 void rpc_server_stop(struct rpc_server *server, int64_t grace_ms);
 

@@ -165,14 +165,14 @@ class Client:
     """client.insert_entity(table=..., entity=...) and so on; fields of the request are keyword arguments."""
 
     def __init__(self, target, credentials=None, options=()):
-        options = [
-            ("grpc.use_local_subchannel_pool", 1),
-            ("grpc.enable_retries", 0),
-            ("grpc.initial_reconnect_backoff_ms", 50),
-            ("grpc.min_reconnect_backoff_ms", 1000),
-            ("grpc.max_reconnect_backoff_ms", 200),
-            *options,
-        ]
+        usual = {
+            "grpc.use_local_subchannel_pool": 1,
+            "grpc.enable_retries": 0,
+            "grpc.initial_reconnect_backoff_ms": 50,
+            "grpc.min_reconnect_backoff_ms": 1000,
+            "grpc.max_reconnect_backoff_ms": 200,
+        }
+        options = list({**usual, **dict(options)}.items())
         if credentials:
             self.channel = grpc.secure_channel(target, credentials, options=options)
         else:

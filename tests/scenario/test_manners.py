@@ -1,0 +1,153 @@
+"""What callers expect of any good gRPC server: drains, hints, compression, retries, deadlines that count."""
+
+import json
+import os
+import signal
+import socket
+import threading
+import time
+import unittest
+
+import grpc
+
+import metrics
+import stack
+from client import ApiError, Client, entity, key, types
+from stack import Stack, wait_for
+
+GET = "/tavola.v1.EntityService/GetEntity"
+QUERY = "/tavola.v1.EntityService/QueryEntities"
+
+
+class MannersCase(unittest.TestCase):
+    def setUp(self):
+        self.stack = Stack(redis=False)
+        self.addCleanup(self.stack.close)
+        self.metrics = os.path.join(self.stack.folder, "ms")
+        self.stack.start_server(TAVOLA_METRICS_LISTEN="unix:" + self.metrics)
+        self.caller = self.stack.connect()
+        self.addCleanup(self.caller.channel.close)
+        self.caller.create_table(name="mannered")
+
+
+class Draining(MannersCase):
+    def test_an_idle_client_does_not_hold_up_the_end(self):
+        idle = [self.stack.connect() for _ in range(3)]
+        for each in idle:
+            self.addCleanup(each.channel.close)
+            each.health()
+        begun = time.monotonic()
+        self.stack.server.send(signal.SIGTERM)
+        self.assertEqual(self.stack.server.wait(), 0)
+        self.assertLess(time.monotonic() - begun, 2 * stack.PATIENCE)
+
+
+class Counter(threading.Thread):
+    """Passes bytes between a client and the server and counts what comes back."""
+
+    def __init__(self, target):
+        super().__init__(daemon=True)
+        self.target = target[len("unix:") :]
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.received = 0
+
+    def run(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            far = socket.socket(socket.AF_UNIX)
+            far.connect(self.target)
+            for source, sink, counts in ((near, far, False), (far, near, True)):
+                threading.Thread(target=self.copy, args=(source, sink, counts), daemon=True).start()
+
+    def copy(self, source, sink, counts):
+        try:
+            while part := source.recv(65536):
+                self.received += len(part) if counts else 0
+                sink.sendall(part)
+        except OSError:
+            pass
+
+
+class Compression(MannersCase):
+    def test_gzip_is_read_and_answered_where_asked(self):
+        self.caller.load("mannered", [entity("p", f"{n}", A="the same text again " * 20) for n in range(200)])
+        counter = Counter(self.stack.target)
+        counter.start()
+        self.addCleanup(counter.listener.close)
+        made = Client(f"127.0.0.1:{counter.port}")
+        self.addCleanup(made.channel.close)
+        request = types.message("tavola.v1.QueryEntitiesRequest")(query={"table": "mannered"}).SerializeToString()
+        call = made.channel.unary_unary(QUERY)
+
+        def cost(**how):
+            before = counter.received
+            reply = call(request, timeout=20, **how)
+            return counter.received - before, reply
+
+        plain, reply = cost()
+        packed, same = cost(metadata=[("accept-encoding", "gzip")])
+        self.assertEqual(len(reply), len(same))
+        self.assertGreater(plain, len(reply))
+        self.assertLess(packed, len(reply) / 5)
+        put = types.message("tavola.v1.InsertEntityRequest")
+        message = put(table="mannered", entity=entity("q", "r", A="b" * 20000)).SerializeToString()
+        insert = made.channel.unary_unary("/tavola.v1.EntityService/InsertEntity")
+        insert(message, timeout=20, compression=grpc.Compression.Gzip)
+        stored = self.caller.get_entity(table="mannered", key=key(("q", "r"))).entity
+        self.assertEqual(stored.properties["A"].string_value, "b" * 20000)
+
+
+class Retries(MannersCase):
+    """The service configs of api/: which calls a client may send again by itself."""
+
+    def config(self, name):
+        with open(os.path.join(os.environ["SCENARIO_SOURCE"], "api", name), encoding="ascii") as file:
+            return file.read()
+
+    def methods(self, name):
+        entries = json.loads(self.config(name))["methodConfig"]
+        return {f"/{row['service']}/{row['method']}" for entry in entries for row in entry["name"]}
+
+    def attempts(self, config, call):
+        """How often the server was asked before the client gave up: the database is away."""
+        made = Client(self.stack.target, options=[("grpc.enable_retries", 1), ("grpc.service_config", config)])
+        self.addCleanup(made.channel.close)
+        before = self.failed()
+        with self.assertRaises(ApiError) as caught:
+            call(made)
+        self.assertEqual((caught.exception.code, caught.exception.retry_seconds), ("UNAVAILABLE", 1))
+        return self.failed() - before
+
+    def failed(self):
+        return metrics.read(self.metrics).value("tavola_calls_total", service="tavola.v1.EntityService", code="UNAVAILABLE")
+
+    def test_the_methods_are_ours_and_no_write_is_repeated_by_default(self):
+        ours = {path for path, _ in types.methods()}
+        plain, with_ids = self.methods("service_config.json"), self.methods("service_config_request_ids.json")
+        self.assertLessEqual(with_ids, ours)
+        self.assertLess(plain, with_ids)
+        for path in with_ids - plain:
+            method = next(method for name, method in types.methods() if name == path)
+            self.assertIn("request_id", method.input_type.fields_by_name, path)
+
+    def test_reads_are_repeated_and_writes_where_they_have_an_id(self):
+        self.stack.postgres_down()
+        plain, with_ids = self.config("service_config.json"), self.config("service_config_request_ids.json")
+
+        def get(made):
+            made.get_entity(table="mannered", key=key(("p", "r")))
+
+        def insert(made):
+            made.insert_entity(table="mannered", entity=entity("p", "r"), request_id="6f2b6e6c-0a3c-4a52-9a57-0c2a6d4e8f11")
+
+        self.assertEqual(self.attempts(plain, insert), 1)
+        self.assertEqual(self.attempts(plain, get), 5)
+        self.assertEqual(self.attempts(with_ids, insert), 5)
+
+
+if __name__ == "__main__":
+    unittest.main()
