@@ -2,6 +2,7 @@
  * filter_compile.c - the parsed tree to clauses and tests. What a filter may not say is refused here, by name
  * and place: what makes no sense as INVALID_INPUT, what the language has and we do not as NOT_IMPLEMENTED.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "domain/filter_tree.h"
@@ -10,9 +11,12 @@
 
 #define FUNCTIONS "startswith, contains, endswith, exists"
 
+enum { LEAST_TEST_BYTES = 5 }; /* "A or A or A" */
+
 struct compiler {
     struct arena *arena;
-    struct test *tests; /* room for LIMIT_FILTER_COMPARISONS */
+    struct test *tests;
+    size_t room; /* for tests: not more than the text can hold, nor than are allowed */
     size_t test_count;
 };
 
@@ -75,6 +79,7 @@ static enum status add_test(struct compiler *compiler, const struct node *node, 
     if (compiler->test_count == LIMIT_FILTER_COMPARISONS)
         return filter_refuse_limit("comparisons", LIMIT_FILTER_COMPARISONS, (int64_t)compiler->test_count + 1,
             node->lexeme.position, err);
+    assert(compiler->test_count < compiler->room);
     test.subject = subject_of(property);
     test.name = property->lexeme.text;
     test.clause = *out = new_clause(compiler, CLAUSE_TEST, node);
@@ -278,7 +283,7 @@ static struct filter *finish(const struct compiler *compiler, struct str text, s
 
 enum status filter_compile(struct str text, struct arena *arena, const struct filter **out, struct error *err)
 {
-    struct compiler compiler = { .arena = arena };
+    struct compiler compiler = { .arena = arena, .room = text.len / LEAST_TEST_BYTES + 1 };
     struct node *node;
     struct clause *root;
 
@@ -289,7 +294,9 @@ enum status filter_compile(struct str text, struct arena *arena, const struct fi
         *out = NULL;
         return STATUS_OK;
     }
-    compiler.tests = ARENA_ARRAY(arena, struct test, LIMIT_FILTER_COMPARISONS);
+    if (compiler.room > LIMIT_FILTER_COMPARISONS)
+        compiler.room = LIMIT_FILTER_COMPARISONS;
+    compiler.tests = ARENA_ARRAY(arena, struct test, compiler.room);
     TRY(compile(&compiler, node, &root, err));
     *out = finish(&compiler, text, root);
     return STATUS_OK;
