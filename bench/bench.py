@@ -29,13 +29,13 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 class Run:
-    """Measurements of a command, by name, and the rows made of them."""
+    """Measurements of a command, by name, and the rows to be made of them."""
 
     def __init__(self, stack, options):
         self.stack = stack
         self.options = options
         self.results = Results()
-        self.rows = []
+        self.rows = []  # set by the command before anything can fail
 
     def say(self, text):
         """What goes on: one line that is written over, where that can be."""
@@ -44,9 +44,8 @@ class Run:
         elif text:
             print(text.rstrip(), file=sys.stderr, flush=True)
 
-    def measure(self, measurements, rows, rounds):
+    def measure(self, measurements, rounds):
         """{name: function}, in the order of a round."""
-        self.rows += rows
         wanted = {name: one for name, one in measurements.items() if re.search(self.options.only, name)}
         for number in range(rounds):
             for name, one in wanted.items():
@@ -60,37 +59,41 @@ class Run:
         print_measured(self.results)
         print_judged(judged)
         write_json(self.options.out, judged, keep=self.options.command != "all")
-        return 1 if self.results.errors or any(one.missed or one.error for one in judged) else 0
+        return 1 if self.results.broken or self.results.errors or any(one.missed or one.error for one in judged) else 0
 
 
 def bench_all(run, stack, options):
+    run.rows = table.ROWS + features.ROWS + memory.ROWS + profiling.ROWS + latency.ROWS
     product = Product(stack, Loads(stack, options.seconds))
     product.prepare()
     extras = features.Features(product)
-    extras.prepare()
-    run.measure(product.measurements() | extras.measurements(), table.ROWS + features.ROWS, options.rounds)
-    slow = latency.Latency(product, run.results)
-    run.measure(memory.Memory(product).measurements(), memory.ROWS, 1)
-    profiled = profiling.Profile(product)
-    run.measure(profiled.measurements(), profiling.ROWS, 1)
+    run.measure(product.measurements() | extras.measurements(), options.rounds)
+    extras.close()
+    run.measure(memory.Memory(product).measurements(), 1)
+    stack.stop(memory.NAME)
+    profiled = profiling.Profiling(product)
+    run.measure(profiled.measurements(), 1)
     stack.stop(profiling.NAME)
+    slow = latency.Latency(product, run.results)
     slow.prepare()
-    run.measure(slow.measurements(), latency.ROWS, 1)
+    run.measure(slow.measurements(), 1)
     profiled.print_shares()
 
 
 def bench_peers(run, stack, options):
+    run.rows = peers.ROWS
     product = Product(stack, Loads(stack, options.seconds))
     product.prepare()
     others = peers.Peers(product, os.path.join(os.path.dirname(os.path.abspath(options.programs)), "peers"))
     others.prepare()
-    run.measure(others.measurements(), peers.ROWS, options.rounds)
+    run.measure(others.measurements(), options.rounds)
 
 
 def bench_scale(run, stack, options):
     grown = scale.Scale(stack, Loads(stack, options.seconds), options.sizes)
+    run.rows = grown.rows()
     grown.prepare(run.say)
-    run.measure(grown.measurements(), grown.rows(), options.rounds)
+    run.measure(grown.measurements(), options.rounds)
 
 
 COMMANDS = {"all": bench_all, "peers": bench_peers, "scale": bench_scale}
@@ -124,6 +127,8 @@ def main():
     run = Run(stack, options)
     try:
         COMMANDS[options.command](run, stack, options)
+    except Exception as error:  # pylint: disable=broad-except # what was measured until here is shown
+        run.results.broken = f"{type(error).__name__}: {error}"
     finally:
         stack.close()
     return run.finish()

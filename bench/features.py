@@ -1,26 +1,35 @@
 """What a feature costs: the same loads to a server that has it, beside one that has not.
 
-One feature is one entry: the server's settings, what the load adds to its calls, and what it is measured with.
+One feature is one entry: the server's settings, what the load adds to its calls, and what it is measured with. In
+both {certificate}, {token} and {sas} stand for what is made when it is needed.
 """
 
 import dataclasses
+import functools
+import os
 import subprocess
 
 from rows import Row
+
+ACCOUNT = "default"
+DAY = 86_400  # seconds
 
 
 @dataclasses.dataclass
 class Feature:
     name: str
-    settings: dict = dataclasses.field(default_factory=dict)  # "{folder}" stands for the bench's folder
+    settings: dict = dataclasses.field(default_factory=dict)
     options: tuple = ()
     health: dict = dataclasses.field(default_factory=dict)  # what `tavola health` needs to reach it
     loads: tuple = ("get 64", "upsert 256")
 
 
 FEATURES = [
-    Feature("TLS", {"TAVOLA_TLS_CERT": "{folder}/server.pem", "TAVOLA_TLS_KEY": "{folder}/server.key"},
-            ("tls={folder}/server.pem",), {"TAVOLA_CA": "{folder}/server.pem"}),
+    Feature("TLS", {"TAVOLA_TLS_CERT": "{certificate}", "TAVOLA_TLS_KEY": "{certificate}"},
+            ("tls={certificate}",), {"TAVOLA_CA": "{certificate}"}),
+    Feature("authentication", {"TAVOLA_AUTHENTICATION": "required"}, ("header=authorization:Bearer {token}",)),
+    Feature("SAS with a range", {"TAVOLA_AUTHENTICATION": "required"}, ("header=authorization:Bearer {sas}",)),
+    Feature("metrics", {"TAVOLA_METRICS_LISTEN": "127.0.0.1:0"}),
     Feature("request_id", options=("request-id",), loads=("upsert 256",)),
 ]
 
@@ -41,25 +50,66 @@ class Features:
     def __init__(self, product):
         self.product = product
         self.stack = product.stack
+        self.words = {"{certificate}": self.certificate, "{token}": self.token, "{sas}": self.sas}
 
     def filled(self, text):
-        return text.replace("{folder}", self.stack.folder)
+        for name, make in self.words.items():
+            if name in text:
+                text = text.replace(name, make())
+        return text
 
-    def prepare(self, **more):
-        """more: settings of all their servers."""
-        self.make_certificate()
-        for feature in with_servers():
+    def serve(self, feature):
+        """The name of a server that has it: everybody's, or one that is started now."""
+        if not feature.settings:
+            return self.product.server
+        if feature.name not in self.stack.children:
             settings = {name: self.filled(value) for name, value in feature.settings.items()}
             health = {name: self.filled(value) for name, value in feature.health.items()}
-            self.stack.start_server(feature.name, health=health, **settings | more)
+            self.stack.start_server(feature.name, health=health, **settings, TAVOLA_POSTGRES=self.product.postgres)
+        return feature.name
 
-    def make_certificate(self):
-        """Signed by itself: authority and server in one."""
-        folder = self.stack.folder
+    def close(self):
+        for feature in with_servers():
+            self.stack.stop(feature.name)
+
+    def call(self, feature, method, path, in_flight, *options):
+        server = self.serve(feature)
+        return self.product.loads.call(method, path, in_flight, *options, *map(self.filled, feature.options), server=server)
+
+    @functools.cache
+    def certificate(self):
+        """A file with a key and a certificate signed by it: authority and server in one."""
+        path = f"{self.stack.folder}/server.pem"
         command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
                    "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost",
-                   "-keyout", f"{folder}/server.key", "-out", f"{folder}/server.pem"]
+                   "-keyout", f"{path}.key", "-out", f"{path}.crt"]
         subprocess.run(command, check=True, capture_output=True)
+        with open(f"{path}.crt", encoding="ascii") as certificate, open(f"{path}.key", encoding="ascii") as key:
+            self.product.text("server.pem", certificate.read() + key.read())
+        return path
+
+    @functools.cache
+    def key(self):
+        """Of the account that everybody has where there is no authentication, and the tables are in."""
+        made = self.tavola("account", "create", ACCOUNT, TAVOLA_POSTGRES=self.product.postgres)
+        return next(line.split()[-1] for line in made.splitlines() if line.startswith("first key"))
+
+    @functools.cache
+    def token(self):
+        return self.tavola("token", "create", ACCOUNT, str(DAY), TAVOLA_ACCOUNT_KEY=self.key())
+
+    @functools.cache
+    def sas(self):
+        return self.tavola("sas", "create", ACCOUNT, "Bench", "--permissions", "rau", "--expiry", f"+{DAY}",
+                           "--start-partition", "p1", "--end-partition", "p9", TAVOLA_ACCOUNT_KEY=self.key())
+
+    def tavola(self, *words, **settings):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("TAVOLA_")}
+        done = subprocess.run([self.stack.program("tavola"), *words], env=environment | settings, check=False,
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"tavola {' '.join(words)}: {done.stderr.strip()}")
+        return done.stdout.strip()
 
     def measure(self, feature, load):
         product = self.product
@@ -67,9 +117,7 @@ class Features:
             "get 64": ("GetEntity", product.get_uniform, 64),
             "upsert 256": ("InsertOrReplaceEntity", product.upsert_uniform, 256),
         }[load]
-        server = feature.name if feature.settings else "tavolad"
-        options = [self.filled(option) for option in feature.options]
-        return product.loads.call(method, path, in_flight, *options, server=server)
+        return self.call(feature, method, path, in_flight)
 
     def measurements(self):
         return {f"{load}, {feature.name}": lambda feature=feature, load=load: self.measure(feature, load)

@@ -31,7 +31,7 @@ def _owner(path):
     return next((owner for prefix, owner in OWNERS if base.startswith(prefix)), "other")
 
 
-class Profile:
+class Profiling:
     def __init__(self, product):
         self.product = product
         self.stack = product.stack

@@ -35,6 +35,7 @@ class Results:
     def __init__(self):
         self.seen = {}
         self.errors = {}
+        self.broken = None  # why there are no more of them
 
     def take(self, name, measure):
         """Measure once more; what has failed is not tried again. False: it failed."""
@@ -101,18 +102,18 @@ def _figures(results, source, rounds):
 
 def judge(row, results):
     """None: nobody wanted it measured."""
-    for source in row.sources:
-        if source[0] in results.errors:
-            worst = 0 if row.sense == ">=" else WORST
-            return Judged(row, ratio=worst, error=f"{source[0]}: {results.errors[source[0]]}")
-    if any(source[0] not in results.seen for source in row.sources):
-        return None
+    worst = 0 if row.sense == ">=" else WORST
+    for name, _ in row.sources:
+        if name in results.errors:
+            return Judged(row, ratio=worst, error=f"{name}: {results.errors[name]}")
+    if any(name not in results.seen for name, _ in row.sources):
+        return Judged(row, ratio=worst, error=results.broken) if results.broken else None
     values = _figures(results, row.value, 0)
     againsts = _figures(results, row.against, len(values))
     if row.plus:
         againsts = [a + b for a, b in zip(againsts, _figures(results, row.plus, 0))]
     if min(againsts) <= 0:
-        return Judged(row, ratio=0 if row.sense == ">=" else WORST, error=f"{row.against}: nothing to compare with")
+        return Judged(row, ratio=worst, error=f"{row.against}: nothing to compare with")
     ratio = statistics.median(value / against for value, against in zip(values, againsts))
     return Judged(row, statistics.median(values), statistics.median(againsts), ratio)
 

@@ -73,15 +73,12 @@ class Scale:
             say(f"importing {site.size:,} entities")
             site.prepare()
         product = self.sites[0].product
-        self.extras.prepare(TAVOLA_POSTGRES=product.postgres)
         path = product.file("get-one", wire.get("Bench", wire.hot(1)))
         reply = self.loads.run("GetEntity", path, 1, "once", server=product.server, seconds=5)
         self.stack.start_echo("echo", 1, round(reply["reply_bytes"]))
 
-    def connected(self, method, server, connections, *options):
-        options = [self.extras.filled(option) for option in options]
-        return self.loads.call(method, self.sites[0].gets, max(64, connections), f"connections={connections}", *options,
-                               server=server)
+    def connected(self, method, server, connections):
+        return self.loads.call(method, self.sites[0].gets, max(64, connections), f"connections={connections}", server=server)
 
     def measurements(self):
         # By operation, so that the sizes stand side by side in time as they do in a ratio.
@@ -92,8 +89,8 @@ class Scale:
             out[f"echo, connections: {n}"] = lambda n=n: self.connected(ECHO, "echo", n)
             out[f"get, connections: {n}"] = lambda n=n: self.connected("GetEntity", server, n)
             for one in features.with_servers():
-                out[f"get, connections: {n}, {one.name}"] = lambda n=n, one=one: self.connected(
-                    "GetEntity", one.name, n, *one.options)
+                out[f"get, connections: {n}, {one.name}"] = lambda n=n, one=one: self.extras.call(
+                    one, "GetEntity", self.sites[0].gets, max(64, n), f"connections={n}")
         return out
 
     def rows(self):

@@ -84,8 +84,9 @@ class Stack:
                             self.targets[name] = line.split(awaited)[1].split()[0].rstrip(",;")
                         return
             time.sleep(0.02)
+        self.stop(name)
         with open(path, encoding="utf-8", errors="replace") as log:
-            raise RuntimeError(f"{name} does not start:\n{log.read()}")
+            raise RuntimeError(f"{name} does not start: {' '.join(log.read().split())[-500:]}")
 
     def start_server(self, name="tavolad", prefix=(), health=None, **settings):
         """Ready when it returns; TAVOLA_..._THREADS of the caller reach it. health: what it takes to ask."""
