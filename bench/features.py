@@ -73,8 +73,9 @@ class Features:
             self.stack.stop(feature.name)
 
     def call(self, feature, method, path, in_flight, *options):
-        server = self.serve(feature)
-        return self.product.loads.call(method, path, in_flight, *options, *map(self.filled, feature.options), server=server)
+        # Credentials first: a server learns of accounts now and then.
+        options = [*options, *map(self.filled, feature.options)]
+        return self.product.loads.call(method, path, in_flight, *options, server=self.serve(feature))
 
     @functools.cache
     def certificate(self):
