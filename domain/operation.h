@@ -66,6 +66,7 @@ struct operation_write {
     bool atomic;           /* all or nothing, in one partition; false: each on its own (import) */
     bool is_group;         /* an entity group transaction: its errors name the operation */
     struct str request_id; /* empty: none. Atomic only: see request_record.h */
+    int64_t table_id;      /* the table of the name must be this one; 0: any */
 };
 
 struct outcome_write {
@@ -91,6 +92,7 @@ struct entity_sink {
 
 struct operation_page {
     const struct filter *filter; /* NULL: everything */
+    struct str filter_text;      /* range deletes only: who carries them out compiles it again */
     struct key_plan plan;        /* where its matches lie: filter_key_plan */
     bool descending;
     enum access_path max_plan; /* refuse anything costlier; 0: the table's default */
@@ -173,11 +175,13 @@ struct outcome_tables {
 
 /* ---- long-running operations ---- */
 
+enum run_control { RUN_PAUSE = 1, RUN_RESUME = 2, RUN_CANCEL = 3, RUN_THROTTLE = 4 };
+
 enum run_state { RUN_RUNNING = 1, RUN_PAUSED = 2, RUN_DONE = 3, RUN_FAILED = 4, RUN_CANCELLED = 5 };
 
 struct run_view {
     struct str operation_id; /* e.g. "build-1a2b" */
-    struct str kind;         /* "build", "drop_index", "delete_table" */
+    struct str kind;         /* "build", "drop_index", "delete_table", "delete_range" */
     struct str target;       /* a table's or index's name */
     enum run_state state;
     int64_t done, total;
@@ -186,8 +190,10 @@ struct run_view {
 };
 
 struct operation_runs {
-    struct str operation_id; /* get, wait */
-    int32_t limit;           /* list */
+    struct str operation_id; /* get, wait, control */
+    enum run_control control;
+    int64_t rate;  /* RUN_THROTTLE: rows a second; 0: as fast as it goes */
+    int32_t limit; /* list */
     struct str after;
 };
 
@@ -256,9 +262,11 @@ enum operation_kind {
     OPERATION_INDEX_CREATE,
     OPERATION_INDEX_GET,
     OPERATION_INDEX_LIST,
-    OPERATION_INDEX_DROP, /* outcome: runs */
+    OPERATION_INDEX_DROP,   /* outcome: runs */
+    OPERATION_RANGE_DELETE, /* in: page, of which filter and max_plan count; outcome: runs */
     OPERATION_RUN_GET,
     OPERATION_RUN_LIST,
+    OPERATION_RUN_CONTROL,
     OPERATION_RUN_WAIT, /* answers at the deadline with the state as it is */
     OPERATION_TRANSACTION_SUBMIT,
     OPERATION_TRANSACTION_GET,

@@ -115,6 +115,9 @@ static const struct reason_info reasons[] = {
         "The consistency token is from before a fail-over or restore of the database, or of a table that is "
         "not the index's source any more.",
         "Read the entity again; what it shows is what there is. Take tokens from newer writes." },
+    [REASON_OPERATION_NOT_CONTROLLABLE] = { "OPERATION_NOT_CONTROLLABLE", STATUS_PRECONDITION,
+        "The operation has ended, or is of a kind that cannot be cancelled: its work has to be finished.",
+        "Drop an index instead of cancelling its build; pause or throttle what cannot be cancelled." },
     [REASON_OUTCOME_UNKNOWN] = { "OUTCOME_UNKNOWN", STATUS_MAYBE_DONE,
         "The connection to the database was lost while it committed: the write may or may not be there.",
         "Read before writing again, or repeat a write that is harmless when done twice." },

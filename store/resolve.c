@@ -17,7 +17,7 @@ static bool will_be_checked(const struct session *session, const struct operatio
 
     if (!table)
         return false;
-    if (operation->kind == OPERATION_WRITE)
+    if (operation->kind == OPERATION_WRITE || operation->kind == OPERATION_RANGE_DELETE)
         return !table->entries_of;
     if (operation->kind == OPERATION_LOOKUP)
         return table->entries_of && table->entries_of->state == INDEX_READY;
@@ -46,6 +46,26 @@ enum status resolve_table(const struct session *session, const struct operation 
 {
     *out = find(session, operation);
     return *out ? STATUS_OK : not_found(operation, REASON_TABLE_NOT_FOUND, "table", err);
+}
+
+static bool is_meant(const struct table *table, const struct operation *operation)
+{
+    return operation->kind != OPERATION_WRITE || operation->in.write.table_id == 0 ||
+           operation->in.write.table_id == table->table_id;
+}
+
+enum status resolve_writable(const struct session *session, const struct operation *operation,
+    const struct table **out, struct error *err)
+{
+    TRY(resolve_table(session, operation, out, err));
+    if (!is_meant(*out, operation))
+        return not_found(operation, REASON_TABLE_NOT_FOUND, "table", err);
+    if (!(*out)->entries_of)
+        return STATUS_OK;
+    error_reason(err, REASON_INDEX_OWNED, "%.*s holds the entries of an index: only the index writes them",
+        STR_ARG(operation->table));
+    error_add_meta(err, "table", operation->table);
+    return STATUS_PRECONDITION;
 }
 
 enum status resolve_index(const struct session *session, const struct operation *operation,

@@ -19,6 +19,10 @@ MUST_USE enum status resolve_refresh(
 MUST_USE enum status resolve_table(const struct session *session, const struct operation *operation,
     const struct table **out, struct error *err);
 
+/* The same for who writes. INDEX_OWNED: it holds an index's entries. */
+MUST_USE enum status resolve_writable(const struct session *session, const struct operation *operation,
+    const struct table **out, struct error *err);
+
 /* The same for an index: INDEX_NOT_FOUND. */
 MUST_USE enum status resolve_index(const struct session *session, const struct operation *operation,
     const struct index **out, struct error *err);

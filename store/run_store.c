@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 
+#include "base/clock.h"
 #include "domain/reason.h"
 #include "store/failure.h"
 #include "store/sql.h"
@@ -40,6 +41,7 @@ enum status run_send_begin(struct session *session, const struct run_begin *begi
     pg_add_int8(&params, begin->started);
     pg_add_int8(&params, begin->table_id);
     pg_add_int8(&params, begin->index_id);
+    pg_add_bytes(&params, begin->filter.len > 0 ? begin->filter : STR_EMPTY);
     return pg_send(&session->pg, &sql_run_insert, &params, err);
 }
 
@@ -106,4 +108,46 @@ static enum status list(struct session *session, struct operation *operation, st
 void run_list_run(struct session *session, struct operation *operation)
 {
     run_until_decided(session, operation, list, MOST_ATTEMPTS);
+}
+
+/* ---- control ---- */
+
+static enum status refuse_control(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct run_view *run;
+
+    TRY(get(session, operation, err));
+    run = &operation->out.runs.runs[0];
+    error_reason(err, REASON_OPERATION_NOT_CONTROLLABLE,
+        run->state == RUN_RUNNING || run->state == RUN_PAUSED ? "a %.*s cannot be cancelled"
+                                                              : "the %.*s has ended",
+        STR_ARG(run->kind));
+    return STATUS_PRECONDITION;
+}
+
+/* Doing it twice is harmless, and so is trying again after a lost answer: the last one stands. */
+static enum status control(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct operation_runs *in = &operation->in.runs;
+    struct outcome_runs *out = &operation->out.runs;
+    struct pg_params params;
+    PG_RESULT row = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, operation->account);
+    pg_add_bytes(&params, in->operation_id);
+    pg_add_int2(&params, (int16_t)in->control);
+    pg_add_int8(&params, in->rate);
+    pg_add_int8(&params, clock_ticks());
+    TRY(pg_query(&session->pg, &sql_run_control, &params, &row, err));
+    if (PQntuples(row) == 0)
+        return refuse_control(session, operation, err);
+    *out = (struct outcome_runs){ .runs = ARENA_NEW(operation->arena, struct run_view), .count = 1 };
+    out->runs[0] = run_row_read(row, 0, 0, operation->arena);
+    return STATUS_OK;
+}
+
+void run_control_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, control, MOST_ATTEMPTS);
 }

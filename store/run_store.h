@@ -13,15 +13,19 @@ void run_get_run(struct session *session, struct operation *operation);
 
 void run_list_run(struct session *session, struct operation *operation);
 
+/* Give an OPERATION_RUN_CONTROL its outcome. OPERATION_NOT_FOUND, OPERATION_NOT_CONTROLLABLE. */
+void run_control_run(struct session *session, struct operation *operation);
+
 /* A new operation, to be committed with what begins it. */
 struct run_begin {
     struct str operation_id;
     struct str account;
-    const char *kind; /* "build", "drop_index", "delete_table" */
+    const char *kind; /* "build", "drop_index", "delete_range" */
     struct str target;
-    int64_t table_id; /* the source table, or the one to purge */
-    int64_t index_id; /* 0: none */
-    int64_t started;  /* ticks */
+    int64_t table_id;  /* the source table, or the one to purge */
+    int64_t index_id;  /* 0: none */
+    struct str filter; /* range deletes */
+    int64_t started;   /* ticks */
 };
 
 /* One statement, whose rows nobody reads. */

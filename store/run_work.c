@@ -43,6 +43,7 @@ static enum status claim(struct session *session, void *context, struct error *e
     run->done = pg_int8(row, 0, 8);
     run->total = pg_int8(row, 0, 9);
     run->faults = pg_int8(row, 0, 10);
+    run->filter = arena_copy(&run->arena, pg_bytes(row, 0, 11));
     run->state = RUN_RUNNING;
     return STATUS_OK;
 }
@@ -199,6 +200,7 @@ static const struct run_kind {
     { "build", index_build_chunk },
     { "drop_index", drop_index_chunk },
     { "delete_table", delete_table_chunk },
+    { "delete_range", range_delete_chunk },
 };
 
 static enum status work_on(struct run *run, struct error *err)

@@ -14,6 +14,7 @@ struct run {
     struct arena arena;
     struct str id, kind, owner;
     int64_t table_id, index_id;
+    struct str filter;
     /* what a checkpoint writes */
     enum run_state state;
     int16_t phase;
@@ -31,5 +32,8 @@ MUST_USE enum status run_checkpoint_in(struct session *session, const struct run
 
 /* One chunk of a build: index_build.c. */
 MUST_USE enum status index_build_chunk(struct run *run, struct error *err);
+
+/* One chunk of a range's deletion: range_delete.c. */
+MUST_USE enum status range_delete_chunk(struct run *run, struct error *err);
 
 #endif

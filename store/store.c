@@ -19,6 +19,7 @@
 #include "store/lane.h"
 #include "store/lookup_read.h"
 #include "store/page_read.h"
+#include "store/range_delete.h"
 #include "store/read_batch.h"
 #include "store/run_store.h"
 #include "store/sql.h"
@@ -53,8 +54,10 @@ static const struct route {
     [OPERATION_INDEX_GET] = { LANE_PAGE, index_get_run },
     [OPERATION_INDEX_LIST] = { LANE_PAGE, index_list_run },
     [OPERATION_INDEX_DROP] = { LANE_CHANGE, index_drop_run },
+    [OPERATION_RANGE_DELETE] = { LANE_PAGE, range_delete_run },
     [OPERATION_RUN_GET] = { LANE_PAGE, run_get_run },
     [OPERATION_RUN_LIST] = { LANE_PAGE, run_list_run },
+    [OPERATION_RUN_CONTROL] = { LANE_PAGE, run_control_run },
     [OPERATION_RUN_WAIT] = { LANE_WAIT, NULL },
     [OPERATION_TRANSACTION_SUBMIT] = { LANE_PAGE, NULL },
     [OPERATION_TRANSACTION_GET] = { LANE_PAGE, transaction_get_run },

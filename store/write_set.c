@@ -33,18 +33,6 @@ static int by_key_then_arrival(const void *a, const void *b)
     return order != 0 ? order : (x->arrival > y->arrival) - (x->arrival < y->arrival);
 }
 
-static enum status find_table(const struct session *session, const struct operation *operation,
-    const struct table **out, struct error *err)
-{
-    TRY(resolve_table(session, operation, out, err));
-    if (!(*out)->entries_of)
-        return STATUS_OK;
-    error_reason(err, REASON_INDEX_OWNED, "%.*s holds the entries of an index: only the index writes them",
-        STR_ARG(operation->table));
-    error_add_meta(err, "table", operation->table);
-    return STATUS_PRECONDITION;
-}
-
 static bool reads_properties(const struct table *table, const struct write *write)
 {
     return table->index_count > 0 || write->kind == WRITE_MERGE || write->kind == WRITE_INSERT_OR_MERGE ||
@@ -68,7 +56,7 @@ static size_t refer(struct write_set *set, const struct session *session, struct
         const struct table *table;
         struct error err;
 
-        if (find_table(session, operation, &table, &err) != STATUS_OK) {
+        if (resolve_writable(session, operation, &table, &err) != STATUS_OK) {
             operation_fail(operation, &err);
             continue;
         }

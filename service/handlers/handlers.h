@@ -44,6 +44,8 @@ call_encode_fn list_transactions_encode;
 call_decode_fn wait_transaction_decode;
 call_decode_fn cancel_transaction_decode;
 
+call_decode_fn control_operation_decode;
+call_decode_fn delete_range_decode;
 call_decode_fn get_operation_decode;
 call_decode_fn list_operations_decode;
 call_encode_fn list_operations_encode;

@@ -9,4 +9,5 @@ where operation_id = (
     limit 1
     for update skip locked
 )
-returning operation_id, kind, table_id, index_id, phase, has_cursor, cursor_partition, cursor_row, done, total, faults
+returning operation_id, kind, table_id, index_id, phase, has_cursor, cursor_partition, cursor_row, done, total, faults,
+    filter

@@ -143,5 +143,45 @@ class Conditions(ServerCase):
         self.assertFalse(self.is_there(self.table, "p", "r"))
 
 
+class DeleteRange(ServerCase):
+    with_worker = True
+
+    def setUp(self):
+        self.table = self.new_table()
+        self.client.load(self.table, [entity(f"p{n % 3}", f"r{n:04}", Odd=bool(n % 2)) for n in range(1500)])
+
+    def test_what_matches_goes(self):
+        query = {"table": self.table, "filter": "PartitionKey ge 'p1' and Odd"}
+        reply = self.client.delete_range(query=query)
+        self.assertEqual((reply.operation.kind, reply.operation.target), ("delete_range", self.table))
+        done = self.wait_done(reply.operation)
+
+        self.assertEqual(done.done, 500)
+        self.assertEqual(self.client.query(self.table, query["filter"]), [])
+        self.assertEqual(len(self.client.query(self.table)), 1000)
+
+    def test_it_can_be_held_and_given_up(self):
+        operation = self.client.delete_range(query={"table": self.table}).operation
+        held = self.client.control_operation(operation_id=operation.operation_id, control=1).operation
+        self.assertEqual(held.state, 2)
+        ended = self.client.control_operation(operation_id=operation.operation_id, control=3).operation
+        self.assertEqual(ended.state, 5)
+        self.refused(
+            "FAILED_PRECONDITION", "OPERATION_NOT_CONTROLLABLE", self.client.control_operation,
+            operation_id=operation.operation_id, control=2)
+
+    def test_what_it_refuses(self):
+        call, query = self.client.delete_range, {"table": self.table}
+        self.refused("INVALID_ARGUMENT", "INVALID_INPUT", call)
+        self.refused("INVALID_ARGUMENT", "INVALID_INPUT", call, query={**query, "filter": "A eq"})
+        self.refused("INVALID_ARGUMENT", "INVALID_INPUT", call, query={**query, "descending": True})
+        self.refused("NOT_FOUND", "TABLE_NOT_FOUND", call, query={"table": "nowhere"})
+        self.refused("FAILED_PRECONDITION", "PLAN_TOO_EXPENSIVE", call, query={**query, "max_plan": 1})
+        for bad in ({"control": 0}, {"control": 5}, {"control": 1, "rows_per_second": 1}, {"control": 4, "rows_per_second": -1}):
+            self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.control_operation, operation_id="x", **bad)
+        self.refused("NOT_FOUND", "OPERATION_NOT_FOUND", self.client.control_operation, operation_id="x", control=1)
+        self.assertEqual(len(self.client.query(self.table)), 1500)
+
+
 if __name__ == "__main__":
     unittest.main()

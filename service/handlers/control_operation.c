@@ -1,0 +1,26 @@
+/*
+ * control_operation.c - OperationService.ControlOperation.
+ */
+#include "service/handlers/handlers.h"
+
+#include "api/codec_table.h"
+#include "domain/reason.h"
+
+enum status control_operation_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+{
+    const Tavola__V1__ControlOperationRequest *request =
+        (const Tavola__V1__ControlOperationRequest *)ctx->request;
+    struct operation_runs *in = &out->in.runs;
+
+    out->kind = OPERATION_RUN_CONTROL;
+    in->operation_id = codec_str(request->operation_id);
+    in->control = (enum run_control)request->control;
+    in->rate = request->rows_per_second;
+    if (in->control < RUN_PAUSE || in->control > RUN_THROTTLE)
+        return error_reason(
+            err, REASON_INVALID_INPUT, "control is one of PAUSE, RESUME, CANCEL and THROTTLE");
+    if (in->rate < 0 || (in->rate > 0 && in->control != RUN_THROTTLE))
+        return error_reason(
+            err, REASON_INVALID_INPUT, "rows_per_second is for THROTTLE: 0 for no limit, or more");
+    return codec_operation_id_check(in->operation_id, err);
+}
