@@ -29,6 +29,7 @@
 #include "base/clock.h"
 #include "base/macros.h"
 #include "rpc/bytes.h"
+#include "rpc/together.h"
 
 enum call_state {
     CALL_ARMED,     /* with the core; next event: a call arrived, or the server stops */
@@ -43,9 +44,12 @@ enum call_batch {
     BATCH_SETTLE, /* a second read: see read_done */
     BATCH_SEND,
     BATCH_FINISH,
+    BATCH_POST, /* an empty one: wakes a queue thread, see call_post */
     BATCH_COUNT,
-    FRESH = BATCH_COUNT /* no batch: the call is in a list of fresh ones, and must not go */
 };
+
+/* More bits of in_flight, but no batches: the call is in a list, and must not go. */
+enum { FRESH = BATCH_COUNT, ANSWERED };
 
 /* What is to be told to the handler: bits of `pending`, told in this order. */
 enum call_event {
@@ -86,7 +90,9 @@ struct rpc_call {
     atomic_bool cancelled; /* set under the lock, read by anybody */
 
     struct rpc_call *next_fresh;
-    bool silent; /* never shown to the handler */
+    struct rpc_call *next_answered;
+    grpc_byte_buffer *answer; /* what an answered call is to send with its status, or NULL */
+    bool silent;              /* never shown to the handler */
     grpc_call *core;
     gpr_timespec deadline;
     int64_t begun_us;
@@ -432,6 +438,59 @@ static void send_done(struct rpc_call *call, bool ok)
         call->pending |= EVENT_SENT;
 }
 
+/* What this thread has answered since call_keep_answers, all of one host. */
+static _Thread_local struct {
+    bool active;
+    struct rpc_call *first;
+    struct rpc_call **last;
+} kept;
+
+void call_keep_answers(void)
+{
+    kept.active = true;
+    kept.first = NULL;
+    kept.last = &kept.first;
+}
+
+/* The call that carries the empty batch stays until that has completed; the others may go at once. */
+void call_post_answers(void)
+{
+    struct rpc_call *first = kept.first, *others;
+    void *tag;
+
+    kept.active = false;
+    if (!first)
+        return;
+    pthread_mutex_lock(&first->lock);
+    tag = fly(first, BATCH_POST);
+    pthread_mutex_unlock(&first->lock);
+    others = atomic_load(&first->host->answered);
+    do {
+        *kept.last = others;
+    } while (!atomic_compare_exchange_weak(&first->host->answered, &others, first));
+    start(first->core, NULL, 0, tag);
+}
+
+/* In a queue thread: finish the calls that other threads have answered. */
+static void send_answers(struct call_host *host)
+{
+    struct rpc_call *call = atomic_exchange(&host->answered, NULL);
+
+    rpc_together(true);
+    while (call) {
+        struct rpc_call *next = call->next_answered;
+        grpc_byte_buffer *buffer = call->answer;
+
+        pthread_mutex_lock(&call->lock);
+        call->in_flight &= ~(1U << ANSWERED);
+        start_finish(call, buffer);
+        if (buffer)
+            grpc_byte_buffer_destroy(buffer);
+        call = next;
+    }
+    rpc_together(false);
+}
+
 bool call_complete(void *tag, bool ok, struct call_list *fresh)
 {
     const struct call_tag *done = tag;
@@ -442,6 +501,9 @@ bool call_complete(void *tag, bool ok, struct call_list *fresh)
         call_free(call);
         return false;
     }
+    /* This call may be among them: its flight is over only afterwards. */
+    if (batch == BATCH_POST)
+        send_answers(call->host);
     pthread_mutex_lock(&call->lock);
     call->in_flight &= ~(1U << batch);
     switch (batch) {
@@ -466,6 +528,7 @@ bool call_complete(void *tag, bool ok, struct call_list *fresh)
             return false;
         }
         break;
+    case BATCH_POST:
     case BATCH_FINISH:
     case BATCH_COUNT:
         break;
@@ -597,6 +660,26 @@ void rpc_send(struct rpc_call *call, struct str message)
     grpc_byte_buffer_destroy(buffer);
 }
 
+/*
+ * Send the status and the last message, if any, which becomes this function's; at once, or with the others of
+ * rpc_together. Called with the lock held, returns without it.
+ */
+static void finish(struct rpc_call *call, grpc_byte_buffer *buffer)
+{
+    if (kept.active && (!kept.first || kept.first->host == call->host)) {
+        call->in_flight |= 1U << ANSWERED;
+        call->answer = buffer;
+        call->next_answered = NULL;
+        *kept.last = call;
+        kept.last = &call->next_answered;
+        pthread_mutex_unlock(&call->lock);
+        return;
+    }
+    start_finish(call, buffer);
+    if (buffer)
+        grpc_byte_buffer_destroy(buffer);
+}
+
 void rpc_reply(struct rpc_call *call, struct str message)
 {
     grpc_byte_buffer *buffer = bytes_copy(message);
@@ -605,8 +688,7 @@ void rpc_reply(struct rpc_call *call, struct str message)
     assert(call->state == CALL_OPEN && !(call->in_flight & (1U << BATCH_SEND)));
     call->state = CALL_FINISHING;
     call->code = GRPC_STATUS_OK;
-    start_finish(call, buffer);
-    grpc_byte_buffer_destroy(buffer);
+    finish(call, buffer);
 }
 
 void rpc_finish(struct rpc_call *call, int code, struct str message, struct str details)
@@ -622,5 +704,5 @@ void rpc_finish(struct rpc_call *call, int code, struct str message, struct str 
         pthread_mutex_unlock(&call->lock);
         return;
     }
-    start_finish(call, NULL);
+    finish(call, NULL);
 }

@@ -22,8 +22,9 @@ struct call_host {
     atomic_int open;  /* calls that have begun and not ended */
     atomic_int alive; /* these, and the armed ones */
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* alive became 0, or shut_down true */
-    bool shut_down;         /* the server's own: the core has let go of all connections */
+    pthread_cond_t changed;              /* alive became 0, or shut_down true */
+    _Atomic(struct rpc_call *) answered; /* by other threads: for a queue thread to finish */
+    bool shut_down;                      /* the server's own: the core has let go of all connections */
 };
 
 /* A method as registered with the core; method NULL: the generic one, for everything unknown. */
@@ -48,5 +49,12 @@ bool call_complete(void *tag, bool ok, struct call_list *fresh);
 
 /* After `drained`: from now on the calls that have not been answered notice when their client goes away. */
 void call_settle(struct call_list *fresh);
+
+/*
+ * What this thread answers from now on waits, until call_post_answers hands it to a queue thread. The core lets one
+ * thread at a time work on a connection: what others want of it goes through its own, slower, ways.
+ */
+void call_keep_answers(void);
+void call_post_answers(void);
 
 #endif

@@ -15,7 +15,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "rpc/call.h"
+
 enum { MOST_SOCKETS = 32 };
+
+static _Thread_local bool serves_queue;
 
 static _Thread_local struct {
     bool active;
@@ -42,7 +46,7 @@ ssize_t sendmsg(int socket, const struct msghdr *message, int flags)
     return syscall(SYS_sendmsg, socket, message, flags);
 }
 
-void rpc_together(bool begins)
+static void hold(bool begins)
 {
     const int yes = 1;
 
@@ -50,4 +54,19 @@ void rpc_together(bool begins)
         (void)setsockopt(held.sockets[i], IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
     held.count = 0;
     held.active = begins;
+}
+
+void together_serve_queue(void)
+{
+    serves_queue = true;
+}
+
+void rpc_together(bool begins)
+{
+    if (serves_queue)
+        hold(begins);
+    else if (begins)
+        call_keep_answers();
+    else
+        call_post_answers();
 }

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
+#include "rpc/together.h"
 #include "tests/rpc/echo_server.h"
 
 enum { CALL_MS = 20000, OPEN_CALLS = 8, STORM_THREADS = 4, STORM_CALLS = 150 };
@@ -149,6 +150,29 @@ START_TEST(reply_may_come_from_any_thread)
 }
 END_TEST
 
+START_TEST(replies_of_one_thread_leave_together)
+{
+    struct rpc_stream *streams[OPEN_CALLS];
+    struct str reply;
+
+    for (int i = 0; i < OPEN_CALLS; i++)
+        streams[i] = open_held();
+    echo_wait(&echo.held_count, OPEN_CALLS);
+    rpc_together(true);
+    for (int i = 0; i < OPEN_CALLS; i++)
+        rpc_reply(echo_take(echo.held, &echo.held_count, NULL), str_of("one of many"));
+    ck_assert_int_eq(echo.ended, 0);
+    rpc_together(false);
+
+    for (int i = 0; i < OPEN_CALLS; i++) {
+        ck_assert(rpc_stream_receive(streams[i], &arena, &reply));
+        ck_assert(str_equal(reply, str_of("one of many")));
+        ck_assert_int_eq(finish(streams[i]), 0);
+    }
+    echo_wait(&echo.ended, OPEN_CALLS);
+}
+END_TEST
+
 /* ---- stop ---- */
 
 START_TEST(stop_cancels_calls_that_outlast_the_grace)
@@ -234,18 +258,21 @@ static void *storm_client(void *argument)
     return NULL;
 }
 
-/* Answers what is held until the counter of ended storms says that all is over. */
+/* Answers what is held until the counter of ended storms says that all is over; every other time together. */
 static void *storm_answerer(void *argument)
 {
     const atomic_bool *over = argument;
 
-    while (!atomic_load(over)) {
-        struct rpc_call *call = echo_take(echo.held, &echo.held_count, NULL);
+    for (int i = 0; !atomic_load(over); i++) {
+        struct rpc_call *call;
 
-        if (call)
+        if (i % 2 == 0)
+            rpc_together(true);
+        while ((call = echo_take(echo.held, &echo.held_count, NULL)))
             rpc_reply(call, str_of("done"));
-        else
-            sched_yield();
+        if (i % 2 == 0)
+            rpc_together(false);
+        sched_yield();
     }
     return NULL;
 }
@@ -368,6 +395,7 @@ Suite *test_lifecycle_suite(void)
     tcase_add_test(tc, sending_handler_sees_the_client_leave);
     tcase_add_test(tc, late_reply_is_dropped);
     tcase_add_test(tc, reply_may_come_from_any_thread);
+    tcase_add_test(tc, replies_of_one_thread_leave_together);
     tcase_add_test(tc, stop_cancels_calls_that_outlast_the_grace);
     tcase_add_test(tc, stop_lets_open_calls_finish);
     tcase_add_loop_test(tc, storm_ends_every_call_once, 0, 2);

@@ -25,6 +25,7 @@ static void setup(void)
     socklen_t length = sizeof(address);
     int listener = socket(AF_INET, SOCK_STREAM, 0);
 
+    together_serve_queue();
     ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
     ck_assert_int_eq(listen(listener, 1), 0);
     ck_assert_int_eq(getsockname(listener, (struct sockaddr *)&address, &length), 0);
