@@ -232,8 +232,8 @@ struct outcome_index {
 
 struct operation_transaction {
     struct transaction transaction; /* submit: id and steps; get, wait, cancel: id */
-    int64_t seen;                   /* wait: also until its revision is another one; below 0: for its end only */
-    int32_t limit;                  /* list */
+    int64_t seen;  /* wait: also until its revision is another one; below 0: for its end only */
+    int32_t limit; /* list */
     struct str after;
     enum transaction_state only; /* list: 0: any state */
     bool by_key;                 /* list: those that name the key of this digest */
@@ -245,6 +245,66 @@ struct outcome_transaction {
     size_t count;
     bool more;
     struct str position;
+};
+
+/* ---- dead letters ---- */
+
+enum letter_state { LETTER_DEAD = 1, LETTER_RETRYING = 2, LETTER_DISCARDED = 3 };
+
+/* All that is set must hold. */
+struct letter_filter {
+    enum letter_state state;
+    int16_t kind;       /* enum intent_kind; 0: any */
+    struct str account; /* this and the next two: empty: any */
+    struct str table;   /* a name */
+    struct str cause;   /* its beginning */
+    int64_t *ids;
+    size_t id_count; /* 0: any */
+    int32_t queue;   /* below 0: any */
+    int32_t queues;  /* how many there are; a bucket's is bucket % queues */
+};
+
+struct letter_view {
+    int64_t id;
+    int16_t kind, bucket;
+    int64_t table_id;
+    struct str account, table, index; /* index: empty for the key as a whole */
+    struct entity_key key;            /* of a transaction: account and id */
+    int32_t failures;
+    struct str cause, history, note;
+    int64_t first_failed, last_failed; /* ticks */
+};
+
+struct cause_view {
+    struct str cause;
+    int64_t count, example;
+    int64_t first_failed, last_failed; /* ticks */
+};
+
+/* What trying again would do. */
+struct letter_difference {
+    int64_t missing, dangling, mismatched; /* entries */
+    int64_t violations;                    /* indexes that could not take an entry */
+    int64_t steps;                         /* of transactions */
+};
+
+struct operation_letters {
+    struct letter_filter filter;
+    int32_t limit;
+    int64_t after;
+    bool by_cause;     /* list */
+    bool dry_run;      /* redrive */
+    struct str reason; /* discard */
+};
+
+struct outcome_letters {
+    struct letter_view *letters; /* list; redrive and discard: those it was done to */
+    size_t count;
+    struct letter_difference *differences; /* redrive as a dry run: as many as letters */
+    struct cause_view *causes;             /* list by cause */
+    size_t cause_count;
+    bool more;
+    int64_t position;
 };
 
 /* ---- the operation ---- */
@@ -273,6 +333,9 @@ enum operation_kind {
     OPERATION_TRANSACTION_LIST,
     OPERATION_TRANSACTION_WAIT,
     OPERATION_TRANSACTION_CANCEL,
+    OPERATION_LETTERS_LIST,
+    OPERATION_LETTERS_REDRIVE,
+    OPERATION_LETTERS_DISCARD,
     OPERATION_KIND_COUNT
 };
 
@@ -282,9 +345,9 @@ struct operation {
     struct str table; /* table or index by name, where the kind needs one */
     struct arena *arena;
     const struct key_range
-        *within;         /* reads and pages: no other entity is there for this caller; NULL: all are */
+        *within; /* reads and pages: no other entity is there for this caller; NULL: all are */
     struct str wait_for_transaction; /* reads: not before it has ended; empty: at once */
-    int64_t deadline_us; /* clock_monotonic_us; INT64_MAX: none */
+    int64_t deadline_us;             /* clock_monotonic_us; INT64_MAX: none */
     atomic_bool cancelled;
 
     union {
@@ -296,6 +359,7 @@ struct operation {
         struct operation_index index;
         struct operation_runs runs;
         struct operation_transaction transaction;
+        struct operation_letters letters;
     } in;
 
     /* The outcome: status, and either error or out. */
@@ -310,6 +374,7 @@ struct operation {
         struct outcome_index index;
         struct outcome_runs runs;
         struct outcome_transaction transaction;
+        struct outcome_letters letters;
     } out;
 
     /* Called once, from a thread of the store, when the outcome is there. It must not block. */

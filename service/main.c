@@ -89,6 +89,7 @@ static void start_store(struct server *server, const struct service_config *conf
         .availability_changed = availability_changed,
     };
 
+    server->service.queues = (int)config->queue_shards;
     server->service.store = store_open(&options);
 }
 

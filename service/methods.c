@@ -6,6 +6,7 @@
 
 #include "service/handlers/handlers.h"
 #include "service/metrics.h"
+#include "tavola/v1/admin_service.pb-c.h"
 #include "tavola/v1/entity_service.pb-c.h"
 #include "tavola/v1/index_service.pb-c.h"
 #include "tavola/v1/operation_service.pb-c.h"
@@ -82,6 +83,12 @@ const struct method methods[] = {
         wait_operation_decode, run_encode),
     OPERATION_METHOD("/tavola.v1.OperationService/ControlOperation", tavola__v1__control_operation_request__descriptor,
         control_operation_decode, run_encode),
+    OPERATION_METHOD("/tavola.v1.AdminService/ListDeadLetters", tavola__v1__list_dead_letters_request__descriptor,
+        list_dead_letters_decode, list_dead_letters_encode),
+    OPERATION_METHOD("/tavola.v1.AdminService/RedriveDeadLetters", tavola__v1__redrive_dead_letters_request__descriptor,
+        redrive_dead_letters_decode, redrive_dead_letters_encode),
+    OPERATION_METHOD("/tavola.v1.AdminService/DiscardDeadLetters", tavola__v1__discard_dead_letters_request__descriptor,
+        discard_dead_letters_decode, discard_dead_letters_encode),
     { "/grpc.health.v1.Health/Check", RPC_UNARY, &health_check_events, NULL, NULL, NULL },
     { "/grpc.health.v1.Health/Watch", RPC_SERVER_STREAM, &health_watch_events, NULL, NULL, NULL },
     { "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", RPC_BIDI,

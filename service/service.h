@@ -15,6 +15,7 @@
 struct service {
     struct store *store;
     struct health health;
+    int queues; /* streams of the queue; a bucket's is bucket % queues */
     atomic_bool draining;
     struct rates *rates;    /* NULL: no limits */
     struct counters *calls; /* metrics_calls_new; NULL: nobody counts */

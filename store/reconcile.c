@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/failpoint.h"
+#include "store/letter_store.h"
 #include "store/source_keys.h"
 #include "store/sql.h"
 #include "store/worker_store_internal.h"
@@ -309,6 +310,53 @@ static enum status reconcile(struct session *session, void *context, struct erro
     FAILPOINT_TRY("reconcile.before_commit", err);
     TRY(session_send_commit(session, err));
     return session_take_commit(session, statements, err);
+}
+
+static void count_difference(const struct source_key *key, struct letter_difference *out)
+{
+    const struct reconcile_plan *plan = &key->plan;
+
+    *out = (struct letter_difference){ .dangling = (int64_t)plan->delete_count,
+        .violations = (int64_t)plan->violation_count };
+    for (size_t i = 0; i < plan->upsert_count; i++) {
+        bool is_there = false;
+
+        for (size_t k = 0; k < key->stored.count; k++)
+            is_there =
+                is_there || (key->stored.items[k].index_id == plan->upserts[i].index_id &&
+                                entity_key_compare(&key->stored.items[k].key, &plan->upserts[i].key) == 0);
+        if (is_there)
+            out->mismatched++;
+        else
+            out->missing++;
+    }
+}
+
+/* One snapshot; nothing is locked, nothing written. */
+enum status reconcile_preview(
+    struct session *session, const struct intent *intent, struct letter_difference *out, struct error *err)
+{
+    struct reconcile work = { .intents = intent, .count = 1, .force = true };
+    PG_RESULT states = NULL;
+    PG_RESULT letters = NULL;
+    PG_RESULT sources = NULL;
+
+    TRY(session_refresh(session, NULL, err));
+    source_keys_build(&work.keys, session, &session->arena, intent, 1);
+    TRY(pg_send(&session->pg, &sql_begin_snapshot, NULL, err));
+    TRY(send_reads(session, &work.keys, err));
+    TRY(pg_send(&session->pg, &sql_rollback, NULL, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(pg_done(&session->pg, err));
+    TRY(pg_next(&session->pg, &states, err));
+    TRY(pg_next(&session->pg, &letters, err));
+    TRY(pg_next(&session->pg, &sources, err));
+    TRY(pg_end(&session->pg, err));
+    TRY(fill_states(&work.keys, states, &session->arena, err));
+    fill_sources(&work.keys, sources);
+    plan(session, &work);
+    count_difference(&work.keys.keys[0], out);
+    return STATUS_OK;
 }
 
 enum status worker_reconcile(struct worker_store *store, const struct intent *intents, size_t count,

@@ -17,6 +17,7 @@
 #include "domain/reason.h"
 #include "store/index_store.h"
 #include "store/lane.h"
+#include "store/letter_store.h"
 #include "store/lookup_read.h"
 #include "store/page_read.h"
 #include "store/range_delete.h"
@@ -64,6 +65,9 @@ static const struct route {
     [OPERATION_TRANSACTION_LIST] = { LANE_PAGE, transaction_list_run },
     [OPERATION_TRANSACTION_WAIT] = { LANE_WAIT, NULL },
     [OPERATION_TRANSACTION_CANCEL] = { LANE_PAGE, transaction_cancel_run },
+    [OPERATION_LETTERS_LIST] = { LANE_PAGE, letter_list_run },
+    [OPERATION_LETTERS_REDRIVE] = { LANE_PAGE, letter_redrive_run },
+    [OPERATION_LETTERS_DISCARD] = { LANE_PAGE, letter_discard_run },
 };
 
 _Static_assert((int)LANE_COUNT == (int)STORE_LANES, "statistics of every lane");

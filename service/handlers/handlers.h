@@ -51,6 +51,13 @@ call_decode_fn list_operations_decode;
 call_encode_fn list_operations_encode;
 call_decode_fn wait_operation_decode;
 
+call_decode_fn list_dead_letters_decode;
+call_encode_fn list_dead_letters_encode;
+call_decode_fn redrive_dead_letters_decode;
+call_encode_fn redrive_dead_letters_encode;
+call_decode_fn discard_dead_letters_decode;
+call_encode_fn discard_dead_letters_encode;
+
 /* Replies that several methods share: one WriteResult, Table, Operation, Index with status, Transaction. */
 call_encode_fn write_result_encode;
 call_encode_fn table_encode;

@@ -1,5 +1,5 @@
--- Transactions that ended more than $1 seconds ago, by this database's clock, with what is noted of their keys; $2
--- at most. By transactions_finished.
+-- Transactions that ended more than $1 seconds ago, by this database's clock, with what is noted of their keys and
+-- their dead letters; $2 at most. By transactions_finished.
 with old as materialized (
     select t.account, t.txn_id, t.bucket, t.touched from transactions t
     where t.finished > 0
@@ -9,7 +9,12 @@ with old as materialized (
 keys as (
     delete from transaction_keys k
     using (select account, txn_id, bucket, unnest(touched) digest from old) o
-    where k.account = o.account and k.digest = o.digest and k.txn_id = o.txn_id and k.bucket = o.bucket)
+    where k.account = o.account and k.digest = o.digest and k.txn_id = o.txn_id and k.bucket = o.bucket),
+letters as (
+    delete from dead_letters d
+    using old o
+    where d.kind = 2 and d.table_id = 0 and d.partition_key = o.account and d.row_key = o.txn_id and d.index_id = 0
+        and d.bucket = o.bucket)
 delete from transactions t
 using old o
 where t.account = o.account and t.txn_id = o.txn_id and t.bucket = o.bucket

@@ -1,0 +1,129 @@
+/*
+ * codec_admin.c - see the header.
+ */
+#include "api/codec_admin.h"
+
+#include "api/codec_entity.h"
+#include "domain/intent.h"
+#include "domain/limits.h"
+#include "domain/reason.h"
+#include "domain/text.h"
+
+/* "q0" to "q<queues - 1>"; empty: any. */
+static enum status queue_decode(struct str name, int32_t queues, int32_t *out, struct error *err)
+{
+    int32_t number = 0;
+    bool good = name.len >= 2 && name.len <= 4 && name.data[0] == 'q';
+
+    *out = -1;
+    if (name.len == 0)
+        return STATUS_OK;
+    for (size_t i = 1; good && i < name.len; i++) {
+        good = name.data[i] >= '0' && name.data[i] <= '9' && !(i == 1 && name.data[1] == '0' && name.len > 2);
+        number = number * 10 + (name.data[i] - '0');
+    }
+    if (!good || number >= queues)
+        return error_reason(err, REASON_INVALID_INPUT, "filter.queue is none of q0 to q%d", queues - 1);
+    *out = number;
+    return STATUS_OK;
+}
+
+static enum status text_decode(
+    ProtobufCBinaryData text, const char *field, struct str *out, struct error *err)
+{
+    *out = codec_str(text);
+    if (out->len <= LIMIT_KEY_BYTES && text_check(*out, NULL, NULL) &&
+        (out->len == 0 || !memchr(out->data, '\0', out->len)))
+        return STATUS_OK;
+    return error_reason(
+        err, REASON_INVALID_INPUT, "%s is longer than %d bytes, or no text", field, LIMIT_KEY_BYTES);
+}
+
+enum status codec_letter_filter_decode(
+    const Tavola__V1__DeadLetterFilter *filter, int32_t queues, struct letter_filter *out, struct error *err)
+{
+    *out = (struct letter_filter){ .state = LETTER_DEAD, .queue = -1, .queues = queues };
+    if (!filter)
+        return STATUS_OK;
+    if (filter->state < 0 || filter->state > TAVOLA__V1__LETTER_STATE__LETTER_STATE_DISCARDED)
+        return error_reason(err, REASON_INVALID_INPUT, "filter.state is none of a dead letter's states");
+    if (filter->kind < 0 || filter->kind > TAVOLA__V1__WORK_KIND__WORK_KIND_TRANSACTION)
+        return error_reason(err, REASON_INVALID_INPUT, "filter.kind is no kind of work");
+    if (filter->state > 0)
+        out->state = (enum letter_state)filter->state;
+    out->kind = (int16_t)filter->kind;
+    TRY(text_decode(filter->account, "filter.account", &out->account, err));
+    TRY(text_decode(filter->table, "filter.table", &out->table, err));
+    TRY(text_decode(filter->cause, "filter.cause", &out->cause, err));
+    return queue_decode(codec_str(filter->queue), queues, &out->queue, err);
+}
+
+enum status codec_letters_decode(const int64_t *ids, size_t count, const Tavola__V1__DeadLetterFilter *filter,
+    int32_t queues, struct operation_letters *out, struct error *err)
+{
+    if (count == 0 && !filter)
+        return codec_missing(err, "letter_ids", "numbers of dead letters, or else filter");
+    if (count > LIMIT_PAGE_ROWS)
+        return error_reason(
+            err, REASON_INVALID_INPUT, "letter_ids has %zu entries, allowed are %d", count, LIMIT_PAGE_ROWS);
+    TRY(codec_letter_filter_decode(filter, queues, &out->filter, err));
+    out->filter.ids = (int64_t *)(uintptr_t)ids;
+    out->filter.id_count = count;
+    out->limit = LIMIT_PAGE_ROWS;
+    return STATUS_OK;
+}
+
+Tavola__V1__DeadLetter *codec_letter_message(
+    const struct letter_view *letter, const struct letter_filter *filter, struct arena *arena)
+{
+    Tavola__V1__DeadLetter *out = ARENA_NEW(arena, Tavola__V1__DeadLetter);
+
+    tavola__v1__dead_letter__init(out);
+    out->letter_id = letter->id;
+    out->kind = (Tavola__V1__WorkKind)letter->kind;
+    out->queue = codec_bytes(arena_format(arena, "q%d", letter->bucket % filter->queues));
+    out->account = codec_bytes(letter->account);
+    if (letter->kind == INTENT_TRANSACTION) {
+        out->transaction_id = codec_bytes(letter->key.row);
+    } else {
+        out->table = codec_bytes(letter->table);
+        out->key = codec_key_message(&letter->key, arena);
+        out->index = codec_bytes(letter->index);
+    }
+    out->state = (Tavola__V1__LetterState)filter->state;
+    out->failures = letter->failures;
+    out->cause = codec_bytes(codec_text(letter->cause, arena));
+    out->history = codec_bytes(codec_text(letter->history, arena));
+    out->note = codec_bytes(letter->note);
+    out->first_failed = codec_timestamp(letter->first_failed, arena);
+    out->last_failed = codec_timestamp(letter->last_failed, arena);
+    return out;
+}
+
+Tavola__V1__CauseCount *codec_cause_message(const struct cause_view *cause, struct arena *arena)
+{
+    Tavola__V1__CauseCount *out = ARENA_NEW(arena, Tavola__V1__CauseCount);
+
+    tavola__v1__cause_count__init(out);
+    out->cause = codec_bytes(codec_text(cause->cause, arena));
+    out->count = cause->count;
+    out->example = cause->example;
+    out->first_failed = codec_timestamp(cause->first_failed, arena);
+    out->last_failed = codec_timestamp(cause->last_failed, arena);
+    return out;
+}
+
+Tavola__V1__RedriveDifference *codec_difference_message(
+    int64_t letter_id, const struct letter_difference *difference, struct arena *arena)
+{
+    Tavola__V1__RedriveDifference *out = ARENA_NEW(arena, Tavola__V1__RedriveDifference);
+
+    tavola__v1__redrive_difference__init(out);
+    out->letter_id = letter_id;
+    out->missing = difference->missing;
+    out->dangling = difference->dangling;
+    out->mismatched = difference->mismatched;
+    out->violations = difference->violations;
+    out->steps = difference->steps;
+    return out;
+}

@@ -1,0 +1,26 @@
+/*
+ * codec_admin.h - administration: which dead letters are meant, and what they are.
+ */
+#ifndef API_CODEC_ADMIN_H
+#define API_CODEC_ADMIN_H
+
+#include "api/codec.h"
+#include "domain/operation.h"
+#include "tavola/v1/admin_service.pb-c.h"
+
+/* filter may be NULL: all that are DEAD. queues: how many queues there are. INVALID_INPUT names the field. */
+MUST_USE enum status codec_letter_filter_decode(
+    const Tavola__V1__DeadLetterFilter *filter, int32_t queues, struct letter_filter *out, struct error *err);
+
+/* Which letters are to be changed: numbers, a filter, or both, but not neither. At most LIMIT_PAGE_ROWS at once. */
+MUST_USE enum status codec_letters_decode(const int64_t *ids, size_t count,
+    const Tavola__V1__DeadLetterFilter *filter, int32_t queues, struct operation_letters *out,
+    struct error *err);
+
+Tavola__V1__DeadLetter *codec_letter_message(
+    const struct letter_view *letter, const struct letter_filter *filter, struct arena *arena);
+Tavola__V1__CauseCount *codec_cause_message(const struct cause_view *cause, struct arena *arena);
+Tavola__V1__RedriveDifference *codec_difference_message(
+    int64_t letter_id, const struct letter_difference *difference, struct arena *arena);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * list_dead_letters.c - AdminService.ListDeadLetters.
+ */
+#include "service/handlers/handlers.h"
+
+#include <stdlib.h>
+
+#include "api/codec_admin.h"
+#include "domain/limits.h"
+#include "service/paging.h"
+
+/* A token goes on with the list it came from. */
+static const char *list_name(const struct letter_filter *filter, struct arena *arena)
+{
+    return arena_format(arena, "dead letters %d %d %d %zu:%.*s %zu:%.*s %.*s", (int)filter->state,
+        filter->kind, filter->queue, filter->account.len, STR_ARG(filter->account), filter->table.len,
+        STR_ARG(filter->table), STR_ARG(filter->cause))
+        .data;
+}
+
+enum status list_dead_letters_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+{
+    const Tavola__V1__ListDeadLettersRequest *request =
+        (const Tavola__V1__ListDeadLettersRequest *)ctx->request;
+    struct operation_letters *in = &out->in.letters;
+    struct str after;
+
+    out->kind = OPERATION_LETTERS_LIST;
+    TRY(codec_letter_filter_decode(request->filter, ctx->service->queues, &in->filter, err));
+    TRY(paging_read_list(ctx, request->page_size, request->page_token, list_name(&in->filter, ctx->arena),
+        &in->limit, &after, err));
+    in->by_cause = request->group_by_cause;
+    in->after = after.len > 0 ? strtoll(arena_format(ctx->arena, "%.*s", STR_ARG(after)).data, NULL, 10) : 0;
+    return STATUS_OK;
+}
+
+/* A page ends where the reply is full: what a letter says of itself is bounded. */
+enum { MOST_LETTER_BYTES = 24 * 1024 };
+
+enum status list_dead_letters_encode(
+    struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
+{
+    const struct letter_filter *filter = &operation->in.letters.filter;
+    const struct outcome_letters *out = &operation->out.letters;
+    int64_t position = out->position;
+    bool more = out->more;
+
+    for (size_t i = 0; i < out->cause_count; i++)
+        codec_pack(reply, 2, &codec_cause_message(&out->causes[i], ctx->arena)->base);
+    for (size_t i = 0; i < out->count; i++) {
+        if (reply->len + MOST_LETTER_BYTES + LIMIT_TOKEN_BYTES > LIMIT_REPLY_BYTES) {
+            more = true;
+            position = out->letters[i - 1].id;
+            break;
+        }
+        codec_pack(reply, 1, &codec_letter_message(&out->letters[i], filter, ctx->arena)->base);
+    }
+    if (!more)
+        return STATUS_OK;
+    return paging_write_list(ctx, reply, 3, list_name(filter, ctx->arena),
+        arena_format(ctx->arena, "%lld", (long long)position), err);
+}

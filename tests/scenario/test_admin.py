@@ -1,0 +1,91 @@
+"""What an operator does with work that was given up."""
+
+import unittest
+
+from case import ServerCase
+from client import entity, key
+from stack import wait_for
+
+DEAD, RETRYING, DISCARDED = 1, 2, 3
+
+
+class DeadLetters(ServerCase):
+    with_worker = True
+
+    def setUp(self):
+        self.table, self.index = self.new_table(), self.new_name("i")
+        self.client.create_index(index={
+            "name": self.index, "table": self.table, "shape": 1, "place": 2,
+            "partition_key": [{"property": "City"}],
+        })
+        self.wait_ready(self.index)
+
+    def give_up(self, row, city, cause):
+        """As if reconciling the key had failed too often."""
+        self.client.insert_entity(table=self.table, entity=entity("p", row, City=city))
+        wait_for("the entry", lambda: len(self.client.lookup(self.index, [city])) == 1)
+        self.stack.sql(
+            f"""with gone as (delete from entities where table_id = (select index_id from indexes where name = '{self.index}')
+                    and partition_key like '{city}%' returning 1)
+            insert into dead_letters (bucket, kind, table_id, partition_key, row_key, index_id, dead, failures, cause, history)
+            select bucket, 1, table_id, partition_key, row_key, 0, true, 10, '{cause}', ''
+            from entities where row_key = '{row}' and table_id = (select table_id from tables where name = '{self.table}');
+            update index_state set manifest = decode('', 'hex') where row_key = '{row}'"""
+        )
+        self.stack.sql(f"delete from index_state where row_key = '{row}'")
+
+    def listed(self, **fields):
+        pages = self.client.pages(self.client.list_dead_letters, page_size=1, **fields)
+        return [letter for page in pages for letter in page.letters]
+
+    def test_a_letter_is_listed_previewed_and_redriven(self):
+        self.give_up("a", "Bonn", "INTERNAL: the disk is full")
+        self.give_up("b", "Rome", "INTERNAL: the disk is full")
+        mine = {"table": self.table}
+        letters = self.listed(filter=mine)
+        self.assertEqual([letter.key.row_key for letter in letters], ["a", "b"])
+        self.assertEqual(letters[0].cause, "INTERNAL: the disk is full")
+        self.assertRegex(letters[0].queue, "^q[0-9]+$")
+        self.assertEqual(len(self.listed(filter={**mine, "queue": letters[0].queue})), 2)
+        causes = self.client.list_dead_letters(filter=mine, group_by_cause=True).causes
+        self.assertEqual([(each.cause, each.count) for each in causes], [("INTERNAL", 2)])
+
+        preview = self.client.redrive_dead_letters(letter_ids=[letters[0].letter_id], dry_run=True)
+        self.assertEqual([each.missing for each in preview.differences], [1])
+        self.assertEqual(self.client.lookup(self.index, ["Bonn"]), [])
+        done = self.client.redrive_dead_letters(letter_ids=[letters[0].letter_id])
+        self.assertEqual(list(done.letter_ids), [letters[0].letter_id])
+        wait_for("the entry", lambda: len(self.client.lookup(self.index, ["Bonn"])) == 1)
+        wait_for("no letter", lambda: len(self.listed(filter=mine)) == 1)
+
+        self.client.redrive_dead_letters(filter=mine)
+        wait_for("the entry", lambda: len(self.client.lookup(self.index, ["Rome"])) == 1)
+        wait_for("no letter", lambda: not self.listed(filter={**mine, "state": RETRYING}))
+
+    def test_a_discarded_letter_keeps_its_reason(self):
+        self.give_up("c", "Oslo", "INTERNAL: it broke")
+        mine = {"table": self.table}
+        self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.discard_dead_letters, filter=mine)
+        self.client.discard_dead_letters(filter=mine, reason="the entity is a leftover")
+        self.assertEqual(self.listed(filter=mine), [])
+        kept = self.listed(filter={**mine, "state": DISCARDED})
+        self.assertEqual([letter.note for letter in kept], ["the entity is a leftover"])
+        self.client.delete_entity(table=self.table, key=key(("p", "c")), precondition={"if_match": "*"})
+        wait_for("no letter", lambda: not self.listed(filter={**mine, "state": DISCARDED}))
+
+    def test_what_is_not_meant_is_refused(self):
+        for call, fields in (
+            (self.client.redrive_dead_letters, {}),
+            (self.client.discard_dead_letters, {"reason": "x"}),
+            (self.client.discard_dead_letters, {"reason": "x", "filter": {"state": DISCARDED}}),
+            (self.client.list_dead_letters, {"filter": {"queue": "q99"}}),
+            (self.client.list_dead_letters, {"filter": {"queue": "0"}}),
+            (self.client.list_dead_letters, {"filter": {"state": 9}}),
+            (self.client.list_dead_letters, {"page_size": -1}),
+        ):
+            self.refused("INVALID_ARGUMENT", "INVALID_INPUT", lambda: call(**fields))
+        self.refused("INVALID_ARGUMENT", "PAGE_TOKEN_INVALID", self.client.list_dead_letters, page_token="x")
+
+
+if __name__ == "__main__":
+    unittest.main()
