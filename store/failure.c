@@ -3,6 +3,7 @@
  */
 #include "store/failure.h"
 
+#include "base/clock.h"
 #include "domain/reason.h"
 
 static enum reason reason_of(enum status status)
@@ -35,6 +36,12 @@ static bool may_try_again(const struct error *err)
     return !err->reason && (err->status == STATUS_STALE || pg_is_transient(err));
 }
 
+/* Nobody waits for it any more. */
+static bool is_given_up(const struct operation *operation)
+{
+    return atomic_load(&operation->cancelled) || operation->deadline_us <= clock_monotonic_us();
+}
+
 void run_until_decided_with(
     struct session *session, struct operation *operation, operation_work *work, void *context, int attempts)
 {
@@ -51,7 +58,7 @@ void run_until_decided_with(
             return;
         }
         pg_recover(&session->pg);
-        if (!may_try_again(&err))
+        if (!may_try_again(&err) || is_given_up(operation))
             break;
         if (status == STATUS_STALE && pg_is_open(&session->pg)) {
             struct error ignored;

@@ -17,6 +17,7 @@
 enum {
     CONNECT_PAUSE_US = 250000,
     DEFAULT_LIMIT_US = 15000000,
+    LOOK_US = 50000,
 };
 
 /*
@@ -36,7 +37,9 @@ static const char session_settings[] =
 
 void pg_init(struct pg *pg, const char *conninfo, const char *role)
 {
-    *pg = (struct pg){ .conninfo = conninfo, .role = role, .limit_us = DEFAULT_LIMIT_US };
+    *pg = (struct pg){
+        .conninfo = conninfo, .role = role, .limit_us = DEFAULT_LIMIT_US, .give_up_us = INT64_MAX
+    };
 }
 
 void pg_close(struct pg *pg)
@@ -194,6 +197,45 @@ enum status pg_ensure(struct pg *pg, struct error *err)
 
 /* ---- waiting ---- */
 
+void pg_bound(struct pg *pg, int64_t give_up_us, const atomic_bool *given_up)
+{
+    pg->give_up_us = give_up_us;
+    pg->given_up = given_up;
+    pg->cancel_sent = false;
+}
+
+void pg_unbound(struct pg *pg)
+{
+    pg_bound(pg, INT64_MAX, NULL);
+}
+
+/* The caller has gone: have the server stop, once. Should it not listen, the usual limits hold. */
+static void cancel_if_given_up(struct pg *pg, int64_t now_us)
+{
+    char ignored[256];
+    PGcancel *cancel;
+
+    if (pg->cancel_sent || !(now_us >= pg->give_up_us || (pg->given_up && atomic_load(pg->given_up))))
+        return;
+    pg->cancel_sent = true;
+    cancel = PQgetCancel(pg->conn);
+    if (cancel)
+        (void)PQcancel(cancel, ignored, sizeof(ignored));
+    PQfreeCancel(cancel);
+}
+
+/* How long to wait before the next look at whether the caller has gone. */
+static int pause_ms(const struct pg *pg, int64_t now_us, int64_t left_us)
+{
+    if (pg->cancel_sent)
+        return (int)(left_us / 1000) + 1;
+    if (pg->give_up_us - now_us < left_us)
+        left_us = pg->give_up_us - now_us;
+    if (pg->given_up && left_us > LOOK_US)
+        left_us = LOOK_US;
+    return (int)(left_us / 1000) + 1;
+}
+
 /* Push out what is queued and take in what has come, until done() or the limit. */
 static enum status wait_until(struct pg *pg, bool (*done)(struct pg *pg), struct error *err)
 {
@@ -202,7 +244,7 @@ static enum status wait_until(struct pg *pg, bool (*done)(struct pg *pg), struct
     for (;;) {
         int unsent = PQflush(pg->conn);
         struct pollfd fd = { .fd = PQsocket(pg->conn), .events = POLLIN };
-        int64_t left_us;
+        int64_t now_us, left_us;
 
         if (unsent < 0)
             return connection_lost(pg, "write failed", err);
@@ -210,10 +252,12 @@ static enum status wait_until(struct pg *pg, bool (*done)(struct pg *pg), struct
             return STATUS_OK;
         if (unsent > 0)
             fd.events |= POLLOUT;
-        left_us = deadline_us - clock_monotonic_us();
+        now_us = clock_monotonic_us();
+        left_us = deadline_us - now_us;
         if (left_us <= 0)
             return connection_lost(pg, "no answer in time", err);
-        if (poll(&fd, 1, (int)(left_us / 1000) + 1) > 0 && (fd.revents & ~POLLOUT) &&
+        cancel_if_given_up(pg, now_us);
+        if (poll(&fd, 1, pause_ms(pg, now_us, left_us)) > 0 && (fd.revents & ~POLLOUT) &&
             !PQconsumeInput(pg->conn))
             return connection_lost(pg, "read failed", err);
     }

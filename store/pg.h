@@ -13,6 +13,7 @@
 #define STORE_PG_H
 
 #include <libpq-fe.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -31,6 +32,11 @@ struct pg {
     char failure_text[256];
     int64_t limit_us; /* of each wait */
     int syncs;        /* sent, and not yet answered */
+
+    /* See pg_bound. */
+    int64_t give_up_us;
+    const atomic_bool *given_up;
+    bool cancel_sent;
 };
 
 void pg_init(struct pg *pg, const char *conninfo, const char *role);
@@ -44,6 +50,13 @@ void pg_close(struct pg *pg);
  * STATUS_PRECONDITION the schema has another version; the message names `tavola migrate`
  */
 MUST_USE enum status pg_ensure(struct pg *pg, struct error *err);
+
+/*
+ * For reads on behalf of one caller: once the time has passed or *given_up is true, the statement that runs is
+ * cancelled and fails with STATUS_TIMEOUT. Holds until pg_unbound.
+ */
+void pg_bound(struct pg *pg, int64_t give_up_us, const atomic_bool *given_up);
+void pg_unbound(struct pg *pg);
 
 static inline bool pg_is_open(const struct pg *pg)
 {

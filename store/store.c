@@ -41,28 +41,29 @@ enum {
 static const struct route {
     enum lane_kind lane;
     void (*run)(struct session *session, struct operation *operation);
+    bool only_reads; /* it may be cancelled while it runs: nothing can have been committed */
 } routes[] = {
     [OPERATION_GET] = { LANE_READ, NULL },
     [OPERATION_WRITE] = { LANE_WRITE, NULL },
-    [OPERATION_PAGE] = { LANE_PAGE, page_read_run },
-    [OPERATION_COUNT] = { LANE_PAGE, page_count_run },
-    [OPERATION_LOOKUP] = { LANE_PAGE, lookup_read_run },
+    [OPERATION_PAGE] = { LANE_PAGE, page_read_run, true },
+    [OPERATION_COUNT] = { LANE_PAGE, page_count_run, true },
+    [OPERATION_LOOKUP] = { LANE_PAGE, lookup_read_run, true },
     [OPERATION_TABLE_CREATE] = { LANE_CHANGE, table_create_run },
-    [OPERATION_TABLE_GET] = { LANE_PAGE, table_get_run },
-    [OPERATION_TABLE_LIST] = { LANE_PAGE, table_list_run },
+    [OPERATION_TABLE_GET] = { LANE_PAGE, table_get_run, true },
+    [OPERATION_TABLE_LIST] = { LANE_PAGE, table_list_run, true },
     [OPERATION_TABLE_DELETE] = { LANE_CHANGE, table_delete_run },
     [OPERATION_INDEX_CREATE] = { LANE_CHANGE, index_create_run },
-    [OPERATION_INDEX_GET] = { LANE_PAGE, index_get_run },
-    [OPERATION_INDEX_LIST] = { LANE_PAGE, index_list_run },
+    [OPERATION_INDEX_GET] = { LANE_PAGE, index_get_run, true },
+    [OPERATION_INDEX_LIST] = { LANE_PAGE, index_list_run, true },
     [OPERATION_INDEX_DROP] = { LANE_CHANGE, index_drop_run },
     [OPERATION_RANGE_DELETE] = { LANE_PAGE, range_delete_run },
-    [OPERATION_RUN_GET] = { LANE_PAGE, run_get_run },
-    [OPERATION_RUN_LIST] = { LANE_PAGE, run_list_run },
+    [OPERATION_RUN_GET] = { LANE_PAGE, run_get_run, true },
+    [OPERATION_RUN_LIST] = { LANE_PAGE, run_list_run, true },
     [OPERATION_RUN_CONTROL] = { LANE_PAGE, run_control_run },
     [OPERATION_RUN_WAIT] = { LANE_WAIT, NULL },
     [OPERATION_TRANSACTION_SUBMIT] = { LANE_PAGE, NULL },
-    [OPERATION_TRANSACTION_GET] = { LANE_PAGE, transaction_get_run },
-    [OPERATION_TRANSACTION_LIST] = { LANE_PAGE, transaction_list_run },
+    [OPERATION_TRANSACTION_GET] = { LANE_PAGE, transaction_get_run, true },
+    [OPERATION_TRANSACTION_LIST] = { LANE_PAGE, transaction_list_run, true },
     [OPERATION_TRANSACTION_WAIT] = { LANE_WAIT, NULL },
     [OPERATION_TRANSACTION_CANCEL] = { LANE_PAGE, transaction_cancel_run },
     [OPERATION_LETTERS_LIST] = { LANE_PAGE, letter_list_run },
@@ -104,6 +105,16 @@ static void submit_transaction(struct store *store, struct session *session, str
         transaction_submit_run(session, operation, &store->observer);
 }
 
+static void run_bounded(struct session *session, struct operation *operation)
+{
+    const struct route *route = &routes[operation->kind];
+
+    if (route->only_reads)
+        pg_bound(&session->pg, operation->deadline_us, &operation->cancelled);
+    route->run(session, operation);
+    pg_unbound(&session->pg);
+}
+
 static void run_single(struct session *session, struct operation *batch, void *context)
 {
     struct store *store = context;
@@ -112,7 +123,7 @@ static void run_single(struct session *session, struct operation *batch, void *c
         if (operation->kind == OPERATION_TRANSACTION_SUBMIT)
             submit_transaction(store, session, operation);
         else
-            routes[operation->kind].run(session, operation);
+            run_bounded(session, operation);
     }
 }
 

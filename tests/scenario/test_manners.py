@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import threading
 import time
 import unittest
@@ -15,7 +16,6 @@ import stack
 from client import ApiError, Client, entity, key, types
 from stack import Stack, wait_for
 
-GET = "/tavola.v1.EntityService/GetEntity"
 QUERY = "/tavola.v1.EntityService/QueryEntities"
 
 
@@ -70,6 +70,72 @@ class Counter(threading.Thread):
                 sink.sendall(part)
         except OSError:
             pass
+
+
+class Deadlines(MannersCase):
+    """A query of the server waits for a lock: it must not wait longer than its caller."""
+
+    LOCK_SECONDS = 1  # after which the database itself gives up, and the server would try again
+
+    def setUp(self):
+        super().setUp()
+        self.caller.insert_entity(table="mannered", entity=entity("p", "r", A=1))
+        self.locker = subprocess.Popen(
+            ["psql", "-X", "-q", "-t", "-A", "-h", self.stack.postgres_folder, "-U", self.stack.postgres_user]
+            + ["-d", self.stack.database],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(self.release)
+        self.locker.stdin.write("begin; lock table entities in access exclusive mode; select 1;\n")
+        self.locker.stdin.flush()
+        self.locker.stdout.readline()
+
+    def release(self):
+        if self.locker.poll() is None:
+            self.locker.communicate("rollback;\n")
+
+    def waits(self):
+        """A page of the server waits for the lock."""
+        query = (
+            f"select count(*) from pg_stat_activity where datname = '{self.stack.database}' "
+            "and wait_event_type = 'Lock' and application_name = 'tavolad page'"
+        )
+        return self.stack.sql(query, database=self.stack.postgres_home) != "0"
+
+    def start(self, timeout):
+        request = types.message("tavola.v1.QueryEntitiesRequest")(query={"table": "mannered"})
+        return self.caller.start(QUERY, request.SerializeToString(), timeout=timeout)
+
+    def ends_soon(self, since):
+        wait_for("the end of the query", lambda: not self.waits())
+        self.assertLess(time.monotonic() - since, 0.6 * self.LOCK_SECONDS)
+
+    def test_a_query_whose_caller_has_gone_is_cancelled(self):
+        call = self.start(timeout=20)
+        wait_for("the query to wait", self.waits)
+        call.cancel()
+        self.ends_soon(time.monotonic())
+        self.release()
+        self.assertEqual(len(self.caller.query("mannered")), 1)
+
+    def test_a_query_past_its_deadline_is_cancelled(self):
+        call = self.start(timeout=0.3 / stack.PATIENCE)
+        self.assertEqual(call.exception().code().name, "DEADLINE_EXCEEDED")
+        self.ends_soon(time.monotonic())
+        self.release()
+        self.assertEqual(len(self.caller.query("mannered")), 1)
+
+    def test_a_write_that_may_have_been_committed_is_not_given_up(self):
+        """Its caller has gone while it waits; it was sent, so it happens."""
+        put = types.message("tavola.v1.InsertOrReplaceEntityRequest")
+        message = put(table="mannered", entity=entity("p", "late", A=1)).SerializeToString()
+        call = self.caller.start("/tavola.v1.EntityService/InsertOrReplaceEntity", message)
+        self.stack.wait_for_lock_waiter()
+        call.cancel()
+        self.release()
+        wait_for("the write", lambda: len(self.caller.query("mannered")) == 2)
 
 
 class Compression(MannersCase):
