@@ -105,7 +105,7 @@ def arguments():
     parser.add_argument("--programs", default=f"{ROOT}/build/bin", help="the folder of tavola and tavolad")
     parser.add_argument("--out", default=f"{ROOT}/build/bench.json")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=1.5, help="of each measurement (default: 1.5)")
+    parser.add_argument("--seconds", type=float, default=1.2, help="of each measurement (default: 1.2)")
     parser.add_argument("--quick", action="store_true", help="one round of half seconds: does it work at all?")
     parser.add_argument("--only", default="", metavar="REGEX", help="only measurements whose name matches")
     parser.add_argument("--sizes", type=lambda text: [int(size) for size in text.split(",")], metavar="N,N",

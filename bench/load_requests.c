@@ -23,7 +23,7 @@ static uint8_t *read_file(const char *path, size_t *size)
 
     require(file && fseek(file, 0, SEEK_END) == 0 && (length = ftell(file)) > 0, "cannot read the requests");
     rewind(file);
-    bytes = malloc((size_t)length);
+    bytes = malloc((size_t)length + 1);
     require(bytes && fread(bytes, 1, (size_t)length, file) == (size_t)length, "cannot read the requests");
     fclose(file);
     *size = (size_t)length;

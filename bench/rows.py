@@ -133,6 +133,8 @@ def _spread(seen):
 def print_measured(results):
     print(f"{'measured':40}" + "".join(f"{title:>{width}}" for _, title, width, _ in _COLUMNS) + "  spread 1/s")
     for name, seen in results.seen.items():
+        if "rate" not in seen[0]:
+            continue  # bytes, instructions: their rows say all there is
         cells = ""
         for key, _, width, digits in _COLUMNS:
             known = [one[key] for one in seen if key in one]

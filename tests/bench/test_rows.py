@@ -1,0 +1,96 @@
+"""How the bench judges: bench/rows.py."""
+
+import contextlib
+import io
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench"))
+import wire
+from rows import WORST, Results, Row, judge, print_judged, print_measured, write_json
+
+GET = Row("get / echo", ("get", "rate"), ("echo", "rate"), must=0.8, aim=1.0)
+CPU = Row("CPU", ("get", "us"), ("echo", "us"), "<=", must=1.2, aim=1.0)
+
+
+def fail():
+    raise RuntimeError("no luck")
+
+
+def seen(**rounds):
+    results = Results()
+    for name, figures in rounds.items():
+        for figure in figures:
+            results.take(name, lambda figure=figure: figure)
+    return results
+
+
+class Judging(unittest.TestCase):
+    def test_the_median_of_ratios_within_rounds_counts(self):
+        # The third round ran on a machine half as fast: both sides, so that its ratio is as good as any.
+        results = seen(get=[{"rate": 90}, {"rate": 70}, {"rate": 45}], echo=[{"rate": 100}, {"rate": 100}, {"rate": 50}])
+        judged = judge(GET, results)
+        self.assertEqual(judged.ratio, 0.9)
+        self.assertEqual(judged.verdict, "must")
+
+    def test_less_is_better_where_the_sense_says_so(self):
+        judged = judge(CPU, seen(get=[{"us": 13}], echo=[{"us": 10}]))
+        self.assertTrue(judged.missed)
+        self.assertEqual(judge(CPU, seen(get=[{"us": 9}], echo=[{"us": 10}])).verdict, "aim")
+
+    def test_a_bound_is_compared_with_as_it_is(self):
+        judged = judge(Row("memory", ("idle", "bytes"), 40.0, "<=", must=1), seen(idle=[{"bytes": 30}]))
+        self.assertEqual(judged.ratio, 0.75)
+        self.assertEqual(judged.as_json()["against"], "bound")
+
+    def test_a_measurement_that_failed_fails_its_rows_alone(self):
+        results = seen(echo=[{"rate": 1, "us": 1}], other=[{"rate": 1}])
+        self.assertFalse(results.take("get", fail))
+        for row, worst in ((GET, 0), (CPU, WORST)):
+            judged = judge(row, results)
+            self.assertEqual(judged.verdict, "FAILED")
+            self.assertTrue(judged.missed)
+            self.assertEqual(judged.as_json()["ratio"], worst)
+            self.assertIn("no luck", judged.as_json()["error"])
+        self.assertIsNone(judge(Row("a", ("other", "rate"), ("echo", "rate")), results).error)
+
+    def test_what_nobody_wanted_has_no_row_but_what_could_not_be_reached_has(self):
+        results = seen(echo=[{"rate": 1}])
+        self.assertIsNone(judge(GET, results))
+        results.broken = "no database"
+        self.assertEqual(judge(GET, results).error, "no database")
+
+    def test_tables_are_printed_whatever_failed(self):
+        results = seen(echo=[{"rate": 1}], idle=[{"bytes": 1}])
+        results.take("get", fail)
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            print_measured(results)
+            print_judged([judge(GET, results)])
+        self.assertIn("failed: get: RuntimeError: no luck", out.getvalue())
+
+
+class Writing(unittest.TestCase):
+    def test_rows_are_added_to_a_file_or_replace_it(self):
+        old, new = (judge(GET, seen(get=[{"rate": rate}], echo=[{"rate": 10}])) for rate in (1, 9))
+        other = judge(Row("other", ("get", "rate"), 1.0), seen(get=[{"rate": 1}]))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "bench.json")
+            write_json(path, [old, other], keep=False)
+            write_json(path, [new], keep=True)
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual([(row["name"], row["ratio"]) for row in json.load(file)], [("other", 1), ("get / echo", 0.9)])
+            write_json(path, [new], keep=False)
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(len(json.load(file)), 1)
+
+
+class Messages(unittest.TestCase):
+    def test_fields_are_read_as_they_were_written(self):
+        self.assertEqual(wire.fields(wire.message((1, "text"), (2, 300), (15, [(1, 1)]))), [(1, b"text"), (2, 300), (15, b"\x08\x01")])
+
+
+if __name__ == "__main__":
+    unittest.main()
