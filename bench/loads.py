@@ -1,7 +1,8 @@
 """The programs that make load, what they saw, and what CPU it cost.
 
-Every load gives a dict: rate (1/s), server_us, postgres_us and client_us (CPU per operation of the server that was
-asked, of PostgreSQL with all its processes, and of the load itself), and what the load says: p50_us, p99_us, ...
+Every load gives a dict: rate (1/s), server_us, kernel_us, postgres_us and client_us (CPU per operation of the server
+that was asked, the part of it in the kernel, of PostgreSQL with all its processes, and of the load itself), and what the
+load says: p50_us, p99_us, ...
 """
 
 import os
@@ -41,8 +42,8 @@ class Loads:
 
     def measured(self, run, operations, server):
         """run() gives what it saw; operations is the name of their number in there."""
-        parts = {"server_us": lambda: self.stack.cpu(server), "postgres_us": lambda: self.stack.cpu("postgres"),
-                 "client_us": _children_cpu}
+        parts = {"server_us": lambda: self.stack.cpu(server), "kernel_us": lambda: self.stack.kernel_cpu(server),
+                 "postgres_us": lambda: self.stack.cpu("postgres"), "client_us": _children_cpu}
         before = {name: cpu() for name, cpu in parts.items()}
         seen = run()
         client = parts["client_us"]()

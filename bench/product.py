@@ -188,7 +188,7 @@ class Product:
     @staticmethod
     def per_entity(seen, entities):
         """Of calls for so many entities each; latencies stay those of calls."""
-        cpu = {name: seen[name] / entities for name in ("server_us", "postgres_us", "client_us")}
+        cpu = {name: seen[name] / entities for name in ("server_us", "kernel_us", "postgres_us", "client_us")}
         return seen | cpu | {"rate": seen["rate"] * entities}
 
     def measurements(self):

@@ -11,6 +11,7 @@ from callgrind import Dump
 from rows import Row
 
 NAME = "profiled"
+SHOWN = 10  # functions
 OWNERS = (("libgrpc", "gRPC"), ("libgpr", "gRPC"), ("libabsl", "gRPC"), ("libupb", "gRPC"), ("libaddress", "gRPC"),
           ("tavolad", "ours"), ("libprotobuf-c", "protobuf-c"), ("libpq", "libpq"), ("libc.so", "libc"), ("libm.", "libc"),
           ("ld-linux", "libc"), ("vdso", "libc"), ("libcrypto", "OpenSSL"), ("libssl", "OpenSSL"))
@@ -36,6 +37,7 @@ class Profiling:
         self.product = product
         self.stack = product.stack
         self.shares = {}  # call: {owner: instructions}, for print_shares
+        self.functions = {}  # call: [(instructions, function)] of ours, the dearest first
 
     def prepare(self):
         folder = self.stack.folder
@@ -63,6 +65,9 @@ class Profiling:
             owner = _owner(name)
             shares[owner] = shares.get(owner, 0) + cost / seen["calls"]
         self.shares[title] = dict(sorted(shares.items(), key=lambda share: -share[1]))
+        own = [(cost / seen["calls"], function) for (name, function), cost in dump.by_function.items()
+               if _owner(name) == "ours"]
+        self.functions[title] = sorted(own, reverse=True)[:SHOWN]
         unpacked = sum(times for (file, _), times in dump.calls.items() if os.path.basename(file) in PROPERTY_FILES)
         return {"all": sum(shares.values()), "ours": shares.get("ours", 0), "unpacked": unpacked / seen["calls"]}
 
@@ -77,3 +82,5 @@ class Profiling:
             total = sum(shares.values())
             parts = ", ".join(f"{owner} {cost / total:.0%} ({cost:,.0f})" for owner, cost in shares.items())
             print(f"instructions of the server per {title}, without the kernel's: {total:,.0f} = {parts}")
+            dearest = ", ".join(f"{function} {cost:,.0f}" for cost, function in self.functions[title])
+            print(f"  of ours: {dearest}")

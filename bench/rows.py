@@ -120,7 +120,8 @@ def judge(row, results):
 
 # ---- for people ----
 
-_COLUMNS = (("rate", "1/s", 11, 0), ("server_us", "server us", 10, 1), ("postgres_us", "postgres", 9, 1),
+_COLUMNS = (("rate", "1/s", 11, 0), ("server_us", "server us", 10, 1), ("kernel_us", "of it kernel", 13, 1),
+            ("postgres_us", "postgres", 9, 1),
             ("client_us", "client", 8, 1), ("p50_us", "p50 us", 10, 0), ("p99_us", "p99 us", 10, 0),
             ("p999_us", "p99.9 us", 10, 0), ("failed", "failed", 9, 0))
 

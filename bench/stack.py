@@ -15,19 +15,14 @@ _PATIENCE = 60  # seconds
 
 
 def _stat(pid):
-    """(parent, utime + stime, the same of children that have ended) or None when there is no such process."""
+    """(parent, utime + stime, the same of children that have ended, stime) or None when there is no such process."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
             fields = file.read().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return None
     times = [int(field) / _TICKS for field in fields[11:15]]
-    return int(fields[1]), times[0] + times[1], times[2] + times[3]
-
-
-def cpu_of(pid):
-    stat = _stat(pid)
-    return stat[1] if stat else 0
+    return int(fields[1]), times[0] + times[1], times[2] + times[3], times[1]
 
 
 def cpu_of_family(pid):
@@ -155,8 +150,15 @@ class Stack:
         """Seconds so far; 0 for what is not running."""
         if name == "postgres":
             return cpu_of_family(self.postmaster)
+        return self._stat_of(name)[1]
+
+    def kernel_cpu(self, name):
+        """The part of it that was spent in the kernel."""
+        return self._stat_of(name)[3]
+
+    def _stat_of(self, name):
         child = self.children.get(name)
-        return cpu_of(child.pid) if child else 0
+        return child and _stat(child.pid) or (0, 0, 0, 0)
 
     def _memory(self, name, field):
         with open(f"/proc/{self.children[name].pid}/status", encoding="utf-8") as file:
