@@ -37,6 +37,7 @@ class Profiling:
         self.product = product
         self.stack = product.stack
         self.shares = {}  # call: {owner: instructions}, for print_shares
+        self.unpacked = {}  # call: times a function that reads properties was entered
         self.functions = {}  # call: [(instructions, function)] of ours, the dearest first
 
     def prepare(self):
@@ -69,7 +70,8 @@ class Profiling:
                if _owner(name) == "ours"]
         self.functions[title] = sorted(own, reverse=True)[:SHOWN]
         unpacked = sum(times for (file, _), times in dump.calls.items() if os.path.basename(file) in PROPERTY_FILES)
-        return {"all": sum(shares.values()), "ours": shares.get("ours", 0), "unpacked": unpacked / seen["calls"]}
+        self.unpacked[title] = unpacked / seen["calls"]
+        return {"all": sum(shares.values()), "ours": shares.get("ours", 0), "unpacked": self.unpacked[title]}
 
     def measurements(self):
         product = self.product
@@ -84,3 +86,4 @@ class Profiling:
             print(f"instructions of the server per {title}, without the kernel's: {total:,.0f} = {parts}")
             dearest = ", ".join(f"{function} {cost:,.0f}" for cost, function in self.functions[title])
             print(f"  of ours: {dearest}")
+            print(f"  functions that read properties were entered {self.unpacked[title]:.1f} times")
