@@ -15,7 +15,67 @@ Tavola__V1__Table *codec_table_message(const struct table_view *table, struct ar
     out->name = codec_bytes(table->name);
     out->created = codec_timestamp(table->created, arena);
     out->index = codec_bytes(table->index);
+    out->default_max_plan = (Tavola__V1__AccessPath)table->default_max_plan;
     return out;
+}
+
+/* ---- changes ---- */
+
+static enum status set_default_max_plan(
+    const Tavola__V1__Table *table, struct table_change *out, struct error *err)
+{
+    if (table->default_max_plan < 0 || (int)table->default_max_plan > ACCESS_TABLE_SCAN)
+        return error_reason(err, REASON_INVALID_INPUT, "table.default_max_plan has no such value");
+    out->sets_default_max_plan = true;
+    out->default_max_plan = (enum access_path)table->default_max_plan;
+    return STATUS_OK;
+}
+
+static bool has_default_max_plan(const Tavola__V1__Table *table)
+{
+    return table->default_max_plan != TAVOLA__V1__ACCESS_PATH__ACCESS_PATH_UNSPECIFIED;
+}
+
+/* What can be changed. */
+static const struct setting {
+    const char *path;
+    bool (*is_set)(const Tavola__V1__Table *table);
+    enum status (*change)(const Tavola__V1__Table *table, struct table_change *out, struct error *err);
+} settings[] = {
+    { "default_max_plan", has_default_max_plan, set_default_max_plan },
+};
+
+static enum status change_path(
+    struct str path, const Tavola__V1__Table *table, struct table_change *out, struct error *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(settings); i++)
+        if (str_equal(path, str_of(settings[i].path)))
+            return settings[i].change(table, out, err);
+    (void)error_reason(err, REASON_INVALID_INPUT, "update_mask names what cannot be changed");
+    error_add_meta(err, "actual", path);
+    for (size_t i = 0; i < ARRAY_LEN(settings); i++)
+        error_add_meta(err, "allowed", str_of(settings[i].path));
+    return STATUS_INVALID;
+}
+
+enum status codec_table_change_decode(
+    const Tavola__V1__UpdateTableRequest *request, struct table_change *out, struct error *err)
+{
+    const Google__Protobuf__FieldMask *mask = request->update_mask;
+    const Tavola__V1__Table *table = request->table;
+    size_t changes = mask ? mask->n_paths : 0;
+
+    if (!table)
+        return codec_missing(err, "table", "its name, and what is to change");
+    *out = (struct table_change){ 0 };
+    for (size_t i = 0; mask && i < mask->n_paths; i++)
+        TRY(change_path(codec_str(mask->paths[i]), table, out, err));
+    for (size_t i = 0; changes == 0 && i < ARRAY_LEN(settings); i++)
+        if (settings[i].is_set(table)) {
+            TRY(settings[i].change(table, out, err));
+            changes++;
+        }
+    return changes > 0 ? STATUS_OK : codec_missing(err, "update_mask", "what is to change");
 }
 
 static Tavola__V1__Error *run_error(const struct run_view *run, struct arena *arena)

@@ -10,6 +10,14 @@
 #include "tavola/v1/table_service.pb-c.h"
 
 Tavola__V1__Table *codec_table_message(const struct table_view *table, struct arena *arena);
+
+/*
+ * What update_mask names, or, without one, what is set of what can be changed. At least one thing must change.
+ * STATUS_INVALID  INVALID_INPUT: no table, nothing to change, a path that is unknown or cannot be changed
+ */
+MUST_USE enum status codec_table_change_decode(
+    const Tavola__V1__UpdateTableRequest *request, struct table_change *out, struct error *err);
+
 Tavola__V1__Operation *codec_run_message(const struct run_view *run, struct arena *arena);
 
 /* An operation's id: not empty, at most 128 printable ASCII characters. OPERATION_NOT_FOUND else. */

@@ -115,6 +115,8 @@ struct outcome_page {
     struct entity_key position;
     int64_t table_id; /* what a page token is bound to */
     struct query_stats stats;
+    struct str *suggestions; /* ExplainQuery */
+    size_t suggestion_count;
 };
 
 /* ---- index look-up ---- */
@@ -157,13 +159,22 @@ struct outcome_lookup {
 
 struct table_view {
     struct str name;
-    int64_t created;  /* ticks */
-    struct str index; /* the index whose entries it holds, or empty */
+    int64_t created;                   /* ticks */
+    struct str index;                  /* the index whose entries it holds, or empty */
+    enum access_path default_max_plan; /* 0: none */
+};
+
+/* What an update changes. */
+struct table_change {
+    bool sets_default_max_plan;
+    enum access_path default_max_plan;
 };
 
 struct operation_tables {
     int32_t limit;
-    struct str after; /* folded name; empty: from the start */
+    struct str after;            /* folded name; empty: from the start */
+    const struct filter *filter; /* list: over an entity whose one property is TableName */
+    struct table_change change;  /* update */
 };
 
 struct outcome_tables {
@@ -314,10 +325,12 @@ enum operation_kind {
     OPERATION_WRITE,
     OPERATION_PAGE,
     OPERATION_COUNT,
+    OPERATION_EXPLAIN, /* in and out: page */
     OPERATION_LOOKUP,
     OPERATION_TABLE_CREATE,
     OPERATION_TABLE_GET,
     OPERATION_TABLE_LIST,
+    OPERATION_TABLE_UPDATE,
     OPERATION_TABLE_DELETE, /* outcome: runs, one purge */
     OPERATION_INDEX_CREATE,
     OPERATION_INDEX_GET,

@@ -3,6 +3,7 @@
  */
 #include "store/page_read.h"
 
+#include "domain/filter_advice.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "store/collect.h"
@@ -200,4 +201,26 @@ static enum status count_page(struct session *session, struct operation *operati
 void page_count_run(struct session *session, struct operation *operation)
 {
     run_until_decided(session, operation, count_page, MOST_ATTEMPTS);
+}
+
+/* ---- explaining ---- */
+
+static enum status explain(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct operation_page *in = &operation->in.page;
+    struct outcome_page *out = &operation->out.page;
+    const struct table *table;
+
+    TRY(resolve_refresh(session, operation, err));
+    TRY(resolve_table(session, operation, &table, err));
+    *out = (struct outcome_page){ .table_id = table->table_id };
+    out->stats.access_path = access_path_of(&in->plan);
+    out->stats.rows_examined = (int64_t)in->plan.point_count;
+    filter_advise(in->filter, &in->plan, table, operation->arena, &out->suggestions, &out->suggestion_count);
+    return STATUS_OK;
+}
+
+void page_explain_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, explain, MOST_ATTEMPTS);
 }

@@ -17,6 +17,8 @@ static bool will_be_checked(const struct session *session, const struct operatio
 
     if (!table)
         return false;
+    if (operation->kind == OPERATION_EXPLAIN)
+        return false;
     if (operation->kind == OPERATION_WRITE || operation->kind == OPERATION_RANGE_DELETE)
         return !table->entries_of;
     if (operation->kind == OPERATION_LOOKUP)

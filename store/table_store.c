@@ -19,6 +19,7 @@ static struct table_view view_of(const struct table *table, struct arena *arena)
         .name = arena_copy(arena, table->name),
         .created = table->created,
         .index = table->entries_of ? arena_copy(arena, table->entries_of->name) : STR_EMPTY,
+        .default_max_plan = table->default_max_plan,
     };
 }
 
@@ -68,7 +69,8 @@ static enum status create(struct session *session, struct operation *operation, 
     TRY(pg_send(&session->pg, &sql_catalogue_bump, NULL, err));
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, 1, err));
-    answer_one(operation, (struct table_view){ operation->table, created, STR_EMPTY });
+    answer_one(
+        operation, (struct table_view){ .name = operation->table, .created = created, .index = STR_EMPTY });
     return STATUS_OK;
 }
 
@@ -77,7 +79,7 @@ void table_create_run(struct session *session, struct operation *operation)
     run_until_decided(session, operation, create, MOST_ATTEMPTS);
 }
 
-/* ---- get, list ---- */
+/* ---- get ---- */
 
 static enum status get(struct session *session, struct operation *operation, struct error *err)
 {
@@ -94,6 +96,73 @@ void table_get_run(struct session *session, struct operation *operation)
     run_until_decided(session, operation, get, MOST_ATTEMPTS);
 }
 
+/* ---- update ---- */
+
+static enum status send_update(struct session *session, const struct operation *operation, struct error *err)
+{
+    const struct table_change *change = &operation->in.tables.change;
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, table_name_fold(operation->table, &session->arena));
+    pg_add_bytes(&params, operation->account);
+    pg_add_bool(&params, change->sets_default_max_plan);
+    pg_add_int2(&params, (int16_t)change->default_max_plan);
+    TRY(session_send_begin(session, err));
+    TRY(pg_send(&session->pg, &sql_table_update, &params, err));
+    return pg_sync(&session->pg, err);
+}
+
+/* No fence needs closing: the settings are for reads, which look at the catalogue's version after their rows. */
+static enum status update(struct session *session, struct operation *operation, struct error *err)
+{
+    PG_RESULT row = NULL;
+    enum status status;
+    int64_t now_us;
+
+    TRY(send_update(session, operation, err));
+    status = session_take_begin(session, &now_us, err);
+    if (status != STATUS_OK && status != STATUS_STALE)
+        return status; /* a changed catalogue is no harm: the statement looked for the table by itself */
+    TRY(pg_next(&session->pg, &row, err));
+    TRY(pg_end(&session->pg, err));
+    if (PQntuples(row) == 0) {
+        error_reason(err, REASON_TABLE_NOT_FOUND, "table %.*s does not exist", STR_ARG(operation->table));
+        error_add_meta(err, "table", operation->table);
+        return STATUS_NOT_FOUND;
+    }
+    TRY(pg_send(&session->pg, &sql_catalogue_bump, NULL, err));
+    TRY(session_send_commit(session, err));
+    TRY(session_take_commit(session, 1, err));
+    return get(session, operation, err);
+}
+
+void table_update_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, update, MOST_ATTEMPTS);
+}
+
+/* ---- list ---- */
+
+/* To a filter a table is an entity with one property. */
+static bool is_listed(const struct table *table, const struct operation_tables *in)
+{
+    struct value name = { .type = PROPERTY_STRING, .bytes = table->name };
+    struct buf record;
+    struct property_builder builder = { .out = &record, .last_name = STR_EMPTY };
+    struct entity entity = { .key = { STR_EMPTY, STR_EMPTY }, .timestamp = table->created };
+    bool listed;
+
+    if (!in->filter)
+        return true;
+    buf_init(&record, NULL);
+    property_build(&builder, STR_LITERAL("TableName"), &name);
+    entity.properties.bytes = buf_str(&record);
+    listed = filter_matches(in->filter, &entity);
+    buf_cleanup(&record);
+    return listed;
+}
+
 static enum status list(struct session *session, struct operation *operation, struct error *err)
 {
     const struct operation_tables *in = &operation->in.tables;
@@ -106,7 +175,7 @@ static enum status list(struct session *session, struct operation *operation, st
         const struct table *table = session->catalogue->tables[i];
 
         if (!str_equal(table->account, operation->account) ||
-            (in->after.len > 0 && str_compare(table->folded, in->after) <= 0))
+            (in->after.len > 0 && str_compare(table->folded, in->after) <= 0) || !is_listed(table, in))
             continue;
         if (out->count == (size_t)in->limit) {
             out->more = true;

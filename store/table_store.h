@@ -13,7 +13,10 @@ void table_create_run(struct session *session, struct operation *operation);
 /* TABLE_NOT_FOUND. */
 void table_get_run(struct session *session, struct operation *operation);
 
-/* In order of the names in lower case, behind in.tables.after. */
+/* Change the settings in in.tables.change. TABLE_NOT_FOUND. */
+void table_update_run(struct session *session, struct operation *operation);
+
+/* In order of the names in lower case, behind in.tables.after, as far as the filter matches. */
 void table_list_run(struct session *session, struct operation *operation);
 
 /*

@@ -10,6 +10,7 @@ call_decode_fn create_table_decode;
 call_decode_fn get_table_decode;
 call_decode_fn list_tables_decode;
 call_encode_fn list_tables_encode;
+call_decode_fn update_table_decode;
 call_decode_fn delete_table_decode;
 
 call_decode_fn insert_entity_decode;
@@ -28,6 +29,8 @@ call_decode_fn query_entities_decode;
 call_encode_fn query_entities_encode;
 call_decode_fn count_entities_decode;
 call_encode_fn count_entities_encode;
+call_decode_fn explain_query_decode;
+call_encode_fn explain_query_encode;
 
 call_decode_fn create_index_decode;
 call_decode_fn get_index_decode;
@@ -68,6 +71,7 @@ call_encode_fn transaction_encode;
 /* Calls that are more, or less, than one operation. */
 extern const struct call_events import_entities_events;
 extern const struct call_events watch_transaction_events;
+extern const struct call_events scan_entities_events;
 extern const struct call_events health_check_events;
 extern const struct call_events health_watch_events;
 extern const struct call_events server_reflection_info_events;

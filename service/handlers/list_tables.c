@@ -6,13 +6,23 @@
 #include "api/codec_table.h"
 #include "service/paging.h"
 
+/* With another filter it is another list. */
+static const char *list_name(struct call_ctx *ctx)
+{
+    const Tavola__V1__ListTablesRequest *request = (const Tavola__V1__ListTablesRequest *)ctx->request;
+    struct str filter = codec_str(request->filter);
+
+    return filter.len ? arena_format(ctx->arena, "tables where %.*s", STR_ARG(filter)).data : "tables";
+}
+
 enum status list_tables_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__ListTablesRequest *request = (const Tavola__V1__ListTablesRequest *)ctx->request;
 
     out->kind = OPERATION_TABLE_LIST;
-    return paging_read_list(ctx, request->page_size, request->page_token, "tables", &out->in.tables.limit,
-        &out->in.tables.after, err);
+    TRY(filter_compile(codec_str(request->filter), ctx->arena, &out->in.tables.filter, err));
+    return paging_read_list(ctx, request->page_size, request->page_token, list_name(ctx),
+        &out->in.tables.limit, &out->in.tables.after, err);
 }
 
 enum status list_tables_encode(
@@ -24,5 +34,5 @@ enum status list_tables_encode(
         codec_pack(reply, 1, &codec_table_message(&tables->tables[i], ctx->arena)->base);
     if (!tables->more)
         return STATUS_OK;
-    return paging_write_list(ctx, reply, 2, "tables", tables->position, err);
+    return paging_write_list(ctx, reply, 2, list_name(ctx), tables->position, err);
 }

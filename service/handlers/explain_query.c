@@ -1,0 +1,31 @@
+/*
+ * explain_query.c - EntityService.ExplainQuery: the access path of a query, and what would make it cheaper.
+ */
+#include "service/handlers/handlers.h"
+
+#include "api/codec_read.h"
+#include "base/wire.h"
+
+enum { EXPECTED = 1, SUGGESTIONS = 2 };
+
+enum status explain_query_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+{
+    const Tavola__V1__ExplainQueryRequest *request = (const Tavola__V1__ExplainQueryRequest *)ctx->request;
+
+    out->kind = OPERATION_EXPLAIN;
+    return codec_query_decode(request->query, ctx->arena, out, err);
+}
+
+enum status explain_query_encode(
+    struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
+{
+    const struct outcome_page *page = &operation->out.page;
+    const struct written nothing = { 0 };
+
+    (void)ctx;
+    (void)err;
+    codec_stats_write(reply, EXPECTED, &page->stats, STR_EMPTY, &nothing);
+    for (size_t i = 0; i < page->suggestion_count; i++)
+        wire_write_bytes(reply, SUGGESTIONS, page->suggestions[i]);
+    return STATUS_OK;
+}

@@ -1,0 +1,15 @@
+/*
+ * update_table.c - TableService.UpdateTable: change what a table's settings are.
+ */
+#include "service/handlers/handlers.h"
+
+#include "api/codec_table.h"
+
+enum status update_table_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+{
+    const Tavola__V1__UpdateTableRequest *request = (const Tavola__V1__UpdateTableRequest *)ctx->request;
+
+    out->kind = OPERATION_TABLE_UPDATE;
+    TRY(codec_table_change_decode(request, &out->in.tables.change, err));
+    return call_table(out, request->table->name, err);
+}
