@@ -63,7 +63,7 @@ enum status codec_query_decode(
 
     if (!query)
         return codec_missing(err, "query", "which entities are wanted");
-    if (query->max_plan < 0 || (int)query->max_plan > ACCESS_TABLE_SCAN)
+    if ((uint32_t)query->max_plan > ACCESS_TABLE_SCAN)
         return error_reason(err, REASON_INVALID_INPUT, "query.max_plan has no such value");
     out->table = codec_str(query->table);
     TRY(table_name_check(out->table, err));

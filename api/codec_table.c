@@ -24,7 +24,7 @@ Tavola__V1__Table *codec_table_message(const struct table_view *table, struct ar
 static enum status set_default_max_plan(
     const Tavola__V1__Table *table, struct table_change *out, struct error *err)
 {
-    if (table->default_max_plan < 0 || (int)table->default_max_plan > ACCESS_TABLE_SCAN)
+    if ((uint32_t)table->default_max_plan > ACCESS_TABLE_SCAN)
         return error_reason(err, REASON_INVALID_INPUT, "table.default_max_plan has no such value");
     out->sets_default_max_plan = true;
     out->default_max_plan = (enum access_path)table->default_max_plan;

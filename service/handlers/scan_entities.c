@@ -153,6 +153,7 @@ static enum status start_page(struct scan *scan, struct error *err)
     operation->kind = OPERATION_PAGE;
     operation->account = scan->ctx.account;
     operation->table = scan->query.table;
+    operation->wait_for_transaction = scan->table_id == 0 ? scan->query.wait_for_transaction : STR_EMPTY;
     operation->arena = &scan->arena;
     operation->deadline_us = rpc_call_deadline_us(scan->call);
     operation->in.page = scan->query.in.page;

@@ -102,8 +102,9 @@ class Queries(ServerCase):
                 error = self.refused("FAILED_PRECONDITION", "PLAN_TOO_EXPENSIVE", call, query=query)
                 self.assertEqual(error.metadata["actual"], "PARTITION_SCAN")
                 self.assertEqual(error.metadata["table"], self.table)
-        query = {"table": self.table, "max_plan": 6}
-        self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.query_entities, query=query)
+        for unknown in (6, -1):
+            query = {"table": self.table, "max_plan": unknown}
+            self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.query_entities, query=query)
 
     def test_projection_keeps_matching_what_it_leaves_out(self):
         pages = self.query("Color eq 'red'", options={"select": ["Number"]})
