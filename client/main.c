@@ -6,7 +6,7 @@
 
 #include "client/command.h"
 
-static const struct command_group *const groups[] = { &commands_operate, &commands_dev };
+static const struct command_group *const groups[] = { &commands_operate, &commands_work, &commands_dev };
 
 enum { MOST_COMMANDS = 64 };
 

@@ -4,7 +4,7 @@ import unittest
 
 from case import ServerCase
 from client import entity, key
-from stack import wait_for
+from stack import run_program, wait_for
 
 DEAD, RETRYING, DISCARDED = 1, 2, 3
 
@@ -61,6 +61,36 @@ class DeadLetters(ServerCase):
         self.client.redrive_dead_letters(filter=mine)
         wait_for("the entry", lambda: len(self.client.lookup(self.index, ["Rome"])) == 1)
         wait_for("no letter", lambda: not self.listed(filter={**mine, "state": RETRYING}))
+
+    def command(self, *words, code=0):
+        result = run_program("tavola", *words, settings={"TAVOLA_TARGET": self.stack.target})
+        self.assertEqual(result.returncode, code, result)
+        return result.stdout
+
+    def test_the_command_line_lists_redrives_and_discards(self):
+        self.give_up("k1", "Kiel", "INTERNAL: the disk is full")
+        self.give_up("k2", "Ulm", "INTERNAL: the disk is full")
+        first, second = (str(letter.letter_id) for letter in self.listed(filter={"table": self.table}))
+        shown = self.command("dead-letters", "list", self.table)
+        self.assertIn(f"{self.table} (p, k1)  failures=10  INTERNAL: the disk is full", shown)
+        self.assertIn(second, shown)
+        self.assertIn("missing=1", self.command("dead-letters", "redrive", first, "--dry-run"))
+        self.assertEqual(self.command("dead-letters", "redrive", first), "1 redriven\n")
+        self.assertEqual(self.command("dead-letters", "discard", second, "a leftover"), "1 discarded\n")
+        self.assertNotIn("k2", self.command("dead-letters", "list", self.table))
+        self.command("dead-letters", "redrive", "x1", code=2)
+        self.command("dead-letters", "discard", second, code=2)
+        wait_for("the entry", lambda: len(self.client.lookup(self.index, ["Kiel"])) == 1)
+
+    def test_the_command_line_shows_transactions(self):
+        put = {"insert_or_replace": {"table": self.table, "entity": entity("p", "t", N=1)}}
+        self.client.submit_transaction(transaction_id="by-hand", steps=[put])
+        self.client.wait_transaction(transaction_id="by-hand")
+        shown = self.command("transaction", "get", "by-hand")
+        self.assertRegex(shown, "by-hand +DONE +steps done: 1\n  step 0 attempt 1 by ")
+        self.assertIn("by-hand", self.command("transaction", "list"))
+        self.command("transaction", "cancel", "by-hand", code=1)
+        self.command("transaction", "get", "none", code=1)
 
     def test_a_discarded_letter_keeps_its_reason(self):
         self.give_up("c", "Oslo", "INTERNAL: it broke")
