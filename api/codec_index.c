@@ -300,6 +300,7 @@ Tavola__V1__IndexStatus *codec_index_status_message(const struct index_view *vie
     out->lag = codec_lag_message(&view->lag, arena);
     out->entries = view->entries;
     out->violations = view->violations;
+    out->keys_behind = view->keys_behind;
     if (view->build.operation_id.len > 0)
         out->build = codec_run_message(&view->build, arena);
     return out;

@@ -229,6 +229,7 @@ struct index_view {
     struct lag lag;
     int64_t entries;
     int64_t violations;
+    int64_t keys_behind; /* source keys that were given up */
     struct run_view build;
 };
 

@@ -5,6 +5,8 @@ select i.folded, i.definition, i.state,
     (select count(*) from entities e where e.table_id = i.index_id and not e.dead),
     (select count(*) from dead_letters d where d.kind = 1 and d.table_id = i.source_table_id
         and d.dead and d.index_id in (i.index_id, 0)),
+    (select count(*) from dead_letters d where d.kind = 1 and d.table_id = i.source_table_id
+        and d.dead and d.index_id = 0),
     (select count(*) from (select 1 from intents t where t.table_id = i.source_table_id limit 10001) open),
     (select min(as_of) from watermarks),
     (extract(epoch from now()) * 1000000)::int8,

@@ -43,6 +43,7 @@ class DeadLetters(ServerCase):
         self.give_up("b", "Rome", "INTERNAL: the disk is full")
         mine = {"table": self.table}
         letters = self.listed(filter=mine)
+        self.assertEqual(self.client.get_index(name=self.index).status.keys_behind, 2)
         self.assertEqual([letter.key.row_key for letter in letters], ["a", "b"])
         self.assertEqual(letters[0].cause, "INTERNAL: the disk is full")
         self.assertRegex(letters[0].queue, "^q[0-9]+$")
@@ -61,6 +62,7 @@ class DeadLetters(ServerCase):
         self.client.redrive_dead_letters(filter=mine)
         wait_for("the entry", lambda: len(self.client.lookup(self.index, ["Rome"])) == 1)
         wait_for("no letter", lambda: not self.listed(filter={**mine, "state": RETRYING}))
+        self.assertEqual(self.client.get_index(name=self.index).status.keys_behind, 0)
 
     def command(self, *words, code=0):
         result = run_program("tavola", *words, settings={"TAVOLA_TARGET": self.stack.target})
