@@ -22,12 +22,15 @@ class Feature:
     options: tuple = ()
     health: dict = dataclasses.field(default_factory=dict)  # what `tavola health` needs to reach it
     loads: tuple = ("get 64", "upsert 256")
+    connects: bool = False  # a matter of connections, too
 
 
 FEATURES = [
     Feature("TLS", {"TAVOLA_TLS_CERT": "{certificate}", "TAVOLA_TLS_KEY": "{certificate}"},
-            ("tls={certificate}",), {"TAVOLA_CA": "{certificate}"}),
-    Feature("authentication", {"TAVOLA_AUTHENTICATION": "required"}, ("header=authorization:Bearer {token}",)),
+            ("tls={certificate}",), {"TAVOLA_CA": "{certificate}"},
+            connects=True),
+    Feature("authentication", {"TAVOLA_AUTHENTICATION": "required"}, ("header=authorization:Bearer {token}",),
+            connects=True),
     Feature("SAS with a range", {"TAVOLA_AUTHENTICATION": "required"}, ("header=authorization:Bearer {sas}",)),
     Feature("metrics", {"TAVOLA_METRICS_LISTEN": "127.0.0.1:0"}),
     Feature("request_id", options=("request-id",), loads=("upsert 256",)),
@@ -41,9 +44,7 @@ ROWS = [
 ]
 
 
-def with_servers():
-    """Those that are a matter of the server's settings."""
-    return [feature for feature in FEATURES if feature.settings]
+CONNECTING = [feature for feature in FEATURES if feature.connects]
 
 
 class Features:
@@ -69,7 +70,7 @@ class Features:
         return feature.name
 
     def close(self):
-        for feature in with_servers():
+        for feature in FEATURES:
             self.stack.stop(feature.name)
 
     def call(self, feature, method, path, in_flight, *options):

@@ -88,7 +88,7 @@ class Scale:
         for n in CONNECTIONS:
             out[f"echo, connections: {n}"] = lambda n=n: self.connected(ECHO, "echo", n)
             out[f"get, connections: {n}"] = lambda n=n: self.connected("GetEntity", server, n)
-            for one in features.with_servers():
+            for one in features.CONNECTING:
                 out[f"get, connections: {n}, {one.name}"] = lambda n=n, one=one: self.extras.call(
                     one, "GetEntity", self.sites[0].gets, max(64, n), f"connections={n}")
         return out
@@ -106,5 +106,5 @@ class Scale:
             get = (f"get, connections: {n}", "rate")
             out.append(Row(f"Get / echo, connections: {n}", get, (f"echo, connections: {n}", "rate")))
             out += [Row(f"Get with {one.name} / without, connections: {n}", (f"{get[0]}, {one.name}", "rate"), get)
-                    for one in features.with_servers()]
+                    for one in features.CONNECTING]
         return out
