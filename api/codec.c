@@ -62,7 +62,8 @@ enum status codec_not_implemented(struct error *err, const char *field)
 
 enum status codec_missing(struct error *err, const char *field, const char *what)
 {
-    return error_reason(err, REASON_INVALID_INPUT, "%s is missing: %s", field, what);
+    (void)error_reason(err, REASON_INVALID_INPUT, "%s is missing: %s", field, what);
+    return error_in_field(err, field);
 }
 
 enum status codec_request_id_decode(ProtobufCBinaryData request_id, struct str *out, struct error *err)

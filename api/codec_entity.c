@@ -3,6 +3,9 @@
  */
 #include "api/codec_entity.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/wire.h"
 #include "domain/reason.h"
 #include "domain/ticks.h"
@@ -23,27 +26,61 @@ struct entity_head {
     int32_t nanos;
 };
 
+/* The part of an entity or key that the rules below have refused, by the property they named. */
+static enum status in_part(struct error *err, const char *field)
+{
+    const char *property = NULL;
+    char step[ERROR_META_VALUE_BYTES + 16];
+
+    for (size_t i = 0; i < err->meta_count; i++)
+        if (strcmp(err->meta[i].key, "property") == 0)
+            property = err->meta[i].value;
+    if (property && strcmp(property, "PartitionKey") == 0)
+        (void)error_in_field(err, "partition_key");
+    else if (property && strcmp(property, "RowKey") == 0)
+        (void)error_in_field(err, "row_key");
+    else if (property) {
+        snprintf(step, sizeof(step), "properties[%s]", property);
+        (void)error_in_field(err, step);
+    }
+    return error_in_field(err, field);
+}
+
 enum status codec_key_decode(
     const Tavola__V1__EntityKey *message, const char *field, struct entity_key *out, struct error *err)
 {
-    if (!message)
-        return error_reason(err, REASON_PROPERTIES_NEED_VALUE,
+    if (!message) {
+        (void)error_reason(err, REASON_PROPERTIES_NEED_VALUE,
             "%s is missing: a partition key and a row key, either of which may be empty", field);
-    return entity_key_parse(codec_str(message->partition_key), codec_str(message->row_key), out, err);
+        return error_in_field(err, field);
+    }
+    if (entity_key_parse(codec_str(message->partition_key), codec_str(message->row_key), out, err) !=
+        STATUS_OK)
+        return in_part(err, field);
+    return STATUS_OK;
+}
+
+static enum status entity_decode(const Tavola__V1__Entity *message, struct arena *arena,
+    struct entity_key *key, struct property_list *properties, struct error *err)
+{
+    struct str *slices = ARENA_ARRAY(arena, struct str, message->n_properties);
+
+    TRY(entity_key_parse(codec_str(message->partition_key), codec_str(message->row_key), key, err));
+    for (size_t i = 0; i < message->n_properties; i++)
+        slices[i] = codec_str(message->properties[i]);
+    return property_list_parse(slices, message->n_properties, key, arena, properties, err);
 }
 
 enum status codec_entity_decode(const Tavola__V1__Entity *message, const char *field, struct arena *arena,
     struct entity_key *key, struct property_list *properties, struct error *err)
 {
-    struct str *slices;
-
-    if (!message)
-        return error_reason(err, REASON_PROPERTIES_NEED_VALUE, "%s is missing: the entity to write", field);
-    TRY(entity_key_parse(codec_str(message->partition_key), codec_str(message->row_key), key, err));
-    slices = ARENA_ARRAY(arena, struct str, message->n_properties);
-    for (size_t i = 0; i < message->n_properties; i++)
-        slices[i] = codec_str(message->properties[i]);
-    return property_list_parse(slices, message->n_properties, key, arena, properties, err);
+    if (!message) {
+        (void)error_reason(err, REASON_PROPERTIES_NEED_VALUE, "%s is missing: the entity to write", field);
+        return error_in_field(err, field);
+    }
+    if (entity_decode(message, arena, key, properties, err) != STATUS_OK)
+        return in_part(err, field);
+    return STATUS_OK;
 }
 
 enum status codec_value_decode(const Tavola__V1__Value *message, const char *field, struct arena *arena,

@@ -149,6 +149,21 @@ static bool worth_repeating(const struct error *err)
     return err->status == STATUS_UNAVAILABLE || err->status == STATUS_MAYBE_DONE;
 }
 
+/* What is wrong with which field of the request, for whoever shows forms. */
+static void add_violation(const struct error *err, struct str message, size_t most_value, struct arena *arena,
+    Google__Protobuf__Any *out)
+{
+    Google__Rpc__BadRequest__FieldViolation violation = GOOGLE__RPC__BAD_REQUEST__FIELD_VIOLATION__INIT;
+    Google__Rpc__BadRequest__FieldViolation *all[] = { &violation };
+    Google__Rpc__BadRequest bad = GOOGLE__RPC__BAD_REQUEST__INIT;
+
+    violation.field = codec_bytes(codec_text(cut(str_of(err->field), most_value), arena));
+    violation.description = codec_bytes(cut(message, most_value));
+    bad.n_field_violations = 1;
+    bad.field_violations = all;
+    pack_any(out, &bad.base, arena);
+}
+
 /* entity: an Entity message, or empty. */
 static struct str status_encode(
     const struct error *err, struct str message, struct str entity, size_t most_value, struct arena *arena)
@@ -157,8 +172,8 @@ static struct str status_encode(
     Google__Rpc__RetryInfo retry = GOOGLE__RPC__RETRY_INFO__INIT;
     Google__Protobuf__Duration delay = GOOGLE__PROTOBUF__DURATION__INIT;
     Google__Rpc__Status status = GOOGLE__RPC__STATUS__INIT;
-    Google__Protobuf__Any details[3];
-    Google__Protobuf__Any *pointers[3] = { &details[0], &details[1], &details[2] };
+    Google__Protobuf__Any details[4];
+    Google__Protobuf__Any *pointers[4] = { &details[0], &details[1], &details[2], &details[3] };
     struct buf out;
 
     info.reason = codec_bytes(str_of(codec_reason(err)));
@@ -174,6 +189,8 @@ static struct str status_encode(
         retry.retry_delay = &delay;
         pack_any(&details[status.n_details++], &retry.base, arena);
     }
+    if (err->field[0] && (err->status == STATUS_INVALID || err->status == STATUS_OUT_OF_RANGE))
+        add_violation(err, message, most_value, arena, &details[status.n_details++]);
     if (entity.len > 0)
         init_any(&details[status.n_details++], &tavola__v1__entity__descriptor, entity, arena);
     buf_init(&out, arena);

@@ -66,8 +66,10 @@ enum status codec_query_decode(
     if ((uint32_t)query->max_plan > ACCESS_TABLE_SCAN)
         return error_reason(err, REASON_INVALID_INPUT, "query.max_plan has no such value");
     out->table = codec_str(query->table);
-    TRY(table_name_check(out->table, err));
-    TRY(filter_compile(codec_str(query->filter), arena, &page->filter, err));
+    if (table_name_check(out->table, err) != STATUS_OK)
+        return error_in_field(err, "query.table");
+    if (filter_compile(codec_str(query->filter), arena, &page->filter, err) != STATUS_OK)
+        return error_in_field(err, "query.filter");
     filter_key_plan(page->filter, arena, &page->plan);
     page->descending = query->descending;
     page->max_plan = (enum access_path)query->max_plan;
@@ -103,11 +105,10 @@ enum status codec_keys_decode(Tavola__V1__EntityKey *const *keys, size_t count, 
     }
     parsed = ARENA_ARRAY(arena, struct entity_key, count);
     for (size_t i = 0; i < count; i++) {
-        enum status status = codec_key_decode(keys[i], "keys", &parsed[i], err);
-
-        if (status != STATUS_OK) {
+        if (codec_key_decode(keys[i], "keys", &parsed[i], err) != STATUS_OK) {
             error_add_meta_int(err, "operation_index", (int64_t)i);
-            return status;
+            err->field[0] = '\0'; /* which of the keys says more than "keys" */
+            return error_in_element(err, "keys", i);
         }
     }
     *out = (struct operation_get){ .keys = parsed, .count = count };

@@ -116,7 +116,8 @@ enum status codec_transaction_decode(const Tavola__V1__SubmitTransactionRequest 
 
         if (status != STATUS_OK) {
             error_add_meta_int(err, "operation_index", (int64_t)i);
-            return status;
+            err->field[0] = '\0'; /* an action's parts have names of their own: the step is enough */
+            return error_in_element(err, "steps", i);
         }
     }
     TRY(transaction_check(&transaction, err));

@@ -43,15 +43,21 @@ static enum status precondition_decode(enum write_kind kind, const Tavola__V1__P
     return STATUS_OK;
 }
 
-enum status codec_write_decode(enum write_kind kind, const Tavola__V1__Entity *entity,
+static enum status write_decode(enum write_kind kind, const char *field, const Tavola__V1__Entity *entity,
     const Tavola__V1__Precondition *precondition, struct arena *arena, struct write *out, struct error *err)
 {
     struct write write = { .kind = kind };
 
-    TRY(codec_entity_decode(entity, "entity", arena, &write.key, &write.properties, err));
+    TRY(codec_entity_decode(entity, field, arena, &write.key, &write.properties, err));
     TRY(precondition_decode(kind, precondition, arena, &write.condition, err));
     *out = write;
     return STATUS_OK;
+}
+
+enum status codec_write_decode(enum write_kind kind, const Tavola__V1__Entity *entity,
+    const Tavola__V1__Precondition *precondition, struct arena *arena, struct write *out, struct error *err)
+{
+    return write_decode(kind, "entity", entity, precondition, arena, out, err);
 }
 
 enum status codec_delete_decode(const Tavola__V1__EntityKey *key,
@@ -72,24 +78,24 @@ static enum status batch_operation_decode(
 
     switch (operation->action_case) {
     case TAVOLA__V1__BATCH_OPERATION__ACTION_INSERT:
-        return codec_write_decode(WRITE_INSERT, operation->insert, precondition, arena, out, err);
+        return write_decode(WRITE_INSERT, "insert", operation->insert, precondition, arena, out, err);
     case TAVOLA__V1__BATCH_OPERATION__ACTION_REPLACE:
-        return codec_write_decode(WRITE_REPLACE, operation->replace, precondition, arena, out, err);
+        return write_decode(WRITE_REPLACE, "replace", operation->replace, precondition, arena, out, err);
     case TAVOLA__V1__BATCH_OPERATION__ACTION_MERGE:
-        return codec_write_decode(WRITE_MERGE, operation->merge, precondition, arena, out, err);
+        return write_decode(WRITE_MERGE, "merge", operation->merge, precondition, arena, out, err);
     case TAVOLA__V1__BATCH_OPERATION__ACTION_INSERT_OR_REPLACE:
-        return codec_write_decode(
-            WRITE_INSERT_OR_REPLACE, operation->insert_or_replace, precondition, arena, out, err);
+        return write_decode(WRITE_INSERT_OR_REPLACE, "insert_or_replace", operation->insert_or_replace,
+            precondition, arena, out, err);
     case TAVOLA__V1__BATCH_OPERATION__ACTION_INSERT_OR_MERGE:
-        return codec_write_decode(
-            WRITE_INSERT_OR_MERGE, operation->insert_or_merge, precondition, arena, out, err);
+        return write_decode(WRITE_INSERT_OR_MERGE, "insert_or_merge", operation->insert_or_merge,
+            precondition, arena, out, err);
     case TAVOLA__V1__BATCH_OPERATION__ACTION_DELETE:
         return codec_delete_decode(operation->delete_, precondition, arena, out, err);
     case TAVOLA__V1__BATCH_OPERATION__ACTION__NOT_SET:
     case _TAVOLA__V1__BATCH_OPERATION__ACTION__CASE_IS_INT_SIZE:
         break;
     }
-    return codec_missing(err, "operations.action", "exactly one of the six writes");
+    return codec_missing(err, "action", "exactly one of the six writes");
 }
 
 /* Put "<i>:" before the message, and the index into the metadata; the error's status is returned. */
@@ -103,7 +109,7 @@ static enum status error_at(struct error *err, size_t index)
     (void)snprintf(err->message + cut, sizeof(err->message) - (size_t)cut, "%.*s",
         (int)(sizeof(err->message) - (size_t)cut - 1), message);
     error_add_meta_int(err, "operation_index", (int64_t)index);
-    return err->status;
+    return error_in_element(err, "operations", index);
 }
 
 /* A write and its place in the request: sorted to find an entity that stands twice. */

@@ -64,6 +64,7 @@ enum status error_set_reason(
     err->reason = reason;
     err->sqlstate[0] = '\0';
     err->meta_count = 0;
+    err->field[0] = '\0';
     return status;
 }
 
@@ -98,4 +99,25 @@ void error_add_meta_int(struct error *err, const char *key, int64_t value)
 
     snprintf(text, sizeof(text), "%lld", (long long)value);
     error_add_meta(err, key, str_of(text));
+}
+
+enum status error_in_field(struct error *err, const char *step)
+{
+    char path[2 * ERROR_FIELD_BYTES];
+    size_t len;
+
+    snprintf(
+        path, sizeof(path), "%.*s%s%s", ERROR_FIELD_BYTES - 1, step, err->field[0] ? "." : "", err->field);
+    len = cut_on_character(str_of(path), ERROR_FIELD_BYTES - 1);
+    memcpy(err->field, path, len);
+    err->field[len] = '\0';
+    return err->status;
+}
+
+enum status error_in_element(struct error *err, const char *list, size_t index)
+{
+    char step[64];
+
+    snprintf(step, sizeof(step), "%.40s[%zu]", list, index);
+    return error_in_field(err, step);
 }

@@ -38,6 +38,7 @@ enum {
     ERROR_MESSAGE_BYTES = 512,
     ERROR_META_VALUE_BYTES = 257,
     ERROR_META_COUNT = 6,
+    ERROR_FIELD_BYTES = 288,
 };
 
 /* One pair of an error's metadata; values are cut at 256 bytes, on a character boundary. */
@@ -53,6 +54,7 @@ struct error {
     char message[ERROR_MESSAGE_BYTES];
     struct error_meta meta[ERROR_META_COUNT];
     size_t meta_count;
+    char field[ERROR_FIELD_BYTES]; /* the path to what is wrong in the request; "" when it is not known */
 };
 
 /* Fill err (err may be NULL) and return status. A message already there is replaced, with its metadata. */
@@ -67,6 +69,13 @@ enum status error_set_reason(
 /* Add metadata to an error that is already set; silently dropped when ERROR_META_COUNT pairs are there. */
 void error_add_meta(struct error *err, const char *key, struct str value);
 void error_add_meta_int(struct error *err, const char *key, int64_t value);
+
+/*
+ * Put a step in front of the path to the wrong field, as the error comes up through the parts of a request:
+ * "properties[A]", then "entity", then "operations[3]". Returns the error's status.
+ */
+enum status error_in_field(struct error *err, const char *step);
+enum status error_in_element(struct error *err, const char *list, size_t index);
 
 /* "INVALID" for STATUS_INVALID, and so on. */
 const char *status_name(enum status status);

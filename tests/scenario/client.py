@@ -70,6 +70,8 @@ class ApiError(Exception):
         self.reason = None
         self.domain = None
         self.metadata = {}
+        self.retry_seconds = None
+        self.fields = {}
         self.entity = None
         for name, value in error.trailing_metadata() or ():
             if name == "grpc-status-details-bin":

@@ -167,6 +167,31 @@ class Compression(MannersCase):
         self.assertEqual(stored.properties["A"].string_value, "b" * 20000)
 
 
+class WrongFields(MannersCase):
+    def test_the_field_that_is_wrong_is_named(self):
+        bad_name, bad_key = entity("p", "r"), entity("a/b", "r")
+        bad_name.properties["1st"].int64_value = 1
+        caller = self.caller
+        for field, function, fields in (
+            ("query.table", caller.query_entities, {"query": {"table": "x"}}),
+            ("entity", caller.insert_entity, {"table": "mannered"}),
+            ("entity.partition_key", caller.insert_entity, {"table": "mannered", "entity": bad_key}),
+            ("entity.properties[1st]", caller.insert_entity, {"table": "mannered", "entity": bad_name}),
+            ("key.row_key", caller.get_entity, {"table": "mannered", "key": key(("p", "a#b"))}),
+            ("query.filter", caller.query_entities, {"query": {"table": "mannered", "filter": "A eq"}}),
+            (
+                "operations[1].insert.properties[1st]",
+                caller.execute_batch,
+                {"table": "mannered", "operations": [{"insert": entity("p", "q")}, {"insert": bad_name}]},
+            ),
+        ):
+            with self.subTest(field):
+                with self.assertRaises(ApiError) as caught:
+                    function(**fields)
+                self.assertEqual(list(caught.exception.fields), [field])
+                self.assertTrue(caught.exception.fields[field])
+
+
 class Retries(MannersCase):
     """The service configs of api/: which calls a client may send again by itself."""
 
