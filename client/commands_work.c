@@ -239,12 +239,7 @@ static int run_letters_discard(const struct client_config *config, int argc, cha
 
 /* ---- transactions ---- */
 
-enum {
-    TRANSACTION_ID = 1,
-    TRANSACTION_STATE = 2,
-    TRANSACTION_STEPS_DONE = 4,
-    TRANSACTION_TIMELINE = 5
-};
+enum { TRANSACTION_ID = 1, TRANSACTION_STATE = 2, TRANSACTION_STEPS_DONE = 4, TRANSACTION_TIMELINE = 5 };
 enum {
     ATTEMPT_STEP = 1,
     ATTEMPT_NUMBER = 2,

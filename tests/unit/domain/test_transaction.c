@@ -166,6 +166,40 @@ START_TEST(an_id_older_than_the_retention_is_refused)
 }
 END_TEST
 
+START_TEST(a_timeline_stays_bounded_and_keeps_counting)
+{
+    struct transaction transaction = { 0 };
+    struct attempt done = { .step = 0 }, failed = { .step = 1, .status = STATUS_INTERNAL };
+
+    transaction_note_attempt(&transaction, &done, &arena);
+    for (int i = 0; i < LIMIT_TRANSACTION_ATTEMPTS + 50; i++)
+        transaction_note_attempt(&transaction, &failed, &arena);
+
+    ck_assert_uint_eq(transaction.attempt_count, LIMIT_TRANSACTION_ATTEMPTS);
+    ck_assert_int_eq(transaction.timeline[0].step, 0); /* what succeeded stays */
+    ck_assert_int_eq(transaction.timeline[0].number, 1);
+    ck_assert_int_eq(
+        transaction.timeline[transaction.attempt_count - 1].number, LIMIT_TRANSACTION_ATTEMPTS + 50);
+}
+END_TEST
+
+START_TEST(touched_keys_are_named_once_by_account_table_and_key)
+{
+    struct step steps[] = { a_put(), a_put(), a_move("a", "b", "r") };
+    struct transaction transaction = { .account = STR_LITERAL("mine"), .steps = steps, .step_count = 3 };
+    const struct step *put = &steps[0];
+    struct str owner = transaction.account, none = STR_EMPTY;
+    int64_t *touched, digest = transaction_key_digest(owner, none, STR_LITERAL("PEOPLE"), &put->key);
+
+    steps[1].account = STR_LITERAL("mine"); /* said aloud: the same */
+    ck_assert_uint_eq(transaction_touched(&transaction, &arena, &touched), 3);
+    ck_assert(touched[0] == digest || touched[1] == digest || touched[2] == digest);
+    steps[1].account = STR_LITERAL("theirs");
+    ck_assert_uint_eq(transaction_touched(&transaction, &arena, &touched), 4);
+    ck_assert_int_ne(digest, transaction_key_digest(owner, none, STR_LITERAL("peoples"), &put->key));
+}
+END_TEST
+
 Suite *test_transaction_suite(void)
 {
     Suite *suite = suite_create("transaction");
@@ -176,6 +210,8 @@ Suite *test_transaction_suite(void)
     tcase_add_test(tc, a_timeline_comes_back);
     tcase_add_test(tc, foreign_bytes_are_refused);
     tcase_add_test(tc, what_is_submitted_is_checked);
+    tcase_add_test(tc, a_timeline_stays_bounded_and_keeps_counting);
+    tcase_add_test(tc, touched_keys_are_named_once_by_account_table_and_key);
     tcase_add_loop_test(tc, an_id_older_than_the_retention_is_refused, 0, ARRAY_LEN(age_cases));
     suite_add_tcase(suite, tc);
     return suite;
