@@ -163,7 +163,7 @@ static void *write_in_thread(void *argument)
     return NULL;
 }
 
-START_TEST(the_resolver_waits_for_a_transaction_that_is_open)
+START_TEST(the_resolver_waits_for_a_transaction_that_is_open) /* guard G6 */
 {
     struct operation *insert = an_upsert(WRITE_INSERT, "one");
     pthread_t writer;
@@ -181,7 +181,7 @@ START_TEST(the_resolver_waits_for_a_transaction_that_is_open)
 }
 END_TEST
 
-START_TEST(a_marker_that_comes_late_collides_with_the_resolvers)
+START_TEST(a_marker_that_comes_late_collides_with_the_resolvers) /* guard G6 */
 {
     struct operation *insert = an_upsert(WRITE_INSERT, "one");
     pthread_t writer;

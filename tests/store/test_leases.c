@@ -135,7 +135,7 @@ static int64_t as_of(int lane)
     return test_number(world.sql, "select as_of from watermarks where lane = %d", lane);
 }
 
-START_TEST(a_lane_is_applied_up_to_its_oldest_open_intent)
+START_TEST(a_lane_is_applied_up_to_its_oldest_open_intent) /* guard G13 */
 {
     bool held[LEASE_LANES] = { false };
     int64_t lag_us = -1, open_intents = -1;

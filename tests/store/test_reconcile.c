@@ -267,15 +267,16 @@ static void *reconcile_r1(void *unused)
     return NULL;
 }
 
+#define WORKERS_IN_LOCK                                                                                      \
+    "(select count(*) from pg_stat_activity where datname = current_database() "                             \
+    "and application_name = 'tavola-worker' and wait_event_type = 'Lock')"
+
 static void await_workers_in_lock(int count)
 {
-    test_await(world.sql,
-        "select (count(*) = %d)::int from pg_stat_activity where datname = current_database() "
-        "and application_name = 'tavola-worker' and wait_event_type = 'Lock'",
-        count);
+    test_await(world.sql, "select (" WORKERS_IN_LOCK " = %d)::int", count);
 }
 
-/* Guard G8: the source is read after the state row's lock, so what was written meanwhile is in. */
+/* Guards G0, G8: the source is read after the state row's lock, so what was written meanwhile is in. */
 START_TEST(the_source_is_read_after_the_lock)
 {
     PGconn *other = test_connect(world.conninfo);
@@ -286,6 +287,30 @@ START_TEST(the_source_is_read_after_the_lock)
         world_message("r1").bucket, TABLE_ID);
     ck_assert_int_eq(pthread_create(&thread, NULL, reconcile_r1, NULL), 0);
     await_workers_in_lock(1);
+    world_put(&world, "r1", "Rome", "x");
+    test_sql(other, "rollback");
+    pthread_join(thread, NULL);
+
+    ck_assert_str_eq(
+        test_text(world.sql, "select partition_key from entities where table_id = %d", BY_CITY), "Rome");
+    world_check(&world);
+    PQfinish(other);
+}
+END_TEST
+
+/* Guard G8: whoever has the state row is waited for, also where it has been there before. */
+START_TEST(the_state_row_of_a_known_key_is_waited_for)
+{
+    PGconn *other = test_connect(world.conninfo);
+    pthread_t thread;
+
+    world_put(&world, "r1", "Bonn", "x");
+    world_reconcile(&world, "r1");
+    world_put(&world, "r1", "Cork", "x");
+    test_sql(other, "begin; select from index_state for update");
+    ck_assert_int_eq(pthread_create(&thread, NULL, reconcile_r1, NULL), 0);
+    test_await(world.sql, "select (" WORKERS_IN_LOCK " = 1 or not exists (select from intents))::int");
+    ck_assert_int_eq(test_number(world.sql, "select " WORKERS_IN_LOCK), 1);
     world_put(&world, "r1", "Rome", "x");
     test_sql(other, "rollback");
     pthread_join(thread, NULL);
@@ -452,6 +477,7 @@ Suite *test_reconcile_suite(void)
     tcase_add_test(tc, a_table_that_is_gone_loses_its_intents_and_states);
     tcase_add_test(tc, a_violation_is_noted_and_goes_with_its_cause);
     tcase_add_test(tc, the_source_is_read_after_the_lock);
+    tcase_add_test(tc, the_state_row_of_a_known_key_is_waited_for);
     tcase_add_test(tc, an_intent_that_came_after_the_reading_stays);
     tcase_add_loop_test(
         tc, a_failure_anywhere_leaves_everything_as_it_was, 0, ARRAY_LEN(tables_of_a_reconcile));

@@ -311,7 +311,7 @@ static void race(struct runner *runners, void *(*work)(void *))
         pthread_join(runners[i].thread, NULL);
 }
 
-START_TEST(servers_that_race_for_one_request_do_it_once)
+START_TEST(servers_that_race_for_one_request_do_it_once) /* guard G5 */
 {
     struct runner runners[RUNNERS];
 

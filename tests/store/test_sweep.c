@@ -40,7 +40,7 @@ static long long catalogue(const char *column)
     return test_number(world.sql, "select %s from catalogue", column);
 }
 
-START_TEST(a_purged_key_comes_back_with_a_higher_version)
+START_TEST(a_purged_key_comes_back_with_a_higher_version) /* guard G3 */
 {
     int64_t first = world_put(&world, "r1", "Bonn", "x");
     int64_t second = world_put(&world, "r1", "Rome", "x");

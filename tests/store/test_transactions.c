@@ -386,7 +386,7 @@ static void *step_to_the_end(void *argument)
 }
 
 /* Each of 40 steps adds one version to the same entity: none is left out, none is done twice. */
-START_TEST(two_workers_at_once_do_every_step_once)
+START_TEST(two_workers_at_once_do_every_step_once) /* guard G14 */
 {
     struct step steps[40];
     struct stepper two[] = { { .name = "worker-2" }, { .name = "worker-3" } };

@@ -513,7 +513,7 @@ END_TEST
 
 static const enum write_kind paths[] = { WRITE_INSERT_OR_REPLACE, WRITE_INSERT };
 
-START_TEST(a_writer_that_knows_a_deleted_table_writes_nothing)
+START_TEST(a_writer_that_knows_a_deleted_table_writes_nothing) /* guard G1 */
 {
     struct operation *before =
         a_write_operation(&scene.arena, "Things", a_write(paths[_i], "p", "a", text("x")));
@@ -584,7 +584,7 @@ static void *write_until_gone(void *argument)
     return NULL;
 }
 
-START_TEST(no_row_appears_once_a_deletion_has_returned)
+START_TEST(no_row_appears_once_a_deletion_has_returned) /* guard G1 */
 {
     static struct racer racers[RACERS];
     int acknowledged = 0;

@@ -1,0 +1,68 @@
+"""The guards of the protocol, and for each what the program would be without it.
+
+A mutant is a guard, the edits that take it away (file, what stands there once, what stands there instead), the
+test program and suite to run, and the tests of which at least one must fail. A test names its guard: the words
+"guard G8" stand on its first line or right above it. Guards that have no code yet (G2, G11, G12 of a distributed
+PostgreSQL, G15 to G17 of effects outside the database) have no mutant; tests/spin/ has their models.
+"""
+
+MUTANTS = [
+    ("G0", [("store/pg.c", "= 'read committed'", "= 'repeatable read'")],
+     "test_store", "reconcile", ["the_source_is_read_after_the_lock"]),
+
+    ("G1", [("store/session.c", "if (pg_int8(result, 0, 0) != session->catalogue->version)",
+             "if (pg_int8(result, 0, 0) < 0)")],
+     "test_store", "write", ["a_writer_that_knows_a_deleted_table_writes_nothing"]),
+
+    ("G1", [("store/sql/fence.sql", "select 1 from write_fence where bucket = 0 for key share", "select 1")],
+     "test_store", "write", ["no_row_appears_once_a_deletion_has_returned"]),
+
+    ("G3", [("store/sql/catalogue_raise_floor.sql", "greatest(floor, $1::int8)", "floor + 0 * $1::int8"),
+            ("store/sql/dead_purge.sql", "x.version <= $2::int8", "x.version <= 9223372036854775807 + 0 * $2::int8")],
+     "test_store", "sweep", ["a_purged_key_comes_back_with_a_higher_version"]),
+
+    ("G4", [("store/sql/entity_lock.sql",
+             "on conflict (table_id, partition_key, row_key, bucket) do update set dead = entities.dead where false",
+             "on conflict (table_id, partition_key, row_key, bucket) do nothing")],
+     "test_store", "write",
+     ["one_of_several_servers_inserts_an_absent_key", "no_two_writes_of_a_key_have_one_version"]),
+
+    ("G5", [("store/sql/request_get.sql", "join requests r on", "join requests r on r.expires < 0 and")],
+     "test_store", "requests", ["servers_that_race_for_one_request_do_it_once"]),
+
+    ("G6", [("store/sql/marker_resolve.sql",
+             "insert into commits (bucket, lane, n) values (0, $1::int8, $2::int8) on conflict do nothing returning n)",
+             "select $2::int8 as n where not exists (select from commits where lane = $1::int8 and n = $2::int8))")],
+     "test_store", "commit",
+     ["the_resolver_waits_for_a_transaction_that_is_open", "a_marker_that_comes_late_collides_with_the_resolvers"]),
+
+    ("G7", [("workers/marks.c", "return now_us >= marks->next_start_us[lane];",
+             "return now_us >= marks->next_start_us[lane] && marks->next_start_us[lane] == 0;")],
+     "test_workers", "loop", ["every_few_minutes_a_scan_begins_at_the_start"]),
+
+    ("G8", [("store/sql/state_lock.sql",
+             "do update set applied = index_state.applied where false", "do nothing")],
+     "test_store", "reconcile", ["the_state_row_of_a_known_key_is_waited_for"]),
+
+    ("G9", [("store/sql/intent_delete.sql", "where i.bucket = u.b and i.id = u.id",
+             "where exists (select from intents k where k.bucket = u.b and k.id = u.id "
+             "and (k.table_id, k.partition_key, k.row_key) = (i.table_id, i.partition_key, i.row_key))")],
+     "test_store", "reconcile", ["an_intent_that_came_after_the_reading_stays"]),
+
+    ("G10", [("store/reconcile.c",
+              "    TRY(send_entries(session, work, false, statements, err));\n"
+              "    TRY(send_entries(session, work, true, statements, err));\n",
+              "    TRY(send_entries(session, work, false, statements, err));\n"
+              "    TRY(send_entries(session, work, true, statements, err));\n"
+              "    *statements += 2;\n"
+              "    TRY(pg_send(&session->pg, &sql_commit, NULL, err));\n"
+              "    TRY(pg_send(&session->pg, &sql_begin, NULL, err));\n")],
+     "test_store", "reconcile", ["a_failure_anywhere_leaves_everything_as_it_was"]),
+
+    ("G13", [("store/session.c", "(unsigned long long)now_us, session->intent_lane",
+              "(unsigned long long)now_us + 10000000, session->intent_lane")],
+     "test_store", "leases", ["a_lane_is_applied_up_to_its_oldest_open_intent"]),
+
+    ("G14", [("store/sql/transaction_lock.sql", "\nfor update", "")],
+     "test_store", "transactions", ["two_workers_at_once_do_every_step_once"]),
+]
