@@ -46,10 +46,16 @@ static const struct config_setting settings[] = {
         .help = "file that holds the bearer token, in place of TAVOLA_TOKEN",
     },
     {
+        .name = "TAVOLA_ACCOUNT_KEY",
+        .type = CONFIG_SECRET,
+        .offset = offsetof(struct client_config, account_key),
+        .help = "a key of an account: token create and sas create sign with it; it is sent to nobody",
+    },
+    {
         .name = "TAVOLA_POSTGRES",
         .type = CONFIG_SECRET,
         .offset = offsetof(struct client_config, postgres),
-        .help = "the database, for migrate: a libpq connection string or postgresql:// URL",
+        .help = "the database, for migrate and account: a libpq connection string or postgresql:// URL",
     },
     {
         .name = "TAVOLA_REDIS",

@@ -11,11 +11,12 @@ struct client_config {
     const char *ca;     /* the server speaks TLS, and one of these signed its certificate; NULL: plain text */
     const char *certificate; /* ours, for servers that ask for one; NULL: none */
     const char *key;
-    const char *token;      /* sent with every call; NULL: none */
-    const char *token_file; /* holds the token */
-    const char *postgres;   /* for migrate; NULL: not set */
-    const char *redis;      /* NULL: not set */
-    const char *data;       /* for dev; NULL: the default of the user */
+    const char *token;       /* sent with every call; NULL: none */
+    const char *token_file;  /* holds the token */
+    const char *account_key; /* signs; NULL: not set */
+    const char *postgres;    /* for migrate and account; NULL: not set */
+    const char *redis;       /* NULL: not set */
+    const char *data;        /* for dev; NULL: the default of the user */
 };
 
 extern const struct config_program client_program;

@@ -29,6 +29,7 @@ struct command_group {
 
 extern const struct command_group commands_operate; /* migrate, health */
 extern const struct command_group commands_work;    /* dead letters, transactions */
+extern const struct command_group commands_access;  /* accounts, tokens, shared access signatures */
 extern const struct command_group commands_dev;     /* a private stack on this machine */
 
 /* Complain that a command was called in a way it does not know; returns COMMAND_MISUSED. */

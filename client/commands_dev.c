@@ -39,7 +39,10 @@ static void print_invitation(const struct stack *stack)
         is_socket ? arena_format(stack->arena, "--unix-socket %s ", target + strlen("unix:")) : STR_EMPTY;
     const char *host = is_socket ? "localhost" : target;
 
-    printf("\nTavola serves on %s (gRPC, without authentication, for this machine only).\n\n", target);
+    printf("\nTavola serves on %s (gRPC, %s).\n\n", target,
+        strcmp(stack->authentication, "none") != 0
+            ? "with authentication: tavola account create makes an account"
+            : "without authentication, TAVOLA_AUTHENTICATION=none, for this machine only");
     printf("  list the methods   " BUF_CURL "%.*s--list-methods http://%s\n", STR_ARG(call), host);
     printf("  create a table     " BUF_CURL "%.*s-d '{\"name\": \"people\"}' http://%s" CREATE_TABLE "\n",
         STR_ARG(call), host);

@@ -6,7 +6,8 @@
 
 #include "client/command.h"
 
-static const struct command_group *const groups[] = { &commands_operate, &commands_work, &commands_dev };
+static const struct command_group *const groups[] = { &commands_operate, &commands_access, &commands_work,
+    &commands_dev };
 
 enum { MOST_COMMANDS = 64 };
 

@@ -157,6 +157,7 @@ static enum status check_read(const struct access *access, const struct catalogu
 {
     const struct index *index = index_of(access, catalogue, operation->table);
 
+    operation->table_created_by = access->created_by;
     TRY(need_table(access, operation->table, err));
     TRY(need(access, PERMISSION_READ, err));
     if (!key_range_is_bounded(&access->range))
@@ -185,6 +186,7 @@ static enum status check_writes(const struct access *access, struct operation *o
 {
     const struct operation_write *in = &operation->in.write;
 
+    operation->table_created_by = access->created_by;
     TRY(need_table(access, operation->table, err));
     for (size_t i = 0; i < in->count; i++) {
         enum status status = access_check_write(access, &in->writes[i], err);
@@ -203,6 +205,7 @@ static enum status check_look_up(const struct access *access, const struct catal
 {
     const struct index *index = index_of(access, catalogue, operation->table);
 
+    operation->table_created_by = access->created_by;
     if (!index)
         return refuse("the signature is for a table without such an index", err);
     TRY(need_table(access, index->source_name, err));
@@ -224,11 +227,16 @@ static enum status check_step(const struct access *access, const struct step *st
     return need_key(access, &step->to_key, err);
 }
 
-static enum status check_steps(const struct access *access, struct operation *operation, struct error *err)
+/* Steps run later, when nobody asks for the table's age any more: it must be known now. */
+static enum status check_steps(const struct access *access, const struct catalogue *catalogue,
+    const struct operation *operation, struct error *err)
 {
     const struct transaction *transaction = &operation->in.transaction.transaction;
+    const struct table *table = catalogue_find(catalogue, access->account, access->table);
 
     TRY(need(access, PERMISSION_TRANSACT, err));
+    if (!table || table->created > access->created_by)
+        return refuse("the signature's table is not there, or newer than the signature", err);
     for (size_t i = 0; i < transaction->step_count; i++)
         TRY(check_step(access, &transaction->steps[i], err));
     return STATUS_OK;
@@ -266,7 +274,7 @@ static enum status check_signature(const struct access *access, const struct cat
     case SCOPE_LOOK_UP:
         return check_look_up(access, catalogue, operation, err);
     case SCOPE_STEPS:
-        return check_steps(access, operation, err);
+        return check_steps(access, catalogue, operation, err);
     case SCOPE_ACCOUNT:
     case SCOPE_ADMINISTRATOR:
     case SCOPE_NOBODY:

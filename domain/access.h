@@ -48,6 +48,7 @@ struct access {
     struct str table; /* in lower case */
     unsigned permissions;
     struct key_range range;
+    int64_t created_by; /* ticks: the table must be older, else it is another one of the same name */
 };
 
 /* Everything: without authentication. */

@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "domain/access_path.h"
+#include "domain/access_policy.h"
 #include "domain/key_part.h"
 
 enum index_shape { INDEX_COPY = 1, INDEX_LIST = 2 };
@@ -43,12 +44,13 @@ struct table {
     int64_t table_id;
     struct str account;
     struct str name;
-    struct str folded;              /* lower case */
-    int64_t created;                /* ticks */
+    struct str folded;                 /* lower case */
+    int64_t created;                   /* ticks */
     enum access_path default_max_plan; /* of queries that say nothing themselves; 0: no bound */
     const struct index *entries_of;    /* set where the table holds an index's entries */
-    struct index **indexes;         /* on this table: BUILDING, VALIDATING or READY */
+    struct index **indexes;            /* on this table: BUILDING, VALIDATING or READY */
     size_t index_count;
+    struct access_policies policies;
 };
 
 struct catalogue {

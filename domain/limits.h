@@ -41,8 +41,15 @@ enum {
     LIMIT_ETAG_BYTES = 64,
     LIMIT_TOKEN_BYTES = 4096,
     LIMIT_INDEXES_PER_TABLE = 20,
-    LIMIT_KEY_PARTS = 16,        /* per key of an index */
-    LIMIT_MEMBERS_UNITS = 32768, /* UTF-16 code units of a list page's Members */
+    LIMIT_ACCOUNT_NAME_MIN = 3, /* characters */
+    LIMIT_ACCOUNT_NAME_MAX = 63,
+    LIMIT_POLICIES_PER_TABLE = 5,
+    LIMIT_POLICY_ID_BYTES = 64,            /* printable ASCII */
+    LIMIT_CREDENTIAL_BYTES = 6144,         /* as text: a signature with four keys of the largest size fits */
+    LIMIT_TOKEN_LIFETIME_S = 24 * 60 * 60, /* of an account's token */
+    LIMIT_CLOCK_SKEW_S = 60,               /* by which a signer's clock may be ahead of a server's */
+    LIMIT_KEY_PARTS = 16,                  /* per key of an index */
+    LIMIT_MEMBERS_UNITS = 32768,           /* UTF-16 code units of a list page's Members */
     BUCKETS = 1024,
 };
 

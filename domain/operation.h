@@ -358,8 +358,8 @@ struct operation {
     struct str account;
     struct str table; /* table or index by name, where the kind needs one */
     struct arena *arena;
-    const struct key_range
-        *within; /* reads and pages: no other entity is there for this caller; NULL: all are */
+    const struct key_range *within;  /* reads: no other entity is there for this caller; NULL: all are */
+    int64_t table_created_by;        /* ticks: only a table created by then is meant; 0: any */
     struct str wait_for_transaction; /* reads: not before it has ended; empty: at once */
     int64_t deadline_us;             /* clock_monotonic_us; INT64_MAX: none */
     atomic_bool cancelled;

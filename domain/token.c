@@ -10,58 +10,13 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
+#include "base/base64url.h"
 #include "base/buf.h"
 #include "base/wire.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
 
 enum { VERSION = 1, DIGEST_BYTES = 8, SIGNATURE_BYTES = 16, HASH_BYTES = 32 };
-
-/* ---- base64url, without padding ---- */
-
-static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-static struct str base64url_encode(struct str bytes, struct arena *arena)
-{
-    uint32_t bits = 0;
-    int held = 0;
-    struct buf out;
-
-    buf_init(&out, arena);
-    buf_reserve(&out, bytes.len / 3 * 4 + 4);
-    for (size_t i = 0; i < bytes.len; i++) {
-        bits = bits << 8 | (uint8_t)bytes.data[i];
-        for (held += 8; held >= 6; held -= 6)
-            buf_append_byte(&out, (uint8_t)alphabet[bits >> (held - 6) & 63]);
-    }
-    if (held > 0)
-        buf_append_byte(&out, (uint8_t)alphabet[bits << (6 - held) & 63]);
-    return buf_str(&out);
-}
-
-/* false: another character, or bits left over that are not zero. */
-static bool base64url_decode(struct str text, struct arena *arena, struct str *out)
-{
-    uint32_t bits = 0;
-    int held = 0;
-    struct buf bytes;
-
-    buf_init(&bytes, arena);
-    for (size_t i = 0; i < text.len; i++) {
-        const char *place = memchr(alphabet, text.data[i], sizeof(alphabet) - 1);
-
-        if (!place)
-            return false;
-        bits = bits << 6 | (uint32_t)(place - alphabet);
-        held += 6;
-        if (held >= 8) {
-            held -= 8;
-            buf_append_byte(&bytes, (uint8_t)(bits >> held));
-        }
-    }
-    *out = buf_str(&bytes);
-    return held < 6 && (bits & ((1u << held) - 1)) == 0;
-}
 
 /* ---- content ---- */
 

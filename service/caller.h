@@ -11,19 +11,34 @@
 #define SERVICE_CALLER_H
 
 #include "domain/access.h"
+#include "domain/credential.h"
 #include "rpc/server.h"
+#include "service/gate.h"
 
 struct caller {
     struct access access; /* as of the last check */
+
+    struct gate *gate;
+    struct str text; /* the credential, as it came and as it reads */
+    struct credential credential;
+    bool has_peer;
+    struct network_address peer; /* only where the credential names addresses */
+    int64_t generation;          /* see gate_admit */
 };
 
 /*
+ * The call's context is the service, with the gate; its metadata must live as long as the caller.
+ *
  * STATUS_UNAUTHENTICATED  no token, or not one that holds now; the message never says why it does not
  * STATUS_DENIED           the token may not be used from where the call comes from
+ * STATUS_UNAVAILABLE      the server does not know who may do what
  */
 MUST_USE enum status caller_identify(struct caller *caller, struct rpc_call *call, struct error *err);
 
-/* Check the operation, and narrow it to what the caller may see. Outcomes: also those of access_check. */
+/*
+ * Check the operation, and narrow it to what the caller may see; the caller must outlive it. Outcomes: also those
+ * of access_check.
+ */
 MUST_USE enum status caller_authorize(struct caller *caller, struct operation *operation, struct error *err);
 
 #endif

@@ -57,6 +57,13 @@ static void availability_changed(void *context, bool available, const char *why)
     health_set_available(&server->service.health, available);
 }
 
+static void access_confirmed(void *context, struct access_book *book)
+{
+    struct server *server = context;
+
+    gate_confirm(&server->service.gate, book);
+}
+
 static enum status start_publisher(
     struct server *server, const struct service_config *config, struct error *err)
 {
@@ -86,6 +93,7 @@ static void start_store(struct server *server, const struct service_config *conf
         .intents_committed = intents_committed,
         .context = server,
         .answering = rpc_together,
+        .access_confirmed = access_confirmed,
         .availability_changed = availability_changed,
     };
 
@@ -154,12 +162,14 @@ static void stop(struct server *server)
     publisher_stop(server->publisher);
     counters_free(server->service.calls);
     rates_free(server->service.rates);
+    gate_cleanup(&server->service.gate);
     arena_cleanup(&server->arena);
 }
 
 static enum status start(struct server *server, const struct service_config *config, struct error *err)
 {
     health_init(&server->service.health);
+    gate_init(&server->service.gate, config->authentication == AUTHENTICATION_NONE);
     atomic_init(&server->service.draining, false);
     arena_init(&server->arena);
     server->service.calls = metrics_calls_new();
@@ -218,7 +228,7 @@ static void serve_until_signal(
 /* Without authentication whoever reaches the address may do everything. */
 static bool address_is_allowed(const struct service_config *config)
 {
-    if (address_is_local(config->listen))
+    if (config->authentication != AUTHENTICATION_NONE || address_is_local(config->listen))
         return true;
     fprintf(stderr,
         "tavolad: TAVOLA_LISTEN is %s, but with TAVOLA_AUTHENTICATION=none only loopback addresses "
@@ -252,6 +262,10 @@ int main(int argc, char **argv)
     if (!tls_is_whole(&config) || !address_is_allowed(&config))
         return EXIT_BAD_SETTING;
     log_init("tavolad", (enum log_level)config.log_level);
+    if (!config.tls_certificate && !address_is_local(config.listen))
+        log_event(LOG_WARN,
+            "TAVOLA_LISTEN serves plain text beyond this machine: tokens can be read on the way; "
+            "set TAVOLA_TLS_CERT and TAVOLA_TLS_KEY");
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);

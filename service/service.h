@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "base/metrics.h"
+#include "service/gate.h"
 #include "service/health.h"
 #include "service/rates.h"
 #include "store/store.h"
@@ -16,6 +17,7 @@ struct service {
     struct store *store;
     struct health health;
     int queues; /* streams of the queue; a bucket's is bucket % queues */
+    struct gate gate;
     atomic_bool draining;
     struct rates *rates;    /* NULL: no limits */
     struct counters *calls; /* metrics_calls_new; NULL: nobody counts */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char *const authentications[] = { "none", NULL };
+static const char *const authentications[] = { "required", "none", NULL };
 static const char *const log_levels[] = { "debug", "info", "warn", "error", NULL };
 
 /* clang-format off: the failpoints' rows bring their commas along */
@@ -59,10 +59,11 @@ static const struct config_setting settings[] = { {
         .name = "TAVOLA_AUTHENTICATION",
         .type = CONFIG_CHOICE,
         .offset = offsetof(struct service_config, authentication),
-        .required = true,
+        .fallback = "required",
         .choices = authentications,
         .help =
-            "none: everybody who reaches the address may do everything; only on loopback or a Unix socket",
+            "required: every call carries a token (tavola token create, tavola sas create); none: everybody "
+            "who reaches the address may do everything, only on loopback or a Unix socket",
     },
     {
         .name = "TAVOLA_POSTGRES",

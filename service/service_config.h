@@ -10,6 +10,9 @@
 #include "base/config.h"
 #include "base/failpoint.h"
 
+/* As in the table of settings. */
+enum authentication { AUTHENTICATION_REQUIRED, AUTHENTICATION_NONE };
+
 struct service_config {
     const char *listen;
     const char *health_listen;   /* NULL: none */
@@ -17,7 +20,7 @@ struct service_config {
     const char *tls_certificate; /* NULL: plain text */
     const char *tls_key;
     const char *tls_client_ca; /* NULL: callers need no certificate */
-    int authentication;        /* the only choice so far: none */
+    int authentication;        /* enum authentication */
     const char *postgres;
     const char *redis;
     int64_t queue_shards;

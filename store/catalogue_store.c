@@ -34,7 +34,7 @@ static struct str column(struct catalogue *catalogue, const PGresult *result, in
     return arena_copy(&catalogue->arena, pg_bytes(result, row, col));
 }
 
-static void fill_tables(struct catalogue *catalogue, const PGresult *result)
+static enum status fill_tables(struct catalogue *catalogue, const PGresult *result, struct error *err)
 {
     int count = PQntuples(result);
 
@@ -49,9 +49,13 @@ static void fill_tables(struct catalogue *catalogue, const PGresult *result)
         table->folded = column(catalogue, result, i, 3);
         table->created = pg_int8(result, i, 4);
         table->default_max_plan = (enum access_path)pg_int2(result, i, 6);
+        if (!access_policies_decode(column(catalogue, result, i, 7), &catalogue->arena, &table->policies))
+            return error_set(
+                err, STATUS_INTERNAL, "the policies of table %.*s cannot be read", STR_ARG(table->name));
         catalogue->tables[i] = table;
     }
     qsort(catalogue->tables, (size_t)count, sizeof(catalogue->tables[0]), by_name);
+    return STATUS_OK;
 }
 
 static struct table *find_id(struct catalogue *catalogue, int64_t table_id)
@@ -125,7 +129,7 @@ static enum status load(struct pg *pg, struct catalogue *catalogue, struct error
     catalogue->version = pg_int8(version, 0, 0);
     catalogue->floor = pg_int8(version, 0, 1);
     catalogue->epoch = pg_int8(version, 0, 2);
-    fill_tables(catalogue, tables);
+    TRY(fill_tables(catalogue, tables, err));
     return fill_indexes(catalogue, indexes, err);
 }
 

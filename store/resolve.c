@@ -43,11 +43,25 @@ static enum status not_found(
     return status;
 }
 
+/* A signature made for a table that is gone does not open the next one of that name. */
+static enum status check_age(const struct operation *operation, const struct table *table, struct error *err)
+{
+    if (!operation->table_created_by || (table && table->created <= operation->table_created_by))
+        return STATUS_OK;
+    return error_reason(
+        err, REASON_AUTHORIZATION_FAILURE, "the signature was made before this table was created");
+}
+
 enum status resolve_table(const struct session *session, const struct operation *operation,
     const struct table **out, struct error *err)
 {
-    *out = find(session, operation);
-    return *out ? STATUS_OK : not_found(operation, REASON_TABLE_NOT_FOUND, "table", err);
+    const struct table *table = find(session, operation);
+
+    if (!table)
+        return not_found(operation, REASON_TABLE_NOT_FOUND, "table", err);
+    TRY(check_age(operation, table, err));
+    *out = table;
+    return STATUS_OK;
 }
 
 static bool is_meant(const struct table *table, const struct operation *operation)
@@ -74,7 +88,12 @@ enum status resolve_index(const struct session *session, const struct operation 
     const struct index **out, struct error *err)
 {
     const struct table *table = find(session, operation);
+    const struct index *index = table ? table->entries_of : NULL;
 
-    *out = table ? table->entries_of : NULL;
-    return *out ? STATUS_OK : not_found(operation, REASON_INDEX_NOT_FOUND, "index", err);
+    if (!index)
+        return not_found(operation, REASON_INDEX_NOT_FOUND, "index", err);
+    if (operation->table_created_by)
+        TRY(check_age(operation, catalogue_find_id(session->catalogue, index->source_table_id), err));
+    *out = index;
+    return STATUS_OK;
 }

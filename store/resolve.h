@@ -15,7 +15,10 @@
 MUST_USE enum status resolve_refresh(
     struct session *session, const struct operation *batch, struct error *err);
 
-/* The table an operation names, as this session knows it. STATUS_NOT_FOUND: TABLE_NOT_FOUND. */
+/*
+ * The table an operation names, as this session knows it. STATUS_NOT_FOUND: TABLE_NOT_FOUND. STATUS_DENIED: it
+ * is newer than operation->table_created_by.
+ */
 MUST_USE enum status resolve_table(const struct session *session, const struct operation *operation,
     const struct table **out, struct error *err);
 

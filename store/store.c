@@ -84,6 +84,8 @@ struct store {
 
     pthread_t monitor;
     struct session session; /* the monitor's */
+    int64_t book_version;   /* of the access book given out last, 0: none; the monitor's */
+    int64_t book_connects;  /* the connection it was read from: another one may be to a restored database */
     atomic_bool draining;
     atomic_bool stopping;
     atomic_bool available;
@@ -188,10 +190,28 @@ static enum status look(struct store *store, struct error *err)
     return STATUS_OK;
 }
 
+/* Give out who may do what, if that has changed. */
+static enum status confirm_access(struct store *store, struct error *err)
+{
+    struct session *session = &store->session;
+    struct access_book *book = NULL;
+
+    if (!store->options.access_confirmed)
+        return STATUS_OK;
+    TRY(session_refresh(session, NULL, err));
+    if (store->book_version != session->catalogue->version || store->book_connects != session->pg.connects) {
+        TRY(access_book_load(&session->pg, &book, err));
+        store->book_version = book->catalogue->version;
+        store->book_connects = session->pg.connects;
+    }
+    store->options.access_confirmed(store->options.context, book);
+    return STATUS_OK;
+}
+
 static void watch_database(struct store *store)
 {
     struct error err = { 0 };
-    bool available = look(store, &err) == STATUS_OK;
+    bool available = look(store, &err) == STATUS_OK && confirm_access(store, &err) == STATUS_OK;
 
     if (!available)
         pg_recover(&store->session.pg);

@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "domain/intent.h"
 #include "domain/operation.h"
+#include "store/access_book.h"
 #include "store/statistics.h"
 
 struct store;
@@ -42,6 +43,12 @@ struct store_options {
 
     /* May be NULL. A thread is about to call done() of several operations in a row (true), or has (false). */
     void (*answering)(bool begins);
+
+    /*
+     * Called twice a second while the database answers: with a book, now the callee's, when accounts or tables
+     * have changed; with NULL when the one before still holds.
+     */
+    void (*access_confirmed)(void *context, struct access_book *book);
 
     /* Called when the database becomes reachable or unreachable, once per change. */
     void (*availability_changed)(void *context, bool available, const char *why);

@@ -141,8 +141,7 @@ static enum status start_program(
         { "TAVOLA_POSTGRES", stack->postgres },
         { "TAVOLA_REDIS", stack->redis },
         { "TAVOLA_LISTEN", stack->target ? stack->target : "" },
-        { "TAVOLA_AUTHENTICATION",
-            getenv("TAVOLA_AUTHENTICATION") ? getenv("TAVOLA_AUTHENTICATION") : "none" },
+        { "TAVOLA_AUTHENTICATION", stack->authentication },
     };
     char *argv[] = { (char *)path, NULL };
     struct process_plan plan = {
@@ -159,6 +158,9 @@ static enum status start_program(
 /* Before anything is started: the others would only be stopped again. */
 static enum status choose_target(struct stack *stack, struct error *err)
 {
+    const char *authentication = getenv("TAVOLA_AUTHENTICATION");
+
+    stack->authentication = authentication && *authentication ? authentication : "none";
     stack->target = stack->options->listen
                         ? stack->options->listen
                         : arena_format(stack->arena, "unix:%s/tavolad", stack->place.run).data;

@@ -34,6 +34,8 @@ struct stack {
     const char *postgres; /* TAVOLA_POSTGRES */
     const char *redis;    /* TAVOLA_REDIS */
     const char *target;   /* where the server answers; NULL without one */
+    const char
+        *authentication; /* TAVOLA_AUTHENTICATION of the server: none, unless the environment says it */
 };
 
 /*

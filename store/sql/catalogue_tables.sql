@@ -1,2 +1,3 @@
 -- Every live table, of all accounts.
-select table_id, account, name, folded, created, coalesce(index_id, 0), default_max_plan from tables where live
+select table_id, account, name, folded, created, coalesce(index_id, 0), default_max_plan, policies
+from tables where live

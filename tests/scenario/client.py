@@ -163,10 +163,27 @@ def varint(number):
     return out + struct.pack("B", number)
 
 
+class Bearer(grpc.UnaryUnaryClientInterceptor, grpc.StreamStreamClientInterceptor):
+    """Sends a token with every call."""
+
+    def __init__(self, token):
+        self.token = token
+
+    def intercept_unary_unary(self, continuation, details, request):
+        return continuation(self.with_token(details), request)
+
+    def intercept_stream_stream(self, continuation, details, requests):
+        return continuation(self.with_token(details), requests)
+
+    def with_token(self, details):
+        metadata = [*(details.metadata or ()), ("authorization", "Bearer " + self.token)]
+        return details._replace(metadata=metadata)
+
+
 class Client:
     """client.insert_entity(table=..., entity=...) and so on; fields of the request are keyword arguments."""
 
-    def __init__(self, target, credentials=None, options=()):
+    def __init__(self, target, credentials=None, options=(), token=None):
         usual = {
             "grpc.use_local_subchannel_pool": 1,
             "grpc.enable_retries": 0,
@@ -179,6 +196,8 @@ class Client:
             self.channel = grpc.secure_channel(target, credentials, options=options)
         else:
             self.channel = grpc.insecure_channel(target, options=options)
+        if token is not None:
+            self.channel = grpc.intercept_channel(self.channel, Bearer(token))
         for path, method in types.methods():
             if path.startswith("/tavola."):
                 name = re.sub(r"(?<!^)(?=[A-Z])", "_", method.name).lower()

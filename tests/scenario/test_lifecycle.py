@@ -66,7 +66,7 @@ class Options(unittest.TestCase):
             ("tavolad", {"TAVOLA_LISTEN": "0.0.0.0:0"}, ("TAVOLA_LISTEN", "loopback")),
             ("tavolad", {"TAVOLA_RPC_THREADS": "0"}, ("TAVOLA_RPC_THREADS", "1..")),
             ("tavolad", {"TAVOLA_RPC_THREADS": "2x"}, ("TAVOLA_RPC_THREADS", "1..")),
-            ("tavolad", {"TAVOLA_AUTHENTICATION": ""}, ("TAVOLA_AUTHENTICATION is not set", "none")),
+            ("tavolad", {"TAVOLA_AUTHENTICATION": "off"}, ("TAVOLA_AUTHENTICATION", "required, none")),
             ("tavolad", {"TAVOLA_POSTGRES": ""}, ("TAVOLA_POSTGRES is not set",)),
             ("tavolad", {"TAVOLA_LOG_LEVEL": "loud"}, ("TAVOLA_LOG_LEVEL", "debug, info, warn, error")),
             ("tavola-worker", {"TAVOLA_LISTENS": "x"}, ("TAVOLA_LISTENS", "did you mean TAVOLA_LISTEN?")),

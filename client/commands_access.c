@@ -1,0 +1,489 @@
+/*
+ * commands_access.c - accounts and their keys, and the tokens and shared access signatures these sign.
+ *
+ * Accounts are changed in the database, as migrations are: whoever may do that holds all keys anyway, and no key
+ * ever travels to a server. Signing needs the key alone, and neither server nor database.
+ */
+#include "client/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "domain/credential.h"
+#include "domain/limits.h"
+#include "domain/table_name.h"
+#include "domain/ticks.h"
+#include "store/account_store.h"
+
+enum { DEFAULT_LIFETIME_S = 3600, TIME_BYTES = 40 };
+
+static int complain(const char *words, const struct error *err)
+{
+    fprintf(stderr, "tavola %s: %s\n", words, err->message);
+    return err->status == STATUS_INVALID ? COMMAND_MISUSED : COMMAND_FAILED;
+}
+
+/* ---- times ---- */
+
+static const char *format_time(int64_t ticks, char out[static TIME_BYTES])
+{
+    int64_t seconds;
+    int32_t nanos;
+    struct tm parts;
+    time_t when;
+
+    ticks_to_timestamp(ticks, &seconds, &nanos);
+    when = (time_t)seconds;
+    gmtime_r(&when, &parts);
+    strftime(out, TIME_BYTES, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return out;
+}
+
+/* "+3600": seconds from now. */
+static bool parse_lifetime(const char *text, int64_t now, int64_t *out)
+{
+    char *end;
+    long long seconds = strtoll(text, &end, 10);
+
+    if (end == text || *end || seconds <= 0 || seconds > (TICKS_MAX - now) / TICKS_PER_SECOND)
+        return false;
+    *out = now + seconds * TICKS_PER_SECOND;
+    return true;
+}
+
+static bool parse_time(const char *text, int64_t now, int64_t *out)
+{
+    static const char *const forms[] = { "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%MZ", "%Y-%m-%d" };
+
+    if (*text == '+')
+        return parse_lifetime(text + 1, now, out);
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        struct tm parts = { 0 };
+        const char *end = strptime(text, forms[i], &parts);
+
+        if (end && !*end)
+            return ticks_from_timestamp((int64_t)timegm(&parts), 0, out);
+    }
+    return false;
+}
+
+/* ---- account ---- */
+
+static void print_key(const char *which, const struct account_key *key, struct arena *arena)
+{
+    printf("%s %s\n", which, account_key_format(key, arena).data);
+}
+
+struct account_work {
+    const char *words;
+    struct pg pg;
+    struct arena arena;
+    struct str name;
+    bool administrator;
+};
+
+static enum status create(struct account_work *work, struct error *err)
+{
+    struct account account = { .name = work->name, .administrator = work->administrator };
+
+    TRY(account_create(&work->pg, &account, &work->arena, err));
+    print_key("first key ", &account.keys[0], &work->arena);
+    print_key("second key", &account.keys[1], &work->arena);
+    fprintf(stderr, "Keep them: they are not shown again.\n");
+    return STATUS_OK;
+}
+
+static enum status list(struct account_work *work, struct error *err)
+{
+    struct account_view *accounts;
+    char created[TIME_BYTES], rotated[TIME_BYTES];
+    size_t count;
+
+    TRY(account_list(&work->pg, &work->arena, &accounts, &count, err));
+    for (size_t i = 0; i < count; i++)
+        printf("%.*s created %s rotated %s%s\n", STR_ARG(accounts[i].name),
+            format_time(accounts[i].created, created), format_time(accounts[i].rotated, rotated),
+            accounts[i].administrator ? " administrator" : "");
+    return STATUS_OK;
+}
+
+static enum status rotate(struct account_work *work, struct error *err)
+{
+    struct account_key key;
+
+    TRY(account_rotate(&work->pg, work->name, &work->arena, &key, err));
+    print_key("first key ", &key, &work->arena);
+    fprintf(stderr,
+        "The first key until now is the second one from now on; the second one until now is dead.\n"
+        "Keep the new one: it is not shown again.\n");
+    return STATUS_OK;
+}
+
+static enum status delete (struct account_work *work, struct error *err) {
+    return account_delete(&work->pg, work->name, &work->arena, err);
+}
+
+static int work_on(const struct client_config *config, struct account_work *work,
+    enum status (*run)(struct account_work *work, struct error *err))
+{
+    struct error err = { 0 };
+    int exit_code = COMMAND_OK;
+
+    if (!config->postgres) {
+        fprintf(stderr, "tavola %s: TAVOLA_POSTGRES is not set; accounts are kept in the database\n",
+            work->words);
+        return COMMAND_MISUSED;
+    }
+    pg_init(&work->pg, config->postgres, "tavola account");
+    arena_init(&work->arena);
+    if (run(work, &err) != STATUS_OK)
+        exit_code = complain(work->words, &err);
+    arena_cleanup(&work->arena);
+    pg_close(&work->pg);
+    return exit_code;
+}
+
+static int run_create(const struct client_config *config, int argc, char **argv)
+{
+    struct account_work work = { .words = "account create" };
+
+    work.administrator = argc == 2 && strcmp(argv[1], "--administrator") == 0;
+    if (argc != 1 && !work.administrator)
+        return command_misused(work.words, "NAME [--administrator]");
+    work.name = str_of(argv[0]);
+    return work_on(config, &work, create);
+}
+
+static int run_list(const struct client_config *config, int argc, char **argv)
+{
+    struct account_work work = { .words = "account list" };
+
+    (void)argv;
+    return argc != 0 ? command_misused(work.words, "") : work_on(config, &work, list);
+}
+
+static int run_named(const struct client_config *config, const char *words, int argc, char **argv,
+    enum status (*run)(struct account_work *work, struct error *err))
+{
+    struct account_work work = { .words = words };
+
+    if (argc != 1)
+        return command_misused(words, "NAME");
+    work.name = str_of(argv[0]);
+    return work_on(config, &work, run);
+}
+
+static int run_rotate(const struct client_config *config, int argc, char **argv)
+{
+    return run_named(config, "account rotate", argc, argv, rotate);
+}
+
+static int run_delete(const struct client_config *config, int argc, char **argv)
+{
+    return run_named(config, "account delete", argc, argv, delete);
+}
+
+/* ---- signing ---- */
+
+static int sign_and_print(
+    const struct client_config *config, const char *words, struct credential *credential, struct arena *arena)
+{
+    struct account_key key;
+    struct error err = { 0 };
+    struct str text;
+
+    if (!config->account_key || !account_key_parse(str_of(config->account_key), arena, &key)) {
+        fprintf(stderr,
+            "tavola %s: TAVOLA_ACCOUNT_KEY is not set, or not a key as `tavola account create` "
+            "prints it\n",
+            words);
+        return COMMAND_MISUSED;
+    }
+    if (credential_check(credential, &err) != STATUS_OK)
+        return complain(words, &err);
+    text = credential_sign(credential, &key, arena);
+    if (text.len > LIMIT_CREDENTIAL_BYTES) {
+        fprintf(stderr, "tavola %s: the result is longer than servers accept\n", words);
+        return COMMAND_FAILED;
+    }
+    printf("%.*s\n", STR_ARG(text));
+    return COMMAND_OK;
+}
+
+static int run_token(const struct client_config *config, int argc, char **argv)
+{
+    struct credential credential = { .kind = CREDENTIAL_TOKEN, .issued = clock_ticks() };
+    struct arena arena;
+    int exit_code;
+
+    if (argc < 1 || argc > 2 ||
+        (argc == 2 && !parse_lifetime(argv[1], credential.issued, &credential.expiry)))
+        return command_misused("token create", "ACCOUNT [SECONDS]");
+    credential.account = str_of(argv[0]);
+    if (argc == 1)
+        credential.expiry = credential.issued + DEFAULT_LIFETIME_S * TICKS_PER_SECOND;
+    arena_init(&arena);
+    exit_code = sign_and_print(config, "token create", &credential, &arena);
+    arena_cleanup(&arena);
+    return exit_code;
+}
+
+#define SAS_CREATE "ACCOUNT TABLE [--FIELD VALUE]..."
+
+static bool take_expiry(struct credential *out, const char *value)
+{
+    return parse_time(value, out->issued, &out->expiry);
+}
+
+static bool take_start(struct credential *out, const char *value)
+{
+    return parse_time(value, out->issued, &out->start);
+}
+
+static bool take_permissions(struct credential *out, const char *value)
+{
+    return permissions_parse(str_of(value), &out->permissions) && out->permissions;
+}
+
+static bool take_policy(struct credential *out, const char *value)
+{
+    out->policy = str_of(value);
+    return out->policy.len > 0;
+}
+
+static bool take_source(struct credential *out, const char *value)
+{
+    out->has_source = true;
+    return network_range_parse(str_of(value), &out->source);
+}
+
+static bool take_start_partition(struct credential *out, const char *value)
+{
+    out->range.has_low = true;
+    out->range.low.partition = str_of(value);
+    return true;
+}
+
+static bool take_start_row(struct credential *out, const char *value)
+{
+    out->range.low.row = str_of(value);
+    return out->range.has_low;
+}
+
+static bool take_end_partition(struct credential *out, const char *value)
+{
+    out->range.has_high = true;
+    out->range.high.partition = str_of(value);
+    return true;
+}
+
+static bool take_end_row(struct credential *out, const char *value)
+{
+    out->range.high_has_row = true;
+    out->range.high.row = str_of(value);
+    return out->range.has_high;
+}
+
+static const struct sas_field {
+    const char *name;
+    bool (*take)(struct credential *out, const char *value);
+    const char *allowed;
+} sas_fields[] = {
+    { "--permissions", take_permissions, "letters out of raudit, in this order" },
+    { "--start", take_start, "2026-01-31, 2026-01-31T12:00Z, 2026-01-31T12:00:00Z, or +SECONDS from now" },
+    { "--expiry", take_expiry, "2026-01-31, 2026-01-31T12:00Z, 2026-01-31T12:00:00Z, or +SECONDS from now" },
+    { "--policy", take_policy, "the id of one of the table's stored access policies" },
+    { "--source", take_source, "an address, or two with a - between them, the lower one first" },
+    { "--start-partition", take_start_partition, "a partition key" },
+    { "--start-row", take_start_row, "a row key, behind --start-partition" },
+    { "--end-partition", take_end_partition, "a partition key" },
+    { "--end-row", take_end_row, "a row key, behind --end-partition" },
+};
+
+static int misused_sas(void)
+{
+    (void)command_misused("sas create", SAS_CREATE);
+    fprintf(stderr, "\nfields:\n");
+    for (size_t i = 0; i < ARRAY_LEN(sas_fields); i++)
+        fprintf(stderr, "  %-18s %s\n", sas_fields[i].name, sas_fields[i].allowed);
+    return COMMAND_MISUSED;
+}
+
+static int take_field(struct credential *credential, const char *name, const char *value)
+{
+    for (size_t i = 0; i < ARRAY_LEN(sas_fields); i++) {
+        if (strcmp(sas_fields[i].name, name) != 0)
+            continue;
+        if (sas_fields[i].take(credential, value))
+            return COMMAND_OK;
+        fprintf(stderr, "tavola sas create: %s takes %s\n", name, sas_fields[i].allowed);
+        return COMMAND_MISUSED;
+    }
+    return misused_sas();
+}
+
+static int run_sas_create(const struct client_config *config, int argc, char **argv)
+{
+    struct credential credential = { .kind = CREDENTIAL_SIGNATURE, .issued = clock_ticks() };
+    struct arena arena;
+    int exit_code = COMMAND_OK;
+
+    if (argc < 2 || argc % 2 != 0)
+        return misused_sas();
+    for (int i = 2; i < argc && exit_code == COMMAND_OK; i += 2)
+        exit_code = take_field(&credential, argv[i], argv[i + 1]);
+    if (exit_code != COMMAND_OK)
+        return exit_code;
+    arena_init(&arena);
+    credential.account = str_of(argv[0]);
+    credential.table = table_name_fold(str_of(argv[1]), &arena);
+    exit_code = sign_and_print(config, "sas create", &credential, &arena);
+    arena_cleanup(&arena);
+    return exit_code;
+}
+
+/* ---- explaining ---- */
+
+static void print_time(const char *what, int64_t ticks)
+{
+    char text[TIME_BYTES];
+
+    if (ticks)
+        printf("%-16s %s\n", what, format_time(ticks, text));
+}
+
+static void print_text(const char *what, struct str text)
+{
+    printf("%-16s %.*s\n", what, STR_ARG(text));
+}
+
+static void print_source(const struct network_range *source, struct arena *arena)
+{
+    struct str low = network_address_format(&source->low, arena);
+    struct str high = network_address_format(&source->high, arena);
+
+    printf("%-16s %.*s%s%.*s\n", "source", STR_ARG(low), str_equal(low, high) ? "" : "-",
+        str_equal(low, high) ? 0 : (int)high.len, high.data);
+}
+
+static void print_signature(const struct credential *credential, struct arena *arena)
+{
+    const struct key_range *range = &credential->range;
+
+    print_text("table", credential->table);
+    if (credential->permissions)
+        print_text("permissions", permissions_format(credential->permissions, arena));
+    print_time("start", credential->start);
+    if (credential->policy.len > 0)
+        print_text("policy", credential->policy);
+    if (credential->has_source)
+        print_source(&credential->source, arena);
+    if (range->has_low) {
+        print_text("start partition", range->low.partition);
+        print_text("start row", range->low.row);
+    }
+    if (range->has_high)
+        print_text("end partition", range->high.partition);
+    if (range->high_has_row)
+        print_text("end row", range->high.row);
+}
+
+static int explain(const struct client_config *config, struct str text, struct arena *arena)
+{
+    struct credential credential;
+    struct account account = { 0 };
+
+    if (!credential_parse(text, arena, &credential)) {
+        fprintf(stderr, "tavola sas explain: this is neither a token nor a shared access signature\n");
+        return COMMAND_FAILED;
+    }
+    print_text("kind", credential.kind == CREDENTIAL_TOKEN ? STR_LITERAL("token of the whole account")
+                                                           : STR_LITERAL("shared access signature"));
+    print_text("account", credential.account);
+    print_time("issued", credential.issued);
+    print_time("expiry", credential.expiry);
+    if (credential.kind == CREDENTIAL_SIGNATURE)
+        print_signature(&credential, arena);
+    if (!config->account_key)
+        return COMMAND_OK;
+    if (!account_key_parse(str_of(config->account_key), arena, &account.keys[0])) {
+        fprintf(stderr, "tavola sas explain: TAVOLA_ACCOUNT_KEY is not a key\n");
+        return COMMAND_MISUSED;
+    }
+    account.keys[1] = account.keys[0];
+    print_text("signed", credential_is_genuine(&credential, &account)
+                             ? STR_LITERAL("with the key of TAVOLA_ACCOUNT_KEY")
+                             : STR_LITERAL("not with the key of TAVOLA_ACCOUNT_KEY"));
+    return COMMAND_OK;
+}
+
+static int run_explain(const struct client_config *config, int argc, char **argv)
+{
+    char line[LIMIT_CREDENTIAL_BYTES + 2];
+    struct arena arena;
+    int exit_code;
+
+    (void)argv;
+    if (argc != 0)
+        return command_misused("sas explain", "< FILE");
+    if (!fgets(line, sizeof(line), stdin))
+        line[0] = '\0';
+    line[strcspn(line, "\r\n")] = '\0';
+    arena_init(&arena);
+    exit_code = explain(config, str_of(line), &arena);
+    arena_cleanup(&arena);
+    return exit_code;
+}
+
+static const struct command commands[] = {
+    {
+        .words = "account create",
+        .arguments = "NAME [--administrator]",
+        .help = "make an account in the database of TAVOLA_POSTGRES and print its two keys, once",
+        .run = run_create,
+    },
+    {
+        .words = "account list",
+        .arguments = "",
+        .help = "print the accounts of TAVOLA_POSTGRES, without their keys",
+        .run = run_list,
+    },
+    {
+        .words = "account rotate",
+        .arguments = "NAME",
+        .help = "make and print a new first key; the first key becomes the second, the second one dies",
+        .run = run_rotate,
+    },
+    {
+        .words = "account delete",
+        .arguments = "NAME",
+        .help = "delete an account that has no tables; its keys and all they signed are dead within a second",
+        .run = run_delete,
+    },
+    {
+        .words = "token create",
+        .arguments = "ACCOUNT [SECONDS]",
+        .help =
+            "sign a token for the whole account with TAVOLA_ACCOUNT_KEY; it lives for an hour, or for this "
+            "long",
+        .run = run_token,
+    },
+    {
+        .words = "sas create",
+        .arguments = SAS_CREATE,
+        .help = "sign a shared access signature for one table with TAVOLA_ACCOUNT_KEY; without arguments it "
+                "lists the fields",
+        .run = run_sas_create,
+    },
+    {
+        .words = "sas explain",
+        .arguments = "< FILE",
+        .help = "print what the token or signature on standard input says, and whether TAVOLA_ACCOUNT_KEY "
+                "signed it",
+        .run = run_explain,
+    },
+};
+
+const struct command_group commands_access = { "Access", commands, ARRAY_LEN(commands) };

@@ -1,0 +1,13 @@
+-- Who may do what: accounts with their keys, and the stored access policies of tables.
+
+-- Both keys are accepted; rotating moves the first to the second. They sign, so they stand here as they are.
+create table accounts (
+    name          text        collate "C" primary key,
+    administrator boolean     not null,
+    first_key     bytea       not null,
+    second_key    bytea       not null,
+    created       timestamptz not null default now(),
+    rotated       timestamptz not null default now()
+);
+
+alter table tables add column policies bytea not null default '';

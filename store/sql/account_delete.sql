@@ -1,0 +1,4 @@
+-- An account that has no table; no row comes back when there is none such.
+delete from accounts a
+where name = $1::text and not exists (select from tables t where t.account = a.name and t.live)
+returning name
