@@ -294,6 +294,7 @@ START_TEST(a_signature_opens_nothing_else)
         [OPERATION_WRITE] = true,
         [OPERATION_PAGE] = true,
         [OPERATION_COUNT] = true,
+        [OPERATION_EXPLAIN] = true,
         [OPERATION_LOOKUP] = true,
         [OPERATION_TRANSACTION_SUBMIT] = true,
     };
