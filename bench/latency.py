@@ -126,7 +126,7 @@ class Latency:
     def other_work(self, kind):
         return {
             "alone": contextlib.nullcontext,
-            "beside scan": lambda: self.beside_load("QueryEntities", self.product.scan, 1),
+            "beside scan": lambda: self.beside_load("ScanEntities", self.product.stream, 1, "drain"),
             "beside import": lambda: self.beside_load("ImportEntities", self.product.import_all, 1, "stream"),
             "beside index build": self.beside_build,
             "beside vacuum": self.beside_vacuum,

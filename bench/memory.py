@@ -72,6 +72,6 @@ class Memory:
             "memory idle": self.idle,
             "memory per connection": self.per_connection,
             "memory per stream": self.per_stream,
-            "memory scan": lambda: self.peak("QueryEntities", product.scan),
+            "memory scan": lambda: self.peak("ScanEntities", product.stream, "drain"),
             "memory import": lambda: self.peak("ImportEntities", product.import_all, "stream"),
         }

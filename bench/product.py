@@ -125,7 +125,7 @@ class Product:
         self.replace = self.file("replace", wire.write("Bench", wire.each(wire.FIRST, some)))
         self.batches = self.file("batches", wire.batch("Bench", 300))
         self.queries = self.file("queries", wire.query("Bench", wire.uniform(500)))
-        self.scan = self.file("scan", wire.query("Bench", range(wire.FIRST, wire.FIRST + wire.COUNT, 1000)))
+        self.stream = self.file("stream", wire.scan("Bench"))
         self.filtered = self.file("filtered", wire.query_filter("Scanned", "PartitionKey eq 'p000000' and Prop0 eq 'absent'"))
         self.pgbench_get, self.pgbench_upsert = [
             self.text(f"pgbench-{i}", script) for i, script in enumerate(_pgbench_scripts("bench_rows", 250))]
@@ -176,6 +176,11 @@ class Product:
         used = {"server_us": self.stack.cpu("worker"), "postgres_us": self.stack.cpu("postgres") - postgres}
         self.stack.stop("worker")
         return {"rate": entries / seconds} | {name: value * 1e6 / entries for name, value in used.items()}
+
+    def scan_stream(self):
+        """All rows in one stream, once; so many calls per second are rows of it."""
+        seen = self.call("ScanEntities", self.stream, 1, "drain", "once", seconds=60)
+        return self.per_entity(seen, wire.COUNT / seen["calls"])
 
     def filtered_scan(self):
         """Rows per second of those that a call looks at, as it says itself."""
@@ -230,6 +235,7 @@ class Product:
             "import": lambda: self.per_entity(call("ImportEntities", self.import_all, 2, "stream"), 1000),
             "libpq range": lambda: loads.libpq("range", 2),
             "pages": lambda: self.per_entity(call("QueryEntities", self.queries, 2), 1000),
+            "scan stream": self.scan_stream,
             "filtered scan": self.filtered_scan,
             "redis stream": lambda: loads.queue("raw"),
             "queue": lambda: loads.queue("queue"),

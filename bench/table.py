@@ -35,6 +35,7 @@ ROWS = [
     Row("EGT of 100, entities / libpq arrays", ("batch", _RATE), _ARRAYS, must=0.5, aim=0.8),
     Row("Import, entities / libpq arrays", ("import", _RATE), _ARRAYS, must=0.5, aim=0.9),
     Row("Query pages of 1000, rows / libpq", ("pages", _RATE), _RANGE, must=0.4, aim=0.7),
+    Row("scan of a table as a stream, rows / libpq", ("scan stream", _RATE), _RANGE),
     Row("filtered partition scan, rows examined / libpq", ("filtered scan", _RATE), _RANGE, must=0.4, aim=0.8),
     Row("worker, index entries / libpq arrays", ("worker", _RATE), _ARRAYS),
     Row("worker, entries of five indexes / libpq arrays", ("worker 5", _RATE), _ARRAYS),

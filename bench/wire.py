@@ -149,6 +149,11 @@ def query(table, keys, among=COUNT, filter_more=""):
         yield message((1, [(1, table), (2, f"PartitionKey ge 'p{partition}'{filter_more}")]), (2, 1000))
 
 
+def scan(table):
+    """All of it, as one stream."""
+    return [message((1, [(1, table)]))]
+
+
 def query_filter(table, text):
     return [message((1, [(1, table), (2, text)]), (2, 1000))]
 
