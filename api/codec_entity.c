@@ -15,15 +15,14 @@ enum entity_field {
     ENTITY_ROW_KEY = 2,
     ENTITY_TIMESTAMP = 3,
     ENTITY_ETAG = 4,
+    ENTITY_EXPIRES = 5,
 };
 
 /* The fields of an entity that differ from its stored form. */
 struct entity_head {
     struct str etag;
     char etag_text[ETAG_BYTES];
-    size_t timestamp_bytes; /* of the message's content */
-    int64_t seconds;
-    int32_t nanos;
+    size_t time_bytes; /* of timestamp and expires */
 };
 
 /* The part of an entity or key that the rules below have refused, by the property they named. */
@@ -60,11 +59,25 @@ enum status codec_key_decode(
     return STATUS_OK;
 }
 
+/* The first tick of all would read as never: it is taken as the next one, which has passed as well. */
+static enum status expires_decode(const Google__Protobuf__Timestamp *message, int64_t *out, struct error *err)
+{
+    int64_t ticks = 0;
+
+    if (message && !ticks_from_timestamp(message->seconds, message->nanos, &ticks)) {
+        (void)error_reason(err, REASON_OUT_OF_RANGE_INPUT, "expires is not in the years 1601 to 9999");
+        return error_in_field(err, "expires");
+    }
+    *out = message && ticks == 0 ? 1 : ticks;
+    return STATUS_OK;
+}
+
 static enum status entity_decode(const Tavola__V1__Entity *message, struct arena *arena,
-    struct entity_key *key, struct property_list *properties, struct error *err)
+    struct entity_key *key, struct property_list *properties, int64_t *expires, struct error *err)
 {
     struct str *slices = ARENA_ARRAY(arena, struct str, message->n_properties);
 
+    TRY(expires_decode(message->expires, expires, err));
     TRY(entity_key_parse(codec_str(message->partition_key), codec_str(message->row_key), key, err));
     for (size_t i = 0; i < message->n_properties; i++)
         slices[i] = codec_str(message->properties[i]);
@@ -72,13 +85,13 @@ static enum status entity_decode(const Tavola__V1__Entity *message, struct arena
 }
 
 enum status codec_entity_decode(const Tavola__V1__Entity *message, const char *field, struct arena *arena,
-    struct entity_key *key, struct property_list *properties, struct error *err)
+    struct entity_key *key, struct property_list *properties, int64_t *expires, struct error *err)
 {
     if (!message) {
         (void)error_reason(err, REASON_PROPERTIES_NEED_VALUE, "%s is missing: the entity to write", field);
         return error_in_field(err, field);
     }
-    if (entity_decode(message, arena, key, properties, err) != STATUS_OK)
+    if (entity_decode(message, arena, key, properties, expires, err) != STATUS_OK)
         return in_part(err, field);
     return STATUS_OK;
 }
@@ -109,22 +122,34 @@ static void write_text(struct buf *out, uint32_t field, struct str text)
         wire_write_bytes(out, field, text);
 }
 
+/* Of a Timestamp field, its tag and length included; nothing for 0. */
+static size_t time_bytes(int64_t ticks)
+{
+    size_t bytes = 2;
+    int64_t seconds;
+    int32_t nanos;
+
+    if (ticks == 0)
+        return 0;
+    ticks_to_timestamp(ticks, &seconds, &nanos);
+    if (seconds != 0)
+        bytes += 1 + wire_varint_bytes((uint64_t)seconds);
+    if (nanos != 0)
+        bytes += 1 + wire_varint_bytes((uint64_t)nanos);
+    return bytes;
+}
+
 static void head_init(struct entity_head *head, const struct entity *entity)
 {
     head->etag = str_of_bytes(head->etag_text, etag_format(entity->etag, head->etag_text));
-    ticks_to_timestamp(entity->timestamp, &head->seconds, &head->nanos);
-    head->timestamp_bytes = 0;
-    if (head->seconds != 0)
-        head->timestamp_bytes += 1 + wire_varint_bytes((uint64_t)head->seconds);
-    if (head->nanos != 0)
-        head->timestamp_bytes += 1 + wire_varint_bytes((uint64_t)head->nanos);
+    head->time_bytes = time_bytes(entity->timestamp) + time_bytes(entity->expires);
 }
 
 /* Of the entity's message, without its own tag and length. */
 static size_t content_bytes(const struct entity_head *head, const struct entity *entity)
 {
-    return codec_key_bytes(&entity->key) + (entity->timestamp ? 2 + head->timestamp_bytes : 0) +
-           field_bytes(head->etag) + entity->properties.bytes.len;
+    return codec_key_bytes(&entity->key) + head->time_bytes + field_bytes(head->etag) +
+           entity->properties.bytes.len;
 }
 
 size_t codec_entity_bytes(const struct entity *entity)
@@ -153,6 +178,7 @@ void codec_entity_write(struct buf *out, uint32_t field, const struct entity *en
     write_key_fields(out, &entity->key);
     codec_write_timestamp(out, ENTITY_TIMESTAMP, entity->timestamp);
     write_text(out, ENTITY_ETAG, head.etag);
+    codec_write_timestamp(out, ENTITY_EXPIRES, entity->expires);
     buf_append(out, entity->properties.bytes);
 }
 
@@ -179,7 +205,7 @@ Tavola__V1__EntityKey *codec_key_message(const struct entity_key *key, struct ar
 }
 
 Tavola__V1__Entity *codec_entity_message(
-    const struct entity_key *key, struct property_list properties, struct arena *arena)
+    const struct entity_key *key, struct property_list properties, int64_t expires, struct arena *arena)
 {
     Tavola__V1__Entity *out = ARENA_NEW(arena, Tavola__V1__Entity);
     struct str rest = properties.bytes;
@@ -189,6 +215,7 @@ Tavola__V1__Entity *codec_entity_message(
     tavola__v1__entity__init(out);
     out->partition_key = codec_bytes(key->partition);
     out->row_key = codec_bytes(key->row);
+    out->expires = codec_timestamp(expires, arena);
     while (wire_read_field(&rest, &record) == WIRE_FIELD)
         count++;
     out->properties = ARENA_ARRAY(arena, ProtobufCBinaryData, count);

@@ -17,9 +17,10 @@
 MUST_USE enum status codec_key_decode(
     const Tavola__V1__EntityKey *message, const char *field, struct entity_key *out, struct error *err);
 
-/* An entity that must be there: its key and its canonical properties. */
+/* An entity that must be there: its key, its canonical properties, and when it expires (ticks, 0: never). */
 MUST_USE enum status codec_entity_decode(const Tavola__V1__Entity *message, const char *field,
-    struct arena *arena, struct entity_key *key, struct property_list *properties, struct error *err);
+    struct arena *arena, struct entity_key *key, struct property_list *properties, int64_t *expires,
+    struct error *err);
 
 /* A value that must be there and not be null. */
 MUST_USE enum status codec_value_decode(const Tavola__V1__Value *message, const char *field,
@@ -37,8 +38,8 @@ size_t codec_key_bytes(const struct entity_key *key);
 
 Tavola__V1__EntityKey *codec_key_message(const struct entity_key *key, struct arena *arena);
 
-/* An entity of key and properties alone, as transactions show their steps. */
+/* An entity as a caller gave it, as transactions show their steps. */
 Tavola__V1__Entity *codec_entity_message(
-    const struct entity_key *key, struct property_list properties, struct arena *arena);
+    const struct entity_key *key, struct property_list properties, int64_t expires, struct arena *arena);
 
 #endif

@@ -27,7 +27,8 @@ static enum status put_decode(const Tavola__V1__PutStep *put, enum step_kind kin
     TRY(account_decode(put->account, account, &out->account, err));
     out->table = codec_str(put->table);
     TRY(table_name_check(out->table, err));
-    return codec_entity_decode(put->entity, "steps.entity", arena, &out->key, &out->properties, err);
+    return codec_entity_decode(
+        put->entity, "steps.entity", arena, &out->key, &out->properties, &out->expires, err);
 }
 
 struct place {
@@ -159,7 +160,7 @@ static Tavola__V1__PutStep *put_message(
     tavola__v1__put_step__init(out);
     out->account = codec_bytes(step->account);
     out->table = codec_bytes(step->table);
-    out->entity = codec_entity_message(&step->key, properties, arena);
+    out->entity = codec_entity_message(&step->key, properties, step->expires, arena);
     return out;
 }
 

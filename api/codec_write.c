@@ -48,7 +48,7 @@ static enum status write_decode(enum write_kind kind, const char *field, const T
 {
     struct write write = { .kind = kind };
 
-    TRY(codec_entity_decode(entity, field, arena, &write.key, &write.properties, err));
+    TRY(codec_entity_decode(entity, field, arena, &write.key, &write.properties, &write.expires, err));
     TRY(precondition_decode(kind, precondition, arena, &write.condition, err));
     *out = write;
     return STATUS_OK;

@@ -64,6 +64,7 @@ static const unsigned write_needs[] = {
     [WRITE_INSERT_OR_MERGE] = PERMISSION_ADD | PERMISSION_UPDATE,
     [WRITE_DELETE] = PERMISSION_DELETE,
     [WRITE_DELETE_IF_EXISTS] = PERMISSION_DELETE,
+    [WRITE_EXPIRE] = PERMISSION_DELETE,
 };
 
 static const unsigned step_needs[] = {

@@ -15,6 +15,7 @@ struct entity {
     struct etag etag;
     int64_t timestamp; /* ticks */
     struct property_list properties;
+    int64_t expires; /* ticks; 0: never */
 };
 
 #endif

@@ -193,6 +193,17 @@ static struct property_list project_properties(
     return (struct property_list){ .bytes = buf_str(&out) };
 }
 
+uint64_t index_digest(struct str properties, int64_t expires)
+{
+    return digest_of((uint64_t)expires, properties);
+}
+
+void index_entry_expires(struct index_entry *entry, int64_t expires)
+{
+    if (expires != 0)
+        entry->digest = index_digest(entry->properties.bytes, expires);
+}
+
 enum projection_result index_project(const struct index *index, const struct entity_key *key,
     int64_t timestamp, struct property_list properties, struct arena *arena, struct index_entry *out,
     const char **why)
@@ -217,11 +228,15 @@ enum projection_result index_project(const struct index *index, const struct ent
 static enum projection_result project_state(const struct index *index, const struct entity_key *key,
     const struct row_state *state, struct arena *arena, struct index_entry *out)
 {
+    enum projection_result result;
     const char *why;
 
     if (!state->live)
         return PROJECTED_NOTHING;
-    return index_project(index, key, state->ts, state->properties, arena, out, &why);
+    result = index_project(index, key, state->ts, state->properties, arena, out, &why);
+    if (result == PROJECTED)
+        index_entry_expires(out, state->expires);
+    return result;
 }
 
 bool index_affects(const struct index *index, const struct entity_key *key, const struct row_state *before,

@@ -25,6 +25,10 @@ struct index_entry {
     uint64_t digest;                 /* of the properties: equal content, equal digest */
 };
 
+/* An entry expires with its source, 0: never; its digest is another one then. */
+uint64_t index_digest(struct str properties, int64_t expires);
+void index_entry_expires(struct index_entry *entry, int64_t expires);
+
 enum projection_result {
     PROJECTED,           /* one entry */
     PROJECTED_NOTHING,   /* a property of the key is missing or null: the index is sparse */

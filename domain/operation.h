@@ -46,6 +46,7 @@ enum write_kind {
     WRITE_INSERT_OR_MERGE,
     WRITE_DELETE,
     WRITE_DELETE_IF_EXISTS, /* steps only: absent is success */
+    WRITE_EXPIRE,           /* the sweeper only: deletes what is due, and leaves alone what is not */
 };
 
 struct write {
@@ -53,6 +54,7 @@ struct write {
     struct entity_key key;
     struct property_list properties; /* canonical; empty for deletes */
     struct condition condition;
+    int64_t expires; /* ticks; 0: never, or for merges: as it was */
 };
 
 struct write_result {

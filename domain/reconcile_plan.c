@@ -46,6 +46,7 @@ static void plan_wanted(const struct table *table, const struct entity_key *key,
 
         switch (index_project(index, key, source->ts, source->properties, arena, &entry, &why)) {
         case PROJECTED:
+            index_entry_expires(&entry, source->expires);
             want(&entry, stored, out);
             break;
         case PROJECTED_NOTHING:

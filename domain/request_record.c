@@ -30,6 +30,7 @@ enum current_field {
     CURRENT_VERSION,
     CURRENT_TIMESTAMP,
     CURRENT_PROPERTIES,
+    CURRENT_EXPIRES,
 };
 
 enum result_field {
@@ -60,6 +61,7 @@ enum write_field {
     FIELD_ETAG_TABLE,
     FIELD_ETAG_VERSION,
     FIELD_CONDITION_TEXT,
+    FIELD_EXPIRES,
 };
 
 static void add_write(struct buf *out, struct buf *scratch, const struct write *write)
@@ -73,6 +75,7 @@ static void add_write(struct buf *out, struct buf *scratch, const struct write *
     wire_write_scalar(scratch, FIELD_ETAG_TABLE, wire_zigzag(write->condition.etag.table_id));
     wire_write_scalar(scratch, FIELD_ETAG_VERSION, wire_zigzag(write->condition.etag.version));
     wire_write_bytes(scratch, FIELD_CONDITION_TEXT, write->condition.text);
+    wire_write_scalar(scratch, FIELD_EXPIRES, (uint64_t)write->expires);
     wire_write_bytes(out, REQUEST_WRITE, buf_str(scratch));
 }
 
@@ -135,6 +138,7 @@ static void add_current(struct buf *out, const struct entity *current, struct ar
     wire_write_scalar(&item, CURRENT_VERSION, (uint64_t)current->etag.version);
     wire_write_scalar(&item, CURRENT_TIMESTAMP, (uint64_t)current->timestamp);
     wire_write_bytes(&item, CURRENT_PROPERTIES, current->properties.bytes);
+    wire_write_scalar(&item, CURRENT_EXPIRES, (uint64_t)current->expires);
     wire_write_bytes(out, RESPONSE_CURRENT, buf_str(&item));
 }
 
@@ -219,6 +223,9 @@ static bool read_current(struct str bytes, struct arena *arena, struct outcome_w
             break;
         case CURRENT_PROPERTIES:
             entity->properties.bytes = arena_copy(arena, field.bytes);
+            break;
+        case CURRENT_EXPIRES:
+            entity->expires = (int64_t)field.scalar;
             break;
         }
     }

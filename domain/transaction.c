@@ -2,7 +2,7 @@
  * transaction.c - stored bytes of steps and timelines, and the checks of what a caller submits.
  *
  * Steps and attempts are messages in the wire format behind one version byte, in the order of the fields'
- * numbers, every field written but for a condition's text that is not there: so equal steps have equal bytes.
+ * numbers, every field written but for the last two where there is nothing to say: so equal steps have equal bytes.
  */
 #include "domain/transaction.h"
 
@@ -30,6 +30,7 @@ enum step_field {
     STEP_ETAG_TABLE,
     STEP_ETAG_VERSION,
     STEP_CONDITION_TEXT, /* written if there is one */
+    STEP_EXPIRES,        /* the same */
     STEP_ACCOUNT,        /* these two as well */
     STEP_TO_ACCOUNT,
 };
@@ -134,6 +135,8 @@ static void write_step(struct buf *out, const void *item)
     wire_write_scalar(out, STEP_ETAG_VERSION, wire_zigzag(step->condition.etag.version));
     if (step->condition.text.len > 0)
         wire_write_bytes(out, STEP_CONDITION_TEXT, step->condition.text);
+    if (step->expires != 0)
+        wire_write_scalar(out, STEP_EXPIRES, wire_zigzag(step->expires));
     if (step->account.len > 0)
         wire_write_bytes(out, STEP_ACCOUNT, step->account);
     if (step->to_account.len > 0)
@@ -196,6 +199,8 @@ static bool read_step_field(void *item, const struct wire_field *field)
         return read_int64(field, &step->condition.etag.version);
     case STEP_CONDITION_TEXT:
         return read_text(field, &step->condition.text);
+    case STEP_EXPIRES:
+        return read_int64(field, &step->expires);
     case STEP_ACCOUNT:
         return read_text(field, &step->account);
     case STEP_TO_ACCOUNT:

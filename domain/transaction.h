@@ -44,6 +44,7 @@ struct step {
     struct str to_table;             /* moves */
     struct entity_key to_key;
     struct condition condition; /* on the entity, for a move on its source */
+    int64_t expires;            /* ticks, 0: never; the two upserts */
     struct str account;         /* of the entity, for a move of its source; empty: the transaction's */
     struct str to_account;      /* moves */
 };

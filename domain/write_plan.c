@@ -15,6 +15,7 @@ static const struct write_rule {
     bool must_exist;
     bool must_be_absent;
     bool absent_is_done; /* nothing to do, and that is success */
+    bool only_due;       /* anything else is left alone, and that is success */
     bool merges;
     bool deletes;
 } rules[] = {
@@ -25,6 +26,7 @@ static const struct write_rule {
     [WRITE_INSERT_OR_MERGE] = { .merges = true },
     [WRITE_DELETE] = { .must_exist = true, .deletes = true },
     [WRITE_DELETE_IF_EXISTS] = { .absent_is_done = true, .deletes = true },
+    [WRITE_EXPIRE] = { .absent_is_done = true, .only_due = true, .deletes = true },
 };
 
 static int64_t larger(int64_t a, int64_t b)
@@ -51,7 +53,11 @@ static enum status add_etag(const struct write *write, struct etag etag, struct 
 static enum status check_filter(
     const struct row_state *current, const struct write *write, struct etag etag, struct error *err)
 {
-    const struct entity entity = { write->key, etag, current->ts, current->properties };
+    const struct entity entity = { .key = write->key,
+        .etag = etag,
+        .timestamp = current->ts,
+        .properties = current->properties,
+        .expires = current->expires };
     const struct filter *filter = write->condition.filter;
     struct str clause;
 
@@ -88,6 +94,11 @@ static enum status check_condition(
     return current->live ? check_filter(current, write, etag, err) : STATUS_OK;
 }
 
+struct row_state write_plan_visible(const struct row_state *stored, bool due)
+{
+    return due ? (struct row_state){ .version = stored->version, .ts = stored->ts, .due = true } : *stored;
+}
+
 enum status write_plan_one(const struct row_state *current, const struct write *write, int64_t table_id,
     struct write_clock clock, struct arena *arena, struct row_state *next, struct write_result *result,
     struct error *err)
@@ -98,15 +109,18 @@ enum status write_plan_one(const struct row_state *current, const struct write *
         .version = larger(current->version, clock.floor) + 1,
         .ts = larger(current->ts + 1, clock.ticks),
         .properties = write->properties,
+        .expires = write->expires,
     };
 
     TRY(check_condition(current, write, table_id, err));
-    if (!current->live && rule->absent_is_done) {
+    if (rule->only_due ? !current->due : !current->live && rule->absent_is_done) {
         *next = *current;
         *result = (struct write_result){ 0 };
         return STATUS_OK;
     }
     if (rule->merges && current->live) {
+        if (planned.expires == 0)
+            planned.expires = current->expires;
         planned.properties = property_list_merge(current->properties, write->properties, arena);
         TRY(property_list_check(planned.properties, &write->key, err));
     }
@@ -157,7 +171,8 @@ static const struct entity *current_entity(const struct plan_row *row, const str
     *entity = (struct entity){ .key = write->key,
         .etag = { row->table->table_id, current->version },
         .timestamp = current->ts,
-        .properties = { arena_copy(arena, current->properties.bytes) } };
+        .properties = { arena_copy(arena, current->properties.bytes) },
+        .expires = current->expires };
     return entity;
 }
 
@@ -226,14 +241,16 @@ void write_plan_operation(struct operation *operation, struct plan_row *const *r
 static bool same_row(const struct row_state *a, const struct row_state *b)
 {
     return a->version == b->version && a->live == b->live &&
-           a->properties.bytes.data == b->properties.bytes.data;
+           a->properties.bytes.data == b->properties.bytes.data && a->expires == b->expires;
 }
 
 enum row_action write_plan_action(const struct plan_row *row)
 {
     if (row->created && row->now.version == 0)
         return ROW_REMOVE;
-    return same_row(&row->now, row->created ? &row->offered : &row->stored) ? ROW_KEEP : ROW_UPDATE;
+    if (!row->created)
+        return row->now.version == row->stored.version ? ROW_KEEP : ROW_UPDATE;
+    return same_row(&row->now, &row->offered) ? ROW_KEEP : ROW_UPDATE;
 }
 
 bool write_plan_needs_intent(const struct plan_row *row, struct arena *arena)

@@ -26,15 +26,21 @@ struct row_state {
     int64_t version; /* of the row, live or dead; 0: there is no row */
     int64_t ts;
     struct property_list properties; /* empty unless live */
+    int64_t expires;                 /* ticks; 0: never */
+    bool due; /* its time has come: it is no longer there (not live) for whoever plans, and not yet deleted */
 };
+
+/* What a row is to a plan: one that is due has only its version. */
+struct row_state write_plan_visible(const struct row_state *stored, bool due);
 
 /* One key of a batch. */
 struct plan_row {
     const struct table *table;
     int16_t bucket;
     struct entity_key key;
-    bool reads_properties;    /* the plan looks at the stored properties: a merge, or the table has indexes */
-    struct row_state stored;  /* as read under the lock */
+    bool reads_properties; /* the plan looks at the stored properties: a merge, or the table has indexes */
+    struct row_state
+        stored; /* as read under the lock; live also when it is due: entries still stand for it */
     struct row_state offered; /* what was offered in case the key is absent */
     bool created;             /* it was absent, and the offered row is there now */
     struct row_state now;     /* after the operations planned so far */

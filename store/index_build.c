@@ -130,7 +130,17 @@ static enum status read_walk(struct session *session, void *context, struct erro
 
 /* ---- what a chunk's keys look like, in one snapshot ---- */
 
-enum source_column { SOURCE_N, SOURCE_LIVE, SOURCE_TS, SOURCE_PROPERTIES, SOURCE_MANIFEST, SOURCE_IN_FLIGHT };
+enum source_column {
+    SOURCE_N,
+    SOURCE_LIVE,
+    SOURCE_TS,
+    SOURCE_PROPERTIES,
+    SOURCE_MANIFEST,
+    SOURCE_IN_FLIGHT,
+    SOURCE_EXPIRES
+};
+
+enum { ENTRY_PROPERTIES = 4, ENTRY_EXPIRES = 5 };
 
 static enum status ask(struct session *session, const struct embedded *sql, const struct intent *keys,
     size_t count, PGresult **out, struct error *err)
@@ -153,8 +163,16 @@ static bool project(const struct index *index, const struct entity_key *key, con
     struct property_list properties = { pg_bytes(sources, row, SOURCE_PROPERTIES) };
     const char *why;
 
-    return pg_bool(sources, row, SOURCE_LIVE) && index_project(index, key, pg_int8(sources, row, SOURCE_TS),
-                                                     properties, arena, out, &why) == PROJECTED;
+    if (!pg_bool(sources, row, SOURCE_LIVE) || index_project(index, key, pg_int8(sources, row, SOURCE_TS),
+                                                   properties, arena, out, &why) != PROJECTED)
+        return false;
+    index_entry_expires(out, pg_int8(sources, row, SOURCE_EXPIRES));
+    return true;
+}
+
+static uint64_t entry_digest(const PGresult *entries, int row)
+{
+    return index_digest(pg_bytes(entries, row, ENTRY_PROPERTIES), pg_int8(entries, row, ENTRY_EXPIRES));
 }
 
 /* ---- source -> entries ---- */
@@ -212,11 +230,11 @@ static enum status compare_sources(
     }
     if (count == 0)
         return STATUS_OK;
-    TRY(ask(session, &sql_entity_get, addresses, count, &entries, err));
+    TRY(ask(session, &sql_entry_get, addresses, count, &entries, err));
     for (int i = 0; i < PQntuples(entries); i++) {
         size_t n = (size_t)pg_int8(entries, i, 0) - 1;
 
-        if (PQgetisnull(entries, i, 2) || digest_of(0, pg_bytes(entries, i, 4)) != wanted[n].digest)
+        if (PQgetisnull(entries, i, 2) || entry_digest(entries, i) != wanted[n].digest)
             add_fault(chunk, chunk->keys[positions[n]]);
     }
     return STATUS_OK;
@@ -233,7 +251,7 @@ static enum status compare_entries(
     PG_RESULT sources = NULL;
     size_t count = 0;
 
-    TRY(ask(session, &sql_entity_get, chunk->keys, chunk->count, &entries, err));
+    TRY(ask(session, &sql_entry_get, chunk->keys, chunk->count, &entries, err));
     for (int i = 0; i < PQntuples(entries); i++) {
         struct entity_key source;
 
@@ -256,8 +274,7 @@ static enum status compare_entries(
         if (pg_bool(sources, (int)i, SOURCE_IN_FLIGHT))
             continue;
         if (!project(index, &origins[i].key, sources, (int)i, &session->arena, &entry) ||
-            entity_key_compare(&entry.key, key) != 0 ||
-            digest_of(0, pg_bytes(entries, rows[i], 4)) != entry.digest)
+            entity_key_compare(&entry.key, key) != 0 || entry_digest(entries, rows[i]) != entry.digest)
             add_fault(chunk, origins[i]);
     }
     return STATUS_OK;

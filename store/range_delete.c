@@ -15,7 +15,6 @@
 #include "store/run_store.h"
 #include "store/run_work.h"
 #include "store/sql.h"
-#include "store/write_batch.h"
 
 enum {
     MOST_ATTEMPTS = 4,
@@ -143,23 +142,13 @@ static enum status read_chunk(struct session *session, void *context, struct err
     return STATUS_OK;
 }
 
-static void nobody_waits(void *context, const struct intent *intents, size_t count)
-{
-    (void)context;
-    (void)intents;
-    (void)count;
-}
-
 /* What has changed or gone meanwhile is refused one by one, and left alone. */
 static enum status delete_chunk(struct session *session, void *context, struct error *err)
 {
     struct chunk *chunk = context;
     const struct operation_write *in = &chunk->operation.in.write;
-    struct write_observer observer = chunk->run->store->observer;
 
-    if (!observer.intents_committed)
-        observer.intents_committed = nobody_waits;
-    write_batch_run(session, &chunk->operation, &observer);
+    worker_write(chunk->run->store, session, &chunk->operation);
     if (chunk->operation.error) {
         *err = *chunk->operation.error;
         /* A delete may be tried twice. */

@@ -41,6 +41,7 @@ static void fill(const struct read *read, const PGresult *result, int first)
             .etag = { read->table->table_id, pg_int8(result, row, 2) },
             .timestamp = pg_int8(result, row, 3),
             .properties = { arena_copy(arena, pg_bytes(result, row, 4)) },
+            .expires = PQgetisnull(result, row, 5) ? 0 : pg_int8(result, row, 5),
         };
     }
     read->operation->status = STATUS_OK;

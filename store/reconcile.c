@@ -66,6 +66,7 @@ static void fill_sources(struct source_keys *keys, const PGresult *result)
             .version = pg_int8(result, i, 1),
             .ts = pg_int8(result, i, 2),
             .properties = { pg_bytes(result, i, 4) },
+            .expires = pg_int8(result, i, 5),
         };
 }
 
@@ -158,7 +159,8 @@ static enum status send_entries(
         struct row_state state = { .live = true,
             .version = changes[i].source->version,
             .ts = changes[i].source->ts,
-            .properties = changes[i].entry.properties };
+            .properties = changes[i].entry.properties,
+            .expires = changes[i].source->expires };
 
         key_arrays_put(&keys, changes[i].entry.index_id, &changes[i].entry.key, changes[i].entry.bucket);
         state_arrays_put(&states, &state);

@@ -33,6 +33,7 @@ void state_arrays_init(struct state_arrays *arrays, struct arena *arena)
     pg_array_init(&arrays->ts, arena, PG_INT8);
     pg_array_init(&arrays->dead, arena, PG_BOOL);
     pg_array_init(&arrays->properties, arena, PG_BYTEA);
+    pg_array_init(&arrays->expires, arena, PG_INT8);
 }
 
 void state_arrays_put(struct state_arrays *arrays, const struct row_state *state)
@@ -41,6 +42,7 @@ void state_arrays_put(struct state_arrays *arrays, const struct row_state *state
     pg_array_int8(&arrays->ts, state->ts);
     pg_array_bool(&arrays->dead, !state->live);
     pg_array_bytes(&arrays->properties, state->live ? state->properties.bytes : STR_EMPTY);
+    pg_array_int8(&arrays->expires, state->live ? state->expires : 0);
 }
 
 void state_arrays_add(struct state_arrays *arrays, struct pg_params *params)
@@ -49,4 +51,5 @@ void state_arrays_add(struct state_arrays *arrays, struct pg_params *params)
     pg_add_array(params, &arrays->ts);
     pg_add_array(params, &arrays->dead);
     pg_add_array(params, &arrays->properties);
+    pg_add_array(params, &arrays->expires);
 }

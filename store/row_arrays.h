@@ -18,9 +18,9 @@ void key_arrays_put(
     struct key_arrays *arrays, int64_t table_id, const struct entity_key *key, int16_t bucket);
 void key_arrays_add(struct key_arrays *arrays, struct pg_params *params);
 
-/* Version, ts, dead, properties: what follows them. */
+/* Version, ts, dead, properties, expires (0: never): what follows them. */
 struct state_arrays {
-    struct pg_array versions, ts, dead, properties;
+    struct pg_array versions, ts, dead, properties, expires;
 };
 
 void state_arrays_init(struct state_arrays *arrays, struct arena *arena);

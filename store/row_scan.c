@@ -313,6 +313,7 @@ static bool read_row(struct row_scan *scan, struct entity *out)
         .etag = { scan->table->table_id, pg_int8(scan->row, 0, 2) },
         .timestamp = pg_int8(scan->row, 0, 3),
         .properties = { properties },
+        .expires = PQgetisnull(scan->row, 0, 6) ? 0 : pg_int8(scan->row, 0, 6),
     };
     scan->rows_examined++;
     scan->bytes_examined += (int64_t)(out->key.partition.len + out->key.row.len + properties.len);

@@ -1,5 +1,5 @@
 /*
- * sweep.c - removing what nobody needs any more: dead rows, markers, finished transactions, records of
+ * sweep.c - removing what nobody needs any more: expired entities, dead rows, markers, finished transactions, records of
  * requests.
  *
  * A dead row keeps its key's version. It may go once the floor stands at that version or above for every
@@ -7,6 +7,7 @@
  * (guard G3). Nothing to purge: the catalogue stays as it is, and no server has to read it again.
  */
 #include "store/catalogue_store.h"
+#include "store/expire.h"
 #include "store/sql.h"
 #include "store/worker_store_internal.h"
 
@@ -112,12 +113,27 @@ static enum status remove_all(struct worker_store *store, struct sweep *sweep,
     return STATUS_OK;
 }
 
+static enum status expire_all(
+    struct worker_store *store, struct sweep_counts *counts, bool *more, struct error *err)
+{
+    int64_t total = 0, count;
+
+    do {
+        TRY(expire_chunk(store, &count, err));
+        total += count;
+    } while (count == EXPIRE_CHUNK && total < ROUND_ROWS);
+    counts->expired += total;
+    *more = *more || count == EXPIRE_CHUNK;
+    return STATUS_OK;
+}
+
 enum status worker_sweep(struct worker_store *store, const struct sweep_ages *ages,
     struct sweep_counts *counts, bool *more, struct error *err)
 {
     struct sweep sweep = { .ages = ages };
 
     *more = false;
+    TRY(expire_all(store, counts, more, err));
     TRY(worker_attempt(store, look_for_dead_rows, &sweep, err));
     if (sweep.candidates > 0) {
         TRY(worker_attempt(store, raise_floor, &sweep, err));

@@ -107,7 +107,12 @@ static void prepare(struct stepping *stepping, struct str worker, struct arena *
         .worker = worker,
     };
     prepare_write(stepping, 0, step->account, step->table,
-        (struct write){ kinds[step->kind], step->key, step->properties, step->condition }, arena);
+        (struct write){ .kind = kinds[step->kind],
+            .key = step->key,
+            .properties = step->properties,
+            .condition = step->condition,
+            .expires = step->expires },
+        arena);
     if (step->kind != STEP_MOVE)
         return;
     prepare_write(stepping, 1, step->to_account, step->to_table,
@@ -137,16 +142,18 @@ static void plan_move(struct stepping *stepping, struct plan_row *source, struct
 {
     struct operation *remove = &stepping->operations[0], *put = &stepping->operations[1];
     struct attempt *attempt = &stepping->attempt;
+    const struct row_state before = source->now;
     struct error err = { 0 };
 
-    stepping->writes[1].properties = source->stored.properties;
+    stepping->writes[1].properties = before.properties;
+    stepping->writes[1].expires = before.expires;
     write_plan_operation(remove, stepping->set.planned[0].rows, clock);
     if (remove->error) {
         note_failure(attempt, remove->error);
-    } else if (!source->stored.live) {
+    } else if (!before.live) {
         attempt->reason = STR_LITERAL("SOURCE_ABSENT");
-    } else if (property_list_check(source->stored.properties, &stepping->step->to_key, &err) != STATUS_OK) {
-        source->now = source->stored;
+    } else if (property_list_check(before.properties, &stepping->step->to_key, &err) != STATUS_OK) {
+        source->now = before;
         note_failure(attempt, &err);
     } else {
         write_plan_operation(put, stepping->set.planned[1].rows, clock);
@@ -157,6 +164,7 @@ static void plan(struct session *session, struct stepping *stepping)
 {
     struct write_clock clock = { .floor = session->catalogue->floor, .ticks = session->now_ticks };
     struct plan_row *first = stepping->set.planned[0].rows[0], *last = first;
+    const struct row_state before = first->now;
 
     if (stepping->step->kind == STEP_MOVE) {
         last = stepping->set.planned[1].rows[0];
@@ -166,7 +174,7 @@ static void plan(struct session *session, struct stepping *stepping)
         if (stepping->operations[0].error)
             note_failure(&stepping->attempt, stepping->operations[0].error);
     }
-    stepping->attempt.etag_before = etag_text(first, &first->stored, &session->arena);
+    stepping->attempt.etag_before = etag_text(first, &before, &session->arena);
     stepping->attempt.etag_after = etag_text(last, &last->now, &session->arena);
 }
 

@@ -74,8 +74,9 @@ static void fill_stored(struct write_set *set, const PGresult *result, struct ar
             .version = pg_int8(result, i, 1),
             .ts = pg_int8(result, i, 2),
             .properties = { arena_copy(arena, pg_bytes(result, i, 4)) },
+            .expires = pg_int8(result, i, 5),
         };
-        row->now = row->stored;
+        row->now = write_plan_visible(&row->stored, pg_bool(result, i, 6));
     }
 }
 

@@ -29,10 +29,10 @@ static void sweep_round(struct worker_ctx *ctx)
             return;
         }
     }
-    if (counts.dead_rows + counts.markers + counts.transactions + counts.requests > 0)
-        log_event(LOG_INFO, "swept dead_rows=%lld markers=%lld transactions=%lld requests=%lld",
-            (long long)counts.dead_rows, (long long)counts.markers, (long long)counts.transactions,
-            (long long)counts.requests);
+    if (counts.expired + counts.dead_rows + counts.markers + counts.transactions + counts.requests > 0)
+        log_event(LOG_INFO, "swept expired=%lld dead_rows=%lld markers=%lld transactions=%lld requests=%lld",
+            (long long)counts.expired, (long long)counts.dead_rows, (long long)counts.markers,
+            (long long)counts.transactions, (long long)counts.requests);
 }
 
 void *sweeper_thread(void *argument)

@@ -1,7 +1,7 @@
 -- Counts live rows of a table: keys from ($2, $3) on and below ($4, $5), looking at $6 rows at most: how many live,
 -- how many were looked at, and the last key of them.
 with page as materialized (
-    select e.partition_key, e.row_key, e.dead
+    select e.partition_key, e.row_key, e.dead or is_due(e.expires) as dead
     from entities e
     where e.table_id = $1::int8
       and (e.partition_key, e.row_key) >= ($2::text, $3::text)

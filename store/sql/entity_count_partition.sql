@@ -1,6 +1,6 @@
 -- entity_count for partition $2 in bucket $3: row keys from $4 on and below $5.
 with page as materialized (
-    select e.partition_key, e.row_key, e.dead
+    select e.partition_key, e.row_key, e.dead or is_due(e.expires) as dead
     from entities e
     where e.table_id = $1::int8 and e.partition_key = $2::text and e.bucket = $3::int2
       and e.row_key >= $4::text and e.row_key < $5::text

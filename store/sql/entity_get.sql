@@ -1,10 +1,11 @@
 -- Live entities at many keys. $1 table ids, $2 partition keys, $3 row keys, $4 buckets: arrays of one length.
 -- n is the position in the arrays, from 1. The catalogue's version comes with every row, found or not.
-select u.n, c.version, e.version, e.ts, e.properties
+select u.n, c.version, e.version, e.ts, e.properties, e.expires
 from catalogue c
 cross join unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) with ordinality u(t, p, r, b, n)
 left join lateral (
-    select x.version, x.ts, x.properties
+    select x.version, x.ts, x.properties, x.expires
     from entities x
     where x.table_id = u.t and x.partition_key = u.p and x.row_key = u.r and x.bucket = u.b and not x.dead
+        and not is_due(x.expires)
 ) e on true

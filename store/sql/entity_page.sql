@@ -1,7 +1,7 @@
 -- A page of a table, first key first: keys from ($2, $3) on and below ($4, $5), at most $6 rows. Properties of
 -- more than $7 bytes are left out (null), so that a page has at most $6 * $7 bytes of them.
-select e.partition_key, e.row_key, e.version, e.ts, e.dead,
-    case when octet_length(e.properties) <= $7::int4 then e.properties end
+select e.partition_key, e.row_key, e.version, e.ts, e.dead or is_due(e.expires),
+    case when octet_length(e.properties) <= $7::int4 then e.properties end, e.expires
 from entities e
 where e.table_id = $1::int8
   and (e.partition_key, e.row_key) >= ($2::text, $3::text)

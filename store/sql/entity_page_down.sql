@@ -1,6 +1,6 @@
 -- entity_page, last key first.
-select e.partition_key, e.row_key, e.version, e.ts, e.dead,
-    case when octet_length(e.properties) <= $7::int4 then e.properties end
+select e.partition_key, e.row_key, e.version, e.ts, e.dead or is_due(e.expires),
+    case when octet_length(e.properties) <= $7::int4 then e.properties end, e.expires
 from entities e
 where e.table_id = $1::int8
   and (e.partition_key, e.row_key) >= ($2::text, $3::text)

@@ -1,7 +1,7 @@
 -- A page of partition $2 in bucket $3, first row first: row keys from $4 on and below $5. Rows and bytes as in
 -- entity_page.
-select e.partition_key, e.row_key, e.version, e.ts, e.dead,
-    case when octet_length(e.properties) <= $7::int4 then e.properties end
+select e.partition_key, e.row_key, e.version, e.ts, e.dead or is_due(e.expires),
+    case when octet_length(e.properties) <= $7::int4 then e.properties end, e.expires
 from entities e
 where e.table_id = $1::int8 and e.partition_key = $2::text and e.bucket = $3::int2
   and e.row_key >= $4::text and e.row_key < $5::text

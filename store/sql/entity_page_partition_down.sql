@@ -1,6 +1,6 @@
 -- entity_page_partition, last row first.
-select e.partition_key, e.row_key, e.version, e.ts, e.dead,
-    case when octet_length(e.properties) <= $7::int4 then e.properties end
+select e.partition_key, e.row_key, e.version, e.ts, e.dead or is_due(e.expires),
+    case when octet_length(e.properties) <= $7::int4 then e.properties end, e.expires
 from entities e
 where e.table_id = $1::int8 and e.partition_key = $2::text and e.bucket = $3::int2
   and e.row_key >= $4::text and e.row_key < $5::text

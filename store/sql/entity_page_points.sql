@@ -1,10 +1,10 @@
 -- Rows of table $1 at the keys $2, $3 in the buckets $4 (arrays of one length), in their order. Properties of
 -- more than $5 bytes are left out.
-select e.partition_key, e.row_key, e.version, e.ts, e.dead,
-    case when octet_length(e.properties) <= $5::int4 then e.properties end
+select e.partition_key, e.row_key, e.version, e.ts, e.dead or is_due(e.expires),
+    case when octet_length(e.properties) <= $5::int4 then e.properties end, e.expires
 from unnest($2::text[], $3::text[], $4::int2[]) with ordinality u(p, r, b, n)
 cross join lateral (
-    select x.partition_key, x.row_key, x.version, x.ts, x.dead, x.properties
+    select x.partition_key, x.row_key, x.version, x.ts, x.dead, x.properties, x.expires
     from entities x
     where x.table_id = $1::int8 and x.partition_key = u.p and x.row_key = u.r and x.bucket = u.b
 ) e

@@ -1,10 +1,12 @@
 """Writes as callers see them: what a request_id is worth."""
 
+import time
 import unittest
 import uuid
 
 from case import ServerCase
-from client import BatchOperation, entity, key, match
+from client import BatchOperation, entity, key, match, plain
+from stack import wait_for
 
 
 class RequestIds(ServerCase):
@@ -181,6 +183,57 @@ class DeleteRange(ServerCase):
             self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.control_operation, operation_id="x", **bad)
         self.refused("NOT_FOUND", "OPERATION_NOT_FOUND", self.client.control_operation, operation_id="x", control=1)
         self.assertEqual(len(self.client.query(self.table)), 1500)
+
+
+class Expiry(ServerCase):
+    with_worker = True
+    worker_settings = {"TAVOLA_SWEEP_SECONDS": "1"}
+
+    def setUp(self):
+        self.table = self.new_table()
+
+    def put(self, row_key, seconds, **properties):
+        given = entity("p", row_key, **properties)
+        if seconds is not None:
+            given.expires.FromMicroseconds(int((time.time() + seconds) * 1e6))
+        self.client.insert_or_replace_entity(table=self.table, entity=given)
+        return given
+
+    def test_an_entity_goes_by_itself(self):
+        given = self.put("r", 2, A=1)
+        self.put("stays", 100)
+        self.assertEqual(self.get(self.table, "p", "r").expires, given.expires)
+        self.assertEqual([found.row_key for found in self.client.query(self.table)], ["r", "stays"])
+        wait_for("its time", lambda: not self.is_there(self.table, "p", "r"), 10)
+        self.assertEqual([found.row_key for found in self.client.query(self.table)], ["stays"])
+        self.refused(
+            "NOT_FOUND", "RESOURCE_NOT_FOUND", self.client.merge_entity, table=self.table, entity=entity("p", "r"),
+            precondition=match())
+        self.client.insert_entity(table=self.table, entity=entity("p", "r", B=1))
+        self.assertEqual(plain(self.get(self.table, "p", "r")), {"B": 1})
+
+    def test_its_entries_go_with_it(self):
+        index = self.new_name("i")
+        self.client.create_index(index={
+            "name": index, "table": self.table, "shape": 1, "place": 2, "partition_key": [{"property": "City"}]})
+        self.wait_ready(index)
+        self.put("a", 100, City="Bonn")
+        self.put("b", 1, City="Bonn")
+        wait_for("its entry removed", lambda: self.client.get_index(name=index).status.entries == 1, 30)
+        wait_for("its deletion", lambda: not self.is_there(self.table, "p", "b"), 10)
+
+    def test_times_have_a_range(self):
+        given = entity("p", "r")
+        for seconds in (-11644473601, 253402300800):
+            given.expires.seconds = seconds
+            self.refused("OUT_OF_RANGE", "OUT_OF_RANGE_INPUT", self.client.insert_entity, table=self.table, entity=given)
+        given.expires.seconds = 253402300799
+        self.client.insert_entity(table=self.table, entity=given)
+        self.assertEqual(self.get(self.table, "p", "r").expires.seconds, 253402300799)
+        given.row_key = "s"
+        given.expires.seconds = -11644473600
+        self.client.insert_entity(table=self.table, entity=given)
+        self.assertFalse(self.is_there(self.table, "p", "s"))
 
 
 if __name__ == "__main__":

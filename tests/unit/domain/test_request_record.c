@@ -55,6 +55,10 @@ START_TEST(equal_content_has_an_equal_digest)
     ck_assert(!same(request, a_request("Things", other)));
     other.condition = if_match((struct etag){ 1, 2 });
     ck_assert(!same(request, a_request("Things", other)));
+    other.condition = (struct condition){ 0 };
+    other.expires = 5;
+    ck_assert(!same(request, a_request("Things", other)));
+    other.expires = 0;
     other.condition = (struct condition){ .text = STR_LITERAL("A eq 1") };
     ck_assert(!same(request, a_request("Things", other)));
     other = a_replace("r", "x");
@@ -122,7 +126,7 @@ END_TEST
 
 START_TEST(the_entity_of_a_refusal_comes_back)
 {
-    struct entity entity = { a_key("p", "r"), { 7, 8 }, 99, some_texts(&arena, "A", "old", NULL) };
+    struct entity entity = { a_key("p", "r"), { 7, 8 }, 99, some_texts(&arena, "A", "old", NULL), 77 };
     struct operation *first = a_request("Things", a_replace("r", "x"));
     struct operation *again = a_request("Things", a_replace("r", "x"));
     const struct entity *current;
@@ -140,6 +144,7 @@ START_TEST(the_entity_of_a_refusal_comes_back)
     ck_assert_int_eq(entity_key_compare(&current->key, &entity.key), 0);
     ck_assert(etag_equal(current->etag, entity.etag));
     ck_assert_int_eq(current->timestamp, 99);
+    ck_assert_int_eq(current->expires, 77);
     ck_assert(str_equal(current->properties.bytes, entity.properties.bytes));
 }
 END_TEST

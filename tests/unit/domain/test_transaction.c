@@ -24,7 +24,8 @@ static struct step a_move(const char *table, const char *to_table, const char *t
         .key = { STR_LITERAL("p"), STR_LITERAL("r") },
         .to_table = str_of(to_table),
         .to_key = { STR_LITERAL("p"), str_of(to_row) },
-        .condition = { .kind = CONDITION_MATCHES, .etag = { 5, INT64_MAX }, .text = STR_LITERAL("A eq 1") } };
+        .condition = { .kind = CONDITION_MATCHES, .etag = { 5, INT64_MAX }, .text = STR_LITERAL("A eq 1") },
+        .expires = INT64_MAX };
 }
 
 static struct step a_put(void)
@@ -53,6 +54,7 @@ START_TEST(steps_come_back)
         ck_assert_int_eq(back[i].condition.kind, steps[i].condition.kind);
         ck_assert(etag_equal(back[i].condition.etag, steps[i].condition.etag));
         ck_assert(str_equal(back[i].condition.text, steps[i].condition.text));
+        ck_assert_int_eq(back[i].expires, steps[i].expires);
     }
     ck_assert(str_equal(bytes, transaction_encode_steps(back, 2, &arena)));
 }

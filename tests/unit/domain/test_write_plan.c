@@ -184,6 +184,97 @@ START_TEST(what_needs_an_entity_offers_a_dead_row)
 }
 END_TEST
 
+/* ---- time to live ---- */
+
+/* On a row that is due: as on a dead one, but that the sweeper deletes it. */
+static const struct due_case {
+    enum write_kind kind;
+    char outcome;
+} due_cases[] = {
+    { WRITE_INSERT, '+' },
+    { WRITE_REPLACE, 'N' },
+    { WRITE_MERGE, 'N' },
+    { WRITE_INSERT_OR_REPLACE, '+' },
+    { WRITE_INSERT_OR_MERGE, '+' },
+    { WRITE_DELETE, 'N' },
+    { WRITE_DELETE_IF_EXISTS, '.' },
+    { WRITE_EXPIRE, '+' },
+};
+
+START_TEST(what_is_due_is_absent_but_for_its_version)
+{
+    const struct due_case *c = &due_cases[_i];
+    struct row_state stored = a_state(LIVE);
+    struct plan_row row = { .table = &table, .key = a_key("p", "r"), .stored = stored };
+    struct write write = a_write(c->kind, "p", "r", some_texts(&arena, "B", "new", NULL));
+    struct operation *operation;
+    struct plan_row *rows[] = { &row };
+
+    if (deletes(c->kind) || c->kind == WRITE_EXPIRE)
+        write.properties.bytes = STR_EMPTY;
+    row.now = write_plan_visible(&stored, true);
+    operation = a_write_operation(&arena, "Things", write);
+    write_plan_operation(operation, rows, (struct write_clock){ 0, 1 });
+
+    ck_assert_reason(operation, wanted_reason(c->outcome));
+    ck_assert_int_eq(write_plan_action(&row), c->outcome == '+' ? ROW_UPDATE : ROW_KEEP);
+    if (c->outcome != '+')
+        return;
+    ck_assert_int_eq(row.now.version, STORED_VERSION + 1);
+    ck_assert_int_eq(row.now.live, c->kind != WRITE_EXPIRE);
+    ck_assert_uint_eq(text_of(row.now.properties, "A").len, 0);
+}
+END_TEST
+
+START_TEST(the_sweeper_leaves_alone_what_is_not_due)
+{
+    struct write write = a_write(WRITE_EXPIRE, "p", "r", (struct property_list){ STR_EMPTY });
+
+    for (enum state state = 0; state < STATES; state++) {
+        struct row_state current = a_state(state), next;
+        struct write_result result;
+        struct error err;
+
+        ck_assert_int_eq(write_plan_one(&current, &write, TABLE, (struct write_clock){ 0, 1 }, &arena, &next,
+                             &result, &err),
+            STATUS_OK);
+        ck_assert_int_eq(next.version, current.version);
+        ck_assert_int_eq(next.live, current.live);
+    }
+}
+END_TEST
+
+static const struct lifetime_case {
+    enum write_kind kind;
+    int64_t stored, given, wanted;
+} lifetime_cases[] = {
+    { WRITE_REPLACE, 50, 0, 0 },
+    { WRITE_REPLACE, 50, 60, 60 },
+    { WRITE_MERGE, 50, 0, 50 },
+    { WRITE_MERGE, 50, 60, 60 },
+    { WRITE_MERGE, 0, 60, 60 },
+    { WRITE_INSERT_OR_REPLACE, 50, 0, 0 },
+    { WRITE_INSERT_OR_MERGE, 50, 0, 50 },
+    { WRITE_DELETE, 50, 0, 0 },
+};
+
+START_TEST(a_replace_sets_the_time_and_a_merge_keeps_it)
+{
+    const struct lifetime_case *c = &lifetime_cases[_i];
+    struct row_state current = a_state(LIVE), next;
+    struct write write = a_write(c->kind, "p", "r", (struct property_list){ STR_EMPTY });
+    struct write_result result;
+    struct error err;
+
+    current.expires = c->stored;
+    write.expires = c->given;
+    ck_assert_int_eq(
+        write_plan_one(&current, &write, TABLE, (struct write_clock){ 0, 1 }, &arena, &next, &result, &err),
+        STATUS_OK);
+    ck_assert_int_eq(next.expires, c->wanted);
+}
+END_TEST
+
 /* ---- conditions by filter ---- */
 
 static struct condition a_filter(const char *filter)
@@ -490,7 +581,10 @@ static void step(
         struct property_list list =
             deletes(write.kind) ? (struct property_list){ STR_EMPTY } : numbers(write.a, write.b);
 
-        writes[i] = (struct write){ write.kind, planned[write.key].key, list, write.condition };
+        writes[i] = (struct write){ .kind = write.kind,
+            .key = planned[write.key].key,
+            .properties = list,
+            .condition = write.condition };
         rows[i] = &planned[write.key];
         if (planned[write.key].created && planned[write.key].offered.version == 0)
             planned[write.key].offered = write_plan_offer(&writes[i], TABLE, clock, &arena);
@@ -583,6 +677,9 @@ Suite *test_write_plan_suite(void)
     tcase_add_test(tc, a_failed_condition_names_the_etag_there_is);
     tcase_add_loop_test(tc, a_filter_is_asked_of_what_is_stored, 0, ARRAY_LEN(filter_cases));
     tcase_add_test(tc, an_etag_and_a_filter_must_both_hold);
+    tcase_add_loop_test(tc, what_is_due_is_absent_but_for_its_version, 0, ARRAY_LEN(due_cases));
+    tcase_add_test(tc, the_sweeper_leaves_alone_what_is_not_due);
+    tcase_add_loop_test(tc, a_replace_sets_the_time_and_a_merge_keeps_it, 0, ARRAY_LEN(lifetime_cases));
     tcase_add_test(tc, an_insertion_offers_the_row_itself);
     tcase_add_loop_test(tc, what_needs_an_entity_offers_a_dead_row, 0, ARRAY_LEN(refused_kinds));
     tcase_add_test(tc, a_group_is_taken_back_and_says_which_operation_failed);

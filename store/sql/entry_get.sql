@@ -1,0 +1,10 @@
+-- Entries at many keys as they are stored, those that are due included. $1 table ids, $2 partition keys, $3 row keys, $4 buckets: arrays of one length.
+-- n is the position in the arrays, from 1. The catalogue's version comes with every row, found or not.
+select u.n, c.version, e.version, e.ts, e.properties, coalesce(e.expires, 0)
+from catalogue c
+cross join unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) with ordinality u(t, p, r, b, n)
+left join lateral (
+    select x.version, x.ts, x.properties, x.expires
+    from entities x
+    where x.table_id = u.t and x.partition_key = u.p and x.row_key = u.r and x.bucket = u.b and not x.dead
+) e on true
