@@ -1,0 +1,288 @@
+"""The in-memory reference for one key, and the search for an order in which it explains what callers saw.
+
+The state of a key is (content, version, least):
+
+  content  what is stored, None: no entity
+  version  of this content; None: of a write whose answer nobody got. The first who sees it tells
+  least    every version to come is greater, also after a delete
+
+An event is a call, cut down to one key: when it was made, when it was answered, and how it moves the state. A
+history is linearizable when its events can be put in an order that keeps every two that did not overlap, and in
+which each finds the state that its answer tells of (Wing and Gong's search, with Lowe's memory of what was tried).
+A call without an answer may have happened at any time after it was made, or never.
+"""
+
+import math
+
+NEVER = math.inf
+INITIAL = (None, 0, 0)
+
+NOT_FOUND = "RESOURCE_NOT_FOUND"
+EXISTS = "ENTITY_ALREADY_EXISTS"
+CONDITION = "UPDATE_CONDITION_NOT_SATISFIED"
+FOREIGN = -1  # the version of a well-formed ETag that is none of ours
+
+UPSERTS = ("insert_or_replace", "insert_or_merge")
+MERGES = ("merge", "insert_or_merge")
+
+
+class Event:
+    """One call as one key sees it."""
+
+    def __init__(self, key, called, answered):
+        self.key = key
+        self.called = called
+        self.answered = answered
+
+    def step(self, state):
+        """The state after it; None: it cannot have happened here."""
+        raise NotImplementedError
+
+    def __repr__(self):
+        times = f"{self.called:.6f} .. {self.answered:.6f}"
+        return f"{times} {type(self).__name__} {self.describe()}"
+
+
+def bound(state, version):
+    """The state now that its version was seen; None: that is another one."""
+    content, known, least = state
+    if known is None:
+        return (content, version, version) if version > least else None
+    return state if known == version else None
+
+
+class Read(Event):
+    """Somebody saw the entity, or that there is none. of: turns contents into what was asked for."""
+
+    def __init__(self, key, called, answered, content, version=0, of=None):
+        super().__init__(key, called, answered)
+        self.content = content
+        self.version = version
+        self.of = of or (lambda content: content)
+
+    def step(self, state):
+        if state[0] is None or self.content is None:
+            return state if state[0] is None and self.content is None else None
+        return bound(state, self.version) if self.of(state[0]) == self.content else None
+
+    def describe(self):
+        return f"{self.key} -> {self.content} version {self.version}"
+
+
+class Matches(Event):
+    """A query did or did not find the entity."""
+
+    def __init__(self, key, called, answered, filter, found=False):
+        super().__init__(key, called, answered)
+        self.filter = filter
+        self.found = found
+
+    def step(self, state):
+        found = state[0] is not None and (self.filter is None or self.filter.holds(self.key, state[0]))
+        return state if found == self.found else None
+
+    def describe(self):
+        return f"{self.key} {'in' if self.found else 'not in'} {self.filter}"
+
+
+class Change:
+    """What a write asks for. if_match: None, "*" or a version."""
+
+    def __init__(self, kind, key, content=(), if_match=None, condition=None):
+        self.kind = kind
+        self.key = key
+        self.content = content
+        self.if_match = if_match
+        self.condition = condition
+
+    def refusal(self, state):
+        """Why the stored entity forbids it; None: it does not."""
+        content, version, _ = state
+        if self.kind in UPSERTS:
+            return None
+        if self.kind == "insert":
+            return None if content is None else EXISTS
+        if content is None:
+            return NOT_FOUND
+        if self.if_match not in (None, "*") and self.if_match != version:
+            return CONDITION
+        if self.condition and not self.condition.holds(self.key, content):
+            return CONDITION
+        return None
+
+    def result(self, content):
+        """The content afterwards."""
+        if self.kind == "delete":
+            return None
+        if self.kind not in MERGES or content is None:
+            return self.content
+        merged = {name: (kind, payload) for name, kind, payload in content}
+        merged.update((name, (kind, payload)) for name, kind, payload in self.content)
+        return tuple(sorted((name, *value) for name, value in merged.items()))
+
+    def __repr__(self):
+        guard = f" if_match {self.if_match} condition {self.condition}" if self.if_match or self.condition else ""
+        return f"{self.kind} {self.key} {self.content}{guard}"
+
+
+class Write(Event):
+    """A write and its answer: reason None is success. current: what a refusal told of the stored entity.
+
+    version None: it is not known, as after an import. is_applied false: it would have succeeded, but its batch did not.
+    """
+
+    def __init__(self, change, called, answered, reason=None, version=None, current=None, is_applied=True):
+        super().__init__(change.key, called, answered)
+        self.change = change
+        self.reason = reason
+        self.version = version
+        self.current = current
+        self.is_applied = is_applied
+
+    def tell(self, state):
+        """The state with the version that the answer gives away."""
+        content, version, _ = state
+        if content is None:
+            return state
+        if self.current:
+            told_content, told_version = self.current
+            return bound(state, told_version) if told_content in (None, content) else None
+        if version is None and self.reason is None and self.change.if_match not in (None, "*"):
+            return bound(state, self.change.if_match)
+        return state
+
+    def step(self, state):
+        state = self.tell(state)
+        if state is None or self.change.refusal(state) != self.reason:
+            return None
+        if self.reason or not self.is_applied:
+            return state
+        content, _, least = state
+        if self.change.kind == "delete":
+            return (None, 0, least)
+        content = self.change.result(content)
+        if self.version is None:
+            return (content, None, least)
+        return (content, self.version, self.version) if self.version > least else None
+
+    def describe(self):
+        applied = "" if self.is_applied else " (not applied)"
+        return f"{self.change} -> {self.reason or 'OK'} version {self.version} current {self.current}{applied}"
+
+
+class Verdict:
+    """holds: True, False, or None when the search was given up. explanation: how far it came."""
+
+    def __init__(self, holds, explanation=""):
+        self.holds = holds
+        self.explanation = explanation
+
+
+class Search:
+    """One history of one key."""
+
+    def __init__(self, events, budget):
+        self.known = sorted((event for event in events if event.answered != NEVER), key=lambda event: event.called)
+        self.maybe = [event for event in events if event.answered == NEVER]
+        self.budget = budget
+        self.everything = (1 << len(self.known)) - 1
+        self.deepest = ((), INITIAL)
+
+    def open_calls(self, done, first):
+        """Indexes of the answered calls that can be next: those made before any other that is left was answered."""
+        out = []
+        end = NEVER
+        for i in range(first, len(self.known)):
+            event = self.known[i]
+            if event.called > end:
+                break
+            if not done >> i & 1:
+                out.append(i)
+                end = min(end, event.answered)
+        return [i for i in out if self.known[i].called <= end], end
+
+    def moves(self, node):
+        """(node, event) for everything that can be next, the likeliest last."""
+        done, used, first, state = node
+        while done >> first & 1:
+            first += 1
+        calls, end = self.open_calls(done, first)
+        out = []
+        for i in calls:
+            after = self.known[i].step(state)
+            if after is None:
+                continue
+            move = ((done | 1 << i, used, first, after), self.known[i])
+            if after == state:
+                return [move]  # what changes nothing and is possible now need not wait
+            out.append(move)
+        # Calls nobody was told about come last: only what cannot be explained otherwise needs them.
+        unknown = []
+        for i, event in enumerate(self.maybe):
+            if not used >> i & 1 and event.called <= end:
+                after = event.step(state)
+                if after is not None and after != state:
+                    unknown.append(((done, used | 1 << i, first, after), event))
+        return unknown[::-1] + out[::-1]
+
+    def run(self):
+        root = (0, 0, 0, INITIAL)
+        seen = {(0, 0, INITIAL)}
+        path = []
+        stack = [self.moves(root)]
+        while stack:
+            if len(path) and path[-1][0][0] == self.everything or self.everything == 0:
+                return Verdict(True)
+            if len(path) > len(self.deepest[0]):
+                self.deepest = (tuple(event for _, event in path), path[-1][0][3])
+            if not stack[-1]:
+                stack.pop()
+                if path:
+                    path.pop()
+                continue
+            move = stack[-1].pop()
+            done, used, _, state = move[0]
+            if (done, used, state) in seen:
+                continue
+            seen.add((done, used, state))
+            if len(seen) > self.budget:
+                return Verdict(None, f"given up after {self.budget} states of {len(self.known)} events")
+            path.append(move)
+            stack.append(self.moves(move[0]))
+        return Verdict(False, self.explain())
+
+    def explain(self):
+        order, state = self.deepest
+        left = [event for event in self.known if event not in order]
+        lines = ["no order explains this; the longest one that explains a part ends with"]
+        lines += [f"    {event}" for event in order[-12:]]
+        lines += [f"  which leaves {state}", "  and then there is no way to go on with"]
+        lines += [f"    {event}" for event in left[:8]]
+        lines += ["  nor with these, which were never answered"]
+        lines += [f"    {event}" for event in self.maybe if event not in order]
+        return "\n".join(lines)
+
+
+def check(events, budget=300_000):
+    """Can one key have answered like this?"""
+    return Search(events, budget).run()
+
+
+def count_bounds(histories, keys, filter, called, answered):
+    """The least and the most that may match at a moment between the two times. Later events are not asked."""
+    least = most = 0
+    for key in keys:
+        before = [event for event in histories.get(key, []) if event.called < answered]
+        before = [event if event.answered <= answered else as_unanswered(event) for event in before]
+        before = [event for event in before if event]
+        possible = [check(before + [Matches(key, called, answered, filter, found)]).holds for found in (False, True)]
+        least += possible[0] is False
+        most += possible[1] is not False
+    return least, most
+
+
+def as_unanswered(event):
+    """A call that was answered later may have happened by now; None: one that changes nothing."""
+    if isinstance(event, Write) and event.reason is None and event.is_applied:
+        return Write(event.change, event.called, NEVER, version=event.version)
+    return None

@@ -1,0 +1,191 @@
+"""Random operations of several callers against a real server that is killed meanwhile, every answer compared.
+
+  model.py [--seconds N] [--seed N]
+
+A round is a table of its own: callers write and read it for some seconds, server and worker are killed and started again,
+then all is still. What is stored then, and what queries, counts, scans and look-ups say about it, must be what the
+reference says, and the whole history of each key must be linearizable (history.py).
+
+Runs under `tavola dev exec`; ./dev model does it.
+"""
+
+import argparse
+import os
+import random
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scenario"))
+
+import client  # noqa: E402  the scenarios' own
+import filters  # noqa: E402
+from calls import content_of, key_of  # noqa: E402
+from history import Read, check, count_bounds  # noqa: E402
+from stack import PATIENCE, Stack, wait_for  # noqa: E402
+from workload import Client, World, project, wire_order  # noqa: E402
+
+CALLERS = 5
+COUNTS = 40  # of a round that are judged; each costs two searches per key
+FINAL_QUERIES = 40
+INDEX_READY = 3
+
+
+class Round:
+    """One table's life."""
+
+    def __init__(self, made, number, seed, seconds):
+        self.made = made
+        self.random = random.Random(f"{seed} {number}")
+        self.seconds = seconds
+        self.world = World(made, f"round{number}", seed, CALLERS)
+        # With an index every write is planned; without, upserts go a shorter way.
+        self.index = f"by{number}" if number % 2 == 0 else None
+        self.kills = 0
+
+    def run(self):
+        with self.made.connect() as caller:
+            caller.create_table(name=self.world.table)
+            if self.index:
+                index = {"name": self.index, "table": self.world.table, "shape": 1}
+                caller.create_index(index={**index, "partition_key": [{"property": "C"}]})
+        callers = [Client(self.world, number) for number in range(CALLERS)]
+        for caller in callers:
+            caller.start()
+        self.trouble()
+        self.world.ending.set()
+        for caller in callers:
+            caller.join(120)
+            assert not caller.is_alive(), "a caller hangs"
+        if self.world.failure:
+            raise self.world.failure
+        self.settle()
+        self.check_stored()
+        undecided, longest = self.check_histories()
+        self.world.check_timestamps()
+        return undecided, longest
+
+    def trouble(self):
+        """Kill and start again, at random moments, until the time is up."""
+        end = time.monotonic() + self.seconds
+        while not self.world.failure:
+            pause = self.random.uniform(0.15, 0.5) * self.seconds
+            if time.monotonic() + pause > end:
+                break
+            self.world.ending.wait(pause)
+            self.kills += 1
+            if self.random.random() < 0.3:
+                self.made.worker.kill()
+                self.made.start_worker()
+            self.made.server.kill()
+            self.made.start_server()
+        while time.monotonic() < end and not self.world.failure:
+            self.world.ending.wait(0.05)
+
+    def settle(self):
+        """Nothing is under way any more: the server has ended by itself, and its sessions too."""
+        assert self.made.server.stop() == 0
+        busy = f"select count(*) from pg_stat_activity where datname = '{self.made.database}' and state <> 'idle'"
+        wait_for("the end of all sessions", lambda: self.made.sql(busy, database=self.made.postgres_home) == "0")
+        self.made.start_server()
+
+    # what is stored in the end
+
+    def check_stored(self):
+        called = time.monotonic()
+        with self.made.connect() as caller:
+            entities = caller.query(self.world.table)
+            answered = time.monotonic()
+            stored = {key_of(found): content_of(found) for found in entities}
+            for found in entities:
+                version = int(found.etag.rstrip('"').split(".")[1], 16)
+                self.world.add(Read(key_of(found), called, answered, content_of(found), version))
+            for key in self.world.keys:
+                if key not in stored:
+                    self.world.add(Read(key, called, answered, None))
+            assert set(stored) <= set(self.world.keys), set(stored) - set(self.world.keys)
+            for _ in range(FINAL_QUERIES):
+                self.check_query(caller, stored)
+            if self.index:
+                self.check_index(caller, stored)
+
+    def check_query(self, caller, stored):
+        filter = filters.random_filter(self.random, self.world.keys, depth=3)
+        descending = self.random.random() < 0.5
+        select = self.random.sample(filters.NAMES, 2) if self.random.random() < 0.3 else []
+        of = project(select) if select else lambda content: content
+        keys = sorted((key for key in stored if filter.holds(key, stored[key])), key=wire_order, reverse=descending)
+        expected = [(key, of(stored[key])) for key in keys]
+        query = {"table": self.world.table, "filter": filter.text, "descending": descending}
+        fields = {"query": query, "options": {"select": select}}
+        pages = caller.pages(caller.query_entities, page_size=self.random.choice([0, 1, 2, 5, 9]), **fields)
+        found = [(key_of(entity), content_of(entity)) for page in pages for entity in page.entities]
+        assert found == expected, f"{query} {select}:\n{found}\nexpected\n{expected}"
+        counted = sum(page.count for page in caller.pages(caller.count_entities, query=query))
+        assert counted == len(expected), f"count of {query}: {counted}, expected {len(expected)}"
+
+    def check_index(self, caller, stored):
+        wait_for("READY", lambda: caller.get_index(name=self.index).status.state == INDEX_READY, 60)
+        wait_for("no open intent", lambda: self.made.sql("select count(*) from intents") == "0", 60)
+        values = {value for content in stored.values() for value in content if value[0] == "C"}
+        for _, kind, payload in values:
+            if kind == "double" or kind == "datetime":
+                continue
+            wanted = sorted((key for key in stored if ("C", kind, payload) in stored[key]), key=wire_order)
+            value = client.Value(**{kind + "_value": payload})
+            found = sorted(map(key_of, caller.lookup(self.index, [value])), key=wire_order)
+            assert found == wanted, f"look-up of {kind} {payload}: {found}, expected {wanted}"
+
+    # what was seen on the way
+
+    def check_histories(self):
+        undecided = longest = 0
+        for key, events in self.world.events.items():
+            verdict = check(events)
+            assert verdict.holds is not False, f"{key}: {verdict.explanation}"
+            undecided += verdict.holds is None
+            longest = max(longest, len(events))
+        for keys, filter, called, answered, counted in self.world.counts[:COUNTS]:
+            least, most = count_bounds(self.world.events, keys, filter, called, answered)
+            assert least <= counted <= most, f"count of {filter}: {counted}, can be {least} to {most}"
+        return undecided, longest
+
+
+def run_rounds(made, seed, seconds, end):
+    number = totals = 0
+    while number == 0 or time.monotonic() + seconds / 2 < end:
+        number += 1
+        current = Round(made, number, seed, seconds)
+        began = time.monotonic()
+        undecided, longest = current.run()
+        done = current.world.done
+        events = sum(map(len, current.world.events.values()))
+        totals += events
+        kinds = ", ".join(f"{done[kind]} {kind}" for kind in sorted(done))
+        print(
+            f"round {number}: {kinds}; {current.kills} kills; {events} events of {len(current.world.keys)} keys,"
+            f" the longest history {longest}, {undecided} undecided; {time.monotonic() - began:.1f} s",
+            flush=True,
+        )
+    print(f"{number} rounds, {totals} events: every answer explained")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6))
+    parser.add_argument("--round", type=float, default=8, help="seconds of calls per table")
+    arguments = parser.parse_args()
+    print(f"seed {arguments.seed}", flush=True)
+    end = time.monotonic() + arguments.seconds
+    with Stack() as made:
+        made.start_server()
+        made.start_worker()
+        try:
+            run_rounds(made, arguments.seed, arguments.round * PATIENCE, end)
+        except BaseException:
+            print(f"failed with seed {arguments.seed}\n{made.logs()}", file=sys.stderr)
+            raise
+
+
+if __name__ == "__main__":
+    main()
