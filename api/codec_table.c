@@ -4,8 +4,22 @@
 #include "api/codec_table.h"
 
 #include "api/codec_error.h"
+#include "domain/access.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
+#include "domain/ticks.h"
+
+static Tavola__V1__AccessPolicy *policy_message(const struct access_policy *policy, struct arena *arena)
+{
+    Tavola__V1__AccessPolicy *out = ARENA_NEW(arena, Tavola__V1__AccessPolicy);
+
+    tavola__v1__access_policy__init(out);
+    out->id = codec_bytes(policy->id);
+    out->start = policy->start ? codec_timestamp(policy->start, arena) : NULL;
+    out->expiry = policy->expiry ? codec_timestamp(policy->expiry, arena) : NULL;
+    out->permissions = codec_bytes(permissions_format(policy->permissions, arena));
+    return out;
+}
 
 Tavola__V1__Table *codec_table_message(const struct table_view *table, struct arena *arena)
 {
@@ -15,6 +29,10 @@ Tavola__V1__Table *codec_table_message(const struct table_view *table, struct ar
     out->name = codec_bytes(table->name);
     out->created = codec_timestamp(table->created, arena);
     out->index = codec_bytes(table->index);
+    out->n_policies = table->policies.count;
+    out->policies = ARENA_ARRAY(arena, Tavola__V1__AccessPolicy *, out->n_policies);
+    for (size_t i = 0; i < out->n_policies; i++)
+        out->policies[i] = policy_message(&table->policies.items[i], arena);
     out->default_max_plan = (Tavola__V1__AccessPath)table->default_max_plan;
     return out;
 }
@@ -22,8 +40,9 @@ Tavola__V1__Table *codec_table_message(const struct table_view *table, struct ar
 /* ---- changes ---- */
 
 static enum status set_default_max_plan(
-    const Tavola__V1__Table *table, struct table_change *out, struct error *err)
+    const Tavola__V1__Table *table, struct arena *arena, struct table_change *out, struct error *err)
 {
+    (void)arena;
     if ((uint32_t)table->default_max_plan > ACCESS_TABLE_SCAN)
         return error_reason(err, REASON_INVALID_INPUT, "table.default_max_plan has no such value");
     out->sets_default_max_plan = true;
@@ -36,21 +55,64 @@ static bool has_default_max_plan(const Tavola__V1__Table *table)
     return table->default_max_plan != TAVOLA__V1__ACCESS_PATH__ACCESS_PATH_UNSPECIFIED;
 }
 
+/* Absent: 0. */
+static enum status policy_time(const Google__Protobuf__Timestamp *time, int64_t *out, struct error *err)
+{
+    *out = 0;
+    if (!time || (ticks_from_timestamp(time->seconds, time->nanos, out) && *out > 0))
+        return STATUS_OK;
+    return error_reason(err, REASON_OUT_OF_RANGE_INPUT,
+        "a time of a stored access policy lies outside the years 1601 to 9999");
+}
+
+static enum status policy_decode(
+    const Tavola__V1__AccessPolicy *policy, struct access_policy *out, struct error *err)
+{
+    out->id = codec_str(policy->id);
+    TRY(policy_time(policy->start, &out->start, err));
+    TRY(policy_time(policy->expiry, &out->expiry, err));
+    if (!permissions_parse(codec_str(policy->permissions), &out->permissions))
+        return error_reason(err, REASON_INVALID_INPUT,
+            "permissions of a stored access policy are letters out of raudit, in this order");
+    return STATUS_OK;
+}
+
+static enum status set_policies(
+    const Tavola__V1__Table *table, struct arena *arena, struct table_change *out, struct error *err)
+{
+    struct access_policies policies = { .count = table->n_policies };
+
+    policies.items = ARENA_ARRAY(arena, struct access_policy, policies.count);
+    for (size_t i = 0; i < policies.count; i++)
+        TRY(policy_decode(table->policies[i], &policies.items[i], err));
+    TRY(access_policies_check(&policies, err));
+    out->sets_policies = true;
+    out->policies = access_policies_encode(&policies, arena);
+    return STATUS_OK;
+}
+
+static bool has_policies(const Tavola__V1__Table *table)
+{
+    return table->n_policies > 0;
+}
+
 /* What can be changed. */
 static const struct setting {
     const char *path;
     bool (*is_set)(const Tavola__V1__Table *table);
-    enum status (*change)(const Tavola__V1__Table *table, struct table_change *out, struct error *err);
+    enum status (*change)(
+        const Tavola__V1__Table *table, struct arena *arena, struct table_change *out, struct error *err);
 } settings[] = {
     { "default_max_plan", has_default_max_plan, set_default_max_plan },
+    { "policies", has_policies, set_policies },
 };
 
-static enum status change_path(
-    struct str path, const Tavola__V1__Table *table, struct table_change *out, struct error *err)
+static enum status change_path(struct str path, const Tavola__V1__Table *table, struct arena *arena,
+    struct table_change *out, struct error *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(settings); i++)
         if (str_equal(path, str_of(settings[i].path)))
-            return settings[i].change(table, out, err);
+            return settings[i].change(table, arena, out, err);
     (void)error_reason(err, REASON_INVALID_INPUT, "update_mask names what cannot be changed");
     error_add_meta(err, "actual", path);
     for (size_t i = 0; i < ARRAY_LEN(settings); i++)
@@ -58,8 +120,8 @@ static enum status change_path(
     return STATUS_INVALID;
 }
 
-enum status codec_table_change_decode(
-    const Tavola__V1__UpdateTableRequest *request, struct table_change *out, struct error *err)
+enum status codec_table_change_decode(const Tavola__V1__UpdateTableRequest *request, struct arena *arena,
+    struct table_change *out, struct error *err)
 {
     const Google__Protobuf__FieldMask *mask = request->update_mask;
     const Tavola__V1__Table *table = request->table;
@@ -69,10 +131,10 @@ enum status codec_table_change_decode(
         return codec_missing(err, "table", "its name, and what is to change");
     *out = (struct table_change){ 0 };
     for (size_t i = 0; mask && i < mask->n_paths; i++)
-        TRY(change_path(codec_str(mask->paths[i]), table, out, err));
+        TRY(change_path(codec_str(mask->paths[i]), table, arena, out, err));
     for (size_t i = 0; changes == 0 && i < ARRAY_LEN(settings); i++)
         if (settings[i].is_set(table)) {
-            TRY(settings[i].change(table, out, err));
+            TRY(settings[i].change(table, arena, out, err));
             changes++;
         }
     return changes > 0 ? STATUS_OK : codec_missing(err, "update_mask", "what is to change");

@@ -15,8 +15,8 @@ Tavola__V1__Table *codec_table_message(const struct table_view *table, struct ar
  * What update_mask names, or, without one, what is set of what can be changed. At least one thing must change.
  * STATUS_INVALID  INVALID_INPUT: no table, nothing to change, a path that is unknown or cannot be changed
  */
-MUST_USE enum status codec_table_change_decode(
-    const Tavola__V1__UpdateTableRequest *request, struct table_change *out, struct error *err);
+MUST_USE enum status codec_table_change_decode(const Tavola__V1__UpdateTableRequest *request,
+    struct arena *arena, struct table_change *out, struct error *err);
 
 Tavola__V1__Operation *codec_run_message(const struct run_view *run, struct arena *arena);
 

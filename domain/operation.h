@@ -164,12 +164,15 @@ struct table_view {
     int64_t created;                   /* ticks */
     struct str index;                  /* the index whose entries it holds, or empty */
     enum access_path default_max_plan; /* 0: none */
+    struct access_policies policies;
 };
 
 /* What an update changes. */
 struct table_change {
     bool sets_default_max_plan;
     enum access_path default_max_plan;
+    bool sets_policies;
+    struct str policies; /* as stored: access_policy.h */
 };
 
 struct operation_tables {

@@ -3,6 +3,8 @@
  */
 #include "store/table_store.h"
 
+#include <assert.h>
+
 #include "base/clock.h"
 #include "domain/reason.h"
 #include "domain/table_name.h"
@@ -15,12 +17,18 @@ enum { MOST_ATTEMPTS = 6 };
 
 static struct table_view view_of(const struct table *table, struct arena *arena)
 {
-    return (struct table_view){
+    struct table_view view = {
         .name = arena_copy(arena, table->name),
         .created = table->created,
         .index = table->entries_of ? arena_copy(arena, table->entries_of->name) : STR_EMPTY,
         .default_max_plan = table->default_max_plan,
     };
+    bool copied =
+        access_policies_decode(access_policies_encode(&table->policies, arena), arena, &view.policies);
+
+    assert(copied && "what was encoded can be decoded");
+    (void)copied;
+    return view;
 }
 
 static void answer_one(struct operation *operation, struct table_view view)
@@ -108,6 +116,8 @@ static enum status send_update(struct session *session, const struct operation *
     pg_add_bytes(&params, operation->account);
     pg_add_bool(&params, change->sets_default_max_plan);
     pg_add_int2(&params, (int16_t)change->default_max_plan);
+    pg_add_bool(&params, change->sets_policies);
+    pg_add_bytes(&params, change->policies);
     TRY(session_send_begin(session, err));
     TRY(pg_send(&session->pg, &sql_table_update, &params, err));
     return pg_sync(&session->pg, err);

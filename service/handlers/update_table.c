@@ -10,6 +10,6 @@ enum status update_table_decode(struct call_ctx *ctx, struct operation *out, str
     const Tavola__V1__UpdateTableRequest *request = (const Tavola__V1__UpdateTableRequest *)ctx->request;
 
     out->kind = OPERATION_TABLE_UPDATE;
-    TRY(codec_table_change_decode(request, &out->in.tables.change, err));
+    TRY(codec_table_change_decode(request, ctx->arena, &out->in.tables.change, err));
     return call_table(out, request->table->name, err);
 }

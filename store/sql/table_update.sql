@@ -1,4 +1,7 @@
--- Changes the settings of live table $1 of account $2 (its name in lower case); $3: the default plan is set to $4.
-update tables set default_max_plan = case when $3::bool then $4::int2 else default_max_plan end
+-- Changes the settings of live table $2/$1 (account, name in lower case): where $3, the default plan to $4; where $5,
+-- the policies to $6.
+update tables
+set default_max_plan = case when $3::bool then $4::int2 else default_max_plan end,
+    policies = case when $5::bool then $6::bytea else policies end
 where live and account = $2::text and folded = $1::text
 returning table_id

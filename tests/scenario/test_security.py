@@ -475,6 +475,53 @@ class Signatures(SecurityCase):
         self.assertEqual(self.read(old, table="Reborn"), REFUSED)
         self.assertEqual(self.read(sas(self.keys[0], "reborn"), table="Reborn"), ABSENT)
 
+    def test_policies(self):
+        key = self.keys[0]
+        name = "Policed"
+        self.client.create_table(name=name)
+        self.client.insert_entity(table=name, entity=client.entity("a", "1"))
+
+        def set_policies(*policies):
+            self.client.update_table(table={"name": name, "policies": policies}, update_mask={"paths": ["policies"]})
+
+        def late(seconds):
+            return {"seconds": int(time.time()) + seconds}
+
+        by_policy = sas(key, "policed", policy="readers", permissions="", expiry=None)
+        with_own = sas(key, "policed", policy="readers")
+        self.assertEqual(self.read(by_policy, name), FORGED)
+
+        set_policies({"id": "readers", "expiry": late(600), "permissions": "r"})
+        wait_for("the policy", lambda: self.read(by_policy, name) == OK)
+        self.assertEqual(self.read(with_own, name), FORGED, "the policy and the signature set the same")
+        insert = {"table": name, "entity": client.entity("b", "1")}
+        self.assertEqual(result(self.connect(by_policy).insert_entity, **insert), MISMATCH)
+        got = self.client.get_table(name=name).table.policies
+        self.assertEqual([(p.id, p.permissions, p.HasField("start")) for p in got], [("readers", "r", False)])
+
+        began = time.monotonic()
+        set_policies({"id": "readers", "expiry": late(600), "permissions": "a"})
+        wait_for("the changed policy", lambda: self.read(by_policy, name) == MISMATCH)
+        self.assertLess(time.monotonic() - began, 1.5)
+
+        set_policies({"id": "readers", "expiry": late(-1), "permissions": "r"})
+        wait_for("the expired policy", lambda: self.read(by_policy, name) == FORGED)
+        set_policies({"id": "readers", "expiry": late(600), "permissions": "r"})
+        wait_for("the policy again", lambda: self.read(by_policy, name) == OK)
+        began = time.monotonic()
+        set_policies()
+        wait_for("the end of the policy", lambda: self.read(by_policy, name) == FORGED)
+        self.assertLess(time.monotonic() - began, 1.5)
+
+        for wrong in ([{"id": f"p{i}"} for i in range(6)], [{"id": "x"}, {"id": "x"}], [{"id": ""}],
+                      [{"id": "x" * 65}], [{"id": "x", "permissions": "ru x"}],
+                      [{"id": "x", "start": late(9), "expiry": late(3)}]):
+            with self.subTest(policies=wrong):
+                with self.assertRaises(ApiError) as caught:
+                    set_policies(*wrong)
+                self.assertEqual(caught.exception.reason, "INVALID_INPUT")
+        set_policies(*({"id": f"p{i}"} for i in range(5)))
+
 
 class Addresses(unittest.TestCase):
     """A server on a port of its own: there callers have an address."""
