@@ -1,0 +1,76 @@
+/*
+ * call_answer.c - the last batch of a call: at once, or with those of others.
+ *
+ * The core lets one thread at a time work on a connection, so what another thread answers is handed to a queue
+ * thread, all of it with one empty batch.
+ */
+#include "rpc/call_parts.h"
+#include "rpc/together.h"
+
+/* What this thread has answered since call_keep_answers, all of one host. */
+static _Thread_local struct {
+    bool active;
+    struct rpc_call *first;
+    struct rpc_call **last;
+} kept;
+
+void call_keep_answers(void)
+{
+    kept.active = true;
+    kept.first = NULL;
+    kept.last = &kept.first;
+}
+
+/* The call that carries the empty batch stays until that has completed; the others may go at once. */
+void call_post_answers(void)
+{
+    struct rpc_call *first = kept.first, *others;
+    void *tag;
+
+    kept.active = false;
+    if (!first)
+        return;
+    pthread_mutex_lock(&first->lock);
+    tag = call_fly(first, BATCH_POST);
+    pthread_mutex_unlock(&first->lock);
+    others = atomic_load(&first->host->answered);
+    do {
+        *kept.last = others;
+    } while (!atomic_compare_exchange_weak(&first->host->answered, &others, first));
+    call_start_post(first, tag);
+}
+
+void call_send_answers(struct call_host *host)
+{
+    struct rpc_call *call = atomic_exchange(&host->answered, NULL);
+
+    rpc_together(true);
+    while (call) {
+        struct rpc_call *next = call->next_answered;
+        grpc_byte_buffer *buffer = call->answer;
+
+        pthread_mutex_lock(&call->lock);
+        call->in_flight &= ~(1U << ANSWERED);
+        call_start_finish(call, buffer);
+        if (buffer)
+            grpc_byte_buffer_destroy(buffer);
+        call = next;
+    }
+    rpc_together(false);
+}
+
+void call_finish(struct rpc_call *call, grpc_byte_buffer *buffer)
+{
+    if (kept.active && (!kept.first || kept.first->host == call->host)) {
+        call->in_flight |= 1U << ANSWERED;
+        call->answer = buffer;
+        call->next_answered = NULL;
+        *kept.last = call;
+        kept.last = &call->next_answered;
+        pthread_mutex_unlock(&call->lock);
+        return;
+    }
+    call_start_finish(call, buffer);
+    if (buffer)
+        grpc_byte_buffer_destroy(buffer);
+}

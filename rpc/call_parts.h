@@ -1,0 +1,121 @@
+/*
+ * call_parts.h - what the files of the call machine share: a call, its batches, its answer. Nobody else includes it.
+ *
+ *   call.c          a call's life, what completes, what the handler is told of it
+ *   call_batch.c    what is asked of the core: the only file with batches
+ *   call_answer.c   the last batch: at once, or with those of other calls
+ *   call_handler.c  what a handler asks of its call, and does with it
+ */
+#ifndef RPC_CALL_PARTS_H
+#define RPC_CALL_PARTS_H
+
+#include <grpc/grpc.h>
+
+#include "base/arena.h"
+#include "rpc/bytes.h"
+#include "rpc/call.h"
+
+enum call_state {
+    CALL_ARMED,     /* with the core; next event: a call arrived, or the server stops */
+    CALL_OPEN,      /* with the handler, which may read and send */
+    CALL_FINISHING, /* the handler is done with it; next: the last batches complete */
+};
+
+enum call_batch {
+    BATCH_ARRIVE,
+    BATCH_CLOSE,
+    BATCH_READ,
+    BATCH_SETTLE, /* a second read: see read_done */
+    BATCH_SEND,
+    BATCH_FINISH,
+    BATCH_POST, /* an empty one: wakes a queue thread, see call_post */
+    BATCH_COUNT,
+};
+
+/* More bits of in_flight, but no batches: the call is in a list, and must not go. */
+enum { FRESH = BATCH_COUNT, ANSWERED };
+
+/* What is to be told to the handler: bits of `pending`, told in this order. */
+enum call_event {
+    EVENT_CANCELLED = 1,
+    EVENT_MESSAGE = 2,
+    EVENT_HALF_CLOSED = 4,
+    EVENT_SENT = 8,
+};
+
+struct call_tag {
+    struct rpc_call *call;
+    enum call_batch batch;
+};
+
+struct rpc_call {
+    struct call_host *host;
+    const struct call_slot *slot;
+    struct arena arena;
+    void *handler_state;
+
+    pthread_mutex_t lock; /* guards what follows, up to the blank line */
+    enum call_state state;
+    unsigned in_flight; /* bits 1 << batch */
+    unsigned pending;   /* bits of enum call_event */
+    bool delivering;
+    bool metadata_sent;
+    bool close_started;
+    bool status_held; /* the status waits for the send in flight */
+    grpc_status_code code;
+    grpc_slice status_message;
+    grpc_slice details;
+    atomic_bool cancelled; /* set under the lock, read by anybody */
+
+    struct rpc_call *next_fresh;
+    struct rpc_call *next_answered;
+    grpc_byte_buffer *answer; /* what an answered call is to send with its status, or NULL */
+    bool silent;              /* never shown to the handler */
+    grpc_call *core;
+    gpr_timespec deadline;
+    int64_t begun_us;
+    grpc_metadata_array metadata;
+    grpc_call_details generic; /* of the generic call: the method's name */
+    struct bytes message;      /* the one the handler looks at, or the one being read */
+    int close_cancelled;       /* written by the core */
+    struct call_tag tags[BATCH_COUNT];
+};
+
+/* The request comes with the call itself; other kinds read their messages. */
+static inline bool call_takes_one_message(const struct rpc_method *method)
+{
+    return method->kind == RPC_UNARY || method->kind == RPC_SERVER_STREAM;
+}
+
+/* ---- call_batch.c ---- */
+
+/* Under the lock: count a batch as started. Returns its tag. */
+void *call_fly(struct rpc_call *call, enum call_batch batch);
+
+/* Without the lock; what completes them may free the call, if nothing else is in flight. */
+void call_start_read(struct rpc_call *call, void *tag);
+void call_start_send(struct rpc_call *call, struct str message, bool with_metadata, void *tag);
+void call_start_post(struct rpc_call *call, void *tag);
+
+/* Enter with the lock held; return without it. */
+void call_start_close(struct rpc_call *call);
+
+/*
+ * Send the status; with the metadata if that has not left yet, and with the last message (buffer, which stays the
+ * caller's, or NULL), which makes a unary reply one batch. Enter with the lock held; it returns without it: the
+ * call may be gone when the batch has started.
+ */
+void call_start_finish(struct rpc_call *call, grpc_byte_buffer *buffer);
+
+/* ---- call_answer.c ---- */
+
+/*
+ * Send the status and the last message, if any, which becomes this function's; at once, or with the others of
+ * rpc_together. Enter with the lock held; it returns without it.
+ */
+void call_finish(struct rpc_call *call, grpc_byte_buffer *buffer);
+
+/* In a queue thread, when a BATCH_POST has completed: finish the calls that other threads have answered. */
+void call_send_answers(struct call_host *host);
+
+#endif
