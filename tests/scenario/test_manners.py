@@ -214,7 +214,12 @@ class Retries(MannersCase):
         return self.failed() - before
 
     def failed(self):
-        return metrics.read(self.metrics).value("tavola_calls_total", service="tavola.v1.EntityService", code="UNAVAILABLE")
+        """A call is counted when it has ended for the server too, a little after its client has the answer."""
+        wait_for("the end of all calls", lambda: self.read("tavola_open_calls") == 0)
+        return self.read("tavola_calls_total", service="tavola.v1.EntityService", code="UNAVAILABLE")
+
+    def read(self, name, **labels):
+        return metrics.read(self.metrics).value(name, **labels)
 
     def test_the_methods_are_ours_and_no_write_is_repeated_by_default(self):
         ours = {path for path, _ in types.methods()}
