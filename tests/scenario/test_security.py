@@ -4,8 +4,10 @@ Every list below reads: what is tried, and what it got. Tokens are made by crede
 but for those of `tavola token create` and `tavola sas create`.
 """
 
+import datetime
 import hashlib
 import os
+import re
 import time
 import unittest
 
@@ -14,7 +16,7 @@ import credentials
 from case import ServerCase
 from client import ApiError, match
 from credentials import encode, key_of, sas, sas_fields, sign, ticks, token
-from stack import Stack, run_program, wait_for
+from stack import BIN, PATIENCE, Stack, run_program, wait_for
 
 OK = ("OK", None)
 ABSENT = ("NOT_FOUND", "RESOURCE_NOT_FOUND")
@@ -499,19 +501,14 @@ class Signatures(SecurityCase):
         got = self.client.get_table(name=name).table.policies
         self.assertEqual([(p.id, p.permissions, p.HasField("start")) for p in got], [("readers", "r", False)])
 
-        began = time.monotonic()
         set_policies({"id": "readers", "expiry": late(600), "permissions": "a"})
         wait_for("the changed policy", lambda: self.read(by_policy, name) == MISMATCH)
-        self.assertLess(time.monotonic() - began, 1.5)
-
         set_policies({"id": "readers", "expiry": late(-1), "permissions": "r"})
         wait_for("the expired policy", lambda: self.read(by_policy, name) == FORGED)
         set_policies({"id": "readers", "expiry": late(600), "permissions": "r"})
         wait_for("the policy again", lambda: self.read(by_policy, name) == OK)
-        began = time.monotonic()
         set_policies()
         wait_for("the end of the policy", lambda: self.read(by_policy, name) == FORGED)
-        self.assertLess(time.monotonic() - began, 1.5)
 
         for wrong in ([{"id": f"p{i}"} for i in range(6)], [{"id": "x"}, {"id": "x"}], [{"id": ""}],
                       [{"id": "x" * 65}], [{"id": "x", "permissions": "ru x"}],
@@ -521,6 +518,60 @@ class Signatures(SecurityCase):
                     set_policies(*wrong)
                 self.assertEqual(caught.exception.reason, "INVALID_INPUT")
         set_policies(*({"id": f"p{i}"} for i in range(5)))
+
+
+class Revocation(SecurityCase):
+    """A policy is taken back at one server; another one opens nothing for it a second later."""
+
+    PAGES, PER_PAGE = 8, 3
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        other = "unix:" + os.path.join(cls.stack.folder, "other")
+        settings = cls.stack.server_settings(TAVOLA_LISTEN=other, TAVOLA_AUTHENTICATION="required", TAVOLA_LOG_LEVEL="debug")
+        cls.other = cls.stack.start("other", [os.path.join(BIN, "tavolad")], settings)
+        policy = {"id": "readers", "expiry": {"seconds": int(time.time()) + 600}, "permissions": "r"}
+        cls.set_policies(policy)
+        given = sas(cls.keys[0], "people", policy="readers", permissions="", expiry=None)
+        cls.reader = client.Client(other, token=given)
+        cls.addClassCleanup(cls.reader.channel.close)
+        wait_for("the policy", lambda: cls.get() == OK)
+
+    @classmethod
+    def set_policies(cls, *policies):
+        cls.client.update_table(table={"name": "People", "policies": policies}, update_mask={"paths": ["policies"]})
+
+    @classmethod
+    def get(cls):
+        return result(cls.reader.get_entity, table="People", key=address("a", "1"))
+
+    @staticmethod
+    def moments(server, method):
+        """When it answered with OK, by its own clock."""
+        found = re.findall(rf"^(\S+)Z .* method=\S+/{method} status=OK", server.output(), re.M)
+        return [datetime.datetime.fromisoformat(moment) for moment in found]
+
+    def test_within_a_second_also_for_a_stream_that_has_begun(self):
+        blob = {f"B{i}": os.urandom(65536) for i in range(15)}
+        for page in range(self.PAGES):
+            rows = [client.entity("z", f"{page}{row}", blob) for row in range(self.PER_PAGE)]
+            self.client.load("People", rows)
+        request = client.types.message("tavola.v1.ScanEntitiesRequest")
+        scan = self.reader.scan_entities([request(query={"table": "People", "filter": "PartitionKey eq 'z'"})])
+        seen = len(next(scan).entities)
+
+        self.set_policies()
+        wait_for("the end of the policy", lambda: self.get() == FORGED)
+
+        revoked = self.moments(self.stack.server, "UpdateTable")[-1]
+        last = self.moments(self.other, "GetEntity")[-1]
+        self.assertLess((last - revoked).total_seconds(), 1 * PATIENCE)
+        with self.assertRaises(ApiError) as caught:
+            for reply in scan:
+                seen += len(reply.entities)
+        self.assertEqual((caught.exception.code, caught.exception.reason), FORGED)
+        self.assertLess(seen, self.PAGES * self.PER_PAGE)
 
 
 class Addresses(unittest.TestCase):
