@@ -3,11 +3,11 @@
 #   cmake "-DTABLES=<file>;..." -DOUT=<path>.c -P known_settings.cmake
 set(all "")
 foreach(path IN LISTS TABLES)
-    file(STRINGS ${path} rows REGEX "\\.name = \"TAVOLA_[A-Z0-9_]+\"")
-    foreach(row IN LISTS rows)
-        string(REGEX MATCH "\"TAVOLA_[A-Z0-9_]+\"" name "${row}")
-        list(APPEND all "    ${name},")
-    endforeach()
+    # Matched as one text: rows of a macro end with a backslash, which would join them in a list.
+    file(READ ${path} text)
+    string(REGEX MATCHALL "\\.name = \"TAVOLA_[A-Z0-9_]+\"" rows "${text}")
+    list(TRANSFORM rows REPLACE "\\.name = (.*)" "    \\1,")
+    list(APPEND all ${rows})
 endforeach()
 list(REMOVE_DUPLICATES all)
 list(SORT all)

@@ -20,6 +20,7 @@ import unittest
 
 import client
 from client import ApiError, BatchOperation, entity, key, match, plain
+from poison import Poison
 from stack import Stack, wait_for
 
 # The passage at which the process dies: late enough that it has done some work.
@@ -35,11 +36,18 @@ WORKER_POINTS = {
     "relay.after_publish": 1,
     "build.state_change": 1,
     "build.chunk_before_checkpoint": 1,
+    "range_delete.before_checkpoint": 1,
+    "letter.before_count": 1,
+    "letter.before_bury": 1,
 }
 SERVER_POINTS = {
     "write.before_commit": 30,
     "write.after_commit": 30,
     "server.after_commit_before_publish": 20,
+    "redrive.before_commit": 1,
+    "redrive.after_commit": 1,
+    "discard.before_commit": 1,
+    "cancel.before_commit": 1,
 }
 STOP_POINTS = ("worker.before_reconcile", "reconcile.after_source_read", "step.before_commit")
 UNKNOWN_OUTCOME = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
@@ -194,8 +202,9 @@ class Crash(unittest.TestCase):
         cls.rounds = 0
         cls.builds = []
         cls.client = cls.made.connect()
-        for table in ("source", "archive"):
+        for table in ("source", "archive", "ranges"):
             cls.client.create_table(name=table)
+        cls.poison = Poison(cls.made, "source")
         cls.create_index("byOwner", 1, "Owner")
         cls.create_index("byTag", 2, "Tag")
         cls.callers = []
@@ -242,8 +251,32 @@ class Crash(unittest.TestCase):
         with open(self.log, encoding="utf-8") as log:
             return log.read().split().count(point)
 
+    # What it takes to pass a point that work alone does not pass: before the process is there, with it, after it.
+
+    def prepare(self, point):
+        if point.startswith(("letter.", "redrive.", "discard.", "cancel.")):
+            self.poison.put()
+        if point.startswith(("redrive.", "discard.")):
+            self.insert_poisoned()
+            wait_for("a dead letter", self.poison.give_up)
+        if point.startswith("redrive."):
+            self.poison.cure()
+        if point.startswith("cancel."):
+            put = {"table": "archive", "entity": entity("c", self.poisoned(), N=1)}
+            with self.made.connect() as caller:
+                caller.submit_transaction(transaction_id=self.poisoned(), steps=[{"insert_or_replace": put}])
+
+    @staticmethod
+    def poisoned():
+        """The name of this round's poisoned key or transaction."""
+        return f"poison{Crash.rounds}"
+
+    def insert_poisoned(self, number=1):
+        some = entity("poisoned", self.poisoned(), N=number, Owner=OWNERS[0])
+        with self.made.connect() as caller:
+            caller.insert_or_replace_entity(table="source", entity=some)
+
     def provoke(self, point):
-        """What it takes to pass a point that work alone does not pass."""
         if point == "relay.after_publish":
             self.made.redis_command("FLUSHALL")
         elif point.startswith("build."):
@@ -252,6 +285,49 @@ class Crash(unittest.TestCase):
             with self.made.connect() as caller:
                 caller.create_index(index=index)
             self.builds.append(name)
+        elif point.startswith("range_delete."):
+            with self.made.connect() as caller:
+                for partition in ("gone", "kept"):
+                    caller.load("ranges", [entity(partition, f"{row:04}", N=row) for row in range(600)])
+                self.deletion = caller.delete_range(
+                    query={"table": "ranges", "filter": "PartitionKey eq 'gone'"}
+                ).operation
+        elif point.startswith("letter."):
+            self.insert_poisoned()
+        elif point in SERVER_POINTS and SERVER_POINTS[point] == 1:
+            wait_for("a server", self.made.accepts)
+            with self.made.connect() as caller, self.assertRaises(ApiError) as caught:
+                self.administer(caller, point)
+            self.assertIn(caught.exception.code, UNKNOWN_OUTCOME)
+
+    def administer(self, caller, point):
+        if point.startswith("redrive."):
+            caller.redrive_dead_letters(filter={"state": 1})
+        elif point.startswith("discard."):
+            caller.discard_dead_letters(filter={"state": 1}, reason="it is poisoned")
+        elif point.startswith("cancel."):
+            caller.cancel_transaction(transaction_id=self.poisoned())
+
+    def settle(self, point):
+        """With all programs back: it happened, and once."""
+        with self.made.connect() as caller:
+            if point.startswith("range_delete."):
+                caller.wait_operation(operation_id=self.deletion.operation_id, timeout=30)
+                left = [(found.partition_key, found.row_key) for found in caller.query("ranges")]
+                self.assertEqual(left, [("kept", f"{row:04}") for row in range(600)])
+            elif point.startswith("discard."):
+                self.administer(caller, point)
+                letters = caller.list_dead_letters(filter={"state": 3}).letters
+                self.assertEqual([letter.key.row_key for letter in letters], [self.poisoned()])
+                self.assertEqual(letters[0].note, "it is poisoned")
+                self.poison.cure()
+                self.insert_poisoned(2)
+                wait_for("the end of the letter", lambda: self.poison.letters() == (0, 0, 0))
+            elif point.startswith("cancel."):
+                self.administer(caller, point)
+                self.assertEqual(caller.get_transaction(transaction_id=self.poisoned()).transaction.state, 5)
+                self.assertNotIn(self.poisoned(), [found.row_key for found in caller.query("archive")])
+            wait_for("no letter", lambda: self.poison.heal(caller))
 
     def check_builds(self):
         """Indexes whose builder died are finished by the next one, and complete."""
@@ -272,14 +348,16 @@ class Crash(unittest.TestCase):
         """Returns the open intents at that moment."""
         made = self.made
         is_server = point in SERVER_POINTS
+        settings = self.failpoint(point, "kill", passage)
+        self.prepare(point)
         if is_server:
             made.server.kill()
-            dying = made.start_server(wait=False, **self.failpoint(point, "kill", passage))
+            dying = made.start_server(wait=False, **settings)
         else:
             made.worker.kill()
-            dying = self.start_worker(**self.failpoint(point, "kill", passage))
-            self.provoke(point)
-        wait_for(f"death at {point}", lambda: not dying.is_running() or self.failed_caller())
+            dying = self.start_worker(**settings)
+        self.provoke(point)
+        wait_for(f"death at {point}", lambda: self.is_dead(dying, point) or self.failed_caller())
         self.assertIsNone(self.failed_caller())
         self.assertEqual(dying.process.returncode, -signal.SIGKILL, dying.output()[-2000:])
         self.assertGreaterEqual(self.passages(point), passage)
@@ -292,6 +370,11 @@ class Crash(unittest.TestCase):
         if not made.worker.is_running():
             self.start_worker()
         return intents
+
+    def is_dead(self, dying, point):
+        if point == "letter.before_bury" and dying.is_running():
+            self.poison.give_up()
+        return not dying.is_running()
 
     def failed_caller(self):
         return next((caller.failure for caller in self.callers if caller.failure), None)
@@ -389,6 +472,7 @@ class Crash(unittest.TestCase):
                 intents = self.die_at(point, passage, more_trouble)
                 trouble = ", Redis flushed, other process killed" if more_trouble else ""
                 print(f"killed at {point} (passage {passage}{trouble}), open intents: {intents}", flush=True)
+                self.settle(point)
                 self.go_on()
         self.check_builds()
 
