@@ -161,18 +161,27 @@ class Product:
         self.next_value += keys
         return self.call("InsertOrReplaceEntity", path, 256, "once", seconds=60)
 
-    def worker(self, keys, entries_per_key=1):
+    def worker_idle(self, table, keys):
+        """Every key gets another value and then the one it had: two intents each, after which nothing is to change."""
+        before = self.file("indexed-before", wire.write(table, range(wire.FIRST, wire.FIRST + keys)))
+        self.call("InsertOrReplaceEntity", before, 256, "once", seconds=60)
+        self.worker(keys)
+        self.indexed(table, keys)
+        self.call("InsertOrReplaceEntity", before, 256, "once", seconds=60)
+        return self.worker(2 * keys)
+
+    def worker(self, intents, entries_per_intent=1):
         """What `indexed` has left to do, from the worker's first commit on."""
         count = "select count(*) from intents"
         open_ = int(self.sql(count))
-        if open_ != keys:
-            raise RuntimeError(f"{open_} intents are open before the worker starts, not {keys}")
+        if open_ != intents:
+            raise RuntimeError(f"{open_} intents are open before the worker starts, not {intents}")
         postgres = self.stack.cpu("postgres")
         self.start_worker()
-        samples = [(time.monotonic(), keys), *self.wait_for(count)]
-        idle = [sample for sample in samples if sample[1] == keys]
+        samples = [(time.monotonic(), intents), *self.wait_for(count)]
+        idle = [sample for sample in samples if sample[1] == intents]
         seconds = samples[-1][0] - idle[-1][0]
-        entries = keys * entries_per_key
+        entries = intents * entries_per_intent
         used = {"server_us": self.stack.cpu("worker"), "postgres_us": self.stack.cpu("postgres") - postgres}
         self.stack.stop("worker")
         return {"rate": entries / seconds} | {name: value * 1e6 / entries for name, value in used.items()}
@@ -230,6 +239,7 @@ class Product:
             "worker": lambda: self.worker(INDEXED_KEYS),
             "upsert indexed 5": lambda: self.indexed("Indexed5", INDEXED_KEYS // 3),
             "worker 5": lambda: self.worker(INDEXED_KEYS // 3, 5),
+            "worker no-op": lambda: self.worker_idle("Indexed", INDEXED_KEYS),
             "libpq upsert": lambda: loads.libpq("upsert", 2),
             "batch": lambda: self.per_entity(call("ExecuteBatch", self.batches, 8), 100),
             "import": lambda: self.per_entity(call("ImportEntities", self.import_all, 2, "stream"), 1000),

@@ -39,6 +39,7 @@ ROWS = [
     Row("filtered partition scan, rows examined / libpq", ("filtered scan", _RATE), _RANGE, must=0.4, aim=0.8),
     Row("worker, index entries / libpq arrays", ("worker", _RATE), _ARRAYS),
     Row("worker, entries of five indexes / libpq arrays", ("worker 5", _RATE), _ARRAYS),
+    Row("worker, intents with nothing to do / libpq arrays", ("worker no-op", _RATE), _ARRAYS),
     Row("queue, messages / raw Redis stream", ("queue", _RATE), ("redis stream", _RATE)),
     # What a feature costs: with it / without it.
     Row("cost of one eventual index, upsert, server CPU", ("upsert indexed", "server_us"), ("upsert 256", "server_us"),
