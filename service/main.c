@@ -92,7 +92,7 @@ static void start_store(struct server *server, const struct service_config *conf
         .transaction_retention_s = LIMIT_TRANSACTION_RETENTION_S,
         .intents_committed = intents_committed,
         .context = server,
-        .answering = rpc_together,
+        .answering = config->join_replies ? rpc_together : NULL,
         .access_confirmed = access_confirmed,
         .availability_changed = availability_changed,
     };

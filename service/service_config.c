@@ -7,6 +7,7 @@
 #include <string.h>
 
 static const char *const authentications[] = { "required", "none", NULL };
+static const char *const switches[] = { "off", "on", NULL };
 static const char *const log_levels[] = { "debug", "info", "warn", "error", NULL };
 
 /* clang-format off: the failpoints' rows bring their commas along */
@@ -162,6 +163,14 @@ static const struct config_setting settings[] = { {
         .min = 1,
         .max = 1024,
         .help = "the most operations that share one round trip or commit",
+    },
+    {
+        .name = "TAVOLA_JOIN_REPLIES",
+        .type = CONFIG_CHOICE,
+        .offset = offsetof(struct service_config, join_replies),
+        .fallback = "on",
+        .choices = switches,
+        .help = "on: replies to one connection that are ready together share packets; off: each is sent by itself",
     },
     {
         .name = "TAVOLA_DRAIN_SECONDS",

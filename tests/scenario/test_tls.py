@@ -13,7 +13,7 @@ import unittest
 import grpc
 
 from certificates import Authority, read
-from client import ApiError, Client, entity, key
+from client import ApiError, Client, entity, key, types
 from stack import Child, Stack, run_program, wait_for
 
 
@@ -112,6 +112,32 @@ class Callers(TlsCase):
         self.assertNotEqual(self.serial(target), second)
         self.assertEqual(self.connect(target, self.authority).health(), "SERVING")
         self.assertIn("certificates not reloaded", self.stack.server.output())
+
+    def test_many_large_replies_at_once(self):
+        """Small and large ones cross on one connection, whether they share packets or not."""
+        made = {f"{i:03}": os.urandom(i * 997 % 60000) for i in range(120)}
+        want = {row: entity("p", row, B=blob).properties for row, blob in made.items()}
+        for joined in ("on", "off"):
+            target = self.serve(*self.authority.sign("server"), TAVOLA_JOIN_REPLIES=joined)
+            caller = self.connect(target, self.authority)
+            wait_for("SERVING", lambda: caller.health() == "SERVING")
+            caller.create_table(name="large" + joined)
+            caller.load("large" + joined, [entity("p", row, B=blob) for row, blob in made.items()])
+            get, query = "/tavola.v1.EntityService/GetEntity", "/tavola.v1.EntityService/QueryEntities"
+            begun = []
+            for row in list(made) * 3:
+                request = types.message("tavola.v1.GetEntityRequest")(table="large" + joined, key=key(("p", row)))
+                begun.append((row, caller.start(get, request.SerializeToString())))
+                if row.endswith("9"):
+                    page = types.message("tavola.v1.QueryEntitiesRequest")(query={"table": "large" + joined})
+                    begun.append((None, caller.start(query, page.SerializeToString())))
+            for row, call in begun:
+                reply = types.message("tavola.v1.QueryEntitiesResponse" if row is None else "tavola.v1.GetEntityResponse")
+                answer = reply.FromString(call.result())
+                for found in answer.entities if row is None else [answer.entity]:
+                    self.assertEqual(found.properties, want[found.row_key])
+                self.assertTrue(row is None or answer.entity.row_key == row)
+            self.stack.server.kill()
 
     def test_settings_that_do_not_fit_together(self):
         certificate, key_file = self.authority.sign("server")
