@@ -232,31 +232,13 @@ static void arrived(struct rpc_call *call, struct call_list *fresh)
     deliver(call);
 }
 
-/*
- * No message: the client has sent all, or has gone; the core does not say which, and CLOSE may complete a
- * little later. A second read settles it: the core runs the parts of one call in order, so that CLOSE,
- * which it had in hand before it gave us this answer, comes before the second one. Else a stream cut short
- * would be taken for a complete one. (An empty batch takes a shorter way and proves nothing.)
- */
+/* No message: the client has sent all, or has gone; a stream cut short must not pass for a complete one. */
 static void read_done(struct rpc_call *call, bool ok)
 {
-    if (call->message.buffer) {
-        if (!atomic_load(&call->cancelled))
-            call->pending |= EVENT_MESSAGE;
-    } else if (!ok) {
-        note_cancelled(call);
-    } else {
-        call_start_read(call, call_fly(call, BATCH_SETTLE));
-    }
-}
-
-/* The completion of CLOSE may still be in another thread's hands; what it says has been written. */
-static void settle_done(struct rpc_call *call, bool ok)
-{
-    if (!ok || __atomic_load_n(&call->close_cancelled, __ATOMIC_ACQUIRE))
+    if (!call->message.buffer && (!ok || grpc_call_failed_before_recv_message(call->core)))
         note_cancelled(call);
     else if (!atomic_load(&call->cancelled))
-        call->pending |= EVENT_HALF_CLOSED;
+        call->pending |= call->message.buffer ? EVENT_MESSAGE : EVENT_HALF_CLOSED;
 }
 
 static void send_done(struct rpc_call *call, bool ok)
@@ -293,9 +275,6 @@ bool call_complete(void *tag, bool ok, struct call_list *fresh)
         break;
     case BATCH_READ:
         read_done(call, ok);
-        break;
-    case BATCH_SETTLE:
-        settle_done(call, ok);
         break;
     case BATCH_SEND:
         send_done(call, ok);

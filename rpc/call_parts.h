@@ -25,7 +25,6 @@ enum call_batch {
     BATCH_ARRIVE,
     BATCH_CLOSE,
     BATCH_READ,
-    BATCH_SETTLE, /* a second read: see read_done */
     BATCH_SEND,
     BATCH_FINISH,
     BATCH_POST, /* an empty one: wakes a queue thread, see call_post */
