@@ -3,7 +3,7 @@
  */
 #include "base/wire.h"
 
-bool wire_read_varint(struct str *input, uint64_t *out)
+static bool read_long_varint(struct str *input, uint64_t *out)
 {
     uint64_t value = 0;
 
@@ -20,6 +20,21 @@ bool wire_read_varint(struct str *input, uint64_t *out)
         }
     }
     return false;
+}
+
+/* Nearly all tags, lengths and small numbers are one byte. */
+static inline bool read_varint(struct str *input, uint64_t *out)
+{
+    if (input->len == 0 || (uint8_t)input->data[0] >= 0x80)
+        return read_long_varint(input, out);
+    *out = (uint8_t)input->data[0];
+    *input = str_of_bytes(input->data + 1, input->len - 1);
+    return true;
+}
+
+bool wire_read_varint(struct str *input, uint64_t *out)
+{
+    return read_varint(input, out);
 }
 
 static bool read_little_endian(struct str *input, size_t bytes, uint64_t *out)
@@ -41,13 +56,13 @@ static bool read_value(struct str *rest, struct wire_field *field)
 
     switch (field->type) {
     case WIRE_VARINT:
-        return wire_read_varint(rest, &field->scalar);
+        return read_varint(rest, &field->scalar);
     case WIRE_FIXED64:
         return read_little_endian(rest, 8, &field->scalar);
     case WIRE_FIXED32:
         return read_little_endian(rest, 4, &field->scalar);
     case WIRE_BYTES:
-        if (!wire_read_varint(rest, &len) || len > rest->len)
+        if (!read_varint(rest, &len) || len > rest->len)
             return false;
         field->bytes = str_of_bytes(rest->data, (size_t)len);
         *rest = str_of_bytes(rest->data + len, rest->len - (size_t)len);
@@ -59,18 +74,18 @@ static bool read_value(struct str *rest, struct wire_field *field)
 enum wire_result wire_read_field(struct str *input, struct wire_field *out)
 {
     struct str rest = *input;
-    struct wire_field field = { .bytes = STR_EMPTY };
     uint64_t tag;
 
     if (rest.len == 0)
         return WIRE_END;
-    if (!wire_read_varint(&rest, &tag) || tag > UINT32_MAX || tag >> 3 == 0)
+    if (!read_varint(&rest, &tag) || tag > UINT32_MAX || tag >> 3 == 0)
         return WIRE_MALFORMED;
-    field.number = (uint32_t)(tag >> 3);
-    field.type = (enum wire_type)(tag & 7);
-    if (!read_value(&rest, &field))
+    out->number = (uint32_t)(tag >> 3);
+    out->type = (enum wire_type)(tag & 7);
+    out->scalar = 0;
+    out->bytes = STR_EMPTY;
+    if (!read_value(&rest, out))
         return WIRE_MALFORMED;
-    *out = field;
     *input = rest;
     return WIRE_FIELD;
 }

@@ -4,6 +4,9 @@
  */
 #include "domain/digest.h"
 
+#include <endian.h>
+#include <string.h>
+
 static const uint64_t multiplier = UINT64_C(0xc6a4a7935bd1e995);
 static const int shift = 47;
 
@@ -11,9 +14,8 @@ static uint64_t read_word(const char *bytes, size_t count)
 {
     uint64_t word = 0;
 
-    for (size_t i = 0; i < count; i++)
-        word |= (uint64_t)(uint8_t)bytes[i] << (8 * i);
-    return word;
+    memcpy(&word, bytes, count);
+    return le64toh(word);
 }
 
 uint64_t digest_of(uint64_t seed, struct str bytes)

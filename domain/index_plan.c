@@ -204,16 +204,22 @@ void index_entry_expires(struct index_entry *entry, int64_t expires)
         entry->digest = index_digest(entry->properties.bytes, expires);
 }
 
+static enum projection_result project_key(const struct index *index, const struct source *source,
+    struct arena *arena, struct entity_key *out, const char **why)
+{
+    enum projection_result result = project_partition(index, source, arena, &out->partition, why);
+
+    return result == PROJECTED ? project_row(index, source, arena, &out->row, why) : result;
+}
+
 enum projection_result index_project(const struct index *index, const struct entity_key *key,
     int64_t timestamp, struct property_list properties, struct arena *arena, struct index_entry *out,
     const char **why)
 {
     struct source source = { .key = key, .timestamp = timestamp, .properties = properties };
     struct index_entry entry = { .index_id = index->index_id };
-    enum projection_result result = project_partition(index, &source, arena, &entry.key.partition, why);
+    enum projection_result result = project_key(index, &source, arena, &entry.key, why);
 
-    if (result == PROJECTED)
-        result = project_row(index, &source, arena, &entry.key.row, why);
     if (result != PROJECTED)
         return result;
     entry.bucket = bucket_of(index_home_table(index), entry.key.partition);
@@ -225,32 +231,30 @@ enum projection_result index_project(const struct index *index, const struct ent
 
 /* ---- does a write matter? ---- */
 
-static enum projection_result project_state(const struct index *index, const struct entity_key *key,
-    const struct row_state *state, struct arena *arena, struct index_entry *out)
+static enum projection_result key_of_state(const struct index *index, const struct entity_key *key,
+    const struct row_state *state, struct arena *arena, struct entity_key *out)
 {
-    enum projection_result result;
+    struct source source = { .key = key, .timestamp = state->ts, .properties = state->properties };
     const char *why;
 
-    if (!state->live)
-        return PROJECTED_NOTHING;
-    result = index_project(index, key, state->ts, state->properties, arena, out, &why);
-    if (result == PROJECTED)
-        index_entry_expires(out, state->expires);
-    return result;
+    return state->live ? project_key(index, &source, arena, out, &why) : PROJECTED_NOTHING;
 }
 
+/* Of entries of one source and key the rest is their records and when they expire. */
 bool index_affects(const struct index *index, const struct entity_key *key, const struct row_state *before,
     const struct row_state *after, struct arena *arena)
 {
-    struct index_entry old, new;
-    enum projection_result was = project_state(index, key, before, arena, &old);
-    enum projection_result is = project_state(index, key, after, arena, &new);
+    struct entity_key old, new;
+    enum projection_result was = key_of_state(index, key, before, arena, &old);
+    enum projection_result is = key_of_state(index, key, after, arena, &new);
 
     if (was == PROJECTED_VIOLATION || is == PROJECTED_VIOLATION || was != is)
         return true;
     if (is == PROJECTED_NOTHING)
         return false;
-    return old.digest != new.digest || entity_key_compare(&old.key, &new.key) != 0;
+    return entity_key_compare(&old, &new) != 0 || before->expires != after->expires ||
+           !str_equal(projected_records(index, before->properties, arena),
+               projected_records(index, after->properties, arena));
 }
 
 /* ---- manifests: a version byte, then per entry varint id, two counted keys and eight bytes of digest ----

@@ -66,7 +66,7 @@ enum projection_result index_project(const struct index *index, const struct ent
 
 /*
  * Whether a write that takes the source key from `before` to `after` changes its entry in this index: an
- * intent must follow then. Keys and digests are compared, not properties. A state in which the entity cannot
+ * intent must follow then. Keys, projected records and the time of expiry are compared. A state in which the entity cannot
  * have its entry always counts as a change, so that the violation is noted, or resolved.
  */
 bool index_affects(const struct index *index, const struct entity_key *key, const struct row_state *before,

@@ -68,6 +68,19 @@ static bool may_stand(uint32_t character, bool first)
            character == '_';
 }
 
+/* Nearly all names: nothing but what may_stand allows below U+0080, and not too long. */
+static bool is_plain(struct str name)
+{
+    bool plain = name.len > 0 && name.len <= LIMIT_PROPERTY_NAME_UNITS;
+
+    for (size_t i = 0; plain && i < name.len; i++) {
+        uint8_t byte = (uint8_t)name.data[i];
+
+        plain = byte < 0x80 && may_stand(byte, i == 0);
+    }
+    return plain;
+}
+
 static bool is_field_of_entity(struct str name)
 {
     return str_equal(name, STR_LITERAL("PartitionKey")) || str_equal(name, STR_LITERAL("RowKey")) ||
@@ -98,7 +111,7 @@ static enum status refuse_length(struct str name, size_t units, struct error *er
     return STATUS_INVALID;
 }
 
-enum status property_name_check(struct str name, struct error *err)
+static enum status check_characters(struct str name, struct error *err)
 {
     struct str rest = name;
     size_t units, bad;
@@ -122,6 +135,13 @@ enum status property_name_check(struct str name, struct error *err)
         if (!may_stand(character, position == 0))
             return refuse_invalid(name, position, character, err);
     }
+    return STATUS_OK;
+}
+
+enum status property_name_check(struct str name, struct error *err)
+{
+    if (!is_plain(name))
+        TRY(check_characters(name, err));
     if (is_field_of_entity(name)) {
         error_reason(err, REASON_PROPERTY_NAME_INVALID,
             "\"%.*s\" is a field of the entity and cannot be a property too", STR_ARG(name));

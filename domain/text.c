@@ -37,9 +37,10 @@ static size_t sequence_bytes(const unsigned char *text, size_t len)
     return bytes;
 }
 
-/* How many bytes at the front are ASCII, counted in whole words. */
-static size_t ascii_words(const unsigned char *text, size_t len)
+/* How many bytes at the front are ASCII: all of them, or in whole words. */
+static size_t ascii_bytes(const unsigned char *text, size_t len)
 {
+    unsigned char high = 0;
     size_t at = 0;
 
     while (len - at >= sizeof(uint64_t)) {
@@ -47,10 +48,12 @@ static size_t ascii_words(const unsigned char *text, size_t len)
 
         memcpy(&word, text + at, sizeof(word));
         if (word & UINT64_C(0x8080808080808080))
-            break;
+            return at;
         at += sizeof(word);
     }
-    return at;
+    for (size_t i = at; i < len; i++)
+        high |= text[i];
+    return high < 0x80 ? len : at;
 }
 
 bool text_check(struct str text, size_t *units, size_t *bad_offset)
@@ -59,7 +62,7 @@ bool text_check(struct str text, size_t *units, size_t *bad_offset)
     size_t at = 0, count = 0;
 
     while (at < text.len) {
-        size_t bytes = ascii_words(data + at, text.len - at);
+        size_t bytes = ascii_bytes(data + at, text.len - at);
 
         at += bytes;
         count += bytes;
