@@ -23,6 +23,10 @@ enum {
 /*
  * Generic plans: every hot statement has one good plan, by primary key, whatever the arrays hold. The
  * joins with unnest must be nested loops over the key: the other methods would read whole tables.
+ *
+ * A plan is kept until statistics change, and the one that is best while a table is empty would read all of
+ * it, for ever more, as it grows. So nothing else than the key may be possible: statements say `offset 0` in
+ * a lateral subquery, or compare the first column of the key with `any (array[...])`, which cannot be merged.
  */
 static const char session_settings[] =
     "set default_transaction_isolation = 'read committed';"

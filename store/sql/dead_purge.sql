@@ -12,6 +12,6 @@ with doomed as materialized (
     limit $3::int8)
 delete from entities e
 using doomed d
-where e.table_id = d.table_id and e.partition_key = d.partition_key and e.row_key = d.row_key
+where e.table_id = any (array[d.table_id]) and e.partition_key = d.partition_key and e.row_key = d.row_key
     and e.bucket = d.bucket
 returning 1

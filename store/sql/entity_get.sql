@@ -8,4 +8,5 @@ left join lateral (
     from entities x
     where x.table_id = u.t and x.partition_key = u.p and x.row_key = u.r and x.bucket = u.b and not x.dead
         and not is_due(x.expires)
+    offset 0
 ) e on true

@@ -7,5 +7,6 @@ cross join lateral (
     select x.partition_key, x.row_key, x.version, x.ts, x.dead, x.properties, x.expires
     from entities x
     where x.table_id = $1::int8 and x.partition_key = u.p and x.row_key = u.r and x.bucket = u.b
+    offset 0
 ) e
 order by u.n

@@ -1,4 +1,4 @@
 -- Remove rows: those created in vain by entity_lock, and entries that are no longer wanted.
 delete from entities e
 using unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) u(t, p, r, b)
-where e.table_id = u.t and e.partition_key = u.p and e.row_key = u.r and e.bucket = u.b
+where e.table_id = any (array[u.t]) and e.partition_key = u.p and e.row_key = u.r and e.bucket = u.b

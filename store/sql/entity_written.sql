@@ -4,5 +4,5 @@
 select u.n, e.version, e.ts
 from commits c
 cross join unnest($3::int8[], $4::text[], $5::text[], $6::int2[]) with ordinality u(t, p, r, b, n)
-join entities e on e.table_id = u.t and e.partition_key = u.p and e.row_key = u.r and e.bucket = u.b
+join entities e on e.table_id = any (array[u.t]) and e.partition_key = u.p and e.row_key = u.r and e.bucket = u.b
 where c.bucket = 0 and c.lane = $1::int8 and c.n = $2::int8 and e.xmin = c.xmin

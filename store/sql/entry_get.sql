@@ -7,4 +7,5 @@ left join lateral (
     select x.version, x.ts, x.properties, x.expires
     from entities x
     where x.table_id = u.t and x.partition_key = u.p and x.row_key = u.r and x.bucket = u.b and not x.dead
+    offset 0
 ) e on true

@@ -12,7 +12,8 @@ cross join lateral (
         and not exists (
             select from dead_letters d
             where d.kind = x.kind and d.table_id = x.table_id and d.partition_key = x.partition_key
-                and d.row_key = x.row_key and d.index_id = 0 and d.bucket = x.bucket and d.next_try > now())
+                and d.row_key = x.row_key and d.index_id = 0 and d.bucket = x.bucket and d.next_try > now()
+            offset 0)
     order by x.id
     limit greatest($5::int8 / 8, 64)) i
 order by i.id

@@ -1,5 +1,9 @@
 -- The dead letters of source keys: n, and the index, 0 for the key as a whole. Kind 1: reconciling.
 select u.n, d.index_id
 from unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) with ordinality u(t, p, r, b, n)
-join dead_letters d on d.table_id = u.t and d.partition_key = u.p and d.row_key = u.r and d.bucket = u.b
-where d.kind = 1
+cross join lateral (
+    select x.index_id
+    from dead_letters x
+    where x.kind = 1 and x.table_id = u.t and x.partition_key = u.p and x.row_key = u.r and x.bucket = u.b
+    offset 0
+) d

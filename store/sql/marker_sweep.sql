@@ -4,5 +4,5 @@ with old as materialized (
     for update skip locked)
 delete from commits c
 using old o
-where c.bucket = o.bucket and c.lane = o.lane and c.n = o.n
+where c.bucket = any (array[o.bucket]) and c.lane = o.lane and c.n = o.n
 returning 1

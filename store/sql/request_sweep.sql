@@ -6,5 +6,5 @@ with old as materialized (
     for update skip locked)
 delete from requests r
 using old o
-where r.account = o.account and r.request_id = o.request_id and r.bucket = o.bucket
+where r.account = any (array[o.account]) and r.request_id = o.request_id and r.bucket = o.bucket
 returning 1

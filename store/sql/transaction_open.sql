@@ -2,4 +2,4 @@
 -- no row.
 select u.n, t.state, t.revision
 from unnest($1::text[], $2::text[], $3::int2[]) with ordinality u(a, i, b, n)
-join transactions t on t.account = u.a and t.txn_id = u.i and t.bucket = u.b
+join transactions t on t.account = any (array[u.a]) and t.txn_id = u.i and t.bucket = u.b

@@ -9,7 +9,7 @@ with old as materialized (
 keys as (
     delete from transaction_keys k
     using (select account, txn_id, bucket, unnest(touched) digest from old) o
-    where k.account = o.account and k.digest = o.digest and k.txn_id = o.txn_id and k.bucket = o.bucket),
+    where k.account = any (array[o.account]) and k.digest = o.digest and k.txn_id = o.txn_id and k.bucket = o.bucket),
 letters as (
     delete from dead_letters d
     using old o
@@ -17,5 +17,5 @@ letters as (
         and d.bucket = o.bucket)
 delete from transactions t
 using old o
-where t.account = o.account and t.txn_id = o.txn_id and t.bucket = o.bucket
+where t.account = any (array[o.account]) and t.txn_id = o.txn_id and t.bucket = o.bucket
 returning 1
