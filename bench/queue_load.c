@@ -115,7 +115,7 @@ static void raw_close(void *state)
 static void *queue_begin(const char *address)
 {
     struct queue_options options = {
-        .redis = address, .consumer = "bench", .shards = SHARDS, .most_messages = MOST_MESSAGES
+        .redis.url = address, .consumer = "bench", .shards = SHARDS, .most_messages = MOST_MESSAGES
     };
     struct error err = { 0 };
     struct queue *queue = NULL;

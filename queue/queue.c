@@ -14,6 +14,7 @@
 
 enum {
     PUBLISH_CHUNK = 256,                  /* messages per script call: Redis serves nobody else meanwhile */
+    INSPECT_COMMANDS = 4,                 /* per shard */
     ACKNOWLEDGE_CHUNK = 512,              /* entries, the same */
     PRETENDED_IDLE_MS = 24 * 3600 * 1000, /* longer than anybody's visibility timeout */
 };
@@ -30,7 +31,7 @@ enum status queue_open(const struct queue_options *options, struct queue **out, 
             options->shards, QUEUE_MOST_SHARDS);
     queue = xcalloc(1, sizeof(*queue));
     arena_init(&queue->arena);
-    status = redis_open(options->redis, lua_all, &queue->redis, err);
+    status = redis_open(&options->redis, lua_all, &queue->redis, err);
     if (status != STATUS_OK) {
         queue_close(queue);
         return status;
@@ -43,6 +44,7 @@ enum status queue_open(const struct queue_options *options, struct queue **out, 
     for (size_t i = 0; i < queue->shard_count; i++) {
         queue->shards[i].stream = arena_format(&queue->arena, "tavola:{q%zu}:intents", i);
         queue->shards[i].epoch = arena_format(&queue->arena, "tavola:{q%zu}:epoch", i);
+        queue->shards[i].probe = arena_format(&queue->arena, "tavola:{q%zu}:probe", i);
         memcpy(queue->shards[i].cursor, "0-0", sizeof("0-0"));
     }
     *out = queue;
@@ -193,8 +195,9 @@ static enum status read_run_id(const redisReply *info, struct str *out, struct e
     return STATUS_OK;
 }
 
-static enum status read_shard_state(
-    redisReply *const replies[3], struct str run_id, struct queue_state *state, struct error *err)
+/* XLEN, XPENDING, GET, and a SET that says whether Redis takes what is written. */
+static enum status read_shard_state(redisReply *const replies[INSPECT_COMMANDS], struct str run_id,
+    struct queue_state *state, struct error *err)
 {
     enum status status;
     int64_t length, pending = 0;
@@ -205,6 +208,7 @@ static enum status read_shard_state(
     if (status != STATUS_OK && status != STATUS_PRECONDITION) /* no group yet: nothing is claimed */
         return status;
     TRY(redis_reply_status(replies[2], err));
+    TRY(redis_reply_status(replies[3], err));
     if (!redis_reply_int(replies[0], &length))
         return queue_unexpected(err, "XLEN");
     if (status == STATUS_OK &&
@@ -225,21 +229,24 @@ enum status queue_inspect(struct queue *queue, struct queue_state *out, struct e
     REDIS_BATCH batch;
 
     arena_init(&arena);
-    redis_batch_init(&batch, &arena, 1 + 3 * queue->shard_count);
+    redis_batch_init(&batch, &arena, 1 + INSPECT_COMMANDS * queue->shard_count);
     redis_word(redis_command(&batch, "INFO"), STR_LITERAL("server"));
     for (size_t i = 0; i < queue->shard_count; i++) {
-        struct redis_command *pending;
+        struct redis_command *pending, *probe;
 
         redis_word(redis_command(&batch, "XLEN"), queue->shards[i].stream);
         pending = redis_command(&batch, "XPENDING");
         redis_word(pending, queue->shards[i].stream);
         redis_word(pending, queue_group);
         redis_word(redis_command(&batch, "GET"), queue->shards[i].epoch);
+        probe = redis_command(&batch, "SET");
+        redis_word(probe, queue->shards[i].probe);
+        redis_word(probe, STR_LITERAL("1"));
     }
     TRY(redis_run(queue->redis, &batch, 0, err));
     TRY(read_run_id(batch.replies[0], &run_id, err));
     for (size_t i = 0; i < queue->shard_count; i++)
-        TRY(read_shard_state(&batch.replies[1 + 3 * i], run_id, &state, err));
+        TRY(read_shard_state(&batch.replies[1 + INSPECT_COMMANDS * i], run_id, &state, err));
     *out = state;
     return STATUS_OK;
 }

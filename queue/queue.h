@@ -6,7 +6,7 @@
  * Losing, doubling or reordering messages harms nobody.
  *
  * Keys are hash-tagged, so that a Redis Cluster stays possible: "tavola:{q<shard>}:intents",
- * "tavola:{q<shard>}:epoch". Group: "workers".
+ * "tavola:{q<shard>}:epoch", "tavola:{q<shard>}:probe". Group: "workers".
  *
  * A queue belongs to one thread. Every call has a time limit (about a second) and returns
  * STATUS_UNAVAILABLE when Redis cannot be reached; the next call tries to connect again (with a pause
@@ -21,11 +21,12 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "domain/intent.h"
+#include "queue/redis_url.h"
 
 struct queue;
 
 struct queue_options {
-    const char *redis;     /* "redis://[user:password@]host:port[/db]" or "unix:/path" */
+    struct redis_access redis;
     const char *consumer;  /* this worker's name; NULL for publishers */
     int shards;            /* streams, 1..64; a bucket's shard is bucket % shards */
     int64_t most_messages; /* publishing stops while a stream is this long */
@@ -69,6 +70,7 @@ struct queue_state {
     int64_t pending; /* claimed, not acknowledged */
     bool has_epoch;  /* false: Redis was flushed or is new; republish everything, then queue_set_epoch */
 };
+/* Fails, as publishing would, where Redis answers but takes nothing: full, a replica, without its replicas. */
 MUST_USE enum status queue_inspect(struct queue *queue, struct queue_state *out, struct error *err);
 MUST_USE enum status queue_set_epoch(struct queue *queue, struct error *err);
 

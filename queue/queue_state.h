@@ -14,7 +14,8 @@ extern const struct str queue_group; /* the consumer group's name */
 struct shard {
     struct str stream;
     struct str epoch;
-    char cursor[40]; /* where the next reclaim goes on */
+    struct str probe; /* written to learn whether Redis takes anything */
+    char cursor[40];  /* where the next reclaim goes on */
 };
 
 struct queue {

@@ -1,237 +1,196 @@
 /*
- * redis.c - hiredis' synchronous interface with time limits. Scripts are loaded when a connection is made;
- * one that the server has forgotten since (SCRIPT FLUSH) is sent as text.
+ * redis.c - a link that is opened when it is needed, to where the address says or Sentinels say. Scripts are
+ * loaded when a connection is made; one that the server has forgotten since (SCRIPT FLUSH) is sent as text.
  */
 #include "queue/redis.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/time.h>
 
 #include "base/clock.h"
-#include "queue/redis_url.h"
+#include "domain/reason.h"
+#include "queue/redis_link.h"
+#include "queue/redis_sentinel.h"
+#include "queue/redis_tls.h"
 
 enum {
     TIME_LIMIT_MS = 1000,
-    PAUSE_US = 500 * 1000, /* between attempts to connect */
+    CHECK_LIMIT_MS = 200,
+    LEAST_PAUSE_US = 500 * 1000, /* between attempts to connect */
+    PAUSE_FACTOR = 4,            /* and so many times what the last one took: others wait meanwhile */
     SHA_BYTES = 41,
     MOST_SCRIPTS = 16,
-    FIRST_WORDS = 8,
 };
+
+static const int64_t check_every_us = 10 * 1000 * 1000;
 
 struct redis {
     struct arena arena; /* holds the address */
+    struct redis_access access;
     struct redis_url url;
     const struct embedded *const *scripts;
     char shas[MOST_SCRIPTS][SHA_BYTES];
-    redisContext *connection; /* NULL: not connected */
-    int64_t timeout_ms;       /* as set on the connection */
+    struct redis_link *link;    /* NULL: not connected */
+    struct redis_master master; /* of the link, where Sentinels named it */
+    size_t next_sentinel;
+    int64_t next_check_us; /* whether the master is still the master */
     int64_t next_attempt_us;
     struct error last_failure; /* why there is no connection */
 };
 
-/* ---- batches ---- */
-
-void redis_batch_init(struct redis_batch *batch, struct arena *arena, size_t room)
+static int64_t deadline_in(int64_t ms)
 {
-    *batch = (struct redis_batch){
-        .arena = arena,
-        .commands = ARENA_ARRAY(arena, struct redis_command, room),
-        .replies = ARENA_ARRAY(arena, redisReply *, room),
-        .room = room,
-    };
-}
-
-static void drop_replies(struct redis_batch *batch)
-{
-    for (size_t i = 0; i < batch->count; i++) {
-        if (batch->replies[i])
-            freeReplyObject(batch->replies[i]);
-        batch->replies[i] = NULL;
-    }
-}
-
-void redis_batch_cleanup(struct redis_batch *batch)
-{
-    drop_replies(batch);
-    batch->count = 0;
-}
-
-void redis_word(struct redis_command *command, struct str word)
-{
-    if (command->count == command->room) {
-        size_t room = command->room ? command->room * 2 : FIRST_WORDS;
-        const char **words = ARENA_ARRAY(command->arena, const char *, room);
-        size_t *lens = ARENA_ARRAY(command->arena, size_t, room);
-
-        if (command->count > 0) {
-            memcpy(words, command->words, command->count * sizeof(*words));
-            memcpy(lens, command->lens, command->count * sizeof(*lens));
-        }
-        command->words = words;
-        command->lens = lens;
-        command->room = room;
-    }
-    command->words[command->count] = word.len > 0 ? word.data : "";
-    command->lens[command->count] = word.len;
-    command->count++;
-}
-
-void redis_word_int(struct redis_command *command, int64_t number)
-{
-    redis_word(command, arena_format(command->arena, "%lld", (long long)number));
-}
-
-struct redis_command *redis_command(struct redis_batch *batch, const char *name)
-{
-    struct redis_command *command;
-
-    assert(batch->count < batch->room && "a batch takes no more commands than announced");
-    command = &batch->commands[batch->count++];
-    command->arena = batch->arena;
-    redis_word(command, str_of(name));
-    return command;
-}
-
-struct redis_command *redis_script(struct redis_batch *batch, const struct embedded *script, struct str key)
-{
-    struct redis_command *command = redis_command(batch, "EVALSHA");
-
-    command->script = script;
-    redis_word(command, STR_EMPTY); /* the digest, known when connected */
-    redis_word(command, STR_LITERAL("1"));
-    redis_word(command, key);
-    return command;
+    return clock_monotonic_us() + ms * 1000;
 }
 
 /* ---- the connection ---- */
 
-static enum status lose_connection(struct redis *redis, const char *what, struct error *err)
+static void disconnect(struct redis *redis)
 {
-    const redisContext *connection = redis->connection;
-    enum status status;
-
-    if (connection && connection->err == REDIS_ERR_IO && (errno == EAGAIN || errno == EWOULDBLOCK))
-        status = error_set(err, STATUS_UNAVAILABLE, "Redis: %s: no answer within the time limit", what);
-    else
-        status = error_set(err, STATUS_UNAVAILABLE, "Redis: %s: %s", what,
-            connection ? connection->errstr : "no memory for a connection");
-    redisFree(redis->connection);
-    redis->connection = NULL;
-    return status;
+    redis_link_close(redis->link);
+    redis->link = NULL;
 }
 
-static enum status set_timeout(struct redis *redis, int64_t timeout_ms, struct error *err)
+/* [role, ...]. What Sentinels name may have been the master, or be about to become it. */
+static enum status check_role(const redisReply *reply, struct error *err)
 {
-    struct timeval limit = { .tv_sec = (time_t)(timeout_ms / 1000),
-        .tv_usec = (suseconds_t)(timeout_ms % 1000 * 1000) };
+    struct str role;
 
-    if (redis->timeout_ms == timeout_ms)
+    TRY(redis_reply_status(reply, err));
+    if (redis_reply_array(reply, 1) && redis_reply_str(reply->element[0], &role) &&
+        str_equal(role, STR_LITERAL("master")))
         return STATUS_OK;
-    if (redisSetTimeout(redis->connection, limit) != REDIS_OK)
-        return lose_connection(redis, "set a time limit", err);
-    redis->timeout_ms = timeout_ms;
-    return STATUS_OK;
+    return error_set(err, STATUS_UNAVAILABLE, "Redis: what the Sentinels call the master is none");
 }
 
-/* Send and receive on the connection that is there. */
-static enum status exchange(struct redis *redis, struct redis_batch *batch, struct error *err)
+/* Returns which of the commands is ROLE; the scripts come behind it. */
+static size_t write_greeting(const struct redis *redis, struct redis_batch *batch)
 {
-    for (size_t i = 0; i < batch->count; i++) {
-        struct redis_command *command = &batch->commands[i];
+    size_t role;
 
-        if (redisAppendCommandArgv(redis->connection, (int)command->count, command->words, command->lens) !=
-            REDIS_OK)
-            return lose_connection(redis, "send", err);
-    }
-    for (size_t i = 0; i < batch->count; i++) {
-        void *reply = NULL;
-
-        if (redisGetReply(redis->connection, &reply) != REDIS_OK || !reply) {
-            drop_replies(batch);
-            return lose_connection(redis, "receive", err);
-        }
-        batch->replies[i] = reply;
-    }
-    return STATUS_OK;
-}
-
-/* Log in, choose the database, load the scripts: one pipeline. */
-static enum status greet(struct redis *redis, struct error *err)
-{
-    struct arena arena __attribute__((cleanup(arena_cleanup)));
-    REDIS_BATCH batch;
-    struct redis_command *command;
-    size_t first_script;
-    struct str sha;
-
-    arena_init(&arena);
-    redis_batch_init(&batch, &arena, MOST_SCRIPTS + 2);
     if (redis->url.password) {
-        command = redis_command(&batch, "AUTH");
+        struct redis_command *command = redis_command(batch, "AUTH");
+
         if (redis->url.user)
             redis_word(command, str_of(redis->url.user));
         redis_word(command, str_of(redis->url.password));
     }
     if (redis->url.database > 0)
-        redis_word_int(redis_command(&batch, "SELECT"), redis->url.database);
-    first_script = batch.count;
+        redis_word_int(redis_command(batch, "SELECT"), redis->url.database);
+    role = batch->count;
+    redis_command(batch, "ROLE");
     for (size_t i = 0; redis->scripts[i]; i++) {
-        command = redis_command(&batch, "SCRIPT");
+        struct redis_command *command = redis_command(batch, "SCRIPT");
+
         redis_word(command, STR_LITERAL("LOAD"));
         redis_word(command, str_of(redis->scripts[i]->text));
     }
+    return role;
+}
 
-    TRY(exchange(redis, &batch, err));
-    for (size_t i = 0; i < batch.count; i++) {
+/* Log in, choose the database, see whom we have, load the scripts: one pipeline. */
+static enum status greet(struct redis *redis, int64_t deadline_us, struct error *err)
+{
+    struct arena arena __attribute__((cleanup(arena_cleanup)));
+    REDIS_BATCH batch;
+    struct str sha;
+    size_t role;
+
+    arena_init(&arena);
+    redis_batch_init(&batch, &arena, MOST_SCRIPTS + 3);
+    role = write_greeting(redis, &batch);
+    TRY(redis_link_exchange(redis->link, &batch, 0, batch.count, deadline_us, err));
+    for (size_t i = 0; i < role; i++)
         TRY(redis_reply_status(batch.replies[i], err));
-        if (i >= first_script && redis_reply_str(batch.replies[i], &sha) && sha.len < SHA_BYTES)
-            memcpy(redis->shas[i - first_script], sha.data, sha.len);
+    if (redis->url.master)
+        TRY(check_role(batch.replies[role], err));
+    for (size_t i = role + 1; i < batch.count; i++) {
+        TRY(redis_reply_status(batch.replies[i], err));
+        if (redis_reply_str(batch.replies[i], &sha) && sha.len < SHA_BYTES)
+            memcpy(redis->shas[i - role - 1], sha.data, sha.len);
     }
     return STATUS_OK;
 }
 
-static enum status connect_now(struct redis *redis, struct error *err)
+static enum status connect_now(struct redis *redis, int64_t deadline_us, struct error *err)
 {
-    const struct timeval limit = { .tv_sec = TIME_LIMIT_MS / 1000 };
+    struct redis_address address = { .path = redis->url.path,
+        .host = redis->url.places[0].host,
+        .port = redis->url.places[0].port,
+        .tls = redis->url.tls ? &redis->access : NULL };
     enum status status;
 
-    redis->connection = redis->url.path ? redisConnectUnixWithTimeout(redis->url.path, limit)
-                                        : redisConnectWithTimeout(redis->url.host, redis->url.port, limit);
-    redis->timeout_ms = -1;
-    if (!redis->connection || redis->connection->err)
-        return lose_connection(redis, "connect", err);
-    TRY(set_timeout(redis, TIME_LIMIT_MS, err));
-    status = greet(redis, err);
-    if (status != STATUS_OK && redis->connection) {
-        redisFree(redis->connection);
-        redis->connection = NULL;
+    if (redis->url.master) {
+        TRY(redis_sentinel_ask(
+            &redis->url, &redis->access, &redis->next_sentinel, deadline_us, &redis->master, err));
+        address.host = redis->master.host;
+        address.port = redis->master.port;
+        redis->next_check_us = clock_monotonic_us() + check_every_us;
     }
+    TRY(redis_link_open(&address, deadline_us, &redis->link, err));
+    status = greet(redis, deadline_us, err);
+    if (status != STATUS_OK)
+        disconnect(redis);
     return status;
+}
+
+/* No new attempt for a while; `began_us`: of the one that failed. */
+static void note_failure(struct redis *redis, int64_t began_us, const struct error *why)
+{
+    int64_t now_us = clock_monotonic_us(), pause_us = (now_us - began_us) * PAUSE_FACTOR;
+
+    redis->next_attempt_us = now_us + (pause_us > LEAST_PAUSE_US ? pause_us : LEAST_PAUSE_US);
+    redis->last_failure = *why;
+    redis->next_sentinel++; /* the one that sent us there may be behind */
+}
+
+/*
+ * A master that was replaced while nobody could reach it does not know, and goes on serving whoever is on its
+ * side of the network.
+ */
+static void check_master(struct redis *redis)
+{
+    struct redis_master master;
+
+    if (!redis->link || !redis->url.master || clock_monotonic_us() < redis->next_check_us)
+        return;
+    redis->next_check_us = clock_monotonic_us() + check_every_us;
+    if (redis_sentinel_ask(&redis->url, &redis->access, &redis->next_sentinel, deadline_in(CHECK_LIMIT_MS),
+            &master, NULL) != STATUS_OK)
+        return;
+    if (master.port != redis->master.port || strcmp(master.host, redis->master.host) != 0)
+        disconnect(redis);
 }
 
 static enum status ensure_connection(struct redis *redis, struct error *err)
 {
-    enum status status;
+    int64_t began_us = clock_monotonic_us();
     struct error failure = { 0 };
 
-    if (redis->connection)
+    check_master(redis);
+    if (redis->link)
         return STATUS_OK;
-    if (clock_monotonic_us() < redis->next_attempt_us)
+    if (began_us < redis->next_attempt_us)
         return error_set(err, STATUS_UNAVAILABLE, "%s", redis->last_failure.message);
-    status = connect_now(redis, &failure);
-    if (status == STATUS_OK)
+    if (connect_now(redis, deadline_in(TIME_LIMIT_MS), &failure) == STATUS_OK)
         return STATUS_OK;
-
-    redis->next_attempt_us = clock_monotonic_us() + PAUSE_US;
-    redis->last_failure = failure;
+    note_failure(redis, began_us, &failure);
     return error_set(err, STATUS_UNAVAILABLE, "%s", failure.message);
 }
 
-enum status redis_open(
-    const char *url, const struct embedded *const *scripts, struct redis **out, struct error *err)
+static enum status check_access(
+    const struct redis_access *access, const struct redis_url *url, struct error *err)
+{
+    if (url->tls)
+        return redis_tls_check(access, err);
+    if (!access->ca && !access->certificate && !access->key)
+        return STATUS_OK;
+    return error_reason(err, REASON_INVALID_INPUT,
+        "certificates for Redis are set, but its address is not one with TLS (rediss:// or sentinels://)");
+}
+
+enum status redis_open(const struct redis_access *access, const struct embedded *const *scripts,
+    struct redis **out, struct error *err)
 {
     struct redis *redis = xcalloc(1, sizeof(*redis));
     enum status status;
@@ -241,8 +200,11 @@ enum status redis_open(
         count++;
     assert(count <= MOST_SCRIPTS && "there is room for every script's digest");
     redis->scripts = scripts;
+    redis->access = *access;
     arena_init(&redis->arena);
-    status = redis_url_parse(url, &redis->arena, &redis->url, err);
+    status = redis_url_parse(access->url, &redis->arena, &redis->url, err);
+    if (status == STATUS_OK)
+        status = check_access(access, &redis->url, err);
     if (status != STATUS_OK) {
         redis_close(redis);
         return status;
@@ -255,7 +217,7 @@ void redis_close(struct redis *redis)
 {
     if (!redis)
         return;
-    redisFree(redis->connection);
+    disconnect(redis);
     arena_cleanup(&redis->arena);
     free(redis);
 }
@@ -272,108 +234,71 @@ static const char *script_sha(const struct redis *redis, const struct embedded *
     return "";
 }
 
-/* Whether a reply is the error whose first word this is. */
-bool redis_reply_is_error(const redisReply *reply, const char *code)
+static void set_word(struct redis_command *command, size_t at, const char *word)
 {
-    struct str text = str_of_bytes(reply->str, reply->len);
-    size_t len = strlen(code);
-
-    return reply->type == REDIS_REPLY_ERROR && str_starts_with(text, str_of(code)) &&
-           (text.len == len || text.data[len] == ' ');
+    command->words[at] = word;
+    command->lens[at] = strlen(word);
 }
 
 /* Calls of scripts that the server does not know are sent once more, with their text. */
-static enum status run_forgotten_scripts(struct redis *redis, struct redis_batch *batch, struct error *err)
+static enum status run_forgotten_scripts(
+    struct redis *redis, struct redis_batch *batch, int64_t deadline_us, struct error *err)
 {
     for (size_t i = 0; i < batch->count; i++) {
         struct redis_command *command = &batch->commands[i];
-        void *reply = NULL;
 
         if (!command->script || !redis_reply_is_error(batch->replies[i], "NOSCRIPT"))
             continue;
-        command->words[0] = "EVAL";
-        command->lens[0] = 4;
-        command->words[1] = command->script->text;
-        command->lens[1] = strlen(command->script->text);
-        if (redisAppendCommandArgv(redis->connection, (int)command->count, command->words, command->lens) !=
-                REDIS_OK ||
-            redisGetReply(redis->connection, &reply) != REDIS_OK || !reply) {
-            drop_replies(batch);
-            return lose_connection(redis, "run a script", err);
-        }
-        freeReplyObject(batch->replies[i]);
-        batch->replies[i] = reply;
+        set_word(command, 0, "EVAL");
+        set_word(command, 1, command->script->text);
+        TRY(redis_link_exchange(redis->link, batch, i, 1, deadline_us, err));
     }
     return STATUS_OK;
 }
 
-enum status redis_run(struct redis *redis, struct redis_batch *batch, int64_t wait_ms, struct error *err)
+static enum status run_connected(
+    struct redis *redis, struct redis_batch *batch, int64_t wait_ms, struct error *err)
 {
-    if (batch->count == 0)
-        return STATUS_OK;
-    TRY(ensure_connection(redis, err));
-    TRY(set_timeout(redis, TIME_LIMIT_MS + wait_ms, err));
+    int64_t deadline_us = deadline_in(TIME_LIMIT_MS + wait_ms);
+
     for (size_t i = 0; i < batch->count; i++) {
         struct redis_command *command = &batch->commands[i];
 
-        if (!command->script)
+        if (command->script)
+            set_word(command, 1, script_sha(redis, command->script));
+    }
+    TRY(redis_link_exchange(redis->link, batch, 0, batch->count, deadline_us, err));
+    return run_forgotten_scripts(redis, batch, deadline_us, err);
+}
+
+/*
+ * A Redis that cannot serve us now - a replica, a master that has lost its replicas, one that loads its data -
+ * may not be the one to talk to any more: look for it anew, but not at once.
+ */
+static void leave_if_useless(struct redis *redis, const struct redis_batch *batch)
+{
+    struct error why = { 0 };
+
+    for (size_t i = 0; i < batch->count; i++) {
+        if (redis_reply_status(batch->replies[i], &why) != STATUS_UNAVAILABLE)
             continue;
-        command->words[1] = script_sha(redis, command->script);
-        command->lens[1] = strlen(command->words[1]);
+        disconnect(redis);
+        note_failure(redis, clock_monotonic_us(), &why);
+        return;
     }
-    TRY(exchange(redis, batch, err));
-    return run_forgotten_scripts(redis, batch, err);
 }
 
-/* ---- replies ---- */
-
-static const struct error_row {
-    const char *code;
+enum status redis_run(struct redis *redis, struct redis_batch *batch, int64_t wait_ms, struct error *err)
+{
     enum status status;
-} error_rows[] = {
-    { "OOM", STATUS_LIMIT },
-    { "NOGROUP", STATUS_PRECONDITION },
-    { "UNBLOCKED", STATUS_PRECONDITION }, /* the stream was deleted while we waited for it */
-    { "LOADING", STATUS_UNAVAILABLE },
-    { "READONLY", STATUS_UNAVAILABLE },
-    { "NOREPLICAS", STATUS_UNAVAILABLE },
-    { "MASTERDOWN", STATUS_UNAVAILABLE },
-    { "CLUSTERDOWN", STATUS_UNAVAILABLE },
-    { "TRYAGAIN", STATUS_UNAVAILABLE },
-    { "MISCONF", STATUS_UNAVAILABLE }, /* its disk is full or broken */
-    { "BUSY", STATUS_UNAVAILABLE },
-    { "NOAUTH", STATUS_UNAVAILABLE },
-    { "WRONGPASS", STATUS_UNAVAILABLE },
-};
 
-enum status redis_reply_status(const redisReply *reply, struct error *err)
-{
-    if (reply->type != REDIS_REPLY_ERROR)
+    if (batch->count == 0)
         return STATUS_OK;
-    for (size_t i = 0; i < ARRAY_LEN(error_rows); i++) {
-        if (redis_reply_is_error(reply, error_rows[i].code))
-            return error_set(err, error_rows[i].status, "Redis: %.*s", (int)reply->len, reply->str);
-    }
-    return error_set(err, STATUS_INTERNAL, "Redis: %.*s", (int)reply->len, reply->str);
-}
-
-bool redis_reply_int(const redisReply *reply, int64_t *out)
-{
-    if (reply->type != REDIS_REPLY_INTEGER)
-        return false;
-    *out = reply->integer;
-    return true;
-}
-
-bool redis_reply_str(const redisReply *reply, struct str *out)
-{
-    if (reply->type != REDIS_REPLY_STRING && reply->type != REDIS_REPLY_STATUS)
-        return false;
-    *out = str_of_bytes(reply->str, reply->len);
-    return true;
-}
-
-bool redis_reply_array(const redisReply *reply, size_t least)
-{
-    return reply->type == REDIS_REPLY_ARRAY && reply->elements >= least;
+    TRY(ensure_connection(redis, err));
+    status = run_connected(redis, batch, wait_ms, err);
+    if (status == STATUS_OK)
+        leave_if_useless(redis, batch);
+    else
+        disconnect(redis);
+    return status;
 }

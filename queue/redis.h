@@ -2,7 +2,11 @@
  * redis.h - one connection to Redis, made when it is needed and again when it broke, and batches of
  * commands sent as one pipeline.
  *
- * A redis belongs to one thread. hiredis writes to its socket plainly, so programs ignore SIGPIPE.
+ * Where Sentinels say who the master is, they are asked before every connection and, while one lasts, every ten
+ * seconds. A Redis that answers as a replica, or without its replicas, is left: the next connection may find
+ * another one.
+ *
+ * A redis belongs to one thread. TLS writes to its socket plainly, so programs ignore SIGPIPE.
  */
 #ifndef QUEUE_REDIS_H
 #define QUEUE_REDIS_H
@@ -15,16 +19,17 @@
 #include "base/embedded.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "queue/redis_url.h"
 
 struct redis;
 
 /*
- * Read the address; nothing is connected yet. scripts: the Lua scripts that batches may name, NULL at the
- * end; they outlive the connection.
- * STATUS_INVALID  see redis_url.h
+ * Read the address and the certificates; nothing is connected yet. scripts: the Lua scripts that batches may
+ * name, NULL at the end. Both outlive the connection.
+ * STATUS_INVALID  see redis_url.h and redis_tls.h; certificates are set, but the address is one without TLS
  */
-MUST_USE enum status redis_open(
-    const char *url, const struct embedded *const *scripts, struct redis **out, struct error *err);
+MUST_USE enum status redis_open(const struct redis_access *access, const struct embedded *const *scripts,
+    struct redis **out, struct error *err);
 void redis_close(struct redis *redis);
 
 /* One command: its words are borrowed until the batch has run. */
@@ -49,6 +54,7 @@ struct redis_batch {
 /* The arena must outlive the batch; room is the most commands it takes (asserted). */
 void redis_batch_init(struct redis_batch *batch, struct arena *arena, size_t room);
 void redis_batch_cleanup(struct redis_batch *batch); /* releases the replies */
+void redis_batch_drop_replies(struct redis_batch *batch);
 #define REDIS_BATCH __attribute__((cleanup(redis_batch_cleanup))) struct redis_batch
 
 /* Begin a command, or the call of a script with its keys counted; words follow with redis_word. */
@@ -64,7 +70,7 @@ void redis_word_int(struct redis_command *command, int64_t number);
  * STATUS_OK           every command has its reply
  * STATUS_UNAVAILABLE  no connection, or it broke, or time is up: no command has a reply, any may have run.
  *                     The connection is closed; the next call makes a new one, but after a failed attempt
- *                     not before a pause is over.
+ *                     not before a pause is over, four times as long as the attempt took
  */
 MUST_USE enum status redis_run(
     struct redis *redis, struct redis_batch *batch, int64_t wait_ms, struct error *err);

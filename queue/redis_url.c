@@ -4,16 +4,24 @@
 #include "queue/redis_url.h"
 
 #include <limits.h>
-#include <stdbool.h>
+#include <string.h>
 
 #include "base/str.h"
 #include "domain/reason.h"
 
-static const char expected[] = "expected redis://[user:password@]host:port[/db] or unix:/path";
+static const struct scheme {
+    const char *prefix;
+    bool tls, sentinels;
+} schemes[] = {
+    { "redis://", false, false },
+    { "rediss://", true, false },
+    { "sentinel://", false, true },
+    { "sentinels://", true, true },
+};
 
 static enum status refuse(struct error *err, const char *what)
 {
-    return error_reason(err, REASON_INVALID_INPUT, "Redis address: %s; %s", what, expected);
+    return error_reason(err, REASON_INVALID_INPUT, "Redis address: %s; expected %s", what, REDIS_URL_ALLOWED);
 }
 
 /* Cut text at the last or first mark; false: there is none, nothing changes. */
@@ -96,23 +104,65 @@ static enum status parse_login(
     return STATUS_OK;
 }
 
-static enum status parse_host(struct str text, struct arena *arena, struct redis_url *url, struct error *err)
+static enum status parse_place(
+    struct str text, struct arena *arena, struct redis_place *place, struct error *err)
 {
     struct str host, port;
 
     if (!cut(text, ':', true, &host, &port) || host.len == 0)
         return refuse(err, "host or port is missing");
-    if (!number(port, 65535, &url->port) || url->port == 0)
+    if (!number(port, 65535, &place->port) || place->port == 0)
         return refuse(err, "the port is not a number from 1 to 65535");
     if (host.data[0] == '[' && host.data[host.len - 1] == ']')
         host = str_of_bytes(host.data + 1, host.len - 2);
-    url->host = arena_copy(arena, host).data;
+    else if (memchr(host.data, ':', host.len))
+        return refuse(err, "an address of IPv6 without square brackets, or more than one host");
+    place->host = arena_copy(arena, host).data;
     return STATUS_OK;
+}
+
+static enum status parse_sentinels(
+    struct str text, struct arena *arena, struct redis_url *url, struct error *err)
+{
+    struct str place, rest = text;
+
+    while (cut(rest, ',', false, &place, &rest)) {
+        if (url->place_count == REDIS_MOST_PLACES - 1)
+            return refuse(err, "more than 16 Sentinels");
+        TRY(parse_place(place, arena, &url->places[url->place_count++], err));
+    }
+    return parse_place(rest, arena, &url->places[url->place_count++], err);
+}
+
+static enum status parse_remote(struct str text, const struct scheme *scheme, struct arena *arena,
+    struct redis_url *url, struct error *err)
+{
+    struct str rest = text, before, database = STR_EMPTY, master;
+
+    url->tls = scheme->tls;
+    if (cut(rest, '@', true, &before, &rest))
+        TRY(parse_login(before, arena, url, err));
+    text = rest;
+    (void)cut(text, '/', false, &rest, &database);
+    if (scheme->sentinels) {
+        master = database;
+        database = STR_EMPTY;
+        (void)cut(master, '/', false, &master, &database);
+        if (master.len == 0)
+            return refuse(err, "the master's name is missing");
+        url->master = arena_copy(arena, master).data;
+    }
+    if (database.len > 0 && !number(database, INT_MAX, &url->database))
+        return refuse(err, "the database is not a number");
+    if (scheme->sentinels)
+        return parse_sentinels(rest, arena, url, err);
+    url->place_count = 1;
+    return parse_place(rest, arena, &url->places[0], err);
 }
 
 enum status redis_url_parse(const char *text, struct arena *arena, struct redis_url *out, struct error *err)
 {
-    struct str rest = str_of(text), login, place, database;
+    const struct str rest = str_of(text);
     struct redis_url url = { 0 };
 
     if (str_starts_with(rest, STR_LITERAL("unix:/"))) {
@@ -120,20 +170,21 @@ enum status redis_url_parse(const char *text, struct arena *arena, struct redis_
         *out = url;
         return STATUS_OK;
     }
-    if (!str_starts_with(rest, STR_LITERAL("redis://")))
-        return refuse(err, "an unknown scheme");
-    rest = str_from(rest, sizeof("redis://") - 1);
+    for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
+        if (!str_starts_with(rest, str_of(schemes[i].prefix)))
+            continue;
+        TRY(parse_remote(str_from(rest, strlen(schemes[i].prefix)), &schemes[i], arena, &url, err));
+        *out = url;
+        return STATUS_OK;
+    }
+    return refuse(err, "an unknown scheme");
+}
 
-    if (cut(rest, '@', true, &login, &place)) {
-        TRY(parse_login(login, arena, &url, err));
-        rest = place;
-    }
-    if (cut(rest, '/', false, &place, &database)) {
-        if (database.len > 0 && !number(database, INT_MAX, &url.database))
-            return refuse(err, "the database is not a number");
-        rest = place;
-    }
-    TRY(parse_host(rest, arena, &url, err));
-    *out = url;
-    return STATUS_OK;
+bool redis_url_is_valid(const char *text)
+{
+    struct arena arena __attribute__((cleanup(arena_cleanup)));
+    struct redis_url url;
+
+    arena_init(&arena);
+    return redis_url_parse(text, &arena, &url, NULL) == STATUS_OK;
 }

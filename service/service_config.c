@@ -76,9 +76,36 @@ static const struct config_setting settings[] = { {
     {
         .name = "TAVOLA_REDIS",
         .type = CONFIG_SECRET,
-        .offset = offsetof(struct service_config, redis),
+        .offset = offsetof(struct service_config, redis.url),
         .required = true,
-        .help = "the queue: redis://[user:password@]host:port[/db] or unix:/path",
+        .accepts = redis_url_is_valid,
+        .allowed = REDIS_URL_ALLOWED,
+        .help = "address of the queue's Redis or its Sentinels; nothing is lost while it is down",
+    },
+    {
+        .name = "TAVOLA_REDIS_CA",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct service_config, redis.ca),
+        .help = "with rediss:// or sentinels://: the authorities of Redis' certificates (PEM); when not set "
+                "those of the system",
+    },
+    {
+        .name = "TAVOLA_REDIS_CERT",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct service_config, redis.certificate),
+        .help = "our certificate for a Redis that wants one (PEM)",
+    },
+    {
+        .name = "TAVOLA_REDIS_KEY",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct service_config, redis.key),
+        .help = "the key of TAVOLA_REDIS_CERT (PEM)",
+    },
+    {
+        .name = "TAVOLA_SENTINEL_PASSWORD",
+        .type = CONFIG_SECRET,
+        .offset = offsetof(struct service_config, redis.sentinel_password),
+        .help = "of the Sentinels, where they want one; Redis' own stands in TAVOLA_REDIS",
     },
     {
         .name = "TAVOLA_QUEUE_SHARDS",

@@ -9,6 +9,7 @@
 
 #include "base/config.h"
 #include "base/failpoint.h"
+#include "queue/redis_url.h"
 
 /* As in the table of settings. */
 enum authentication { AUTHENTICATION_REQUIRED, AUTHENTICATION_NONE };
@@ -22,7 +23,7 @@ struct service_config {
     const char *tls_client_ca; /* NULL: callers need no certificate */
     int authentication;        /* enum authentication */
     const char *postgres;
-    const char *redis;
+    struct redis_access redis;
     int64_t queue_shards;
     int64_t rpc_threads;
     int64_t read_threads;

@@ -5,23 +5,9 @@
 
 #include <stddef.h>
 
-#include "queue/redis_url.h"
-
 #define FIELD(name) offsetof(struct worker_config, name)
 
 static const char *const log_levels[] = { "debug", "info", "warn", "error", NULL };
-
-static bool is_redis_url(const char *value)
-{
-    struct arena arena;
-    struct redis_url url;
-    bool valid;
-
-    arena_init(&arena);
-    valid = redis_url_parse(value, &arena, &url, NULL) == STATUS_OK;
-    arena_cleanup(&arena);
-    return valid;
-}
 
 static const struct config_setting settings[] = { { .name = "TAVOLA_POSTGRES",
                                                       .type = CONFIG_SECRET,
@@ -30,11 +16,28 @@ static const struct config_setting settings[] = { { .name = "TAVOLA_POSTGRES",
                                                       .help = "libpq connection string of the database" },
     { .name = "TAVOLA_REDIS",
         .type = CONFIG_SECRET,
-        .offset = FIELD(redis),
+        .offset = FIELD(redis.url),
         .required = true,
-        .accepts = is_redis_url,
-        .allowed = "redis://[user:password@]host:port[/db] or unix:/path",
-        .help = "address of Redis; while it is down workers poll the database" },
+        .accepts = redis_url_is_valid,
+        .allowed = REDIS_URL_ALLOWED,
+        .help = "address of Redis or its Sentinels; while it is down workers poll the database" },
+    { .name = "TAVOLA_REDIS_CA",
+        .type = CONFIG_STRING,
+        .offset = FIELD(redis.ca),
+        .help = "with rediss:// or sentinels://: the authorities of Redis' certificates (PEM); when not set "
+                "those of the system" },
+    { .name = "TAVOLA_REDIS_CERT",
+        .type = CONFIG_STRING,
+        .offset = FIELD(redis.certificate),
+        .help = "our certificate for a Redis that wants one (PEM)" },
+    { .name = "TAVOLA_REDIS_KEY",
+        .type = CONFIG_STRING,
+        .offset = FIELD(redis.key),
+        .help = "the key of TAVOLA_REDIS_CERT (PEM)" },
+    { .name = "TAVOLA_SENTINEL_PASSWORD",
+        .type = CONFIG_SECRET,
+        .offset = FIELD(redis.sentinel_password),
+        .help = "of the Sentinels, where they want one; Redis' own stands in TAVOLA_REDIS" },
     { .name = "TAVOLA_QUEUE_SHARDS",
         .type = CONFIG_INT,
         .offset = FIELD(queue_shards),

@@ -8,10 +8,11 @@
 
 #include "base/config.h"
 #include "base/failpoint.h"
+#include "queue/redis_url.h"
 
 struct worker_config {
     const char *postgres;
-    const char *redis;
+    struct redis_access redis;
     const char *name;
     const char *metrics_listen; /* NULL: none */
     int64_t queue_shards;

@@ -149,7 +149,7 @@ static enum status publish_lanes(struct relay *relay, struct feeding *feeding, s
  * epoch Redis has forgotten everything: whatever is open is published, however young, and from the start.
  * The epoch is set afterwards, so that a relay that dies in between leaves the duty to the next.
  *
- * A Redis that answers but takes nothing (full) would look idle as soon as the pollers have caught up: it
+ * A Redis that is full has room again as soon as the pollers have settled a few messages, and not for long: it
  * is left alone for a while.
  */
 static enum status feed_queue(struct relay *relay, bool *more, struct error *err)
@@ -157,11 +157,15 @@ static enum status feed_queue(struct relay *relay, bool *more, struct error *err
     struct worker_ctx *ctx = relay->ctx;
     struct queue_state state;
     struct feeding feeding = { .wanted = relay->open_intents > 0, .min_age_ms = MISSED_AFTER_MS };
+    enum status status;
 
     if (ctx->now_us() < relay->refused_until_us)
         return STATUS_OK;
-    if (queue_inspect(ctx->queue, &state, &feeding.why) != STATUS_OK) {
+    status = queue_inspect(ctx->queue, &state, &feeding.why);
+    if (status != STATUS_OK) {
         say_mode(relay, false, feeding.why.message);
+        if (status == STATUS_LIMIT)
+            relay->refused_until_us = ctx->now_us() + REFUSED_PAUSE_MS * 1000;
         return STATUS_OK;
     }
     if (!state.has_epoch) {

@@ -70,6 +70,13 @@ expect everything 'name: proxy$' 1
 expect everything 'targetPort: 8443' 1
 expect everything 'name: TAVOLA_LOG_LEVEL$' 1
 
+render redis_tls --set redis.tlsSecret=certificates --set redis.clientCertificate=true \
+    --set redis.sentinelPasswordKey=sentinel
+expect plain 'volumes:|TAVOLA_REDIS_CA|TAVOLA_SENTINEL' 0
+expect redis_tls 'secretName: certificates$' 2
+expect redis_tls 'mountPath: /etc/tavola/redis$' 2
+expect redis_tls 'name: TAVOLA_(REDIS_(CA|CERT|KEY)|SENTINEL_PASSWORD)$' 8
+
 refuse --set worker.replicas=-1
 refuse --set server.port=70000
 refuse --set server.settings.threads=3
@@ -80,7 +87,7 @@ refuse --set postgres.password=secret
 # What stands in the manifests against what the programs know: an unknown setting would stop their start.
 for program in tavolad tavola-worker; do
     "$bin/$program" --print-settings >"$work/known"
-    sed -n "/command: \[$program\]/,/resources:/s/^ *- name: \(TAVOLA_[A-Z_]*\)\$/\1/p" "$work/plain" >"$work/set"
+    sed -n "/command: \[$program\]/,/resources:/s/^ *- name: \(TAVOLA_[A-Z_]*\)\$/\1/p" "$work/redis_tls" >"$work/set"
     [ -s "$work/set" ] || fail "the chart gives $program no settings"
     unknown=$(grep -vxFf "$work/known" "$work/set" || :)
     [ -z "$unknown" ] || fail "the chart gives $program what it does not know: $unknown"

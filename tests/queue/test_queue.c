@@ -19,7 +19,7 @@ static struct queue *other; /* consumer "two" */
 static struct queue *open_queue(const char *consumer, int shards, int64_t most)
 {
     struct queue_options options = {
-        .redis = server.url, .consumer = consumer, .shards = shards, .most_messages = most
+        .redis.url = server.url, .consumer = consumer, .shards = shards, .most_messages = most
     };
     struct queue *opened = NULL;
     struct error err = { 0 };
@@ -354,6 +354,7 @@ START_TEST(a_full_memory_limits_publishing_only)
     struct intent intent = an_intent(1, "r");
     struct error err = { 0 };
     struct queue_message *got;
+    struct queue_state state;
     size_t published = 9;
 
     publish_rows(1);
@@ -362,7 +363,9 @@ START_TEST(a_full_memory_limits_publishing_only)
 
     ck_assert_int_eq(queue_publish(queue, &intent, 1, &published, &err), STATUS_LIMIT);
     ck_assert_uint_eq(published, 0);
+    ck_assert_int_eq(queue_inspect(queue, &state, &err), STATUS_LIMIT);
     ck_assert_int_eq(queue_acknowledge(queue, got, 1, &err), STATUS_OK);
+    redis_server_command(&server, "CONFIG", "SET", "maxmemory", "0", NULL);
     check_state(0, 0);
 }
 END_TEST
@@ -370,10 +373,12 @@ END_TEST
 START_TEST(a_server_that_cannot_write_is_unavailable)
 {
     struct intent intent = an_intent(1, "r");
+    struct queue_state state;
     struct error err = { 0 };
     size_t published = 0;
 
     redis_server_command(&server, "CONFIG", "SET", "min-replicas-to-write", "1", NULL);
+    ck_assert_int_eq(queue_inspect(other, &state, &err), STATUS_UNAVAILABLE);
     ck_assert_int_eq(queue_publish(queue, &intent, 1, &published, &err), STATUS_UNAVAILABLE);
     ck_assert_ptr_nonnull(strstr(err.message, "NOREPLICAS"));
 }
@@ -501,7 +506,7 @@ END_TEST
 
 START_TEST(a_number_of_shards_out_of_range_is_refused)
 {
-    struct queue_options options = { .redis = "unix:/s", .shards = _i };
+    struct queue_options options = { .redis.url = "unix:/s", .shards = _i };
     struct queue *opened;
     struct error err = { 0 };
 

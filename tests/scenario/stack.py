@@ -192,12 +192,15 @@ class Stack:
 
     # Redis
 
-    def start_redis(self):
-        # redis-tools is enough: its program is the server too, when that is what it is called.
+    def redis_program(self):
+        """redis-tools is enough: its program is the server too, when that is what it is called."""
         program = os.path.join(self.folder, "redis-server")
         if not os.path.lexists(program):
             os.symlink("/usr/bin/redis-check-rdb", program)
-        argv = [program, "--port", "0", "--unixsocket", self.redis_socket]
+        return program
+
+    def start_redis(self):
+        argv = [self.redis_program(), "--port", "0", "--unixsocket", self.redis_socket]
         self.redis = self.start("redis", argv + ["--save", "", "--appendonly", "no", "--dir", self.folder])
         wait_for("Redis", self.redis_answers)
 

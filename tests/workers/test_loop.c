@@ -196,7 +196,7 @@ static int64_t test_now(void)
 static void open_client(void)
 {
     struct queue_options options = {
-        .redis = server.url, .consumer = "another", .shards = 2, .most_messages = 1000
+        .redis.url = server.url, .consumer = "another", .shards = 2, .most_messages = 1000
     };
 
     ck_assert_int_eq(queue_open(&options, &client, NULL), STATUS_OK);
@@ -208,7 +208,7 @@ static void given_a_worker(void)
 
     redis_server_start(&server);
     memset(&fake, 0, sizeof(fake));
-    config = (struct worker_config){ .redis = server.url,
+    config = (struct worker_config){ .redis.url = server.url,
         .name = "w",
         .queue_shards = 2,
         .threads = 1,

@@ -69,6 +69,41 @@ securityContext:
     secretKeyRef:
       name: {{ .Values.redis.existingSecret }}
       key: {{ .Values.redis.key }}
+{{- with .Values.redis.sentinelPasswordKey }}
+- name: TAVOLA_SENTINEL_PASSWORD
+  valueFrom:
+    secretKeyRef:
+      name: {{ $.Values.redis.existingSecret }}
+      key: {{ . }}
+{{- end }}
+{{- if .Values.redis.tlsSecret }}
+- name: TAVOLA_REDIS_CA
+  value: /etc/tavola/redis/ca.crt
+{{- if .Values.redis.clientCertificate }}
+- name: TAVOLA_REDIS_CERT
+  value: /etc/tavola/redis/tls.crt
+- name: TAVOLA_REDIS_KEY
+  value: /etc/tavola/redis/tls.key
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "tavola.redisMount" -}}
+{{- if .Values.redis.tlsSecret -}}
+volumeMounts:
+  - name: redis-tls
+    mountPath: /etc/tavola/redis
+    readOnly: true
+{{- end }}
+{{- end }}
+
+{{- define "tavola.redisVolume" -}}
+{{- if .Values.redis.tlsSecret -}}
+volumes:
+  - name: redis-tls
+    secret:
+      secretName: {{ .Values.redis.tlsSecret }}
+{{- end }}
 {{- end }}
 
 {{- define "tavola.annotations" -}}

@@ -1,0 +1,189 @@
+"""Redis over TLS, and Redis that fails over: what Sentinels name is found, and left when it is no longer the master."""
+
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import unittest
+
+import metrics
+from certificates import Authority
+from load import Load
+from redis_servers import Node, Sentinels
+from stack import Stack, run_program, wait_for
+
+
+class RedisCase(unittest.TestCase):
+    def setUp(self):
+        self.stack = Stack(redis=False)
+        self.addCleanup(self.stack.close)
+        self.worker_metrics = os.path.join(self.stack.folder, "mw")
+
+    def run(self, result=None):
+        before = len(result.failures) + len(result.errors)
+        out = super().run(result)
+        if len(result.failures) + len(result.errors) > before:
+            print(self.logs, file=sys.stderr)
+        return out
+
+    def tearDown(self):
+        self.logs = self.stack.logs()
+
+    def start(self, url, **settings):
+        settings = {"TAVOLA_REDIS": url, **settings}
+        self.stack.start_server(**settings)
+        self.stack.start_worker(TAVOLA_WORKER_METRICS_LISTEN="unix:" + self.worker_metrics, **settings)
+        wait_for("the worker's metrics", lambda: os.path.exists(self.worker_metrics))
+
+    def worker(self, name, **labels):
+        return metrics.read(self.worker_metrics).value(name, **labels)
+
+    def wait_for_streaming(self, want=1):
+        wait_for(f"streaming={want}", lambda: self.worker("tavola_worker_streaming") == want, 30)
+
+    def wait_for_messages(self):
+        """Something came through Redis from now on."""
+        before = self.worker("tavola_worker_taken_total", **{"from": "queue"})
+        wait_for("a message", lambda: self.worker("tavola_worker_taken_total", **{"from": "queue"}) > before, 30)
+
+
+class Tls(RedisCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="redis-tls-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.authority = Authority(cls.folder, "authority")
+        cls.stranger = Authority(cls.folder, "stranger")
+        cls.tls = {"authority": cls.authority.file, "pair": cls.authority.sign("redis")}
+        cls.certificate, cls.key = cls.authority.sign("client")
+        cls.ours = {"TAVOLA_REDIS_CERT": cls.certificate, "TAVOLA_REDIS_KEY": cls.key}
+
+    def test_messages_go_over_tls(self):
+        node = Node(self.stack, "redis-tls", "--requirepass", "secret", tls=self.tls)
+        self.start(f"rediss://:secret@localhost:{node.port}", TAVOLA_REDIS_CA=self.authority.file, **self.ours)
+        with Load(self.stack, writers=1) as load:
+            self.wait_for_streaming()
+            self.wait_for_messages()
+        load.check()
+
+    def why_polling(self, url, **settings):
+        log = os.path.join(self.stack.folder, "tavola-worker.log")
+        if os.path.exists(log):
+            os.unlink(log)
+        self.stack.start_worker(TAVOLA_REDIS=url, **settings)
+        wait_for("polling", lambda: "queue_mode=polling" in self.stack.worker.output())
+        self.stack.worker.stop()
+        return self.stack.worker.output().split("queue_mode=polling")[-1]
+
+    def test_who_cannot_be_trusted_gets_nothing(self):
+        node = Node(self.stack, "redis-tls", tls=self.tls)
+        url = f"rediss://localhost:{node.port}"
+        elsewhere = Authority(self.folder, "elsewhere")
+        other = {"authority": elsewhere.file, "pair": elsewhere.sign("other", "DNS:other.example")}
+        misnamed = Node(self.stack, "redis-misnamed", tls=other)
+        self.assertIn("self-signed certificate in certificate chain", self.why_polling(url, TAVOLA_REDIS_CA=self.stranger.file, **self.ours))
+        # Redis refuses after the handshake: whether its reason is read depends on who is faster.
+        self.assertRegex(self.why_polling(url, TAVOLA_REDIS_CA=self.authority.file), "certificate|closed the connection")
+        certificate, key = elsewhere.sign("client2")
+        why = self.why_polling(
+            f"rediss://localhost:{misnamed.port}",
+            TAVOLA_REDIS_CA=elsewhere.file,
+            TAVOLA_REDIS_CERT=certificate,
+            TAVOLA_REDIS_KEY=key,
+        )
+        self.assertIn("hostname mismatch", why)
+        self.assertRegex(self.why_polling(f"redis://localhost:{node.port}"), "closed|reset")
+
+    def test_settings_that_cannot_be_meant_are_refused(self):
+        good = {"TAVOLA_POSTGRES": "host=/x", "TAVOLA_LISTEN": "unix:/x", "TAVOLA_AUTHENTICATION": "none"}
+        cases = (
+            ({"TAVOLA_REDIS": "redis://localhost:1", "TAVOLA_REDIS_CA": self.authority.file}, "not one with TLS"),
+            ({"TAVOLA_REDIS": "rediss://localhost:1", "TAVOLA_REDIS_CERT": self.certificate}, "needs its key"),
+            ({"TAVOLA_REDIS": "rediss://localhost:1", "TAVOLA_REDIS_CA": "/nowhere"}, "/nowhere cannot be used"),
+            ({"TAVOLA_REDIS": "sentinel://localhost:1"}, "TAVOLA_REDIS"),
+        )
+        for more, why in cases:
+            for program in ("tavolad", "tavola-worker"):
+                result = run_program(program, settings={**good, **more})
+                self.assertNotEqual(result.returncode, 0, (program, more))
+                self.assertIn(why, result.stderr + result.stdout)
+
+    def test_sentinels_over_tls(self):
+        sentinels = Sentinels(self.stack, tls=self.tls)
+        self.start(sentinels.url(), TAVOLA_REDIS_CA=self.authority.file, **self.ours)
+        with Load(self.stack, writers=1) as load:
+            self.wait_for_streaming()
+            self.wait_for_messages()
+        load.check()
+
+
+class Failover(RedisCase):
+    """Under load; callers notice nothing, and everything is done in the end."""
+
+    def setUp(self):
+        super().setUp()
+        self.sentinels = Sentinels(self.stack)
+        self.first, self.second = self.sentinels.nodes
+        self.start(self.sentinels.url())
+        self.load = Load(self.stack)
+
+    def check_new_master(self):
+        self.sentinels.wait_for_master(self.second)
+        self.load.go_on()
+        self.wait_for_streaming()
+        self.wait_for_messages()
+        self.assertGreater(int(self.second.ask("XLEN", "tavola:{q0}:intents") or -1), -1)
+
+    def test_the_master_dies(self):
+        with self.load:
+            self.wait_for_streaming()
+            self.first.child.kill()
+            self.check_new_master()
+        self.load.check()
+
+    def test_the_master_is_told_to_step_down(self):
+        with self.load:
+            self.wait_for_streaming()
+            self.sentinels.sentinels[0].ask("SENTINEL", "FAILOVER", "main")
+            self.check_new_master()
+            wait_for("the first one as a replica", lambda: self.first.role() == "slave", 30)
+        self.load.check()
+
+    def test_the_master_cannot_be_reached_and_comes_back(self):
+        with self.load:
+            self.wait_for_streaming()
+            self.first.child.send(signal.SIGSTOP)
+            self.check_new_master()
+            self.first.child.send(signal.SIGCONT)
+            wait_for("the first one as a replica", lambda: self.first.role() == "slave", 30)
+            self.load.go_on()
+            self.wait_for_messages()
+        self.load.check()
+
+    def test_a_master_without_its_replica_takes_nothing(self):
+        for node in self.sentinels.nodes:
+            node.ask("CONFIG", "SET", "min-replicas-to-write", "1")
+        with self.load:
+            self.wait_for_streaming()
+            self.second.child.kill()
+            self.wait_for_streaming(0)
+            self.load.go_on()
+            self.assertIn("NOREPLICAS", self.stack.worker.output())
+            self.second.start()
+            self.wait_for_streaming()
+            self.wait_for_messages()
+        self.load.check()
+
+    def test_sentinels_that_are_gone_or_all_gone(self):
+        with self.load:
+            self.wait_for_streaming()
+            for sentinel in self.sentinels.sentinels:
+                sentinel.child.kill()
+            self.load.go_on()
+            self.wait_for_messages()
+        self.load.check()
+
+
+if __name__ == "__main__":
+    unittest.main()
