@@ -176,6 +176,19 @@ static const struct entity *current_entity(const struct plan_row *row, const str
     return entity;
 }
 
+/* What an earlier write of the batch left may have expired before it was written: then it is gone for the next. */
+static enum status plan_next(const struct row_state *before, const struct write *write, struct plan_row *row,
+    struct write_clock clock, struct arena *arena, struct write_result *result, struct error *err)
+{
+    const int64_t table_id = row->table->table_id;
+    struct row_state gone;
+
+    if (before->expires == 0 || before->expires > clock.due)
+        return write_plan_one(before, write, table_id, clock, arena, &row->now, result, err);
+    gone = write_plan_visible(before, true);
+    return write_plan_one(&gone, write, table_id, clock, arena, &row->now, result, err);
+}
+
 /* All or nothing: what was planned before the failure is taken back. */
 static void plan_atomic(struct operation *operation, struct plan_row *const *rows, struct write_clock clock)
 {
@@ -188,8 +201,7 @@ static void plan_atomic(struct operation *operation, struct plan_row *const *row
         enum status status;
 
         before[i] = rows[i]->now;
-        status = write_plan_one(&before[i], &in->writes[i], rows[i]->table->table_id, clock, operation->arena,
-            &rows[i]->now, &results[i], &err);
+        status = plan_next(&before[i], &in->writes[i], rows[i], clock, operation->arena, &results[i], &err);
         if (status == STATUS_OK)
             continue;
         if (in->is_group)
@@ -219,8 +231,8 @@ static void plan_each(struct operation *operation, struct plan_row *const *rows,
         struct row_state before = rows[i]->now;
         struct error err;
 
-        if (write_plan_one(&before, &in->writes[i], rows[i]->table->table_id, clock, operation->arena,
-                &rows[i]->now, &results[i], &err) == STATUS_OK)
+        if (plan_next(&before, &in->writes[i], rows[i], clock, operation->arena, &results[i], &err) ==
+            STATUS_OK)
             continue;
         errors[i] = ARENA_NEW(operation->arena, struct error);
         *errors[i] = err;

@@ -52,6 +52,8 @@ enum row_action { ROW_KEEP, ROW_UPDATE, ROW_REMOVE };
 struct write_clock {
     int64_t floor;
     int64_t ticks;
+    int64_t
+        due; /* the database's ticks: what was written before in the same batch to expire by then is gone */
 };
 
 /*

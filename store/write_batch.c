@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "domain/reason.h"
+#include "domain/ticks.h"
 #include "domain/write_plan.h"
 #include "store/failure.h"
 #include "store/resolve.h"
@@ -240,6 +241,7 @@ static enum status run_planned(
     int64_t now_us = 0;
 
     TRY(write_batch_lock(session, set, &now_us, err));
+    clock.due = ticks_from_unix_us(now_us);
     plan(set, clock, &session->arena);
     if (!changes_anything(set)) {
         pg_recover(&session->pg); /* rolls back: nothing was written, the locks go */

@@ -7,7 +7,7 @@ import grpc
 
 import client
 from filters import packed
-from history import FOREIGN
+from history import EXPIRES, FOREIGN
 
 # What a call may end with that says nothing about its effect.
 UNKNOWN = ("UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED")
@@ -18,6 +18,9 @@ NOTHING_DONE = ("SERVER_BUSY", "SERVER_DRAINING")
 def message_of(key, content):
     out = client.Entity(partition_key=key[0], row_key=key[1])
     for name, kind, payload in content:
+        if (name, kind) == EXPIRES:
+            out.expires.seconds, out.expires.nanos = payload // 10**7, payload % 10**7 * 100
+            continue
         value = out.properties[name]
         if kind == "datetime":
             value.datetime_value.seconds, value.datetime_value.nanos = payload
@@ -39,6 +42,8 @@ def content_of(message):
         elif kind == "double":
             payload = packed(payload)
         content.append((name, kind, payload))
+    if message.HasField("expires"):
+        content.append((*EXPIRES, ticks_of(message.expires)))
     return tuple(sorted(content))
 
 
@@ -131,4 +136,5 @@ class Caller:
             answer.called = first
             if answer.is_known and answer.reason not in NOTHING_DONE:
                 return answer
+            time.sleep(0.01)
             self.reconnect()

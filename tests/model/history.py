@@ -2,7 +2,7 @@
 
 The state of a key is (content, version, least):
 
-  content  what is stored, None: no entity
+  content  what is stored, None: no entity. Its expiry is a property without a name
   version  of this content; None: of a write whose answer nobody got. The first who sees it tells
   least    every version to come is greater, also after a delete
 
@@ -10,9 +10,12 @@ An event is a call, cut down to one key: when it was made, when it was answered,
 history is linearizable when its events can be put in an order that keeps every two that did not overlap, and in
 which each finds the state that its answer tells of (Wing and Gong's search, with Lowe's memory of what was tried).
 A call without an answer may have happened at any time after it was made, or never.
+
+An entity is there until its expiry, by a clock that every call reads once between its two times.
 """
 
 import math
+import time
 
 NEVER = math.inf
 INITIAL = (None, 0, 0)
@@ -22,8 +25,26 @@ EXISTS = "ENTITY_ALREADY_EXISTS"
 CONDITION = "UPDATE_CONDITION_NOT_SATISFIED"
 FOREIGN = -1  # the version of a well-formed ETag that is none of ours
 
+EXPIRES = ("", "expires")
+TICKS_PER_SECOND = 10**7
+WALL_CLOCK = time.time() - time.monotonic()  # all times here are of the monotonic clock
+CLOCK_SLACK = 0.002
+
 UPSERTS = ("insert_or_replace", "insert_or_merge")
 MERGES = ("merge", "insert_or_merge")
+DELETES = ("delete", "delete_if_exists")
+
+
+def expiring(content, moment):
+    """The content, with an end at a moment of the monotonic clock."""
+    return (*EXPIRES, round((moment + WALL_CLOCK) * TICKS_PER_SECOND)), *content
+
+
+def due(content):
+    """When it expires."""
+    if content and content[0][:2] == EXPIRES:
+        return content[0][2] / TICKS_PER_SECOND - WALL_CLOCK
+    return NEVER
 
 
 class Event:
@@ -35,7 +56,17 @@ class Event:
         self.answered = answered
 
     def step(self, state):
-        """The state after it; None: it cannot have happened here."""
+        """The states that can be after it; none: it cannot have happened here."""
+        found = []
+        if state[0] is not None and self.called < due(state[0]) + CLOCK_SLACK:
+            found.append(state[0])
+        if state[0] is None or self.answered > due(state[0]) - CLOCK_SLACK:
+            found.append(None)
+        afters = [self.step_from(state, content) for content in found]
+        return [after for after in afters if after is not None]
+
+    def step_from(self, state, content):
+        """The state after it if this is the content it finds; None: it cannot have happened then."""
         raise NotImplementedError
 
     def __repr__(self):
@@ -60,10 +91,10 @@ class Read(Event):
         self.version = version
         self.of = of or (lambda content: content)
 
-    def step(self, state):
-        if state[0] is None or self.content is None:
-            return state if state[0] is None and self.content is None else None
-        return bound(state, self.version) if self.of(state[0]) == self.content else None
+    def step_from(self, state, content):
+        if content is None or self.content is None:
+            return state if content is None and self.content is None else None
+        return bound(state, self.version) if self.of(content) == self.content else None
 
     def describe(self):
         return f"{self.key} -> {self.content} version {self.version}"
@@ -77,8 +108,8 @@ class Matches(Event):
         self.filter = filter
         self.found = found
 
-    def step(self, state):
-        found = state[0] is not None and (self.filter is None or self.filter.holds(self.key, state[0]))
+    def step_from(self, state, content):
+        found = content is not None and (self.filter is None or self.filter.holds(self.key, content))
         return state if found == self.found else None
 
     def describe(self):
@@ -86,7 +117,7 @@ class Matches(Event):
 
 
 class Change:
-    """What a write asks for. if_match: None, "*" or a version."""
+    """What a write asks for. if_match: None, "*" or a version. Only steps of transactions have guarded upserts."""
 
     def __init__(self, kind, key, content=(), if_match=None, condition=None):
         self.kind = kind
@@ -95,15 +126,13 @@ class Change:
         self.if_match = if_match
         self.condition = condition
 
-    def refusal(self, state):
+    def refusal(self, content, version):
         """Why the stored entity forbids it; None: it does not."""
-        content, version, _ = state
-        if self.kind in UPSERTS:
-            return None
         if self.kind == "insert":
             return None if content is None else EXISTS
         if content is None:
-            return NOT_FOUND
+            is_guarded = self.kind not in UPSERTS or self.if_match or self.condition
+            return NOT_FOUND if is_guarded and self.kind != "delete_if_exists" else None
         if self.if_match not in (None, "*") and self.if_match != version:
             return CONDITION
         if self.condition and not self.condition.holds(self.key, content):
@@ -112,7 +141,7 @@ class Change:
 
     def result(self, content):
         """The content afterwards."""
-        if self.kind == "delete":
+        if self.kind in DELETES:
             return None
         if self.kind not in MERGES or content is None:
             return self.content
@@ -126,7 +155,7 @@ class Change:
 
 
 class Write(Event):
-    """A write and its answer: reason None is success. current: what a refusal told of the stored entity.
+    """A write and its answer: reason None is success. current: what the answer told of the entity before.
 
     version None: it is not known, as after an import. is_applied false: it would have succeeded, but its batch did not.
     """
@@ -139,28 +168,30 @@ class Write(Event):
         self.current = current
         self.is_applied = is_applied
 
-    def tell(self, state):
-        """The state with the version that the answer gives away."""
-        content, version, _ = state
-        if content is None:
-            return state
+    def tell(self, state, content):
+        """The state with the version that the answer gives away; None: it tells of another one."""
         if self.current:
             told_content, told_version = self.current
-            return bound(state, told_version) if told_content in (None, content) else None
-        if version is None and self.reason is None and self.change.if_match not in (None, "*"):
+            fits = content is not None and told_content in (None, content)
+            return bound(state, told_version) if fits else None
+        if content is None:
+            return state
+        if state[1] is None and self.reason is None and self.change.if_match not in (None, "*"):
             return bound(state, self.change.if_match)
         return state
 
-    def step(self, state):
-        state = self.tell(state)
-        if state is None or self.change.refusal(state) != self.reason:
+    def step_from(self, state, content):
+        state = self.tell(state, content)
+        if state is None or self.change.refusal(content, state[1]) != self.reason:
             return None
         if self.reason or not self.is_applied:
             return state
-        content, _, least = state
-        if self.change.kind == "delete":
-            return (None, 0, least)
+        least = state[2]
+        if content is None and self.change.kind in DELETES:
+            return state
         content = self.change.result(content)
+        if content is None:
+            return (None, 0, least)
         if self.version is None:
             return (content, None, least)
         return (content, self.version, self.version) if self.version > least else None
@@ -209,20 +240,18 @@ class Search:
         calls, end = self.open_calls(done, first)
         out = []
         for i in calls:
-            after = self.known[i].step(state)
-            if after is None:
-                continue
-            move = ((done | 1 << i, used, first, after), self.known[i])
-            if after == state:
-                return [move]  # what changes nothing and is possible now need not wait
-            out.append(move)
+            for after in self.known[i].step(state):
+                move = ((done | 1 << i, used, first, after), self.known[i])
+                if after == state:
+                    return [move]  # what changes nothing and is possible now need not wait
+                out.append(move)
         # Calls nobody was told about come last: only what cannot be explained otherwise needs them.
         unknown = []
         for i, event in enumerate(self.maybe):
             if not used >> i & 1 and event.called <= end:
-                after = event.step(state)
-                if after is not None and after != state:
-                    unknown.append(((done, used | 1 << i, first, after), event))
+                for after in event.step(state):
+                    if after != state:
+                        unknown.append(((done, used | 1 << i, first, after), event))
         return unknown[::-1] + out[::-1]
 
     def run(self):

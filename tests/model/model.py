@@ -2,8 +2,8 @@
 
   model.py [--seconds N] [--seed N]
 
-A round is a table of its own: callers write and read it for some seconds, server and worker are killed and started again,
-then all is still. What is stored then, and what queries, counts, scans and look-ups say about it, must be what the
+A round is a table of its own: callers write and read it for some seconds, server, worker and PostgreSQL are killed
+and started again, then all is still. What is stored then, and what queries, counts, scans and look-ups say about it, must be what the
 reference says, and the whole history of each key must be linearizable (history.py).
 
 Runs under `tavola dev exec`; ./dev model does it.
@@ -12,6 +12,7 @@ Runs under `tavola dev exec`; ./dev model does it.
 import argparse
 import os
 import random
+import signal
 import sys
 import time
 
@@ -20,13 +21,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import client  # noqa: E402  the scenarios' own
 import filters  # noqa: E402
 from calls import content_of, key_of  # noqa: E402
-from history import Read, check, count_bounds  # noqa: E402
+from history import CLOCK_SLACK, Read, check, count_bounds  # noqa: E402
 from stack import PATIENCE, Stack, wait_for  # noqa: E402
 from workload import Client, World, project, wire_order  # noqa: E402
 
 CALLERS = 5
-COUNTS = 40  # of a round that are judged; each costs two searches per key
-FINAL_QUERIES = 40
+COUNTS = 20  # of a round that are judged; each costs two searches per key
+FINAL_QUERIES = 30
+WORKER = {"TAVOLA_SWEEP_SECONDS": "1", "TAVOLA_VISIBILITY_SECONDS": "1"}
 INDEX_READY = 3
 
 
@@ -40,7 +42,7 @@ class Round:
         self.world = World(made, f"round{number}", seed, CALLERS)
         # With an index every write is planned; without, upserts go a shorter way.
         self.index = f"by{number}" if number % 2 == 0 else None
-        self.kills = 0
+        self.kills = self.crashes = 0
 
     def run(self):
         with self.made.connect() as caller:
@@ -72,14 +74,32 @@ class Round:
             if time.monotonic() + pause > end:
                 break
             self.world.ending.wait(pause)
+            if self.random.random() < 0.3:
+                self.crash_postgres()
+                continue
             self.kills += 1
             if self.random.random() < 0.3:
                 self.made.worker.kill()
-                self.made.start_worker()
+                self.made.start_worker(**WORKER)
             self.made.server.kill()
             self.made.start_server()
         while time.monotonic() < end and not self.world.failure:
             self.world.ending.wait(0.05)
+
+    def crash_postgres(self):
+        """A session that is killed takes the whole of PostgreSQL with it, which then recovers from its log."""
+        self.crashes += 1
+        sessions = f"select pid from pg_stat_activity where datname = '{self.made.database}' order by pid"
+
+        def pids():
+            try:
+                return ["none", *self.made.sql(sessions, database=self.made.postgres_home).split()]
+            except AssertionError:
+                return None
+
+        victim = wait_for("a session", lambda: (pids() or [])[1:])[0]
+        os.kill(int(victim), signal.SIGKILL)
+        wait_for("PostgreSQL", lambda: victim not in (pids() or [victim]))
 
     def settle(self):
         """Nothing is under way any more: the server has ended by itself, and its sessions too."""
@@ -87,6 +107,7 @@ class Round:
         busy = f"select count(*) from pg_stat_activity where datname = '{self.made.database}' and state <> 'idle'"
         wait_for("the end of all sessions", lambda: self.made.sql(busy, database=self.made.postgres_home) == "0")
         self.made.start_server()
+        wait_for("the last expiry", lambda: time.monotonic() > self.world.last_due + CLOCK_SLACK)
 
     # what is stored in the end
 
@@ -162,8 +183,8 @@ def run_rounds(made, seed, seconds, end):
         totals += events
         kinds = ", ".join(f"{done[kind]} {kind}" for kind in sorted(done))
         print(
-            f"round {number}: {kinds}; {current.kills} kills; {events} events of {len(current.world.keys)} keys,"
-            f" the longest history {longest}, {undecided} undecided; {time.monotonic() - began:.1f} s",
+            f"round {number}: {kinds}; {current.kills} kills, {current.crashes} crashes of PostgreSQL;"
+            f" {events} events of {len(current.world.keys)} keys, the longest history {longest}, {undecided} undecided; {time.monotonic() - began:.1f} s",
             flush=True,
         )
     print(f"{number} rounds, {totals} events: every answer explained")
@@ -179,7 +200,7 @@ def main():
     end = time.monotonic() + arguments.seconds
     with Stack() as made:
         made.start_server()
-        made.start_worker()
+        made.start_worker(**WORKER)
         try:
             run_rounds(made, arguments.seed, arguments.round * PATIENCE, end)
         except BaseException:

@@ -4,7 +4,8 @@ import random
 import unittest
 
 import filters
-from history import CONDITION, EXISTS, INITIAL, NEVER, NOT_FOUND, Change, Matches, Read, Write, check, count_bounds
+from history import CONDITION, EXISTS, INITIAL, NEVER, NOT_FOUND
+from history import Change, Matches, Read, Write, check, count_bounds, expiring
 
 KEY = ("p", "r")
 
@@ -27,6 +28,15 @@ def see(called, answered, number, version):
 
 def see_nothing(called, answered):
     return Read(KEY, called, answered, None)
+
+
+def put_until(end, called, answered, number, version):
+    change = Change("insert_or_replace", KEY, expiring(content(number), end))
+    return Write(change, called, answered, version=version)
+
+
+def see_until(end, called, answered, number, version):
+    return Read(KEY, called, answered, expiring(content(number), end), version)
 
 
 class Right(unittest.TestCase):
@@ -64,6 +74,27 @@ class Right(unittest.TestCase):
         change = Change("merge", KEY, (("A", "string", "a"),), if_match="*")
         after = Read(KEY, 4, 5, (("A", "string", "a"), ("N", "int64", 1)), 11)
         self.holds(put(0, 1, 1, 10), Write(change, 2, 3, version=11), after)
+
+    def test_an_entity_is_there_until_it_expires(self):
+        self.holds(put_until(5, 0, 1, 1, 10), see_until(5, 2, 3, 1, 10), see_nothing(6, 7), drop(8, 9, NOT_FOUND))
+
+    def test_a_read_at_the_time_of_expiry_may_see_either_state(self):
+        self.holds(put_until(5, 0, 1, 1, 10), see_nothing(4, 6), see_until(5, 4.5, 6, 1, 10))
+
+    def test_what_has_expired_can_be_inserted_and_lasts(self):
+        again = Write(Change("insert", KEY, content(2)), 6, 7, version=11)
+        self.holds(put_until(5, 0, 1, 1, 10), again, see(8, 9, 2, 11))
+
+    def test_a_merge_leaves_the_expiry(self):
+        merge = Write(Change("merge", KEY, content(2), if_match="*"), 2, 3, version=11)
+        self.holds(put_until(5, 0, 1, 1, 10), merge, see_until(5, 3, 4, 2, 11), see_nothing(6, 7))
+
+    def test_a_step_that_deletes_what_is_not_there(self):
+        self.holds(Write(Change("delete_if_exists", KEY), 0, 1), see_nothing(2, 3))
+
+    def test_a_guarded_step_needs_an_entity(self):
+        guarded = Change("insert_or_merge", KEY, content(1), if_match="*")
+        self.holds(Write(guarded, 0, 1, NOT_FOUND), see_nothing(2, 3))
 
     def test_many_callers_with_many_unanswered_calls(self):
         numbers = random.Random(1)
@@ -133,6 +164,22 @@ class Wrong(unittest.TestCase):
     def test_a_batch_that_was_applied_in_part(self):
         passed = Write(Change("insert", KEY, content(1)), 0, 1, is_applied=False)
         self.fails(passed, see(2, 3, 1, 10))
+
+    def test_an_entity_that_outlives_its_expiry(self):
+        self.fails(put_until(5, 0, 1, 1, 10), see_until(5, 6, 7, 1, 10))
+
+    def test_an_entity_that_goes_before_its_expiry(self):
+        self.fails(put_until(5, 0, 1, 1, 10), see_nothing(2, 3))
+
+    def test_a_version_that_comes_again_after_an_expiry(self):
+        self.fails(put_until(5, 0, 1, 1, 10), put(6, 7, 1, 10))
+
+    def test_a_step_done_twice(self):
+        step = Write(Change("insert_or_replace", KEY, content(1)), 0, 9, version=10)
+        self.fails(step, put(1, 2, 2, 11), see(3, 4, 1, 12))
+
+    def test_a_step_that_was_not_there_before_it(self):
+        self.fails(Write(Change("insert_or_replace", KEY, content(1)), 0, 1, version=11, current=(None, 10)))
 
     def test_any_single_answer_of_a_long_history_that_is_exchanged(self):
         """Mutants of a history of two callers: all are noticed."""

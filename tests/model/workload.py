@@ -8,7 +8,8 @@ import time
 import client
 import filters
 from calls import Caller, NOTHING_DONE, content_of, key_of, message_of, ticks_of, version_of
-from history import CONDITION, EXISTS, MERGES, NEVER, NOT_FOUND, UPSERTS, Change, Matches, Read, Write
+from history import CONDITION, DELETES, EXISTS, MERGES, NEVER, NOT_FOUND, UPSERTS
+from history import Change, Matches, Read, Write, expiring
 
 METHODS = {
     "insert": "InsertEntity",
@@ -20,6 +21,8 @@ METHODS = {
 }
 CODES = {EXISTS: "ALREADY_EXISTS", NOT_FOUND: "NOT_FOUND", CONDITION: "ABORTED"}
 ROWS = ["", "a", "a'b", "z%", "\u00e9", "\ue000", "\U0001f600"]
+MOVING = "moving"  # the row from which a caller moves to others
+DONE, FAILED = 3, 4
 WRONG_ETAG = 'W/"wrong"'
 
 
@@ -35,12 +38,14 @@ class World:
         self.table = table
         self.seed = seed
         self.partitions = ["shared"] + [f"own{number}" for number in range(callers)]
-        self.keys = sorted(((part, row) for part in self.partitions for row in ROWS), key=wire_order)
+        rows = ROWS + [MOVING]
+        self.keys = sorted(((part, row) for part in self.partitions for row in rows), key=wire_order)
         self.events = {key: [] for key in self.keys}
         self.etags = collections.defaultdict(list)  # by key, as they were seen
         self.states = {}  # (key, etag) -> (content or None, ticks)
         self.counts = []  # (keys, filter, called, answered, counted)
         self.done = collections.Counter()
+        self.last_due = 0  # when all that was to expire in this round has
         self.markers = iter(range(1, 10**9))
         self.lock = threading.Lock()
         self.ending = threading.Event()
@@ -90,7 +95,7 @@ class Client(threading.Thread):
 
     def run(self):
         turns = [self.single] * 45 + [self.batch] * 12 + [self.get] * 18 + [self.batch_get] * 8 + [self.query] * 10
-        turns += [self.count, self.load] * 2 + [self.misuse] * 3
+        turns += [self.count, self.load, self.transaction] * 2 + [self.misuse] * 3
         try:
             while not self.world.ending.is_set() and not self.world.failure:
                 turn = self.random.choice(turns)
@@ -112,7 +117,12 @@ class Client(threading.Thread):
                 properties[name] = self.random.choice(filters.VALUES)
         if self.random.random() < 0.9:
             properties["N"] = ("int64", next(self.world.markers))
-        return tuple(sorted((name, *value) for name, value in properties.items()))
+        content = tuple(sorted((name, *value) for name, value in properties.items()))
+        if self.random.random() < 0.15:
+            end = time.monotonic() + self.random.choice([-1, 0.02, 0.1, 0.3, 0.6, 1])
+            self.world.last_due = max(self.world.last_due, end)
+            return expiring(content, end)
+        return expiring(content, time.monotonic() + 3600) if self.random.random() < 0.05 else content
 
     def change(self, key):
         """(what is asked for, its ETag as text or None)"""
@@ -120,6 +130,9 @@ class Client(threading.Thread):
         content = () if kind == "delete" else self.content()
         if kind == "insert" or kind in UPSERTS:
             return Change(kind, key, content), None
+        return self.guarded(kind, key, content)
+
+    def guarded(self, kind, key, content):
         etag, condition = "*", None
         if self.random.random() < 0.4:
             known = self.world.versions(key)
@@ -244,7 +257,7 @@ class Client(threading.Thread):
 
     def written(self, change, answer, result):
         version = None
-        if change.kind == "delete":
+        if change.kind in DELETES:
             assert result.etag == "" and not result.HasField("timestamp"), result
         else:
             version = version_of(result.etag)
@@ -269,6 +282,65 @@ class Client(threading.Thread):
         if error.reason == CONDITION and "actual" in error.metadata:
             current = (content_of(error.entity) if error.entity else None, version_of(error.metadata["actual"]))
         self.world.add(Write(changes[index], answer.called, answer.answered, error.reason, current=current))
+
+    # transactions
+
+    def steps(self, key):
+        """Steps that change a key: (message, what it changes)"""
+        kind = self.random.choice(["insert_or_replace", "insert_or_merge", "delete_if_exists", "move"])
+        table = self.world.table
+        if kind == "move":
+            content = tuple(value for value in self.content() if value[0])
+            source = (self.own, MOVING)
+            put = {"insert_or_replace": {"table": table, "entity": message_of(source, content)}}
+            ends = {"source": source, "destination": key}
+            move = {"move": {end: {"table": table, "key": client.key(at)} for end, at in ends.items()}}
+            yield put, [Change("insert_or_replace", source, content)]
+            yield move, [Change("insert_or_replace", key, content), Change("delete", source, if_match="*")]
+            return
+        change, etag = Change(kind, key, () if kind == "delete_if_exists" else self.content()), None
+        if self.random.random() < 0.3:
+            change, etag = self.guarded(kind, key, change.content)
+        if kind == "delete_if_exists":
+            action = {"table": table, "key": client.key(key)}
+        else:
+            action = {"table": table, "entity": message_of(key, change.content)}
+        yield {kind: action, **self.precondition(change, etag)}, [change]
+
+    def transaction(self):
+        keys = {self.key() for _ in range(self.random.randint(1, 3))}
+        steps = [step for key in sorted(keys, key=wire_order) for step in self.steps(key)]
+        self.requests += 1
+        name = f"{self.world.table}-{self.number}-t{self.requests}"
+        submitted = self.caller.call_until_answered(
+            "SubmitTransaction", transaction_id=name, steps=[message for message, _ in steps]
+        )
+        assert submitted.reply, submitted.error
+        patience = time.monotonic() + 60
+        while True:
+            answer = self.caller.call_until_answered("WaitTransaction", transaction_id=name, timeout=5)
+            assert answer.reply, answer.error
+            ended = answer.reply.transaction
+            if ended.state in (DONE, FAILED):
+                break
+            assert time.monotonic() < patience, ended
+        assert ended.steps_done == len(steps) or ended.state == FAILED, ended
+        times = (submitted.called, answer.answered)
+        done = [attempt for attempt in ended.timeline if not attempt.error.reason]
+        assert [attempt.step for attempt in done] == list(range(ended.steps_done)), ended
+        for attempt in done:
+            self.stepped(steps[attempt.step][1], attempt, times)
+        if ended.state == FAILED:
+            refusal = ended.timeline[-1]
+            assert refusal.step == ended.steps_done and refusal.error.reason in (NOT_FOUND, CONDITION), ended
+            current = told_before(refusal)
+            self.world.add(Write(steps[refusal.step][1][0], *times, refusal.error.reason, current=current))
+
+    def stepped(self, changes, attempt, times):
+        current = told_before(attempt) if len(changes) == 1 else None
+        for change in changes:
+            version = None if change.kind in DELETES else version_of(attempt.etag_after)
+            self.world.add(Write(change, *times, version=version, current=current))
 
     # reads
 
@@ -388,11 +460,16 @@ class Client(threading.Thread):
         assert answer.reason == reason, (method, reason, answer.reply, answer.error)
 
 
+def told_before(attempt):
+    return (None, version_of(attempt.etag_before)) if attempt.etag_before else None
+
+
 def results_of(reply):
     return reply.results if hasattr(reply, "results") else [reply.result]
 
 
 def project(names):
-    return lambda content: content and tuple(value for value in content if value[0] in names)
+    """What a select leaves: these properties, and the expiry."""
+    return lambda content: content and tuple(value for value in content if value[0] in names or not value[0])
 
 

@@ -131,7 +131,7 @@ static void check_one(const struct kind_case *c, enum state state, enum asked as
 
 START_TEST(every_kind_on_every_state_under_every_condition)
 {
-    static const struct write_clock clocks[] = { { 0, 1 }, { 0, 5000 }, { 9, 1 }, { 4, 1000 } };
+    static const struct write_clock clocks[] = { { 0, 1, 0 }, { 0, 5000, 0 }, { 9, 1, 0 }, { 4, 1000, 0 } };
 
     for (size_t clock = 0; clock < ARRAY_LEN(clocks); clock++)
         for (enum state state = 0; state < STATES; state++)
@@ -148,8 +148,8 @@ START_TEST(a_failed_condition_names_the_etag_there_is)
     struct error err = { 0 };
 
     write.condition = a_condition(OTHER_ETAG);
-    ck_assert_int_eq(
-        write_plan_one(&current, &write, TABLE, (struct write_clock){ 0, 1 }, &arena, &next, &result, &err),
+    ck_assert_int_eq(write_plan_one(&current, &write, TABLE, (struct write_clock){ .ticks = 1 }, &arena,
+                         &next, &result, &err),
         STATUS_STALE);
 
     ck_assert_str_eq(meta_of(&err, "actual"), "W/\"7.5\"");
@@ -161,7 +161,8 @@ END_TEST
 START_TEST(an_insertion_offers_the_row_itself)
 {
     struct write write = a_write(WRITE_INSERT, "p", "r", some_texts(&arena, "A", "x", NULL));
-    struct row_state offered = write_plan_offer(&write, TABLE, (struct write_clock){ 41, 77 }, &arena);
+    struct row_state offered =
+        write_plan_offer(&write, TABLE, (struct write_clock){ .floor = 41, .ticks = 77 }, &arena);
 
     ck_assert(offered.live);
     ck_assert_int_eq(offered.version, 42);
@@ -176,7 +177,8 @@ static const enum write_kind refused_kinds[] = { WRITE_REPLACE, WRITE_MERGE, WRI
 START_TEST(what_needs_an_entity_offers_a_dead_row)
 {
     struct write write = a_write(refused_kinds[_i], "p", "r", some_texts(&arena, NULL));
-    struct row_state offered = write_plan_offer(&write, TABLE, (struct write_clock){ 41, 77 }, &arena);
+    struct row_state offered =
+        write_plan_offer(&write, TABLE, (struct write_clock){ .floor = 41, .ticks = 77 }, &arena);
 
     ck_assert(!offered.live);
     ck_assert_int_eq(offered.version, 42);
@@ -214,7 +216,7 @@ START_TEST(what_is_due_is_absent_but_for_its_version)
         write.properties.bytes = STR_EMPTY;
     row.now = write_plan_visible(&stored, true);
     operation = a_write_operation(&arena, "Things", write);
-    write_plan_operation(operation, rows, (struct write_clock){ 0, 1 });
+    write_plan_operation(operation, rows, (struct write_clock){ .ticks = 1 });
 
     ck_assert_reason(operation, wanted_reason(c->outcome));
     ck_assert_int_eq(write_plan_action(&row), c->outcome == '+' ? ROW_UPDATE : ROW_KEEP);
@@ -223,6 +225,40 @@ START_TEST(what_is_due_is_absent_but_for_its_version)
     ck_assert_int_eq(row.now.version, STORED_VERSION + 1);
     ck_assert_int_eq(row.now.live, c->kind != WRITE_EXPIRE);
     ck_assert_uint_eq(text_of(row.now.properties, "A").len, 0);
+}
+END_TEST
+
+/* Two writes on one key in one batch: the first leaves an entity whose time has passed. */
+START_TEST(what_expired_before_it_was_written_is_gone_for_the_next_in_the_batch)
+{
+    static const enum write_kind kinds[] = { WRITE_REPLACE, WRITE_MERGE, WRITE_DELETE };
+    const int64_t moment = 1000;
+
+    for (int64_t expires = moment - 1; expires <= moment + 1; expires++) {
+        struct row_state stored = a_state(LIVE);
+        struct plan_row row = { .table = &table, .key = a_key("p", "r"), .stored = stored, .now = stored };
+        struct plan_row *rows[] = { &row };
+        struct write_clock clock = { .ticks = 1, .due = moment };
+        bool is_gone = expires <= moment;
+        struct write put = a_write(WRITE_INSERT_OR_REPLACE, "p", "r", some_texts(&arena, "A", "a", NULL));
+        struct operation *operation;
+
+        put.expires = expires;
+        operation = a_write_operation(&arena, "Things", put);
+        write_plan_operation(operation, rows, clock);
+        ck_assert_reason(operation, "OK");
+        for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+            const struct row_state before = row.now;
+
+            operation = a_write_operation(
+                &arena, "Things", a_write(kinds[i], "p", "r", (struct property_list){ STR_EMPTY }));
+            write_plan_operation(operation, rows, clock);
+            ck_assert_reason(operation, is_gone ? "RESOURCE_NOT_FOUND" : "OK");
+            if (is_gone)
+                ck_assert_int_eq(row.now.version, before.version);
+            row.now = before;
+        }
+    }
 }
 END_TEST
 
@@ -235,8 +271,8 @@ START_TEST(the_sweeper_leaves_alone_what_is_not_due)
         struct write_result result;
         struct error err;
 
-        ck_assert_int_eq(write_plan_one(&current, &write, TABLE, (struct write_clock){ 0, 1 }, &arena, &next,
-                             &result, &err),
+        ck_assert_int_eq(write_plan_one(&current, &write, TABLE, (struct write_clock){ .ticks = 1 }, &arena,
+                             &next, &result, &err),
             STATUS_OK);
         ck_assert_int_eq(next.version, current.version);
         ck_assert_int_eq(next.live, current.live);
@@ -268,8 +304,8 @@ START_TEST(a_replace_sets_the_time_and_a_merge_keeps_it)
 
     current.expires = c->stored;
     write.expires = c->given;
-    ck_assert_int_eq(
-        write_plan_one(&current, &write, TABLE, (struct write_clock){ 0, 1 }, &arena, &next, &result, &err),
+    ck_assert_int_eq(write_plan_one(&current, &write, TABLE, (struct write_clock){ .ticks = 1 }, &arena,
+                         &next, &result, &err),
         STATUS_OK);
     ck_assert_int_eq(next.expires, c->wanted);
 }
@@ -305,7 +341,7 @@ static void check_filtered(enum write_kind kind, const char *filter, enum state 
     struct row_state current = a_state(state), next = { 0 };
     struct write write = a_write(kind, "p", "r",
         deletes(kind) ? (struct property_list){ STR_EMPTY } : some_texts(&arena, "B", "new", NULL));
-    struct write_clock clock = { 0, 1 };
+    struct write_clock clock = { .ticks = 1 };
     struct write_result result = { 0 };
     struct error err = { 0 };
     enum status status;
@@ -343,18 +379,18 @@ START_TEST(an_etag_and_a_filter_must_both_hold)
     write.condition = a_filter("A eq 'old'");
     write.condition.kind = CONDITION_MATCHES;
     write.condition.etag = (struct etag){ TABLE, STORED_VERSION - 1 };
-    ck_assert_int_eq(
-        write_plan_one(&current, &write, TABLE, (struct write_clock){ 0, 1 }, &arena, &next, &result, &err),
+    ck_assert_int_eq(write_plan_one(&current, &write, TABLE, (struct write_clock){ .ticks = 1 }, &arena,
+                         &next, &result, &err),
         STATUS_STALE);
     ck_assert_str_eq(meta_of(&err, "clause"), "");
     write.condition.etag.version++;
-    ck_assert_int_eq(
-        write_plan_one(&current, &write, TABLE, (struct write_clock){ 0, 1 }, &arena, &next, &result, &err),
+    ck_assert_int_eq(write_plan_one(&current, &write, TABLE, (struct write_clock){ .ticks = 1 }, &arena,
+                         &next, &result, &err),
         STATUS_OK);
     write.condition.text = STR_LITERAL("A eq 'new'");
     write.condition.filter = a_filter("A eq 'new'").filter;
-    ck_assert_int_eq(
-        write_plan_one(&current, &write, TABLE, (struct write_clock){ 0, 1 }, &arena, &next, &result, &err),
+    ck_assert_int_eq(write_plan_one(&current, &write, TABLE, (struct write_clock){ .ticks = 1 }, &arena,
+                         &next, &result, &err),
         STATUS_STALE);
     ck_assert_str_eq(meta_of(&err, "clause"), "A eq 'new'");
 }
@@ -373,12 +409,12 @@ static struct plan_row a_row(const char *row, enum state state)
 
 static void offer(struct plan_row *row, const struct write *first)
 {
-    row->offered = write_plan_offer(first, TABLE, (struct write_clock){ 0, 1 }, &arena);
+    row->offered = write_plan_offer(first, TABLE, (struct write_clock){ .ticks = 1 }, &arena);
 }
 
 static void plan(struct operation *operation, struct plan_row **rows)
 {
-    write_plan_operation(operation, rows, (struct write_clock){ 0, 1 });
+    write_plan_operation(operation, rows, (struct write_clock){ .ticks = 1 });
 }
 
 START_TEST(a_group_is_taken_back_and_says_which_operation_failed)
@@ -627,7 +663,7 @@ static void compare(const struct plan_row *row, const struct model_row *model, c
 START_TEST(random_batches_do_what_the_model_does)
 {
     struct model_row model[KEYS] = { 0 };
-    struct write_clock clock = { 0, 100 };
+    struct write_clock clock = { .ticks = 100 };
     char names[64];
 
     srand((unsigned)_i + 1);
@@ -678,6 +714,7 @@ Suite *test_write_plan_suite(void)
     tcase_add_loop_test(tc, a_filter_is_asked_of_what_is_stored, 0, ARRAY_LEN(filter_cases));
     tcase_add_test(tc, an_etag_and_a_filter_must_both_hold);
     tcase_add_loop_test(tc, what_is_due_is_absent_but_for_its_version, 0, ARRAY_LEN(due_cases));
+    tcase_add_test(tc, what_expired_before_it_was_written_is_gone_for_the_next_in_the_batch);
     tcase_add_test(tc, the_sweeper_leaves_alone_what_is_not_due);
     tcase_add_loop_test(tc, a_replace_sets_the_time_and_a_merge_keeps_it, 0, ARRAY_LEN(lifetime_cases));
     tcase_add_test(tc, an_insertion_offers_the_row_itself);
