@@ -259,6 +259,12 @@ static bool take_source(struct credential *out, const char *value)
     return network_range_parse(str_of(value), &out->source);
 }
 
+static bool take_protocol(struct credential *out, const char *value)
+{
+    out->tls_only = strcmp(value, "tls") == 0;
+    return out->tls_only || strcmp(value, "any") == 0;
+}
+
 static bool take_start_partition(struct credential *out, const char *value)
 {
     out->range.has_low = true;
@@ -296,6 +302,7 @@ static const struct sas_field {
     { "--expiry", take_expiry, "2026-01-31, 2026-01-31T12:00Z, 2026-01-31T12:00:00Z, or +SECONDS from now" },
     { "--policy", take_policy, "the id of one of the table's stored access policies" },
     { "--source", take_source, "an address, or two with a - between them, the lower one first" },
+    { "--protocol", take_protocol, "tls or any" },
     { "--start-partition", take_start_partition, "a partition key" },
     { "--start-row", take_start_row, "a row key, behind --start-partition" },
     { "--end-partition", take_end_partition, "a partition key" },
@@ -380,6 +387,8 @@ static void print_signature(const struct credential *credential, struct arena *a
         print_text("policy", credential->policy);
     if (credential->has_source)
         print_source(&credential->source, arena);
+    if (credential->tls_only)
+        print_text("protocol", STR_LITERAL("tls"));
     if (range->has_low) {
         print_text("start partition", range->low.partition);
         print_text("start row", range->low.row);

@@ -4,7 +4,7 @@
  *   token      account, issued, expiry
  *   signature  account, table, issued, flags, and for each flag, lowest first, its field: start, expiry,
  *              permissions, policy, source (two addresses), low (partition key, row key), high's partition key,
- *              high's row key
+ *              high's row key, TLS only (nothing more)
  *
  * Texts are counted, times and flags are varints. 32 bytes of HMAC-SHA256 end it.
  */
@@ -40,7 +40,8 @@ enum field {
     FIELD_LOW = 32,
     FIELD_HIGH = 64,
     FIELD_HIGH_ROW = 128,
-    FIELDS_ALL = 255,
+    FIELD_TLS = 256,
+    FIELDS_ALL = 511,
 };
 
 /* ---- what a credential may be: the same for who makes and for who reads one ---- */
@@ -115,7 +116,7 @@ static unsigned fields_of(const struct credential *credential)
            (credential->permissions ? FIELD_PERMISSIONS : 0u) |
            (credential->policy.len > 0 ? FIELD_POLICY : 0u) | (credential->has_source ? FIELD_SOURCE : 0u) |
            (range->has_low ? FIELD_LOW : 0u) | (range->has_high ? FIELD_HIGH : 0u) |
-           (range->high_has_row ? FIELD_HIGH_ROW : 0u);
+           (range->high_has_row ? FIELD_HIGH_ROW : 0u) | (credential->tls_only ? FIELD_TLS : 0u);
 }
 
 static void write_signature(const struct credential *credential, struct buf *out)
@@ -235,6 +236,7 @@ static bool read_signature(struct str *rest, struct credential *out)
     out->range.has_low = fields & FIELD_LOW;
     out->range.has_high = fields & FIELD_HIGH;
     out->range.high_has_row = fields & FIELD_HIGH_ROW;
+    out->tls_only = fields & FIELD_TLS;
     return (!(fields & FIELD_START) || read_ticks(rest, &out->start)) &&
            (!(fields & FIELD_EXPIRY) || read_ticks(rest, &out->expiry)) &&
            (!(fields & FIELD_PERMISSIONS) || read_permissions(rest, &out->permissions)) &&
@@ -335,8 +337,21 @@ static bool join_policy(
     return true;
 }
 
+static enum status check_origin(
+    const struct credential *credential, const struct call_origin *origin, struct error *err)
+{
+    if (credential->has_source &&
+        (!origin->has_address || !network_range_contains(&credential->source, &origin->address)))
+        return error_reason(
+            err, REASON_AUTHORIZATION_SOURCE_IP_MISMATCH, "the signature may not be used from this address");
+    if (credential->tls_only && !origin->is_encrypted)
+        return error_reason(
+            err, REASON_AUTHORIZATION_PROTOCOL_MISMATCH, "the signature may be used over TLS only");
+    return STATUS_OK;
+}
+
 enum status credential_access(const struct credential *credential, const struct account *account,
-    const struct catalogue *catalogue, const struct network_address *peer, int64_t now, struct access *out,
+    const struct catalogue *catalogue, const struct call_origin *origin, int64_t now, struct access *out,
     struct error *err)
 {
     struct access_policy terms;
@@ -352,9 +367,7 @@ enum status credential_access(const struct credential *credential, const struct 
     if (!join_policy(credential, catalogue, &terms) || !terms.permissions ||
         !is_current(credential->issued, terms.expiry, now) || !is_current(terms.start, terms.expiry, now))
         return credential_refuse(err);
-    if (credential->has_source && (!peer || !network_range_contains(&credential->source, peer)))
-        return error_reason(
-            err, REASON_AUTHORIZATION_SOURCE_IP_MISMATCH, "the signature may not be used from this address");
+    TRY(check_origin(credential, origin, err));
     *out = (struct access){
         .account = credential->account,
         .table = credential->table,

@@ -3,7 +3,7 @@
  *
  *   tvt1.<base64url>   a token: the whole account, for a short time
  *   tvs1.<base64url>   a shared access signature: one table, some permissions, a time, a range of keys, a policy,
- *                      addresses
+ *                      addresses, the protocol
  *
  * Behind the prefix stand the fields and HMAC-SHA256(key, prefix + fields). Every field is counted or of fixed
  * meaning, in one order, and what is signed is what is read: no two readings, nothing left over. Names of tables
@@ -37,10 +37,18 @@ struct credential {
     bool has_source;
     struct network_range source;
     struct key_range range;
+    bool tls_only;
 
     /* Of one that was parsed: what was signed, and the signature. */
     struct str fields;
     struct str signature;
+};
+
+/* Where a call comes from, as the server's transport sees it. */
+struct call_origin {
+    bool is_encrypted;
+    bool has_address; /* not on a Unix socket */
+    struct network_address address;
 };
 
 /*
@@ -61,16 +69,15 @@ bool credential_is_genuine(const struct credential *credential, const struct acc
 
 /*
  * What a genuine credential comes to at `now` (ticks). catalogue: its account's tables and their policies.
- * peer: where the call comes from; NULL when that is no network address.
  *
  * A start and the time of issue may lie LIMIT_CLOCK_SKEW_S ahead, an expiry never behind.
  *
  * STATUS_UNAUTHENTICATED  AUTHENTICATION_FAILED: not valid at this time, or its policy is not there or sets
  *                         what it sets too
- * STATUS_DENIED           AUTHORIZATION_SOURCE_IP_MISMATCH
+ * STATUS_DENIED           AUTHORIZATION_SOURCE_IP_MISMATCH, AUTHORIZATION_PROTOCOL_MISMATCH
  */
 MUST_USE enum status credential_access(const struct credential *credential, const struct account *account,
-    const struct catalogue *catalogue, const struct network_address *peer, int64_t now, struct access *out,
+    const struct catalogue *catalogue, const struct call_origin *origin, int64_t now, struct access *out,
     struct error *err);
 
 /* The one answer to everything that is not genuine. */

@@ -108,7 +108,8 @@ static const struct reason_info reasons[] = {
         "There is no long-running operation of this id, or it ended too long ago.",
         "Check the id; list the operations." },
     [REASON_NOT_FRESH_ENOUGH] = { "NOT_FRESH_ENOUGH", STATUS_PRECONDITION,
-        "What the read was to wait for did not come before the deadline, or will not come by itself: work was "
+        "What the read was to wait for did not come before the deadline, or will not come by itself: work "
+        "was "
         "given up and waits for a person.",
         "Read the message: give the call more time, ask for less, or have the dead letter looked at." },
     [REASON_TOKEN_EXPIRED] = { "TOKEN_EXPIRED", STATUS_PRECONDITION,
@@ -138,6 +139,9 @@ static const struct reason_info reasons[] = {
     [REASON_AUTHORIZATION_SOURCE_IP_MISMATCH] = { "AUTHORIZATION_SOURCE_IP_MISMATCH", STATUS_DENIED,
         "The shared access signature may be used from other addresses only.",
         "Call from an address it names; behind a proxy the server sees the proxy's address." },
+    [REASON_AUTHORIZATION_PROTOCOL_MISMATCH] = { "AUTHORIZATION_PROTOCOL_MISMATCH", STATUS_DENIED,
+        "The shared access signature may be used over TLS only, and this server's address speaks plain text.",
+        "Call an address that speaks TLS; a signature that was sent in plain text should be replaced." },
     [REASON_SERVER_BUSY] = { "SERVER_BUSY", STATUS_LIMIT,
         "The server has more work than it can take on; nothing was done.",
         "Repeat with an exponential, jittered delay." },

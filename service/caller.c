@@ -32,8 +32,8 @@ static enum status read_credential(struct caller *caller, struct rpc_call *call,
 /* Inside the gate. */
 static enum status admit(struct caller *caller, struct error *err)
 {
-    return gate_admit(caller->gate, &caller->credential, caller->text,
-        caller->has_peer ? &caller->peer : NULL, &caller->generation, &caller->access, err);
+    return gate_admit(caller->gate, &caller->credential, caller->text, &caller->origin, &caller->generation,
+        &caller->access, err);
 }
 
 enum status caller_identify(struct caller *caller, struct rpc_call *call, struct error *err)
@@ -48,8 +48,9 @@ enum status caller_identify(struct caller *caller, struct rpc_call *call, struct
         return STATUS_OK;
     }
     TRY(read_credential(caller, call, err));
+    caller->origin.is_encrypted = service->speaks_tls;
     if (caller->credential.has_source)
-        caller->has_peer = network_address_of_peer(rpc_call_peer(call), &caller->peer);
+        caller->origin.has_address = network_address_of_peer(rpc_call_peer(call), &caller->origin.address);
     gate_enter(gate);
     status = admit(caller, err);
     gate_leave(gate);

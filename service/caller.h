@@ -21,9 +21,8 @@ struct caller {
     struct gate *gate;
     struct str text; /* the credential, as it came and as it reads */
     struct credential credential;
-    bool has_peer;
-    struct network_address peer; /* only where the credential names addresses */
-    int64_t generation;          /* see gate_admit */
+    struct call_origin origin; /* the address only where the credential names some */
+    int64_t generation;        /* see gate_admit */
 };
 
 /*

@@ -134,7 +134,7 @@ static bool is_genuine(
 }
 
 enum status gate_admit(struct gate *gate, const struct credential *credential, struct str text,
-    const struct network_address *peer, int64_t *generation, struct access *out, struct error *err)
+    const struct call_origin *origin, int64_t *generation, struct access *out, struct error *err)
 {
     const struct account *account;
 
@@ -146,5 +146,5 @@ enum status gate_admit(struct gate *gate, const struct credential *credential, s
             return credential_refuse(err);
         *generation = gate->generation;
     }
-    return credential_access(credential, account, gate->book->catalogue, peer, clock_ticks(), out, err);
+    return credential_access(credential, account, gate->book->catalogue, origin, clock_ticks(), out, err);
 }

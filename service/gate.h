@@ -44,6 +44,6 @@ void gate_leave(struct gate *gate);
  * STATUS_UNAUTHENTICATED, STATUS_DENIED: see credential_access. STATUS_UNAVAILABLE: the gate does not know.
  */
 MUST_USE enum status gate_admit(struct gate *gate, const struct credential *credential, struct str text,
-    const struct network_address *peer, int64_t *generation, struct access *out, struct error *err);
+    const struct call_origin *origin, int64_t *generation, struct access *out, struct error *err);
 
 #endif

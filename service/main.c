@@ -170,6 +170,7 @@ static enum status start(struct server *server, const struct service_config *con
 {
     health_init(&server->service.health);
     gate_init(&server->service.gate, config->authentication == AUTHENTICATION_NONE);
+    server->service.speaks_tls = config->tls_certificate != NULL;
     atomic_init(&server->service.draining, false);
     arena_init(&server->arena);
     server->service.calls = metrics_calls_new();

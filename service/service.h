@@ -18,6 +18,7 @@ struct service {
     struct health health;
     int queues; /* streams of the queue; a bucket's is bucket % queues */
     struct gate gate;
+    bool speaks_tls;
     atomic_bool draining;
     struct rates *rates;    /* NULL: no limits */
     struct counters *calls; /* metrics_calls_new; NULL: nobody counts */

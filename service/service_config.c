@@ -197,7 +197,8 @@ static const struct config_setting settings[] = { {
         .offset = offsetof(struct service_config, join_replies),
         .fallback = "on",
         .choices = switches,
-        .help = "on: replies to one connection that are ready together share packets; off: each is sent by itself",
+        .help = "on: replies to one connection that are ready together share packets; off: each is sent by "
+                "itself",
     },
     {
         .name = "TAVOLA_DRAIN_SECONDS",

@@ -53,7 +53,7 @@ def permission_bits(letters):
 
 
 def sas_fields(table, permissions="raud", account="acme", issued=0, start=None, expiry=600, policy=None,
-               source=None, low=None, high=None):
+               source=None, low=None, high=None, tls_only=False):
     """source: two addresses; low: two keys; high: one or two keys."""
     parts = [
         start is not None and client.varint(ticks(start)),
@@ -65,7 +65,7 @@ def sas_fields(table, permissions="raud", account="acme", issued=0, start=None, 
         high is not None and text(high[0]),
         high is not None and len(high) > 1 and text(high[1]),
     ]
-    flags = sum(1 << i for i, part in enumerate(parts) if part)
+    flags = sum(1 << i for i, part in enumerate(parts) if part) | tls_only << len(parts)
     head = text(account) + text(table) + client.varint(ticks(issued)) + client.varint(flags)
     return head + b"".join(part for part in parts if part)
 

@@ -24,6 +24,7 @@ ANONYMOUS = ("UNAUTHENTICATED", "NO_AUTHENTICATION_INFORMATION")
 FORGED = ("UNAUTHENTICATED", "AUTHENTICATION_FAILED")
 REFUSED = ("PERMISSION_DENIED", "AUTHORIZATION_FAILURE")
 MISMATCH = ("PERMISSION_DENIED", "AUTHORIZATION_PERMISSION_MISMATCH")
+WRONG_PROTOCOL = ("PERMISSION_DENIED", "AUTHORIZATION_PROTOCOL_MISMATCH")
 WRONG_ADDRESS = ("PERMISSION_DENIED", "AUTHORIZATION_SOURCE_IP_MISMATCH")
 
 
@@ -138,6 +139,7 @@ class Tokens(SecurityCase):
                 ("widened: r made raud", self.read("tvs1." + encode(wide + signature)), FORGED),
                 ("widened: the range left out", self.widened(low=("c", "")), FORGED),
                 ("widened: the address left out", self.widened(source=("192.0.2.1", "192.0.2.1")), FORGED),
+                ("widened: the protocol left out", self.widened(tls_only=True), FORGED),
                 ("widened: a later expiry", self.widened(expiry=-60), FORGED),
                 ("widened: another table", self.widened(table="other"), FORGED),
                 ("widened: the policy left out", self.widened(policy="gone"), FORGED),
@@ -169,7 +171,7 @@ class Tokens(SecurityCase):
 
     def with_unknown_field(self):
         head = credentials.text("acme") + credentials.text("people") + client.varint(ticks(0))
-        return head + client.varint(2 | 4 | 256) + client.varint(ticks(60)) + client.varint(1) + b"\1"
+        return head + client.varint(2 | 4 | 512) + client.varint(ticks(60)) + client.varint(1) + b"\1"
 
     @staticmethod
     def jwt(header, signature):
@@ -469,6 +471,9 @@ class Signatures(SecurityCase):
     def test_addresses(self):
         # The server listens on a socket: callers have no address there, and no range holds them.
         self.assertEqual(self.read(sas(self.keys[0], "people", source=("127.0.0.1", "127.0.0.1"))), WRONG_ADDRESS)
+
+    def test_what_is_for_tls_only_opens_nothing_in_plain_text(self):
+        self.assertEqual(self.read(sas(self.keys[0], "people", tls_only=True)), WRONG_PROTOCOL)
 
     def test_a_signature_does_not_open_the_next_table_of_that_name(self):
         self.client.create_table(name="Reborn")

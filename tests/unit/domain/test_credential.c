@@ -77,23 +77,24 @@ static struct credential everything_set(void)
         .high_has_row = true,
         .low = { STR_LITERAL("a"), STR_LITERAL("b") },
         .high = { STR_LITERAL("c\0d"), STR_LITERAL("") } };
+    all.tls_only = true;
     return all;
 }
 
 /* What the credential comes to: a reason, or "OK". */
-static const char *outcome_from(const struct credential *credential, const struct network_address *peer)
+static const char *outcome_from(const struct credential *credential, const struct call_origin *origin)
 {
     struct access access;
     struct error err = { 0 };
 
-    if (credential_access(credential, &acme, &catalogue, peer, now, &access, &err) == STATUS_OK)
+    if (credential_access(credential, &acme, &catalogue, origin, now, &access, &err) == STATUS_OK)
         return "OK";
     return err.reason;
 }
 
 static const char *outcome(struct credential credential)
 {
-    return outcome_from(&credential, NULL);
+    return outcome_from(&credential, &(struct call_origin){ 0 });
 }
 
 START_TEST(what_was_signed_is_what_is_read)
@@ -108,6 +109,7 @@ START_TEST(what_was_signed_is_what_is_read)
     ck_assert(back.issued == given.issued && back.start == given.start && back.expiry == given.expiry);
     ck_assert_uint_eq(back.permissions, given.permissions);
     ck_assert(str_equal(back.policy, given.policy));
+    ck_assert(back.tls_only);
     ck_assert(back.has_source && memcmp(&back.source, &given.source, sizeof(back.source)) == 0);
     ck_assert(back.range.has_low && back.range.has_high && back.range.high_has_row);
     ck_assert_int_eq(entity_key_compare(&back.range.low, &given.range.low), 0);
@@ -378,14 +380,26 @@ START_TEST(addresses_are_compared_as_numbers)
 {
     const struct peer_case *c = &peer_cases[_i];
     struct credential given = a_signature();
-    struct network_address peer;
-    bool has_peer = network_address_of_peer(str_of(c->peer), &peer);
+    struct call_origin origin = { 0 };
     const char *got;
 
     given.has_source = true;
     ck_assert(network_range_parse(str_of(c->source), &given.source));
-    got = outcome_from(&given, has_peer ? &peer : NULL);
+    origin.has_address = network_address_of_peer(str_of(c->peer), &origin.address);
+    got = outcome_from(&given, &origin);
     ck_assert_msg(strcmp(got, c->want) == 0, "%s from %s: %s", c->source, c->peer, got);
+}
+END_TEST
+
+START_TEST(what_is_for_tls_only_opens_nothing_in_plain_text)
+{
+    static const struct call_origin plain, encrypted = { .is_encrypted = true };
+    struct credential given = a_signature();
+
+    ck_assert_str_eq(outcome_from(&given, &encrypted), "OK");
+    given.tls_only = true;
+    ck_assert_str_eq(outcome_from(&given, &encrypted), "OK");
+    ck_assert_str_eq(outcome_from(&given, &plain), "AUTHORIZATION_PROTOCOL_MISMATCH");
 }
 END_TEST
 
@@ -431,6 +445,7 @@ Suite *test_credential_suite(void)
     tcase_add_loop_test(tc, times_are_the_servers, 0, ARRAY_LEN(time_cases));
     tcase_add_loop_test(tc, a_policy_and_its_signature_complete_each_other, 0, ARRAY_LEN(policy_cases));
     tcase_add_loop_test(tc, addresses_are_compared_as_numbers, 0, ARRAY_LEN(peer_cases));
+    tcase_add_test(tc, what_is_for_tls_only_opens_nothing_in_plain_text);
     tcase_add_test(tc, a_range_has_a_lower_and_a_higher_end);
     tcase_add_test(tc, a_key_is_text_that_comes_back);
     suite_add_tcase(suite, tc);
