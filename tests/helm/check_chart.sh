@@ -54,6 +54,26 @@ expect plain 'initContainers:' 0
 expect plain 'prometheus.io/scrape: "true"' 2
 expect plain 'name: TAVOLA_(WORKER_)?METRICS_LISTEN$' 2
 
+expect plain 'value: required$' 1
+expect plain '0\.0\.0\.0:50051"$' 1
+expect plain 'containerPort: 50051$' 1
+expect plain 'appProtocol' 1
+
+render open --set server.authentication=none
+expect open 'value: none$' 1
+expect open '127\.0\.0\.1:50051"$' 1
+expect open 'containerPort: 50051$' 0
+
+render tls --set server.tls.existingSecret=served --set server.tls.clientCertificates=true \
+    --set postgres.caSecret=authority --set migration.initContainer=true
+expect tls 'name: TAVOLA_TLS_(CERT|KEY|CLIENT_CA)$' 3
+expect tls 'value: /etc/tavola/tls/(tls.crt|tls.key|ca.crt)$' 3
+expect tls 'secretName: served$' 1
+expect tls 'secretName: authority$' 3
+expect tls 'mountPath: /etc/tavola/postgres$' 5
+expect tls 'mountPath: /etc/tavola/tls$' 1
+expect tls 'appProtocol' 0
+
 render no_metrics --set metrics.enabled=false --set podAnnotations.a=b
 expect no_metrics 'METRICS_LISTEN|prometheus.io' 0
 expect no_metrics '^        a: b$' 2
@@ -81,13 +101,16 @@ refuse --set worker.replicas=-1
 refuse --set server.port=70000
 refuse --set server.settings.threads=3
 refuse --set server.settings.TAVOLA_LISTEN=0.0.0.0:50051
+refuse --set server.settings.TAVOLA_AUTHENTICATION=none
+refuse --set server.authentication=maybe
+refuse --set server.tls.clientCertificates=true
 refuse --set postgres.existingSecret=
 refuse --set postgres.password=secret
 
 # What stands in the manifests against what the programs know: an unknown setting would stop their start.
 for program in tavolad tavola-worker; do
     "$bin/$program" --print-settings >"$work/known"
-    sed -n "/command: \[$program\]/,/resources:/s/^ *- name: \(TAVOLA_[A-Z_]*\)\$/\1/p" "$work/redis_tls" >"$work/set"
+    sed -n "/command: \[$program\]/,/resources:/s/^ *- name: \(TAVOLA_[A-Z_]*\)\$/\1/p" "$work/redis_tls" "$work/tls" >"$work/set"
     [ -s "$work/set" ] || fail "the chart gives $program no settings"
     unknown=$(grep -vxFf "$work/known" "$work/set" || :)
     [ -z "$unknown" ] || fail "the chart gives $program what it does not know: $unknown"

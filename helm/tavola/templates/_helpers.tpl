@@ -88,21 +88,38 @@ securityContext:
 {{- end }}
 {{- end }}
 
-{{- define "tavola.redisMount" -}}
-{{- if .Values.redis.tlsSecret -}}
+{{/* The Secrets that a part ("server", "worker", "migrate") finds as files: under /etc/tavola, by folder. */}}
+{{- define "tavola.files" -}}
+{{- $files := dict -}}
+{{- with .Values.postgres.caSecret }}{{ $_ := set $files "postgres" . }}{{ end -}}
+{{- if ne .part "migrate" -}}
+{{- with .Values.redis.tlsSecret }}{{ $_ := set $files "redis" . }}{{ end -}}
+{{- end -}}
+{{- if eq .part "server" -}}
+{{- with .Values.server.tls.existingSecret }}{{ $_ := set $files "tls" . }}{{ end -}}
+{{- end -}}
+{{- toJson $files -}}
+{{- end }}
+
+{{- define "tavola.mounts" -}}
+{{- with include "tavola.files" . | fromJson -}}
 volumeMounts:
-  - name: redis-tls
-    mountPath: /etc/tavola/redis
+{{- range $folder, $_ := . }}
+  - name: {{ $folder }}
+    mountPath: /etc/tavola/{{ $folder }}
     readOnly: true
 {{- end }}
 {{- end }}
+{{- end }}
 
-{{- define "tavola.redisVolume" -}}
-{{- if .Values.redis.tlsSecret -}}
+{{- define "tavola.volumes" -}}
+{{- with include "tavola.files" . | fromJson -}}
 volumes:
-  - name: redis-tls
+{{- range $folder, $secret := . }}
+  - name: {{ $folder }}
     secret:
-      secretName: {{ .Values.redis.tlsSecret }}
+      secretName: {{ $secret }}
+{{- end }}
 {{- end }}
 {{- end }}
 
@@ -131,6 +148,9 @@ prometheus.io/path: /metrics
   command: [tavola, migrate]
   env:
     {{- include "tavola.postgres" . | nindent 4 }}
+  {{- with include "tavola.mounts" (dict "Values" .Values "part" "migrate") }}
+  {{- . | nindent 2 }}
+  {{- end }}
   {{- include "tavola.containerSecurity" . | nindent 2 }}
   resources:
     requests: { cpu: 50m, memory: 64Mi }
