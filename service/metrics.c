@@ -142,6 +142,9 @@ static void collect_publisher(const struct publisher *publisher, struct buf *out
     for (int i = 0; i < PUBLISHER_OUTCOMES; i++)
         metrics_value(out, "tavola_queue_published_total", labels[i],
             (double)publisher_count(publisher, (enum publisher_outcome)i));
+    metrics_family(
+        out, "tavola_queue_available", "gauge", "1 while Redis takes what is published after commits.");
+    metrics_value(out, "tavola_queue_available", "", publisher_is_heard(publisher));
 }
 
 static void collect_rates(const struct rates *rates, struct buf *out)

@@ -30,6 +30,7 @@ struct publisher {
     bool stopping;
 
     atomic_llong counts[PUBLISHER_OUTCOMES];
+    atomic_bool is_heard;
 };
 
 static struct batch *take(struct publisher *publisher)
@@ -54,13 +55,13 @@ static void *run(void *context)
 {
     struct publisher *publisher = context;
     struct batch *batch;
-    bool was_reachable = true;
 
     while ((batch = take(publisher)) != NULL) {
         struct error err = { 0 };
         size_t published;
         bool reachable =
             queue_publish(publisher->queue, batch->intents, batch->count, &published, &err) == STATUS_OK;
+        bool was_reachable = atomic_exchange(&publisher->is_heard, reachable);
 
         atomic_fetch_add(
             &publisher->counts[reachable ? PUBLISHER_PUBLISHED : PUBLISHER_FAILED], (long long)batch->count);
@@ -68,7 +69,6 @@ static void *run(void *context)
             log_event(reachable ? LOG_INFO : LOG_WARN, "%s%s",
                 reachable ? "queue reachable" : "queue unreachable; the workers poll meanwhile: ",
                 reachable ? "" : err.message);
-        was_reachable = reachable;
         free(batch);
     }
     return NULL;
@@ -82,6 +82,7 @@ enum status publisher_start(const struct queue_options *options, struct publishe
     TRY(queue_open(options, &queue, err));
     publisher = xcalloc(1, sizeof(*publisher));
     publisher->queue = queue;
+    atomic_init(&publisher->is_heard, true);
     publisher->end = &publisher->first;
     pthread_mutex_init(&publisher->lock, NULL);
     pthread_cond_init(&publisher->changed, NULL);
@@ -161,6 +162,11 @@ void publisher_push(struct publisher *publisher, const struct intent *intents, s
     if (batch)
         atomic_fetch_add(&publisher->counts[PUBLISHER_DROPPED], (long long)count);
     free(batch);
+}
+
+bool publisher_is_heard(const struct publisher *publisher)
+{
+    return atomic_load(&publisher->is_heard);
 }
 
 long long publisher_count(const struct publisher *publisher, enum publisher_outcome outcome)

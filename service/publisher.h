@@ -6,6 +6,7 @@
 #ifndef SERVICE_PUBLISHER_H
 #define SERVICE_PUBLISHER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -24,6 +25,9 @@ void publisher_stop(struct publisher *publisher);
 void publisher_push(struct publisher *publisher, const struct intent *intents, size_t count);
 
 enum publisher_outcome { PUBLISHER_PUBLISHED, PUBLISHER_FAILED, PUBLISHER_DROPPED, PUBLISHER_OUTCOMES };
+
+/* Whether Redis took what was published last; true before anything was. */
+bool publisher_is_heard(const struct publisher *publisher);
 
 /* So many intents had this outcome. */
 long long publisher_count(const struct publisher *publisher, enum publisher_outcome outcome);

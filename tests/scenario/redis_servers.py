@@ -3,8 +3,11 @@
 import os
 import socket
 import subprocess
+import sys
+import unittest
 
-from stack import wait_for
+import metrics
+from stack import Stack, wait_for
 
 
 def free_port():
@@ -96,3 +99,39 @@ class Sentinels:
     def url(self):
         places = ",".join(f"127.0.0.1:{sentinel.port}" for sentinel in self.sentinels)
         return f"sentinel{'s' if self.tls else ''}://{places}/main"
+
+
+class RedisCase(unittest.TestCase):
+    """A stack whose Redis the test starts, and what its worker says of it."""
+
+    def setUp(self):
+        self.stack = Stack(redis=False)
+        self.addCleanup(self.stack.close)
+        self.worker_metrics = os.path.join(self.stack.folder, "mw")
+
+    def run(self, result=None):
+        before = len(result.failures) + len(result.errors)
+        out = super().run(result)
+        if len(result.failures) + len(result.errors) > before:
+            print(self.logs, file=sys.stderr)
+        return out
+
+    def tearDown(self):
+        self.logs = self.stack.logs()
+
+    def start(self, url, **settings):
+        settings = {"TAVOLA_REDIS": url, **settings}
+        self.stack.start_server(**settings)
+        self.stack.start_worker(TAVOLA_WORKER_METRICS_LISTEN="unix:" + self.worker_metrics, **settings)
+        wait_for("the worker's metrics", lambda: os.path.exists(self.worker_metrics))
+
+    def worker(self, name, **labels):
+        return metrics.read(self.worker_metrics).value(name, **labels)
+
+    def wait_for_streaming(self, want=1):
+        wait_for(f"streaming={want}", lambda: self.worker("tavola_worker_streaming") == want, 30)
+
+    def wait_for_messages(self):
+        """Something came through Redis from now on."""
+        before = self.worker("tavola_worker_taken_total", **{"from": "queue"})
+        wait_for("a message", lambda: self.worker("tavola_worker_taken_total", **{"from": "queue"}) > before, 30)

@@ -3,49 +3,13 @@
 import os
 import shutil
 import signal
-import sys
 import tempfile
 import unittest
 
-import metrics
 from certificates import Authority
 from load import Load
-from redis_servers import Node, Sentinels
-from stack import Stack, run_program, wait_for
-
-
-class RedisCase(unittest.TestCase):
-    def setUp(self):
-        self.stack = Stack(redis=False)
-        self.addCleanup(self.stack.close)
-        self.worker_metrics = os.path.join(self.stack.folder, "mw")
-
-    def run(self, result=None):
-        before = len(result.failures) + len(result.errors)
-        out = super().run(result)
-        if len(result.failures) + len(result.errors) > before:
-            print(self.logs, file=sys.stderr)
-        return out
-
-    def tearDown(self):
-        self.logs = self.stack.logs()
-
-    def start(self, url, **settings):
-        settings = {"TAVOLA_REDIS": url, **settings}
-        self.stack.start_server(**settings)
-        self.stack.start_worker(TAVOLA_WORKER_METRICS_LISTEN="unix:" + self.worker_metrics, **settings)
-        wait_for("the worker's metrics", lambda: os.path.exists(self.worker_metrics))
-
-    def worker(self, name, **labels):
-        return metrics.read(self.worker_metrics).value(name, **labels)
-
-    def wait_for_streaming(self, want=1):
-        wait_for(f"streaming={want}", lambda: self.worker("tavola_worker_streaming") == want, 30)
-
-    def wait_for_messages(self):
-        """Something came through Redis from now on."""
-        before = self.worker("tavola_worker_taken_total", **{"from": "queue"})
-        wait_for("a message", lambda: self.worker("tavola_worker_taken_total", **{"from": "queue"}) > before, 30)
+from redis_servers import Node, RedisCase, Sentinels
+from stack import run_program, wait_for
 
 
 class Tls(RedisCase):
