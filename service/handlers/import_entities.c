@@ -17,6 +17,7 @@
 
 #include "api/codec_error.h"
 #include "api/codec_write.h"
+#include "base/clock.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/table_name.h"
@@ -185,19 +186,24 @@ static void decode_chunk(struct import *import)
         add_entity(import, import->next++);
 }
 
+static enum status admit_chunk(struct import *import, struct error *err)
+{
+    if (atomic_load(&import->service->draining))
+        return error_reason(err, REASON_SERVER_DRAINING,
+            "this server is stopping: what was answered is committed, send the rest to another");
+    decode_chunk(import);
+    TRY(caller_authorize(&import->caller, &import->operation, err));
+    if (!import->service->rates || import->operation.in.write.count == 0)
+        return STATUS_OK;
+    return rates_admit(import->service->rates, &import->operation, clock_monotonic_us(), err);
+}
+
 /* Start the next chunk; true: the caller submits the operation once it has released the lock. */
 static bool start_chunk(struct import *import)
 {
-    struct error err;
+    struct error err = { 0 };
 
-    if (atomic_load(&import->service->draining)) {
-        (void)error_reason(&err, REASON_SERVER_DRAINING,
-            "this server is stopping: what was answered is committed, send the rest to another");
-        finish(import, &err);
-        return false;
-    }
-    decode_chunk(import);
-    if (caller_authorize(&import->caller, &import->operation, &err) != STATUS_OK) {
+    if (admit_chunk(import, &err) != STATUS_OK) {
         finish(import, &err);
         return false;
     }

@@ -40,12 +40,12 @@ def program_environment(settings):
     return environment
 
 
-def run_program(name, *arguments, settings=None, seconds=30):
-    """Run to the end; returns the completed process with stdout and stderr as text."""
+def run_program(name, *arguments, settings=None, seconds=30, text=""):
+    """Run to the end, with this on standard input; returns the completed process with stdout and stderr as text."""
     return subprocess.run(
         [os.path.join(BIN, name), *arguments],
         env=program_environment(settings or {}),
-        stdin=subprocess.DEVNULL,
+        input=text,
         capture_output=True,
         text=True,
         timeout=seconds * PATIENCE,

@@ -8,6 +8,8 @@ import datetime
 import hashlib
 import os
 import re
+import socket
+import threading
 import time
 import unittest
 
@@ -258,6 +260,58 @@ class Tokens(SecurityCase):
         self.assertIn("24 hours", short.stderr)
 
 
+    def explain(self, text, **settings):
+        shown = run_program("tavola", "sas", "explain", settings=settings, text=text + "\n")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        return dict(re.split(r" {2,}", line, maxsplit=1) for line in shown.stdout.splitlines())
+
+    def test_what_explain_says(self):
+        mine, other = ("tvk1." + encode(key) for key in (self.keys[0], self.other_keys[0]))
+        one = self.operate("sas", "create", "acme", "People", "--permissions", "ru", "--start", "2026-01-31T12:00Z",
+                           "--expiry", "2099-12-31", "--source", "10.0.0.1-10.0.0.9", "--protocol", "tls",
+                           "--start-partition", "a", "--end-partition", "b", "--end-row", "x", TAVOLA_ACCOUNT_KEY=mine)
+        said = self.explain(one)
+        issued = said.pop("issued")
+        self.assertRegex(issued, r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+        self.assertEqual(said, {
+            "kind": "shared access signature", "account": "acme", "table": "people", "permissions": "ru",
+            "start": "2026-01-31T12:00:00Z", "expiry": "2099-12-31T00:00:00Z", "source": "10.0.0.1-10.0.0.9",
+            "protocol": "tls", "start partition": "a", "start row": "", "end partition": "b", "end row": "x"})
+        self.assertEqual(self.explain(one, TAVOLA_ACCOUNT_KEY=mine)["signed"], "with the key of TAVOLA_ACCOUNT_KEY")
+        self.assertEqual(self.explain(one, TAVOLA_ACCOUNT_KEY=other)["signed"], "not with the key of TAVOLA_ACCOUNT_KEY")
+        self.assertEqual(self.explain(token(self.keys[0]))["kind"], "token of the whole account")
+        self.assertEqual(run_program("tavola", "sas", "explain", text="tvs1.AAAA\n").returncode, 1)
+
+    def test_a_key_never_travels(self):
+        """Everything the command line sends, while it knows key and token."""
+        key, given = self.keys[0], token(self.keys[0])
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            seen = []
+            listening = threading.Thread(target=lambda: seen.append(self.record(listener.accept()[0])))
+            listening.start()
+            settings = {"TAVOLA_TOKEN": given, "TAVOLA_ACCOUNT_KEY": "tvk1." + encode(key)}
+            target = f"127.0.0.1:{listener.getsockname()[1]}"
+            run_program("tavola", "--target", target, "dead-letters", "list", settings=settings)
+            listening.join()
+        self.assertIn(given.encode(), seen[0])
+        for secret in (key, encode(key).encode(), key.hex().encode()):
+            self.assertNotIn(secret, seen[0])
+
+    @staticmethod
+    def record(connection):
+        """Answer HTTP/2's first frames, so that the call is made, and hang up a little later."""
+        connection.settimeout(1)
+        connection.sendall(b"\0\0\0\4\0\0\0\0\0" + b"\0\0\0\4\1\0\0\0\0")
+        out = b""
+        with connection:
+            try:
+                while part := connection.recv(65536):
+                    out += part
+            except TimeoutError:
+                pass
+        return out
+
+
 class Accounts(SecurityCase):
     def test_another_account(self):
         theirs = token(self.other_keys[0], account="globex")
@@ -413,6 +467,9 @@ class Signatures(SecurityCase):
                     self.assertEqual(self.keys_of(connection, **query), expected)
                     counted = connection.count_entities(query={"table": "People", **query}).count if not query.get("descending") else len(expected)
                     self.assertEqual(counted, len(expected))
+                    request = client.types.message("tavola.v1.ScanEntitiesRequest")(query={"table": "People", **query})
+                    scanned = [e.partition_key + e.row_key for reply in connection.scan_entities([request]) for e in reply.entities]
+                    self.assertEqual(scanned, expected)
 
     def test_batches_of_reads_and_writes(self):
         connection = self.sas("rau", low=("b", ""), high=("b",))
