@@ -306,17 +306,6 @@ Tavola__V1__IndexStatus *codec_index_status_message(const struct index_view *vie
     return out;
 }
 
-static enum status freshness_check(const Tavola__V1__Freshness *freshness, struct error *err)
-{
-    if (!freshness)
-        return STATUS_OK;
-    if (freshness->n_at_least > 0)
-        return codec_not_implemented(err, "freshness.at_least");
-    if (freshness->max_staleness)
-        return codec_not_implemented(err, "freshness.max_staleness");
-    return freshness->latest ? codec_not_implemented(err, "freshness.latest") : STATUS_OK;
-}
-
 static enum status range_decode(
     const Tavola__V1__ValueRange *message, struct arena *arena, struct value_range *out, struct error *err)
 {
@@ -344,7 +333,6 @@ enum status codec_lookup_decode(const Tavola__V1__LookupIndexRequest *request, s
         .keys_only = request->keys_only,
         .descending = request->descending };
 
-    TRY(freshness_check(request->freshness, err));
     if (request->n_equals > 2 * LIMIT_KEY_PARTS)
         return error_reason(err, REASON_INVALID_INPUT, "equals has %zu values, an index has at most %d parts",
             request->n_equals, 2 * LIMIT_KEY_PARTS);
@@ -364,6 +352,7 @@ struct str codec_lookup_identity(const Tavola__V1__LookupIndexRequest *request, 
 
     identity.base.n_unknown_fields = 0;
     identity.index = identity.page_token = (ProtobufCBinaryData){ 0 };
+    identity.freshness = NULL;
     identity.page_size = 0;
     buf_init(&out, arena);
     codec_pack(&out, 0, &identity.base);

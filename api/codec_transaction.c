@@ -271,12 +271,13 @@ Tavola__V1__Transaction *codec_transaction_message(
     return out;
 }
 
-void codec_transaction_write(
-    struct buf *out, uint32_t field, const struct transaction *transaction, struct arena *arena)
+void codec_transaction_write(struct buf *out, uint32_t field, const struct transaction *transaction,
+    struct str consistency_token, struct arena *arena)
 {
     Tavola__V1__Transaction *message = codec_transaction_message(transaction, TRANSACTION_WHOLE, arena);
 
     if (tavola__v1__transaction__get_packed_size(message) > LIMIT_REPLY_BYTES)
         message = codec_transaction_message(transaction, TRANSACTION_WITHOUT_PROPERTIES, arena);
+    message->consistency_token = codec_bytes(consistency_token);
     codec_pack(out, field, &message->base);
 }

@@ -29,7 +29,7 @@ Tavola__V1__Transaction *codec_transaction_message(
     const struct transaction *transaction, enum transaction_detail detail, struct arena *arena);
 
 /* Append a transaction as field `field` of the reply, with its properties if it fits. */
-void codec_transaction_write(
-    struct buf *out, uint32_t field, const struct transaction *transaction, struct arena *arena);
+void codec_transaction_write(struct buf *out, uint32_t field, const struct transaction *transaction,
+    struct str consistency_token, struct arena *arena);
 
 #endif

@@ -3,12 +3,15 @@
  */
 #include "api/codec_write.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/wire.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
+
+enum { MOST_TOKEN_BYTES = 256 };
 
 static bool needs_precondition(enum write_kind kind)
 {
@@ -201,15 +204,19 @@ void codec_operation_write(struct operation *operation, const struct write *writ
     operation->in.write = (struct operation_write){ .writes = copy, .count = 1, .atomic = true };
 }
 
-void codec_write_result(struct buf *out, uint32_t field, const struct write_result *result, bool replayed)
+void codec_write_result(struct buf *out, uint32_t field, const struct write_result *result,
+    struct str consistency_token, bool replayed)
 {
     char etag[ETAG_BYTES];
-    char bytes[ETAG_BYTES + 64];
+    char bytes[ETAG_BYTES + 64 + MOST_TOKEN_BYTES];
     struct buf body = { .data = bytes, .capacity = sizeof(bytes) };
 
+    assert(consistency_token.len <= MOST_TOKEN_BYTES && "writes of one partition have short tokens");
     if (result->etag.version != 0)
         wire_write_bytes(&body, 1, str_of_bytes(etag, etag_format(result->etag, etag)));
     codec_write_timestamp(&body, 2, result->timestamp);
+    if (consistency_token.len > 0)
+        wire_write_bytes(&body, 3, consistency_token);
     if (replayed)
         wire_write_scalar(&body, 4, 1);
     wire_write_bytes(out, field, buf_str(&body));

@@ -34,6 +34,7 @@ MUST_USE enum status codec_batch_decode(const Tavola__V1__ExecuteBatchRequest *r
 void codec_operation_write(struct operation *operation, const struct write *write);
 
 /* Append a WriteResult as field `field`. replayed: the answer comes from the record of a request. */
-void codec_write_result(struct buf *out, uint32_t field, const struct write_result *result, bool replayed);
+void codec_write_result(struct buf *out, uint32_t field, const struct write_result *result,
+    struct str consistency_token, bool replayed);
 
 #endif

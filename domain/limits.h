@@ -24,9 +24,9 @@ enum {
     LIMIT_ERROR_ENTITY_BYTES = 2048,        /* of an entity that rides along with an error */
     LIMIT_REPLY_BYTES = 3 * 1024 * 1024,    /* but for a single larger entity */
     LIMIT_PAGE_ROWS = 1000,
-    LIMIT_PAGE_EXAMINED = 10000, /* rows looked at for one page; then it ends early */
+    LIMIT_PAGE_EXAMINED = 10000,                  /* rows looked at for one page; then it ends early */
     LIMIT_PAGE_EXAMINED_BYTES = 16 * 1024 * 1024, /* of keys and properties; the same */
-    LIMIT_COUNT_EXAMINED = 100000,                /* rows looked at where the database counts them by itself */
+    LIMIT_COUNT_EXAMINED = 100000, /* rows looked at where the database counts them by itself */
     LIMIT_BATCH_GET_KEYS = 1000,
     LIMIT_TRANSACTION_STEPS = 100,
     LIMIT_TRANSACTION_ATTEMPTS = 1000, /* of a timeline: further ones take the place of old failures */
@@ -50,6 +50,7 @@ enum {
     LIMIT_CLOCK_SKEW_S = 60,               /* by which a signer's clock may be ahead of a server's */
     LIMIT_KEY_PARTS = 16,                  /* per key of an index */
     LIMIT_MEMBERS_UNITS = 32768,           /* UTF-16 code units of a list page's Members */
+    LIMIT_TOKENS = 100,                    /* consistency tokens of one look-up */
     BUCKETS = 1024,
 };
 

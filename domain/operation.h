@@ -19,6 +19,7 @@
 #include "base/str.h"
 #include "domain/access_path.h"
 #include "domain/catalogue.h"
+#include "domain/consistency.h"
 #include "domain/entity.h"
 #include "domain/filter.h"
 #include "domain/key_range.h"
@@ -72,9 +73,10 @@ struct operation_write {
 };
 
 struct outcome_write {
-    struct write_result *results; /* as many as writes; valid where errors[i] is NULL */
-    struct error **errors;        /* not atomic only: the writes that were refused */
-    bool replayed;                /* answered from the record of the request */
+    struct write_result *results;        /* as many as writes; valid where errors[i] is NULL */
+    struct error **errors;               /* not atomic only: the writes that were refused */
+    bool replayed;                       /* answered from the record of the request */
+    const struct consistency *left_open; /* the intents that this has made; NULL: none */
     /* Atomic only, with a condition's failure: what is stored, if it is small enough to be told; else NULL. */
     const struct entity *current;
 };
@@ -132,7 +134,9 @@ struct operation_lookup {
     struct value *equals; /* bind the property parts in order, partition key first */
     size_t equal_count;
     struct value_range range; /* of the next part */
-    bool trust_index;         /* false: every hit is checked against its source */
+    struct freshness freshness;
+    bool has_waited;  /* what it had to wait for has come; the store's */
+    bool trust_index; /* false: every hit is checked against its source */
     bool keys_only;
     bool descending;
     bool has_after;
@@ -398,7 +402,8 @@ struct operation {
 
     /* Called once, from a thread of the store, when the outcome is there. It must not block. */
     void (*done)(struct operation *operation);
-    struct operation *next; /* the store's own, while it holds the operation */
+    struct operation *next;                /* the store's own, while it holds the operation */
+    int64_t waits_since_us, asks_again_us; /* the same, while it waits */
 };
 
 /* Fill the outcome with a failure; the error is copied into the operation's arena. */

@@ -21,6 +21,7 @@ enum response_field {
     RESPONSE_MESSAGE,
     RESPONSE_META,
     RESPONSE_CURRENT,
+    RESPONSE_LEFT_OPEN,
 };
 
 enum current_field {
@@ -156,6 +157,8 @@ struct str request_response(const struct operation *operation, struct arena *are
     }
     for (size_t i = 0; !operation->error && i < in->count; i++)
         add_result(&out, &operation->out.write.results[i]);
+    if (!operation->error && operation->out.write.left_open)
+        wire_write_bytes(&out, RESPONSE_LEFT_OPEN, consistency_encode(operation->out.write.left_open, arena));
     return buf_str(&out);
 }
 
@@ -233,6 +236,14 @@ static bool read_current(struct str bytes, struct arena *arena, struct outcome_w
     return result == WIRE_END;
 }
 
+static bool read_left_open(struct str bytes, struct arena *arena, struct outcome_write *out)
+{
+    struct consistency *left_open = ARENA_NEW(arena, struct consistency);
+
+    out->left_open = left_open;
+    return consistency_decode(arena_copy(arena, bytes), arena, left_open);
+}
+
 /* The reason comes before message and metadata. */
 static bool read_error(
     const struct wire_field *field, struct arena *arena, struct outcome_write *out, struct error *err)
@@ -256,6 +267,8 @@ static bool read_error(
         return read_meta(field->bytes, arena, err);
     case RESPONSE_CURRENT:
         return read_current(field->bytes, arena, out);
+    case RESPONSE_LEFT_OPEN:
+        return read_left_open(field->bytes, arena, out);
     case RESPONSE_RESULT:
         break;
     }

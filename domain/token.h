@@ -11,7 +11,15 @@
 #include "base/error.h"
 #include "base/str.h"
 
-enum token_purpose { TOKEN_PAGE = 1, TOKEN_TABLES = 2, TOKEN_LOOKUP = 3, TOKEN_LIST = 4, TOKEN_COUNT = 5, TOKEN_SCAN = 6 };
+enum token_purpose {
+    TOKEN_PAGE = 1,
+    TOKEN_TABLES = 2,
+    TOKEN_LOOKUP = 3,
+    TOKEN_LIST = 4,
+    TOKEN_COUNT = 5,
+    TOKEN_SCAN = 6,
+    TOKEN_CONSISTENCY = 7,
+};
 
 struct token_key {
     uint8_t bytes[32];

@@ -46,6 +46,7 @@ enum attempt_field {
     ATTEMPT_STATUS,
     ATTEMPT_REASON,
     ATTEMPT_MESSAGE,
+    ATTEMPT_LEFT_OPEN,
 };
 
 /* ---- lists of messages ---- */
@@ -240,6 +241,8 @@ static void write_attempt(struct buf *out, const void *item)
     wire_write_scalar(out, ATTEMPT_STATUS, (uint64_t)attempt->status);
     wire_write_bytes(out, ATTEMPT_REASON, attempt->reason);
     wire_write_bytes(out, ATTEMPT_MESSAGE, attempt->message);
+    if (attempt->left_open.len > 0)
+        wire_write_bytes(out, ATTEMPT_LEFT_OPEN, attempt->left_open);
 }
 
 static bool read_attempt_field(void *item, const struct wire_field *field)
@@ -268,6 +271,8 @@ static bool read_attempt_field(void *item, const struct wire_field *field)
         return read_text(field, &attempt->reason);
     case ATTEMPT_MESSAGE:
         return read_text(field, &attempt->message);
+    case ATTEMPT_LEFT_OPEN:
+        return read_text(field, &attempt->left_open);
     }
     return false;
 }

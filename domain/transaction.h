@@ -59,6 +59,7 @@ struct attempt {
     enum status status;
     struct str reason; /* e.g. SOURCE_ABSENT, UPDATE_CONDITION_NOT_SATISFIED; may be empty */
     struct str message;
+    struct str left_open; /* the intents that the step has made, as bytes: consistency.h; empty: none */
 };
 
 struct transaction {

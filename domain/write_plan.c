@@ -265,12 +265,22 @@ enum row_action write_plan_action(const struct plan_row *row)
     return same_row(&row->now, &row->offered) ? ROW_KEEP : ROW_UPDATE;
 }
 
-bool write_plan_needs_intent(const struct plan_row *row, struct arena *arena)
+static bool changes_entries(const struct plan_row *row, struct arena *arena)
 {
-    if (row->now.version == row->stored.version)
-        return false;
     for (size_t i = 0; i < row->table->index_count; i++)
         if (index_affects(row->table->indexes[i], &row->key, &row->stored, &row->now, arena))
             return true;
     return false;
+}
+
+/* Every operation of a batch asks, and at last the batch: most rows are written once. */
+bool write_plan_needs_intent(struct plan_row *row, struct arena *arena)
+{
+    if (row->now.version == row->stored.version)
+        return false;
+    if (row->judged != row->now.version) {
+        row->needs_intent = changes_entries(row, arena);
+        row->judged = row->now.version;
+    }
+    return row->needs_intent;
 }

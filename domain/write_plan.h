@@ -44,6 +44,8 @@ struct plan_row {
     struct row_state offered; /* what was offered in case the key is absent */
     bool created;             /* it was absent, and the offered row is there now */
     struct row_state now;     /* after the operations planned so far */
+    int64_t judged;           /* the version of `now` that needs_intent is about; 0: of none */
+    bool needs_intent;
 };
 
 /* What must happen to a row after planning. */
@@ -83,7 +85,7 @@ void write_plan_operation(
 /* What the transaction has to do with this row. */
 enum row_action write_plan_action(const struct plan_row *row);
 
-/* Does any entry of any index of the row's table change? Then an intent must follow. */
-bool write_plan_needs_intent(const struct plan_row *row, struct arena *arena);
+/* Does any entry of any index of the row's table change, by now? Then an intent must follow. */
+bool write_plan_needs_intent(struct plan_row *row, struct arena *arena);
 
 #endif

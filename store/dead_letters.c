@@ -227,6 +227,9 @@ static enum status bury(struct session *session, void *context, struct error *er
     }
     if (is_open) {
         letter_params(failing, &session->arena, &params);
+        if (is_transaction(failing))
+            pg_array_init(&failing->open.ids, &session->arena, PG_UUID);
+        pg_add_array(&params, &failing->open.ids);
         TRY(pg_send(&session->pg, &sql_letter_bury, &params, err));
         statements++;
     }

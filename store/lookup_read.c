@@ -10,6 +10,7 @@
 #include "domain/ticks.h"
 #include "store/collect.h"
 #include "store/failure.h"
+#include "store/lookup_latest.h"
 #include "store/read_batch.h"
 #include "store/resolve.h"
 #include "store/sql.h"
@@ -31,14 +32,25 @@ enum status read_lag(struct session *session, struct lag *out, struct error *err
 
 /* ---- entries ---- */
 
-static bool holds(const void *range, const struct entity *entry)
+/* The entries that a page may have. */
+struct wanted {
+    const struct lookup_range *range;
+    const struct open_sources *open; /* empty: entries of these keys say nothing */
+};
+
+static bool holds(const void *context, const struct entity *entry)
 {
-    return lookup_range_holds(range, &entry->key);
+    const struct wanted *wanted = context;
+
+    return (!wanted->range->has_others || lookup_range_holds(wanted->range, &entry->key)) &&
+           !open_sources_hold(wanted->open, entry);
 }
 
 static enum status read_entries(struct session *session, const struct index *index,
-    const struct lookup_range *range, struct operation *operation, struct error *err)
+    const struct lookup_range *range, const struct open_sources *open, struct operation *operation,
+    struct error *err)
 {
+    const struct wanted wanted = { range, open };
     const struct operation_lookup *in = &operation->in.lookup;
     struct outcome_lookup *out = &operation->out.lookup;
     struct row_scan scan = {
@@ -54,8 +66,8 @@ static enum status read_entries(struct session *session, const struct index *ind
     struct entity_list list;
     const struct collection collection = {
         .scan = &scan,
-        .is_wanted = range->has_others ? holds : NULL,
-        .context = range,
+        .is_wanted = range->has_others || open->count > 0 ? holds : NULL,
+        .context = &wanted,
         .sink = &list.sink,
         .limit = in->limit,
     };
@@ -119,6 +131,20 @@ static void replace_by_sources(
     out->count = kept;
 }
 
+/* The latest are read in the snapshot of their entries. */
+static enum status read_sources(
+    struct session *session, struct operation *sources, bool latest, struct error *err)
+{
+    if (latest)
+        TRY(read_batch_within(session, sources, err));
+    else
+        read_batch_run(session, sources, NULL);
+    if (sources->status == STATUS_OK)
+        return STATUS_OK;
+    *err = *sources->error;
+    return sources->status;
+}
+
 static enum status check_sources(
     struct session *session, const struct index *index, struct operation *operation, struct error *err)
 {
@@ -139,11 +165,7 @@ static enum status check_sources(
     }
     if (operation->in.lookup.trust_index || out->count == 0)
         return STATUS_OK;
-    read_batch_run(session, &sources, NULL);
-    if (sources.status != STATUS_OK) {
-        *err = *sources.error;
-        return sources.status;
-    }
+    TRY(read_sources(session, &sources, operation->in.lookup.freshness.latest, err));
     /* The read may have loaded the catalogue again, and the index with it. */
     TRY(resolve_index(session, operation, &index, err));
     if (index->index_id != out->table_id)
@@ -152,27 +174,59 @@ static enum status check_sources(
     return STATUS_OK;
 }
 
+/* Tokens of another time, or of a table that this is no index of, say nothing about what is read here. */
+static enum status check_tokens(const struct session *session, const struct index *index,
+    const struct freshness *freshness, struct error *err)
+{
+    for (size_t i = 0; i < freshness->at_least_count; i++) {
+        const struct consistency *token = &freshness->at_least[i];
+
+        if (token->block_count > 0 && token->epoch != session->catalogue->epoch)
+            return error_reason(err, REASON_TOKEN_EXPIRED,
+                "freshness.at_least[%zu] is from before a fail-over or restore of the database", i);
+        if (token->table_id != 0 && token->table_id != index->source_table_id)
+            return error_reason(err, REASON_TOKEN_EXPIRED,
+                "freshness.at_least[%zu] is of a write to another table than %.*s, or to one of that name "
+                "that "
+                "is gone",
+                i, STR_ARG(index->source_name));
+    }
+    return STATUS_OK;
+}
+
+static enum status resolve_ready(
+    struct session *session, const struct operation *operation, const struct index **out, struct error *err)
+{
+    TRY(resolve_refresh(session, operation, err));
+    TRY(resolve_index(session, operation, out, err));
+    if ((*out)->state == INDEX_READY)
+        return check_tokens(session, *out, &operation->in.lookup.freshness, err);
+    error_reason(err, REASON_INDEX_NOT_READY, "index %.*s is still being built", STR_ARG((*out)->name));
+    error_add_meta(err, "table", (*out)->name);
+    return STATUS_PRECONDITION;
+}
+
 static enum status look_up(struct session *session, struct operation *operation, struct error *err)
 {
     const struct operation_lookup *in = &operation->in.lookup;
     struct outcome_lookup *out = &operation->out.lookup;
+    struct open_sources open = { 0 };
     const struct index *index;
     struct lookup_range range;
 
-    TRY(resolve_refresh(session, operation, err));
-    TRY(resolve_index(session, operation, &index, err));
-    if (index->state != INDEX_READY) {
-        error_reason(err, REASON_INDEX_NOT_READY, "index %.*s is still being built", STR_ARG(index->name));
-        error_add_meta(err, "table", index->name);
-        return STATUS_PRECONDITION;
-    }
+    TRY(resolve_ready(session, operation, &index, err));
     TRY(lookup_plan(index, in->equals, in->equal_count, &in->range, operation->arena, &range, err));
     *out = (struct outcome_lookup){ .table_id = index->index_id };
     out->stats.access_path = ACCESS_INDEX_LOOKUP;
-    TRY(read_entries(session, index, &range, operation, err));
+    if (in->freshness.latest)
+        TRY(lookup_latest_begin(session, index, operation->arena, &open, err));
+    TRY(read_entries(session, index, &range, &open, operation, err));
+    if (in->freshness.latest)
+        TRY(lookup_latest_merge(session, index, &range, &open, operation, err));
     TRY(check_sources(session, index, operation, err));
     out->stats.rows_returned = (int64_t)out->count;
-    return read_lag(session, &out->lag, err);
+    TRY(read_lag(session, &out->lag, err));
+    return in->freshness.latest ? lookup_latest_end(session, err) : STATUS_OK;
 }
 
 void lookup_read_run(struct session *session, struct operation *operation)

@@ -145,17 +145,34 @@ static enum status read_all(
     return take(session, reads, count, err);
 }
 
+static struct read *room_for(const struct operation *batch, struct arena *arena)
+{
+    size_t most = 0;
+
+    for (const struct operation *operation = batch; operation; operation = operation->next)
+        most++;
+    return ARENA_ARRAY(arena, struct read, most);
+}
+
+enum status read_batch_within(struct session *session, struct operation *batch, struct error *err)
+{
+    struct read *reads = room_for(batch, &session->arena);
+    size_t count = 0;
+
+    TRY(gather(session, batch, reads, &count, err));
+    if (count == 0)
+        return STATUS_OK;
+    TRY(send(session, reads, count, err));
+    return take(session, reads, count, err);
+}
+
 void read_batch_run(struct session *session, struct operation *batch, void *context)
 {
     struct error err = { 0 };
-    struct read *reads;
-    size_t most = 0;
+    struct read *reads = room_for(batch, &session->arena);
 
     (void)context;
     pg_recover(&session->pg); /* what a failed step has left */
-    for (struct operation *operation = batch; operation; operation = operation->next)
-        most++;
-    reads = ARENA_ARRAY(&session->arena, struct read, most);
     for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
         struct error ignored;
         enum status status = read_all(session, batch, reads, &err);

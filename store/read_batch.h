@@ -11,6 +11,9 @@
 /* Give every OPERATION_GET of the list its outcome. */
 void read_batch_run(struct session *session, struct operation *batch, void *context);
 
+/* The same once, inside a transaction under way; nothing is tried again. A failure leaves some without an outcome. */
+MUST_USE enum status read_batch_within(struct session *session, struct operation *batch, struct error *err);
+
 /* The same in steps, for batches of keys in tables the session knows. */
 extern const struct lane_steps read_batch_steps;
 

@@ -3,7 +3,6 @@
  */
 #include "store/session.h"
 
-#include <stdio.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -222,8 +221,21 @@ enum status session_take_commit(struct session *session, int statements, struct 
     return status == STATUS_OK ? error_set(err, STATUS_UNAVAILABLE, "the transaction was lost") : status;
 }
 
+struct intent_block session_reserve_intents(struct session *session, int64_t now_us, size_t count)
+{
+    struct intent_block block = { .us = now_us, .lane = session->intent_lane };
+
+    if (count > UINT32_MAX - session->intent_counter)
+        session->intent_counter = 0; /* the clock has moved on since it was there last */
+    block.first = session->intent_counter + 1;
+    session->intent_counter += (uint32_t)count;
+    block.last = session->intent_counter;
+    return block;
+}
+
 void session_intent_id(struct session *session, int64_t now_us, char hex33[33])
 {
-    snprintf(hex33, 33, "%016llx%08x%08x", (unsigned long long)now_us, session->intent_lane,
-        ++session->intent_counter);
+    struct intent_block block = session_reserve_intents(session, now_us, 1);
+
+    intent_block_id(&block, block.first, hex33);
 }

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "domain/catalogue.h"
+#include "domain/consistency.h"
 #include "store/pg.h"
 
 struct session {
@@ -65,7 +66,11 @@ MUST_USE enum status session_send_commit(struct session *session, struct error *
  */
 MUST_USE enum status session_take_commit(struct session *session, int statements, struct error *err);
 
-/* The id of a new intent: the database's clock, this session's lane, a counter (guard G13). */
+/*
+ * Ids of new intents: the database's clock, this session's lane, a counter (guard G13). Reserving names them before
+ * it is known which of them will be needed; it leaves the buckets to the caller.
+ */
+struct intent_block session_reserve_intents(struct session *session, int64_t now_us, size_t count);
 void session_intent_id(struct session *session, int64_t now_us, char hex33[33]);
 
 #endif

@@ -6,7 +6,7 @@
  *   page    pages, look-ups, lists, views: one by one, on connections of their own
  *   change  changes of the catalogue: they may wait for the write fence
  *   wait    state, not a thread: see waiters.h; the monitor looks after it. Reads that name a transaction wait
- *           there first
+ *           there first, look-ups that must be fresh too
  */
 #include "store/store.h"
 
@@ -140,6 +140,13 @@ static void refuse(struct operation *operation, enum reason reason, const char *
     operation->done(operation);
 }
 
+static bool must_wait(const struct operation *operation)
+{
+    return routes[operation->kind].lane == LANE_WAIT || operation->wait_for_transaction.len > 0 ||
+           (operation->kind == OPERATION_LOOKUP && !operation->in.lookup.has_waited &&
+               freshness_is_set(&operation->in.lookup.freshness));
+}
+
 static void submit(
     struct store *store, struct operation *operation, bool (*add)(struct lane *, struct operation *))
 {
@@ -147,9 +154,8 @@ static void submit(
 
     if (atomic_load(&store->stopping))
         refuse(operation, REASON_SERVER_DRAINING, "the server is stopping");
-    else if (lane == LANE_WAIT || operation->wait_for_transaction.len > 0
-                 ? !waiters_add(&store->waiters, operation)
-                 : !add(store->lanes[lane], operation))
+    else if (must_wait(operation) ? !waiters_add(&store->waiters, operation)
+                                  : !add(store->lanes[lane], operation))
         refuse(operation, REASON_SERVER_BUSY, "too many operations are waiting");
 }
 
@@ -239,6 +245,16 @@ static void release_waiters(struct store *store, enum waiters_which which)
     }
 }
 
+/* Until somebody waiting is to be asked for again, a tick at most. */
+static int64_t pause_ms(struct waiters *waiters)
+{
+    int64_t due_us = waiters_due_us(waiters), now_us = clock_monotonic_us();
+
+    if (due_us - now_us > TICK_MS * 1000)
+        return TICK_MS;
+    return due_us > now_us ? (due_us - now_us + 999) / 1000 : 0;
+}
+
 static void *monitor(void *argument)
 {
     struct store *store = argument;
@@ -247,7 +263,8 @@ static void *monitor(void *argument)
 
     while (!atomic_load(&store->stopping)) {
         int64_t now_us = clock_monotonic_us();
-        bool tick = now_us >= next_tick_us;
+        int64_t due_us = waiters_due_us(&store->waiters);
+        bool tick = now_us >= next_tick_us || now_us >= due_us;
 
         if (now_us >= next_look_us) {
             watch_database(store);
@@ -259,7 +276,7 @@ static void *monitor(void *argument)
             release_waiters(store, tick ? WAITERS_DECIDED : WAITERS_NEW_AND_DECIDED);
         if (tick)
             next_tick_us = now_us + TICK_MS * 1000;
-        waiters_pause(&store->waiters, TICK_MS);
+        waiters_pause(&store->waiters, pause_ms(&store->waiters));
     }
     return NULL;
 }

@@ -178,6 +178,34 @@ static void plan(struct session *session, struct stepping *stepping)
     stepping->attempt.etag_after = etag_text(last, &last->now, &session->arena);
 }
 
+/* With the outcome, so that who waits for the transaction can go on to wait for its entries. */
+static void note_left_open(struct session *session, struct stepping *stepping)
+{
+    struct consistency sum = { .epoch = session->catalogue->epoch, .account = STR_EMPTY, .id = STR_EMPTY };
+    int16_t buckets[ARRAY_LEN(stepping->operations)];
+    struct intent_block block = stepping->set.ids;
+
+    for (size_t i = 0; i < stepping->set.row_count; i++) {
+        struct plan_row *row = &stepping->set.rows[i];
+
+        if (write_plan_needs_intent(row, &session->arena))
+            buckets[block.bucket_count++] = row->bucket;
+    }
+    if (block.bucket_count == 0)
+        return;
+    if (block.bucket_count == 2 && buckets[0] >= buckets[1]) {
+        int16_t first = buckets[1];
+
+        block.bucket_count = first == buckets[0] ? 1 : 2;
+        buckets[1] = buckets[0];
+        buckets[0] = first;
+    }
+    block.buckets = buckets;
+    sum.blocks = &block;
+    sum.block_count = 1;
+    stepping->attempt.left_open = consistency_encode(&sum, &session->arena);
+}
+
 /* A condition's text compiled when it came; a program that no longer understands it fails the step. */
 static bool compile_condition(struct stepping *stepping, struct arena *arena)
 {
@@ -208,7 +236,9 @@ static enum status decide(struct session *session, struct stepping *stepping, st
         stepping->set.planned[0].rows[0]->reads_properties = true;
     }
     TRY(write_batch_lock_more(session, &stepping->set, err));
+    stepping->set.ids = session_reserve_intents(session, stepping->now_us, stepping->set.row_count);
     plan(session, stepping);
+    note_left_open(session, stepping);
     return STATUS_OK;
 }
 
@@ -238,8 +268,7 @@ static enum status commit_step(
 
     advance(stepping, &session->arena);
     work->finished = transaction_is_final(stepping->transaction.state);
-    TRY(write_batch_send_changes(
-        session, &stepping->set, stepping->now_us, intents, &intent_count, &statements, err));
+    TRY(write_batch_send_changes(session, &stepping->set, intents, &intent_count, &statements, err));
     TRY(transaction_send_update(
         session, &stepping->transaction, work->finished ? stepping->attempt.ended : 0, err));
     TRY(send_about(session, &sql_transaction_letter_delete, work->intent, err));

@@ -8,10 +8,17 @@
 #include "base/clock.h"
 #include "domain/entity_key.h"
 #include "domain/reason.h"
+#include "store/fresh.h"
 #include "store/sql.h"
 
 /* Before the caller's deadline: the monitor's next look may be 50 ms away, and then come a read and the way. */
 enum { MARGIN_US = 100000 };
+
+/*
+ * How long until it is asked for again. What reads wait for mostly comes within milliseconds, so they are asked for
+ * after a quarter of the time they have waited.
+ */
+enum { PAUSE_US = 50000, SHORTEST_PAUSE_US = 3000, LONGEST_PAUSE_US = 250000 };
 
 enum answer {
     ANSWER_OPEN, /* nobody could be asked: the same */
@@ -23,15 +30,16 @@ enum answer {
 struct waiting {
     struct operation *operation;
     enum answer answer;
+    const struct error *why; /* of reads that must be fresh: OPEN, GIVEN_UP; NULL: not asked */
 };
 
-enum wait_kind { WAIT_RUN, WAIT_TRANSACTION, WAIT_KIND_COUNT };
+enum wait_kind { WAIT_RUN, WAIT_TRANSACTION, WAIT_FRESH, WAIT_KIND_COUNT };
 
 void waiters_init(struct waiters *waiters, int64_t most)
 {
     pthread_condattr_t attributes;
 
-    *waiters = (struct waiters){ .most = most };
+    *waiters = (struct waiters){ .most = most, .due_us = INT64_MAX };
     pthread_mutex_init(&waiters->mutex, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -54,6 +62,8 @@ bool waiters_add(struct waiters *waiters, struct operation *operation)
     pthread_mutex_lock(&waiters->mutex);
     taken = waiters->count < waiters->most;
     if (taken) {
+        operation->waits_since_us = clock_monotonic_us();
+        operation->asks_again_us = 0;
         operation->next = waiters->fresh;
         waiters->fresh = operation;
         waiters->count++;
@@ -85,6 +95,16 @@ void waiters_pause(struct waiters *waiters, int64_t ms)
     pthread_mutex_unlock(&waiters->mutex);
 }
 
+int64_t waiters_due_us(struct waiters *waiters)
+{
+    int64_t due_us;
+
+    pthread_mutex_lock(&waiters->mutex);
+    due_us = waiters->due_us;
+    pthread_mutex_unlock(&waiters->mutex);
+    return due_us;
+}
+
 /* What is to be asked for, as one list. */
 static struct operation *take_list(struct waiters *waiters, enum waiters_which which)
 {
@@ -98,6 +118,7 @@ static struct operation *take_list(struct waiters *waiters, enum waiters_which w
     if (which != WAITERS_NEW_AND_DECIDED) {
         *tail = waiters->waiting;
         waiters->waiting = NULL;
+        waiters->due_us = INT64_MAX;
     }
     pthread_mutex_unlock(&waiters->mutex);
     return list;
@@ -106,7 +127,15 @@ static struct operation *take_list(struct waiters *waiters, enum waiters_which w
 /* Back to those that wait; the rest is gone for good. */
 static void keep(struct waiters *waiters, struct operation *first, struct operation *last, int64_t gone)
 {
+    int64_t due_us = INT64_MAX;
+
+    for (const struct operation *operation = first; operation; operation = operation->next) {
+        due_us = operation->asks_again_us < due_us ? operation->asks_again_us : due_us;
+        if (operation == last)
+            break;
+    }
     pthread_mutex_lock(&waiters->mutex);
+    waiters->due_us = due_us < waiters->due_us ? due_us : waiters->due_us;
     if (first) {
         last->next = waiters->waiting;
         waiters->waiting = first;
@@ -119,6 +148,8 @@ static void keep(struct waiters *waiters, struct operation *first, struct operat
 
 static enum wait_kind kind_of(const struct operation *operation)
 {
+    if (operation->kind == OPERATION_LOOKUP)
+        return WAIT_FRESH;
     return operation->kind == OPERATION_RUN_WAIT ? WAIT_RUN : WAIT_TRANSACTION;
 }
 
@@ -185,7 +216,25 @@ static void ask(struct session *session, enum wait_kind kind, struct waiting *co
         pg_recover(&session->pg);
 }
 
-static void ask_all(struct session *session, struct waiting *all, size_t count)
+static void ask_fresh(struct session *session, struct waiting *const *asked, size_t count)
+{
+    static const enum answer answers[] = {
+        [FRESH_OPEN] = ANSWER_OPEN, [FRESH_NOW] = ANSWER_DECIDED, [FRESH_NEVER] = ANSWER_GIVEN_UP
+    };
+    struct fresh_wait *waits = ARENA_ARRAY(&session->arena, struct fresh_wait, count);
+    struct error err;
+
+    for (size_t i = 0; i < count; i++)
+        waits[i].operation = asked[i]->operation;
+    if (session_ensure(session, &err) != STATUS_OK || fresh_ask(session, waits, count, &err) != STATUS_OK)
+        pg_recover(&session->pg);
+    for (size_t i = 0; i < count; i++) {
+        asked[i]->answer = answers[waits[i].answer];
+        asked[i]->why = &waits[i].err;
+    }
+}
+
+static void ask_all(struct session *session, struct waiting *all, size_t count, int64_t now_us)
 {
     struct waiting **asked = ARENA_ARRAY(&session->arena, struct waiting *, count);
 
@@ -193,9 +242,11 @@ static void ask_all(struct session *session, struct waiting *all, size_t count)
         size_t of_kind = 0;
 
         for (size_t i = 0; i < count; i++)
-            if (kind_of(all[i].operation) == kind)
+            if (kind_of(all[i].operation) == kind && all[i].operation->asks_again_us <= now_us)
                 asked[of_kind++] = &all[i];
-        if (of_kind > 0)
+        if (of_kind > 0 && kind == WAIT_FRESH)
+            ask_fresh(session, asked, of_kind);
+        else if (of_kind > 0)
             ask(session, kind, asked, of_kind);
     }
 }
@@ -206,6 +257,39 @@ static bool must_answer(const struct operation *operation, int64_t now_us)
 {
     return atomic_load(&operation->cancelled) ||
            (operation->deadline_us != INT64_MAX && operation->deadline_us - now_us < MARGIN_US);
+}
+
+/* When to ask again: not later than the deadline is near. */
+static int64_t next_time(const struct operation *operation, int64_t now_us)
+{
+    int64_t pause_us = PAUSE_US, latest_us = operation->deadline_us;
+
+    if (kind_of(operation) == WAIT_FRESH) {
+        pause_us = (now_us - operation->waits_since_us) / 4;
+        pause_us = pause_us > SHORTEST_PAUSE_US ? pause_us : SHORTEST_PAUSE_US;
+        pause_us = pause_us < LONGEST_PAUSE_US ? pause_us : LONGEST_PAUSE_US;
+    }
+    if (latest_us != INT64_MAX && latest_us - MARGIN_US < now_us + pause_us)
+        return latest_us - MARGIN_US;
+    return now_us + pause_us;
+}
+
+/* A read that had to be fresh. */
+static void release_fresh(
+    struct operation *operation, const struct waiting *waiting, enum waiters_which which)
+{
+    struct error err;
+
+    operation->in.lookup.has_waited = true;
+    if (waiting->answer == ANSWER_DECIDED)
+        return;
+    if (which == WAITERS_ALL)
+        error_reason(&err, REASON_SERVER_DRAINING, "this server is stopping: ask another");
+    else if (waiting->why)
+        err = *waiting->why;
+    else
+        error_reason(&err, REASON_NOT_FRESH_ENOUGH, "the call ended before it could be answered");
+    operation_fail(operation, &err);
 }
 
 /* A read that was to see a transaction's end. */
@@ -237,14 +321,16 @@ static void release_read(struct operation *operation, enum answer answer, enum w
     operation_fail(operation, &err);
 }
 
-static void release(struct operation *operation, enum answer answer, enum waiters_which which)
+static void release(struct operation *operation, const struct waiting *waiting, enum waiters_which which)
 {
     if (operation->kind == OPERATION_RUN_WAIT)
         operation->kind = OPERATION_RUN_GET;
     else if (operation->kind == OPERATION_TRANSACTION_WAIT)
         operation->kind = OPERATION_TRANSACTION_GET;
+    else if (operation->kind == OPERATION_LOOKUP)
+        release_fresh(operation, waiting, which);
     else
-        release_read(operation, answer, which);
+        release_read(operation, waiting->answer, which);
 }
 
 struct operation *waiters_take(struct waiters *waiters, struct session *session, enum waiters_which which)
@@ -263,17 +349,19 @@ struct operation *waiters_take(struct waiters *waiters, struct session *session,
     for (size_t i = 0; i < count; i++, list = list->next)
         all[i].operation = list;
     if (which != WAITERS_ALL)
-        ask_all(session, all, count);
+        ask_all(session, all, count, now_us);
     for (size_t i = 0; i < count; i++) {
         struct operation *operation = all[i].operation;
 
         if (all[i].answer == ANSWER_OPEN && which != WAITERS_ALL && !must_answer(operation, now_us)) {
+            if (operation->asks_again_us <= now_us)
+                operation->asks_again_us = next_time(operation, now_us);
             operation->next = kept;
             kept = operation;
             last = last ? last : operation;
             continue;
         }
-        release(operation, all[i].answer, which);
+        release(operation, &all[i], which);
         operation->next = taken;
         taken = operation;
         gone++;

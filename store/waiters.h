@@ -1,7 +1,7 @@
 /*
  * waiters.h - operations that wait for something to be finished: state, not threads, and no connection is held.
- * One statement asks for all of them, some twenty times a second; those that have just come are asked for at
- * once.
+ * One statement asks for all that are due, at most twenty times a second for each; those that have just come
+ * are asked for at once. Reads that must be fresh are asked for soon at first, then ever more seldom.
  */
 #ifndef STORE_WAITERS_H
 #define STORE_WAITERS_H
@@ -17,6 +17,7 @@ struct waiters {
     pthread_cond_t arrived;  /* on the monotonic clock */
     struct operation *fresh; /* nobody has asked for them yet */
     struct operation *waiting;
+    int64_t due_us; /* when one of `waiting` is to be asked for next; INT64_MAX: never */
     int64_t most, refused;
     int64_t count; /* of both lists, and of those that are being asked for */
 };
@@ -26,13 +27,17 @@ void waiters_init(struct waiters *waiters, int64_t most);
 void waiters_cleanup(struct waiters *waiters);
 
 /*
- * An OPERATION_RUN_WAIT, an OPERATION_TRANSACTION_WAIT, or a read with wait_for_transaction. false: there is no
+ * An OPERATION_RUN_WAIT, an OPERATION_TRANSACTION_WAIT, a read with wait_for_transaction, or an OPERATION_LOOKUP that
+ * must be fresh. false: there is no
  * room, it is still the caller's.
  */
 MUST_USE bool waiters_add(struct waiters *waiters, struct operation *operation);
 
 /* How many wait, and how many were refused so far. */
 void waiters_count(struct waiters *waiters, int64_t *waiting, int64_t *refused);
+
+/* When somebody is to be asked for again: WAITERS_DECIDED is due then. */
+int64_t waiters_due_us(struct waiters *waiters);
 
 /* Wait until somebody has come, ms at most. */
 void waiters_pause(struct waiters *waiters, int64_t ms);
@@ -46,8 +51,8 @@ enum waiters_which {
 
 /*
  * Take out operations, as a list. Those that waited for its own sake have become the kind that gets the state as
- * it is. Reads wait no more; one whose transaction does not end in time, will not end, or is unknown has failed: its
- * error is set, it is ready for done().
+ * it is. Reads wait no more; one for which what it waited for does not come in time, will not come, or is unknown
+ * has failed: its error is set, it is ready for done().
  */
 struct operation *waiters_take(struct waiters *waiters, struct session *session, enum waiters_which which);
 

@@ -144,13 +144,12 @@ static enum status send_rows(struct session *session, const struct write_set *se
         &session->pg, action == ROW_UPDATE ? &sql_entity_update : &sql_entity_remove, &params, err);
 }
 
-static size_t make_intents(
-    struct session *session, const struct write_set *set, int64_t now_us, struct intent *intents)
+static size_t make_intents(struct session *session, const struct write_set *set, struct intent *intents)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < set->row_count; i++) {
-        const struct plan_row *row = &set->rows[i];
+        struct plan_row *row = &set->rows[i];
         struct intent *intent = &intents[count];
 
         if (!write_plan_needs_intent(row, &session->arena))
@@ -160,7 +159,7 @@ static size_t make_intents(
             .table_id = row->table->table_id,
             .key = row->key,
             .version = row->now.version };
-        session_intent_id(session, now_us, intent->id);
+        intent_block_id(&set->ids, set->ids.first + (uint32_t)i, intent->id);
         count++;
     }
     return count;
@@ -191,12 +190,12 @@ enum status write_batch_send_intents(
     return pg_send(&session->pg, &sql_intent_insert, &params, err);
 }
 
-enum status write_batch_send_changes(struct session *session, const struct write_set *set, int64_t now_us,
+enum status write_batch_send_changes(struct session *session, const struct write_set *set,
     struct intent *intents, size_t *intent_count, int *statements, struct error *err)
 {
     TRY(send_rows(session, set, ROW_REMOVE, statements, err));
     TRY(send_rows(session, set, ROW_UPDATE, statements, err));
-    *intent_count = make_intents(session, set, now_us, intents);
+    *intent_count = make_intents(session, set, intents);
     if (*intent_count == 0)
         return STATUS_OK;
     (*statements)++;
@@ -204,7 +203,7 @@ enum status write_batch_send_changes(struct session *session, const struct write
 }
 
 /* A repeated request is answered from its record; what is decided anew becomes one. */
-static void plan(const struct write_set *set, struct write_clock clock, struct arena *arena)
+static void plan(const struct write_set *set, struct write_clock clock, int64_t epoch, struct arena *arena)
 {
     for (size_t i = 0; i < set->planned_count; i++) {
         struct operation *operation = set->planned[i].operation;
@@ -215,6 +214,7 @@ static void plan(const struct write_set *set, struct write_clock clock, struct a
             continue;
         }
         write_plan_operation(operation, set->planned[i].rows, clock);
+        operation->out.write.left_open = write_set_left_open(set, &set->planned[i], epoch, operation->arena);
         if (request)
             requests_note(request, operation, arena);
     }
@@ -242,12 +242,13 @@ static enum status run_planned(
 
     TRY(write_batch_lock(session, set, &now_us, err));
     clock.due = ticks_from_unix_us(now_us);
-    plan(set, clock, &session->arena);
+    set->ids = session_reserve_intents(session, now_us, set->row_count);
+    plan(set, clock, session->catalogue->epoch, &session->arena);
     if (!changes_anything(set)) {
         pg_recover(&session->pg); /* rolls back: nothing was written, the locks go */
         return STATUS_OK;
     }
-    TRY(write_batch_send_changes(session, set, now_us, intents, &intent_count, &statements, err));
+    TRY(write_batch_send_changes(session, set, intents, &intent_count, &statements, err));
     TRY(requests_send_insert(session, &set->requests, &statements, err));
     FAILPOINT("write.before_commit");
     TRY(session_send_commit(session, err));

@@ -36,11 +36,11 @@ MUST_USE enum status write_batch_lock(
 MUST_USE enum status write_batch_lock_more(struct session *session, struct write_set *set, struct error *err);
 
 /*
- * The pieces of flight 2: rows to remove and to update, and the intents that follow. intents has room for
+ * The pieces of flight 2, once set->ids are reserved: rows to remove and to update, and the intents that follow. intents has room for
  * one per row; *statements counts what was sent.
  */
 MUST_USE enum status write_batch_send_changes(struct session *session, const struct write_set *set,
-    int64_t now_us, struct intent *intents, size_t *intent_count, int *statements, struct error *err);
+    struct intent *intents, size_t *intent_count, int *statements, struct error *err);
 
 /* One statement. */
 MUST_USE enum status write_batch_send_intents(

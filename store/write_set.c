@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "domain/limits.h"
 #include "domain/reason.h"
 #include "store/resolve.h"
 
@@ -123,4 +124,50 @@ void write_set_build(struct write_set *set, struct session *session, struct oper
     qsort(references, count, sizeof(references[0]), by_key_then_arrival);
     unite(set, references, count, clock, arena);
     requests_sort(&set->requests);
+}
+
+/* ---- what is left open ---- */
+
+/* The buckets that are marked, ascending. */
+static void list_buckets(const uint64_t marks[BUCKETS / 64], struct intent_block *block, struct arena *arena)
+{
+    for (size_t i = 0; i < BUCKETS / 64; i++)
+        block->bucket_count += (size_t)__builtin_popcountll(marks[i]);
+    block->buckets = ARENA_ARRAY(arena, int16_t, block->bucket_count);
+    for (size_t i = 0, next = 0; next < block->bucket_count; i++)
+        for (uint64_t left = marks[i]; left != 0; left &= left - 1)
+            block->buckets[next++] = (int16_t)(i * 64 + (size_t)__builtin_ctzll(left));
+}
+
+const struct consistency *write_set_left_open(
+    const struct write_set *set, const struct planned *planned, int64_t epoch, struct arena *arena)
+{
+    uint64_t marks[BUCKETS / 64] = { 0 };
+    struct intent_block block = { .us = set->ids.us, .lane = set->ids.lane, .first = UINT32_MAX };
+    struct consistency *out;
+
+    if (planned->operation->error || planned->rows[0]->table->index_count == 0)
+        return NULL;
+    for (size_t i = 0; i < planned->operation->in.write.count; i++) {
+        struct plan_row *row = planned->rows[i];
+        uint32_t id = set->ids.first + (uint32_t)(row - set->rows);
+
+        if (!write_plan_needs_intent(row, arena))
+            continue;
+        marks[row->bucket / 64] |= 1ull << (row->bucket % 64);
+        block.first = id < block.first ? id : block.first;
+        block.last = id > block.last ? id : block.last;
+    }
+    if (block.first == UINT32_MAX)
+        return NULL;
+    list_buckets(marks, &block, arena);
+    out = ARENA_NEW(arena, struct consistency);
+    *out = (struct consistency){ .epoch = epoch,
+        .table_id = planned->rows[0]->table->table_id,
+        .account = STR_EMPTY,
+        .id = STR_EMPTY,
+        .blocks = ARENA_NEW(arena, struct intent_block),
+        .block_count = 1 };
+    out->blocks[0] = block;
+    return out;
 }

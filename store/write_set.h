@@ -21,6 +21,8 @@ struct write_set {
     struct planned *planned;
     size_t planned_count;
     struct requests requests;
+    struct intent_block
+        ids;       /* of the intents to come: rows[i] has ids.first + i; set once the rows are locked */
     bool is_blind; /* all are unconditional upserts without a request_id, no indexes, each key once */
 };
 
@@ -29,6 +31,13 @@ struct write_set {
  * their outcome and are left out.
  */
 void write_set_build(struct write_set *set, struct session *session, struct operation *batch);
+
+/*
+ * The intents that a planned operation leaves open, by what is planned so far; NULL: none, or it has failed. It may
+ * name more than its own of the same commit.
+ */
+const struct consistency *write_set_left_open(
+    const struct write_set *set, const struct planned *planned, int64_t epoch, struct arena *arena);
 
 /* The order of locks: table id, partition key, row key. */
 int plan_row_compare(const void *a, const void *b);

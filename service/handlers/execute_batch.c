@@ -4,6 +4,7 @@
 #include "service/handlers/handlers.h"
 
 #include "api/codec_write.h"
+#include "service/consistency.h"
 
 enum status execute_batch_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
@@ -18,9 +19,11 @@ enum status execute_batch_decode(struct call_ctx *ctx, struct operation *out, st
 enum status execute_batch_encode(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
-    (void)ctx;
-    (void)err;
+    const struct outcome_write *out = &operation->out.write;
+    struct str token;
+
+    TRY(consistency_write(ctx->service, out->left_open, ctx->arena, &token, err));
     for (size_t i = 0; i < operation->in.write.count; i++)
-        codec_write_result(reply, 1, &operation->out.write.results[i], operation->out.write.replayed);
+        codec_write_result(reply, 1, &out->results[i], token, out->replayed);
     return STATUS_OK;
 }

@@ -22,6 +22,7 @@
 #include "domain/reason.h"
 #include "domain/table_name.h"
 #include "domain/text.h"
+#include "service/consistency.h"
 #include "service/handlers/handlers.h"
 
 enum {
@@ -116,11 +117,18 @@ static void write_rejection(struct import *import, struct buf *out, int64_t posi
 /* Answer a chunk whose operation, if it had one, has succeeded. */
 static void answer(struct import *import)
 {
+    const struct consistency *left_open = import->operation.out.write.left_open;
     const struct operation_write *in = &import->operation.in.write;
     struct error **errors = import->operation.out.write.errors;
     Tavola__V1__ImportEntitiesResponse head = TAVOLA__V1__IMPORT_ENTITIES_RESPONSE__INIT;
     struct buf rejected, out;
+    struct str token;
+    struct error err;
 
+    if (consistency_write(import->service, left_open, &import->arena, &token, &err) != STATUS_OK) {
+        finish(import, &err);
+        return;
+    }
     buf_init(&rejected, &import->arena);
     for (size_t i = 0; i < import->rejection_count; i++)
         write_rejection(import, &rejected, import->rejections[i].position, import->rejections[i].entity,
@@ -135,6 +143,7 @@ static void answer(struct import *import)
             import->committed++;
     }
     head.committed = import->committed;
+    head.consistency_token = codec_bytes(token);
     buf_init(&out, &import->arena);
     codec_pack(&out, 0, &head.base);
     buf_append(&out, buf_str(&rejected));

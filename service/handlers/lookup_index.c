@@ -5,6 +5,7 @@
 
 #include "api/codec_index.h"
 #include "api/codec_read.h"
+#include "service/consistency.h"
 #include "service/paging.h"
 
 enum status lookup_index_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
@@ -16,6 +17,7 @@ enum status lookup_index_decode(struct call_ctx *ctx, struct operation *out, str
     out->kind = OPERATION_LOOKUP;
     TRY(call_table(out, request->index, err));
     TRY(codec_lookup_decode(request, ctx->arena, &out->in.lookup, err));
+    TRY(consistency_read(ctx->service, request->freshness, ctx->arena, &out->in.lookup.freshness, err));
     TRY(codec_page_size(request->page_size, &out->in.lookup.limit, err));
     TRY(paging_read(ctx, request->page_token, TOKEN_LOOKUP, codec_lookup_identity(request, ctx->arena),
         &token, &has_after, err));

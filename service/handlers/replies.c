@@ -8,13 +8,16 @@
 #include "api/codec_transaction.h"
 #include "api/codec_write.h"
 #include "domain/reason.h"
+#include "service/consistency.h"
 
 enum status write_result_encode(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
-    (void)ctx;
-    (void)err;
-    codec_write_result(reply, 1, &operation->out.write.results[0], operation->out.write.replayed);
+    const struct outcome_write *out = &operation->out.write;
+    struct str token;
+
+    TRY(consistency_write(ctx->service, out->left_open, ctx->arena, &token, err));
+    codec_write_result(reply, 1, &out->results[0], token, out->replayed);
     return STATUS_OK;
 }
 
@@ -50,7 +53,10 @@ enum status index_encode(
 enum status transaction_encode(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
-    (void)err;
-    codec_transaction_write(reply, 1, &operation->out.transaction.transactions[0], ctx->arena);
+    const struct transaction *transaction = &operation->out.transaction.transactions[0];
+    struct str token;
+
+    TRY(consistency_write_transaction(ctx->service, transaction, ctx->arena, &token, err));
+    codec_transaction_write(reply, 1, transaction, token, ctx->arena);
     return STATUS_OK;
 }

@@ -15,6 +15,7 @@
 #include "api/codec_error.h"
 #include "api/codec_transaction.h"
 #include "domain/reason.h"
+#include "service/consistency.h"
 #include "service/handlers/handlers.h"
 
 enum watch_state { WATCH_LOOKING, WATCH_TELLING, WATCH_FINISHED };
@@ -51,10 +52,17 @@ static void fail(struct watch *watch, const struct error *err)
 static void tell(struct watch *watch)
 {
     const struct transaction *transaction = &watch->operation.out.transaction.transactions[0];
+    struct error err = { 0 };
+    struct str token;
     struct buf out;
 
+    if (consistency_write_transaction(
+            rpc_call_context(watch->call), transaction, &watch->arena, &token, &err) != STATUS_OK) {
+        fail(watch, &err);
+        return;
+    }
     buf_init(&out, &watch->arena);
-    codec_transaction_write(&out, 1, transaction, &watch->arena);
+    codec_transaction_write(&out, 1, transaction, token, &watch->arena);
     watch->told = transaction->revision;
     watch->is_final = transaction_is_final(transaction->state);
     watch->state = WATCH_TELLING;

@@ -1,6 +1,11 @@
--- Turn a failing key into a dead letter: kind, table id, partition key, row key, bucket.
+-- Turn a failing key into a dead letter: kind, table id, partition key, row key, bucket, and the ids of the intents
+-- that it takes the place of. The latest ten thousand are kept.
 insert into dead_letters as d
-    (kind, table_id, partition_key, row_key, bucket, index_id, dead, failures, cause, history)
-values ($1::int2, $2::int8, $3::text, $4::text, $5::int2, 0, true, 0, 'given up without a counted failure', '')
+    (kind, table_id, partition_key, row_key, bucket, index_id, dead, failures, cause, history, intents)
+values ($1::int2, $2::int8, $3::text, $4::text, $5::int2, 0, true, 0, 'given up without a counted failure', '',
+    $6::uuid[])
 on conflict (kind, table_id, partition_key, row_key, index_id, bucket) do update
-set dead = true, discarded = false, next_try = now()
+set dead = true, discarded = false, next_try = now(),
+    intents = array(select i from unnest(d.intents || excluded.intents) i order by i desc limit 10000),
+    forgotten = coalesce(
+        (select i from unnest(d.intents || excluded.intents) i order by i desc offset 10000 limit 1), d.forgotten)

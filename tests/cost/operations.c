@@ -201,7 +201,7 @@ static void encode_result(struct arena *arena)
     struct buf reply;
 
     buf_init(&reply, arena);
-    codec_write_result(&reply, 1, &result, false);
+    codec_write_result(&reply, 1, &result, STR_EMPTY, false);
 }
 
 static void reconcile(struct arena *arena)

@@ -307,9 +307,6 @@ class NotHonoured(BadInput):
             ("STRONG", (client.create_index, {"index": {**index, "consistency": 1}})),
             ("REJECT", (client.create_index, {"index": {**index, "on_violation": 2}})),
             ("fold_case", (client.create_index, {"index": {**index, "partition_key": [{"property": "A", "fold_case": True}]}})),
-            ("at_least", (client.lookup_index, {"index": "x12", "freshness": {"at_least": ["t"]}})),
-            ("max_staleness", (client.lookup_index, {"index": "x12", "freshness": {"max_staleness": {"seconds": 1}}})),
-            ("latest", (client.lookup_index, {"index": "x12", "freshness": {"latest": True}})),
         ):
             with self.subTest(field=field):
                 error = self.refused("UNIMPLEMENTED", "NOT_IMPLEMENTED", call, **fields)

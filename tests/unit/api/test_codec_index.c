@@ -251,24 +251,6 @@ END_TEST
 
 /* ---- look-ups ---- */
 
-START_TEST(a_lookup_refuses_what_it_does_not_honour)
-{
-    Tavola__V1__LookupIndexRequest request = TAVOLA__V1__LOOKUP_INDEX_REQUEST__INIT;
-    Tavola__V1__Freshness freshness = TAVOLA__V1__FRESHNESS__INIT;
-    ProtobufCBinaryData token = text("t");
-    struct operation_lookup out;
-
-    request.freshness = &freshness;
-    ck_assert_int_eq(codec_lookup_decode(&request, &arena, &out, &err), STATUS_OK);
-    freshness.latest = 1;
-    assert_refused(codec_lookup_decode(&request, &arena, &out, &err), "NOT_IMPLEMENTED");
-    freshness.n_at_least = 1;
-    freshness.at_least = &token;
-    assert_refused(codec_lookup_decode(&request, &arena, &out, &err), "NOT_IMPLEMENTED");
-    ck_assert_ptr_nonnull(strstr(err.message, "freshness.at_least"));
-}
-END_TEST
-
 START_TEST(a_range_has_one_type)
 {
     Tavola__V1__LookupIndexRequest request = TAVOLA__V1__LOOKUP_INDEX_REQUEST__INIT;
@@ -310,7 +292,6 @@ Suite *test_codec_index_suite(void)
     tcase_add_loop_test(tc, bad_declarations_are_refused, 0, ARRAY_LEN(refusal_cases));
     tcase_add_test(tc, a_declaration_comes_back);
     tcase_add_test(tc, damaged_declarations_are_noticed);
-    tcase_add_test(tc, a_lookup_refuses_what_it_does_not_honour);
     tcase_add_test(tc, a_range_has_one_type);
     tcase_add_test(tc, a_lookup_is_the_same_on_every_page);
     suite_add_tcase(suite, tc);

@@ -177,12 +177,13 @@ START_TEST(a_result_reads_back)
     struct buf out;
 
     buf_init(&out, &arena);
-    codec_write_result(&out, 1, &result, false);
+    codec_write_result(&out, 1, &result, STR_LITERAL("token"), false);
     reply = tavola__v1__insert_entity_response__unpack(NULL, out.len, (uint8_t *)out.data);
 
     ck_assert_ptr_nonnull(reply);
     ck_assert(str_equal(codec_str(reply->result->etag), STR_LITERAL("W/\"7.9\"")));
     ck_assert_int_eq(reply->result->timestamp->nanos, 100);
+    ck_assert(str_equal(codec_str(reply->result->consistency_token), STR_LITERAL("token")));
     tavola__v1__insert_entity_response__free_unpacked(reply, NULL);
 }
 END_TEST
@@ -193,7 +194,7 @@ START_TEST(the_result_of_a_delete_is_empty)
     struct buf out;
 
     buf_init(&out, &arena);
-    codec_write_result(&out, 1, &result, false);
+    codec_write_result(&out, 1, &result, STR_EMPTY, false);
 
     ck_assert_mem_eq(out.data, "\x0a\x00", 2);
     ck_assert_uint_eq(out.len, 2);

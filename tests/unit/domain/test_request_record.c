@@ -101,6 +101,26 @@ START_TEST(results_come_back_as_they_were)
 }
 END_TEST
 
+START_TEST(what_was_left_open_comes_back)
+{
+    struct operation *first = a_request("Things", a_replace("r", "x"));
+    struct operation *again = a_request("Things", a_replace("r", "x"));
+    struct write_result result = { { 7, 1 }, 1 };
+    int16_t bucket = 5;
+    struct intent_block block = { 1, 2, 3, 4, &bucket, 1 };
+    const struct consistency left_open = { 6, 7, STR_EMPTY, STR_EMPTY, &block, 1 };
+    struct request_record record;
+
+    first->out.write = (struct outcome_write){ .results = &result, .left_open = &left_open };
+    record = record_of(first);
+    request_replay(&record, request_digest(again, &arena), again);
+
+    ck_assert_reason(again, "OK");
+    ck_assert(str_equal(
+        consistency_encode(again->out.write.left_open, &arena), consistency_encode(&left_open, &arena)));
+}
+END_TEST
+
 START_TEST(a_refusal_comes_back_as_it_was)
 {
     struct operation *first = a_request("Things", a_replace("r", "x"));
@@ -188,6 +208,7 @@ Suite *test_request_record_suite(void)
     tcase_add_test(tc, equal_content_has_an_equal_digest);
     tcase_add_test(tc, the_borders_between_parts_count);
     tcase_add_test(tc, results_come_back_as_they_were);
+    tcase_add_test(tc, what_was_left_open_comes_back);
     tcase_add_test(tc, a_refusal_comes_back_as_it_was);
     tcase_add_test(tc, the_entity_of_a_refusal_comes_back);
     tcase_add_test(tc, an_id_serves_one_request);

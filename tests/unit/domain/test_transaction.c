@@ -64,9 +64,9 @@ START_TEST(a_timeline_comes_back)
 {
     struct attempt attempts[] = {
         { 0, 1, STR_LITERAL("worker-1"), 10, 20, STR_LITERAL("W/\"5.1\""), STR_LITERAL("W/\"5.2\""),
-            STATUS_OK, STR_EMPTY, STR_EMPTY },
+            STATUS_OK, STR_EMPTY, STR_EMPTY, STR_LITERAL("left\0open") },
         { 99, INT32_MAX, STR_EMPTY, INT64_MAX, 0, STR_EMPTY, STR_EMPTY, STATUS_INTERNAL,
-            STR_LITERAL("INTERNAL_ERROR"), STR_LITERAL("broken") },
+            STR_LITERAL("INTERNAL_ERROR"), STR_LITERAL("broken"), STR_EMPTY },
     };
     struct attempt *back;
     struct str bytes = transaction_encode_timeline(attempts, 2, &arena);
@@ -79,6 +79,7 @@ START_TEST(a_timeline_comes_back)
     ck_assert_int_eq(back[1].started, INT64_MAX);
     ck_assert_int_eq(back[1].status, STATUS_INTERNAL);
     ck_assert(str_equal(back[0].etag_after, attempts[0].etag_after));
+    ck_assert(str_equal(back[0].left_open, attempts[0].left_open));
     ck_assert(str_equal(bytes, transaction_encode_timeline(back, 2, &arena)));
     ck_assert(
         transaction_decode_timeline(transaction_encode_timeline(NULL, 0, &arena), &arena, &back, &count));

@@ -1,0 +1,67 @@
+/*
+ * codec_freshness.c - see the header.
+ */
+#include "api/codec_freshness.h"
+
+#include "domain/limits.h"
+#include "domain/reason.h"
+#include "google/protobuf/duration.pb-c.h"
+
+static enum status staleness_decode(
+    const Google__Protobuf__Duration *message, struct freshness *out, struct error *err)
+{
+    if (!message)
+        return STATUS_OK;
+    if (message->seconds < 0 || message->nanos < 0 || message->nanos > 999999999 ||
+        (message->seconds == 0 && message->nanos == 0) || message->seconds > INT64_MAX / 2000000)
+        return error_reason(err, REASON_INVALID_INPUT,
+            "freshness.max_staleness is no time span above zero: for none at all ask for latest");
+    out->has_max_staleness = true;
+    out->max_staleness_us = message->seconds * 1000000 + (message->nanos + 999) / 1000;
+    return STATUS_OK;
+}
+
+static enum status token_decode_at(const struct token_key *key, ProtobufCBinaryData text, size_t at,
+    struct arena *arena, struct consistency *out, struct error *err)
+{
+    struct error why = { 0 };
+    struct token token;
+
+    if (text.len <= LIMIT_TOKEN_BYTES &&
+        token_decode(key, codec_str(text), TOKEN_CONSISTENCY, STR_EMPTY, arena, &token, &why) == STATUS_OK &&
+        consistency_decode(token.first, arena, out))
+        return STATUS_OK;
+    return error_reason(err, REASON_INVALID_INPUT,
+        "freshness.at_least[%zu] is no consistency token of this service, or was changed", at);
+}
+
+enum status codec_freshness_decode(const Tavola__V1__Freshness *message, const struct token_key *key,
+    struct arena *arena, struct freshness *out, struct error *err)
+{
+    struct freshness freshness = { .latest = message->latest };
+
+    if (message->n_at_least > LIMIT_TOKENS)
+        return error_reason(err, REASON_INVALID_INPUT, "freshness.at_least has %zu tokens, allowed are %d",
+            message->n_at_least, LIMIT_TOKENS);
+    freshness.at_least = ARENA_ARRAY(arena, struct consistency, message->n_at_least);
+    for (size_t i = 0; i < message->n_at_least; i++)
+        if (message->at_least[i].len > 0) /* of a write that left nothing open */
+            TRY(token_decode_at(
+                key, message->at_least[i], i, arena, &freshness.at_least[freshness.at_least_count++], err));
+    TRY(staleness_decode(message->max_staleness, &freshness, err));
+    *out = freshness;
+    return STATUS_OK;
+}
+
+struct str codec_consistency_token(
+    const struct consistency *consistency, const struct token_key *key, struct arena *arena)
+{
+    const struct token token = {
+        .purpose = TOKEN_CONSISTENCY,
+        .query = STR_EMPTY,
+        .first = consistency_encode(consistency, arena),
+        .second = STR_EMPTY,
+    };
+
+    return token_encode(key, &token, arena);
+}

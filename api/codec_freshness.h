@@ -1,0 +1,20 @@
+/*
+ * codec_freshness.h - consistency tokens as text, and what look-ups ask of freshness.
+ */
+#ifndef API_CODEC_FRESHNESS_H
+#define API_CODEC_FRESHNESS_H
+
+#include "api/codec.h"
+#include "domain/consistency.h"
+#include "domain/token.h"
+#include "tavola/v1/index_service.pb-c.h"
+
+/* The same text for equal values. */
+struct str codec_consistency_token(
+    const struct consistency *consistency, const struct token_key *key, struct arena *arena);
+
+/* Empty tokens, of writes that left nothing open, are left out. INVALID_INPUT names the field. */
+MUST_USE enum status codec_freshness_decode(const Tavola__V1__Freshness *message, const struct token_key *key,
+    struct arena *arena, struct freshness *out, struct error *err);
+
+#endif
