@@ -12,7 +12,7 @@
 #include "store/sql.h"
 #include "store/worker_store_internal.h"
 
-enum { LANE_BUCKETS = BUCKETS / LEASE_LANES, MOST_COUNTED = 10000, LATE_COMMIT_US = 60000000 };
+enum { LANE_BUCKETS = BUCKETS / LEASE_LANES, MOST_COUNTED = 20000, LATE_COMMIT_US = 60000000 };
 
 static const char first_id[] = "00000000000000000000000000000000";
 

@@ -105,7 +105,7 @@ MUST_USE enum status worker_scan_intents(struct worker_store *store, int lane, c
 /*
  * Compute and store, in one snapshot per lane, up to when everything acknowledged has been applied:
  * as_of = min(now, time of the oldest open intent of a source key). lag_us and open_intents: over the lanes
- * held; open_intents holds transactions too, and counts no more than 10,000 of one bucket.
+ * held; open_intents holds transactions too, and counts no more than 20,000 of one lane.
  */
 MUST_USE enum status worker_update_watermarks(struct worker_store *store, const bool held[LEASE_LANES],
     int64_t *lag_us, int64_t *open_intents, struct error *err);

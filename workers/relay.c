@@ -14,6 +14,8 @@ enum {
     LEASE_MS = 5000,
     RENEW_EVERY_MS = 1500,
     WATERMARK_EVERY_MS = 500,
+    WATERMARK_SHARE =
+        10, /* of the time at most one part in so many, however much is open or not yet vacuumed */
     MISSED_AFTER_MS = 1000, /* the server's own publishing has had its chance */
     MOST_PER_LANE = 512,
     REFUSED_PAUSE_MS = 10000,
@@ -71,12 +73,15 @@ static enum status renew_leases(struct relay *relay, struct error *err)
 static enum status update_watermarks(struct relay *relay, struct error *err)
 {
     struct worker_ctx *ctx = relay->ctx;
-    int64_t lag_us = 0, open_intents = 0;
+    int64_t lag_us = 0, open_intents = 0, began_us = ctx->now_us(), ended_us, pause_us;
 
-    if (ctx->now_us() < relay->next_watermark_us)
+    if (began_us < relay->next_watermark_us)
         return STATUS_OK;
     TRY(worker_update_watermarks(ctx->store, relay->held, &lag_us, &open_intents, err));
-    relay->next_watermark_us = ctx->now_us() + WATERMARK_EVERY_MS * 1000;
+    ended_us = ctx->now_us();
+    pause_us = (ended_us - began_us) * WATERMARK_SHARE;
+    relay->next_watermark_us =
+        ended_us + (pause_us > WATERMARK_EVERY_MS * 1000 ? pause_us : WATERMARK_EVERY_MS * 1000);
     relay->open_intents = open_intents;
     atomic_store(&ctx->shared->lag_us, lag_us);
     atomic_store(&ctx->shared->open_intents, open_intents);
