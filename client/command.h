@@ -6,6 +6,7 @@
 #define CLIENT_COMMAND_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "client/client_config.h"
 
@@ -13,9 +14,10 @@
 enum { COMMAND_OK = 0, COMMAND_FAILED = 1, COMMAND_MISUSED = 2 };
 
 struct command {
-    const char *words;     /* "migrate", "table create": one or two */
-    const char *arguments; /* for the help: "NAME"; "" when there are none */
-    const char *help;      /* one line */
+    const char *words;             /* "migrate", "table create": one or two */
+    const char *arguments;         /* for the help: "NAME"; "" when there are none */
+    const char *help;              /* one line */
+    void (*print_more)(FILE *out); /* the rest of its help; NULL: there is none */
 
     /* argv holds what stands behind the words; argv[argc] is NULL. */
     int (*run)(const struct client_config *config, int argc, char **argv);

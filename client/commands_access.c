@@ -103,7 +103,7 @@ static enum status list(struct account_work *work, struct error *err)
 
     TRY(account_list(&work->pg, &work->arena, &accounts, &count, err));
     for (size_t i = 0; i < count; i++)
-        printf("%.*s created %s rotated %s%s\n", STR_ARG(accounts[i].name),
+        printf("%.*s created %s keys of %s%s\n", STR_ARG(accounts[i].name),
             format_time(accounts[i].created, created), format_time(accounts[i].rotated, rotated),
             accounts[i].administrator ? " administrator" : "");
     return STATUS_OK;
@@ -309,12 +309,17 @@ static const struct sas_field {
     { "--end-row", take_end_row, "a row key, behind --end-partition" },
 };
 
+static void print_fields(FILE *out)
+{
+    fprintf(out, "\nfields:\n");
+    for (size_t i = 0; i < ARRAY_LEN(sas_fields); i++)
+        fprintf(out, "  %-18s %s\n", sas_fields[i].name, sas_fields[i].allowed);
+}
+
 static int misused_sas(void)
 {
     (void)command_misused("sas create", SAS_CREATE);
-    fprintf(stderr, "\nfields:\n");
-    for (size_t i = 0; i < ARRAY_LEN(sas_fields); i++)
-        fprintf(stderr, "  %-18s %s\n", sas_fields[i].name, sas_fields[i].allowed);
+    print_fields(stderr);
     return COMMAND_MISUSED;
 }
 
@@ -331,6 +336,20 @@ static int take_field(struct credential *credential, const char *name, const cha
     return misused_sas();
 }
 
+/* What servers would take, though nobody can mean it. */
+static const char *nonsense_in(const struct credential *credential)
+{
+    const struct key_range *range = &credential->range;
+    int order =
+        range->has_low && range->has_high ? str_compare(range->low.partition, range->high.partition) : -1;
+
+    if (credential->expiry && credential->expiry <= credential->issued)
+        return "the expiry has passed";
+    if (order > 0 || (order == 0 && range->high_has_row && str_compare(range->low.row, range->high.row) > 0))
+        return "the range ends before it starts";
+    return NULL;
+}
+
 static int run_sas_create(const struct client_config *config, int argc, char **argv)
 {
     struct credential credential = { .kind = CREDENTIAL_SIGNATURE, .issued = clock_ticks() };
@@ -343,6 +362,10 @@ static int run_sas_create(const struct client_config *config, int argc, char **a
         exit_code = take_field(&credential, argv[i], argv[i + 1]);
     if (exit_code != COMMAND_OK)
         return exit_code;
+    if (nonsense_in(&credential)) {
+        fprintf(stderr, "tavola sas create: %s\n", nonsense_in(&credential));
+        return COMMAND_MISUSED;
+    }
     arena_init(&arena);
     credential.account = str_of(argv[0]);
     credential.table = table_name_fold(str_of(argv[1]), &arena);
@@ -413,6 +436,8 @@ static int explain(const struct client_config *config, struct str text, struct a
     print_text("account", credential.account);
     print_time("issued", credential.issued);
     print_time("expiry", credential.expiry);
+    if (credential.expiry && credential.expiry <= clock_ticks())
+        print_text("expired", STR_LITERAL("yes"));
     if (credential.kind == CREDENTIAL_SIGNATURE)
         print_signature(&credential, arena);
     if (!config->account_key)
@@ -476,14 +501,15 @@ static const struct command commands[] = {
         .arguments = "ACCOUNT [SECONDS]",
         .help =
             "sign a token for the whole account with TAVOLA_ACCOUNT_KEY; it lives for an hour, or for this "
-            "long",
+            "long, a day at most",
         .run = run_token,
     },
     {
         .words = "sas create",
         .arguments = SAS_CREATE,
-        .help = "sign a shared access signature for one table with TAVOLA_ACCOUNT_KEY; without arguments it "
-                "lists the fields",
+        .help =
+            "sign a shared access signature for one table with TAVOLA_ACCOUNT_KEY; --help lists the fields",
+        .print_more = print_fields,
         .run = run_sas_create,
     },
     {

@@ -38,14 +38,18 @@ static void print_invitation(const struct stack *stack)
     struct str call =
         is_socket ? arena_format(stack->arena, "--unix-socket %s ", target + strlen("unix:")) : STR_EMPTY;
     const char *host = is_socket ? "localhost" : target;
+    bool asks = strcmp(stack->authentication, "none") != 0;
 
     printf("\nTavola serves on %s (gRPC, %s).\n\n", target,
-        strcmp(stack->authentication, "none") != 0
-            ? "with authentication: tavola account create makes an account"
-            : "without authentication, TAVOLA_AUTHENTICATION=none, for this machine only");
+        asks ? "with authentication"
+             : "without authentication, TAVOLA_AUTHENTICATION=none, for this machine only");
+    if (asks)
+        printf("  make an account    TAVOLA_POSTGRES='%s' tavola account create NAME\n"
+               "  sign a token       TAVOLA_ACCOUNT_KEY=KEY tavola token create NAME\n",
+            stack->postgres);
     printf("  list the methods   " BUF_CURL "%.*s--list-methods http://%s\n", STR_ARG(call), host);
-    printf("  create a table     " BUF_CURL "%.*s-d '{\"name\": \"people\"}' http://%s" CREATE_TABLE "\n",
-        STR_ARG(call), host);
+    printf("  create a table     " BUF_CURL "%.*s%s-d '{\"name\": \"people\"}' http://%s" CREATE_TABLE "\n",
+        STR_ARG(call), asks ? "-H 'authorization: Bearer TOKEN' " : "", host);
     printf("  from Python        grpc.insecure_channel('%s')   (Debian: python3-grpcio)\n", target);
     printf("  logs               %s\n\n", stack->place.log);
     printf("Ctrl-C stops everything; the data stays.\n");

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/wire.h"
 #include "client/connect.h"
+#include "rpc/code.h"
 
 enum { FIELD_STATUS = 1, HEALTH_SERVING = 1 };
 
@@ -33,8 +34,8 @@ enum status health_check(const struct client_config *config, int64_t timeout_ms,
     arena_init(&arena);
     rpc_channel_call(channel, "/grpc.health.v1.Health/Check", STR_EMPTY, timeout_ms, &arena, &reply, &ended);
     if (ended.code != 0)
-        status = error_set(
-            err, STATUS_UNAVAILABLE, "%s: code %d, %.*s", config->target, ended.code, STR_ARG(ended.message));
+        status = error_set(err, STATUS_UNAVAILABLE, "%s: %s: %.*s", config->target, rpc_code_name(ended.code),
+            STR_ARG(ended.message));
     else if (!says_serving(reply))
         status = error_set(err, STATUS_UNAVAILABLE, "%s answers NOT_SERVING", config->target);
     arena_cleanup(&arena);

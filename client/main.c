@@ -30,26 +30,37 @@ static const struct option {
     { "--token-file", "TAVOLA_TOKEN_FILE", "FILE" },
 };
 
+static void print_command(const struct command *command, FILE *out)
+{
+    fprintf(out, "  %s%s%s\n      %s\n", command->words, *command->arguments ? " " : "", command->arguments,
+        command->help);
+}
+
 static void print_help(void)
 {
-    printf("tavola - %s\n\nusage: tavola [OPTION VALUE]... COMMAND [ARGUMENT...]\n       tavola --help | "
-           "--version | "
-           "--print-config | --print-settings\n",
+    printf(
+        "tavola - %s\n\nusage: tavola [OPTION VALUE]... COMMAND [ARGUMENT...]\n       tavola COMMAND --help\n"
+        "       tavola --help | --version | --print-config | --print-settings\n",
         client_program.summary);
     for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
         printf("\n%s:\n\n", groups[i]->title);
-        for (size_t j = 0; j < groups[i]->count; j++) {
-            const struct command *command = &groups[i]->commands[j];
-
-            printf("  %s%s%s\n      %s\n", command->words, *command->arguments ? " " : "", command->arguments,
-                command->help);
-        }
+        for (size_t j = 0; j < groups[i]->count; j++)
+            print_command(&groups[i]->commands[j], stdout);
     }
     printf("\nOptions, in place of settings:\n\n");
     for (size_t i = 0; i < ARRAY_LEN(options); i++)
         printf("  %s %s\n      %s\n", options[i].name, options[i].value, options[i].setting);
     printf("\n");
     config_print_settings_help(&client_program);
+}
+
+static int print_command_help(const struct command *command)
+{
+    printf("usage: tavola %s%s%s\n\n%s\n", command->words, *command->arguments ? " " : "", command->arguments,
+        command->help);
+    if (command->print_more)
+        command->print_more(stdout);
+    return COMMAND_OK;
 }
 
 /* How many arguments the words of a command take up: 0 when the command was not asked for. */
@@ -77,11 +88,11 @@ static const struct command *find_command(int argc, char **argv, int *words)
     return NULL;
 }
 
-/* The commands of two words that begin with this one. */
-static int complain_unfinished(const char *word)
+/* The commands of two words that begin with this one; how many there are. */
+static size_t print_unfinished(const char *word, FILE *out)
 {
     size_t len = strlen(word);
-    bool any = false;
+    size_t count = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
         for (size_t j = 0; j < groups[i]->count; j++) {
@@ -89,14 +100,12 @@ static int complain_unfinished(const char *word)
 
             if (strncmp(command->words, word, len) != 0 || command->words[len] != ' ')
                 continue;
-            if (!any)
-                fprintf(stderr, "tavola: \"%s\" needs a second word:\n\n", word);
-            any = true;
-            fprintf(stderr, "  tavola %s%s%s\n      %s\n", command->words, *command->arguments ? " " : "",
-                command->arguments, command->help);
+            if (count++ == 0)
+                fprintf(out, "\"%s\" needs a second word:\n\n", word);
+            print_command(command, out);
         }
     }
-    return any ? COMMAND_MISUSED : COMMAND_OK;
+    return count;
 }
 
 static int complain_unknown(int argc, char **argv)
@@ -109,8 +118,10 @@ static int complain_unknown(int argc, char **argv)
     for (size_t i = 0; i < ARRAY_LEN(groups); i++)
         for (size_t j = 0; j < groups[i]->count && count < MOST_COMMANDS; j++)
             names[count++] = groups[i]->commands[j].words;
-    if (argc == 1 && complain_unfinished(argv[0]) != COMMAND_OK)
+    if (argc == 1 && print_unfinished(argv[0], stderr) > 0)
         return COMMAND_MISUSED;
+    if (argc == 2 && strcmp(argv[1], "--help") == 0 && print_unfinished(argv[0], stdout) > 0)
+        return COMMAND_OK;
     snprintf(asked, sizeof(asked), "%s%s%s", argv[0], argc > 1 ? " " : "", argc > 1 ? argv[1] : "");
     nearest = config_nearest(asked, names, count);
     if (!nearest)
@@ -123,23 +134,62 @@ static int complain_unknown(int argc, char **argv)
     return COMMAND_MISUSED;
 }
 
-static const struct option *find_option(const char *name)
+/* "--name" or "--name=..."; value: what stands behind the =, or NULL. */
+static const struct option *find_option(const char *argument, const char **value)
 {
+    size_t len = strcspn(argument, "=");
+
+    *value = argument[len] ? argument + len + 1 : NULL;
     for (size_t i = 0; i < ARRAY_LEN(options); i++)
-        if (strcmp(options[i].name, name) == 0)
+        if (strlen(options[i].name) == len && strncmp(options[i].name, argument, len) == 0)
             return &options[i];
     return NULL;
 }
 
-/* How many of the arguments were options and their values. An option wins over the environment. */
+static void complain_option(const char *argument)
+{
+    const char *names[ARRAY_LEN(options)];
+    const char *nearest;
+
+    for (size_t i = 0; i < ARRAY_LEN(options); i++)
+        names[i] = options[i].name;
+    nearest = config_nearest(argument, names, ARRAY_LEN(options));
+    fprintf(stderr, "tavola: there is no option \"%s\"; ", argument);
+    fprintf(stderr, nearest ? "did you mean \"%s\"?\n" : "tavola --help lists them all\n", nearest);
+}
+
+/* Stand alone, in place of a command. */
+static bool is_question(const char *argument)
+{
+    static const char *const questions[] = { "--help", "--version", "--print-config", "--print-settings" };
+
+    for (size_t i = 0; i < ARRAY_LEN(questions); i++)
+        if (strcmp(argument, questions[i]) == 0)
+            return true;
+    return false;
+}
+
+/* How many of the arguments were options and their values; -1: one was wrong. An option wins over the environment. */
 static int take_options(int argc, char **argv)
 {
-    const struct option *option;
     int taken = 0;
 
-    while (taken + 1 < argc && (option = find_option(argv[taken]))) {
-        setenv(option->setting, argv[taken + 1], 1);
-        taken += 2;
+    while (taken < argc && argv[taken][0] == '-' && !is_question(argv[taken])) {
+        const char *value;
+        const struct option *option = find_option(argv[taken], &value);
+
+        if (!option) {
+            complain_option(argv[taken]);
+            return -1;
+        }
+        taken++;
+        if (!value)
+            value = argv[taken++];
+        if (!value) {
+            fprintf(stderr, "tavola: %s needs a value: %s\n", option->name, option->value);
+            return -1;
+        }
+        setenv(option->setting, value, 1);
     }
     return taken;
 }
@@ -152,6 +202,8 @@ int main(int argc, char **argv)
     int words;
     int taken = take_options(argc - 1, argv + 1);
 
+    if (taken < 0)
+        return COMMAND_MISUSED;
     argv += taken;
     argc -= taken;
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
@@ -163,6 +215,8 @@ int main(int argc, char **argv)
     command = find_command(argc - 1, argv + 1, &words);
     if (!command)
         return complain_unknown(argc - 1, argv + 1);
+    if (argc == 2 + words && strcmp(argv[1 + words], "--help") == 0)
+        return print_command_help(command);
     if (!config_start(&client_program, 1, argv, &config, &exit_code))
         return exit_code;
     return command->run(&config, argc - 1 - words, argv + 1 + words);

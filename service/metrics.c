@@ -7,14 +7,10 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "rpc/code.h"
 #include "service/methods.h"
 
-enum { CODES = 17, CODE_CANCELLED = 1, PER_METHOD = CODES + METRICS_SLOTS, LABEL_BYTES = 192 };
-
-static const char *const code_names[CODES] = { "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT",
-    "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED",
-    "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS",
-    "UNAUTHENTICATED" };
+enum { CODE_CANCELLED = 1, PER_METHOD = RPC_CODES + METRICS_SLOTS, LABEL_BYTES = 192 };
 
 struct counters *metrics_calls_new(void)
 {
@@ -27,7 +23,7 @@ void metrics_count_call(struct counters *calls, struct rpc_call *call)
     int code = rpc_call_is_cancelled(call) ? CODE_CANCELLED : rpc_call_code(call);
 
     counters_add(calls, first + (size_t)code, 1);
-    metrics_observe_us(calls, first + CODES, clock_monotonic_us() - rpc_call_begun_us(call));
+    metrics_observe_us(calls, first + RPC_CODES, clock_monotonic_us() - rpc_call_begun_us(call));
 }
 
 /* ---- text ---- */
@@ -48,12 +44,12 @@ static void collect_calls(const struct counters *calls, struct buf *out)
     metrics_family(out, "tavola_calls_total", "counter", "Calls that have ended, by their status code.");
     for (size_t i = 0; i < method_count; i++) {
         method_labels(methods[i].path, labels);
-        for (size_t code = 0; code < CODES; code++) {
+        for (size_t code = 0; code < RPC_CODES; code++) {
             uint64_t count = counters_read(calls, i * PER_METHOD + code);
 
             if (count == 0)
                 continue;
-            snprintf(with_code, sizeof(with_code), "%s,code=\"%s\"", labels, code_names[code]);
+            snprintf(with_code, sizeof(with_code), "%s,code=\"%s\"", labels, rpc_code_name((int)code));
             metrics_value(out, "tavola_calls_total", with_code, (double)count);
         }
     }
@@ -61,7 +57,7 @@ static void collect_calls(const struct counters *calls, struct buf *out)
         out, "tavola_call_duration_seconds", "histogram", "Time from a call's arrival to its end.");
     for (size_t i = 0; i < method_count; i++) {
         method_labels(methods[i].path, labels);
-        metrics_durations(out, "tavola_call_duration_seconds", labels, calls, i * PER_METHOD + CODES);
+        metrics_durations(out, "tavola_call_duration_seconds", labels, calls, i * PER_METHOD + RPC_CODES);
     }
 }
 

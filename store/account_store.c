@@ -105,5 +105,5 @@ enum status account_delete(struct pg *pg, struct str name, struct arena *arena, 
     if (deleted)
         return STATUS_OK;
     return error_set(err, STATUS_NOT_FOUND,
-        "there is no account %.*s without tables: delete its tables first", STR_ARG(name));
+        "account %.*s does not exist, or has tables: delete these first", STR_ARG(name));
 }

@@ -67,7 +67,7 @@ class DeadLetters(ServerCase):
     def command(self, *words, code=0):
         result = run_program("tavola", *words, settings={"TAVOLA_TARGET": self.stack.target})
         self.assertEqual(result.returncode, code, result)
-        return result.stdout
+        return result.stdout if code == 0 else result.stderr
 
     def test_the_command_line_lists_redrives_and_discards(self):
         self.give_up("k1", "Kiel", "INTERNAL: the disk is full")
@@ -82,6 +82,10 @@ class DeadLetters(ServerCase):
         self.assertNotIn("k2", self.command("dead-letters", "list", self.table))
         self.command("dead-letters", "redrive", "x1", code=2)
         self.command("dead-letters", "discard", second, code=2)
+        self.command("dead-letters", "redrive", "9" * 24, code=2)
+        self.assertIn("no dead letter 999999", self.command("dead-letters", "redrive", "999999", code=1))
+        self.assertIn("no dead letter 999999", self.command("dead-letters", "discard", "999999", "gone", code=1))
+        self.assertEqual(self.command("dead-letters", "list", "nosuch"), "no dead letters\n")
         wait_for("the entry", lambda: len(self.client.lookup(self.index, ["Kiel"])) == 1)
 
     def test_the_command_line_shows_transactions(self):
@@ -92,7 +96,15 @@ class DeadLetters(ServerCase):
         self.assertRegex(shown, "by-hand +DONE +steps done: 1\n  step 0 attempt 1 by ")
         self.assertIn("by-hand", self.command("transaction", "list"))
         self.command("transaction", "cancel", "by-hand", code=1)
-        self.command("transaction", "get", "none", code=1)
+        self.assertIn("tavola: NOT_FOUND / TRANSACTION_NOT_FOUND: ", self.command("transaction", "get", "none", code=1))
+
+    def test_the_command_line_helps(self):
+        self.assertIn("sas explain", self.command("sas", "--help"))
+        self.assertIn("--start-partition", self.command("sas", "create", "--help"))
+        self.assertIn("usage: tavola transaction get ID", self.command("transaction", "get", "--help"))
+        self.assertIn('did you mean "--target"?', self.command("--tagret", "x", "health", code=2))
+        self.assertIn("--target needs a value", self.command("--target", code=2))
+        self.assertIn("NOT_FOUND", self.command(f"--target={self.stack.target}", "transaction", "get", "none", code=1))
 
     def test_a_discarded_letter_keeps_its_reason(self):
         self.give_up("c", "Oslo", "INTERNAL: it broke")

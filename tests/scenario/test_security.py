@@ -258,7 +258,14 @@ class Tokens(SecurityCase):
         short = run_program("tavola", "token", "create", "acme", "90000", settings={"TAVOLA_ACCOUNT_KEY": key})
         self.assertEqual(short.returncode, 2)
         self.assertIn("24 hours", short.stderr)
-
+        for wrong, fields in (
+            ("the expiry has passed", ("--expiry", "2020-01-01")),
+            ("the range ends before it starts", ("--expiry", "+60", "--start-partition", "b", "--end-partition", "a")),
+        ):
+            refused = run_program("tavola", "sas", "create", "acme", "People", "--permissions", "r", *fields,
+                                  settings={"TAVOLA_ACCOUNT_KEY": key})
+            self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+            self.assertIn(wrong, refused.stderr)
 
     def explain(self, text, **settings):
         shown = run_program("tavola", "sas", "explain", settings=settings, text=text + "\n")
@@ -356,7 +363,7 @@ class Accounts(SecurityCase):
         self.operate("account", "delete", "leaving")
         wait_for("its end", lambda: result(tables) == FORGED)
         stays = run_program("tavola", "account", "delete", "acme", settings={"TAVOLA_POSTGRES": self.stack.postgres})
-        self.assertEqual((stays.returncode, "delete its tables first" in stays.stderr), (1, True))
+        self.assertEqual((stays.returncode, "or has tables: delete these first" in stays.stderr), (1, True))
 
     def test_nothing_secret_is_logged(self):
         keys = self.new_account("quiet")
