@@ -282,8 +282,6 @@ static enum status forget_consumers(struct queue *queue, struct error *err)
     ARENA_SCOPE arena;
     REDIS_BATCH batch;
 
-    if (clock_monotonic_us() < queue->next_forget_us)
-        return STATUS_OK;
     arena_init(&arena);
     redis_batch_init(&batch, &arena, queue->shard_count);
     for (size_t i = 0; i < queue->shard_count; i++) {
@@ -316,7 +314,7 @@ enum status queue_reclaim(struct queue *queue, size_t most, int64_t idle_ms, str
         if (status != STATUS_OK)
             break;
     }
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && clock_monotonic_us() >= queue->next_forget_us)
         status = forget_consumers(queue, err);
     if (haul.count == 0 && status != STATUS_OK)
         return status;
