@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/failpoint.h"
 #include "base/log.h"
 
 enum { MOST_WAITING = 20000 };
@@ -63,6 +64,7 @@ static void *run(void *context)
             queue_publish(publisher->queue, batch->intents, batch->count, &published, &err) == STATUS_OK;
         bool was_reachable = atomic_exchange(&publisher->is_heard, reachable);
 
+        FAILPOINT("publisher.after_publish");
         atomic_fetch_add(
             &publisher->counts[reachable ? PUBLISHER_PUBLISHED : PUBLISHER_FAILED], (long long)batch->count);
         if (reachable != was_reachable)

@@ -3,6 +3,7 @@
  */
 #include "store/catalogue_change.h"
 
+#include "base/failpoint.h"
 #include "store/catalogue_store.h"
 #include "store/sql.h"
 
@@ -21,6 +22,9 @@ enum status catalogue_change_begin(struct session *session, struct error *err)
 enum status catalogue_change_commit(struct session *session, int statements, struct error *err)
 {
     TRY(pg_send(&session->pg, &sql_catalogue_bump, NULL, err));
+    FAILPOINT_TRY("catalogue.before_commit", err);
     TRY(session_send_commit(session, err));
-    return session_take_commit(session, statements + 1, err);
+    TRY(session_take_commit(session, statements + 1, err));
+    FAILPOINT("catalogue.after_commit");
+    return STATUS_OK;
 }

@@ -241,7 +241,9 @@ static enum status bury(struct session *session, void *context, struct error *er
         statements++;
     }
     FAILPOINT_TRY("letter.before_bury", err);
-    return commit(session, failing, statements, err);
+    TRY(commit(session, failing, statements, err));
+    FAILPOINT("letter.after_bury");
+    return STATUS_OK;
 }
 
 enum status worker_bury(struct worker_store *store, const struct intent *intent, struct error *err)

@@ -218,7 +218,9 @@ static enum status discard_one(struct session *session, const struct letter_view
     }
     FAILPOINT_TRY("discard.before_commit", err);
     TRY(session_send_commit(session, err));
-    return session_take_commit(session, 0, err);
+    TRY(session_take_commit(session, 0, err));
+    FAILPOINT("discard.after_commit");
+    return STATUS_OK;
 }
 
 static enum status preview_steps(struct session *session, const struct letter_view *letter,

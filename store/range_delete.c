@@ -56,8 +56,10 @@ static enum status begin(struct session *session, struct operation *operation, s
     TRY(session_take_begin(session, &now_us, err));
     TRY(pg_end(&session->pg, err));
     TRY(run_send_begin(session, &run, err));
+    FAILPOINT_TRY("range_delete.before_begin", err);
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, 1, err));
+    FAILPOINT("range_delete.after_begin");
     *out = (struct outcome_runs){ .runs = ARENA_NEW(operation->arena, struct run_view), .count = 1 };
     out->runs[0] = run_view_of(&run);
     return STATUS_OK;

@@ -280,6 +280,7 @@ static enum status send_changes(struct session *session, struct reconcile *work,
     int *statements, struct error *err)
 {
     TRY(send_entries(session, work, false, statements, err));
+    FAILPOINT_TRY("reconcile.between_add_and_remove", err);
     TRY(send_entries(session, work, true, statements, err));
     TRY(send_states(session, work, statements, err));
     if (work->open.count > 0) {

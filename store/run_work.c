@@ -11,6 +11,7 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
+#include "base/failpoint.h"
 #include "store/sql.h"
 
 enum { CLAIM_MS = 5000, PURGE_ROWS = 2000 };
@@ -142,6 +143,7 @@ static enum status end(struct session *session, void *context, struct error *err
     pg_add_int8(&params, work->id);
     TRY(pg_query(&session->pg, work->sql, &params, &gone, err));
     TRY(run_checkpoint_in(session, work->run, err));
+    FAILPOINT_TRY("purge.before_end", err);
     TRY(session_send_commit(session, err));
     return session_take_commit(session, 0, err);
 }
@@ -156,8 +158,10 @@ static enum status purge_chunk(
     for (size_t i = 0; i < count; i++) {
         TRY(worker_attempt(run->store, purge, &purges[i], err));
         run->done += purges[i].gone;
-        if (purges[i].gone > 0)
+        if (purges[i].gone > 0) {
+            FAILPOINT_TRY("purge.before_checkpoint", err);
             return run_checkpoint(run, err);
+        }
     }
     run->state = RUN_DONE;
     run->total = run->done;
@@ -238,6 +242,7 @@ enum status worker_run_operation(struct worker_store *store, bool *worked, struc
     arena_init(&run.arena);
     status = worker_attempt(store, claim, &run, &failure);
     if (status == STATUS_OK && run.id.len > 0) {
+        FAILPOINT("operation.after_claim");
         status = work_on(&run, &failure);
         if (status != STATUS_OK)
             status = give_back(&run, status, &failure);

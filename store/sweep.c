@@ -6,6 +6,7 @@
  * writer, so the floor is raised through the fence first, and then rows are deleted in small transactions
  * (guard G3). Nothing to purge: the catalogue stays as it is, and no server has to read it again.
  */
+#include "base/failpoint.h"
 #include "store/catalogue_store.h"
 #include "store/expire.h"
 #include "store/sql.h"
@@ -52,7 +53,9 @@ static enum status raise_floor(struct session *session, void *context, struct er
     pg_params_init(&params, &session->arena);
     pg_add_int8(&params, sweep->floor_wanted);
     TRY(pg_query(&session->pg, &sql_catalogue_raise_floor, &params, &result, err));
+    FAILPOINT_TRY("sweep.before_floor", err);
     TRY(catalogue_commit_change(&session->pg, err));
+    FAILPOINT("sweep.after_floor");
     return session_reload(session, err);
 }
 
@@ -92,6 +95,7 @@ static enum status remove_chunk(struct session *session, void *context, struct e
         pg_recover(&session->pg);
         return STATUS_OK;
     }
+    FAILPOINT_TRY("sweep.before_commit", err);
     TRY(session_send_commit(session, err));
     return session_take_commit(session, 0, err);
 }

@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "base/clock.h"
+#include "base/failpoint.h"
 #include "domain/reason.h"
 #include "domain/table_name.h"
 #include "store/catalogue_change.h"
@@ -75,8 +76,10 @@ static enum status create(struct session *session, struct operation *operation, 
         return STATUS_EXISTS;
     }
     TRY(pg_send(&session->pg, &sql_catalogue_bump, NULL, err));
+    FAILPOINT_TRY("table.before_commit", err);
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, 1, err));
+    FAILPOINT("table.after_commit");
     answer_one(
         operation, (struct table_view){ .name = operation->table, .created = created, .index = STR_EMPTY });
     return STATUS_OK;

@@ -269,6 +269,7 @@ static enum status commit_step(
     advance(stepping, &session->arena);
     work->finished = transaction_is_final(stepping->transaction.state);
     TRY(write_batch_send_changes(session, &stepping->set, intents, &intent_count, &statements, err));
+    FAILPOINT_TRY("step.before_record", err);
     TRY(transaction_send_update(
         session, &stepping->transaction, work->finished ? stepping->attempt.ended : 0, err));
     TRY(send_about(session, &sql_transaction_letter_delete, work->intent, err));

@@ -124,8 +124,10 @@ static enum status commit_submission(struct session *session, const struct opera
 
     session_intent_id(session, now_us, intent.id);
     TRY(write_batch_send_intents(session, &intent, 1, err));
+    FAILPOINT_TRY("submit.before_commit", err);
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, 1, err));
+    FAILPOINT("submit.after_commit");
     observer->intents_committed(observer->context, &intent, 1);
     return STATUS_OK;
 }
@@ -238,7 +240,9 @@ static enum status commit_cancel(struct session *session, struct transaction *tr
     TRY(transaction_send_end(session, &sql_transaction_intent_delete, transaction, err));
     FAILPOINT_TRY("cancel.before_commit", err);
     TRY(session_send_commit(session, err));
-    return session_take_commit(session, 3, err);
+    TRY(session_take_commit(session, 3, err));
+    FAILPOINT("cancel.after_commit");
+    return STATUS_OK;
 }
 
 /* Worker and caller meet at the row's lock: whoever has it first decides (guard G14). */

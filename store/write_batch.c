@@ -250,7 +250,7 @@ static enum status run_planned(
     }
     TRY(write_batch_send_changes(session, set, intents, &intent_count, &statements, err));
     TRY(requests_send_insert(session, &set->requests, &statements, err));
-    FAILPOINT("write.before_commit");
+    FAILPOINT_TRY("write.before_commit", err);
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, statements, err));
     FAILPOINT("write.after_commit");
@@ -289,6 +289,7 @@ static enum status send_blind(struct session *session, const struct write_set *s
     pg_add_array(&params, &properties);
     pg_add_int8(&params, session->catalogue->floor);
     TRY(pg_send(&session->pg, &sql_entity_upsert_blind, &params, err));
+    FAILPOINT_TRY("write.before_blind_commit", err);
     return session_send_commit(session, err);
 }
 
@@ -417,6 +418,7 @@ static enum status attempt(struct session *session, struct operation *batch,
     if (!set.is_blind)
         return run_planned(session, &set, observer, err);
     TRY(run_blind(session, &set, err));
+    FAILPOINT("write.after_blind_commit");
     answer_blind(&set);
     return STATUS_OK;
 }
