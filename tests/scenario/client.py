@@ -183,7 +183,8 @@ class Bearer(grpc.UnaryUnaryClientInterceptor, grpc.StreamStreamClientIntercepto
 class Client:
     """client.insert_entity(table=..., entity=...) and so on; fields of the request are keyword arguments."""
 
-    def __init__(self, target, credentials=None, options=(), token=None):
+    def __init__(self, target, credentials=None, options=(), token=None, seconds=20):
+        self.seconds = seconds
         usual = {
             "grpc.use_local_subchannel_pool": 1,
             "grpc.enable_retries": 0,
@@ -215,9 +216,9 @@ class Client:
         if any(types.is_streamed(method)):
             return self.stream_function(path, request_type, response_type)
 
-        def call(timeout=20, **fields):
+        def call(timeout=None, **fields):
             bytes_out = request_type(**fields).SerializeToString()
-            return response_type.FromString(self.raw(path, bytes_out, timeout))
+            return response_type.FromString(self.raw(path, bytes_out, timeout or self.seconds))
 
         return call
 

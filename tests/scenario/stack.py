@@ -2,7 +2,8 @@
 
 Runs under `tavola dev exec`, which gives a PostgreSQL of its own. Every Stack has a database in it, a Redis
 and a folder for sockets and logs; server and worker are started, stopped and killed by the test. The programs
-reach PostgreSQL through a link to its socket's folder: without the link it is down for them.
+reach PostgreSQL through a link to its socket's folder: without the link it is down for them. A Stack that is to
+kill PostgreSQL has one of its own, and does not need the other.
 """
 
 import os
@@ -14,6 +15,7 @@ import tempfile
 import time
 
 import client
+from postgres import BINARIES, Postgres
 
 # Builds with sanitizers are slower.
 PATIENCE = float(os.environ.get("SCENARIO_PATIENCE", "1"))
@@ -96,15 +98,18 @@ class Stack:
 
     counter = 0
 
-    def __init__(self, migrate=True, redis=True, postgres=True):
+    def __init__(self, migrate=True, redis=True, postgres=True, own_postgres=False):
         Stack.counter += 1
         self.folder = tempfile.mkdtemp(prefix="ts-")
         self.children = []
         self.server = self.worker = self.redis = None
-        address = dict(part.split("=", 1) for part in os.environ["TAVOLA_POSTGRES"].split())
-        self.postgres_folder = address["host"]
-        self.postgres_user = address["user"]
-        self.postgres_home = address["dbname"]
+        if own_postgres:
+            self.start_own_postgres()
+        else:
+            address = dict(part.split("=", 1) for part in os.environ["TAVOLA_POSTGRES"].split())
+            self.postgres_folder = address["host"]
+            self.postgres_user = address["user"]
+            self.postgres_home = address["dbname"]
         self.database = f"scenario_{os.getpid()}_{Stack.counter}"
         self.postgres_link = os.path.join(self.folder, "pg")
         self.postgres = f"host={self.postgres_link} user={self.postgres_user} dbname={self.database}"
@@ -164,6 +169,26 @@ class Stack:
         """A session of the server waits for a lock."""
         waiting = f"select count(*) from pg_stat_activity where datname = '{self.database}' and wait_event_type = 'Lock'"
         wait_for("a session that waits", lambda: self.sql(waiting, database=self.postgres_home) != "0")
+
+    # A cluster on a slow disk would only make the test slow: what a killed process has written, the kernel has.
+    OWN_SETTINGS = {"listen_addresses": "", "unix_socket_directories": ".", "fsync": "off"}
+
+    def start_own_postgres(self):
+        self.cluster = Postgres(self.folder, self.OWN_SETTINGS)
+        self.postgres_folder = self.cluster.folder
+        self.postgres_user = self.postgres_home = "postgres"
+        self.restart_own_postgres()
+
+    def restart_own_postgres(self):
+        """A new one refuses to begin until all processes of the one before have ended."""
+
+        def answers():
+            if not (self.cluster.server and self.cluster.server.is_running()):
+                self.cluster.start(lambda argv: self.start("postgres", argv))
+            asked = subprocess.run([BINARIES + "/pg_isready", "-q", "-h", self.postgres_folder], check=False)
+            return asked.returncode == 0
+
+        wait_for("PostgreSQL", answers, 60)
 
     def postgres_up(self):
         os.symlink(self.postgres_folder, self.postgres_link)
@@ -232,6 +257,11 @@ class Stack:
             self.wait_until_serving()
         return self.server
 
+    def new_target(self):
+        """The next server listens elsewhere, and whoever connects from now on goes there."""
+        Stack.counter += 1
+        self.target = "unix:" + os.path.join(self.folder, f"server{Stack.counter}")
+
     def accepts(self):
         """Somebody listens: a channel that tries before that waits seconds until it tries again."""
         with socket.socket(socket.AF_UNIX) as connection:
@@ -258,5 +288,5 @@ class Stack:
         self.worker = self.start("tavola-worker", argv, self.settings(settings))
         return self.worker
 
-    def connect(self):
-        return client.Client(self.target)
+    def connect(self, **options):
+        return client.Client(self.target, **options)

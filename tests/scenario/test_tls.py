@@ -1,6 +1,5 @@
 """TLS between callers and server, and between server and PostgreSQL."""
 
-import glob
 import os
 import re
 import shutil
@@ -13,6 +12,7 @@ import unittest
 import grpc
 
 import credentials
+import postgres
 from certificates import Authority, read
 from client import ApiError, Client, entity, key, types
 from stack import Child, Stack, run_program, wait_for
@@ -202,26 +202,9 @@ class Postgres(TlsCase):
     """A PostgreSQL that lets nobody in without TLS."""
 
     def start_postgres(self):
-        binaries = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1]
-        self.data = os.path.join(self.folder, "cluster")
-        os.mkdir(self.data)
         certificate, key_file = self.authority.sign("postgres")
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
-        self.become = []
-        if os.geteuid() == 0:
-            os.chmod(self.folder, 0o755)
-            self.become = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"]
-            for path in (self.data, key_file):
-                shutil.chown(path, "postgres", "postgres")
-        subprocess.run(
-            [*self.become, binaries + "/initdb", "-D", self.data, "--username=postgres", "--auth=trust", "--no-sync"],
-            check=True,
-            capture_output=True,
-            cwd=self.folder,
-        )
-        with open(os.path.join(self.data, "pg_hba.conf"), "w", encoding="ascii") as rules:
-            rules.write("hostssl all all 127.0.0.1/32 trust\n")
         settings = {
             "listen_addresses": "127.0.0.1",
             "port": self.port,
@@ -230,10 +213,9 @@ class Postgres(TlsCase):
             "ssl_cert_file": certificate,
             "ssl_key_file": key_file,
         }
-        argv = [*self.become, binaries + "/postgres", "-D", self.data]
-        for name, given in settings.items():
-            argv += ["-c", f"{name}={given}"]
-        server = Child(argv, {}, os.path.join(self.folder, "cluster.log"))
+        cluster = postgres.Postgres(self.folder, settings, rules="hostssl all all 127.0.0.1/32 trust\n")
+        cluster.hand_over(key_file)
+        server = cluster.start(lambda argv: Child(argv, {}, os.path.join(self.folder, "cluster.log")))
         self.addCleanup(server.kill)
 
     def address(self, authority):

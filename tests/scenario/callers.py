@@ -1,0 +1,384 @@
+"""Callers that write all the time while things break, and what has been promised to them.
+
+Each caller is a thread with keys of its own. It notes what was acknowledged, and what may have happened: a call
+without an answer. At rest, with all callers paused, invariants.py compares that with what is stored. What a caller
+sees meanwhile that must not be, it fails with.
+"""
+
+import random
+import threading
+import time
+
+from client import ApiError, BatchOperation, entity, key, match, plain
+from stack import PATIENCE
+
+UNKNOWN_OUTCOME = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
+OWNERS = ["o/1", "o/2", "o/3"]
+TAGS = ["red", "green"]
+INDEXES = {"byOwner": (1, "Owner"), "byTag": (2, "Tag")}
+TABLES = ("source", "archive", "simple", "ranges")
+TURN_PAUSE = 0.003
+ABSENT_SERVER_PAUSE = 0.02
+DONE = 3
+
+
+class Broken(AssertionError):
+    """A promise was not kept."""
+
+
+def promise(kept, *what):
+    if not kept:
+        raise Broken(*what)
+
+
+class Limbo:
+    """While it is open, a call without an answer may take effect at any time: it is in the hands of a process that
+    stands still, or on its way through a slow network. Deadlines count from when a server sees the call."""
+
+    def __init__(self):
+        self.is_open = False
+
+
+class Register:
+    """What one key holds: the last acknowledged value, and those that may have come since. None: no entity."""
+
+    def __init__(self, limbo):
+        self.limbo = limbo
+        self.acknowledged = None
+        self.maybe = []
+        self.newest = 0
+
+    def allows(self, value):
+        return value == self.acknowledged or value in self.maybe
+
+    def settle(self, value):
+        self.acknowledged = value
+        if not self.limbo.is_open:
+            self.maybe = []
+
+    def note(self, value, result):
+        """The outcome of writing the value: a WriteResult, or None where there was no answer."""
+        if result is None:
+            self.maybe.append(value)
+            return
+        written = result.timestamp.ToNanoseconds()  # 0 for a deletion
+        promise(written > self.newest or value is None, "older than one before", value, written, self.newest)
+        self.newest = max(written, self.newest)
+        self.settle(value)
+
+
+class Caller(threading.Thread):
+    """Takes turns until it is told to stop; whoever holds the lock `turns` has paused it between two."""
+
+    call_seconds = 5
+
+    def __init__(self, stack, name, seed):
+        super().__init__(daemon=True)
+        self.stack = stack
+        self.name = name
+        self.random = random.Random(f"{seed} {name}")
+        self.turns = threading.Lock()
+        self.stopping = False
+        self.failure = None
+        self.done = 0
+        self.client = None
+
+    def run(self):
+        while not self.stopping and not self.failure:
+            with self.turns:
+                try:
+                    self.turn()
+                except Exception as failure:  # told to the test, which fails with it
+                    self.failure = failure
+            time.sleep(TURN_PAUSE)
+        self.disconnect()
+
+    def disconnect(self):
+        if self.client:
+            self.client.channel.close()
+        self.client = None
+
+    def attempt(self, call, **fields):
+        """The reply, or None: it may have happened. A fresh connection after each lost one."""
+        if not self.client:
+            if not self.stack.accepts():
+                time.sleep(ABSENT_SERVER_PAUSE)
+                return None
+            self.client = self.stack.connect()
+        try:
+            reply = getattr(self.client, call)(timeout=self.call_seconds, **fields)
+        except ApiError as error:
+            if error.code not in UNKNOWN_OUTCOME:
+                raise
+            self.disconnect()
+            return None
+        self.done += 1
+        return reply
+
+    def finish(self):
+        """Paused, and with everything running again: make certain what can be."""
+
+    def turn(self):
+        raise NotImplementedError
+
+
+class Writer(Caller):
+    """Upserts, deletes and groups on keys of its own; some writes with a request_id, whose answer is asked for again.
+
+    The keys of a group whose outcome is unknown are left alone until the next check: all of it is there, or nothing.
+    """
+
+    def __init__(self, stack, name, seed, table, limbo):
+        super().__init__(stack, name, seed)
+        self.table = table
+        self.limbo = limbo
+        self.registers = {(name, f"{row:02}"): Register(limbo) for row in range(12)}
+        self.value = 0
+        self.left_alone = []  # groups: {address: (value before, value written)}
+        self.request = None  # (call, fields, what it was told or None), sent once more before anything else
+
+    def make(self, address):
+        self.value += 1
+        properties = {"N": self.value, "Owner": self.random.choice(OWNERS)}
+        if self.random.random() < 0.7:
+            properties["Tag"] = self.random.choice(TAGS)
+        return entity(*address, properties)
+
+    def free(self):
+        taken = {address for group in self.left_alone for address in group}
+        return sorted(set(self.registers) - taken)
+
+    def turn(self):
+        if self.request:
+            self.repeat()
+            return
+        free = self.free()
+        kind = self.random.random()
+        if kind < 0.2 and len(free) >= 3:
+            self.group(self.random.sample(free, 3))
+        elif free:
+            address = self.random.choice(free)
+            if kind < 0.35:
+                self.delete(address)
+            elif kind < 0.5:
+                self.remembered(address)
+            else:
+                some = self.make(address)
+                reply = self.attempt("insert_or_replace_entity", table=self.table, entity=some)
+                self.registers[address].note(plain(some)["N"], reply and reply.result)
+
+    def group(self, addresses):
+        entities = [self.make(address) for address in addresses]
+        operations = [BatchOperation(insert_or_replace=some) for some in entities]
+        certain = all(not self.registers[address].maybe for address in addresses)
+        reply = self.attempt("execute_batch", table=self.table, operations=operations)
+        if reply is None and certain:
+            self.left_alone.append(
+                {
+                    address: (self.registers[address].acknowledged, plain(some)["N"])
+                    for address, some in zip(addresses, entities)
+                }
+            )
+        for number, some in enumerate(entities):
+            register = self.registers[addresses[number]]
+            register.note(plain(some)["N"], reply and reply.results[number])
+
+    def delete(self, address):
+        register = self.registers[address]
+        try:
+            reply = self.attempt("delete_entity", table=self.table, key=key(address), precondition=match())
+        except ApiError as error:
+            if error.reason != "RESOURCE_NOT_FOUND":
+                raise
+            promise(register.allows(None), address, "an acknowledged write is gone")
+            register.settle(None)
+            return
+        register.note(None, reply and reply.result)
+
+    def remembered(self, address):
+        some = self.make(address)
+        fields = {"table": self.table, "entity": some, "request_id": f"{self.name}-{self.value}"}
+        reply = self.attempt("insert_or_replace_entity", **fields)
+        self.registers[address].note(plain(some)["N"], reply and reply.result)
+        self.request = (address, fields, reply and reply.result)
+
+    def repeat(self):
+        """The same id, the same answer; it is done once, so nothing has changed since the answer before."""
+        address, fields, told = self.request
+        reply = self.attempt("insert_or_replace_entity", **fields)
+        if reply is None:
+            return
+        value = plain(fields["entity"])["N"]
+        if told is None:
+            self.registers[address].settle(value)
+        else:
+            promise(reply.result.replayed, "a request was done twice", fields["request_id"])
+            promise(reply.result.etag == told.etag, "another answer for", fields["request_id"])
+        self.request = None
+
+    def finish(self):
+        while self.request:
+            self.repeat()
+
+    def check(self, stored):
+        """stored: {address: value} of the table."""
+        for group in self.left_alone:
+            now = {address: stored.get(address) for address in group}
+            written = {address: after for address, (_, after) in group.items()}
+            before = {address: old for address, (old, _) in group.items()}
+            promise(now in (written, before), "half a group", now, before, written)
+        if not self.limbo.is_open:
+            self.left_alone = []
+        for address, register in self.registers.items():
+            value = stored.get(address)
+            promise(register.allows(value), "lost", address, value, register.acknowledged, register.maybe)
+            register.settle(value)
+
+
+class Counter(Caller):
+    """Adds one to a number it shares with others, if nobody has changed it in between."""
+
+    def __init__(self, stack, name, seed):
+        super().__init__(stack, name, seed)
+        self.sure = self.maybe = 0
+
+    ADDRESS = ("shared", "counter")
+
+    def turn(self):
+        reply = self.attempt("get_entity", table="source", key=key(self.ADDRESS))
+        if reply is None:
+            return
+        some = entity(*self.ADDRESS, N=plain(reply.entity)["N"] + 1, Owner=self.random.choice(OWNERS))
+        try:
+            reply = self.attempt("replace_entity", table="source", entity=some, precondition=match(reply.entity.etag))
+        except ApiError as error:
+            if error.reason != "UPDATE_CONDITION_NOT_SATISFIED":
+                raise
+            return
+        if reply is None:
+            self.maybe += 1
+        else:
+            self.sure += 1
+
+
+class Mover(Caller):
+    """Inserts an entity, moves it to the archive with a transaction, waits, and writes over what a step has put
+    there: a step that was done twice would undo that. Its writes have a request_id, so none happens late."""
+
+    def __init__(self, stack, name, seed):
+        super().__init__(stack, name, seed)
+        self.number = 0
+        self.state = self.insert
+        self.moved = {}  # rows since the last check: whether the log was written over
+
+    def row(self):
+        return f"{self.name}-{self.number:05}"
+
+    def turn(self):
+        if self.state():
+            self.state = {self.insert: self.submit, self.submit: self.follow, self.follow: self.insert}[self.state]
+
+    def insert(self):
+        self.number += 1
+        some = entity("moved", self.row(), N=self.number, Owner=OWNERS[self.number % len(OWNERS)])
+        if self.write("source", some, "insert"):
+            return True
+        self.number -= 1
+        return False
+
+    def write(self, table, some, what):
+        request_id = f"{self.row()} {what}"
+        return self.attempt("insert_or_replace_entity", table=table, entity=some, request_id=request_id)
+
+    def submit(self):
+        address = ("moved", self.row())
+        ends = [{"table": table, "key": key(address)} for table in ("source", "archive")]
+        put = {"table": "archive", "entity": entity("log", self.row(), N=self.number)}
+        steps = [{"move": {"source": ends[0], "destination": ends[1]}}, {"insert_or_replace": put}]
+        if not self.attempt("submit_transaction", transaction_id=self.row(), steps=steps):
+            return False
+        self.moved[self.row()] = None
+        return True
+
+    def follow(self):
+        """Most moves go on by themselves; for some it is waited."""
+        if self.random.random() < 0.7:
+            return True
+        reply = self.attempt("wait_transaction", transaction_id=self.row())
+        if reply is None or reply.transaction.state != DONE:
+            return False
+        some = entity("log", self.row(), N=-self.number)
+        if not self.write("archive", some, "over"):
+            return False
+        self.moved[self.row()] = -self.number
+        return True
+
+    def finish(self):
+        while self.state != self.insert:
+            self.turn()
+
+
+class Workload:
+    """Tables, indexes and callers."""
+
+    def __init__(self, stack, seed=0, writers=2):
+        self.stack = stack
+        self.limbo = Limbo()
+        self.writers = [Writer(stack, f"w{n}", seed, "source", self.limbo) for n in range(writers)]
+        self.writers.append(Writer(stack, "simple", seed, "simple", self.limbo))
+        self.counters = [Counter(stack, f"counter{n}", seed) for n in range(2)]
+        self.mover = Mover(stack, "m", seed)
+        self.callers = [*self.writers, *self.counters, self.mover]
+
+    def prepare(self):
+        with self.stack.connect() as caller:
+            for table in TABLES:
+                caller.create_table(name=table)
+            for name, (shape, source) in INDEXES.items():
+                parts = [{"property": source}]
+                caller.create_index(index={"name": name, "table": "source", "shape": shape, "partition_key": parts})
+            start = entity(*Counter.ADDRESS, N=0, Owner=OWNERS[0])
+            caller.insert_entity(table="source", entity=start)
+
+    def start(self):
+        for caller in self.callers:
+            caller.start()
+
+    def pause(self):
+        for caller in self.callers:
+            if not caller.turns.acquire(timeout=60 * PATIENCE):
+                raise AssertionError(f"{caller.name} does not come to the end of a call")
+
+    def resume(self):
+        for caller in self.callers:
+            caller.turns.release()
+
+    def finish(self):
+        """Paused: nothing is left half said."""
+        for caller in self.callers:
+            caller.finish()
+
+    def check_callers(self):
+        for caller in self.callers:
+            if caller.failure:
+                raise AssertionError(f"{caller.name}: {caller.failure!r}") from caller.failure
+
+    def goals(self, more):
+        """A condition: every caller has so many calls answered from now on."""
+        goals = [(caller, caller.done + more) for caller in self.callers]
+
+        def reached():
+            self.check_callers()
+            return all(caller.done >= goal for caller, goal in goals)
+
+        return reached
+
+    def done(self):
+        return sum(caller.done for caller in self.callers)
+
+    def stop(self):
+        for caller in self.callers:
+            caller.stopping = True
+        for caller in self.callers:
+            if caller.is_alive():
+                caller.join(60)

@@ -1,0 +1,400 @@
+"""The crash matrix: every failpoint of the sources, every fault there, at the first and at the second passage.
+
+A process of the product is started with the failpoint armed while callers write all the time; what else it takes
+to pass the point comes from provocations.py, and a point for which that is not enough is a failure. Faults:
+
+  kill      SIGKILL at the point; it is started again
+  stop      SIGSTOP at the point, until every lease is over, another process has done the work and all is as it
+            has to be; then SIGCONT
+  error     the call at the point fails
+  X         SIGSTOP at the point; X; SIGCONT: what the process relies on has gone under its hands
+  X+kill    SIGSTOP at the point; X; SIGKILL: both at the same point
+
+where X is one of postgres (all its processes killed, started again), redis (killed, started again, empty) and
+flush (FLUSHALL). After each: every caller goes on, everything comes to rest, and invariants.py must hold.
+
+Run as a program it is the whole matrix, with several stacks at once, and prints a table.
+"""
+
+import argparse
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import invariants
+from client import ApiError
+from poison import Poison
+from provocations import SERVER, WORKER, provocation_of
+from stack import PATIENCE, Stack, wait_for
+from callers import TABLES, UNKNOWN_OUTCOME, Workload
+
+TROUBLES = ("postgres", "redis", "flush")
+FAULTS = ("kill", "stop", "error", *TROUBLES, *(trouble + "+kill" for trouble in TROUBLES))
+HITS = (1, 2)
+FOLDERS = ("service", "workers", "store", "queue", "rpc")
+PROVOKE_PAUSE = 0.1
+PROVOKE_SECONDS = 3
+CALLS_AFTERWARDS = 3
+
+
+def points_in_sources():
+    """{name: whether it can fail}"""
+    found = {}
+    for folder in FOLDERS:
+        for path, _, names in os.walk(os.path.join(os.environ["SCENARIO_SOURCE"], folder)):
+            for name in sorted(names):
+                if name.endswith(".c"):
+                    with open(os.path.join(path, name), encoding="utf-8") as file:
+                        points = re.findall(r'FAILPOINT(_TRY)?\("([^"]+)"', file.read())
+                    found.update({point: bool(can_fail) for can_fail, point in points})
+    return dict(sorted(found.items()))
+
+
+def cases(points, hits=HITS):
+    """All there are for these points: (point, fault, hit)."""
+    can_fail = points_in_sources()
+    return [
+        (point, fault, hit)
+        for point in points
+        for fault in FAULTS
+        for hit in hits
+        if fault != "error" or can_fail[point]
+    ]
+
+
+class Provoker(threading.Thread):
+    """Calls provoke() until it is told to stop; answers get lost on the way."""
+
+    def __init__(self, stack, provocation):
+        super().__init__(daemon=True)
+        self.stack, self.provocation = stack, provocation
+        self.stopping = threading.Event()
+        self.failure = None
+
+    def run(self):
+        while not self.stopping.wait(PROVOKE_PAUSE) and not self.failure:
+            if not self.stack.accepts():
+                continue
+            try:
+                with self.stack.connect(seconds=PROVOKE_SECONDS) as caller:
+                    self.provocation.provoke(caller)
+            except ApiError as error:
+                if error.code not in UNKNOWN_OUTCOME:
+                    self.failure = error
+            except Exception as failure:  # told to the driver, which fails with it
+                self.failure = failure
+
+    def end(self):
+        self.stopping.set()
+        self.join(60 * PATIENCE)
+        if self.failure:
+            raise AssertionError(f"provoking: {self.failure!r}") from self.failure
+
+
+class Driver:
+    """One stack with callers at work; cases one after the other. Usable as a context."""
+
+    def __init__(self, seed=0):
+        self.stack = Stack(own_postgres=True)
+        self.number = 0
+        self.workload = Workload(self.stack, seed)
+        try:
+            self.start(SERVER)
+            self.start(WORKER)
+            self.stack.wait_until_serving()
+            self.workload.prepare()
+            self.poison = Poison(self.stack, "source")
+            invariants.prepare(self.stack)
+            self.workload.start()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self.workload.stop()
+        for child in self.stack.children:
+            child.send(signal.SIGCONT)
+        self.stack.close()
+
+    # processes
+
+    def start(self, role, name="one", **settings):
+        if role == SERVER:
+            return self.stack.start_server(wait=False, **settings)
+        settings = {"TAVOLA_VISIBILITY_SECONDS": "1", "TAVOLA_SWEEP_SECONDS": "1", **settings}
+        return self.stack.start_worker(TAVOLA_WORKER_NAME=name, **settings)
+
+    def running(self, role):
+        return self.stack.server if role == SERVER else self.stack.worker
+
+    def start_armed(self, role, point, action, hit):
+        self.log = os.path.join(self.stack.folder, f"points{self.number}")
+        self.running(role).kill()
+        return self.start(role, TAVOLA_FAILPOINT=f"{point}:{action}:{hit}", TAVOLA_FAILPOINT_LOG=self.log)
+
+    def passages(self, point):
+        if not os.path.exists(self.log):
+            return 0
+        with open(self.log, encoding="utf-8") as log:
+            return log.read().split().count(point)
+
+    @staticmethod
+    def is_stopped(child):
+        with open(f"/proc/{child.process.pid}/stat", encoding="utf-8") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] == "T"
+
+    # one case
+
+    def run(self, point, fault, hit):
+        self.number += 1
+        trouble, _, killed = fault.partition("+")
+        action = fault if fault in ("kill", "error") else "stop"
+        self.provocation = provocation_of(point)(self.stack, self.poison, self.number)
+        role = self.provocation.role
+        with self.stack.connect() as caller:
+            self.provocation.prepare(caller)
+        self.workload.limbo.is_open = True
+        target = self.start_armed(role, point, action, hit)
+        self.reach(target, point, action, hit)
+        if fault == "kill":
+            self.start(role)
+        elif fault == "stop":
+            self.replace_and_continue(role, target)
+        elif trouble in TROUBLES:
+            self.make_trouble(trouble)
+            if killed:
+                target.kill()
+                self.start(role)
+            else:
+                target.send(signal.SIGCONT)
+        self.provoker.end()
+        self.settle()
+        self.workload.limbo.is_open = False
+        self.go_on()
+
+    def reach(self, target, point, action, hit):
+        """Callers and provoker bring the process to the point."""
+
+        def reached():
+            self.workload.check_callers()
+            if self.provoker.failure:
+                self.provoker.end()
+            if action == "kill":
+                return not target.is_running()
+            if not target.is_running():
+                raise AssertionError(f"it ended with {target.process.returncode}:\n{target.output()[-2000:]}")
+            return self.is_stopped(target) if action == "stop" else self.passages(point) >= hit
+
+        self.provoker = Provoker(self.stack, self.provocation)
+        self.provoker.start()
+        try:
+            wait_for(f"passage {hit} of {point}", reached, 30)
+        finally:
+            self.provoker.stopping.set()
+        if action == "kill" and target.process.returncode != -signal.SIGKILL:
+            raise AssertionError(f"it ended with {target.process.returncode}:\n{target.output()[-2000:]}")
+
+    def make_trouble(self, trouble):
+        if trouble == "postgres":
+            self.stack.cluster.kill()
+            self.stack.restart_own_postgres()
+        elif trouble == "redis":
+            self.stack.redis.kill()
+            self.stack.start_redis()
+        else:
+            self.stack.redis_command("FLUSHALL")
+
+    def replace_and_continue(self, role, late):
+        """The other one does the work, and has to find everything right before the late one goes on."""
+        if role == SERVER:
+            self.stack.new_target()
+        other = self.start(role, name="two")
+        self.provoker.end()
+        self.settle()
+        self.go_on()
+        late.send(signal.SIGCONT)
+        self.go_on()
+        late.kill()
+        promise_alive(other)
+
+    def settle(self):
+        wait_for("a server", self.stack.accepts)
+        self.stack.wait_until_serving()
+        with self.stack.connect() as caller:
+            self.repeatedly(self.provocation.settle, caller)
+
+    @staticmethod
+    def repeatedly(settle, caller):
+        """Until no answer gets lost: what was hit may still find out that its connections are gone."""
+
+        def settled():
+            try:
+                settle(caller)
+                return True
+            except ApiError as error:
+                if error.code not in UNKNOWN_OUTCOME:
+                    raise
+                return False
+
+        wait_for("an answer", settled, 60)
+
+    def go_on(self):
+        wait_for("success of every caller", self.workload.goals(CALLS_AFTERWARDS), 40)
+        invariants.check_at_rest(self.stack, self.workload)
+
+    def pass_all(self):
+        """Every point, without a fault."""
+        self.number += 1
+        self.log = os.path.join(self.stack.folder, "passed")
+        for role in (SERVER, WORKER):
+            self.running(role).kill()
+            self.start(role, TAVOLA_FAILPOINT_LOG=self.log)
+        self.stack.wait_until_serving()
+        kinds = {provocation_of(point) for point in points_in_sources()} - {None}
+        for kind in sorted(kinds, key=lambda kind: kind.__name__):
+            self.number += 1
+            self.provocation = kind(self.stack, self.poison, self.number)
+            wanted = [point for point in points_in_sources() if provocation_of(point) is kind]
+            with self.stack.connect() as caller:
+                self.provocation.prepare(caller)
+            self.provoker = Provoker(self.stack, self.provocation)
+            self.provoker.start()
+            try:
+                for point in wanted:
+                    wait_for(f"a passage of {point}", lambda point=point: self.passages(point), 30)
+            finally:
+                self.provoker.end()
+            self.settle()
+        self.go_on()
+
+
+def promise_alive(child):
+    if not child.is_running():
+        raise AssertionError(f"a process ended with {child.process.returncode}:\n{child.output()[-2000:]}")
+
+
+# ---- the campaign ----
+
+
+def run_cases(chosen, seed, report):
+    """After a failure with a new stack: one broken thing does not hide others."""
+    driver = None
+    for case in chosen:
+        began = time.monotonic()
+        try:
+            driver = driver or Driver(seed)
+            driver.run(*case)
+            report(case, time.monotonic() - began, None)
+        except Exception as failure:  # whatever it is, it is this case's
+            logs = driver.stack.logs() if driver else ""
+            report(case, time.monotonic() - began, f"{type(failure).__name__}: {failure}\n{logs}")
+            if driver:
+                driver.close()
+            driver = None
+    if driver:
+        driver.close()
+
+
+def print_line(case, seconds, failure):
+    print(json.dumps([*case, round(seconds, 1), failure]), flush=True)
+
+
+def start_part(points, arguments):
+    argv = ["setpriv", "--pdeathsig", "TERM", sys.executable, "-B", __file__, "--part", ",".join(points), "--seed", str(arguments.seed)]
+    argv += ["--hits", arguments.hits, "--faults", arguments.faults]
+    return subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+
+
+class Table:
+    def __init__(self, folder):
+        self.cells = {}
+        self.folder = folder
+        self.failures = 0
+        self.lock = threading.Lock()
+
+    def read(self, part):
+        for line in part.stdout:
+            point, fault, hit, seconds, failure = json.loads(line)
+            with self.lock:
+                self.note(point, fault, hit, seconds, failure)
+
+    def note(self, point, fault, hit, seconds, failure):
+        self.cells[point, fault, hit] = "ok" if failure is None else "FAIL"
+        if failure is None:
+            return
+        self.failures += 1
+        path = os.path.join(self.folder, f"{point}-{fault}-{hit}.log")
+        with open(path, "w", encoding="utf-8") as log:
+            log.write(failure)
+        print(f"FAILED {point} {fault} {hit} after {seconds} s: {failure.splitlines()[0][:300]}\n  {path}", flush=True)
+
+    def cell(self, point, fault, hits):
+        found = [self.cells.get((point, fault, hit), "-") for hit in hits]
+        return " ".join(found)
+
+    def show(self, points, faults, hits):
+        width = max(len(point) for point in points)
+        widths = [max(len(fault), 3 * len(hits) - 1) for fault in faults]
+        head = "  ".join(fault.ljust(size) for fault, size in zip(faults, widths))
+        print(f"{'point'.ljust(width)}  {head}")
+        for point in points:
+            cells = [self.cell(point, fault, hits).ljust(size) for fault, size in zip(faults, widths)]
+            print(f"{point.ljust(width)}  {'  '.join(cells)}".rstrip())
+
+
+def read_arguments():
+    parser = argparse.ArgumentParser(prog="./dev crash", description="every failpoint x every fault")
+    parser.add_argument("--points", default="", help="those whose names begin so, divided by commas; all")
+    parser.add_argument("--faults", default=",".join(FAULTS), help=f"some of {','.join(FAULTS)}")
+    parser.add_argument("--hits", default=",".join(map(str, HITS)), help="which passages")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--logs", default=".", help="folder for the logs of failures")
+    parser.add_argument("--part", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def main():
+    arguments = read_arguments()
+    faults = arguments.faults.split(",")
+    hits = [int(hit) for hit in arguments.hits.split(",")]
+    if arguments.part:
+        chosen = [case for case in cases(arguments.part.split(","), hits) if case[1] in faults]
+        run_cases(chosen, arguments.seed, print_line)
+        return 0
+    starts = tuple(arguments.points.split(","))
+    points = [point for point in points_in_sources() if point.startswith(starts)]
+    unknown = [point for point in points if not provocation_of(point)]
+    if unknown or not points:
+        print(f"crash: no workload for {', '.join(unknown)}" if unknown else "crash: no such point")
+        return 1
+    began = time.monotonic()
+    table = Table(arguments.logs)
+    parts = [start_part(points[n :: arguments.jobs], arguments) for n in range(min(arguments.jobs, len(points)))]
+    readers = [threading.Thread(target=table.read, args=(part,)) for part in parts]
+    for reader in readers:
+        reader.start()
+    for part, reader in zip(parts, readers):
+        reader.join()
+        table.failures += part.wait() != 0
+    table.show(points, faults, hits)
+    print(
+        f"crash: {len(points)} points, {len(table.cells)} cases, {table.failures} failed, seed {arguments.seed}, "
+        f"{time.monotonic() - began:.0f} s"
+    )
+    return 1 if table.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,170 @@
+"""What must hold at rest: all callers paused, all work done. Read through the ordinary calls, and in SQL.
+
+  I1  acknowledged writes are readable                I6  groups are all or nothing
+  I2  entries are the projection of their sources     I7  no update is lost, versions never fall
+  I3  no entry is newer than its source               I8  what was moved is in one place, every step done once
+  I4  no intent is left, and none vanished undone     I12 no letter is left that nobody has been told of
+
+I5, one answer for one request_id, the writers see for themselves (callers.py).
+"""
+
+from client import key, plain, value
+from stack import wait_for
+from callers import DONE, OWNERS, TAGS, promise
+
+# What must be nothing.
+NOTHING = {
+    "open intents": "select count(*) from intents",
+    "dead letters": "select count(*) from dead_letters",
+    "unfinished transactions": "select count(*) from transactions where finished = 0",
+    "unfinished operations": "select count(*) from operations where state = 1",
+    "rows of tables that are gone":
+        "select count(*) from entities e where not exists (select from tables t where t.table_id = e.table_id)",
+    "states of tables that are gone":
+        "select count(*) from index_state s where not exists (select from tables t where t.table_id = s.table_id)",
+    "keys whose version has fallen":
+        "select count(*) from entities e join versions_seen s using (table_id, partition_key, row_key)"
+        " where e.version < s.version",
+}
+REMEMBER_VERSIONS = """
+insert into versions_seen select table_id, partition_key, row_key, version from entities
+on conflict (table_id, partition_key, row_key) do update set version = excluded.version
+"""
+PREPARE = """
+create table versions_seen (
+    table_id bigint, partition_key text collate "C", row_key text collate "C", version bigint,
+    primary key (table_id, partition_key, row_key))
+"""
+
+
+def prepare(stack):
+    stack.sql(PREPARE)
+
+
+def hurry(stack):
+    """What dead workers had claimed is free: as if the time had passed."""
+    stack.sql("update operations set until = now() where state = 1 and until > now()")
+
+
+def drain(stack, seconds=40):
+    def done():
+        hurry(stack)
+        counts = [NOTHING[name] for name in ("open intents", "unfinished operations", "unfinished transactions")]
+        return stack.sql(f"select ({') + ('.join(counts)})") == "0"
+
+    wait_for("the end of all work", done, seconds)
+
+
+def counted(caller, index):
+    """The addresses of a look-up of all values of an index, page by page."""
+
+    def look_up(wanted):
+        pages = caller.pages(
+            caller.lookup_index, index=index, equals=[value(wanted)], keys_only=True, trust_index=True
+        )
+        return [(found.partition_key, found.row_key) for page in pages for found in page.keys]
+
+    return look_up
+
+
+class Check:
+    """One check; `differences` counts what the indexes have wrong."""
+
+    def __init__(self, stack, workload):
+        self.stack, self.workload = stack, workload
+
+    def run(self):
+        with self.stack.connect() as caller:
+            self.caller = caller
+            self.source = self.read("source")
+            self.check_writers()
+            self.check_counters()
+            self.check_copies("byOwner", "Owner")
+            self.check_lookups("byOwner", "Owner", OWNERS)
+            self.check_lookups("byTag", "Tag", TAGS)
+            self.check_moves()
+        self.check_nothing()
+
+    def read(self, table):
+        return {(found.partition_key, found.row_key): found for found in self.caller.query(table)}
+
+    def check_writers(self):
+        for writer in self.workload.writers:
+            stored = self.source if writer.table == "source" else self.read(writer.table)
+            writer.check({address: plain(found)["N"] for address, found in stored.items()})
+
+    def check_counters(self):
+        counters = self.workload.counters
+        number = plain(self.source[counters[0].ADDRESS])["N"]
+        sure = sum(counter.sure for counter in counters)
+        maybe = sum(counter.maybe for counter in counters)
+        promise(sure <= number <= sure + maybe, "updates are lost or doubled", sure, number, maybe)
+        for counter in counters:
+            counter.sure = counter.maybe = 0
+        counters[0].sure = number
+
+    def check_copies(self, index, source):
+        """Every entity with the property has one entry, with the properties and the time of the entity."""
+        entries = {}
+        for found in self.caller.query(index):
+            properties = plain(found)
+            address = (properties.pop("$SourcePartitionKey"), properties.pop("$SourceRowKey"))
+            promise(address not in entries, index, address, "has two entries")
+            entries[address] = (properties, found.timestamp.ToNanoseconds())
+        expected = {
+            address: (plain(found), found.timestamp.ToNanoseconds())
+            for address, found in self.source.items()
+            if source in plain(found)
+        }
+        wrong = {
+            address: (expected.get(address), entries.get(address))
+            for address in {*entries, *expected}
+            if expected.get(address) != entries.get(address)
+        }
+        promise(not wrong, "index difference", index, "(entity, entry)", wrong)
+
+    def check_lookups(self, index, source, values):
+        look_up = counted(self.caller, index)
+        for wanted in values:
+            expected = sorted(address for address, found in self.source.items() if plain(found).get(source) == wanted)
+            promise(look_up(wanted) == expected, "index difference", index, wanted)
+
+    def check_moves(self):
+        archive = {address: plain(found) for address, found in self.read("archive").items()}
+        for row, written_over in self.workload.mover.moved.items():
+            number = int(row.rpartition("-")[2])
+            promise(("moved", row) not in self.source, row, "is still where it was")
+            promise(archive.get(("moved", row), {}).get("N") == number, row, "did not arrive")
+            expected = number if written_over is None else written_over
+            promise(archive.get(("log", row), {}).get("N") == expected, row, "a step was done again, or not at all")
+            self.check_timeline(row)
+            for partition in ("moved", "log"):
+                self.caller.delete_entity(table="archive", key=key((partition, row)), precondition={"if_match": "*"})
+        left = [address for address in archive if address[1] not in self.workload.mover.moved]
+        promise(not left, "rows that nobody has put into the archive", left)
+        self.workload.mover.moved = {}
+
+    def check_timeline(self, transaction_id):
+        transaction = self.caller.get_transaction(transaction_id=transaction_id).transaction
+        promise(transaction.state == DONE, transaction_id, "is in state", transaction.state)
+        done = [attempt.step for attempt in transaction.timeline if not attempt.error.reason]
+        promise(done == list(range(len(transaction.steps))), transaction_id, "steps done", done)
+
+    def check_nothing(self):
+        counts = self.stack.sql("; ".join(f"select '{name}', ({text})" for name, text in NOTHING.items()))
+        for line in counts.split("\n"):
+            name, count = line.split("|")
+            promise(count == "0", name, count)
+        self.stack.sql(REMEMBER_VERSIONS)
+
+
+def check_at_rest(stack, workload, seconds=40):
+    """Pause, let everything come to rest, check, go on."""
+    workload.pause()
+    try:
+        workload.check_callers()
+        workload.finish()
+        drain(stack, seconds)
+        Check(stack, workload).run()
+    finally:
+        workload.resume()

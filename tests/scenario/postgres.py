@@ -1,0 +1,59 @@
+"""A PostgreSQL of a test's own, which can be killed or given settings that the others' must not have."""
+
+import glob
+import os
+import shutil
+import signal
+import subprocess
+
+BINARIES = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1]
+
+
+class Postgres:
+    """Its cluster is in a new folder inside `folder`; the superuser is postgres, who needs no password."""
+
+    def __init__(self, folder, settings, rules=None):
+        self.folder = os.path.join(folder, "cluster")
+        self.settings = settings
+        self.become = []
+        self.server = None
+        os.mkdir(self.folder)
+        if os.geteuid() == 0:  # as whom PostgreSQL refuses to run
+            os.chmod(folder, 0o755)
+            self.become = ["--reuid=postgres", "--regid=postgres", "--init-groups"]
+            self.hand_over(self.folder)
+        subprocess.run(
+            ["setpriv", *self.become, BINARIES + "/initdb", "-D", self.folder, "--username=postgres"]
+            + ["--auth=trust", "--no-sync", "--locale=C", "-E", "UTF8"],
+            check=True,
+            capture_output=True,
+            cwd=folder,
+        )
+        if rules:
+            with open(os.path.join(self.folder, "pg_hba.conf"), "w", encoding="ascii") as file:
+                file.write(rules)
+
+    def hand_over(self, path):
+        """A file that only its owner may read."""
+        if self.become:
+            shutil.chown(path, "postgres", "postgres")
+
+    def start(self, start_child):
+        """start_child(argv): the postmaster as a child that ends with the test."""
+        argv = [*self.become, BINARIES + "/postgres", "-D", self.folder]
+        for name, given in self.settings.items():
+            argv += ["-c", f"{name}={given}"]
+        self.server = start_child(argv)
+        return self.server
+
+    def kill(self):
+        """SIGKILL for the postmaster and all its processes at once, as when the machine's memory runs out."""
+        postmaster = self.server.process.pid
+        with open(f"/proc/{postmaster}/task/{postmaster}/children", encoding="ascii") as file:
+            children = [int(text) for text in file.read().split()]
+        self.server.kill()
+        for child in children:
+            try:
+                os.kill(child, signal.SIGKILL)
+            except ProcessLookupError:
+                continue

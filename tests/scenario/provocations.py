@@ -1,0 +1,271 @@
+"""What it takes to pass each failpoint, and what must be so afterwards.
+
+Points of work that goes on all the time need nothing; each other one has a Provocation, found by the start of its
+name. prepare() is called before the process that is to pass it starts; provoke() again and again until it has been
+passed often enough, with answers that get lost; settle() with all programs back, perhaps more than once: it brings
+what was begun to its end and says what is wrong with that.
+"""
+
+from client import ApiError, entity, key
+from poison import DEAD
+from stack import wait_for
+from callers import OWNERS, promise
+
+SERVER, WORKER = "tavolad", "tavola-worker"
+READY, DISCARDED, CANCELLED = 3, 3, 5
+RANGE_ROWS = 550
+
+
+def unless(reasons, call, **fields):
+    """The reply, or None where the call is refused for one of the reasons: it was done before."""
+    try:
+        return call(**fields)
+    except ApiError as error:
+        if error.reason not in reasons:
+            raise
+        return None
+
+
+class Provocation:
+    role = WORKER
+
+    def __init__(self, stack, poison, number):
+        self.stack, self.poison, self.number = stack, poison, number
+        self.made = []
+
+    def prepare(self, caller):
+        pass
+
+    def provoke(self, caller):
+        pass
+
+    def settle(self, caller):
+        pass
+
+    def new_name(self, prefix):
+        self.made.append(f"{prefix}{self.number}x{len(self.made)}")
+        return self.made[-1]
+
+
+class ServersWork(Provocation):
+    role = SERVER
+
+
+class WorkersWork(Provocation):
+    role = WORKER
+
+
+class ForgottenQueue(Provocation):
+    def provoke(self, caller):
+        self.stack.redis_command("FLUSHALL")
+
+
+class Build(Provocation):
+    def provoke(self, caller):
+        name = self.new_name("built")
+        parts = [{"property": "N"}]
+        caller.create_index(index={"name": name, "table": "source", "shape": 1, "partition_key": parts})
+
+    def settle(self, caller):
+        """Every index that is there becomes complete, and goes again."""
+        for name in self.made:
+            if not unless({"INDEX_NOT_FOUND"}, caller.get_index, name=name):
+                continue
+            wait_for(f"{name} READY", lambda name=name: caller.get_index(name=name).status.state == READY, 60)
+            caller.drop_index(name=name)
+        self.made = []
+
+
+class Tables(Provocation):
+    """Tables come, with some rows, and go."""
+
+    role = SERVER
+
+    def provoke(self, caller):
+        name = self.new_name("scratch")
+        caller.create_table(name=name)
+        parts = [{"property": "N"}]
+        caller.create_index(index={"name": name + "ByN", "table": name, "shape": 1, "partition_key": parts})
+        caller.load(name, [entity("p", f"{row}", N=row) for row in range(20)])
+        caller.delete_table(name=name)
+
+    def settle(self, caller):
+        for name in self.made:
+            unless({"TABLE_ALREADY_EXISTS"}, caller.create_table, name=name)
+            table = caller.get_table(name=name).table
+            promise(table.name == name, name, table)
+            caller.delete_table(name=name)
+            promise(not unless({"TABLE_NOT_FOUND"}, caller.get_table, name=name), name, "is still there")
+        self.made = []
+
+
+class Purges(Tables):
+    role = WORKER
+
+
+class Ranges(Provocation):
+    """The operations of a deletion by range: one partition goes, the other one stays."""
+
+    def provoke(self, caller):
+        partition = self.new_name("gone")
+        for name in (partition, "kept"):
+            caller.load("ranges", [entity(name, f"{row:04}", N=row) for row in range(RANGE_ROWS)])
+        self.delete(caller, partition)
+
+    @staticmethod
+    def delete(caller, partition):
+        query = {"table": "ranges", "filter": f"PartitionKey eq '{partition}'"}
+        return caller.delete_range(query=query).operation.operation_id
+
+    def settle(self, caller):
+        for partition in self.made:
+            ended = caller.wait_operation(operation_id=self.delete(caller, partition), timeout=60).operation
+            promise(ended.state == READY, "a deletion ended", ended)
+        left = [(found.partition_key, found.row_key) for found in caller.query("ranges")]
+        kept = [("kept", f"{row:04}") for row in range(RANGE_ROWS)]
+        promise(left in (kept, []), "deleted too much or too little", len(left))
+        self.made = []
+
+
+class RangeRequests(Ranges):
+    role = SERVER
+
+
+class Failing(Provocation):
+    """A key whose work fails, until it is given up."""
+
+    def prepare(self, caller):
+        self.poison.put()
+
+    def provoke(self, caller):
+        if len(self.made) < 2:
+            self.insert(caller, self.new_name("poison"), 1)
+        self.poison.give_up()
+
+    def insert(self, caller, name, number):
+        some = entity("poisoned", name, N=number, Owner=OWNERS[0])
+        caller.insert_or_replace_entity(table="source", entity=some)
+
+    def settle(self, caller):
+        wait_for("the end of the letters", lambda: self.poison.heal(caller), 40)
+        for name in self.made:
+            unless(
+                {"RESOURCE_NOT_FOUND"}, caller.delete_entity, table="source", key=key(("poisoned", name)),
+                precondition={"if_match": "*"},
+            )
+        self.made = []
+
+
+class Letters(Failing):
+    """Two letters that are dead before the server that is to die starts."""
+
+    role = SERVER
+
+    def prepare(self, caller):
+        self.poison.put()
+        for _ in range(2):
+            self.insert(caller, self.new_name("poison"), 1)
+        wait_for("dead letters", lambda: self.poison.give_up() and self.poison.letters()[1] == 2)
+
+
+class Redrives(Letters):
+    def prepare(self, caller):
+        super().prepare(caller)
+        self.poison.cure()
+
+    def provoke(self, caller):
+        caller.redrive_dead_letters(filter={"state": DEAD})
+
+
+class Discards(Letters):
+    """Discarded once, with one note; a change of the key takes the letter away."""
+
+    def provoke(self, caller):
+        caller.discard_dead_letters(filter={"state": DEAD}, reason="it is poisoned")
+
+    def settle(self, caller):
+        if self.made:
+            self.provoke(caller)
+            letters = caller.list_dead_letters(filter={"state": DISCARDED}).letters
+            names = sorted(letter.key.row_key for letter in letters)
+            promise(names == sorted(self.made), "letters", names)
+            for letter in letters:
+                promise(letter.note == "it is poisoned", letter)
+                promise(letter.history.count("discarded") == 1, "discarded twice", letter)
+            self.poison.cure()
+            for name in self.made:
+                self.insert(caller, name, 2)
+            wait_for("the end of the letters", lambda: self.poison.letters() == (0, 0, 0), 40)
+        super().settle(caller)
+
+
+class Cancels(Provocation):
+    """Transactions whose first step fails until they are cancelled: they have done nothing then."""
+
+    role = SERVER
+
+    def prepare(self, caller):
+        self.poison.put()
+        for _ in range(4):
+            name = self.new_name("poison")
+            put = {"table": "archive", "entity": entity("cancelled", name, N=1)}
+            caller.submit_transaction(transaction_id=name, steps=[{"insert_or_replace": put}])
+
+    def provoke(self, caller):
+        for name in self.made:
+            caller.cancel_transaction(transaction_id=name)
+
+    def settle(self, caller):
+        self.provoke(caller)
+        for name in self.made:
+            state = caller.get_transaction(transaction_id=name).transaction.state
+            promise(state == CANCELLED, name, "was cancelled and is in state", state)
+        self.poison.cure()
+        self.made = []
+
+
+class Sweeps(Provocation):
+    """Dead rows that are old enough to go. Their keys come back with higher versions: invariants.py looks."""
+
+    AGE = """
+with old as (select * from entities where dead for update skip locked)
+update entities e set ts = e.ts - 72000000000 from old o
+where (e.table_id, e.partition_key, e.row_key) = (o.table_id, o.partition_key, o.row_key)
+"""
+
+    def provoke(self, caller):
+        name = self.new_name("swept")
+        caller.load("ranges", [entity(name, f"{row}", N=row) for row in range(3)])
+        for row in range(3):
+            caller.delete_entity(table="ranges", key=key((name, f"{row}")), precondition={"if_match": "*"})
+        self.stack.sql(self.AGE)
+
+
+BY_PREFIX = {
+    "build.": Build,
+    "operation.": Build,
+    "cancel.": Cancels,
+    "catalogue.": Tables,
+    "discard.": Discards,
+    "letter.": Failing,
+    "publisher.": ServersWork,
+    "purge.": Purges,
+    "range_delete.before_begin": RangeRequests,
+    "range_delete.after_begin": RangeRequests,
+    "range_delete.": Ranges,
+    "reconcile.": WorkersWork,
+    "redrive.": Redrives,
+    "relay.": ForgottenQueue,
+    "server.": ServersWork,
+    "step.": WorkersWork,
+    "submit.": ServersWork,
+    "sweep.": Sweeps,
+    "table.": Tables,
+    "worker.": WorkersWork,
+    "write.": ServersWork,
+}
+
+
+def provocation_of(point):
+    """The class for a failpoint; None: nobody has thought of one."""
+    return next((found for prefix, found in BY_PREFIX.items() if point.startswith(prefix)), None)
