@@ -19,6 +19,7 @@ INDEXES = {"byOwner": (1, "Owner"), "byTag": (2, "Tag")}
 TABLES = ("source", "archive", "simple", "ranges")
 TURN_PAUSE = 0.003
 ABSENT_SERVER_PAUSE = 0.02
+MOST_LEFT_ALONE = 6
 DONE = 3
 
 
@@ -154,7 +155,7 @@ class Writer(Caller):
             return
         free = self.free()
         kind = self.random.random()
-        if kind < 0.2 and len(free) >= 3:
+        if kind < 0.2 and len(free) >= MOST_LEFT_ALONE:
             self.group(self.random.sample(free, 3))
         elif free:
             address = self.random.choice(free)
@@ -302,7 +303,7 @@ class Mover(Caller):
 
     def follow(self):
         """Most moves go on by themselves; for some it is waited."""
-        if self.random.random() < 0.7:
+        if self.number % 3 != 0:
             return True
         reply = self.attempt("wait_transaction", transaction_id=self.row())
         if reply is None or reply.transaction.state != DONE:

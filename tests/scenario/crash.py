@@ -30,13 +30,14 @@ import invariants
 from client import ApiError
 from poison import Poison
 from provocations import SERVER, WORKER, provocation_of
-from stack import PATIENCE, Stack, wait_for
+from stack import PATIENCE, DatabaseAway, Stack, wait_for
 from callers import TABLES, UNKNOWN_OUTCOME, Workload
 
 TROUBLES = ("postgres", "redis", "flush")
 FAULTS = ("kill", "stop", "error", *TROUBLES, *(trouble + "+kill" for trouble in TROUBLES))
 HITS = (1, 2)
 FOLDERS = ("service", "workers", "store", "queue", "rpc")
+REPORT_EVERY = 50
 PROVOKE_PAUSE = 0.1
 PROVOKE_SECONDS = 3
 CALLS_AFTERWARDS = 3
@@ -86,6 +87,8 @@ class Provoker(threading.Thread):
             except ApiError as error:
                 if error.code not in UNKNOWN_OUTCOME:
                     self.failure = error
+            except DatabaseAway:
+                continue
             except Exception as failure:  # told to the driver, which fails with it
                 self.failure = failure
 
@@ -317,9 +320,10 @@ def start_part(points, arguments):
 
 
 class Table:
-    def __init__(self, folder):
+    def __init__(self, folder, expected):
         self.cells = {}
         self.folder = folder
+        self.expected = expected
         self.failures = 0
         self.lock = threading.Lock()
 
@@ -331,6 +335,8 @@ class Table:
 
     def note(self, point, fault, hit, seconds, failure):
         self.cells[point, fault, hit] = "ok" if failure is None else "FAIL"
+        if len(self.cells) % REPORT_EVERY == 0:
+            print(f"{len(self.cells)} of {self.expected} cases", flush=True)
         if failure is None:
             return
         self.failures += 1
@@ -380,7 +386,7 @@ def main():
         print(f"crash: no workload for {', '.join(unknown)}" if unknown else "crash: no such point")
         return 1
     began = time.monotonic()
-    table = Table(arguments.logs)
+    table = Table(arguments.logs, sum(fault in faults for _, fault, _ in cases(points, hits)))
     parts = [start_part(points[n :: arguments.jobs], arguments) for n in range(min(arguments.jobs, len(points)))]
     readers = [threading.Thread(target=table.read, args=(part,)) for part in parts]
     for reader in readers:

@@ -54,6 +54,10 @@ def run_program(name, *arguments, settings=None, seconds=30, text=""):
     )
 
 
+class DatabaseAway(AssertionError):
+    """Nobody answers where PostgreSQL was."""
+
+
 class Child:
     """One running program, its output in a file."""
 
@@ -161,6 +165,9 @@ class Stack:
             text=True,
             timeout=60,
         )
+        no_connection = 2
+        if result.returncode == no_connection:
+            raise DatabaseAway(result.stderr)
         if result.returncode != 0:
             raise AssertionError(result.stderr)
         return result.stdout.strip()
