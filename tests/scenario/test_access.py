@@ -9,8 +9,8 @@ import unittest
 import client
 from client import ApiError, match, types
 from credentials import sas, token
-from stack import run_program, wait_for
-from test_security import ANONYMOUS, FORGED, OK, REFUSED, SecurityCase, address, result
+from security_case import ANONYMOUS, FORGED, OK, REFUSED, SecurityCase, address
+from stack import wait_for
 
 SECRET = "buried treasure"
 ANYBODY = ("/grpc.health.v1.", "/grpc.reflection.")

@@ -1,0 +1,222 @@
+"""What each shared access signature opens: permissions, ranges of keys, tables, policies, batches, imports, transactions."""
+
+import time
+import unittest
+
+import client
+from client import ApiError, match
+from credentials import sas, token
+from security_case import ABSENT, FORGED, MISMATCH, OK, REFUSED, WRONG_ADDRESS, WRONG_PROTOCOL, SecurityCase, address, result
+from stack import wait_for
+
+
+class Signatures(SecurityCase):
+    def sas(self, permissions="raud", **fields):
+        return self.connect(sas(self.keys[0], "people", permissions=permissions, **fields))
+
+    def test_permissions(self):
+        entity = client.entity("w", "1")
+        writes = {
+            "insert": ("a", lambda c: c.insert_entity(table="People", entity=client.entity("w", str(time.time_ns())))),
+            "replace": ("u", lambda c: c.replace_entity(table="People", entity=entity, precondition=match())),
+            "merge": ("u", lambda c: c.merge_entity(table="People", entity=entity, precondition=match())),
+            "insert or replace": ("au", lambda c: c.insert_or_replace_entity(table="People", entity=entity)),
+            "insert or merge": ("au", lambda c: c.insert_or_merge_entity(table="People", entity=entity)),
+            "delete": ("d", lambda c: c.delete_entity(table="People", key=address("w", "1"), precondition=match())),
+            "get": ("r", lambda c: c.get_entity(table="People", key=address("a", "1"))),
+            "query": ("r", lambda c: c.query_entities(query={"table": "People"})),
+            "count": ("r", lambda c: c.count_entities(query={"table": "People"})),
+            "submit": ("ut", lambda c: None),
+        }
+        del writes["submit"]
+        for name, (needed, run) in writes.items():
+            self.client.insert_or_replace_entity(table="People", entity=entity)
+            with self.subTest(f"{name} with {needed}"):
+                self.assertEqual(result(run, self.sas(needed)), OK)
+            for letter in needed:
+                rest = "raudit".replace(letter, "")
+                with self.subTest(f"{name} with {rest}"):
+                    self.assertEqual(result(run, self.sas(rest)), MISMATCH)
+
+    def test_what_no_signature_opens(self):
+        connection = self.sas("raudit")
+        self.check(
+            [
+                ("another table", self.read(sas(self.keys[0], "people"), table="Other"), REFUSED),
+                ("a table that is not there", self.read(sas(self.keys[0], "people"), table="Nothing"), REFUSED),
+                ("create a table", result(connection.create_table, name="New"), REFUSED),
+                ("create its own table", result(connection.create_table, name="People"), REFUSED),
+                ("get its table", result(connection.get_table, name="People"), REFUSED),
+                ("list tables", result(connection.list_tables), REFUSED),
+                ("delete its table", result(connection.delete_table, name="People"), REFUSED),
+                ("list indexes", result(connection.list_indexes), REFUSED),
+                ("drop an index", result(connection.drop_index, name="ByN"), REFUSED),
+                ("look up another index", result(connection.lookup_index, index="ByN"), REFUSED),
+                ("list operations", result(connection.list_operations), REFUSED),
+                ("list transactions", result(connection.list_transactions), REFUSED),
+                ("see a transaction", result(connection.get_transaction, transaction_id="x"), REFUSED),
+            ]
+        )
+        self.assertEqual(self.read(token(self.keys[0])), OK)
+
+    def test_the_edges_of_a_range(self):
+        """From b/2 to d/2, both of them included."""
+        connection = self.sas("raud", low=("b", "2"), high=("d", "2"))
+        inside = {("b", "2"), ("b", "3"), ("c", "1"), ("c", "2"), ("c", "3"), ("d", "1"), ("d", "2")}
+        for partition in "abcde":
+            for row in "123":
+                want = OK if (partition, row) in inside else ABSENT
+                with self.subTest(f"get {partition}/{row}"):
+                    self.assertEqual(result(connection.get_entity, table="People", key=address(partition, row)), want)
+        for partition, row, want in (("b", "1z", REFUSED), ("b", "20", OK), ("d", "1z", OK), ("d", "20", REFUSED),
+                                     ("bb", "", OK), ("", "", REFUSED), ("e", "", REFUSED)):
+            with self.subTest(f"write {partition}/{row}"):
+                entity = client.entity(partition, row)
+                self.assertEqual(result(connection.insert_or_replace_entity, table="People", entity=entity), want)
+                if want == OK:
+                    self.client.delete_entity(table="People", key=address(partition, row), precondition=match())
+        found = connection.query_entities(query={"table": "People"}).entities
+        self.assertEqual({(e.partition_key, e.row_key) for e in found}, inside)
+
+    def keys_of(self, connection, **query):
+        out, page = [], ""
+        while True:
+            reply = connection.query_entities(query={"table": "People", **query}, page_size=2, page_token=page)
+            out += [(e.partition_key + e.row_key) for e in reply.entities]
+            page = reply.next_page_token
+            if not page:
+                return out
+
+    def test_queries_see_the_range_only(self):
+        everything = self.keys_of(self.client)
+        for low, high in ((("b", "2"), ("d", "2")), (("b", ""), ("d",)), (("c", "2"), ("c", "2")), (("x", ""), None),
+                          (None, ("b", "1")), (("c", "3"), None), (("d", ""), ("b",))):
+            connection = self.sas("r", low=low, high=high)
+            lowest = "".join(low) if low else ""
+            highest = "".join(high) if high and len(high) > 1 else (high[0] + "~" if high else "~")
+            want = [key for key in everything if lowest <= key <= highest]
+            for query in ({}, {"filter": "N ge 0"}, {"filter": "PartitionKey ge 'b'"}, {"filter": "PartitionKey eq 'c'"},
+                          {"filter": "(PartitionKey eq 'b' and RowKey eq '1') or (PartitionKey eq 'd' and RowKey eq '2')"},
+                          {"descending": True}):
+                with self.subTest(low=low, high=high, **query):
+                    expected = [key for key in self.keys_of(self.client, **query) if key in want]
+                    self.assertEqual(self.keys_of(connection, **query), expected)
+                    counted = connection.count_entities(query={"table": "People", **query}).count if not query.get("descending") else len(expected)
+                    self.assertEqual(counted, len(expected))
+                    request = client.types.message("tavola.v1.ScanEntitiesRequest")(query={"table": "People", **query})
+                    scanned = [e.partition_key + e.row_key for reply in connection.scan_entities([request]) for e in reply.entities]
+                    self.assertEqual(scanned, expected)
+
+    def test_batches_of_reads_and_writes(self):
+        connection = self.sas("rau", low=("b", ""), high=("b",))
+        reply = connection.batch_get_entities(table="People", keys=[address("a", "1"), address("b", "1")])
+        self.assertEqual([r.WhichOneof("outcome") for r in reply.results], ["error", "entity"])
+        self.assertEqual(reply.results[0].error.reason, "RESOURCE_NOT_FOUND")
+        batch = [{"insert_or_replace": client.entity("b", "1", {"N": 1})}, {"delete": address("b", "2"), "precondition": match()}]
+        with self.assertRaises(ApiError) as caught:
+            connection.execute_batch(table="People", operations=batch)
+        self.assertEqual(caught.exception.reason, MISMATCH[1])
+        self.assertEqual(caught.exception.metadata["operation_index"], "1")
+
+    def test_imports(self):
+        connection = self.sas("au", low=("i", ""), high=("i",))
+        entities = [client.entity("h", "1"), client.entity("i", "1"), client.entity("j", "1")]
+        replies = list(connection.import_entities([client.ImportEntitiesRequest(table="People", entities=entities)]))
+        self.assertEqual(replies[-1].committed, 1)
+        self.assertEqual([(r.position, r.error.reason) for r in replies[0].rejected], [(0, REFUSED[1]), (2, REFUSED[1])])
+        for given, table, want in ((self.sas("a"), "People", MISMATCH), (self.sas("au"), "Other", REFUSED),
+                                   (self.connect("x"), "People", FORGED)):
+            request = client.ImportEntitiesRequest(table=table, entities=[client.entity("i", "2")])
+            got = result(lambda c=given, r=request: self.first_rejection(c, r))
+            self.assertEqual(got, want)
+        self.client.delete_entity(table="People", key=address("i", "1"), precondition=match())
+
+    @staticmethod
+    def first_rejection(connection, request):
+        """Whole streams fail by status, single entities by their error."""
+        for reply in connection.import_entities([request]):
+            for rejected in reply.rejected:
+                raised = ApiError.__new__(ApiError)
+                raised.code, raised.reason = {7: "PERMISSION_DENIED"}[rejected.error.code], rejected.error.reason
+                raise raised
+
+    def test_transactions_step_by_step(self):
+        def move(source, destination, table="People"):
+            return {"move": {"source": {"table": "People", "key": address(*source)},
+                             "destination": {"table": table, "key": address(*destination)}}}
+
+        def submit(connection, *steps):
+            return result(connection.submit_transaction, transaction_id=f"s{time.time_ns()}", steps=list(steps))
+
+        narrow = {"low": ("t", ""), "high": ("t",)}
+        self.check(
+            [
+                ("inside", submit(self.sas("raudt", **narrow), move(("t", "1"), ("t", "2"))), OK),
+                ("without t", submit(self.sas("raud", **narrow), move(("t", "1"), ("t", "2"))), MISMATCH),
+                ("without d", submit(self.sas("raut", **narrow), move(("t", "1"), ("t", "2"))), MISMATCH),
+                ("from outside", submit(self.sas("raudt", **narrow), move(("a", "1"), ("t", "2"))), REFUSED),
+                ("to outside", submit(self.sas("raudt", **narrow), move(("t", "1"), ("a", "2"))), REFUSED),
+                ("to another table", submit(self.sas("raudt", **narrow), move(("t", "1"), ("t", "2"), "Other")), REFUSED),
+                ("the second step", submit(self.sas("raudt", **narrow), move(("t", "1"), ("t", "2")), move(("a", "1"), ("t", "2"))), REFUSED),
+            ]
+        )
+
+    def test_addresses(self):
+        # The server listens on a socket: callers have no address there, and no range holds them.
+        self.assertEqual(self.read(sas(self.keys[0], "people", source=("127.0.0.1", "127.0.0.1"))), WRONG_ADDRESS)
+
+    def test_what_is_for_tls_only_opens_nothing_in_plain_text(self):
+        self.assertEqual(self.read(sas(self.keys[0], "people", tls_only=True)), WRONG_PROTOCOL)
+
+    def test_a_signature_does_not_open_the_next_table_of_that_name(self):
+        self.client.create_table(name="Reborn")
+        # As if it had been made some time before the table, for the one before.
+        old = sas(self.keys[0], "reborn", issued=-120)
+        self.assertEqual(self.read(old, table="Reborn"), REFUSED)
+        self.assertEqual(self.read(sas(self.keys[0], "reborn"), table="Reborn"), ABSENT)
+
+    def test_policies(self):
+        key = self.keys[0]
+        name = "Policed"
+        self.client.create_table(name=name)
+        self.client.insert_entity(table=name, entity=client.entity("a", "1"))
+
+        def set_policies(*policies):
+            self.client.update_table(table={"name": name, "policies": policies}, update_mask={"paths": ["policies"]})
+
+        def late(seconds):
+            return {"seconds": int(time.time()) + seconds}
+
+        by_policy = sas(key, "policed", policy="readers", permissions="", expiry=None)
+        with_own = sas(key, "policed", policy="readers")
+        self.assertEqual(self.read(by_policy, name), FORGED)
+
+        set_policies({"id": "readers", "expiry": late(600), "permissions": "r"})
+        wait_for("the policy", lambda: self.read(by_policy, name) == OK)
+        self.assertEqual(self.read(with_own, name), FORGED, "the policy and the signature set the same")
+        insert = {"table": name, "entity": client.entity("b", "1")}
+        self.assertEqual(result(self.connect(by_policy).insert_entity, **insert), MISMATCH)
+        got = self.client.get_table(name=name).table.policies
+        self.assertEqual([(p.id, p.permissions, p.HasField("start")) for p in got], [("readers", "r", False)])
+
+        set_policies({"id": "readers", "expiry": late(600), "permissions": "a"})
+        wait_for("the changed policy", lambda: self.read(by_policy, name) == MISMATCH)
+        set_policies({"id": "readers", "expiry": late(-1), "permissions": "r"})
+        wait_for("the expired policy", lambda: self.read(by_policy, name) == FORGED)
+        set_policies({"id": "readers", "expiry": late(600), "permissions": "r"})
+        wait_for("the policy again", lambda: self.read(by_policy, name) == OK)
+        set_policies()
+        wait_for("the end of the policy", lambda: self.read(by_policy, name) == FORGED)
+
+        for wrong in ([{"id": f"p{i}"} for i in range(6)], [{"id": "x"}, {"id": "x"}], [{"id": ""}],
+                      [{"id": "x" * 65}], [{"id": "x", "permissions": "ru x"}],
+                      [{"id": "x", "start": late(9), "expiry": late(3)}]):
+            with self.subTest(policies=wrong):
+                with self.assertRaises(ApiError) as caught:
+                    set_policies(*wrong)
+                self.assertEqual(caught.exception.reason, "INVALID_INPUT")
+        set_policies(*({"id": f"p{i}"} for i in range(5)))
+
+
+if __name__ == "__main__":
+    unittest.main()
