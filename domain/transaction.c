@@ -222,6 +222,9 @@ bool transaction_decode_steps(struct str bytes, struct arena *arena, struct step
     if (!decode_list(bytes, sizeof(**out), read_step_field, arena, &items, count))
         return false;
     *out = items;
+    for (size_t i = 0; i < *count; i++)
+        if ((*out)[i].kind == 0)
+            return false;
     return true;
 }
 

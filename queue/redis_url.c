@@ -117,6 +117,8 @@ static enum status parse_place(
         host = str_of_bytes(host.data + 1, host.len - 2);
     else if (memchr(host.data, ':', host.len))
         return refuse(err, "an address of IPv6 without square brackets, or more than one host");
+    if (host.len == 0)
+        return refuse(err, "nothing stands between the square brackets");
     place->host = arena_copy(arena, host).data;
     return STATUS_OK;
 }

@@ -59,10 +59,11 @@ START_TEST(an_address_is_read)
 END_TEST
 
 static const char *const bad_cases[] = { "", "localhost:6379", "redisss://host:1", "unix:relative",
-    "redis://", "redis://host", "redis://:6379", "redis://host:", "redis://host:0", "redis://host:65536",
-    "redis://host:6a", "redis://host:1/x", "redis://host:1/99999999999", "redis://secret@host:1",
-    "redis://u:%4@host:1", "redis://u:%zz@host:1", "redis://a:1,b:2", "sentinel://a:1", "sentinel://a:1/",
-    "sentinel://a:1//2", "sentinel://a:1,/m", "sentinel://,a:1/m", "sentinel://a,b:1/m", "sentinel://a:1/m/x",
+    "redis://", "redis://[]:6379", "redis://host", "redis://:6379", "redis://host:", "redis://host:0",
+    "redis://host:65536", "redis://host:6a", "redis://host:1/x", "redis://host:1/99999999999",
+    "redis://secret@host:1", "redis://u:%4@host:1", "redis://u:%zz@host:1", "redis://a:1,b:2",
+    "sentinel://a:1", "sentinel://a:1/", "sentinel://a:1//2", "sentinel://a:1,/m", "sentinel://,a:1/m",
+    "sentinel://a,b:1/m", "sentinel://a:1/m/x",
     "sentinel://a:1,a:2,a:3,a:4,a:5,a:6,a:7,a:8,a:9,a:1,a:2,a:3,a:4,a:5,a:6,a:7,a:8/m" };
 
 START_TEST(what_is_no_address_is_refused)
