@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/error.h"
 #include "client/client_config.h"
 
 /* What a command returns, and the program with it. */
@@ -31,10 +32,14 @@ struct command_group {
 
 extern const struct command_group commands_operate; /* migrate, health */
 extern const struct command_group commands_work;    /* dead letters, transactions */
-extern const struct command_group commands_access;  /* accounts, tokens, shared access signatures */
+extern const struct command_group commands_account; /* accounts and their keys */
+extern const struct command_group commands_access;  /* tokens, shared access signatures */
 extern const struct command_group commands_dev;     /* a private stack on this machine */
 
 /* Complain that a command was called in a way it does not know; returns COMMAND_MISUSED. */
 int command_misused(const char *words, const char *arguments);
+
+/* Say why a command failed; returns COMMAND_MISUSED for STATUS_INVALID, else COMMAND_FAILED. */
+int command_failed(const char *words, const struct error *err);
 
 #endif

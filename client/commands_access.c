@@ -1,191 +1,18 @@
 /*
- * commands_access.c - accounts and their keys, and the tokens and shared access signatures these sign.
- *
- * Accounts are changed in the database, as migrations are: whoever may do that holds all keys anyway, and no key
- * ever travels to a server. Signing needs the key alone, and neither server nor database.
+ * commands_access.c - tokens and shared access signatures. Signing needs an account's key alone, and neither server nor
+ * database.
  */
-#include "client/command.h"
-
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "client/command.h"
+#include "client/spoken_time.h"
 #include "domain/credential.h"
 #include "domain/limits.h"
 #include "domain/table_name.h"
 #include "domain/ticks.h"
-#include "store/account_store.h"
 
-enum { DEFAULT_LIFETIME_S = 3600, TIME_BYTES = 40 };
-
-static int complain(const char *words, const struct error *err)
-{
-    fprintf(stderr, "tavola %s: %s\n", words, err->message);
-    return err->status == STATUS_INVALID ? COMMAND_MISUSED : COMMAND_FAILED;
-}
-
-/* ---- times ---- */
-
-static const char *format_time(int64_t ticks, char out[static TIME_BYTES])
-{
-    int64_t seconds;
-    int32_t nanos;
-    struct tm parts;
-    time_t when;
-
-    ticks_to_timestamp(ticks, &seconds, &nanos);
-    when = (time_t)seconds;
-    gmtime_r(&when, &parts);
-    strftime(out, TIME_BYTES, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return out;
-}
-
-/* "+3600": seconds from now. */
-static bool parse_lifetime(const char *text, int64_t now, int64_t *out)
-{
-    char *end;
-    long long seconds = strtoll(text, &end, 10);
-
-    if (end == text || *end || seconds <= 0 || seconds > (TICKS_MAX - now) / TICKS_PER_SECOND)
-        return false;
-    *out = now + seconds * TICKS_PER_SECOND;
-    return true;
-}
-
-static bool parse_time(const char *text, int64_t now, int64_t *out)
-{
-    static const char *const forms[] = { "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%MZ", "%Y-%m-%d" };
-
-    if (*text == '+')
-        return parse_lifetime(text + 1, now, out);
-    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
-        struct tm parts = { 0 };
-        const char *end = strptime(text, forms[i], &parts);
-
-        if (end && !*end)
-            return ticks_from_timestamp((int64_t)timegm(&parts), 0, out);
-    }
-    return false;
-}
-
-/* ---- account ---- */
-
-static void print_key(const char *which, const struct account_key *key, struct arena *arena)
-{
-    printf("%s %s\n", which, account_key_format(key, arena).data);
-}
-
-struct account_work {
-    const char *words;
-    struct pg pg;
-    struct arena arena;
-    struct str name;
-    bool administrator;
-};
-
-static enum status create(struct account_work *work, struct error *err)
-{
-    struct account account = { .name = work->name, .administrator = work->administrator };
-
-    TRY(account_create(&work->pg, &account, &work->arena, err));
-    print_key("first key ", &account.keys[0], &work->arena);
-    print_key("second key", &account.keys[1], &work->arena);
-    fprintf(stderr, "Keep them: they are not shown again.\n");
-    return STATUS_OK;
-}
-
-static enum status list(struct account_work *work, struct error *err)
-{
-    struct account_view *accounts;
-    char created[TIME_BYTES], rotated[TIME_BYTES];
-    size_t count;
-
-    TRY(account_list(&work->pg, &work->arena, &accounts, &count, err));
-    for (size_t i = 0; i < count; i++)
-        printf("%.*s created %s keys of %s%s\n", STR_ARG(accounts[i].name),
-            format_time(accounts[i].created, created), format_time(accounts[i].rotated, rotated),
-            accounts[i].administrator ? " administrator" : "");
-    return STATUS_OK;
-}
-
-static enum status rotate(struct account_work *work, struct error *err)
-{
-    struct account_key key;
-
-    TRY(account_rotate(&work->pg, work->name, &work->arena, &key, err));
-    print_key("first key ", &key, &work->arena);
-    fprintf(stderr,
-        "The first key until now is the second one from now on; the second one until now is dead.\n"
-        "Keep the new one: it is not shown again.\n");
-    return STATUS_OK;
-}
-
-static enum status delete (struct account_work *work, struct error *err) {
-    return account_delete(&work->pg, work->name, &work->arena, err);
-}
-
-static int work_on(const struct client_config *config, struct account_work *work,
-    enum status (*run)(struct account_work *work, struct error *err))
-{
-    struct error err = { 0 };
-    int exit_code = COMMAND_OK;
-
-    if (!config->postgres) {
-        fprintf(stderr, "tavola %s: TAVOLA_POSTGRES is not set; accounts are kept in the database\n",
-            work->words);
-        return COMMAND_MISUSED;
-    }
-    pg_init(&work->pg, config->postgres, "tavola account");
-    arena_init(&work->arena);
-    if (run(work, &err) != STATUS_OK)
-        exit_code = complain(work->words, &err);
-    arena_cleanup(&work->arena);
-    pg_close(&work->pg);
-    return exit_code;
-}
-
-static int run_create(const struct client_config *config, int argc, char **argv)
-{
-    struct account_work work = { .words = "account create" };
-
-    work.administrator = argc == 2 && strcmp(argv[1], "--administrator") == 0;
-    if (argc != 1 && !work.administrator)
-        return command_misused(work.words, "NAME [--administrator]");
-    work.name = str_of(argv[0]);
-    return work_on(config, &work, create);
-}
-
-static int run_list(const struct client_config *config, int argc, char **argv)
-{
-    struct account_work work = { .words = "account list" };
-
-    (void)argv;
-    return argc != 0 ? command_misused(work.words, "") : work_on(config, &work, list);
-}
-
-static int run_named(const struct client_config *config, const char *words, int argc, char **argv,
-    enum status (*run)(struct account_work *work, struct error *err))
-{
-    struct account_work work = { .words = words };
-
-    if (argc != 1)
-        return command_misused(words, "NAME");
-    work.name = str_of(argv[0]);
-    return work_on(config, &work, run);
-}
-
-static int run_rotate(const struct client_config *config, int argc, char **argv)
-{
-    return run_named(config, "account rotate", argc, argv, rotate);
-}
-
-static int run_delete(const struct client_config *config, int argc, char **argv)
-{
-    return run_named(config, "account delete", argc, argv, delete);
-}
-
-/* ---- signing ---- */
+enum { DEFAULT_LIFETIME_S = 3600 };
 
 static int sign_and_print(
     const struct client_config *config, const char *words, struct credential *credential, struct arena *arena)
@@ -202,7 +29,7 @@ static int sign_and_print(
         return COMMAND_MISUSED;
     }
     if (credential_check(credential, &err) != STATUS_OK)
-        return complain(words, &err);
+        return command_failed(words, &err);
     text = credential_sign(credential, &key, arena);
     if (text.len > LIMIT_CREDENTIAL_BYTES) {
         fprintf(stderr, "tavola %s: the result is longer than servers accept\n", words);
@@ -219,7 +46,7 @@ static int run_token(const struct client_config *config, int argc, char **argv)
     int exit_code;
 
     if (argc < 1 || argc > 2 ||
-        (argc == 2 && !parse_lifetime(argv[1], credential.issued, &credential.expiry)))
+        (argc == 2 && !spoken_lifetime_parse(argv[1], credential.issued, &credential.expiry)))
         return command_misused("token create", "ACCOUNT [SECONDS]");
     credential.account = str_of(argv[0]);
     if (argc == 1)
@@ -234,12 +61,12 @@ static int run_token(const struct client_config *config, int argc, char **argv)
 
 static bool take_expiry(struct credential *out, const char *value)
 {
-    return parse_time(value, out->issued, &out->expiry);
+    return spoken_time_parse(value, out->issued, &out->expiry);
 }
 
 static bool take_start(struct credential *out, const char *value)
 {
-    return parse_time(value, out->issued, &out->start);
+    return spoken_time_parse(value, out->issued, &out->start);
 }
 
 static bool take_permissions(struct credential *out, const char *value)
@@ -378,10 +205,10 @@ static int run_sas_create(const struct client_config *config, int argc, char **a
 
 static void print_time(const char *what, int64_t ticks)
 {
-    char text[TIME_BYTES];
+    char text[SPOKEN_TIME_BYTES];
 
     if (ticks)
-        printf("%-16s %s\n", what, format_time(ticks, text));
+        printf("%-16s %s\n", what, spoken_time_format(ticks, text));
 }
 
 static void print_text(const char *what, struct str text)
@@ -473,30 +300,6 @@ static int run_explain(const struct client_config *config, int argc, char **argv
 
 static const struct command commands[] = {
     {
-        .words = "account create",
-        .arguments = "NAME [--administrator]",
-        .help = "make an account in the database of TAVOLA_POSTGRES and print its two keys, once",
-        .run = run_create,
-    },
-    {
-        .words = "account list",
-        .arguments = "",
-        .help = "print the accounts of TAVOLA_POSTGRES, without their keys",
-        .run = run_list,
-    },
-    {
-        .words = "account rotate",
-        .arguments = "NAME",
-        .help = "make and print a new first key; the first key becomes the second, the second one dies",
-        .run = run_rotate,
-    },
-    {
-        .words = "account delete",
-        .arguments = "NAME",
-        .help = "delete an account that has no tables; its keys and all they signed are dead within a second",
-        .run = run_delete,
-    },
-    {
         .words = "token create",
         .arguments = "ACCOUNT [SECONDS]",
         .help =
@@ -521,4 +324,4 @@ static const struct command commands[] = {
     },
 };
 
-const struct command_group commands_access = { "Access", commands, ARRAY_LEN(commands) };
+const struct command_group commands_access = { "Tokens", commands, ARRAY_LEN(commands) };

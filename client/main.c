@@ -6,8 +6,8 @@
 
 #include "client/command.h"
 
-static const struct command_group *const groups[] = { &commands_operate, &commands_access, &commands_work,
-    &commands_dev };
+static const struct command_group *const groups[] = { &commands_operate, &commands_account, &commands_access,
+    &commands_work, &commands_dev };
 
 enum { MOST_COMMANDS = 64 };
 
@@ -15,6 +15,12 @@ int command_misused(const char *words, const char *arguments)
 {
     fprintf(stderr, "usage: tavola %s%s%s\n", words, *arguments ? " " : "", arguments);
     return COMMAND_MISUSED;
+}
+
+int command_failed(const char *words, const struct error *err)
+{
+    fprintf(stderr, "tavola %s: %s\n", words, err->message);
+    return err->status == STATUS_INVALID ? COMMAND_MISUSED : COMMAND_FAILED;
 }
 
 /* Options in front of the command, each a setting under another name. */

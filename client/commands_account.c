@@ -1,0 +1,155 @@
+/*
+ * commands_account.c - accounts and their keys.
+ *
+ * Accounts are changed in the database, as migrations are: whoever may do that holds all keys anyway, and no key
+ * ever travels to a server.
+ */
+#include <string.h>
+
+#include "client/command.h"
+#include "client/spoken_time.h"
+#include "store/account_store.h"
+
+static void print_key(const char *which, const struct account_key *key, struct arena *arena)
+{
+    printf("%s %s\n", which, account_key_format(key, arena).data);
+}
+
+struct account_work {
+    const char *words;
+    struct pg pg;
+    struct arena arena;
+    struct str name;
+    bool administrator;
+};
+
+static enum status create(struct account_work *work, struct error *err)
+{
+    struct account account = { .name = work->name, .administrator = work->administrator };
+
+    TRY(account_create(&work->pg, &account, &work->arena, err));
+    print_key("first key ", &account.keys[0], &work->arena);
+    print_key("second key", &account.keys[1], &work->arena);
+    fprintf(stderr, "Keep them: they are not shown again.\n");
+    return STATUS_OK;
+}
+
+static enum status list(struct account_work *work, struct error *err)
+{
+    struct account_view *accounts;
+    char created[SPOKEN_TIME_BYTES], rotated[SPOKEN_TIME_BYTES];
+    size_t count;
+
+    TRY(account_list(&work->pg, &work->arena, &accounts, &count, err));
+    for (size_t i = 0; i < count; i++)
+        printf("%.*s created %s keys of %s%s\n", STR_ARG(accounts[i].name),
+            spoken_time_format(accounts[i].created, created),
+            spoken_time_format(accounts[i].rotated, rotated),
+            accounts[i].administrator ? " administrator" : "");
+    return STATUS_OK;
+}
+
+static enum status rotate(struct account_work *work, struct error *err)
+{
+    struct account_key key;
+
+    TRY(account_rotate(&work->pg, work->name, &work->arena, &key, err));
+    print_key("first key ", &key, &work->arena);
+    fprintf(stderr,
+        "The first key until now is the second one from now on; the second one until now is dead.\n"
+        "Keep the new one: it is not shown again.\n");
+    return STATUS_OK;
+}
+
+static enum status delete (struct account_work *work, struct error *err) {
+    return account_delete(&work->pg, work->name, &work->arena, err);
+}
+
+static int work_on(const struct client_config *config, struct account_work *work,
+    enum status (*run)(struct account_work *work, struct error *err))
+{
+    struct error err = { 0 };
+    int exit_code = COMMAND_OK;
+
+    if (!config->postgres) {
+        fprintf(stderr, "tavola %s: TAVOLA_POSTGRES is not set; accounts are kept in the database\n",
+            work->words);
+        return COMMAND_MISUSED;
+    }
+    pg_init(&work->pg, config->postgres, "tavola account");
+    arena_init(&work->arena);
+    if (run(work, &err) != STATUS_OK)
+        exit_code = command_failed(work->words, &err);
+    arena_cleanup(&work->arena);
+    pg_close(&work->pg);
+    return exit_code;
+}
+
+static int run_create(const struct client_config *config, int argc, char **argv)
+{
+    struct account_work work = { .words = "account create" };
+
+    work.administrator = argc == 2 && strcmp(argv[1], "--administrator") == 0;
+    if (argc != 1 && !work.administrator)
+        return command_misused(work.words, "NAME [--administrator]");
+    work.name = str_of(argv[0]);
+    return work_on(config, &work, create);
+}
+
+static int run_list(const struct client_config *config, int argc, char **argv)
+{
+    struct account_work work = { .words = "account list" };
+
+    (void)argv;
+    return argc != 0 ? command_misused(work.words, "") : work_on(config, &work, list);
+}
+
+static int run_named(const struct client_config *config, const char *words, int argc, char **argv,
+    enum status (*run)(struct account_work *work, struct error *err))
+{
+    struct account_work work = { .words = words };
+
+    if (argc != 1)
+        return command_misused(words, "NAME");
+    work.name = str_of(argv[0]);
+    return work_on(config, &work, run);
+}
+
+static int run_rotate(const struct client_config *config, int argc, char **argv)
+{
+    return run_named(config, "account rotate", argc, argv, rotate);
+}
+
+static int run_delete(const struct client_config *config, int argc, char **argv)
+{
+    return run_named(config, "account delete", argc, argv, delete);
+}
+
+static const struct command commands[] = {
+    {
+        .words = "account create",
+        .arguments = "NAME [--administrator]",
+        .help = "make an account in the database of TAVOLA_POSTGRES and print its two keys, once",
+        .run = run_create,
+    },
+    {
+        .words = "account list",
+        .arguments = "",
+        .help = "print the accounts of TAVOLA_POSTGRES, without their keys",
+        .run = run_list,
+    },
+    {
+        .words = "account rotate",
+        .arguments = "NAME",
+        .help = "make and print a new first key; the first key becomes the second, the second one dies",
+        .run = run_rotate,
+    },
+    {
+        .words = "account delete",
+        .arguments = "NAME",
+        .help = "delete an account that has no tables; its keys and all they signed are dead within a second",
+        .run = run_delete,
+    },
+};
+
+const struct command_group commands_account = { "Accounts", commands, ARRAY_LEN(commands) };

@@ -1,0 +1,51 @@
+/*
+ * spoken_time.c - see the header.
+ */
+#include "client/spoken_time.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/macros.h"
+#include "domain/ticks.h"
+
+const char *spoken_time_format(int64_t ticks, char out[static SPOKEN_TIME_BYTES])
+{
+    int64_t seconds;
+    int32_t nanos;
+    struct tm parts;
+    time_t when;
+
+    ticks_to_timestamp(ticks, &seconds, &nanos);
+    when = (time_t)seconds;
+    gmtime_r(&when, &parts);
+    strftime(out, SPOKEN_TIME_BYTES, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return out;
+}
+
+bool spoken_lifetime_parse(const char *text, int64_t now, int64_t *out)
+{
+    char *end;
+    long long seconds = strtoll(text, &end, 10);
+
+    if (end == text || *end || seconds <= 0 || seconds > (TICKS_MAX - now) / TICKS_PER_SECOND)
+        return false;
+    *out = now + seconds * TICKS_PER_SECOND;
+    return true;
+}
+
+bool spoken_time_parse(const char *text, int64_t now, int64_t *out)
+{
+    static const char *const forms[] = { "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%MZ", "%Y-%m-%d" };
+
+    if (*text == '+')
+        return spoken_lifetime_parse(text + 1, now, out);
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        struct tm parts = { 0 };
+        const char *end = strptime(text, forms[i], &parts);
+
+        if (end && !*end)
+            return ticks_from_timestamp((int64_t)timegm(&parts), 0, out);
+    }
+    return false;
+}
