@@ -1,0 +1,183 @@
+#!/usr/bin/python3
+"""First steps from Python, to be read from top to bottom and run: examples/first_steps.py [TARGET]
+
+Needs what Debian has: python3-grpcio, python3-protobuf and protobuf-compiler. TARGET is 127.0.0.1:50051 unless given;
+with TAVOLA_TOKEN set, its token goes with every call.
+"""
+
+import datetime
+import importlib
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import uuid
+
+import grpc
+from google.protobuf.json_format import ParseDict
+
+# ---- stubs: messages from protoc; a method is its path and its two messages ----
+
+API = pathlib.Path(__file__).resolve().parent.parent / "api"
+FILES = [str(path.relative_to(API)) for path in sorted(API.rglob("*.proto"))]
+STUBS = tempfile.TemporaryDirectory()
+subprocess.run(["protoc", f"-I{API}", f"--python_out={STUBS.name}", *FILES], check=True)
+sys.path.insert(0, STUBS.name)
+
+
+def load(file):
+    return importlib.import_module(file.removesuffix(".proto").replace("/", ".") + "_pb2")
+
+
+entities, tables, indexes = (load(f"tavola/v1/{name}_service.proto") for name in ("entity", "table", "index"))
+operations, transactions = (load(f"tavola/v1/{name}_service.proto") for name in ("operation", "transaction"))
+status_pb, details_pb = load("google/rpc/status.proto"), load("google/rpc/error_details.proto")
+
+METHODS = {
+    f"/{service.full_name}/{method.name}": method
+    for module in (entities, tables, indexes, operations, transactions)
+    for service in module.DESCRIPTOR.services_by_name.values()
+    for method in service.methods
+}
+
+# ---- a channel: retries as the service recommends them for writes that have a request_id ----
+
+TARGET = sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1:50051"
+CONFIG = (API / "service_config_request_ids.json").read_text()
+CHANNEL = grpc.insecure_channel(TARGET, options=[("grpc.service_config", CONFIG)])
+METADATA = [("authorization", f"Bearer {os.environ['TAVOLA_TOKEN']}")] if "TAVOLA_TOKEN" in os.environ else []
+
+
+def call(path, fields, kind="unary_unary", timeout=30):
+    """call("EntityService/GetEntity", {...}): the reply; of streams an iterator. Every call has a deadline.
+
+    Requests stand here as protobuf's JSON; a program with generated stubs writes messages.
+    """
+    method = METHODS[f"/tavola.v1.{path}"]
+    stub = getattr(CHANNEL, kind)(
+        f"/tavola.v1.{path}",
+        request_serializer=method.input_type._concrete_class.SerializeToString,
+        response_deserializer=method.output_type._concrete_class.FromString,
+    )
+    make = method.input_type._concrete_class
+    if kind == "stream_stream":
+        return stub((ParseDict(one, make()) for one in fields), timeout=timeout, metadata=METADATA)
+    return stub(ParseDict(fields, make()), timeout=timeout, metadata=METADATA)
+
+
+def reason_of(error):
+    """(reason, metadata) of a call that failed: what a program decides by."""
+    for key, value in error.trailing_metadata() or ():
+        if key == "grpc-status-details-bin":
+            for detail in status_pb.Status.FromString(value).details:
+                info = details_pb.ErrorInfo()
+                if detail.type_url.endswith("google.rpc.ErrorInfo") and info.MergeFromString(detail.value):
+                    return info.reason, dict(info.metadata)
+    return error.code().name, {}
+
+
+def person(partition, row, **properties):
+    """An entity; every value says its type."""
+    return {
+        "partition_key": partition,
+        "row_key": row,
+        "properties": {
+            name: {"int32_value": value} if isinstance(value, int) else {"string_value": value}
+            for name, value in properties.items()
+        },
+    }
+
+
+# ---- tables and entities ----
+
+PEOPLE = "People" + uuid.uuid4().hex[:8]
+call("TableService/CreateTable", {"name": PEOPLE})
+ada = person("sales", "0001", Name="Ada", Age=36)
+written = call("EntityService/InsertEntity", {"table": PEOPLE, "entity": ada, "request_id": str(uuid.uuid4())})
+print("inserted, etag", written.result.etag)
+
+# Optimistic concurrency: the second of two who read the same state loses, and learns why.
+older = person("sales", "0001", Name="Ada", Age=37)
+replace = {"table": PEOPLE, "entity": older, "precondition": {"if_match": written.result.etag}}
+call("EntityService/ReplaceEntity", replace)
+try:
+    call("EntityService/ReplaceEntity", replace)
+except grpc.RpcError as error:
+    print("the second replace:", *reason_of(error))
+
+# A condition over what is stored, in place of reading first.
+raise_ = {"table": PEOPLE, "entity": person("sales", "0001", Age=38), "precondition": {"condition": "Age lt 38"}}
+call("EntityService/MergeEntity", raise_)
+
+# Up to a hundred writes in one partition, all or none.
+batch = [{"insert": person("sales", f"{n:04}", Name=f"Person {n}", Age=20 + n)} for n in range(2, 12)]
+call("EntityService/ExecuteBatch", {"table": PEOPLE, "operations": batch, "request_id": str(uuid.uuid4())})
+
+# An entity that is gone tomorrow by itself.
+guest = person("guests", "0001", Name="Grace", Age=45)
+guest["expires"] = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=1)).isoformat()
+call("EntityService/InsertOrReplaceEntity", {"table": PEOPLE, "entity": guest})
+
+# Many at once, as a stream; each message is answered when it is committed.
+stream = ({"table": PEOPLE, "entities": [person(f"team{t}", f"{n:04}", Name=f"M{n}", Age=n) for n in range(50)]}
+          for t in range(4))
+answers = list(call("EntityService/ImportEntities", stream, kind="stream_stream"))
+print("imported", answers[-1].committed, "rejected", sum(len(answer.rejected) for answer in answers))
+
+# ---- queries ----
+
+query = {"table": PEOPLE, "filter": "PartitionKey eq 'sales' and Age ge 25"}
+token, names = "", []
+while True:
+    page = call("EntityService/QueryEntities", {"query": query, "page_size": 3, "page_token": token})
+    names += [found.properties["Name"].string_value for found in page.entities]
+    token = page.next_page_token
+    if not token:  # a page may be short, or empty: only the token says whether there is more
+        break
+print("found", names)
+print("counted", call("EntityService/CountEntities", {"query": {"table": PEOPLE}}).count)
+
+# Everything, at our pace; whatever breaks, it goes on from the last token.
+read, token = 0, ""
+for part in call("EntityService/ScanEntities", {"query": {"table": PEOPLE}, "resume_token": token}, kind="unary_stream"):
+    read, token = read + len(part.entities), part.resume_token
+print("scanned", read)
+
+# ---- an index in other partitions ----
+
+BY_NAME = "ByName" + uuid.uuid4().hex[:8]
+declaration = {
+    "name": BY_NAME,
+    "table": PEOPLE,
+    "shape": indexes.INDEX_SHAPE_COPY,
+    "place": indexes.INDEX_PLACE_OTHER_PARTITION,
+    "partition_key": [{"property": "Name"}],
+}
+created = call("IndexService/CreateIndex", {"index": declaration})
+call("OperationService/WaitOperation", {"operation_id": created.status.build.operation_id})
+last = call("EntityService/InsertOrReplaceEntity", {"table": PEOPLE, "entity": person("sales", "0099", Name="Ada", Age=1)})
+look_up = {
+    "index": BY_NAME,
+    "equals": [{"string_value": "Ada"}],
+    "freshness": {"at_least": [last.result.consistency_token]},  # wait until it shows the write above
+}
+found = call("IndexService/LookupIndex", look_up)
+print("looked up", [(entity.partition_key, entity.row_key) for entity in found.entities])
+
+# ---- a transaction across partitions: carried to its end, and harmless to submit again under its id ----
+
+address = {"table": PEOPLE, "key": {"partition_key": "sales", "row_key": "0001"}}
+move = {"source": address, "destination": {"table": PEOPLE, "key": {"partition_key": "former", "row_key": "0001"}}}
+leave = str(uuid.uuid4())
+call("TransactionService/SubmitTransaction", {"transaction_id": leave, "steps": [{"move": move}]})
+ended = call("TransactionService/WaitTransaction", {"transaction_id": leave}).transaction
+print("transaction", transactions.TransactionState.Name(ended.state), "after", len(ended.timeline), "attempt(s)")
+
+# ---- and away with it: a range, as an operation that goes on by itself, then the rest ----
+
+begun = call("EntityService/DeleteRange", {"query": {"table": PEOPLE, "filter": "PartitionKey ge 'team'"}})
+done = call("OperationService/WaitOperation", {"operation_id": begun.operation.operation_id}).operation
+print("deleted", done.done)
+call("TableService/DeleteTable", {"name": PEOPLE})
+print("done")

@@ -1,0 +1,34 @@
+"""The examples run as they stand, beside a server and a worker."""
+
+import os
+import subprocess
+import sys
+import unittest
+
+from stack import Stack, program_environment
+
+
+class Examples(unittest.TestCase):
+    def test_first_steps(self):
+        with Stack() as stack:
+            stack.start_server()
+            stack.start_worker()
+            script = os.path.join(os.environ["SCENARIO_SOURCE"], "examples", "first_steps.py")
+            ended = subprocess.run([sys.executable, script, stack.target], env=program_environment({}), text=True,
+                                   capture_output=True, timeout=120, check=False)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        for line in (
+            "the second replace: UPDATE_CONDITION_NOT_SATISFIED",
+            "imported 200 rejected 0",
+            "counted 212",
+            "scanned 212",
+            "looked up [('sales', '0001'), ('sales', '0099')]",
+            "transaction TRANSACTION_STATE_DONE after 1 attempt(s)",
+            "deleted 200",
+            "done",
+        ):
+            self.assertIn(line, ended.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
