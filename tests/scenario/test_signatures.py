@@ -107,6 +107,28 @@ class Signatures(SecurityCase):
                     scanned = [e.partition_key + e.row_key for reply in connection.scan_entities([request]) for e in reply.entities]
                     self.assertEqual(scanned, expected)
 
+    def test_the_owners_tokens_do_not_widen_a_range(self):
+        """Page and resume tokens say where to go on, not what may be seen."""
+        inside = {"c1", "c2", "c3"}
+        narrow = self.sas("r", low=("c", ""), high=("c",))
+        scan = client.types.message("tavola.v1.ScanEntitiesRequest")
+        for descending in (False, True):
+            query = {"table": "People", "descending": descending}
+            page, tokens = "", []
+            while True:
+                reply = self.client.query_entities(query=query, page_size=1, page_token=page)
+                page = reply.next_page_token
+                if not page:
+                    break
+                tokens.append(page)
+            self.assertGreater(len(tokens), 10)
+            for page in tokens:
+                found = narrow.query_entities(query=query, page_token=page).entities
+                self.assertLessEqual({e.partition_key + e.row_key for e in found}, inside)
+            whole = next(self.client.scan_entities([scan(query=query)])).resume_token
+            for reply in narrow.scan_entities([scan(query=query, resume_token=whole)]):
+                self.assertLessEqual({e.partition_key + e.row_key for e in reply.entities}, inside)
+
     def test_batches_of_reads_and_writes(self):
         connection = self.sas("rau", low=("b", ""), high=("b",))
         reply = connection.batch_get_entities(table="People", keys=[address("a", "1"), address("b", "1")])
