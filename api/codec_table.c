@@ -107,6 +107,16 @@ static const struct setting {
     { "policies", has_policies, set_policies },
 };
 
+static struct str setting_names(struct arena *arena)
+{
+    struct buf out;
+
+    buf_init(&out, arena);
+    for (size_t i = 0; i < ARRAY_LEN(settings); i++)
+        buf_format(&out, "%s%s", i ? ", " : "", settings[i].path);
+    return buf_str(&out);
+}
+
 static enum status change_path(struct str path, const Tavola__V1__Table *table, struct arena *arena,
     struct table_change *out, struct error *err)
 {
@@ -115,8 +125,7 @@ static enum status change_path(struct str path, const Tavola__V1__Table *table, 
             return settings[i].change(table, arena, out, err);
     (void)error_reason(err, REASON_INVALID_INPUT, "update_mask names what cannot be changed");
     error_add_meta(err, "actual", path);
-    for (size_t i = 0; i < ARRAY_LEN(settings); i++)
-        error_add_meta(err, "allowed", str_of(settings[i].path));
+    error_add_meta(err, "allowed", setting_names(arena));
     return STATUS_INVALID;
 }
 
@@ -125,19 +134,19 @@ enum status codec_table_change_decode(const Tavola__V1__UpdateTableRequest *requ
 {
     const Google__Protobuf__FieldMask *mask = request->update_mask;
     const Tavola__V1__Table *table = request->table;
-    size_t changes = mask ? mask->n_paths : 0;
+    bool is_masked = mask && mask->n_paths > 0;
 
     if (!table)
         return codec_missing(err, "table", "its name, and what is to change");
     *out = (struct table_change){ 0 };
-    for (size_t i = 0; mask && i < mask->n_paths; i++)
+    for (size_t i = 0; is_masked && i < mask->n_paths; i++)
         TRY(change_path(codec_str(mask->paths[i]), table, arena, out, err));
-    for (size_t i = 0; changes == 0 && i < ARRAY_LEN(settings); i++)
-        if (settings[i].is_set(table)) {
+    for (size_t i = 0; !is_masked && i < ARRAY_LEN(settings); i++)
+        if (settings[i].is_set(table))
             TRY(settings[i].change(table, arena, out, err));
-            changes++;
-        }
-    return changes > 0 ? STATUS_OK : codec_missing(err, "update_mask", "what is to change");
+    if (!out->sets_default_max_plan && !out->sets_policies)
+        return codec_missing(err, "update_mask", "what is to change");
+    return STATUS_OK;
 }
 
 static Tavola__V1__Error *run_error(const struct run_view *run, struct arena *arena)

@@ -58,7 +58,7 @@ static const struct subject_name {
 static enum test_subject subject_of(const struct node *property)
 {
     for (size_t i = 0; i < ARRAY_LEN(subject_names); i++)
-        if (lexeme_is_word(&property->lexeme, subject_names[i].name))
+        if (str_equal(property->lexeme.text, str_of(subject_names[i].name)))
             return subject_names[i].subject;
     return SUBJECT_PROPERTY;
 }

@@ -247,6 +247,23 @@ static enum status read_word(struct lexer *lexer, struct lexeme *out, struct err
     return STATUS_OK;
 }
 
+/* [not]: for properties that are called like a word of the language. */
+static enum status read_bracketed(struct lexer *lexer, struct lexeme *out, struct error *err)
+{
+    size_t begin = lexer->at + 1, end = begin;
+
+    if (!begins_word(char_at(lexer->text, begin)))
+        return filter_syntax_error(begin, "a property's name must stand between the square brackets", err);
+    while (continues_word(char_at(lexer->text, end)))
+        end++;
+    if (char_at(lexer->text, end) != ']')
+        return filter_syntax_error(end, "']' is missing", err);
+    out->kind = LEXEME_NAME;
+    out->text = slice(lexer->text, begin, end);
+    lexer->at = end + 1;
+    return STATUS_OK;
+}
+
 static enum status read_mark(struct lexer *lexer, struct lexeme *out, struct error *err)
 {
     switch (lexer->text.data[lexer->at]) {
@@ -286,5 +303,7 @@ enum status lexer_next(struct lexer *lexer, struct lexeme *out, struct error *er
         return read_number(lexer, out, err);
     if (begins_word(c) || (c == '-' && begins_word(next)))
         return read_word(lexer, out, err);
+    if (c == '[')
+        return read_bracketed(lexer, out, err);
     return read_mark(lexer, out, err);
 }

@@ -15,13 +15,14 @@ enum lexeme_kind {
     LEXEME_COMMA,
     LEXEME_SLASH,
     LEXEME_WORD,    /* a name, a function or an operator: the parser knows by its place */
+    LEXEME_NAME,    /* in square brackets: a property's name, whatever it reads */
     LEXEME_LITERAL, /* a value; null is one of type PROPERTY_NULL */
 };
 
 struct lexeme {
     enum lexeme_kind kind;
     size_t position;         /* bytes from the start of the text */
-    struct str text;         /* as it is written; of a quoted literal what stands between the quotes */
+    struct str text;         /* as it is written; of what is quoted or in brackets: what is between */
     enum property_type type; /* LEXEME_LITERAL */
 };
 

@@ -154,6 +154,9 @@ static enum status parse_primary(struct parser *parser, struct node **out, struc
         return advance(parser, err);
     case LEXEME_WORD:
         return parse_name(parser, out, err);
+    case LEXEME_NAME:
+        *out = new_node(parser, NODE_PROPERTY, parser->ahead);
+        return advance(parser, err);
     case LEXEME_END:
     case LEXEME_CLOSE:
     case LEXEME_COMMA:

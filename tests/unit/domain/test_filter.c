@@ -107,6 +107,11 @@ static const struct match_case {
     { "PartitionKey eq 5", false },
     { "PartitionKey lt 5", true }, /* of another type: less */
     { "contains eq 1", false },    /* a property with the name of a function */
+    { "[A] eq 1", true },
+    { "([A]eq 1)and[B]", true },
+    { "exists([N]) and startswith([N],'it')", true },
+    { "[PartitionKey] eq 'p'", true },
+    { "[eq] eq 1 or [not] or [null] ne 1", false }, /* none of these is there */
     { "A eq 1 and B and N ne 'x' and exists(N) and A le 1 and A ge 1 and not (A gt 1)", true },
 };
 
@@ -116,6 +121,28 @@ START_TEST(filters_match)
     struct entity entity = an_entity();
 
     ck_assert_msg(filter_matches(compiled(str_of(c->text)), &entity) == c->want, "'%s'", c->text);
+}
+END_TEST
+
+static const char *const words_of_the_language[] = { "and", "or", "not", "eq", "ne", "gt", "ge", "lt", "le",
+    "true", "false", "null", "NaN", "INF", "add", "exists" };
+
+START_TEST(brackets_reach_properties_that_are_called_like_words_of_the_language)
+{
+    const char *name = words_of_the_language[_i];
+    struct value one = { .type = PROPERTY_INT32, .integer = 1 };
+    struct buf out;
+    struct property_builder builder = { .out = &out };
+    struct entity entity = { 0 };
+
+    buf_init(&out, &arena);
+    property_build(&builder, str_of(name), &one);
+    entity.properties.bytes = buf_str(&out);
+
+    ck_assert(filter_matches(compiled(arena_format(&arena, "[%s] eq 1", name)), &entity));
+    ck_assert(
+        filter_matches(compiled(arena_format(&arena, "2 gt [%s] and exists([%s])", name, name)), &entity));
+    ck_assert(!filter_matches(compiled(arena_format(&arena, "not ([%s] eq 1)", name)), &entity));
 }
 END_TEST
 
@@ -227,6 +254,12 @@ static const struct refusal_case {
     { "PartitionKey eq 'p'and RowKey eq 'r'", "INVALID_INPUT", "19" },
     { "PartitionKey eq p'p'", "INVALID_INPUT", "16" },
     { "eq 'p'", "INVALID_INPUT", "0" },
+    { "[A", "INVALID_INPUT", "2" },
+    { "[A eq 1]", "INVALID_INPUT", "2" },
+    { "[] eq 1", "INVALID_INPUT", "1" },
+    { "['A'] eq 1", "INVALID_INPUT", "1" },
+    { "A [eq] 1", "INVALID_INPUT", "2" },
+    { "[startswith](A,'a')", "INVALID_INPUT", "12" },
     { "1", "INVALID_INPUT", "0" },
     { "'a'", "INVALID_INPUT", "0" },
     { "null", "INVALID_INPUT", "0" },
@@ -367,6 +400,8 @@ Suite *test_filter_suite(void)
 
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_loop_test(tc, filters_match, 0, ARRAY_LEN(match_cases));
+    tcase_add_loop_test(tc, brackets_reach_properties_that_are_called_like_words_of_the_language, 0,
+        ARRAY_LEN(words_of_the_language));
     tcase_add_test(tc, a_filter_borrows_nothing_but_the_arena);
     tcase_add_test(tc, texts_with_nul_are_compared_in_full);
     tcase_add_test(tc, order_is_that_of_utf8_bytes);
