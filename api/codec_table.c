@@ -34,6 +34,7 @@ Tavola__V1__Table *codec_table_message(const struct table_view *table, struct ar
     for (size_t i = 0; i < out->n_policies; i++)
         out->policies[i] = policy_message(&table->policies.items[i], arena);
     out->default_max_plan = (Tavola__V1__AccessPath)table->default_max_plan;
+    out->change_feed = table->change_feed;
     return out;
 }
 
@@ -96,6 +97,21 @@ static bool has_policies(const Tavola__V1__Table *table)
     return table->n_policies > 0;
 }
 
+static enum status set_change_feed(
+    const Tavola__V1__Table *table, struct arena *arena, struct table_change *out, struct error *err)
+{
+    (void)arena;
+    (void)err;
+    out->sets_change_feed = true;
+    out->change_feed = table->change_feed;
+    return STATUS_OK;
+}
+
+static bool has_change_feed(const Tavola__V1__Table *table)
+{
+    return table->change_feed;
+}
+
 /* What can be changed. */
 static const struct setting {
     const char *path;
@@ -105,6 +121,7 @@ static const struct setting {
 } settings[] = {
     { "default_max_plan", has_default_max_plan, set_default_max_plan },
     { "policies", has_policies, set_policies },
+    { "change_feed", has_change_feed, set_change_feed },
 };
 
 static struct str setting_names(struct arena *arena)

@@ -51,6 +51,7 @@ struct table {
     struct index **indexes;            /* on this table: BUILDING, VALIDATING or READY */
     size_t index_count;
     struct access_policies policies;
+    int64_t feed_id; /* of its change feed; 0: it keeps none */
 };
 
 struct catalogue {

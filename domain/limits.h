@@ -26,6 +26,7 @@ enum {
     LIMIT_PAGE_ROWS = 1000,
     LIMIT_PAGE_EXAMINED = 10000,                  /* rows looked at for one page; then it ends early */
     LIMIT_PAGE_EXAMINED_BYTES = 16 * 1024 * 1024, /* of keys and properties; the same */
+    LIMIT_BOOKMARK_S = 5,                         /* between two messages of a watch, at most */
     LIMIT_COUNT_EXAMINED = 100000, /* rows looked at where the database counts them by itself */
     LIMIT_BATCH_GET_KEYS = 1000,
     LIMIT_TRANSACTION_STEPS = 100,

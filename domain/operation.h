@@ -19,6 +19,7 @@
 #include "base/str.h"
 #include "domain/access_path.h"
 #include "domain/catalogue.h"
+#include "domain/change.h"
 #include "domain/consistency.h"
 #include "domain/entity.h"
 #include "domain/filter.h"
@@ -123,6 +124,23 @@ struct outcome_page {
     size_t suggestion_count;
 };
 
+/* ---- the change feed: WatchEntities page by page ---- */
+
+struct operation_changes {
+    struct key_filter range;     /* holds every key the filter can match */
+    const struct filter *filter; /* of keys; NULL: every change */
+    bool has_place;              /* false: none are read, only where the feed ends is told */
+    struct feed_place place;     /* changes behind it */
+    int64_t wait_until_us;       /* wait: no longer; clock_monotonic_us */
+};
+
+struct outcome_changes {
+    struct change *changes; /* in the order of their commits */
+    size_t count;
+    bool more;               /* there are more behind `place` already */
+    struct feed_place place; /* up to there everything was looked at */
+};
+
 /* ---- index look-up ---- */
 
 struct value_range {
@@ -169,6 +187,7 @@ struct table_view {
     struct str index;                  /* the index whose entries it holds, or empty */
     enum access_path default_max_plan; /* 0: none */
     struct access_policies policies;
+    bool change_feed;
 };
 
 /* What an update changes. */
@@ -176,14 +195,16 @@ struct table_change {
     bool sets_default_max_plan;
     enum access_path default_max_plan;
     bool sets_policies;
-    struct str policies; /* as stored: access_policy.h */
+    struct str policies;   /* as stored: access_policy.h */
+    bool sets_change_feed; /* create too */
+    bool change_feed;
 };
 
 struct operation_tables {
     int32_t limit;
     struct str after;            /* folded name; empty: from the start */
     const struct filter *filter; /* list: over an entity whose one property is TableName */
-    struct table_change change;  /* update */
+    struct table_change change;  /* update; create: change_feed */
 };
 
 struct outcome_tables {
@@ -336,6 +357,8 @@ enum operation_kind {
     OPERATION_PAGE,
     OPERATION_COUNT,
     OPERATION_EXPLAIN, /* in and out: page */
+    OPERATION_CHANGES,
+    OPERATION_CHANGES_WAIT, /* for news, then as OPERATION_CHANGES */
     OPERATION_LOOKUP,
     OPERATION_TABLE_CREATE,
     OPERATION_TABLE_GET,
@@ -377,6 +400,7 @@ struct operation {
         struct operation_get get;
         struct operation_write write;
         struct operation_page page;
+        struct operation_changes changes;
         struct operation_lookup lookup;
         struct operation_tables tables;
         struct operation_index index;
@@ -392,6 +416,7 @@ struct operation {
         struct outcome_get get;
         struct outcome_write write;
         struct outcome_page page;
+        struct outcome_changes changes;
         struct outcome_lookup lookup;
         struct outcome_tables tables;
         struct outcome_index index;

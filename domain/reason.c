@@ -116,6 +116,14 @@ static const struct reason_info reasons[] = {
         "The consistency token is from before a fail-over or restore of the database, or of a table that is "
         "not the index's source any more.",
         "Read the entity again; what it shows is what there is. Take tokens from newer writes." },
+    [REASON_CHANGE_FEED_OFF] = { "CHANGE_FEED_OFF", STATUS_PRECONDITION, "The table keeps no change feed.",
+        "Switch it on with UpdateTable; it tells of changes from then on." },
+    [REASON_RESYNC_REQUIRED] = { "RESYNC_REQUIRED", STATUS_PRECONDITION,
+        "What happened behind the token cannot be told any more: it is older than changes are kept, the feed "
+        "or the "
+        "table was another one meanwhile, or the database has failed over.",
+        "Watch without a token, read the whole table after the first message, then apply what the watch "
+        "tells." },
     [REASON_OPERATION_NOT_CONTROLLABLE] = { "OPERATION_NOT_CONTROLLABLE", STATUS_PRECONDITION,
         "The operation has ended, or is of a kind that cannot be cancelled: its work has to be finished.",
         "Drop an index instead of cancelling its build; pause or throttle what cannot be cancelled." },

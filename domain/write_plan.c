@@ -265,6 +265,18 @@ enum row_action write_plan_action(const struct plan_row *row)
     return same_row(&row->now, &row->offered) ? ROW_KEEP : ROW_UPDATE;
 }
 
+enum change_kind write_plan_change(const struct plan_row *row)
+{
+    static const enum change_kind kinds[2][2] = {
+        { CHANGE_NONE, CHANGE_INSERTED },
+        { CHANGE_DELETED, CHANGE_UPDATED },
+    };
+
+    if (row->now.version == row->stored.version)
+        return CHANGE_NONE;
+    return kinds[row->stored.live][row->now.live];
+}
+
 static bool changes_entries(const struct plan_row *row, struct arena *arena)
 {
     for (size_t i = 0; i < row->table->index_count; i++)

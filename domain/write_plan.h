@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "domain/catalogue.h"
+#include "domain/change.h"
 #include "domain/operation.h"
 
 /* One entity at one moment. */
@@ -87,5 +88,11 @@ enum row_action write_plan_action(const struct plan_row *row);
 
 /* Does any entry of any index of the row's table change, by now? Then an intent must follow. */
 bool write_plan_needs_intent(struct plan_row *row, struct arena *arena);
+
+/*
+ * What the change feed tells of this row. An entity that was due is there until it is deleted: between an insert
+ * and the next one there is always a delete.
+ */
+enum change_kind write_plan_change(const struct plan_row *row);
 
 #endif

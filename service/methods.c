@@ -58,6 +58,7 @@ const struct method methods[] = {
     OPERATION_METHOD("/tavola.v1.EntityService/ExplainQuery", tavola__v1__explain_query_request__descriptor,
         explain_query_decode, explain_query_encode),
     { "/tavola.v1.EntityService/ScanEntities", RPC_SERVER_STREAM, &scan_entities_events, NULL, NULL, NULL },
+    { "/tavola.v1.EntityService/WatchEntities", RPC_SERVER_STREAM, &watch_entities_events, NULL, NULL, NULL },
     { "/tavola.v1.EntityService/ImportEntities", RPC_BIDI, &import_entities_events, NULL, NULL, NULL },
     OPERATION_METHOD("/tavola.v1.IndexService/CreateIndex", tavola__v1__create_index_request__descriptor,
         create_index_decode, index_encode),

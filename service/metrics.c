@@ -127,6 +127,14 @@ static void collect_store(struct store *store, struct buf *out)
     metrics_value(out, "tavola_database_available", "", store_is_available(store));
 }
 
+static void collect_feeds(const struct service *service, struct buf *out)
+{
+    metrics_family(out, "tavola_watchers", "gauge", "Watches of change feeds that are open.");
+    metrics_value(out, "tavola_watchers", "", (double)atomic_load(&service->watchers));
+    metrics_family(out, "tavola_changes_told_total", "counter", "Changes sent to watches.");
+    metrics_value(out, "tavola_changes_told_total", "", (double)atomic_load(&service->changes_told));
+}
+
 static void collect_publisher(const struct publisher *publisher, struct buf *out)
 {
     static const char *const labels[] = { [PUBLISHER_PUBLISHED] = "outcome=\"published\"",
@@ -164,5 +172,6 @@ void metrics_collect(void *context, struct buf *out)
     collect_calls(sources->service->calls, out);
     collect_store(sources->service->store, out);
     collect_rates(sources->service->rates, out);
+    collect_feeds(sources->service, out);
     collect_publisher(sources->publisher, out);
 }

@@ -20,8 +20,10 @@ struct service {
     struct gate gate;
     bool speaks_tls;
     atomic_bool draining;
-    struct rates *rates;    /* NULL: no limits */
-    struct counters *calls; /* metrics_calls_new; NULL: nobody counts */
+    atomic_llong watchers;     /* of change feeds, at this moment */
+    atomic_llong changes_told; /* to them */
+    struct rates *rates;       /* NULL: no limits */
+    struct counters *calls;    /* metrics_calls_new; NULL: nobody counts */
 };
 
 #endif

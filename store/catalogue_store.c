@@ -52,6 +52,7 @@ static enum status fill_tables(struct catalogue *catalogue, const PGresult *resu
         if (!access_policies_decode(column(catalogue, result, i, 7), &catalogue->arena, &table->policies))
             return error_set(
                 err, STATUS_INTERNAL, "the policies of table %.*s cannot be read", STR_ARG(table->name));
+        table->feed_id = pg_int8(result, i, 8);
         catalogue->tables[i] = table;
     }
     qsort(catalogue->tables, (size_t)count, sizeof(catalogue->tables[0]), by_name);

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "domain/reason.h"
+#include "store/change_read.h"
 #include "store/index_store.h"
 #include "store/lane.h"
 #include "store/letter_store.h"
@@ -48,6 +49,8 @@ static const struct route {
     [OPERATION_PAGE] = { LANE_PAGE, page_read_run, true },
     [OPERATION_COUNT] = { LANE_PAGE, page_count_run, true },
     [OPERATION_EXPLAIN] = { LANE_PAGE, page_explain_run, true },
+    [OPERATION_CHANGES] = { LANE_PAGE, change_read_run, true },
+    [OPERATION_CHANGES_WAIT] = { LANE_WAIT, NULL },
     [OPERATION_LOOKUP] = { LANE_PAGE, lookup_read_run, true },
     [OPERATION_TABLE_CREATE] = { LANE_CHANGE, table_create_run },
     [OPERATION_TABLE_GET] = { LANE_PAGE, table_get_run, true },

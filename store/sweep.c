@@ -8,6 +8,7 @@
  */
 #include "base/failpoint.h"
 #include "store/catalogue_store.h"
+#include "store/change_purge.h"
 #include "store/expire.h"
 #include "store/sql.h"
 #include "store/worker_store_internal.h"
@@ -145,5 +146,6 @@ enum status worker_sweep(struct worker_store *store, const struct sweep_ages *ag
     }
     TRY(remove_all(store, &sweep, &sql_marker_sweep, &counts->markers, more, err));
     TRY(remove_all(store, &sweep, &sql_request_sweep, &counts->requests, more, err));
+    TRY(change_purge(store, ages->change_s, &counts->changes, more, err));
     return remove_all(store, &sweep, &sql_transaction_sweep, &counts->transactions, more, err);
 }

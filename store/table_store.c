@@ -23,6 +23,7 @@ static struct table_view view_of(const struct table *table, struct arena *arena)
         .created = table->created,
         .index = table->entries_of ? arena_copy(arena, table->entries_of->name) : STR_EMPTY,
         .default_max_plan = table->default_max_plan,
+        .change_feed = table->feed_id != 0,
     };
     bool copied =
         access_policies_decode(access_policies_encode(&table->policies, arena), arena, &view.policies);
@@ -51,6 +52,7 @@ static enum status send_create(
     pg_add_bytes(&params, operation->table);
     pg_add_bytes(&params, table_name_fold(operation->table, &session->arena));
     pg_add_int8(&params, created);
+    pg_add_bool(&params, operation->in.tables.change.change_feed);
     TRY(session_send_begin(session, err));
     TRY(pg_send(&session->pg, &sql_table_create, &params, err));
     return pg_sync(&session->pg, err);
@@ -80,8 +82,10 @@ static enum status create(struct session *session, struct operation *operation, 
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, 1, err));
     FAILPOINT("table.after_commit");
-    answer_one(
-        operation, (struct table_view){ .name = operation->table, .created = created, .index = STR_EMPTY });
+    answer_one(operation, (struct table_view){ .name = operation->table,
+                              .created = created,
+                              .index = STR_EMPTY,
+                              .change_feed = operation->in.tables.change.change_feed });
     return STATUS_OK;
 }
 
@@ -121,9 +125,30 @@ static enum status send_update(struct session *session, const struct operation *
     pg_add_int2(&params, (int16_t)change->default_max_plan);
     pg_add_bool(&params, change->sets_policies);
     pg_add_bytes(&params, change->policies);
-    TRY(session_send_begin(session, err));
-    TRY(pg_send(&session->pg, &sql_table_update, &params, err));
-    return pg_sync(&session->pg, err);
+    return pg_send(&session->pg, &sql_table_update, &params, err);
+}
+
+/* Writers must see a feed begin or end: the fence. */
+static enum status update_with_feed(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct table_change *change = &operation->in.tables.change;
+    const struct table *table;
+    struct pg_params params;
+    int statements = 1;
+
+    TRY(session_refresh(session, NULL, err));
+    TRY(resolve_writable(session, operation, &table, err));
+    TRY(catalogue_change_begin(session, err));
+    if (change->change_feed != (table->feed_id != 0)) {
+        pg_params_init(&params, &session->arena);
+        pg_add_int8(&params, table->table_id);
+        pg_add_bool(&params, change->change_feed);
+        TRY(pg_send(&session->pg, &sql_feed_switch, &params, err));
+        statements++;
+    }
+    TRY(send_update(session, operation, err));
+    TRY(catalogue_change_commit(session, statements, err));
+    return get(session, operation, err);
 }
 
 /* No fence needs closing: the settings are for reads, which look at the catalogue's version after their rows. */
@@ -133,7 +158,11 @@ static enum status update(struct session *session, struct operation *operation, 
     enum status status;
     int64_t now_us;
 
+    if (operation->in.tables.change.sets_change_feed)
+        return update_with_feed(session, operation, err);
+    TRY(session_send_begin(session, err));
     TRY(send_update(session, operation, err));
+    TRY(pg_sync(&session->pg, err));
     status = session_take_begin(session, &now_us, err);
     if (status != STATUS_OK && status != STATUS_STALE)
         return status; /* a changed catalogue is no harm: the statement looked for the table by itself */

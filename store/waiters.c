@@ -33,7 +33,7 @@ struct waiting {
     const struct error *why; /* of reads that must be fresh: OPEN, GIVEN_UP; NULL: not asked */
 };
 
-enum wait_kind { WAIT_RUN, WAIT_TRANSACTION, WAIT_FRESH, WAIT_KIND_COUNT };
+enum wait_kind { WAIT_RUN, WAIT_TRANSACTION, WAIT_FRESH, WAIT_CHANGES, WAIT_KIND_COUNT };
 
 void waiters_init(struct waiters *waiters, int64_t most)
 {
@@ -150,6 +150,8 @@ static enum wait_kind kind_of(const struct operation *operation)
 {
     if (operation->kind == OPERATION_LOOKUP)
         return WAIT_FRESH;
+    if (operation->kind == OPERATION_CHANGES_WAIT)
+        return WAIT_CHANGES;
     return operation->kind == OPERATION_RUN_WAIT ? WAIT_RUN : WAIT_TRANSACTION;
 }
 
@@ -173,44 +175,93 @@ static enum answer judge(const struct operation *operation, enum transaction_sta
     return reads && state == TRANSACTION_DEAD ? ANSWER_GIVEN_UP : ANSWER_DECIDED;
 }
 
+static enum answer judge_row(
+    enum wait_kind kind, const struct operation *operation, const PGresult *result, int row)
+{
+    switch (kind) {
+    case WAIT_RUN:
+        return ANSWER_OPEN;
+    case WAIT_TRANSACTION:
+        return judge(operation, (enum transaction_state)pg_int2(result, row, 1), pg_int8(result, row, 2));
+    case WAIT_CHANGES:
+    case WAIT_FRESH: /* asked for in another way */
+    case WAIT_KIND_COUNT:
+        break;
+    }
+    return ANSWER_DECIDED;
+}
+
 static void take_answers(
     enum wait_kind kind, const PGresult *result, struct waiting *const *asked, size_t count)
 {
+    /* Of those the statement has no row for. */
+    static const enum answer rest[] = {
+        [WAIT_RUN] = ANSWER_DECIDED,
+        [WAIT_TRANSACTION] = ANSWER_UNKNOWN,
+        [WAIT_CHANGES] = ANSWER_OPEN,
+    };
+
     for (size_t i = 0; i < count; i++)
-        asked[i]->answer = kind == WAIT_RUN ? ANSWER_DECIDED : ANSWER_UNKNOWN;
+        asked[i]->answer = rest[kind];
     for (int row = 0; row < PQntuples(result); row++) {
         struct waiting *waiting = asked[pg_int8(result, row, 0) - 1];
 
-        waiting->answer = kind == WAIT_RUN
-                              ? ANSWER_OPEN
-                              : judge(waiting->operation, (enum transaction_state)pg_int2(result, row, 1),
-                                    pg_int8(result, row, 2));
+        waiting->answer = judge_row(kind, waiting->operation, result, row);
     }
 }
 
-/* Give those of one kind their answers. Without a database they keep theirs. */
-static void ask(struct session *session, enum wait_kind kind, struct waiting *const *asked, size_t count)
+static void add_ids(struct pg_params *params, struct waiting *const *asked, size_t count, struct arena *arena)
 {
-    const struct embedded *statement = kind == WAIT_RUN ? &sql_run_open : &sql_transaction_open;
     struct pg_array accounts, ids, buckets;
-    struct pg_params params;
-    PG_RESULT result = NULL;
-    struct error err;
 
-    pg_array_init(&accounts, &session->arena, PG_TEXT);
-    pg_array_init(&ids, &session->arena, PG_TEXT);
-    pg_array_init(&buckets, &session->arena, PG_INT2);
+    pg_array_init(&accounts, arena, PG_TEXT);
+    pg_array_init(&ids, arena, PG_TEXT);
+    pg_array_init(&buckets, arena, PG_INT2);
     for (size_t i = 0; i < count; i++) {
         pg_array_bytes(&accounts, asked[i]->operation->account);
         pg_array_bytes(&ids, id_of(asked[i]->operation));
         pg_array_int2(&buckets, bucket_of(0, id_of(asked[i]->operation)));
     }
+    pg_add_array(params, &accounts);
+    pg_add_array(params, &ids);
+    pg_add_array(params, &buckets);
+}
+
+static void add_places(
+    struct pg_params *params, struct waiting *const *asked, size_t count, struct arena *arena)
+{
+    struct pg_array feeds, numbers;
+
+    pg_array_init(&feeds, arena, PG_INT8);
+    pg_array_init(&numbers, arena, PG_INT8);
+    for (size_t i = 0; i < count; i++) {
+        pg_array_int8(&feeds, asked[i]->operation->in.changes.place.feed_id);
+        pg_array_int8(&numbers, asked[i]->operation->in.changes.place.number);
+    }
+    pg_add_array(params, &feeds);
+    pg_add_array(params, &numbers);
+}
+
+/* Give those of one kind their answers. Without a database they keep theirs. */
+static void ask(struct session *session, enum wait_kind kind, struct waiting *const *asked, size_t count)
+{
+    static const struct question {
+        const struct embedded *statement;
+        void (*add)(
+            struct pg_params *params, struct waiting *const *asked, size_t count, struct arena *arena);
+    } questions[] = {
+        [WAIT_RUN] = { &sql_run_open, add_ids },
+        [WAIT_TRANSACTION] = { &sql_transaction_open, add_ids },
+        [WAIT_CHANGES] = { &sql_feed_news, add_places },
+    };
+    struct pg_params params;
+    PG_RESULT result = NULL;
+    struct error err;
+
     pg_params_init(&params, &session->arena);
-    pg_add_array(&params, &accounts);
-    pg_add_array(&params, &ids);
-    pg_add_array(&params, &buckets);
+    questions[kind].add(&params, asked, count, &session->arena);
     if (session_ensure(session, &err) == STATUS_OK &&
-        pg_query(&session->pg, statement, &params, &result, &err) == STATUS_OK)
+        pg_query(&session->pg, questions[kind].statement, &params, &result, &err) == STATUS_OK)
         take_answers(kind, result, asked, count);
     else
         pg_recover(&session->pg);
@@ -256,6 +307,7 @@ static void ask_all(struct session *session, struct waiting *all, size_t count, 
 static bool must_answer(const struct operation *operation, int64_t now_us)
 {
     return atomic_load(&operation->cancelled) ||
+           (operation->kind == OPERATION_CHANGES_WAIT && operation->in.changes.wait_until_us <= now_us) ||
            (operation->deadline_us != INT64_MAX && operation->deadline_us - now_us < MARGIN_US);
 }
 
@@ -325,6 +377,8 @@ static void release(struct operation *operation, const struct waiting *waiting, 
 {
     if (operation->kind == OPERATION_RUN_WAIT)
         operation->kind = OPERATION_RUN_GET;
+    else if (operation->kind == OPERATION_CHANGES_WAIT)
+        operation->kind = OPERATION_CHANGES;
     else if (operation->kind == OPERATION_TRANSACTION_WAIT)
         operation->kind = OPERATION_TRANSACTION_GET;
     else if (operation->kind == OPERATION_LOOKUP)

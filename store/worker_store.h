@@ -121,7 +121,7 @@ MUST_USE enum status worker_run_operation(struct worker_store *store, bool *work
 /* ---- sweeping ---- */
 
 struct sweep_counts {
-    int64_t expired, dead_rows, markers, transactions, requests;
+    int64_t expired, dead_rows, markers, transactions, requests, changes;
 };
 
 /* How old, in seconds by the database's clock, what is removed has to be. */
@@ -129,11 +129,12 @@ struct sweep_ages {
     int64_t dead_row_s;
     int64_t transaction_s; /* since its end */
     int64_t request_s;     /* since it was decided */
+    int64_t change_s;      /* since it was made */
 };
 
 /*
  * One round: delete entities that are due, by ordinary deletes with their intents; purge dead rows through the floor (guard G3), commit markers of dead lanes, finished transactions,
- * records of requests. Bounded work: *more says that there is more to do now.
+ * records of requests, changes with the feeds that are over. Bounded work: *more says that there is more to do now.
  */
 MUST_USE enum status worker_sweep(struct worker_store *store, const struct sweep_ages *ages,
     struct sweep_counts *counts, bool *more, struct error *err);

@@ -8,6 +8,7 @@
 #include "domain/reason.h"
 #include "domain/ticks.h"
 #include "domain/write_plan.h"
+#include "store/change_write.h"
 #include "store/failure.h"
 #include "store/resolve.h"
 #include "store/row_arrays.h"
@@ -195,6 +196,7 @@ enum status write_batch_send_changes(struct session *session, const struct write
 {
     TRY(send_rows(session, set, ROW_REMOVE, statements, err));
     TRY(send_rows(session, set, ROW_UPDATE, statements, err));
+    TRY(change_write_send(session, set, statements, err));
     *intent_count = make_intents(session, set, intents);
     if (*intent_count == 0)
         return STATUS_OK;

@@ -3,9 +3,9 @@
  *
  *   flight 1   BEGIN; fence; catalogue; lock or create every key, sorted; read the rows
  *   plan       in C, pure: domain/write_plan
- *   flight 2   remove what was created in vain; update; intents; marker; COMMIT
+ *   flight 2   remove what was created in vain; update; changes; intents; marker; COMMIT
  *
- * Unconditional upserts into tables without indexes take the blind path: one flight, no reading.
+ * Unconditional upserts into tables without indexes and feed take the blind path: one flight, no reading.
  *
  * A batch that failed before its COMMIT is run again, then operation by operation, so that one culprit
  * does not fail its neighbours. A lost answer to COMMIT is resolved first (session_take_commit).
@@ -36,7 +36,8 @@ MUST_USE enum status write_batch_lock(
 MUST_USE enum status write_batch_lock_more(struct session *session, struct write_set *set, struct error *err);
 
 /*
- * The pieces of flight 2, once set->ids are reserved: rows to remove and to update, and the intents that follow. intents has room for
+ * The pieces of flight 2, once set->ids are reserved: rows to remove and to update, the feeds' changes, and the
+ * intents that follow. intents has room for
  * one per row; *statements counts what was sent.
  */
 MUST_USE enum status write_batch_send_changes(struct session *session, const struct write_set *set,

@@ -42,8 +42,8 @@ static bool reads_properties(const struct table *table, const struct write *writ
 
 static bool may_be_blind(const struct table *table, const struct write *write)
 {
-    return table->index_count == 0 && write->kind == WRITE_INSERT_OR_REPLACE && write->expires == 0 &&
-           !condition_is_set(&write->condition);
+    return table->index_count == 0 && table->feed_id == 0 && write->kind == WRITE_INSERT_OR_REPLACE &&
+           write->expires == 0 && !condition_is_set(&write->condition);
 }
 
 static size_t refer(struct write_set *set, const struct session *session, struct operation *batch,

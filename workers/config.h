@@ -22,6 +22,7 @@ struct worker_config {
     int64_t drain_s;
     int64_t sweep_s;
     int64_t request_retention_s;
+    int64_t change_retention_s;
     int log_level;
     FAILPOINT_FIELDS
 };

@@ -16,7 +16,8 @@ static void sweep_round(struct worker_ctx *ctx)
 {
     const struct sweep_ages ages = { .dead_row_s = DEAD_ROW_AGE_S,
         .transaction_s = LIMIT_TRANSACTION_RETENTION_S,
-        .request_s = ctx->shared->config->request_retention_s };
+        .request_s = ctx->shared->config->request_retention_s,
+        .change_s = ctx->shared->config->change_retention_s };
     struct sweep_counts counts = { 0 };
     struct error err = { 0 };
     bool more = true;
@@ -29,10 +30,14 @@ static void sweep_round(struct worker_ctx *ctx)
             return;
         }
     }
-    if (counts.expired + counts.dead_rows + counts.markers + counts.transactions + counts.requests > 0)
-        log_event(LOG_INFO, "swept expired=%lld dead_rows=%lld markers=%lld transactions=%lld requests=%lld",
+    if (counts.expired + counts.dead_rows + counts.markers + counts.transactions + counts.requests +
+            counts.changes >
+        0)
+        log_event(LOG_INFO,
+            "swept expired=%lld dead_rows=%lld markers=%lld transactions=%lld requests=%lld "
+            "changes=%lld",
             (long long)counts.expired, (long long)counts.dead_rows, (long long)counts.markers,
-            (long long)counts.transactions, (long long)counts.requests);
+            (long long)counts.transactions, (long long)counts.requests, (long long)counts.changes);
 }
 
 void *sweeper_thread(void *argument)

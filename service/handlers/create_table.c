@@ -10,5 +10,6 @@ enum status create_table_decode(struct call_ctx *ctx, struct operation *out, str
     const Tavola__V1__CreateTableRequest *request = (const Tavola__V1__CreateTableRequest *)ctx->request;
 
     out->kind = OPERATION_TABLE_CREATE;
+    out->in.tables.change.change_feed = request->change_feed;
     return call_table(out, request->name, err);
 }

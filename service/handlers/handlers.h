@@ -72,6 +72,7 @@ call_encode_fn transaction_encode;
 extern const struct call_events import_entities_events;
 extern const struct call_events watch_transaction_events;
 extern const struct call_events scan_entities_events;
+extern const struct call_events watch_entities_events;
 extern const struct call_events health_check_events;
 extern const struct call_events health_watch_events;
 extern const struct call_events server_reflection_info_events;

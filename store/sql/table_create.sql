@@ -1,5 +1,10 @@
--- A new table under a new id; no row comes back when the name is taken.
-insert into tables (table_id, account, name, folded, created, live)
-values (nextval('table_ids'), $1::text, $2::text, $3::text, $4::int8, true)
-on conflict (account, folded) where live do nothing
-returning table_id
+-- A new table under a new id, with a feed if $5; no row comes back when the name is taken.
+with made as (
+    insert into tables (table_id, account, name, folded, created, live, feed_id)
+    values (nextval('table_ids'), $1::text, $2::text, $3::text, $4::int8, true,
+        case when $5::bool then nextval('table_ids') end)
+    on conflict (account, folded) where live do nothing
+    returning table_id, feed_id),
+feed as (
+    insert into feeds (feed_id, table_id) select feed_id, table_id from made where feed_id is not null)
+select table_id from made

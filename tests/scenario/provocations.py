@@ -103,6 +103,25 @@ class Purges(Tables):
     role = WORKER
 
 
+class Feeds(Provocation):
+    """Change feeds that are over before they are purged, in more than one piece."""
+
+    ROWS = 1100
+    LEFT = "select (select count(*) from feeds) + (select count(*) from changes)"
+
+    def provoke(self, caller):
+        name = self.new_name("fed")
+        caller.create_table(name=name, change_feed=True)
+        caller.load(name, [entity("p", f"{row}") for row in range(self.ROWS)])
+        caller.delete_table(name=name)
+
+    def settle(self, caller):
+        for name in self.made:
+            unless({"RESOURCE_NOT_FOUND"}, caller.delete_table, name=name)
+        wait_for("the end of the feeds", lambda: self.stack.sql(self.LEFT) == "0", 60)
+        self.made = []
+
+
 class Ranges(Provocation):
     """The operations of a deletion by range: one partition goes, the other one stays."""
 
@@ -247,6 +266,7 @@ BY_PREFIX = {
     "cancel.": Cancels,
     "catalogue.": Tables,
     "discard.": Discards,
+    "feed.": Feeds,
     "letter.": Failing,
     "publisher.": ServersWork,
     "purge.": Purges,

@@ -23,6 +23,7 @@ SLICE = [
     ("discard.after_commit", "kill", 1),
     ("cancel.before_commit", "kill", 2),
     ("range_delete.before_checkpoint", "kill", 1),
+    ("feed.purge_before_commit", "kill", 2),
     ("catalogue.before_commit", "stop", 1),
     ("purge.before_end", "error", 1),
     ("sweep.after_floor", "kill", 1),

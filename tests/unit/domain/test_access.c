@@ -296,6 +296,8 @@ START_TEST(a_signature_opens_nothing_else)
         [OPERATION_COUNT] = true,
         [OPERATION_EXPLAIN] = true,
         [OPERATION_LOOKUP] = true,
+        [OPERATION_CHANGES] = true,
+        [OPERATION_CHANGES_WAIT] = true,
         [OPERATION_TRANSACTION_SUBMIT] = true,
     };
 

@@ -1,0 +1,32 @@
+-- The change feed: what happened to the entities of tables that keep one, in the order it was committed.
+
+-- One row per feed, and every time it is switched on is a feed of its own. Who writes changes locks it to the end of
+-- the commit; locking leaves no dead row behind. floor: changes up to this number are gone.
+create table feeds (
+    feed_id  bigint primary key,                     -- from table_ids: never reused
+    table_id bigint not null,
+    floor    bigint not null default 0
+);
+alter table tables add column feed_id bigint;        -- null: no feed
+create unique index tables_feed on tables (feed_id) where feed_id is not null;
+
+-- Drawn under the lock of the feed's row, so within one feed the order of numbers is the order of commits (gaps are
+-- writes that were rolled back).
+create sequence change_numbers cache 1;
+
+-- Appended, read in order, and removed when they are old.
+create table changes (
+    feed_id       bigint   not null,
+    number        bigint   not null,
+    at            timestamptz not null default now(),
+    kind          smallint not null,
+    partition_key text     collate "C" not null,
+    row_key       text     collate "C" not null,
+    version       bigint   not null,
+    ts            bigint   not null,
+    expires       bigint   not null,                 -- ticks; 0: never
+    properties    bytea    not null,                 -- after the change
+    primary key (feed_id, number)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0,
+        autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 100000);
+alter table changes alter column properties set storage external;

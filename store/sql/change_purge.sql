@@ -1,0 +1,13 @@
+-- Remove the oldest changes of feed $1: those of its first $3 that are older than $2 seconds, or below 0 all of them. The
+-- floor rises with them, in one commit: who reads on from below it is told to resync. Returns how many went.
+with gone as (
+    delete from changes c
+    using (
+        select number, at from changes where feed_id = $1::int8 order by number limit $3::int8) old
+    where c.feed_id = $1::int8 and c.number = old.number
+        and ($2::int8 < 0 or old.at < now() - $2::int8 * interval '1 second')
+    returning c.number),
+raised as (
+    update feeds set floor = greatest(floor, (select max(number) from gone))
+    where feed_id = $1::int8 and exists (select 1 from gone))
+select count(*) from gone
