@@ -9,8 +9,8 @@ import random
 import threading
 import time
 
-from client import ApiError, BatchOperation, entity, key, match, plain
-from stack import PATIENCE
+from client import ApiError, BatchOperation, Client, entity, key, match, plain, value
+from stack import PATIENCE, wait_for
 
 UNKNOWN_OUTCOME = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
 OWNERS = ["o/1", "o/2", "o/3"]
@@ -20,16 +20,24 @@ TABLES = ("source", "archive", "simple", "ranges")
 TURN_PAUSE = 0.003
 ABSENT_SERVER_PAUSE = 0.02
 MOST_LEFT_ALONE = 6
+READS = ("get_entity", "lookup_index", "wait_transaction", "get_index", "list_dead_letters", "query_entities")
 DONE = 3
 
 
+LOST, DOUBLED, DIFFERENT = "lost", "duplicated", "index differences"
+
+
 class Broken(AssertionError):
-    """A promise was not kept."""
+    """A promise was not kept: in what way, and how often."""
+
+    def __init__(self, *what, kind=LOST, count=1):
+        super().__init__(*what)
+        self.kind, self.count = kind, count
 
 
-def promise(kept, *what):
+def promise(kept, *what, **how):
     if not kept:
-        raise Broken(*what)
+        raise Broken(*what, **how)
 
 
 class Limbo:
@@ -77,11 +85,13 @@ class Caller(threading.Thread):
         super().__init__(daemon=True)
         self.stack = stack
         self.name = name
+        self.target = None  # a server of its own, or a way to one
         self.random = random.Random(f"{seed} {name}")
         self.turns = threading.Lock()
         self.stopping = False
         self.failure = None
-        self.done = 0
+        self.done = 0  # calls answered
+        self.written = 0  # of them writes
         self.client = None
 
     def run(self):
@@ -101,19 +111,22 @@ class Caller(threading.Thread):
 
     def attempt(self, call, **fields):
         """The reply, or None: it may have happened. A fresh connection after each lost one."""
+        target = self.target or self.stack.target
         if not self.client:
-            if not self.stack.accepts():
+            if not self.stack.accepts(target):
                 time.sleep(ABSENT_SERVER_PAUSE)
                 return None
-            self.client = self.stack.connect()
+            self.client = Client(target)
         try:
             reply = getattr(self.client, call)(timeout=self.call_seconds, **fields)
         except ApiError as error:
             if error.code not in UNKNOWN_OUTCOME:
                 raise
             self.disconnect()
+            time.sleep(ABSENT_SERVER_PAUSE)
             return None
         self.done += 1
+        self.written += call not in READS
         return reply
 
     def finish(self):
@@ -135,6 +148,7 @@ class Writer(Caller):
         self.limbo = limbo
         self.registers = {(name, f"{row:02}"): Register(limbo) for row in range(12)}
         self.value = 0
+        self.looks_up = table == "source"
         self.left_alone = []  # groups: {address: (value before, value written)}
         self.request = None  # (call, fields, what it was told or None), sent once more before anything else
 
@@ -163,10 +177,45 @@ class Writer(Caller):
                 self.delete(address)
             elif kind < 0.5:
                 self.remembered(address)
+            elif kind < 0.6:
+                self.read(address)
             else:
-                some = self.make(address)
-                reply = self.attempt("insert_or_replace_entity", table=self.table, entity=some)
-                self.registers[address].note(plain(some)["N"], reply and reply.result)
+                self.upsert(address)
+
+    def upsert(self, address):
+        some = self.make(address)
+        reply = self.attempt("insert_or_replace_entity", table=self.table, entity=some)
+        register = self.registers[address]
+        register.note(plain(some)["N"], reply and reply.result)
+        if reply and self.looks_up and not register.maybe and self.random.random() < 0.1:
+            self.look_up(address, plain(some)["Owner"], reply.result.consistency_token)
+
+    def look_up(self, address, owner, token):
+        """An index that says it has come as far as a write has it (I9); or it says that it has not."""
+        try:
+            reply = self.attempt(
+                "lookup_index", index="byOwner", equals=[value(owner)], freshness={"at_least": [token]}, page_size=1000
+            )
+        except ApiError as error:
+            if error.reason != "NOT_FRESH_ENOUGH":
+                raise
+            return
+        if reply and not reply.next_page_token:
+            found = [(some.partition_key, some.row_key) for some in reply.entities]
+            promise(address in found, "not in an index that is fresh enough", address, owner, kind=DIFFERENT)
+
+    def read(self, address):
+        register = self.registers[address]
+        try:
+            reply = self.attempt("get_entity", table=self.table, key=key(address))
+            if reply is None:
+                return
+            stored = plain(reply.entity)["N"]
+        except ApiError as error:
+            if error.reason != "RESOURCE_NOT_FOUND":
+                raise
+            stored = None
+        promise(register.allows(stored), "read", address, stored, register.acknowledged, register.maybe)
 
     def group(self, addresses):
         entities = [self.make(address) for address in addresses]
@@ -213,8 +262,8 @@ class Writer(Caller):
         if told is None:
             self.registers[address].settle(value)
         else:
-            promise(reply.result.replayed, "a request was done twice", fields["request_id"])
-            promise(reply.result.etag == told.etag, "another answer for", fields["request_id"])
+            promise(reply.result.replayed, "a request was done twice", fields["request_id"], kind=DOUBLED)
+            promise(reply.result.etag == told.etag, "another answer for", fields["request_id"], kind=DOUBLED)
         self.request = None
 
     def finish(self):
@@ -331,6 +380,11 @@ class Workload:
         self.mover = Mover(stack, "m", seed)
         self.callers = [*self.writers, *self.counters, self.mover]
 
+    def add(self, caller):
+        self.callers.append(caller)
+        if isinstance(caller, Writer):
+            self.writers.append(caller)
+
     def prepare(self):
         with self.stack.connect() as caller:
             for table in TABLES:
@@ -364,18 +418,25 @@ class Workload:
             if caller.failure:
                 raise AssertionError(f"{caller.name}: {caller.failure!r}") from caller.failure
 
-    def goals(self, more):
-        """A condition: every caller has so many calls answered from now on."""
-        goals = [(caller, caller.done + more) for caller in self.callers]
+    def wait_for_success(self, calls, seconds=40):
+        """Every caller has so many calls answered from now on."""
+        goals = [(caller, caller.done + calls) for caller in self.callers]
 
         def reached():
             self.check_callers()
             return all(caller.done >= goal for caller, goal in goals)
 
-        return reached
+        try:
+            wait_for("success of every caller", reached, seconds)
+        except AssertionError as failure:
+            late = [caller.name for caller, goal in goals if caller.done < goal]
+            raise AssertionError(f"{failure}: not {late}") from failure.__cause__
 
-    def done(self):
-        return sum(caller.done for caller in self.callers)
+    def written(self):
+        return sum(caller.written for caller in self.callers)
+
+    def failures(self):
+        return [caller.failure for caller in self.callers if caller.failure]
 
     def stop(self):
         for caller in self.callers:

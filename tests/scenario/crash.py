@@ -26,21 +26,18 @@ import sys
 import threading
 import time
 
-import invariants
+from callers import UNKNOWN_OUTCOME
 from client import ApiError
-from poison import Poison
-from provocations import SERVER, WORKER, provocation_of
-from stack import PATIENCE, DatabaseAway, Stack, wait_for
-from callers import TABLES, UNKNOWN_OUTCOME, Workload
+from driver import SERVER, TROUBLES, WORKER, Driver
+from provocations import provocation_of
+from stack import PATIENCE, DatabaseAway, wait_for
 
-TROUBLES = ("postgres", "redis", "flush")
 FAULTS = ("kill", "stop", "error", *TROUBLES, *(trouble + "+kill" for trouble in TROUBLES))
 HITS = (1, 2)
 FOLDERS = ("service", "workers", "store", "queue", "rpc")
 REPORT_EVERY = 50
 PROVOKE_PAUSE = 0.1
 PROVOKE_SECONDS = 3
-CALLS_AFTERWARDS = 3
 
 
 def points_in_sources():
@@ -99,47 +96,8 @@ class Provoker(threading.Thread):
             raise AssertionError(f"provoking: {self.failure!r}") from self.failure
 
 
-class Driver:
-    """One stack with callers at work; cases one after the other. Usable as a context."""
-
-    def __init__(self, seed=0):
-        self.stack = Stack(own_postgres=True)
-        self.number = 0
-        self.workload = Workload(self.stack, seed)
-        try:
-            self.start(SERVER)
-            self.start(WORKER)
-            self.stack.wait_until_serving()
-            self.workload.prepare()
-            self.poison = Poison(self.stack, "source")
-            invariants.prepare(self.stack)
-            self.workload.start()
-        except BaseException:
-            self.close()
-            raise
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def close(self):
-        self.workload.stop()
-        for child in self.stack.children:
-            child.send(signal.SIGCONT)
-        self.stack.close()
-
-    # processes
-
-    def start(self, role, name="one", **settings):
-        if role == SERVER:
-            return self.stack.start_server(wait=False, **settings)
-        settings = {"TAVOLA_VISIBILITY_SECONDS": "1", "TAVOLA_SWEEP_SECONDS": "1", **settings}
-        return self.stack.start_worker(TAVOLA_WORKER_NAME=name, **settings)
-
-    def running(self, role):
-        return self.stack.server if role == SERVER else self.stack.worker
+class Cases(Driver):
+    """Cases one after the other."""
 
     def start_armed(self, role, point, action, hit):
         self.log = os.path.join(self.stack.folder, f"points{self.number}")
@@ -151,11 +109,6 @@ class Driver:
             return 0
         with open(self.log, encoding="utf-8") as log:
             return log.read().split().count(point)
-
-    @staticmethod
-    def is_stopped(child):
-        with open(f"/proc/{child.process.pid}/stat", encoding="utf-8") as stat:
-            return stat.read().rsplit(")", 1)[1].split()[0] == "T"
 
     # one case
 
@@ -197,7 +150,7 @@ class Driver:
                 return not target.is_running()
             if not target.is_running():
                 raise AssertionError(f"it ended with {target.process.returncode}:\n{target.output()[-2000:]}")
-            return self.is_stopped(target) if action == "stop" else self.passages(point) >= hit
+            return target.is_stopped() if action == "stop" else self.passages(point) >= hit
 
         self.provoker = Provoker(self.stack, self.provocation)
         self.provoker.start()
@@ -207,16 +160,6 @@ class Driver:
             self.provoker.stopping.set()
         if action == "kill" and target.process.returncode != -signal.SIGKILL:
             raise AssertionError(f"it ended with {target.process.returncode}:\n{target.output()[-2000:]}")
-
-    def make_trouble(self, trouble):
-        if trouble == "postgres":
-            self.stack.cluster.kill()
-            self.stack.restart_own_postgres()
-        elif trouble == "redis":
-            self.stack.redis.kill()
-            self.stack.start_redis()
-        else:
-            self.stack.redis_command("FLUSHALL")
 
     def replace_and_continue(self, role, late):
         """The other one does the work, and has to find everything right before the late one goes on."""
@@ -251,10 +194,6 @@ class Driver:
                 return False
 
         wait_for("an answer", settled, 60)
-
-    def go_on(self):
-        wait_for("success of every caller", self.workload.goals(CALLS_AFTERWARDS), 40)
-        invariants.check_at_rest(self.stack, self.workload)
 
     def pass_all(self):
         """Every point, without a fault."""
@@ -296,7 +235,7 @@ def run_cases(chosen, seed, report):
     for case in chosen:
         began = time.monotonic()
         try:
-            driver = driver or Driver(seed)
+            driver = driver or Cases(seed)
             driver.run(*case)
             report(case, time.monotonic() - began, None)
         except Exception as failure:  # whatever it is, it is this case's

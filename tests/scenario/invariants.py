@@ -10,7 +10,7 @@ I5, one answer for one request_id, the writers see for themselves (callers.py).
 
 from client import key, plain, value
 from stack import wait_for
-from callers import DONE, OWNERS, TAGS, promise
+from callers import DIFFERENT, DONE, DOUBLED, OWNERS, TAGS, promise
 
 # What must be nothing.
 NOTHING = {
@@ -109,7 +109,7 @@ class Check:
         for found in self.caller.query(index):
             properties = plain(found)
             address = (properties.pop("$SourcePartitionKey"), properties.pop("$SourceRowKey"))
-            promise(address not in entries, index, address, "has two entries")
+            promise(address not in entries, index, address, "has two entries", kind=DIFFERENT)
             entries[address] = (properties, found.timestamp.ToNanoseconds())
         expected = {
             address: (plain(found), found.timestamp.ToNanoseconds())
@@ -121,22 +121,23 @@ class Check:
             for address in {*entries, *expected}
             if expected.get(address) != entries.get(address)
         }
-        promise(not wrong, "index difference", index, "(entity, entry)", wrong)
+        promise(not wrong, "index difference", index, "(entity, entry)", wrong, kind=DIFFERENT, count=len(wrong))
 
     def check_lookups(self, index, source, values):
         look_up = counted(self.caller, index)
         for wanted in values:
             expected = sorted(address for address, found in self.source.items() if plain(found).get(source) == wanted)
-            promise(look_up(wanted) == expected, "index difference", index, wanted)
+            promise(look_up(wanted) == expected, "index difference", index, wanted, kind=DIFFERENT)
 
     def check_moves(self):
         archive = {address: plain(found) for address, found in self.read("archive").items()}
         for row, written_over in self.workload.mover.moved.items():
             number = int(row.rpartition("-")[2])
-            promise(("moved", row) not in self.source, row, "is still where it was")
+            promise(("moved", row) not in self.source, row, "is still where it was", kind=DOUBLED)
             promise(archive.get(("moved", row), {}).get("N") == number, row, "did not arrive")
             expected = number if written_over is None else written_over
-            promise(archive.get(("log", row), {}).get("N") == expected, row, "a step was done again, or not at all")
+            found = archive.get(("log", row), {}).get("N")
+            promise(found == expected, row, "a step was done again, or not at all", found, expected, kind=DOUBLED)
             self.check_timeline(row)
             for partition in ("moved", "log"):
                 self.caller.delete_entity(table="archive", key=key((partition, row)), precondition={"if_match": "*"})
@@ -148,7 +149,7 @@ class Check:
         transaction = self.caller.get_transaction(transaction_id=transaction_id).transaction
         promise(transaction.state == DONE, transaction_id, "is in state", transaction.state)
         done = [attempt.step for attempt in transaction.timeline if not attempt.error.reason]
-        promise(done == list(range(len(transaction.steps))), transaction_id, "steps done", done)
+        promise(done == list(range(len(transaction.steps))), transaction_id, "steps done", done, kind=DOUBLED)
 
     def check_nothing(self):
         counts = self.stack.sql("; ".join(f"select '{name}', ({text})" for name, text in NOTHING.items()))

@@ -14,7 +14,7 @@ create trigger refuse_poison before insert or update on entities for each row
     when (new.row_key like '%poison%' and new.table_id <> {source})
     execute function refuse_poison();
 """
-DEAD = 1
+DEAD, DISCARDED = 1, 3
 MOST_FAILURES = 10
 
 
@@ -46,8 +46,9 @@ class Poison:
         return self.letters()[1] > 0
 
     def heal(self, caller):
-        """A step of the way back; True when no letter is left. What was discarded needs a change of its key."""
+        """A step of the way back; True when no letter is left."""
         self.cure()
-        caller.redrive_dead_letters(filter={"state": DEAD})
+        for state in (DEAD, DISCARDED):
+            caller.redrive_dead_letters(filter={"state": state})
         self.hurry()
-        return self.letters()[:2] == (0, 0)
+        return self.letters() == (0, 0, 0)

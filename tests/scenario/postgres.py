@@ -46,14 +46,19 @@ class Postgres:
         self.server = start_child(argv)
         return self.server
 
-    def kill(self):
-        """SIGKILL for the postmaster and all its processes at once, as when the machine's memory runs out."""
+    def send(self, number):
+        """To the postmaster and all its processes, as near to at once as can be."""
         postmaster = self.server.process.pid
         with open(f"/proc/{postmaster}/task/{postmaster}/children", encoding="ascii") as file:
             children = [int(text) for text in file.read().split()]
-        self.server.kill()
+        self.server.send(number)
         for child in children:
             try:
-                os.kill(child, signal.SIGKILL)
+                os.kill(child, number)
             except ProcessLookupError:
                 continue
+
+    def kill(self):
+        """As when the machine's memory runs out."""
+        self.send(signal.SIGKILL)
+        self.server.wait()

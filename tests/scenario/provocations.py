@@ -7,11 +7,11 @@ what was begun to its end and says what is wrong with that.
 """
 
 from client import ApiError, entity, key
+from driver import SERVER, WORKER
 from poison import DEAD
 from stack import wait_for
 from callers import OWNERS, promise
 
-SERVER, WORKER = "tavolad", "tavola-worker"
 READY, DISCARDED, CANCELLED = 3, 3, 5
 RANGE_ROWS = 550
 

@@ -80,6 +80,10 @@ class Child:
     def is_running(self):
         return self.process.poll() is None
 
+    def is_stopped(self):
+        with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] == "T"
+
     def send(self, number):
         if self.is_running():
             self.process.send_signal(number)
@@ -269,10 +273,13 @@ class Stack:
         Stack.counter += 1
         self.target = "unix:" + os.path.join(self.folder, f"server{Stack.counter}")
 
-    def accepts(self):
-        """Somebody listens: a channel that tries before that waits seconds until it tries again."""
+    def accepts(self, target=None):
+        """Somebody listens: a channel that tries before that waits seconds until it tries again. A proxy always does."""
+        target = target or self.target
+        if not target.startswith("unix:"):
+            return True
         with socket.socket(socket.AF_UNIX) as connection:
-            return connection.connect_ex(self.target[len("unix:") :]) == 0
+            return connection.connect_ex(target.removeprefix("unix:")) == 0
 
     def wait_until_serving(self):
         wait_for("the server's socket", lambda: not self.server.is_running() or self.accepts())

@@ -33,7 +33,7 @@ SLICE = [
 class Crash(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.driver = crash.Driver()
+        cls.driver = crash.Cases()
         cls.addClassCleanup(cls.driver.close)
 
     def run(self, result=None):

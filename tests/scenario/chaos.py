@@ -1,0 +1,350 @@
+"""Chaos: everything breaks at random while callers do everything.
+
+Two servers, two workers, PostgreSQL and Redis, with a network of proxies between them and before one of the servers.
+The callers write, read, move, look up with tokens, create, fill and delete tables and indexes, and some of their work
+fails until it is given up; an operator redrives and discards it. Faults come one over the other: SIGKILL and SIGSTOP
+of each process, FLUSHALL, a slow, silent or cut network. Every so often calm is made, everything comes to rest, and
+all invariants must hold (invariants.py); what a caller sees meanwhile that must not be is found at once.
+
+Faults and what callers choose come from the seed; when they meet does not.
+"""
+
+import argparse
+import os
+import random
+import signal
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+import invariants
+from callers import DIFFERENT, DOUBLED, LOST, Broken, Caller, Writer, promise
+from client import ApiError, BatchOperation, entity
+from driver import SERVER, WORKER, Driver
+from poison import DEAD
+from proxy import Proxy
+from provocations import unless
+from stack import DatabaseAway, wait_for
+
+READY = 3
+ROWS = 20
+CHANGE_PAUSE = 0.1
+CALM_EVERY = (15, 25)  # seconds
+PAUSE = (0.1, 1.0)  # between faults
+ABSENCE = (0.0, 1.5)  # of what was killed
+STANDSTILL = (0.5, 7.0)  # the longest is longer than every lease
+BAD_NETWORK = (0.5, 4.0)
+
+
+class Changer(Caller):
+    """Creates a table, fills it, indexes it, looks whether the index is complete, and deletes all that."""
+
+    def __init__(self, stack, name, seed):
+        super().__init__(stack, name, seed)
+        self.number = 0
+        self.steps = (self.create, self.fill, self.index, self.look, self.drop, self.delete)
+        self.at = 0
+
+    def table(self):
+        return f"{self.name}{self.number}"
+
+    def turn(self):
+        time.sleep(CHANGE_PAUSE)
+        if not self.steps[self.at]():
+            return
+        self.at = (self.at + 1) % len(self.steps)
+        self.number += self.at == 0
+
+    def unless(self, reasons, call, **fields):
+        """True: it is so now."""
+        try:
+            return self.attempt(call, **fields) is not None
+        except ApiError as error:
+            if error.reason not in reasons:
+                raise
+            return True
+
+    def create(self):
+        return self.unless({"TABLE_ALREADY_EXISTS"}, "create_table", name=self.table())
+
+    def fill(self):
+        operations = [BatchOperation(insert_or_replace=entity("p", f"{row:02}", N=row)) for row in range(ROWS)]
+        return self.attempt("execute_batch", table=self.table(), operations=operations)
+
+    def index(self):
+        parts = [{"property": "N"}]
+        index = {"name": self.table() + "ByN", "table": self.table(), "shape": 1, "partition_key": parts}
+        return self.unless({"INDEX_EXISTS"}, "create_index", index=index)
+
+    def look(self):
+        """Nobody writes any more, so an index that is READY has everything."""
+        reply = self.attempt("get_index", name=self.table() + "ByN")
+        if not reply or reply.status.state != READY:
+            return False
+        reply = self.attempt("query_entities", query={"table": self.table() + "ByN"}, page_size=1000)
+        if not reply:
+            return False
+        count = len(reply.entities)
+        promise(count == ROWS, self.table(), "its index is READY and has entries", count, kind=DIFFERENT)
+        return True
+
+    def drop(self):
+        """Every other one goes with its table."""
+        return self.number % 2 or self.unless({"INDEX_NOT_FOUND"}, "drop_index", name=self.table() + "ByN")
+
+    def delete(self):
+        return self.unless({"TABLE_NOT_FOUND", "RESOURCE_NOT_FOUND"}, "delete_table", name=self.table())
+
+    def finish(self):
+        while self.at != 0:
+            self.turn()
+
+
+class Operator(Caller):
+    """Looks after dead letters, more or less."""
+
+    call_seconds = 10
+
+    def turn(self):
+        reply = self.attempt("list_dead_letters", filter={"state": DEAD})
+        if not reply or not reply.letters:
+            time.sleep(0.1)
+            return
+        letter = self.random.choice(reply.letters)
+        promise(letter.cause and letter.history, "a letter without cause or history", letter)
+        if self.random.random() < 0.5:
+            self.attempt("redrive_dead_letters", letter_ids=[letter.letter_id])
+        else:
+            self.attempt("discard_dead_letters", letter_ids=[letter.letter_id], reason="who cares")
+
+
+class Chaos(Driver):
+    def __init__(self, seed):
+        self.random = random.Random(f"{seed} faults")
+        self.kills = self.flushes = self.stops = self.networks = self.checks = 0
+        self.restores = {}  # what is broken now: (when to mend it, how)
+        self.children = {}
+        self.proxies = {}
+        super().__init__(seed)
+
+    # the stack
+
+    def start_all(self):
+        stack = self.stack
+        self.proxies["postgres"] = Proxy(os.path.join(stack.postgres_folder, ".s.PGSQL.5432"))
+        self.proxies["redis"] = Proxy(stack.redis_socket)
+        self.targets = {"one": stack.target}
+        stack.new_target()
+        self.targets["two"] = stack.target
+        self.proxies["server"] = Proxy(stack.target.removeprefix("unix:"))
+        self.starts = {
+            (role, name): (lambda role=role, name=name: self.start_one(role, name))
+            for role in (SERVER, WORKER)
+            for name in ("one", "two")
+        }
+        for subject, start in self.starts.items():
+            self.children[subject] = start()
+        for name in self.targets:
+            self.wait_until_serving(name)
+        workload = self.workload
+        workload.add(Writer(stack, "poison", 0, "source", workload.limbo))
+        workload.add(Changer(stack, "changed", 0))
+        workload.add(Changer(stack, "other", 0))
+        workload.add(Operator(stack, "operator", 0))
+        ways = [self.targets["one"], self.targets["two"], f"127.0.0.1:{self.proxies['server'].port}"]
+        for number, caller in enumerate(workload.callers):
+            caller.target = ways[number % len(ways)]
+            if caller.name == "poison":
+                caller.looks_up = False
+
+    def start_one(self, role, name):
+        """The first ones of both reach PostgreSQL and Redis directly."""
+        settings = {}
+        if name == "two":
+            port = self.proxies["postgres"].port
+            settings["TAVOLA_POSTGRES"] = f"host=127.0.0.1 port={port} user=postgres dbname={self.stack.database}"
+            settings["TAVOLA_REDIS"] = f"redis://127.0.0.1:{self.proxies['redis'].port}"
+        if role == SERVER:
+            settings["TAVOLA_LISTEN"] = self.targets[name]
+        return self.start(role, name=name, **settings)
+
+    def wait_until_serving(self, name):
+        self.stack.target = self.targets[name]
+        self.stack.server = self.children[SERVER, name]
+        self.stack.wait_until_serving()
+
+    def close(self):
+        super().close()
+        for proxy in self.proxies.values():
+            proxy.stop()
+
+    # faults: each says how it is mended
+
+    def kill(self, subject):
+        self.kills += 1
+        if subject == "postgres":
+            self.stack.cluster.kill()
+            return self.stack.restart_own_postgres
+        if subject == "redis":
+            self.stack.redis.kill()
+            return self.stack.start_redis
+        self.children[subject].kill()
+
+        def start():
+            self.children[subject] = self.starts[subject]()
+
+        return start
+
+    def stop(self, subject):
+        self.stops += 1
+        receiver = {"postgres": self.stack.cluster, "redis": self.stack.redis}.get(subject) or self.children[subject]
+        receiver.send(signal.SIGSTOP)
+        return lambda: receiver.send(signal.SIGCONT)
+
+    def spoil(self, subject):
+        self.networks += 1
+        proxy = self.proxies[subject[1]]
+        how = self.random.choice(("slow", "silent", "cut"))
+        if how == "slow":
+            proxy.delay(self.random.choice((0.01, 0.1, 0.5)))
+            return lambda: proxy.delay(0)
+        spoil = proxy.silence if how == "silent" else proxy.cut
+        spoil(True)
+        return lambda: spoil(False)
+
+    def break_something(self):
+        kind = self.random.random()
+        processes = [*self.starts, "postgres", "redis"]
+        if kind < 0.35:
+            self.disturb(self.random.choice(processes), self.kill, ABSENCE)
+        elif kind < 0.6:
+            self.disturb(self.random.choice(processes), self.stop, STANDSTILL)
+        elif kind < 0.8:
+            self.disturb(("network", self.random.choice(sorted(self.proxies))), self.spoil, BAD_NETWORK)
+        elif kind < 0.9:
+            if "redis" not in self.restores:
+                self.flushes += 1
+                self.stack.redis_command("FLUSHALL")
+        else:
+            self.poison_work()
+
+    def disturb(self, subject, how, duration):
+        if subject not in self.restores:
+            self.restores[subject] = (time.monotonic() + self.random.uniform(*duration), how(subject))
+
+    def poison_work(self):
+        """Work fails for a while, and what fails then is given up."""
+        if "postgres" in self.restores or "poison" in self.restores:
+            return
+        self.poison.put()
+        self.restores["poison"] = (time.monotonic() + 3, self.give_up_and_cure)
+
+    def give_up_and_cure(self):
+        if "postgres" in self.restores:
+            self.restores["poison"] = (time.monotonic() + 1, self.give_up_and_cure)
+            return
+        self.poison.give_up()
+        self.poison.cure()
+
+    def mend(self, everything=False):
+        """Postgres before what asks it."""
+        for subject in sorted(self.restores, key=lambda subject: subject != "postgres"):
+            when, restore = self.restores[subject]
+            if everything or when <= time.monotonic():
+                del self.restores[subject]
+                restore()
+
+    # time passes
+
+    def look(self):
+        self.workload.check_callers()
+        for subject, child in self.children.items():
+            if subject not in self.restores and not child.is_running():
+                raise AssertionError(f"{subject} ended by itself:\n{child.output()[-3000:]}")
+
+    def storm(self, seconds):
+        self.workload.limbo.is_open = True
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            pause = time.monotonic() + self.random.uniform(*PAUSE)
+            while time.monotonic() < min(pause, end):
+                self.mend()
+                self.look()
+                time.sleep(0.02)
+            self.break_something()
+
+    def calm(self):
+        """All is mended, what was given up is taken up again, nothing is on its way, and everything is right."""
+        self.mend(everything=True)
+        for name in self.targets:
+            self.wait_until_serving(name)
+        with self.stack.connect() as caller:
+            wait_for("the end of the letters", lambda: self.heal(caller), 60)
+        self.workload.wait_for_success(2, 60)
+        self.workload.pause()
+        busy = f"select count(*) from pg_stat_activity where datname = '{self.stack.database}' and state <> 'idle'"
+        wait_for("idle servers", lambda: self.stack.sql(busy, database="postgres") == "0", 30)
+        self.workload.limbo.is_open = False
+        self.workload.resume()
+        with self.stack.connect() as caller:
+            wait_for("the end of the letters", lambda: self.heal(caller), 60)
+        invariants.check_at_rest(self.stack, self.workload, 60)
+        self.checks += 1
+
+    def heal(self, caller):
+        self.look()
+        try:
+            return self.poison.heal(caller)
+        except ApiError:
+            return False
+
+    def run(self, seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.storm(min(self.random.uniform(*CALM_EVERY), end - time.monotonic()))
+            self.calm()
+
+    # the end
+
+    def summary(self, seconds, failure):
+        broken = {LOST: 0, DOUBLED: 0, DIFFERENT: 0}
+        seen = {id(found): found for found in [*self.workload.failures(), failure, failure and failure.__cause__]}
+        for found in seen.values():
+            if isinstance(found, Broken):
+                broken[found.kind] += found.count
+        counts = ", ".join(f"{count} {kind}" for kind, count in broken.items())
+        return (
+            f"chaos: {seconds:.0f} s, {self.workload.written()} writes acknowledged, {self.kills} kills, "
+            f"{self.flushes} flushes, {counts}"
+        )
+
+
+def run(seconds, seed):
+    """The line at the end, and what went wrong or None."""
+    began = time.monotonic()
+    print(f"chaos: seed {seed}", flush=True)
+    with Chaos(seed) as chaos:
+        failure = None
+        try:
+            chaos.run(seconds)
+        except Exception as found:  # whatever it is, chaos has brought it about
+            failure = found
+            print(chaos.stack.logs())
+            print(f"chaos: FAILED: {found!r}"[:4000])
+        print(f"chaos: {chaos.stops} stops, {chaos.networks} bad networks, {chaos.checks} times at rest")
+        return chaos.summary(time.monotonic() - began, failure), failure
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev chaos", description="everything breaks at random")
+    parser.add_argument("--seconds", type=float, default=float(os.environ.get("SECONDS") or 300))
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    arguments = parser.parse_args()
+    line, failure = run(arguments.seconds, arguments.seed)
+    print(line)
+    return 1 if failure else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+"""Server, worker, PostgreSQL and Redis with callers at work, for those who break them."""
+
+import signal
+
+import invariants
+from callers import Workload
+from poison import Poison
+from stack import Stack
+
+SERVER, WORKER = "tavolad", "tavola-worker"
+TROUBLES = ("postgres", "redis", "flush")
+CALLS_AFTERWARDS = 3
+
+
+class Driver:
+    """Usable as a context."""
+
+    def __init__(self, seed=0):
+        self.stack = Stack(own_postgres=True)
+        self.number = 0
+        self.workload = Workload(self.stack, seed)
+        try:
+            self.start_all()
+            self.stack.wait_until_serving()
+            self.workload.prepare()
+            self.poison = Poison(self.stack, "source")
+            invariants.prepare(self.stack)
+            self.workload.start()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self.workload.stop()
+        for child in self.stack.children:
+            child.send(signal.SIGCONT)
+        self.stack.close()
+
+    def start_all(self):
+        self.start(SERVER)
+        self.start(WORKER)
+
+    def start(self, role, name="one", **settings):
+        if role == SERVER:
+            return self.stack.start_server(wait=False, **settings)
+        settings = {"TAVOLA_VISIBILITY_SECONDS": "1", "TAVOLA_SWEEP_SECONDS": "1", **settings}
+        return self.stack.start_worker(TAVOLA_WORKER_NAME=name, **settings)
+
+    def running(self, role):
+        return self.stack.server if role == SERVER else self.stack.worker
+
+    def make_trouble(self, trouble):
+        if trouble == "postgres":
+            self.stack.cluster.kill()
+            self.stack.restart_own_postgres()
+        elif trouble == "redis":
+            self.stack.redis.kill()
+            self.stack.start_redis()
+        else:
+            self.stack.redis_command("FLUSHALL")
+
+    def go_on(self):
+        """Everybody has success, and once they pause, everything is right."""
+        self.workload.wait_for_success(CALLS_AFTERWARDS)
+        invariants.check_at_rest(self.stack, self.workload)
