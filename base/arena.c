@@ -3,6 +3,9 @@
  */
 #include "base/arena.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +26,8 @@
 enum {
     FIRST_BLOCK_BYTES = 4096 - 64,
     LARGEST_BLOCK_BYTES = 256 * 1024 - 64,
+    KEPT_BYTES = 4 * 1024 * 1024,
+    MAPPED_BYTES = 1024 * 1024, /* what is larger comes from the kernel, and goes back at once */
 };
 
 struct arena_block {
@@ -61,6 +66,14 @@ void *xrealloc(void *memory, size_t bytes)
     if (!moved)
         die(bytes);
     return moved;
+}
+
+void memory_keep(void)
+{
+#ifdef __GLIBC__
+    (void)mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+    (void)mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+#endif
 }
 
 void arena_init(struct arena *arena)

@@ -258,6 +258,7 @@ int main(int argc, char **argv)
     sigset_t signals;
     int exit_code;
 
+    memory_keep();
     if (!config_start(&service_program, argc, argv, &config, &exit_code))
         return exit_code;
     if (!tls_is_whole(&config) || !address_is_allowed(&config))

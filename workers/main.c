@@ -38,6 +38,7 @@ int main(int argc, char **argv)
     char name[96];
     int exit_code;
 
+    memory_keep();
     if (!config_start(&worker_program, argc, argv, &config, &exit_code))
         return exit_code;
     if (!config.name)
