@@ -26,7 +26,7 @@
 enum {
     FIRST_BLOCK_BYTES = 4096 - 64,
     LARGEST_BLOCK_BYTES = 256 * 1024 - 64,
-    KEPT_BYTES = 4 * 1024 * 1024,
+    KEPT_BYTES = 16 * 1024 * 1024,
     MAPPED_BYTES = 1024 * 1024, /* what is larger comes from the kernel, and goes back at once */
 };
 

@@ -24,7 +24,7 @@ struct arena {
 };
 
 /*
- * Once, at the start of a server: have the allocator keep a few freed megabytes per thread. Given back to the
+ * Once, at the start of a server: have the allocator keep freed megabytes, up to sixteen per thread. Given back to the
  * kernel and asked for again, each page costs a fault, with large entities more than anything else a call does.
  */
 void memory_keep(void);
