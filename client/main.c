@@ -36,10 +36,10 @@ static const struct option {
     { "--token-file", "TAVOLA_TOKEN_FILE", "FILE" },
 };
 
-static void print_command(const struct command *command, FILE *out)
+static void print_command(const struct command *command, const char *before, FILE *out)
 {
-    fprintf(out, "  %s%s%s\n      %s\n", command->words, *command->arguments ? " " : "", command->arguments,
-        command->help);
+    fprintf(out, "  %s%s%s%s\n      %s\n", before, command->words, *command->arguments ? " " : "",
+        command->arguments, command->help);
 }
 
 static void print_help(void)
@@ -51,7 +51,7 @@ static void print_help(void)
     for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
         printf("\n%s:\n\n", groups[i]->title);
         for (size_t j = 0; j < groups[i]->count; j++)
-            print_command(&groups[i]->commands[j], stdout);
+            print_command(&groups[i]->commands[j], "", stdout);
     }
     printf("\nOptions, in place of settings:\n\n");
     for (size_t i = 0; i < ARRAY_LEN(options); i++)
@@ -108,7 +108,7 @@ static size_t print_unfinished(const char *word, FILE *out)
                 continue;
             if (count++ == 0)
                 fprintf(out, "\"%s\" needs a second word:\n\n", word);
-            print_command(command, out);
+            print_command(command, "tavola ", out);
         }
     }
     return count;
