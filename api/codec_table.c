@@ -152,6 +152,7 @@ enum status codec_table_change_decode(const Tavola__V1__UpdateTableRequest *requ
     const Google__Protobuf__FieldMask *mask = request->update_mask;
     const Tavola__V1__Table *table = request->table;
     bool is_masked = mask && mask->n_paths > 0;
+    bool changes = is_masked;
 
     if (!table)
         return codec_missing(err, "table", "its name, and what is to change");
@@ -159,11 +160,11 @@ enum status codec_table_change_decode(const Tavola__V1__UpdateTableRequest *requ
     for (size_t i = 0; is_masked && i < mask->n_paths; i++)
         TRY(change_path(codec_str(mask->paths[i]), table, arena, out, err));
     for (size_t i = 0; !is_masked && i < ARRAY_LEN(settings); i++)
-        if (settings[i].is_set(table))
+        if (settings[i].is_set(table)) {
             TRY(settings[i].change(table, arena, out, err));
-    if (!out->sets_default_max_plan && !out->sets_policies)
-        return codec_missing(err, "update_mask", "what is to change");
-    return STATUS_OK;
+            changes = true;
+        }
+    return changes ? STATUS_OK : codec_missing(err, "update_mask", "what is to change");
 }
 
 static Tavola__V1__Error *run_error(const struct run_view *run, struct arena *arena)

@@ -69,6 +69,7 @@ class EveryMethod(SecurityCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
+        cls.client.update_table(table={"name": "People", "change_feed": True}, update_mask={"paths": ["change_feed"]})
         cls.client.insert_entity(table="People", entity=client.entity("s", "1", {"N": SECRET}))
         cls.client.create_index(index={**INDEX, "name": "ByN", "partition_key": [{"property": "N"}]})
         cls.client.submit_transaction(transaction_id="ours", steps=[{"insert_or_replace": {

@@ -129,6 +129,21 @@ class Signatures(SecurityCase):
             for reply in narrow.scan_entities([scan(query=query, resume_token=whole)]):
                 self.assertLessEqual({e.partition_key + e.row_key for e in reply.entities}, inside)
 
+    def test_watches_see_the_range_only(self):
+        self.client.create_table(name="Watched", change_feed=True)
+        given = sas(self.keys[0], "watched", permissions="r", low=("m", ""), high=("m",))
+        request = client.types.message("tavola.v1.WatchEntitiesRequest")(table="Watched")
+        watch = self.connect(given).watch_entities([request])
+        next(watch)
+        for partition, row in (("l", "1"), ("m", "1"), ("n", "1"), ("m", "2")):
+            self.client.insert_entity(table="Watched", entity=client.entity(partition, row))
+        seen = []
+        while ("m", "2") not in seen:
+            seen += [(change.entity.partition_key, change.entity.row_key) for change in next(watch).changes]
+        self.assertEqual(seen, [("m", "1"), ("m", "2")])
+        blind = self.connect(sas(self.keys[0], "watched", permissions="aud"))
+        self.assertEqual(result(lambda: next(blind.watch_entities([request]))), MISMATCH)
+
     def test_batches_of_reads_and_writes(self):
         connection = self.sas("rau", low=("b", ""), high=("b",))
         reply = connection.batch_get_entities(table="People", keys=[address("a", "1"), address("b", "1")])
