@@ -156,6 +156,31 @@ START_TEST(a_failed_condition_names_the_etag_there_is)
 }
 END_TEST
 
+/* ---- what a change feed tells ---- */
+
+static const struct change_case {
+    bool was_live, is_live;
+    int64_t was, is; /* versions */
+    enum change_kind kind;
+} change_cases[] = {
+    { false, false, 0, 0, CHANGE_NONE }, { false, true, 0, 1, CHANGE_INSERTED },
+    { false, true, 5, 6, CHANGE_INSERTED }, /* over a dead row */
+    { true, true, 5, 6, CHANGE_UPDATED }, { true, true, 5, 5, CHANGE_NONE },
+    { true, false, 5, 6, CHANGE_DELETED },
+    { false, false, 0, 2, CHANGE_NONE }, /* came and went in one commit */
+};
+
+START_TEST(a_row_tells_what_became_of_it)
+{
+    const struct change_case *c = &change_cases[_i];
+    const struct plan_row row = { .table = &table,
+        .stored = { .live = c->was_live, .version = c->was },
+        .now = { .live = c->is_live, .version = c->is } };
+
+    ck_assert_int_eq(write_plan_change(&row), c->kind);
+}
+END_TEST
+
 /* ---- what is offered for a key that may be absent ---- */
 
 START_TEST(an_insertion_offers_the_row_itself)
@@ -726,6 +751,7 @@ Suite *test_write_plan_suite(void)
     tcase_add_test(tc, the_next_operation_takes_over_a_row_offered_for_one_that_failed);
     tcase_add_test(tc, a_row_deleted_in_the_batch_that_made_it_stays_as_a_dead_one);
     tcase_add_loop_test(tc, random_batches_do_what_the_model_does, 0, 50);
+    tcase_add_loop_test(tc, a_row_tells_what_became_of_it, 0, ARRAY_LEN(change_cases));
     suite_add_tcase(suite, tc);
     return suite;
 }
