@@ -3,8 +3,6 @@
  */
 #include "domain/delivery.h"
 
-#include <stdbool.h>
-
 static const int64_t first_delay_ms = 100;
 static const int64_t longest_delay_ms = 60000;
 
@@ -57,4 +55,9 @@ struct delivery delivery_settle(enum status status, int32_t failures, uint64_t r
     if (counts(status) && failures >= DELIVERY_MOST_FAILURES)
         return (struct delivery){ .verdict = DELIVERY_BURY };
     return (struct delivery){ .verdict = DELIVERY_RETRY, .retry_after_ms = delay_ms(failures, random) };
+}
+
+bool delivery_is_hopeless(int32_t silent)
+{
+    return silent >= DELIVERY_MOST_SILENT;
 }

@@ -106,26 +106,29 @@ enum status queue_publish(
     return first;
 }
 
-/* ---- acknowledge, hand back ---- */
+/* ---- acknowledge, hand back, renew ---- */
 
-enum settle_kind { ACKNOWLEDGE, HAND_BACK };
+enum settle_kind { ACKNOWLEDGE, HAND_BACK, RENEW };
+
+static const struct embedded *const settle_scripts[] = {
+    [ACKNOWLEDGE] = &lua_acknowledge, [HAND_BACK] = &lua_hand_back, [RENEW] = &lua_renew
+};
 
 static struct redis_command *begin_settle(
-    struct queue *queue, struct redis_batch *batch, enum settle_kind kind, size_t shard)
+    struct queue *queue, struct str consumer, struct redis_batch *batch, enum settle_kind kind, size_t shard)
 {
-    struct redis_command *command = redis_script(
-        batch, kind == ACKNOWLEDGE ? &lua_acknowledge : &lua_hand_back, queue->shards[shard].stream);
+    struct redis_command *command = redis_script(batch, settle_scripts[kind], queue->shards[shard].stream);
 
     redis_word(command, queue_group);
-    if (kind == HAND_BACK) {
-        redis_word(command, queue->consumer);
+    if (kind != ACKNOWLEDGE) {
+        redis_word(command, consumer);
         redis_word_int(command, PRETENDED_IDLE_MS);
     }
     return command;
 }
 
-static enum status settle(struct queue *queue, enum settle_kind kind, const struct queue_message *messages,
-    size_t count, struct error *err)
+static enum status settle(struct queue *queue, struct str consumer, enum settle_kind kind,
+    const struct queue_message *messages, size_t count, struct error *err)
 {
     struct redis_command *open[QUEUE_MOST_SHARDS] = { NULL };
     size_t filled[QUEUE_MOST_SHARDS] = { 0 };
@@ -139,7 +142,7 @@ static enum status settle(struct queue *queue, enum settle_kind kind, const stru
 
         assert(shard < queue->shard_count && "a message of this queue");
         if (!open[shard] || filled[shard] == ACKNOWLEDGE_CHUNK) {
-            open[shard] = begin_settle(queue, &batch, kind, shard);
+            open[shard] = begin_settle(queue, consumer, &batch, kind, shard);
             filled[shard] = 0;
         }
         redis_word(open[shard], str_of(messages[i].entry_id));
@@ -161,13 +164,19 @@ static enum status settle(struct queue *queue, enum settle_kind kind, const stru
 enum status queue_acknowledge(
     struct queue *queue, const struct queue_message *messages, size_t count, struct error *err)
 {
-    return settle(queue, ACKNOWLEDGE, messages, count, err);
+    return settle(queue, queue->consumer, ACKNOWLEDGE, messages, count, err);
 }
 
 enum status queue_hand_back(
     struct queue *queue, const struct queue_message *messages, size_t count, struct error *err)
 {
-    return settle(queue, HAND_BACK, messages, count, err);
+    return settle(queue, queue->consumer, HAND_BACK, messages, count, err);
+}
+
+enum status queue_renew(struct queue *queue, struct str consumer, const struct queue_message *messages,
+    size_t count, struct error *err)
+{
+    return settle(queue, consumer, RENEW, messages, count, err);
 }
 
 /* ---- state ---- */

@@ -61,6 +61,13 @@ MUST_USE enum status queue_reclaim(struct queue *queue, size_t most, int64_t idl
 MUST_USE enum status queue_acknowledge(
     struct queue *queue, const struct queue_message *messages, size_t count, struct error *err);
 
+/*
+ * Keep messages that a consumer has claimed hidden for another visibility timeout; not those that are another's by
+ * now. From any queue object, so that whoever works need not.
+ */
+MUST_USE enum status queue_renew(struct queue *queue, struct str consumer,
+    const struct queue_message *messages, size_t count, struct error *err);
+
 /* Hand back unfinished messages at once, without counting a delivery (shutdown). */
 MUST_USE enum status queue_hand_back(
     struct queue *queue, const struct queue_message *messages, size_t count, struct error *err);

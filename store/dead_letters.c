@@ -17,7 +17,9 @@ struct failing {
     const struct intent *intent;
     const struct error *cause; /* NULL: to be buried */
     int64_t delay_ms;
-    int32_t failures;
+    bool silent; /* it is a delivery that is counted */
+    bool once;   /* one is enough */
+    int32_t count;
 
     /* Of an attempt. */
     struct source_keys keys;
@@ -142,7 +144,8 @@ static enum status send_attempt(
     return transaction_send_update(session, &failing->transaction, 0, err);
 }
 
-static enum status count_failure(struct session *session, void *context, struct error *err)
+/* Failures or deliveries: what is said of either is kept. */
+static enum status count_one(struct session *session, void *context, struct error *err)
 {
     struct failing *failing = context;
     struct pg_params params;
@@ -150,7 +153,7 @@ static enum status count_failure(struct session *session, void *context, struct 
     bool is_open = false;
     int statements = 0;
 
-    failing->failures = 0;
+    failing->count = 0;
     TRY(hold(session, failing, &is_open, err));
     if (!is_open) {
         pg_recover(&session->pg); /* rolls back: somebody else has done it */
@@ -158,12 +161,15 @@ static enum status count_failure(struct session *session, void *context, struct 
     }
     letter_params(failing, &session->arena, &params);
     pg_add_bytes(&params, describe(failing->cause, &session->arena));
-    TRY(pg_query(&session->pg, &sql_letter_count, &params, &counted, err));
-    if (is_transaction(failing))
+    if (failing->silent)
+        pg_add_bool(&params, failing->once);
+    TRY(pg_query(
+        &session->pg, failing->silent ? &sql_letter_deliver : &sql_letter_count, &params, &counted, err));
+    if (is_transaction(failing) && !failing->silent)
         TRY(send_attempt(session, failing, &statements, err));
     FAILPOINT_TRY("letter.before_count", err);
     TRY(commit(session, failing, statements, err));
-    failing->failures = pg_int4(counted, 0, 0);
+    failing->count = pg_int4(counted, 0, 0);
     return STATUS_OK;
 }
 
@@ -172,10 +178,58 @@ enum status worker_count_failure(struct worker_store *store, const struct intent
 {
     struct failing failing = { .store = store, .intent = intent, .cause = cause };
 
-    TRY(worker_attempt(store, count_failure, &failing, err));
+    TRY(worker_attempt(store, count_one, &failing, err));
     store->step_began = 0;
-    *failures = failing.failures;
+    *failures = failing.count;
     return STATUS_OK;
+}
+
+static enum status count_delivery(
+    struct worker_store *store, const struct intent *intent, bool once, int32_t *count, struct error *err)
+{
+    struct error cause = { 0 };
+    struct failing failing = {
+        .store = store, .intent = intent, .cause = &cause, .silent = true, .once = once
+    };
+
+    error_set(&cause, STATUS_INTERNAL, "begun without a report");
+    TRY(worker_attempt(store, count_one, &failing, err));
+    *count = failing.count;
+    return STATUS_OK;
+}
+
+enum status worker_count_delivery(
+    struct worker_store *store, const struct intent *intent, int32_t *before, struct error *err)
+{
+    int32_t count = 0;
+
+    TRY(count_delivery(store, intent, false, &count, err));
+    *before = count > 0 ? count - 1 : 0;
+    return STATUS_OK;
+}
+
+enum status worker_suspect(struct worker_store *store, const struct intent *intent, struct error *err)
+{
+    int32_t count;
+
+    return count_delivery(store, intent, true, &count, err);
+}
+
+static enum status report(struct session *session, void *context, struct error *err)
+{
+    struct failing *failing = context;
+    struct pg_params params;
+    PG_RESULT result = NULL;
+
+    letter_params(failing, &session->arena, &params);
+    return pg_query(&session->pg, &sql_letter_report, &params, &result, err);
+}
+
+enum status worker_report(struct worker_store *store, const struct intent *intent, struct error *err)
+{
+    struct failing failing = { .intent = intent };
+
+    return worker_attempt(store, report, &failing, err);
 }
 
 static enum status retry_after(struct session *session, void *context, struct error *err)

@@ -79,6 +79,40 @@ MUST_USE enum status worker_retry_after(
  */
 MUST_USE enum status worker_bury(struct worker_store *store, const struct intent *intent, struct error *err);
 
+/* ---- work that never reported: its worker may have died of it ---- */
+
+/*
+ * Count, in a transaction of its own, that the work of this intent's key is about to begin on its own. *before: how often
+ * it had begun, and never reported since. A counted failure is a report, and so is worker_report. Nobody scans
+ * it for ten seconds. A key with nothing open is not counted, and *before is 0.
+ */
+MUST_USE enum status worker_count_delivery(
+    struct worker_store *store, const struct intent *intent, int32_t *before, struct error *err);
+
+/* It has ended without saying anything about the work: the database was away, the worker stops. */
+MUST_USE enum status worker_report(
+    struct worker_store *store, const struct intent *intent, struct error *err);
+
+/* A consumer by its name, and one of its lives by anything that no other life had. */
+struct hand_owner {
+    const char *holder, *life;
+};
+
+/*
+ * Before a batch is run that did not come from the queue: note it as in hand for so long, in place of the batch
+ * before. suspects: which of them are keys that have begun before without a report.
+ */
+MUST_USE enum status worker_take_in_hand(struct worker_store *store, const struct hand_owner *owner,
+    int64_t hold_ms, const struct intent *intents, size_t count, bool *suspects, struct error *err);
+MUST_USE enum status worker_renew_hand(
+    struct worker_store *store, const struct hand_owner *owner, int64_t hold_ms, struct error *err);
+MUST_USE enum status worker_put_down(
+    struct worker_store *store, const struct hand_owner *owner, struct error *err);
+
+/* What is still open of batches whose consumers have died becomes suspect: it has begun once without a report. */
+MUST_USE enum status worker_suspect_dead_hands(
+    struct worker_store *store, const struct hand_owner *owner, struct error *err);
+
 /* ---- leases, scanning, lag ---- */
 
 enum { LEASE_LANES = 16 }; /* lane = bucket / (BUCKETS / LEASE_LANES) */

@@ -31,6 +31,10 @@ typedef enum status worker_work(struct session *session, void *context, struct e
 MUST_USE enum status worker_attempt(
     struct worker_store *store, worker_work *work, void *context, struct error *err);
 
+/* The work of this intent's key has begun at least once without a report. */
+MUST_USE enum status worker_suspect(
+    struct worker_store *store, const struct intent *intent, struct error *err);
+
 /* Run ordinary writes; the store's observer is told of their intents. Every operation gets its outcome. */
 void worker_write(struct worker_store *store, struct session *session, struct operation *batch);
 

@@ -80,12 +80,22 @@ static void log_failure(const struct item *item, const struct error *err, int32_
         err->sqlstate[0] ? err->sqlstate : "-", failures, then, err->message);
 }
 
+static enum fate give_up(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
+{
+    if (worker_bury(ctx->store, &item->intent, NULL) != STATUS_OK) {
+        batch->store_failed = true;
+        return FATE_AGAIN;
+    }
+    worker_count(ctx->shared, WORKER_BURIED, 1);
+    return FATE_DONE;
+}
+
 /*
  * Count a failure and do what the table says. DELIVERY_RETRY becomes FATE_DONE: the count and the time of the
  * next try are in the database, and the relay publishes it again then.
  */
-static enum fate count_failure(struct batch *batch, struct worker_ctx *ctx, const struct item *item,
-    const struct error *cause, bool may_retry_now)
+static enum fate count_failure(
+    struct batch *batch, struct worker_ctx *ctx, const struct item *item, const struct error *cause)
 {
     struct error err = { 0 };
     int32_t failures = 0;
@@ -98,30 +108,45 @@ static enum fate count_failure(struct batch *batch, struct worker_ctx *ctx, cons
         return FATE_AGAIN;
     }
     delivery = delivery_settle(cause->status, failures, worker_random(ctx));
-    if (delivery.verdict == DELIVERY_BURY) {
-        log_failure(item, cause, failures, "bury");
-        status = worker_bury(ctx->store, &item->intent, &err);
-    } else if (may_retry_now) {
-        return FATE_OPEN;
-    } else {
-        log_failure(item, cause, failures, "retry");
-        status = worker_retry_after(ctx->store, &item->intent, delivery.retry_after_ms, &err);
+    log_failure(item, cause, failures, delivery.verdict == DELIVERY_BURY ? "bury" : "retry");
+    if (delivery.verdict == DELIVERY_BURY)
+        return give_up(batch, ctx, item);
+    if (worker_retry_after(ctx->store, &item->intent, delivery.retry_after_ms, &err) != STATUS_OK) {
+        batch->store_failed = true;
+        return FATE_AGAIN;
     }
-    if (status == STATUS_OK) {
-        worker_count(ctx->shared, delivery.verdict == DELIVERY_BURY ? WORKER_BURIED : WORKER_RETRIED, 1);
-        return FATE_DONE;
-    }
-    batch->store_failed = true;
-    return FATE_AGAIN;
+    worker_count(ctx->shared, WORKER_RETRIED, 1);
+    return FATE_DONE;
 }
 
-/* It may have killed whoever had it: that must be on record before it is tried again. */
-static enum fate count_silent_delivery(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
+static bool is_suspect(const struct item *item)
 {
-    struct error cause = { 0 };
+    return item->deliveries > 1;
+}
 
-    error_set(&cause, STATUS_INTERNAL, "delivered %lld times without a report", (long long)item->deliveries);
-    return count_failure(batch, ctx, item, &cause, true);
+/* It may have killed whoever had it: that must be on record before it is tried again. FATE_OPEN: try it. */
+static enum fate count_delivery(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
+{
+    struct error why = { 0 };
+    int32_t before = 0;
+
+    if (worker_count_delivery(ctx->store, &item->intent, &before, NULL) != STATUS_OK) {
+        batch->store_failed = true;
+        return FATE_AGAIN;
+    }
+    if (!delivery_is_hopeless(before))
+        return FATE_OPEN;
+    error_set(&why, STATUS_INTERNAL, "begun %d times without a report", before);
+    log_failure(item, &why, 0, "bury");
+    return give_up(batch, ctx, item);
+}
+
+/* It ended without harm and without a result: that is not held against it. */
+static void report(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
+{
+    if (is_suspect(item) && !batch->store_failed &&
+        worker_report(ctx->store, &item->intent, NULL) != STATUS_OK)
+        batch->store_failed = true;
 }
 
 static void count_done(struct worker_ctx *ctx, const struct step *step, size_t count)
@@ -136,8 +161,8 @@ static enum fate run_alone(struct batch *batch, struct worker_ctx *ctx, const st
 
     if (worker_is_stopping(ctx->shared) || batch->store_failed)
         return FATE_AGAIN;
-    if (item->deliveries > 1) {
-        enum fate fate = count_silent_delivery(batch, ctx, item);
+    if (is_suspect(item)) {
+        enum fate fate = count_delivery(batch, ctx, item);
 
         if (fate != FATE_OPEN)
             return fate;
@@ -148,16 +173,17 @@ static enum fate run_alone(struct batch *batch, struct worker_ctx *ctx, const st
         return FATE_DONE;
     }
     if (is_fault_of_work(status))
-        return count_failure(batch, ctx, item, &err, false);
+        return count_failure(batch, ctx, item, &err);
     if (status != STATUS_CANCELLED)
         log_failure(item, &err, 0, "hand back");
     batch->store_failed = status == STATUS_UNAVAILABLE;
+    report(batch, ctx, item);
     return FATE_AGAIN;
 }
 
 static bool runs_together(const struct item *item, const struct step *step)
 {
-    return item->step == step && item->fate == FATE_OPEN && item->deliveries <= 1;
+    return item->step == step && item->fate == FATE_OPEN && !is_suspect(item);
 }
 
 static void run_together(struct batch *batch, struct worker_ctx *ctx, const struct step *step)

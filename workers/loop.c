@@ -10,6 +10,7 @@
 enum {
     CLAIM_WAIT_MS = 500, /* also how soon a stop is noticed */
     RECLAIM_EVERY_MS = 1000,
+    SUSPECT_EVERY_MS = 1000,
     POLL_PAUSE_MS = 100,
     FIRST_FAILURE_PAUSE_MS = 50,
     LONGEST_FAILURE_PAUSE_MS = 2000,
@@ -35,14 +36,13 @@ static enum status take_from_queue(
     return queue_claim(ctx->queue, most, wait_ms, &ctx->arena, messages, count, err);
 }
 
-/* Open intents of this thread's share of the leased lanes, as messages that came once. */
-static size_t take_from_store(struct loop *loop, struct queue_message **messages)
+/* Open intents of this thread's share of the leased lanes. */
+static size_t scan_lanes(struct loop *loop, struct intent *out, size_t most)
 {
     struct worker_ctx *ctx = loop->ctx;
     const struct worker_config *config = ctx->shared->config;
-    size_t most = (size_t)config->claim_batch, total = 0;
+    size_t total = 0;
 
-    *messages = ARENA_ARRAY(&ctx->arena, struct queue_message, most);
     for (int lane = 0; lane < LEASE_LANES && total < most; lane++) {
         struct intent *intents = NULL;
         size_t count = 0;
@@ -56,9 +56,41 @@ static size_t take_from_store(struct loop *loop, struct queue_message **messages
             break;
         memcpy(loop->marks.low[lane], low, sizeof(low));
         for (size_t i = 0; i < count && total < most; i++)
-            (*messages)[total++] = (struct queue_message){ .intent = intents[i], .deliveries = 1 };
+            out[total++] = intents[i];
     }
     return total;
+}
+
+static struct hand *hand_of(const struct loop *loop)
+{
+    return &loop->ctx->shared->hands[loop->ctx->index];
+}
+
+/*
+ * Nothing counts how often polled work is begun, so what is in hand is written down first: what is found in the
+ * hand of a dead worker comes as delivered again.
+ */
+static size_t take_from_store(struct loop *loop, struct queue_message **messages)
+{
+    struct worker_ctx *ctx = loop->ctx;
+    size_t most = (size_t)ctx->shared->config->claim_batch, count;
+    struct intent *intents = ARENA_ARRAY(&ctx->arena, struct intent, most);
+    bool *suspects = ARENA_ARRAY(&ctx->arena, bool, most);
+    struct hand_owner owner = hand_owner(hand_of(loop));
+
+    if (ctx->now_us() >= loop->next_suspicion_us) {
+        if (worker_suspect_dead_hands(ctx->store, &owner, NULL) != STATUS_OK)
+            return 0;
+        loop->next_suspicion_us = ctx->now_us() + SUSPECT_EVERY_MS * 1000;
+    }
+    count = scan_lanes(loop, intents, most);
+    if (count == 0 ||
+        worker_take_in_hand(ctx->store, &owner, HAND_MS, intents, count, suspects, NULL) != STATUS_OK)
+        return 0;
+    *messages = ARENA_ARRAY(&ctx->arena, struct queue_message, count);
+    for (size_t i = 0; i < count; i++)
+        (*messages)[i] = (struct queue_message){ .intent = intents[i], .deliveries = suspects[i] ? 2 : 1 };
+    return count;
 }
 
 /* ---- giving them back ---- */
@@ -100,6 +132,16 @@ static void settle_messages(struct worker_ctx *ctx, const struct batch *batch, s
         log_event(LOG_WARN, "handing back failed messages=%zu why=\"%s\"", count, err.message);
 }
 
+/* A hand that stays filled makes its work suspect, no worse. */
+static void put_down(struct loop *loop)
+{
+    struct hand_owner owner = hand_owner(hand_of(loop));
+    struct error err = { 0 };
+
+    if (worker_put_down(loop->ctx->store, &owner, &err) != STATUS_OK)
+        log_event(LOG_WARN, "putting down failed why=\"%s\"", err.message);
+}
+
 /* ---- turns ---- */
 
 /* Each failure in a row doubles the pause, with jitter; the database needs no help to be busy. */
@@ -134,9 +176,13 @@ size_t loop_turn(struct loop *loop)
     worker_count(ctx->shared, from_queue ? WORKER_CLAIMED : WORKER_POLLED, count);
     FAILPOINT("worker.after_claim");
     batch_init(&batch, ctx, messages, count);
+    hand_fill(hand_of(loop), messages, count, from_queue, ctx->now_us());
     batch_run(&batch, ctx);
+    hand_empty(hand_of(loop));
     if (from_queue)
         settle_messages(ctx, &batch, count);
+    else
+        put_down(loop);
     if (batch.store_failed || !anything_done(&batch))
         pause_after_failure(loop);
     else

@@ -11,7 +11,8 @@ struct loop {
     struct worker_ctx *ctx;
     struct marks marks; /* for polling */
     int64_t next_reclaim_us;
-    int64_t failure_pause_ms; /* grows while the database fails */
+    int64_t next_suspicion_us; /* when to look after dead pollers again */
+    int64_t failure_pause_ms;  /* grows while the database fails */
 };
 
 /*

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/metrics_server.h"
 #include "workers/builder.h"
+#include "workers/keeper.h"
 #include "workers/loop.h"
 #include "workers/relay.h"
 #include "workers/sweeper.h"
@@ -53,8 +54,9 @@ static enum status start_threads(struct process *process, struct error *err)
     TRY(start_thread(process, "relay", 0, relay_thread, err));
     TRY(start_thread(process, "builder", 0, builder_thread, err));
     TRY(start_thread(process, "sweeper", 0, sweeper_thread, err));
+    TRY(start_thread(process, "keeper", 0, keeper_thread, err));
     for (int i = 0; i < consumers; i++)
-        TRY(start_thread(process, "consumer", i, loop_thread, err));
+        TRY(start_thread(process, WORKER_CONSUMER, i, loop_thread, err));
     return STATUS_OK;
 }
 
@@ -110,7 +112,7 @@ int worker_process_run(const struct worker_config *config)
 
     block_signals(&signals);
     worker_shared_init(&process.shared, config);
-    process.threads = xcalloc((size_t)config->threads + 3, sizeof(*process.threads));
+    process.threads = xcalloc((size_t)config->threads + 4, sizeof(*process.threads));
     if (start_threads(&process, &err) == STATUS_OK && start_metrics(&process, &err) == STATUS_OK) {
         log_event(LOG_INFO, "ready name=%s threads=%lld shards=%lld", config->name,
             (long long)config->threads, (long long)config->queue_shards);

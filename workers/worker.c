@@ -3,6 +3,7 @@
  */
 #include "workers/worker.h"
 
+#include <stdio.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -10,9 +11,19 @@
 
 static const int64_t most_messages_per_stream = 100000;
 
+static uint64_t new_life(void)
+{
+    uint64_t life;
+
+    if (getrandom(&life, sizeof(life), 0) != (ssize_t)sizeof(life))
+        life = (uint64_t)clock_ticks();
+    return life;
+}
+
 void worker_shared_init(struct worker_shared *shared, const struct worker_config *config)
 {
     pthread_condattr_t attributes;
+    char holder[128];
 
     *shared = (struct worker_shared){ .config = config, .counters = counters_new(WORKER_COUNTERS) };
     pthread_mutex_init(&shared->mutex, NULL);
@@ -20,12 +31,18 @@ void worker_shared_init(struct worker_shared *shared, const struct worker_config
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&shared->stop, &attributes);
     pthread_condattr_destroy(&attributes);
+    for (int i = 0; i < (int)config->threads; i++) {
+        snprintf(holder, sizeof(holder), "%s-" WORKER_CONSUMER "%d", config->name, i);
+        hand_init(&shared->hands[i], str_of(holder), new_life());
+    }
 }
 
 void worker_shared_cleanup(struct worker_shared *shared)
 {
     pthread_cond_destroy(&shared->stop);
     pthread_mutex_destroy(&shared->mutex);
+    for (int i = 0; i < (int)shared->config->threads; i++)
+        hand_cleanup(&shared->hands[i]);
     counters_free(shared->counters);
 }
 
@@ -54,8 +71,7 @@ enum status worker_ctx_init(
 
     *ctx = (struct worker_ctx){ .shared = shared, .index = index, .now_us = clock_monotonic_us };
     arena_init(&ctx->arena);
-    if (getrandom(&ctx->random, sizeof(ctx->random), 0) != (ssize_t)sizeof(ctx->random))
-        ctx->random = (uint64_t)clock_ticks() + (uint64_t)index;
+    ctx->random = new_life() + (uint64_t)index;
     options.consumer = arena_format(&ctx->arena, "%s-%s%d", config->name, role, index).data;
     TRY(queue_open(&options, &ctx->queue, err));
     return worker_store_open(config->postgres, config->name, &ctx->store, err);

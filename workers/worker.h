@@ -17,10 +17,14 @@
 #include "queue/queue.h"
 #include "store/worker_store.h"
 #include "workers/config.h"
+#include "workers/hand.h"
 #include "workers/metrics.h"
+
+enum { WORKER_MOST_THREADS = 64 };
 
 struct worker_shared {
     const struct worker_config *config;
+    struct hand hands[WORKER_MOST_THREADS]; /* of the consumers */
 
     atomic_bool stopping;
     pthread_mutex_t mutex; /* for the condition only */
@@ -50,6 +54,8 @@ struct worker_ctx {
     uint64_t random;    /* state of worker_random */
     int64_t (*now_us)(void);
 };
+
+#define WORKER_CONSUMER "consumer" /* the role of those who have hands */
 
 /* Connections of its own for one thread; nothing is connected yet. name: this thread's, for Redis. */
 MUST_USE enum status worker_ctx_init(

@@ -4,6 +4,7 @@ insert into dead_letters as d
 values ($1::int2, $2::int8, $3::text, $4::text, $5::int2, 0, false, 1, $6::text,
     to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || ' ' || $6::text || E'\n')
 on conflict (kind, table_id, partition_key, row_key, index_id, bucket) do update
-set failures = case when d.dead then 1 else d.failures + 1 end, dead = false, discarded = false, next_try = now(),
+set failures = case when d.dead then 1 else d.failures + 1 end, deliveries = 0, dead = false, discarded = false,
+    next_try = now(),
     cause = excluded.cause, last_failed = now(), history = right(d.history || excluded.history, 4000)
 returning failures

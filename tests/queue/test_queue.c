@@ -227,6 +227,44 @@ START_TEST(handing_back_is_not_counted)
 }
 END_TEST
 
+static void pretend_idle(const struct queue_message *message, const char *consumer)
+{
+    redis_server_command(&server, "EVAL",
+        "return #redis.call('XCLAIM', KEYS[1], 'workers', ARGV[1], 0, ARGV[2], 'IDLE', 60000, 'JUSTID')", "1",
+        "tavola:{q0}:intents", consumer, message->entry_id, NULL);
+}
+
+START_TEST(what_is_renewed_stays_hidden_and_is_not_counted)
+{
+    struct queue_message *got;
+
+    publish_rows(2);
+    got = claim(queue, 10, 2);
+    pretend_idle(&got[0], "one");
+    pretend_idle(&got[1], "one");
+    ck_assert_int_eq(queue_renew(other, STR_LITERAL("one"), got, 1, NULL), STATUS_OK);
+
+    ck_assert_str_eq(reclaim(other, 50 * 1000, 1)->entry_id, got[1].entry_id);
+    ck_assert_int_eq(reclaim(other, 0, 2)->deliveries, 2);
+}
+END_TEST
+
+START_TEST(only_what_is_still_in_hand_is_renewed)
+{
+    struct queue_message *got;
+
+    publish_rows(3);
+    got = claim(queue, 10, 3);
+    pretend_idle(&got[0], "two");
+    ck_assert_int_eq(queue_hand_back(queue, &got[1], 1, NULL), STATUS_OK);
+    ck_assert_int_eq(queue_acknowledge(queue, &got[2], 1, NULL), STATUS_OK);
+    ck_assert_int_eq(queue_renew(queue, STR_LITERAL("one"), got, 3, NULL), STATUS_OK);
+
+    reclaim(other, 50 * 1000, 2);
+    check_state(2, 2);
+}
+END_TEST
+
 START_TEST(a_message_that_was_taken_away_is_not_acknowledged_into_a_crash)
 {
     struct queue_message *got;
@@ -526,6 +564,8 @@ static TCase *one_shard(void)
     tcase_add_test(tc, a_silent_consumers_message_is_delivered_again_and_counted);
     tcase_add_test(tc, reclaiming_goes_on_where_it_stopped);
     tcase_add_test(tc, handing_back_is_not_counted);
+    tcase_add_test(tc, what_is_renewed_stays_hidden_and_is_not_counted);
+    tcase_add_test(tc, only_what_is_still_in_hand_is_renewed);
     tcase_add_test(tc, a_message_that_was_taken_away_is_not_acknowledged_into_a_crash);
     tcase_add_test(tc, what_cannot_be_read_is_removed);
     tcase_add_test(tc, publishing_stops_at_the_cap);

@@ -107,6 +107,7 @@ class RedisCase(unittest.TestCase):
     def setUp(self):
         self.stack = Stack(redis=False)
         self.addCleanup(self.stack.close)
+        self.addCleanup(self.keep_logs)
         self.worker_metrics = os.path.join(self.stack.folder, "mw")
 
     def run(self, result=None):
@@ -116,7 +117,7 @@ class RedisCase(unittest.TestCase):
             print(self.logs, file=sys.stderr)
         return out
 
-    def tearDown(self):
+    def keep_logs(self):
         self.logs = self.stack.logs()
 
     def start(self, url, **settings):

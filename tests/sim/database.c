@@ -309,6 +309,56 @@ enum status worker_bury(struct worker_store *store, const struct intent *intent,
     return db_committed(err);
 }
 
+/* What no report is heard of is counted; the count is never high enough to give up, for nothing kills its worker here. */
+enum status worker_count_delivery(
+    struct worker_store *store, const struct intent *intent, int32_t *before, struct error *err)
+{
+    (void)store, (void)intent;
+    TRY(db_begin("count delivery", err));
+    if (!db_may_commit("commit of a delivery", err))
+        return STATUS_UNAVAILABLE;
+    *before = 0;
+    return db_committed(err);
+}
+
+enum status worker_report(struct worker_store *store, const struct intent *intent, struct error *err)
+{
+    (void)store, (void)intent;
+    TRY(db_begin("report", err));
+    db_rollback();
+    return STATUS_OK;
+}
+
+/* ---- hands: every batch of a poller may hold suspects ---- */
+
+enum status worker_take_in_hand(struct worker_store *store, const struct hand_owner *owner, int64_t hold_ms,
+    const struct intent *intents, size_t count, bool *suspects, struct error *err)
+{
+    (void)store, (void)owner, (void)hold_ms, (void)intents;
+    TRY(db_begin("take in hand", err));
+    db_rollback();
+    for (size_t i = 0; i < count; i++)
+        suspects[i] = sim_chance(5);
+    return STATUS_OK;
+}
+
+enum status worker_put_down(struct worker_store *store, const struct hand_owner *owner, struct error *err)
+{
+    (void)store, (void)owner;
+    TRY(db_begin("put down", err));
+    db_rollback();
+    return STATUS_OK;
+}
+
+enum status worker_suspect_dead_hands(
+    struct worker_store *store, const struct hand_owner *owner, struct error *err)
+{
+    (void)store, (void)owner;
+    TRY(db_begin("look at hands", err));
+    db_rollback();
+    return STATUS_OK;
+}
+
 /* ---- leases and lag ---- */
 
 enum status worker_hold_leases(

@@ -10,6 +10,7 @@
 #include "domain/delivery.h"
 #include "domain/limits.h"
 #include "tests/support/redis_server.h"
+#include "workers/keeper.h"
 #include "workers/relay.h"
 
 enum { MOST_ROWS = 64 };
@@ -26,6 +27,9 @@ static struct fake {
 
     char reconciled[256]; /* rows, each behind a space, calls separated by "|" */
     int steps, counted, delayed, buried, scans_from_start;
+    int begun, in_hand, renewed, put_down, looked_at_hands;
+    bool reconciled_before_hand;
+    void (*meanwhile)(void); /* what happens while it is at work */
     int64_t scan_age_ms;
     char cause[ERROR_MESSAGE_BYTES];
 } fake;
@@ -66,6 +70,8 @@ enum status worker_reconcile(struct worker_store *store, const struct intent *in
 
     (void)store, (void)counts;
     ck_assert(!force);
+    if (fake.meanwhile)
+        fake.meanwhile();
     TRY(fake_down(err));
     for (size_t i = 0; i < count; i++) {
         if (str_starts_with(intents[i].key.row, STR_LITERAL("bad")))
@@ -100,6 +106,64 @@ enum status worker_count_failure(struct worker_store *store, const struct intent
     fake.counted++;
     snprintf(fake.cause, sizeof(fake.cause), "%s", cause->message);
     *failures = ++fake.failures;
+    return STATUS_OK;
+}
+
+enum status worker_count_delivery(
+    struct worker_store *store, const struct intent *intent, int32_t *before, struct error *err)
+{
+    (void)store, (void)intent;
+    TRY(fake_down(err));
+    *before = fake.begun++;
+    return STATUS_OK;
+}
+
+enum status worker_report(struct worker_store *store, const struct intent *intent, struct error *err)
+{
+    (void)store, (void)intent;
+    TRY(fake_down(err));
+    fake.begun = 0;
+    return STATUS_OK;
+}
+
+enum status worker_take_in_hand(struct worker_store *store, const struct hand_owner *owner, int64_t hold_ms,
+    const struct intent *intents, size_t count, bool *suspects, struct error *err)
+{
+    (void)store;
+    TRY(fake_down(err));
+    ck_assert_str_eq(owner->holder, "w-consumer0");
+    ck_assert_int_gt(hold_ms, 0);
+    fake.in_hand = (int)count;
+    fake.reconciled_before_hand = fake.reconciled[0] != '\0';
+    for (size_t i = 0; i < count; i++)
+        suspects[i] = str_starts_with(intents[i].key.row, STR_LITERAL("suspect"));
+    return STATUS_OK;
+}
+
+enum status worker_renew_hand(
+    struct worker_store *store, const struct hand_owner *owner, int64_t hold_ms, struct error *err)
+{
+    (void)store, (void)owner, (void)hold_ms;
+    TRY(fake_down(err));
+    fake.renewed++;
+    return STATUS_OK;
+}
+
+enum status worker_put_down(struct worker_store *store, const struct hand_owner *owner, struct error *err)
+{
+    (void)store, (void)owner;
+    TRY(fake_down(err));
+    fake.in_hand = 0;
+    fake.put_down++;
+    return STATUS_OK;
+}
+
+enum status worker_suspect_dead_hands(
+    struct worker_store *store, const struct hand_owner *owner, struct error *err)
+{
+    (void)store, (void)owner;
+    TRY(fake_down(err));
+    fake.looked_at_hands++;
     return STATUS_OK;
 }
 
@@ -215,7 +279,7 @@ static void given_a_worker(void)
         .claim_batch = 16,
         .visibility_s = 1000 };
     worker_shared_init(&shared, &config);
-    ck_assert_msg(worker_ctx_init(&ctx, &shared, 0, "c", &err) == STATUS_OK, "%s", err.message);
+    ck_assert_msg(worker_ctx_init(&ctx, &shared, 0, WORKER_CONSUMER, &err) == STATUS_OK, "%s", err.message);
     ck_assert_msg(worker_ctx_init(&relay_ctx, &shared, 0, "r", &err) == STATUS_OK, "%s", err.message);
     ctx.now_us = relay_ctx.now_us = test_now;
     now_us = 1000 * 1000 * 1000;
@@ -373,8 +437,8 @@ START_TEST(a_silent_workers_message_is_counted_before_it_runs_alone)
 
     ck_assert_uint_eq(loop_turn(&loop), 1);
 
-    ck_assert_int_eq(fake.counted, 1);
-    ck_assert_str_eq(fake.cause, "delivered 2 times without a report");
+    ck_assert_int_eq(fake.begun, 1);
+    ck_assert_int_eq(fake.counted, 0);
     ck_assert_str_eq(fake.reconciled, " suspect|");
     check_queue(0, 0);
 }
@@ -385,7 +449,7 @@ START_TEST(what_kills_every_worker_is_buried_untried)
     struct queue_message *messages;
     size_t count;
 
-    fake.failures = DELIVERY_MOST_FAILURES - 1;
+    fake.begun = DELIVERY_MOST_SILENT;
     publish(INTENT_RECONCILE, "poison");
     ck_assert_int_eq(queue_claim(client, 1, 0, &relay_ctx.arena, &messages, &count, NULL), STATUS_OK);
     config.visibility_s = 0;
@@ -395,6 +459,80 @@ START_TEST(what_kills_every_worker_is_buried_untried)
     ck_assert_int_eq(fake.buried, 1);
     ck_assert_str_eq(fake.reconciled, "");
     check_queue(0, 0);
+}
+END_TEST
+
+/* It was innocent: the lock it waited for is somebody else's. */
+START_TEST(a_suspect_that_ends_without_a_result_is_not_counted)
+{
+    struct queue_message *messages;
+    size_t count;
+
+    fake.begun = 2;
+    publish(INTENT_RECONCILE, "slow");
+    ck_assert_int_eq(queue_claim(client, 1, 0, &relay_ctx.arena, &messages, &count, NULL), STATUS_OK);
+    config.visibility_s = 0;
+
+    loop_turn(&loop);
+
+    ck_assert_int_eq(fake.begun, 0);
+    ck_assert_int_eq(fake.counted, 0);
+    check_queue(1, 1);
+}
+END_TEST
+
+/* Somebody else looks for silent consumers long after the claim, but the keeper has just been there. */
+static void much_later_but_kept(void)
+{
+    struct queue_message *messages;
+    size_t count = 9;
+
+    redis_server_command(&server, "EVAL",
+        "local s = KEYS[1] for _, p in ipairs(redis.call('XPENDING', s, 'workers', '-', '+', 9)) do "
+        "redis.call('XCLAIM', s, 'workers', p[2], 0, p[1], 'IDLE', 900000, 'JUSTID') end return 1",
+        "1", "tavola:{q1}:intents", NULL);
+    keeper_pass(&relay_ctx);
+    ck_assert_int_eq(queue_reclaim(client, 9, 800000, &relay_ctx.arena, &messages, &count, NULL), STATUS_OK);
+    ck_assert_uint_eq(count, 0);
+}
+
+START_TEST(long_work_is_nobody_elses)
+{
+    publish(INTENT_RECONCILE, "a");
+    fake.meanwhile = much_later_but_kept;
+
+    ck_assert_uint_eq(loop_turn(&loop), 1);
+
+    ck_assert_str_eq(fake.reconciled, " a|");
+    check_queue(0, 0);
+    keeper_pass(&relay_ctx); /* nothing is in hand any more */
+}
+END_TEST
+
+static void renewed_until_it_lasts_too_long(void)
+{
+    keeper_pass(&relay_ctx);
+    ck_assert_int_eq(fake.renewed, 1);
+    now_us += 1000 * config.visibility_s * 1000 * 1000;
+    keeper_pass(&relay_ctx);
+    ck_assert_int_eq(fake.renewed, 1);
+}
+
+START_TEST(polled_work_is_in_hand_while_it_is_done)
+{
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "suspect");
+    fake.meanwhile = renewed_until_it_lasts_too_long;
+    redis_server_kill(&server);
+
+    ck_assert_uint_eq(loop_turn(&loop), 2);
+
+    ck_assert_str_eq(fake.reconciled, " a| suspect|");
+    ck_assert(!fake.reconciled_before_hand);
+    ck_assert_int_eq(fake.looked_at_hands, 1);
+    ck_assert_int_eq(fake.begun, 1);
+    ck_assert_int_eq(fake.put_down, 1);
+    ck_assert_int_eq(fake.in_hand, 0);
 }
 END_TEST
 
@@ -596,6 +734,9 @@ Suite *test_loop_suite(void)
     tcase_add_test(consumer, a_lock_held_elsewhere_is_not_counted);
     tcase_add_test(consumer, without_a_database_messages_are_handed_back_uncounted);
     tcase_add_test(consumer, a_silent_workers_message_is_counted_before_it_runs_alone);
+    tcase_add_test(consumer, a_suspect_that_ends_without_a_result_is_not_counted);
+    tcase_add_test(consumer, long_work_is_nobody_elses);
+    tcase_add_test(consumer, polled_work_is_in_hand_while_it_is_done);
     tcase_add_test(consumer, what_kills_every_worker_is_buried_untried);
     tcase_add_test(consumer, an_unknown_kind_is_left_for_others);
     tcase_add_test(consumer, a_key_that_cannot_be_one_never_reaches_the_database);

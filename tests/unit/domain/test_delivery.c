@@ -74,6 +74,14 @@ START_TEST(the_delay_doubles_and_is_jittered_between_half_and_whole)
 }
 END_TEST
 
+START_TEST(what_never_reports_is_given_up_in_the_end)
+{
+    ck_assert(!delivery_is_hopeless(0));
+    ck_assert(!delivery_is_hopeless(DELIVERY_MOST_SILENT - 1));
+    ck_assert(delivery_is_hopeless(DELIVERY_MOST_SILENT));
+}
+END_TEST
+
 Suite *test_delivery_suite(void)
 {
     Suite *suite = suite_create("delivery");
@@ -84,6 +92,7 @@ Suite *test_delivery_suite(void)
     tcase_add_loop_test(tc, other_failures_are_buried_at_the_limit, 0, ARRAY_LEN(counted));
     tcase_add_loop_test(
         tc, the_delay_doubles_and_is_jittered_between_half_and_whole, 0, ARRAY_LEN(delay_cases));
+    tcase_add_test(tc, what_never_reports_is_given_up_in_the_end);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -1,0 +1,12 @@
+-- Begin the visibility timeout of claimed entries anew, where they are still this consumer's and were not handed back.
+-- KEYS[1] stream; ARGV[1] group, ARGV[2] consumer, ARGV[3] the idle time of what was handed back (ms); then entry
+-- ids. Returns how many were renewed; deliveries stay as they are.
+local renewed = 0
+for at = 4, #ARGV do
+  local pending = redis.call('XPENDING', KEYS[1], ARGV[1], ARGV[at], ARGV[at], 1)[1]
+  if pending and pending[2] == ARGV[2] and pending[3] < tonumber(ARGV[3]) then
+    redis.call('XCLAIM', KEYS[1], ARGV[1], ARGV[2], 0, ARGV[at], 'JUSTID')
+    renewed = renewed + 1
+  end
+end
+return renewed

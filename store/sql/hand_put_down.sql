@@ -1,0 +1,2 @@
+-- Holder $1, in its life $2, has nothing in hand.
+delete from in_hand where holder = $1::text and life = $2::text

@@ -1,0 +1,13 @@
+-- Work of a key begins on its own: kind, table id, partition key, row key, bucket, what there is to say. Nobody else
+-- begins it for a while. $7: it is only to be known that it began once. What was DEAD counts anew.
+insert into dead_letters as d
+    (kind, table_id, partition_key, row_key, bucket, index_id, dead, failures, deliveries, cause, history, next_try)
+values ($1::int2, $2::int8, $3::text, $4::text, $5::int2, 0, false, 0, 1, $6::text,
+    to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || ' ' || $6::text || E'\n',
+    now() + case when $7::bool then interval '0' else interval '10 seconds' end)
+on conflict (kind, table_id, partition_key, row_key, index_id, bucket) do update
+set deliveries = case when d.dead then 1 when $7::bool then greatest(d.deliveries, 1) else d.deliveries + 1 end,
+    failures = case when d.dead then 0 else d.failures end, dead = false, discarded = false,
+    next_try = excluded.next_try, cause = excluded.cause, last_failed = now(),
+    history = right(d.history || excluded.history, 4000)
+returning deliveries
