@@ -27,8 +27,13 @@ struct queue;
 
 struct queue_options {
     struct redis_access redis;
-    const char *consumer;  /* this worker's name; NULL for publishers */
-    int shards;            /* streams, 1..64; a bucket's shard is bucket % shards */
+    const char *consumer; /* this worker's name; NULL for publishers */
+    /*
+     * Streams, 1..64: this is the shard map, a bucket's shard is bucket % shards. It is nobody's truth: while it is
+     * being changed, and servers and workers differ, messages in streams that no worker reads are published again
+     * by the relay, in those it reads, and the forsaken streams expire.
+     */
+    int shards;
     int64_t most_messages; /* publishing stops while a stream is this long */
 };
 

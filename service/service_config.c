@@ -114,7 +114,7 @@ static const struct config_setting settings[] = { {
         .fallback = "4",
         .min = 1,
         .max = 64,
-        .help = "streams of the queue; the same for every server and worker",
+        .help = "streams of the queue; the same for every server and worker, but while it is being changed",
     },
     {
         .name = "TAVOLA_RPC_THREADS",

@@ -1,0 +1,110 @@
+"""Queues under change and after an outage: nothing is stuck, nothing is published over and over."""
+
+import os
+import unittest
+
+import metrics
+from client import BatchOperation, entity
+from load import Load
+from redis_servers import RedisCase
+from stack import wait_for
+
+KEYS = 400
+ROUNDS = 5
+
+
+class Queues(RedisCase):
+    def setUp(self):
+        super().setUp()
+        self.stack.start_redis()
+        self.url = "unix:" + self.stack.redis_socket
+
+    def begin_worker(self, **settings):
+        """Another life of the worker, with numbers that begin at nothing."""
+        if self.stack.worker:
+            self.assertEqual(self.stack.worker.stop(), 0)
+        if os.path.exists(self.worker_metrics):
+            os.unlink(self.worker_metrics)
+        self.stack.start_worker(
+            TAVOLA_REDIS=self.url, TAVOLA_WORKER_METRICS_LISTEN="unix:" + self.worker_metrics, **settings
+        )
+        wait_for("the worker's metrics", lambda: os.path.exists(self.worker_metrics))
+
+    def begin_server(self, **settings):
+        if self.stack.server:
+            self.assertEqual(self.stack.server.stop(), 0)
+        self.stack.start_server(TAVOLA_REDIS=self.url, **settings)
+
+    def open_intents(self):
+        return int(self.stack.sql("select count(*) from intents"))
+
+    # the shard map
+
+    def test_the_number_of_streams_changes(self):
+        self.begin_server()
+        self.begin_worker()
+        load = Load(self.stack)
+        with load:
+            self.wait_for_streaming()
+            for shards in ("7", "1", "3"):
+                self.begin_worker(TAVOLA_QUEUE_SHARDS=shards)
+                load.go_on(50, 2)
+        load.check()
+        self.begin_server(TAVOLA_QUEUE_SHARDS="3")
+        with self.stack.connect() as caller:
+            caller.insert_or_replace_entity(table="source", entity=entity("w0", "last", Owner="o1"))
+            wait_for("its intent", lambda: self.open_intents() == 0)
+
+    # backlogs
+
+    def fill(self):
+        """Every key is written several times while nobody works."""
+        Load(self.stack)  # table and index
+        self.assertEqual(self.stack.worker.stop(), 0)
+        with self.stack.connect() as caller:
+            for number in range(ROUNDS):
+                for first in range(0, KEYS, 100):
+                    rows = [entity("p", f"{row:04}", Owner=f"o{number}") for row in range(first, first + 100)]
+                    operations = [BatchOperation(insert_or_replace=one) for one in rows]
+                    caller.execute_batch(table="source", operations=operations)
+        self.assertEqual(self.open_intents(), KEYS * ROUNDS)
+
+    def check_drained(self):
+        wait_for("no open intent", lambda: self.open_intents() == 0, 60)
+        with self.stack.connect() as caller:
+            owners = [found.partition_key for found in caller.query("byOwner")]
+        self.assertEqual(len(owners), KEYS)
+        self.assertEqual(len(set(owners)), 1)
+
+    def test_a_backlog_of_a_worker_outage(self):
+        self.begin_server()
+        self.begin_worker()
+        self.fill()
+        self.begin_worker_after_stop()
+        self.check_drained()
+        self.check_published_at_most(KEYS * ROUNDS)
+
+    def test_a_backlog_of_a_redis_outage(self):
+        self.begin_server()
+        self.begin_worker()
+        self.fill()
+        self.stack.redis_command("FLUSHALL")
+        self.begin_worker_after_stop()
+        self.check_drained()
+        self.check_published_at_most(2 * KEYS * ROUNDS)
+
+    def begin_worker_after_stop(self):
+        self.stack.worker = None
+        self.begin_worker()
+
+    def check_published_at_most(self, most):
+        sample = metrics.read(self.worker_metrics)
+        relayed, taken = sample.value("tavola_worker_relayed_total"), sample.value("tavola_worker_taken_total")
+        print(f"{KEYS * ROUNDS} intents of {KEYS} keys: {relayed:.0f} published by the relay, {taken:.0f} taken", flush=True)
+        self.assertLessEqual(relayed, most)
+        self.assertLessEqual(taken, most + KEYS * ROUNDS)
+        self.assertEqual(sample.value("tavola_worker_retries_total"), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
