@@ -9,6 +9,7 @@ import functools
 import os
 import subprocess
 
+import wire
 from rows import Row
 
 ACCOUNT = "default"
@@ -23,6 +24,7 @@ class Feature:
     health: dict = dataclasses.field(default_factory=dict)  # what `tavola health` needs to reach it
     loads: tuple = ("get 64", "upsert 256")
     connects: bool = False  # a matter of connections, too
+    table: str = ""  # the load goes to a table of its own, with a change feed
 
 
 FEATURES = [
@@ -34,6 +36,7 @@ FEATURES = [
     Feature("SAS with a range", {"TAVOLA_AUTHENTICATION": "required"}, ("header=authorization:Bearer {sas}",)),
     Feature("metrics", {"TAVOLA_METRICS_LISTEN": "127.0.0.1:0"}),
     Feature("request_id", options=("request-id",), loads=("upsert 256",)),
+    Feature("change feed", loads=("upsert 256",), table="Fed"),
 ]
 
 _COSTS = (("server_us", "server CPU"), ("postgres_us", "PostgreSQL CPU"))
@@ -113,8 +116,23 @@ class Features:
             raise RuntimeError(f"tavola {' '.join(words)}: {done.stderr.strip()}")
         return done.stdout.strip()
 
+    @functools.cache
+    def upserts_with_feed(self, table):
+        """The requests of the upserts, for a table that holds their keys and keeps a change feed."""
+        product = self.product
+        product.once("/tavola.v1.TableService/CreateTable", wire.create_table(table, change_feed=True))
+        product.once("ImportEntities", wire.import_(table, range(wire.FIRST, wire.FIRST + wire.COUNT)), 2, "stream")
+        product.sql("truncate changes")
+        product.sql("vacuum analyze entities")
+        return product.file("upsert-" + table, wire.write(table, wire.uniform(20_000)))
+
     def measure(self, feature, load):
         product = self.product
+        if feature.table:
+            try:
+                return self.call(feature, "InsertOrReplaceEntity", self.upserts_with_feed(feature.table), 256)
+            finally:
+                product.sql("truncate changes")
         method, path, in_flight = {
             "get 64": ("GetEntity", product.get_uniform, 64),
             "upsert 256": ("InsertOrReplaceEntity", product.upsert_uniform, 256),

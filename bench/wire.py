@@ -168,8 +168,8 @@ def probe(table):
     return [message((1, table), (2, _entity()))]
 
 
-def create_table(name):
-    return [message((1, name))]
+def create_table(name, change_feed=False):
+    return [message((1, name), (2, int(change_feed)))]
 
 
 def create_index(name, table, properties=("Color",)):
