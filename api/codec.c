@@ -83,6 +83,19 @@ enum status codec_request_id_decode(ProtobufCBinaryData request_id, struct str *
     return err->status;
 }
 
+Google__Protobuf__Duration *codec_duration(int64_t us, struct arena *arena)
+{
+    Google__Protobuf__Duration *out;
+
+    if (us < 0)
+        return NULL;
+    out = ARENA_NEW(arena, Google__Protobuf__Duration);
+    google__protobuf__duration__init(out);
+    out->seconds = us / 1000000;
+    out->nanos = (int32_t)(us % 1000000) * 1000;
+    return out;
+}
+
 Google__Protobuf__Timestamp *codec_timestamp(int64_t ticks, struct arena *arena)
 {
     Google__Protobuf__Timestamp *out;

@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "google/protobuf/duration.pb-c.h"
 #include "google/protobuf/timestamp.pb-c.h"
 
 static inline struct str codec_str(ProtobufCBinaryData data)
@@ -51,6 +52,9 @@ MUST_USE enum status codec_request_id_decode(
 
 /* NULL for 0: no time. */
 Google__Protobuf__Timestamp *codec_timestamp(int64_t ticks, struct arena *arena);
+
+/* NULL below 0: it is not known. */
+Google__Protobuf__Duration *codec_duration(int64_t us, struct arena *arena);
 
 /* The same as bytes: field `field` of the message in out. Nothing is written for 0. */
 void codec_write_timestamp(struct buf *out, uint32_t field, int64_t ticks);

@@ -9,8 +9,11 @@
 #include "domain/reason.h"
 #include "domain/text.h"
 
+enum { MOST_RATE = 1000000 };
+
 /* "q0" to "q<queues - 1>"; empty: any. */
-static enum status queue_decode(struct str name, int32_t queues, int32_t *out, struct error *err)
+static enum status queue_decode(
+    struct str name, const char *field, int32_t queues, int32_t *out, struct error *err)
 {
     int32_t number = 0;
     bool good = name.len >= 2 && name.len <= 4 && name.data[0] == 'q';
@@ -23,7 +26,7 @@ static enum status queue_decode(struct str name, int32_t queues, int32_t *out, s
         number = number * 10 + (name.data[i] - '0');
     }
     if (!good || number >= queues)
-        return error_reason(err, REASON_INVALID_INPUT, "filter.queue is none of q0 to q%d", queues - 1);
+        return error_reason(err, REASON_INVALID_INPUT, "%s is none of q0 to q%d", field, queues - 1);
     *out = number;
     return STATUS_OK;
 }
@@ -55,7 +58,7 @@ enum status codec_letter_filter_decode(
     TRY(text_decode(filter->account, "filter.account", &out->account, err));
     TRY(text_decode(filter->table, "filter.table", &out->table, err));
     TRY(text_decode(filter->cause, "filter.cause", &out->cause, err));
-    return queue_decode(codec_str(filter->queue), queues, &out->queue, err);
+    return queue_decode(codec_str(filter->queue), "filter.queue", queues, &out->queue, err);
 }
 
 enum status codec_letters_decode(const int64_t *ids, size_t count, const Tavola__V1__DeadLetterFilter *filter,
@@ -126,4 +129,57 @@ Tavola__V1__RedriveDifference *codec_difference_message(
     out->violations = difference->violations;
     out->steps = difference->steps;
     return out;
+}
+
+/* ---- queues ---- */
+
+enum status codec_queue_control_decode(const Tavola__V1__ControlQueueRequest *request, int32_t queues,
+    struct operation_queues *out, struct error *err)
+{
+    if (request->control < TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_PAUSE ||
+        request->control > TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_LIMIT_RATE)
+        return codec_missing(err, "control", "PAUSE, RESUME, DRAIN or LIMIT_RATE");
+    if (request->kind < 0 || request->kind > TAVOLA__V1__WORK_KIND__WORK_KIND_TRANSACTION)
+        return error_reason(err, REASON_INVALID_INPUT, "kind is no kind of work");
+    if (request->rate < 0 || request->rate > MOST_RATE)
+        return error_reason(err, REASON_OUT_OF_RANGE_INPUT, "rate is %lld; allowed: 0 to %d",
+            (long long)request->rate, MOST_RATE);
+    if (request->rate > 0 && request->control != TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_LIMIT_RATE)
+        return error_reason(err, REASON_INVALID_INPUT, "rate is for LIMIT_RATE alone");
+    *out = (struct operation_queues){ .queues = queues,
+        .kind = (int16_t)request->kind,
+        .action = (enum queue_action)request->control,
+        .rate = request->rate };
+    return queue_decode(codec_str(request->queue), "queue", queues, &out->queue, err);
+}
+
+static Tavola__V1__QueueWork *work_message(const struct queue_view *view, struct arena *arena)
+{
+    Tavola__V1__QueueWork *out = ARENA_NEW(arena, Tavola__V1__QueueWork);
+
+    tavola__v1__queue_work__init(out);
+    out->kind = (Tavola__V1__WorkKind)view->kind;
+    out->state = (Tavola__V1__QueueState)view->state;
+    out->rate_limit = view->control.rate;
+    out->open_intents = view->open_intents;
+    out->oldest_age = codec_duration(view->oldest_age_us, arena);
+    out->applied_per_second = view->per_second;
+    out->time_to_fresh = codec_duration(queue_time_to_fresh_us(view->open_intents, view->per_second), arena);
+    return out;
+}
+
+void codec_queues_write(
+    struct buf *out, uint32_t field, const struct outcome_queues *queues, struct arena *arena)
+{
+    for (size_t i = 0; i < queues->count;) {
+        Tavola__V1__Queue message = TAVOLA__V1__QUEUE__INIT;
+        Tavola__V1__QueueWork *work[WORK_KINDS];
+        int32_t queue = queues->views[i].queue;
+
+        message.name = codec_bytes(arena_format(arena, "q%d", queue));
+        message.work = work;
+        while (i < queues->count && queues->views[i].queue == queue)
+            work[message.n_work++] = work_message(&queues->views[i++], arena);
+        codec_pack(out, field, &message.base);
+    }
 }

@@ -23,4 +23,12 @@ Tavola__V1__CauseCount *codec_cause_message(const struct cause_view *cause, stru
 Tavola__V1__RedriveDifference *codec_difference_message(
     int64_t letter_id, const struct letter_difference *difference, struct arena *arena);
 
+/* A request to control queues; it names its fields. */
+MUST_USE enum status codec_queue_control_decode(const Tavola__V1__ControlQueueRequest *request,
+    int32_t queues, struct operation_queues *out, struct error *err);
+
+/* Queues as a repeated field, from the kinds of work that follow one another. */
+void codec_queues_write(
+    struct buf *out, uint32_t field, const struct outcome_queues *queues, struct arena *arena);
+
 #endif

@@ -13,7 +13,6 @@
 #include "domain/reason.h"
 #include "domain/table_name.h"
 #include "domain/text.h"
-#include "google/protobuf/duration.pb-c.h"
 
 enum { LONGEST_NUMBER = 19 };
 
@@ -282,12 +281,13 @@ Tavola__V1__Lag *codec_lag_message(const struct lag *lag, struct arena *arena)
     Tavola__V1__Lag *out = ARENA_NEW(arena, Tavola__V1__Lag);
 
     tavola__v1__lag__init(out);
-    out->age = ARENA_NEW(arena, Google__Protobuf__Duration);
-    google__protobuf__duration__init(out->age);
-    out->age->seconds = lag->age_us / 1000000;
-    out->age->nanos = (int32_t)(lag->age_us % 1000000) * 1000;
+    out->age = codec_duration(lag->age_us, arena);
     out->open_intents = lag->open_intents > 0 ? lag->open_intents : 0;
     out->as_of = codec_timestamp(lag->as_of, arena);
+    if (lag->per_second < 0)
+        return out;
+    out->applied_per_second = lag->per_second;
+    out->time_to_fresh = codec_duration(queue_time_to_fresh_us(out->open_intents, lag->per_second), arena);
     return out;
 }
 

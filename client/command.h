@@ -33,6 +33,7 @@ struct command_group {
 extern const struct command_group commands_operate; /* migrate, health */
 extern const struct command_group commands_work;    /* dead letters, transactions */
 extern const struct command_group commands_watch;   /* change feeds */
+extern const struct command_group commands_queue;   /* queues, what is behind */
 extern const struct command_group commands_account; /* accounts and their keys */
 extern const struct command_group commands_access;  /* tokens, shared access signatures */
 extern const struct command_group commands_dev;     /* a private stack on this machine */

@@ -4,6 +4,7 @@
 #include "client/conversation.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/wire.h"
 #include "client/connect.h"
@@ -88,6 +89,28 @@ uint64_t reply_number(struct str message, uint32_t number)
     while (wire_read_field(&message, &field) == WIRE_FIELD)
         if (field.number == number && field.type == WIRE_VARINT)
             out = field.scalar;
+    return out;
+}
+
+double reply_double(struct str message, uint32_t number)
+{
+    struct wire_field field;
+    double out = 0;
+
+    while (wire_read_field(&message, &field) == WIRE_FIELD)
+        if (field.number == number && field.type == WIRE_FIXED64)
+            memcpy(&out, &field.scalar, sizeof(out));
+    return out;
+}
+
+double reply_seconds(struct str message, uint32_t number)
+{
+    struct wire_field field;
+    double out = -1;
+
+    while (wire_read_field(&message, &field) == WIRE_FIELD)
+        if (field.number == number && field.type == WIRE_BYTES)
+            out = (double)reply_number(field.bytes, 1) + (double)reply_number(field.bytes, 2) / 1e9;
     return out;
 }
 

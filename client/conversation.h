@@ -35,6 +35,9 @@ void conversation_complain(const struct rpc_status *ended);
 struct str reply_text(struct str message, uint32_t number);
 /* 0 when it is not there. */
 uint64_t reply_number(struct str message, uint32_t number);
+double reply_double(struct str message, uint32_t number);
+/* The seconds of a Duration; below 0: it is not there. */
+double reply_seconds(struct str message, uint32_t number);
 /* How many numbers a packed field holds. */
 size_t reply_count(struct str message, uint32_t number);
 

@@ -24,6 +24,7 @@
 #include "domain/entity.h"
 #include "domain/filter.h"
 #include "domain/key_range.h"
+#include "domain/queue_control.h"
 #include "domain/transaction.h"
 
 /* ---- point reads: GetEntity, BatchGetEntities ---- */
@@ -166,6 +167,7 @@ struct lag {
     int64_t age_us;
     int64_t open_intents; /* -1: not counted */
     int64_t as_of;        /* ticks */
+    double per_second;    /* intents applied, lately; below 0: it is not told */
 };
 
 struct outcome_lookup {
@@ -303,7 +305,7 @@ struct letter_filter {
     int64_t *ids;
     size_t id_count; /* 0: any */
     int32_t queue;   /* below 0: any */
-    int32_t queues;  /* how many there are; a bucket's is bucket % queues */
+    int32_t queues;  /* how many there are; see queue_of */
 };
 
 struct letter_view {
@@ -349,6 +351,31 @@ struct outcome_letters {
     int64_t position;
 };
 
+/* ---- queues ---- */
+
+struct operation_queues {
+    int32_t queues; /* how many there are */
+    int32_t queue;  /* control: which; below 0: all */
+    int16_t kind;   /* control: enum intent_kind; 0: both */
+    enum queue_action action;
+    int64_t rate;
+};
+
+/* One kind of work of one queue. */
+struct queue_view {
+    int32_t queue;
+    int16_t kind;
+    enum work_state state;
+    struct queue_control control;
+    int64_t open_intents, oldest_age_us;
+    double per_second; /* intents applied, lately */
+};
+
+struct outcome_queues {
+    struct queue_view *views;
+    size_t count;
+};
+
 /* ---- the operation ---- */
 
 enum operation_kind {
@@ -382,6 +409,8 @@ enum operation_kind {
     OPERATION_LETTERS_LIST,
     OPERATION_LETTERS_REDRIVE,
     OPERATION_LETTERS_DISCARD,
+    OPERATION_QUEUES_LIST,
+    OPERATION_QUEUE_CONTROL,
     OPERATION_KIND_COUNT
 };
 
@@ -407,6 +436,7 @@ struct operation {
         struct operation_runs runs;
         struct operation_transaction transaction;
         struct operation_letters letters;
+        struct operation_queues queues;
     } in;
 
     /* The outcome: status, and either error or out. */
@@ -423,6 +453,7 @@ struct operation {
         struct outcome_runs runs;
         struct outcome_transaction transaction;
         struct outcome_letters letters;
+        struct outcome_queues queues;
     } out;
 
     /* Called once, from a thread of the store, when the outcome is there. It must not block. */

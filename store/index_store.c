@@ -114,7 +114,7 @@ static enum status create(struct session *session, struct operation *operation, 
     *view = (struct index_view){
         .definition = index.definition,
         .state = INDEX_BUILDING,
-        .lag = { .open_intents = -1 },
+        .lag = { .open_intents = -1, .per_second = -1 },
         .build = run_view_of(&build),
     };
     operation->out.index = (struct outcome_index){ .indexes = view, .count = 1 };
@@ -136,7 +136,8 @@ enum view_column {
     VIEW_VIOLATIONS,
     VIEW_KEYS_BEHIND,
     VIEW_OPEN_INTENTS,
-    VIEW_AS_OF,
+    VIEW_OLDEST_US,
+    VIEW_PER_SECOND,
     VIEW_NOW_US,
     VIEW_BUILD, /* nine columns */
 };
@@ -150,17 +151,16 @@ static struct index_view read_view(const PGresult *rows, int row, struct arena *
         .violations = pg_int8(rows, row, VIEW_VIOLATIONS),
         .keys_behind = pg_int8(rows, row, VIEW_KEYS_BEHIND),
         .lag = { .open_intents = pg_int8(rows, row, VIEW_OPEN_INTENTS),
-            .as_of = pg_int8(rows, row, VIEW_AS_OF) },
+            .per_second = (double)pg_int8(rows, row, VIEW_PER_SECOND) / 1000 },
         .build = run_row_read(rows, row, VIEW_BUILD, arena),
     };
-    int64_t now = ticks_from_unix_us(pg_int8(rows, row, VIEW_NOW_US));
+    int64_t now_us = pg_int8(rows, row, VIEW_NOW_US), as_of_us = now_us;
 
-    /* The statement's snapshot says more than the watermark of a moment ago: all that is committed has followed. */
-    if (view.lag.open_intents == 0)
-        view.lag.as_of = now;
-    /* 0: no worker has looked yet. */
-    else if (view.lag.as_of > 0 && now > view.lag.as_of)
-        view.lag.age_us = (now - view.lag.as_of) / 10;
+    /* The statement's snapshot says more than the watermark of a moment ago. */
+    if (!PQgetisnull(rows, row, VIEW_OLDEST_US) && pg_int8(rows, row, VIEW_OLDEST_US) < now_us)
+        as_of_us = pg_int8(rows, row, VIEW_OLDEST_US);
+    view.lag.as_of = ticks_from_unix_us(as_of_us);
+    view.lag.age_us = now_us - as_of_us;
     return view;
 }
 

@@ -5,7 +5,6 @@
  * (guard G13): so their order is that of their making, and the oldest one says how far behind a lane is.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "domain/limits.h"
 #include "domain/ticks.h"
@@ -66,14 +65,6 @@ enum status worker_release_leases(struct worker_store *store, struct error *err)
 
 /* ---- ids as times ---- */
 
-static int64_t id_us(const char *id)
-{
-    char digits[17] = "";
-
-    memcpy(digits, id, 16);
-    return (int64_t)strtoull(digits, NULL, 16);
-}
-
 static void id_of_us(int64_t us, char out[33])
 {
     snprintf(out, 33, "%016llx%s", (unsigned long long)(us > 0 ? us : 0), first_id + 16);
@@ -83,6 +74,7 @@ static void id_of_us(int64_t us, char out[33])
 
 struct scan {
     int lane;
+    const struct scan_scope *scope; /* NULL: all work */
     const char *from_id;
     int64_t min_age_us;
     size_t most;
@@ -91,6 +83,31 @@ struct scan {
     size_t count;
     char *next_low_id;
 };
+
+/* The work of a lane's buckets that is in the scope, as the first three parameters. */
+static void add_scope(const struct scan *scan, struct arena *arena, struct pg_params *params)
+{
+    struct pg_array buckets, kinds, until;
+    char id[33];
+
+    pg_array_init(&buckets, arena, PG_INT2);
+    pg_array_init(&kinds, arena, PG_INT2);
+    pg_array_init(&until, arena, PG_UUID);
+    for (int bucket = scan->lane * LANE_BUCKETS; bucket < (scan->lane + 1) * LANE_BUCKETS; bucket++)
+        for (int kind = 1; kind <= WORK_KINDS; kind++) {
+            int slot = queue_slot(queue_of((int16_t)bucket, scan->scope->queues), kind);
+
+            if (scan->scope->until_us[slot] == 0)
+                continue;
+            id_of_us(scan->scope->until_us[slot], id);
+            pg_array_int2(&buckets, (int16_t)bucket);
+            pg_array_int2(&kinds, (int16_t)kind);
+            pg_array_uuid(&until, id);
+        }
+    pg_add_array(params, &buckets);
+    pg_add_array(params, &kinds);
+    pg_add_array(params, &until);
+}
 
 static enum status send_scan(struct session *session, const struct scan *scan, struct error *err)
 {
@@ -101,9 +118,14 @@ static enum status send_scan(struct session *session, const struct scan *scan, s
     pg_add_int4(&params, (scan->lane + 1) * LANE_BUCKETS - 1);
     pg_add_uuid(&params, scan->from_id);
     TRY(pg_send(&session->pg, &sql_intent_first, &params, err));
+    if (scan->scope) {
+        pg_params_init(&params, &session->arena);
+        add_scope(scan, &session->arena, &params);
+        pg_add_uuid(&params, scan->from_id);
+    }
     pg_add_int8(&params, scan->min_age_us);
     pg_add_int8(&params, (int64_t)scan->most);
-    TRY(pg_send(&session->pg, &sql_intent_scan, &params, err));
+    TRY(pg_send(&session->pg, scan->scope ? &sql_intent_scan_some : &sql_intent_scan, &params, err));
     return pg_sync(&session->pg, err);
 }
 
@@ -134,8 +156,8 @@ static void fill_low_id(struct scan *scan, const PGresult *first)
         char id[33];
 
         pg_uuid(first, 0, 1, id);
-        if (id_us(id) < us)
-            us = id_us(id);
+        if (intent_id_us(id) < us)
+            us = intent_id_us(id);
     }
     id_of_us(us - LATE_COMMIT_US, scan->next_low_id);
 }
@@ -155,11 +177,12 @@ static enum status scan_intents(struct session *session, void *context, struct e
     return STATUS_OK;
 }
 
-enum status worker_scan_intents(struct worker_store *store, int lane, const char *from_id, int64_t min_age_ms,
-    size_t most, struct arena *arena, struct intent **out, size_t *count, char next_low_id[33],
-    struct error *err)
+enum status worker_scan_some(struct worker_store *store, int lane, const struct scan_scope *scope,
+    const char *from_id, int64_t min_age_ms, size_t most, struct arena *arena, struct intent **out,
+    size_t *count, char next_low_id[33], struct error *err)
 {
     struct scan scan = { .lane = lane,
+        .scope = scope,
         .from_id = from_id[0] ? from_id : first_id,
         .min_age_us = min_age_ms * 1000,
         .most = most,
@@ -170,6 +193,14 @@ enum status worker_scan_intents(struct worker_store *store, int lane, const char
     *out = scan.intents;
     *count = scan.count;
     return STATUS_OK;
+}
+
+enum status worker_scan_intents(struct worker_store *store, int lane, const char *from_id, int64_t min_age_ms,
+    size_t most, struct arena *arena, struct intent **out, size_t *count, char next_low_id[33],
+    struct error *err)
+{
+    return worker_scan_some(
+        store, lane, NULL, from_id, min_age_ms, most, arena, out, count, next_low_id, err);
 }
 
 /* ---- watermarks ---- */
@@ -191,7 +222,7 @@ static void compute(struct watermarks *work, const PGresult *result, struct aren
 
         if (!PQgetisnull(result, i, 2)) {
             pg_uuid(result, i, 2, id);
-            as_of_us = id_us(id) < now_us ? id_us(id) : now_us;
+            as_of_us = intent_id_us(id) < now_us ? intent_id_us(id) : now_us;
         }
         if (now_us - as_of_us > work->lag_us)
             work->lag_us = now_us - as_of_us;

@@ -24,7 +24,9 @@ enum status read_lag(struct session *session, struct lag *out, struct error *err
 
     TRY(pg_query(&session->pg, &sql_watermark_read, NULL, &result, err));
     now = ticks_from_unix_us(pg_int8(result, 0, 2));
-    *out = (struct lag){ .as_of = pg_int8(result, 0, 0), .open_intents = pg_int8(result, 0, 1) };
+    *out = (struct lag){
+        .as_of = pg_int8(result, 0, 0), .open_intents = pg_int8(result, 0, 1), .per_second = -1
+    };
     if (out->as_of > 0)
         out->age_us = (now - out->as_of) / 10;
     return STATUS_OK;

@@ -21,6 +21,7 @@
 #include "store/letter_store.h"
 #include "store/lookup_read.h"
 #include "store/page_read.h"
+#include "store/queue_store.h"
 #include "store/range_delete.h"
 #include "store/read_batch.h"
 #include "store/run_store.h"
@@ -74,6 +75,8 @@ static const struct route {
     [OPERATION_LETTERS_LIST] = { LANE_PAGE, letter_list_run },
     [OPERATION_LETTERS_REDRIVE] = { LANE_PAGE, letter_redrive_run },
     [OPERATION_LETTERS_DISCARD] = { LANE_PAGE, letter_discard_run },
+    [OPERATION_QUEUES_LIST] = { LANE_PAGE, queue_list_run, true },
+    [OPERATION_QUEUE_CONTROL] = { LANE_PAGE, queue_control_run },
 };
 
 _Static_assert((int)LANE_COUNT == (int)STORE_LANES, "statistics of every lane");

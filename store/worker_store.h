@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "domain/intent.h"
+#include "domain/queue_control.h"
 
 struct worker_store;
 
@@ -136,6 +137,41 @@ MUST_USE enum status worker_scan_intents(struct worker_store *store, int lane, c
     int64_t min_age_ms, size_t most, struct arena *arena, struct intent **out, size_t *count,
     char next_low_id[33], struct error *err);
 
+/* Which work is meant: of each queue and kind the intents made before a time, 0: none; by queue_slot. */
+struct scan_scope {
+    int queues;
+    int64_t until_us[MOST_QUEUES * WORK_KINDS];
+};
+
+/* As worker_scan_intents, of this work only. */
+MUST_USE enum status worker_scan_some(struct worker_store *store, int lane, const struct scan_scope *scope,
+    const char *from_id, int64_t min_age_ms, size_t most, struct arena *arena, struct intent **out,
+    size_t *count, char next_low_id[33], struct error *err);
+
+/* How operators control the queues, by queue_slot; *any: some queue is controlled. */
+MUST_USE enum status worker_read_controls(struct worker_store *store,
+    struct queue_control out[MOST_QUEUES * WORK_KINDS], bool *any, struct error *err);
+
+/* What is open in the lanes held, by queue_slot. */
+struct queue_backlog {
+    int64_t open_intents, lag_us;
+};
+MUST_USE enum status worker_read_backlog(struct worker_store *store, const bool held[LEASE_LANES], int queues,
+    struct queue_backlog out[MOST_QUEUES * WORK_KINDS], struct error *err);
+
+/* How many of `wanted` intents of a queue that is limited may be worked on now; all, if it is not limited any more. */
+MUST_USE enum status worker_take_permits(
+    struct worker_store *store, int queue, int kind, int64_t wanted, int64_t *granted, struct error *err);
+
+/* Tell how much has been applied since it was told last. */
+struct applied {
+    int64_t table_id;
+    int16_t queue, kind;
+    int64_t count;
+};
+MUST_USE enum status worker_tell_applied(
+    struct worker_store *store, const struct applied *applied, size_t count, struct error *err);
+
 /*
  * Compute and store, in one snapshot per lane, up to when everything acknowledged has been applied:
  * as_of = min(now, time of the oldest open intent of a source key). lag_us and open_intents: over the lanes
@@ -155,7 +191,7 @@ MUST_USE enum status worker_run_operation(struct worker_store *store, bool *work
 /* ---- sweeping ---- */
 
 struct sweep_counts {
-    int64_t expired, dead_rows, markers, transactions, requests, changes;
+    int64_t expired, dead_rows, markers, transactions, requests, changes, rates;
 };
 
 /* How old, in seconds by the database's clock, what is removed has to be. */

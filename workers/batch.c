@@ -149,9 +149,10 @@ static void report(struct batch *batch, struct worker_ctx *ctx, const struct ite
         batch->store_failed = true;
 }
 
-static void count_done(struct worker_ctx *ctx, const struct step *step, size_t count)
+static void count_done(struct worker_ctx *ctx, const struct item *item)
 {
-    worker_count(ctx->shared, step->kind == INTENT_RECONCILE ? WORKER_RECONCILED : WORKER_STEPPED, count);
+    worker_count(ctx->shared, item->step->kind == INTENT_RECONCILE ? WORKER_RECONCILED : WORKER_STEPPED, 1);
+    queues_count_applied(&ctx->shared->queues, &item->intent, item->count);
 }
 
 static enum fate run_alone(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
@@ -169,7 +170,7 @@ static enum fate run_alone(struct batch *batch, struct worker_ctx *ctx, const st
     }
     status = item->step->run(ctx, &item->intent, 1, &err);
     if (status == STATUS_OK) {
-        count_done(ctx, item->step, 1);
+        count_done(ctx, item);
         return FATE_DONE;
     }
     if (is_fault_of_work(status))
@@ -205,11 +206,11 @@ static void run_together(struct batch *batch, struct worker_ctx *ctx, const stru
             step->name, count, status_name(status), err.message);
         batch->store_failed = true;
     }
-    if (status == STATUS_OK)
-        count_done(ctx, step, count);
     for (size_t i = 0; i < batch->item_count && status == STATUS_OK; i++) {
-        if (runs_together(&batch->items[i], step))
-            batch->items[i].fate = FATE_DONE;
+        if (!runs_together(&batch->items[i], step))
+            continue;
+        batch->items[i].fate = FATE_DONE;
+        count_done(ctx, &batch->items[i]);
     }
 }
 

@@ -12,6 +12,7 @@ enum {
     RECLAIM_EVERY_MS = 1000,
     SUSPECT_EVERY_MS = 1000,
     POLL_PAUSE_MS = 100,
+    LIMITED_EVERY_MS = 100, /* a tenth of a second's permits at once */
     FIRST_FAILURE_PAUSE_MS = 50,
     LONGEST_FAILURE_PAUSE_MS = 2000,
 };
@@ -36,27 +37,74 @@ static enum status take_from_queue(
     return queue_claim(ctx->queue, most, wait_ms, &ctx->arena, messages, count, err);
 }
 
-/* Open intents of this thread's share of the leased lanes. */
-static size_t scan_lanes(struct loop *loop, struct intent *out, size_t most)
+/* A lane of this thread's share of those that this worker holds. */
+static bool is_mine(const struct worker_ctx *ctx, int lane)
+{
+    int threads = (int)ctx->shared->config->threads;
+
+    return lane % threads == ctx->index % threads && atomic_load(&ctx->shared->held[lane]);
+}
+
+/* Open intents of such lanes. scope NULL: all work. */
+static size_t scan_lanes(struct loop *loop, const struct scan_scope *scope, struct intent *out, size_t most)
 {
     struct worker_ctx *ctx = loop->ctx;
-    const struct worker_config *config = ctx->shared->config;
     size_t total = 0;
 
     for (int lane = 0; lane < LEASE_LANES && total < most; lane++) {
+        const char *from = marks_from(&loop->marks, lane, ctx->now_us());
         struct intent *intents = NULL;
         size_t count = 0;
         char low[33];
 
-        if (lane % (int)config->threads != ctx->index % (int)config->threads ||
-            !atomic_load(&ctx->shared->held[lane]))
+        if (!is_mine(ctx, lane))
             continue;
-        if (worker_scan_intents(ctx->store, lane, marks_from(&loop->marks, lane, ctx->now_us()), 0,
-                most - total, &ctx->arena, &intents, &count, low, NULL) != STATUS_OK)
+        if ((scope ? worker_scan_some(ctx->store, lane, scope, from, 0, most - total, &ctx->arena, &intents,
+                         &count, low, NULL)
+                   : worker_scan_intents(ctx->store, lane, from, 0, most - total, &ctx->arena, &intents,
+                         &count, low, NULL)) != STATUS_OK)
             break;
         memcpy(loop->marks.low[lane], low, sizeof(low));
         for (size_t i = 0; i < count && total < most; i++)
             out[total++] = intents[i];
+    }
+    return total;
+}
+
+/* Work that may be done as fast as it goes. */
+static size_t find_free(struct loop *loop, struct intent *out, size_t most)
+{
+    const struct queues *queues = &loop->ctx->shared->queues;
+    struct scan_scope scope;
+
+    if (!atomic_load(&queues->controlled))
+        return scan_lanes(loop, NULL, out, most);
+    queues_free_scope(queues, &scope);
+    return scan_lanes(loop, &scope, out, most);
+}
+
+/* Work that is limited, as much of it as there are permits for; each kind of each queue in turn. */
+static size_t find_limited(struct loop *loop, struct intent *out, size_t most)
+{
+    const struct queues *queues = &loop->ctx->shared->queues;
+    size_t total = 0;
+
+    for (int slot = queues_next_limited(queues, 0); slot < QUEUE_SLOTS && total < most;
+         slot = queues_next_limited(queues, slot + 1)) {
+        struct scan_scope scope = { .queues = queues->count };
+        int64_t granted = 0;
+        size_t found;
+
+        scope.until_us[slot] = INT64_MAX;
+        found = scan_lanes(loop, &scope, out + total, most - total);
+        if (found == 0)
+            continue;
+        if (worker_take_permits(loop->ctx->store, slot / WORK_KINDS, slot % WORK_KINDS + 1, (int64_t)found,
+                &granted, NULL) != STATUS_OK)
+            break;
+        total += (size_t)granted;
+        if ((size_t)granted == found)
+            loop->next_limited_us = 0; /* there is more, and it may be done */
     }
     return total;
 }
@@ -70,7 +118,8 @@ static struct hand *hand_of(const struct loop *loop)
  * Nothing counts how often polled work is begun, so what is in hand is written down first: what is found in the
  * hand of a dead worker comes as delivered again.
  */
-static size_t take_from_store(struct loop *loop, struct queue_message **messages)
+static size_t take_from_store(struct loop *loop,
+    size_t (*find)(struct loop *loop, struct intent *out, size_t most), struct queue_message **messages)
 {
     struct worker_ctx *ctx = loop->ctx;
     size_t most = (size_t)ctx->shared->config->claim_batch, count;
@@ -83,7 +132,7 @@ static size_t take_from_store(struct loop *loop, struct queue_message **messages
             return 0;
         loop->next_suspicion_us = ctx->now_us() + SUSPECT_EVERY_MS * 1000;
     }
-    count = scan_lanes(loop, intents, most);
+    count = find(loop, intents, most);
     if (count == 0 ||
         worker_take_in_hand(ctx->store, &owner, HAND_MS, intents, count, suspects, NULL) != STATUS_OK)
         return 0;
@@ -91,6 +140,37 @@ static size_t take_from_store(struct loop *loop, struct queue_message **messages
     for (size_t i = 0; i < count; i++)
         (*messages)[i] = (struct queue_message){ .intent = intents[i], .deliveries = suspects[i] ? 2 : 1 };
     return count;
+}
+
+static bool has_limited(const struct loop *loop)
+{
+    return queues_next_limited(&loop->ctx->shared->queues, 0) < QUEUE_SLOTS;
+}
+
+static size_t take_limited(struct loop *loop, struct queue_message **messages)
+{
+    if (!has_limited(loop) || loop->ctx->now_us() < loop->next_limited_us)
+        return 0;
+    loop->next_limited_us = loop->ctx->now_us() + LIMITED_EVERY_MS * 1000;
+    return take_from_store(loop, find_limited, messages);
+}
+
+/* What may not be worked on now is forgotten here: its intents stay, and come again when they may. */
+static size_t drop_held_back(struct worker_ctx *ctx, struct queue_message *messages, size_t count)
+{
+    struct queue_message *held = ARENA_ARRAY(&ctx->arena, struct queue_message, count);
+    struct error err = { 0 };
+    size_t kept = 0, dropped = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (queues_allow(&ctx->shared->queues, &messages[i].intent))
+            messages[kept++] = messages[i];
+        else
+            held[dropped++] = messages[i];
+    }
+    if (dropped > 0 && queue_acknowledge(ctx->queue, held, dropped, &err) != STATUS_OK)
+        log_event(LOG_WARN, "acknowledge failed messages=%zu why=\"%s\"", dropped, err.message);
+    return kept;
 }
 
 /* ---- giving them back ---- */
@@ -159,16 +239,25 @@ size_t loop_turn(struct loop *loop)
     bool streaming = atomic_load(&ctx->shared->streaming);
     struct queue_message *messages = NULL;
     struct batch batch;
-    size_t count = 0;
+    /* Who has to look after limited work must not wait for messages for long. */
+    int64_t wait_ms = has_limited(loop) ? LIMITED_EVERY_MS : CLAIM_WAIT_MS;
+    size_t count = 0, taken;
     bool from_queue;
 
     arena_cleanup(&ctx->arena);
-    from_queue = take_from_queue(loop, streaming ? CLAIM_WAIT_MS : 0, &messages, &count, NULL) == STATUS_OK;
-    if (!from_queue || (!streaming && count == 0)) {
-        from_queue = false;
-        count = take_from_store(loop, &messages);
-        if (count == 0)
-            (void)worker_pause(ctx, POLL_PAUSE_MS);
+    from_queue = false;
+    count = take_limited(loop, &messages);
+    if (count == 0) {
+        from_queue = take_from_queue(loop, streaming ? wait_ms : 0, &messages, &count, NULL) == STATUS_OK;
+        taken = count;
+        if (from_queue)
+            count = drop_held_back(ctx, messages, count);
+        if (!from_queue || (!streaming && taken == 0)) {
+            from_queue = false;
+            count = take_from_store(loop, find_free, &messages);
+            if (count == 0)
+                (void)worker_pause(ctx, POLL_PAUSE_MS);
+        }
     }
     if (count == 0)
         return 0;

@@ -12,12 +12,13 @@ struct loop {
     struct marks marks; /* for polling */
     int64_t next_reclaim_us;
     int64_t next_suspicion_us; /* when to look after dead pollers again */
+    int64_t next_limited_us;   /* when limited work is looked for next */
     int64_t failure_pause_ms;  /* grows while the database fails */
 };
 
 /*
  * One turn: messages of silent consumers, or new ones from Redis; where Redis cannot be relied on, open
- * intents of the leased lanes from PostgreSQL. Returns how many messages or intents there were.
+ * intents of the leased lanes from PostgreSQL; work that is limited always from there. Returns how many messages or intents there were.
  */
 size_t loop_turn(struct loop *loop);
 

@@ -3,6 +3,8 @@
  */
 #include "workers/metrics.h"
 
+#include <stdio.h>
+
 #include "workers/worker.h"
 
 static const struct row {
@@ -33,6 +35,50 @@ static void gauge(struct buf *out, const char *name, const char *help, double va
     metrics_value(out, name, "", value);
 }
 
+static double as_is(long long value)
+{
+    return (double)value;
+}
+
+static double as_seconds(long long us)
+{
+    return (double)us / 1e6;
+}
+
+static double as_held(long long works_until_us)
+{
+    return works_until_us != INT64_MAX;
+}
+
+/* One value for each kind of work of each queue. */
+static void queue_family(struct buf *out, const struct queues *queues, const char *name, const char *type,
+    const char *help, const atomic_llong *values, double (*as)(long long value))
+{
+    static const char *const kinds[WORK_KINDS] = { "reconcile", "transaction" };
+    char labels[64];
+
+    metrics_family(out, name, type, help);
+    for (int slot = 0; slot < queues->count * WORK_KINDS; slot++) {
+        snprintf(
+            labels, sizeof(labels), "queue=\"q%d\",kind=\"%s\"", slot / WORK_KINDS, kinds[slot % WORK_KINDS]);
+        metrics_value(out, name, labels, as(atomic_load(&values[slot])));
+    }
+}
+
+static void collect_queues(struct buf *out, const struct queues *queues)
+{
+    queue_family(out, queues, "tavola_queue_open_intents", "gauge",
+        "Open intents of the queue in the lanes this worker holds.", queues->open_intents, as_is);
+    queue_family(out, queues, "tavola_queue_lag_seconds", "gauge", "Age of the oldest of them.",
+        queues->lag_us, as_seconds);
+    queue_family(out, queues, "tavola_queue_applied_total", "counter", "Intents of the queue applied.",
+        queues->applied_total, as_is);
+    queue_family(out, queues, "tavola_queue_held", "gauge", "1 while the queue is paused or being drained.",
+        queues->works_until_us, as_held);
+    queue_family(out, queues, "tavola_queue_rate_limit", "gauge",
+        "The most intents a second the queue may do; 0: no limit.", queues->rates, as_is);
+}
+
 void worker_metrics_collect(void *context, struct buf *out)
 {
     struct worker_shared *shared = context;
@@ -55,4 +101,5 @@ void worker_metrics_collect(void *context, struct buf *out)
         atomic_load(&shared->streaming));
     gauge(out, "tavola_database_available", "1 while PostgreSQL answers.",
         atomic_load(&shared->store_available));
+    collect_queues(out, &shared->queues);
 }

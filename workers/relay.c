@@ -14,8 +14,10 @@ enum {
     LEASE_MS = 5000,
     RENEW_EVERY_MS = 1500,
     WATERMARK_EVERY_MS = 500,
-    WATERMARK_SHARE =
+    COUNTING_SHARE =
         10, /* of the time at most one part in so many, however much is open or not yet vacuumed */
+    QUEUES_EVERY_MS = 500,
+    BACKLOG_EVERY_MS = 2000,
     MISSED_AFTER_MS = 1000, /* the server's own publishing has had its chance */
     MOST_PER_LANE = 512,
     REFUSED_PAUSE_MS = 10000,
@@ -70,24 +72,76 @@ static enum status renew_leases(struct relay *relay, struct error *err)
     return STATUS_OK;
 }
 
+/* When to count again after a count that has just ended: what it took says how long it is left alone. */
+static int64_t next_count(const struct relay *relay, int64_t began_us, int64_t every_ms)
+{
+    int64_t ended_us = relay->ctx->now_us(), pause_us = (ended_us - began_us) * COUNTING_SHARE;
+
+    return ended_us + (pause_us > every_ms * 1000 ? pause_us : every_ms * 1000);
+}
+
 static enum status update_watermarks(struct relay *relay, struct error *err)
 {
     struct worker_ctx *ctx = relay->ctx;
-    int64_t lag_us = 0, open_intents = 0, began_us = ctx->now_us(), ended_us, pause_us;
+    int64_t lag_us = 0, open_intents = 0, began_us = ctx->now_us();
 
     if (began_us < relay->next_watermark_us)
         return STATUS_OK;
     TRY(worker_update_watermarks(ctx->store, relay->held, &lag_us, &open_intents, err));
-    ended_us = ctx->now_us();
-    pause_us = (ended_us - began_us) * WATERMARK_SHARE;
-    relay->next_watermark_us =
-        ended_us + (pause_us > WATERMARK_EVERY_MS * 1000 ? pause_us : WATERMARK_EVERY_MS * 1000);
+    relay->next_watermark_us = next_count(relay, began_us, WATERMARK_EVERY_MS);
     relay->open_intents = open_intents;
     atomic_store(&ctx->shared->lag_us, lag_us);
     atomic_store(&ctx->shared->open_intents, open_intents);
     log_event(
         LOG_DEBUG, "lag_ms=%lld open_intents=%lld", (long long)(lag_us / 1000), (long long)open_intents);
     return STATUS_OK;
+}
+
+/* ---- queues ---- */
+
+/* What was dropped while it was held back is published as if it never had been. */
+static enum status read_controls(struct relay *relay, struct error *err)
+{
+    struct queue_control controls[QUEUE_SLOTS];
+    bool any = false;
+
+    TRY(worker_read_controls(relay->ctx->store, controls, &any, err));
+    if (queues_set_controls(&relay->ctx->shared->queues, controls, any))
+        recent_forget(&relay->recent);
+    return STATUS_OK;
+}
+
+static enum status tell_backlog(struct relay *relay, struct error *err)
+{
+    struct queues *queues = &relay->ctx->shared->queues;
+    struct queue_backlog backlog[QUEUE_SLOTS];
+    int64_t began_us = relay->ctx->now_us();
+
+    if (began_us < relay->next_backlog_us)
+        return STATUS_OK;
+    TRY(worker_read_backlog(relay->ctx->store, relay->held, queues->count, backlog, err));
+    relay->next_backlog_us = next_count(relay, began_us, BACKLOG_EVERY_MS);
+    for (int slot = 0; slot < QUEUE_SLOTS; slot++) {
+        atomic_store(&queues->open_intents[slot], backlog[slot].open_intents);
+        atomic_store(&queues->lag_us[slot], backlog[slot].lag_us);
+    }
+    return STATUS_OK;
+}
+
+static enum status look_after_queues(struct relay *relay, struct error *err)
+{
+    struct applied *applied;
+    size_t count;
+
+    if (relay->ctx->now_us() < relay->next_queues_us)
+        return STATUS_OK;
+    relay->next_queues_us = relay->ctx->now_us() + QUEUES_EVERY_MS * 1000;
+    arena_cleanup(&relay->ctx->arena);
+    TRY(read_controls(relay, err));
+    TRY(tell_backlog(relay, err));
+    applied = ARENA_ARRAY(&relay->ctx->arena, struct applied, MOST_APPLIED);
+    count = queues_take_applied(&relay->ctx->shared->queues, applied);
+    return worker_tell_applied(relay->ctx->store, applied, count, err);
 }
 
 /* ---- publishing ---- */
@@ -113,6 +167,22 @@ static size_t drop_recent(struct relay *relay, struct intent *intents, size_t co
     return kept;
 }
 
+/* Work that is held back or limited is not for the streams. */
+static enum status scan_lane(struct relay *relay, int lane, int64_t min_age_ms, struct intent **out,
+    size_t *count, char low[33], struct error *err)
+{
+    struct worker_ctx *ctx = relay->ctx;
+    const char *from = marks_from(&relay->marks, lane, ctx->now_us());
+    struct scan_scope scope;
+
+    if (!atomic_load(&ctx->shared->queues.controlled))
+        return worker_scan_intents(
+            ctx->store, lane, from, min_age_ms, MOST_PER_LANE, &ctx->arena, out, count, low, err);
+    queues_free_scope(&ctx->shared->queues, &scope);
+    return worker_scan_some(
+        ctx->store, lane, &scope, from, min_age_ms, MOST_PER_LANE, &ctx->arena, out, count, low, err);
+}
+
 static enum status publish_lane(struct relay *relay, int lane, struct feeding *feeding, struct error *err)
 {
     struct worker_ctx *ctx = relay->ctx;
@@ -120,8 +190,7 @@ static enum status publish_lane(struct relay *relay, int lane, struct feeding *f
     size_t found = 0, count, published = 0;
     char low[33];
 
-    TRY(worker_scan_intents(ctx->store, lane, marks_from(&relay->marks, lane, ctx->now_us()),
-        feeding->min_age_ms, MOST_PER_LANE, &ctx->arena, &intents, &found, low, err));
+    TRY(scan_lane(relay, lane, feeding->min_age_ms, &intents, &found, low, err));
     memcpy(relay->marks.low[lane], low, sizeof(low));
     count = drop_recent(relay, intents, found);
     if (count == 0)
@@ -195,6 +264,7 @@ static enum status run_pass(struct relay *relay, bool *more, struct error *err)
 {
     TRY(renew_leases(relay, err));
     TRY(update_watermarks(relay, err));
+    TRY(look_after_queues(relay, err));
     return feed_queue(relay, more, err);
 }
 

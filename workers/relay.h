@@ -20,6 +20,7 @@ struct relay {
     bool held[LEASE_LANES];
     int64_t next_leases_us;
     int64_t next_watermark_us;
+    int64_t next_queues_us, next_backlog_us;
     int64_t refused_until_us; /* Redis has no room: do not ask before */
     bool said_mode;           /* the log knows the queue's mode */
     bool said_store;

@@ -26,6 +26,7 @@ void worker_shared_init(struct worker_shared *shared, const struct worker_config
     char holder[128];
 
     *shared = (struct worker_shared){ .config = config, .counters = counters_new(WORKER_COUNTERS) };
+    queues_init(&shared->queues, (int)config->queue_shards);
     pthread_mutex_init(&shared->mutex, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -44,6 +45,7 @@ void worker_shared_cleanup(struct worker_shared *shared)
     for (int i = 0; i < (int)shared->config->threads; i++)
         hand_cleanup(&shared->hands[i]);
     counters_free(shared->counters);
+    queues_cleanup(&shared->queues);
 }
 
 void worker_stop(struct worker_shared *shared)

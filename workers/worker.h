@@ -19,6 +19,7 @@
 #include "workers/config.h"
 #include "workers/hand.h"
 #include "workers/metrics.h"
+#include "workers/queues.h"
 
 enum { WORKER_MOST_THREADS = 64 };
 
@@ -36,6 +37,7 @@ struct worker_shared {
     atomic_llong open_intents;   /* in the lanes held */
     atomic_bool store_available; /* the relay's last pass ended well */
     struct counters *counters;   /* enum worker_counter */
+    struct queues queues;
 };
 
 void worker_shared_init(struct worker_shared *shared, const struct worker_config *config);

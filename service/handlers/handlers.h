@@ -54,6 +54,9 @@ call_decode_fn list_operations_decode;
 call_encode_fn list_operations_encode;
 call_decode_fn wait_operation_decode;
 
+call_decode_fn list_queues_decode;
+call_decode_fn control_queue_decode;
+call_encode_fn queues_encode;
 call_decode_fn list_dead_letters_decode;
 call_encode_fn list_dead_letters_encode;
 call_decode_fn redrive_dead_letters_decode;

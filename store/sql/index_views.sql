@@ -1,14 +1,19 @@
 -- An account's indexes by folded name, with what is known of their state. $1 account, $2 behind this name,
 -- $3 only this name unless it is empty, $4 how many. Dead letters: the index's own, and those of whole keys.
--- Open intents of the source are counted up to 10,001.
+-- Open intents of the source are counted up to 10,001, with the time of the oldest, or one before it, in microseconds
+-- since 1970; applied ones per second, in thousandths.
 select i.folded, i.definition, i.state,
     (select count(*) from entities e where e.table_id = i.index_id and not e.dead),
     (select count(*) from dead_letters d where d.kind = 1 and d.table_id = i.source_table_id
         and d.dead and d.index_id in (i.index_id, 0)),
     (select count(*) from dead_letters d where d.kind = 1 and d.table_id = i.source_table_id
         and d.dead and d.index_id = 0),
-    (select count(*) from (select 1 from intents t where t.table_id = i.source_table_id limit 10001) open),
-    (select min(as_of) from watermarks),
+    open.n,
+    case when open.n > 10000
+        then least(open.oldest, (select min(w.as_of) / 10 - 11644473600000000 from watermarks w where w.as_of > 0))
+        else open.oldest end,
+    (select (coalesce(sum(r.per_second * exp(- greatest(extract(epoch from now() - r.at), 0) / 10)), 0) * 1000)::int8
+        from apply_rates r where r.table_id = i.source_table_id),
     (extract(epoch from now()) * 1000000)::int8,
     o.operation_id, o.kind, o.target, o.state, o.done, o.total, o.started, o.ended, o.error
 from (
@@ -17,5 +22,8 @@ from (
     order by folded
     limit $4::int8
 ) i
+cross join lateral (
+    select count(*) as n, min(('x' || left(replace(t.id::text, '-', ''), 16))::bit(64)::int8) as oldest
+    from (select t.id from intents t where t.table_id = i.source_table_id limit 10001) t) open
 join operations o on o.operation_id = i.operation_id
 order by i.folded

@@ -74,8 +74,8 @@ MUTANTS = [
               "    TRY(pg_send(&session->pg, &sql_begin, NULL, err));\n")],
      "test_store", "reconcile", ["a_failure_anywhere_leaves_everything_as_it_was"]),
 
-    ("G13", [("store/session.c", "(unsigned long long)now_us, session->intent_lane",
-              "(unsigned long long)now_us + 10000000, session->intent_lane")],
+    ("G13", [("store/session.c", "{ .us = now_us, .lane = session->intent_lane }",
+              "{ .us = now_us + 10000000, .lane = session->intent_lane }")],
      "test_store", "leases", ["a_lane_is_applied_up_to_its_oldest_open_intent"]),
 
     ("G14", [("store/sql/transaction_lock.sql", "\nfor update", "")],

@@ -57,6 +57,8 @@ REQUESTS = {
     "OperationService/ListOperations": (False, {}),
     "OperationService/WaitOperation": (False, {"operation_id": "OURS"}),
     "OperationService/ControlOperation": (False, {"operation_id": "OURS", "control": 3}),
+    "AdminService/ListQueues": (False, {}),
+    "AdminService/ControlQueue": (False, {"control": 1}),
     "AdminService/ListDeadLetters": (False, {}),
     "AdminService/RedriveDeadLetters": (False, {"letter_ids": [1]}),
     "AdminService/DiscardDeadLetters": (False, {"letter_ids": [1], "reason": "to do harm"}),

@@ -406,3 +406,46 @@ void worker_store_observe(struct worker_store *store,
 {
     (void)store, (void)intents_committed, (void)context;
 }
+
+/* ---- queues: nobody controls them here ---- */
+
+enum status worker_scan_some(struct worker_store *store, int lane, const struct scan_scope *scope,
+    const char *from_id, int64_t min_age_ms, size_t most, struct arena *arena, struct intent **out,
+    size_t *count, char next_low_id[33], struct error *err)
+{
+    (void)scope;
+    return worker_scan_intents(store, lane, from_id, min_age_ms, most, arena, out, count, next_low_id, err);
+}
+
+enum status worker_read_controls(struct worker_store *store,
+    struct queue_control out[MOST_QUEUES * WORK_KINDS], bool *any, struct error *err)
+{
+    (void)store, (void)err;
+    for (int slot = 0; slot < MOST_QUEUES * WORK_KINDS; slot++)
+        out[slot] = (struct queue_control){ .works_until_us = INT64_MAX };
+    *any = false;
+    return STATUS_OK;
+}
+
+enum status worker_read_backlog(struct worker_store *store, const bool held[LEASE_LANES], int queues,
+    struct queue_backlog out[MOST_QUEUES * WORK_KINDS], struct error *err)
+{
+    (void)store, (void)held, (void)queues, (void)err;
+    memset(out, 0, MOST_QUEUES * WORK_KINDS * sizeof(out[0]));
+    return STATUS_OK;
+}
+
+enum status worker_take_permits(
+    struct worker_store *store, int queue, int kind, int64_t wanted, int64_t *granted, struct error *err)
+{
+    (void)store, (void)queue, (void)kind, (void)err;
+    *granted = wanted;
+    return STATUS_OK;
+}
+
+enum status worker_tell_applied(
+    struct worker_store *store, const struct applied *applied, size_t count, struct error *err)
+{
+    (void)store, (void)applied, (void)count, (void)err;
+    return STATUS_OK;
+}

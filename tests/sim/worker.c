@@ -47,6 +47,7 @@ void worker_begin(int number, bool relay)
     for (int lane = 0; lane < LEASE_LANES; lane++)
         atomic_store(&process->shared.held[lane], false);
     process->shared.config = &config;
+    queues_init(&process->shared.queues, (int)config.queue_shards);
     atomic_store(&process->shared.streaming, false);
     begin_ctx(&process->consumer, process);
     process->loop = (struct loop){ .ctx = &process->consumer };

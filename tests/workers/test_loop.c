@@ -31,6 +31,9 @@ static struct fake {
     bool reconciled_before_hand;
     void (*meanwhile)(void); /* what happens while it is at work */
     int64_t scan_age_ms;
+    bool controlled;
+    struct queue_control control; /* of every queue */
+    int64_t permits;
     char cause[ERROR_MESSAGE_BYTES];
 } fake;
 
@@ -224,6 +227,59 @@ enum status worker_update_watermarks(struct worker_store *store, const bool held
     *lag_us = 0;
     *open_intents = (int64_t)fake.open_count;
     return fake_down(err);
+}
+
+/* ---- queues ---- */
+
+enum status worker_scan_some(struct worker_store *store, int lane, const struct scan_scope *scope,
+    const char *from_id, int64_t min_age_ms, size_t most, struct arena *arena, struct intent **out,
+    size_t *count, char next_low_id[33], struct error *err)
+{
+    size_t kept = 0;
+
+    TRY(worker_scan_intents(store, lane, from_id, min_age_ms, most, arena, out, count, next_low_id, err));
+    for (size_t i = 0; i < *count; i++) {
+        int slot = queue_slot(queue_of((*out)[i].bucket, scope->queues), (*out)[i].kind);
+
+        if (intent_id_us((*out)[i].id) < scope->until_us[slot])
+            (*out)[kept++] = (*out)[i];
+    }
+    *count = kept;
+    return STATUS_OK;
+}
+
+enum status worker_read_controls(struct worker_store *store,
+    struct queue_control out[MOST_QUEUES * WORK_KINDS], bool *any, struct error *err)
+{
+    (void)store;
+    for (int slot = 0; slot < MOST_QUEUES * WORK_KINDS; slot++)
+        out[slot] = fake.controlled ? fake.control : (struct queue_control){ .works_until_us = INT64_MAX };
+    *any = fake.controlled;
+    return fake_down(err);
+}
+
+enum status worker_read_backlog(struct worker_store *store, const bool held[LEASE_LANES], int queues,
+    struct queue_backlog out[MOST_QUEUES * WORK_KINDS], struct error *err)
+{
+    (void)store, (void)held, (void)queues, (void)err;
+    memset(out, 0, MOST_QUEUES * WORK_KINDS * sizeof(out[0]));
+    return STATUS_OK;
+}
+
+enum status worker_take_permits(
+    struct worker_store *store, int queue, int kind, int64_t wanted, int64_t *granted, struct error *err)
+{
+    (void)store, (void)queue, (void)kind, (void)err;
+    *granted = wanted < fake.permits ? wanted : fake.permits;
+    fake.permits -= *granted;
+    return STATUS_OK;
+}
+
+enum status worker_tell_applied(
+    struct worker_store *store, const struct applied *applied, size_t count, struct error *err)
+{
+    (void)store, (void)applied, (void)count, (void)err;
+    return STATUS_OK;
 }
 
 enum status worker_run_operation(struct worker_store *store, bool *worked, struct error *err)
@@ -616,6 +672,77 @@ START_TEST(without_redis_intents_are_taken_from_the_database)
 }
 END_TEST
 
+/* ---- queues under control ---- */
+
+/* The worker hears of it. Intents in these tests were made in 1970. */
+static void given_controls(int64_t works_until_us, int64_t rate)
+{
+    fake.controlled = true;
+    fake.control = (struct queue_control){ works_until_us, rate };
+    now_us += 1000 * 1000;
+    relay_pass(&relay);
+}
+
+START_TEST(a_paused_queue_forgets_messages_and_keeps_intents)
+{
+    given_controls(0, 0);
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");
+    publish(INTENT_RECONCILE, "a");
+
+    ck_assert_uint_eq(loop_turn(&loop), 0);
+    relay_pass(&relay);
+    check_queue(0, 0);
+    ck_assert_str_eq(fake.reconciled, "");
+    redis_server_kill(&server);
+    ck_assert_uint_eq(loop_turn(&loop), 0);
+    ck_assert_str_eq(fake.reconciled, "");
+
+    given_controls(1, 0); /* a drain: it was made before */
+    ck_assert_uint_eq(loop_turn(&loop), 1);
+    ck_assert_str_eq(fake.reconciled, " a|");
+    ck_assert_int_eq(atomic_load(&shared.queues.applied_total[queue_slot(1, INTENT_RECONCILE)]), 1);
+}
+END_TEST
+
+START_TEST(what_was_held_back_is_published_once_it_may_be)
+{
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");
+    relay_pass(&relay);
+    check_queue(1, 0);
+    given_controls(0, 0);
+    ck_assert_uint_eq(loop_turn(&loop), 0);
+    check_queue(0, 0);
+
+    fake.controlled = false;
+    now_us += 1000 * 1000;
+    relay_pass(&relay);
+
+    check_queue(1, 0);
+    ck_assert_uint_eq(loop_turn(&loop), 1);
+    ck_assert_str_eq(fake.reconciled, " a|");
+}
+END_TEST
+
+START_TEST(limited_work_is_done_by_permits_and_never_from_the_stream)
+{
+    given_controls(INT64_MAX, 5);
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "b");
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "c");
+    publish(INTENT_RECONCILE, "a");
+    relay_pass(&relay);
+    check_queue(1, 0); /* nothing more */
+
+    ck_assert_uint_eq(loop_turn(&loop), 0);
+    check_queue(0, 0);
+    now_us += 1000 * 1000;
+    fake.permits = 2;
+    ck_assert_uint_eq(loop_turn(&loop), 2);
+    ck_assert_str_eq(fake.reconciled, " a b|");
+    ck_assert_uint_eq(loop_turn(&loop), 0);
+}
+END_TEST
+
 /* ---- the relay ---- */
 
 START_TEST(the_relay_publishes_what_was_missed)
@@ -748,6 +875,9 @@ Suite *test_loop_suite(void)
 
     tcase_add_checked_fixture(relays, given_a_worker, the_worker_goes);
     tcase_set_timeout(relays, 30);
+    tcase_add_test(relays, a_paused_queue_forgets_messages_and_keeps_intents);
+    tcase_add_test(relays, what_was_held_back_is_published_once_it_may_be);
+    tcase_add_test(relays, limited_work_is_done_by_permits_and_never_from_the_stream);
     tcase_add_test(relays, the_relay_publishes_what_was_missed);
     tcase_add_test(relays, what_is_under_way_is_not_published_again_at_once);
     tcase_add_test(relays, the_relay_adds_nothing_to_streams_that_have_work);

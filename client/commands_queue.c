@@ -1,0 +1,278 @@
+/*
+ * commands_queue.c - queues: how they are doing and what they may do; and all that is behind on one page.
+ */
+#include "client/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/wire.h"
+#include "client/conversation.h"
+
+enum { TOP_EVERY_S = 2, MOST_CELL_BYTES = 32 };
+
+/* QueueControl */
+enum { CONTROL_PAUSE = 1, CONTROL_RESUME = 2, CONTROL_DRAIN = 3, CONTROL_LIMIT_RATE = 4 };
+
+enum { REQUEST_QUEUE = 1, REQUEST_KIND = 2, REQUEST_CONTROL = 3, REQUEST_RATE = 4 };
+enum { QUEUE_NAME = 1, QUEUE_WORK = 2 };
+enum { WORK_KIND = 1, WORK_STATE, WORK_LIMIT, WORK_OPEN, WORK_OLDEST, WORK_PER_SECOND, WORK_TIME_TO_FRESH };
+enum { VIEW_INDEX = 1, VIEW_STATUS = 2, INDEX_NAME = 1, INDEX_TABLE = 2 };
+enum { STATUS_STATE = 1, STATUS_LAG = 2, STATUS_KEYS_BEHIND = 6 };
+enum { LAG_AGE = 1, LAG_OPEN = 2, LAG_PER_SECOND = 4, LAG_TIME_TO_FRESH = 5 };
+enum { INDEXES_TOKEN = 2, INDEXES_NEXT = 2 };
+
+static const char *const kinds[] = { "?", "reconcile", "transaction" };
+static const char *const queue_states[] = { "?", "RUNNING", "PAUSED", "DRAINING" };
+static const char *const index_states[] = { "?", "BUILDING", "VALIDATING", "READY", "DROPPING" };
+
+static const char *name_of(const char *const *names, size_t count, uint64_t value)
+{
+    return names[value < count ? value : 0];
+}
+
+/* Seconds as people read them; below 0: it cannot be told. */
+static const char *duration(double seconds, char out[MOST_CELL_BYTES])
+{
+    if (seconds < 0)
+        snprintf(out, MOST_CELL_BYTES, "-");
+    else if (seconds < 100)
+        snprintf(out, MOST_CELL_BYTES, "%.1f s", seconds);
+    else if (seconds < 6000)
+        snprintf(out, MOST_CELL_BYTES, "%.0f min", seconds / 60);
+    else
+        snprintf(out, MOST_CELL_BYTES, "%.0f h", seconds / 3600);
+    return out;
+}
+
+/* ---- queues ---- */
+
+static void print_work(struct str queue, struct str work)
+{
+    char limit[MOST_CELL_BYTES] = "-", oldest[MOST_CELL_BYTES], fresh[MOST_CELL_BYTES];
+
+    if (reply_number(work, WORK_LIMIT) > 0)
+        snprintf(limit, sizeof(limit), "%llu/s", (unsigned long long)reply_number(work, WORK_LIMIT));
+    printf("%-5.*s %-11s %-8s %9s %9llu %9s %9.1f %9s\n", STR_ARG(queue),
+        name_of(kinds, ARRAY_LEN(kinds), reply_number(work, WORK_KIND)),
+        name_of(queue_states, ARRAY_LEN(queue_states), reply_number(work, WORK_STATE)), limit,
+        (unsigned long long)reply_number(work, WORK_OPEN), duration(reply_seconds(work, WORK_OLDEST), oldest),
+        reply_double(work, WORK_PER_SECOND), duration(reply_seconds(work, WORK_TIME_TO_FRESH), fresh));
+}
+
+/* The queues of a reply: field 1. */
+static void print_queues(struct str reply)
+{
+    struct wire_field queue, work;
+
+    printf("%-5s %-11s %-8s %9s %9s %9s %9s %9s\n", "queue", "work", "state", "limit", "open", "oldest",
+        "applied/s", "fresh in");
+    while (wire_read_field(&reply, &queue) == WIRE_FIELD) {
+        struct str rest = queue.bytes;
+
+        while (queue.number == 1 && queue.type == WIRE_BYTES && wire_read_field(&rest, &work) == WIRE_FIELD)
+            if (work.number == QUEUE_WORK && work.type == WIRE_BYTES)
+                print_work(reply_text(queue.bytes, QUEUE_NAME), work.bytes);
+    }
+}
+
+static bool show_queues(struct conversation *talk)
+{
+    struct buf request;
+    struct str reply;
+
+    buf_init(&request, &talk->arena);
+    if (!conversation_call(talk, "/tavola.v1.AdminService/ListQueues", &request, &reply))
+        return false;
+    print_queues(reply);
+    return true;
+}
+
+static int run_queue_list(const struct client_config *config, int argc, char **argv)
+{
+    struct conversation talk;
+
+    (void)argv;
+    if (argc != 0)
+        return command_misused("queue list", "");
+    if (!conversation_begin(&talk, config))
+        return COMMAND_FAILED;
+    return conversation_end(&talk, show_queues(&talk) ? COMMAND_OK : COMMAND_FAILED);
+}
+
+/* "all", or a queue's name; and maybe a kind of work. */
+static bool write_target(struct buf *request, int argc, char **argv)
+{
+    if (argc < 1 || argc > 2)
+        return false;
+    if (strcmp(argv[0], "all") != 0)
+        wire_write_bytes(request, REQUEST_QUEUE, str_of(argv[0]));
+    for (size_t kind = 1; argc == 2 && kind < ARRAY_LEN(kinds); kind++)
+        if (strcmp(argv[1], kinds[kind]) == 0) {
+            wire_write_scalar(request, REQUEST_KIND, kind);
+            return true;
+        }
+    return argc == 1;
+}
+
+/* rate below 0: none is given. */
+static int run_control(const struct client_config *config, int argc, char **argv, const char *words,
+    const char *arguments, int control, long long rate)
+{
+    struct conversation talk;
+    struct buf request;
+    struct str reply;
+    bool called;
+
+    if (!conversation_begin(&talk, config))
+        return COMMAND_FAILED;
+    buf_init(&request, &talk.arena);
+    if (!write_target(&request, argc, argv))
+        return conversation_end(&talk, command_misused(words, arguments));
+    wire_write_scalar(&request, REQUEST_CONTROL, (uint64_t)control);
+    if (rate >= 0)
+        wire_write_scalar(&request, REQUEST_RATE, (uint64_t)rate);
+    called = conversation_call(&talk, "/tavola.v1.AdminService/ControlQueue", &request, &reply);
+    if (called)
+        print_queues(reply);
+    return conversation_end(&talk, called ? COMMAND_OK : COMMAND_FAILED);
+}
+
+#define TARGET "QUEUE|all [reconcile|transaction]"
+#define RATE_ARGUMENTS "INTENTS_PER_SECOND|0 " TARGET
+
+static int run_queue_pause(const struct client_config *config, int argc, char **argv)
+{
+    return run_control(config, argc, argv, "queue pause", TARGET, CONTROL_PAUSE, -1);
+}
+
+static int run_queue_resume(const struct client_config *config, int argc, char **argv)
+{
+    return run_control(config, argc, argv, "queue resume", TARGET, CONTROL_RESUME, -1);
+}
+
+static int run_queue_drain(const struct client_config *config, int argc, char **argv)
+{
+    return run_control(config, argc, argv, "queue drain", TARGET, CONTROL_DRAIN, -1);
+}
+
+static int run_queue_rate(const struct client_config *config, int argc, char **argv)
+{
+    char *end = NULL;
+    long long rate = argc > 0 ? strtoll(argv[0], &end, 10) : -1;
+
+    if (rate < 0 || end == argv[0] || *end)
+        return command_misused("queue rate", RATE_ARGUMENTS);
+    return run_control(config, argc - 1, argv + 1, "queue rate", RATE_ARGUMENTS, CONTROL_LIMIT_RATE, rate);
+}
+
+/* ---- top ---- */
+
+static void print_index(struct str view)
+{
+    struct str index = reply_text(view, VIEW_INDEX), status = reply_text(view, VIEW_STATUS);
+    struct str lag = reply_text(status, STATUS_LAG);
+    char age[MOST_CELL_BYTES], fresh[MOST_CELL_BYTES];
+
+    printf("%-24.*s %-24.*s %-10s %9llu %9s %9.1f %9s %9llu\n", STR_ARG(reply_text(index, INDEX_NAME)),
+        STR_ARG(reply_text(index, INDEX_TABLE)),
+        name_of(index_states, ARRAY_LEN(index_states), reply_number(status, STATUS_STATE)),
+        (unsigned long long)reply_number(lag, LAG_OPEN), duration(reply_seconds(lag, LAG_AGE), age),
+        reply_double(lag, LAG_PER_SECOND), duration(reply_seconds(lag, LAG_TIME_TO_FRESH), fresh),
+        (unsigned long long)reply_number(status, STATUS_KEYS_BEHIND));
+}
+
+static bool show_indexes(struct conversation *talk)
+{
+    struct str reply, token = STR_EMPTY;
+
+    printf("%-24s %-24s %-10s %9s %9s %9s %9s %9s\n", "index", "table", "state", "open", "lag", "applied/s",
+        "fresh in", "given up");
+    do {
+        struct wire_field field;
+        struct buf request;
+
+        buf_init(&request, &talk->arena);
+        wire_write_bytes(&request, INDEXES_TOKEN, token);
+        if (!conversation_call(talk, "/tavola.v1.IndexService/ListIndexes", &request, &reply))
+            return false;
+        for (struct str rest = reply; wire_read_field(&rest, &field) == WIRE_FIELD;)
+            if (field.number == 1 && field.type == WIRE_BYTES)
+                print_index(field.bytes);
+        token = reply_text(reply, INDEXES_NEXT);
+    } while (token.len > 0);
+    return true;
+}
+
+/* A terminal shows it in place, anything else one page behind another. */
+static int run_top(const struct client_config *config, int argc, char **argv)
+{
+    bool once = argc == 1 && strcmp(argv[0], "--once") == 0;
+    const struct timespec pause = { .tv_sec = TOP_EVERY_S };
+    struct conversation talk;
+    bool shown;
+
+    if (argc != 0 && !once)
+        return command_misused("top", "[--once]");
+    if (!conversation_begin(&talk, config))
+        return COMMAND_FAILED;
+    for (;;) {
+        if (!once && isatty(STDOUT_FILENO))
+            printf("\033[H\033[2J");
+        shown = show_queues(&talk);
+        if (shown) {
+            printf("\n");
+            shown = show_indexes(&talk);
+        }
+        if (fflush(stdout) != 0 || !shown || once)
+            break;
+        if (!isatty(STDOUT_FILENO))
+            printf("\n");
+        arena_cleanup(&talk.arena);
+        nanosleep(&pause, NULL);
+    }
+    return conversation_end(&talk, shown ? COMMAND_OK : COMMAND_FAILED);
+}
+
+static const struct command commands[] = {
+    {
+        .words = "top",
+        .arguments = "[--once]",
+        .help = "show queues and indexes: what is open, how late it is, how fast it goes",
+        .run = run_top,
+    },
+    {
+        .words = "queue list",
+        .arguments = "",
+        .help = "show every queue: what it may do, what is open, how fast it goes",
+        .run = run_queue_list,
+    },
+    {
+        .words = "queue pause",
+        .arguments = TARGET,
+        .help = "begin no work of a queue any more; it still takes work",
+        .run = run_queue_pause,
+    },
+    {
+        .words = "queue resume",
+        .arguments = TARGET,
+        .help = "let a queue work again",
+        .run = run_queue_resume,
+    },
+    {
+        .words = "queue drain",
+        .arguments = TARGET,
+        .help = "let a queue do what is open now, then pause it",
+        .run = run_queue_drain,
+    },
+    {
+        .words = "queue rate",
+        .arguments = RATE_ARGUMENTS,
+        .help = "limit a queue to so many intents a second, or lift the limit",
+        .run = run_queue_rate,
+    },
+};
+
+const struct command_group commands_queue = { "Queues", commands, ARRAY_LEN(commands) };

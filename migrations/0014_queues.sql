@@ -1,0 +1,27 @@
+-- What operators say of queues, and how fast work is done.
+
+-- One row per queue and kind of work that somebody has controlled. works_until: microseconds since 1970; only intents
+-- made before are worked on, 0: none; null: all. rate: the most intents a second, 0: as fast as it goes; credit: how
+-- many of them may be worked on at once, as of credited.
+create table queue_controls (
+    queue       smallint    not null,
+    kind        smallint    not null,
+    works_until bigint,
+    rate        bigint      not null default 0,
+    credit      float8      not null default 0,
+    credited    timestamptz not null default now(),
+    primary key (queue, kind)
+);
+
+-- Intents applied per second, as of `at`, weighted with e to the power of -age/10s: who reads it lets it decay further.
+create table apply_rates (
+    table_id   bigint      not null,                 -- of the entities; 0: transactions
+    queue      smallint    not null,
+    kind       smallint    not null,
+    per_second float8      not null,
+    at         timestamptz not null,
+    primary key (table_id, queue, kind)
+);
+
+-- Transactions are few among many: who looks for them alone need not pass the others.
+create index intents_transactions on intents (bucket, id) where kind = 2;

@@ -1,0 +1,79 @@
+/*
+ * queue_store.c - see the header.
+ */
+#include "store/queue_store.h"
+
+#include "store/failure.h"
+#include "store/sql.h"
+
+enum { MOST_ATTEMPTS = 4 };
+
+static struct queue_view read_view_row(const PGresult *rows, int row)
+{
+    struct queue_view view = {
+        .queue = pg_int4(rows, row, 0),
+        .kind = pg_int2(rows, row, 1),
+        .control = { .works_until_us = PQgetisnull(rows, row, 2) ? INT64_MAX : pg_int8(rows, row, 2),
+            .rate = pg_int8(rows, row, 3) },
+        .open_intents = pg_int8(rows, row, 4),
+        .per_second = (double)pg_int8(rows, row, 6) / 1000,
+    };
+    int64_t oldest_us = PQgetisnull(rows, row, 5) ? 0 : pg_int8(rows, row, 5);
+    int64_t age_us = oldest_us > 0 ? pg_int8(rows, row, 7) - oldest_us : 0;
+
+    view.state = work_state_of(&view.control, oldest_us);
+    view.oldest_age_us = age_us > 0 ? age_us : 0;
+    return view;
+}
+
+static enum status read_views(
+    struct session *session, struct operation *operation, int32_t queue, int16_t kind, struct error *err)
+{
+    struct outcome_queues out = { 0 };
+    struct pg_params params;
+    PG_RESULT rows = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int4(&params, operation->in.queues.queues);
+    pg_add_int4(&params, queue);
+    pg_add_int2(&params, kind);
+    TRY(pg_query(&session->pg, &sql_queue_views, &params, &rows, err));
+    out.count = (size_t)PQntuples(rows);
+    out.views = ARENA_ARRAY(operation->arena, struct queue_view, out.count);
+    for (size_t i = 0; i < out.count; i++)
+        out.views[i] = read_view_row(rows, (int)i);
+    operation->out.queues = out;
+    return STATUS_OK;
+}
+
+static enum status list(struct session *session, struct operation *operation, struct error *err)
+{
+    return read_views(session, operation, -1, 0, err);
+}
+
+void queue_list_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, list, MOST_ATTEMPTS);
+}
+
+/* Doing it again after a lost answer changes nothing, but for what a drain includes. */
+static enum status control(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct operation_queues *in = &operation->in.queues;
+    struct pg_params params;
+    PG_RESULT result = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int4(&params, in->queues);
+    pg_add_int4(&params, in->queue);
+    pg_add_int2(&params, in->kind);
+    pg_add_int2(&params, (int16_t)in->action);
+    pg_add_int8(&params, in->rate);
+    TRY(pg_query(&session->pg, &sql_queue_control, &params, &result, err));
+    return read_views(session, operation, in->queue, in->kind, err);
+}
+
+void queue_control_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, control, MOST_ATTEMPTS);
+}

@@ -1,0 +1,16 @@
+/*
+ * queue_store.h - what operators say of queues and what they are told.
+ */
+#ifndef STORE_QUEUE_STORE_H
+#define STORE_QUEUE_STORE_H
+
+#include "domain/operation.h"
+#include "store/session.h"
+
+/* Give an OPERATION_QUEUES_LIST its outcome: every queue, both kinds of work, as of now. */
+void queue_list_run(struct session *session, struct operation *operation);
+
+/* OPERATION_QUEUE_CONTROL: durable when it is answered, with the work it was about as it is then. */
+void queue_control_run(struct session *session, struct operation *operation);
+
+#endif

@@ -1,0 +1,210 @@
+"""An operator pauses, drains and limits queues, and sees how late they are, while a worker runs."""
+
+import os
+import time
+import unittest
+
+import metrics
+from case import ServerCase
+from client import entity, value
+from stack import run_program, wait_for
+
+RECONCILE, TRANSACTION = 1, 2
+RUNNING, PAUSED, DRAINING = 1, 2, 3
+PAUSE, RESUME, DRAIN, LIMIT_RATE = 1, 2, 3, 4
+
+
+class Queues(ServerCase):
+    with_worker = True
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.stack.worker.kill()
+        cls.metrics_path = os.path.join(cls.stack.folder, "mw")
+        cls.stack.start_worker(TAVOLA_WORKER_METRICS_LISTEN="unix:" + cls.metrics_path)
+
+    def setUp(self):
+        self.table, self.index = self.new_table(), self.new_name("i")
+        self.client.create_index(index={
+            "name": self.index, "table": self.table, "shape": 1, "place": 2,
+            "partition_key": [{"property": "City"}],
+        })
+        self.wait_ready(self.index)
+        self.addCleanup(self.control, RESUME)
+        self.addCleanup(self.control, LIMIT_RATE)
+
+    def control(self, control, **fields):
+        reply = self.client.control_queue(control=control, **fields)
+        return {(queue.name, work.kind): work for queue in reply.queues for work in queue.work}
+
+    def work(self):
+        reply = self.client.list_queues()
+        return {(queue.name, work.kind): work for queue in reply.queues for work in queue.work}
+
+    def states(self, kind=RECONCILE):
+        return {work.state for (_, of), work in self.work().items() if of == kind}
+
+    def open_intents(self, kind=RECONCILE):
+        return sum(work.open_intents for (_, of), work in self.work().items() if of == kind)
+
+    def told(self):
+        """What the worker tells; nothing while it is not up."""
+        try:
+            return metrics.read(self.metrics_path)
+        except OSError:
+            return metrics.Sample("")
+
+    def wait_until_held(self, held=8):
+        """The worker has heard of it."""
+        wait_for("the worker to follow", lambda: self.told().value("tavola_queue_held") == held, 10)
+
+    def wait_until_late(self, open_intents, seconds):
+        """The worker has looked, and left alone for so long what it found."""
+
+        def is_late(sample):
+            return sample.value("tavola_queue_open_intents") == open_intents and any(
+                name == "tavola_queue_lag_seconds" and value >= seconds
+                for (name, _), value in sample.values.items()
+            )
+
+        wait_for("the worker to see how late it is", lambda: is_late(self.told()), 15)
+
+    def insert(self, count, city, first=0):
+        for i in range(first, first + count):
+            self.client.insert_entity(table=self.table, entity=entity(f"p{i}", "r", City=city))
+
+    def found(self, city):
+        return len(self.client.lookup(self.index, [city]))
+
+    def test_a_paused_queue_takes_work_and_does_none(self):
+        before = time.monotonic()
+        works = self.control(PAUSE)
+        self.assertEqual(len(works), 8)
+        self.assertEqual({work.state for work in works.values()}, {PAUSED})
+        self.wait_until_held()
+        self.assertLess(time.monotonic() - before, 5)
+
+        self.insert(20, "Bonn")
+        submitted = self.client.submit_transaction(transaction_id=f"{self.table}-t", steps=[
+            {"insert_or_replace": {"table": self.table, "entity": entity("t", "r", City="Bonn")}},
+        ]).transaction
+        self.wait_until_late(21, 2)  # longer than the server's own publishing is waited for
+        self.assertEqual(self.found("Bonn"), 0)
+        self.assertEqual((self.open_intents(), self.open_intents(TRANSACTION)), (20, 1))
+        lag = self.client.get_index(name=self.index).status.lag
+        self.assertEqual(lag.open_intents, 20)
+        self.assertGreaterEqual(lag.age.seconds, 1)
+        self.assertGreaterEqual(max(work.oldest_age.seconds for work in self.work().values()), 1)
+
+        self.control(RESUME, kind=TRANSACTION)
+        wait_for("the transaction", lambda: self.client.get_transaction(
+            transaction_id=f"{self.table}-t").transaction.state == 3, 10)
+        self.assertEqual(self.found("Bonn"), 0)
+        self.assertEqual(self.open_intents(), 21)
+
+        works = self.control(RESUME)
+        self.assertEqual({work.state for work in works.values()}, {RUNNING})
+        token = submitted.consistency_token
+        reply = self.client.lookup_index(
+            index=self.index, equals=[value("Bonn")], freshness={"at_least": [token]}, timeout=10)
+        self.assertTrue(reply.entities)
+        wait_for("all entries", lambda: self.found("Bonn") == 21, 10)
+        self.assertEqual(self.open_intents(), 0)
+        wait_for("a rate", lambda: sum(work.applied_per_second for work in self.work().values()) > 0.5, 5)
+        self.assertGreater(self.client.get_index(name=self.index).status.lag.applied_per_second, 0)
+        self.assertGreaterEqual(self.told().value("tavola_queue_applied_total"), 21)
+
+    def test_one_queue_is_paused_and_the_others_go_on(self):
+        self.control(PAUSE, queue="q1")
+        self.wait_until_held(2)
+        self.insert(40, "Rome")
+        wait_for("the other queues", lambda: all(
+            work.open_intents == 0 for (name, _), work in self.work().items() if name != "q1"), 10)
+        held = self.work()["q1", RECONCILE]
+        self.assertEqual(held.state, PAUSED)
+        self.assertGreater(held.open_intents, 0)
+        self.assertEqual(self.found("Rome"), 40 - held.open_intents)
+        self.control(RESUME)
+        wait_for("all entries", lambda: self.found("Rome") == 40, 10)
+
+    def test_a_drain_does_what_was_open_and_nothing_newer(self):
+        self.control(PAUSE)
+        self.wait_until_held()
+        self.insert(20, "Oslo")
+        works = self.control(DRAIN)
+        self.assertIn(DRAINING, {work.state for work in works.values()})
+        self.insert(5, "Oslo", first=20)
+        wait_for("the drain", lambda: self.states() == {PAUSED}, 15)
+        self.assertEqual((self.found("Oslo"), self.open_intents()), (20, 5))
+        self.wait_until_late(5, 2)
+        self.assertEqual((self.found("Oslo"), self.open_intents()), (20, 5))
+        self.control(RESUME)
+        wait_for("all entries", lambda: self.found("Oslo") == 25, 10)
+
+    def test_a_rate_holds_over_all_threads(self):
+        self.control(PAUSE)
+        self.wait_until_held()
+        self.insert(120, "Kiel")
+        works = self.control(LIMIT_RATE, rate=5)
+        self.assertEqual({(work.state, work.rate_limit) for work in works.values()}, {(PAUSED, 5)})
+        self.control(RESUME)
+        began = time.monotonic()
+        wait_for("half of it", lambda: self.found("Kiel") >= 60, 15)
+        # Four queues: five a second each, and a second's worth that was saved up.
+        self.assertGreaterEqual(time.monotonic() - began, 60 / (4 * 5) - 1.1)
+        self.control(LIMIT_RATE)
+        wait_for("all entries", lambda: self.found("Kiel") == 120, 10)
+
+    def test_controls_outlive_the_worker_and_hold_without_redis(self):
+        self.control(PAUSE, kind=RECONCILE)
+        self.stack.worker.kill()
+        self.stack.redis.kill()
+        self.stack.start_worker(TAVOLA_WORKER_METRICS_LISTEN="unix:" + self.metrics_path)
+        self.wait_until_held(4)
+        self.insert(5, "Bari")
+        self.client.submit_transaction(transaction_id=f"{self.table}-t", steps=[
+            {"insert_or_replace": {"table": self.table, "entity": entity("t", "r", City="Bari")}},
+        ])
+        wait_for("the transaction", lambda: self.client.get_transaction(
+            transaction_id=f"{self.table}-t").transaction.state == 3, 15)
+        self.assertEqual((self.found("Bari"), self.open_intents()), (0, 6))
+        self.control(LIMIT_RATE, rate=100)
+        self.control(RESUME)
+        wait_for("all entries", lambda: self.found("Bari") == 6, 15)
+        self.stack.start_redis()
+
+    def test_bad_requests_are_refused(self):
+        for fields in ({}, {"control": 9}, {"control": PAUSE, "queue": "q4"}, {"control": PAUSE, "queue": "x"},
+                       {"control": PAUSE, "kind": 3}, {"control": PAUSE, "rate": 1}):
+            with self.subTest(fields=fields):
+                self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.control_queue, **fields)
+        for rate in (-1, 1000001):
+            self.refused("OUT_OF_RANGE", "OUT_OF_RANGE_INPUT", self.client.control_queue, control=LIMIT_RATE, rate=rate)
+
+    def test_the_command_line(self):
+        def tavola(*words, code=0):
+            done = run_program("tavola", *words, settings={"TAVOLA_TARGET": self.stack.target})
+            self.assertEqual(done.returncode, code, done.stderr)
+            return done.stdout
+
+        listed = tavola("queue", "list").splitlines()
+        self.assertRegex(listed[0], r"^queue +work +state +limit +open +oldest +applied/s +fresh in$")
+        self.assertEqual(len(listed), 9)
+        self.assertRegex(listed[1], r"^q0 +reconcile +RUNNING +- ")
+        self.assertEqual(tavola("queue", "pause", "all").count("PAUSED"), 8)
+        self.assertRegex(tavola("queue", "rate", "7", "q2", "transaction"), r"q2 +transaction +PAUSED +7/s ")
+        self.assertEqual(tavola("queue", "resume", "q2").count("RUNNING"), 2)
+        self.assertEqual(tavola("queue", "drain", "q2", "reconcile").count("\nq2"), 1)
+        tavola("queue", "resume", "all")
+        page = tavola("top", "--once")
+        self.assertRegex(page, rf"(?m)^{self.index} +{self.table} +READY +0 +0\.0 s ")
+        self.assertEqual(len({len(line) for line in page.split("\n\n")[0].splitlines()}), 1)
+        self.assertNotIn("\033", page)
+        tavola("queue", "pause", code=2)
+        tavola("queue", "rate", "x", "all", code=2)
+        tavola("queue", "pause", "q9", code=1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,106 @@
+/*
+ * queues.c - see the header.
+ */
+#include "workers/queues.h"
+
+#include <string.h>
+
+void queues_init(struct queues *queues, int count)
+{
+    *queues = (struct queues){ .count = count };
+    for (int slot = 0; slot < QUEUE_SLOTS; slot++)
+        atomic_init(&queues->works_until_us[slot], INT64_MAX);
+    pthread_mutex_init(&queues->mutex, NULL);
+}
+
+void queues_cleanup(struct queues *queues)
+{
+    pthread_mutex_destroy(&queues->mutex);
+}
+
+/* ---- controls ---- */
+
+bool queues_set_controls(struct queues *queues, const struct queue_control controls[QUEUE_SLOTS], bool any)
+{
+    bool changed = false;
+
+    for (int slot = 0; slot < QUEUE_SLOTS; slot++) {
+        long long until_us = controls[slot].works_until_us, rate = controls[slot].rate;
+
+        if (atomic_exchange(&queues->works_until_us[slot], until_us) != until_us)
+            changed = true;
+        if (atomic_exchange(&queues->rates[slot], rate) != rate)
+            changed = true;
+    }
+    atomic_store(&queues->controlled, any);
+    return changed;
+}
+
+/* A drain does not mind the rate. */
+static bool is_limited(const struct queues *queues, int slot)
+{
+    return atomic_load(&queues->rates[slot]) > 0 && atomic_load(&queues->works_until_us[slot]) == INT64_MAX;
+}
+
+bool queues_allow(const struct queues *queues, const struct intent *intent)
+{
+    int slot;
+
+    if (!atomic_load(&queues->controlled))
+        return true;
+    slot = queue_slot(queue_of(intent->bucket, queues->count), intent->kind);
+    return slot < 0 || (!is_limited(queues, slot) &&
+                           intent_id_us(intent->id) < atomic_load(&queues->works_until_us[slot]));
+}
+
+void queues_free_scope(const struct queues *queues, struct scan_scope *out)
+{
+    out->queues = queues->count;
+    for (int slot = 0; slot < QUEUE_SLOTS; slot++)
+        out->until_us[slot] =
+            is_limited(queues, slot) ? 0 : (int64_t)atomic_load(&queues->works_until_us[slot]);
+}
+
+int queues_next_limited(const struct queues *queues, int slot)
+{
+    if (!atomic_load(&queues->controlled))
+        return QUEUE_SLOTS;
+    while (slot < queues->count * WORK_KINDS && !is_limited(queues, slot))
+        slot++;
+    return slot < queues->count * WORK_KINDS ? slot : QUEUE_SLOTS;
+}
+
+/* ---- what is done ---- */
+
+void queues_count_applied(struct queues *queues, const struct intent *intent, size_t count)
+{
+    int queue = queue_of(intent->bucket, queues->count), slot = queue_slot(queue, intent->kind);
+    size_t i;
+
+    if (slot < 0)
+        return;
+    atomic_fetch_add(&queues->applied_total[slot], (long long)count);
+    pthread_mutex_lock(&queues->mutex);
+    for (i = 0; i < queues->applied_count; i++)
+        if (queues->applied[i].table_id == intent->table_id && queues->applied[i].queue == queue &&
+            queues->applied[i].kind == intent->kind)
+            break;
+    if (i == queues->applied_count && i < MOST_APPLIED)
+        queues->applied[queues->applied_count++] =
+            (struct applied){ .table_id = intent->table_id, .queue = (int16_t)queue, .kind = intent->kind };
+    if (i < MOST_APPLIED) /* what has no room is missing from a rate for half a second */
+        queues->applied[i].count += (int64_t)count;
+    pthread_mutex_unlock(&queues->mutex);
+}
+
+size_t queues_take_applied(struct queues *queues, struct applied out[MOST_APPLIED])
+{
+    size_t count;
+
+    pthread_mutex_lock(&queues->mutex);
+    count = queues->applied_count;
+    memcpy(out, queues->applied, count * sizeof(out[0]));
+    queues->applied_count = 0;
+    pthread_mutex_unlock(&queues->mutex);
+    return count;
+}

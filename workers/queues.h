@@ -1,0 +1,53 @@
+/*
+ * queues.h - what the threads of a worker know of queues: how operators control them, and how much they have done.
+ *
+ * Work that is held back - paused, or newer than a drain - is not begun: its messages are acknowledged, because the
+ * intents stay in PostgreSQL and are published again once they may be. Work that is limited never goes through
+ * Redis: consumers take it from PostgreSQL, as many intents as they have permits for.
+ */
+#ifndef WORKERS_QUEUES_H
+#define WORKERS_QUEUES_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "domain/intent.h"
+#include "store/worker_store.h"
+
+enum { QUEUE_SLOTS = MOST_QUEUES * WORK_KINDS, MOST_APPLIED = 1024 };
+
+struct queues {
+    int count;
+    atomic_bool controlled; /* some work is held back or limited */
+    atomic_llong works_until_us[QUEUE_SLOTS];
+    atomic_llong rates[QUEUE_SLOTS];
+    atomic_llong open_intents[QUEUE_SLOTS], lag_us[QUEUE_SLOTS]; /* in the lanes held */
+    atomic_llong applied_total[QUEUE_SLOTS];
+
+    pthread_mutex_t mutex; /* of the rest */
+    struct applied applied[MOST_APPLIED];
+    size_t applied_count;
+};
+
+void queues_init(struct queues *queues, int count);
+void queues_cleanup(struct queues *queues);
+
+/* true: something is another than before. */
+bool queues_set_controls(struct queues *queues, const struct queue_control controls[QUEUE_SLOTS], bool any);
+
+/* Whether an intent that came as a message may be worked on now. */
+bool queues_allow(const struct queues *queues, const struct intent *intent);
+
+/* The work that may be done as fast as it goes. */
+void queues_free_scope(const struct queues *queues, struct scan_scope *out);
+
+/* The next kind of work from `slot` on that is limited; QUEUE_SLOTS: there is none. */
+int queues_next_limited(const struct queues *queues, int slot);
+
+/* So many intents have been applied. */
+void queues_count_applied(struct queues *queues, const struct intent *intent, size_t count);
+
+/* Take what was counted; returns how many. */
+size_t queues_take_applied(struct queues *queues, struct applied out[MOST_APPLIED]);
+
+#endif
