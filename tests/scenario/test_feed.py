@@ -10,6 +10,8 @@ import unittest
 import client
 from case import ServerCase
 from client import ApiError, BatchOperation, EntityKey, entity, key, match, plain
+from credentials import sas
+from security_case import FORGED, MISMATCH, REFUSED, SecurityCase, result
 from stack import BIN, Stack, run_program, wait_for
 
 BIG = b"x" * 60000  # 50 of them are a message
@@ -355,6 +357,39 @@ class Watching(FeedCase):
         self.assertEqual((wrong.returncode, wrong.stdout), (1, ""))
         self.assertIn("NoSuch does not exist", wrong.stderr)
         self.assertEqual(run_program("tavola", "watch", settings=settings).returncode, 2)
+
+
+class WatchesBySignature(SecurityCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.client.update_table(table={"name": "People", "change_feed": True})
+
+    def watch(self, table="People", text="", **signature):
+        """The messages a signature for People opens."""
+        connection = self.connect(sas(self.keys[0], "people", **signature))
+        return connection.watch_entities([WatchRequest(table=table, filter=text)], timeout=60)
+
+    def test_a_range_hides_the_rest(self):
+        watch = self.watch(permissions="r", low=("b", ""), high=("c", "2"))
+        next(watch)
+        for place in (("a", "9"), ("b", "9"), ("c", "2"), ("c", "3"), ("d", "1")):
+            self.client.insert_or_replace_entity(table="People", entity=entity(*place))
+            self.client.delete_entity(table="People", key=key(place), precondition=match())
+        changes = []
+        while len(changes) < 4:
+            changes += next(watch).changes
+        seen = [(change.entity.partition_key, change.entity.row_key, word(change)) for change in changes]
+        self.assertEqual(seen, [("b", "9", "inserted"), ("b", "9", "deleted"), ("c", "2", "updated"), ("c", "2", "deleted")])
+        self.assertEqual(len(next(watch).changes), 0)
+
+    def test_what_does_not_open_one(self):
+        self.assertEqual(result(next, self.watch(permissions="audit")), MISMATCH)
+        self.assertEqual(result(next, self.watch(table="Other", permissions="r")), REFUSED)
+
+    def test_it_ends_when_the_signature_does(self):
+        watch = self.watch(permissions="r", expiry=3)
+        self.assertEqual(result(lambda: [message for message in watch]), FORGED)
 
 
 class FeedUnderLoad(unittest.TestCase):
