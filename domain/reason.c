@@ -67,8 +67,9 @@ static const struct reason_info reasons[] = {
         "An insert found an entity with the same keys.",
         "Replace, merge or upsert it, or choose other keys. After a lost answer it may be your own insert." },
     [REASON_UPDATE_CONDITION_NOT_SATISFIED] = { "UPDATE_CONDITION_NOT_SATISFIED", STATUS_STALE,
-        "The entity has changed since the ETag in the precondition was read.",
-        "Read the entity again, apply the change to what is there now, and send the new ETag." },
+        "The precondition does not hold: the entity has changed since the ETag in if_match was read, or does "
+        "not match the condition (`clause` is the part that fails).",
+        "Read the entity again, or take it from the details, and decide anew on what is there now." },
     [REASON_PAGE_TOKEN_INVALID] = { "PAGE_TOKEN_INVALID", STATUS_INVALID,
         "The page token is damaged, or belongs to another query, another table or an earlier table of "
         "this name.",
@@ -155,7 +156,7 @@ static const struct reason_info reasons[] = {
         "Repeat with an exponential, jittered delay." },
     [REASON_SERVER_DRAINING] = { "SERVER_DRAINING", STATUS_UNAVAILABLE,
         "The server is stopping and takes no new work; nothing was done.",
-        "Repeat at once: another server will answer." },
+        "Repeat: clients with several servers at once, at another one, others when RetryInfo says." },
     [REASON_STORE_UNAVAILABLE] = { "STORE_UNAVAILABLE", STATUS_UNAVAILABLE,
         "The database cannot be reached; nothing was done.",
         "Repeat with an exponential, jittered delay; operators: check the database." },

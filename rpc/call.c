@@ -55,6 +55,13 @@ static struct rpc_call *call_new(struct call_host *host, const struct call_slot 
     return call;
 }
 
+static void tell_host(struct call_host *host)
+{
+    pthread_mutex_lock(&host->lock);
+    pthread_cond_broadcast(&host->changed);
+    pthread_mutex_unlock(&host->lock);
+}
+
 static void call_free(struct rpc_call *call)
 {
     struct call_host *host = call->host;
@@ -71,11 +78,8 @@ static void call_free(struct rpc_call *call)
     pthread_mutex_destroy(&call->lock);
     free(call);
 
-    if (atomic_fetch_sub(&host->alive, 1) == 1) {
-        pthread_mutex_lock(&host->lock);
-        pthread_cond_broadcast(&host->changed);
-        pthread_mutex_unlock(&host->lock);
-    }
+    if (atomic_fetch_sub(&host->alive, 1) == 1)
+        tell_host(host);
 }
 
 void call_arm(struct call_host *host, const struct call_slot *slot)
@@ -146,7 +150,8 @@ static void end(struct rpc_call *call)
     if (!call->silent) {
         if (host->events.ended)
             host->events.ended(call);
-        atomic_fetch_sub(&host->open, 1);
+        if (!call->late && atomic_fetch_sub(&host->open, 1) == 1 && atomic_load(&host->stopping))
+            tell_host(host);
     }
     call_free(call);
 }
@@ -220,7 +225,9 @@ static void arrived(struct rpc_call *call, struct call_list *fresh)
         /* Also when it was cancelled before its message came: then nothing is sent. */
         rpc_finish(call, CODE_INVALID_ARGUMENT, str_of("the call carries no request message"), STR_EMPTY);
     } else {
-        atomic_fetch_add(&host->open, 1);
+        call->late = atomic_load(&host->stopping);
+        if (!call->late)
+            atomic_fetch_add(&host->open, 1);
         call->begun_us = clock_monotonic_us();
         if (host->events.begin)
             host->events.begin(call);

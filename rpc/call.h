@@ -19,10 +19,11 @@ struct call_host {
     grpc_completion_queue *queue;
     struct rpc_events events;
     void *context;
-    atomic_int open;  /* calls that have begun and not ended */
+    atomic_int open;  /* calls that have begun before `stopping` and not ended */
     atomic_int alive; /* these, and the armed ones */
     pthread_mutex_t lock;
-    pthread_cond_t changed;              /* alive became 0, or shut_down true */
+    atomic_bool stopping;
+    pthread_cond_t changed;              /* alive or open became 0, or shut_down true */
     _Atomic(struct rpc_call *) answered; /* by other threads: for a queue thread to finish */
     bool shut_down;                      /* the server's own: the core has let go of all connections */
 };

@@ -70,6 +70,7 @@ struct rpc_call {
     struct rpc_call *next_answered;
     grpc_byte_buffer *answer; /* what an answered call is to send with its status, or NULL */
     bool silent;              /* never shown to the handler */
+    bool late;                /* came while the server was stopping: nobody waits for it */
     grpc_call *core;
     gpr_timespec deadline;
     int64_t begun_us;

@@ -37,9 +37,11 @@ enum {
     GRACE_POLLS_ALONE = 1,
     /* Events after which `drained` is called even though more are there: a batch must not starve. */
     DRAIN_EVENTS_MAX = 256,
+    CLOSING_EVENTS_MAX = 1024,
     PEER_PING_INTERVAL_MS = 9000,
     KEEPALIVE_TIME_MS = 60000,
     KEEPALIVE_TIMEOUT_MS = 20000,
+    REFUSING_MS = 300, /* so long calls are refused one by one, for the open ones to end, before GOAWAY */
     DRAIN_STEP_MS = 20,
     IDLE_MS = 200, /* without an open call, until GOAWAY has had its chance */
 };
@@ -52,13 +54,64 @@ struct rpc_server {
     int thread_count;
     int port;
     struct tls_files *tls; /* NULL: plain text */
+    int resting;           /* threads that do not read; under host.lock, like what follows */
+    bool closed;           /* the core takes no more calls */
 };
 
 /* ---- the queue ---- */
 
-/* true: a handler may have got a message. */
+static bool handle(struct rpc_server *server, grpc_event event, struct call_list *fresh);
+
+/* Take what has arrived; true: a handler may have got a message. */
+static bool take_arrived(struct rpc_server *server, struct call_list *fresh)
+{
+    bool fed = false;
+
+    for (int handled = 0; handled < CLOSING_EVENTS_MAX; handled++) {
+        grpc_event event =
+            grpc_completion_queue_next(server->host.queue, gpr_inf_past(GPR_CLOCK_MONOTONIC), NULL);
+
+        if (event.type != GRPC_OP_COMPLETE)
+            break;
+        fed = handle(server, event, fresh) || fed;
+    }
+    return fed;
+}
+
+/*
+ * Stop taking calls. From the moment it shuts down the core answers what it reads with CANCELLED, which callers take
+ * for their own doing. So nobody reads meanwhile: every thread comes here, and the last one takes what is there,
+ * shuts down and, unless calls are open, hangs up: the last GOAWAY says which streams have not been looked at, and
+ * clients send those elsewhere.
+ */
+static bool come_to_rest(struct rpc_server *server, struct call_list *fresh)
+{
+    struct call_host *host = &server->host;
+    bool fed = false;
+
+    pthread_mutex_lock(&host->lock);
+    if (++server->resting < server->thread_count) {
+        while (!server->closed)
+            pthread_cond_wait(&host->changed, &host->lock);
+        pthread_mutex_unlock(&host->lock);
+        return false;
+    }
+    pthread_mutex_unlock(&host->lock);
+    fed = take_arrived(server, fresh);
+    grpc_server_shutdown_and_notify(host->core, host->queue, server);
+    if (atomic_load(&host->open) == 0)
+        grpc_server_cancel_all_calls(host->core);
+    pthread_mutex_lock(&host->lock);
+    server->closed = true;
+    pthread_cond_broadcast(&host->changed);
+    pthread_mutex_unlock(&host->lock);
+    return fed;
+}
+
 static bool handle(struct rpc_server *server, grpc_event event, struct call_list *fresh)
 {
+    if (event.tag == &server->resting)
+        return come_to_rest(server, fresh);
     if (event.tag != server)
         return call_complete(event.tag, event.success != 0, fresh);
     pthread_mutex_lock(&server->host.lock);
@@ -300,11 +353,16 @@ static void wait_empty(struct call_host *host)
     pthread_mutex_unlock(&host->lock);
 }
 
-static bool wait_empty_for(struct call_host *host, int64_t wait_ms)
+static bool has_no_open_calls(const struct call_host *host)
+{
+    return atomic_load(&host->open) == 0;
+}
+
+static bool wait_for(struct call_host *host, bool (*is_over)(const struct call_host *), int64_t wait_ms)
 {
     struct timespec until;
     int failed = 0;
-    bool empty;
+    bool over;
 
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += wait_ms / 1000;
@@ -314,11 +372,11 @@ static bool wait_empty_for(struct call_host *host, int64_t wait_ms)
         until.tv_nsec -= 1000000000;
     }
     pthread_mutex_lock(&host->lock);
-    while (!is_empty(host) && failed == 0)
+    while (!is_over(host) && failed == 0)
         failed = pthread_cond_timedwait(&host->changed, &host->lock, &until);
-    empty = is_empty(host);
+    over = is_over(host);
     pthread_mutex_unlock(&host->lock);
-    return empty;
+    return over;
 }
 
 /*
@@ -330,11 +388,33 @@ static bool wait_drained(struct call_host *host, int64_t grace_ms)
     int64_t idle_ms = 0;
 
     for (int64_t waited_ms = 0; waited_ms < grace_ms && idle_ms < IDLE_MS; waited_ms += DRAIN_STEP_MS) {
-        if (wait_empty_for(host, DRAIN_STEP_MS))
+        if (wait_for(host, is_empty, DRAIN_STEP_MS))
             return true;
         idle_ms = atomic_load(&host->open) == 0 ? idle_ms + DRAIN_STEP_MS : 0;
     }
     return false;
+}
+
+/* Wake every thread once, by empty batches of a call to nowhere: who rests takes no second event. */
+static void close_to_new_calls(struct rpc_server *server)
+{
+    struct call_host *host = &server->host;
+    grpc_channel *nowhere = grpc_lame_client_channel_create("nowhere", GRPC_STATUS_UNAVAILABLE, "");
+    grpc_call *waker = grpc_channel_create_call(nowhere, NULL, GRPC_PROPAGATE_DEFAULTS, host->queue,
+        grpc_slice_from_static_string("/"), NULL, gpr_inf_future(GPR_CLOCK_REALTIME), NULL);
+
+    for (int i = 0; i < server->thread_count; i++) {
+        grpc_call_error refused = grpc_call_start_batch(waker, NULL, 0, &server->resting, NULL);
+
+        assert(refused == GRPC_CALL_OK);
+        (void)refused;
+    }
+    pthread_mutex_lock(&host->lock);
+    while (!server->closed)
+        pthread_cond_wait(&host->changed, &host->lock);
+    pthread_mutex_unlock(&host->lock);
+    grpc_call_unref(waker);
+    grpc_channel_destroy(nowhere);
 }
 
 void rpc_server_stop(struct rpc_server *server, int64_t grace_ms)
@@ -343,7 +423,9 @@ void rpc_server_stop(struct rpc_server *server, int64_t grace_ms)
 
     if (server->thread_count == 0 && start_threads(server, 1, NULL) != STATUS_OK)
         abort(); /* nobody could ever see the server end */
-    grpc_server_shutdown_and_notify(host->core, host->queue, server);
+    atomic_store(&host->stopping, true);
+    (void)wait_for(host, has_no_open_calls, grace_ms < REFUSING_MS ? grace_ms : REFUSING_MS);
+    close_to_new_calls(server);
     if (!wait_drained(host, grace_ms)) {
         grpc_server_cancel_all_calls(host->core);
         wait_empty(host);

@@ -81,12 +81,14 @@ MUST_USE enum status rpc_server_start(
 int rpc_server_port(const struct rpc_server *server);
 
 /*
- * Stop taking calls (GOAWAY), let open ones finish for at most grace_ms, then cancel the rest, hang up, join the
- * threads and free the server. Blocks; without open calls for a fraction of a second only.
+ * Stop: let open calls finish for at most grace_ms, then cancel the rest, hang up (GOAWAY), join the threads and free
+ * the server. For a moment, or until no call is open, new calls still begin, for the owner to refuse; what comes then
+ * has not been looked at. If calls stay open, clients get GOAWAY ahead, and what crosses it on its way ends as
+ * CANCELLED: the core leaves no choice. Blocks; without open calls for a fraction of a second only.
  */
 void rpc_server_stop(struct rpc_server *server, int64_t grace_ms);
 
-/* Calls that have begun and not ended. */
+/* Calls that have begun, before the server was stopped, and not ended. */
 int rpc_server_open_calls(const struct rpc_server *server);
 
 /* ---- a call ---- */

@@ -16,6 +16,8 @@ import stack
 from client import ApiError, Client, entity, key, types
 from stack import Stack, wait_for
 
+STOPS = 6
+REFUSALS = {("UNAVAILABLE", "SERVER_DRAINING")}
 QUERY = "/tavola.v1.EntityService/QueryEntities"
 
 
@@ -40,6 +42,47 @@ class Draining(MannersCase):
         self.stack.server.send(signal.SIGTERM)
         self.assertEqual(self.stack.server.wait(), 0)
         self.assertLess(time.monotonic() - begun, 2 * stack.PATIENCE)
+
+
+    def test_no_call_is_cancelled(self):
+        """Whatever a stopping server refuses, or does not look at any more, is UNAVAILABLE: worth repeating."""
+        self.caller.channel.close()
+        for _ in range(STOPS):
+            callers = [Persistent(self.stack.connect(), number) for number in range(8)]
+            wait_for("calls under way", lambda: all(caller.done > 5 for caller in callers))
+            self.stack.server.send(signal.SIGTERM)
+            self.assertEqual(self.stack.server.wait(), 0)
+            for caller in callers:
+                caller.join(60)
+            self.assertEqual({caller.end for caller in callers}, {("UNAVAILABLE", None)})
+            self.assertLessEqual(set().union(*(caller.refusals for caller in callers)), REFUSALS)
+            self.stack.start_server()
+
+
+class Persistent(threading.Thread):
+    """Writes until there is nobody to answer."""
+
+    def __init__(self, caller, number):
+        super().__init__(daemon=True)
+        self.caller = caller
+        self.number = number
+        self.done = 0
+        self.refusals = set()
+        self.end = None
+        self.start()
+
+    def run(self):
+        with self.caller as caller:
+            while not self.end:
+                try:
+                    caller.insert_or_replace_entity(table="mannered", entity=entity(f"{self.number}", f"{self.done}"))
+                    self.done += 1
+                except ApiError as error:
+                    how = (error.code, error.reason)
+                    if error.reason:
+                        self.refusals.add(how)
+                    else:
+                        self.end = how
 
 
 class Counter(threading.Thread):
