@@ -91,7 +91,9 @@ static const struct reason_info reasons[] = {
         "The table holds the entries of an index, and only the index writes them.",
         "Write to the indexed table; drop the index to remove its entries." },
     [REASON_REQUEST_ID_REUSED] = { "REQUEST_ID_REUSED", STATUS_EXISTS,
-        "A write with this request_id and another content was decided before; nothing was done.",
+        "A write with this request_id and another content, or to an earlier table of this name, was decided "
+        "before; "
+        "nothing was done.",
         "Use a new id for a new write; repeat a write with exactly the same content." },
     [REASON_TRANSACTION_NOT_FOUND] = { "TRANSACTION_NOT_FOUND", STATUS_NOT_FOUND,
         "There is no transaction of this id, or it ended so long ago that it is no longer kept.",

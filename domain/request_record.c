@@ -11,7 +11,6 @@
 #include "base/buf.h"
 #include "base/wire.h"
 #include "domain/reason.h"
-#include "domain/table_name.h"
 
 enum { VERSION = 1 };
 
@@ -80,7 +79,7 @@ static void add_write(struct buf *out, struct buf *scratch, const struct write *
     wire_write_bytes(out, REQUEST_WRITE, buf_str(scratch));
 }
 
-struct str request_digest(const struct operation *operation, struct arena *arena)
+struct str request_digest(const struct operation *operation, int64_t table_id, struct arena *arena)
 {
     const struct operation_write *in = &operation->in.write;
     unsigned char *digest = arena_alloc(arena, REQUEST_DIGEST_BYTES);
@@ -88,7 +87,7 @@ struct str request_digest(const struct operation *operation, struct arena *arena
 
     buf_init(&content, NULL);
     buf_init(&scratch, NULL);
-    wire_write_bytes(&content, REQUEST_TABLE, table_name_fold(operation->table, arena));
+    wire_write_scalar(&content, REQUEST_TABLE, (uint64_t)table_id);
     wire_write_scalar(&content, REQUEST_IS_GROUP, in->is_group);
     for (size_t i = 0; i < in->count; i++)
         add_write(&content, &scratch, &in->writes[i]);
@@ -306,13 +305,14 @@ void request_replay(const struct request_record *record, struct str digest, stru
     operation->error = NULL;
     if (!str_equal(record->digest, digest)) {
         error_reason(&err, REASON_REQUEST_ID_REUSED,
-            "request_id %.*s was used before, for a write with another content",
+            "request_id %.*s was used before, for a write with another content or to an earlier table",
             STR_ARG(operation->in.write.request_id));
         operation_fail(operation, &err);
     } else if (!read_response(record->response, operation, &err)) {
         error_reason(&err, REASON_INTERNAL_ERROR, "the record of a request cannot be read");
         operation_fail(operation, &err);
     } else if (err.reason) {
+        error_add_meta(&err, "replayed", STR_LITERAL("true"));
         operation_fail(operation, &err);
     }
 }

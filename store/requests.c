@@ -101,10 +101,10 @@ enum status requests_take(struct session *session, struct requests *requests, st
     return STATUS_OK;
 }
 
-void requests_note(struct request *request, const struct operation *operation, struct arena *arena)
+void requests_note(
+    struct request *request, const struct operation *operation, struct str digest, struct arena *arena)
 {
-    request->record =
-        (struct request_record){ request_digest(operation, arena), request_response(operation, arena) };
+    request->record = (struct request_record){ digest, request_response(operation, arena) };
     request->is_new = true;
 }
 

@@ -37,7 +37,8 @@ MUST_USE enum status requests_send_get(
 MUST_USE enum status requests_take(struct session *session, struct requests *requests, struct error *err);
 
 /* What was decided is a record from now on: for repeats in this batch, and to be stored. */
-void requests_note(struct request *request, const struct operation *operation, struct arena *arena);
+void requests_note(
+    struct request *request, const struct operation *operation, struct str digest, struct arena *arena);
 
 /* Store what is new: one statement, if there is anything. */
 MUST_USE enum status requests_send_insert(

@@ -227,6 +227,19 @@ static enum status end_chunk(struct session *session, struct row_scan *scan, str
     TRY(pg_next(&session->pg, &version, err));
     TRY(pg_end(&session->pg, err));
     scan->is_open = false;
+    scan->is_checked = true;
+    return check_version(session, version, err);
+}
+
+/* A scan that had nothing to read: that a table has none of it can be said of a living table only. */
+static enum status check_unread(struct session *session, struct row_scan *scan, struct error *err)
+{
+    PG_RESULT version = NULL;
+
+    if (scan->is_checked)
+        return STATUS_OK;
+    TRY(pg_query(&session->pg, &sql_catalogue_version, NULL, &version, err));
+    scan->is_checked = true;
     return check_version(session, version, err);
 }
 
@@ -387,7 +400,7 @@ enum status row_scan_finish(struct session *session, struct row_scan *scan, stru
     int64_t rest;
 
     if (!scan->is_open)
-        return STATUS_OK;
+        return check_unread(session, scan, err);
     if (scan->plan.points)
         scan->exhausted = scan->point_to == scan->plan.point_count;
     TRY(throw_away_rest(session, scan, &rest, err));
@@ -415,7 +428,7 @@ enum status row_scan_count(struct session *session, struct row_scan *scan, int64
     assert(row_scan_is_exact(&scan->plan) && !scan->plan.points && !scan->descending);
     *count = 0;
     if (scan->exhausted)
-        return STATUS_OK;
+        return check_unread(session, scan, err);
     pg_params_init(&params, &session->arena);
     range_params(scan, &params);
     pg_add_int8(&params, scan->most_rows);

@@ -42,6 +42,7 @@ struct row_scan {
     size_t point, point_to; /* plan.points of the round trip under way, counted in the scan's direction */
     bool is_narrow;         /* what is read needs no look at its key */
     bool is_open;           /* a round trip is under way */
+    bool is_checked;        /* the catalogue was as the session knows it when some of it was read */
     bool is_pending;        /* a row has been returned and not been passed */
     PGresult *row;
     struct buf place; /* the bytes of `after` */
@@ -61,7 +62,10 @@ MUST_USE enum status row_scan_next(
 /* Done with the row: the position moves behind it. A row that was not passed comes again in the next scan. */
 void row_scan_pass(struct row_scan *scan, const struct entity_key *key);
 
-/* End a scan at a row of the caller's choice. As row_scan_next; sets `exhausted`. */
+/*
+ * End a scan at a row of the caller's choice. As row_scan_next, also if there was nothing to be read; sets
+ * `exhausted`.
+ */
 MUST_USE enum status row_scan_finish(struct session *session, struct row_scan *scan, struct error *err);
 
 /* Release; also after a failure. */

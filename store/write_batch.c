@@ -208,17 +208,21 @@ enum status write_batch_send_changes(struct session *session, const struct write
 static void plan(const struct write_set *set, struct write_clock clock, int64_t epoch, struct arena *arena)
 {
     for (size_t i = 0; i < set->planned_count; i++) {
-        struct operation *operation = set->planned[i].operation;
+        const struct planned *planned = &set->planned[i];
+        struct operation *operation = planned->operation;
         struct request *request = requests_find(&set->requests, operation);
+        struct str digest = STR_EMPTY;
 
+        if (request)
+            digest = request_digest(operation, planned->rows[0]->table->table_id, arena);
         if (request && request->record.response.len > 0) {
-            request_replay(&request->record, request_digest(operation, arena), operation);
+            request_replay(&request->record, digest, operation);
             continue;
         }
-        write_plan_operation(operation, set->planned[i].rows, clock);
-        operation->out.write.left_open = write_set_left_open(set, &set->planned[i], epoch, operation->arena);
+        write_plan_operation(operation, planned->rows, clock);
+        operation->out.write.left_open = write_set_left_open(set, planned, epoch, operation->arena);
         if (request)
-            requests_note(request, operation, arena);
+            requests_note(request, operation, digest, arena);
     }
 }
 

@@ -223,6 +223,8 @@ static const struct path_case {
     { "PartitionKey eq 'a' and RowKey eq '1'", ACCESS_POINT },
     { "PartitionKey eq 'a' and (RowKey eq '1' or RowKey eq '2')", ACCESS_POINT },
     { "PartitionKey eq 'a' and Name eq '1'", ACCESS_PARTITION_SCAN },
+    { "PartitionKey eq 'a' and PartitionKey eq 'b'", ACCESS_POINT },
+    { "PartitionKey eq 'a' and RowKey ge '5' and RowKey lt '1'", ACCESS_POINT },
 };
 
 START_TEST(the_access_path_is_told)
@@ -360,6 +362,36 @@ START_TEST(no_table_has_no_pages)
 }
 END_TEST
 
+static const char *const contradictions[] = {
+    "PartitionKey gt 'z' and PartitionKey lt 'a'",
+    "PartitionKey eq 'A' and RowKey ge '5' and RowKey lt '1'",
+};
+
+/* Deleted behind the back of the session that answers: nothing is read, and yet it must find out. */
+START_TEST(what_has_no_matches_needs_a_living_table)
+{
+    const enum operation_kind kinds[] = { OPERATION_PAGE, OPERATION_COUNT };
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        struct operation *before = a_page(&scene.arena, "Things", 10),
+                         *after = a_page(&scene.arena, "Things", 10);
+
+        scene_change(&scene, "select 1");
+        before->kind = after->kind = kinds[i];
+        set_filter(before, contradictions[_i]);
+        set_filter(after, contradictions[_i]);
+        run(scene.store, before);
+        ck_assert_reason(before, "OK");
+        ck_assert_uint_eq(before->out.page.count, 0);
+        scene_change(&scene, "update tables set live = false where name = 'Things'");
+        run(scene.store, after);
+
+        ck_assert_reason(after, "TABLE_NOT_FOUND");
+        scene_change(&scene, "update tables set live = true where name = 'Things'");
+    }
+}
+END_TEST
+
 Suite *test_page_suite(void)
 {
     Suite *suite = suite_create("page");
@@ -377,6 +409,7 @@ Suite *test_page_suite(void)
     tcase_add_loop_test(tc, a_count_is_the_number_of_what_pages_bring, 0, ARRAY_LEN(filters));
     tcase_add_test(tc, a_long_count_goes_on_where_it_stopped);
     tcase_add_test(tc, no_table_has_no_pages);
+    tcase_add_loop_test(tc, what_has_no_matches_needs_a_living_table, 0, ARRAY_LEN(contradictions));
     suite_add_tcase(suite, tc);
     return suite;
 }

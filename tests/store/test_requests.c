@@ -52,7 +52,8 @@ static void check_same(const struct operation *first, const struct operation *ag
     ck_assert(again->out.write.replayed);
     if (first->error) {
         ck_assert_str_eq(first->error->message, again->error->message);
-        ck_assert_uint_eq(first->error->meta_count, again->error->meta_count);
+        ck_assert_uint_eq(first->error->meta_count + 1, again->error->meta_count);
+        ck_assert_str_eq(again->error->meta[first->error->meta_count].key, "replayed");
         return;
     }
     ck_assert(etag_equal(first->out.write.results[0].etag, again->out.write.results[0].etag));
@@ -157,6 +158,19 @@ START_TEST(another_content_is_refused_and_does_nothing)
     ck_assert_int_eq(test_number(scene.sql, "select count(*) from entities"), 1);
     check_same(first, request("id", insert));
     ck_assert_reason(request("Id", a_write(WRITE_INSERT_OR_REPLACE, "q", "r", text("two"))), "OK");
+}
+END_TEST
+
+START_TEST(a_record_belongs_to_the_table_it_was_made_for)
+{
+    struct write insert = a_write(WRITE_INSERT, "p", "r", text("one"));
+
+    ck_assert_reason(request("id", insert), "OK");
+    run(scene.store, an_operation(&scene.arena, OPERATION_TABLE_DELETE, "Things"));
+    scene_table(&scene, "Things");
+
+    ck_assert_reason(request("id", insert), "REQUEST_ID_REUSED");
+    ck_assert_ptr_null(scene_read(&scene, "p", "r"));
 }
 END_TEST
 
@@ -440,6 +454,7 @@ Suite *test_requests_suite(void)
     tcase_add_test(tc, a_refusal_is_recorded);
     tcase_add_test(tc, what_was_not_decided_is_not_recorded);
     tcase_add_test(tc, another_content_is_refused_and_does_nothing);
+    tcase_add_test(tc, a_record_belongs_to_the_table_it_was_made_for);
     tcase_add_test(tc, accounts_have_ids_of_their_own);
     tcase_add_test(tc, a_group_is_one_request);
     tcase_add_test(tc, repeats_in_one_batch_are_told_the_same);

@@ -186,12 +186,13 @@ static struct str errors_page(void)
         "`google.rpc.ErrorInfo` with a reason, the domain `tavola` and metadata that names the offender: "
         "`table`,\n"
         "`partition_key`, `row_key`, `property`, `operation_index`, `limit`, `actual`, `position`, "
-        "`allowed`. Decide by\n"
+        "`allowed`; `replayed`\nsays that a request_id was used before and this is what it was told then. "
+        "Decide by\n"
         "the reason; the message is for people and may change. `google.rpc.RetryInfo` comes with what passes "
         "by itself.\n\n"
-        "Two failures come from the transport, without an ErrorInfo: UNIMPLEMENTED for a method that does "
-        "not "
-        "exist, and\nRESOURCE_EXHAUSTED for a message over 16 MiB.\n\n"
+        "Some failures come from the transport, without an ErrorInfo: UNIMPLEMENTED for a method that does "
+        "not exist,\nRESOURCE_EXHAUSTED for a message over 16 MiB, UNAVAILABLE where nobody answers or the "
+        "connection is lost, and what\na stopping server leaves behind (`docs/callers.md`).\n\n"
         "| reason | code | cause | what to do |\n| --- | --- | --- | --- |\n");
     for (int i = 0; i < REASON_COUNT; i++) {
         const struct reason_info *info = reason_info((enum reason)i);

@@ -8,6 +8,8 @@
 #include "domain/reason.h"
 #include "tests/support/builders.h"
 
+enum { TABLE = 7 };
+
 static struct arena arena;
 
 static void setup(void)
@@ -35,7 +37,7 @@ static struct operation *a_request(const char *table, struct write write)
 
 static bool same(const struct operation *a, const struct operation *b)
 {
-    return str_equal(request_digest(a, &arena), request_digest(b, &arena));
+    return str_equal(request_digest(a, TABLE, &arena), request_digest(b, TABLE, &arena));
 }
 
 START_TEST(equal_content_has_an_equal_digest)
@@ -43,9 +45,9 @@ START_TEST(equal_content_has_an_equal_digest)
     const struct operation *request = a_request("Things", a_replace("r", "x"));
     struct write other = a_replace("r", "x");
 
-    ck_assert_uint_eq(request_digest(request, &arena).len, REQUEST_DIGEST_BYTES);
+    ck_assert_uint_eq(request_digest(request, TABLE, &arena).len, REQUEST_DIGEST_BYTES);
     ck_assert(same(request, a_request("tHINGS", a_replace("r", "x"))));
-    ck_assert(!same(request, a_request("Thingz", a_replace("r", "x"))));
+    ck_assert(!str_equal(request_digest(request, TABLE, &arena), request_digest(request, TABLE + 1, &arena)));
     ck_assert(!same(request, a_request("Things", a_replace("s", "x"))));
     ck_assert(!same(request, a_request("Things", a_replace("r", "y"))));
     other.kind = WRITE_MERGE;
@@ -77,7 +79,8 @@ END_TEST
 
 static struct request_record record_of(const struct operation *operation)
 {
-    return (struct request_record){ request_digest(operation, &arena), request_response(operation, &arena) };
+    return (struct request_record){ request_digest(operation, TABLE, &arena),
+        request_response(operation, &arena) };
 }
 
 START_TEST(results_come_back_as_they_were)
@@ -90,7 +93,7 @@ START_TEST(results_come_back_as_they_were)
 
     first->out.write.results = results;
     record = record_of(first);
-    request_replay(&record, request_digest(again, &arena), again);
+    request_replay(&record, request_digest(again, TABLE, &arena), again);
 
     ck_assert_reason(again, "OK");
     ck_assert(again->out.write.replayed);
@@ -133,12 +136,13 @@ START_TEST(a_refusal_comes_back_as_it_was)
     error_add_meta(&err, "partition_key", STR_EMPTY);
     operation_fail(first, &err);
     record = record_of(first);
-    request_replay(&record, request_digest(again, &arena), again);
+    request_replay(&record, request_digest(again, TABLE, &arena), again);
 
     ck_assert_reason(again, "UPDATE_CONDITION_NOT_SATISFIED");
     ck_assert_int_eq(again->status, STATUS_STALE);
     ck_assert_str_eq(again->error->message, "0:no, 100% no");
-    ck_assert_uint_eq(again->error->meta_count, 2);
+    ck_assert_uint_eq(again->error->meta_count, 3);
+    ck_assert_str_eq(again->error->meta[2].key, "replayed");
     ck_assert_str_eq(meta_of(again->error, "actual"), "W/\"1.2\"");
     ck_assert_str_eq(again->error->meta[1].key, "partition_key");
 }
@@ -157,7 +161,7 @@ START_TEST(the_entity_of_a_refusal_comes_back)
     operation_fail(first, &err);
     first->out.write.current = &entity;
     record = record_of(first);
-    request_replay(&record, request_digest(again, &arena), again);
+    request_replay(&record, request_digest(again, TABLE, &arena), again);
     current = again->out.write.current;
 
     ck_assert_ptr_nonnull(current);
@@ -178,7 +182,7 @@ START_TEST(an_id_serves_one_request)
 
     first->out.write.results = &result;
     record = record_of(first);
-    request_replay(&record, request_digest(other, &arena), other);
+    request_replay(&record, request_digest(other, TABLE, &arena), other);
 
     ck_assert_reason(other, "REQUEST_ID_REUSED");
     ck_assert_int_eq(other->status, STATUS_EXISTS);
@@ -190,7 +194,7 @@ START_TEST(damaged_records_are_no_answer)
     static const char *const damaged[] = { "", "\x02", "\x01", "\x01\x0a", "\x01\x0a\x01", "\x01\x12\x01X",
         "\x01\x0a\x02\x08\x07\x0a\x02\x08\x07" };
     struct operation *again = a_request("Things", a_replace("r", "x"));
-    struct str digest = request_digest(again, &arena);
+    struct str digest = request_digest(again, TABLE, &arena);
     struct request_record record = { digest, str_of(damaged[_i]) };
 
     request_replay(&record, digest, again);
