@@ -112,12 +112,15 @@ void run_list_run(struct session *session, struct operation *operation)
 
 /* ---- control ---- */
 
-static enum status refuse_control(struct session *session, struct operation *operation, struct error *err)
+/* Nothing was done: all is as it was to be, or it cannot be. */
+static enum status not_controlled(struct session *session, struct operation *operation, struct error *err)
 {
     const struct run_view *run;
 
     TRY(get(session, operation, err));
     run = &operation->out.runs.runs[0];
+    if (operation->in.runs.control == RUN_CANCEL && run->state == RUN_CANCELLED)
+        return STATUS_OK;
     error_reason(err, REASON_OPERATION_NOT_CONTROLLABLE,
         run->state == RUN_RUNNING || run->state == RUN_PAUSED ? "a %.*s cannot be cancelled"
                                                               : "the %.*s has ended",
@@ -141,7 +144,7 @@ static enum status control(struct session *session, struct operation *operation,
     pg_add_int8(&params, clock_ticks());
     TRY(pg_query(&session->pg, &sql_run_control, &params, &row, err));
     if (PQntuples(row) == 0)
-        return refuse_control(session, operation, err);
+        return not_controlled(session, operation, err);
     *out = (struct outcome_runs){ .runs = ARENA_NEW(operation->arena, struct run_view), .count = 1 };
     out->runs[0] = run_row_read(row, 0, 0, operation->arena);
     return STATUS_OK;

@@ -8,6 +8,7 @@
 #include "base/failpoint.h"
 #include "domain/reason.h"
 #include "store/failure.h"
+#include "store/resolve.h"
 #include "store/sql.h"
 
 enum { MOST_ATTEMPTS = 4 };
@@ -143,6 +144,38 @@ static enum status check_same_steps(
         "a transaction %.*s with other steps was submitted before", STR_ARG(id));
 }
 
+/* A table that could be written to; index: of the step. */
+static enum status check_table(const struct session *session, struct str own, struct str account,
+    struct str table, size_t index, struct error *err)
+{
+    const struct operation write = {
+        .kind = OPERATION_WRITE, .account = account.len > 0 ? account : own, .table = table
+    };
+    const struct table *ignored;
+
+    if (resolve_writable(session, &write, &ignored, err) == STATUS_OK)
+        return STATUS_OK;
+    error_add_meta_int(err, "operation_index", (int64_t)index);
+    return error_in_element(err, "steps", index);
+}
+
+/* What can never succeed is refused at once. The catalogue is the current one: the fence has been entered. */
+static enum status check_tables(
+    const struct session *session, const struct operation *operation, struct error *err)
+{
+    const struct transaction *transaction = &operation->in.transaction.transaction;
+    struct str own = operation->account;
+
+    for (size_t i = 0; i < transaction->step_count; i++) {
+        const struct step *step = &transaction->steps[i];
+
+        TRY(check_table(session, own, step->account, step->table, i, err));
+        if (step->kind == STEP_MOVE)
+            TRY(check_table(session, own, step->to_account, step->to_table, i, err));
+    }
+    return STATUS_OK;
+}
+
 static enum status submit(
     struct session *session, struct operation *operation, void *context, struct error *err)
 {
@@ -161,10 +194,13 @@ static enum status submit(
     TRY(pg_end(&session->pg, err));
     TRY(check_same_steps(stored, submission, operation->in.transaction.transaction.id, err));
     TRY(transaction_row_read(stored, 0, operation->account, operation->arena, found, err));
-    if (PQntuples(inserted) > 0)
+    if (PQntuples(inserted) > 0) {
+        TRY(check_tables(
+            session, operation, err)); /* a repeat is the same transaction, whatever has gone since */
         TRY(commit_submission(session, operation, now_us, submission->observer, err));
-    else
+    } else {
         pg_recover(&session->pg); /* rolls back: nothing was written */
+    }
     *out = (struct outcome_transaction){ .transactions = found, .count = 1 };
     return STATUS_OK;
 }

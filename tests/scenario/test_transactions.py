@@ -139,13 +139,21 @@ class Transactions(ServerCase):
         self.refused("INVALID_ARGUMENT", "PAGE_TOKEN_INVALID", self.client.list_transactions, page_token=token)
         self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.list_transactions, state=99)
 
-    def test_a_step_in_an_account_without_the_table_fails_the_transaction(self):
+    def test_a_step_in_an_account_without_the_table_is_refused(self):
+        step = {"delete_if_exists": {"account": "other", "table": self.table, "key": key(("p", "a"))}}
+        error = self.refused("NOT_FOUND", "TABLE_NOT_FOUND", self.submit, self.put("a", N=1), step)
+        self.assertEqual(error.metadata["operation_index"], "1")
+
+    def test_a_table_that_has_gone_since_fails_the_transaction(self):
+        table = self.new_table()
+        step = {"delete_if_exists": {"table": table, "key": key(("p", "a"))}}
+        name = self.submit(step)
+        self.client.delete_table(name=table)
+        self.assertEqual(self.client.submit_transaction(transaction_id=name, steps=[step]).transaction.state, PENDING)
         self.stack.start_worker()
-        name = self.submit({"delete_if_exists": {"account": "other", "table": self.table, "key": key(("p", "a"))}})
         done = self.client.wait_transaction(transaction_id=name).transaction
         self.assertEqual(done.state, FAILED)
         self.assertEqual(done.timeline[0].error.reason, "TABLE_NOT_FOUND")
-        self.assertEqual(done.steps[0].delete_if_exists.account, "other")
 
 
 if __name__ == "__main__":

@@ -194,6 +194,7 @@ START_TEST(a_cancelled_operation_ends_where_it_is)
     ck_assert_int_eq(run_seen(&world, id).state, RUN_CANCELLED);
     ck_assert_int_gt(run_seen(&world, id).ended, 0);
     ck_assert_int_eq(living("true"), 700);
+    call_succeeded(control(id, RUN_CANCEL, 0));
     call_failed(control(id, RUN_RESUME, 0), "OPERATION_NOT_CONTROLLABLE");
 }
 END_TEST

@@ -273,26 +273,46 @@ static const struct refusal {
     { "PeopleBy2001", "INDEX_OWNED", STATUS_PRECONDITION },
 };
 
-START_TEST(steps_on_tables_that_cannot_be_written_fail)
+START_TEST(steps_on_tables_that_cannot_be_written_are_refused)
 {
     const struct refusal *c = &refusals[_i];
-    struct step steps[] = { step_put(&world.arena, c->table, "a", "1") };
+    struct step puts[] = { step_put(&world.arena, "People", "a", "1"),
+        step_put(&world.arena, c->table, "a", "1") };
     struct step moves[] = { step_move("People", "a", c->table, "a") };
-    struct transaction transaction;
+    struct operation *refused;
 
     world_index(&world, BY_NOTE, "Note", 0);
+    refused = submit("t1", puts, 2);
+    call_failed(refused, c->reason);
+    ck_assert_int_eq(refused->status, c->status);
+    ck_assert_str_eq(refused->error->field, "steps[1]");
+    call_failed(submit("t2", moves, 1), c->reason);
+
+    ck_assert_int_eq(open_intents(INTENT_TRANSACTION), 0);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from transactions"), 0);
+}
+END_TEST
+
+START_TEST(steps_on_tables_that_have_gone_since_fail)
+{
+    struct step steps[] = { step_put(&world.arena, "Staff", "a", "1") };
+    struct step moves[] = { step_move("People", "a", "Staff", "a") };
+    struct transaction transaction;
+
+    world_change(&world, "insert into tables values (900, 'acme', 'Staff', 'staff', 1, true)");
     write_value("People", "a", "kept");
     call_succeeded(submit("t1", steps, 1));
     call_succeeded(submit("t2", moves, 1));
+    world_change(&world, "update tables set live = false where name = 'Staff'");
+    call_succeeded(submit("t1", steps, 1));
     transaction_run(&world, "t1");
     transaction_run(&world, "t2");
 
-    transaction = transaction_seen(&world, "t1");
-    ck_assert_int_eq(transaction.state, TRANSACTION_FAILED);
-    transaction_attempted(&transaction, 0, c->status, c->reason);
-    transaction = transaction_seen(&world, "t2");
-    ck_assert_int_eq(transaction.state, TRANSACTION_FAILED);
-    transaction_attempted(&transaction, 0, c->status, c->reason);
+    for (int i = 1; i <= 2; i++) {
+        transaction = transaction_seen(&world, i == 1 ? "t1" : "t2");
+        ck_assert_int_eq(transaction.state, TRANSACTION_FAILED);
+        transaction_attempted(&transaction, 0, STATUS_NOT_FOUND, "TABLE_NOT_FOUND");
+    }
     ck_assert_str_eq(value_at("People", "p", "a"), "kept");
 }
 END_TEST
@@ -424,7 +444,8 @@ Suite *test_transactions_suite(void)
     tcase_add_test(tc, steps_are_done_in_order_by_any_worker);
     tcase_add_test(tc, steps_make_intents_for_indexes);
     tcase_add_test(tc, a_failed_precondition_ends_the_transaction);
-    tcase_add_loop_test(tc, steps_on_tables_that_cannot_be_written_fail, 0, ARRAY_LEN(refusals));
+    tcase_add_test(tc, steps_on_tables_that_have_gone_since_fail);
+    tcase_add_loop_test(tc, steps_on_tables_that_cannot_be_written_are_refused, 0, ARRAY_LEN(refusals));
     tcase_add_test(tc, a_lost_connection_loses_nothing);
     tcase_add_test(tc, a_message_that_comes_again_overwrites_nothing);
     tcase_add_test(tc, a_step_that_succeeds_ends_what_was_counted_against_it);

@@ -116,7 +116,7 @@ START_TEST(what_was_left_open_comes_back)
 
     first->out.write = (struct outcome_write){ .results = &result, .left_open = &left_open };
     record = record_of(first);
-    request_replay(&record, request_digest(again, &arena), again);
+    request_replay(&record, request_digest(again, TABLE, &arena), again);
 
     ck_assert_reason(again, "OK");
     ck_assert(str_equal(
