@@ -1,8 +1,8 @@
 # Turn text files into C constants. Run as a script:
-#   cmake -DPREFIX=sql -DPATTERN=<dir>/*.sql -DOUT=<path without ending> -P embed.cmake
+#   cmake -DPREFIX=sql "-DFILES=<file>;<file>" -DOUT=<path without ending> -P embed.cmake
 # writes OUT.h and OUT.c: one `const struct embedded PREFIX_<file>` per file, and all of them in
 # PREFIX_all[] sorted by name.
-file(GLOB files ${PATTERN})
+set(files ${FILES})
 list(SORT files)
 get_filename_component(base ${OUT} NAME)
 set(header "/* Generated from ${PREFIX} files. */\n#pragma once\n#include \"base/embedded.h\"\n")

@@ -45,7 +45,7 @@ function(tavola_embed library prefix pattern)
     set(out ${GENERATED_DIR}/${library}/${prefix})
     add_custom_command(
         OUTPUT ${out}.c ${out}.h
-        COMMAND ${CMAKE_COMMAND} -DPREFIX=${prefix} "-DPATTERN=${pattern}" -DOUT=${out}
+        COMMAND ${CMAKE_COMMAND} -DPREFIX=${prefix} "-DFILES=${files}" -DOUT=${out}
             -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
         DEPENDS ${files} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
         VERBATIM)
