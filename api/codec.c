@@ -80,7 +80,7 @@ enum status codec_request_id_decode(ProtobufCBinaryData request_id, struct str *
         LIMIT_REQUEST_ID_BYTES);
     error_add_meta_int(err, "limit", LIMIT_REQUEST_ID_BYTES);
     error_add_meta_int(err, "actual", (int64_t)request_id.len);
-    return err->status;
+    return error_in_field(err, "request_id");
 }
 
 Google__Protobuf__Duration *codec_duration(int64_t us, struct arena *arena)

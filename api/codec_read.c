@@ -3,6 +3,8 @@
  */
 #include "api/codec_read.h"
 
+#include <stdio.h>
+
 #include "api/codec_error.h"
 #include "api/codec_transaction.h"
 #include "base/wire.h"
@@ -50,8 +52,10 @@ enum status codec_wait_decode(const Tavola__V1__ReadOptions *options, struct str
 
 enum status codec_page_size(int32_t page_size, int32_t *out, struct error *err)
 {
-    if (page_size < 0)
-        return error_reason(err, REASON_INVALID_INPUT, "page_size is negative: 0 means %d", LIMIT_PAGE_ROWS);
+    if (page_size < 0) {
+        (void)error_reason(err, REASON_INVALID_INPUT, "page_size is negative: 0 means %d", LIMIT_PAGE_ROWS);
+        return error_in_field(err, "page_size");
+    }
     *out = page_size == 0 || page_size > LIMIT_PAGE_ROWS ? LIMIT_PAGE_ROWS : page_size;
     return STATUS_OK;
 }
@@ -63,8 +67,10 @@ enum status codec_query_decode(
 
     if (!query)
         return codec_missing(err, "query", "which entities are wanted");
-    if ((uint32_t)query->max_plan > ACCESS_TABLE_SCAN)
-        return error_reason(err, REASON_INVALID_INPUT, "query.max_plan has no such value");
+    if ((uint32_t)query->max_plan > ACCESS_TABLE_SCAN) {
+        (void)error_reason(err, REASON_INVALID_INPUT, "query.max_plan has no such value");
+        return error_in_field(err, "query.max_plan");
+    }
     out->table = codec_str(query->table);
     if (table_name_check(out->table, err) != STATUS_OK)
         return error_in_field(err, "query.table");
@@ -105,10 +111,12 @@ enum status codec_keys_decode(Tavola__V1__EntityKey *const *keys, size_t count, 
     }
     parsed = ARENA_ARRAY(arena, struct entity_key, count);
     for (size_t i = 0; i < count; i++) {
-        if (codec_key_decode(keys[i], "keys", &parsed[i], err) != STATUS_OK) {
+        char field[32];
+
+        snprintf(field, sizeof(field), "keys[%zu]", i);
+        if (codec_key_decode(keys[i], field, &parsed[i], err) != STATUS_OK) {
             error_add_meta_int(err, "operation_index", (int64_t)i);
-            err->field[0] = '\0'; /* which of the keys says more than "keys" */
-            return error_in_element(err, "keys", i);
+            return err->status;
         }
     }
     *out = (struct operation_get){ .keys = parsed, .count = count };

@@ -10,25 +10,39 @@
 #include "domain/table_name.h"
 #include "domain/text.h"
 
+static enum status account_refused(struct error *err)
+{
+    (void)error_reason(err, REASON_INVALID_INPUT, "account is no account's name");
+    return error_in_field(err, "account");
+}
+
 /* Empty for the caller's own, however it was said: equal steps have equal bytes. */
 static enum status account_decode(
     ProtobufCBinaryData account, struct str own, struct str *out, struct error *err)
 {
     *out = str_equal(codec_str(account), own) ? STR_EMPTY : codec_str(account);
     if (out->len > LIMIT_KEY_BYTES || !text_check(*out, NULL, NULL))
-        return error_reason(err, REASON_INVALID_INPUT, "steps.account is no account's name");
+        return account_refused(err);
     return STATUS_OK;
 }
 
-static enum status put_decode(const Tavola__V1__PutStep *put, enum step_kind kind, struct str account,
+static enum status put_parts_decode(const Tavola__V1__PutStep *put, enum step_kind kind, struct str account,
     struct arena *arena, struct step *out, struct error *err)
 {
     out->kind = kind;
     TRY(account_decode(put->account, account, &out->account, err));
     out->table = codec_str(put->table);
-    TRY(table_name_check(out->table, err));
-    return codec_entity_decode(
-        put->entity, "steps.entity", arena, &out->key, &out->properties, &out->expires, err);
+    if (table_name_check(out->table, err) != STATUS_OK)
+        return error_in_field(err, "table");
+    return codec_entity_decode(put->entity, "entity", arena, &out->key, &out->properties, &out->expires, err);
+}
+
+static enum status put_decode(const Tavola__V1__PutStep *put, const char *field, enum step_kind kind,
+    struct str account, struct arena *arena, struct step *out, struct error *err)
+{
+    if (put_parts_decode(put, kind, account, arena, out, err) != STATUS_OK)
+        return error_in_field(err, field);
+    return STATUS_OK;
 }
 
 struct place {
@@ -36,15 +50,23 @@ struct place {
     struct entity_key *key;
 };
 
+static enum status place_decode(
+    const Tavola__V1__EntityAddress *address, struct str own, struct place out, struct error *err)
+{
+    TRY(account_decode(address->account, own, out.account, err));
+    *out.table = codec_str(address->table);
+    if (table_name_check(*out.table, err) != STATUS_OK)
+        return error_in_field(err, "table");
+    return codec_key_decode(address->key, "key", out.key, err);
+}
+
 static enum status address_decode(const Tavola__V1__EntityAddress *address, const char *field, struct str own,
     struct place out, struct error *err)
 {
     if (!address)
         return codec_missing(err, field, "the address of an entity");
-    TRY(account_decode(address->account, own, out.account, err));
-    TRY(table_name_check(codec_str(address->table), err));
-    TRY(codec_key_decode(address->key, field, out.key, err));
-    *out.table = codec_str(address->table);
+    if (place_decode(address, own, out, err) != STATUS_OK)
+        return error_in_field(err, field);
     return STATUS_OK;
 }
 
@@ -62,8 +84,8 @@ static enum status move_decode(
     const Tavola__V1__MoveStep *move, struct str account, struct step *out, struct error *err)
 {
     out->kind = STEP_MOVE;
-    TRY(address_decode(move->source, "steps.move.source", account, first_place(out), err));
-    return address_decode(move->destination, "steps.move.destination", account, second_place(out), err);
+    TRY(address_decode(move->source, "move.source", account, first_place(out), err));
+    return address_decode(move->destination, "move.destination", account, second_place(out), err);
 }
 
 enum status codec_address_digest(const Tavola__V1__EntityAddress *address, const char *field, struct str own,
@@ -82,20 +104,21 @@ static enum status step_decode(const Tavola__V1__Step *message, struct str accou
     TRY(codec_condition_decode(message->precondition, arena, &out->condition, err));
     switch (message->action_case) {
     case TAVOLA__V1__STEP__ACTION_INSERT_OR_REPLACE:
-        return put_decode(message->insert_or_replace, STEP_INSERT_OR_REPLACE, account, arena, out, err);
+        return put_decode(message->insert_or_replace, "insert_or_replace", STEP_INSERT_OR_REPLACE, account,
+            arena, out, err);
     case TAVOLA__V1__STEP__ACTION_INSERT_OR_MERGE:
-        return put_decode(message->insert_or_merge, STEP_INSERT_OR_MERGE, account, arena, out, err);
+        return put_decode(
+            message->insert_or_merge, "insert_or_merge", STEP_INSERT_OR_MERGE, account, arena, out, err);
     case TAVOLA__V1__STEP__ACTION_DELETE_IF_EXISTS:
         out->kind = STEP_DELETE_IF_EXISTS;
-        return address_decode(
-            message->delete_if_exists, "steps.delete_if_exists", account, first_place(out), err);
+        return address_decode(message->delete_if_exists, "delete_if_exists", account, first_place(out), err);
     case TAVOLA__V1__STEP__ACTION_MOVE:
         return move_decode(message->move, account, out, err);
     case TAVOLA__V1__STEP__ACTION__NOT_SET:
     case _TAVOLA__V1__STEP__ACTION__CASE_IS_INT_SIZE:
         break;
     }
-    return codec_missing(err, "steps.action", "exactly one of the four actions");
+    return codec_missing(err, "action", "exactly one of the four actions");
 }
 
 enum status codec_transaction_decode(const Tavola__V1__SubmitTransactionRequest *request, struct str account,
@@ -117,7 +140,6 @@ enum status codec_transaction_decode(const Tavola__V1__SubmitTransactionRequest 
 
         if (status != STATUS_OK) {
             error_add_meta_int(err, "operation_index", (int64_t)i);
-            err->field[0] = '\0'; /* an action's parts have names of their own: the step is enough */
             return error_in_element(err, "steps", i);
         }
     }

@@ -18,17 +18,29 @@ static bool needs_precondition(enum write_kind kind)
     return kind == WRITE_REPLACE || kind == WRITE_MERGE || kind == WRITE_DELETE;
 }
 
+/* Blanks compile to a filter that everything matches: nobody writes them to mean that. */
+static enum status text_condition_decode(
+    struct str text, struct arena *arena, struct condition *out, struct error *err)
+{
+    out->text = text;
+    TRY(filter_compile(text, arena, &out->filter, err));
+    if (text.len > 0 && !out->filter)
+        return error_reason(err, REASON_INVALID_INPUT,
+            "precondition.condition is blank: leave it empty, or say what must hold");
+    return STATUS_OK;
+}
+
 enum status codec_condition_decode(const Tavola__V1__Precondition *precondition, struct arena *arena,
     struct condition *out, struct error *err)
 {
     struct condition condition = { .kind = CONDITION_NONE, .text = STR_EMPTY };
 
-    if (precondition && precondition->if_match.len > 0)
-        TRY(condition_parse(codec_str(precondition->if_match), &condition, err));
-    if (precondition) {
-        condition.text = codec_str(precondition->condition);
-        TRY(filter_compile(condition.text, arena, &condition.filter, err));
-    }
+    if (precondition && precondition->if_match.len > 0 &&
+        condition_parse(codec_str(precondition->if_match), &condition, err) != STATUS_OK)
+        return error_in_field(err, "precondition.if_match");
+    if (precondition &&
+        text_condition_decode(codec_str(precondition->condition), arena, &condition, err) != STATUS_OK)
+        return error_in_field(err, "precondition.condition");
     *out = condition;
     return STATUS_OK;
 }

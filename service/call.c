@@ -25,8 +25,11 @@ void call_fail_with(
     rpc_finish(call, trailers.code, trailers.message, trailers.details);
 }
 
-enum status call_table(struct operation *operation, ProtobufCBinaryData name, struct error *err)
+enum status call_table(
+    struct operation *operation, const char *field, ProtobufCBinaryData name, struct error *err)
 {
     operation->table = codec_str(name);
-    return table_name_check(operation->table, err);
+    if (table_name_check(operation->table, err) != STATUS_OK)
+        return error_in_field(err, field);
+    return STATUS_OK;
 }

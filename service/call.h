@@ -70,7 +70,8 @@ void call_fail(struct rpc_call *call, const struct error *err, struct arena *are
 void call_fail_with(
     struct rpc_call *call, const struct error *err, const struct entity *entity, struct arena *arena);
 
-/* Check a table's name and put it into the operation. */
-MUST_USE enum status call_table(struct operation *operation, ProtobufCBinaryData name, struct error *err);
+/* Check the name of a table, which stands in this field of the request, and put it into the operation. */
+MUST_USE enum status call_table(
+    struct operation *operation, const char *field, ProtobufCBinaryData name, struct error *err);
 
 #endif

@@ -274,7 +274,7 @@ int main(int argc, char **argv)
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     signal(SIGPIPE, SIG_IGN);
 
-    printf("at most %lld connections\n", raise_file_limit());
+    log_event(LOG_INFO, "at most %lld connections", raise_file_limit());
     server = xcalloc(1, sizeof(*server));
     exit_code = EXIT_SUCCESS;
     if (start(server, &config, &err) == STATUS_OK)

@@ -12,7 +12,7 @@ enum status batch_get_entities_decode(struct call_ctx *ctx, struct operation *ou
     struct selection selection;
 
     out->kind = OPERATION_GET;
-    TRY(call_table(out, request->table, err));
+    TRY(call_table(out, "table", request->table, err));
     TRY(codec_selection_decode(request->options, ctx->arena, &selection, err));
     TRY(codec_wait_decode(request->options, &out->wait_for_transaction, err));
     return codec_keys_decode(request->keys, request->n_keys, ctx->arena, &out->in.get, err);

@@ -11,5 +11,5 @@ enum status create_table_decode(struct call_ctx *ctx, struct operation *out, str
 
     out->kind = OPERATION_TABLE_CREATE;
     out->in.tables.change.change_feed = request->change_feed;
-    return call_table(out, request->name, err);
+    return call_table(out, "name", request->name, err);
 }

@@ -10,5 +10,5 @@ enum status drop_index_decode(struct call_ctx *ctx, struct operation *out, struc
     const Tavola__V1__DropIndexRequest *request = (const Tavola__V1__DropIndexRequest *)ctx->request;
 
     out->kind = OPERATION_INDEX_DROP;
-    return call_table(out, request->name, err);
+    return call_table(out, "name", request->name, err);
 }

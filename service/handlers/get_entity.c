@@ -12,7 +12,7 @@ enum status get_entity_decode(struct call_ctx *ctx, struct operation *out, struc
     struct selection selection;
 
     out->kind = OPERATION_GET;
-    TRY(call_table(out, request->table, err));
+    TRY(call_table(out, "table", request->table, err));
     TRY(codec_selection_decode(request->options, ctx->arena, &selection, err));
     TRY(codec_wait_decode(request->options, &out->wait_for_transaction, err));
     out->in.get.keys = ARENA_NEW(ctx->arena, struct entity_key);

@@ -10,5 +10,5 @@ enum status get_index_decode(struct call_ctx *ctx, struct operation *out, struct
     const Tavola__V1__GetIndexRequest *request = (const Tavola__V1__GetIndexRequest *)ctx->request;
 
     out->kind = OPERATION_INDEX_GET;
-    return call_table(out, request->name, err);
+    return call_table(out, "name", request->name, err);
 }

@@ -10,5 +10,5 @@ enum status get_table_decode(struct call_ctx *ctx, struct operation *out, struct
     const Tavola__V1__GetTableRequest *request = (const Tavola__V1__GetTableRequest *)ctx->request;
 
     out->kind = OPERATION_TABLE_GET;
-    return call_table(out, request->name, err);
+    return call_table(out, "name", request->name, err);
 }

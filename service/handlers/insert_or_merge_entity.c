@@ -11,7 +11,7 @@ enum status insert_or_merge_entity_decode(struct call_ctx *ctx, struct operation
         (const Tavola__V1__InsertOrMergeEntityRequest *)ctx->request;
     struct write write;
 
-    TRY(call_table(out, request->table, err));
+    TRY(call_table(out, "table", request->table, err));
     TRY(codec_write_decode(WRITE_INSERT_OR_MERGE, request->entity, NULL, ctx->arena, &write, err));
     codec_operation_write(out, &write);
     return codec_request_id_decode(request->request_id, &out->in.write.request_id, err);

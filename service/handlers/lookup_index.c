@@ -15,7 +15,7 @@ enum status lookup_index_decode(struct call_ctx *ctx, struct operation *out, str
     bool has_after;
 
     out->kind = OPERATION_LOOKUP;
-    TRY(call_table(out, request->index, err));
+    TRY(call_table(out, "index", request->index, err));
     TRY(codec_lookup_decode(request, ctx->arena, &out->in.lookup, err));
     TRY(consistency_read(ctx->service, request->freshness, ctx->arena, &out->in.lookup.freshness, err));
     TRY(codec_page_size(request->page_size, &out->in.lookup.limit, err));

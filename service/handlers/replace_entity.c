@@ -10,7 +10,7 @@ enum status replace_entity_decode(struct call_ctx *ctx, struct operation *out, s
     const Tavola__V1__ReplaceEntityRequest *request = (const Tavola__V1__ReplaceEntityRequest *)ctx->request;
     struct write write;
 
-    TRY(call_table(out, request->table, err));
+    TRY(call_table(out, "table", request->table, err));
     TRY(codec_write_decode(WRITE_REPLACE, request->entity, request->precondition, ctx->arena, &write, err));
     codec_operation_write(out, &write);
     return codec_request_id_decode(request->request_id, &out->in.write.request_id, err);

@@ -11,5 +11,5 @@ enum status update_table_decode(struct call_ctx *ctx, struct operation *out, str
 
     out->kind = OPERATION_TABLE_UPDATE;
     TRY(codec_table_change_decode(request, ctx->arena, &out->in.tables.change, err));
-    return call_table(out, request->table->name, err);
+    return call_table(out, "table.name", request->table->name, err);
 }

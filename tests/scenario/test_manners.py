@@ -221,8 +221,28 @@ class WrongFields(MannersCase):
         bad_name, bad_key = entity("p", "r"), entity("a/b", "r")
         bad_name.properties["1st"].int64_value = 1
         caller = self.caller
+        good = entity("p", "r")
+        one = {"table": "mannered", "entity": good}
+        place = {"table": "mannered", "key": key(("p", "r"))}
+        move = {"move": {"source": place, "destination": {**place, "table": "1st"}}}
+
+        def two_steps(action, bad):
+            steps = [{action: {"table": "mannered", "entity": each}} for each in (good, bad)]
+            return {"transaction_id": "t", "steps": steps}
+
         for field, function, fields in (
             ("query.table", caller.query_entities, {"query": {"table": "x"}}),
+            ("query.max_plan", caller.query_entities, {"query": {"table": "mannered", "max_plan": 99}}),
+            ("page_size", caller.query_entities, {"query": {"table": "mannered"}, "page_size": -1}),
+            ("name", caller.create_table, {"name": "1st"}),
+            ("table", caller.insert_entity, {"table": "1st", "entity": entity("p", "r")}),
+            ("request_id", caller.insert_entity, {"table": "mannered", "entity": good, "request_id": "\n"}),
+            ("precondition.if_match", caller.replace_entity, {**one, "precondition": {"if_match": "old"}}),
+            ("precondition.condition", caller.replace_entity, {**one, "precondition": {"condition": " "}}),
+            ("keys[1].row_key", caller.batch_get_entities, {"table": "mannered", "keys": [key(("p", "r")), key(("p", "#"))]}),
+            ("steps[1].insert_or_replace.entity.properties[1st]", caller.submit_transaction, two_steps("insert_or_replace", bad_name)),
+            ("steps[1].insert_or_merge.entity.partition_key", caller.submit_transaction, two_steps("insert_or_merge", bad_key)),
+            ("steps[0].move.destination.table", caller.submit_transaction, {"transaction_id": "t", "steps": [move]}),
             ("entity", caller.insert_entity, {"table": "mannered"}),
             ("entity.partition_key", caller.insert_entity, {"table": "mannered", "entity": bad_key}),
             ("entity.properties[1st]", caller.insert_entity, {"table": "mannered", "entity": bad_name}),
