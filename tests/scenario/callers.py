@@ -10,14 +10,17 @@ import threading
 import time
 
 from client import ApiError, BatchOperation, Client, entity, key, match, plain, value
+from feed import Watch
 from stack import PATIENCE, wait_for
 
 UNKNOWN_OUTCOME = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
 OWNERS = ["o/1", "o/2", "o/3"]
 TAGS = ["red", "green"]
 INDEXES = {"byOwner": (1, "Owner"), "byTag": (2, "Tag")}
-TABLES = ("source", "archive", "simple", "ranges")
+TABLES = ("source", "archive", "simple", "ranges", "watched")
+FED = "watched"  # the one with a change feed
 TURN_PAUSE = 0.003
+WATCH_SECONDS = 0.2
 ABSENT_SERVER_PAUSE = 0.02
 MOST_LEFT_ALONE = 6
 READS = ("get_entity", "lookup_index", "wait_transaction", "get_index", "list_dead_letters", "query_entities")
@@ -110,24 +113,34 @@ class Caller(threading.Thread):
         self.client = None
 
     def attempt(self, call, **fields):
-        """The reply, or None: it may have happened. A fresh connection after each lost one."""
-        target = self.target or self.stack.target
-        if not self.client:
-            if not self.stack.accepts(target):
-                time.sleep(ABSENT_SERVER_PAUSE)
-                return None
-            self.client = Client(target)
+        """The reply, or None: it may have happened."""
+        if not self.connect():
+            return None
         try:
             reply = getattr(self.client, call)(timeout=self.call_seconds, **fields)
         except ApiError as error:
-            if error.code not in UNKNOWN_OUTCOME:
-                raise
-            self.disconnect()
-            time.sleep(ABSENT_SERVER_PAUSE)
+            self.bear(error)
             return None
         self.done += 1
         self.written += call not in READS
         return reply
+
+    def connect(self):
+        """A fresh connection after each lost one; False: there is nobody."""
+        target = self.target or self.stack.target
+        if not self.client:
+            if not self.stack.accepts(target):
+                time.sleep(ABSENT_SERVER_PAUSE)
+                return False
+            self.client = Client(target)
+        return True
+
+    def bear(self, error):
+        """What a caller has to expect of a call."""
+        if error.code not in UNKNOWN_OUTCOME:
+            raise error
+        self.disconnect()
+        time.sleep(ABSENT_SERVER_PAUSE)
 
     def finish(self):
         """Paused, and with everything running again: make certain what can be."""
@@ -368,6 +381,61 @@ class Mover(Caller):
             self.turn()
 
 
+class Watcher(Caller):
+    """Keeps a copy of a table by its change feed alone: breaks off after each short while, and goes on from there."""
+
+    def __init__(self, stack, name, seed, table):
+        super().__init__(stack, name, seed)
+        self.table = table
+        self.token = ""
+        self.copy = {}
+        self.newest = {}
+
+    def begin(self, caller):
+        """Before the first write."""
+        self.token = Watch(caller, self.table).begin().token
+
+    def turn(self):
+        if not self.connect():
+            return
+        heard = self.done
+        watch = Watch(self.client, self.table, token=self.token, timeout=WATCH_SECONDS)
+        try:
+            while True:
+                self.take(watch.read())
+        except StopIteration:
+            return  # its time is over
+        except ApiError as error:
+            if error.code != "DEADLINE_EXCEEDED" or self.done == heard:  # a server that is there says something at once
+                self.bear(error)
+
+    def take(self, message):
+        for change in message.changes:
+            address = (change.entity.partition_key, change.entity.row_key)
+            written = change.entity.timestamp.ToNanoseconds()
+            promise(written >= self.newest.get(address, 0), "told after a later change", address)
+            self.newest[address] = written
+            if change.deleted:
+                self.copy.pop(address, None)
+            else:
+                self.copy[address] = plain(change.entity)["N"]
+        self.token = message.resume_token
+        self.done += 1
+
+    def check(self, stored):
+        """stored: {address: value} of the table. The news may still be on their way."""
+        for _ in range(20):
+            if self.copy == stored:
+                return
+            self.turn()
+        wrong = {
+            address: (stored.get(address), self.copy.get(address))
+            for address in {*stored, *self.copy}
+            if stored.get(address) != self.copy.get(address)
+        }
+        promise(not wrong, "the feed told something else", "(entity, told)", wrong, count=len(wrong))
+
+
 class Workload:
     """Tables, indexes and callers."""
 
@@ -375,10 +443,11 @@ class Workload:
         self.stack = stack
         self.limbo = Limbo()
         self.writers = [Writer(stack, f"w{n}", seed, "source", self.limbo) for n in range(writers)]
-        self.writers.append(Writer(stack, "simple", seed, "simple", self.limbo))
+        self.writers += [Writer(stack, table, seed, table, self.limbo) for table in ("simple", FED)]
+        self.watcher = Watcher(stack, "watcher", seed, FED)
         self.counters = [Counter(stack, f"counter{n}", seed) for n in range(2)]
         self.mover = Mover(stack, "m", seed)
-        self.callers = [*self.writers, *self.counters, self.mover]
+        self.callers = [*self.writers, self.watcher, *self.counters, self.mover]
 
     def add(self, caller):
         self.callers.append(caller)
@@ -388,7 +457,8 @@ class Workload:
     def prepare(self):
         with self.stack.connect() as caller:
             for table in TABLES:
-                caller.create_table(name=table)
+                caller.create_table(name=table, change_feed=table == FED)
+            self.watcher.begin(caller)
             for name, (shape, source) in INDEXES.items():
                 parts = [{"property": source}]
                 caller.create_index(index={"name": name, "table": "source", "shape": shape, "partition_key": parts})

@@ -25,7 +25,7 @@ from driver import SERVER, WORKER, Driver
 from poison import DEAD
 from proxy import Proxy
 from provocations import unless
-from stack import DatabaseAway, wait_for
+from stack import wait_for
 
 READY = 3
 ROWS = 20

@@ -84,7 +84,7 @@ class Provoker(threading.Thread):
             except ApiError as error:
                 if error.code not in UNKNOWN_OUTCOME:
                     self.failure = error
-            except DatabaseAway:
+            except (DatabaseAway, OSError):  # PostgreSQL or Redis is what is broken
                 continue
             except Exception as failure:  # told to the driver, which fails with it
                 self.failure = failure

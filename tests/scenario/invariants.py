@@ -5,7 +5,8 @@
   I3  no entry is newer than its source               I8  what was moved is in one place, every step done once
   I4  no intent is left, and none vanished undone     I12 no letter is left that nobody has been told of
 
-I5, one answer for one request_id, the writers see for themselves (callers.py).
+I5, one answer for one request_id, and I9, an index as fresh as it says, the writers see for themselves (callers.py). A copy
+of a table that is kept by its change feed alone is the same as the table.
 """
 
 from client import key, plain, value
@@ -90,8 +91,12 @@ class Check:
 
     def check_writers(self):
         for writer in self.workload.writers:
-            stored = self.source if writer.table == "source" else self.read(writer.table)
-            writer.check({address: plain(found)["N"] for address, found in stored.items()})
+            writer.check(self.numbers(writer.table))
+        self.workload.watcher.check(self.numbers(self.workload.watcher.table))
+
+    def numbers(self, table):
+        stored = self.source if table == "source" else self.read(table)
+        return {address: plain(found)["N"] for address, found in stored.items()}
 
     def check_counters(self):
         counters = self.workload.counters

@@ -107,7 +107,10 @@ class Feeds(Provocation):
     """Change feeds that are over before they are purged, in more than one piece."""
 
     ROWS = 1100
-    LEFT = "select (select count(*) from feeds) + (select count(*) from changes)"
+    KEPT = "select feed_id from tables where live and feed_id is not null"
+    LEFT = f"""
+select (select count(*) from feeds where feed_id not in ({KEPT}))
+    + (select count(*) from changes where feed_id not in ({KEPT}))"""
 
     def provoke(self, caller):
         name = self.new_name("fed")

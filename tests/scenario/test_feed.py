@@ -7,55 +7,14 @@ import threading
 import time
 import unittest
 
-import client
 from case import ServerCase
 from client import ApiError, BatchOperation, EntityKey, entity, key, match, plain
 from credentials import sas
+from feed import Watch, WatchRequest, apply, everything
 from security_case import FORGED, MISMATCH, REFUSED, SecurityCase, result
 from stack import BIN, Stack, run_program, wait_for
 
 BIG = b"x" * 60000  # 50 of them are a message
-
-WatchRequest = client.types.message("tavola.v1.WatchEntitiesRequest")
-WatchResponse = client.types.message("tavola.v1.WatchEntitiesResponse")
-METHOD = "/tavola.v1.EntityService/WatchEntities"
-
-
-class Watch:
-    """A watch with what it has told so far; read() waits for the next message."""
-
-    def __init__(self, caller, table, text="", token="", timeout=120, **options):
-        request = WatchRequest(table=table, filter=text, resume_token=token, options=options)
-        rpc = caller.channel.unary_stream(METHOD, WatchRequest.SerializeToString, WatchResponse.FromString)
-        self.call = rpc(request, timeout=timeout * client.PATIENCE)
-        self.changes = []
-        self.token = token
-        self.bookmarks = 0
-
-    def read(self):
-        try:
-            message = next(self.call)
-        except client.grpc.RpcError as error:
-            raise ApiError(error) from None
-        assert message.resume_token
-        self.token = message.resume_token
-        self.changes += message.changes
-        self.bookmarks += not message.changes
-        return message
-
-    def begin(self):
-        """The first message, which comes at once: from there on everything is told."""
-        self.read()
-        return self
-
-    def until(self, count):
-        """Read on until there are so many changes."""
-        while len(self.changes) < count:
-            self.read()
-        return self.changes
-
-    def close(self):
-        self.call.cancel()
 
 
 def word(change):
@@ -64,23 +23,6 @@ def word(change):
 
 def told(changes):
     return [(change.entity.row_key, word(change)) for change in changes]
-
-
-def apply(state, changes):
-    """What a copy of the table becomes by these changes."""
-    for change in changes:
-        place = change.entity.partition_key, change.entity.row_key
-        if change.deleted:
-            state.pop(place, None)
-        else:
-            state[place] = change.entity.SerializeToString(deterministic=True)
-
-
-def everything(caller, table):
-    return {
-        (found.partition_key, found.row_key): found.SerializeToString(deterministic=True)
-        for found in caller.query(table)
-    }
 
 
 class FeedCase(ServerCase):
