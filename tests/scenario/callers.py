@@ -24,7 +24,8 @@ WATCH_SECONDS = 0.2
 ABSENT_SERVER_PAUSE = 0.02
 MOST_LEFT_ALONE = 6
 READS = ("get_entity", "lookup_index", "wait_transaction", "get_index", "list_dead_letters", "query_entities")
-DONE = 3
+DONE = 3  # a transaction
+READY = 3  # an index
 
 
 LOST, DOUBLED, DIFFERENT = "lost", "duplicated", "index differences"
@@ -462,6 +463,8 @@ class Workload:
             for name, (shape, source) in INDEXES.items():
                 parts = [{"property": source}]
                 caller.create_index(index={"name": name, "table": "source", "shape": shape, "partition_key": parts})
+            for name in INDEXES:
+                wait_for(f"{name} READY", lambda name=name: caller.get_index(name=name).status.state == READY, 60)
             start = entity(*Counter.ADDRESS, N=0, Owner=OWNERS[0])
             caller.insert_entity(table="source", entity=start)
 
