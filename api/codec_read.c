@@ -9,9 +9,9 @@
 #include "api/codec_transaction.h"
 #include "base/wire.h"
 #include "domain/limits.h"
+#include "domain/property_name.h"
 #include "domain/reason.h"
 #include "domain/table_name.h"
-#include "domain/text.h"
 
 enum {
     ROOM_FOR_REST = LIMIT_TOKEN_BYTES + 512, /* token, lag and statistics beside the entities */
@@ -19,6 +19,18 @@ enum {
     BATCH_GET_ENTITY = 1,
     BATCH_GET_ERROR = 2,
 };
+
+/* Whether an entity can have it: a property, or one of those that every entity has. */
+static bool can_be_selected(struct str name)
+{
+    static const char *const always[] = { "PartitionKey", "RowKey", "Timestamp" };
+    struct error ignored;
+
+    for (size_t i = 0; i < ARRAY_LEN(always); i++)
+        if (str_equal(name, str_of(always[i])))
+            return true;
+    return property_name_check(name, &ignored) == STATUS_OK;
+}
 
 enum status codec_selection_decode(
     const Tavola__V1__ReadOptions *options, struct arena *arena, struct selection *out, struct error *err)
@@ -34,8 +46,11 @@ enum status codec_selection_decode(
     for (size_t i = 0; i < options->n_select; i++) {
         struct str name = codec_str(options->select[i]);
 
-        if (name.len == 0 || !text_check(name, NULL, NULL))
-            return error_reason(err, REASON_INVALID_INPUT, "options.select[%zu] is not a property's name", i);
+        if (!can_be_selected(name)) {
+            (void)error_reason(err, REASON_INVALID_INPUT, "options.select[%zu] is not a property's name", i);
+            (void)error_in_element(err, "select", i);
+            return error_in_field(err, "options");
+        }
         out->names[i] = name;
     }
     out->count = options->n_select;

@@ -280,7 +280,8 @@ static enum status read_mark(struct lexer *lexer, struct lexeme *out, struct err
         out->kind = LEXEME_SLASH;
         break;
     default:
-        return filter_syntax_error(lexer->at, "a character that begins nothing", err);
+        return filter_syntax_error(
+            lexer->at, "a character that begins nothing: comparisons are eq, ne, gt, ge, lt and le", err);
     }
     lexer->at++;
     return STATUS_OK;

@@ -273,7 +273,9 @@ static enum status parse_all(struct parser *parser, struct node **out, struct er
         return STATUS_OK;
     }
     TRY(parse_or(parser, out, err));
-    return expect(parser, LEXEME_END, "the filter should end here, or go on with 'and' or 'or'", err);
+    return expect(parser, LEXEME_END,
+        "the filter should end here, or go on with an operator, such as eq, and, or: they are in lower case",
+        err);
 }
 
 enum status filter_check_size(struct str text, struct error *err)

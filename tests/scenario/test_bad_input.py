@@ -317,6 +317,11 @@ class Filters(BadInput):
     def query(self, text):
         return self.client.query_entities(query={"table": self.table, "filter": text})
 
+    def test_operators_of_other_languages_are_answered_with_ours(self):
+        for text in ("A = 5", "A == 5", "A EQ 5", "A eq 5 AND B eq 6"):
+            error = self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.query, text)
+            self.assertIn(" eq, ", error.message)
+
     def test_mistakes_have_a_position(self):
         for text, position in (
             ("PartitionKey eq", 15),
@@ -406,10 +411,11 @@ class Tokens(BadInput):
 
 class Selections(BadInput):
     def test_names_that_are_none(self):
-        for names in ([""], ["A", ""], ["A"] * 256):
+        for names in ([""], ["A", ""], ["A"] * 256, ["bad name"], ["1st"]):
             self.refused(
                 "INVALID_ARGUMENT", "INVALID_INPUT", self.get, self.table, "p", "r", options={"select": names}
             )
+        self.get(self.table, "p", "r", options={"select": ["RowKey", "A_b", "été"]})
 
 
 if __name__ == "__main__":

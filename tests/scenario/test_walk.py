@@ -742,13 +742,14 @@ class Transactions(ServerCase):
                 steps=[good],
             )
 
-    def test_a_table_that_is_not_there_ends_it(self):
+    def test_a_table_that_is_not_there_is_refused(self):
         steps = [
             {"insert_or_replace": self.put(self.one, "first", A=1)},
             {"insert_or_replace": self.put("none", "second", A=1)},
         ]
-        failed = self.finish(steps, state=4)
-        self.assertEqual((failed.steps_done, failed.timeline[-1].error.reason), (1, "TABLE_NOT_FOUND"))
+        error = self.refused("NOT_FOUND", "TABLE_NOT_FOUND", self.submit, steps)
+        self.assertEqual((error.metadata["operation_index"], error.metadata["table"]), ("1", "none"))
+        self.assertEqual(self.client.query(self.one), [])
 
     def test_limits_of_ids_and_steps(self):
         steps = [{"insert_or_replace": self.put(self.one, f"{n:03}", N=n)} for n in range(100)]

@@ -59,9 +59,9 @@ class RequestIds(ServerCase):
         self.client.delete_entity(table=self.table, key=key(("p", "r")), precondition=match())
 
         again = self.refused("ALREADY_EXISTS", "ENTITY_ALREADY_EXISTS", self.client.insert_entity, **put)
-        self.assertEqual((again.message, again.metadata), (first.message, first.metadata))
+        self.assertEqual((again.message, again.metadata), (first.message, {**first.metadata, "replayed": "true"}))
         again = self.refused("ALREADY_EXISTS", "ENTITY_ALREADY_EXISTS", self.client.execute_batch, **batch)
-        self.assertEqual((again.message, again.metadata), (group.message, group.metadata))
+        self.assertEqual((again.message, again.metadata), (group.message, {**group.metadata, "replayed": "true"}))
         self.assertFalse(self.is_there(self.table, "p", "r"))
 
     def test_ids_have_their_form(self):
