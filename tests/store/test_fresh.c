@@ -32,9 +32,28 @@ static void setup(void)
     ck_assert_int_eq(worker_store_open(scene.conninfo, "worker", &worker, &err), STATUS_OK);
 }
 
+/* Each operation's own, as with callers: it is run by another thread while this one goes on. */
+struct own_arena {
+    struct arena arena;
+    struct own_arena *next;
+};
+static struct own_arena *own_arenas;
+
+static struct arena *own_arena(void)
+{
+    struct own_arena *own = ARENA_NEW(&scene.arena, struct own_arena);
+
+    arena_init(&own->arena);
+    own->next = own_arenas;
+    own_arenas = own;
+    return &own->arena;
+}
+
 static void teardown(void)
 {
     worker_store_close(worker);
+    for (; own_arenas; own_arenas = own_arenas->next)
+        arena_cleanup(&own_arenas->arena);
     scene_close(&scene);
 }
 
@@ -83,8 +102,8 @@ static void reconcile_all(void)
 
 static struct operation *a_lookup(const char *city)
 {
-    struct operation *lookup = an_operation(&scene.arena, OPERATION_LOOKUP, "ByCity");
-    struct value *value = ARENA_NEW(&scene.arena, struct value);
+    struct operation *lookup = an_operation(own_arena(), OPERATION_LOOKUP, "ByCity");
+    struct value *value = ARENA_NEW(lookup->arena, struct value);
 
     *value = (struct value){ .type = PROPERTY_STRING, .bytes = str_of(city) };
     lookup->in.lookup = (struct operation_lookup){ .equals = value, .equal_count = 1, .limit = 1000 };
@@ -95,7 +114,7 @@ static struct operation *a_lookup_after(const char *city, const struct consisten
 {
     struct operation *lookup = a_lookup(city);
 
-    lookup->in.lookup.freshness.at_least = ARENA_NEW(&scene.arena, struct consistency);
+    lookup->in.lookup.freshness.at_least = ARENA_NEW(lookup->arena, struct consistency);
     *lookup->in.lookup.freshness.at_least = *token;
     lookup->in.lookup.freshness.at_least_count = 1;
     return lookup;
@@ -129,7 +148,7 @@ static const char *rows_in(const struct operation *lookup)
     struct buf out;
 
     ck_assert_reason(lookup, "OK");
-    buf_init(&out, &scene.arena);
+    buf_init(&out, lookup->arena);
     for (size_t i = 0; i < lookup->out.lookup.count; i++)
         buf_append(&out, lookup->out.lookup.entities[i].key.row);
     buf_append_byte(&out, 0);
