@@ -4,6 +4,7 @@
 #include "api/codec_admin.h"
 
 #include "api/codec_entity.h"
+#include "base/wire.h"
 #include "domain/intent.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
@@ -133,12 +134,24 @@ Tavola__V1__RedriveDifference *codec_difference_message(
 
 /* ---- queues ---- */
 
-enum status codec_queue_control_decode(const Tavola__V1__ControlQueueRequest *request, int32_t queues,
-    struct operation_queues *out, struct error *err)
+static enum status reshard_decode(
+    const Tavola__V1__ControlQueueRequest *request, struct operation_queues *out, struct error *err)
+{
+    if (request->queue.len > 0 || request->kind != 0)
+        return error_reason(err, REASON_INVALID_INPUT, "RESHARD is for all queues and kinds of work");
+    if (request->shards < 1 || request->shards > MOST_QUEUES)
+        return error_reason(
+            err, REASON_OUT_OF_RANGE_INPUT, "shards is %d; allowed: 1 to %d", request->shards, MOST_QUEUES);
+    *out = (struct operation_queues){ .queues = request->shards, .queue = -1, .action = QUEUE_RESHARD };
+    return STATUS_OK;
+}
+
+enum status codec_queue_control_decode(
+    const Tavola__V1__ControlQueueRequest *request, struct operation_queues *out, struct error *err)
 {
     if (request->control < TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_PAUSE ||
-        request->control > TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_LIMIT_RATE)
-        return codec_missing(err, "control", "PAUSE, RESUME, DRAIN or LIMIT_RATE");
+        request->control > TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_RESHARD)
+        return codec_missing(err, "control", "PAUSE, RESUME, DRAIN, LIMIT_RATE or RESHARD");
     if (request->kind < 0 || request->kind > TAVOLA__V1__WORK_KIND__WORK_KIND_TRANSACTION)
         return error_reason(err, REASON_INVALID_INPUT, "kind is no kind of work");
     if (request->rate < 0 || request->rate > MOST_RATE)
@@ -146,11 +159,14 @@ enum status codec_queue_control_decode(const Tavola__V1__ControlQueueRequest *re
             (long long)request->rate, MOST_RATE);
     if (request->rate > 0 && request->control != TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_LIMIT_RATE)
         return error_reason(err, REASON_INVALID_INPUT, "rate is for LIMIT_RATE alone");
-    *out = (struct operation_queues){ .queues = queues,
-        .kind = (int16_t)request->kind,
-        .action = (enum queue_action)request->control,
-        .rate = request->rate };
-    return queue_decode(codec_str(request->queue), "queue", queues, &out->queue, err);
+    if (request->control == TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_RESHARD)
+        return reshard_decode(request, out, err);
+    if (request->shards != 0)
+        return error_reason(err, REASON_INVALID_INPUT, "shards is for RESHARD alone");
+    *out = (struct operation_queues){
+        .kind = (int16_t)request->kind, .action = (enum queue_action)request->control, .rate = request->rate
+    };
+    return queue_decode(codec_str(request->queue), "queue", MOST_QUEUES, &out->queue, err);
 }
 
 static Tavola__V1__QueueWork *work_message(const struct queue_view *view, struct arena *arena)
@@ -182,4 +198,5 @@ void codec_queues_write(
             work[message.n_work++] = work_message(&queues->views[i++], arena);
         codec_pack(out, field, &message.base);
     }
+    wire_write_scalar(out, field + 1, (uint64_t)queues->map.version);
 }

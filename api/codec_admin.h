@@ -24,8 +24,8 @@ Tavola__V1__RedriveDifference *codec_difference_message(
     int64_t letter_id, const struct letter_difference *difference, struct arena *arena);
 
 /* A request to control queues; it names its fields. */
-MUST_USE enum status codec_queue_control_decode(const Tavola__V1__ControlQueueRequest *request,
-    int32_t queues, struct operation_queues *out, struct error *err);
+MUST_USE enum status codec_queue_control_decode(
+    const Tavola__V1__ControlQueueRequest *request, struct operation_queues *out, struct error *err);
 
 /* Queues as a repeated field, from the kinds of work that follow one another. */
 void codec_queues_write(

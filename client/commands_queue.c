@@ -14,9 +14,16 @@
 enum { TOP_EVERY_S = 2, MOST_CELL_BYTES = 32 };
 
 /* QueueControl */
-enum { CONTROL_PAUSE = 1, CONTROL_RESUME = 2, CONTROL_DRAIN = 3, CONTROL_LIMIT_RATE = 4 };
+enum {
+    CONTROL_PAUSE = 1,
+    CONTROL_RESUME = 2,
+    CONTROL_DRAIN = 3,
+    CONTROL_LIMIT_RATE = 4,
+    CONTROL_RESHARD = 5
+};
 
-enum { REQUEST_QUEUE = 1, REQUEST_KIND = 2, REQUEST_CONTROL = 3, REQUEST_RATE = 4 };
+enum { REQUEST_QUEUE = 1, REQUEST_KIND = 2, REQUEST_CONTROL = 3, REQUEST_RATE = 4, REQUEST_SHARDS = 5 };
+enum { REPLY_MAP_VERSION = 2, MOST_SHARDS = 64 };
 enum { QUEUE_NAME = 1, QUEUE_WORK = 2 };
 enum { WORK_KIND = 1, WORK_STATE, WORK_LIMIT, WORK_OPEN, WORK_OLDEST, WORK_PER_SECOND, WORK_TIME_TO_FRESH };
 enum { VIEW_INDEX = 1, VIEW_STATUS = 2, INDEX_NAME = 1, INDEX_TABLE = 2 };
@@ -78,28 +85,37 @@ static void print_queues(struct str reply)
     }
 }
 
-static bool show_queues(struct conversation *talk)
+static void print_map_version(struct str reply)
+{
+    printf("map version %llu\n", (unsigned long long)reply_number(reply, REPLY_MAP_VERSION));
+}
+
+static bool show_queues(struct conversation *talk, struct str *reply)
 {
     struct buf request;
-    struct str reply;
 
     buf_init(&request, &talk->arena);
-    if (!conversation_call(talk, "/tavola.v1.AdminService/ListQueues", &request, &reply))
+    if (!conversation_call(talk, "/tavola.v1.AdminService/ListQueues", &request, reply))
         return false;
-    print_queues(reply);
+    print_queues(*reply);
     return true;
 }
 
 static int run_queue_list(const struct client_config *config, int argc, char **argv)
 {
     struct conversation talk;
+    struct str reply;
+    bool shown;
 
     (void)argv;
     if (argc != 0)
         return command_misused("queue list", "");
     if (!conversation_begin(&talk, config))
         return COMMAND_FAILED;
-    return conversation_end(&talk, show_queues(&talk) ? COMMAND_OK : COMMAND_FAILED);
+    shown = show_queues(&talk, &reply);
+    if (shown)
+        print_map_version(reply);
+    return conversation_end(&talk, shown ? COMMAND_OK : COMMAND_FAILED);
 }
 
 /* "all", or a queue's name; and maybe a kind of work. */
@@ -141,6 +157,7 @@ static int run_control(const struct client_config *config, int argc, char **argv
 }
 
 #define TARGET "QUEUE|all [reconcile|transaction]"
+#define SHARDS_ARGUMENTS "NUMBER (1 to 64)"
 #define RATE_ARGUMENTS "INTENTS_PER_SECOND|0 " TARGET
 
 static int run_queue_pause(const struct client_config *config, int argc, char **argv)
@@ -166,6 +183,30 @@ static int run_queue_rate(const struct client_config *config, int argc, char **a
     if (rate < 0 || end == argv[0] || *end)
         return command_misused("queue rate", RATE_ARGUMENTS);
     return run_control(config, argc - 1, argv + 1, "queue rate", RATE_ARGUMENTS, CONTROL_LIMIT_RATE, rate);
+}
+
+static int run_queue_shards(const struct client_config *config, int argc, char **argv)
+{
+    struct conversation talk;
+    struct buf request;
+    struct str reply;
+    char *end = NULL;
+    long shards = argc == 1 ? strtol(argv[0], &end, 10) : 0;
+    bool called;
+
+    if (shards < 1 || shards > MOST_SHARDS || *end)
+        return command_misused("queue shards", SHARDS_ARGUMENTS);
+    if (!conversation_begin(&talk, config))
+        return COMMAND_FAILED;
+    buf_init(&request, &talk.arena);
+    wire_write_scalar(&request, REQUEST_CONTROL, CONTROL_RESHARD);
+    wire_write_scalar(&request, REQUEST_SHARDS, (uint64_t)shards);
+    called = conversation_call(&talk, "/tavola.v1.AdminService/ControlQueue", &request, &reply);
+    if (called) {
+        print_queues(reply);
+        print_map_version(reply);
+    }
+    return conversation_end(&talk, called ? COMMAND_OK : COMMAND_FAILED);
 }
 
 /* ---- top ---- */
@@ -212,6 +253,7 @@ static int run_top(const struct client_config *config, int argc, char **argv)
     bool once = argc == 1 && strcmp(argv[0], "--once") == 0;
     const struct timespec pause = { .tv_sec = TOP_EVERY_S };
     struct conversation talk;
+    struct str reply;
     bool shown;
 
     if (argc != 0 && !once)
@@ -221,7 +263,7 @@ static int run_top(const struct client_config *config, int argc, char **argv)
     for (;;) {
         if (!once && isatty(STDOUT_FILENO))
             printf("\033[H\033[2J");
-        shown = show_queues(&talk);
+        shown = show_queues(&talk, &reply);
         if (shown) {
             printf("\n");
             shown = show_indexes(&talk);
@@ -272,6 +314,12 @@ static const struct command commands[] = {
         .arguments = RATE_ARGUMENTS,
         .help = "limit a queue to so many intents a second, or lift the limit",
         .run = run_queue_rate,
+    },
+    {
+        .words = "queue shards",
+        .arguments = SHARDS_ARGUMENTS,
+        .help = "change how many queues there are, while everything runs",
+        .run = run_queue_shards,
     },
 };
 

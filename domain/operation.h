@@ -354,7 +354,7 @@ struct outcome_letters {
 /* ---- queues ---- */
 
 struct operation_queues {
-    int32_t queues; /* how many there are */
+    int32_t queues; /* QUEUE_RESHARD: how many there are from now on */
     int32_t queue;  /* control: which; below 0: all */
     int16_t kind;   /* control: enum intent_kind; 0: both */
     enum queue_action action;
@@ -372,6 +372,7 @@ struct queue_view {
 };
 
 struct outcome_queues {
+    struct queue_map map;
     struct queue_view *views;
     size_t count;
 };

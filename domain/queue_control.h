@@ -15,9 +15,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { WORK_KINDS = 2, MOST_QUEUES = 64 };
+enum { WORK_KINDS = 2, MOST_QUEUES = 64, DEFAULT_QUEUES = 4 };
 
-enum queue_action { QUEUE_PAUSE = 1, QUEUE_RESUME = 2, QUEUE_DRAIN = 3, QUEUE_LIMIT_RATE = 4 };
+/* How work is spread over queues; it can change at any time, and whoever has the old one is not wrong, only late. */
+struct queue_map {
+    int64_t version;
+    int queues; /* an intent's is bucket % queues */
+};
+
+enum queue_action {
+    QUEUE_PAUSE = 1,
+    QUEUE_RESUME = 2,
+    QUEUE_DRAIN = 3,
+    QUEUE_LIMIT_RATE = 4,
+    QUEUE_RESHARD = 5
+};
 
 enum work_state { WORK_RUNNING = 1, WORK_PAUSED = 2, WORK_DRAINING = 3 };
 

@@ -39,9 +39,8 @@ enum status queue_open(const struct queue_options *options, struct queue **out, 
     if (options->consumer)
         queue->consumer = arena_copy(&queue->arena, str_of(options->consumer));
     queue->most_messages = options->most_messages;
-    queue->shard_count = (size_t)options->shards;
-    queue->shards = ARENA_ARRAY(&queue->arena, struct shard, queue->shard_count);
-    for (size_t i = 0; i < queue->shard_count; i++) {
+    queue_set_shards(queue, options->shards);
+    for (size_t i = 0; i < QUEUE_MOST_SHARDS; i++) {
         queue->shards[i].stream = arena_format(&queue->arena, "tavola:{q%zu}:intents", i);
         queue->shards[i].epoch = arena_format(&queue->arena, "tavola:{q%zu}:epoch", i);
         queue->shards[i].probe = arena_format(&queue->arena, "tavola:{q%zu}:probe", i);
@@ -58,6 +57,13 @@ void queue_close(struct queue *queue)
     redis_close(queue->redis);
     arena_cleanup(&queue->arena);
     free(queue);
+}
+
+void queue_set_shards(struct queue *queue, int shards)
+{
+    assert(shards >= 1 && shards <= QUEUE_MOST_SHARDS);
+    queue->shard_count = (size_t)shards;
+    queue->next_shard %= queue->shard_count;
 }
 
 enum status queue_unexpected(struct error *err, const char *command)
@@ -136,11 +142,11 @@ static enum status settle(struct queue *queue, struct str consumer, enum settle_
     REDIS_BATCH batch;
 
     arena_init(&arena);
-    redis_batch_init(&batch, &arena, queue->shard_count + count / ACKNOWLEDGE_CHUNK);
+    redis_batch_init(&batch, &arena, QUEUE_MOST_SHARDS + count / ACKNOWLEDGE_CHUNK);
     for (size_t i = 0; i < count; i++) {
         size_t shard = (size_t)messages[i].shard;
 
-        assert(shard < queue->shard_count && "a message of this queue");
+        assert(shard < QUEUE_MOST_SHARDS && "a message of this queue");
         if (!open[shard] || filled[shard] == ACKNOWLEDGE_CHUNK) {
             open[shard] = begin_settle(queue, consumer, &batch, kind, shard);
             filled[shard] = 0;

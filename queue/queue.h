@@ -27,13 +27,8 @@ struct queue;
 
 struct queue_options {
     struct redis_access redis;
-    const char *consumer; /* this worker's name; NULL for publishers */
-    /*
-     * Streams, 1..64: this is the shard map, a bucket's shard is bucket % shards. It is nobody's truth: while it is
-     * being changed, and servers and workers differ, messages in streams that no worker reads are published again
-     * by the relay, in those it reads, and the forsaken streams expire.
-     */
-    int shards;
+    const char *consumer;  /* this worker's name; NULL for publishers */
+    int shards;            /* see queue_set_shards */
     int64_t most_messages; /* publishing stops while a stream is this long */
 };
 
@@ -46,6 +41,13 @@ struct queue_message {
 
 MUST_USE enum status queue_open(const struct queue_options *options, struct queue **out, struct error *err);
 void queue_close(struct queue *queue);
+
+/*
+ * Streams, 1..64: a bucket's shard is bucket % shards. It is nobody's truth: while it changes, and servers and workers
+ * differ, messages in streams that no worker reads are published again by the relay, in those it reads, and the
+ * forsaken streams expire. Messages claimed before can be settled after.
+ */
+void queue_set_shards(struct queue *queue, int shards);
 
 /*
  * Publish, in one pipeline. *published counts what was sent; messages for a stream that is full are left out

@@ -22,8 +22,8 @@ struct queue {
     struct arena arena; /* holds names */
     struct redis *redis;
     struct str consumer;
-    size_t shard_count;
-    struct shard *shards;
+    size_t shard_count; /* of these are published to and read */
+    struct shard shards[QUEUE_MOST_SHARDS];
     int64_t most_messages;
     size_t next_shard; /* where the next claim begins, so that none is favoured */
     int64_t next_forget_us;

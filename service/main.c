@@ -64,12 +64,21 @@ static void access_confirmed(void *context, struct access_book *book)
     gate_confirm(&server->service.gate, book);
 }
 
+static void queues_mapped(void *context, const struct queue_map *map)
+{
+    struct server *server = context;
+
+    publisher_set_shards(server->publisher, map->queues);
+    if (atomic_exchange(&server->service.queues, map->queues) != map->queues)
+        log_event(LOG_INFO, "queues=%d map_version=%lld", map->queues, (long long)map->version);
+}
+
 static enum status start_publisher(
     struct server *server, const struct service_config *config, struct error *err)
 {
     const struct queue_options options = {
         .redis = config->redis,
-        .shards = (int)config->queue_shards,
+        .shards = DEFAULT_QUEUES,
         .most_messages = MOST_QUEUED_MESSAGES,
     };
 
@@ -94,10 +103,11 @@ static void start_store(struct server *server, const struct service_config *conf
         .context = server,
         .answering = config->join_replies ? rpc_together : NULL,
         .access_confirmed = access_confirmed,
+        .queues_mapped = queues_mapped,
         .availability_changed = availability_changed,
     };
 
-    server->service.queues = (int)config->queue_shards;
+    atomic_init(&server->service.queues, DEFAULT_QUEUES);
     server->service.store = store_open(&options);
 }
 

@@ -30,6 +30,7 @@ struct publisher {
     size_t waiting; /* intents */
     bool stopping;
 
+    atomic_int shards;
     atomic_llong counts[PUBLISHER_OUTCOMES];
     atomic_bool is_heard;
 };
@@ -60,9 +61,12 @@ static void *run(void *context)
     while ((batch = take(publisher)) != NULL) {
         struct error err = { 0 };
         size_t published;
-        bool reachable =
+        bool reachable, was_reachable;
+
+        queue_set_shards(publisher->queue, atomic_load(&publisher->shards));
+        reachable =
             queue_publish(publisher->queue, batch->intents, batch->count, &published, &err) == STATUS_OK;
-        bool was_reachable = atomic_exchange(&publisher->is_heard, reachable);
+        was_reachable = atomic_exchange(&publisher->is_heard, reachable);
 
         FAILPOINT("publisher.after_publish");
         atomic_fetch_add(
@@ -85,6 +89,7 @@ enum status publisher_start(const struct queue_options *options, struct publishe
     publisher = xcalloc(1, sizeof(*publisher));
     publisher->queue = queue;
     atomic_init(&publisher->is_heard, true);
+    atomic_init(&publisher->shards, options->shards);
     publisher->end = &publisher->first;
     pthread_mutex_init(&publisher->lock, NULL);
     pthread_cond_init(&publisher->changed, NULL);
@@ -164,6 +169,11 @@ void publisher_push(struct publisher *publisher, const struct intent *intents, s
     if (batch)
         atomic_fetch_add(&publisher->counts[PUBLISHER_DROPPED], (long long)count);
     free(batch);
+}
+
+void publisher_set_shards(struct publisher *publisher, int shards)
+{
+    atomic_store(&publisher->shards, shards);
 }
 
 bool publisher_is_heard(const struct publisher *publisher)

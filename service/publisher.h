@@ -21,6 +21,9 @@ MUST_USE enum status publisher_start(
 /* Stop after what is being sent; the rest is dropped. Accepts NULL. */
 void publisher_stop(struct publisher *publisher);
 
+/* How many streams there are from now on; from any thread. */
+void publisher_set_shards(struct publisher *publisher, int shards);
+
 /* Copy the intents and return at once; from any thread. */
 void publisher_push(struct publisher *publisher, const struct intent *intents, size_t count);
 

@@ -16,7 +16,7 @@
 struct service {
     struct store *store;
     struct health health;
-    int queues; /* streams of the queue; a bucket's is bucket % queues */
+    atomic_int queues; /* a bucket's is bucket % queues */
     struct gate gate;
     bool speaks_tls;
     atomic_bool draining;

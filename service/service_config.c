@@ -108,15 +108,6 @@ static const struct config_setting settings[] = { {
         .help = "of the Sentinels, where they want one; Redis' own stands in TAVOLA_REDIS",
     },
     {
-        .name = "TAVOLA_QUEUE_SHARDS",
-        .type = CONFIG_INT,
-        .offset = offsetof(struct service_config, queue_shards),
-        .fallback = "4",
-        .min = 1,
-        .max = 64,
-        .help = "streams of the queue; the same for every server and worker, but while it is being changed",
-    },
-    {
         .name = "TAVOLA_RPC_THREADS",
         .type = CONFIG_INT,
         .offset = offsetof(struct service_config, rpc_threads),

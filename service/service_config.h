@@ -24,7 +24,6 @@ struct service_config {
     int authentication;        /* enum authentication */
     const char *postgres;
     struct redis_access redis;
-    int64_t queue_shards;
     int64_t rpc_threads;
     int64_t read_threads;
     int64_t write_threads;

@@ -3,6 +3,7 @@
  */
 #include "store/queue_store.h"
 
+#include "domain/reason.h"
 #include "store/failure.h"
 #include "store/sql.h"
 
@@ -26,15 +27,26 @@ static struct queue_view read_view_row(const PGresult *rows, int row)
     return view;
 }
 
-static enum status read_views(
-    struct session *session, struct operation *operation, int32_t queue, int16_t kind, struct error *err)
+enum status queue_map_read(struct session *session, struct queue_map *out, struct error *err)
 {
-    struct outcome_queues out = { 0 };
+    PG_RESULT row = NULL;
+
+    TRY(pg_query(&session->pg, &sql_queue_map, NULL, &row, err));
+    if (PQntuples(row) != 1)
+        return error_set(err, STATUS_INTERNAL, "the database has no map of queues");
+    *out = (struct queue_map){ .version = pg_int8(row, 0, 0), .queues = pg_int2(row, 0, 1) };
+    return STATUS_OK;
+}
+
+static enum status read_views(struct session *session, struct operation *operation,
+    const struct queue_map *map, int32_t queue, int16_t kind, struct error *err)
+{
+    struct outcome_queues out = { .map = *map };
     struct pg_params params;
     PG_RESULT rows = NULL;
 
     pg_params_init(&params, &session->arena);
-    pg_add_int4(&params, operation->in.queues.queues);
+    pg_add_int4(&params, map->queues);
     pg_add_int4(&params, queue);
     pg_add_int2(&params, kind);
     TRY(pg_query(&session->pg, &sql_queue_views, &params, &rows, err));
@@ -48,7 +60,10 @@ static enum status read_views(
 
 static enum status list(struct session *session, struct operation *operation, struct error *err)
 {
-    return read_views(session, operation, -1, 0, err);
+    struct queue_map map;
+
+    TRY(queue_map_read(session, &map, err));
+    return read_views(session, operation, &map, -1, 0, err);
 }
 
 void queue_list_run(struct session *session, struct operation *operation)
@@ -56,21 +71,41 @@ void queue_list_run(struct session *session, struct operation *operation)
     run_until_decided(session, operation, list, MOST_ATTEMPTS);
 }
 
-/* Doing it again after a lost answer changes nothing, but for what a drain includes. */
-static enum status control(struct session *session, struct operation *operation, struct error *err)
+static enum status reshard(struct session *session, struct operation *operation, struct error *err)
 {
-    const struct operation_queues *in = &operation->in.queues;
+    struct queue_map map;
     struct pg_params params;
     PG_RESULT result = NULL;
 
     pg_params_init(&params, &session->arena);
-    pg_add_int4(&params, in->queues);
+    pg_add_int4(&params, operation->in.queues.queues);
+    TRY(pg_query(&session->pg, &sql_queue_reshard, &params, &result, err));
+    TRY(queue_map_read(session, &map, err));
+    return read_views(session, operation, &map, -1, 0, err);
+}
+
+/* Doing it again after a lost answer changes nothing, but for what a drain includes. */
+static enum status control(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct operation_queues *in = &operation->in.queues;
+    struct queue_map map;
+    struct pg_params params;
+    PG_RESULT result = NULL;
+
+    if (in->action == QUEUE_RESHARD)
+        return reshard(session, operation, err);
+    TRY(queue_map_read(session, &map, err));
+    if (in->queue >= map.queues)
+        return error_reason(
+            err, REASON_INVALID_INPUT, "queue is q%d, which is none of q0 to q%d", in->queue, map.queues - 1);
+    pg_params_init(&params, &session->arena);
+    pg_add_int4(&params, map.queues);
     pg_add_int4(&params, in->queue);
     pg_add_int2(&params, in->kind);
     pg_add_int2(&params, (int16_t)in->action);
     pg_add_int8(&params, in->rate);
     TRY(pg_query(&session->pg, &sql_queue_control, &params, &result, err));
-    return read_views(session, operation, in->queue, in->kind, err);
+    return read_views(session, operation, &map, in->queue, in->kind, err);
 }
 
 void queue_control_run(struct session *session, struct operation *operation)

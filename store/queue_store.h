@@ -7,6 +7,9 @@
 #include "domain/operation.h"
 #include "store/session.h"
 
+/* How work is spread over queues now. */
+MUST_USE enum status queue_map_read(struct session *session, struct queue_map *out, struct error *err);
+
 /* Give an OPERATION_QUEUES_LIST its outcome: every queue, both kinds of work, as of now. */
 void queue_list_run(struct session *session, struct operation *operation);
 

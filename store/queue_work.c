@@ -9,6 +9,7 @@
 /* ---- controls ---- */
 
 struct controls {
+    struct queue_map map;
     struct queue_control *out;
     bool any;
 };
@@ -19,28 +20,32 @@ static enum status read_controls(struct session *session, void *context, struct 
     PG_RESULT rows = NULL;
 
     TRY(pg_query(&session->pg, &sql_queue_controls, NULL, &rows, err));
-    controls->any = PQntuples(rows) > 0;
+    if (PQntuples(rows) == 0)
+        return error_set(err, STATUS_INTERNAL, "the database has no map of queues");
+    controls->map = (struct queue_map){ .version = pg_int8(rows, 0, 0), .queues = pg_int2(rows, 0, 1) };
+    controls->any = !PQgetisnull(rows, 0, 2);
     for (int i = 0; i < MOST_QUEUES * WORK_KINDS; i++)
         controls->out[i] = (struct queue_control){ .works_until_us = INT64_MAX };
-    for (int row = 0; row < PQntuples(rows); row++) {
-        int slot = queue_slot(pg_int2(rows, row, 0), pg_int2(rows, row, 1));
+    for (int row = 0; row < PQntuples(rows) && controls->any; row++) {
+        int slot = queue_slot(pg_int2(rows, row, 2), pg_int2(rows, row, 3));
 
         if (slot >= 0)
             controls->out[slot] = (struct queue_control){
-                .works_until_us = PQgetisnull(rows, row, 2) ? INT64_MAX : pg_int8(rows, row, 2),
-                .rate = pg_int8(rows, row, 3),
+                .works_until_us = PQgetisnull(rows, row, 4) ? INT64_MAX : pg_int8(rows, row, 4),
+                .rate = pg_int8(rows, row, 5),
             };
     }
     return STATUS_OK;
 }
 
-enum status worker_read_controls(struct worker_store *store,
+enum status worker_read_controls(struct worker_store *store, struct queue_map *map,
     struct queue_control out[MOST_QUEUES * WORK_KINDS], bool *any, struct error *err)
 {
     struct queue_control read[MOST_QUEUES * WORK_KINDS];
     struct controls controls = { .out = read };
 
     TRY(worker_attempt(store, read_controls, &controls, err));
+    *map = controls.map;
     memcpy(out, read, sizeof(read));
     *any = controls.any;
     return STATUS_OK;

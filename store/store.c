@@ -220,10 +220,22 @@ static enum status confirm_access(struct store *store, struct error *err)
     return STATUS_OK;
 }
 
+static enum status tell_queue_map(struct store *store, struct error *err)
+{
+    struct queue_map map;
+
+    if (!store->options.queues_mapped)
+        return STATUS_OK;
+    TRY(queue_map_read(&store->session, &map, err));
+    store->options.queues_mapped(store->options.context, &map);
+    return STATUS_OK;
+}
+
 static void watch_database(struct store *store)
 {
     struct error err = { 0 };
-    bool available = look(store, &err) == STATUS_OK && confirm_access(store, &err) == STATUS_OK;
+    bool available = look(store, &err) == STATUS_OK && confirm_access(store, &err) == STATUS_OK &&
+                     tell_queue_map(store, &err) == STATUS_OK;
 
     if (!available)
         pg_recover(&store->session.pg);

@@ -50,6 +50,9 @@ struct store_options {
      */
     void (*access_confirmed)(void *context, struct access_book *book);
 
+    /* Called twice a second while the database answers; may be NULL. */
+    void (*queues_mapped)(void *context, const struct queue_map *map);
+
     /* Called when the database becomes reachable or unreachable, once per change. */
     void (*availability_changed)(void *context, bool available, const char *why);
 };

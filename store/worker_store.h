@@ -148,8 +148,8 @@ MUST_USE enum status worker_scan_some(struct worker_store *store, int lane, cons
     const char *from_id, int64_t min_age_ms, size_t most, struct arena *arena, struct intent **out,
     size_t *count, char next_low_id[33], struct error *err);
 
-/* How operators control the queues, by queue_slot; *any: some queue is controlled. */
-MUST_USE enum status worker_read_controls(struct worker_store *store,
+/* How work is spread over queues and how operators control these, by queue_slot; *any: some queue is controlled. */
+MUST_USE enum status worker_read_controls(struct worker_store *store, struct queue_map *map,
     struct queue_control out[MOST_QUEUES * WORK_KINDS], bool *any, struct error *err);
 
 /* What is open in the lanes held, by queue_slot. */

@@ -91,7 +91,7 @@ static size_t find_limited(struct loop *loop, struct intent *out, size_t most)
 
     for (int slot = queues_next_limited(queues, 0); slot < QUEUE_SLOTS && total < most;
          slot = queues_next_limited(queues, slot + 1)) {
-        struct scan_scope scope = { .queues = queues->count };
+        struct scan_scope scope = { .queues = atomic_load(&queues->count) };
         int64_t granted = 0;
         size_t found;
 
@@ -245,6 +245,7 @@ size_t loop_turn(struct loop *loop)
     bool from_queue;
 
     arena_cleanup(&ctx->arena);
+    queue_set_shards(ctx->queue, atomic_load(&ctx->shared->queues.count));
     from_queue = false;
     count = take_limited(loop, &messages);
     if (count == 0) {

@@ -58,7 +58,7 @@ static void queue_family(struct buf *out, const struct queues *queues, const cha
     char labels[64];
 
     metrics_family(out, name, type, help);
-    for (int slot = 0; slot < queues->count * WORK_KINDS; slot++) {
+    for (int slot = 0; slot < atomic_load(&queues->count) * WORK_KINDS; slot++) {
         snprintf(
             labels, sizeof(labels), "queue=\"q%d\",kind=\"%s\"", slot / WORK_KINDS, kinds[slot % WORK_KINDS]);
         metrics_value(out, name, labels, as(atomic_load(&values[slot])));

@@ -114,8 +114,7 @@ int worker_process_run(const struct worker_config *config)
     worker_shared_init(&process.shared, config);
     process.threads = xcalloc((size_t)config->threads + 4, sizeof(*process.threads));
     if (start_threads(&process, &err) == STATUS_OK && start_metrics(&process, &err) == STATUS_OK) {
-        log_event(LOG_INFO, "ready name=%s threads=%lld shards=%lld", config->name,
-            (long long)config->threads, (long long)config->queue_shards);
+        log_event(LOG_INFO, "ready name=%s threads=%lld", config->name, (long long)config->threads);
         sigwait(&signals, &received);
         log_event(LOG_INFO, "stopping signal=%d", received);
     } else {

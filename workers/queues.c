@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-void queues_init(struct queues *queues, int count)
+void queues_init(struct queues *queues)
 {
-    *queues = (struct queues){ .count = count };
+    *queues = (struct queues){ .count = DEFAULT_QUEUES };
     for (int slot = 0; slot < QUEUE_SLOTS; slot++)
         atomic_init(&queues->works_until_us[slot], INT64_MAX);
     pthread_mutex_init(&queues->mutex, NULL);
@@ -19,6 +19,11 @@ void queues_cleanup(struct queues *queues)
 }
 
 /* ---- controls ---- */
+
+bool queues_set_count(struct queues *queues, int count)
+{
+    return atomic_exchange(&queues->count, count) != count;
+}
 
 bool queues_set_controls(struct queues *queues, const struct queue_control controls[QUEUE_SLOTS], bool any)
 {
@@ -48,14 +53,14 @@ bool queues_allow(const struct queues *queues, const struct intent *intent)
 
     if (!atomic_load(&queues->controlled))
         return true;
-    slot = queue_slot(queue_of(intent->bucket, queues->count), intent->kind);
+    slot = queue_slot(queue_of(intent->bucket, atomic_load(&queues->count)), intent->kind);
     return slot < 0 || (!is_limited(queues, slot) &&
                            intent_id_us(intent->id) < atomic_load(&queues->works_until_us[slot]));
 }
 
 void queues_free_scope(const struct queues *queues, struct scan_scope *out)
 {
-    out->queues = queues->count;
+    out->queues = atomic_load(&queues->count);
     for (int slot = 0; slot < QUEUE_SLOTS; slot++)
         out->until_us[slot] =
             is_limited(queues, slot) ? 0 : (int64_t)atomic_load(&queues->works_until_us[slot]);
@@ -63,18 +68,21 @@ void queues_free_scope(const struct queues *queues, struct scan_scope *out)
 
 int queues_next_limited(const struct queues *queues, int slot)
 {
+    int slots;
+
     if (!atomic_load(&queues->controlled))
         return QUEUE_SLOTS;
-    while (slot < queues->count * WORK_KINDS && !is_limited(queues, slot))
+    slots = atomic_load(&queues->count) * WORK_KINDS;
+    while (slot < slots && !is_limited(queues, slot))
         slot++;
-    return slot < queues->count * WORK_KINDS ? slot : QUEUE_SLOTS;
+    return slot < slots ? slot : QUEUE_SLOTS;
 }
 
 /* ---- what is done ---- */
 
 void queues_count_applied(struct queues *queues, const struct intent *intent, size_t count)
 {
-    int queue = queue_of(intent->bucket, queues->count), slot = queue_slot(queue, intent->kind);
+    int queue = queue_of(intent->bucket, atomic_load(&queues->count)), slot = queue_slot(queue, intent->kind);
     size_t i;
 
     if (slot < 0)

@@ -17,7 +17,7 @@
 enum { QUEUE_SLOTS = MOST_QUEUES * WORK_KINDS, MOST_APPLIED = 1024 };
 
 struct queues {
-    int count;
+    atomic_int count;
     atomic_bool controlled; /* some work is held back or limited */
     atomic_llong works_until_us[QUEUE_SLOTS];
     atomic_llong rates[QUEUE_SLOTS];
@@ -29,10 +29,11 @@ struct queues {
     size_t applied_count;
 };
 
-void queues_init(struct queues *queues, int count);
+void queues_init(struct queues *queues);
 void queues_cleanup(struct queues *queues);
 
 /* true: something is another than before. */
+bool queues_set_count(struct queues *queues, int count);
 bool queues_set_controls(struct queues *queues, const struct queue_control controls[QUEUE_SLOTS], bool any);
 
 /* Whether an intent that came as a message may be worked on now. */

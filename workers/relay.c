@@ -99,14 +99,22 @@ static enum status update_watermarks(struct relay *relay, struct error *err)
 
 /* ---- queues ---- */
 
-/* What was dropped while it was held back is published as if it never had been. */
+/*
+ * What was dropped while it was held back, or lies in a stream that nobody reads any more, is published as if it never
+ * had been.
+ */
 static enum status read_controls(struct relay *relay, struct error *err)
 {
+    struct queues *queues = &relay->ctx->shared->queues;
     struct queue_control controls[QUEUE_SLOTS];
-    bool any = false;
+    struct queue_map map;
+    bool any = false, resharded;
 
-    TRY(worker_read_controls(relay->ctx->store, controls, &any, err));
-    if (queues_set_controls(&relay->ctx->shared->queues, controls, any))
+    TRY(worker_read_controls(relay->ctx->store, &map, controls, &any, err));
+    resharded = queues_set_count(queues, map.queues);
+    if (resharded)
+        log_event(LOG_INFO, "queues=%d map_version=%lld", map.queues, (long long)map.version);
+    if (queues_set_controls(queues, controls, any) || resharded)
         recent_forget(&relay->recent);
     return STATUS_OK;
 }
@@ -119,7 +127,7 @@ static enum status tell_backlog(struct relay *relay, struct error *err)
 
     if (began_us < relay->next_backlog_us)
         return STATUS_OK;
-    TRY(worker_read_backlog(relay->ctx->store, relay->held, queues->count, backlog, err));
+    TRY(worker_read_backlog(relay->ctx->store, relay->held, atomic_load(&queues->count), backlog, err));
     relay->next_backlog_us = next_count(relay, began_us, BACKLOG_EVERY_MS);
     for (int slot = 0; slot < QUEUE_SLOTS; slot++) {
         atomic_store(&queues->open_intents[slot], backlog[slot].open_intents);
@@ -235,6 +243,7 @@ static enum status feed_queue(struct relay *relay, bool *more, struct error *err
 
     if (ctx->now_us() < relay->refused_until_us)
         return STATUS_OK;
+    queue_set_shards(ctx->queue, atomic_load(&ctx->shared->queues.count));
     status = queue_inspect(ctx->queue, &state, &feeding.why);
     if (status != STATUS_OK) {
         say_mode(relay, false, feeding.why.message);

@@ -26,7 +26,7 @@ void worker_shared_init(struct worker_shared *shared, const struct worker_config
     char holder[128];
 
     *shared = (struct worker_shared){ .config = config, .counters = counters_new(WORKER_COUNTERS) };
-    queues_init(&shared->queues, (int)config->queue_shards);
+    queues_init(&shared->queues);
     pthread_mutex_init(&shared->mutex, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -67,7 +67,7 @@ enum status worker_ctx_init(
     const struct worker_config *config = shared->config;
     struct queue_options options = {
         .redis = config->redis,
-        .shards = (int)config->queue_shards,
+        .shards = DEFAULT_QUEUES,
         .most_messages = most_messages_per_stream,
     };
 

@@ -22,7 +22,7 @@ enum status discard_dead_letters_decode(struct call_ctx *ctx, struct operation *
         return error_reason(err, REASON_INVALID_INPUT,
             "reason says in 1 to %d bytes of text why: it is kept with the letters", MOST_REASON_BYTES);
     TRY(codec_letters_decode(request->letter_ids, request->n_letter_ids, request->filter,
-        ctx->service->queues, &out->in.letters, err));
+        atomic_load(&ctx->service->queues), &out->in.letters, err));
     if (out->in.letters.filter.state != LETTER_DEAD)
         return error_reason(err, REASON_INVALID_INPUT, "filter.state: only DEAD letters can be discarded");
     return STATUS_OK;

@@ -26,7 +26,7 @@ enum status list_dead_letters_decode(struct call_ctx *ctx, struct operation *out
     struct str after;
 
     out->kind = OPERATION_LETTERS_LIST;
-    TRY(codec_letter_filter_decode(request->filter, ctx->service->queues, &in->filter, err));
+    TRY(codec_letter_filter_decode(request->filter, atomic_load(&ctx->service->queues), &in->filter, err));
     TRY(paging_read_list(ctx, request->page_size, request->page_token, list_name(&in->filter, ctx->arena),
         &in->limit, &after, err));
     in->by_cause = request->group_by_cause;

@@ -7,9 +7,9 @@
 
 enum status list_queues_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
-    (void)err;
+    (void)ctx, (void)err;
     out->kind = OPERATION_QUEUES_LIST;
-    out->in.queues = (struct operation_queues){ .queues = ctx->service->queues, .queue = -1 };
+    out->in.queues = (struct operation_queues){ .queue = -1 };
     return STATUS_OK;
 }
 

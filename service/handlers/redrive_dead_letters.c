@@ -13,7 +13,7 @@ enum status redrive_dead_letters_decode(struct call_ctx *ctx, struct operation *
     out->kind = OPERATION_LETTERS_REDRIVE;
     out->in.letters.dry_run = request->dry_run;
     return codec_letters_decode(request->letter_ids, request->n_letter_ids, request->filter,
-        ctx->service->queues, &out->in.letters, err);
+        atomic_load(&ctx->service->queues), &out->in.letters, err);
 }
 
 enum status redrive_dead_letters_encode(

@@ -1,2 +1,4 @@
--- What is controlled: queue, kind, works_until, rate.
-select queue, kind, works_until, rate from queue_controls where works_until is not null or rate > 0
+-- How work is spread over queues and what of it is controlled: version, queues; queue (null: none), kind, works_until, rate.
+select m.version, m.queues, c.queue, c.kind, c.works_until, c.rate
+from queue_map m
+left join queue_controls c on c.works_until is not null or c.rate > 0

@@ -549,6 +549,30 @@ START_TEST(shards_are_taken_over_and_handed_back)
 }
 END_TEST
 
+START_TEST(the_number_of_shards_changes_and_claimed_messages_are_settled)
+{
+    struct intent intents[8];
+    struct queue_message *got;
+    struct queue_state state;
+
+    for (int i = 0; i < 8; i++)
+        intents[i] = an_intent(i, "r");
+    publish(intents, 8);
+    got = claim(queue, 8, 8);
+    queue_set_shards(queue, 2);
+    ck_assert_int_eq(queue_acknowledge(queue, got, 8, NULL), STATUS_OK);
+    publish(intents, 8);
+    ck_assert_int_eq(queue_inspect(queue, &state, NULL), STATUS_OK);
+    ck_assert_int_eq(state.length, 8);
+    queue_set_shards(queue, 7);
+    publish(intents, 7);
+    claim(queue, 15, 15);
+    queue_set_shards(queue, 64);
+    ck_assert_int_eq(queue_inspect(queue, &state, NULL), STATUS_OK);
+    ck_assert_int_eq(state.length, 15);
+}
+END_TEST
+
 START_TEST(a_number_of_shards_out_of_range_is_refused)
 {
     struct queue_options options = { .redis.url = "unix:/s", .shards = _i };
@@ -600,6 +624,7 @@ static TCase *four_shards(void)
     tcase_add_test(tc, a_claim_is_filled_up_from_the_shard_that_has_more);
     tcase_add_test(tc, a_claim_of_one_finds_the_one_shard_with_work);
     tcase_add_test(tc, shards_are_taken_over_and_handed_back);
+    tcase_add_test(tc, the_number_of_shards_changes_and_claimed_messages_are_settled);
     return tc;
 }
 

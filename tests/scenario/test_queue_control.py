@@ -11,7 +11,7 @@ from stack import run_program, wait_for
 
 RECONCILE, TRANSACTION = 1, 2
 RUNNING, PAUSED, DRAINING = 1, 2, 3
-PAUSE, RESUME, DRAIN, LIMIT_RATE = 1, 2, 3, 4
+PAUSE, RESUME, DRAIN, LIMIT_RATE, RESHARD = 1, 2, 3, 4, 5
 
 
 class Queues(ServerCase):
@@ -176,11 +176,32 @@ class Queues(ServerCase):
 
     def test_bad_requests_are_refused(self):
         for fields in ({}, {"control": 9}, {"control": PAUSE, "queue": "q4"}, {"control": PAUSE, "queue": "x"},
-                       {"control": PAUSE, "kind": 3}, {"control": PAUSE, "rate": 1}):
+                       {"control": PAUSE, "kind": 3}, {"control": PAUSE, "rate": 1}, {"control": PAUSE, "shards": 4},
+                       {"control": RESHARD, "shards": 4, "queue": "q1"}, {"control": RESHARD, "shards": 4, "kind": 1}):
             with self.subTest(fields=fields):
                 self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.control_queue, **fields)
         for rate in (-1, 1000001):
             self.refused("OUT_OF_RANGE", "OUT_OF_RANGE_INPUT", self.client.control_queue, control=LIMIT_RATE, rate=rate)
+
+        for shards in (-1, 0, 65):
+            self.refused(
+                "OUT_OF_RANGE", "OUT_OF_RANGE_INPUT", self.client.control_queue, control=RESHARD, shards=shards)
+
+    def test_the_number_of_queues_changes_on_the_worker(self):
+        self.addCleanup(self.client.control_queue, control=RESHARD, shards=4)
+        version = self.client.list_queues().map_version
+        self.control(PAUSE, queue="q3")
+        reply = self.client.control_queue(control=RESHARD, shards=2)
+        self.assertEqual((len(reply.queues), reply.map_version), (2, version + 1))
+        self.assertEqual(self.client.control_queue(control=RESHARD, shards=2).map_version, version + 1)
+        self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.control_queue, control=PAUSE, queue="q2")
+        self.insert(20, "Lund")
+        wait_for("all entries", lambda: self.found("Lund") == 20, 10)
+        self.assertEqual(len(self.client.control_queue(control=RESHARD, shards=5).queues), 5)
+        wait_for("the worker to follow", lambda: self.told().value("tavola_queue_held", queue="q4") == 0, 10)
+        self.assertEqual(self.states(), {RUNNING})
+        self.insert(20, "Lund", first=20)
+        wait_for("all entries", lambda: self.found("Lund") == 40, 10)
 
     def test_the_command_line(self):
         def tavola(*words, code=0):
@@ -190,7 +211,8 @@ class Queues(ServerCase):
 
         listed = tavola("queue", "list").splitlines()
         self.assertRegex(listed[0], r"^queue +work +state +limit +open +oldest +applied/s +fresh in$")
-        self.assertEqual(len(listed), 9)
+        self.assertEqual(len(listed), 10)
+        self.assertRegex(listed[-1], r"^map version \d+$")
         self.assertRegex(listed[1], r"^q0 +reconcile +RUNNING +- ")
         self.assertEqual(tavola("queue", "pause", "all").count("PAUSED"), 8)
         self.assertRegex(tavola("queue", "rate", "7", "q2", "transaction"), r"q2 +transaction +PAUSED +7/s ")
@@ -201,6 +223,9 @@ class Queues(ServerCase):
         self.assertRegex(page, rf"(?m)^{self.index} +{self.table} +READY +0 +0\.0 s ")
         self.assertEqual(len({len(line) for line in page.split("\n\n")[0].splitlines()}), 1)
         self.assertNotIn("\033", page)
+        self.addCleanup(tavola, "queue", "shards", "4")
+        self.assertEqual(tavola("queue", "shards", "3").count("RUNNING"), 6)
+        tavola("queue", "shards", "65", code=2)
         tavola("queue", "pause", code=2)
         tavola("queue", "rate", "x", "all", code=2)
         tavola("queue", "pause", "q9", code=1)

@@ -417,10 +417,11 @@ enum status worker_scan_some(struct worker_store *store, int lane, const struct 
     return worker_scan_intents(store, lane, from_id, min_age_ms, most, arena, out, count, next_low_id, err);
 }
 
-enum status worker_read_controls(struct worker_store *store,
+enum status worker_read_controls(struct worker_store *store, struct queue_map *map,
     struct queue_control out[MOST_QUEUES * WORK_KINDS], bool *any, struct error *err)
 {
     (void)store, (void)err;
+    *map = (struct queue_map){ .version = 1, .queues = 1 };
     for (int slot = 0; slot < MOST_QUEUES * WORK_KINDS; slot++)
         out[slot] = (struct queue_control){ .works_until_us = INT64_MAX };
     *any = false;

@@ -17,13 +17,9 @@ static struct process {
     struct relay relay;
 } processes[PROCESSES];
 
-static const struct worker_config config = { .name = "sim",
-    .queue_shards = 1,
-    .threads = 1,
-    .claim_batch = 4,
-    .visibility_s = 30,
-    .drain_s = 1,
-    .sweep_s = 60 };
+static const struct worker_config config = {
+    .name = "sim", .threads = 1, .claim_batch = 4, .visibility_s = 30, .drain_s = 1, .sweep_s = 60
+};
 
 static void begin_ctx(struct worker_ctx *ctx, struct process *process)
 {
@@ -47,7 +43,7 @@ void worker_begin(int number, bool relay)
     for (int lane = 0; lane < LEASE_LANES; lane++)
         atomic_store(&process->shared.held[lane], false);
     process->shared.config = &config;
-    queues_init(&process->shared.queues, (int)config.queue_shards);
+    queues_init(&process->shared.queues);
     atomic_store(&process->shared.streaming, false);
     begin_ctx(&process->consumer, process);
     process->loop = (struct loop){ .ctx = &process->consumer };

@@ -34,7 +34,7 @@ static const struct outcome_queues *listed(void)
 {
     struct operation *operation = call_make(&world.arena, OPERATION_QUEUES_LIST, "");
 
-    operation->in.queues = (struct operation_queues){ .queues = QUEUES, .queue = -1 };
+    operation->in.queues = (struct operation_queues){ .queue = -1 };
     queue_list_run(&world.writer, operation);
     arena_cleanup(&world.writer.arena);
     call_succeeded(operation);
@@ -46,14 +46,27 @@ static const struct outcome_queues *controlled(
 {
     struct operation *operation = call_make(&world.arena, OPERATION_QUEUE_CONTROL, "");
 
-    operation->in.queues = (struct operation_queues){
-        .queues = QUEUES, .queue = queue, .kind = kind, .action = action, .rate = rate
-    };
+    operation->in.queues =
+        (struct operation_queues){ .queue = queue, .kind = kind, .action = action, .rate = rate };
     queue_control_run(&world.writer, operation);
     arena_cleanup(&world.writer.arena);
     call_succeeded(operation);
     return &operation->out.queues;
 }
+
+static const struct outcome_queues *resharded(int32_t queues)
+{
+    struct operation *operation = call_make(&world.arena, OPERATION_QUEUE_CONTROL, "");
+
+    operation->in.queues =
+        (struct operation_queues){ .queues = queues, .queue = -1, .action = QUEUE_RESHARD };
+    queue_control_run(&world.writer, operation);
+    arena_cleanup(&world.writer.arena);
+    call_succeeded(operation);
+    return &operation->out.queues;
+}
+
+static struct queue_map told_map;
 
 /* What workers are told of a kind of work. */
 static struct queue_control told(int queue, int kind, bool any)
@@ -62,7 +75,7 @@ static struct queue_control told(int queue, int kind, bool any)
     struct error err = { 0 };
     bool some;
 
-    ck_assert_int_eq(worker_read_controls(world.worker, controls, &some, &err), STATUS_OK);
+    ck_assert_int_eq(worker_read_controls(world.worker, &told_map, controls, &some, &err), STATUS_OK);
     ck_assert(some == any);
     return controls[queue_slot(queue, kind)];
 }
@@ -208,6 +221,25 @@ START_TEST(rates_add_up_and_fade)
 }
 END_TEST
 
+START_TEST(a_map_has_versions_and_takes_controls_of_queues_that_are_gone)
+{
+    const struct outcome_queues *all;
+
+    controlled(QUEUE_PAUSE, 1, 1, 0);
+    controlled(QUEUE_PAUSE, 3, 1, 0);
+    ck_assert_int_eq(listed()->map.version, 1);
+    all = resharded(2);
+    ck_assert_uint_eq(all->count, 2 * WORK_KINDS);
+    ck_assert_int_eq(all->map.version, 2);
+    ck_assert_int_eq(resharded(2)->map.version, 2);
+    ck_assert_uint_eq(resharded(64)->count, 64 * WORK_KINDS);
+    ck_assert_int_eq(told(1, 1, true).works_until_us, 0);
+    ck_assert_int_eq(told(3, 1, true).works_until_us, INT64_MAX);
+    ck_assert_int_eq(told_map.queues, 64);
+    ck_assert_int_eq(told_map.version, 3);
+}
+END_TEST
+
 START_TEST(a_backlog_is_told_per_queue)
 {
     struct queue_backlog backlog[SLOTS];
@@ -239,6 +271,7 @@ Suite *test_queues_suite(void)
     tcase_add_test(tc, a_drain_means_what_is_open_when_it_begins);
     tcase_add_test(tc, permits_are_one_limit_for_all_and_save_up_a_second);
     tcase_add_test(tc, rates_add_up_and_fade);
+    tcase_add_test(tc, a_map_has_versions_and_takes_controls_of_queues_that_are_gone);
     tcase_add_test(tc, a_backlog_is_told_per_queue);
     suite_add_tcase(suite, tc);
     return suite;

@@ -248,10 +248,11 @@ enum status worker_scan_some(struct worker_store *store, int lane, const struct 
     return STATUS_OK;
 }
 
-enum status worker_read_controls(struct worker_store *store,
+enum status worker_read_controls(struct worker_store *store, struct queue_map *map,
     struct queue_control out[MOST_QUEUES * WORK_KINDS], bool *any, struct error *err)
 {
     (void)store;
+    *map = (struct queue_map){ .version = 1, .queues = 2 };
     for (int slot = 0; slot < MOST_QUEUES * WORK_KINDS; slot++)
         out[slot] = fake.controlled ? fake.control : (struct queue_control){ .works_until_us = INT64_MAX };
     *any = fake.controlled;
@@ -328,12 +329,9 @@ static void given_a_worker(void)
 
     redis_server_start(&server);
     memset(&fake, 0, sizeof(fake));
-    config = (struct worker_config){ .redis.url = server.url,
-        .name = "w",
-        .queue_shards = 2,
-        .threads = 1,
-        .claim_batch = 16,
-        .visibility_s = 1000 };
+    config = (struct worker_config){
+        .redis.url = server.url, .name = "w", .threads = 1, .claim_batch = 16, .visibility_s = 1000
+    };
     worker_shared_init(&shared, &config);
     ck_assert_msg(worker_ctx_init(&ctx, &shared, 0, WORKER_CONSUMER, &err) == STATUS_OK, "%s", err.message);
     ck_assert_msg(worker_ctx_init(&relay_ctx, &shared, 0, "r", &err) == STATUS_OK, "%s", err.message);

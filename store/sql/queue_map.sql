@@ -1,0 +1,2 @@
+-- How work is spread over queues: version, queues.
+select version, queues from queue_map
