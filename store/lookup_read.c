@@ -153,7 +153,7 @@ static enum status check_sources(
     struct outcome_lookup *out = &operation->out.lookup;
     struct operation sources = { .kind = OPERATION_GET,
         .account = operation->account,
-        .table = index->source_name,
+        .table = arena_copy(operation->arena, index->source_name), /* the read may load the catalogue again */
         .arena = operation->arena };
 
     out->entries = ARENA_ARRAY(operation->arena, struct entity_key, out->count);

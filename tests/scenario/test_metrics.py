@@ -74,7 +74,7 @@ class Metrics(unittest.TestCase):
 
         now = wait_for("the worker's counts", settled)
         self.assertGreaterEqual(now.value("tavola_worker_taken_total"), 21)
-        self.assertEqual(now.value("tavola_worker_leases"), 16)
+        wait_for("leases", lambda: metrics.read(self.worker_path).value("tavola_worker_leases") == 16)
         self.assertEqual(now.value("tavola_worker_dead_letters_total"), 0)
         wait_for("streaming", lambda: metrics.read(self.worker_path).value("tavola_worker_streaming") == 1)
         wait_for("no lag", lambda: metrics.read(self.worker_path).value("tavola_worker_open_intents") == 0)
