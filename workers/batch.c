@@ -91,7 +91,7 @@ static enum fate give_up(struct batch *batch, struct worker_ctx *ctx, const stru
 }
 
 /*
- * Count a failure and do what the table says. DELIVERY_RETRY becomes FATE_DONE: the count and the time of the
+ * Count a failure and do what the table says, a retry no sooner than its permit is there. DELIVERY_RETRY becomes FATE_DONE: the count and the time of the
  * next try are in the database, and the relay publishes it again then.
  */
 static enum fate count_failure(
@@ -101,6 +101,7 @@ static enum fate count_failure(
     int32_t failures = 0;
     struct delivery delivery;
     enum status status;
+    int64_t permit_ms;
 
     status = worker_count_failure(ctx->store, &item->intent, cause, &failures, &err);
     if (status != STATUS_OK) {
@@ -111,6 +112,9 @@ static enum fate count_failure(
     log_failure(item, cause, failures, delivery.verdict == DELIVERY_BURY ? "bury" : "retry");
     if (delivery.verdict == DELIVERY_BURY)
         return give_up(batch, ctx, item);
+    permit_ms = retry_budget_spend(&ctx->retries, ctx->now_us());
+    if (permit_ms > delivery.retry_after_ms)
+        delivery.retry_after_ms = permit_ms;
     if (worker_retry_after(ctx->store, &item->intent, delivery.retry_after_ms, &err) != STATUS_OK) {
         batch->store_failed = true;
         return FATE_AGAIN;
@@ -153,6 +157,7 @@ static void count_done(struct worker_ctx *ctx, const struct item *item)
 {
     worker_count(ctx->shared, item->step->kind == INTENT_RECONCILE ? WORKER_RECONCILED : WORKER_STEPPED, 1);
     queues_count_applied(&ctx->shared->queues, &item->intent, item->count);
+    retry_budget_earn(&ctx->retries, 1);
 }
 
 static enum fate run_alone(struct batch *batch, struct worker_ctx *ctx, const struct item *item)

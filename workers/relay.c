@@ -8,6 +8,7 @@
 
 #include "base/failpoint.h"
 #include "base/log.h"
+#include "domain/retry_budget.h"
 
 enum {
     PASS_PAUSE_MS = 250,
@@ -157,6 +158,7 @@ static enum status look_after_queues(struct relay *relay, struct error *err)
 struct feeding {
     bool wanted; /* there is something open; else only lanes that are due from the start are scanned */
     int64_t min_age_ms;
+    size_t room;      /* for so many messages */
     bool more;        /* a lane has further intents */
     bool refused;     /* Redis did not take them */
     struct error why; /* refused */
@@ -203,33 +205,67 @@ static enum status publish_lane(struct relay *relay, int lane, struct feeding *f
     count = drop_recent(relay, intents, found);
     if (count == 0)
         return STATUS_OK;
+    feeding->more = feeding->more || found == MOST_PER_LANE || count > feeding->room;
+    if (count > feeding->room)
+        count = feeding->room;
+    feeding->room -= count;
     feeding->refused = queue_publish(ctx->queue, intents, count, &published, &feeding->why) != STATUS_OK;
     worker_count(ctx->shared, WORKER_RELAYED, published);
     FAILPOINT("relay.after_publish");
     for (size_t i = 0; i < count && published == count; i++)
         recent_note(&relay->recent, &intents[i], ctx->now_us());
     log_event(LOG_DEBUG, "relayed lane=%d intents=%zu published=%zu", lane, count, published);
-    feeding->more = feeding->more || found == MOST_PER_LANE;
     return STATUS_OK;
 }
 
+/* Lane after lane, from where the room ended the last time. */
 static enum status publish_lanes(struct relay *relay, struct feeding *feeding, struct error *err)
 {
-    for (int lane = 0; lane < LEASE_LANES && !feeding->refused; lane++) {
+    int first = relay->next_lane;
+
+    for (int i = 0; i < LEASE_LANES && !feeding->refused; i++) {
+        int lane = (first + i) % LEASE_LANES;
         bool due = marks_start_is_due(&relay->marks, lane, relay->ctx->now_us());
 
         if (!relay->held[lane] || !(feeding->wanted || due))
             continue;
+        if (feeding->room == 0) {
+            relay->next_lane = lane;
+            feeding->more = true;
+            break;
+        }
         arena_cleanup(&relay->ctx->arena);
         TRY(publish_lane(relay, lane, feeding, err));
     }
     return STATUS_OK;
 }
 
+/* Without an epoch Redis has forgotten everything: whatever is open is published, however young, and from the start. */
+static void begin_refill(struct relay *relay, bool has_epoch, struct feeding *feeding)
+{
+    if (!has_epoch && !relay->refilling) {
+        marks_forget(&relay->marks);
+        recent_forget(&relay->recent);
+    }
+    relay->refilling = !has_epoch;
+    if (!has_epoch)
+        feeding->min_age_ms = 0;
+}
+
+static void end_refill(struct relay *relay)
+{
+    struct error err = { 0 };
+
+    if (queue_set_epoch(relay->ctx->queue, &err) == STATUS_OK)
+        relay->refilling = false;
+    else
+        say_mode(relay, false, err.message);
+}
+
 /*
- * Streams are short of work when fewer messages wait in them, unclaimed, than one claim takes. Without an
- * epoch Redis has forgotten everything: whatever is open is published, however young, and from the start.
- * The epoch is set afterwards, so that a relay that dies in between leaves the duty to the next.
+ * Streams are short of work when fewer messages wait in them, unclaimed, than one claim takes. A refill goes on while
+ * more do, in portions: the fresh work behind them must not wait for all that was open. The epoch is set
+ * afterwards, so that a relay that dies in between leaves the duty to the next.
  *
  * A Redis that is full has room again as soon as the pollers have settled a few messages, and not for long: it
  * is left alone for a while.
@@ -240,6 +276,7 @@ static enum status feed_queue(struct relay *relay, bool *more, struct error *err
     struct queue_state state;
     struct feeding feeding = { .wanted = relay->open_intents > 0, .min_age_ms = MISSED_AFTER_MS };
     enum status status;
+    bool has_room;
 
     if (ctx->now_us() < relay->refused_until_us)
         return STATUS_OK;
@@ -251,18 +288,17 @@ static enum status feed_queue(struct relay *relay, bool *more, struct error *err
             relay->refused_until_us = ctx->now_us() + REFUSED_PAUSE_MS * 1000;
         return STATUS_OK;
     }
-    if (!state.has_epoch) {
-        marks_forget(&relay->marks);
-        recent_forget(&relay->recent);
-        feeding.min_age_ms = 0;
-    }
-    if (!state.has_epoch || state.length - state.pending < ctx->shared->config->claim_batch)
+    begin_refill(relay, state.has_epoch, &feeding);
+    feeding.room =
+        refill_room(state.length - state.pending, ctx->shared->config->claim_batch, relay->refilling);
+    has_room = feeding.room > 0;
+    if (has_room)
         TRY(publish_lanes(relay, &feeding, err));
     say_mode(relay, !feeding.refused, feeding.why.message);
     if (feeding.refused)
         relay->refused_until_us = ctx->now_us() + REFUSED_PAUSE_MS * 1000;
-    else if (!state.has_epoch && !feeding.more && queue_set_epoch(ctx->queue, &feeding.why) != STATUS_OK)
-        say_mode(relay, false, feeding.why.message);
+    else if (relay->refilling && has_room && !feeding.more)
+        end_refill(relay);
     *more = feeding.more && !feeding.refused;
     return STATUS_OK;
 }

@@ -17,6 +17,8 @@ struct relay {
     struct marks marks;
     struct recent recent;
     int64_t open_intents; /* as of the last watermark */
+    int next_lane;        /* where publishing goes on */
+    bool refilling;       /* Redis has forgotten everything; what is open has not been published since */
     bool held[LEASE_LANES];
     int64_t next_leases_us;
     int64_t next_watermark_us;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "domain/retry_budget.h"
 #include "queue/queue.h"
 #include "store/worker_store.h"
 #include "workers/config.h"
@@ -51,9 +52,10 @@ struct worker_ctx {
     struct worker_shared *shared;
     struct worker_store *store;
     struct queue *queue;
-    struct arena arena; /* of the turn under way */
-    int index;          /* among the consumers, from 0 */
-    uint64_t random;    /* state of worker_random */
+    struct arena arena;          /* of the turn under way */
+    int index;                   /* among the consumers, from 0 */
+    uint64_t random;             /* state of worker_random */
+    struct retry_budget retries; /* of this thread */
     int64_t (*now_us)(void);
 };
 

@@ -1,17 +1,21 @@
 """Queues under change and after an outage: nothing is stuck, nothing is published over and over."""
 
 import os
+import time
 import unittest
 
 import metrics
-from client import BatchOperation, entity
+from client import BatchOperation, entity, value
 from load import Load
+from poison import Poison
 from redis_servers import RedisCase
-from stack import wait_for
+from stack import PATIENCE, wait_for
 
 KEYS = 400
 ROUNDS = 5
 RESHARD = 5
+MOST_WAITING = 4096
+FAILING, FAILING_SECONDS = 2000, 10
 
 
 class Queues(RedisCase):
@@ -112,6 +116,70 @@ class Queues(RedisCase):
         self.begin_worker_after_stop()
         self.check_drained()
         self.check_published_at_most(2 * KEYS * ROUNDS)
+
+    def test_a_flush_under_a_large_backlog_is_made_good_in_portions(self):
+        """Streams never hold all that is open, and what is written meanwhile does not wait for it."""
+        self.begin_server()
+        self.begin_worker()
+        self.fill()
+        self.stack.sql("update queue_map set queues = 1, version = version + 1")
+        with self.stack.connect() as caller:
+            for partition in range(80):
+                for first in range(0, 200, 100):
+                    rows = [entity(f"f{partition}", f"{row:04}", Owner="o") for row in range(first, first + 100)]
+                    operations = [BatchOperation(insert_or_replace=one) for one in rows]
+                    caller.execute_batch(table="source", operations=operations)
+        self.stack.redis_command("FLUSHALL")
+        backlog = self.open_intents()
+        self.assertGreater(backlog, 3 * MOST_WAITING)
+        longest = 0
+        self.begin_worker_after_stop()
+        while self.open_intents() > 0:
+            longest = max(longest, int(self.stack.redis_command("XLEN", "tavola:{q0}:intents")[1:]))
+        print(f"{backlog} open: at most {longest} in the stream", flush=True)
+        self.assertGreater(longest, 0)
+        self.assertLess(longest, 2 * MOST_WAITING)
+
+    def test_work_that_fails_does_not_crowd_out_what_is_fresh(self):
+        self.begin_server()
+        self.begin_worker()
+        Load(self.stack)  # table and index
+        Poison(self.stack, "source").put()
+        with self.stack.connect() as caller:
+            for partition in range(FAILING // 20):
+                rows = [entity(f"bad{partition}", f"poison{row}", Owner="o") for row in range(20)]
+                operations = [BatchOperation(insert_or_replace=one) for one in rows]
+                caller.execute_batch(table="source", operations=operations)
+            wait_for("every first try", lambda: self.stack.sql("select count(*) from dead_letters") == str(FAILING), 60)
+            failures = self.failures()
+            began = time.monotonic()
+            lags = []
+            while time.monotonic() < began + FAILING_SECONDS:
+                lags.append(self.lag_of_a_write(caller, f"{len(lags):04}"))
+            lags.sort()
+            elapsed = time.monotonic() - began
+        failures = self.failures() - failures
+        print(
+            f"{failures:.0f} retries of {FAILING} keys in {elapsed:.0f} s; lag of fresh work: "
+            f"median {lags[len(lags) // 2]:.3f} s, longest {lags[-1]:.3f} s, {len(lags)} writes", flush=True)
+        self.assertGreater(failures, 100)
+        permits = 2 * (50 + 25 * elapsed) + len(lags) / 4  # two threads
+        self.assertLess(failures, 2 * permits)
+        self.assertLess(lags[len(lags) // 2], 0.5 * PATIENCE)
+        self.assertLess(lags[-1], 5 * PATIENCE)
+
+    def failures(self):
+        return metrics.read(self.worker_metrics).value("tavola_worker_retries_total")
+
+    def lag_of_a_write(self, caller, row):
+        """How long a look-up waits for it."""
+        written = caller.insert_or_replace_entity(table="source", entity=entity("good", row, Owner=row))
+        began = time.monotonic()
+        found = caller.lookup_index(
+            index="byOwner", equals=[value(row)], freshness={"at_least": [written.result.consistency_token]},
+            timeout=20 * PATIENCE)
+        self.assertEqual(len(found.entities), 1)
+        return time.monotonic() - began
 
     def begin_worker_after_stop(self):
         self.stack.worker = None
