@@ -91,8 +91,8 @@ static enum fate give_up(struct batch *batch, struct worker_ctx *ctx, const stru
 }
 
 /*
- * Count a failure and do what the table says, a retry no sooner than its permit is there. DELIVERY_RETRY becomes FATE_DONE: the count and the time of the
- * next try are in the database, and the relay publishes it again then.
+ * Count a failure and do what the table says, a retry no sooner than its permit is there. DELIVERY_RETRY becomes
+ * FATE_DONE: the count and the time of the next try are in the database, and the relay publishes it again then.
  */
 static enum fate count_failure(
     struct batch *batch, struct worker_ctx *ctx, const struct item *item, const struct error *cause)
