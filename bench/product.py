@@ -163,7 +163,8 @@ class Product:
 
     def worker_idle(self, table, keys):
         """Every key gets another value and then the one it had: two intents each, after which nothing is to change."""
-        before = self.file("indexed-before", wire.write(table, range(wire.FIRST, wire.FIRST + keys)))
+        before = self.file("indexed-before", wire.write(table, range(wire.FIRST, wire.FIRST + keys), self.next_value))
+        self.next_value += keys
         self.call("InsertOrReplaceEntity", before, 256, "once", seconds=60)
         self.worker(keys)
         self.indexed(table, keys)
