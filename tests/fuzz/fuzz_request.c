@@ -99,7 +99,7 @@ static void check_planned(struct operation *operation)
     struct table table = { .table_id = TABLE_ID };
     struct plan_row *states = ARENA_ARRAY(operation->arena, struct plan_row, in->count);
     struct plan_row **rows = ARENA_ARRAY(operation->arena, struct plan_row *, in->count);
-    struct request_record record = { .digest = request_digest(operation, operation->arena) };
+    struct request_record record = { .digest = request_digest(operation, TABLE_ID, operation->arena) };
     enum status planned;
 
     for (size_t i = 0; i < in->count; i++) {
@@ -110,7 +110,7 @@ static void check_planned(struct operation *operation)
     planned = operation->status;
     fuzz_require((planned == STATUS_OK) == !operation->error);
     record.response = request_response(operation, operation->arena);
-    fuzz_require(str_equal(record.digest, request_digest(operation, operation->arena)));
+    fuzz_require(str_equal(record.digest, request_digest(operation, TABLE_ID, operation->arena)));
     request_replay(&record, record.digest, operation);
     fuzz_require(operation->status == planned && operation->out.write.replayed);
     fuzz_require(str_equal(record.response, request_response(operation, operation->arena)));
