@@ -38,7 +38,7 @@ static enum status import_decode(struct call_ctx *ctx, struct operation *out, st
     struct operation_write *in = &out->in.write;
 
     out->kind = OPERATION_WRITE;
-    TRY(call_table(out, request->table, err));
+    TRY(call_table(out, "table", request->table, err));
     in->writes = ARENA_ARRAY(ctx->arena, struct write, request->n_entities);
     for (size_t i = 0; i < request->n_entities; i++)
         TRY(codec_write_decode(
