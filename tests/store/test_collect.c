@@ -97,13 +97,15 @@ START_TEST(a_stalled_database_does_not_hold_up_who_collects)
 }
 END_TEST
 
+/* The first round loses none: one that is lost while it is being made is made anew a moment later only. */
 START_TEST(a_lost_connection_is_replaced)
 {
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         struct operation *operation;
 
-        test_sql(scene.sql, "select pg_terminate_backend(pid, 5000) from pg_stat_activity where "
-                            "application_name = 'tavolad read'");
+        if (i > 0)
+            test_sql(scene.sql, "select pg_terminate_backend(pid, 5000) from pg_stat_activity where "
+                                "application_name = 'tavolad read'");
         operation = collect_get("Things", "a");
         store_run(scene.store);
         await(operation);
