@@ -104,6 +104,6 @@ enum status account_delete(struct pg *pg, struct str name, struct arena *arena, 
     TRY(change(pg, &sql_account_delete, &params, &deleted, err));
     if (deleted)
         return STATUS_OK;
-    return error_set(err, STATUS_NOT_FOUND,
-        "account %.*s does not exist, or has tables: delete these first", STR_ARG(name));
+    return error_set(err, STATUS_NOT_FOUND, "account %.*s does not exist, or has tables: delete these first",
+        STR_ARG(name));
 }

@@ -69,7 +69,8 @@ static enum status status_of_sqlstate(const char *state)
         { "55000", STATUS_UNAVAILABLE }, /* a standby asked for what only a primary has */
         { "57014", STATUS_TIMEOUT },     /* statement_timeout */
         { "57P", STATUS_UNAVAILABLE },   /* shutting down, starting up */
-        { "25P03", STATUS_UNAVAILABLE }, /* idle_in_transaction_session_timeout: we stood still; rolled back */
+        { "25P03",
+            STATUS_UNAVAILABLE }, /* idle_in_transaction_session_timeout: we stood still; rolled back */
         { "25006", STATUS_UNAVAILABLE }, /* read-only: a standby, after a fail-over */
     };
 

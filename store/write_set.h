@@ -22,8 +22,9 @@ struct write_set {
     size_t planned_count;
     struct requests requests;
     struct intent_block
-        ids;       /* of the intents to come: rows[i] has ids.first + i; set once the rows are locked */
-    bool is_blind; /* all are unconditional upserts without a request_id, no indexes and no feed, each key once */
+        ids; /* of the intents to come: rows[i] has ids.first + i; set once the rows are locked */
+    bool
+        is_blind; /* all are unconditional upserts without a request_id, no indexes and no feed, each key once */
 };
 
 /*
