@@ -77,5 +77,5 @@ MUTANTS = [
      "test_store", "leases", ["a_lane_is_applied_up_to_its_oldest_open_intent"]),
 
     ("G14", [("store/sql/transaction_lock.sql", "\nfor update", "")],
-     "test_store", "transactions", ["two_workers_at_once_do_every_step_once"]),
+     "test_store", "transactions", ["a_step_waits_for_who_has_the_transaction"]),
 ]

@@ -73,11 +73,13 @@ static int run(void)
 
     clock_gettime(CLOCK_MONOTONIC, &start);
     for (uint64_t i = 0; i < options.count; i++) {
-        actors_run(options.first + i);
+        const unsigned long long seed = options.first + i;
+
+        actors_run(seed);
         if (!sim_failed())
             continue;
-        printf("sim: seed %llu: %s\nsim: see it with --seed %llu --schedules 1 --trace\n",
-            (unsigned long long)(options.first + i), failure, (unsigned long long)(options.first + i));
+        printf(
+            "sim: seed %llu: %s\nsim: see it with --seed %llu --schedules 1 --trace\n", seed, failure, seed);
         return 1;
     }
     clock_gettime(CLOCK_MONOTONIC, &end);

@@ -309,7 +309,7 @@ END_TEST
 /* A row among small ones that no round trip of so many rows has room for. */
 START_TEST(rows_of_any_size_come_in_their_place)
 {
-    struct operation *page = a_page(&scene.arena, "Things", 1000);
+    struct operation *page;
     const size_t small = 300;
 
     write_large(2);

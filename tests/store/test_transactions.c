@@ -428,6 +428,28 @@ START_TEST(two_workers_at_once_do_every_step_once) /* guard G14 */
 }
 END_TEST
 
+/* Whoever has the row decides; a worker that came later sees what was decided, and does nothing. */
+START_TEST(a_step_waits_for_who_has_the_transaction) /* guard G14 */
+{
+    struct step steps[] = { step_put(&world.arena, "People", "a", "1") };
+    struct stepper later = { .name = "worker-2" };
+    PGconn *decider = test_connect(world.conninfo);
+
+    call_succeeded(submit("t1", steps, 1));
+    test_sql(decider, "begin");
+    test_sql(decider, "update transactions set state = %d", TRANSACTION_CANCELLED);
+    pthread_create(&later.thread, NULL, step_to_the_end, &later);
+    test_await(world.sql, "select count(*) from pg_stat_activity where datname = current_database() and "
+                          "wait_event_type = 'Lock'");
+    test_sql(decider, "commit");
+    pthread_join(later.thread, NULL);
+    PQfinish(decider);
+
+    ck_assert_int_eq(transaction_seen(&world, "t1").state, TRANSACTION_CANCELLED);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from entities where row_key = 'a'"), 0);
+}
+END_TEST
+
 Suite *test_transactions_suite(void)
 {
     Suite *suite = suite_create("transactions");
@@ -451,6 +473,7 @@ Suite *test_transactions_suite(void)
     tcase_add_test(tc, a_step_that_succeeds_ends_what_was_counted_against_it);
     tcase_add_test(tc, an_unknown_transaction_is_finished);
     tcase_add_test(tc, two_workers_at_once_do_every_step_once);
+    tcase_add_test(tc, a_step_waits_for_who_has_the_transaction);
     suite_add_tcase(suite, tc);
     return suite;
 }
