@@ -69,7 +69,8 @@ bool server_turn(int server)
 {
     struct intent intent;
     struct error err = { 0 };
-    bool submits = sim_pick(4) == 0 && db.transaction_count < MOST_TRANSACTIONS;
+    /* Every server may be about to submit one. */
+    bool submits = sim_pick(4) == 0 && db.transaction_count + SERVERS <= MOST_TRANSACTIONS;
 
     if (writes_left[server] == 0)
         return false;
