@@ -87,7 +87,6 @@ enum pg_oid {
     PG_BYTEA = 17,
     PG_INT8 = 20,
     PG_INT2 = 21,
-    PG_INT4 = 23,
     PG_TEXT = 25,
     PG_UUID = 2950,
 };
@@ -101,7 +100,6 @@ struct pg_array {
 void pg_array_init(struct pg_array *array, struct arena *arena, enum pg_oid element);
 void pg_array_bool(struct pg_array *array, bool value);
 void pg_array_int2(struct pg_array *array, int16_t value);
-void pg_array_int4(struct pg_array *array, int32_t value);
 void pg_array_int8(struct pg_array *array, int64_t value);
 void pg_array_bytes(struct pg_array *array, struct str bytes);
 void pg_array_uuid(struct pg_array *array, const char *hex32);

@@ -118,13 +118,6 @@ void pg_array_int2(struct pg_array *array, int16_t value)
     pg_array_bytes(array, str_of_bytes(&big, sizeof(big)));
 }
 
-void pg_array_int4(struct pg_array *array, int32_t value)
-{
-    uint32_t big = htobe32((uint32_t)value);
-
-    pg_array_bytes(array, str_of_bytes(&big, sizeof(big)));
-}
-
 void pg_array_int8(struct pg_array *array, int64_t value)
 {
     uint64_t big = htobe64((uint64_t)value);
