@@ -117,7 +117,7 @@ struct dead_hand {
     const struct hand_owner *by;
     struct arena arena; /* of what follows */
     bool found;
-    struct hand_owner owner;
+    struct hand_owner owner; /* the one before, while the next is looked for */
     struct intent *intents;
     size_t count;
 };
@@ -128,10 +128,12 @@ static enum status find(struct session *session, void *context, struct error *er
     struct pg_params params;
     PG_RESULT rows = NULL;
 
+    owner_params(dead->by, &session->arena, &params);
+    pg_add_bytes(&params, str_of(dead->owner.holder));
+    pg_add_bytes(&params, str_of(dead->owner.life));
+    TRY(pg_query(&session->pg, &sql_hand_dead, &params, &rows, err));
     arena_cleanup(&dead->arena);
     dead->count = 0;
-    owner_params(dead->by, &session->arena, &params);
-    TRY(pg_query(&session->pg, &sql_hand_dead, &params, &rows, err));
     dead->found = PQntuples(rows) > 0;
     if (!dead->found)
         return STATUS_OK;
@@ -151,22 +153,36 @@ static enum status find(struct session *session, void *context, struct error *er
     return STATUS_OK;
 }
 
+static enum status suspect(struct worker_store *store, const struct dead_hand *dead, struct error *err)
+{
+    for (size_t i = 0; i < dead->count; i++)
+        TRY(worker_suspect(store, &dead->intents[i], err));
+    return worker_put_down(store, &dead->owner, err);
+}
+
+/* Where somebody else is at one of the keys the hand stays filled, for the next time. */
 static enum status suspect_all(struct worker_store *store, struct dead_hand *dead, struct error *err)
 {
-    do {
+    enum status worst = STATUS_OK;
+
+    for (;;) {
+        enum status status;
+
         TRY(worker_attempt(store, find, dead, err));
-        for (size_t i = 0; i < dead->count; i++)
-            TRY(worker_suspect(store, &dead->intents[i], err));
-        if (dead->found)
-            TRY(worker_put_down(store, &dead->owner, err));
-    } while (dead->found);
-    return STATUS_OK;
+        if (!dead->found)
+            return worst;
+        status = suspect(store, dead, err);
+        if (status != STATUS_OK && status != STATUS_TIMEOUT)
+            return status;
+        if (status == STATUS_TIMEOUT)
+            worst = status;
+    }
 }
 
 enum status worker_suspect_dead_hands(
     struct worker_store *store, const struct hand_owner *owner, struct error *err)
 {
-    struct dead_hand dead = { .by = owner };
+    struct dead_hand dead = { .by = owner, .owner = { .holder = "", .life = "" } };
     enum status status;
 
     arena_init(&dead.arena);

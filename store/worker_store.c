@@ -37,6 +37,11 @@ static bool is_stale(enum status status, const struct error *err)
     return status == STATUS_STALE && !err->reason;
 }
 
+static bool is_lock_timeout(const struct error *err)
+{
+    return strcmp(err->sqlstate, "55P03") == 0;
+}
+
 enum status worker_attempt(struct worker_store *store, worker_work *work, void *context, struct error *err)
 {
     struct session *session = &store->session;
@@ -57,13 +62,15 @@ enum status worker_attempt(struct worker_store *store, worker_work *work, void *
 
             if (session_reload(session, &ignored) != STATUS_OK)
                 pg_recover(&session->pg);
-        } else if (!pg_is_transient(&own)) {
+        } else if (is_lock_timeout(&own) || own.status != STATUS_UNAVAILABLE) {
             break;
         }
     }
     arena_cleanup(&session->arena);
     if (status == STATUS_OK)
         return STATUS_OK;
+    if (is_lock_timeout(&own))
+        status = own.status = STATUS_TIMEOUT;
     if (is_stale(status, &own))
         status = error_set(&own, STATUS_UNAVAILABLE, "the catalogue kept changing");
     if (err)

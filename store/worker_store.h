@@ -110,7 +110,10 @@ MUST_USE enum status worker_renew_hand(
 MUST_USE enum status worker_put_down(
     struct worker_store *store, const struct hand_owner *owner, struct error *err);
 
-/* What is still open of batches whose consumers have died becomes suspect: it has begun once without a report. */
+/*
+ * What is still open of batches whose consumers have died becomes suspect: it has begun once without a report.
+ * STATUS_TIMEOUT: others are at some of it, which is left for the next time.
+ */
 MUST_USE enum status worker_suspect_dead_hands(
     struct worker_store *store, const struct hand_owner *owner, struct error *err);
 

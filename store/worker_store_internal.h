@@ -25,8 +25,9 @@ typedef enum status worker_work(struct session *session, void *context, struct e
 
 /*
  * Run one piece of work: connect, run, and after a failure roll back. STATUS_STALE without a reason (the
- * catalogue has changed, see session_take_begin): read it and run again. Transient errors: run again, a few
- * times. Everything else, also a STATUS_STALE that has a reason of its own, is the caller's.
+ * catalogue has changed, see session_take_begin): read it and run again. STATUS_UNAVAILABLE: run again, a few
+ * times. Everything else, also a STATUS_STALE that has a reason of its own, is the caller's. STATUS_TIMEOUT is a
+ * statement that took too long or a lock that others kept: the database is well, and other work may go on.
  */
 MUST_USE enum status worker_attempt(
     struct worker_store *store, worker_work *work, void *context, struct error *err);

@@ -11,6 +11,8 @@
 #include "domain/limits.h"
 #include "domain/text.h"
 
+enum { MOST_TIMEOUTS = 8 }; /* in a batch; each takes a second or more, and the rest may be somebody else's */
+
 static int compare_work(const struct intent *a, const struct intent *b)
 {
     if (a->kind != b->kind)
@@ -80,12 +82,25 @@ static void log_failure(const struct item *item, const struct error *err, int32_
         err->sqlstate[0] ? err->sqlstate : "-", failures, then, err->message);
 }
 
+/* A timeout is one key's; anything else, and too many of those, are the database's. */
+static void note_trouble(struct batch *batch, enum status status)
+{
+    if (status != STATUS_TIMEOUT || ++batch->timeouts == MOST_TIMEOUTS)
+        batch->store_failed = true;
+}
+
+static enum fate try_again(struct batch *batch, enum status status)
+{
+    note_trouble(batch, status);
+    return FATE_AGAIN;
+}
+
 static enum fate give_up(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
 {
-    if (worker_bury(ctx->store, &item->intent, NULL) != STATUS_OK) {
-        batch->store_failed = true;
-        return FATE_AGAIN;
-    }
+    enum status status = worker_bury(ctx->store, &item->intent, NULL);
+
+    if (status != STATUS_OK)
+        return try_again(batch, status);
     worker_count(ctx->shared, WORKER_BURIED, 1);
     return FATE_DONE;
 }
@@ -104,10 +119,8 @@ static enum fate count_failure(
     int64_t permit_ms;
 
     status = worker_count_failure(ctx->store, &item->intent, cause, &failures, &err);
-    if (status != STATUS_OK) {
-        batch->store_failed = true;
-        return FATE_AGAIN;
-    }
+    if (status != STATUS_OK)
+        return try_again(batch, status);
     delivery = delivery_settle(cause->status, failures, worker_random(ctx));
     log_failure(item, cause, failures, delivery.verdict == DELIVERY_BURY ? "bury" : "retry");
     if (delivery.verdict == DELIVERY_BURY)
@@ -115,10 +128,9 @@ static enum fate count_failure(
     permit_ms = retry_budget_spend(&ctx->retries, ctx->now_us());
     if (permit_ms > delivery.retry_after_ms)
         delivery.retry_after_ms = permit_ms;
-    if (worker_retry_after(ctx->store, &item->intent, delivery.retry_after_ms, &err) != STATUS_OK) {
-        batch->store_failed = true;
-        return FATE_AGAIN;
-    }
+    status = worker_retry_after(ctx->store, &item->intent, delivery.retry_after_ms, &err);
+    if (status != STATUS_OK)
+        return try_again(batch, status);
     worker_count(ctx->shared, WORKER_RETRIED, 1);
     return FATE_DONE;
 }
@@ -133,11 +145,10 @@ static enum fate count_delivery(struct batch *batch, struct worker_ctx *ctx, con
 {
     struct error why = { 0 };
     int32_t before = 0;
+    enum status status = worker_count_delivery(ctx->store, &item->intent, &before, NULL);
 
-    if (worker_count_delivery(ctx->store, &item->intent, &before, NULL) != STATUS_OK) {
-        batch->store_failed = true;
-        return FATE_AGAIN;
-    }
+    if (status != STATUS_OK)
+        return try_again(batch, status);
     if (!delivery_is_hopeless(before))
         return FATE_OPEN;
     error_set(&why, STATUS_INTERNAL, "begun %d times without a report", before);
@@ -148,9 +159,12 @@ static enum fate count_delivery(struct batch *batch, struct worker_ctx *ctx, con
 /* It ended without harm and without a result: that is not held against it. */
 static void report(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
 {
-    if (is_suspect(item) && !batch->store_failed &&
-        worker_report(ctx->store, &item->intent, NULL) != STATUS_OK)
-        batch->store_failed = true;
+    enum status status = STATUS_OK;
+
+    if (is_suspect(item) && !batch->store_failed)
+        status = worker_report(ctx->store, &item->intent, NULL);
+    if (status != STATUS_OK)
+        note_trouble(batch, status);
 }
 
 static void count_done(struct worker_ctx *ctx, const struct item *item)
@@ -182,7 +196,8 @@ static enum fate run_alone(struct batch *batch, struct worker_ctx *ctx, const st
         return count_failure(batch, ctx, item, &err);
     if (status != STATUS_CANCELLED)
         log_failure(item, &err, 0, "hand back");
-    batch->store_failed = status == STATUS_UNAVAILABLE;
+    if (status == STATUS_TIMEOUT || status == STATUS_UNAVAILABLE)
+        note_trouble(batch, status);
     report(batch, ctx, item);
     return FATE_AGAIN;
 }

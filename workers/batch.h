@@ -26,6 +26,7 @@ struct batch {
     struct queue_message *messages; /* sorted */
     struct item *items;
     size_t item_count;
+    int timeouts;      /* keys that others kept locked, or that took too long */
     bool store_failed; /* the database could not be used: pause before the next claim */
 };
 

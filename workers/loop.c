@@ -11,6 +11,7 @@ enum {
     CLAIM_WAIT_MS = 500, /* also how soon a stop is noticed */
     RECLAIM_EVERY_MS = 1000,
     SUSPECT_EVERY_MS = 1000,
+    SUSPECT_AGAIN_MS = 5000, /* after waiting a second for a lock */
     POLL_PAUSE_MS = 100,
     LIMITED_EVERY_MS = 100, /* a tenth of a second's permits at once */
     FIRST_FAILURE_PAUSE_MS = 50,
@@ -25,13 +26,21 @@ static enum status take_from_queue(
     struct worker_ctx *ctx = loop->ctx;
     const struct worker_config *config = ctx->shared->config;
     size_t most = (size_t)config->claim_batch;
+    bool due = ctx->now_us() >= loop->next_reclaim_us;
 
     *count = 0;
-    if (ctx->now_us() >= loop->next_reclaim_us) {
+    if (due && loop->reclaimed) { /* what keeps coming back must not hold up what is new */
+        loop->reclaimed = false;
+        TRY(queue_claim(ctx->queue, most, 0, &ctx->arena, messages, count, err));
+        if (*count > 0)
+            return STATUS_OK;
+    }
+    if (due) {
         TRY(queue_reclaim(ctx->queue, most, config->visibility_s * 1000, &ctx->arena, messages, count, err));
         if (*count < most)
             loop->next_reclaim_us = ctx->now_us() + RECLAIM_EVERY_MS * 1000;
-        if (*count > 0)
+        loop->reclaimed = *count > 0;
+        if (loop->reclaimed)
             return STATUS_OK;
     }
     return queue_claim(ctx->queue, most, wait_ms, &ctx->arena, messages, count, err);
@@ -114,6 +123,22 @@ static struct hand *hand_of(const struct loop *loop)
     return &loop->ctx->shared->hands[loop->ctx->index];
 }
 
+/* false: the database cannot be used. What others are at needs no suspicion now, and all else must not wait for it. */
+static bool look_at_dead_hands(struct loop *loop, const struct hand_owner *owner)
+{
+    struct worker_ctx *ctx = loop->ctx;
+    enum status status;
+
+    if (ctx->now_us() < loop->next_suspicion_us)
+        return true;
+    status = worker_suspect_dead_hands(ctx->store, owner, NULL);
+    if (status != STATUS_OK && status != STATUS_TIMEOUT)
+        return false;
+    loop->next_suspicion_us =
+        ctx->now_us() + (status == STATUS_OK ? SUSPECT_EVERY_MS : SUSPECT_AGAIN_MS) * 1000;
+    return true;
+}
+
 /*
  * Nothing counts how often polled work is begun, so what is in hand is written down first: what is found in the
  * hand of a dead worker comes as delivered again.
@@ -127,11 +152,8 @@ static size_t take_from_store(struct loop *loop,
     bool *suspects = ARENA_ARRAY(&ctx->arena, bool, most);
     struct hand_owner owner = hand_owner(hand_of(loop));
 
-    if (ctx->now_us() >= loop->next_suspicion_us) {
-        if (worker_suspect_dead_hands(ctx->store, &owner, NULL) != STATUS_OK)
-            return 0;
-        loop->next_suspicion_us = ctx->now_us() + SUSPECT_EVERY_MS * 1000;
-    }
+    if (!look_at_dead_hands(loop, &owner))
+        return 0;
     count = find(loop, intents, most);
     if (count == 0 ||
         worker_take_in_hand(ctx->store, &owner, HAND_MS, intents, count, suspects, NULL) != STATUS_OK)

@@ -11,6 +11,7 @@ struct loop {
     struct worker_ctx *ctx;
     struct marks marks; /* for polling */
     int64_t next_reclaim_us;
+    bool reclaimed;            /* and nothing new since */
     int64_t next_suspicion_us; /* when to look after dead pollers again */
     int64_t next_limited_us;   /* when limited work is looked for next */
     int64_t failure_pause_ms;  /* grows while the database fails */

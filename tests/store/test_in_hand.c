@@ -7,7 +7,8 @@
 
 static struct world world;
 static struct error err;
-static const struct hand_owner first = { "w-consumer0", "1" }, second = { "w-consumer1", "2" };
+static const struct hand_owner first = { "w-consumer0", "1" }, second = { "w-consumer1", "2" },
+                               third = { "w-consumer2", "3" };
 
 static void setup(void)
 {
@@ -173,6 +174,31 @@ START_TEST(a_worker_that_starts_again_looks_at_its_own_last_hand)
 }
 END_TEST
 
+/* Whoever holds the key is alive; the hand stays until that can be told, and no other hand waits for it. */
+START_TEST(a_key_that_others_are_at_is_suspected_later)
+{
+    PGconn *other = test_connect(world.conninfo);
+    struct intent *open = scan(3);
+
+    take(&first, &open[0], 1);
+    take(&second, &open[1], 1);
+    dies(&first);
+    dies(&second);
+    test_sql(
+        other, "begin; insert into index_state values (%d, %d, 'p', 'a', 0, '')", open[0].bucket, TABLE_ID);
+
+    ck_assert_int_eq(worker_suspect_dead_hands(world.worker, &third, &err), STATUS_TIMEOUT);
+    ck_assert_int_eq(letters("row_key = 'b' and deliveries = 1"), 1);
+    ck_assert_int_eq(hands(), 1);
+
+    test_sql(other, "rollback");
+    succeeds(worker_suspect_dead_hands(world.worker, &third, &err));
+    ck_assert_int_eq(letters("deliveries = 1"), 2);
+    ck_assert_int_eq(hands(), 0);
+    PQfinish(other);
+}
+END_TEST
+
 Suite *test_in_hand_suite(void)
 {
     Suite *suite = suite_create("in_hand");
@@ -185,6 +211,7 @@ Suite *test_in_hand_suite(void)
     tcase_add_test(tc, suspicion_is_no_count);
     tcase_add_test(tc, what_was_put_down_or_renewed_is_not);
     tcase_add_test(tc, a_worker_that_starts_again_looks_at_its_own_last_hand);
+    tcase_add_test(tc, a_key_that_others_are_at_is_suspected_later);
     suite_add_tcase(suite, tc);
     return suite;
 }

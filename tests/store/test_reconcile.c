@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "tests/support/worker_world.h"
 
 static struct world world;
@@ -455,6 +456,28 @@ START_TEST(reconcilers_of_the_same_keys_do_not_deadlock)
 }
 END_TEST
 
+/* Somebody stands still with it: told as no fault of the database. */
+START_TEST(a_lock_that_others_keep_is_a_timeout)
+{
+    PGconn *other = test_connect(world.conninfo);
+    struct intent message = world_message("r1");
+    struct reconcile_counts counts = { 0 };
+    struct error err = { 0 };
+
+    world_put(&world, "r1", "Bonn", "x");
+    test_sql(
+        other, "begin; insert into index_state values (%d, %d, 'p', 'r1', 0, '')", message.bucket, TABLE_ID);
+
+    ck_assert_int_eq(worker_reconcile(world.worker, &message, 1, false, &counts, &err), STATUS_TIMEOUT);
+
+    ck_assert_str_eq(err.sqlstate, "55P03");
+    test_sql(other, "rollback");
+    world_reconcile(&world, "r1");
+    world_check(&world);
+    PQfinish(other);
+}
+END_TEST
+
 Suite *test_reconcile_suite(void)
 {
     Suite *suite = suite_create("reconcile");
@@ -482,6 +505,7 @@ Suite *test_reconcile_suite(void)
     tcase_add_loop_test(
         tc, a_failure_anywhere_leaves_everything_as_it_was, 0, ARRAY_LEN(tables_of_a_reconcile));
     tcase_add_test(tc, a_lost_connection_is_no_failure);
+    tcase_add_test(tc, a_lock_that_others_keep_is_a_timeout);
     tcase_add_test(tc, reconcilers_of_the_same_keys_do_not_deadlock);
     suite_add_tcase(suite, tc);
     return suite;

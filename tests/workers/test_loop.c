@@ -26,9 +26,10 @@ static struct fake {
     size_t open_count;
 
     char reconciled[256]; /* rows, each behind a space, calls separated by "|" */
+    int waited;           /* for locks that others kept */
     int steps, counted, delayed, buried, scans_from_start;
     int begun, in_hand, renewed, put_down, looked_at_hands;
-    bool reconciled_before_hand;
+    bool reconciled_before_hand, dead_hand_is_locked;
     void (*meanwhile)(void); /* what happens while it is at work */
     int64_t scan_age_ms;
     bool controlled;
@@ -79,8 +80,10 @@ enum status worker_reconcile(struct worker_store *store, const struct intent *in
     for (size_t i = 0; i < count; i++) {
         if (str_starts_with(intents[i].key.row, STR_LITERAL("bad")))
             return error_set(err, STATUS_INTERNAL, "a bad row");
-        if (str_starts_with(intents[i].key.row, STR_LITERAL("slow")))
+        if (str_starts_with(intents[i].key.row, STR_LITERAL("slow"))) {
+            fake.waited++;
             return error_set(err, STATUS_TIMEOUT, "a lock");
+        }
     }
     for (size_t i = 0; i < count; i++)
         len += (size_t)snprintf(
@@ -167,7 +170,7 @@ enum status worker_suspect_dead_hands(
     (void)store, (void)owner;
     TRY(fake_down(err));
     fake.looked_at_hands++;
-    return STATUS_OK;
+    return fake.dead_hand_is_locked ? error_set(err, STATUS_TIMEOUT, "a lock") : STATUS_OK;
 }
 
 enum status worker_retry_after(
@@ -466,6 +469,42 @@ START_TEST(a_lock_held_elsewhere_is_not_counted)
 }
 END_TEST
 
+START_TEST(not_every_lock_is_waited_for)
+{
+    char row[8];
+
+    for (int i = 0; i < 12; i++) {
+        snprintf(row, sizeof(row), "slow%d", i);
+        publish(INTENT_RECONCILE, row);
+    }
+
+    loop_turn(&loop);
+
+    ck_assert_int_eq(fake.waited, 1 + 8); /* together first */
+    check_queue(12, 12);
+}
+END_TEST
+
+/* It is always there to be taken over, and each time it costs the thread a second. */
+START_TEST(what_keeps_coming_back_holds_up_nothing_new)
+{
+    publish(INTENT_RECONCILE, "slow");
+    loop_turn(&loop);
+    now_us += 2000 * 1000;
+    loop_turn(&loop);
+    ck_assert_int_eq(fake.waited, 2 * 2); /* each time together, then alone */
+    now_us += 2000 * 1000;
+    publish(INTENT_RECONCILE, "new");
+
+    loop_turn(&loop);
+
+    ck_assert_str_eq(fake.reconciled, " new|");
+    ck_assert_int_eq(fake.waited, 2 * 2);
+    loop_turn(&loop);
+    ck_assert_int_eq(fake.waited, 3 * 2);
+}
+END_TEST
+
 START_TEST(without_a_database_messages_are_handed_back_uncounted)
 {
     fake.down = true;
@@ -587,6 +626,24 @@ START_TEST(polled_work_is_in_hand_while_it_is_done)
     ck_assert_int_eq(fake.begun, 1);
     ck_assert_int_eq(fake.put_down, 1);
     ck_assert_int_eq(fake.in_hand, 0);
+}
+END_TEST
+
+START_TEST(polled_work_waits_for_no_suspicion)
+{
+    redis_server_stop(&server);
+    relay_pass(&relay);
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");
+    atomic_store(&shared.held[0], true);
+    fake.dead_hand_is_locked = true;
+
+    loop_turn(&loop);
+
+    ck_assert_str_eq(fake.reconciled, " a|");
+    ck_assert_int_eq(fake.looked_at_hands, 1);
+    now_us += 2000 * 1000;
+    loop_turn(&loop);
+    ck_assert_int_eq(fake.looked_at_hands, 1); /* not every second, when that takes one */
 }
 END_TEST
 
@@ -857,11 +914,14 @@ Suite *test_loop_suite(void)
     tcase_add_test(consumer, a_culprit_is_counted_and_harms_nobody);
     tcase_add_test(consumer, after_the_last_failure_it_is_buried);
     tcase_add_test(consumer, a_lock_held_elsewhere_is_not_counted);
+    tcase_add_test(consumer, not_every_lock_is_waited_for);
+    tcase_add_test(consumer, what_keeps_coming_back_holds_up_nothing_new);
     tcase_add_test(consumer, without_a_database_messages_are_handed_back_uncounted);
     tcase_add_test(consumer, a_silent_workers_message_is_counted_before_it_runs_alone);
     tcase_add_test(consumer, a_suspect_that_ends_without_a_result_is_not_counted);
     tcase_add_test(consumer, long_work_is_nobody_elses);
     tcase_add_test(consumer, polled_work_is_in_hand_while_it_is_done);
+    tcase_add_test(consumer, polled_work_waits_for_no_suspicion);
     tcase_add_test(consumer, what_kills_every_worker_is_buried_untried);
     tcase_add_test(consumer, an_unknown_kind_is_left_for_others);
     tcase_add_test(consumer, a_key_that_cannot_be_one_never_reaches_the_database);
