@@ -101,9 +101,11 @@ static bool is_usable(const struct client_config *config, const char *listen)
 static int run_stack(const struct client_config *config, int argc, char **argv)
 {
     const char *listen = getenv("TAVOLA_LISTEN");
+    static const char *const settings[] = { "shared_buffers=256MB" };
     struct stack_options options = {
         .client = config,
-        .shared_buffers = "256MB",
+        .postgres_settings = settings,
+        .postgres_setting_count = ARRAY_LEN(settings),
         .listen = listen && *listen ? listen : DEFAULT_LISTEN,
         .with_server = true,
         .with_worker = true,
@@ -135,7 +137,9 @@ static int run_stack(const struct client_config *config, int argc, char **argv)
 
 /* ---- dev exec ---- */
 
-#define EXEC_ARGUMENTS "[--with-server] [--with-worker] -- COMMAND [ARGUMENT...]"
+#define EXEC_ARGUMENTS "[--with-server] [--with-worker] [--postgres NAME=VALUE]... -- COMMAND [ARGUMENT...]"
+
+enum { MOST_SETTINGS = 16 };
 
 /* The exit code of the command; the parts of the stack are watched meanwhile. */
 static int run_command(struct stack *stack, char **argv)
@@ -175,9 +179,11 @@ static int run_command(struct stack *stack, char **argv)
 static int exec_command(const struct client_config *config, int argc, char **argv)
 {
     const char *listen = getenv("TAVOLA_LISTEN");
+    const char *settings[MOST_SETTINGS + 1] = { "shared_buffers=64MB" };
     struct stack_options options = {
         .client = config,
-        .shared_buffers = "64MB",
+        .postgres_settings = settings,
+        .postgres_setting_count = 1,
         .listen = listen && *listen ? listen : NULL,
     };
     struct error err = { 0 };
@@ -191,6 +197,9 @@ static int exec_command(const struct client_config *config, int argc, char **arg
             options.with_server = true;
         else if (strcmp(argv[i], "--with-worker") == 0)
             options.with_worker = true;
+        else if (strcmp(argv[i], "--postgres") == 0 && i + 1 < argc && strchr(argv[i + 1], '=') &&
+                 options.postgres_setting_count <= MOST_SETTINGS)
+            settings[options.postgres_setting_count++] = argv[++i];
         else
             return command_misused("dev exec", EXEC_ARGUMENTS);
     }
@@ -239,7 +248,8 @@ static const struct command commands[] = {
         .words = "dev exec",
         .arguments = EXEC_ARGUMENTS,
         .help = "run a command beside a fresh stack, given to it in TAVOLA_POSTGRES, TAVOLA_REDIS and "
-                "TAVOLA_TARGET; nothing of it stays. "
+                "TAVOLA_TARGET; nothing of it stays. --postgres is a setting of PostgreSQL, such as "
+                "shared_buffers=1GB. "
                 "The database is migrated for --with-server and --with-worker, else it is empty",
         .run = exec_command,
     },

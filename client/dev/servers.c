@@ -148,6 +148,21 @@ enum status postgres_prepare(
     return STATUS_OK;
 }
 
+/* Behind the others: of two values for one setting the last counts. */
+static char **with_settings(
+    char *const *argv, size_t count, const struct postgres_options *options, struct arena *arena)
+{
+    char **all = ARENA_ARRAY(arena, char *, count + 2 * options->setting_count + 1);
+
+    memcpy(all, argv, count * sizeof(*all));
+    for (size_t i = 0; i < options->setting_count; i++) {
+        all[count++] = "-c";
+        all[count++] = (char *)options->settings[i];
+    }
+    all[count] = NULL;
+    return all;
+}
+
 enum status postgres_start(const struct place *place, const struct postgres_options *options,
     struct arena *arena, struct process *out, struct error *err)
 {
@@ -157,12 +172,11 @@ enum status postgres_start(const struct place *place, const struct postgres_opti
     {
         char *argv[] = { text_of(arena, programs, "/postgres"), "-D", (char *)place->postgres, "-c",
             "listen_addresses=", "-c", text_of(arena, "unix_socket_directories=", place->run), "-c",
-            "unix_socket_permissions=0700", "-c", "port=5432", "-c",
-            text_of(arena, "shared_buffers=", options->shared_buffers), "-c", "max_connections=100", "-c",
-            "autovacuum=on", "-c", "fsync=on", "-c", "logging_collector=off", NULL };
+            "unix_socket_permissions=0700", "-c", "port=5432", "-c", "max_connections=100", "-c",
+            "autovacuum=on", "-c", "fsync=on", "-c", "logging_collector=off" };
         struct process_plan plan = {
             .name = "PostgreSQL",
-            .argv = argv,
+            .argv = with_settings(argv, ARRAY_LEN(argv), options, arena),
             .environment = environment_for(false, NULL, 0, arena),
             .log = log_of(place, "postgres", arena),
             .as_postgres = place->as_root,

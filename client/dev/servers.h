@@ -9,8 +9,9 @@
 #include "client/dev/process.h"
 
 struct postgres_options {
-    const char *shared_buffers; /* "256MB" */
-    bool sync_first;            /* the new cluster must be on disk before it is used */
+    const char *const *settings; /* "shared_buffers=256MB", each as `postgres -c` takes it */
+    size_t setting_count;
+    bool sync_first; /* the new cluster must be on disk before it is used */
 };
 
 /* Make the cluster and the database on first use. */

@@ -113,7 +113,8 @@ static void rotate_logs(const struct stack *stack)
 static enum status start_postgres(struct stack *stack, struct error *err)
 {
     struct postgres_options options = {
-        .shared_buffers = stack->options->shared_buffers,
+        .settings = stack->options->postgres_settings,
+        .setting_count = stack->options->postgres_setting_count,
         .sync_first = !stack->place.temporary,
     };
 

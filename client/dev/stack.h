@@ -16,8 +16,9 @@
 enum stack_part { STACK_POSTGRES, STACK_REDIS, STACK_SERVER, STACK_WORKER, STACK_PARTS };
 
 struct stack_options {
-    const char *data; /* NULL: a temporary folder */
-    const char *shared_buffers;
+    const char *data;                     /* NULL: a temporary folder */
+    const char *const *postgres_settings; /* "NAME=VALUE" */
+    size_t postgres_setting_count;
     const char *listen; /* where the server serves; NULL: on a socket in the stack's folder */
     bool with_server;   /* these two need the schema, so it is migrated for them */
     bool with_worker;

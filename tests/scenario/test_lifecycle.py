@@ -98,6 +98,16 @@ class Options(unittest.TestCase):
         for words in ("tavola dev run\n", "tavola dev exec ", "tavola dev status\n"):
             self.assertIn(words, result.stderr)
 
+    def test_the_private_postgresql_takes_settings(self):
+        ask = ("--", "sh", "-c", 'psql "$TAVOLA_POSTGRES" -Atc "show work_mem"')
+        asked = run_program("tavola", "dev", "exec", "--postgres", "work_mem=1234kB", *ask)
+        self.assertEqual(asked.stdout, "1234kB\n", asked.stderr)
+        unknown = run_program("tavola", "dev", "exec", "--postgres", "nonsense=1", *ask)
+        self.assertEqual(unknown.returncode, 1)
+        self.assertIn('unrecognized configuration parameter "nonsense"', unknown.stderr)
+        for words in (("--postgres",), ("--postgres", "work_mem"), ("--postgres", "work_mem", *ask)):
+            self.assertEqual(run_program("tavola", "dev", "exec", *words).returncode, 2, words)
+
     def test_unknown_options(self):
         for name in ("tavolad", "tavola-worker", "tavola"):
             result = run_program(name, "--nonsense")
