@@ -18,18 +18,19 @@ import urllib.parse
 import urllib.request
 
 import wire
-from loads import _checked, _words
+from loads import ECHO, _checked, _words
 from product import INDEXED_KEYS
 from rows import Row
 
 IN_FLIGHT = (32, 256)  # the musts are for the first
-KEYS = 1000
+KEYS = 1000  # everybody has the same, asked for in the same order
 JOBS = 10_000
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers")
 
 _AZURITE = "an emulator: keeps all in memory and writes it to disk now and then, so that an acknowledged write may be lost"
 _ETCD = "as durable as ours; bytes by key, all of them in memory: no properties, no indexes"
 _BULLMQ = "jobs in Redis without fsync, adding included; they do nothing, an index entry is written and committed"
+_ECHO = "the bare core: no Get of ours can be more"
 _GRAPHILE = "jobs in the same PostgreSQL, committed; they do nothing, adding not counted"
 
 _CALLS = (  # ours, theirs, title, must, aim, note
@@ -46,6 +47,7 @@ ROWS = [
     Row(f"{title}, {IN_FLIGHT[1]} in flight each", (f"{ours} {IN_FLIGHT[1]}", "rate"), (f"{theirs} {IN_FLIGHT[1]}", "rate"))
     for ours, theirs, title, *_ in _CALLS
 ] + [
+    Row("echo / Azurite", (f"echo {IN_FLIGHT[0]}", "rate"), (f"azurite get {IN_FLIGHT[0]}", "rate"), note=_ECHO),
     Row("worker, index entries / BullMQ add + process", ("worker", "rate"), ("bullmq", "rate"), must=3, aim=8,
         note=_BULLMQ),
     Row("worker, index entries / graphile-worker tuned", ("worker", "rate"), ("graphile-worker", "rate"), must=1, aim=3,
@@ -164,6 +166,9 @@ class Peers:
     def prepare(self):
         _install(self.folder)
         self.stack.sql("create database graphile")
+        keys = range(wire.FIRST, wire.FIRST + KEYS)
+        self.gets = self.product.file("peers-get", wire.get("Bench", keys))
+        self.upserts = self.product.file("peers-upsert", wire.write("Bench", keys))
 
     # Started by their first measurement, so that one that does not start fails that alone.
 
@@ -200,14 +205,15 @@ class Peers:
         return self.product.worker(INDEXED_KEYS)
 
     def measurements(self):
-        product, call = self.product, self.product.loads.call
+        call = self.product.loads.call
         calls = {
             "azurite get": lambda n: self.azurite.get(n),
             "etcd range": lambda n: self.etcd.range(n),
-            "get": lambda n: call("GetEntity", product.get_uniform, n),
+            "get": lambda n: call("GetEntity", self.gets, n),
+            "echo": lambda n: call(ECHO, self.gets, n, server="echo"),
             "azurite upsert": lambda n: self.azurite.upsert(n),
             "etcd put": lambda n: self.etcd.put(n),
-            "upsert": lambda n: call("InsertOrReplaceEntity", product.upsert_uniform, n),
+            "upsert": lambda n: call("InsertOrReplaceEntity", self.upserts, n),
         }
         jobs = {"bullmq": self.bullmq, "graphile-worker": self.graphile, "worker": self.worker}
         return {f"{name} {n}": lambda one=one, n=n: one(n) for n in IN_FLIGHT for name, one in calls.items()} | jobs
