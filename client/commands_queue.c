@@ -24,7 +24,7 @@ enum {
 
 enum { REQUEST_QUEUE = 1, REQUEST_KIND = 2, REQUEST_CONTROL = 3, REQUEST_RATE = 4, REQUEST_SHARDS = 5 };
 enum { REPLY_MAP_VERSION = 2, MOST_SHARDS = 64 };
-enum { QUEUE_NAME = 1, QUEUE_WORK = 2 };
+enum { QUEUES = 1, QUEUE_NAME = 1, QUEUE_WORK = 2 };
 enum { WORK_KIND = 1, WORK_STATE, WORK_LIMIT, WORK_OPEN, WORK_OLDEST, WORK_PER_SECOND, WORK_TIME_TO_FRESH };
 enum { VIEW_INDEX = 1, VIEW_STATUS = 2, INDEX_NAME = 1, INDEX_TABLE = 2 };
 enum { STATUS_STATE = 1, STATUS_LAG = 2, STATUS_KEYS_BEHIND = 6 };
@@ -69,20 +69,15 @@ static void print_work(struct str queue, struct str work)
         reply_double(work, WORK_PER_SECOND), duration(reply_seconds(work, WORK_TIME_TO_FRESH), fresh));
 }
 
-/* The queues of a reply: field 1. */
 static void print_queues(struct str reply)
 {
-    struct wire_field queue, work;
+    struct str queue, work;
 
     printf("%-5s %-11s %-8s %9s %9s %9s %9s %9s\n", "queue", "work", "state", "limit", "open", "oldest",
         "applied/s", "fresh in");
-    while (wire_read_field(&reply, &queue) == WIRE_FIELD) {
-        struct str rest = queue.bytes;
-
-        while (queue.number == 1 && queue.type == WIRE_BYTES && wire_read_field(&rest, &work) == WIRE_FIELD)
-            if (work.number == QUEUE_WORK && work.type == WIRE_BYTES)
-                print_work(reply_text(queue.bytes, QUEUE_NAME), work.bytes);
-    }
+    while (reply_next(&reply, QUEUES, &queue))
+        for (struct str rest = queue; reply_next(&rest, QUEUE_WORK, &work);)
+            print_work(reply_text(queue, QUEUE_NAME), work);
 }
 
 static void print_map_version(struct str reply)
@@ -90,15 +85,26 @@ static void print_map_version(struct str reply)
     printf("map version %llu\n", (unsigned long long)reply_number(reply, REPLY_MAP_VERSION));
 }
 
-static bool show_queues(struct conversation *talk, struct str *reply)
+/* A method whose reply tells of queues. */
+static bool show_queues(struct conversation *talk, const char *path, struct buf *request, struct str *reply)
+{
+    if (!conversation_call(talk, path, request, reply))
+        return false;
+    print_queues(*reply);
+    return true;
+}
+
+static bool list_queues(struct conversation *talk, struct str *reply)
 {
     struct buf request;
 
     buf_init(&request, &talk->arena);
-    if (!conversation_call(talk, "/tavola.v1.AdminService/ListQueues", &request, reply))
-        return false;
-    print_queues(*reply);
-    return true;
+    return show_queues(talk, "/tavola.v1.AdminService/ListQueues", &request, reply);
+}
+
+static bool control_queues(struct conversation *talk, struct buf *request, struct str *reply)
+{
+    return show_queues(talk, "/tavola.v1.AdminService/ControlQueue", request, reply);
 }
 
 static int run_queue_list(const struct client_config *config, int argc, char **argv)
@@ -112,7 +118,7 @@ static int run_queue_list(const struct client_config *config, int argc, char **a
         return command_misused("queue list", "");
     if (!conversation_begin(&talk, config))
         return COMMAND_FAILED;
-    shown = show_queues(&talk, &reply);
+    shown = list_queues(&talk, &reply);
     if (shown)
         print_map_version(reply);
     return conversation_end(&talk, shown ? COMMAND_OK : COMMAND_FAILED);
@@ -140,7 +146,6 @@ static int run_control(const struct client_config *config, int argc, char **argv
     struct conversation talk;
     struct buf request;
     struct str reply;
-    bool called;
 
     if (!conversation_begin(&talk, config))
         return COMMAND_FAILED;
@@ -150,10 +155,7 @@ static int run_control(const struct client_config *config, int argc, char **argv
     wire_write_scalar(&request, REQUEST_CONTROL, (uint64_t)control);
     if (rate >= 0)
         wire_write_scalar(&request, REQUEST_RATE, (uint64_t)rate);
-    called = conversation_call(&talk, "/tavola.v1.AdminService/ControlQueue", &request, &reply);
-    if (called)
-        print_queues(reply);
-    return conversation_end(&talk, called ? COMMAND_OK : COMMAND_FAILED);
+    return conversation_end(&talk, control_queues(&talk, &request, &reply) ? COMMAND_OK : COMMAND_FAILED);
 }
 
 #define TARGET "QUEUE|all [reconcile|transaction]"
@@ -192,7 +194,7 @@ static int run_queue_shards(const struct client_config *config, int argc, char *
     struct str reply;
     char *end = NULL;
     long shards = argc == 1 ? strtol(argv[0], &end, 10) : 0;
-    bool called;
+    bool shown;
 
     if (shards < 1 || shards > MOST_SHARDS || *end)
         return command_misused("queue shards", SHARDS_ARGUMENTS);
@@ -201,12 +203,10 @@ static int run_queue_shards(const struct client_config *config, int argc, char *
     buf_init(&request, &talk.arena);
     wire_write_scalar(&request, REQUEST_CONTROL, CONTROL_RESHARD);
     wire_write_scalar(&request, REQUEST_SHARDS, (uint64_t)shards);
-    called = conversation_call(&talk, "/tavola.v1.AdminService/ControlQueue", &request, &reply);
-    if (called) {
-        print_queues(reply);
+    shown = control_queues(&talk, &request, &reply);
+    if (shown)
         print_map_version(reply);
-    }
-    return conversation_end(&talk, called ? COMMAND_OK : COMMAND_FAILED);
+    return conversation_end(&talk, shown ? COMMAND_OK : COMMAND_FAILED);
 }
 
 /* ---- top ---- */
@@ -227,24 +227,16 @@ static void print_index(struct str view)
 
 static bool show_indexes(struct conversation *talk)
 {
-    struct str reply, token = STR_EMPTY;
+    static const struct listing indexes = {
+        .path = "/tavola.v1.IndexService/ListIndexes",
+        .token = INDEXES_TOKEN,
+        .next = INDEXES_NEXT,
+        .print = print_index,
+    };
 
     printf("%-24s %-24s %-10s %9s %9s %9s %9s %9s\n", "index", "table", "state", "open", "lag", "applied/s",
         "fresh in", "given up");
-    do {
-        struct wire_field field;
-        struct buf request;
-
-        buf_init(&request, &talk->arena);
-        wire_write_bytes(&request, INDEXES_TOKEN, token);
-        if (!conversation_call(talk, "/tavola.v1.IndexService/ListIndexes", &request, &reply))
-            return false;
-        for (struct str rest = reply; wire_read_field(&rest, &field) == WIRE_FIELD;)
-            if (field.number == 1 && field.type == WIRE_BYTES)
-                print_index(field.bytes);
-        token = reply_text(reply, INDEXES_NEXT);
-    } while (token.len > 0);
-    return true;
+    return conversation_list(talk, &indexes, STR_EMPTY);
 }
 
 /* A terminal shows it in place, anything else one page behind another. */
@@ -263,7 +255,7 @@ static int run_top(const struct client_config *config, int argc, char **argv)
     for (;;) {
         if (!once && isatty(STDOUT_FILENO))
             printf("\033[H\033[2J");
-        shown = show_queues(&talk, &reply);
+        shown = list_queues(&talk, &reply);
         if (shown) {
             printf("\n");
             shown = show_indexes(&talk);

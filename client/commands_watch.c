@@ -1,13 +1,12 @@
 /*
- * commands_watch.c - following a table's change feed. Messages are read by hand, field by field.
+ * commands_watch.c - following a table's change feed.
  */
 #include "client/command.h"
 
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/wire.h"
-#include "client/connect.h"
+#include "client/conversation.h"
 
 #define WATCH_PATH "/tavola.v1.EntityService/WatchEntities"
 #define WATCH_ARGUMENTS "TABLE [--filter TEXT] [--token TOKEN] [--tokens]"
@@ -48,49 +47,25 @@ static bool take_arguments(struct watch *watch, int argc, char **argv)
     return watch->table != NULL;
 }
 
-static void print_entity(const char *what, struct str entity)
-{
-    struct str partition = STR_EMPTY, row = STR_EMPTY, etag = STR_EMPTY;
-    struct wire_field field;
-
-    while (wire_read_field(&entity, &field) == WIRE_FIELD) {
-        if (field.number == ENTITY_PARTITION_KEY)
-            partition = field.bytes;
-        else if (field.number == ENTITY_ROW_KEY)
-            row = field.bytes;
-        else if (field.number == ENTITY_ETAG)
-            etag = field.bytes;
-    }
-    printf("%-8s\t%.*s\t%.*s\t%.*s\n", what, STR_ARG(partition), STR_ARG(row), STR_ARG(etag));
-}
-
 static void print_change(struct str change)
 {
-    const char *what = "updated";
-    struct str entity = STR_EMPTY;
-    struct wire_field field;
+    struct str entity = reply_text(change, CHANGE_ENTITY);
+    const char *what = reply_number(change, CHANGE_INSERTED)  ? "inserted"
+                       : reply_number(change, CHANGE_DELETED) ? "deleted"
+                                                              : "updated";
 
-    while (wire_read_field(&change, &field) == WIRE_FIELD) {
-        if (field.number == CHANGE_ENTITY)
-            entity = field.bytes;
-        else if (field.number == CHANGE_DELETED && field.scalar)
-            what = "deleted";
-        else if (field.number == CHANGE_INSERTED && field.scalar)
-            what = "inserted";
-    }
-    print_entity(what, entity);
+    printf("%-8s\t%.*s\t%.*s\t%.*s\n", what, STR_ARG(reply_text(entity, ENTITY_PARTITION_KEY)),
+        STR_ARG(reply_text(entity, ENTITY_ROW_KEY)), STR_ARG(reply_text(entity, ENTITY_ETAG)));
 }
 
 static void take_message(struct watch *watch, struct str message)
 {
-    struct wire_field field;
+    struct str token = reply_text(message, MESSAGE_TOKEN), change;
 
-    while (wire_read_field(&message, &field) == WIRE_FIELD) {
-        if (field.number == MESSAGE_CHANGES)
-            print_change(field.bytes);
-        else if (field.number == MESSAGE_TOKEN && field.bytes.len <= TOKEN_BYTES)
-            snprintf(watch->last_token, sizeof(watch->last_token), "%.*s", STR_ARG(field.bytes));
-    }
+    while (reply_next(&message, MESSAGE_CHANGES, &change))
+        print_change(change);
+    if (token.len > 0 && token.len <= TOKEN_BYTES)
+        snprintf(watch->last_token, sizeof(watch->last_token), "%.*s", STR_ARG(token));
     if (watch->shows_tokens)
         printf("token\t%s\n", watch->last_token);
     fflush(stdout);
@@ -110,48 +85,43 @@ static struct str request_of(const struct watch *watch, struct arena *arena)
 }
 
 /* Until the stream ends, which it does only by a failure. */
-static enum status follow(struct watch *watch, struct rpc_channel *channel, struct error *err)
+static bool follow(struct watch *watch, struct conversation *talk)
 {
-    struct rpc_status ended;
     struct rpc_stream *stream;
-    struct arena arena;
+    struct rpc_status ended;
+    struct error err = { 0 };
     struct str message;
 
-    TRY(rpc_stream_open(channel, WATCH_PATH, 0, &stream, err));
-    arena_init(&arena);
-    if (rpc_stream_send(stream, request_of(watch, &arena)))
-        rpc_stream_half_close(stream);
-    while (rpc_stream_receive(stream, &arena, &message)) {
-        take_message(watch, message);
-        arena_cleanup(&arena);
+    if (rpc_stream_open(talk->channel, WATCH_PATH, 0, &stream, &err) != STATUS_OK) {
+        fprintf(stderr, "tavola: %s\n", err.message);
+        return false;
     }
-    rpc_stream_finish(stream, &arena, &ended);
+    if (rpc_stream_send(stream, request_of(watch, &talk->arena)))
+        rpc_stream_half_close(stream);
+    while (rpc_stream_receive(stream, &talk->arena, &message)) {
+        take_message(watch, message);
+        arena_cleanup(&talk->arena);
+    }
+    rpc_stream_finish(stream, &talk->arena, &ended);
     if (ended.code != 0)
-        (void)error_set(err, STATUS_UNAVAILABLE, "code %d: %.*s", ended.code, STR_ARG(ended.message));
-    arena_cleanup(&arena);
-    return ended.code == 0 ? STATUS_OK : STATUS_UNAVAILABLE;
+        conversation_complain(&ended);
+    return ended.code == 0;
 }
 
 static int run_watch(const struct client_config *config, int argc, char **argv)
 {
     struct watch watch = { 0 };
-    struct rpc_channel *channel;
-    struct error err = { 0 };
-    enum status status;
+    struct conversation talk;
+    bool followed;
 
     if (!take_arguments(&watch, argc, argv))
         return command_misused("watch", WATCH_ARGUMENTS);
-    status = client_connect(config, &channel, &err);
-    if (status == STATUS_OK) {
-        status = follow(&watch, channel, &err);
-        rpc_channel_close(channel);
-    }
-    if (status == STATUS_OK)
-        return COMMAND_OK;
-    fprintf(stderr, "tavola: %s\n", err.message);
-    if (watch.last_token[0])
+    if (!conversation_begin(&talk, config))
+        return COMMAND_FAILED;
+    followed = follow(&watch, &talk);
+    if (!followed && watch.last_token[0])
         fprintf(stderr, "tavola: to go on from here: --token %s\n", watch.last_token);
-    return COMMAND_FAILED;
+    return conversation_end(&talk, followed ? COMMAND_OK : COMMAND_FAILED);
 }
 
 static const struct command commands[] = {

@@ -24,7 +24,7 @@ enum letter_field {
     LETTER_CAUSE = 11,
 };
 enum { KIND_TRANSACTION = 2, FILTER_TABLE = 5, KEY_PARTITION = 1, KEY_ROW = 2 };
-enum { LIST_FILTER = 1, LIST_PAGE_TOKEN = 4, LISTED = 1, LISTED_NEXT = 3 };
+enum { LIST_FILTER = 1, LIST_PAGE_TOKEN = 4, LISTED_NEXT = 3 };
 enum { CHANGE_IDS = 1, CHANGE_FILTER = 2, REDRIVE_DRY_RUN = 3, DISCARD_REASON = 3 };
 enum { CHANGED_IDS = 1, REDRIVEN_DIFFERENCES = 2, REDRIVEN_MORE = 3 };
 
@@ -59,36 +59,26 @@ static void write_filter(struct buf *request, uint32_t number, const char *table
 
 static int run_letters_list(const struct client_config *config, int argc, char **argv)
 {
+    static const struct listing letters = {
+        .path = "/tavola.v1.AdminService/ListDeadLetters",
+        .token = LIST_PAGE_TOKEN,
+        .next = LISTED_NEXT,
+        .heading = "number   queue what",
+        .none = "no dead letters",
+        .print = print_letter,
+    };
     struct conversation talk;
-    struct str reply, token = STR_EMPTY;
-    size_t count = 0;
+    struct buf request;
+    bool listed;
 
     if (argc > 1)
         return command_misused("dead-letters list", "[TABLE]");
     if (!conversation_begin(&talk, config))
         return COMMAND_FAILED;
-    do {
-        struct wire_field field;
-        struct str rest;
-        struct buf request;
-
-        buf_init(&request, &talk.arena);
-        write_filter(&request, LIST_FILTER, argc == 1 ? argv[0] : NULL, &talk.arena);
-        wire_write_bytes(&request, LIST_PAGE_TOKEN, token);
-        if (!conversation_call(&talk, "/tavola.v1.AdminService/ListDeadLetters", &request, &reply))
-            return conversation_end(&talk, COMMAND_FAILED);
-        for (rest = reply; wire_read_field(&rest, &field) == WIRE_FIELD;) {
-            if (field.number != LISTED || field.type != WIRE_BYTES)
-                continue;
-            if (count++ == 0)
-                printf("%-8s %-5s what\n", "number", "queue");
-            print_letter(field.bytes);
-        }
-        token = reply_text(reply, LISTED_NEXT);
-    } while (token.len > 0);
-    if (count == 0)
-        printf("no dead letters\n");
-    return conversation_end(&talk, COMMAND_OK);
+    buf_init(&request, &talk.arena);
+    write_filter(&request, LIST_FILTER, argc == 1 ? argv[0] : NULL, &talk.arena);
+    listed = conversation_list(&talk, &letters, buf_str(&request));
+    return conversation_end(&talk, listed ? COMMAND_OK : COMMAND_FAILED);
 }
 
 /* A number, or "all" for all that are dead. */
@@ -111,17 +101,13 @@ static bool write_which(struct buf *request, const char *which, struct arena *ar
 
 static void print_differences(struct str reply)
 {
-    struct wire_field field;
+    struct str one;
 
-    while (wire_read_field(&reply, &field) == WIRE_FIELD)
-        if (field.number == REDRIVEN_DIFFERENCES && field.type == WIRE_BYTES)
-            printf("%-8llu missing=%llu dangling=%llu mismatched=%llu violations=%llu steps=%llu\n",
-                (unsigned long long)reply_number(field.bytes, 1),
-                (unsigned long long)reply_number(field.bytes, 2),
-                (unsigned long long)reply_number(field.bytes, 3),
-                (unsigned long long)reply_number(field.bytes, 4),
-                (unsigned long long)reply_number(field.bytes, 5),
-                (unsigned long long)reply_number(field.bytes, 6));
+    while (reply_next(&reply, REDRIVEN_DIFFERENCES, &one))
+        printf("%-8llu missing=%llu dangling=%llu mismatched=%llu violations=%llu steps=%llu\n",
+            (unsigned long long)reply_number(one, 1), (unsigned long long)reply_number(one, 2),
+            (unsigned long long)reply_number(one, 3), (unsigned long long)reply_number(one, 4),
+            (unsigned long long)reply_number(one, 5), (unsigned long long)reply_number(one, 6));
 }
 
 /* What was asked for by number and did not happen. */
@@ -211,20 +197,17 @@ static void print_transaction(struct str transaction)
 
 static void print_timeline(struct str transaction)
 {
-    struct wire_field field;
+    struct str attempt;
 
-    while (wire_read_field(&transaction, &field) == WIRE_FIELD) {
-        struct str error;
+    while (reply_next(&transaction, TRANSACTION_TIMELINE, &attempt)) {
+        struct str error = reply_text(attempt, ATTEMPT_ERROR);
 
-        if (field.number != TRANSACTION_TIMELINE || field.type != WIRE_BYTES)
-            continue;
-        error = reply_text(field.bytes, ATTEMPT_ERROR);
         printf("  step %llu attempt %llu by %.*s: %.*s -> %.*s %.*s %.*s\n",
-            (unsigned long long)reply_number(field.bytes, ATTEMPT_STEP),
-            (unsigned long long)reply_number(field.bytes, ATTEMPT_NUMBER),
-            STR_ARG(reply_text(field.bytes, ATTEMPT_WORKER)),
-            STR_ARG(reply_text(field.bytes, ATTEMPT_BEFORE)), STR_ARG(reply_text(field.bytes, ATTEMPT_AFTER)),
-            STR_ARG(reply_text(error, ERROR_REASON)), STR_ARG(reply_text(error, ERROR_MESSAGE)));
+            (unsigned long long)reply_number(attempt, ATTEMPT_STEP),
+            (unsigned long long)reply_number(attempt, ATTEMPT_NUMBER),
+            STR_ARG(reply_text(attempt, ATTEMPT_WORKER)), STR_ARG(reply_text(attempt, ATTEMPT_BEFORE)),
+            STR_ARG(reply_text(attempt, ATTEMPT_AFTER)), STR_ARG(reply_text(error, ERROR_REASON)),
+            STR_ARG(reply_text(error, ERROR_MESSAGE)));
     }
 }
 
@@ -265,29 +248,22 @@ static int run_transaction_cancel(const struct client_config *config, int argc, 
 
 static int run_transaction_list(const struct client_config *config, int argc, char **argv)
 {
+    static const struct listing transactions = {
+        .path = "/tavola.v1.TransactionService/ListTransactions",
+        .token = TRANSACTIONS_TOKEN,
+        .next = TRANSACTIONS_NEXT,
+        .print = print_transaction,
+    };
     struct conversation talk;
-    struct str reply, token = STR_EMPTY;
+    bool listed;
 
     (void)argv;
     if (argc != 0)
         return command_misused("transaction list", "");
     if (!conversation_begin(&talk, config))
         return COMMAND_FAILED;
-    do {
-        struct wire_field field;
-        struct str rest;
-        struct buf request;
-
-        buf_init(&request, &talk.arena);
-        wire_write_bytes(&request, TRANSACTIONS_TOKEN, token);
-        if (!conversation_call(&talk, "/tavola.v1.TransactionService/ListTransactions", &request, &reply))
-            return conversation_end(&talk, COMMAND_FAILED);
-        for (rest = reply; wire_read_field(&rest, &field) == WIRE_FIELD;)
-            if (field.number == 1 && field.type == WIRE_BYTES)
-                print_transaction(field.bytes);
-        token = reply_text(reply, TRANSACTIONS_NEXT);
-    } while (token.len > 0);
-    return conversation_end(&talk, COMMAND_OK);
+    listed = conversation_list(&talk, &transactions, STR_EMPTY);
+    return conversation_end(&talk, listed ? COMMAND_OK : COMMAND_FAILED);
 }
 
 static const struct command commands[] = {

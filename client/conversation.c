@@ -15,6 +15,9 @@ enum { CALL_TIMEOUT_MS = 30000 };
 /* google.rpc.Status and ErrorInfo, as far as they are shown. */
 enum { STATUS_DETAILS = 3, ANY_TYPE = 1, ANY_VALUE = 2, INFO_REASON = 1 };
 
+/* The items of a page, in every reply that is one. */
+enum { LISTED = 1 };
+
 bool conversation_begin(struct conversation *out, const struct client_config *config)
 {
     struct error err = { 0 };
@@ -46,17 +49,41 @@ bool conversation_call(
     return ended.code == 0;
 }
 
+bool conversation_list(struct conversation *conversation, const struct listing *listing, struct str request)
+{
+    struct str reply, item, token = STR_EMPTY;
+    bool any = false;
+
+    do {
+        struct buf page;
+
+        buf_init(&page, &conversation->arena);
+        buf_append(&page, request);
+        wire_write_bytes(&page, listing->token, token);
+        if (!conversation_call(conversation, listing->path, &page, &reply))
+            return false;
+        for (struct str rest = reply; reply_next(&rest, LISTED, &item); any = true) {
+            if (!any && listing->heading)
+                printf("%s\n", listing->heading);
+            listing->print(item);
+        }
+        token = reply_text(reply, listing->next);
+    } while (token.len > 0);
+    if (!any && listing->none)
+        printf("%s\n", listing->none);
+    return true;
+}
+
 /* ---- failures ---- */
 
 static struct str reason_of(struct str details)
 {
     static const struct str type = STR_LITERAL("type.googleapis.com/google.rpc.ErrorInfo");
-    struct wire_field field;
+    struct str any;
 
-    while (wire_read_field(&details, &field) == WIRE_FIELD)
-        if (field.number == STATUS_DETAILS && field.type == WIRE_BYTES &&
-            str_equal(reply_text(field.bytes, ANY_TYPE), type))
-            return reply_text(reply_text(field.bytes, ANY_VALUE), INFO_REASON);
+    while (reply_next(&details, STATUS_DETAILS, &any))
+        if (str_equal(reply_text(any, ANY_TYPE), type))
+            return reply_text(reply_text(any, ANY_VALUE), INFO_REASON);
     return STR_EMPTY;
 }
 
@@ -70,47 +97,60 @@ void conversation_complain(const struct rpc_status *ended)
 
 /* ---- replies ---- */
 
-struct str reply_text(struct str message, uint32_t number)
+bool reply_next(struct str *rest, uint32_t number, struct str *out)
 {
     struct wire_field field;
-    struct str out = STR_EMPTY;
 
-    while (wire_read_field(&message, &field) == WIRE_FIELD)
-        if (field.number == number && field.type == WIRE_BYTES)
-            out = field.bytes;
-    return out;
+    while (wire_read_field(rest, &field) == WIRE_FIELD)
+        if (field.number == number && field.type == WIRE_BYTES) {
+            *out = field.bytes;
+            return true;
+        }
+    return false;
 }
 
-uint64_t reply_number(struct str message, uint32_t number)
+/* The last one counts. 0 when it is not there. */
+static uint64_t scalar_of(struct str message, uint32_t number, enum wire_type type)
 {
     struct wire_field field;
     uint64_t out = 0;
 
     while (wire_read_field(&message, &field) == WIRE_FIELD)
-        if (field.number == number && field.type == WIRE_VARINT)
+        if (field.number == number && field.type == type)
             out = field.scalar;
     return out;
 }
 
+struct str reply_text(struct str message, uint32_t number)
+{
+    struct str out = STR_EMPTY;
+
+    while (reply_next(&message, number, &out))
+        continue;
+    return out;
+}
+
+uint64_t reply_number(struct str message, uint32_t number)
+{
+    return scalar_of(message, number, WIRE_VARINT);
+}
+
 double reply_double(struct str message, uint32_t number)
 {
-    struct wire_field field;
-    double out = 0;
+    uint64_t bits = scalar_of(message, number, WIRE_FIXED64);
+    double out;
 
-    while (wire_read_field(&message, &field) == WIRE_FIELD)
-        if (field.number == number && field.type == WIRE_FIXED64)
-            memcpy(&out, &field.scalar, sizeof(out));
+    memcpy(&out, &bits, sizeof(out));
     return out;
 }
 
 double reply_seconds(struct str message, uint32_t number)
 {
-    struct wire_field field;
+    struct str duration;
     double out = -1;
 
-    while (wire_read_field(&message, &field) == WIRE_FIELD)
-        if (field.number == number && field.type == WIRE_BYTES)
-            out = (double)reply_number(field.bytes, 1) + (double)reply_number(field.bytes, 2) / 1e9;
+    while (reply_next(&message, number, &duration))
+        out = (double)reply_number(duration, 1) + (double)reply_number(duration, 2) / 1e9;
     return out;
 }
 

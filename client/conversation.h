@@ -28,8 +28,24 @@ int conversation_end(struct conversation *conversation, int exit_code);
 bool conversation_call(
     struct conversation *conversation, const char *path, struct buf *request, struct str *reply);
 
+/* A method that lists in pages; the items are field 1 of its replies. */
+struct listing {
+    const char *path;
+    uint32_t token;      /* the field of a page's token in requests */
+    uint32_t next;       /* and of the next one's in replies */
+    const char *heading; /* above the first item, or NULL */
+    const char *none;    /* where there is no item, or NULL */
+    void (*print)(struct str item);
+};
+
+/* Print all items, page by page. request: what it says beside the token. False: as with a call. */
+bool conversation_list(struct conversation *conversation, const struct listing *listing, struct str request);
+
 /* "UNAVAILABLE / SERVER_DRAINING: ...": status and reason of a call that failed, on standard error. */
 void conversation_complain(const struct rpc_status *ended);
+
+/* The next value of a repeated field of texts or messages; rest moves behind it. False: there is none any more. */
+bool reply_next(struct str *rest, uint32_t number, struct str *out);
 
 /* The last value of a field: text, or the bytes of a message; empty when it is not there. */
 struct str reply_text(struct str message, uint32_t number);

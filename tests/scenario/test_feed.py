@@ -297,7 +297,7 @@ class Watching(FeedCase):
         wait_for("the same", lambda: again.output().count("\n") == 4)
         wrong = run_program("tavola", "watch", "NoSuch", settings=settings)
         self.assertEqual((wrong.returncode, wrong.stdout), (1, ""))
-        self.assertIn("NoSuch does not exist", wrong.stderr)
+        self.assertRegex(wrong.stderr, "^tavola: NOT_FOUND / TABLE_NOT_FOUND: .*NoSuch does not exist")
         self.assertEqual(run_program("tavola", "watch", settings=settings).returncode, 2)
 
 
