@@ -41,6 +41,16 @@ enum status page_check_plan(
     return err->status;
 }
 
+/* The table, and an outcome that names it. */
+static enum status find_table(
+    struct session *session, struct operation *operation, const struct table **out, struct error *err)
+{
+    TRY(resolve_refresh(session, operation, err));
+    TRY(resolve_table(session, operation, out, err));
+    operation->out.page = (struct outcome_page){ .table_id = (*out)->table_id };
+    return STATUS_OK;
+}
+
 static bool matches(const void *filter, const struct entity *entity)
 {
     return filter_matches(filter, entity);
@@ -118,10 +128,8 @@ static enum status read_into(
     const struct table *table;
     struct row_scan scan;
 
-    TRY(resolve_refresh(session, operation, err));
-    TRY(resolve_table(session, operation, &table, err));
+    TRY(find_table(session, operation, &table, err));
     TRY(page_check_plan(session, table, operation, err));
-    operation->out.page = (struct outcome_page){ .table_id = table->table_id };
     if (is_list(table)) {
         TRY(refuse_descending(operation, err));
         return list_read_page(session, table->entries_of, operation, sink, in->limit, err);
@@ -184,10 +192,8 @@ static enum status count_page(struct session *session, struct operation *operati
     const struct table *table;
     struct row_scan scan;
 
-    TRY(resolve_refresh(session, operation, err));
-    TRY(resolve_table(session, operation, &table, err));
+    TRY(find_table(session, operation, &table, err));
     TRY(page_check_plan(session, table, operation, err));
-    operation->out.page = (struct outcome_page){ .table_id = table->table_id };
     if (is_list(table))
         return list_read_page(session, table->entries_of, operation, &sink, LIMIT_PAGE_ROWS, err);
     scan = scan_of(table, operation);
@@ -211,9 +217,7 @@ static enum status explain(struct session *session, struct operation *operation,
     struct outcome_page *out = &operation->out.page;
     const struct table *table;
 
-    TRY(resolve_refresh(session, operation, err));
-    TRY(resolve_table(session, operation, &table, err));
-    *out = (struct outcome_page){ .table_id = table->table_id };
+    TRY(find_table(session, operation, &table, err));
     out->stats.access_path = access_path_of(&in->plan);
     out->stats.rows_examined = (int64_t)in->plan.point_count;
     filter_advise(in->filter, &in->plan, table, operation->arena, &out->suggestions, &out->suggestion_count);
