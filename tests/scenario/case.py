@@ -68,6 +68,15 @@ class ServerCase(unittest.TestCase):
             f"index {index} READY", lambda: self.client.get_index(name=index).status.state == ready, 30
         )
 
+    def new_index(self, table, by):
+        """A copy of the table by a property, ready; returns its name."""
+        name = self.new_name("i")
+        self.client.create_index(index={
+            "name": name, "table": table, "shape": 1, "place": 2, "partition_key": [{"property": by}]
+        })
+        self.wait_ready(name)
+        return name
+
     def wait_done(self, operation):
         reply = self.client.wait_operation(operation_id=operation.operation_id, timeout=30)
         self.assertEqual(reply.operation.state, 3, reply)

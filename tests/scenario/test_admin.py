@@ -13,12 +13,8 @@ class DeadLetters(ServerCase):
     with_worker = True
 
     def setUp(self):
-        self.table, self.index = self.new_table(), self.new_name("i")
-        self.client.create_index(index={
-            "name": self.index, "table": self.table, "shape": 1, "place": 2,
-            "partition_key": [{"property": "City"}],
-        })
-        self.wait_ready(self.index)
+        self.table = self.new_table()
+        self.index = self.new_index(self.table, by="City")
 
     def give_up(self, row, city, cause):
         """As if reconciling the key had failed too often."""

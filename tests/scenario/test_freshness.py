@@ -17,12 +17,8 @@ class Freshness(ServerCase):
     with_worker = True
 
     def setUp(self):
-        self.table, self.index = self.new_table(), self.new_name("i")
-        self.client.create_index(index={
-            "name": self.index, "table": self.table, "shape": 1, "place": 2,
-            "partition_key": [{"property": "City"}],
-        })
-        self.wait_ready(self.index)
+        self.table = self.new_table()
+        self.index = self.new_index(self.table, by="City")
 
     def stop_worker(self):
         self.stack.worker.send(signal.SIGSTOP)
@@ -165,12 +161,7 @@ class Freshness(ServerCase):
         self.client.drop_index(name=self.index)
         self.client.delete_table(name=self.table)
         self.client.create_table(name=self.table)
-        self.index = self.new_name("i")
-        self.client.create_index(index={
-            "name": self.index, "table": self.table, "shape": 1, "place": 2,
-            "partition_key": [{"property": "City"}],
-        })
-        self.wait_ready(self.index)
+        self.index = self.new_index(self.table, by="City")
         self.refused("FAILED_PRECONDITION", "TOKEN_EXPIRED", self.rows, "Bonn", at_least=[token])
 
 

@@ -25,12 +25,8 @@ class Queues(ServerCase):
         cls.stack.start_worker(TAVOLA_WORKER_METRICS_LISTEN="unix:" + cls.metrics_path)
 
     def setUp(self):
-        self.table, self.index = self.new_table(), self.new_name("i")
-        self.client.create_index(index={
-            "name": self.index, "table": self.table, "shape": 1, "place": 2,
-            "partition_key": [{"property": "City"}],
-        })
-        self.wait_ready(self.index)
+        self.table = self.new_table()
+        self.index = self.new_index(self.table, by="City")
         self.addCleanup(self.control, RESUME)
         self.addCleanup(self.control, LIMIT_RATE)
 

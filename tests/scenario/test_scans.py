@@ -182,9 +182,7 @@ class Plans(ServerCase):
                 self.assertEqual(bool(suggestions), bool(words))
 
     def test_explain_names_the_index(self):
-        name = self.new_name("ix")
-        self.client.create_index(index={"name": name, "table": self.table, "shape": 1, "place": 2, "partition_key": [{"property": "Color"}]})
-        self.wait_ready(name)
+        name = self.new_index(self.table, by="Color")
         for text, helps in (
             ("Color eq 'red'", True),
             ("Color eq 'red' and Size gt 3", True),

@@ -213,10 +213,7 @@ class Expiry(ServerCase):
         self.assertEqual(plain(self.get(self.table, "p", "r")), {"B": 1})
 
     def test_its_entries_go_with_it(self):
-        index = self.new_name("i")
-        self.client.create_index(index={
-            "name": index, "table": self.table, "shape": 1, "place": 2, "partition_key": [{"property": "City"}]})
-        self.wait_ready(index)
+        index = self.new_index(self.table, by="City")
         self.put("a", 100, City="Bonn")
         self.put("b", 1, City="Bonn")
         wait_for("its entry removed", lambda: self.client.get_index(name=index).status.entries == 1, 30)
