@@ -129,16 +129,6 @@ void wire_write_scalar(struct buf *out, uint32_t number, uint64_t value)
     wire_write_varint(out, value);
 }
 
-void wire_write_fixed64(struct buf *out, uint32_t number, uint64_t value)
-{
-    char *begin;
-
-    wire_write_tag(out, number, WIRE_FIXED64);
-    begin = buf_extend(out, 8);
-    for (size_t i = 0; i < 8; i++)
-        begin[i] = (char)(uint8_t)(value >> (8 * i));
-}
-
 void wire_write_bytes(struct buf *out, uint32_t number, struct str bytes)
 {
     wire_write_tag(out, number, WIRE_BYTES);

@@ -45,7 +45,6 @@ char *wire_put_varint(char *out, uint64_t value); /* returns the position behind
 void wire_write_varint(struct buf *out, uint64_t value);
 void wire_write_tag(struct buf *out, uint32_t number, enum wire_type type);
 void wire_write_scalar(struct buf *out, uint32_t number, uint64_t value); /* tag and varint */
-void wire_write_fixed64(struct buf *out, uint32_t number, uint64_t value);
 void wire_write_bytes(struct buf *out, uint32_t number, struct str bytes);
 
 static inline uint64_t wire_zigzag(int64_t value)
