@@ -76,7 +76,8 @@ static bool is_service_link(const char *name, const char *value)
            (port && isdigit((unsigned char)port[6]));
 }
 
-const char *config_stray_hint(const char *name, const char *value)
+/* Why a variable is there although no setting is called so, or has such a value; "": nobody knows. */
+static const char *stray_hint(const char *name, const char *value)
 {
     return is_service_link(name, value)
                ? " (it looks like a Kubernetes service link: set enableServiceLinks: false in the pod's spec)"
@@ -200,7 +201,7 @@ static size_t load_setting(
             value = setting->fallback;
         if (store_value(setting, value, out))
             return 0;
-        buf_format(problems, "%s has a bad value%s", setting->name, config_stray_hint(setting->name, value));
+        buf_format(problems, "%s has a bad value%s", setting->name, stray_hint(setting->name, value));
         if (setting->type != CONFIG_SECRET)
             buf_format(problems, ": \"%s\"", value);
         buf_format(problems, "; allowed: ");
@@ -249,22 +250,12 @@ static size_t check_known(const struct config_program *program, const char *vari
     snprintf(name, sizeof(name), "%.*s", (int)(equals - variable), variable);
     nearest = nearest_setting(program, name);
     buf_format(problems, "%s is not a setting of %s, nor of another program of the product%s", name,
-        program->name, config_stray_hint(name, equals + 1));
+        program->name, stray_hint(name, equals + 1));
     if (nearest)
         buf_format(problems, "; did you mean %s?\n", nearest);
     else
         buf_format(problems, "; %s --help lists them all\n", program->name);
     return 1;
-}
-
-size_t config_check_names(
-    const struct config_program *program, char *const *environment, struct buf *problems)
-{
-    size_t wrong = 0;
-
-    for (size_t i = 0; environment[i]; i++)
-        wrong += check_known(program, environment[i], problems);
-    return wrong;
 }
 
 size_t config_load(
@@ -274,7 +265,9 @@ size_t config_load(
 
     for (size_t i = 0; i < program->count; i++)
         wrong += load_setting(&program->settings[i], environment, out, problems);
-    return wrong + config_check_names(program, environment, problems);
+    for (size_t i = 0; environment[i]; i++)
+        wrong += check_known(program, environment[i], problems);
+    return wrong;
 }
 
 /* ---- the options every program has ---- */

@@ -96,14 +96,4 @@ bool config_is_address(const char *value);
 /* The name most like this one, NULL when none is near; for suggestions. */
 const char *config_nearest(const char *name, const char *const *names, size_t count);
 
-/* Append a line for each variable with our prefix that is no setting of any program; returns their number. */
-size_t config_check_names(
-    const struct config_program *program, char *const *environment, struct buf *problems);
-
-/*
- * Why a variable of this name and value is there although no setting is called so: "" or a hint that it is
- * a Kubernetes service link.
- */
-const char *config_stray_hint(const char *name, const char *value);
-
 #endif

@@ -13,7 +13,6 @@
 
 enum token_purpose {
     TOKEN_PAGE = 1,
-    TOKEN_TABLES = 2,
     TOKEN_LOOKUP = 3,
     TOKEN_LIST = 4,
     TOKEN_COUNT = 5,

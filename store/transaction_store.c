@@ -61,7 +61,8 @@ enum status transaction_send_update(
     return pg_send(&session->pg, &sql_transaction_update, &params, err);
 }
 
-enum status transaction_send_end(struct session *session, const struct embedded *sql,
+/* A statement with the parameters bucket, account, id: what goes when a transaction is done with. */
+static enum status send_end(struct session *session, const struct embedded *sql,
     const struct transaction *transaction, struct error *err)
 {
     struct pg_params params;
@@ -272,8 +273,8 @@ static enum status commit_cancel(struct session *session, struct transaction *tr
     transaction->state = TRANSACTION_CANCELLED;
     transaction->revision++;
     TRY(transaction_send_update(session, transaction, clock_ticks(), err));
-    TRY(transaction_send_end(session, &sql_transaction_letter_delete, transaction, err));
-    TRY(transaction_send_end(session, &sql_transaction_intent_delete, transaction, err));
+    TRY(send_end(session, &sql_transaction_letter_delete, transaction, err));
+    TRY(send_end(session, &sql_transaction_intent_delete, transaction, err));
     FAILPOINT_TRY("cancel.before_commit", err);
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, 3, err));

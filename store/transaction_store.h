@@ -39,10 +39,6 @@ MUST_USE enum status transaction_row_read(const PGresult *result, int row, struc
 MUST_USE enum status transaction_send_update(
     struct session *session, const struct transaction *transaction, int64_t finished, struct error *err);
 
-/* A statement with the parameters bucket, account, id: what goes when a transaction is done with. */
-MUST_USE enum status transaction_send_end(struct session *session, const struct embedded *sql,
-    const struct transaction *transaction, struct error *err);
-
 /* The columns that name a transaction, in this order: account, id, bucket. */
 void transaction_add_key(struct pg_params *params, struct str account, struct str id);
 

@@ -96,7 +96,7 @@ static enum status take_locks(struct session *session, struct write_set *set, st
     return STATUS_OK;
 }
 
-enum status write_batch_lock(
+static enum status begin_and_lock(
     struct session *session, struct write_set *set, int64_t *now_us, struct error *err)
 {
     TRY(session_send_begin(session, err));
@@ -246,7 +246,7 @@ static enum status run_planned(
     int statements = 0;
     int64_t now_us = 0;
 
-    TRY(write_batch_lock(session, set, &now_us, err));
+    TRY(begin_and_lock(session, set, &now_us, err));
     clock.due = ticks_from_unix_us(now_us);
     set->ids = session_reserve_intents(session, now_us, set->row_count);
     plan(set, clock, session->catalogue->epoch, &session->arena);

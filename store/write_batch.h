@@ -28,11 +28,10 @@ void write_batch_run(struct session *session, struct operation *batch, void *con
 
 struct write_set;
 
-/* Flight 1: begin, lock or create the rows, read them. */
-MUST_USE enum status write_batch_lock(
-    struct session *session, struct write_set *set, int64_t *now_us, struct error *err);
-
-/* The same inside a transaction that has begun: a step's rows, locked after its transaction's row. */
+/*
+ * Flight 1 inside a transaction that has begun: lock or create the rows, read them. For a step's rows, locked after
+ * its transaction's row.
+ */
 MUST_USE enum status write_batch_lock_more(struct session *session, struct write_set *set, struct error *err);
 
 /*

@@ -17,10 +17,9 @@ struct reference {
     size_t arrival;
 };
 
-int plan_row_compare(const void *a, const void *b)
+/* The order of locks: table id, partition key, row key. */
+static int row_compare(const struct plan_row *x, const struct plan_row *y)
 {
-    const struct plan_row *x = a, *y = b;
-
     if (x->table->table_id != y->table->table_id)
         return x->table->table_id < y->table->table_id ? -1 : 1;
     return entity_key_compare(&x->key, &y->key);
@@ -29,7 +28,7 @@ int plan_row_compare(const void *a, const void *b)
 static int by_key_then_arrival(const void *a, const void *b)
 {
     const struct reference *x = a, *y = b;
-    int order = plan_row_compare(&x->row, &y->row);
+    int order = row_compare(&x->row, &y->row);
 
     return order != 0 ? order : (x->arrival > y->arrival) - (x->arrival < y->arrival);
 }
@@ -92,7 +91,7 @@ static void unite(struct write_set *set, const struct reference *references, siz
         const struct reference *reference = &references[i];
         struct plan_row *last = set->row_count > 0 ? &set->rows[set->row_count - 1] : NULL;
 
-        if (last && plan_row_compare(last, &reference->row) == 0) {
+        if (last && row_compare(last, &reference->row) == 0) {
             last->reads_properties = last->reads_properties || reference->row.reads_properties;
             set->is_blind = false;
         } else {

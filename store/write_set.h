@@ -40,7 +40,4 @@ void write_set_build(struct write_set *set, struct session *session, struct oper
 const struct consistency *write_set_left_open(
     const struct write_set *set, const struct planned *planned, int64_t epoch, struct arena *arena);
 
-/* The order of locks: table id, partition key, row key. */
-int plan_row_compare(const void *a, const void *b);
-
 #endif
