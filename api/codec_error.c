@@ -233,7 +233,7 @@ static struct str entity_message(const struct entity *entity, struct arena *aren
     return wire_read_field(&bytes, &field) == WIRE_FIELD ? field.bytes : STR_EMPTY;
 }
 
-struct codec_trailers codec_trailers_with_entity(
+struct codec_trailers codec_trailers_encode(
     const struct error *err, const struct entity *entity, struct arena *arena)
 {
     struct codec_trailers out = { .code = codec_status_code(err->status) };
@@ -244,9 +244,4 @@ struct codec_trailers codec_trailers_with_entity(
         !fit(err, message, CODEC_TRAILER_ENTITY_BYTES, arena, &out))
         (void)fit(err, STR_EMPTY, CODEC_TRAILER_BYTES, arena, &out);
     return out;
-}
-
-struct codec_trailers codec_trailers_encode(const struct error *err, struct arena *arena)
-{
-    return codec_trailers_with_entity(err, NULL, arena);
 }

@@ -22,6 +22,9 @@ Tavola__V1__Error *codec_error_message(const struct error *err, struct arena *ar
  * An error for trailers: a message, and a serialized google.rpc.Status with one ErrorInfo, with RetryInfo
  * for LIMIT by load and UNAVAILABLE. Both together stay under CODEC_TRAILER_BYTES as they are sent (the
  * message percent-encoded, the details in base64): metadata values are shortened until they do.
+ *
+ * entity: as it is stored, or NULL. It becomes a detail of type tavola.v1.Entity if it has no more than
+ * LIMIT_ERROR_ENTITY_BYTES and all stays under CODEC_TRAILER_ENTITY_BYTES; else it is left out.
  */
 enum { CODEC_TRAILER_BYTES = 3072, CODEC_TRAILER_ENTITY_BYTES = 4096 };
 struct codec_trailers {
@@ -29,13 +32,7 @@ struct codec_trailers {
     struct str message;
     struct str details;
 };
-struct codec_trailers codec_trailers_encode(const struct error *err, struct arena *arena);
-
-/*
- * The same with the entity as it is stored, a detail of type tavola.v1.Entity, if it has no more than
- * LIMIT_ERROR_ENTITY_BYTES and all stays under CODEC_TRAILER_ENTITY_BYTES; else without. NULL: there is none.
- */
-struct codec_trailers codec_trailers_with_entity(
+struct codec_trailers codec_trailers_encode(
     const struct error *err, const struct entity *entity, struct arena *arena);
 
 #endif

@@ -16,7 +16,7 @@ void call_fail(struct rpc_call *call, const struct error *err, struct arena *are
 void call_fail_with(
     struct rpc_call *call, const struct error *err, const struct entity *entity, struct arena *arena)
 {
-    struct codec_trailers trailers = codec_trailers_with_entity(err, entity, arena);
+    struct codec_trailers trailers = codec_trailers_encode(err, entity, arena);
 
     log_event(err->status == STATUS_INTERNAL ? LOG_ERROR : LOG_DEBUG,
         "call method=%s status=%s reason=%s sqlstate=%s%s%s", call_method(call)->path,

@@ -85,7 +85,7 @@ static const struct method *find(struct str name)
 
 static void check_refusal(const struct error *err, struct arena *arena)
 {
-    struct codec_trailers trailers = codec_trailers_encode(err, arena);
+    struct codec_trailers trailers = codec_trailers_encode(err, NULL, arena);
 
     fuzz_require(err->status != STATUS_OK && trailers.code > 0);
     fuzz_require(reason_find(codec_reason(err)) != NULL);
