@@ -111,8 +111,7 @@ struct property_builder {
 };
 void property_build(struct property_builder *builder, struct str name, const struct value *value);
 
-/* Append one Value message (no tag, no length) in canonical form; read one back. */
-void value_write(struct buf *out, const struct value *value);
+/* Read one Value message (no tag, no length). */
 MUST_USE enum status value_parse(
     struct str message, struct value *out, struct arena *arena, struct error *err);
 

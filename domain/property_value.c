@@ -437,13 +437,6 @@ static char *value_put(char *out, const struct value *value)
     return out;
 }
 
-void value_write(struct buf *out, const struct value *value)
-{
-    char *begin = buf_reserve(out, value_bytes(value));
-
-    out->len += (size_t)(value_put(begin, value) - begin);
-}
-
 static size_t content_bytes(struct str name, size_t value_len)
 {
     return 1 + wire_varint_bytes(name.len) + name.len + 1 + wire_varint_bytes(value_len) + value_len;

@@ -178,16 +178,22 @@ START_TEST(a_refusal_names_its_reason_and_the_property)
 }
 END_TEST
 
-/* The slice of a property: its canonical record without tag and length. */
+/* The slice of a property: its canonical record without tag and length; of a null, which has none, its name. */
 static struct str a_slice(const char *name, const struct value *value)
 {
-    struct buf message, slice;
+    struct buf list, slice;
+    struct property_builder builder = { .out = &list };
+    struct wire_field record;
+    struct str rest;
 
-    buf_init(&message, &arena);
-    value_write(&message, value);
+    buf_init(&list, &arena);
+    property_build(&builder, str_of(name), value);
+    rest = buf_str(&list);
+    if (wire_read_field(&rest, &record) == WIRE_FIELD)
+        return record.bytes;
     buf_init(&slice, &arena);
     wire_write_bytes(&slice, 1, str_of(name));
-    wire_write_bytes(&slice, 2, buf_str(&message));
+    wire_write_bytes(&slice, 2, STR_EMPTY);
     return buf_str(&slice);
 }
 
