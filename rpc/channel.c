@@ -85,12 +85,7 @@ static grpc_slice authorization_of(const char *token)
     return slice;
 }
 
-enum status rpc_channel_open(const char *target, struct rpc_channel **out, struct error *err)
-{
-    return rpc_channel_open_with(target, NULL, NULL, out, err);
-}
-
-enum status rpc_channel_open_with(const char *target, const struct rpc_client_tls *tls, const char *token,
+enum status rpc_channel_open(const char *target, const struct rpc_client_tls *tls, const char *token,
     struct rpc_channel **out, struct error *err)
 {
     grpc_channel_credentials *credentials = NULL;
@@ -128,32 +123,6 @@ void rpc_channel_close(struct rpc_channel *channel)
     grpc_shutdown();
 }
 
-static void queue_destroy(grpc_completion_queue *queue)
-{
-    grpc_completion_queue_shutdown(queue);
-    grpc_completion_queue_destroy(queue);
-}
-
-bool rpc_channel_wait_ready(struct rpc_channel *channel, int64_t timeout_ms)
-{
-    grpc_completion_queue *queue = grpc_completion_queue_create_for_pluck(NULL);
-    gpr_timespec deadline = gpr_time_add(
-        gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_millis(timeout_ms > 0 ? timeout_ms : 0, GPR_TIMESPAN));
-    grpc_connectivity_state state = grpc_channel_check_connectivity_state(channel->core, 1);
-    bool in_time = true;
-
-    while (state != GRPC_CHANNEL_READY && in_time) {
-        grpc_event event;
-
-        grpc_channel_watch_connectivity_state(channel->core, state, deadline, queue, channel);
-        event = grpc_completion_queue_pluck(queue, channel, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL);
-        in_time = event.success != 0;
-        state = grpc_channel_check_connectivity_state(channel->core, 1);
-    }
-    queue_destroy(queue);
-    return state == GRPC_CHANNEL_READY;
-}
-
 /* ---- a call ---- */
 
 static void stream_init(
@@ -179,7 +148,8 @@ static void stream_cleanup(struct rpc_stream *stream)
     grpc_metadata_array_destroy(&stream->headers);
     grpc_metadata_array_destroy(&stream->trailers);
     grpc_call_unref(stream->core);
-    queue_destroy(stream->queue);
+    grpc_completion_queue_shutdown(stream->queue);
+    grpc_completion_queue_destroy(stream->queue);
 }
 
 static bool start(struct rpc_stream *stream, const grpc_op *ops, size_t count, void *tag)

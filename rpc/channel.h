@@ -23,19 +23,17 @@ struct rpc_status {
     struct str details; /* grpc-status-details-bin, or empty */
 };
 
-/* target: "127.0.0.1:50051" or "unix:/path". Proxies from the environment are not used. */
-MUST_USE enum status rpc_channel_open(const char *target, struct rpc_channel **out, struct error *err);
-
 /*
- * The same over TLS (tls NULL: plain text), sending a bearer token with every call (NULL: none). A token is
- * for TLS, loopback and Unix sockets only: STATUS_INVALID elsewhere, and when a file of tls cannot be used.
+ * target: "127.0.0.1:50051" or "unix:/path". Proxies from the environment are not used.
+ *
+ * tls    NULL: plain text.
+ * token  a bearer token that goes with every call, or NULL.
+ *
+ * STATUS_INVALID  no target; a file of tls cannot be used; a token for anything but TLS, loopback or a Unix socket
  */
-MUST_USE enum status rpc_channel_open_with(const char *target, const struct rpc_client_tls *tls,
-    const char *token, struct rpc_channel **out, struct error *err);
+MUST_USE enum status rpc_channel_open(const char *target, const struct rpc_client_tls *tls, const char *token,
+    struct rpc_channel **out, struct error *err);
 void rpc_channel_close(struct rpc_channel *channel);
-
-/* Wait until the channel is connected or the time is over; false: it is not. */
-bool rpc_channel_wait_ready(struct rpc_channel *channel, int64_t timeout_ms);
 
 /*
  * A unary call. The reply and the status live in arena. Always fills status; the reply is empty unless
