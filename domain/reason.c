@@ -32,9 +32,6 @@ static const struct reason_info reasons[] = {
         "A string is longer than 32,768 UTF-16 code units, a binary longer than 65,536 bytes, or a key "
         "longer than 512 UTF-16 code units or 1,024 bytes of UTF-8.",
         "Split the value over several properties or entities, or shorten the key." },
-    [REASON_KEY_VALUE_TOO_LARGE] = { "KEY_VALUE_TOO_LARGE", STATUS_INVALID,
-        "The key of an index entry would be longer than a key may be.",
-        "Shorten the properties that the index's keys are built from." },
     [REASON_TOO_MANY_PROPERTIES] = { "TOO_MANY_PROPERTIES", STATUS_INVALID,
         "The entity has, or would have after the merge, more than 252 properties.",
         "Spread the properties over several entities." },
