@@ -5,9 +5,22 @@
 
 #include "api/codec_error.h"
 #include "domain/access.h"
+#include "domain/filter.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/ticks.h"
+
+enum status codec_table_filter_decode(
+    ProtobufCBinaryData text, struct arena *arena, const struct filter **out, struct error *err)
+{
+    const struct filter *filter;
+
+    if (filter_compile(codec_str(text), arena, &filter, err) != STATUS_OK ||
+        filter_check_only(filter, "TableName", err) != STATUS_OK)
+        return error_in_field(err, "filter");
+    *out = filter;
+    return STATUS_OK;
+}
 
 static Tavola__V1__AccessPolicy *policy_message(const struct access_policy *policy, struct arena *arena)
 {

@@ -9,6 +9,13 @@
 #include "tavola/v1/operation_service.pb-c.h"
 #include "tavola/v1/table_service.pb-c.h"
 
+/*
+ * The filter of a list of tables, which have one property: TableName.
+ * STATUS_INVALID, STATUS_UNIMPLEMENTED, STATUS_OUT_OF_RANGE  as filter_compile; INVALID_INPUT: another property
+ */
+MUST_USE enum status codec_table_filter_decode(
+    ProtobufCBinaryData text, struct arena *arena, const struct filter **out, struct error *err);
+
 Tavola__V1__Table *codec_table_message(const struct table_view *table, struct arena *arena);
 
 /*

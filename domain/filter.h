@@ -29,6 +29,12 @@ struct filter;
 MUST_USE enum status filter_compile(
     struct str text, struct arena *arena, const struct filter **out, struct error *err);
 
+/*
+ * For what has one property alone: the filter asks for nothing else, keys and Timestamp included.
+ * STATUS_INVALID  INVALID_INPUT with `position` and `allowed`
+ */
+MUST_USE enum status filter_check_only(const struct filter *filter, const char *property, struct error *err);
+
 /* Whether the entity matches: decided on its stored bytes, without allocating. */
 bool filter_matches(const struct filter *filter, const struct entity *entity);
 

@@ -22,15 +22,21 @@ struct compiler {
 
 /* ---- refusals ---- */
 
+static enum status refuse_at(enum reason reason, struct str text, size_t position, const char *what,
+    const char *allowed, struct error *err)
+{
+    enum status status = error_reason(err, reason, "filter: '%.*s' at position %zu %s; allowed is %s",
+        STR_ARG(text), position, what, allowed);
+
+    error_add_meta_int(err, "position", (int64_t)position);
+    error_add_meta(err, "allowed", str_of(allowed));
+    return status;
+}
+
 static enum status refuse(
     enum reason reason, const struct node *node, const char *what, const char *allowed, struct error *err)
 {
-    enum status status = error_reason(err, reason, "filter: '%.*s' at position %zu %s; allowed is %s",
-        STR_ARG(node->lexeme.text), node->lexeme.position, what, allowed);
-
-    error_add_meta_int(err, "position", (int64_t)node->lexeme.position);
-    error_add_meta(err, "allowed", str_of(allowed));
-    return status;
+    return refuse_at(reason, node->lexeme.text, node->lexeme.position, what, allowed, err);
 }
 
 static enum status refuse_type(const struct node *node, struct error *err)
@@ -300,4 +306,20 @@ enum status filter_compile(struct str text, struct arena *arena, const struct fi
     TRY(compile(&compiler, node, &root, err));
     *out = finish(&compiler, text, root);
     return STATUS_OK;
+}
+
+enum status filter_check_only(const struct filter *filter, const char *property, struct error *err)
+{
+    const struct str *stranger = NULL; /* the first one; names lie in the filter's text */
+
+    for (size_t i = 0; filter && i < filter->test_count; i++) {
+        const struct str *name = &filter->tests[i].name;
+
+        if (!str_equal(*name, str_of(property)) && (!stranger || name->data < stranger->data))
+            stranger = name;
+    }
+    if (!stranger)
+        return STATUS_OK;
+    return refuse_at(REASON_INVALID_INPUT, *stranger, (size_t)(stranger->data - filter->text.data),
+        "is not a property there", property, err);
 }

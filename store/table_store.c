@@ -192,7 +192,7 @@ static bool is_listed(const struct table *table, const struct operation_tables *
     struct value name = { .type = PROPERTY_STRING, .bytes = table->name };
     struct buf record;
     struct property_builder builder = { .out = &record, .last_name = STR_EMPTY };
-    struct entity entity = { .key = { STR_EMPTY, STR_EMPTY }, .timestamp = table->created };
+    struct entity entity = { .key = { STR_EMPTY, STR_EMPTY } };
     bool listed;
 
     if (!in->filter)

@@ -20,7 +20,7 @@ enum status list_tables_decode(struct call_ctx *ctx, struct operation *out, stru
     const Tavola__V1__ListTablesRequest *request = (const Tavola__V1__ListTablesRequest *)ctx->request;
 
     out->kind = OPERATION_TABLE_LIST;
-    TRY(filter_compile(codec_str(request->filter), ctx->arena, &out->in.tables.filter, err));
+    TRY(codec_table_filter_decode(request->filter, ctx->arena, &out->in.tables.filter, err));
     return paging_read_list(ctx, request->page_size, request->page_token, list_name(ctx),
         &out->in.tables.limit, &out->in.tables.after, err);
 }

@@ -241,6 +241,9 @@ class Plans(ServerCase):
         token = self.client.list_tables(filter="TableName ge 'FilterA'", page_size=1).next_page_token
         self.refused("INVALID_ARGUMENT", "PAGE_TOKEN_INVALID", self.client.list_tables, page_token=token)
         self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.list_tables, filter="TableName eq")
+        wrong = self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.list_tables, filter="not (Foo eq 1)")
+        self.assertEqual(wrong.metadata, {"position": "5", "allowed": "TableName"})
+        self.assertEqual(list(wrong.fields), ["filter"])
 
 
 if __name__ == "__main__":

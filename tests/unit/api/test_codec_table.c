@@ -1,5 +1,5 @@
 /*
- * Tests of codec_table: what an UpdateTable changes, named by its mask or, without one, by what is set.
+ * Tests of codec_table: what an UpdateTable changes, named by its mask or, without one, by what is set; filters of lists.
  */
 #include "api/codec_table.h"
 
@@ -208,6 +208,45 @@ START_TEST(a_wrong_path_is_named_with_those_there_are)
 }
 END_TEST
 
+static const struct filter_case {
+    const char *text;
+    const char *position, *allowed;
+} wrong_filters[] = {
+    { "Foo eq 1", "0", "TableName" },
+    { "TableName eq 'a' or tableName eq 'a'", "20", "TableName" },
+    { "Zoo and (startswith(TableName, 'a') or not exists(Bar))", "0", "TableName" },
+    { "TableName ge 'a' and Timestamp ge datetime'2026-01-01T00:00:00Z'", "21", "TableName" },
+    { "PartitionKey eq '' and [Foo]", "0", "TableName" },
+    { "TableName ge 'a' and [Foo]", "22", "TableName" },
+    { "TableName eq 1 add", "18", "" },
+};
+
+START_TEST(tables_are_filtered_by_their_names_alone)
+{
+    const struct filter_case *c = &wrong_filters[_i];
+    const struct filter *filter = NULL;
+
+    assert_refused(codec_table_filter_decode(text(c->text), &arena, &filter, &err), "INVALID_INPUT");
+    ck_assert_str_eq(meta("position"), c->position);
+    ck_assert_str_eq(meta("allowed"), c->allowed);
+    ck_assert_str_eq(err.field, "filter");
+    ck_assert_ptr_null(filter);
+}
+END_TEST
+
+START_TEST(names_of_tables_may_be_asked_for_in_any_way)
+{
+    const struct filter *filter = NULL;
+
+    ck_assert_int_eq(
+        codec_table_filter_decode(text("exists(TableName) or not (TableName lt 'b')"), &arena, &filter, &err),
+        STATUS_OK);
+    ck_assert_ptr_nonnull(filter);
+    ck_assert_int_eq(codec_table_filter_decode(text(""), &arena, &filter, &err), STATUS_OK);
+    ck_assert_ptr_null(filter);
+}
+END_TEST
+
 Suite *test_codec_table_suite(void);
 
 Suite *test_codec_table_suite(void)
@@ -222,6 +261,8 @@ Suite *test_codec_table_suite(void)
     tcase_add_test(tc, policies_come_out_as_they_went_in);
     tcase_add_loop_test(tc, what_cannot_be_done_is_refused, 0, ARRAY_LEN(refusals));
     tcase_add_test(tc, a_wrong_path_is_named_with_those_there_are);
+    tcase_add_loop_test(tc, tables_are_filtered_by_their_names_alone, 0, ARRAY_LEN(wrong_filters));
+    tcase_add_test(tc, names_of_tables_may_be_asked_for_in_any_way);
     suite_add_tcase(suite, tc);
     return suite;
 }
