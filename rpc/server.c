@@ -243,7 +243,7 @@ static enum status bind_address(
     if (port == 0)
         return error_set(err, STATUS_UNAVAILABLE,
             "cannot listen on %s: the address is in use, malformed, or not one of this host%s", address,
-            options->tls ? "; or the certificate and the key do not belong together" : "");
+            options->tls ? "; or its certificates cannot be used" : "");
     server->port = is_unix ? 0 : port;
     return STATUS_OK;
 }

@@ -6,6 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grpc/grpc_security.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -95,6 +98,49 @@ static bool pem_has_changed(const struct pem *pem)
            !same_time(now.st_mtim, pem->seen.st_mtim) || !same_time(now.st_ctim, pem->seen.st_ctim);
 }
 
+/* ---- certificate and key ---- */
+
+static X509 *certificate_of(const char *pem)
+{
+    BIO *bytes = BIO_new_mem_buf(pem, -1);
+    X509 *out = PEM_read_bio_X509(bytes, NULL, NULL, NULL); /* the first of a chain */
+
+    BIO_free(bytes);
+    return out;
+}
+
+/* A key under a password is not read: nobody is there to be asked. */
+static EVP_PKEY *key_of(const char *pem)
+{
+    char no_password[] = "";
+    BIO *bytes = BIO_new_mem_buf(pem, -1);
+    EVP_PKEY *out = PEM_read_bio_PrivateKey(bytes, NULL, NULL, no_password);
+
+    BIO_free(bytes);
+    return out;
+}
+
+/* The core would refuse them too, but does not say why. */
+static enum status check_pair(const struct pem *certificate, const struct pem *key, struct error *err)
+{
+    X509 *shown = certificate_of(certificate->text);
+    EVP_PKEY *kept = key_of(key->text);
+    enum status status = STATUS_OK;
+
+    if (!shown)
+        status = error_set(err, STATUS_INVALID, "%s: no certificate that can be read", certificate->path);
+    else if (!kept)
+        status = error_set(
+            err, STATUS_INVALID, "%s: no private key that can be read without a password", key->path);
+    else if (X509_check_private_key(shown, kept) != 1)
+        status = error_set(err, STATUS_INVALID, "the key in %s is not that of the certificate in %s",
+            key->path, certificate->path);
+    X509_free(shown);
+    EVP_PKEY_free(kept);
+    ERR_clear_error();
+    return status;
+}
+
 /* ---- server ---- */
 
 static void files_cleanup(struct tls_files *files)
@@ -109,6 +155,8 @@ static enum status files_open(const struct rpc_server_tls *tls, struct tls_files
     *out = (struct tls_files){ 0 };
     TRY(pem_open(tls->certificate, &out->certificate, err));
     TRY(pem_open(tls->key, &out->key, err));
+    if (tls->certificate && tls->key)
+        TRY(check_pair(&out->certificate, &out->key, err));
     return pem_open(tls->client_ca, &out->client_ca, err);
 }
 
@@ -144,7 +192,7 @@ static bool reload(struct tls_files *files)
     return true;
 }
 
-/* The core asks before every handshake, one at a time; a pair that does not fit leaves the one before. */
+/* The core asks before every handshake, one at a time. */
 static grpc_ssl_certificate_config_reload_status fetch(
     void *context, grpc_ssl_server_certificate_config **config)
 {

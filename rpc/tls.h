@@ -2,7 +2,8 @@
  * tls.h - credentials from files in PEM. The functions are internal to rpc/.
  *
  * A server looks at its files before every handshake and takes what has changed, so certificates are renewed
- * without a restart. What cannot be read or used leaves the ones before in force, with a line in the log.
+ * without a restart. What cannot be read, and a key that is not that of its certificate, leaves the ones before in
+ * force, with a line in the log.
  */
 #ifndef RPC_TLS_H
 #define RPC_TLS_H
@@ -27,7 +28,7 @@ struct grpc_channel_credentials;
 struct tls_files;
 
 /*
- * STATUS_INVALID: a file cannot be read; the message names it. *files must live as long as the server, and
+ * STATUS_INVALID: a file cannot be read, or two do not fit each other; the message names them. *files must live as long as the server, and
  * go with tls_files_free.
  */
 MUST_USE enum status tls_server_credentials(const struct rpc_server_tls *tls, struct tls_files **files,

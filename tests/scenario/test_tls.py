@@ -124,7 +124,9 @@ class Callers(TlsCase):
         shutil.copy(os.path.join(self.folder, "third.key"), key_file)
         self.assertNotEqual(self.serial(target), second)
         self.assertEqual(self.connect(target, self.authority).health(), "SERVING")
-        self.assertIn("certificates not reloaded", self.stack.server.output())
+        said = self.stack.server.output()
+        self.assertRegex(said, "certificates not reloaded, .* not a file in PEM")
+        self.assertRegex(said, f"certificates not reloaded, .* the key in {key_file} is not that of the certificate in")
 
     def test_many_large_replies_at_once(self):
         """Small and large ones cross on one connection, whether they share packets or not."""
@@ -155,11 +157,16 @@ class Callers(TlsCase):
     def test_settings_that_do_not_fit_together(self):
         certificate, key_file = self.authority.sign("server")
         other_key = self.authority.sign("other")[1]
+        locked = os.path.join(self.folder, "locked.key")
+        Authority.run("pkcs8", "-topk8", "-in", key_file, "-passout", "pass:secret", "-out", locked)
         for settings, text in (
             ({"TAVOLA_TLS_CERT": certificate}, "TAVOLA_TLS_KEY"),
             ({"TAVOLA_TLS_CLIENT_CA": certificate}, "TAVOLA_TLS_CLIENT_CA"),
             ({"TAVOLA_TLS_CERT": "/none.crt", "TAVOLA_TLS_KEY": key_file}, "/none.crt"),
-            ({"TAVOLA_TLS_CERT": certificate, "TAVOLA_TLS_KEY": other_key}, "do not belong together"),
+            ({"TAVOLA_TLS_CERT": certificate, "TAVOLA_TLS_KEY": other_key},
+             f"the key in {other_key} is not that of the certificate in {certificate}"),
+            ({"TAVOLA_TLS_CERT": key_file, "TAVOLA_TLS_KEY": key_file}, f"{key_file}: no certificate"),
+            ({"TAVOLA_TLS_CERT": certificate, "TAVOLA_TLS_KEY": locked}, f"{locked}: no private key"),
         ):
             with self.subTest(settings=settings):
                 result = run_program("tavolad", settings=self.stack.server_settings(**settings))
@@ -185,6 +192,8 @@ class CommandLine(TlsCase):
         }
         self.assertEqual(run_program("tavola", "health", settings=settings).returncode, 0)
         self.assertEqual(run_program("tavola", "--target", target, "health").returncode, 1)
+        settings["TAVOLA_KEY"] = self.authority.sign("other")[1]
+        self.assertIn("is not that of the certificate", run_program("tavola", "health", settings=settings).stderr)
 
     def test_a_token_is_never_sent_in_plain_text(self):
         token = os.path.join(self.folder, "token")
