@@ -3,6 +3,7 @@
  */
 #include "api/codec_index.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 
 #include "api/codec_table.h"
@@ -16,6 +17,21 @@
 
 enum { LONGEST_NUMBER = 19 };
 
+/* INVALID_INPUT, naming the field. */
+PRINTF_LIKE(3, 4)
+static enum status refuse(struct error *err, const char *field, const char *format, ...)
+{
+    const struct reason_info *info = reason_info(REASON_INVALID_INPUT);
+    va_list args;
+
+    va_start(args, format);
+    (void)error_set_reason(err, info->status, info->name, format, args);
+    va_end(args);
+    return error_in_field(err, field);
+}
+
+/* ---- the parts of keys ---- */
+
 /* It stands in keys as it is. */
 static enum status literal_check(struct str text, const char *key, struct error *err)
 {
@@ -25,6 +41,18 @@ static enum status literal_check(struct str text, const char *key, struct error 
         return STATUS_OK;
     return error_reason(err, REASON_OUT_OF_RANGE_INPUT,
         "%s: a literal is too long or holds a character that keys may not: / \\ # ? or a control", key);
+}
+
+static enum status part_text_check(struct str text, const char *key, struct error *err)
+{
+    size_t units = 0;
+
+    if (!text_check(text, &units, NULL))
+        return error_reason(err, REASON_INVALID_INPUT, "%s: a part is not UTF-8", key);
+    if (units > LIMIT_PROPERTY_NAME_UNITS)
+        return error_reason(err, REASON_INVALID_INPUT, "%s: a part is longer than %d UTF-16 units", key,
+            LIMIT_PROPERTY_NAME_UNITS);
+    return STATUS_OK;
 }
 
 /* The two keys and the timestamp count as properties here. */
@@ -38,29 +66,28 @@ static enum status part_property_check(struct str name, const char *key, struct 
     return property_name_check(name, err);
 }
 
-static enum status part_text_decode(
+static enum status part_source_decode(
     const Tavola__V1__KeyPart *message, const char *key, struct key_part *out, struct error *err)
 {
-    size_t units = 0;
-
     switch (message->source_case) {
     case TAVOLA__V1__KEY_PART__SOURCE_LITERAL:
         out->is_literal = true;
         out->text = codec_str(message->literal);
-        break;
+        if (part_text_check(out->text, key, err) != STATUS_OK ||
+            literal_check(out->text, key, err) != STATUS_OK)
+            return error_in_field(err, "literal");
+        return STATUS_OK;
     case TAVOLA__V1__KEY_PART__SOURCE_PROPERTY:
         out->text = codec_str(message->property);
-        break;
+        if (part_text_check(out->text, key, err) != STATUS_OK ||
+            part_property_check(out->text, key, err) != STATUS_OK)
+            return error_in_field(err, "property");
+        return STATUS_OK;
     case TAVOLA__V1__KEY_PART__SOURCE__NOT_SET:
     case _TAVOLA__V1__KEY_PART__SOURCE__CASE_IS_INT_SIZE:
-        return codec_missing(err, key, "each part is a literal or a property");
+        break;
     }
-    if (!text_check(out->text, &units, NULL))
-        return error_reason(err, REASON_INVALID_INPUT, "%s: a part is not UTF-8", key);
-    if (units > LIMIT_PROPERTY_NAME_UNITS)
-        return error_reason(err, REASON_INVALID_INPUT, "%s: a part is longer than %d UTF-16 units", key,
-            LIMIT_PROPERTY_NAME_UNITS);
-    return out->is_literal ? literal_check(out->text, key, err) : part_property_check(out->text, key, err);
+    return error_reason(err, REASON_INVALID_INPUT, "%s: each part is a literal or a property", key);
 }
 
 static enum status part_decode(
@@ -69,41 +96,46 @@ static enum status part_decode(
     if (message->fold_case)
         return codec_not_implemented(err, "index.key_part.fold_case");
     if (message->width < 0 || message->width > LONGEST_NUMBER)
-        return error_reason(err, REASON_INVALID_INPUT, "%s: width is %d, allowed are 0 to %d", key,
-            message->width, LONGEST_NUMBER);
-    TRY(part_text_decode(message, key, out, err));
+        return refuse(
+            err, "width", "%s: width is %d, allowed are 0 to %d", key, message->width, LONGEST_NUMBER);
+    TRY(part_source_decode(message, key, out, err));
     if (out->is_literal && (message->width != 0 || message->inverted))
-        return error_reason(
-            err, REASON_INVALID_INPUT, "%s: width and inverted are for properties, not for literals", key);
+        return refuse(err, message->width != 0 ? "width" : "inverted",
+            "%s: width and inverted are for properties, not for literals", key);
     out->width = message->width;
     out->inverted = message->inverted;
     return STATUS_OK;
 }
 
+/* key: its path in the request. */
 static enum status parts_decode(Tavola__V1__KeyPart *const *messages, size_t count, const char *key,
     struct arena *arena, struct key_parts *out, struct error *err)
 {
     if (count > LIMIT_KEY_PARTS)
-        return error_reason(
-            err, REASON_INVALID_INPUT, "%s has %zu parts, allowed are %d", key, count, LIMIT_KEY_PARTS);
+        return refuse(err, key, "%s has %zu parts, allowed are %d", key, count, LIMIT_KEY_PARTS);
     out->parts = ARENA_ARRAY(arena, struct key_part, count);
     out->count = count;
     for (size_t i = 0; i < count; i++)
-        TRY(part_decode(messages[i], key, &out->parts[i], err));
+        if (part_decode(messages[i], key, &out->parts[i], err) != STATUS_OK)
+            return error_in_element(err, key, i);
     return STATUS_OK;
 }
+
+/* ---- the declaration ---- */
 
 static int name_compare(const void *a, const void *b)
 {
     return str_compare(*(const struct str *)a, *(const struct str *)b);
 }
 
+#define SOME_NAMES "index.projection.some.names"
+
 static enum status names_decode(
     const Tavola__V1__PropertyNames *message, struct arena *arena, struct index *out, struct error *err)
 {
     if (message->n_names == 0 || message->n_names > LIMIT_PROPERTIES)
-        return error_reason(err, REASON_INVALID_INPUT,
-            "index.projection.some has %zu names, allowed are 1 to %d", message->n_names, LIMIT_PROPERTIES);
+        return refuse(err, SOME_NAMES, SOME_NAMES " has %zu names, allowed are 1 to %d", message->n_names,
+            LIMIT_PROPERTIES);
     out->names = ARENA_ARRAY(arena, struct str, message->n_names);
     out->name_count = message->n_names;
     for (size_t i = 0; i < message->n_names; i++) {
@@ -111,14 +143,15 @@ static enum status names_decode(
 
         out->names[i] = codec_str(message->names[i]);
         if (out->names[i].len == 0 || !text_check(out->names[i], &units, NULL) ||
-            units > LIMIT_PROPERTY_NAME_UNITS)
-            return error_reason(
-                err, REASON_INVALID_INPUT, "index.projection.some[%zu] is not a property's name", i);
+            units > LIMIT_PROPERTY_NAME_UNITS) {
+            (void)error_reason(err, REASON_INVALID_INPUT, SOME_NAMES "[%zu] is not a property's name", i);
+            return error_in_element(err, SOME_NAMES, i);
+        }
     }
     qsort(out->names, out->name_count, sizeof(*out->names), name_compare);
     for (size_t i = 1; i < out->name_count; i++) {
         if (str_equal(out->names[i - 1], out->names[i]))
-            return error_reason(err, REASON_INVALID_INPUT, "index.projection.some has a name twice");
+            return refuse(err, SOME_NAMES, SOME_NAMES " has a name twice");
     }
     return STATUS_OK;
 }
@@ -129,17 +162,24 @@ static enum status projection_decode(
     if (!message || message->columns_case == TAVOLA__V1__PROJECTION__COLUMNS__NOT_SET)
         return STATUS_OK;
     if (out->shape == INDEX_LIST)
-        return error_reason(
-            err, REASON_INVALID_INPUT, "index.projection is for COPY: a LIST holds keys and nothing else");
+        return refuse(
+            err, "index.projection", "index.projection is for COPY: a LIST holds keys and nothing else");
     if (message->columns_case == TAVOLA__V1__PROJECTION__COLUMNS_SOME) {
         out->projection = PROJECT_SOME;
         return names_decode(message->some, arena, out, err);
     }
     out->projection = PROJECT_KEYS_ONLY;
     if (!message->keys_only)
-        return error_reason(err, REASON_INVALID_INPUT,
+        return refuse(err, "index.projection.keys_only",
             "index.projection.keys_only is false: leave the projection out for every property");
     return STATUS_OK;
+}
+
+static enum status check_value(int value, int most, const char *field, struct error *err)
+{
+    if (value >= 0 && value <= most)
+        return STATUS_OK;
+    return refuse(err, field, "%s has no value %d", field, value);
 }
 
 /* What this version does not honour, by name; values nobody knows. */
@@ -155,12 +195,11 @@ static enum status check_honoured(const Tavola__V1__Index *message, struct error
         return codec_not_implemented(err, "index.unique");
     if (message->filter.len > 0)
         return codec_not_implemented(err, "index.filter");
-    if ((unsigned)message->place > PLACE_OTHER_PARTITION ||
-        (unsigned)message->on_violation > TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_REJECT ||
-        (unsigned)message->consistency > TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_EVENTUAL)
-        return error_reason(err, REASON_INVALID_INPUT,
-            "index.place, on_violation or consistency has a value that is not one of its enum's");
-    return STATUS_OK;
+    TRY(check_value((int)message->place, PLACE_OTHER_PARTITION, "index.place", err));
+    TRY(check_value((int)message->on_violation, TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_REJECT,
+        "index.on_violation", err));
+    return check_value((int)message->consistency, TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_EVENTUAL,
+        "index.consistency", err);
 }
 
 static bool has_property(const struct key_parts *key)
@@ -181,9 +220,14 @@ static enum status keys_decode(
         &out->partition_key, err));
     TRY(parts_decode(message->row_key, message->n_row_key, "index.row_key", arena, &out->row_key, err));
     if (out->shape == INDEX_LIST && !has_property(&out->partition_key) && !has_property(&out->row_key))
-        return error_reason(err, REASON_INVALID_INPUT,
+        return refuse(err, "index.partition_key",
             "the keys of a LIST need a property: there is an entry for each of its values");
     return STATUS_OK;
+}
+
+static enum status name_check(struct str name, const char *field, struct error *err)
+{
+    return table_name_check(name, err) == STATUS_OK ? STATUS_OK : error_in_field(err, field);
 }
 
 enum status codec_index_decode(
@@ -195,8 +239,8 @@ enum status codec_index_decode(
         return codec_missing(err, "index", "the declaration");
     index.name = codec_str(message->name);
     index.source_name = codec_str(message->table);
-    TRY(table_name_check(index.name, err));
-    TRY(table_name_check(index.source_name, err));
+    TRY(name_check(index.name, "index.name", err));
+    TRY(name_check(index.source_name, "index.table", err));
     TRY(check_honoured(message, err));
     index.shape = (enum index_shape)message->shape;
     if (index.shape != INDEX_COPY && index.shape != INDEX_LIST)
@@ -207,6 +251,8 @@ enum status codec_index_decode(
     *out = index;
     return STATUS_OK;
 }
+
+/* ---- replies ---- */
 
 static Tavola__V1__KeyPart **part_messages(const struct key_parts *parts, struct arena *arena)
 {
@@ -306,6 +352,16 @@ Tavola__V1__IndexStatus *codec_index_status_message(const struct index_view *vie
     return out;
 }
 
+/* ---- look-ups ---- */
+
+static enum status bound_decode(const Tavola__V1__Value *message, const char *field, struct arena *arena,
+    struct value *out, struct error *err)
+{
+    if (codec_value_decode(message, field, arena, out, err) != STATUS_OK)
+        return error_in_field(err, field);
+    return STATUS_OK;
+}
+
 static enum status range_decode(
     const Tavola__V1__ValueRange *message, struct arena *arena, struct value_range *out, struct error *err)
 {
@@ -313,15 +369,14 @@ static enum status range_decode(
         return STATUS_OK;
     if (message->at_least) {
         out->has_at_least = true;
-        TRY(codec_value_decode(message->at_least, "range.at_least", arena, &out->at_least, err));
+        TRY(bound_decode(message->at_least, "range.at_least", arena, &out->at_least, err));
     }
     if (message->below) {
         out->has_below = true;
-        TRY(codec_value_decode(message->below, "range.below", arena, &out->below, err));
+        TRY(bound_decode(message->below, "range.below", arena, &out->below, err));
     }
     if (out->has_at_least && out->has_below && out->at_least.type != out->below.type)
-        return error_reason(err, REASON_INVALID_INPUT,
-            "range.at_least is %s and range.below is %s: both must have one type",
+        return refuse(err, "range", "range.at_least is %s and range.below is %s: both must have one type",
             property_type_name(out->at_least.type), property_type_name(out->below.type));
     return STATUS_OK;
 }
@@ -334,12 +389,13 @@ enum status codec_lookup_decode(const Tavola__V1__LookupIndexRequest *request, s
         .descending = request->descending };
 
     if (request->n_equals > 2 * LIMIT_KEY_PARTS)
-        return error_reason(err, REASON_INVALID_INPUT, "equals has %zu values, an index has at most %d parts",
+        return refuse(err, "equals", "equals has %zu values, an index has at most %d parts",
             request->n_equals, 2 * LIMIT_KEY_PARTS);
     lookup.equals = ARENA_ARRAY(arena, struct value, request->n_equals);
     lookup.equal_count = request->n_equals;
     for (size_t i = 0; i < request->n_equals; i++)
-        TRY(codec_value_decode(request->equals[i], "equals", arena, &lookup.equals[i], err));
+        if (codec_value_decode(request->equals[i], "equals", arena, &lookup.equals[i], err) != STATUS_OK)
+            return error_in_element(err, "equals", i);
     TRY(range_decode(request->range, arena, &lookup.range, err));
     *out = lookup;
     return STATUS_OK;

@@ -142,6 +142,22 @@ static void empty_projection(Tavola__V1__Index *index)
 {
     index->projection = a_projection(0, NULL);
 }
+static void spoilt_row_key(Tavola__V1__Index *index)
+{
+    index->n_row_key = 2;
+    index->row_key = ARENA_ARRAY(&arena, Tavola__V1__KeyPart *, 2);
+    index->row_key[0] = a_part("Size");
+    index->row_key[1] = a_part("9");
+}
+static void inverted_literal(Tavola__V1__Index *index)
+{
+    index->partition_key[0]->source_case = TAVOLA__V1__KEY_PART__SOURCE_LITERAL;
+    index->partition_key[0]->inverted = 1;
+}
+static void nameless_projection(Tavola__V1__Index *index)
+{
+    index->projection = a_projection(2, (const char *const[]){ "A", "" });
+}
 static void name_twice(Tavola__V1__Index *index)
 {
     index->projection = a_projection(3, (const char *const[]){ "A", "B", "A" });
@@ -158,32 +174,43 @@ static const struct refusal_case {
     void (*spoil)(Tavola__V1__Index *index);
     const char *reason;
     const char *says;
+    const char *field; /* NULL: none is told */
 } refusal_cases[] = {
-    { "a bad name", break_name, "INVALID_RESOURCE_NAME", "" },
-    { "no table", no_table, "OUT_OF_RANGE_INPUT", "" },
-    { "no shape", no_shape, "INVALID_INPUT", "index.shape" },
-    { "an unknown shape", shape_of_nobody, "INVALID_INPUT", "index.shape" },
-    { "the same partition", same_partition, "NOT_IMPLEMENTED", "index.place" },
-    { "an unknown place", place_of_nobody, "INVALID_INPUT", "index.place" },
-    { "reject", reject, "NOT_IMPLEMENTED", "index.on_violation" },
-    { "strong", strong, "NOT_IMPLEMENTED", "index.consistency" },
-    { "unique", unique, "NOT_IMPLEMENTED", "index.unique" },
-    { "a filter", filtered, "NOT_IMPLEMENTED", "index.filter" },
-    { "folded case", folded, "NOT_IMPLEMENTED", "fold_case" },
-    { "no parts", no_parts, "INVALID_INPUT", "index.partition_key" },
-    { "17 parts", many_parts, "INVALID_INPUT", "16" },
-    { "a part of nothing", part_of_nothing, "INVALID_INPUT", "literal or a property" },
-    { "a property without name", nameless_part, "INVALID_INPUT", "empty" },
-    { "a name no property can have", misnamed_part, "PROPERTY_NAME_INVALID", "a b" },
-    { "a literal that keys may not hold", forbidden_literal, "OUT_OF_RANGE_INPUT", "literal" },
-    { "a name that is not UTF-8", part_that_is_not_utf8, "INVALID_INPUT", "UTF-8" },
-    { "20 digits", too_wide, "INVALID_INPUT", "width" },
-    { "a wide literal", wide_literal, "INVALID_INPUT", "literals" },
-    { "a projected list", projected_list, "INVALID_INPUT", "index.projection" },
-    { "a list of everything", list_of_everything, "INVALID_INPUT", "LIST" },
-    { "a projection of no names", empty_projection, "INVALID_INPUT", "0 names" },
-    { "a name twice", name_twice, "INVALID_INPUT", "twice" },
-    { "keys_only false", keys_only_false, "INVALID_INPUT", "keys_only" },
+    { "a bad name", break_name, "INVALID_RESOURCE_NAME", "", "index.name" },
+    { "no table", no_table, "OUT_OF_RANGE_INPUT", "", "index.table" },
+    { "no shape", no_shape, "INVALID_INPUT", "index.shape", "index.shape" },
+    { "an unknown shape", shape_of_nobody, "INVALID_INPUT", "index.shape", "index.shape" },
+    { "the same partition", same_partition, "NOT_IMPLEMENTED", "index.place", NULL },
+    { "an unknown place", place_of_nobody, "INVALID_INPUT", "index.place", "index.place" },
+    { "reject", reject, "NOT_IMPLEMENTED", "index.on_violation", NULL },
+    { "strong", strong, "NOT_IMPLEMENTED", "index.consistency", NULL },
+    { "unique", unique, "NOT_IMPLEMENTED", "index.unique", NULL },
+    { "a filter", filtered, "NOT_IMPLEMENTED", "index.filter", NULL },
+    { "folded case", folded, "NOT_IMPLEMENTED", "fold_case", NULL },
+    { "no parts", no_parts, "INVALID_INPUT", "index.partition_key", "index.partition_key" },
+    { "17 parts", many_parts, "INVALID_INPUT", "16", "index.partition_key" },
+    { "a part of nothing", part_of_nothing, "INVALID_INPUT", "literal or a property",
+        "index.partition_key[0]" },
+    { "a property without name", nameless_part, "INVALID_INPUT", "empty", "index.partition_key[0].property" },
+    { "a name no property can have", misnamed_part, "PROPERTY_NAME_INVALID", "a b",
+        "index.partition_key[0].property" },
+    { "a literal that keys may not hold", forbidden_literal, "OUT_OF_RANGE_INPUT", "literal",
+        "index.partition_key[0].literal" },
+    { "a name that is not UTF-8", part_that_is_not_utf8, "INVALID_INPUT", "UTF-8",
+        "index.partition_key[0].property" },
+    { "20 digits", too_wide, "INVALID_INPUT", "width", "index.partition_key[0].width" },
+    { "a wide literal", wide_literal, "INVALID_INPUT", "literals", "index.partition_key[0].width" },
+    { "a projected list", projected_list, "INVALID_INPUT", "index.projection", "index.projection" },
+    { "a list of everything", list_of_everything, "INVALID_INPUT", "LIST", "index.partition_key" },
+    { "a row key's second part", spoilt_row_key, "PROPERTY_NAME_INVALID", "9", "index.row_key[1].property" },
+    { "an inverted literal", inverted_literal, "INVALID_INPUT", "literals",
+        "index.partition_key[0].inverted" },
+    { "a projected name that is none", nameless_projection, "INVALID_INPUT", "[1]",
+        "index.projection.some.names[1]" },
+    { "a projection of no names", empty_projection, "INVALID_INPUT", "0 names",
+        "index.projection.some.names" },
+    { "a name twice", name_twice, "INVALID_INPUT", "twice", "index.projection.some.names" },
+    { "keys_only false", keys_only_false, "INVALID_INPUT", "keys_only", "index.projection.keys_only" },
 };
 
 START_TEST(bad_declarations_are_refused)
@@ -198,6 +225,8 @@ START_TEST(bad_declarations_are_refused)
     ck_assert_msg(status != STATUS_OK, "%s", c->name);
     assert_refused(status, c->reason);
     ck_assert_msg(strstr(err.message, c->says) != NULL, "%s: %s", c->name, err.message);
+    if (c->field)
+        ck_assert_msg(strcmp(err.field, c->field) == 0, "%s: %s", c->name, err.field);
 }
 END_TEST
 
@@ -264,9 +293,31 @@ START_TEST(a_range_has_one_type)
     range.below = &high;
     request.range = &range;
     assert_refused(codec_lookup_decode(&request, &arena, &out, &err), "INVALID_INPUT");
+    ck_assert_str_eq(err.field, "range");
     range.below = NULL;
     ck_assert_int_eq(codec_lookup_decode(&request, &arena, &out, &err), STATUS_OK);
     ck_assert(out.range.has_at_least && !out.range.has_below);
+}
+END_TEST
+
+START_TEST(a_value_that_is_none_is_named)
+{
+    Tavola__V1__LookupIndexRequest request = TAVOLA__V1__LOOKUP_INDEX_REQUEST__INIT;
+    Tavola__V1__ValueRange range = TAVOLA__V1__VALUE_RANGE__INIT;
+    Tavola__V1__Value good = TAVOLA__V1__VALUE__INIT, none = TAVOLA__V1__VALUE__INIT;
+    Tavola__V1__Value *equals[] = { &good, &none };
+    struct operation_lookup out;
+
+    good.kind_case = TAVOLA__V1__VALUE__KIND_INT32_VALUE;
+    request.equals = equals;
+    request.n_equals = 2;
+    assert_refused(codec_lookup_decode(&request, &arena, &out, &err), "INVALID_INPUT");
+    ck_assert_str_eq(err.field, "equals[1]");
+    request.n_equals = 1;
+    request.range = &range;
+    range.below = &none;
+    assert_refused(codec_lookup_decode(&request, &arena, &out, &err), "INVALID_INPUT");
+    ck_assert_str_eq(err.field, "range.below");
 }
 END_TEST
 
@@ -293,6 +344,7 @@ Suite *test_codec_index_suite(void)
     tcase_add_test(tc, a_declaration_comes_back);
     tcase_add_test(tc, damaged_declarations_are_noticed);
     tcase_add_test(tc, a_range_has_one_type);
+    tcase_add_test(tc, a_value_that_is_none_is_named);
     tcase_add_test(tc, a_lookup_is_the_same_on_every_page);
     suite_add_tcase(suite, tc);
     return suite;
