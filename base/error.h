@@ -37,7 +37,7 @@ enum status {
 enum {
     ERROR_MESSAGE_BYTES = 512,
     ERROR_META_VALUE_BYTES = 257,
-    ERROR_META_COUNT = 6,
+    ERROR_META_COUNT = 7,
     ERROR_FIELD_BYTES = 288,
 };
 

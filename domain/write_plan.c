@@ -180,13 +180,17 @@ static const struct entity *current_entity(const struct plan_row *row, const str
 static enum status plan_next(const struct row_state *before, const struct write *write, struct plan_row *row,
     struct write_clock clock, struct arena *arena, struct write_result *result, struct error *err)
 {
-    const int64_t table_id = row->table->table_id;
     struct row_state gone;
+    enum status status;
 
-    if (before->expires == 0 || before->expires > clock.due)
-        return write_plan_one(before, write, table_id, clock, arena, &row->now, result, err);
-    gone = write_plan_visible(before, true);
-    return write_plan_one(&gone, write, table_id, clock, arena, &row->now, result, err);
+    if (before->expires != 0 && before->expires <= clock.due) {
+        gone = write_plan_visible(before, true);
+        before = &gone;
+    }
+    status = write_plan_one(before, write, row->table->table_id, clock, arena, &row->now, result, err);
+    if (status != STATUS_OK)
+        error_add_meta(err, "table", row->table->name);
+    return status;
 }
 
 /* All or nothing: what was planned before the failure is taken back. */

@@ -78,7 +78,7 @@ class SingleWrites(ServerCase):
         error = self.refused(
             "ALREADY_EXISTS", "ENTITY_ALREADY_EXISTS", self.write, self.client.insert_entity, "r", {"A": 2}
         )
-        self.assertEqual((error.metadata["partition_key"], error.metadata["row_key"]), ("p", "r"))
+        self.assertEqual(error.metadata, {"table": self.table, "partition_key": "p", "row_key": "r"})
         self.assertEqual(plain(self.get(self.table, "p", "r")), {"A": 1})
 
     def test_replace_removes_what_is_not_named_and_merge_keeps_it(self):

@@ -64,6 +64,16 @@ class RequestIds(ServerCase):
         self.assertEqual((again.message, again.metadata), (group.message, {**group.metadata, "replayed": "true"}))
         self.assertFalse(self.is_there(self.table, "p", "r"))
 
+    def test_nothing_of_a_refusal_is_lost_in_its_repeat(self):
+        stored = entity("p", "r", State="open")
+        self.client.insert_entity(table=self.table, entity=stored)
+        delete = BatchOperation(delete=key(("p", "r")), precondition={"condition": "State eq 'done'"})
+        batch = {"table": self.table, "operations": [delete], "request_id": self.id}
+        refused = ("ABORTED", "UPDATE_CONDITION_NOT_SATISFIED", self.client.execute_batch)
+        first = self.refused(*refused, **batch)
+        self.assertEqual(set(first.metadata), {"table", "partition_key", "row_key", "operation_index", "clause", "actual"})
+        self.assertEqual(self.refused(*refused, **batch).metadata, {**first.metadata, "replayed": "true"})
+
     def test_ids_have_their_form(self):
         put = {"table": self.table, "entity": entity("p", "r", A=1)}
         for bad in ("x" * 129, "\u00e9", "a\nb", "\x7f", "a\0"):

@@ -13,7 +13,7 @@
 enum { TABLE = 7, STORED_VERSION = 5, STORED_TS = 1000 };
 
 static struct arena arena;
-static const struct table table = { .table_id = TABLE };
+static const struct table table = { .table_id = TABLE, .name = { "Things", 6 } };
 
 static void setup(void)
 {
@@ -457,6 +457,7 @@ START_TEST(a_group_is_taken_back_and_says_which_operation_failed)
     ck_assert_reason(group, "ENTITY_ALREADY_EXISTS");
     ck_assert_msg(strncmp(group->error->message, "2:", 2) == 0, "%s", group->error->message);
     ck_assert_str_eq(meta_of(group->error, "operation_index"), "2");
+    ck_assert_str_eq(meta_of(group->error, "table"), "Things");
     ck_assert_int_eq(write_plan_action(&a), ROW_REMOVE);
     ck_assert_int_eq(write_plan_action(&b), ROW_KEEP);
     ck_assert_int_eq(write_plan_action(&c), ROW_KEEP);
@@ -474,6 +475,7 @@ START_TEST(a_single_write_is_not_numbered)
 
     ck_assert_reason(single, "ENTITY_ALREADY_EXISTS");
     ck_assert_str_eq(meta_of(single->error, "operation_index"), "");
+    ck_assert_str_eq(meta_of(single->error, "table"), "Things");
     ck_assert_msg(single->error->message[0] != '0', "%s", single->error->message);
 }
 END_TEST
