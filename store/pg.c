@@ -35,7 +35,7 @@ static const char session_settings[] =
     "set idle_in_transaction_session_timeout = '5s';"
     "set plan_cache_mode = force_generic_plan;"
     "set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off;"
-    "set jit = off;"
+    "set enable_memoize = off; set jit = off;"
     "set client_min_messages = 'error';"
     "set bytea_output = 'hex'";
 
