@@ -11,7 +11,7 @@ import time
 
 from client import ApiError, BatchOperation, Client, entity, key, match, plain, value
 from feed import Watch
-from stack import PATIENCE, wait_for
+from stack import PATIENCE, wait_for, wait_ready
 
 UNKNOWN_OUTCOME = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
 OWNERS = ["o/1", "o/2", "o/3"]
@@ -25,7 +25,6 @@ ABSENT_SERVER_PAUSE = 0.02
 MOST_LEFT_ALONE = 6
 READS = ("get_entity", "lookup_index", "wait_transaction", "get_index", "list_dead_letters", "query_entities")
 DONE = 3  # a transaction
-READY = 3  # an index
 
 
 LOST, DOUBLED, DIFFERENT = "lost", "duplicated", "index differences"
@@ -464,7 +463,7 @@ class Workload:
                 parts = [{"property": source}]
                 caller.create_index(index={"name": name, "table": "source", "shape": shape, "partition_key": parts})
             for name in INDEXES:
-                wait_for(f"{name} READY", lambda name=name: caller.get_index(name=name).status.state == READY, 60)
+                wait_ready(caller, name)
             start = entity(*Counter.ADDRESS, N=0, Owner=OWNERS[0])
             caller.insert_entity(table="source", entity=start)
 

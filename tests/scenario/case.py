@@ -4,7 +4,7 @@ import sys
 import unittest
 
 from client import ApiError
-from stack import Stack, wait_for
+from stack import Stack, wait_ready
 
 
 class ServerCase(unittest.TestCase):
@@ -63,10 +63,7 @@ class ServerCase(unittest.TestCase):
             return False
 
     def wait_ready(self, index):
-        ready = 3
-        return wait_for(
-            f"index {index} READY", lambda: self.client.get_index(name=index).status.state == ready, 30
-        )
+        wait_ready(self.client, index)
 
     def new_index(self, table, by):
         """A copy of the table by a property, ready; returns its name."""

@@ -5,7 +5,7 @@ import threading
 import time
 
 from client import ApiError, entity, key, match, plain
-from stack import PATIENCE, wait_for
+from stack import PATIENCE, wait_for, wait_ready
 
 OWNERS = ["o1", "o2", "o3"]
 
@@ -85,7 +85,7 @@ class Load:
                 caller.create_table(name=table)
             index = {"name": "byOwner", "table": "source", "shape": 1, "partition_key": [{"property": "Owner"}]}
             caller.create_index(index=index)
-            wait_for("byOwner READY", lambda: caller.get_index(name="byOwner").status.state == 3, 60)
+            wait_ready(caller, "byOwner")
         self.writers = [Writer(stack, number) for number in range(writers)]
         self.callers = [*self.writers, Transactor(stack, 9)]
 

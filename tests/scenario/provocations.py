@@ -9,10 +9,10 @@ what was begun to its end and says what is wrong with that.
 from client import ApiError, entity, key
 from driver import SERVER, WORKER
 from poison import DEAD
-from stack import wait_for
+from stack import wait_for, wait_ready
 from callers import OWNERS, promise
 
-READY, DISCARDED, CANCELLED = 3, 3, 5
+DONE, DISCARDED, CANCELLED = 3, 3, 5
 RANGE_ROWS = 550
 
 
@@ -71,7 +71,7 @@ class Build(Provocation):
         for name in self.made:
             if not unless({"INDEX_NOT_FOUND"}, caller.get_index, name=name):
                 continue
-            wait_for(f"{name} READY", lambda name=name: caller.get_index(name=name).status.state == READY, 60)
+            wait_ready(caller, name)
             caller.drop_index(name=name)
         self.made = []
 
@@ -142,7 +142,7 @@ class Ranges(Provocation):
     def settle(self, caller):
         for partition in self.made:
             ended = caller.wait_operation(operation_id=self.delete(caller, partition), timeout=60).operation
-            promise(ended.state == READY, "a deletion ended", ended)
+            promise(ended.state == DONE, "a deletion ended", ended)
         left = [(found.partition_key, found.row_key) for found in caller.query("ranges")]
         kept = [("kept", f"{row:04}") for row in range(RANGE_ROWS)]
         promise(left in (kept, []), "deleted too much or too little", len(left))

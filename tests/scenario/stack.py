@@ -21,6 +21,7 @@ from postgres import BINARIES, Postgres
 PATIENCE = float(os.environ.get("SCENARIO_PATIENCE", "1"))
 BIN = os.environ["SCENARIO_BIN"]
 POLL_SECONDS = 0.01
+READY = 3  # an index
 
 
 def wait_for(what, condition, seconds=20):
@@ -33,6 +34,11 @@ def wait_for(what, condition, seconds=20):
         if time.monotonic() > deadline:
             raise AssertionError(f"not within {seconds} seconds: {what}")
         time.sleep(POLL_SECONDS)
+
+
+def wait_ready(caller, index, seconds=60):
+    """The index has been built."""
+    wait_for(f"{index} READY", lambda: caller.get_index(name=index).status.state == READY, seconds)
 
 
 def program_environment(settings):

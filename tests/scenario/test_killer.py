@@ -8,7 +8,7 @@ import unittest
 from client import entity, value
 from poison import Poison
 from redis_servers import RedisCase
-from stack import wait_for
+from stack import wait_for, wait_ready
 
 PREPARE = """
 create function stand_still() returns trigger language plpgsql as $$
@@ -36,7 +36,7 @@ class Killer(RedisCase):
         self.caller.create_table(name="source")
         self.caller.create_index(
             index={"name": "byOwner", "table": "source", "shape": 1, "partition_key": [{"property": "Owner"}]})
-        wait_for("byOwner READY", lambda: self.caller.get_index(name="byOwner").status.state == 3, 60)
+        wait_ready(self.caller, "byOwner")
         self.letters = Poison(self.stack, "source")
         self.stack.sql(PREPARE.format(source=self.stack.sql("select table_id from tables where name = 'source'")))
 

@@ -10,7 +10,7 @@ import unittest
 import client
 import stack
 from client import ImportEntitiesRequest, entity, key, match
-from stack import BIN, Stack, program_environment, run_program, wait_for
+from stack import BIN, Stack, program_environment, run_program, wait_for, wait_ready
 
 
 class LifecycleCase(unittest.TestCase):
@@ -215,7 +215,7 @@ class Parts(LifecycleCase):
         caller.load("source", [entity("p", f"{n}", A="x") for n in range(10)])
         index = {"name": "byA", "table": "source", "shape": 1, "partition_key": [{"property": "A"}]}
         caller.create_index(index=index)
-        wait_for("READY", lambda: caller.get_index(name="byA").status.state == 3, 30)
+        wait_ready(caller, "byA")
         caller.load("source", [entity("p", f"{n}", A="x") for n in range(20)])
         self.check_index(caller, "byA", 20)
         self.assertEqual(made.health(caller), "SERVING")
@@ -333,7 +333,7 @@ class Draining(LifecycleCase):
         index = {"name": "byA", "table": "drain", "shape": 1, "partition_key": [{"property": "A"}]}
         self.made.start_worker()
         caller.create_index(index=index)
-        wait_for("READY", lambda: caller.get_index(name="byA").status.state == 3, 30)
+        wait_ready(caller, "byA")
         caller.load("drain", [entity("p", f"{n:03}", A="x") for n in range(300)])
         first = self.made.worker
         first.send(signal.SIGTERM)

@@ -6,7 +6,7 @@ import unittest
 
 import metrics
 from client import ApiError, entity, key
-from stack import Stack, wait_for
+from stack import Stack, wait_for, wait_ready
 
 
 class Metrics(unittest.TestCase):
@@ -60,7 +60,7 @@ class Metrics(unittest.TestCase):
         self.caller.create_table(name="source")
         index = {"name": "byA", "table": "source", "shape": 1, "partition_key": [{"property": "A"}]}
         self.caller.create_index(index=index)
-        wait_for("READY", lambda: self.caller.get_index(name="byA").status.state == 3, 30)
+        wait_ready(self.caller, "byA")
         self.caller.load("source", [entity("p", str(n), A="x") for n in range(20)])
         wait_for("20 entries", lambda: len(self.caller.lookup("byA", ["x"])) == 20, 30)
         steps = [{"delete_if_exists": {"table": "source", "key": key(("p", "0"))}}]
