@@ -80,7 +80,7 @@ static enum status hold_source_key(
 
     source_keys_build(&failing->keys, session, &session->arena, failing->intent, 1);
     TRY(session_send_begin(session, err));
-    TRY(source_keys_send_lock(session, &failing->keys, err));
+    TRY(source_keys_send_lock(session, &failing->keys, &sql_intent_of_keys, err));
     source_keys_params(&failing->keys, &session->arena, &params);
     TRY(pg_send(&session->pg, &sql_state_get, &params, err));
     TRY(pg_sync(&session->pg, err));

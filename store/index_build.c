@@ -20,7 +20,6 @@
 
 enum {
     CHUNK_KEYS = 500,
-    CHUNK_ENTRIES = 100, /* their sources are read with them, and may be much larger */
     CHUNK_BYTES = 8 * 1024 * 1024,
     MOST_PASSES = 5,
 };
@@ -62,7 +61,7 @@ static struct intent key_intent(
 
 /* ---- the keys of a chunk ---- */
 
-static void take_keys(struct chunk *chunk, const PGresult *rows, int64_t table_id, int64_t home_id, int most)
+static void take_keys(struct chunk *chunk, const PGresult *rows, int64_t table_id, int64_t home_id)
 {
     struct arena *arena = &chunk->run->arena;
     int count = PQntuples(rows);
@@ -78,11 +77,11 @@ static void take_keys(struct chunk *chunk, const PGresult *rows, int64_t table_i
             break;
         chunk->keys[chunk->count++] = key_intent(table_id, home_id, &key, arena);
     }
-    chunk->is_last = count < most && chunk->count == (size_t)count;
+    chunk->is_last = count < CHUNK_KEYS && chunk->count == (size_t)count;
 }
 
-static enum status read_keys(struct session *session, struct chunk *chunk, int64_t table_id, int64_t home_id,
-    int most, struct error *err)
+static enum status read_keys(
+    struct session *session, struct chunk *chunk, int64_t table_id, int64_t home_id, struct error *err)
 {
     const struct run *run = chunk->run;
     struct pg_params params;
@@ -93,9 +92,9 @@ static enum status read_keys(struct session *session, struct chunk *chunk, int64
     pg_add_bytes(&params, run->cursor.partition);
     pg_add_bytes(&params, run->cursor.row);
     pg_add_bool(&params, run->has_cursor);
-    pg_add_int8(&params, most);
+    pg_add_int8(&params, CHUNK_KEYS);
     TRY(pg_query(&session->pg, &sql_chunk_keys, &params, &rows, err));
-    take_keys(chunk, rows, table_id, home_id, most);
+    take_keys(chunk, rows, table_id, home_id);
     return STATUS_OK;
 }
 
@@ -125,7 +124,7 @@ static enum status read_walk(struct session *session, void *context, struct erro
         return STATUS_OK;
     if (!run->has_cursor && run->total == 0)
         TRY(count_source(session, run, err));
-    return read_keys(session, chunk, run->table_id, run->table_id, CHUNK_KEYS, err);
+    return read_keys(session, chunk, run->table_id, run->table_id, err);
 }
 
 /* ---- what a chunk's keys look like, in one snapshot ---- */
@@ -142,18 +141,34 @@ enum source_column {
 
 enum { ENTRY_PROPERTIES = 4, ENTRY_EXPIRES = 5 };
 
-static enum status ask(struct session *session, const struct embedded *sql, const struct intent *keys,
-    size_t count, PGresult **out, struct error *err)
+static void key_params(const struct intent *keys, size_t count, struct arena *arena, struct pg_params *params)
 {
     struct key_arrays arrays;
-    struct pg_params params;
 
-    key_arrays_init(&arrays, &session->arena);
+    key_arrays_init(&arrays, arena);
     for (size_t i = 0; i < count; i++)
         key_arrays_put(&arrays, keys[i].table_id, &keys[i].key, keys[i].bucket);
-    pg_params_init(&params, &session->arena);
-    key_arrays_add(&arrays, &params);
-    return pg_query(&session->pg, sql, &params, out, err);
+    pg_params_init(params, arena);
+    key_arrays_add(&arrays, params);
+}
+
+static enum status ask_sources(struct session *session, const struct intent *keys, size_t count,
+    bool wants_properties, PGresult **out, struct error *err)
+{
+    struct pg_params params;
+
+    key_params(keys, count, &session->arena, &params);
+    pg_add_bool(&params, wants_properties);
+    return pg_query(&session->pg, &sql_validate_sources, &params, out, err);
+}
+
+static enum status ask_entries(
+    struct session *session, const struct intent *keys, size_t count, PGresult **out, struct error *err)
+{
+    struct pg_params params;
+
+    key_params(keys, count, &session->arena, &params);
+    return pg_query(&session->pg, &sql_entry_get, &params, out, err);
 }
 
 /* The entry a source should have; false: none. */
@@ -212,7 +227,7 @@ static enum status compare_sources(
     PG_RESULT sources = NULL;
     PG_RESULT entries = NULL;
 
-    TRY(ask(session, &sql_validate_sources, chunk->keys, chunk->count, &sources, err));
+    TRY(ask_sources(session, chunk->keys, chunk->count, true, &sources, err));
     for (size_t i = 0; i < chunk->count; i++) {
         struct index_entry *entry = &wanted[count];
         bool has_entry = project(index, &chunk->keys[i].key, sources, (int)i, &session->arena, entry);
@@ -230,7 +245,7 @@ static enum status compare_sources(
     }
     if (count == 0)
         return STATUS_OK;
-    TRY(ask(session, &sql_entry_get, addresses, count, &entries, err));
+    TRY(ask_entries(session, addresses, count, &entries, err));
     for (int i = 0; i < PQntuples(entries); i++) {
         size_t n = (size_t)pg_int8(entries, i, 0) - 1;
 
@@ -242,6 +257,8 @@ static enum status compare_sources(
 
 /* ---- entries -> source ---- */
 
+/* That the manifest of a live source is right has been seen on the way there; so its properties, which may be much
+ * larger than the entry, need not be read again. */
 static enum status compare_entries(
     struct session *session, struct chunk *chunk, const struct index *index, struct error *err)
 {
@@ -251,7 +268,7 @@ static enum status compare_entries(
     PG_RESULT sources = NULL;
     size_t count = 0;
 
-    TRY(ask(session, &sql_entry_get, chunk->keys, chunk->count, &entries, err));
+    TRY(ask_entries(session, chunk->keys, chunk->count, &entries, err));
     for (int i = 0; i < PQntuples(entries); i++) {
         struct entity_key source;
 
@@ -266,15 +283,16 @@ static enum status compare_entries(
     }
     if (count == 0)
         return STATUS_OK;
-    TRY(ask(session, &sql_validate_sources, origins, count, &sources, err));
+    TRY(ask_sources(session, origins, count, false, &sources, err));
     for (size_t i = 0; i < count; i++) {
-        const struct entity_key *key = &chunk->keys[pg_int8(entries, rows[i], 0) - 1].key;
-        struct index_entry entry;
+        struct index_entry entry = { .key = chunk->keys[pg_int8(entries, rows[i], 0) - 1].key,
+            .digest = entry_digest(entries, rows[i]) };
 
         if (pg_bool(sources, (int)i, SOURCE_IN_FLIGHT))
             continue;
-        if (!project(index, &origins[i].key, sources, (int)i, &session->arena, &entry) ||
-            entity_key_compare(&entry.key, key) != 0 || entry_digest(entries, rows[i]) != entry.digest)
+        if (!pg_bool(sources, (int)i, SOURCE_LIVE) ||
+            !manifest_agrees(
+                pg_bytes(sources, (int)i, SOURCE_MANIFEST), index->index_id, &entry, &session->arena))
             add_fault(chunk, origins[i]);
     }
     return STATUS_OK;
@@ -295,9 +313,9 @@ static enum status validate(struct session *session, void *context, struct error
         return STATUS_OK;
     TRY(pg_query(&session->pg, &sql_begin_snapshot, NULL, &begun, err));
     if (is_source_pass(run))
-        TRY(read_keys(session, chunk, run->table_id, run->table_id, CHUNK_KEYS, err));
+        TRY(read_keys(session, chunk, run->table_id, run->table_id, err));
     else
-        TRY(read_keys(session, chunk, run->index_id, index_home_table(index), CHUNK_ENTRIES, err));
+        TRY(read_keys(session, chunk, run->index_id, index_home_table(index), err));
     chunk->faulty = ARENA_ARRAY(&run->arena, struct intent, chunk->count);
     chunk->faulty_count = 0;
     chunk->strangers = 0;

@@ -88,6 +88,7 @@ enum pg_oid {
     PG_INT8 = 20,
     PG_INT2 = 21,
     PG_TEXT = 25,
+    PG_TID = 27,
     PG_UUID = 2950,
 };
 

@@ -1,13 +1,14 @@
 /*
  * reconcile.c - making entries agree with their sources, a batch of keys per transaction.
  *
- *   flight 1   BEGIN; fence; catalogue; lock or create the state rows; intents; states, dead letters, sources
+ *   flight 1   BEGIN; fence; catalogue; lock or create the state rows; remove the intents; states, dead letters,
+ *              sources
  *   plan       in C, pure: domain/reconcile_plan
- *   flight 2   entries; state rows; remove the intents read; dead letters; marker; COMMIT
+ *   flight 2   entries; state rows; dead letters; marker; COMMIT
  *
  * The order inside flight 1 is the protocol: the sources are read after the lock (guard G8), so whoever
- * locked last has read last; and the intents before the sources (guard G9), so every removed intent has had
- * its reading. One commit holds entries, manifest and the end of the intents (guard G10).
+ * locked last has read last; and the intents are removed before the sources are read (guard G9), so every removed
+ * intent has had its reading. One commit holds entries, manifest and the end of the intents (guard G10).
  */
 #include <stdlib.h>
 
@@ -21,8 +22,9 @@ struct reconcile {
     const struct intent *intents;
     size_t count;
     bool force;
+    bool doubts; /* the manifests do not name all entries */
     struct source_keys keys;
-    struct open_intents open;
+    int64_t intents_removed;
     struct reconcile_counts counts; /* of this attempt */
 };
 
@@ -43,6 +45,14 @@ static enum status send_reads(struct session *session, const struct source_keys 
     return pg_send(&session->pg, &sql_entity_locked, &params, err);
 }
 
+/* One row for each intent removed. */
+static void mark_open(struct reconcile *work, const PGresult *taken)
+{
+    work->intents_removed = PQntuples(taken);
+    for (int i = 0; i < PQntuples(taken); i++)
+        work->keys.keys[pg_int8(taken, i, 0) - 1].is_open = true;
+}
+
 static enum status fill_states(
     struct source_keys *keys, const PGresult *result, struct arena *arena, struct error *err)
 {
@@ -50,6 +60,7 @@ static enum status fill_states(
         struct source_key *key = &keys->keys[pg_int8(result, i, 0) - 1];
 
         key->applied = pg_int8(result, i, 1);
+        key->place = arena_copy(arena, pg_bytes(result, i, 3));
         if (!manifest_decode(arena_copy(arena, pg_bytes(result, i, 2)), arena, &key->stored))
             return error_set(err, STATUS_INTERNAL, "the manifest of a key of table %lld cannot be read",
                 (long long)key->table_id);
@@ -79,7 +90,7 @@ static enum status read_all(struct session *session, struct reconcile *work, PGr
     int64_t now_us = 0;
 
     TRY(session_send_begin(session, err));
-    TRY(source_keys_send_lock(session, &work->keys, err));
+    TRY(source_keys_send_lock(session, &work->keys, &sql_intent_take, err));
     TRY(send_reads(session, &work->keys, err));
     TRY(pg_sync(&session->pg, err));
     TRY(session_take_begin(session, &now_us, err));
@@ -89,7 +100,7 @@ static enum status read_all(struct session *session, struct reconcile *work, PGr
     TRY(pg_next(&session->pg, letters, err));
     TRY(pg_next(&session->pg, sources, err));
     TRY(pg_end(&session->pg, err));
-    source_keys_mark_open(&work->keys, intents, &session->arena, &work->open);
+    mark_open(work, intents);
     TRY(fill_states(&work->keys, states, &session->arena, err));
     fill_sources(&work->keys, *sources);
     return STATUS_OK;
@@ -99,7 +110,7 @@ static enum status read_all(struct session *session, struct reconcile *work, PGr
 
 static void plan(struct session *session, struct reconcile *work)
 {
-    work->counts = (struct reconcile_counts){ .intents_removed = work->open.count };
+    work->counts = (struct reconcile_counts){ .intents_removed = work->intents_removed };
     for (size_t i = 0; i < work->keys.count; i++) {
         struct source_key *key = &work->keys.keys[i];
 
@@ -121,10 +132,29 @@ struct entry_change {
     const struct row_state *source;
 };
 
-/* All entries to write, or all to delete, in the order of locks. */
-static size_t collect(
-    const struct reconcile *work, bool deletes, struct arena *arena, struct entry_change **out)
+/* Most entries are new to their source: a plain insert need not look whether they are there first. */
+enum entry_work { INSERTS, REPLACEMENTS, DELETES };
+
+static bool is_named(const struct manifest *manifest, const struct index_entry *entry)
 {
+    for (size_t i = 0; i < manifest->count; i++)
+        if (manifest->items[i].index_id == entry->index_id &&
+            entity_key_compare(&manifest->items[i].key, &entry->key) == 0)
+            return true;
+    return false;
+}
+
+static enum entry_work kind_of(
+    const struct reconcile *work, const struct source_key *key, const struct index_entry *entry)
+{
+    return work->doubts || is_named(&key->stored, entry) ? REPLACEMENTS : INSERTS;
+}
+
+/* All entries of a kind, in the order of locks. */
+static size_t collect(
+    const struct reconcile *work, enum entry_work kind, struct arena *arena, struct entry_change **out)
+{
+    bool deletes = kind == DELETES;
     size_t most = (size_t)(deletes ? work->counts.entries_deleted : work->counts.entries_written), count = 0;
     struct entry_change *changes = ARENA_ARRAY(arena, struct entry_change, most);
 
@@ -134,7 +164,8 @@ static size_t collect(
         size_t own = deletes ? key->plan.delete_count : key->plan.upsert_count;
 
         for (size_t k = 0; k < own; k++)
-            changes[count++] = (struct entry_change){ entries[k], &key->source };
+            if (deletes || kind_of(work, key, &entries[k]) == kind)
+                changes[count++] = (struct entry_change){ entries[k], &key->source };
     }
     if (count > 1)
         qsort(changes, count, sizeof(changes[0]), reconcile_entry_compare);
@@ -142,11 +173,12 @@ static size_t collect(
     return count;
 }
 
-static enum status send_entries(
-    struct session *session, const struct reconcile *work, bool deletes, int *statements, struct error *err)
+static enum status send_entries(struct session *session, const struct reconcile *work, enum entry_work kind,
+    int *statements, struct error *err)
 {
+    static const struct embedded *const sql[] = { &sql_entry_insert, &sql_entry_upsert, &sql_entity_remove };
     struct entry_change *changes;
-    size_t count = collect(work, deletes, &session->arena, &changes);
+    size_t count = collect(work, kind, &session->arena, &changes);
     struct key_arrays keys;
     struct state_arrays states;
     struct pg_params params;
@@ -167,10 +199,10 @@ static enum status send_entries(
     }
     pg_params_init(&params, &session->arena);
     key_arrays_add(&keys, &params);
-    if (!deletes)
+    if (kind != DELETES)
         state_arrays_add(&states, &params);
     (*statements)++;
-    return pg_send(&session->pg, deletes ? &sql_entity_remove : &sql_entry_upsert, &params, err);
+    return pg_send(&session->pg, sql[kind], &params, err);
 }
 
 /* No entries: no state row. Also when this transaction has made it for a key that is left alone. */
@@ -182,12 +214,10 @@ static bool loses_state(const struct source_key *key)
 static enum status send_states(
     struct session *session, const struct reconcile *work, int *statements, struct error *err)
 {
-    struct key_arrays keys;
-    struct pg_array applied, manifests;
+    struct pg_array places, applied, manifests;
     struct pg_params params;
-    size_t count = 0;
 
-    key_arrays_init(&keys, &session->arena);
+    pg_array_init(&places, &session->arena, PG_TID);
     pg_array_init(&applied, &session->arena, PG_INT8);
     pg_array_init(&manifests, &session->arena, PG_BYTEA);
     for (size_t i = 0; i < work->keys.count; i++) {
@@ -195,16 +225,15 @@ static enum status send_states(
 
         if (!key->is_selected || loses_state(key))
             continue;
-        key_arrays_put(&keys, key->table_id, &key->key, key->bucket);
+        pg_array_bytes(&places, key->place);
         pg_array_int8(&applied, key->source.version);
         pg_array_bytes(&manifests, manifest_encode(&key->plan.manifest, &session->arena));
-        count++;
     }
     TRY(source_keys_send_state_delete(session, &work->keys, loses_state, statements, err));
-    if (count == 0)
+    if (places.count == 0)
         return STATUS_OK;
     pg_params_init(&params, &session->arena);
-    key_arrays_add(&keys, &params);
+    pg_add_array(&params, &places);
     pg_add_array(&params, &applied);
     pg_add_array(&params, &manifests);
     (*statements)++;
@@ -279,14 +308,11 @@ static enum status send_violations(
 static enum status send_changes(struct session *session, struct reconcile *work, const PGresult *letters,
     int *statements, struct error *err)
 {
-    TRY(send_entries(session, work, false, statements, err));
+    TRY(send_entries(session, work, INSERTS, statements, err));
+    TRY(send_entries(session, work, REPLACEMENTS, statements, err));
     FAILPOINT_TRY("reconcile.between_add_and_remove", err);
-    TRY(send_entries(session, work, true, statements, err));
+    TRY(send_entries(session, work, DELETES, statements, err));
     TRY(send_states(session, work, statements, err));
-    if (work->open.count > 0) {
-        (*statements)++;
-        TRY(source_keys_send_intent_delete(session, &work->open, err));
-    }
     TRY(send_cures(session, work, letters, statements, err));
     return send_violations(session, work, statements, err);
 }
@@ -322,13 +348,7 @@ static void count_difference(const struct source_key *key, struct letter_differe
     *out = (struct letter_difference){ .dangling = (int64_t)plan->delete_count,
         .violations = (int64_t)plan->violation_count };
     for (size_t i = 0; i < plan->upsert_count; i++) {
-        bool is_there = false;
-
-        for (size_t k = 0; k < key->stored.count; k++)
-            is_there =
-                is_there || (key->stored.items[k].index_id == plan->upserts[i].index_id &&
-                                entity_key_compare(&key->stored.items[k].key, &plan->upserts[i].key) == 0);
-        if (is_there)
+        if (is_named(&key->stored, &plan->upserts[i]))
             out->mismatched++;
         else
             out->missing++;
@@ -366,8 +386,19 @@ enum status worker_reconcile(struct worker_store *store, const struct intent *in
     bool force, struct reconcile_counts *counts, struct error *err)
 {
     struct reconcile work = { .intents = intents, .count = count, .force = force };
+    struct error failure = { 0 };
+    enum status status = worker_attempt(store, reconcile, &work, &failure);
 
-    TRY(worker_attempt(store, reconcile, &work, err));
+    /* An entry that no manifest names: somebody has changed one by hand. */
+    if (status != STATUS_OK && strcmp(failure.sqlstate, "23505") == 0) {
+        work.doubts = true;
+        status = worker_attempt(store, reconcile, &work, &failure);
+    }
+    if (status != STATUS_OK) {
+        if (err)
+            *err = failure;
+        return status;
+    }
     counts->keys += work.counts.keys;
     counts->entries_written += work.counts.entries_written;
     counts->entries_deleted += work.counts.entries_deleted;

@@ -63,14 +63,15 @@ void source_keys_params(const struct source_keys *keys, struct arena *arena, str
     key_arrays_add(&arrays, params);
 }
 
-enum status source_keys_send_lock(struct session *session, const struct source_keys *keys, struct error *err)
+enum status source_keys_send_lock(struct session *session, const struct source_keys *keys,
+    const struct embedded *intents, struct error *err)
 {
     struct pg_params params;
 
     source_keys_params(keys, &session->arena, &params);
     TRY(pg_send(&session->pg, &sql_state_lock, &params, err));
     pg_add_int2(&params, INTENT_RECONCILE);
-    return pg_send(&session->pg, &sql_intent_of_keys, &params, err);
+    return pg_send(&session->pg, intents, &params, err);
 }
 
 void source_keys_mark_open(

@@ -18,6 +18,7 @@ struct source_key {
     bool is_open;              /* it has open intents */
     bool is_selected;          /* it is to be reconciled */
     int64_t applied;           /* 0: the state row was made by this transaction */
+    struct str place;          /* the state row's ctid */
     struct manifest stored;
     struct row_state source;
     struct reconcile_plan plan;
@@ -36,12 +37,15 @@ void source_keys_build(struct source_keys *keys, const struct session *session, 
 /* Arrays of all of them, as the first four parameters. */
 void source_keys_params(const struct source_keys *keys, struct arena *arena, struct pg_params *params);
 
-/* Lock or create their state rows, then, in a later statement, read their intents (guards G8, G9). */
-MUST_USE enum status source_keys_send_lock(
-    struct session *session, const struct source_keys *keys, struct error *err);
+/*
+ * Lock or create their state rows, then, in a later statement, read (sql_intent_of_keys) or remove (sql_intent_take)
+ * their intents (guards G8, G9).
+ */
+MUST_USE enum status source_keys_send_lock(struct session *session, const struct source_keys *keys,
+    const struct embedded *intents, struct error *err);
 
 /*
- * Take the result of the second of them: marks keys open and lists the intents in parameters for
+ * Take the result of sql_intent_of_keys: marks keys open and lists the intents in parameters for
  * sql_intent_delete. *intent_count: how many. The first result is the caller's to take.
  */
 struct open_intents {

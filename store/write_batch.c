@@ -66,9 +66,12 @@ static void mark_created(struct write_set *set, const PGresult *result)
 
 static void fill_stored(struct write_set *set, const PGresult *result, struct arena *arena)
 {
+    set->places = ARENA_ARRAY(arena, struct str, set->row_count);
     for (int i = 0; i < PQntuples(result); i++) {
-        struct plan_row *row = &set->rows[pg_int8(result, i, 0) - 1];
+        size_t n = (size_t)pg_int8(result, i, 0) - 1;
+        struct plan_row *row = &set->rows[n];
 
+        set->places[n] = arena_copy(arena, pg_bytes(result, i, 7));
         if (row->created)
             continue;
         row->stored = (struct row_state){
@@ -115,34 +118,49 @@ enum status write_batch_lock_more(struct session *session, struct write_set *set
 
 /* ---- flight 2 ---- */
 
-static enum status send_rows(struct session *session, const struct write_set *set, enum row_action action,
-    int *statements, struct error *err)
+static enum status send_removals(
+    struct session *session, const struct write_set *set, int *statements, struct error *err)
 {
     struct key_arrays keys;
-    struct state_arrays states;
     struct pg_params params;
-    size_t count = 0;
 
     key_arrays_init(&keys, &session->arena);
-    state_arrays_init(&states, &session->arena);
     for (size_t i = 0; i < set->row_count; i++) {
         const struct plan_row *row = &set->rows[i];
 
-        if (write_plan_action(row) != action)
-            continue;
-        key_arrays_put(&keys, row->table->table_id, &row->key, row->bucket);
-        state_arrays_put(&states, &row->now);
-        count++;
+        if (write_plan_action(row) == ROW_REMOVE)
+            key_arrays_put(&keys, row->table->table_id, &row->key, row->bucket);
     }
-    if (count == 0)
+    if (keys.tables.count == 0)
         return STATUS_OK;
     pg_params_init(&params, &session->arena);
     key_arrays_add(&keys, &params);
-    if (action == ROW_UPDATE)
-        state_arrays_add(&states, &params);
     (*statements)++;
-    return pg_send(
-        &session->pg, action == ROW_UPDATE ? &sql_entity_update : &sql_entity_remove, &params, err);
+    return pg_send(&session->pg, &sql_entity_remove, &params, err);
+}
+
+static enum status send_updates(
+    struct session *session, const struct write_set *set, int *statements, struct error *err)
+{
+    struct pg_array places;
+    struct state_arrays states;
+    struct pg_params params;
+
+    pg_array_init(&places, &session->arena, PG_TID);
+    state_arrays_init(&states, &session->arena);
+    for (size_t i = 0; i < set->row_count; i++) {
+        if (write_plan_action(&set->rows[i]) != ROW_UPDATE)
+            continue;
+        pg_array_bytes(&places, set->places[i]);
+        state_arrays_put(&states, &set->rows[i].now);
+    }
+    if (places.count == 0)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    pg_add_array(&params, &places);
+    state_arrays_add(&states, &params);
+    (*statements)++;
+    return pg_send(&session->pg, &sql_entity_update, &params, err);
 }
 
 static size_t make_intents(struct session *session, const struct write_set *set, struct intent *intents)
@@ -194,8 +212,8 @@ enum status write_batch_send_intents(
 enum status write_batch_send_changes(struct session *session, const struct write_set *set,
     struct intent *intents, size_t *intent_count, int *statements, struct error *err)
 {
-    TRY(send_rows(session, set, ROW_REMOVE, statements, err));
-    TRY(send_rows(session, set, ROW_UPDATE, statements, err));
+    TRY(send_removals(session, set, statements, err));
+    TRY(send_updates(session, set, statements, err));
     TRY(change_write_send(session, set, statements, err));
     *intent_count = make_intents(session, set, intents);
     if (*intent_count == 0)

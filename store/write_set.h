@@ -17,6 +17,7 @@ struct planned {
 
 struct write_set {
     struct plan_row *rows;
+    struct str *places; /* of the rows, once they are locked: ctids */
     size_t row_count;
     struct planned *planned;
     size_t planned_count;

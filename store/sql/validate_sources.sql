@@ -1,7 +1,7 @@
 -- Source keys as validation sees them. $1 table ids, $2 partition keys, $3 row keys, $4 buckets: arrays of one
 -- length; n is the position in them, from 1. in_flight: something is open for the key, so that its entries
--- may be behind. Absent and dead sources have live = false; those that are due are live until they are deleted.
-select u.n, coalesce(not e.dead, false), coalesce(e.ts, 0), coalesce(e.properties, ''), coalesce(s.manifest, ''),
+-- may be behind. $5: whether properties are wanted. Absent and dead sources have live = false; those that are due are live until they are deleted.
+select u.n, coalesce(not e.dead, false), coalesce(e.ts, 0), case when $5::bool then coalesce(e.properties, '') else '' end, coalesce(s.manifest, ''),
     exists (select 1 from intents i where i.table_id = any (array[u.t]) and i.partition_key = u.p and i.row_key = u.r)
     or exists (
         select 1 from dead_letters d

@@ -59,9 +59,15 @@ MUTANTS = [
              "do update set applied = index_state.applied where false", "do nothing")],
      "test_store", "reconcile", ["the_state_row_of_a_known_key_is_waited_for"]),
 
-    ("G9", [("store/sql/intent_delete.sql", "where i.bucket = any (array[u.b]) and i.id = u.id",
-             "where exists (select from intents k where k.bucket = u.b and k.id = u.id "
-             "and (k.table_id, k.partition_key, k.row_key) = (i.table_id, i.partition_key, i.row_key))")],
+    ("G9", [("store/reconcile.c", "&work->keys, &sql_intent_take, err", "&work->keys, &sql_intent_of_keys, err"),
+            ("store/reconcile.c",
+             "    TRY(send_cures(session, work, letters, statements, err));\n",
+             "    struct pg_params late;\n"
+             "    source_keys_params(&work->keys, &session->arena, &late);\n"
+             "    pg_add_int2(&late, INTENT_RECONCILE);\n"
+             "    (*statements)++;\n"
+             "    TRY(pg_send(&session->pg, &sql_intent_take, &late, err));\n"
+             "    TRY(send_cures(session, work, letters, statements, err));\n")],
      "test_store", "reconcile", ["an_intent_that_came_after_the_reading_stays"]),
 
     ("G10", [("store/reconcile.c",

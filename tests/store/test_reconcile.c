@@ -456,6 +456,22 @@ START_TEST(reconcilers_of_the_same_keys_do_not_deadlock)
 }
 END_TEST
 
+/* A manifest that was changed by hand does not name the entry that stands there: it is written over. */
+START_TEST(an_entry_that_no_manifest_names_is_written_over)
+{
+    world_put(&world, "r1", "Bonn", "x");
+    world_reconcile(&world, "r1");
+    test_sql(world.sql, "update index_state set manifest = ''");
+    world_put(&world, "r1", "Bonn", "y");
+    world_put(&world, "r2", "Rome", "x");
+
+    world_reconcile_all(&world);
+
+    ck_assert_int_eq(world_entries(&world, BY_CITY), 2);
+    world_check(&world);
+}
+END_TEST
+
 /* Somebody stands still with it: told as no fault of the database. */
 START_TEST(a_lock_that_others_keep_is_a_timeout)
 {
@@ -505,6 +521,7 @@ Suite *test_reconcile_suite(void)
     tcase_add_loop_test(
         tc, a_failure_anywhere_leaves_everything_as_it_was, 0, ARRAY_LEN(tables_of_a_reconcile));
     tcase_add_test(tc, a_lost_connection_is_no_failure);
+    tcase_add_test(tc, an_entry_that_no_manifest_names_is_written_over);
     tcase_add_test(tc, a_lock_that_others_keep_is_a_timeout);
     tcase_add_test(tc, reconcilers_of_the_same_keys_do_not_deadlock);
     suite_add_tcase(suite, tc);

@@ -1,0 +1,13 @@
+-- Remove the open intents of source keys, under the lock of their state rows and before the sources are read
+-- (guard G9): one that comes later stays. $5 the kind. n is the key's position in the arrays, from 1, once for each
+-- intent. By intents_key.
+delete from intents i
+using unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) with ordinality u(t, p, r, b, n)
+cross join lateral (
+    select x.ctid as place
+    from intents x
+    where x.table_id = u.t and x.partition_key = u.p and x.row_key = u.r and x.bucket = u.b and x.kind = $5::int2
+    offset 0
+) found
+where i.ctid = found.place
+returning u.n
