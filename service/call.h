@@ -3,7 +3,8 @@
  *
  * Most methods are one operation: `decode` turns the request into it, the store runs it, `encode` turns the
  * outcome into the reply (operation_call.c connects these). Neither function waits, locks or knows how the
- * call came. The others - Import, health, reflection - handle the events of their calls themselves.
+ * call came. Imports, scans and watches are one operation after another (stream.h). The others - health, reflection -
+ * handle the events of their calls themselves.
  */
 #ifndef SERVICE_CALL_H
 #define SERVICE_CALL_H
@@ -50,13 +51,15 @@ struct method {
     const char *path;
     enum rpc_kind kind;
     const struct call_events *events;
-    const ProtobufCMessageDescriptor *request; /* the rest: of operation_call_events */
-    call_decode_fn *decode;
+    const ProtobufCMessageDescriptor *request; /* of operation_call_events and stream_events */
+    call_decode_fn *decode;                    /* these two: of operation_call_events */
     call_encode_fn *encode;
+    const struct stream_method *stream; /* of stream_events */
 };
 
-/* Methods that are one operation. */
+/* Methods that are one operation, and those that are one after another: stream.h. */
 extern const struct call_events operation_call_events;
+extern const struct call_events stream_events;
 
 static inline const struct method *call_method(const struct rpc_call *call)
 {

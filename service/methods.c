@@ -16,7 +16,19 @@
 /* A row for a unary method that is one operation. */
 #define OPERATION_METHOD(path, request, decode, encode)                                                      \
     {                                                                                                        \
-        path, RPC_UNARY, &operation_call_events, &(request), decode, encode                                  \
+        path, RPC_UNARY, &operation_call_events, &(request), decode, encode, NULL                            \
+    }
+
+/* A row for a method that is one operation after another. */
+#define STREAM_METHOD(path, kind, request, stream)                                                           \
+    {                                                                                                        \
+        path, kind, &stream_events, &(request), NULL, NULL, &(stream)                                        \
+    }
+
+/* A row for a method that handles the events of its calls itself. */
+#define EVENTS_METHOD(path, kind, events)                                                                    \
+    {                                                                                                        \
+        path, kind, &(events), NULL, NULL, NULL, NULL                                                        \
     }
 
 const struct method methods[] = {
@@ -57,9 +69,12 @@ const struct method methods[] = {
         delete_range_decode, run_encode),
     OPERATION_METHOD("/tavola.v1.EntityService/ExplainQuery", tavola__v1__explain_query_request__descriptor,
         explain_query_decode, explain_query_encode),
-    { "/tavola.v1.EntityService/ScanEntities", RPC_SERVER_STREAM, &scan_entities_events, NULL, NULL, NULL },
-    { "/tavola.v1.EntityService/WatchEntities", RPC_SERVER_STREAM, &watch_entities_events, NULL, NULL, NULL },
-    { "/tavola.v1.EntityService/ImportEntities", RPC_BIDI, &import_entities_events, NULL, NULL, NULL },
+    STREAM_METHOD("/tavola.v1.EntityService/ScanEntities", RPC_SERVER_STREAM,
+        tavola__v1__scan_entities_request__descriptor, scan_entities_stream),
+    STREAM_METHOD("/tavola.v1.EntityService/WatchEntities", RPC_SERVER_STREAM,
+        tavola__v1__watch_entities_request__descriptor, watch_entities_stream),
+    STREAM_METHOD("/tavola.v1.EntityService/ImportEntities", RPC_BIDI,
+        tavola__v1__import_entities_request__descriptor, import_entities_stream),
     OPERATION_METHOD("/tavola.v1.IndexService/CreateIndex", tavola__v1__create_index_request__descriptor,
         create_index_decode, index_encode),
     OPERATION_METHOD("/tavola.v1.IndexService/GetIndex", tavola__v1__get_index_request__descriptor,
@@ -78,7 +93,8 @@ const struct method methods[] = {
         list_transactions_decode, list_transactions_encode),
     OPERATION_METHOD("/tavola.v1.TransactionService/WaitTransaction", tavola__v1__wait_transaction_request__descriptor,
         wait_transaction_decode, transaction_encode),
-    { "/tavola.v1.TransactionService/WatchTransaction", RPC_SERVER_STREAM, &watch_transaction_events, NULL, NULL, NULL },
+    STREAM_METHOD("/tavola.v1.TransactionService/WatchTransaction", RPC_SERVER_STREAM,
+        tavola__v1__watch_transaction_request__descriptor, watch_transaction_stream),
     OPERATION_METHOD("/tavola.v1.TransactionService/CancelTransaction", tavola__v1__cancel_transaction_request__descriptor,
         cancel_transaction_decode, transaction_encode),
     OPERATION_METHOD("/tavola.v1.OperationService/GetOperation", tavola__v1__get_operation_request__descriptor,
@@ -99,12 +115,10 @@ const struct method methods[] = {
         redrive_dead_letters_decode, redrive_dead_letters_encode),
     OPERATION_METHOD("/tavola.v1.AdminService/DiscardDeadLetters", tavola__v1__discard_dead_letters_request__descriptor,
         discard_dead_letters_decode, discard_dead_letters_encode),
-    { "/grpc.health.v1.Health/Check", RPC_UNARY, &health_check_events, NULL, NULL, NULL },
-    { "/grpc.health.v1.Health/Watch", RPC_SERVER_STREAM, &health_watch_events, NULL, NULL, NULL },
-    { "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", RPC_BIDI,
-        &server_reflection_info_events, NULL, NULL, NULL },
-    { "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", RPC_BIDI,
-        &server_reflection_info_events, NULL, NULL, NULL },
+    EVENTS_METHOD("/grpc.health.v1.Health/Check", RPC_UNARY, health_check_events),
+    EVENTS_METHOD("/grpc.health.v1.Health/Watch", RPC_SERVER_STREAM, health_watch_events),
+    EVENTS_METHOD("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", RPC_BIDI, server_reflection_info_events),
+    EVENTS_METHOD("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", RPC_BIDI, server_reflection_info_events),
     /* clang-format on */
 };
 const size_t method_count = ARRAY_LEN(methods);

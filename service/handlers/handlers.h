@@ -71,11 +71,13 @@ call_encode_fn run_encode;
 call_encode_fn index_encode;
 call_encode_fn transaction_encode;
 
-/* Calls that are more, or less, than one operation. */
-extern const struct call_events import_entities_events;
-extern const struct call_events watch_transaction_events;
-extern const struct call_events scan_entities_events;
-extern const struct call_events watch_entities_events;
+/* Calls that are one operation after another. */
+extern const struct stream_method import_entities_stream;
+extern const struct stream_method scan_entities_stream;
+extern const struct stream_method watch_entities_stream;
+extern const struct stream_method watch_transaction_stream;
+
+/* Calls that handle their events themselves. */
 extern const struct call_events health_check_events;
 extern const struct call_events health_watch_events;
 extern const struct call_events server_reflection_info_events;

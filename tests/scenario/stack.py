@@ -6,6 +6,7 @@ reach PostgreSQL through a link to its socket's folder: without the link it is d
 kill PostgreSQL has one of its own, and does not need the other.
 """
 
+import contextlib
 import os
 import shutil
 import signal
@@ -181,6 +182,20 @@ class Stack:
         if result.returncode != 0:
             raise AssertionError(result.stderr)
         return result.stdout.strip()
+
+    @contextlib.contextmanager
+    def locked(self, table):
+        """Nobody else gets at this table of the database."""
+        argv = ["psql", "-X", "-q", "-t", "-A", "-h", self.postgres_folder, "-U", self.postgres_user]
+        argv += ["-d", self.database]
+        with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as session:
+            session.stdin.write(f"begin; lock table {table} in access exclusive mode; select 1;\n")
+            session.stdin.flush()
+            session.stdout.readline()
+            try:
+                yield
+            finally:
+                session.communicate("rollback;\n")
 
     def wait_for_lock_waiter(self):
         """A session of the server waits for a lock."""
