@@ -17,31 +17,40 @@
 
 #include "rpc/call.h"
 
-enum { MOST_SOCKETS = 32 };
+enum {
+    MOST_SOCKETS = 32,
+    /* So many replies leave at once: a caller with many calls open works on the first while the last are made. */
+    MOST_TOGETHER = 8,
+};
 
 static _Thread_local bool serves_queue;
 
 static _Thread_local struct {
     bool active;
     int count;
-    int sockets[MOST_SOCKETS];
+    struct held_socket {
+        int number;
+        int replies;
+    } sockets[MOST_SOCKETS];
 } held;
 
-/* false: there are too many already. */
-static bool note(int socket)
+/* NULL: there are too many already. */
+static struct held_socket *note(int socket)
 {
     for (int i = 0; i < held.count; i++)
-        if (held.sockets[i] == socket)
-            return true;
+        if (held.sockets[i].number == socket)
+            return &held.sockets[i];
     if (held.count == MOST_SOCKETS)
-        return false;
-    held.sockets[held.count++] = socket;
-    return true;
+        return NULL;
+    held.sockets[held.count] = (struct held_socket){ .number = socket };
+    return &held.sockets[held.count++];
 }
 
 ssize_t sendmsg(int socket, const struct msghdr *message, int flags)
 {
-    if (held.active && note(socket))
+    struct held_socket *noted = held.active ? note(socket) : NULL;
+
+    if (noted && ++noted->replies % MOST_TOGETHER != 0)
         flags |= MSG_MORE;
     return syscall(SYS_sendmsg, socket, message, flags);
 }
@@ -51,7 +60,7 @@ static void hold(bool begins)
     const int yes = 1;
 
     for (int i = 0; i < held.count; i++)
-        (void)setsockopt(held.sockets[i], IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+        (void)setsockopt(held.sockets[i].number, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
     held.count = 0;
     held.active = begins;
 }

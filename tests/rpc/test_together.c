@@ -59,6 +59,20 @@ static bool can_read(int wait_ms)
     return poll(&fd, 1, wait_ms) > 0;
 }
 
+START_TEST(who_waits_for_many_gets_the_first_of_them_early)
+{
+    enum { EARLY = 8 };
+    char bytes[2 * EARLY];
+
+    rpc_together(true);
+    for (int i = 0; i < EARLY + 1; i++)
+        ck_assert_int_eq(send_bytes("x", 1), 1);
+    ck_assert(can_read(SURELY_HELD_US / 1000));
+    ck_assert_int_ge(recv(reader, bytes, sizeof(bytes), 0), EARLY);
+    rpc_together(false);
+}
+END_TEST
+
 START_TEST(small_messages_wait_for_the_end)
 {
     int64_t began_us = clock_monotonic_us();
@@ -119,6 +133,7 @@ Suite *test_together_suite(void)
 
     tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, who_waits_for_many_gets_the_first_of_them_early);
     tcase_add_test(tc, small_messages_wait_for_the_end);
     tcase_add_test(tc, a_full_socket_says_so_and_nothing_is_lost);
     suite_add_tcase(suite, tc);
