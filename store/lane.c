@@ -9,7 +9,7 @@
 #include "domain/reason.h"
 
 enum {
-    /* How long lane_run waits for the database: several times what a batch of reads takes. */
+    /* How long lane_run waits for a batch: several times what the database takes for one of reads. */
     PATIENCE_US = 2000,
     /* So many batches lane_run takes in a row: its caller has other things to do. */
     MOST_IN_A_ROW = 4,
@@ -217,6 +217,18 @@ static struct operation *drop_all_late(struct lane *lane, struct operation *batc
     return live;
 }
 
+/* The first operations of the batch; *batch is the rest. */
+static struct operation *cut(struct operation **batch, int count)
+{
+    struct operation *first = *batch, **end = &first;
+
+    for (int i = 0; i < count; i++)
+        end = &(*end)->next;
+    *batch = *end;
+    *end = NULL;
+    return first;
+}
+
 /* All of it, however long it takes. */
 static void run_batch(struct lane_thread *thread, struct operation *batch)
 {
@@ -246,11 +258,13 @@ static void *serve(void *argument)
 
     connect_early(&thread->session);
     while ((batch = next_batch(thread, &begun))) {
-        bool decided = begun && thread->lane->options.steps->finish(&thread->session, begun);
+        int decided;
 
+        while (begun && batch && (decided = thread->lane->options.steps->finish(&thread->session, begun)) > 0)
+            answer(thread->lane, cut(&batch, decided));
         if (!begun)
             batch = drop_all_late(thread->lane, batch);
-        if (!decided && batch)
+        if (batch)
             run_batch(thread, batch);
         arena_cleanup(&thread->session.arena);
         answer(thread->lane, batch);
@@ -296,21 +310,29 @@ static void give_back(struct lane_thread *thread, struct operation *batch, void 
 static void run_lent(struct lane_thread *thread, struct operation *batch)
 {
     const struct lane_steps *steps = thread->lane->options.steps;
+    struct operation *decided = NULL;
+    int64_t until_us = clock_monotonic_us() + PATIENCE_US;
     void *begun;
 
     batch = drop_all_late(thread->lane, batch);
     begun = batch ? steps->begin(&thread->session, batch) : NULL;
-    if (begun && !pg_wait(&thread->session.pg, PATIENCE_US)) {
-        give_back(thread, batch, begun);
-        return;
+    while (begun && batch && pg_wait(&thread->session.pg, until_us - clock_monotonic_us())) {
+        int count = steps->finish(&thread->session, begun);
+
+        if (count == 0)
+            begun = NULL;
+        decided = cut(&batch, count);
+        if (batch) {
+            answer(thread->lane, decided);
+            decided = NULL;
+        }
     }
-    if (batch && (!begun || !steps->finish(&thread->session, begun))) {
-        give_back(thread, batch, NULL);
-        return;
+    if (!batch) {
+        arena_cleanup(&thread->session.arena);
+        begun = NULL;
     }
-    arena_cleanup(&thread->session.arena);
-    give_back(thread, NULL, NULL);
-    answer(thread->lane, batch);
+    give_back(thread, batch, begun);
+    answer(thread->lane, decided);
 }
 
 void lane_run(struct lane *lane)

@@ -20,12 +20,15 @@
 
 struct lane;
 
-/* A batch in two steps, of which the first never waits and the second not when pg_wait was true. */
+/* A batch in steps, of which the first never waits and the others not when pg_wait was true. */
 struct lane_steps {
     /* Send; NULL: this batch or the connection's state is not for this way. */
     void *(*begin)(struct session *session, struct operation *batch);
-    /* Give every operation its outcome. false: nothing was decided, `run` has to do it. */
-    bool (*finish)(struct session *session, void *begun);
+    /*
+     * Give the next operations of the batch their outcome, and say how many: they are answered while the database is
+     * at the rest, for which this is called again. 0: none was decided, `run` has to do what is left.
+     */
+    int (*finish)(struct session *session, void *begun);
 };
 
 struct lane_options {

@@ -13,6 +13,7 @@
 enum {
     MOST_ATTEMPTS = 3,
     MOST_BEGUN_BYTES = 32 * 1024, /* of keys: a socket takes them without waiting for its reader */
+    LEAST_PARTED = 48, /* operations: a smaller batch is one statement, since each costs as much as 3 keys */
 };
 
 /* One operation with its table; the keys of all stand one after another in the arrays. */
@@ -189,8 +190,11 @@ void read_batch_run(struct session *session, struct operation *batch, void *cont
 
 /* ---- in steps ---- */
 
+/* A large batch is two statements: while the database is at the second, the first is answered. */
 struct begun {
     size_t count;
+    size_t taken;
+    size_t part; /* so many are the first statement's */
     struct read reads[];
 };
 
@@ -225,15 +229,25 @@ static void *begin(struct session *session, struct operation *batch)
         if (read->table->entries_of && read->table->entries_of->shape == INDEX_LIST)
             return NULL;
     }
-    return send(session, begun->reads, count, &ignored) == STATUS_OK ? begun : NULL;
+    begun->part = count < LEAST_PARTED ? count : (count + 1) / 2;
+    if (send(session, begun->reads, begun->part, &ignored) != STATUS_OK)
+        return NULL;
+    if (begun->part < count &&
+        send(session, begun->reads + begun->part, count - begun->part, &ignored) != STATUS_OK)
+        return NULL;
+    return begun;
 }
 
-static bool finish(struct session *session, void *begun_reads)
+static int finish(struct session *session, void *begun_reads)
 {
-    const struct begun *begun = begun_reads;
+    struct begun *begun = begun_reads;
+    size_t count = begun->taken == 0 ? begun->part : begun->count - begun->taken;
     struct error ignored;
 
-    return take(session, begun->reads, begun->count, &ignored) == STATUS_OK;
+    if (take(session, begun->reads + begun->taken, count, &ignored) != STATUS_OK)
+        return 0;
+    begun->taken += count;
+    return (int)count;
 }
 
 const struct lane_steps read_batch_steps = { .begin = begin, .finish = finish };

@@ -9,6 +9,7 @@
 
 enum {
     ROUNDS = 200,
+    LARGE = 61, /* operations of one batch: enough for two statements, and no even number */
     /* Far above what store_run may wait for a database that does not answer, far below the database's own limit. */
     STALL_LIMIT_US = 400000,
 };
@@ -54,6 +55,82 @@ START_TEST(collected_operations_get_their_outcomes)
             ck_assert_reason(unknown, "TABLE_NOT_FOUND");
         }
     }
+}
+END_TEST
+
+START_TEST(a_session_that_was_lent_serves_its_thread_too)
+{
+    struct entity_key key = a_key("p", "a");
+
+    for (int i = 0; i < ROUNDS; i++) {
+        struct operation *here = collect_get("Things", "a"), *there;
+
+        store_run(scene.store);
+        await(here);
+        there = a_get(&scene.arena, "Things", &key, 1);
+        submit(scene.store, there);
+        await(there);
+        ck_assert(here->out.get.found[0] && there->out.get.found[0]);
+    }
+}
+END_TEST
+
+/* Every third one is there. */
+static void collect_many(struct operation *many[LARGE])
+{
+    for (int i = 0; i < LARGE; i++)
+        many[i] = collect_get("Things", i % 3 == 0 ? "a" : "b");
+    store_run(scene.store);
+}
+
+static void check_many(struct operation *many[LARGE])
+{
+    for (int i = 0; i < LARGE; i++) {
+        await(many[i]);
+        ck_assert_reason(many[i], "OK");
+        ck_assert_int_eq(many[i]->out.get.found[0], i % 3 == 0);
+    }
+}
+
+START_TEST(a_large_batch_is_answered_part_by_part)
+{
+    struct operation *many[LARGE];
+
+    for (int i = 0; i < ROUNDS / 10; i++) {
+        collect_many(many);
+        check_many(many);
+    }
+}
+END_TEST
+
+START_TEST(a_large_batch_survives_a_stall_and_a_lost_connection)
+{
+    struct operation *many[LARGE];
+
+    scene_read(&scene, "p", "a"); /* the session is there */
+    test_sql(holder, "begin; lock table entities in access exclusive mode");
+    collect_many(many);
+    ck_assert(!is_answered(many[0]) && !is_answered(many[LARGE - 1]));
+    test_sql(holder, "commit");
+    check_many(many);
+    test_sql(holder, "begin; lock table entities in access exclusive mode");
+    collect_many(many);
+    test_sql(scene.sql, "select pg_terminate_backend(pid, 5000) from pg_stat_activity where "
+                        "application_name = 'tavolad read'");
+    test_sql(holder, "commit");
+    check_many(many);
+}
+END_TEST
+
+START_TEST(a_large_batch_sees_a_table_that_is_new)
+{
+    struct operation *many[LARGE];
+
+    collect_many(many);
+    check_many(many);
+    scene_table(&scene, "More"); /* the session that reads does not know yet */
+    collect_many(many);
+    check_many(many);
 }
 END_TEST
 
@@ -136,6 +213,10 @@ Suite *test_collect_suite(void)
     tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, collected_operations_get_their_outcomes);
+    tcase_add_test(tc, a_session_that_was_lent_serves_its_thread_too);
+    tcase_add_test(tc, a_large_batch_is_answered_part_by_part);
+    tcase_add_test(tc, a_large_batch_survives_a_stall_and_a_lost_connection);
+    tcase_add_test(tc, a_large_batch_sees_a_table_that_is_new);
     tcase_add_test(tc, one_key_and_many_give_the_same);
     tcase_add_test(tc, a_stalled_database_does_not_hold_up_who_collects);
     tcase_add_test(tc, a_lost_connection_is_replaced);
