@@ -85,7 +85,8 @@ class Loads:
         # gRPC says OK or not in the trailers, which h2load does not look at: an error would have no data.
         if succeeded < done or data < done * reply_bytes:
             raise RuntimeError(f"h2load saw failures:\n{text}")
-        return {"calls": done, "seconds": float(re.search(r"finished in ([\d.]+)s", text)[1])}
+        took = re.search(r"finished in ([\d.]+)(m?)s", text)
+        return {"calls": done, "seconds": float(took[1]) / (1000 if took[2] else 1)}
 
     def h2load(self, server, method, path, reply_bytes):
         return self.measured(lambda: self.run_h2load(server, method, path, reply_bytes), "calls", server)
