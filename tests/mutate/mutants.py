@@ -71,8 +71,8 @@ MUTANTS = [
      "test_store", "reconcile", ["an_intent_that_came_after_the_reading_stays"]),
 
     ("G10", [("store/reconcile.c",
-              "    TRY(send_entries(session, work, true, statements, err));\n",
-              "    TRY(send_entries(session, work, true, statements, err));\n"
+              "    TRY(send_entries(session, work, DELETES, statements, err));\n",
+              "    TRY(send_entries(session, work, DELETES, statements, err));\n"
               "    *statements += 2;\n"
               "    TRY(pg_send(&session->pg, &sql_commit, NULL, err));\n"
               "    TRY(pg_send(&session->pg, &sql_begin, NULL, err));\n")],
