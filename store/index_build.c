@@ -61,6 +61,9 @@ static struct intent key_intent(
 
 /* ---- the keys of a chunk ---- */
 
+/* sql_chunk_keys ends with the size. */
+enum chunk_column { CHUNK_PARTITION, CHUNK_ROW, CHUNK_SIZE, CHUNK_TS, CHUNK_EXPIRES, CHUNK_PROPERTIES };
+
 static void take_keys(struct chunk *chunk, const PGresult *rows, int64_t table_id, int64_t home_id)
 {
     struct arena *arena = &chunk->run->arena;
@@ -70,9 +73,9 @@ static void take_keys(struct chunk *chunk, const PGresult *rows, int64_t table_i
     chunk->keys = ARENA_ARRAY(arena, struct intent, (size_t)count);
     chunk->count = 0;
     for (int i = 0; i < count; i++) {
-        struct entity_key key = { pg_bytes(rows, i, 0), pg_bytes(rows, i, 1) };
+        struct entity_key key = { pg_bytes(rows, i, CHUNK_PARTITION), pg_bytes(rows, i, CHUNK_ROW) };
 
-        bytes += pg_int8(rows, i, 2);
+        bytes += pg_int8(rows, i, CHUNK_SIZE);
         if (i > 0 && bytes > CHUNK_BYTES)
             break;
         chunk->keys[chunk->count++] = key_intent(table_id, home_id, &key, arena);
@@ -80,22 +83,15 @@ static void take_keys(struct chunk *chunk, const PGresult *rows, int64_t table_i
     chunk->is_last = count < CHUNK_KEYS && chunk->count == (size_t)count;
 }
 
-static enum status read_keys(
-    struct session *session, struct chunk *chunk, int64_t table_id, int64_t home_id, struct error *err)
+static void range_params(
+    const struct run *run, int64_t table_id, struct arena *arena, struct pg_params *params)
 {
-    const struct run *run = chunk->run;
-    struct pg_params params;
-    PG_RESULT rows = NULL;
-
-    pg_params_init(&params, &session->arena);
-    pg_add_int8(&params, table_id);
-    pg_add_bytes(&params, run->cursor.partition);
-    pg_add_bytes(&params, run->cursor.row);
-    pg_add_bool(&params, run->has_cursor);
-    pg_add_int8(&params, CHUNK_KEYS);
-    TRY(pg_query(&session->pg, &sql_chunk_keys, &params, &rows, err));
-    take_keys(chunk, rows, table_id, home_id);
-    return STATUS_OK;
+    pg_params_init(params, arena);
+    pg_add_int8(params, table_id);
+    pg_add_bytes(params, run->cursor.partition);
+    pg_add_bytes(params, run->cursor.row);
+    pg_add_bool(params, run->has_cursor);
+    pg_add_int8(params, CHUNK_KEYS);
 }
 
 /* For progress only: a table too large to be counted in time has no total. */
@@ -117,6 +113,8 @@ static enum status read_walk(struct session *session, void *context, struct erro
 {
     struct chunk *chunk = context;
     struct run *run = chunk->run;
+    struct pg_params params;
+    PG_RESULT rows = NULL;
 
     TRY(session_refresh(session, NULL, err));
     chunk->is_gone = !find_index(session, run);
@@ -124,20 +122,15 @@ static enum status read_walk(struct session *session, void *context, struct erro
         return STATUS_OK;
     if (!run->has_cursor && run->total == 0)
         TRY(count_source(session, run, err));
-    return read_keys(session, chunk, run->table_id, run->table_id, err);
+    range_params(run, run->table_id, &session->arena, &params);
+    TRY(pg_query(&session->pg, &sql_chunk_keys, &params, &rows, err));
+    take_keys(chunk, rows, run->table_id, run->table_id);
+    return STATUS_OK;
 }
 
 /* ---- what a chunk's keys look like, in one snapshot ---- */
 
-enum source_column {
-    SOURCE_N,
-    SOURCE_LIVE,
-    SOURCE_TS,
-    SOURCE_PROPERTIES,
-    SOURCE_MANIFEST,
-    SOURCE_IN_FLIGHT,
-    SOURCE_EXPIRES
-};
+enum source_column { SOURCE_N, SOURCE_LIVE, SOURCE_MANIFEST, SOURCE_IN_FLIGHT };
 
 enum { ENTRY_PROPERTIES = 4, ENTRY_EXPIRES = 5 };
 
@@ -153,12 +146,12 @@ static void key_params(const struct intent *keys, size_t count, struct arena *ar
 }
 
 static enum status ask_sources(struct session *session, const struct intent *keys, size_t count,
-    bool wants_properties, PGresult **out, struct error *err)
+    bool wants_life, PGresult **out, struct error *err)
 {
     struct pg_params params;
 
     key_params(keys, count, &session->arena, &params);
-    pg_add_bool(&params, wants_properties);
+    pg_add_bool(&params, wants_life);
     return pg_query(&session->pg, &sql_validate_sources, &params, out, err);
 }
 
@@ -171,23 +164,17 @@ static enum status ask_entries(
     return pg_query(&session->pg, &sql_entry_get, &params, out, err);
 }
 
-/* The entry a source should have; false: none. */
-static bool project(const struct index *index, const struct entity_key *key, const PGresult *sources, int row,
+/* The entry that a row of the source should have; false: none. */
+static bool project(const struct index *index, const struct entity_key *key, const PGresult *rows, int row,
     struct arena *arena, struct index_entry *out)
 {
-    struct property_list properties = { pg_bytes(sources, row, SOURCE_PROPERTIES) };
+    struct property_list properties = { pg_bytes(rows, row, CHUNK_PROPERTIES) };
     const char *why;
 
-    if (!pg_bool(sources, row, SOURCE_LIVE) || index_project(index, key, pg_int8(sources, row, SOURCE_TS),
-                                                   properties, arena, out, &why) != PROJECTED)
+    if (index_project(index, key, pg_int8(rows, row, CHUNK_TS), properties, arena, out, &why) != PROJECTED)
         return false;
-    index_entry_expires(out, pg_int8(sources, row, SOURCE_EXPIRES));
+    index_entry_expires(out, pg_int8(rows, row, CHUNK_EXPIRES));
     return true;
-}
-
-static uint64_t entry_digest(const PGresult *entries, int row)
-{
-    return index_digest(pg_bytes(entries, row, ENTRY_PROPERTIES), pg_int8(entries, row, ENTRY_EXPIRES));
 }
 
 /* ---- source -> entries ---- */
@@ -218,8 +205,8 @@ static void add_fault(struct chunk *chunk, struct intent source)
 }
 
 /* One after another: the manifest; then, for those in wanted[], the stored entry. */
-static enum status compare_sources(
-    struct session *session, struct chunk *chunk, const struct index *index, struct error *err)
+static enum status compare_sources(struct session *session, struct chunk *chunk, const struct index *index,
+    const PGresult *rows, struct error *err)
 {
     struct intent *addresses = ARENA_ARRAY(&session->arena, struct intent, chunk->count);
     struct index_entry *wanted = ARENA_ARRAY(&session->arena, struct index_entry, chunk->count);
@@ -227,10 +214,10 @@ static enum status compare_sources(
     PG_RESULT sources = NULL;
     PG_RESULT entries = NULL;
 
-    TRY(ask_sources(session, chunk->keys, chunk->count, true, &sources, err));
+    TRY(ask_sources(session, chunk->keys, chunk->count, false, &sources, err));
     for (size_t i = 0; i < chunk->count; i++) {
         struct index_entry *entry = &wanted[count];
-        bool has_entry = project(index, &chunk->keys[i].key, sources, (int)i, &session->arena, entry);
+        bool has_entry = project(index, &chunk->keys[i].key, rows, (int)i, &session->arena, entry);
 
         if (pg_bool(sources, (int)i, SOURCE_IN_FLIGHT))
             continue;
@@ -249,7 +236,8 @@ static enum status compare_sources(
     for (int i = 0; i < PQntuples(entries); i++) {
         size_t n = (size_t)pg_int8(entries, i, 0) - 1;
 
-        if (PQgetisnull(entries, i, 2) || entry_digest(entries, i) != wanted[n].digest)
+        if (PQgetisnull(entries, i, 2) || index_digest(pg_bytes(entries, i, ENTRY_PROPERTIES),
+                                              pg_int8(entries, i, ENTRY_EXPIRES)) != wanted[n].digest)
             add_fault(chunk, chunk->keys[positions[n]]);
     }
     return STATUS_OK;
@@ -257,42 +245,39 @@ static enum status compare_sources(
 
 /* ---- entries -> source ---- */
 
-/* That the manifest of a live source is right has been seen on the way there; so its properties, which may be much
- * larger than the entry, need not be read again. */
-static enum status compare_entries(
-    struct session *session, struct chunk *chunk, const struct index *index, struct error *err)
+/*
+ * That the manifest of a live source is right has been seen on the way there; so its properties, which may be much
+ * larger than the entry, need not be read again.
+ */
+static enum status compare_entries(struct session *session, struct chunk *chunk, const struct index *index,
+    const PGresult *rows, struct error *err)
 {
     struct intent *origins = ARENA_ARRAY(&chunk->run->arena, struct intent, chunk->count);
-    int *rows = ARENA_ARRAY(&session->arena, int, chunk->count);
-    PG_RESULT entries = NULL;
+    struct index_entry *entries = ARENA_ARRAY(&session->arena, struct index_entry, chunk->count);
     PG_RESULT sources = NULL;
     size_t count = 0;
 
-    TRY(ask_entries(session, chunk->keys, chunk->count, &entries, err));
-    for (int i = 0; i < PQntuples(entries); i++) {
+    for (size_t i = 0; i < chunk->count; i++) {
+        struct str properties = pg_bytes(rows, (int)i, CHUNK_PROPERTIES);
         struct entity_key source;
 
-        if (PQgetisnull(entries, i, 2) ||
-            !index_entry_source((struct property_list){ pg_bytes(entries, i, 4) }, &source)) {
+        if (!index_entry_source((struct property_list){ properties }, &source)) {
             chunk->strangers++;
             continue;
         }
         origins[count] =
             key_intent(index->source_table_id, index->source_table_id, &source, &chunk->run->arena);
-        rows[count++] = i;
+        entries[count++] = (struct index_entry){ .key = chunk->keys[i].key,
+            .digest = index_digest(properties, pg_int8(rows, (int)i, CHUNK_EXPIRES)) };
     }
     if (count == 0)
         return STATUS_OK;
-    TRY(ask_sources(session, origins, count, false, &sources, err));
-    for (size_t i = 0; i < count; i++) {
-        struct index_entry entry = { .key = chunk->keys[pg_int8(entries, rows[i], 0) - 1].key,
-            .digest = entry_digest(entries, rows[i]) };
-
-        if (pg_bool(sources, (int)i, SOURCE_IN_FLIGHT))
+    TRY(ask_sources(session, origins, count, true, &sources, err));
+    for (int i = 0; i < (int)count; i++) {
+        if (pg_bool(sources, i, SOURCE_IN_FLIGHT))
             continue;
-        if (!pg_bool(sources, (int)i, SOURCE_LIVE) ||
-            !manifest_agrees(
-                pg_bytes(sources, (int)i, SOURCE_MANIFEST), index->index_id, &entry, &session->arena))
+        if (!pg_bool(sources, i, SOURCE_LIVE) || !manifest_agrees(pg_bytes(sources, i, SOURCE_MANIFEST),
+                                                     index->index_id, &entries[i], &session->arena))
             add_fault(chunk, origins[i]);
     }
     return STATUS_OK;
@@ -303,7 +288,9 @@ static enum status validate(struct session *session, void *context, struct error
     struct chunk *chunk = context;
     struct run *run = chunk->run;
     const struct index *index;
+    struct pg_params params;
     PG_RESULT begun = NULL;
+    PG_RESULT rows = NULL;
     PG_RESULT ended = NULL;
 
     TRY(session_refresh(session, NULL, err));
@@ -312,16 +299,19 @@ static enum status validate(struct session *session, void *context, struct error
     if (!index)
         return STATUS_OK;
     TRY(pg_query(&session->pg, &sql_begin_snapshot, NULL, &begun, err));
+    range_params(run, is_source_pass(run) ? run->table_id : run->index_id, &session->arena, &params);
+    pg_add_int8(&params, CHUNK_BYTES);
+    TRY(pg_query(&session->pg, &sql_chunk_rows, &params, &rows, err));
     if (is_source_pass(run))
-        TRY(read_keys(session, chunk, run->table_id, run->table_id, err));
+        take_keys(chunk, rows, run->table_id, run->table_id);
     else
-        TRY(read_keys(session, chunk, run->index_id, index_home_table(index), err));
+        take_keys(chunk, rows, run->index_id, index_home_table(index));
     chunk->faulty = ARENA_ARRAY(&run->arena, struct intent, chunk->count);
     chunk->faulty_count = 0;
     chunk->strangers = 0;
     if (chunk->count > 0)
-        TRY(is_source_pass(run) ? compare_sources(session, chunk, index, err)
-                                : compare_entries(session, chunk, index, err));
+        TRY(is_source_pass(run) ? compare_sources(session, chunk, index, rows, err)
+                                : compare_entries(session, chunk, index, rows, err));
     return pg_query(&session->pg, &sql_commit, NULL, &ended, err);
 }
 

@@ -131,6 +131,7 @@ static const struct plan_case {
     { "entity_written", "entities_pkey", "row_key = " },
     { "letter_of_keys", "dead_letters_pkey", "row_key = " },
     { "intent_scan", "intents_pkey", "id >= $3" },
+    { "chunk_rows", "entities_pkey", "ROW(partition_key, row_key) >= ROW($2, $3)" },
     { "validate_sources", "entities_pkey", "row_key = " },
     { "validate_sources", "index_state_pkey", "row_key = " },
     { "validate_sources", "intents_key", "row_key = " },
@@ -177,7 +178,7 @@ END_TEST
 START_TEST(pages_need_no_sort)
 {
     static const char *const statements[] = { "entity_page", "entity_page_partition", "entity_page_down",
-        "entity_page_partition_down", "entity_count", "entity_count_partition" };
+        "entity_page_partition_down", "entity_count", "entity_count_partition", "chunk_keys", "chunk_rows" };
 
     for (size_t i = 0; i < ARRAY_LEN(statements); i++) {
         const char *plan = explain(statements[i]).data;
