@@ -175,6 +175,30 @@ START_TEST(a_build_is_carried_on_by_other_workers)
 }
 END_TEST
 
+/* 8 MB end a chunk: what it leaves out must be neither skipped nor taken for empty. */
+START_TEST(a_chunk_of_large_entities_ends_early)
+{
+    enum { COUNT = 12, BYTES = 900000 };
+    char *note = xmalloc(BYTES + 1);
+    int chunks = 0;
+
+    memset(note, 'x', BYTES);
+    note[BYTES] = '\0';
+    for (int i = 0; i < COUNT; i++)
+        world_put(&world, arena_format(&world.arena, "r%06d", i).data, "Bonn", note);
+    free(note);
+    call_succeeded(index_created(&world, "ByCity", "People", 0));
+    while (run_chunk(world.worker))
+        chunks++;
+
+    ck_assert_int_eq(chunks, 2 + 2 + 2);
+    ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_READY);
+    ck_assert_int_eq(index_seen(&world, "ByCity").entries, COUNT);
+    ck_assert_int_eq(test_number(world.sql, "select faults from operations"), 0);
+    world_check(&world);
+}
+END_TEST
+
 /* The dead worker had the operation in its hand; its chunk is done again, and its own checkpoint is too late.
  */
 START_TEST(a_worker_that_died_in_a_chunk_is_replaced)
@@ -374,6 +398,7 @@ Suite *test_index_build_suite(void)
     tcase_add_test(tc, a_build_is_carried_on_by_other_workers);
     tcase_add_test(tc, a_worker_that_died_in_a_chunk_is_replaced);
     tcase_add_test(tc, a_chunk_without_its_checkpoint_is_done_again);
+    tcase_add_test(tc, a_chunk_of_large_entities_ends_early);
     tcase_add_test(tc, violations_are_counted_and_do_not_stop_a_build);
     tcase_add_test(tc, a_build_beside_writers_ends_with_exactly_what_the_source_has);
     tcase_add_loop_test(tc, validation_finds_and_mends_differences, 0, ARRAY_LEN(damages));
