@@ -6,7 +6,8 @@ import time
 import wire
 from loads import ECHO
 
-INDEXED_KEYS = 15_000  # written per round to the table with an index, then carried over by the worker
+INDEXED_KEYS = 60_000  # written per round to the table with an index, then carried over by the worker: its start must not count for much
+IDLE_KEYS = 20_000  # written twice
 SCANNED_KEYS = 10_000  # of the partition that is filtered
 INSERT_KEYS = 120_000  # per round: enough for every machine we know
 WORKER_PATIENCE = 120  # seconds
@@ -133,15 +134,21 @@ class Product:
             f"{wire.FIRST + wire.COUNT - 1})", f"{wire.FIRST + 999})"))
 
     def wait_for(self, count_query):
-        """Until the query counts nothing any more: [(time, count)]."""
-        samples = []
-        end = time.monotonic() + WORKER_PATIENCE
+        """Until the query counts nothing any more."""
+        with self.stack.asking(self.postgres) as ask:
+            self.wait_while(lambda: ask(count_query) > 0, count_query)
+
+    @staticmethod
+    def wait_while(condition, what):
+        """Looks forty times a second; returns when the condition held for the last time and when it was seen to fail."""
+        held, end = None, time.monotonic() + WORKER_PATIENCE
         while time.monotonic() < end:
-            samples.append((time.monotonic(), int(self.sql(count_query))))
-            if samples[-1][1] == 0:
-                return samples
-            time.sleep(0.1)
-        raise RuntimeError(f"after {WORKER_PATIENCE} s there are still {samples[-1][1]}: {count_query}")
+            seen = time.monotonic()
+            if not condition():
+                return held, seen
+            held = seen
+            time.sleep(0.025)
+        raise RuntimeError(f"not within {WORKER_PATIENCE} s: {what}")
 
     # ---- loads that need some care ----
 
@@ -173,15 +180,15 @@ class Product:
 
     def worker(self, intents, entries_per_intent=1):
         """What `indexed` has left to do, from the worker's first commit on."""
-        count = "select count(*) from intents"
-        open_ = int(self.sql(count))
-        if open_ != intents:
-            raise RuntimeError(f"{open_} intents are open before the worker starts, not {intents}")
-        postgres = self.stack.cpu("postgres")
-        self.start_worker()
-        samples = [(time.monotonic(), intents), *self.wait_for(count)]
-        idle = [sample for sample in samples if sample[1] == intents]
-        seconds = samples[-1][0] - idle[-1][0]
+        count, any_ = "select count(*) from intents", "select exists (select from intents)::int"
+        with self.stack.asking(self.postgres) as ask:
+            if ask(count) != intents:
+                raise RuntimeError(f"{ask(count)} intents are open before the worker starts, not {intents}")
+            postgres = self.stack.cpu("postgres")
+            self.start_worker()
+            began, _ = self.wait_while(lambda: ask(count) == intents, "the worker's first commit")
+            _, done = self.wait_while(lambda: ask(any_), "the worker's last commit")
+        seconds = done - began
         entries = intents * entries_per_intent
         used = {"server_us": self.stack.cpu("worker"), "postgres_us": self.stack.cpu("postgres") - postgres}
         self.stack.stop("worker")
@@ -240,7 +247,7 @@ class Product:
             "worker": lambda: self.worker(INDEXED_KEYS),
             "upsert indexed 5": lambda: self.indexed("Indexed5", INDEXED_KEYS // 3),
             "worker 5": lambda: self.worker(INDEXED_KEYS // 3, 5),
-            "worker no-op": lambda: self.worker_idle("Indexed", INDEXED_KEYS),
+            "worker no-op": lambda: self.worker_idle("Indexed", IDLE_KEYS),
             "libpq upsert": lambda: loads.libpq("upsert", 2),
             "batch": lambda: self.per_entity(call("ExecuteBatch", self.batches, 8), 100),
             "import": lambda: self.per_entity(call("ImportEntities", self.import_all, 2, "stream"), 1000),

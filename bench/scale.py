@@ -8,7 +8,7 @@ from product import Product
 from rows import Row
 
 PART = 100_000  # entities per file that is imported
-APPLIED_KEYS = 5_000  # of the table with an index, per round
+APPLIED_KEYS = 15_000  # of the table with an index, per round
 CONNECTIONS = (1, 64, 1000)
 SOME = 20_000
 _OPERATIONS = (("get", 0.8, 0.95), ("upsert", 0.8, 0.95), ("page", None, None), ("index apply", None, None))

@@ -3,6 +3,7 @@
 PostgreSQL and Redis are those of `tavola dev exec`, found in TAVOLA_POSTGRES and TAVOLA_REDIS.
 """
 
+import contextlib
 import os
 import re
 import shutil
@@ -143,6 +144,19 @@ class Stack:
         if done.returncode != 0:
             raise RuntimeError(f"psql: {done.stderr.strip()}")
         return done.stdout.strip()
+
+    @contextlib.contextmanager
+    def asking(self, database=None):
+        """A function that asks for one number, over one connection: psql takes longer to start than to answer."""
+        with subprocess.Popen(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", database or self.postgres], text=True,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE) as psql:
+
+            def ask(query):
+                psql.stdin.write(f"{query};\n")
+                psql.stdin.flush()
+                return int(psql.stdout.readline())
+
+            yield ask
 
     # ---- CPU and memory ----
 
