@@ -11,7 +11,14 @@ PART = 100_000  # entities per file that is imported
 APPLIED_KEYS = 15_000  # of the table with an index, per round
 CONNECTIONS = (1, 64, 1000)
 SOME = 20_000
-_OPERATIONS = (("get", 0.8, 0.95), ("upsert", 0.8, 0.95), ("page", None, None), ("index apply", None, None))
+_OPERATIONS = (("get", 0.8, 0.95), ("pgbench get", None, None), ("upsert", 0.8, 0.95), ("page", None, None),
+               ("index apply", None, None))
+# The same rows, as many of them as our gets ask for: what the size alone costs PostgreSQL.
+_PGBENCH_GET = """\\set k {first} + random(0, {some} - 1) * {step}
+\\set p :k / {partition}
+select version, ts, properties from entities
+where table_id = {table} and partition_key = 'p' || :p and row_key = 'r' || :k and not dead;
+"""
 
 
 def short(size):
@@ -44,6 +51,10 @@ class Site:
         keys = wire.uniform(SOME, size)
         self.gets = product.file(f"gets-{size}", wire.get("Bench", keys))
         self.upserts = product.file(f"upserts-{size}", wire.write("Bench", keys))
+        table = product.sql("select table_id from tables where name = 'Bench'")
+        some = min(SOME, size)
+        self.plain_gets = product.text(f"pgbench-{size}", _PGBENCH_GET.format(
+            first=wire.FIRST, some=some, step=size // some, partition=wire.KEYS_PER_PARTITION, table=table))
         self.queries = product.file(f"queries-{size}", wire.query("Bench", wire.uniform(500, size), size))
 
     def apply(self):
@@ -54,6 +65,7 @@ class Site:
         product = self.product
         one = {
             "get": lambda: product.call("GetEntity", self.gets, 64),
+            "pgbench get": lambda: product.loads.pgbench(self.plain_gets, product.postgres),
             "upsert": lambda: product.call("InsertOrReplaceEntity", self.upserts, 256),
             "page": lambda: product.per_entity(product.call("QueryEntities", self.queries, 2), 1000),
             "index apply": self.apply,
@@ -102,6 +114,10 @@ class Scale:
                 out.append(Row(f"{name} at {short(site.size)} / at {short(smallest.size)}",
                                (f"{name} at {short(site.size)}", "rate"), (f"{name} at {short(smallest.size)}", "rate"),
                                must=bounds[0], aim=bounds[1]))
+            for name in ("get", "pgbench get"):
+                here, there = f"{name} at {short(site.size)}", f"{name} at {short(smallest.size)}"
+                out.append(Row(f"{here} / at {short(smallest.size)}, PostgreSQL CPU", (here, "postgres_us"),
+                               (there, "postgres_us"), sense="<=", unit="us"))
         for n in CONNECTIONS:
             get = (f"get, connections: {n}", "rate")
             out.append(Row(f"Get / echo, connections: {n}", get, (f"echo, connections: {n}", "rate")))

@@ -134,6 +134,31 @@ START_TEST(a_large_batch_sees_a_table_that_is_new)
 }
 END_TEST
 
+/* The last row cannot be read: what the first statement brought stands, and only its fellows fail with it. */
+START_TEST(a_large_batch_whose_second_part_fails_keeps_the_first)
+{
+    struct operation *many[LARGE];
+
+    scene_write(
+        &scene, a_write(WRITE_INSERT, "p", "unreadable", some_texts(&scene.arena, "Text", "x", NULL)));
+    scene_read(&scene, "p", "a"); /* the session is there */
+    test_sql(scene.sql, "update entities set expires = 42 where row_key = 'unreadable'");
+    test_sql(scene.sql,
+        "create or replace function is_due(expires bigint) returns boolean language plpgsql as $$ "
+        "begin if expires = 42 then raise 'unreadable'; end if; return false; end $$");
+    for (int i = 0; i < LARGE; i++)
+        many[i] = collect_get("Things", i < LARGE - 1 ? "a" : "unreadable");
+    store_run(scene.store);
+
+    for (int i = 0; i < LARGE; i++) {
+        await(many[i]);
+        ck_assert_reason(many[i], i <= LARGE / 2 ? "OK" : "INTERNAL_ERROR");
+    }
+    collect_many(many);
+    check_many(many);
+}
+END_TEST
+
 START_TEST(one_key_and_many_give_the_same)
 {
     struct operation *first = collect_get("Things", "a"), *second;
@@ -217,6 +242,7 @@ Suite *test_collect_suite(void)
     tcase_add_test(tc, a_large_batch_is_answered_part_by_part);
     tcase_add_test(tc, a_large_batch_survives_a_stall_and_a_lost_connection);
     tcase_add_test(tc, a_large_batch_sees_a_table_that_is_new);
+    tcase_add_test(tc, a_large_batch_whose_second_part_fails_keeps_the_first);
     tcase_add_test(tc, one_key_and_many_give_the_same);
     tcase_add_test(tc, a_stalled_database_does_not_hold_up_who_collects);
     tcase_add_test(tc, a_lost_connection_is_replaced);
