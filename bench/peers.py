@@ -19,17 +19,18 @@ import urllib.request
 
 import wire
 from loads import ECHO, _checked, _words
-from product import INDEXED_KEYS
+from product import IDLE_KEYS, INDEXED_KEYS
 from rows import Row
 
 IN_FLIGHT = (32, 256)  # the musts are for the first
 KEYS = 1000  # everybody has the same, asked for in the same order
-JOBS = 10_000
+JOBS = 30_000
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers")
 
 _AZURITE = "an emulator: keeps all in memory and writes it to disk now and then, so that an acknowledged write may be lost"
 _ETCD = "as durable as ours; bytes by key, all of them in memory: no properties, no indexes"
 _BULLMQ = "jobs in Redis without fsync, adding included; they do nothing, an index entry is written and committed"
+_NOTHING = "neither does anything: what is left is taking, looking and removing"
 _ECHO = "the bare core: no Get of ours can be more"
 _GRAPHILE = "jobs in the same PostgreSQL, committed; they do nothing, adding not counted"
 
@@ -52,6 +53,8 @@ ROWS = [
         note=_BULLMQ),
     Row("worker, index entries / graphile-worker tuned", ("worker", "rate"), ("graphile-worker", "rate"), must=1, aim=3,
         note=_GRAPHILE),
+    Row("worker, intents with nothing to do / graphile-worker tuned", ("worker no-op", "rate"), ("graphile-worker", "rate"),
+        note=_NOTHING),
 ]
 
 
@@ -215,5 +218,6 @@ class Peers:
             "etcd put": lambda n: self.etcd.put(n),
             "upsert": lambda n: call("InsertOrReplaceEntity", self.upserts, n),
         }
-        jobs = {"bullmq": self.bullmq, "graphile-worker": self.graphile, "worker": self.worker}
+        jobs = {"bullmq": self.bullmq, "graphile-worker": self.graphile, "worker": self.worker,
+                "worker no-op": lambda: self.product.worker_idle("Indexed", IDLE_KEYS)}
         return {f"{name} {n}": lambda one=one, n=n: one(n) for n in IN_FLIGHT for name, one in calls.items()} | jobs
