@@ -49,9 +49,13 @@ ROWS = [
     for ours, theirs, title, *_ in _CALLS
 ] + [
     Row("echo / Azurite", (f"echo {IN_FLIGHT[0]}", "rate"), (f"azurite get {IN_FLIGHT[0]}", "rate"), note=_ECHO),
+    # Each of these keys has another entry than before: one to remove, one to write.
     Row("worker, index entries / BullMQ add + process", ("worker", "rate"), ("bullmq", "rate"), must=3, aim=8,
         note=_BULLMQ),
     Row("worker, index entries / graphile-worker tuned", ("worker", "rate"), ("graphile-worker", "rate"), must=1, aim=3,
+        note=_GRAPHILE),
+    Row("worker, entries of new keys / BullMQ add + process", ("worker new", "rate"), ("bullmq", "rate"), note=_BULLMQ),
+    Row("worker, entries of new keys / graphile-worker tuned", ("worker new", "rate"), ("graphile-worker", "rate"),
         note=_GRAPHILE),
     Row("worker, intents with nothing to do / graphile-worker tuned", ("worker no-op", "rate"), ("graphile-worker", "rate"),
         note=_NOTHING),
@@ -219,5 +223,6 @@ class Peers:
             "upsert": lambda n: call("InsertOrReplaceEntity", self.upserts, n),
         }
         jobs = {"bullmq": self.bullmq, "graphile-worker": self.graphile, "worker": self.worker,
+                "worker new": lambda: self.product.worker_new("Indexed", INDEXED_KEYS),
                 "worker no-op": lambda: self.product.worker_idle("Indexed", IDLE_KEYS)}
         return {f"{name} {n}": lambda one=one, n=n: one(n) for n in IN_FLIGHT for name, one in calls.items()} | jobs

@@ -40,7 +40,7 @@ class Product:
         self.server = server
         self.postgres = postgres or stack.postgres
         self.threads = int(os.environ.get("TAVOLA_RPC_THREADS", "1"))
-        self.next_insert = wire.FIRST + wire.COUNT
+        self.next_insert = self.next_new = wire.FIRST + wire.COUNT
         self.next_value = 0  # of the property that is indexed: one that stays causes no work
 
     # ---- setting up ----
@@ -140,14 +140,14 @@ class Product:
 
     @staticmethod
     def wait_while(condition, what):
-        """Looks forty times a second; returns when the condition held for the last time and when it was seen to fail."""
+        """Looks twenty times a second; returns when the condition held for the last time and when it was seen to fail."""
         held, end = None, time.monotonic() + WORKER_PATIENCE
         while time.monotonic() < end:
             seen = time.monotonic()
             if not condition():
                 return held, seen
             held = seen
-            time.sleep(0.025)
+            time.sleep(0.05)
         raise RuntimeError(f"not within {WORKER_PATIENCE} s: {what}")
 
     # ---- loads that need some care ----
@@ -167,6 +167,14 @@ class Product:
         path = self.file("indexed", wire.write(table, wire.each(wire.FIRST, keys), self.next_value))
         self.next_value += keys
         return self.call("InsertOrReplaceEntity", path, 256, "once", seconds=60)
+
+    def worker_new(self, table, keys):
+        """As many keys that nobody had before: an entry to write for each, none to remove."""
+        path = self.file("indexed-new", wire.write(table, wire.each(self.next_new, keys), self.next_value))
+        self.next_new += keys
+        self.next_value += keys
+        self.call("InsertOrReplaceEntity", path, 256, "once", seconds=60)
+        return self.worker(keys)
 
     def worker_idle(self, table, keys):
         """Every key gets another value and then the one it had: two intents each, after which nothing is to change."""
@@ -247,6 +255,7 @@ class Product:
             "worker": lambda: self.worker(INDEXED_KEYS),
             "upsert indexed 5": lambda: self.indexed("Indexed5", INDEXED_KEYS // 3),
             "worker 5": lambda: self.worker(INDEXED_KEYS // 3, 5),
+            "worker new": lambda: self.worker_new("Indexed", INDEXED_KEYS),
             "worker no-op": lambda: self.worker_idle("Indexed", IDLE_KEYS),
             "libpq upsert": lambda: loads.libpq("upsert", 2),
             "batch": lambda: self.per_entity(call("ExecuteBatch", self.batches, 8), 100),
