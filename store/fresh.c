@@ -268,11 +268,12 @@ static enum status ask_latest(
 
 enum status fresh_ask(struct session *session, struct fresh_wait *waits, size_t count, struct error *err)
 {
-    enum status status;
+    enum status status = session_ensure(session, err);
 
     for (size_t i = 0; i < count; i++)
         waits[i].answer = FRESH_NOW;
-    status = ask_transactions(session, waits, count, err);
+    if (status == STATUS_OK)
+        status = ask_transactions(session, waits, count, err);
     if (status == STATUS_OK)
         status = ask_blocks(session, waits, count, err);
     if (status == STATUS_OK)

@@ -25,7 +25,7 @@ struct fresh_wait {
     struct error err;
 };
 
-/* Fails with the database, and leaves all answers open. */
+/* Connects where that is needed. Fails with the database; then all answers are open, and say so. */
 MUST_USE enum status fresh_ask(
     struct session *session, struct fresh_wait *waits, size_t count, struct error *err);
 

@@ -277,7 +277,7 @@ static void ask_fresh(struct session *session, struct waiting *const *asked, siz
 
     for (size_t i = 0; i < count; i++)
         waits[i].operation = asked[i]->operation;
-    if (session_ensure(session, &err) != STATUS_OK || fresh_ask(session, waits, count, &err) != STATUS_OK)
+    if (fresh_ask(session, waits, count, &err) != STATUS_OK)
         pg_recover(&session->pg);
     for (size_t i = 0; i < count; i++) {
         asked[i]->answer = answers[waits[i].answer];

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "store/worker_store.h"
 #include "tests/support/builders.h"
+#include "tests/support/tcp_proxy.h"
 
 enum { INDEX_ID = 900, SOON_US = 300000, MANY = 3000 };
 
@@ -582,6 +583,24 @@ START_TEST(thousands_wait_without_connections)
 }
 END_TEST
 
+START_TEST(without_a_database_they_are_told_so)
+{
+    struct tcp_proxy *proxy = tcp_proxy_start(scene.conninfo);
+    struct store_options options = plain_options(tcp_proxy_conninfo(proxy));
+    struct operation *waiting = a_lookup_after("Bonn", put("a", "Bonn"));
+    struct store *store = store_open(&options);
+
+    run(store, a_lookup("Bonn"));
+    waiting->deadline_us = clock_monotonic_us() + 2 * SOON_US;
+    submit(store, waiting);
+    tcp_proxy_down(proxy, true);
+    await(waiting);
+    refused(waiting, "NOT_FRESH_ENOUGH", "the database could not be asked: ");
+    store_close(store);
+    tcp_proxy_stop(proxy);
+}
+END_TEST
+
 START_TEST(a_stopping_server_answers_them)
 {
     struct store_options options = plain_options(scene.conninfo);
@@ -619,6 +638,7 @@ Suite *test_fresh_suite(void)
     tcase_add_loop_test(tc, pages_of_the_latest_are_those_of_an_index_that_is_fresh, 0, 6);
     tcase_add_test(tc, the_latest_wait_while_too_much_is_open);
     tcase_add_test(tc, thousands_wait_without_connections);
+    tcase_add_test(tc, without_a_database_they_are_told_so);
     tcase_add_test(tc, a_stopping_server_answers_them);
     suite_add_tcase(suite, tc);
     return suite;
