@@ -28,8 +28,8 @@ struct grpc_channel_credentials;
 struct tls_files;
 
 /*
- * STATUS_INVALID: a file cannot be read, or two do not fit each other; the message names them. *files must live as long as the server, and
- * go with tls_files_free.
+ * STATUS_INVALID: a file cannot be read, or two do not fit each other; the message names them. *files must live
+ * as long as the server, and go with tls_files_free.
  */
 MUST_USE enum status tls_server_credentials(const struct rpc_server_tls *tls, struct tls_files **files,
     struct grpc_server_credentials **out, struct error *err);

@@ -173,7 +173,7 @@ enum status catalogue_begin_change(struct pg *pg, struct error *err)
         if (status == STATUS_OK)
             return STATUS_OK;
         pg_recover(pg);
-        if (!pg_is_open(pg) || strcmp(err->sqlstate, "55P03") != 0 || clock_monotonic_us() > deadline_us)
+        if (!pg_is_open(pg) || !pg_is_lock_timeout(err) || clock_monotonic_us() > deadline_us)
             return status;
         nanosleep(&pause, NULL);
     }

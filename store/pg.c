@@ -69,8 +69,8 @@ static enum status status_of_sqlstate(const char *state)
         { "55000", STATUS_UNAVAILABLE }, /* a standby asked for what only a primary has */
         { "57014", STATUS_TIMEOUT },     /* statement_timeout */
         { "57P", STATUS_UNAVAILABLE },   /* shutting down, starting up */
-        { "25P03",
-            STATUS_UNAVAILABLE }, /* idle_in_transaction_session_timeout: we stood still; rolled back */
+        /* idle_in_transaction_session_timeout: we stood still; rolled back */
+        { "25P03", STATUS_UNAVAILABLE },
         { "25006", STATUS_UNAVAILABLE }, /* read-only: a standby, after a fail-over */
     };
 
@@ -83,6 +83,16 @@ static enum status status_of_sqlstate(const char *state)
 bool pg_is_transient(const struct error *err)
 {
     return err->status == STATUS_UNAVAILABLE || err->status == STATUS_TIMEOUT;
+}
+
+bool pg_is_lock_timeout(const struct error *err)
+{
+    return strcmp(err->sqlstate, "55P03") == 0;
+}
+
+bool pg_is_duplicate_key(const struct error *err)
+{
+    return strcmp(err->sqlstate, "23505") == 0;
 }
 
 /* libpq's messages end in a newline and may have several lines. */

@@ -172,4 +172,8 @@ void pg_uuid(const PGresult *result, int row, int column, char hex33[33]);
 /* true for errors after which running the same transaction again is right: nothing happened. */
 bool pg_is_transient(const struct error *err);
 
+/* A lock that others kept for longer than the session waits; a key that is there already. */
+bool pg_is_lock_timeout(const struct error *err);
+bool pg_is_duplicate_key(const struct error *err);
+
 #endif

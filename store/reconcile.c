@@ -390,7 +390,7 @@ enum status worker_reconcile(struct worker_store *store, const struct intent *in
     enum status status = worker_attempt(store, reconcile, &work, &failure);
 
     /* An entry that no manifest names: somebody has changed one by hand. */
-    if (status != STATUS_OK && strcmp(failure.sqlstate, "23505") == 0) {
+    if (status != STATUS_OK && pg_is_duplicate_key(&failure)) {
         work.doubts = true;
         status = worker_attempt(store, reconcile, &work, &failure);
     }

@@ -37,11 +37,6 @@ static bool is_stale(enum status status, const struct error *err)
     return status == STATUS_STALE && !err->reason;
 }
 
-static bool is_lock_timeout(const struct error *err)
-{
-    return strcmp(err->sqlstate, "55P03") == 0;
-}
-
 enum status worker_attempt(struct worker_store *store, worker_work *work, void *context, struct error *err)
 {
     struct session *session = &store->session;
@@ -56,21 +51,21 @@ enum status worker_attempt(struct worker_store *store, worker_work *work, void *
         status = work(session, context, &own);
         if (status == STATUS_OK)
             break;
+        if (pg_is_lock_timeout(&own))
+            status = own.status = STATUS_TIMEOUT;
         pg_recover(&session->pg);
         if (is_stale(status, &own)) {
             struct error ignored;
 
             if (session_reload(session, &ignored) != STATUS_OK)
                 pg_recover(&session->pg);
-        } else if (is_lock_timeout(&own) || own.status != STATUS_UNAVAILABLE) {
+        } else if (own.status != STATUS_UNAVAILABLE) {
             break;
         }
     }
     arena_cleanup(&session->arena);
     if (status == STATUS_OK)
         return STATUS_OK;
-    if (is_lock_timeout(&own))
-        status = own.status = STATUS_TIMEOUT;
     if (is_stale(status, &own))
         status = error_set(&own, STATUS_UNAVAILABLE, "the catalogue kept changing");
     if (err)

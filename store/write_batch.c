@@ -450,7 +450,7 @@ static enum status attempt(struct session *session, struct operation *batch,
 /* Nothing happened: the connection, a lock, or another server that has just decided a request of this batch. */
 static bool may_run_again(const struct error *err)
 {
-    return pg_is_transient(err) || strcmp(err->sqlstate, "23505") == 0;
+    return pg_is_transient(err) || pg_is_duplicate_key(err);
 }
 
 /* Attempt until it is decided; true: every operation has its outcome. */

@@ -22,10 +22,10 @@ struct write_set {
     struct planned *planned;
     size_t planned_count;
     struct requests requests;
-    struct intent_block
-        ids; /* of the intents to come: rows[i] has ids.first + i; set once the rows are locked */
-    bool
-        is_blind; /* all are unconditional upserts without a request_id, no indexes and no feed, each key once */
+    /* Of the intents to come: rows[i] has ids.first + i; set once the rows are locked. */
+    struct intent_block ids;
+    /* All are unconditional upserts without a request_id, no indexes and no feed, each key once. */
+    bool is_blind;
 };
 
 /*
