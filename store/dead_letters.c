@@ -23,7 +23,7 @@ struct failing {
 
     /* Of an attempt. */
     struct source_keys keys;
-    struct open_intents open;
+    struct pg_array buckets, ids; /* of its open intents */
     struct transaction transaction;
 };
 
@@ -70,6 +70,18 @@ static enum status hold_transaction(
         row, 0, failing->intent->key.partition, &session->arena, &failing->transaction, err);
 }
 
+/* There is one key. */
+static void list_open(struct failing *failing, const PGresult *intents)
+{
+    for (int i = 0; i < PQntuples(intents); i++) {
+        char id[33];
+
+        pg_uuid(intents, i, 1, id);
+        pg_array_int2(&failing->buckets, failing->keys.keys[0].bucket);
+        pg_array_uuid(&failing->ids, id);
+    }
+}
+
 static enum status hold_source_key(
     struct session *session, struct failing *failing, bool *is_open, struct error *err)
 {
@@ -89,7 +101,8 @@ static enum status hold_source_key(
     TRY(pg_next(&session->pg, &intents, err));
     TRY(pg_next(&session->pg, &states, err));
     TRY(pg_end(&session->pg, err));
-    source_keys_mark_open(&failing->keys, intents, &session->arena, &failing->open);
+    source_keys_mark_open(&failing->keys, intents);
+    list_open(failing, intents);
     failing->keys.keys[0].applied = pg_int8(states, 0, 1);
     *is_open = failing->keys.keys[0].is_open;
     return STATUS_OK;
@@ -102,6 +115,8 @@ static bool was_made_here(const struct source_key *key)
 
 static enum status hold(struct session *session, struct failing *failing, bool *is_open, struct error *err)
 {
+    pg_array_init(&failing->buckets, &session->arena, PG_INT2);
+    pg_array_init(&failing->ids, &session->arena, PG_UUID);
     return is_transaction(failing) ? hold_transaction(session, failing, is_open, err)
                                    : hold_source_key(session, failing, is_open, err);
 }
@@ -267,6 +282,16 @@ static enum status send_transaction_end(struct session *session, struct failing 
     return pg_send(&session->pg, &sql_transaction_intent_delete, &params, err);
 }
 
+static enum status send_intent_delete(struct session *session, struct failing *failing, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_array(&params, &failing->buckets);
+    pg_add_array(&params, &failing->ids);
+    return pg_send(&session->pg, &sql_intent_delete, &params, err);
+}
+
 static enum status bury(struct session *session, void *context, struct error *err)
 {
     struct failing *failing = context;
@@ -281,9 +306,7 @@ static enum status bury(struct session *session, void *context, struct error *er
     }
     if (is_open) {
         letter_params(failing, &session->arena, &params);
-        if (is_transaction(failing))
-            pg_array_init(&failing->open.ids, &session->arena, PG_UUID);
-        pg_add_array(&params, &failing->open.ids);
+        pg_add_array(&params, &failing->ids);
         TRY(pg_send(&session->pg, &sql_letter_bury, &params, err));
         statements++;
     }
@@ -291,7 +314,7 @@ static enum status bury(struct session *session, void *context, struct error *er
         TRY(send_transaction_end(session, failing, err));
         statements += 2;
     } else {
-        TRY(source_keys_send_intent_delete(session, &failing->open, err));
+        TRY(send_intent_delete(session, failing, err));
         statements++;
     }
     FAILPOINT_TRY("letter.before_bury", err);

@@ -45,14 +45,6 @@ static enum status send_reads(struct session *session, const struct source_keys 
     return pg_send(&session->pg, &sql_entity_locked, &params, err);
 }
 
-/* One row for each intent removed. */
-static void mark_open(struct reconcile *work, const PGresult *taken)
-{
-    work->intents_removed = PQntuples(taken);
-    for (int i = 0; i < PQntuples(taken); i++)
-        work->keys.keys[pg_int8(taken, i, 0) - 1].is_open = true;
-}
-
 static enum status fill_states(
     struct source_keys *keys, const PGresult *result, struct arena *arena, struct error *err)
 {
@@ -100,7 +92,8 @@ static enum status read_all(struct session *session, struct reconcile *work, PGr
     TRY(pg_next(&session->pg, letters, err));
     TRY(pg_next(&session->pg, sources, err));
     TRY(pg_end(&session->pg, err));
-    mark_open(work, intents);
+    source_keys_mark_open(&work->keys, intents);
+    work->intents_removed = PQntuples(intents);
     TRY(fill_states(&work->keys, states, &session->arena, err));
     fill_sources(&work->keys, *sources);
     return STATUS_OK;

@@ -74,32 +74,10 @@ enum status source_keys_send_lock(struct session *session, const struct source_k
     return pg_send(&session->pg, intents, &params, err);
 }
 
-void source_keys_mark_open(
-    struct source_keys *keys, const PGresult *result, struct arena *arena, struct open_intents *out)
+void source_keys_mark_open(struct source_keys *keys, const PGresult *intents)
 {
-    pg_array_init(&out->buckets, arena, PG_INT2);
-    pg_array_init(&out->ids, arena, PG_UUID);
-    out->count = PQntuples(result);
-    for (int i = 0; i < PQntuples(result); i++) {
-        struct source_key *key = &keys->keys[pg_int8(result, i, 0) - 1];
-        char id[33];
-
-        pg_uuid(result, i, 1, id);
-        key->is_open = true;
-        pg_array_int2(&out->buckets, key->bucket);
-        pg_array_uuid(&out->ids, id);
-    }
-}
-
-enum status source_keys_send_intent_delete(
-    struct session *session, struct open_intents *intents, struct error *err)
-{
-    struct pg_params params;
-
-    pg_params_init(&params, &session->arena);
-    pg_add_array(&params, &intents->buckets);
-    pg_add_array(&params, &intents->ids);
-    return pg_send(&session->pg, &sql_intent_delete, &params, err);
+    for (int i = 0; i < PQntuples(intents); i++)
+        keys->keys[pg_int8(intents, i, 0) - 1].is_open = true;
 }
 
 enum status source_keys_send_state_delete(struct session *session, const struct source_keys *keys,

@@ -44,19 +44,8 @@ void source_keys_params(const struct source_keys *keys, struct arena *arena, str
 MUST_USE enum status source_keys_send_lock(struct session *session, const struct source_keys *keys,
     const struct embedded *intents, struct error *err);
 
-/*
- * Take the result of sql_intent_of_keys: marks keys open and lists the intents in parameters for
- * sql_intent_delete. *intent_count: how many. The first result is the caller's to take.
- */
-struct open_intents {
-    struct pg_array buckets, ids;
-    int64_t count;
-};
-void source_keys_mark_open(
-    struct source_keys *keys, const PGresult *result, struct arena *arena, struct open_intents *out);
-
-MUST_USE enum status source_keys_send_intent_delete(
-    struct session *session, struct open_intents *intents, struct error *err);
+/* By the result of the second of them, a row for each intent. The first result is the caller's to take. */
+void source_keys_mark_open(struct source_keys *keys, const PGresult *intents);
 
 /* Delete the state rows of those keys for which is_wanted says true. *statements counts what was sent. */
 MUST_USE enum status source_keys_send_state_delete(struct session *session, const struct source_keys *keys,
