@@ -6,7 +6,8 @@ import time
 import wire
 from loads import ECHO
 
-INDEXED_KEYS = 60_000  # written per round to the table with an index, then carried over by the worker: its start must not count for much
+# Written per round to the table with an index, then carried over by the worker, whose start must not count for much.
+INDEXED_KEYS = 60_000
 IDLE_KEYS = 20_000  # written twice
 SCANNED_KEYS = 10_000  # of the partition that is filtered
 INSERT_KEYS = 120_000  # per round: enough for every machine we know
@@ -162,18 +163,16 @@ class Product:
                            " and table_id = (select table_id from tables where name = 'Bench')")
             self.sql("vacuum entities")
 
-    def indexed(self, table, keys):
-        """Every key once, with a new value: as many entries to write, and to remove from the second round on."""
-        path = self.file("indexed", wire.write(table, wire.each(wire.FIRST, keys), self.next_value))
+    def indexed(self, table, keys, first=wire.FIRST):
+        """Every key once, with a new value: as many entries to write, and to remove for keys that were written before."""
+        path = self.file("indexed", wire.write(table, wire.each(first, keys), self.next_value))
         self.next_value += keys
         return self.call("InsertOrReplaceEntity", path, 256, "once", seconds=60)
 
     def worker_new(self, table, keys):
         """As many keys that nobody had before: an entry to write for each, none to remove."""
-        path = self.file("indexed-new", wire.write(table, wire.each(self.next_new, keys), self.next_value))
+        self.indexed(table, keys, self.next_new)
         self.next_new += keys
-        self.next_value += keys
-        self.call("InsertOrReplaceEntity", path, 256, "once", seconds=60)
         return self.worker(keys)
 
     def worker_idle(self, table, keys):

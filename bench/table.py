@@ -38,6 +38,7 @@ ROWS = [
     Row("scan of a table as a stream, rows / libpq", ("scan stream", _RATE), _RANGE),
     Row("filtered partition scan, rows examined / libpq", ("filtered scan", _RATE), _RANGE, must=0.4, aim=0.8),
     Row("worker, index entries / libpq arrays", ("worker", _RATE), _ARRAYS),
+    Row("worker, entries of new keys / libpq arrays", ("worker new", _RATE), _ARRAYS),
     Row("worker, entries of five indexes / libpq arrays", ("worker 5", _RATE), _ARRAYS),
     Row("worker, intents with nothing to do / libpq arrays", ("worker no-op", _RATE), _ARRAYS),
     Row("queue, messages / raw Redis stream", ("queue", _RATE), ("redis stream", _RATE)),

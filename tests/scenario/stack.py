@@ -183,13 +183,17 @@ class Stack:
             raise AssertionError(result.stderr)
         return result.stdout.strip()
 
-    @contextlib.contextmanager
     def locked(self, table):
         """Nobody else gets at this table of the database."""
+        return self.holding(f"lock table {table} in access exclusive mode; select 1")
+
+    @contextlib.contextmanager
+    def holding(self, statements):
+        """A session of our own keeps the locks that they take; the last one answers a row."""
         argv = ["psql", "-X", "-q", "-t", "-A", "-h", self.postgres_folder, "-U", self.postgres_user]
         argv += ["-d", self.database]
         with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as session:
-            session.stdin.write(f"begin; lock table {table} in access exclusive mode; select 1;\n")
+            session.stdin.write(f"begin; {statements};\n")
             session.stdin.flush()
             session.stdout.readline()
             try:

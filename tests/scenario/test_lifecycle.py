@@ -270,7 +270,7 @@ class Draining(LifecycleCase):
         self.caller.insert_entity(table="drain", entity=entity("p", "r", A=1))
         watch = self.caller.health_watch()
         self.assertEqual(self.caller.health_name(next(watch)), "SERVING")
-        with Lock(self.made):
+        with self.made.holding("select count(*) from (select 1 from entities for update) locked"):
             request = client.types.message("tavola.v1.InsertOrReplaceEntityRequest")
             message = request(table="drain", entity=entity("p", "r", A=2)).SerializeToString()
             call = self.caller.start("/tavola.v1.EntityService/InsertOrReplaceEntity", message)
@@ -341,29 +341,6 @@ class Draining(LifecycleCase):
         self.made.start_worker()
         wait_for("all entries", lambda: len(caller.lookup("byA", ["x"])) == 300, 10)
         wait_for("no intents", lambda: self.made.sql("select count(*) from intents") == "0")
-
-
-class Lock:
-    """Hold the row of every entity, from a session of our own."""
-
-    def __init__(self, made):
-        self.made = made
-
-    def __enter__(self):
-        made = self.made
-        self.session = subprocess.Popen(
-            ["psql", "-X", "-q", "-t", "-A", "-h", made.postgres_folder, "-U", made.postgres_user, "-d", made.database],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self.session.stdin.write("begin; select count(*) from (select 1 from entities for update) locked;\n")
-        self.session.stdin.flush()
-        self.session.stdout.readline()
-        return self
-
-    def __exit__(self, *_):
-        self.session.communicate("rollback;\n")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """What callers expect of any good gRPC server: drains, hints, compression, retries, deadlines that count."""
 
+import contextlib
 import json
 import os
 import signal
 import socket
-import subprocess
 import threading
 import time
 import unittest
@@ -123,21 +123,9 @@ class Deadlines(MannersCase):
     def setUp(self):
         super().setUp()
         self.caller.insert_entity(table="mannered", entity=entity("p", "r", A=1))
-        self.locker = subprocess.Popen(
-            ["psql", "-X", "-q", "-t", "-A", "-h", self.stack.postgres_folder, "-U", self.stack.postgres_user]
-            + ["-d", self.stack.database],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self.addCleanup(self.release)
-        self.locker.stdin.write("begin; lock table entities in access exclusive mode; select 1;\n")
-        self.locker.stdin.flush()
-        self.locker.stdout.readline()
-
-    def release(self):
-        if self.locker.poll() is None:
-            self.locker.communicate("rollback;\n")
+        self.lock = contextlib.ExitStack()
+        self.addCleanup(self.lock.close)
+        self.lock.enter_context(self.stack.locked("entities"))
 
     def session(self, what, condition):
         query = f"select {what} from pg_stat_activity where datname = '{self.stack.database}' and {condition}"
@@ -164,7 +152,7 @@ class Deadlines(MannersCase):
                 break
         else:
             self.fail("no query ended before its lock's time was up")
-        self.release()
+        self.lock.close()
         self.assertEqual(len(self.caller.query("mannered")), 1)
 
     def test_a_query_whose_caller_has_gone_is_cancelled(self):
@@ -183,7 +171,7 @@ class Deadlines(MannersCase):
         call = self.caller.start("/tavola.v1.EntityService/InsertOrReplaceEntity", message)
         self.stack.wait_for_lock_waiter()
         call.cancel()
-        self.release()
+        self.lock.close()
         wait_for("the write", lambda: len(self.caller.query("mannered")) == 2)
 
 
