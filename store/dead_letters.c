@@ -85,25 +85,16 @@ static void list_open(struct failing *failing, const PGresult *intents)
 static enum status hold_source_key(
     struct session *session, struct failing *failing, bool *is_open, struct error *err)
 {
-    struct pg_params params;
     PG_RESULT intents = NULL;
-    PG_RESULT states = NULL;
-    int64_t now_us = 0;
 
     source_keys_build(&failing->keys, session, &session->arena, failing->intent, 1);
-    TRY(session_send_begin(session, err));
-    TRY(source_keys_send_lock(session, &failing->keys, &sql_intent_of_keys, err));
-    source_keys_params(&failing->keys, &session->arena, &params);
-    TRY(pg_send(&session->pg, &sql_state_get, &params, err));
+    TRY(source_keys_begin(session, &failing->keys, err));
+    TRY(source_keys_send_intents(session, &failing->keys, &sql_intent_of_keys, err));
     TRY(pg_sync(&session->pg, err));
-    TRY(session_take_begin(session, &now_us, err));
-    TRY(pg_done(&session->pg, err));
     TRY(pg_next(&session->pg, &intents, err));
-    TRY(pg_next(&session->pg, &states, err));
     TRY(pg_end(&session->pg, err));
     source_keys_mark_open(&failing->keys, intents);
     list_open(failing, intents);
-    failing->keys.keys[0].applied = pg_int8(states, 0, 1);
     *is_open = failing->keys.keys[0].is_open;
     return STATUS_OK;
 }

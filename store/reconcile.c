@@ -1,12 +1,12 @@
 /*
  * reconcile.c - making entries agree with their sources, a batch of keys per transaction.
  *
- *   flight 1   BEGIN; fence; catalogue; lock or create the state rows; remove the intents; states, dead letters,
- *              sources
+ *   flight 1   BEGIN; fence; catalogue; lock and read the state rows; make those that are missing, in a flight more
+ *   flight 2   remove the intents; dead letters, sources
  *   plan       in C, pure: domain/reconcile_plan
- *   flight 2   entries; state rows; dead letters; marker; COMMIT
+ *   flight 3   entries; state rows; dead letters; marker; COMMIT
  *
- * The order inside flight 1 is the protocol: the sources are read after the lock (guard G8), so whoever
+ * The order of the first two is the protocol: the sources are read after the lock (guard G8), so whoever
  * locked last has read last; and the intents are removed before the sources are read (guard G9), so every removed
  * intent has had its reading. One commit holds entries, manifest and the end of the intents (guard G10).
  */
@@ -36,28 +36,12 @@ static enum status send_reads(struct session *session, const struct source_keys 
     struct pg_array all;
 
     source_keys_params(keys, &session->arena, &params);
-    TRY(pg_send(&session->pg, &sql_state_get, &params, err));
     TRY(pg_send(&session->pg, &sql_letter_of_keys, &params, err));
     pg_array_init(&all, &session->arena, PG_BOOL);
     for (size_t i = 0; i < keys->count; i++)
         pg_array_bool(&all, true);
     pg_add_array(&params, &all);
     return pg_send(&session->pg, &sql_entity_locked, &params, err);
-}
-
-static enum status fill_states(
-    struct source_keys *keys, const PGresult *result, struct arena *arena, struct error *err)
-{
-    for (int i = 0; i < PQntuples(result); i++) {
-        struct source_key *key = &keys->keys[pg_int8(result, i, 0) - 1];
-
-        key->applied = pg_int8(result, i, 1);
-        key->place = arena_copy(arena, pg_bytes(result, i, 3));
-        if (!manifest_decode(arena_copy(arena, pg_bytes(result, i, 2)), arena, &key->stored))
-            return error_set(err, STATUS_INTERNAL, "the manifest of a key of table %lld cannot be read",
-                (long long)key->table_id);
-    }
-    return STATUS_OK;
 }
 
 /* Borrows the result: properties are large. */
@@ -78,23 +62,17 @@ static enum status read_all(struct session *session, struct reconcile *work, PGr
     PGresult **sources, struct error *err)
 {
     PG_RESULT intents = NULL;
-    PG_RESULT states = NULL;
-    int64_t now_us = 0;
 
-    TRY(session_send_begin(session, err));
-    TRY(source_keys_send_lock(session, &work->keys, &sql_intent_take, err));
+    TRY(source_keys_begin(session, &work->keys, err));
+    TRY(source_keys_send_intents(session, &work->keys, &sql_intent_take, err));
     TRY(send_reads(session, &work->keys, err));
     TRY(pg_sync(&session->pg, err));
-    TRY(session_take_begin(session, &now_us, err));
-    TRY(pg_done(&session->pg, err));
     TRY(pg_next(&session->pg, &intents, err));
-    TRY(pg_next(&session->pg, &states, err));
     TRY(pg_next(&session->pg, letters, err));
     TRY(pg_next(&session->pg, sources, err));
     TRY(pg_end(&session->pg, err));
     source_keys_mark_open(&work->keys, intents);
     work->intents_removed = PQntuples(intents);
-    TRY(fill_states(&work->keys, states, &session->arena, err));
     fill_sources(&work->keys, *sources);
     return STATUS_OK;
 }
@@ -353,13 +331,16 @@ enum status reconcile_preview(
     struct session *session, const struct intent *intent, struct letter_difference *out, struct error *err)
 {
     struct reconcile work = { .intents = intent, .count = 1, .force = true };
+    struct pg_params params;
     PG_RESULT states = NULL;
     PG_RESULT letters = NULL;
     PG_RESULT sources = NULL;
 
     TRY(session_refresh(session, NULL, err));
     source_keys_build(&work.keys, session, &session->arena, intent, 1);
+    source_keys_params(&work.keys, &session->arena, &params);
     TRY(pg_send(&session->pg, &sql_begin_snapshot, NULL, err));
+    TRY(pg_send(&session->pg, &sql_state_get, &params, err));
     TRY(send_reads(session, &work.keys, err));
     TRY(pg_send(&session->pg, &sql_rollback, NULL, err));
     TRY(pg_sync(&session->pg, err));
@@ -368,7 +349,7 @@ enum status reconcile_preview(
     TRY(pg_next(&session->pg, &letters, err));
     TRY(pg_next(&session->pg, &sources, err));
     TRY(pg_end(&session->pg, err));
-    TRY(fill_states(&work.keys, states, &session->arena, err));
+    TRY(source_keys_take_states(&work.keys, states, &session->arena, err));
     fill_sources(&work.keys, sources);
     plan(session, &work);
     count_difference(&work.keys.keys[0], out);

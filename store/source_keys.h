@@ -38,13 +38,21 @@ void source_keys_build(struct source_keys *keys, const struct session *session, 
 void source_keys_params(const struct source_keys *keys, struct arena *arena, struct pg_params *params);
 
 /*
- * Lock or create their state rows, then, in a later statement, read (sql_intent_of_keys) or remove (sql_intent_take)
- * their intents (guards G8, G9).
+ * Begin a transaction that writes, with the state rows of all of them locked: those that are there first, then those
+ * that had to be made (guard G8). Fills applied, place and stored. STATUS_STALE: see session_take_begin; STATUS_TIMEOUT:
+ * others kept making them.
  */
-MUST_USE enum status source_keys_send_lock(struct session *session, const struct source_keys *keys,
-    const struct embedded *intents, struct error *err);
+MUST_USE enum status source_keys_begin(struct session *session, struct source_keys *keys, struct error *err);
 
-/* By the result of the second of them, a row for each intent. The first result is the caller's to take. */
+/* Fill the same by rows of state_hold or state_get for all of them. STATUS_INTERNAL: an ill manifest. */
+MUST_USE enum status source_keys_take_states(
+    struct source_keys *keys, const PGresult *states, struct arena *arena, struct error *err);
+
+/* Read (sql_intent_of_keys) or remove (sql_intent_take) their intents, under the lock (guard G9). */
+MUST_USE enum status source_keys_send_intents(
+    struct session *session, const struct source_keys *keys, const struct embedded *sql, struct error *err);
+
+/* By its result, a row for each intent. */
 void source_keys_mark_open(struct source_keys *keys, const PGresult *intents);
 
 /* Delete the state rows of those keys for which is_wanted says true. *statements counts what was sent. */
