@@ -55,8 +55,7 @@ MUTANTS = [
              "return now_us >= marks->next_start_us[lane] && marks->next_start_us[lane] == 0;")],
      "test_workers", "loop", ["every_few_minutes_a_scan_begins_at_the_start"]),
 
-    ("G8", [("store/sql/state_lock.sql",
-             "do update set applied = index_state.applied where false", "do nothing")],
+    ("G8", [("store/sql/state_hold.sql", "    for no key update\n", "")],
      "test_store", "reconcile", ["the_state_row_of_a_known_key_is_waited_for"]),
 
     ("G9", [("store/reconcile.c", "&work->keys, &sql_intent_take, err", "&work->keys, &sql_intent_of_keys, err"),

@@ -125,6 +125,8 @@ static const struct plan_case {
     { "intent_take", "intents_key", "row_key = " },
     { "entry_insert", NULL, NULL },
     { "state_get", "index_state_pkey", "row_key = " },
+    { "state_hold", "index_state_pkey", "row_key = " },
+    { "state_create", NULL, NULL },
     { "state_update", "Tid Scan on index_state", "ctid = u.place" },
     { "state_delete", "index_state_pkey", "row_key = " },
     { "entry_get", "entities_pkey", "row_key = " },
