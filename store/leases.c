@@ -1,17 +1,16 @@
 /*
- * leases.c - who looks after which buckets, what is open in them, and up to when all of it is done.
+ * leases.c - who looks after which buckets, and what is open in them.
  *
  * Ids of intents begin with sixteen hexadecimal digits of microseconds since 1970, by the database's clock
- * (guard G13): so their order is that of their making, and the oldest one says how far behind a lane is.
+ * (guard G13): so their order is that of their making.
  */
 #include <stdio.h>
 
 #include "domain/limits.h"
-#include "domain/ticks.h"
 #include "store/sql.h"
 #include "store/worker_store_internal.h"
 
-enum { LANE_BUCKETS = BUCKETS / LEASE_LANES, MOST_COUNTED = 20000, LATE_COMMIT_US = 60000000 };
+enum { LANE_BUCKETS = BUCKETS / LEASE_LANES, LATE_COMMIT_US = 60000000 };
 
 static const char first_id[] = "00000000000000000000000000000000";
 
@@ -201,74 +200,4 @@ enum status worker_scan_intents(struct worker_store *store, int lane, const char
 {
     return worker_scan_some(
         store, lane, NULL, from_id, min_age_ms, most, arena, out, count, next_low_id, err);
-}
-
-/* ---- watermarks ---- */
-
-struct watermarks {
-    const bool *held;
-    int64_t lag_us, open_intents;
-    struct pg_array lanes, as_of, open; /* to be stored */
-};
-
-static void compute(struct watermarks *work, const PGresult *result, struct arena *arena)
-{
-    pg_array_init(&work->lanes, arena, PG_INT2);
-    pg_array_init(&work->as_of, arena, PG_INT8);
-    pg_array_init(&work->open, arena, PG_INT8);
-    for (int i = 0; i < PQntuples(result); i++) {
-        int64_t now_us = pg_int8(result, i, 1), as_of_us = now_us;
-        char id[33];
-
-        if (!PQgetisnull(result, i, 2)) {
-            pg_uuid(result, i, 2, id);
-            as_of_us = intent_id_us(id) < now_us ? intent_id_us(id) : now_us;
-        }
-        if (now_us - as_of_us > work->lag_us)
-            work->lag_us = now_us - as_of_us;
-        work->open_intents += pg_int8(result, i, 3);
-        pg_array_int2(&work->lanes, pg_int2(result, i, 0));
-        pg_array_int8(&work->as_of, ticks_from_unix_us(as_of_us));
-        pg_array_int8(&work->open, pg_int8(result, i, 3));
-    }
-}
-
-static enum status update_watermarks(struct session *session, void *context, struct error *err)
-{
-    struct watermarks *work = context;
-    struct pg_array lanes;
-    struct pg_params params;
-    PG_RESULT computed = NULL;
-    PG_RESULT stored = NULL;
-
-    work->lag_us = 0;
-    work->open_intents = 0;
-    pg_array_init(&lanes, &session->arena, PG_INT2);
-    for (int lane = 0; lane < LEASE_LANES; lane++)
-        if (work->held[lane])
-            pg_array_int2(&lanes, (int16_t)lane);
-    if (lanes.count == 0)
-        return STATUS_OK;
-    pg_params_init(&params, &session->arena);
-    pg_add_array(&params, &lanes);
-    pg_add_int4(&params, LANE_BUCKETS);
-    pg_add_int8(&params, MOST_COUNTED);
-    TRY(pg_query(&session->pg, &sql_watermark_compute, &params, &computed, err));
-    compute(work, computed, &session->arena);
-    pg_params_init(&params, &session->arena);
-    pg_add_array(&params, &work->lanes);
-    pg_add_array(&params, &work->as_of);
-    pg_add_array(&params, &work->open);
-    return pg_query(&session->pg, &sql_watermark_store, &params, &stored, err);
-}
-
-enum status worker_update_watermarks(struct worker_store *store, const bool held[LEASE_LANES],
-    int64_t *lag_us, int64_t *open_intents, struct error *err)
-{
-    struct watermarks work = { .held = held };
-
-    TRY(worker_attempt(store, update_watermarks, &work, err));
-    *lag_us = work.lag_us;
-    *open_intents = work.open_intents;
-    return STATUS_OK;
 }

@@ -51,49 +51,6 @@ enum status worker_read_controls(struct worker_store *store, struct queue_map *m
     return STATUS_OK;
 }
 
-/* ---- backlog ---- */
-
-struct backlog {
-    const bool *held;
-    int queues;
-    struct queue_backlog *out;
-};
-
-static enum status read_backlog(struct session *session, void *context, struct error *err)
-{
-    struct backlog *backlog = context;
-    struct pg_array lanes;
-    struct pg_params params;
-    PG_RESULT rows = NULL;
-
-    pg_array_init(&lanes, &session->arena, PG_INT2);
-    for (int lane = 0; lane < LEASE_LANES; lane++)
-        if (backlog->held[lane])
-            pg_array_int2(&lanes, (int16_t)lane);
-    pg_params_init(&params, &session->arena);
-    pg_add_array(&params, &lanes);
-    pg_add_int4(&params, BUCKETS / LEASE_LANES);
-    pg_add_int4(&params, backlog->queues);
-    TRY(pg_query(&session->pg, &sql_queue_backlog, &params, &rows, err));
-    memset(backlog->out, 0, MOST_QUEUES * WORK_KINDS * sizeof(backlog->out[0]));
-    for (int row = 0; row < PQntuples(rows); row++) {
-        int slot = queue_slot(pg_int4(rows, row, 0), pg_int2(rows, row, 1));
-        int64_t lag_us = pg_int8(rows, row, 3);
-
-        if (slot >= 0)
-            backlog->out[slot] = (struct queue_backlog){ pg_int8(rows, row, 2), lag_us > 0 ? lag_us : 0 };
-    }
-    return STATUS_OK;
-}
-
-enum status worker_read_backlog(struct worker_store *store, const bool held[LEASE_LANES], int queues,
-    struct queue_backlog out[MOST_QUEUES * WORK_KINDS], struct error *err)
-{
-    struct backlog backlog = { held, queues, out };
-
-    return worker_attempt(store, read_backlog, &backlog, err);
-}
-
 /* ---- permits ---- */
 
 struct permits {

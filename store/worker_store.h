@@ -155,13 +155,6 @@ MUST_USE enum status worker_scan_some(struct worker_store *store, int lane, cons
 MUST_USE enum status worker_read_controls(struct worker_store *store, struct queue_map *map,
     struct queue_control out[MOST_QUEUES * WORK_KINDS], bool *any, struct error *err);
 
-/* What is open in the lanes held, by queue_slot. */
-struct queue_backlog {
-    int64_t open_intents, lag_us;
-};
-MUST_USE enum status worker_read_backlog(struct worker_store *store, const bool held[LEASE_LANES], int queues,
-    struct queue_backlog out[MOST_QUEUES * WORK_KINDS], struct error *err);
-
 /* How many of `wanted` intents of a queue that is limited may be worked on now; all, if it is not limited any more. */
 MUST_USE enum status worker_take_permits(
     struct worker_store *store, int queue, int kind, int64_t wanted, int64_t *granted, struct error *err);
@@ -175,13 +168,25 @@ struct applied {
 MUST_USE enum status worker_tell_applied(
     struct worker_store *store, const struct applied *applied, size_t count, struct error *err);
 
+/* What is open in the lanes held, transactions included: in all, by lane, and by queue_slot. */
+struct backlog {
+    int queues;     /* intents are spread over so many: to be set */
+    int64_t lag_us; /* age of the oldest open intent of a source key */
+    int64_t open_intents;
+    int64_t lanes[LEASE_LANES];
+    struct {
+        int64_t open_intents, lag_us;
+    } work[MOST_QUEUES * WORK_KINDS];
+};
+
 /*
- * Compute and store, in one snapshot per lane, up to when everything acknowledged has been applied:
- * as_of = min(now, time of the oldest open intent of a source key). lag_us and open_intents: over the lanes
- * held; open_intents holds transactions too, and counts no more than 20,000 of one lane.
+ * Look at what is open, in one snapshot, and store for each lane held up to when everything acknowledged has been
+ * applied: as_of = min(now, time of the oldest open intent of a source key). Counts stay as they were in *backlog
+ * unless `counts` asks for new ones, which are estimates where the table of intents is larger than 32 MB; but nothing open
+ * is 0, and something never.
  */
 MUST_USE enum status worker_update_watermarks(struct worker_store *store, const bool held[LEASE_LANES],
-    int64_t *lag_us, int64_t *open_intents, struct error *err);
+    bool counts, struct backlog *backlog, struct error *err);
 
 /* ---- long-running operations: index builds, drops, purges ---- */
 

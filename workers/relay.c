@@ -14,11 +14,11 @@ enum {
     PASS_PAUSE_MS = 250,
     LEASE_MS = 5000,
     RENEW_EVERY_MS = 1500,
-    WATERMARK_EVERY_MS = 500,
-    COUNTING_SHARE =
-        10, /* of the time at most one part in so many, however much is open or not yet vacuumed */
+    LOOK_EVERY_MS = 500,
+    LOOKING_SHARE =
+        10, /* of the time one part in so many at most, however much is open or not yet vacuumed */
+    COUNTING_SHARE = 50, /* the same for counting what is open */
     QUEUES_EVERY_MS = 500,
-    BACKLOG_EVERY_MS = 2000,
     MISSED_AFTER_MS = 1000, /* the server's own publishing has had its chance */
     MOST_PER_LANE = 512,
     REFUSED_PAUSE_MS = 10000,
@@ -73,28 +73,47 @@ static enum status renew_leases(struct relay *relay, struct error *err)
     return STATUS_OK;
 }
 
-/* When to count again after a count that has just ended: what it took says how long it is left alone. */
-static int64_t next_count(const struct relay *relay, int64_t began_us, int64_t every_ms)
+/* When to look again after a look that has just ended: what it took says how long it is left alone. */
+static int64_t next_look(const struct relay *relay, int64_t began_us, int64_t share)
 {
-    int64_t ended_us = relay->ctx->now_us(), pause_us = (ended_us - began_us) * COUNTING_SHARE;
+    int64_t ended_us = relay->ctx->now_us(), pause_us = (ended_us - began_us) * share;
 
-    return ended_us + (pause_us > every_ms * 1000 ? pause_us : every_ms * 1000);
+    return ended_us + (pause_us > LOOK_EVERY_MS * 1000 ? pause_us : LOOK_EVERY_MS * 1000);
+}
+
+static void tell_backlog(const struct relay *relay)
+{
+    struct worker_shared *shared = relay->ctx->shared;
+    const struct backlog *backlog = &relay->backlog;
+
+    atomic_store(&shared->lag_us, backlog->lag_us);
+    atomic_store(&shared->open_intents, backlog->open_intents);
+    for (int slot = 0; slot < QUEUE_SLOTS; slot++) {
+        atomic_store(&shared->queues.open_intents[slot], backlog->work[slot].open_intents);
+        atomic_store(&shared->queues.lag_us[slot], backlog->work[slot].lag_us);
+    }
+    log_event(LOG_DEBUG, "lag_ms=%lld open_intents=%lld", (long long)(backlog->lag_us / 1000),
+        (long long)backlog->open_intents);
 }
 
 static enum status update_watermarks(struct relay *relay, struct error *err)
 {
     struct worker_ctx *ctx = relay->ctx;
-    int64_t lag_us = 0, open_intents = 0, began_us = ctx->now_us();
+    int queues = atomic_load(&ctx->shared->queues.count);
+    int64_t began_us = ctx->now_us();
+    bool counts;
 
     if (began_us < relay->next_watermark_us)
         return STATUS_OK;
-    TRY(worker_update_watermarks(ctx->store, relay->held, &lag_us, &open_intents, err));
-    relay->next_watermark_us = next_count(relay, began_us, WATERMARK_EVERY_MS);
-    relay->open_intents = open_intents;
-    atomic_store(&ctx->shared->lag_us, lag_us);
-    atomic_store(&ctx->shared->open_intents, open_intents);
-    log_event(
-        LOG_DEBUG, "lag_ms=%lld open_intents=%lld", (long long)(lag_us / 1000), (long long)open_intents);
+    if (queues != relay->backlog.queues)
+        relay->next_count_us = 0;
+    counts = began_us >= relay->next_count_us;
+    relay->backlog.queues = queues;
+    TRY(worker_update_watermarks(ctx->store, relay->held, counts, &relay->backlog, err));
+    relay->next_watermark_us = next_look(relay, began_us, LOOKING_SHARE);
+    if (counts)
+        relay->next_count_us = next_look(relay, began_us, COUNTING_SHARE);
+    tell_backlog(relay);
     return STATUS_OK;
 }
 
@@ -120,23 +139,6 @@ static enum status read_controls(struct relay *relay, struct error *err)
     return STATUS_OK;
 }
 
-static enum status tell_backlog(struct relay *relay, struct error *err)
-{
-    struct queues *queues = &relay->ctx->shared->queues;
-    struct queue_backlog backlog[QUEUE_SLOTS];
-    int64_t began_us = relay->ctx->now_us();
-
-    if (began_us < relay->next_backlog_us)
-        return STATUS_OK;
-    TRY(worker_read_backlog(relay->ctx->store, relay->held, atomic_load(&queues->count), backlog, err));
-    relay->next_backlog_us = next_count(relay, began_us, BACKLOG_EVERY_MS);
-    for (int slot = 0; slot < QUEUE_SLOTS; slot++) {
-        atomic_store(&queues->open_intents[slot], backlog[slot].open_intents);
-        atomic_store(&queues->lag_us[slot], backlog[slot].lag_us);
-    }
-    return STATUS_OK;
-}
-
 static enum status look_after_queues(struct relay *relay, struct error *err)
 {
     struct applied *applied;
@@ -147,7 +149,6 @@ static enum status look_after_queues(struct relay *relay, struct error *err)
     relay->next_queues_us = relay->ctx->now_us() + QUEUES_EVERY_MS * 1000;
     arena_cleanup(&relay->ctx->arena);
     TRY(read_controls(relay, err));
-    TRY(tell_backlog(relay, err));
     applied = ARENA_ARRAY(&relay->ctx->arena, struct applied, MOST_APPLIED);
     count = queues_take_applied(&relay->ctx->shared->queues, applied);
     return worker_tell_applied(relay->ctx->store, applied, count, err);
@@ -274,7 +275,7 @@ static enum status feed_queue(struct relay *relay, bool *more, struct error *err
 {
     struct worker_ctx *ctx = relay->ctx;
     struct queue_state state;
-    struct feeding feeding = { .wanted = relay->open_intents > 0, .min_age_ms = MISSED_AFTER_MS };
+    struct feeding feeding = { .wanted = relay->backlog.open_intents > 0, .min_age_ms = MISSED_AFTER_MS };
     enum status status;
     bool has_room;
 

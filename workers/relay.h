@@ -16,13 +16,13 @@ struct relay {
     struct worker_ctx *ctx;
     struct marks marks;
     struct recent recent;
-    int64_t open_intents; /* as of the last watermark */
-    int next_lane;        /* where publishing goes on */
-    bool refilling;       /* Redis has forgotten everything; what is open has not been published since */
+    struct backlog backlog; /* as of the last look */
+    int next_lane;          /* where publishing goes on */
+    bool refilling;         /* Redis has forgotten everything; what is open has not been published since */
     bool held[LEASE_LANES];
     int64_t next_leases_us;
-    int64_t next_watermark_us;
-    int64_t next_queues_us, next_backlog_us;
+    int64_t next_watermark_us, next_count_us;
+    int64_t next_queues_us;
     int64_t refused_until_us; /* Redis has no room: do not ask before */
     bool said_mode;           /* the log knows the queue's mode */
     bool said_store;

@@ -388,15 +388,15 @@ enum status worker_release_leases(struct worker_store *store, struct error *err)
     return STATUS_OK;
 }
 
-enum status worker_update_watermarks(struct worker_store *store, const bool held[LEASE_LANES],
-    int64_t *lag_us, int64_t *open_intents, struct error *err)
+enum status worker_update_watermarks(struct worker_store *store, const bool held[LEASE_LANES], bool counts,
+    struct backlog *backlog, struct error *err)
 {
-    (void)store, (void)held;
+    (void)store, (void)held, (void)counts;
     TRY(db_begin("watermarks", err));
     db_rollback();
-    *lag_us = *open_intents = 0;
+    backlog->open_intents = 0;
     for (int i = 0; i < db.intent_count; i++)
-        *open_intents += db.intents[i].open;
+        backlog->open_intents += db.intents[i].open;
     return STATUS_OK;
 }
 
@@ -425,14 +425,6 @@ enum status worker_read_controls(struct worker_store *store, struct queue_map *m
     for (int slot = 0; slot < MOST_QUEUES * WORK_KINDS; slot++)
         out[slot] = (struct queue_control){ .works_until_us = INT64_MAX };
     *any = false;
-    return STATUS_OK;
-}
-
-enum status worker_read_backlog(struct worker_store *store, const bool held[LEASE_LANES], int queues,
-    struct queue_backlog out[MOST_QUEUES * WORK_KINDS], struct error *err)
-{
-    (void)store, (void)held, (void)queues, (void)err;
-    memset(out, 0, MOST_QUEUES * WORK_KINDS * sizeof(out[0]));
     return STATUS_OK;
 }
 

@@ -240,21 +240,71 @@ START_TEST(a_map_has_versions_and_takes_controls_of_queues_that_are_gone)
 }
 END_TEST
 
-START_TEST(a_backlog_is_told_per_queue)
+static void look(struct backlog *backlog, bool holds, bool counts)
 {
-    struct queue_backlog backlog[SLOTS];
     bool held[LEASE_LANES];
     struct error err = { 0 };
+
+    memset(held, holds, sizeof(held));
+    ck_assert_msg(
+        worker_update_watermarks(world.worker, held, counts, backlog, &err) == STATUS_OK, "%s", err.message);
+}
+
+START_TEST(a_backlog_is_told_per_queue)
+{
+    struct backlog backlog = { .queues = QUEUES };
     int slot = queue_slot(queue_of_world(), 1);
 
     world_put(&world, "a", "Bonn", "x");
-    memset(held, true, sizeof(held));
-    ck_assert_int_eq(worker_read_backlog(world.worker, held, QUEUES, backlog, &err), STATUS_OK);
-    ck_assert_int_eq(backlog[slot].open_intents, 1);
-    ck_assert_int_ge(backlog[slot].lag_us, 0);
-    memset(held, false, sizeof(held));
-    ck_assert_int_eq(worker_read_backlog(world.worker, held, QUEUES, backlog, &err), STATUS_OK);
-    ck_assert_int_eq(backlog[slot].open_intents, 0);
+    world_put(&world, "b", "Bonn", "x");
+    look(&backlog, true, true);
+    ck_assert_int_eq(backlog.open_intents, 2);
+    ck_assert_int_eq(backlog.work[slot].open_intents, 2);
+    ck_assert_int_gt(backlog.work[slot].lag_us, 0);
+    ck_assert_int_eq(backlog.work[queue_slot(queue_of_world(), 2)].open_intents, 0);
+    look(&backlog, false, true);
+    ck_assert_int_eq(backlog.open_intents, 0);
+    ck_assert_int_eq(backlog.work[slot].open_intents, 0);
+}
+END_TEST
+
+/* Counting is dear: between counts it is known whether anything is open, and since when. */
+START_TEST(what_is_not_counted_is_there_or_not)
+{
+    struct backlog backlog = { .queues = QUEUES };
+    int slot = queue_slot(queue_of_world(), 1);
+
+    world_put(&world, "a", "Bonn", "x");
+    world_put(&world, "b", "Bonn", "x");
+    look(&backlog, true, false);
+    ck_assert_int_eq(backlog.open_intents, 1);
+    ck_assert_int_gt(backlog.work[slot].lag_us, 0);
+    look(&backlog, true, true);
+    world_put(&world, "c", "Bonn", "x");
+    look(&backlog, true, false);
+    ck_assert_int_eq(backlog.work[slot].open_intents, 2);
+    world_reconcile_all(&world);
+    look(&backlog, true, false);
+    ck_assert_int_eq(backlog.open_intents, 0);
+    ck_assert_int_eq(backlog.work[slot].open_intents, 0);
+    ck_assert_int_eq(test_number(world.sql, "select sum(open_intents) from watermarks"), 0);
+}
+END_TEST
+
+/* Of a large table a part is read: the estimate is near, and never beyond what there could be. */
+START_TEST(many_are_estimated)
+{
+    struct backlog backlog = { .queues = QUEUES };
+    enum { MANY = 400000 };
+
+    test_sql(world.sql,
+        "insert into intents select i %% 1024, (lpad(to_hex(i), 16, '0') || '0000000000000001')::uuid, 1, 1, "
+        "repeat('p', 60), i::text, 1 from generate_series(1, %d) i",
+        MANY);
+    ck_assert_int_gt(test_number(world.sql, "select pg_relation_size('intents')"), 32 << 20);
+    look(&backlog, true, true);
+    ck_assert_int_gt(backlog.open_intents, MANY / 10 * 9);
+    ck_assert_int_lt(backlog.open_intents, MANY / 10 * 11);
 }
 END_TEST
 
@@ -273,6 +323,8 @@ Suite *test_queues_suite(void)
     tcase_add_test(tc, rates_add_up_and_fade);
     tcase_add_test(tc, a_map_has_versions_and_takes_controls_of_queues_that_are_gone);
     tcase_add_test(tc, a_backlog_is_told_per_queue);
+    tcase_add_test(tc, what_is_not_counted_is_there_or_not);
+    tcase_add_test(tc, many_are_estimated);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -223,12 +223,11 @@ enum status worker_scan_intents(struct worker_store *store, int lane, const char
     return STATUS_OK;
 }
 
-enum status worker_update_watermarks(struct worker_store *store, const bool held[LEASE_LANES],
-    int64_t *lag_us, int64_t *open_intents, struct error *err)
+enum status worker_update_watermarks(struct worker_store *store, const bool held[LEASE_LANES], bool counts,
+    struct backlog *backlog, struct error *err)
 {
-    (void)store, (void)held;
-    *lag_us = 0;
-    *open_intents = (int64_t)fake.open_count;
+    (void)store, (void)held, (void)counts;
+    backlog->open_intents = (int64_t)fake.open_count;
     return fake_down(err);
 }
 
@@ -260,14 +259,6 @@ enum status worker_read_controls(struct worker_store *store, struct queue_map *m
         out[slot] = fake.controlled ? fake.control : (struct queue_control){ .works_until_us = INT64_MAX };
     *any = fake.controlled;
     return fake_down(err);
-}
-
-enum status worker_read_backlog(struct worker_store *store, const bool held[LEASE_LANES], int queues,
-    struct queue_backlog out[MOST_QUEUES * WORK_KINDS], struct error *err)
-{
-    (void)store, (void)held, (void)queues, (void)err;
-    memset(out, 0, MOST_QUEUES * WORK_KINDS * sizeof(out[0]));
-    return STATUS_OK;
 }
 
 enum status worker_take_permits(

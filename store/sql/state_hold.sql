@@ -1,0 +1,10 @@
+-- Lock the state rows of source keys, where there are any (guard G8), one after another in the order of the arrays, and
+-- read what stands there once the lock is held; n is the position in the arrays, from 1.
+select u.n, s.applied, s.manifest, s.ctid
+from unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) with ordinality u(t, p, r, b, n)
+cross join lateral (
+    select x.applied, x.manifest, x.ctid
+    from index_state x
+    where x.table_id = u.t and x.partition_key = u.p and x.row_key = u.r and x.bucket = u.b
+    for no key update
+) s
