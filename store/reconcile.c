@@ -18,43 +18,80 @@
 #include "store/sql.h"
 #include "store/worker_store_internal.h"
 
+/* Of properties, that a transaction reads and writes; a single source may have more, so that it is never in the way. */
+enum { MOST_BYTES = 16 << 20 };
+
 struct reconcile {
     const struct intent *intents;
     size_t count;
     bool force;
     bool doubts; /* the manifests do not name all entries */
     struct source_keys keys;
+    size_t fitting; /* above 0: nothing was done, so many keys can be at a time */
     int64_t intents_removed;
     struct reconcile_counts counts; /* of this attempt */
 };
 
 /* ---- flight 1 ---- */
 
+/* What a source may have so that sources and entries of `keys` keys like it are no more than MOST_BYTES. */
+static int64_t most_of_each(const struct source_keys *keys)
+{
+    size_t copies = 1;
+
+    if (keys->count <= 1)
+        return INT32_MAX;
+    for (size_t i = 0; i < keys->count; i++)
+        if (keys->keys[i].table && keys->keys[i].table->index_count > copies)
+            copies = keys->keys[i].table->index_count;
+    return MOST_BYTES / (int64_t)(keys->count * copies);
+}
+
 static enum status send_reads(struct session *session, const struct source_keys *keys, struct error *err)
 {
     struct pg_params params;
-    struct pg_array all;
 
     source_keys_params(keys, &session->arena, &params);
     TRY(pg_send(&session->pg, &sql_letter_of_keys, &params, err));
-    pg_array_init(&all, &session->arena, PG_BOOL);
-    for (size_t i = 0; i < keys->count; i++)
-        pg_array_bool(&all, true);
-    pg_add_array(&params, &all);
-    return pg_send(&session->pg, &sql_entity_locked, &params, err);
+    pg_add_int4(&params, (int32_t)most_of_each(keys));
+    return pg_send(&session->pg, &sql_source_get, &params, err);
 }
 
-/* Borrows the result: properties are large. */
-static void fill_sources(struct source_keys *keys, const PGresult *result)
+enum source_column {
+    SOURCE_N,
+    SOURCE_VERSION,
+    SOURCE_TS,
+    SOURCE_DEAD,
+    SOURCE_EXPIRES,
+    SOURCE_SIZE,
+    SOURCE_PROPERTIES
+};
+
+/* Borrows the result: properties are large. Returns the size of the largest that were left out. */
+static int64_t fill_sources(struct source_keys *keys, const PGresult *result)
 {
-    for (int i = 0; i < PQntuples(result); i++)
-        keys->keys[pg_int8(result, i, 0) - 1].source = (struct row_state){
-            .live = !pg_bool(result, i, 3),
-            .version = pg_int8(result, i, 1),
-            .ts = pg_int8(result, i, 2),
-            .properties = { pg_bytes(result, i, 4) },
-            .expires = pg_int8(result, i, 5),
+    int64_t left_out = 0;
+
+    for (int i = 0; i < PQntuples(result); i++) {
+        keys->keys[pg_int8(result, i, SOURCE_N) - 1].source = (struct row_state){
+            .live = !pg_bool(result, i, SOURCE_DEAD),
+            .version = pg_int8(result, i, SOURCE_VERSION),
+            .ts = pg_int8(result, i, SOURCE_TS),
+            .properties = { pg_bytes(result, i, SOURCE_PROPERTIES) },
+            .expires = pg_int8(result, i, SOURCE_EXPIRES),
         };
+        if (PQgetisnull(result, i, SOURCE_PROPERTIES) && pg_int4(result, i, SOURCE_SIZE) > left_out)
+            left_out = pg_int4(result, i, SOURCE_SIZE);
+    }
+    return left_out;
+}
+
+/* How many keys with sources as large as this one can be at a time. */
+static size_t fitting(const struct source_keys *keys, int64_t size)
+{
+    size_t count = (size_t)(most_of_each(keys) * (int64_t)keys->count / size);
+
+    return count > 0 ? count : 1;
 }
 
 /* *sources is the caller's to clear; the keys borrow from it. */
@@ -62,6 +99,7 @@ static enum status read_all(struct session *session, struct reconcile *work, PGr
     PGresult **sources, struct error *err)
 {
     PG_RESULT intents = NULL;
+    int64_t left_out;
 
     TRY(source_keys_begin(session, &work->keys, err));
     TRY(source_keys_send_intents(session, &work->keys, &sql_intent_take, err));
@@ -73,7 +111,9 @@ static enum status read_all(struct session *session, struct reconcile *work, PGr
     TRY(pg_end(&session->pg, err));
     source_keys_mark_open(&work->keys, intents);
     work->intents_removed = PQntuples(intents);
-    fill_sources(&work->keys, *sources);
+    left_out = fill_sources(&work->keys, *sources);
+    if (left_out > 0)
+        work->fitting = fitting(&work->keys, left_out);
     return STATUS_OK;
 }
 
@@ -297,9 +337,14 @@ static enum status reconcile(struct session *session, void *context, struct erro
 
     source_keys_build(&work->keys, session, &session->arena, work->intents, work->count);
     work->counts = (struct reconcile_counts){ 0 };
+    work->fitting = 0;
     if (work->keys.count == 0)
         return STATUS_OK;
     TRY(read_all(session, work, &letters, &sources, err));
+    if (work->fitting > 0) {
+        pg_recover(&session->pg); /* rolls back: the intents are open again */
+        return STATUS_OK;
+    }
     FAILPOINT_TRY("reconcile.after_source_read", err);
     plan(session, work);
     if (work->counts.keys == 0) {
@@ -356,27 +401,39 @@ enum status reconcile_preview(
     return STATUS_OK;
 }
 
+static enum status reconcile_at_once(struct worker_store *store, struct reconcile *work, struct error *err)
+{
+    struct error failure = { 0 };
+    enum status status = worker_attempt(store, reconcile, work, &failure);
+
+    /* An entry that no manifest names: somebody has changed one by hand. */
+    if (status != STATUS_OK && pg_is_duplicate_key(&failure)) {
+        work->doubts = true;
+        status = worker_attempt(store, reconcile, work, &failure);
+    }
+    if (status != STATUS_OK && err)
+        *err = failure;
+    return status;
+}
+
+static void add_counts(struct reconcile_counts *counts, const struct reconcile_counts *more)
+{
+    counts->keys += more->keys;
+    counts->entries_written += more->entries_written;
+    counts->entries_deleted += more->entries_deleted;
+    counts->intents_removed += more->intents_removed;
+    counts->violations += more->violations;
+}
+
 enum status worker_reconcile(struct worker_store *store, const struct intent *intents, size_t count,
     bool force, struct reconcile_counts *counts, struct error *err)
 {
     struct reconcile work = { .intents = intents, .count = count, .force = force };
-    struct error failure = { 0 };
-    enum status status = worker_attempt(store, reconcile, &work, &failure);
 
-    /* An entry that no manifest names: somebody has changed one by hand. */
-    if (status != STATUS_OK && pg_is_duplicate_key(&failure)) {
-        work.doubts = true;
-        status = worker_attempt(store, reconcile, &work, &failure);
-    }
-    if (status != STATUS_OK) {
-        if (err)
-            *err = failure;
-        return status;
-    }
-    counts->keys += work.counts.keys;
-    counts->entries_written += work.counts.entries_written;
-    counts->entries_deleted += work.counts.entries_deleted;
-    counts->intents_removed += work.counts.intents_removed;
-    counts->violations += work.counts.violations;
+    TRY(reconcile_at_once(store, &work, err));
+    add_counts(counts, &work.counts);
+    for (size_t i = 0; work.fitting > 0 && i < count; i += work.fitting)
+        TRY(worker_reconcile(
+            store, &intents[i], count - i < work.fitting ? count - i : work.fitting, force, counts, err));
     return STATUS_OK;
 }

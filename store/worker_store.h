@@ -42,11 +42,11 @@ struct reconcile_counts {
 
 /*
  * Make every live index agree with these source keys, in one transaction: fence, catalogue, lock the
- * keys' state rows, read their intents, read the sources, write entries and manifests, remove exactly
- * those intents, commit. `force`: also keys without an open intent (the builder's); otherwise those are
- * left alone. Intents of kind INTENT_RECONCILE only. Keys may repeat.
+ * keys' state rows, remove their intents, read the sources, write entries and manifests, commit. `force`: also keys
+ * without an open intent (the builder's); otherwise those are left alone. Intents of kind INTENT_RECONCILE only. Keys may
+ * repeat. Where the sources have more than 16 MB, it is several transactions, each of as many keys as fit.
  *
- * Any failure: nothing happened. counts is added to.
+ * A failure: nothing happened, but for what the transactions before it did. counts is added to.
  */
 MUST_USE enum status worker_reconcile(struct worker_store *store, const struct intent *intents, size_t count,
     bool force, struct reconcile_counts *counts, struct error *err);

@@ -456,6 +456,33 @@ START_TEST(reconcilers_of_the_same_keys_do_not_deadlock)
 }
 END_TEST
 
+/* Sources are not all held in memory: where they are large, a transaction takes as many keys as fit. */
+START_TEST(large_sources_are_taken_fewer_at_a_time)
+{
+    enum { LARGE = 300 };
+    struct intent messages[LARGE];
+    struct reconcile_counts counts = { 0 };
+    struct error err = { 0 };
+    static char note[60001], rows[LARGE][8];
+
+    memset(note, 'n', sizeof(note) - 1);
+    for (int i = 0; i < LARGE; i++) {
+        snprintf(rows[i], sizeof(rows[i]), "r%03d", i);
+        world_put(&world, rows[i], "Bonn", note);
+        messages[i] = world_message(rows[i]);
+    }
+
+    ck_assert_int_eq(worker_reconcile(world.worker, messages, LARGE, false, &counts, &err), STATUS_OK);
+
+    ck_assert_int_eq(counts.keys, LARGE);
+    ck_assert_int_eq(counts.intents_removed, LARGE);
+    ck_assert_int_ge(test_number(world.sql,
+                         "select count(distinct xmin::text) from entities where table_id = %d", BY_CITY),
+        2);
+    world_check(&world);
+}
+END_TEST
+
 /* A manifest that was changed by hand does not name the entry that stands there: it is written over. */
 START_TEST(an_entry_that_no_manifest_names_is_written_over)
 {
@@ -521,6 +548,7 @@ Suite *test_reconcile_suite(void)
     tcase_add_loop_test(
         tc, a_failure_anywhere_leaves_everything_as_it_was, 0, ARRAY_LEN(tables_of_a_reconcile));
     tcase_add_test(tc, a_lost_connection_is_no_failure);
+    tcase_add_test(tc, large_sources_are_taken_fewer_at_a_time);
     tcase_add_test(tc, an_entry_that_no_manifest_names_is_written_over);
     tcase_add_test(tc, a_lock_that_others_keep_is_a_timeout);
     tcase_add_test(tc, reconcilers_of_the_same_keys_do_not_deadlock);

@@ -124,6 +124,7 @@ static const struct plan_case {
     { "intent_of_keys", "intents_key", "row_key = " },
     { "intent_take", "intents_key", "row_key = " },
     { "entry_insert", NULL, NULL },
+    { "source_get", "entities_pkey", "row_key = " },
     { "state_get", "index_state_pkey", "row_key = " },
     { "state_hold", "index_state_pkey", "row_key = " },
     { "state_create", NULL, NULL },
