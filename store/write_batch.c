@@ -15,9 +15,18 @@
 #include "store/sql.h"
 #include "store/write_set.h"
 
-enum { MOST_ATTEMPTS = 4 };
+enum {
+    MOST_ATTEMPTS = 4,
+    MOST_READ_BYTES = 32 << 20, /* of stored properties, for the writes of several callers */
+};
 
 /* ---- flight 1 ---- */
+
+/* What a stored row may have so that all of them are no more than MOST_READ_BYTES. One operation is read whatever it takes. */
+static int32_t most_of_each(const struct write_set *set)
+{
+    return set->planned_count <= 1 ? INT32_MAX : MOST_READ_BYTES / (int32_t)set->row_count;
+}
 
 static enum status send_locks(struct session *session, const struct write_set *set, struct error *err)
 {
@@ -44,6 +53,7 @@ static enum status send_locks(struct session *session, const struct write_set *s
     pg_params_init(&params, &session->arena);
     key_arrays_add(&keys, &params);
     pg_add_array(&params, &wanted);
+    pg_add_int4(&params, most_of_each(set));
     TRY(pg_send(&session->pg, &sql_entity_locked, &params, err));
     return requests_send_get(session, &set->requests, err);
 }
@@ -64,9 +74,14 @@ static void mark_created(struct write_set *set, const PGresult *result)
     }
 }
 
-static void fill_stored(struct write_set *set, const PGresult *result, struct arena *arena)
+/* STATUS_LIMIT: more than may be held at once. */
+static enum status fill_stored(
+    struct write_set *set, const PGresult *result, struct arena *arena, struct error *err)
 {
     set->places = ARENA_ARRAY(arena, struct str, set->row_count);
+    for (int i = 0; i < PQntuples(result); i++)
+        if (PQgetisnull(result, i, 4))
+            return error_set(err, STATUS_LIMIT, "the rows of these writes are too large to be read together");
     for (int i = 0; i < PQntuples(result); i++) {
         size_t n = (size_t)pg_int8(result, i, 0) - 1;
         struct plan_row *row = &set->rows[n];
@@ -83,6 +98,7 @@ static void fill_stored(struct write_set *set, const PGresult *result, struct ar
         };
         row->now = write_plan_visible(&row->stored, pg_bool(result, i, 6));
     }
+    return STATUS_OK;
 }
 
 static enum status take_locks(struct session *session, struct write_set *set, struct error *err)
@@ -95,8 +111,7 @@ static enum status take_locks(struct session *session, struct write_set *set, st
     TRY(requests_take(session, &set->requests, err));
     TRY(pg_end(&session->pg, err));
     mark_created(set, created);
-    fill_stored(set, stored, &session->arena);
-    return STATUS_OK;
+    return fill_stored(set, stored, &session->arena, err);
 }
 
 static enum status begin_and_lock(
@@ -485,24 +500,66 @@ static void fail_write(struct operation *operation, const struct error *err)
     error_add_meta(operation->error, "retry", STR_LITERAL("same-request-id"));
 }
 
-void write_batch_run(struct session *session, struct operation *batch, void *context)
-{
-    const struct write_observer *observer = context;
-    struct error err = { 0 };
+static void run(struct session *session, struct operation *batch, const struct write_observer *observer);
 
-    if (decide(session, batch, observer, &err))
-        return;
+static void run_one_by_one(struct session *session, struct operation *batch,
+    const struct write_observer *observer, const struct error *err)
+{
     for (struct operation *operation = batch, *next; operation; operation = next) {
+        struct error own = { 0 };
+
         next = operation->next;
         /* Never again after an unknown outcome: what was written must not be written twice. */
-        if (err.status == STATUS_MAYBE_DONE || !pg_is_open(&session->pg) || !batch->next) {
-            fail_write(operation, &err);
+        if (err->status == STATUS_MAYBE_DONE || !pg_is_open(&session->pg) || !batch->next) {
+            fail_write(operation, err);
             continue;
         }
         operation->next = NULL;
-        struct error own = { 0 };
         if (!decide(session, operation, observer, &own))
             fail_write(operation, &own);
         operation->next = next;
     }
+}
+
+/* What a part of a batch takes is free again when it is decided. */
+static void run_part(struct session *session, struct operation *part, const struct write_observer *observer)
+{
+    struct arena whole = session->arena;
+
+    arena_init(&session->arena);
+    run(session, part, observer);
+    arena_cleanup(&session->arena);
+    session->arena = whole;
+}
+
+/* Each half may have rows of twice the size. */
+static void run_halves(
+    struct session *session, struct operation *batch, const struct write_observer *observer)
+{
+    struct operation *last = batch, *second;
+
+    for (struct operation *end = batch->next->next; end && end->next; end = end->next->next)
+        last = last->next;
+    second = last->next;
+    last->next = NULL;
+    run_part(session, batch, observer);
+    run_part(session, second, observer);
+    last->next = second;
+}
+
+static void run(struct session *session, struct operation *batch, const struct write_observer *observer)
+{
+    struct error err = { 0 };
+
+    if (decide(session, batch, observer, &err))
+        return;
+    if (err.status == STATUS_LIMIT && batch->next)
+        run_halves(session, batch, observer);
+    else
+        run_one_by_one(session, batch, observer, &err);
+}
+
+void write_batch_run(struct session *session, struct operation *batch, void *context)
+{
+    run(session, batch, context);
 }

@@ -287,6 +287,36 @@ START_TEST(a_batch_serves_its_operations_in_their_order)
 }
 END_TEST
 
+/* What writes of several callers have to read is not all held in memory: such a batch is decided in parts. */
+START_TEST(a_batch_over_large_rows_is_decided_in_parts)
+{
+    enum { LARGE = 45 };
+    struct operation *batch[LARGE];
+    struct session session;
+    static char large[800001];
+
+    memset(large, 'x', sizeof(large) - 1);
+    for (int round = 0; round < 2; round++) {
+        session_init(&session, scene.conninfo, "test writer");
+        for (int i = 0; i < LARGE; i++) {
+            struct str row = arena_format(&scene.arena, "%02d", i);
+
+            batch[i] = a_write_operation(&scene.arena, "Things",
+                a_write(round == 0 ? WRITE_INSERT : WRITE_INSERT_OR_MERGE, "p", row.data,
+                    text(round == 0 ? large : "small")));
+        }
+        run_batch(&session, batch, LARGE);
+        session_cleanup(&session);
+        for (int i = 0; i < LARGE; i++)
+            ck_assert_msg(strcmp(reason_of(batch[i]), "OK") == 0, "%d: %s", i, reason_of(batch[i]));
+    }
+
+    ck_assert_int_eq(test_number(scene.sql, "select count(*) from entities where version = 2"), LARGE);
+    ck_assert_int_eq(test_number(scene.sql, "select max(octet_length(properties)) from entities") < 100, 1);
+    ck_assert_int_eq(test_number(scene.sql, "select count(distinct xmin::text) from entities"), 2);
+}
+END_TEST
+
 START_TEST(upserts_of_one_key_in_one_batch_each_have_a_version)
 {
     struct operation *batch[3];
@@ -620,6 +650,7 @@ Suite *test_write_suite(void)
     tcase_add_test(tc, both_paths_leave_the_same);
     tcase_add_test(tc, a_group_of_a_hundred_is_all_or_nothing);
     tcase_add_test(tc, a_batch_serves_its_operations_in_their_order);
+    tcase_add_test(tc, a_batch_over_large_rows_is_decided_in_parts);
     tcase_add_test(tc, upserts_of_one_key_in_one_batch_each_have_a_version);
     tcase_add_test(tc, one_of_several_servers_inserts_an_absent_key);
     tcase_add_test(tc, no_two_writes_of_a_key_have_one_version);
