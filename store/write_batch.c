@@ -25,7 +25,9 @@ enum {
 /* What a stored row may have so that all of them are no more than MOST_READ_BYTES. One operation is read whatever it takes. */
 static int32_t most_of_each(const struct write_set *set)
 {
-    return set->planned_count <= 1 ? INT32_MAX : MOST_READ_BYTES / (int32_t)set->row_count;
+    if (set->planned_count <= 1 || set->row_count == 0)
+        return INT32_MAX;
+    return MOST_READ_BYTES / (int32_t)set->row_count;
 }
 
 static enum status send_locks(struct session *session, const struct write_set *set, struct error *err)
