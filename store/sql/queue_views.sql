@@ -1,27 +1,34 @@
--- Queues as of now: for each queue below $1 and kind of work how it is controlled, how many intents are open, up to
--- 1000 of a bucket, the time of the oldest and the database's clock, both in microseconds since 1970, and how many
--- are applied per second, in thousandths. $2 only this queue, below 0: all; $3 only this kind, 0: both. By (bucket, id), and
--- intents_transactions.
-with open as (
-    select b.bucket % $1::int4 as queue, o.kind, count(*) as n,
-        min(('x' || left(replace(o.id::text, '-', ''), 16))::bit(64)::int8) as oldest
+-- Queues as of now: for each queue below $1 and kind of work how it is controlled, how many intents are open, the time of
+-- the oldest and the database's clock, both in microseconds since 1970, and how many are applied per second, in
+-- thousandths. $2 only this queue, below 0: all; $3 only this kind, 0: both. The oldest by (bucket, id) and
+-- intents_transactions; counted as in intent_count, of 32 MB at most.
+with oldest as (
+    select b.bucket % $1::int4 as queue, o.kind,
+        min(('x' || left(replace(o.id::text, '-', ''), 16))::bit(64)::int8) as us
     from generate_series(0, 1023) b(bucket)
     cross join lateral (
-        (select x.kind, x.id from intents x where x.bucket = b.bucket::int2 and x.kind = 1 order by x.id limit 1000)
+        (select x.kind, x.id from intents x where x.bucket = b.bucket::int2 and x.kind = 1 order by x.id limit 1)
         union all
-        (select x.kind, x.id from intents x where x.bucket = b.bucket::int2 and x.kind = 2 order by x.id limit 1000)) o
+        (select x.kind, x.id from intents x where x.bucket = b.bucket::int2 and x.kind = 2 order by x.id limit 1)) o
+    group by 1, 2),
+counts as (
+    select i.bucket % $1::int4 as queue, i.kind,
+        (count(*) * greatest(1, pg_relation_size('intents') / 33554432.0::float8))::int8 as n
+    from intents i tablesample system (least(100, 100 * 33554432.0::float8 / greatest(1, pg_relation_size('intents'))))
     group by 1, 2),
 rates as (
     select r.queue, r.kind,
         sum(r.per_second * exp(- greatest(extract(epoch from now() - r.at), 0) / 10)) as per_second
     from apply_rates r
     group by 1, 2)
-select q.queue, k.kind, c.works_until, coalesce(c.rate, 0), coalesce(o.n, 0), o.oldest,
+select q.queue, k.kind, c.works_until, coalesce(c.rate, 0),
+    case when o.us is null then 0 else greatest(1, coalesce(n.n, 0)) end, o.us,
     (coalesce(r.per_second, 0) * 1000)::int8, (extract(epoch from now()) * 1000000)::int8
 from generate_series(0, $1::int4 - 1) q(queue)
 cross join (values (1::int2), (2::int2)) k(kind)
 left join queue_controls c on c.queue = q.queue and c.kind = k.kind
-left join open o on o.queue = q.queue and o.kind = k.kind
+left join oldest o on o.queue = q.queue and o.kind = k.kind
+left join counts n on n.queue = q.queue and n.kind = k.kind
 left join rates r on r.queue = q.queue and r.kind = k.kind
 where ($2::int4 < 0 or q.queue = $2::int4) and ($3::int2 = 0 or k.kind = $3::int2)
 order by q.queue, k.kind
