@@ -259,7 +259,7 @@ struct index_view {
     struct str definition; /* the declaration as bytes: index_codec.h */
     enum index_state state;
     struct lag lag;
-    int64_t entries;
+    int64_t entries; /* beyond 100,000 an estimate */
     int64_t violations;
     int64_t keys_behind; /* source keys that were given up */
     struct run_view build;

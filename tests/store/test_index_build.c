@@ -363,6 +363,26 @@ START_TEST(an_index_that_stays_wrong_is_not_ready)
 }
 END_TEST
 
+/* Nobody waits for millions to be counted. */
+START_TEST(many_entries_are_estimated)
+{
+    enum { MANY = 400000 };
+    int64_t seen;
+
+    call_succeeded(index_created(&world, "ByCity", "People", 0));
+    test_sql(world.sql,
+        "insert into entities (bucket, table_id, partition_key, row_key, version, ts, properties) "
+        "select 0, %lld, 'p', i::text, 1, 1, decode(repeat('00', 60), 'hex') from generate_series(1, %d) i",
+        (long long)test_number(world.sql, "select index_id from indexes"), MANY);
+    ck_assert_int_gt(test_number(world.sql, "select pg_relation_size('entities')"), 32 << 20);
+
+    seen = index_seen(&world, "ByCity").entries;
+
+    ck_assert_int_gt(seen, MANY / 10 * 9);
+    ck_assert_int_lt(seen, MANY / 10 * 11);
+}
+END_TEST
+
 /* Keys with an open intent are not judged: their entries follow. */
 START_TEST(keys_in_flight_do_not_hold_up_a_build)
 {
@@ -403,6 +423,7 @@ Suite *test_index_build_suite(void)
     tcase_add_test(tc, a_build_beside_writers_ends_with_exactly_what_the_source_has);
     tcase_add_loop_test(tc, validation_finds_and_mends_differences, 0, ARRAY_LEN(damages));
     tcase_add_loop_test(tc, an_index_that_stays_wrong_is_not_ready, 0, ARRAY_LEN(lasting_damages));
+    tcase_add_test(tc, many_entries_are_estimated);
     tcase_add_test(tc, keys_in_flight_do_not_hold_up_a_build);
     suite_add_tcase(suite, tc);
     return suite;
