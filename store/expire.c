@@ -7,6 +7,7 @@
 
 struct expiry {
     struct worker_store *store;
+    struct arena arena; /* of the operations: parts of a batch have an arena of their own in the session */
     int64_t count;
 };
 
@@ -36,12 +37,13 @@ static enum status expire(struct session *session, void *context, struct error *
     struct pg_params params;
     PG_RESULT due = NULL;
 
+    arena_cleanup(&expiry->arena);
     pg_params_init(&params, &session->arena);
     pg_add_int8(&params, EXPIRE_CHUNK);
     TRY(pg_query(&session->pg, &sql_due_keys, &params, &due, err));
     expiry->count = PQntuples(due);
     for (int i = PQntuples(due) - 1; i >= 0; i--) {
-        struct operation *operation = delete_of(due, i, &session->arena);
+        struct operation *operation = delete_of(due, i, &expiry->arena);
 
         operation->next = batch;
         batch = operation;
@@ -59,8 +61,11 @@ static enum status expire(struct session *session, void *context, struct error *
 enum status expire_chunk(struct worker_store *store, int64_t *count, struct error *err)
 {
     struct expiry expiry = { .store = store };
+    enum status status;
 
-    TRY(worker_attempt(store, expire, &expiry, err));
+    arena_init(&expiry.arena);
+    status = worker_attempt(store, expire, &expiry, err);
     *count = expiry.count;
-    return STATUS_OK;
+    arena_cleanup(&expiry.arena);
+    return status;
 }

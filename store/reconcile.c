@@ -27,7 +27,7 @@ struct reconcile {
     bool force;
     bool doubts; /* the manifests do not name all entries */
     struct source_keys keys;
-    size_t fitting; /* above 0: nothing was done, so many keys can be at a time */
+    bool is_too_large; /* nothing was done: the sources must not be read together */
     int64_t intents_removed;
     struct reconcile_counts counts; /* of this attempt */
 };
@@ -57,20 +57,12 @@ static enum status send_reads(struct session *session, const struct source_keys 
     return pg_send(&session->pg, &sql_source_get, &params, err);
 }
 
-enum source_column {
-    SOURCE_N,
-    SOURCE_VERSION,
-    SOURCE_TS,
-    SOURCE_DEAD,
-    SOURCE_EXPIRES,
-    SOURCE_SIZE,
-    SOURCE_PROPERTIES
-};
+enum source_column { SOURCE_N, SOURCE_VERSION, SOURCE_TS, SOURCE_DEAD, SOURCE_EXPIRES, SOURCE_PROPERTIES };
 
-/* Borrows the result: properties are large. Returns the size of the largest that were left out. */
-static int64_t fill_sources(struct source_keys *keys, const PGresult *result)
+/* Borrows the result: properties are large. False: some were left out, for being too large. */
+static bool fill_sources(struct source_keys *keys, const PGresult *result)
 {
-    int64_t left_out = 0;
+    bool is_whole = true;
 
     for (int i = 0; i < PQntuples(result); i++) {
         keys->keys[pg_int8(result, i, SOURCE_N) - 1].source = (struct row_state){
@@ -80,18 +72,9 @@ static int64_t fill_sources(struct source_keys *keys, const PGresult *result)
             .properties = { pg_bytes(result, i, SOURCE_PROPERTIES) },
             .expires = pg_int8(result, i, SOURCE_EXPIRES),
         };
-        if (PQgetisnull(result, i, SOURCE_PROPERTIES) && pg_int4(result, i, SOURCE_SIZE) > left_out)
-            left_out = pg_int4(result, i, SOURCE_SIZE);
+        is_whole = is_whole && !PQgetisnull(result, i, SOURCE_PROPERTIES);
     }
-    return left_out;
-}
-
-/* How many keys with sources as large as this one can be at a time. */
-static size_t fitting(const struct source_keys *keys, int64_t size)
-{
-    size_t count = (size_t)(most_of_each(keys) * (int64_t)keys->count / size);
-
-    return count > 0 ? count : 1;
+    return is_whole;
 }
 
 /* *sources is the caller's to clear; the keys borrow from it. */
@@ -99,9 +82,9 @@ static enum status read_all(struct session *session, struct reconcile *work, PGr
     PGresult **sources, struct error *err)
 {
     PG_RESULT intents = NULL;
-    int64_t left_out;
 
     TRY(source_keys_begin(session, &work->keys, err));
+    TRY(source_keys_check(&work->keys, err));
     TRY(source_keys_send_intents(session, &work->keys, &sql_intent_take, err));
     TRY(send_reads(session, &work->keys, err));
     TRY(pg_sync(&session->pg, err));
@@ -111,9 +94,7 @@ static enum status read_all(struct session *session, struct reconcile *work, PGr
     TRY(pg_end(&session->pg, err));
     source_keys_mark_open(&work->keys, intents);
     work->intents_removed = PQntuples(intents);
-    left_out = fill_sources(&work->keys, *sources);
-    if (left_out > 0)
-        work->fitting = fitting(&work->keys, left_out);
+    work->is_too_large = !fill_sources(&work->keys, *sources);
     return STATUS_OK;
 }
 
@@ -337,11 +318,11 @@ static enum status reconcile(struct session *session, void *context, struct erro
 
     source_keys_build(&work->keys, session, &session->arena, work->intents, work->count);
     work->counts = (struct reconcile_counts){ 0 };
-    work->fitting = 0;
+    work->is_too_large = false;
     if (work->keys.count == 0)
         return STATUS_OK;
     TRY(read_all(session, work, &letters, &sources, err));
-    if (work->fitting > 0) {
+    if (work->is_too_large) {
         pg_recover(&session->pg); /* rolls back: the intents are open again */
         return STATUS_OK;
     }
@@ -394,7 +375,8 @@ enum status reconcile_preview(
     TRY(pg_next(&session->pg, &letters, err));
     TRY(pg_next(&session->pg, &sources, err));
     TRY(pg_end(&session->pg, err));
-    TRY(source_keys_take_states(&work.keys, states, &session->arena, err));
+    source_keys_take_states(&work.keys, states, &session->arena);
+    TRY(source_keys_check(&work.keys, err));
     fill_sources(&work.keys, sources);
     plan(session, &work);
     count_difference(&work.keys.keys[0], out);
@@ -432,8 +414,8 @@ enum status worker_reconcile(struct worker_store *store, const struct intent *in
 
     TRY(reconcile_at_once(store, &work, err));
     add_counts(counts, &work.counts);
-    for (size_t i = 0; work.fitting > 0 && i < count; i += work.fitting)
-        TRY(worker_reconcile(
-            store, &intents[i], count - i < work.fitting ? count - i : work.fitting, force, counts, err));
-    return STATUS_OK;
+    if (!work.is_too_large)
+        return STATUS_OK;
+    TRY(worker_reconcile(store, intents, count / 2, force, counts, err));
+    return worker_reconcile(store, &intents[count / 2], count - count / 2, force, counts, err);
 }

@@ -100,18 +100,23 @@ void source_keys_params(const struct source_keys *keys, struct arena *arena, str
 
 /* ---- the lock ---- */
 
-enum status source_keys_take_states(
-    struct source_keys *keys, const PGresult *states, struct arena *arena, struct error *err)
+void source_keys_take_states(struct source_keys *keys, const PGresult *states, struct arena *arena)
 {
     for (int i = 0; i < PQntuples(states); i++) {
         struct source_key *key = &keys->keys[pg_int8(states, i, 0) - 1];
 
         key->applied = pg_int8(states, i, 1);
         key->place = arena_copy(arena, pg_bytes(states, i, 3));
-        if (!manifest_decode(arena_copy(arena, pg_bytes(states, i, 2)), arena, &key->stored))
-            return error_set(err, STATUS_INTERNAL, "the manifest of a key of table %lld cannot be read",
-                (long long)key->table_id);
+        key->is_ill = !manifest_decode(arena_copy(arena, pg_bytes(states, i, 2)), arena, &key->stored);
     }
+}
+
+enum status source_keys_check(const struct source_keys *keys, struct error *err)
+{
+    for (size_t i = 0; i < keys->count; i++)
+        if (keys->keys[i].is_ill)
+            return error_set(err, STATUS_INTERNAL, "the manifest of a key of table %lld cannot be read",
+                (long long)keys->keys[i].table_id);
     return STATUS_OK;
 }
 
@@ -128,7 +133,8 @@ static enum status begin_and_hold(struct session *session, struct source_keys *k
     TRY(session_take_begin(session, &now_us, err));
     TRY(pg_next(&session->pg, &states, err));
     TRY(pg_end(&session->pg, err));
-    return source_keys_take_states(keys, states, &session->arena, err);
+    source_keys_take_states(keys, states, &session->arena);
+    return STATUS_OK;
 }
 
 /* Rows come back for those that were made here, in the order of the keys. */
@@ -147,13 +153,19 @@ static enum status create(struct session *session, struct key_list list, bool *i
 
 /*
  * A row that somebody else has made between the two statements must not be waited for with the others held: who has
- * it may be waiting for one of them. So all is let go, and begun anew.
+ * it may be waiting for one of them. So all is let go, and begun anew; what was read is not true any more.
  */
 static void let_go(struct session *session, struct source_keys *keys)
 {
     pg_recover(&session->pg);
-    for (size_t i = 0; i < keys->count; i++)
-        keys->keys[i].place = STR_EMPTY;
+    for (size_t i = 0; i < keys->count; i++) {
+        struct source_key *key = &keys->keys[i];
+
+        key->applied = 0;
+        key->place = STR_EMPTY;
+        key->stored = (struct manifest){ 0 };
+        key->is_ill = false;
+    }
 }
 
 enum status source_keys_begin(struct session *session, struct source_keys *keys, struct error *err)

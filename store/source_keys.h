@@ -20,6 +20,7 @@ struct source_key {
     int64_t applied;           /* 0: the state row was made by this transaction */
     struct str place;          /* the state row's ctid */
     struct manifest stored;
+    bool is_ill; /* its manifest cannot be read */
     struct row_state source;
     struct reconcile_plan plan;
 };
@@ -39,14 +40,16 @@ void source_keys_params(const struct source_keys *keys, struct arena *arena, str
 
 /*
  * Begin a transaction that writes, with the state rows of all of them locked: those that are there first, then those
- * that had to be made (guard G8). Fills applied, place and stored. STATUS_STALE: see session_take_begin; STATUS_TIMEOUT:
+ * that had to be made (guard G8). Fills applied, place, stored and is_ill. STATUS_STALE: see session_take_begin; STATUS_TIMEOUT:
  * others kept making them.
  */
 MUST_USE enum status source_keys_begin(struct session *session, struct source_keys *keys, struct error *err);
 
-/* Fill the same by rows of state_hold or state_get for all of them. STATUS_INTERNAL: an ill manifest. */
-MUST_USE enum status source_keys_take_states(
-    struct source_keys *keys, const PGresult *states, struct arena *arena, struct error *err);
+/* Fill the same by rows of state_hold or state_get for all of them. */
+void source_keys_take_states(struct source_keys *keys, const PGresult *states, struct arena *arena);
+
+/* STATUS_INTERNAL: the manifest of one of them cannot be read. */
+MUST_USE enum status source_keys_check(const struct source_keys *keys, struct error *err);
 
 /* Read (sql_intent_of_keys) or remove (sql_intent_take) their intents, under the lock (guard G9). */
 MUST_USE enum status source_keys_send_intents(

@@ -44,7 +44,7 @@ struct reconcile_counts {
  * Make every live index agree with these source keys, in one transaction: fence, catalogue, lock the
  * keys' state rows, remove their intents, read the sources, write entries and manifests, commit. `force`: also keys
  * without an open intent (the builder's); otherwise those are left alone. Intents of kind INTENT_RECONCILE only. Keys may
- * repeat. Where the sources have more than 16 MB, it is several transactions, each of as many keys as fit.
+ * repeat. Where the sources have more than 16 MB, each half of them has its own, and so on.
  *
  * A failure: nothing happened, but for what the transactions before it did. counts is added to.
  */
@@ -180,7 +180,7 @@ struct backlog {
 };
 
 /*
- * Look at what is open, in one snapshot, and store for each lane held up to when everything acknowledged has been
+ * Look at what is open and store, in one snapshot, for each lane held up to when everything acknowledged has been
  * applied: as_of = min(now, time of the oldest open intent of a source key). Counts stay as they were in *backlog
  * unless `counts` asks for new ones, which are estimates where the table of intents is larger than 32 MB; but nothing open
  * is 0, and something never.

@@ -8,7 +8,7 @@
  * Unconditional upserts into tables without indexes and feed take the blind path: one flight, no reading.
  *
  * A batch that failed before its COMMIT is run again, then operation by operation, so that one culprit
- * does not fail its neighbours. A lost answer to COMMIT is resolved first (session_take_commit).
+ * does not fail its neighbours; one that has more to read than may be held at once, in halves. A lost answer to COMMIT is resolved first (session_take_commit).
  */
 #ifndef STORE_WRITE_BATCH_H
 #define STORE_WRITE_BATCH_H
@@ -23,7 +23,10 @@ struct write_observer {
     void *context;
 };
 
-/* Give every OPERATION_WRITE of the list its outcome. context: a struct write_observer. */
+/*
+ * Give every OPERATION_WRITE of the list its outcome. context: a struct write_observer. Operations have arenas that
+ * are not the session's.
+ */
 void write_batch_run(struct session *session, struct operation *batch, void *context);
 
 struct write_set;

@@ -110,6 +110,25 @@ START_TEST(letters_are_listed_with_cause_history_and_source)
 }
 END_TEST
 
+/* Whatever is wrong with it: what cannot be done is counted and given up. */
+START_TEST(a_key_whose_manifest_cannot_be_read_is_given_up)
+{
+    struct intent message = world_message("a");
+    struct reconcile_counts counts = { 0 };
+    struct error err = { 0 };
+
+    world_put(&world, "a", "Bonn", "x");
+    test_sql(
+        world.sql, "insert into index_state values (%d, %d, 'p', 'a', 1, '\\x02')", message.bucket, TABLE_ID);
+    ck_assert_int_eq(worker_reconcile(world.worker, &message, 1, false, &counts, &err), STATUS_INTERNAL);
+
+    give_up_row("a", err.message);
+
+    ck_assert_int_eq(count("dead and cause like '%manifest%'"), 1);
+    ck_assert_int_eq(world_intents(&world), 0);
+}
+END_TEST
+
 static const struct filter_case {
     const char *name;
     struct letter_filter filter;
@@ -382,6 +401,7 @@ Suite *test_letters_suite(void)
     test_postgres_start();
     tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, a_key_whose_manifest_cannot_be_read_is_given_up);
     tcase_add_test(tc, letters_are_listed_with_cause_history_and_source);
     tcase_add_loop_test(tc, filters_mean_some, 0, ARRAY_LEN(filter_cases));
     tcase_add_test(tc, a_queue_is_a_share_of_the_buckets);

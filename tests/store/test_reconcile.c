@@ -323,6 +323,65 @@ START_TEST(the_state_row_of_a_known_key_is_waited_for)
 }
 END_TEST
 
+static void *reconcile_both(void *unused)
+{
+    struct intent messages[] = { world_message("r1"), world_message("r2") };
+    struct reconcile_counts counts = { 0 };
+    struct error err = { 0 };
+
+    (void)unused;
+    ck_assert_msg(
+        worker_reconcile(world.worker, messages, 2, true, &counts, &err) == STATUS_OK, "%s", err.message);
+    return NULL;
+}
+
+/* The worker has r1 and makes the row of r2; `other` makes it first, and so gets r1 in between, and takes away what is there. */
+static bool take_away_in_between(PGconn *other, PGconn *third)
+{
+    pthread_t thread;
+    PGresult *result;
+
+    world_put(&world, "r2", "Rome", "x");
+    test_sql(other, "begin; insert into index_state values (%d, %d, 'p', 'r2', 0, '')",
+        world_message("r2").bucket, TABLE_ID);
+    ck_assert_int_eq(pthread_create(&thread, NULL, reconcile_both, NULL), 0);
+    await_workers_in_lock(1);
+    ck_assert_int_eq(PQsendQuery(third, "delete from index_state where row_key = 'r1';"
+                                        "delete from entities where partition_key = 'Bonn'"),
+        1);
+    test_await(world.sql, "select (count(*) = 2)::int from pg_stat_activity "
+                          "where datname = current_database() and wait_event_type = 'Lock'");
+    test_sql(other, "commit");
+    pthread_join(thread, NULL);
+    while ((result = PQgetResult(third)))
+        PQclear(result);
+    return test_number(world.sql, "select count(*) from index_state where row_key = 'r1'") == 1;
+}
+
+/* What a worker has read under locks that it let go is not what it finds when it has them again. */
+START_TEST(what_was_read_is_forgotten_with_the_locks)
+{
+    PGconn *other = test_connect(world.conninfo), *third = test_connect(world.conninfo);
+    bool happened = false;
+
+    world_put(&world, "r1", "Bonn", "x");
+    world_reconcile(&world, "r1");
+    for (int tries = 0; tries < 50 && !happened; tries++) {
+        happened = take_away_in_between(other, third);
+        if (happened)
+            world_check(&world);
+        /* Else the worker had r1 again before anybody else. */
+        world_put(&world, "r1", "Bonn", NULL);
+        world_put(&world, "r1", "Bonn", "x");
+        world_delete(&world, "r2");
+        world_reconcile_all(&world);
+    }
+    ck_assert(happened);
+    PQfinish(other);
+    PQfinish(third);
+}
+END_TEST
+
 /* Guard G9: a write after the reading keeps its intent, and with it its own reading. */
 START_TEST(an_intent_that_came_after_the_reading_stays)
 {
@@ -544,6 +603,7 @@ Suite *test_reconcile_suite(void)
     tcase_add_test(tc, a_violation_is_noted_and_goes_with_its_cause);
     tcase_add_test(tc, the_source_is_read_after_the_lock);
     tcase_add_test(tc, the_state_row_of_a_known_key_is_waited_for);
+    tcase_add_test(tc, what_was_read_is_forgotten_with_the_locks);
     tcase_add_test(tc, an_intent_that_came_after_the_reading_stays);
     tcase_add_loop_test(
         tc, a_failure_anywhere_leaves_everything_as_it_was, 0, ARRAY_LEN(tables_of_a_reconcile));
