@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/numbers.h"
 #include "domain/filter.h"
 #include "domain/index_plan.h"
 #include "domain/limits.h"
@@ -28,11 +29,6 @@ static const struct write_rule {
     [WRITE_DELETE_IF_EXISTS] = { .absent_is_done = true, .deletes = true },
     [WRITE_EXPIRE] = { .absent_is_done = true, .only_due = true, .deletes = true },
 };
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* Name the entity; the error's status is returned. */
 static enum status add_key(const struct write *write, struct error *err)

@@ -4,12 +4,12 @@
  * The oldest intent of every bucket is found through an index, in milliseconds however many there are. Counting looks
  * at all of them, or at a sample, and is asked for less often.
  */
-#include "domain/limits.h"
+#include "base/numbers.h"
 #include "domain/ticks.h"
 #include "store/sql.h"
 #include "store/worker_store_internal.h"
 
-enum { LANE_BUCKETS = BUCKETS / LEASE_LANES, COUNTED_BYTES = 32 << 20 };
+enum { COUNTED_BYTES = 32 << 20 };
 
 enum oldest_column { OLDEST_LANE, OLDEST_QUEUE, OLDEST_KIND, OLDEST_US, OLDEST_NOW_US };
 enum count_column { COUNT_LANE, COUNT_QUEUE, COUNT_KIND, COUNT_OPEN };
@@ -51,27 +51,26 @@ static void take_oldest(struct backlog_work *work, const PGresult *rows)
 {
     for (int row = 0; row < PQntuples(rows); row++) {
         int lane = pg_int2(rows, row, OLDEST_LANE), kind, slot;
-        int64_t now_us = pg_int8(rows, row, OLDEST_NOW_US), oldest_us;
+        int64_t now_us = pg_int8(rows, row, OLDEST_NOW_US), age_us;
 
         if (work->as_of_us[lane] == 0)
             work->as_of_us[lane] = now_us;
         if (PQgetisnull(rows, row, OLDEST_KIND))
             continue;
         kind = pg_int2(rows, row, OLDEST_KIND);
-        oldest_us = pg_int8(rows, row, OLDEST_US);
-        if (oldest_us > now_us)
-            oldest_us = now_us;
+        age_us = now_us - pg_int8(rows, row, OLDEST_US);
+        if (age_us < 0)
+            age_us = 0;
         work->is_open[lane] = true;
-        if (kind == INTENT_RECONCILE && oldest_us < work->as_of_us[lane])
-            work->as_of_us[lane] = oldest_us;
-        if (kind == INTENT_RECONCILE && now_us - oldest_us > work->found.lag_us)
-            work->found.lag_us = now_us - oldest_us;
+        if (kind == INTENT_RECONCILE) {
+            work->as_of_us[lane] = smaller(work->as_of_us[lane], now_us - age_us);
+            work->found.lag_us = larger(work->found.lag_us, age_us);
+        }
         slot = queue_slot(pg_int4(rows, row, OLDEST_QUEUE), kind);
         if (slot < 0)
             continue;
         work->is_open_of[slot] = true;
-        if (now_us - oldest_us > work->found.work[slot].lag_us)
-            work->found.work[slot].lag_us = now_us - oldest_us;
+        work->found.work[slot].lag_us = larger(work->found.work[slot].lag_us, age_us);
     }
 }
 
@@ -92,7 +91,7 @@ static void take_counts(struct backlog_work *work, const PGresult *rows)
 /* A count may be older than what is known to be open, or be an estimate: it is 0 only where nothing is. */
 static int64_t bounded(int64_t count, bool is_open)
 {
-    return !is_open ? 0 : count > 1 ? count : 1;
+    return is_open ? larger(count, 1) : 0;
 }
 
 static void bound(struct backlog_work *work)

@@ -6,11 +6,10 @@
  */
 #include <stdio.h>
 
-#include "domain/limits.h"
 #include "store/sql.h"
 #include "store/worker_store_internal.h"
 
-enum { LANE_BUCKETS = BUCKETS / LEASE_LANES, LATE_COMMIT_US = 60000000 };
+enum { LATE_COMMIT_US = 60000000 };
 
 static const char first_id[] = "00000000000000000000000000000000";
 

@@ -2,7 +2,6 @@
  * queue_work.c - what workers ask and tell about queues: how they are controlled, permits where they are limited, and
  * how much has been done.
  */
-#include "domain/limits.h"
 #include "store/sql.h"
 #include "store/worker_store_internal.h"
 

@@ -1,7 +1,7 @@
 /*
  * reconcile.c - making entries agree with their sources, a batch of keys per transaction.
  *
- *   flight 1   BEGIN; fence; catalogue; lock and read the state rows; make those that are missing, in a flight more
+ *   flight 1   BEGIN; fence; catalogue; lock and read the state rows; in a flight more make those that are missing
  *   flight 2   remove the intents; dead letters, sources
  *   plan       in C, pure: domain/reconcile_plan
  *   flight 3   entries; state rows; dead letters; marker; COMMIT
@@ -18,7 +18,7 @@
 #include "store/sql.h"
 #include "store/worker_store_internal.h"
 
-/* Of properties, that a transaction reads and writes; a single source may have more, so that it is never in the way. */
+/* Of properties, that a transaction reads and writes. A single source may have more: it is never in the way. */
 enum { MOST_BYTES = 16 << 20 };
 
 struct reconcile {
@@ -32,7 +32,7 @@ struct reconcile {
     struct reconcile_counts counts; /* of this attempt */
 };
 
-/* ---- flight 1 ---- */
+/* ---- flights 1 and 2 ---- */
 
 /* What a source may have so that sources and entries of `keys` keys like it are no more than MOST_BYTES. */
 static int64_t most_of_each(const struct source_keys *keys)

@@ -30,8 +30,7 @@ struct source_keys {
     size_t count;
 };
 
-/* The keys of the intents of kind INTENT_RECONCILE, borrowed, with their tables by the session's catalogue.
- */
+/* The keys of the intents of kind INTENT_RECONCILE, borrowed, with their tables by the session's catalogue. */
 void source_keys_build(struct source_keys *keys, const struct session *session, struct arena *arena,
     const struct intent *intents, size_t count);
 
@@ -40,8 +39,8 @@ void source_keys_params(const struct source_keys *keys, struct arena *arena, str
 
 /*
  * Begin a transaction that writes, with the state rows of all of them locked: those that are there first, then those
- * that had to be made (guard G8). Fills applied, place, stored and is_ill. STATUS_STALE: see session_take_begin; STATUS_TIMEOUT:
- * others kept making them.
+ * that had to be made (guard G8). Fills applied, place, stored and is_ill. STATUS_STALE: see session_take_begin;
+ * STATUS_TIMEOUT: others kept making them.
  */
 MUST_USE enum status source_keys_begin(struct session *session, struct source_keys *keys, struct error *err);
 

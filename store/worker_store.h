@@ -42,9 +42,9 @@ struct reconcile_counts {
 
 /*
  * Make every live index agree with these source keys, in one transaction: fence, catalogue, lock the
- * keys' state rows, remove their intents, read the sources, write entries and manifests, commit. `force`: also keys
- * without an open intent (the builder's); otherwise those are left alone. Intents of kind INTENT_RECONCILE only. Keys may
- * repeat. Where the sources have more than 16 MB, each half of them has its own, and so on.
+ * keys' state rows, remove their intents, read the sources, write entries and manifests, commit. `force`: also
+ * keys without an open intent (the builder's); otherwise those are left alone. Intents of kind INTENT_RECONCILE
+ * only. Keys may repeat. Where the sources have more than 16 MB, each half has a transaction of its own, and so on.
  *
  * A failure: nothing happened, but for what the transactions before it did. counts is added to.
  */
@@ -182,8 +182,8 @@ struct backlog {
 /*
  * Look at what is open and store, in one snapshot, for each lane held up to when everything acknowledged has been
  * applied: as_of = min(now, time of the oldest open intent of a source key). Counts stay as they were in *backlog
- * unless `counts` asks for new ones, which are estimates where the table of intents is larger than 32 MB; but nothing open
- * is 0, and something never.
+ * unless `counts` asks for new ones, which are estimates where the table of intents is larger than 32 MB; but
+ * nothing open is 0, and something never.
  */
 MUST_USE enum status worker_update_watermarks(struct worker_store *store, const bool held[LEASE_LANES],
     bool counts, struct backlog *backlog, struct error *err);

@@ -4,9 +4,12 @@
 #ifndef STORE_WORKER_STORE_INTERNAL_H
 #define STORE_WORKER_STORE_INTERNAL_H
 
+#include "domain/limits.h"
 #include "store/session.h"
 #include "store/worker_store.h"
 #include "store/write_batch.h"
+
+enum { LANE_BUCKETS = BUCKETS / LEASE_LANES };
 
 struct worker_store {
     struct session session;

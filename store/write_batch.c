@@ -22,7 +22,10 @@ enum {
 
 /* ---- flight 1 ---- */
 
-/* What a stored row may have so that all of them are no more than MOST_READ_BYTES. One operation is read whatever it takes. */
+/*
+ * What a stored row may have so that all of them are no more than MOST_READ_BYTES. One operation is read whatever it
+ * takes.
+ */
 static int32_t most_of_each(const struct write_set *set)
 {
     if (set->planned_count <= 1 || set->row_count == 0)

@@ -8,7 +8,8 @@
  * Unconditional upserts into tables without indexes and feed take the blind path: one flight, no reading.
  *
  * A batch that failed before its COMMIT is run again, then operation by operation, so that one culprit
- * does not fail its neighbours; one that has more to read than may be held at once, in halves. A lost answer to COMMIT is resolved first (session_take_commit).
+ * does not fail its neighbours; one that has more to read than may be held at once is run in halves. A lost
+ * answer to COMMIT is resolved first (session_take_commit).
  */
 #ifndef STORE_WRITE_BATCH_H
 #define STORE_WRITE_BATCH_H

@@ -15,8 +15,7 @@ enum {
     LEASE_MS = 5000,
     RENEW_EVERY_MS = 1500,
     LOOK_EVERY_MS = 500,
-    LOOKING_SHARE =
-        10, /* of the time one part in so many at most, however much is open or not yet vacuumed */
+    LOOKING_SHARE = 10,  /* of the time at most one part in so many, whatever is open or not yet vacuumed */
     COUNTING_SHARE = 50, /* the same for counting what is open */
     QUEUES_EVERY_MS = 500,
     MISSED_AFTER_MS = 1000, /* the server's own publishing has had its chance */

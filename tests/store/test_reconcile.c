@@ -335,7 +335,7 @@ static void *reconcile_both(void *unused)
     return NULL;
 }
 
-/* The worker has r1 and makes the row of r2; `other` makes it first, and so gets r1 in between, and takes away what is there. */
+/* The worker has r1 and makes the row of r2; `other` makes it first, so that `third` gets r1, and takes it away. */
 static bool take_away_in_between(PGconn *other, PGconn *third)
 {
     pthread_t thread;
