@@ -154,7 +154,7 @@ struct operation_lookup {
     size_t equal_count;
     struct value_range range; /* of the next part */
     struct freshness freshness;
-    bool has_waited;  /* what it had to wait for has come; the store's */
+    int64_t fresh_us; /* clock_monotonic_us: since then what it waited for is there; 0: not yet; the store's */
     bool trust_index; /* false: every hit is checked against its source */
     bool keys_only;
     bool descending;

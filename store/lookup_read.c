@@ -3,6 +3,7 @@
  */
 #include "store/lookup_read.h"
 
+#include "base/clock.h"
 #include "domain/index_plan.h"
 #include "domain/limits.h"
 #include "domain/lookup_plan.h"
@@ -10,6 +11,7 @@
 #include "domain/ticks.h"
 #include "store/collect.h"
 #include "store/failure.h"
+#include "store/fresh.h"
 #include "store/lookup_latest.h"
 #include "store/read_batch.h"
 #include "store/resolve.h"
@@ -196,6 +198,25 @@ static enum status check_tokens(const struct session *session, const struct inde
     return STATUS_OK;
 }
 
+/*
+ * What the read waited for was seen on another connection. A younger one may be to a database that has crashed since and has
+ * lost what reconciles did last (guard G19): whether it is there must be asked again.
+ */
+static enum status check_fresh(struct session *session, struct operation *operation, struct error *err)
+{
+    int64_t *fresh_us = &operation->in.lookup.fresh_us, now_us = clock_monotonic_us();
+    struct fresh_wait wait = { .operation = operation };
+
+    if (*fresh_us == 0 || session->pg.connected_us <= *fresh_us)
+        return STATUS_OK;
+    TRY(fresh_ask(session, &wait, 1, err));
+    if (wait.answer != FRESH_NOW)
+        return error_reason(err, REASON_STORE_UNAVAILABLE,
+            "the connection to the database was lost, and since then: %s", wait.err.message);
+    *fresh_us = now_us;
+    return STATUS_OK;
+}
+
 static enum status resolve_ready(
     struct session *session, const struct operation *operation, const struct index **out, struct error *err)
 {
@@ -216,6 +237,7 @@ static enum status look_up(struct session *session, struct operation *operation,
     const struct index *index;
     struct lookup_range range;
 
+    TRY(check_fresh(session, operation, err));
     TRY(resolve_ready(session, operation, &index, err));
     TRY(lookup_plan(index, in->equals, in->equal_count, &in->range, operation->arena, &range, err));
     *out = (struct outcome_lookup){ .table_id = index->index_id };

@@ -188,6 +188,7 @@ static enum status connect_once(struct pg *pg, struct error *err)
     if (PQsetnonblocking(pg->conn, 1) != 0 || !PQenterPipelineMode(pg->conn))
         return connection_lost(pg, "pipeline mode", err);
     pg->connects++;
+    pg->connected_us = clock_monotonic_us();
     return prepare_all(pg, err);
 }
 

@@ -4,11 +4,14 @@
  *   flight 1   BEGIN; fence; catalogue; lock and read the state rows; in a flight more make those that are missing
  *   flight 2   remove the intents; dead letters, sources
  *   plan       in C, pure: domain/reconcile_plan
- *   flight 3   entries; state rows; dead letters; marker; COMMIT
+ *   flight 3   entries; state rows; dead letters; marker; COMMIT, which does not wait for the disk
  *
  * The order of the first two is the protocol: the sources are read after the lock (guard G8), so whoever
  * locked last has read last; and the intents are removed before the sources are read (guard G9), so every removed
  * intent has had its reading. One commit holds entries, manifest and the end of the intents (guard G10).
+ *
+ * That commit does not wait for the disk: a crash of the database that takes it back opens the intents again, and never
+ * takes back what a later commit that waited has seen of it.
  */
 #include <stdlib.h>
 
@@ -306,7 +309,9 @@ static enum status send_changes(struct session *session, struct reconcile *work,
     TRY(send_entries(session, work, DELETES, statements, err));
     TRY(send_states(session, work, statements, err));
     TRY(send_cures(session, work, letters, statements, err));
-    return send_violations(session, work, statements, err);
+    TRY(send_violations(session, work, statements, err));
+    (*statements)++;
+    return pg_send(&session->pg, &sql_flush_later, NULL, err);
 }
 
 static enum status reconcile(struct session *session, void *context, struct error *err)

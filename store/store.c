@@ -149,7 +149,7 @@ static void refuse(struct operation *operation, enum reason reason, const char *
 static bool must_wait(const struct operation *operation)
 {
     return routes[operation->kind].lane == LANE_WAIT || operation->wait_for_transaction.len > 0 ||
-           (operation->kind == OPERATION_LOOKUP && !operation->in.lookup.has_waited &&
+           (operation->kind == OPERATION_LOOKUP && operation->in.lookup.fresh_us == 0 &&
                freshness_is_set(&operation->in.lookup.freshness));
 }
 

@@ -328,11 +328,11 @@ static int64_t next_time(const struct operation *operation, int64_t now_us)
 
 /* A read that had to be fresh. */
 static void release_fresh(
-    struct operation *operation, const struct waiting *waiting, enum waiters_which which)
+    struct operation *operation, const struct waiting *waiting, enum waiters_which which, int64_t asked_us)
 {
     struct error err;
 
-    operation->in.lookup.has_waited = true;
+    operation->in.lookup.fresh_us = asked_us;
     if (waiting->answer == ANSWER_DECIDED)
         return;
     if (which == WAITERS_ALL)
@@ -373,7 +373,8 @@ static void release_read(struct operation *operation, enum answer answer, enum w
     operation_fail(operation, &err);
 }
 
-static void release(struct operation *operation, const struct waiting *waiting, enum waiters_which which)
+static void release(
+    struct operation *operation, const struct waiting *waiting, enum waiters_which which, int64_t asked_us)
 {
     if (operation->kind == OPERATION_RUN_WAIT)
         operation->kind = OPERATION_RUN_GET;
@@ -382,7 +383,7 @@ static void release(struct operation *operation, const struct waiting *waiting, 
     else if (operation->kind == OPERATION_TRANSACTION_WAIT)
         operation->kind = OPERATION_TRANSACTION_GET;
     else if (operation->kind == OPERATION_LOOKUP)
-        release_fresh(operation, waiting, which);
+        release_fresh(operation, waiting, which, asked_us);
     else
         release_read(operation, waiting->answer, which);
 }
@@ -415,7 +416,7 @@ struct operation *waiters_take(struct waiters *waiters, struct session *session,
             last = last ? last : operation;
             continue;
         }
-        release(operation, &all[i], which);
+        release(operation, &all[i], which, now_us);
         operation->next = taken;
         taken = operation;
         gone++;

@@ -31,6 +31,11 @@ void worker_store_close(struct worker_store *store)
     free(store);
 }
 
+int64_t worker_connection(const struct worker_store *store)
+{
+    return store->session.pg.connects;
+}
+
 /* The catalogue may not be the one the work was planned with. */
 static bool is_stale(enum status status, const struct error *err)
 {

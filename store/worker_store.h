@@ -25,6 +25,12 @@ MUST_USE enum status worker_store_open(
 void worker_store_close(struct worker_store *store);
 
 /*
+ * Which connection to the database this is: another number than before after each reconnect. Reconciles do not wait for
+ * the disk, so whoever remembers what is no longer open must forget it then.
+ */
+int64_t worker_connection(const struct worker_store *store);
+
+/*
  * To be called after COMMIT, from the store's own thread, with the intents that a transaction's step has
  * caused: hints for the queue, lost without harm.
  */
@@ -47,6 +53,8 @@ struct reconcile_counts {
  * only. Keys may repeat. Where the sources have more than 16 MB, each half has a transaction of its own, and so on.
  *
  * A failure: nothing happened, but for what the transactions before it did. counts is added to.
+ *
+ * A crash of the database within the next moment may take it all back: then the intents are open again.
  */
 MUST_USE enum status worker_reconcile(struct worker_store *store, const struct intent *intents, size_t count,
     bool force, struct reconcile_counts *counts, struct error *err);

@@ -60,6 +60,7 @@ static size_t scan_lanes(struct loop *loop, const struct scan_scope *scope, stru
     struct worker_ctx *ctx = loop->ctx;
     size_t total = 0;
 
+    (void)marks_follow(&loop->marks, worker_connection(ctx->store));
     for (int lane = 0; lane < LEASE_LANES && total < most; lane++) {
         const char *from = marks_from(&loop->marks, lane, ctx->now_us());
         struct intent *intents = NULL;

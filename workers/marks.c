@@ -3,8 +3,6 @@
  */
 #include "workers/marks.h"
 
-#include <string.h>
-
 static const int64_t start_every_us = INT64_C(180) * 1000 * 1000;
 
 bool marks_start_is_due(const struct marks *marks, int lane, int64_t now_us)
@@ -23,5 +21,14 @@ const char *marks_from(struct marks *marks, int lane, int64_t now_us)
 
 void marks_forget(struct marks *marks)
 {
-    memset(marks, 0, sizeof(*marks));
+    *marks = (struct marks){ .connection = marks->connection };
+}
+
+bool marks_follow(struct marks *marks, int64_t connection)
+{
+    if (marks->connection == connection)
+        return false;
+    marks_forget(marks);
+    marks->connection = connection;
+    return true;
 }

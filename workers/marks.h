@@ -1,7 +1,8 @@
 /*
  * marks.h - from where to scan for open intents: for each lane a low mark that the store hands out, which
  * lags a minute behind the oldest open intent, and every few minutes the very start (guard G7): a commit
- * that came later than its id would be skipped by any cursor.
+ * that came later than its id would be skipped by any cursor. From the start also on each new connection (guard
+ * G18): the database may have crashed, and intents be open again that are older than the mark.
  */
 #ifndef WORKERS_MARKS_H
 #define WORKERS_MARKS_H
@@ -14,7 +15,11 @@
 struct marks {
     char low[LEASE_LANES][33];
     int64_t next_start_us[LEASE_LANES]; /* when the lane is next scanned from the start */
+    int64_t connection;                 /* that they were learned from */
 };
+
+/* Before scanning: whose connection it is now (worker_connection). True: it is another one, and all is forgotten. */
+bool marks_follow(struct marks *marks, int64_t connection);
 
 /* Where to begin in this lane now: "" or an id; borrowed; the scan writes the next mark to low[lane]. */
 const char *marks_from(struct marks *marks, int lane, int64_t now_us);

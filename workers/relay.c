@@ -240,6 +240,13 @@ static enum status publish_lanes(struct relay *relay, struct feeding *feeding, s
     return STATUS_OK;
 }
 
+/* After a crash of the database work may be open again that was done, and published a moment ago. */
+static void notice_reconnect(struct relay *relay)
+{
+    if (marks_follow(&relay->marks, worker_connection(relay->ctx->store)))
+        recent_forget(&relay->recent);
+}
+
 /* Without an epoch Redis has forgotten everything: whatever is open is published, however young, and from the start. */
 static void begin_refill(struct relay *relay, bool has_epoch, struct feeding *feeding)
 {
@@ -288,6 +295,7 @@ static enum status feed_queue(struct relay *relay, bool *more, struct error *err
             relay->refused_until_us = ctx->now_us() + REFUSED_PAUSE_MS * 1000;
         return STATUS_OK;
     }
+    notice_reconnect(relay);
     begin_refill(relay, state.has_epoch, &feeding);
     feeding.room =
         refill_room(state.length - state.pending, ctx->shared->config->claim_batch, relay->refilling);

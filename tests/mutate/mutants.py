@@ -83,4 +83,15 @@ MUTANTS = [
 
     ("G14", [("store/sql/transaction_lock.sql", "\nfor update", "")],
      "test_store", "transactions", ["a_step_waits_for_who_has_the_transaction"]),
+
+    ("G18", [("workers/marks.c", "if (marks->connection == connection)", "if (connection >= 0)")],
+     "test_workers", "loop",
+     ["after_a_reconnect_everything_open_is_published_from_the_start",
+      "a_poller_with_a_new_connection_scans_from_the_start"]),
+
+    ("G19", [("store/lookup_read.c", "if (*fresh_us == 0 || ", "if (*fresh_us >= 0 || ")],
+     "test_store", "fresh", ["a_connection_younger_than_the_answer_asks_again"]),
+
+    ("G20", [("store/sql/flush_later.sql", "set local ", "set ")],
+     "test_store", "reconcile", ["what_a_worker_commits_afterwards_is_on_disk_with_all_before_it"]),
 ]

@@ -8,6 +8,9 @@
 
 struct database db;
 
+static struct database on_disk; /* while is_behind: db as a crash would leave it */
+static bool is_behind;
+static int64_t connections;          /* everybody's breaks when the database restarts */
 static char cursor[LEASE_LANES][33]; /* of scans, without G7 only */
 
 static struct key_part city[] = { { .text = { "City", 4 } } };
@@ -30,6 +33,7 @@ static const char *const names[MOST_TRANSACTIONS] = { "t0", "t1", "t2", "t3", "t
 void database_begin(void)
 {
     memset(&db, 0, sizeof(db));
+    is_behind = false;
     memset(cursor, 0, sizeof(cursor));
     db.poison = sim_pick(8) == 0 ? (int)sim_pick(KEYS) : NOBODY;
     db.poison_left = (int)sim_pick(14);
@@ -64,6 +68,12 @@ void database_actor_died(int actor)
 
 void database_restart(void)
 {
+    if (is_behind && sim_pick(4) > 0) {
+        sim_trace("commits are lost that did not wait for the disk");
+        db = on_disk;
+    }
+    is_behind = false;
+    connections++;
     for (int i = 0; i < ACTORS; i++)
         let_go(i);
     db.down_until_us = sim_now_us() + (int64_t)sim_pick(3000000);
@@ -82,6 +92,12 @@ bool database_rests(void)
 int64_t db_clock_us(void)
 {
     return sim_now_us() + db.clock_offset_us;
+}
+
+int64_t worker_connection(const struct worker_store *store)
+{
+    (void)store;
+    return connections;
 }
 
 /* ---- transactions of the database ---- */
@@ -129,12 +145,29 @@ bool db_may_commit(const char *what, struct error *err)
     return true;
 }
 
-enum status db_committed(struct error *err)
+enum status db_committed_unflushed(struct error *err)
 {
     let_go(sim_actor());
     check_invariants();
     sim_point("committed");
     return sim_chance(8) ? error_set(err, STATUS_UNAVAILABLE, "the answer to COMMIT was lost") : STATUS_OK;
+}
+
+/* All that was committed before is on disk with it. */
+enum status db_committed(struct error *err)
+{
+    is_behind = false;
+    return db_committed_unflushed(err);
+}
+
+bool db_may_commit_unflushed(const char *what, struct error *err)
+{
+    if (!db_may_commit(what, err))
+        return false;
+    if (!is_behind)
+        on_disk = db;
+    is_behind = true;
+    return true;
 }
 
 /* ---- entities ---- */

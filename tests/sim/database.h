@@ -116,6 +116,10 @@ enum status db_lock(struct lock *lock, const char *what, struct error *err);
  */
 bool db_may_commit(const char *what, struct error *err);
 enum status db_committed(struct error *err);
+
+/* The same for a commit that does not wait for the disk: until one comes that does, a crash may take it back. */
+bool db_may_commit_unflushed(const char *what, struct error *err);
+enum status db_committed_unflushed(struct error *err);
 void db_rollback(void);
 
 /* A new intent, at the moment of commit; its id was drawn before. */

@@ -88,7 +88,7 @@ static enum status commit_key(int key, const struct reading *read, struct arena 
 
     (void)manifest_decode(str_of_bytes(db.states[key].manifest, db.states[key].manifest_len), arena, &stored);
     reconcile_plan(&sim_table, &db.rows[key].key, &source, &stored, arena, &plan);
-    if (!db_may_commit("commit of a reconcile", err))
+    if (!db_may_commit_unflushed("commit of a reconcile", err))
         return STATUS_UNAVAILABLE;
     if (sim_without("G10")) {
         settle(key, &plan, read, arena);
@@ -100,7 +100,7 @@ static enum status commit_key(int key, const struct reading *read, struct arena 
         write_entries(key, &plan, read->version);
         settle(key, &plan, read, arena);
     }
-    return db_committed(err);
+    return db_committed_unflushed(err);
 }
 
 static enum status reconcile_key(int key, struct arena *arena, struct error *err)

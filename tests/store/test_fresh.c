@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "store/lookup_read.h"
+#include "store/session.h"
 #include "store/worker_store.h"
 #include "tests/support/builders.h"
 #include "tests/support/tcp_proxy.h"
@@ -615,6 +617,33 @@ START_TEST(a_stopping_server_answers_them)
 }
 END_TEST
 
+/* Guard G19: what was seen on another connection may have been taken back by a crash before this one was made. */
+START_TEST(a_connection_younger_than_the_answer_asks_again)
+{
+    struct operation *lookup = a_lookup_after("Bonn", put("a", "Bonn"));
+    struct session session;
+    struct error err;
+
+    session_init(&session, scene.conninfo, "test");
+    ck_assert_int_eq(session_ensure(&session, &err), STATUS_OK);
+    lookup->in.lookup.fresh_us = session.pg.connected_us - 1;
+    lookup_read_run(&session, lookup);
+    refused(lookup, "STORE_UNAVAILABLE", "not reached the index");
+
+    reconcile("a");
+    lookup_read_run(&session, lookup);
+    ck_assert_str_eq(rows_in(lookup), "a");
+
+    put("a", "Rome");
+    lookup->in.lookup.freshness.at_least = ARENA_NEW(lookup->arena, struct consistency);
+    *lookup->in.lookup.freshness.at_least = *put("b", "Bonn");
+    ck_assert_int_ge(lookup->in.lookup.fresh_us, session.pg.connected_us);
+    lookup_read_run(&session, lookup);
+    ck_assert_str_eq(rows_in(lookup), "");
+    session_cleanup(&session);
+}
+END_TEST
+
 Suite *test_fresh_suite(void)
 {
     Suite *suite = suite_create("fresh");
@@ -632,6 +661,7 @@ Suite *test_fresh_suite(void)
     tcase_add_test(tc, an_index_that_is_not_ready_says_so);
     tcase_add_test(tc, a_transaction_is_waited_for_with_all_it_does);
     tcase_add_test(tc, an_unknown_transaction_is_not_waited_for);
+    tcase_add_test(tc, a_connection_younger_than_the_answer_asks_again);
     tcase_add_test(tc, staleness_is_bounded);
     tcase_add_loop_test(tc, the_latest_are_read_around_what_is_open, 0, 4);
     tcase_add_test(tc, the_latest_are_right_where_keys_were_given_up);

@@ -438,6 +438,49 @@ START_TEST(a_failure_anywhere_leaves_everything_as_it_was)
 }
 END_TEST
 
+/* Its commit does not wait for the disk; those of writers do. */
+START_TEST(a_crash_that_takes_a_reconcile_back_opens_its_intent_again)
+{
+    bool was_lost = false;
+
+    for (int tries = 0; tries < 20 && !was_lost; tries++) {
+        world_put(&world, "r1", tries % 2 ? "Bonn" : "Rome", "x");
+        test_postgres_hold_log(world.sql);
+        world_reconcile(&world, "r1");
+        ck_assert_int_eq(world_intents(&world), 0);
+        world_check(&world);
+
+        world_crash(&world);
+        was_lost = world_intents(&world) == 1;
+        world_reconcile(&world, "r1");
+        world_check(&world);
+    }
+    ck_assert(was_lost);
+}
+END_TEST
+
+/* Guard G20: only reconciles need not wait for the disk. */
+START_TEST(what_a_worker_commits_afterwards_is_on_disk_with_all_before_it)
+{
+    struct intent other = world_message("r2");
+    struct error cause, err = { 0 };
+    int32_t failures = 0;
+
+    world_put(&world, "r1", "Bonn", "x");
+    world_put(&world, "r2", "Rome", "x");
+    test_postgres_hold_log(world.sql);
+    world_reconcile(&world, "r1");
+    error_set(&cause, STATUS_INTERNAL, "refused");
+    ck_assert_int_eq(worker_count_failure(world.worker, &other, &cause, &failures, &err), STATUS_OK);
+
+    world_crash(&world);
+    ck_assert_int_eq(test_number(world.sql, "select failures from dead_letters"), 1);
+    ck_assert_int_eq(world_intents(&world), 1);
+    world_reconcile(&world, "r2");
+    world_check(&world);
+}
+END_TEST
+
 START_TEST(a_lost_connection_is_no_failure)
 {
     world_put(&world, "r1", "Bonn", "x");
@@ -607,6 +650,8 @@ Suite *test_reconcile_suite(void)
     tcase_add_test(tc, an_intent_that_came_after_the_reading_stays);
     tcase_add_loop_test(
         tc, a_failure_anywhere_leaves_everything_as_it_was, 0, ARRAY_LEN(tables_of_a_reconcile));
+    tcase_add_test(tc, a_crash_that_takes_a_reconcile_back_opens_its_intent_again);
+    tcase_add_test(tc, what_a_worker_commits_afterwards_is_on_disk_with_all_before_it);
     tcase_add_test(tc, a_lost_connection_is_no_failure);
     tcase_add_test(tc, large_sources_are_taken_fewer_at_a_time);
     tcase_add_test(tc, an_entry_that_no_manifest_names_is_written_over);

@@ -338,3 +338,29 @@ void test_await(PGconn *conn, const char *format, ...)
         pause_shortly();
     }
 }
+
+/* ---- crashes ---- */
+
+static pid_t log_writer;
+
+void test_postgres_hold_log(PGconn *conn)
+{
+    log_writer =
+        (pid_t)test_number(conn, "select pid from pg_stat_activity where backend_type = 'walwriter'");
+    ck_assert_int_eq(kill(log_writer, SIGSTOP), 0);
+}
+
+/* One that dies takes all others with it: what they have in memory may be damaged. */
+void test_postgres_crash(PGconn **conn, const char *conninfo)
+{
+    int64_t deadline_us = clock_monotonic_us() + WAIT_LIMIT_US;
+
+    ck_assert_int_eq(kill(log_writer, SIGKILL), 0);
+    while (PQstatus(*conn) == CONNECTION_OK || PQping(admin) != PQPING_OK) {
+        ck_assert_int_lt(clock_monotonic_us(), deadline_us);
+        PQclear(PQexec(*conn, "select 1"));
+        pause_shortly();
+    }
+    PQfinish(*conn);
+    *conn = test_connect(conninfo);
+}

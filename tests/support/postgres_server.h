@@ -16,6 +16,15 @@
  */
 void test_postgres_start(void);
 
+/*
+ * Keep the log of commits that do not wait for the disk in memory until the server crashes: the process that writes it
+ * stands still. Fails the test where it must not be signalled.
+ */
+void test_postgres_hold_log(PGconn *conn);
+
+/* Crash the server after test_postgres_hold_log, and wait until it serves again; all connections are lost, *conn is new. */
+void test_postgres_crash(PGconn **conn, const char *conninfo);
+
 /* The connection string of a new, migrated database; lives as long as the process. */
 const char *test_database(void);
 

@@ -37,6 +37,13 @@ void world_close(struct world *world)
     arena_cleanup(&world->arena);
 }
 
+void world_crash(struct world *world)
+{
+    test_postgres_crash(&world->sql, world->conninfo);
+    session_cleanup(&world->writer);
+    session_init(&world->writer, world->conninfo, "test writer");
+}
+
 struct worker_store *world_worker(const struct world *world, const char *name)
 {
     struct worker_store *worker = NULL;

@@ -27,6 +27,9 @@ struct world {
 void world_open(struct world *world);
 void world_close(struct world *world);
 
+/* Crash the database after test_postgres_hold_log. The worker finds its way back by itself. */
+void world_crash(struct world *world);
+
 struct worker_store *world_worker(const struct world *world, const char *name);
 
 /*

@@ -31,7 +31,7 @@ static struct fake {
     int begun, in_hand, renewed, put_down, looked_at_hands;
     bool reconciled_before_hand, dead_hand_is_locked;
     void (*meanwhile)(void); /* what happens while it is at work */
-    int64_t scan_age_ms;
+    int64_t scan_age_ms, connection;
     bool controlled;
     struct queue_control control; /* of every queue */
     int64_t permits;
@@ -51,6 +51,12 @@ enum status worker_store_open(
     (void)postgres, (void)worker, (void)err;
     *out = NULL;
     return STATUS_OK;
+}
+
+int64_t worker_connection(const struct worker_store *store)
+{
+    (void)store;
+    return fake.connection;
 }
 
 void worker_store_observe(struct worker_store *store,
@@ -848,6 +854,41 @@ START_TEST(after_a_flush_everything_open_is_published_from_the_start)
 }
 END_TEST
 
+/* Guard G18: the database may have crashed, and what was done be open again. */
+START_TEST(after_a_reconnect_everything_open_is_published_from_the_start)
+{
+    fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");
+    relay_pass(&relay);
+    relay_pass(&relay);
+    ck_assert_int_eq(fake.scans_from_start, 0);
+    check_queue(1, 0);
+    loop_turn(&loop);
+
+    fake.connection++;
+    relay_pass(&relay);
+    ck_assert_int_eq(fake.scans_from_start, 1);
+    check_queue(1, 0);
+
+    relay_pass(&relay);
+    ck_assert_int_eq(fake.scans_from_start, 1);
+}
+END_TEST
+
+START_TEST(a_poller_with_a_new_connection_scans_from_the_start) /* guard G18 */
+{
+    redis_server_kill(&server);
+    relay_pass(&relay);
+    for (int i = 0; i < 2; i++) {
+        fake.scans_from_start = 0;
+        loop_turn(&loop);
+        ck_assert_int_eq(fake.scans_from_start, 1);
+        loop_turn(&loop);
+        ck_assert_int_eq(fake.scans_from_start, 1);
+        fake.connection++;
+    }
+}
+END_TEST
+
 START_TEST(every_few_minutes_a_scan_begins_at_the_start) /* guard G7 */
 {
     relay_pass(&relay);
@@ -931,6 +972,8 @@ Suite *test_loop_suite(void)
     tcase_add_test(relays, what_is_under_way_is_not_published_again_at_once);
     tcase_add_test(relays, the_relay_adds_nothing_to_streams_that_have_work);
     tcase_add_test(relays, after_a_flush_everything_open_is_published_from_the_start);
+    tcase_add_test(relays, after_a_reconnect_everything_open_is_published_from_the_start);
+    tcase_add_test(relays, a_poller_with_a_new_connection_scans_from_the_start);
     tcase_add_test(relays, every_few_minutes_a_scan_begins_at_the_start);
     tcase_add_test(relays, a_dead_redis_means_polling_and_a_new_one_streaming);
     tcase_add_test(relays, a_full_redis_means_polling_for_a_while);
