@@ -11,7 +11,11 @@
 #include "domain/limits.h"
 #include "domain/text.h"
 
-enum { MOST_TIMEOUTS = 8 }; /* in a batch; each takes a second or more, and the rest may be somebody else's */
+enum {
+    MOST_TIMEOUTS = 8, /* in a batch; each takes a second or more, and the rest may be somebody else's */
+    FEW = 4,           /* keys of a part that fails: its halves would cost no less than each key alone */
+    MOST_CULPRITS = 16 /* such parts in a batch; where so much fails, halves are work done in vain */
+};
 
 static int compare_work(const struct intent *a, const struct intent *b)
 {
@@ -202,36 +206,68 @@ static enum fate run_alone(struct batch *batch, struct worker_ctx *ctx, const st
     return FATE_AGAIN;
 }
 
-static bool runs_together(const struct item *item, const struct step *step)
+/* Some of what one step takes at once: items[i] is about intents[i]. */
+struct part {
+    const struct step *step;
+    struct item **items;
+    struct intent *intents;
+    size_t count;
+};
+
+static struct part part_cut(const struct part *part, size_t first, size_t count)
 {
-    return item->step == step && item->fate == FATE_OPEN && !is_suspect(item);
+    return (struct part){ part->step, part->items + first, part->intents + first, count };
+}
+
+/*
+ * Run it in one transaction and, if that fails by fault of the work, its halves, until the culprits are among few,
+ * which stay open. False ends it for all other parts, too, which are then tried alone: nothing more can be done,
+ * too much fails, or a key is locked. What waits for a lock would wait for it again in the half that has the key.
+ */
+static bool run_part(struct batch *batch, struct worker_ctx *ctx, const struct part *part)
+{
+    struct part left = part_cut(part, 0, part->count / 2);
+    struct part right = part_cut(part, left.count, part->count - left.count);
+    struct error err = { 0 };
+    enum status status;
+
+    if (worker_is_stopping(ctx->shared) || batch->store_failed)
+        return false;
+    status = part->step->run(ctx, part->intents, part->count, &err);
+    for (size_t i = 0; i < part->count && status == STATUS_OK; i++) {
+        part->items[i]->fate = FATE_DONE;
+        count_done(ctx, part->items[i]);
+    }
+    if (status == STATUS_OK)
+        return true;
+    if (status == STATUS_UNAVAILABLE) {
+        log_event(LOG_WARN, "batch failed step=%s keys=%zu status=%s then=\"hand back\" why=\"%s\"",
+            part->step->name, part->count, status_name(status), err.message);
+        batch->store_failed = true;
+    }
+    if (!is_fault_of_work(status))
+        return false;
+    if (part->count <= FEW)
+        return ++batch->culprits < MOST_CULPRITS;
+    return run_part(batch, ctx, &left) && run_part(batch, ctx, &right);
 }
 
 static void run_together(struct batch *batch, struct worker_ctx *ctx, const struct step *step)
 {
-    struct intent *intents = ARENA_ARRAY(&ctx->arena, struct intent, batch->item_count);
-    struct error err = { 0 };
-    enum status status;
-    size_t count = 0;
+    struct part all = { .step = step,
+        .items = ARENA_ARRAY(&ctx->arena, struct item *, batch->item_count),
+        .intents = ARENA_ARRAY(&ctx->arena, struct intent, batch->item_count) };
 
     for (size_t i = 0; i < batch->item_count; i++) {
-        if (runs_together(&batch->items[i], step))
-            intents[count++] = batch->items[i].intent;
-    }
-    if (count == 0 || worker_is_stopping(ctx->shared))
-        return;
-    status = step->run(ctx, intents, count, &err);
-    if (status == STATUS_UNAVAILABLE) {
-        log_event(LOG_WARN, "batch failed step=%s keys=%zu status=%s then=\"hand back\" why=\"%s\"",
-            step->name, count, status_name(status), err.message);
-        batch->store_failed = true;
-    }
-    for (size_t i = 0; i < batch->item_count && status == STATUS_OK; i++) {
-        if (!runs_together(&batch->items[i], step))
+        struct item *item = &batch->items[i];
+
+        if (item->step != step || item->fate != FATE_OPEN || is_suspect(item))
             continue;
-        batch->items[i].fate = FATE_DONE;
-        count_done(ctx, &batch->items[i]);
+        all.items[all.count] = item;
+        all.intents[all.count++] = item->intent;
     }
+    if (all.count > 0)
+        (void)run_part(batch, ctx, &all);
 }
 
 void batch_run(struct batch *batch, struct worker_ctx *ctx)

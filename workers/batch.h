@@ -26,6 +26,7 @@ struct batch {
     struct queue_message *messages; /* sorted */
     struct item *items;
     size_t item_count;
+    int culprits;      /* parts of few keys that failed together */
     int timeouts;      /* keys that others kept locked, or that took too long */
     bool store_failed; /* the database could not be used: pause before the next claim */
 };
@@ -34,9 +35,10 @@ struct batch {
 void batch_init(struct batch *batch, struct worker_ctx *ctx, struct queue_message *messages, size_t count);
 
 /*
- * Run it. Kinds that can be done together are, in one transaction; if that fails they are run key by key,
- * so that a culprit harms nobody else. A key that was delivered before without a report runs alone, with a
- * count in the database that outlives a crash. After this no item is FATE_OPEN.
+ * Run it. Kinds that can be done together are, in one transaction; if that fails each half of them is, and so
+ * on, until a culprit has few beside it; those run alone, so that it harms nobody else. A key that was delivered
+ * before without a report runs alone, with a count in the database that outlives a crash. After this no item is
+ * FATE_OPEN.
  */
 void batch_run(struct batch *batch, struct worker_ctx *ctx);
 

@@ -25,8 +25,9 @@ static struct fake {
     struct intent open[MOST_ROWS]; /* what a scan finds, in lane 0 */
     size_t open_count;
 
-    char reconciled[256]; /* rows, each behind a space, calls separated by "|" */
-    int waited;           /* for locks that others kept */
+    char reconciled[1024]; /* rows, each behind a space, calls separated by "|" */
+    int reconciles;        /* calls, those that failed too */
+    int waited;            /* for locks that others kept */
     int steps, counted, delayed, buried, scans_from_start;
     int begun, in_hand, renewed, put_down, looked_at_hands;
     bool reconciled_before_hand, dead_hand_is_locked;
@@ -72,7 +73,12 @@ void worker_store_close(struct worker_store *store)
     (void)store;
 }
 
-/* Rows that begin with "bad" cannot be reconciled, those with "slow" not now; all or nothing. */
+static bool has_word(struct str row, const char *word)
+{
+    return memmem(row.data, row.len, word, strlen(word)) != NULL;
+}
+
+/* Rows with "bad" in them cannot be reconciled, those with "slow" not now; all or nothing. */
 enum status worker_reconcile(struct worker_store *store, const struct intent *intents, size_t count,
     bool force, struct reconcile_counts *counts, struct error *err)
 {
@@ -80,13 +86,14 @@ enum status worker_reconcile(struct worker_store *store, const struct intent *in
 
     (void)store, (void)counts;
     ck_assert(!force);
+    fake.reconciles++;
     if (fake.meanwhile)
         fake.meanwhile();
     TRY(fake_down(err));
     for (size_t i = 0; i < count; i++) {
-        if (str_starts_with(intents[i].key.row, STR_LITERAL("bad")))
+        if (has_word(intents[i].key.row, "bad"))
             return error_set(err, STATUS_INTERNAL, "a bad row");
-        if (str_starts_with(intents[i].key.row, STR_LITERAL("slow"))) {
+        if (has_word(intents[i].key.row, "slow")) {
             fake.waited++;
             return error_set(err, STATUS_TIMEOUT, "a lock");
         }
@@ -436,6 +443,143 @@ START_TEST(a_culprit_is_counted_and_harms_nobody)
     ck_assert_int_eq(fake.buried, 0);
     ck_assert_str_eq(fake.cause, "a bad row");
     check_queue(0, 0);
+}
+END_TEST
+
+static void publish_row(int number, const char *what)
+{
+    char row[16];
+
+    snprintf(row, sizeof(row), "%03d%s", number, what);
+    publish(INTENT_RECONCILE, row);
+}
+
+/* One claim, its keys in the order of their numbers; bad and slow are such numbers, or -1. */
+static void publish_64(int bad, int bad_too, int slow, int slow_too)
+{
+    config.claim_batch = 64;
+    for (int i = 0; i < 64; i++)
+        publish_row(i, i == bad || i == bad_too ? "bad" : i == slow || i == slow_too ? "slow" : "");
+}
+
+static void check_reconciled(int keys)
+{
+    int found = 0;
+
+    for (const char *at = fake.reconciled; *at; at++)
+        found += *at == ' ';
+    ck_assert_int_eq(found, keys);
+    ck_assert_int_eq(atomic_load(&shared.queues.applied_total[queue_slot(1, INTENT_RECONCILE)]), keys);
+}
+
+/* Of 64, 32, 16 and 8 two halves each are tried, and of 4 each alone. */
+START_TEST(a_culprit_is_found_by_halves)
+{
+    static const int culprits[] = { 0, 21, 63 };
+
+    publish_64(culprits[_i], -1, -1, -1);
+
+    ck_assert_uint_eq(loop_turn(&loop), 64);
+
+    ck_assert_int_eq(fake.reconciles, 1 + 2 * 4 + 4);
+    check_reconciled(63);
+    ck_assert_int_eq(fake.counted, 1);
+    ck_assert_int_eq(fake.delayed, 1);
+    check_queue(0, 0);
+}
+END_TEST
+
+START_TEST(two_culprits_are_found_by_halves)
+{
+    publish_64(5, 60, -1, -1);
+
+    loop_turn(&loop);
+
+    ck_assert_int_eq(fake.reconciles, 1 + 2 + 2 * (2 * 3 + 4));
+    check_reconciled(62);
+    ck_assert_int_eq(fake.counted, 2);
+    check_queue(0, 0);
+}
+END_TEST
+
+/* Only among the first 64 they are; then each of the 128 runs alone. */
+START_TEST(many_culprits_are_not_searched_for)
+{
+    config.claim_batch = 128;
+    for (int i = 0; i < 128; i++)
+        publish_row(i, i < 126 ? "bad" : "");
+
+    loop_turn(&loop);
+
+    ck_assert_int_eq(fake.reconciles, 1 + (1 + 2 + 4 + 8 + 16) + 128);
+    check_reconciled(2);
+    ck_assert_int_eq(fake.counted, 126);
+    check_queue(0, 0);
+}
+END_TEST
+
+START_TEST(a_lock_is_not_waited_for_by_halves)
+{
+    publish_64(-1, -1, 21, -1);
+
+    loop_turn(&loop);
+
+    ck_assert_int_eq(fake.waited, 1 + 1); /* together, then alone */
+    check_reconciled(63);
+    ck_assert_int_eq(fake.counted, 0);
+    check_queue(1, 1);
+}
+END_TEST
+
+START_TEST(the_first_lock_ends_the_search_for_culprits)
+{
+    publish_64(3, -1, 20, 40);
+
+    loop_turn(&loop);
+
+    ck_assert_int_eq(fake.waited, 1 + 2);
+    check_reconciled(61);
+    ck_assert_int_eq(fake.counted, 1);
+    check_queue(2, 2);
+}
+END_TEST
+
+static void stopped_in_the_first_half(void)
+{
+    if (fake.reconciles == 2)
+        worker_stop(&shared);
+}
+
+START_TEST(a_stop_between_halves_hands_the_other_back)
+{
+    publish_64(63, -1, -1, -1);
+    fake.meanwhile = stopped_in_the_first_half;
+
+    loop_turn(&loop);
+
+    ck_assert_int_eq(fake.reconciles, 2);
+    check_reconciled(32);
+    ck_assert_int_eq(fake.counted, 0);
+    check_queue(32, 32);
+    ck_assert_int_eq(reclaim(1000, 32), 1);
+}
+END_TEST
+
+static void down_in_the_first_half(void)
+{
+    fake.down = fake.reconciles == 2;
+}
+
+START_TEST(a_database_lost_between_halves_is_asked_no_more)
+{
+    publish_64(0, -1, -1, -1);
+    fake.meanwhile = down_in_the_first_half;
+
+    loop_turn(&loop);
+
+    ck_assert_int_eq(fake.reconciles, 2);
+    ck_assert_int_eq(fake.counted, 0);
+    check_queue(64, 64);
 }
 END_TEST
 
@@ -944,6 +1088,13 @@ Suite *test_loop_suite(void)
     tcase_add_test(consumer, a_key_is_reconciled_then_acknowledged);
     tcase_add_test(consumer, messages_of_one_key_are_one_piece_of_work);
     tcase_add_test(consumer, a_culprit_is_counted_and_harms_nobody);
+    tcase_add_loop_test(consumer, a_culprit_is_found_by_halves, 0, 3);
+    tcase_add_test(consumer, two_culprits_are_found_by_halves);
+    tcase_add_test(consumer, many_culprits_are_not_searched_for);
+    tcase_add_test(consumer, a_lock_is_not_waited_for_by_halves);
+    tcase_add_test(consumer, the_first_lock_ends_the_search_for_culprits);
+    tcase_add_test(consumer, a_stop_between_halves_hands_the_other_back);
+    tcase_add_test(consumer, a_database_lost_between_halves_is_asked_no_more);
     tcase_add_test(consumer, after_the_last_failure_it_is_buried);
     tcase_add_test(consumer, a_lock_held_elsewhere_is_not_counted);
     tcase_add_test(consumer, not_every_lock_is_waited_for);
