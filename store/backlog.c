@@ -9,8 +9,6 @@
 #include "store/sql.h"
 #include "store/worker_store_internal.h"
 
-enum { COUNTED_BYTES = 32 << 20 };
-
 enum oldest_column { OLDEST_LANE, OLDEST_QUEUE, OLDEST_KIND, OLDEST_US, OLDEST_NOW_US };
 enum count_column { COUNT_LANE, COUNT_QUEUE, COUNT_KIND, COUNT_OPEN };
 
@@ -39,10 +37,8 @@ static enum status ask(struct session *session, const struct backlog_work *work,
     pg_add_int4(&params, LANE_BUCKETS);
     pg_add_int4(&params, work->found.queues);
     TRY(pg_send(&session->pg, &sql_intent_oldest, &params, err));
-    if (work->counts) {
-        pg_add_int8(&params, COUNTED_BYTES);
+    if (work->counts)
         TRY(pg_send(&session->pg, &sql_intent_count, &params, err));
-    }
     return pg_sync(&session->pg, err);
 }
 

@@ -4,9 +4,8 @@
 -- since 1970; applied ones per second, in thousandths. Entries are counted up to 100,000; how many more there are is
 -- estimated, from 32 MB of the table of entities, pages by chance.
 with sample as materialized (
-    select e.table_id, (count(*) * greatest(1, pg_relation_size('entities') / 33554432.0::float8))::int8 as n
-    from entities e
-        tablesample system (least(100, 100 * 33554432.0::float8 / greatest(1, pg_relation_size('entities'))))
+    select e.table_id, (count(*) * sample_factor('entities'))::int8 as n
+    from entities e tablesample system (100 / sample_factor('entities'))
     where not e.dead
     group by 1)
 select i.folded, i.definition, i.state,
@@ -34,7 +33,7 @@ cross join lateral (
     select count(*) as n
     from (select from entities e where e.table_id = i.index_id and not e.dead limit 100001) e) few
 cross join lateral (
-    select count(*) as n, min(('x' || left(replace(t.id::text, '-', ''), 16))::bit(64)::int8) as oldest
+    select count(*) as n, min(made_us(t.id)) as oldest
     from (select t.id from intents t where t.table_id = i.source_table_id limit 10001) t) open
 join operations o on o.operation_id = i.operation_id
 order by i.folded

@@ -3,18 +3,13 @@
 -- thousandths. $2 only this queue, below 0: all; $3 only this kind, 0: both. The oldest by (bucket, id) and
 -- intents_transactions; counted as in intent_count, of 32 MB at most.
 with oldest as (
-    select b.bucket % $1::int4 as queue, o.kind,
-        min(('x' || left(replace(o.id::text, '-', ''), 16))::bit(64)::int8) as us
+    select b.bucket % $1::int4 as queue, o.kind, min(made_us(o.id)) as us
     from generate_series(0, 1023) b(bucket)
-    cross join lateral (
-        (select x.kind, x.id from intents x where x.bucket = b.bucket::int2 and x.kind = 1 order by x.id limit 1)
-        union all
-        (select x.kind, x.id from intents x where x.bucket = b.bucket::int2 and x.kind = 2 order by x.id limit 1)) o
+    cross join lateral oldest_intents(b.bucket::int2) o
     group by 1, 2),
 counts as (
-    select i.bucket % $1::int4 as queue, i.kind,
-        (count(*) * greatest(1, pg_relation_size('intents') / 33554432.0::float8))::int8 as n
-    from intents i tablesample system (least(100, 100 * 33554432.0::float8 / greatest(1, pg_relation_size('intents'))))
+    select i.bucket % $1::int4 as queue, i.kind, (count(*) * sample_factor('intents'))::int8 as n
+    from intents i tablesample system (100 / sample_factor('intents'))
     group by 1, 2),
 rates as (
     select r.queue, r.kind,

@@ -1,0 +1,20 @@
+-- What several statements say of intents and of tables. Each is one expression or one query, so that PostgreSQL puts it
+-- in place.
+
+-- When an intent was made, in microseconds since 1970: its id begins with it.
+create function made_us(id uuid) returns bigint language sql immutable parallel safe as $$
+    select ('x' || left(replace(id::text, '-', ''), 16))::bit(64)::int8
+$$;
+
+-- The oldest open intent of each kind in a bucket: by (bucket, id), and intents_transactions.
+create function oldest_intents(of_bucket smallint) returns table (kind smallint, id uuid)
+language sql stable parallel safe as $$
+    (select x.kind, x.id from intents x where x.bucket = of_bucket and x.kind = 1 order by x.id limit 1)
+    union all
+    (select x.kind, x.id from intents x where x.bucket = of_bucket and x.kind = 2 order by x.id limit 1)
+$$;
+
+-- A table is estimated from 32 MB of it: how often these go into it, at least once.
+create function sample_factor(relation regclass) returns float8 language sql parallel safe as $$
+    select greatest(1, pg_relation_size(relation) / 33554432.0::float8)
+$$;
