@@ -134,7 +134,7 @@ enum status codec_keys_decode(Tavola__V1__EntityKey *const *keys, size_t count, 
             return err->status;
         }
     }
-    *out = (struct operation_get){ .keys = parsed, .count = count };
+    *out = (struct operation_get){ .keys = parsed, .count = count, .enough_bytes = LIMIT_REPLY_BYTES };
     return STATUS_OK;
 }
 
@@ -229,7 +229,7 @@ void codec_batch_get_write(struct buf *out, const struct operation *operation,
     const struct operation_get *in = &operation->in.get;
     enum { MOST_ERROR_BYTES = 1024 };
 
-    for (size_t i = 0; i < in->count; i++) {
+    for (size_t i = 0; i < operation->out.get.count; i++) {
         struct entity entity;
         size_t bytes;
 

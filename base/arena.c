@@ -81,17 +81,28 @@ void arena_init(struct arena *arena)
     *arena = (struct arena){ .block_bytes = FIRST_BLOCK_BYTES };
 }
 
-void arena_cleanup(struct arena *arena)
+static void release(struct arena *arena, const struct arena_block *until)
 {
     struct arena_block *block = arena->blocks;
 
-    while (block) {
+    while (block != until) {
         struct arena_block *older = block->older;
 
         free(block);
         block = older;
     }
+}
+
+void arena_cleanup(struct arena *arena)
+{
+    release(arena, NULL);
     arena_init(arena);
+}
+
+void arena_rewind(struct arena *arena, const struct arena *then)
+{
+    release(arena, then->blocks);
+    *arena = *then;
 }
 
 static struct arena_block *block_new(struct arena *arena, size_t bytes)

@@ -34,6 +34,9 @@ void arena_init(struct arena *arena);
 /* Release everything; the arena is as after arena_init. Accepts a zeroed arena. */
 void arena_cleanup(struct arena *arena);
 
+/* Release what was allocated since the arena was as `then`, a copy of it. */
+void arena_rewind(struct arena *arena, const struct arena *then);
+
 /* Memory aligned for any type, contents undefined; never NULL. */
 void *arena_alloc(struct arena *arena, size_t bytes);
 

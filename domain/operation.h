@@ -32,11 +32,13 @@
 struct operation_get {
     struct entity_key *keys;
     size_t count;
+    size_t enough_bytes; /* of properties: the keys behind them need not be read; 0: all are wanted */
 };
 
 struct outcome_get {
-    struct entity *entities; /* as many as keys, in their order */
+    struct entity *entities; /* in the order of the keys */
     bool *found;
+    size_t count; /* so many of the keys, from the first, have been read */
 };
 
 /* ---- writes: single, entity group transaction, import ---- */

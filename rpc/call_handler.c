@@ -31,6 +31,7 @@ void *rpc_call_state(const struct rpc_call *call)
 void rpc_call_set_state(struct rpc_call *call, void *state)
 {
     call->handler_state = state;
+    call->with_state = call->arena;
 }
 
 int64_t rpc_call_deadline_us(const struct rpc_call *call)
@@ -112,6 +113,7 @@ void rpc_reply(struct rpc_call *call, struct str message)
 {
     grpc_byte_buffer *buffer = bytes_copy(message);
 
+    arena_rewind(&call->arena, &call->with_state);
     pthread_mutex_lock(&call->lock);
     assert(call->state == CALL_OPEN && !(call->in_flight & (1U << BATCH_SEND)));
     call->state = CALL_FINISHING;

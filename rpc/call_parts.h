@@ -52,6 +52,7 @@ struct rpc_call {
     const struct call_slot *slot;
     struct arena arena;
     void *handler_state;
+    struct arena with_state; /* the arena as it was when the handler had its state */
 
     pthread_mutex_t lock; /* guards what follows, up to the blank line */
     enum call_state state;

@@ -95,7 +95,6 @@ int rpc_server_open_calls(const struct rpc_server *server);
 
 const struct rpc_method *rpc_call_method(const struct rpc_call *call);
 void *rpc_call_context(const struct rpc_call *call);
-struct arena *rpc_call_arena(struct rpc_call *call); /* lives until `ended` has returned */
 void *rpc_call_state(const struct rpc_call *call);
 void rpc_call_set_state(struct rpc_call *call, void *state);
 int64_t rpc_call_deadline_us(const struct rpc_call *call); /* clock_monotonic_us; INT64_MAX: none */
@@ -103,6 +102,12 @@ int64_t rpc_call_begun_us(const struct rpc_call *call);    /* clock_monotonic_us
 int rpc_call_code(const struct rpc_call *call);            /* in `ended`: the status code it ended with */
 bool rpc_call_is_cancelled(const struct rpc_call *call);
 struct str rpc_call_peer(struct rpc_call *call);
+
+/*
+ * What it holds when the state is set lives until `ended` has returned; what comes later only until rpc_reply, if the call
+ * ends with that: replies may wait long for their peers.
+ */
+struct arena *rpc_call_arena(struct rpc_call *call);
 
 /* The first value of a metadata key (lower case); empty when it was not sent. */
 struct str rpc_call_metadata(struct rpc_call *call, const char *key);

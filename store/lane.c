@@ -217,18 +217,6 @@ static struct operation *drop_all_late(struct lane *lane, struct operation *batc
     return live;
 }
 
-/* The first operations of the batch; *batch is the rest. */
-static struct operation *cut(struct operation **batch, int count)
-{
-    struct operation *first = *batch, **end = &first;
-
-    for (int i = 0; i < count; i++)
-        end = &(*end)->next;
-    *batch = *end;
-    *end = NULL;
-    return first;
-}
-
 /* All of it, however long it takes. */
 static void run_batch(struct lane_thread *thread, struct operation *batch)
 {
@@ -258,10 +246,11 @@ static void *serve(void *argument)
 
     connect_early(&thread->session);
     while ((batch = next_batch(thread, &begun))) {
-        int decided;
+        struct operation *decided;
 
-        while (begun && batch && (decided = thread->lane->options.steps->finish(&thread->session, begun)) > 0)
-            answer(thread->lane, cut(&batch, decided));
+        while (begun && batch &&
+               (decided = thread->lane->options.steps->finish(&thread->session, begun, &batch)))
+            answer(thread->lane, decided);
         if (!begun)
             batch = drop_all_late(thread->lane, batch);
         if (batch)
@@ -317,11 +306,9 @@ static void run_lent(struct lane_thread *thread, struct operation *batch)
     batch = drop_all_late(thread->lane, batch);
     begun = batch ? steps->begin(&thread->session, batch) : NULL;
     while (begun && batch && pg_wait(&thread->session.pg, until_us - clock_monotonic_us())) {
-        int count = steps->finish(&thread->session, begun);
-
-        if (count == 0)
+        decided = steps->finish(&thread->session, begun, &batch);
+        if (!decided)
             begun = NULL;
-        decided = cut(&batch, count);
         if (batch) {
             answer(thread->lane, decided);
             decided = NULL;

@@ -25,10 +25,10 @@ struct lane_steps {
     /* Send; NULL: this batch or the connection's state is not for this way. */
     void *(*begin)(struct session *session, struct operation *batch);
     /*
-     * Give the next operations of the batch their outcome, and say how many: they are answered while the database is
-     * at the rest, for which this is called again. 0: none was decided, `run` has to do what is left.
+     * Give some operations of the batch their outcome, and take them out of it: they are answered while the database is
+     * at the rest, for which this is called again. NULL: none was decided, `run` has to do what is left.
      */
-    int (*finish)(struct session *session, void *begun);
+    struct operation *(*finish)(struct session *session, void *begun, struct operation **batch);
 };
 
 struct lane_options {

@@ -84,6 +84,7 @@ enum status list_read_get(
     for (size_t i = 0; i < in->count; i++)
         TRY(read_address(
             session, index, &in->keys[i], operation->arena, &out->found[i], &out->entities[i], err));
+    out->count = in->count;
     operation->status = STATUS_OK;
     operation->error = NULL;
     return STATUS_OK;

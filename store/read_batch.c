@@ -14,36 +14,65 @@ enum {
     MOST_ATTEMPTS = 3,
     MOST_BEGUN_BYTES = 32 * 1024, /* of keys: a socket takes them without waiting for its reader */
     LEAST_PARTED = 48, /* operations: a smaller batch is one statement, since each costs as much as 3 keys */
+    MOST_READ_BYTES = 32 << 20, /* of properties, that a statement brings */
+    WHOLE_KEYS = 16,            /* a statement of so few brings them whatever they take */
 };
 
 /* One operation with its table; the keys of all stand one after another in the arrays. */
 struct read {
     struct operation *operation;
     const struct table *table;
+    size_t left_out; /* keys whose properties were too large to come with the others */
 };
 
-static void fill(const struct read *read, const PGresult *result, int first)
+enum column { COLUMN_N, COLUMN_CATALOGUE, COLUMN_VERSION, COLUMN_TS, COLUMN_PROPERTIES, COLUMN_EXPIRES };
+
+/* Properties that were left out stay NULL. */
+static void fill_key(const struct read *read, size_t k, const PGresult *result, int row)
+{
+    const struct entity_key *key = &read->operation->in.get.keys[k];
+    struct outcome_get *out = &read->operation->out.get;
+    struct entity *entity = &out->entities[k];
+
+    out->found[k] = !PQgetisnull(result, row, COLUMN_VERSION) &&
+                    (!read->operation->within || key_range_contains(read->operation->within, key));
+    if (!out->found[k])
+        return;
+    *entity = (struct entity){
+        .key = *key,
+        .etag = { read->table->table_id, pg_int8(result, row, COLUMN_VERSION) },
+        .timestamp = pg_int8(result, row, COLUMN_TS),
+        .expires = PQgetisnull(result, row, COLUMN_EXPIRES) ? 0 : pg_int8(result, row, COLUMN_EXPIRES),
+    };
+    if (!PQgetisnull(result, row, COLUMN_PROPERTIES))
+        entity->properties.bytes =
+            arena_copy(read->operation->arena, pg_bytes(result, row, COLUMN_PROPERTIES));
+}
+
+static bool is_left_out(const struct read *read, size_t k)
+{
+    const struct outcome_get *out = &read->operation->out.get;
+
+    return out->found[k] && !out->entities[k].properties.bytes.data;
+}
+
+static void fill(struct read *read, const PGresult *result, int first)
 {
     const struct operation_get *in = &read->operation->in.get;
     struct outcome_get *out = &read->operation->out.get;
     struct arena *arena = read->operation->arena;
+    size_t bytes = 0;
 
     out->entities = ARENA_ARRAY(arena, struct entity, in->count);
     out->found = ARENA_ARRAY(arena, bool, in->count);
-    for (size_t k = 0; k < in->count; k++) {
-        int row = first + (int)k;
+    out->count = 0;
+    read->left_out = 0;
+    while (out->count < in->count && (in->enough_bytes == 0 || bytes <= in->enough_bytes)) {
+        size_t k = out->count++;
 
-        if (PQgetisnull(result, row, 2) ||
-            (read->operation->within && !key_range_contains(read->operation->within, &in->keys[k])))
-            continue;
-        out->found[k] = true;
-        out->entities[k] = (struct entity){
-            .key = in->keys[k],
-            .etag = { read->table->table_id, pg_int8(result, row, 2) },
-            .timestamp = pg_int8(result, row, 3),
-            .properties = { arena_copy(arena, pg_bytes(result, row, 4)) },
-            .expires = PQgetisnull(result, row, 5) ? 0 : pg_int8(result, row, 5),
-        };
+        fill_key(read, k, result, first + (int)k);
+        bytes += out->entities[k].properties.bytes.len;
+        read->left_out += is_left_out(read, k);
     }
     read->operation->status = STATUS_OK;
     read->operation->error = NULL;
@@ -62,11 +91,26 @@ static enum status send_one(struct session *session, const struct read *read, st
     return pg_send(&session->pg, &sql_entity_get_one, &params, err);
 }
 
+/* What the properties of a key may have so that all of them are no more than MOST_READ_BYTES. */
+static int32_t most_of_each(int32_t keys)
+{
+    return keys <= WHOLE_KEYS ? INT32_MAX : MOST_READ_BYTES / keys;
+}
+
+static enum status send_keys(struct session *session, struct key_arrays *keys, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(keys, &params);
+    pg_add_int4(&params, most_of_each(keys->tables.count));
+    return pg_send(&session->pg, &sql_entity_get, &params, err);
+}
+
 static enum status send_many(
     struct session *session, const struct read *reads, size_t count, struct error *err)
 {
     struct key_arrays keys;
-    struct pg_params params;
 
     key_arrays_init(&keys, &session->arena);
     for (size_t i = 0; i < count; i++) {
@@ -76,9 +120,7 @@ static enum status send_many(
         for (size_t k = 0; k < in->count; k++)
             key_arrays_put(&keys, table_id, &in->keys[k], bucket_of(table_id, in->keys[k].partition));
     }
-    pg_params_init(&params, &session->arena);
-    key_arrays_add(&keys, &params);
-    return pg_send(&session->pg, &sql_entity_get, &params, err);
+    return send_keys(session, &keys, err);
 }
 
 static enum status send(struct session *session, const struct read *reads, size_t count, struct error *err)
@@ -91,26 +133,118 @@ static enum status send(struct session *session, const struct read *reads, size_
 }
 
 /* STATUS_STALE: the catalogue has changed since the names were resolved. */
-static enum status take(struct session *session, const struct read *reads, size_t count, struct error *err)
+static enum status take_rows(struct session *session, int expected, PGresult **out, struct error *err)
+{
+    TRY(pg_next(&session->pg, out, err));
+    TRY(pg_end(&session->pg, err));
+    if (PQntuples(*out) > 0 && pg_int8(*out, 0, COLUMN_CATALOGUE) != session->catalogue->version)
+        return error_set(err, STATUS_STALE, "the catalogue has changed");
+    if (PQntuples(*out) != expected || (expected > 0 && pg_int8(*out, expected - 1, COLUMN_N) != expected))
+        return error_set(
+            err, STATUS_INTERNAL, "a read of %d keys brought %d rows", expected, PQntuples(*out));
+    return STATUS_OK;
+}
+
+/* *left_out: how many operations miss something, for being too large. */
+static enum status take(
+    struct session *session, struct read *reads, size_t count, size_t *left_out, struct error *err)
 {
     PG_RESULT result = NULL;
     int row = 0, expected = 0;
 
     for (size_t i = 0; i < count; i++)
         expected += (int)reads[i].operation->in.get.count;
-    TRY(pg_next(&session->pg, &result, err));
-    TRY(pg_end(&session->pg, err));
-    if (PQntuples(result) > 0 && pg_int8(result, 0, 1) != session->catalogue->version)
-        return error_set(err, STATUS_STALE, "the catalogue has changed");
-    if (PQntuples(result) != expected || (expected > 0 && pg_int8(result, expected - 1, 0) != expected))
-        return error_set(
-            err, STATUS_INTERNAL, "a read of %d keys brought %d rows", expected, PQntuples(result));
+    TRY(take_rows(session, expected, &result, err));
+    *left_out = 0;
     for (size_t i = 0; i < count; i++) {
         fill(&reads[i], result, row);
         row += (int)reads[i].operation->in.get.count;
+        *left_out += reads[i].left_out > 0;
     }
     return STATUS_OK;
 }
+
+/* ---- what was left out ---- */
+
+struct piece {
+    size_t count;
+    struct {
+        struct read *read;
+        size_t k;
+    } keys[WHOLE_KEYS];
+};
+
+/* Enough may have been read before the last of the keys: those behind are forgotten. */
+static void end_where_enough(struct read *read)
+{
+    const struct operation_get *in = &read->operation->in.get;
+    struct outcome_get *out = &read->operation->out.get;
+    size_t bytes = 0;
+
+    for (size_t k = 0; k < out->count && in->enough_bytes > 0; k++) {
+        bytes += out->entities[k].properties.bytes.len;
+        if (bytes > in->enough_bytes)
+            out->count = k + 1;
+    }
+}
+
+static enum status read_piece(struct session *session, struct piece *piece, struct error *err)
+{
+    struct key_arrays keys;
+    PG_RESULT result = NULL;
+
+    key_arrays_init(&keys, &session->arena);
+    for (size_t i = 0; i < piece->count; i++) {
+        const struct read *read = piece->keys[i].read;
+        const struct entity_key *key = &read->operation->in.get.keys[piece->keys[i].k];
+        int64_t table_id = read->table->table_id;
+
+        key_arrays_put(&keys, table_id, key, bucket_of(table_id, key->partition));
+    }
+    TRY(send_keys(session, &keys, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(take_rows(session, (int)piece->count, &result, err));
+    for (size_t i = 0; i < piece->count; i++) {
+        struct read *read = piece->keys[i].read;
+
+        if (piece->keys[i].k < read->operation->out.get.count) {
+            fill_key(read, piece->keys[i].k, result, (int)i);
+            end_where_enough(read);
+        }
+    }
+    piece->count = 0;
+    return STATUS_OK;
+}
+
+static enum status read_left_out(struct session *session, struct read *reads, size_t count, struct error *err)
+{
+    struct piece piece = { 0 };
+
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; reads[i].left_out > 0 && k < reads[i].operation->out.get.count; k++) {
+            if (!is_left_out(&reads[i], k))
+                continue;
+            piece.keys[piece.count].read = &reads[i];
+            piece.keys[piece.count++].k = k;
+            if (piece.count == WHOLE_KEYS)
+                TRY(read_piece(session, &piece, err));
+        }
+    }
+    return piece.count > 0 ? read_piece(session, &piece, err) : STATUS_OK;
+}
+
+static enum status read_now(struct session *session, struct read *reads, size_t count, struct error *err)
+{
+    size_t left_out = 0;
+
+    if (count == 0)
+        return STATUS_OK;
+    TRY(send(session, reads, count, err));
+    TRY(take(session, reads, count, &left_out, err));
+    return left_out > 0 ? read_left_out(session, reads, count, err) : STATUS_OK;
+}
+
+/* ---- a batch ---- */
 
 /* Resolve names; what fails gets its outcome at once. List indexes are read on their own. */
 static enum status gather(
@@ -126,7 +260,7 @@ static enum status gather(
         else if (table->entries_of && table->entries_of->shape == INDEX_LIST)
             TRY(list_read_get(session, table->entries_of, operation, err));
         else
-            reads[(*count)++] = (struct read){ operation, table };
+            reads[(*count)++] = (struct read){ .operation = operation, .table = table };
     }
     return STATUS_OK;
 }
@@ -140,10 +274,7 @@ static enum status read_all(
     TRY(session_ensure(session, err));
     TRY(resolve_refresh(session, batch, err));
     TRY(gather(session, batch, reads, &count, err));
-    if (count == 0)
-        return STATUS_OK;
-    TRY(send(session, reads, count, err));
-    return take(session, reads, count, err);
+    return read_now(session, reads, count, err);
 }
 
 static struct read *room_for(const struct operation *batch, struct arena *arena)
@@ -161,10 +292,7 @@ enum status read_batch_within(struct session *session, struct operation *batch, 
     size_t count = 0;
 
     TRY(gather(session, batch, reads, &count, err));
-    if (count == 0)
-        return STATUS_OK;
-    TRY(send(session, reads, count, err));
-    return take(session, reads, count, err);
+    return read_now(session, reads, count, err);
 }
 
 void read_batch_run(struct session *session, struct operation *batch, void *context)
@@ -194,7 +322,8 @@ void read_batch_run(struct session *session, struct operation *batch, void *cont
 struct begun {
     size_t count;
     size_t taken;
-    size_t part; /* so many are the first statement's */
+    size_t part;     /* so many are the first statement's */
+    size_t left_out; /* of those taken: they stand first in what is left of the batch */
     struct read reads[];
 };
 
@@ -238,16 +367,32 @@ static void *begin(struct session *session, struct operation *batch)
     return begun;
 }
 
-static int finish(struct session *session, void *begun_reads)
+/* Of the next part. What was left out stays in the batch, to be read when all parts have been answered. */
+static struct operation *finish(struct session *session, void *begun_reads, struct operation **batch)
 {
     struct begun *begun = begun_reads;
-    size_t count = begun->taken == 0 ? begun->part : begun->count - begun->taken;
+    struct read *reads = begun->reads + begun->taken;
+    size_t count = begun->taken == 0 ? begun->part : begun->count - begun->taken, left_out;
+    struct operation *whole = NULL, **end = &whole;
     struct error ignored;
 
-    if (take(session, begun->reads + begun->taken, count, &ignored) != STATUS_OK)
-        return 0;
+    if (count == 0 || take(session, reads, count, &left_out, &ignored) != STATUS_OK)
+        return NULL;
+    for (size_t i = 0; i < begun->left_out; i++)
+        batch = &(*batch)->next;
+    for (size_t i = 0; i < count; i++) {
+        if (reads[i].left_out > 0) {
+            batch = &(*batch)->next;
+            continue;
+        }
+        *end = *batch;
+        end = &(*end)->next;
+        *batch = *end;
+    }
+    *end = NULL;
     begun->taken += count;
-    return (int)count;
+    begun->left_out += left_out;
+    return whole;
 }
 
 const struct lane_steps read_batch_steps = { .begin = begin, .finish = finish };

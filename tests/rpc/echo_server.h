@@ -101,12 +101,16 @@ static inline void echo_facts(struct rpc_call *call)
     int64_t deadline = rpc_call_deadline_us(call);
     struct str agent = rpc_call_metadata(call, "user-agent");
     struct str absent = rpc_call_metadata(call, "user");
+    struct arena *arena = rpc_call_arena(call);
+    const struct arena_block *with_state = arena->blocks;
     struct str peer = rpc_call_peer(call);
 
+    arena_alloc(arena, 1024 * 1024);
     rpc_reply(
         call, arena_format(rpc_call_arena(call), "deadline=%" PRId64 " agent=%.*s absent=%.*s peer=%.*s",
                   deadline == INT64_MAX ? -1 : (deadline - clock_monotonic_us()) / 1000000, STR_ARG(agent),
                   STR_ARG(absent), STR_ARG(peer)));
+    ck_assert_ptr_eq(arena->blocks, with_state);
 }
 
 static inline void echo_put(struct rpc_call **list, int *count, struct rpc_call *call)

@@ -114,7 +114,8 @@ struct operation *a_get(struct arena *arena, const char *table, const struct ent
 {
     struct operation *operation = an_operation(arena, OPERATION_GET, table);
 
-    operation->in.get = (struct operation_get){ ARENA_ARRAY(arena, struct entity_key, count), count };
+    operation->in.get =
+        (struct operation_get){ .keys = ARENA_ARRAY(arena, struct entity_key, count), .count = count };
     memcpy(operation->in.get.keys, keys, count * sizeof(keys[0]));
     return operation;
 }

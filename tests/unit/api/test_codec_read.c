@@ -235,8 +235,8 @@ START_TEST(a_batch_get_answers_in_order_what_fits)
         entities[i] = stored_entity("r", 1000000);
         keys[i] = entities[i].key;
     }
-    operation.in.get = (struct operation_get){ keys, 5 };
-    operation.out.get = (struct outcome_get){ entities, found };
+    operation.in.get = (struct operation_get){ .keys = keys, .count = 5 };
+    operation.out.get = (struct outcome_get){ .entities = entities, .found = found, .count = 5 };
     buf_init(&out, &arena);
     codec_batch_get_write(&out, &operation, &everything, &arena);
     ck_assert_int_eq(codec_unpack(&tavola__v1__batch_get_entities_response__descriptor, buf_str(&out), &arena,
