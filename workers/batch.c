@@ -13,8 +13,9 @@
 
 enum {
     MOST_TIMEOUTS = 8, /* in a batch; each takes a second or more, and the rest may be somebody else's */
-    FEW = 4,           /* keys of a part that fails: its halves would cost no less than each key alone */
-    MOST_CULPRITS = 16 /* such parts in a batch; where so much fails, halves are work done in vain */
+    PARTS = 4,   /* of what fails: as many tries for a culprit as with halves, fewer keys in them in vain */
+    FEW = PARTS, /* keys of a part that fails: to cut it again would cost no less than each key alone */
+    MOST_CULPRITS = 8, /* such parts in a batch; where so much fails, tries together are in vain */
 };
 
 static int compare_work(const struct intent *a, const struct intent *b)
@@ -214,22 +215,23 @@ struct part {
     size_t count;
 };
 
-static struct part part_cut(const struct part *part, size_t first, size_t count)
+static struct part part_cut(const struct part *part, size_t number)
 {
-    return (struct part){ part->step, part->items + first, part->intents + first, count };
+    size_t first = part->count * number / PARTS, end = part->count * (number + 1) / PARTS;
+
+    return (struct part){ part->step, part->items + first, part->intents + first, end - first };
 }
 
 /*
- * Run it in one transaction and, if that fails by fault of the work, its halves, until the culprits are among few,
+ * Run it in one transaction and, if that fails by fault of the work, its quarters, until the culprits are among few,
  * which stay open. False ends it for all other parts, too, which are then tried alone: nothing more can be done,
- * too much fails, or a key is locked. What waits for a lock would wait for it again in the half that has the key.
+ * too much fails, or a key is locked. What waits for a lock would wait for it again in the quarter that has the key.
  */
 static bool run_part(struct batch *batch, struct worker_ctx *ctx, const struct part *part)
 {
-    struct part left = part_cut(part, 0, part->count / 2);
-    struct part right = part_cut(part, left.count, part->count - left.count);
     struct error err = { 0 };
     enum status status;
+    bool goes_on = true;
 
     if (worker_is_stopping(ctx->shared) || batch->store_failed)
         return false;
@@ -249,7 +251,12 @@ static bool run_part(struct batch *batch, struct worker_ctx *ctx, const struct p
         return false;
     if (part->count <= FEW)
         return ++batch->culprits < MOST_CULPRITS;
-    return run_part(batch, ctx, &left) && run_part(batch, ctx, &right);
+    for (size_t i = 0; i < PARTS && goes_on; i++) {
+        struct part cut = part_cut(part, i);
+
+        goes_on = run_part(batch, ctx, &cut);
+    }
+    return goes_on;
 }
 
 static void run_together(struct batch *batch, struct worker_ctx *ctx, const struct step *step)

@@ -35,7 +35,7 @@ struct batch {
 void batch_init(struct batch *batch, struct worker_ctx *ctx, struct queue_message *messages, size_t count);
 
 /*
- * Run it. Kinds that can be done together are, in one transaction; if that fails each half of them is, and so
+ * Run it. Kinds that can be done together are, in one transaction; if that fails each quarter of them is, and so
  * on, until a culprit has few beside it; those run alone, so that it harms nobody else. A key that was delivered
  * before without a report runs alone, with a count in the database that outlives a crash. After this no item is
  * FATE_OPEN.

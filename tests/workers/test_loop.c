@@ -450,7 +450,7 @@ static void publish_row(int number, const char *what)
 {
     char row[16];
 
-    snprintf(row, sizeof(row), "%03d%s", number, what);
+    snprintf(row, sizeof(row), "%02d%s", number, what);
     publish(INTENT_RECONCILE, row);
 }
 
@@ -472,8 +472,8 @@ static void check_reconciled(int keys)
     ck_assert_int_eq(atomic_load(&shared.queues.applied_total[queue_slot(1, INTENT_RECONCILE)]), keys);
 }
 
-/* Of 64, 32, 16 and 8 two halves each are tried, and of 4 each alone. */
-START_TEST(a_culprit_is_found_by_halves)
+/* Of 64 and 16 the quarters are tried, and of 4 each alone. */
+START_TEST(a_culprit_is_found_by_quarters)
 {
     static const int culprits[] = { 0, 21, 63 };
 
@@ -481,7 +481,7 @@ START_TEST(a_culprit_is_found_by_halves)
 
     ck_assert_uint_eq(loop_turn(&loop), 64);
 
-    ck_assert_int_eq(fake.reconciles, 1 + 2 * 4 + 4);
+    ck_assert_int_eq(fake.reconciles, 1 + 4 * 2 + 4);
     check_reconciled(63);
     ck_assert_int_eq(fake.counted, 1);
     ck_assert_int_eq(fake.delayed, 1);
@@ -489,36 +489,36 @@ START_TEST(a_culprit_is_found_by_halves)
 }
 END_TEST
 
-START_TEST(two_culprits_are_found_by_halves)
+START_TEST(two_culprits_are_found_by_quarters)
 {
     publish_64(5, 60, -1, -1);
 
     loop_turn(&loop);
 
-    ck_assert_int_eq(fake.reconciles, 1 + 2 + 2 * (2 * 3 + 4));
+    ck_assert_int_eq(fake.reconciles, 1 + 4 + 2 * (4 + 4));
     check_reconciled(62);
     ck_assert_int_eq(fake.counted, 2);
     check_queue(0, 0);
 }
 END_TEST
 
-/* Only among the first 64 they are; then each of the 128 runs alone. */
+/* Only among the first 32 they are; then each of the 64 runs alone. */
 START_TEST(many_culprits_are_not_searched_for)
 {
-    config.claim_batch = 128;
-    for (int i = 0; i < 128; i++)
-        publish_row(i, i < 126 ? "bad" : "");
+    config.claim_batch = 64;
+    for (int i = 0; i < 64; i++)
+        publish_row(i, i < 62 ? "bad" : "");
 
     loop_turn(&loop);
 
-    ck_assert_int_eq(fake.reconciles, 1 + (1 + 2 + 4 + 8 + 16) + 128);
+    ck_assert_int_eq(fake.reconciles, 1 + 2 * (1 + 4) + 64);
     check_reconciled(2);
-    ck_assert_int_eq(fake.counted, 126);
+    ck_assert_int_eq(fake.counted, 62);
     check_queue(0, 0);
 }
 END_TEST
 
-START_TEST(a_lock_is_not_waited_for_by_halves)
+START_TEST(a_lock_is_not_waited_for_by_quarters)
 {
     publish_64(-1, -1, 21, -1);
 
@@ -544,36 +544,36 @@ START_TEST(the_first_lock_ends_the_search_for_culprits)
 }
 END_TEST
 
-static void stopped_in_the_first_half(void)
+static void stopped_in_the_first_quarter(void)
 {
     if (fake.reconciles == 2)
         worker_stop(&shared);
 }
 
-START_TEST(a_stop_between_halves_hands_the_other_back)
+START_TEST(a_stop_between_quarters_hands_the_others_back)
 {
     publish_64(63, -1, -1, -1);
-    fake.meanwhile = stopped_in_the_first_half;
+    fake.meanwhile = stopped_in_the_first_quarter;
 
     loop_turn(&loop);
 
     ck_assert_int_eq(fake.reconciles, 2);
-    check_reconciled(32);
+    check_reconciled(16);
     ck_assert_int_eq(fake.counted, 0);
-    check_queue(32, 32);
-    ck_assert_int_eq(reclaim(1000, 32), 1);
+    check_queue(48, 48);
+    ck_assert_int_eq(reclaim(1000, 48), 1);
 }
 END_TEST
 
-static void down_in_the_first_half(void)
+static void down_in_the_first_quarter(void)
 {
     fake.down = fake.reconciles == 2;
 }
 
-START_TEST(a_database_lost_between_halves_is_asked_no_more)
+START_TEST(a_database_lost_between_quarters_is_asked_no_more)
 {
     publish_64(0, -1, -1, -1);
-    fake.meanwhile = down_in_the_first_half;
+    fake.meanwhile = down_in_the_first_quarter;
 
     loop_turn(&loop);
 
@@ -1088,13 +1088,13 @@ Suite *test_loop_suite(void)
     tcase_add_test(consumer, a_key_is_reconciled_then_acknowledged);
     tcase_add_test(consumer, messages_of_one_key_are_one_piece_of_work);
     tcase_add_test(consumer, a_culprit_is_counted_and_harms_nobody);
-    tcase_add_loop_test(consumer, a_culprit_is_found_by_halves, 0, 3);
-    tcase_add_test(consumer, two_culprits_are_found_by_halves);
+    tcase_add_loop_test(consumer, a_culprit_is_found_by_quarters, 0, 3);
+    tcase_add_test(consumer, two_culprits_are_found_by_quarters);
     tcase_add_test(consumer, many_culprits_are_not_searched_for);
-    tcase_add_test(consumer, a_lock_is_not_waited_for_by_halves);
+    tcase_add_test(consumer, a_lock_is_not_waited_for_by_quarters);
     tcase_add_test(consumer, the_first_lock_ends_the_search_for_culprits);
-    tcase_add_test(consumer, a_stop_between_halves_hands_the_other_back);
-    tcase_add_test(consumer, a_database_lost_between_halves_is_asked_no_more);
+    tcase_add_test(consumer, a_stop_between_quarters_hands_the_others_back);
+    tcase_add_test(consumer, a_database_lost_between_quarters_is_asked_no_more);
     tcase_add_test(consumer, after_the_last_failure_it_is_buried);
     tcase_add_test(consumer, a_lock_held_elsewhere_is_not_counted);
     tcase_add_test(consumer, not_every_lock_is_waited_for);
