@@ -29,37 +29,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
 
 #include "bench/load.h"
 
 enum { FIXED_ARGUMENTS = 6, HEADERS_MAX = 8 };
-
-void require(bool condition, const char *what)
-{
-    if (condition)
-        return;
-    fprintf(stderr, "bench_load: %s\n", what);
-    exit(1);
-}
-
-int64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static double cpu_seconds(void)
-{
-    struct rusage usage;
-
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
-}
 
 /* ---- options ---- */
 
@@ -130,52 +103,20 @@ static void read_options(struct load *load, struct load_options *options, int ar
     load->options = options;
 }
 
-/* ---- the result ---- */
-
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* The sample below which this share of them lies; 0 when there is none. */
-static uint32_t percentile(const struct load *load, double share)
-{
-    size_t count = load->sample_count;
-
-    return count ? load->samples[(size_t)((double)(count - 1) * share)] : 0;
-}
-
-static void print_result(struct load *load, double seconds, double cpu)
-{
-    require(load->done > 0, "no call was made");
-    qsort(load->samples, load->sample_count, sizeof(*load->samples), by_value);
-    printf(
-        "calls %llu failed %llu seconds %.4f p50_us %u p99_us %u p999_us %u cpu_us %.2f reply_bytes %.1f\n",
-        (unsigned long long)load->done, (unsigned long long)load->failed, seconds, percentile(load, 0.5),
-        percentile(load, 0.99), percentile(load, 0.999), cpu * 1e6 / (double)load->done,
-        (double)load->reply_bytes / (double)load->done);
-}
-
 int main(int argc, char **argv)
 {
     static struct load load = { .lock = PTHREAD_MUTEX_INITIALIZER, .freed = PTHREAD_COND_INITIALIZER };
     static struct load_options options;
-    double cpu;
 
     grpc_init();
     read_options(&load, &options, argc, argv);
-    load.samples = malloc(SAMPLES_MAX * sizeof(*load.samples));
-    require(load.samples != NULL, "out of memory");
     load_requests_read(&load);
     require(!options.if_match || load.request_count > (size_t)options.in_flight,
         "if-match needs more requests than calls");
     load_calls_connect(&load);
-    load.begin_ns = now_ns();
-    cpu = cpu_seconds();
-    load.end_ns = load.begin_ns + (int64_t)(options.seconds * 1e9);
+    tally_begin(&load.tally);
+    load.end_ns = load.tally.begin_ns + (int64_t)(options.seconds * 1e9);
     load_calls_run(&load);
-    print_result(&load, (double)(now_ns() - load.begin_ns) / 1e9, cpu_seconds() - cpu);
-    return load.failed > 0 && !options.lenient;
+    tally_print(&load.tally);
+    return load.tally.failed > 0 && !options.lenient;
 }

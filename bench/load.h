@@ -7,14 +7,13 @@
 
 #include <grpc/grpc.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
 
-enum { ETAG_BYTES = 64, CALLS_MAX = 8192, SAMPLES_MAX = 4000000 };
+#include "bench/common.h"
+
+enum { ETAG_BYTES = 64 };
 
 struct request {
-    const uint8_t *bytes;
-    size_t size;
+    struct frame frame;
     bool under_way; /* with if-match: its ETag is not known */
     size_t etag_size;
     uint8_t etag[ETAG_BYTES];
@@ -69,23 +68,18 @@ struct load {
     struct request *requests;
     size_t request_count, next;
     uint64_t ids; /* given out as request_id */
-    int64_t begin_ns, end_ns;
+    int64_t end_ns;
     struct call *calls;
 
-    pthread_mutex_t lock; /* open loop: of what is between here and `samples` */
+    pthread_mutex_t lock; /* open loop: of what is between here and `tally` */
     pthread_cond_t freed;
     struct call *free;
     bool pacing;
 
     int open;
-    uint64_t done, failed, reply_bytes;
-    uint32_t *samples; /* microseconds */
-    size_t sample_count;
+    struct tally tally;
     bool complained;
 };
-
-void require(bool condition, const char *what);
-int64_t now_ns(void);
 
 /* ---- load_requests.c ---- */
 

@@ -90,18 +90,13 @@ static bool take_reply(struct call *call)
     if (call->reply)
         grpc_byte_buffer_destroy(call->reply);
     call->reply = NULL;
-    call->load->reply_bytes += size;
+    call->load->tally.reply_bytes += size;
     return size > 0;
 }
 
 static void count_call(struct call *call, bool worked)
 {
-    struct load *load = call->load;
-
-    if (worked && load->sample_count < SAMPLES_MAX)
-        load->samples[load->sample_count++] = (uint32_t)((now_ns() - call->due_ns) / 1000);
-    load->done++;
-    load->failed += !worked;
+    tally_call(&call->load->tally, worked, now_ns() - call->due_ns);
     call->request->under_way = false;
 }
 
@@ -259,7 +254,7 @@ static void stream_next(struct call *call)
 static void stream_end(struct call *call)
 {
     complain(call);
-    call->load->failed += call->status != GRPC_STATUS_OK;
+    call->load->tally.failed += call->status != GRPC_STATUS_OK;
     close_call(call);
     call->load->open--;
 }
@@ -355,7 +350,7 @@ static void run_closed(struct load *load, const struct shape *shape)
         grpc_event event;
         struct tag *tag;
 
-        if (!held && load->done == in_flight) {
+        if (!held && load->tally.done == in_flight) {
             held = true;
             hold(load);
             continue;
@@ -408,7 +403,7 @@ static void *pace(void *argument)
 
     prctl(PR_SET_TIMERSLACK, 1UL);
     for (uint64_t i = 0;; i++) {
-        int64_t due_ns = load->begin_ns + (int64_t)((double)i * 1e9 / load->options->rate);
+        int64_t due_ns = load->tally.begin_ns + (int64_t)((double)i * 1e9 / load->options->rate);
         struct request *request;
         struct call *call;
 

@@ -1,5 +1,5 @@
 /*
- * load_requests.c - the requests of a load: read from its file, given out in order, completed with what only
+ * load_requests.c - the requests of a load: given out in order, completed with what only
  * the load can know (the ETag of the last reply, an id of its own).
  */
 #include <grpc/byte_buffer.h>
@@ -10,46 +10,20 @@
 
 #include "bench/load.h"
 
-enum { FRAME_BYTES = 5, ID_BYTES = 16 };
+enum { ID_BYTES = 16 };
 
 /* Field 4 (precondition) with field 1 in it; field 3 (request_id). */
 enum { TAG_PRECONDITION = 0x22, TAG_IF_MATCH = 0x0a, PRECONDITION_BYTES = 4, TAG_REQUEST_ID = 0x1a };
 
-static uint8_t *read_file(const char *path, size_t *size)
-{
-    FILE *file = fopen(path, "rb");
-    uint8_t *bytes;
-    long length = 0;
-
-    require(file && fseek(file, 0, SEEK_END) == 0 && (length = ftell(file)) > 0, "cannot read the requests");
-    rewind(file);
-    bytes = malloc((size_t)length + 1);
-    require(bytes && fread(bytes, 1, (size_t)length, file) == (size_t)length, "cannot read the requests");
-    fclose(file);
-    *size = (size_t)length;
-    return bytes;
-}
-
 void load_requests_read(struct load *load)
 {
-    size_t size, room = 0;
-    const uint8_t *bytes = read_file(load->options->file, &size);
+    struct frame *frames = frames_read(load->options->file, &load->request_count);
 
-    for (size_t at = 0; at + FRAME_BYTES <= size;) {
-        const uint8_t *frame = bytes + at;
-        size_t length = (size_t)frame[1] << 24 | (size_t)frame[2] << 16 | (size_t)frame[3] << 8 | frame[4];
-
-        require(length <= size - at - FRAME_BYTES, "the last request is cut short");
-        if (load->request_count == room) {
-            room = room ? room * 2 : 1024;
-            load->requests = realloc(load->requests, room * sizeof(*load->requests));
-            require(load->requests != NULL, "out of memory");
-        }
-        load->requests[load->request_count++] =
-            (struct request){ .bytes = frame + FRAME_BYTES, .size = length, .etag_size = 1, .etag = "*" };
-        at += FRAME_BYTES + length;
-    }
-    require(load->request_count > 0, "there are no requests");
+    load->requests = calloc(load->request_count, sizeof(*load->requests));
+    require(load->requests != NULL, "out of memory");
+    for (size_t i = 0; i < load->request_count; i++)
+        load->requests[i] = (struct request){ .frame = frames[i], .etag_size = 1, .etag = "*" };
+    free(frames);
     /* Requests without an end are told apart by time: two runs never use an id twice. */
     load->ids = (uint64_t)now_ns();
 }
@@ -85,12 +59,13 @@ grpc_byte_buffer *load_requests_message(struct load *load, const struct request 
     const struct load_options *options = load->options;
     size_t more = (options->if_match ? PRECONDITION_BYTES + request->etag_size : 0) +
                   (options->request_id ? 2 + ID_BYTES : 0);
-    grpc_slice slice = grpc_slice_malloc(request->size + more);
+    size_t size = request->frame.size - FRAME_PREFIX;
+    grpc_slice slice = grpc_slice_malloc(size + more);
     uint8_t *to = GRPC_SLICE_START_PTR(slice);
     grpc_byte_buffer *buffer;
 
-    memcpy(to, request->bytes, request->size);
-    to += request->size;
+    memcpy(to, request->frame.bytes + FRAME_PREFIX, size);
+    to += size;
     if (options->request_id) {
         char id[ID_BYTES + 1];
 

@@ -53,13 +53,13 @@ class Loads:
             seen[name] = used * 1e6 / seen[operations]
         return seen | {"rate": seen[operations] / seen["seconds"]}
 
-    # ---- gRPC, with the C core ----
+    # ---- gRPC, with the C core, or with the client that is as lean as those of others ----
 
-    def command(self, method, path, in_flight, *options, server="tavolad", seconds=None):
-        """bench_load (see load.c) as a command."""
+    def command(self, method, path, in_flight, *options, server="tavolad", seconds=None, program="bench_load"):
+        """bench_load (see load.c), or bench_h2_load (see h2_load.c), as a command."""
         method = method if method.startswith("/") else SERVICE + method
         seconds = seconds or self.seconds
-        return [self.stack.program("../bench/bench_load"), self.stack.targets[server], method, path, str(in_flight),
+        return [self.stack.program(f"../bench/{program}"), self.stack.targets[server], method, path, str(in_flight),
                 str(seconds), *options]
 
     def run(self, *arguments, **named):
@@ -67,6 +67,9 @@ class Loads:
 
     def call(self, *arguments, server="tavolad", **named):
         return self.measured(lambda: self.run(*arguments, server=server, **named), "calls", server)
+
+    def lean_call(self, *arguments, **named):
+        return self.call(*arguments, program="bench_h2_load", **named)
 
     def lag(self, seconds, probes, write, lookup):
         """Probes, each writing an entity and looking for its entry (see lag.c)."""

@@ -62,6 +62,9 @@ class Product:
     def call(self, *arguments, **named):
         return self.loads.call(*arguments, server=self.server, **named)
 
+    def lean_call(self, *arguments, **named):
+        return self.loads.lean_call(*arguments, server=self.server, **named)
+
     def sql(self, text):
         return self.stack.sql(text, self.postgres)
 
@@ -243,6 +246,7 @@ class Product:
             "upsert 1": lambda: call(upsert, self.upsert_uniform, 1),
             "upsert 64": lambda: call(upsert, self.upsert_uniform, 64),
             "upsert 256": lambda: call(upsert, self.upsert_uniform, 256),
+            "upsert 256 lean": lambda: self.lean_call(upsert, self.upsert_uniform, 256),
             "upsert 64 zipf": lambda: call(upsert, self.upsert_zipf, 64),
             "upsert 64 hot": lambda: call(upsert, self.upsert_hot, 64),
             "pgbench upsert large": lambda: loads.pgbench(self.pgbench_large),

@@ -7,7 +7,6 @@ _PGBENCH = ("pgbench upsert", _RATE)
 _ARRAYS = ("libpq upsert", _RATE)
 _ECHO = ("echo 64", _RATE)
 _RANGE = ("libpq range", _RATE)
-_UPSERT = ("upsert 256", _RATE)
 
 ROWS = [
     Row("Get / echo, h2load 8x8", ("get h2load", _RATE), ("echo h2load", _RATE), must=0.75, aim=0.95),
@@ -23,7 +22,9 @@ ROWS = [
         "<=", unit="us"),
     Row("Get, one in flight / echo + libpq", ("get 1", "p50_us"), ("echo 1", "p50_us"), "<=", 1.25, 1.05, "us",
         plus=("libpq get 1", "p50_us")),
-    Row("InsertOrReplace, 256 in flight / pgbench", _UPSERT, _PGBENCH, must=2.5, aim=4),
+    # pgbench costs few microseconds per transaction; so does the client here, and the C core in the row below does not.
+    Row("InsertOrReplace, 256 in flight / pgbench", ("upsert 256 lean", _RATE), _PGBENCH, must=2.5, aim=4),
+    Row("InsertOrReplace, 256, C-core client / the same", ("upsert 256", _RATE), _PGBENCH),
     Row("InsertOrReplace, 64 in flight / the same", ("upsert 64", _RATE), _PGBENCH),
     Row("InsertOrReplace, 64, Zipf / the same", ("upsert 64 zipf", _RATE), _PGBENCH),
     Row("InsertOrReplace, 64, one key / the same", ("upsert 64 hot", _RATE), _PGBENCH),

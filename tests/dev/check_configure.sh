@@ -1,6 +1,6 @@
 #!/bin/sh
-# The build asks for nothing but what ./dev installs for it: on a machine without the commands that tests, bench and lint
-# bring, it is still configured, as the first `./dev run` does.
+# The build asks for nothing but what ./dev installs for it: on a machine without the commands and libraries that tests,
+# bench and lint bring, it is still configured, as the first `./dev run` does.
 #
 # usage: check_configure.sh ROOT
 set -eu
@@ -30,7 +30,19 @@ while IFS= read -r name; do
     rm -f "$work/bin/$name"
 done <"$work/hidden"
 
-if ! PATH=$work/bin cmake -S "$root" -B "$work/build" -G Ninja \
+# Of a library the build sees what pkg-config knows about it.
+mkdir "$work/pkgconfig"
+pkg-config --variable pc_path pkg-config | tr : '\n' | while IFS= read -r folder; do
+    [ ! -d "$folder" ] || find "$folder" -maxdepth 1 -name '*.pc' -exec ln -sf -t "$work/pkgconfig" {} +
+done
+[ -e "$work/pkgconfig/grpc.pc" ] || { echo "pkg-config's files were not found" >&2; exit 1; }
+while IFS= read -r name; do
+    dpkg-query -L "$name" 2>/dev/null | sed -n 's,.*/pkgconfig/,,p'
+done <"$work/hidden" | while IFS= read -r file; do
+    rm -f "$work/pkgconfig/$file"
+done
+
+if ! PATH=$work/bin PKG_CONFIG_LIBDIR=$work/pkgconfig cmake -S "$root" -B "$work/build" -G Ninja \
     -D "CMAKE_IGNORE_PATH=/usr/local/bin;/usr/bin;/bin;/usr/sbin;/sbin" >"$work/log" 2>&1; then
     cat "$work/log" >&2
     exit 1

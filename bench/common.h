@@ -1,0 +1,41 @@
+/*
+ * common.h - what our two clients for calls, bench_load and bench_h2_load, share: requests from a file, and the
+ * line that says what became of them. Nothing of gRPC.
+ */
+#ifndef BENCH_COMMON_H
+#define BENCH_COMMON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { FRAME_PREFIX = 5, CALLS_MAX = 8192 /* under way at once */ };
+
+/* A message as it travels: a byte 0, four bytes of length (big-endian), the message. */
+struct frame {
+    const uint8_t *bytes;
+    size_t size; /* with the prefix */
+};
+
+struct tally {
+    int64_t begin_ns;
+    double begin_cpu;
+    uint64_t done, failed, reply_bytes;
+    uint32_t *samples; /* microseconds */
+    size_t sample_count;
+};
+
+/* Ends the program with what it needed unless it has it. */
+void require(bool condition, const char *what);
+int64_t now_ns(void);
+
+/* All requests of a file, at least one. They stay for as long as the program; the caller may free the array. */
+struct frame *frames_read(const char *path, size_t *count);
+
+void tally_begin(struct tally *tally);
+/* A call has ended; one that failed has no latency. */
+void tally_call(struct tally *tally, bool worked, int64_t took_ns);
+/* The line that load.c describes. */
+void tally_print(struct tally *tally);
+
+#endif
