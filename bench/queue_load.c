@@ -99,8 +99,12 @@ static void raw_turn(void *state)
 {
     redisContext *redis = state;
 
-    for (int i = 0; i < GROUP; i++)
-        redisAppendCommand(redis, "XADD " STREAM " * v 1 b %d i %032d k 1 t 7 p p100000 r r%08d", i, i, i);
+    for (int i = 0; i < GROUP; i++) {
+        char value[128];
+
+        snprintf(value, sizeof(value), "%d %032d 1 7 7 p100000r%08d", i, i, i);
+        redisAppendCommand(redis, "XADD " STREAM " * v2 %s", value);
+    }
     skip_replies(redis, GROUP);
     raw_take(redis);
 }

@@ -3,61 +3,64 @@
  */
 #include "queue/message.h"
 
+#include "base/buf.h"
 #include "domain/limits.h"
 
-static const char version[] = "1";
-static const char field_names[] = "vbiktpr";
-
-enum { V, B, I, K, T, P, R, FIELD_COUNT };
-
-_Static_assert(sizeof(field_names) - 1 == FIELD_COUNT, "one letter per field");
+static const char field_name[] = "v2"; /* publish.lua writes it */
 
 void message_encode(const struct intent *intent, struct redis_command *command)
 {
-    redis_word(command, str_of(version));
-    redis_word_int(command, intent->bucket);
-    redis_word(command, str_of(intent->id));
-    redis_word_int(command, intent->kind);
-    redis_word_int(command, intent->table_id);
-    redis_word(command, intent->key.partition);
-    redis_word(command, intent->key.row);
+    const struct entity_key *key = &intent->key;
+    struct buf value;
+
+    buf_init(&value, command->arena);
+    buf_format(&value, "%d %s %d %lld %zu ", intent->bucket, intent->id, intent->kind,
+        (long long)intent->table_id, key->partition.len);
+    buf_append(&value, key->partition);
+    buf_append(&value, key->row);
+    redis_word(command, buf_str(&value));
 }
 
-/* The values by their position in field_names; unknown names are left for later versions. */
-static bool collect(const redisReply *fields, struct str values[FIELD_COUNT])
+/* The value of our field; unknown names are left for later versions. */
+static bool find_value(const redisReply *fields, struct str *out)
 {
-    bool seen[FIELD_COUNT] = { false };
+    bool found = false;
 
-    if (!redis_reply_array(fields, 2 * (size_t)FIELD_COUNT))
+    if (!redis_reply_array(fields, 2))
         return false;
     for (size_t i = 0; i + 1 < fields->elements; i += 2) {
         struct str name, value;
-        const char *at;
-        size_t field;
 
         if (!redis_reply_str(fields->element[i], &name) || !redis_reply_str(fields->element[i + 1], &value))
             return false;
-        at = name.len == 1 ? memchr(field_names, name.data[0], FIELD_COUNT) : NULL;
-        if (!at)
+        if (!str_equal(name, str_of(field_name)))
             continue;
-        field = (size_t)(at - field_names);
-        if (seen[field])
+        if (found)
             return false;
-        seen[field] = true;
-        values[field] = value;
+        found = true;
+        *out = value;
     }
-    for (size_t i = 0; i < FIELD_COUNT; i++) {
-        if (!seen[i])
-            return false;
-    }
+    return found;
+}
+
+/* What stands before the next space; *rest becomes what stands behind it. */
+static bool take_word(struct str *rest, struct str *word)
+{
+    const char *space = rest->len > 0 ? memchr(rest->data, ' ', rest->len) : NULL;
+
+    if (!space)
+        return false;
+    *word = str_of_bytes(rest->data, (size_t)(space - rest->data));
+    *rest = str_from(*rest, word->len + 1);
     return true;
 }
 
-static bool decimal(struct str text, int64_t most, int64_t *out)
+static bool take_decimal(struct str *rest, int64_t most, int64_t *out)
 {
+    struct str text;
     int64_t value = 0;
 
-    if (text.len == 0)
+    if (!take_word(rest, &text) || text.len == 0)
         return false;
     for (size_t i = 0; i < text.len; i++) {
         if (text.data[i] < '0' || text.data[i] > '9' || __builtin_mul_overflow(value, 10, &value) ||
@@ -70,12 +73,12 @@ static bool decimal(struct str text, int64_t most, int64_t *out)
     return true;
 }
 
-static bool is_intent_id(struct str id)
+static bool take_intent_id(struct str *rest, struct str *id)
 {
-    if (id.len != sizeof(((struct intent *)0)->id) - 1)
+    if (!take_word(rest, id) || id->len != sizeof(((struct intent *)0)->id) - 1)
         return false;
-    for (size_t i = 0; i < id.len; i++) {
-        if (!(id.data[i] >= '0' && id.data[i] <= '9') && !(id.data[i] >= 'a' && id.data[i] <= 'f'))
+    for (size_t i = 0; i < id->len; i++) {
+        if (!(id->data[i] >= '0' && id->data[i] <= '9') && !(id->data[i] >= 'a' && id->data[i] <= 'f'))
             return false;
     }
     return true;
@@ -84,26 +87,26 @@ static bool is_intent_id(struct str id)
 bool message_decode(
     const redisReply *id, const redisReply *fields, struct arena *arena, struct queue_message *out)
 {
-    struct str values[FIELD_COUNT] = { 0 };
-    struct str entry;
-    int64_t bucket, kind, table_id;
+    struct str entry, value, intent_id;
+    int64_t bucket, kind, table_id, len;
 
     if (!redis_reply_str(id, &entry) || entry.len >= sizeof(out->entry_id))
         return false;
     memcpy(out->entry_id, entry.data, entry.len);
     out->entry_id[entry.len] = '\0';
 
-    if (!collect(fields, values) || !str_equal(values[V], str_of(version)))
-        return false;
-    if (!decimal(values[B], BUCKETS - 1, &bucket) || !decimal(values[K], INT16_MAX, &kind) ||
-        !decimal(values[T], INT64_MAX, &table_id) || !is_intent_id(values[I]))
+    if (!find_value(fields, &value) || !take_decimal(&value, BUCKETS - 1, &bucket) ||
+        !take_intent_id(&value, &intent_id) || !take_decimal(&value, INT16_MAX, &kind) ||
+        !take_decimal(&value, INT64_MAX, &table_id) || !take_decimal(&value, INT64_MAX, &len) ||
+        (uint64_t)len > value.len)
         return false;
     out->intent = (struct intent){
         .bucket = (int16_t)bucket,
         .kind = (int16_t)kind,
         .table_id = table_id,
-        .key = { .partition = arena_copy(arena, values[P]), .row = arena_copy(arena, values[R]) },
+        .key = { .partition = arena_copy(arena, str_of_bytes(value.data, (size_t)len)),
+            .row = arena_copy(arena, str_from(value, (size_t)len)) },
     };
-    memcpy(out->intent.id, values[I].data, values[I].len);
+    memcpy(out->intent.id, intent_id.data, intent_id.len);
     return true;
 }

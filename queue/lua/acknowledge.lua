@@ -1,8 +1,38 @@
 -- Acknowledge and delete entries: both or neither, so that nothing is left without an owner.
--- KEYS[1] stream; ARGV[1] group; then entry ids. Returns how many were deleted.
-local deleted = 0
-for at = 2, #ARGV do
-  redis.call('XACK', KEYS[1], ARGV[1], ARGV[at])
-  deleted = deleted + redis.call('XDEL', KEYS[1], ARGV[at])
+-- KEYS[1] stream; ARGV[1] group; then entry ids, some hundreds at most. Returns how many were acknowledged.
+--
+-- To delete an entry Redis walks to it from the beginning of its node, so as much as possible goes by cutting the
+-- stream off: below the oldest pending entry or, where none is pending, up to the last that was delivered. Nothing
+-- that is still to be done lies there. The group delivers in the order of ids, and new entries get larger ones: what
+-- was not delivered is above all that was. What was delivered is pending, also when it is handed back or taken over,
+-- until it is acknowledged. Both ends are the group's own and not ids that the caller names, which may be of a stream
+-- that was flushed since. A group that was made anew begins before the first entry, with nothing pending.
+local acknowledged = redis.call('XACK', KEYS[1], unpack(ARGV))
+if acknowledged == 0 then
+  return 0 -- others have acknowledged them, or stream and group are not those they were claimed from
 end
-return deleted
+
+local function last_delivered()
+  for _, row in ipairs(redis.call('XINFO', 'GROUPS', KEYS[1])) do
+    local group = {}
+    for at = 1, #row, 2 do
+      group[row[at]] = row[at + 1]
+    end
+    if group.name == ARGV[1] then
+      return group['last-delivered-id']
+    end
+  end
+end
+
+local deleted
+local oldest = redis.call('XPENDING', KEYS[1], ARGV[1], '-', '+', 1)[1]
+if oldest then
+  deleted = redis.call('XTRIM', KEYS[1], 'MINID', '=', oldest[1])
+else
+  local last = last_delivered()
+  deleted = redis.call('XTRIM', KEYS[1], 'MINID', '=', last) + redis.call('XDEL', KEYS[1], last)
+end
+if deleted < acknowledged then -- some are above what is pending
+  redis.call('XDEL', KEYS[1], unpack(ARGV, 2))
+end
+return acknowledged

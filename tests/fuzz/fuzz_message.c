@@ -16,7 +16,7 @@ void fuzz_message(struct str input)
     redisReply fields = { .type = REDIS_REPLY_ARRAY, .element = elements };
     struct queue_message message;
     struct arena arena;
-    size_t count = 0;
+    size_t count = 0, given = input.len;
 
     arena_init(&arena);
     while (input.len > 0 && count < MOST_WORDS) {
@@ -39,6 +39,7 @@ void fuzz_message(struct str input)
         fuzz_require(message.intent.kind >= 0 && message.intent.table_id >= 0);
         fuzz_require(strlen(message.intent.id) == sizeof(message.intent.id) - 1);
         fuzz_require(strlen(message.entry_id) <= words[0].len);
+        fuzz_require(message.intent.key.partition.len + message.intent.key.row.len < given);
     }
     arena_cleanup(&arena);
 }
