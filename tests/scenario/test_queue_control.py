@@ -108,7 +108,7 @@ class Queues(ServerCase):
         wait_for("all entries", lambda: self.found("Bonn") == 21, 10)
         self.assertEqual(self.open_intents(), 0)
         wait_for("a rate", lambda: sum(work.applied_per_second for work in self.work().values()) > 0.5, 5)
-        self.assertGreater(self.client.get_index(name=self.index).status.lag.applied_per_second, 0)
+        wait_for("the index's", lambda: self.client.get_index(name=self.index).status.lag.applied_per_second > 0, 5)
         self.assertGreaterEqual(self.told().value("tavola_queue_applied_total"), 21)
 
     def test_one_queue_is_paused_and_the_others_go_on(self):
