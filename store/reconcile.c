@@ -10,7 +10,7 @@
  * locked last has read last; and the intents are removed before the sources are read (guard G9), so every removed
  * intent has had its reading. One commit holds entries, manifest and the end of the intents (guard G10).
  *
- * That commit does not wait for the disk: a crash of the database that takes it back opens the intents again, and never
+ * Unless it is forced, that commit does not wait for the disk: a crash of the database that takes it back opens the intents again, and never
  * takes back what a later commit that waited has seen of it.
  */
 #include <stdlib.h>
@@ -310,6 +310,8 @@ static enum status send_changes(struct session *session, struct reconcile *work,
     TRY(send_states(session, work, statements, err));
     TRY(send_cures(session, work, letters, statements, err));
     TRY(send_violations(session, work, statements, err));
+    if (work->force) /* there is no intent that would be open again */
+        return STATUS_OK;
     (*statements)++;
     return pg_send(&session->pg, &sql_flush_later, NULL, err);
 }

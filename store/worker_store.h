@@ -54,7 +54,7 @@ struct reconcile_counts {
  *
  * A failure: nothing happened, but for what the transactions before it did. counts is added to.
  *
- * A crash of the database within the next moment may take it all back: then the intents are open again.
+ * Unless forced, a crash of the database within the next moment may take it all back: then the intents are open again.
  */
 MUST_USE enum status worker_reconcile(struct worker_store *store, const struct intent *intents, size_t count,
     bool force, struct reconcile_counts *counts, struct error *err);

@@ -16,6 +16,7 @@ enum {
     PARTS = 4,   /* of what fails: as many tries for a culprit as with halves, fewer keys in them in vain */
     FEW = PARTS, /* keys of a part that fails: to cut it again would cost no less than each key alone */
     MOST_CULPRITS = 8, /* such parts in a batch; where so much fails, tries together are in vain */
+    MOST_FAILED = 128, /* keys in a batch, one by one: the rest goes back, and comes after what is new */
 };
 
 static int compare_work(const struct intent *a, const struct intent *b)
@@ -123,6 +124,7 @@ static enum fate count_failure(
     enum status status;
     int64_t permit_ms;
 
+    batch->failed++;
     status = worker_count_failure(ctx->store, &item->intent, cause, &failures, &err);
     if (status != STATUS_OK)
         return try_again(batch, status);
@@ -184,7 +186,7 @@ static enum fate run_alone(struct batch *batch, struct worker_ctx *ctx, const st
     struct error err = { 0 };
     enum status status;
 
-    if (worker_is_stopping(ctx->shared) || batch->store_failed)
+    if (worker_is_stopping(ctx->shared) || batch->store_failed || batch->failed == MOST_FAILED)
         return FATE_AGAIN;
     if (is_suspect(item)) {
         enum fate fate = count_delivery(batch, ctx, item);

@@ -27,6 +27,7 @@ struct batch {
     struct item *items;
     size_t item_count;
     int culprits;      /* parts of few keys that failed together */
+    int failed;        /* keys that failed alone */
     int timeouts;      /* keys that others kept locked, or that took too long */
     bool store_failed; /* the database could not be used: pause before the next claim */
 };
@@ -38,7 +39,7 @@ void batch_init(struct batch *batch, struct worker_ctx *ctx, struct queue_messag
  * Run it. Kinds that can be done together are, in one transaction; if that fails each quarter of them is, and so
  * on, until a culprit has few beside it; those run alone, so that it harms nobody else. A key that was delivered
  * before without a report runs alone, with a count in the database that outlives a crash. After this no item is
- * FATE_OPEN.
+ * FATE_OPEN. Where very many fail, the rest of them is FATE_AGAIN: what is new must not wait for all of it.
  */
 void batch_run(struct batch *batch, struct worker_ctx *ctx);
 

@@ -518,6 +518,30 @@ START_TEST(many_culprits_are_not_searched_for)
 }
 END_TEST
 
+/* All that fails at once would keep what is new waiting for each of them. */
+START_TEST(after_many_failures_the_rest_goes_back_and_comes_after_what_is_new)
+{
+    char row[16];
+
+    config.claim_batch = 200;
+    for (int i = 0; i < 200; i++) {
+        snprintf(row, sizeof(row), "bad%d", i);
+        publish(INTENT_RECONCILE, row);
+    }
+    loop_turn(&loop);
+    ck_assert_int_eq(fake.counted, 128);
+    check_queue(72, 72);
+
+    publish(INTENT_RECONCILE, "new");
+    loop_turn(&loop);
+    ck_assert_str_eq(fake.reconciled, " new|");
+    now_us += 1000 * 1000;
+    loop_turn(&loop);
+    ck_assert_int_eq(fake.counted, 200);
+    check_queue(0, 0);
+}
+END_TEST
+
 START_TEST(a_lock_is_not_waited_for_by_quarters)
 {
     publish_64(-1, -1, 21, -1);
@@ -1091,6 +1115,7 @@ Suite *test_loop_suite(void)
     tcase_add_loop_test(consumer, a_culprit_is_found_by_quarters, 0, 3);
     tcase_add_test(consumer, two_culprits_are_found_by_quarters);
     tcase_add_test(consumer, many_culprits_are_not_searched_for);
+    tcase_add_test(consumer, after_many_failures_the_rest_goes_back_and_comes_after_what_is_new);
     tcase_add_test(consumer, a_lock_is_not_waited_for_by_quarters);
     tcase_add_test(consumer, the_first_lock_ends_the_search_for_culprits);
     tcase_add_test(consumer, a_stop_between_quarters_hands_the_others_back);
