@@ -13,6 +13,8 @@ enum {
     PATIENCE_US = 2000,
     /* So many batches lane_run takes in a row: its caller has other things to do. */
     MOST_IN_A_ROW = 4,
+    /* Operations: fewer are one batch, since each costs a transaction. */
+    LEAST_SHARED = 128,
 };
 
 struct lane_thread {
@@ -93,14 +95,23 @@ static void count_batch(struct lane *lane, int operations)
     lane->statistics.sizes[slot]++;
 }
 
+/* So many of those that wait: some are left to threads that have nothing to do. With the mutex. */
+static int share_of(const struct lane *lane)
+{
+    int threads = lane->options.steps || lane->waiting < LEAST_SHARED ? 1 : lane->idle + 1;
+    int share = (lane->waiting + threads - 1) / threads;
+
+    return share < lane->options.batch_operations ? share : lane->options.batch_operations;
+}
+
 /* What waits, up to the lane's limits; there is something. With the mutex. */
 static struct operation *take_batch(struct lane *lane)
 {
     struct operation *batch = NULL, **tail = &batch;
     size_t bytes = 0;
-    int count = 0;
+    int count = 0, most = share_of(lane);
 
-    while (lane->first && count < lane->options.batch_operations) {
+    while (lane->first && count < most) {
         size_t more = operation_bytes(lane->first);
 
         if (count > 0 && bytes + more > lane->options.batch_bytes)

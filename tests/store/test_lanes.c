@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "store/lane.h"
 #include "store/store.h"
 #include "tests/support/builders.h"
 #include "tests/support/tcp_proxy.h"
@@ -104,6 +105,79 @@ START_TEST(what_comes_too_late_is_not_begun)
     ck_assert_reason(late, "OPERATION_TIMED_OUT");
     ck_assert_reason(cancelled, "CANCELLED");
     ck_assert_int_eq(test_number(scene.sql, "select count(*) from entities"), 0);
+}
+END_TEST
+
+/* ---- batches ---- */
+
+enum { CROWD = 200, TRIES = 200, OFTEN = 20 };
+
+static struct batches {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    int largest, answered;
+} batches = { .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+
+static void note_size(struct session *session, struct operation *batch, void *context)
+{
+    int size = 0;
+
+    (void)session, (void)context;
+    for (; batch; batch = batch->next)
+        size++;
+    pthread_mutex_lock(&batches.mutex);
+    batches.largest = size > batches.largest ? size : batches.largest;
+    pthread_mutex_unlock(&batches.mutex);
+}
+
+static void note_answer(struct operation *operation)
+{
+    (void)operation;
+    pthread_mutex_lock(&batches.mutex);
+    batches.answered++;
+    pthread_cond_signal(&batches.changed);
+    pthread_mutex_unlock(&batches.mutex);
+}
+
+/* How large the largest batch is that a crowd becomes. */
+static int largest_of(struct lane *lane, struct operation crowd[CROWD])
+{
+    batches.largest = batches.answered = 0;
+    for (int i = 0; i < CROWD; i++) {
+        crowd[i] = (struct operation){ .done = note_answer, .deadline_us = INT64_MAX };
+        ck_assert(lane_collect(lane, &crowd[i]));
+    }
+    lane_run(lane);
+    pthread_mutex_lock(&batches.mutex);
+    while (batches.answered < CROWD)
+        pthread_cond_wait(&batches.changed, &batches.mutex);
+    pthread_mutex_unlock(&batches.mutex);
+    return batches.largest;
+}
+
+/* One that took all would leave the others, and the server, with nothing to do until the commit. */
+START_TEST(threads_that_have_nothing_to_do_share_what_waits)
+{
+    struct lane *lane = lane_start(&(struct lane_options){ .name = "test",
+        .postgres = scene.conninfo,
+        .threads = 2,
+        .most_waiting = CROWD,
+        .batch_operations = CROWD,
+        .batch_bytes = 1 << 20,
+        .run = note_size });
+    static struct operation crowd[CROWD];
+    int shared = 0;
+
+    /*
+     * Not always: who connects, or is about to wait, is not waiting. Without sharing it would be chance, and rare. The
+     * test's time limit is the deadline.
+     */
+    while (shared < OFTEN) {
+        shared = 0;
+        for (int tries = 0; tries < TRIES; tries++)
+            shared += largest_of(lane, crowd) == CROWD / 2;
+    }
+    lane_stop(lane);
 }
 END_TEST
 
@@ -403,6 +477,7 @@ Suite *test_lanes_suite(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, a_full_lane_refuses_at_once);
     tcase_add_test(tc, what_comes_too_late_is_not_begun);
+    tcase_add_test(tc, threads_that_have_nothing_to_do_share_what_waits);
     tcase_add_test(tc, closing_answers_what_waits_and_finishes_what_runs);
     tcase_add_test(tc, closing_answers_those_who_wait_for_an_end);
     tcase_add_test(tc, who_waits_for_an_end_gets_the_state_at_the_deadline_or_the_end);
