@@ -15,6 +15,8 @@ enum {
     MOST_IN_A_ROW = 4,
     /* Operations: fewer are one batch, since each costs a transaction. */
     LEAST_SHARED = 128,
+    /* Keys that the reads of a batch have: what a statement brings of each of many would be too little. */
+    MOST_KEYS = 1000,
 };
 
 struct lane_thread {
@@ -73,6 +75,11 @@ bool lane_collect(struct lane *lane, struct operation *operation)
     return enqueue(lane, operation, false);
 }
 
+static size_t operation_keys(const struct operation *operation)
+{
+    return operation->kind == OPERATION_GET ? operation->in.get.count : 0;
+}
+
 static size_t operation_bytes(const struct operation *operation)
 {
     size_t bytes = 64;
@@ -108,18 +115,20 @@ static int share_of(const struct lane *lane)
 static struct operation *take_batch(struct lane *lane)
 {
     struct operation *batch = NULL, **tail = &batch;
-    size_t bytes = 0;
+    size_t bytes = 0, keys = 0;
     int count = 0, most = share_of(lane);
 
     while (lane->first && count < most) {
         size_t more = operation_bytes(lane->first);
+        size_t more_keys = operation_keys(lane->first);
 
-        if (count > 0 && bytes + more > lane->options.batch_bytes)
+        if (count > 0 && (bytes + more > lane->options.batch_bytes || keys + more_keys > MOST_KEYS))
             break;
         *tail = lane->first;
         tail = &lane->first->next;
         lane->first = lane->first->next;
         bytes += more;
+        keys += more_keys;
         count++;
     }
     *tail = NULL;
@@ -257,13 +266,14 @@ static void *serve(void *argument)
 
     connect_early(&thread->session);
     while ((batch = next_batch(thread, &begun))) {
-        struct operation *decided;
+        while (begun) {
+            struct operation *decided;
 
-        while (begun && batch &&
-               (decided = thread->lane->options.steps->finish(&thread->session, begun, &batch)))
+            if (!thread->lane->options.steps->finish(&thread->session, begun, &batch, &decided))
+                begun = NULL;
             answer(thread->lane, decided);
-        if (!begun)
-            batch = drop_all_late(thread->lane, batch);
+        }
+        batch = drop_all_late(thread->lane, batch);
         if (batch)
             run_batch(thread, batch);
         arena_cleanup(&thread->session.arena);
@@ -316,19 +326,16 @@ static void run_lent(struct lane_thread *thread, struct operation *batch)
 
     batch = drop_all_late(thread->lane, batch);
     begun = batch ? steps->begin(&thread->session, batch) : NULL;
-    while (begun && batch && pg_wait(&thread->session.pg, until_us - clock_monotonic_us())) {
-        decided = steps->finish(&thread->session, begun, &batch);
-        if (!decided)
+    while (begun && pg_wait(&thread->session.pg, until_us - clock_monotonic_us())) {
+        if (!steps->finish(&thread->session, begun, &batch, &decided))
             begun = NULL;
         if (batch) {
             answer(thread->lane, decided);
             decided = NULL;
         }
     }
-    if (!batch) {
+    if (!batch)
         arena_cleanup(&thread->session.arena);
-        begun = NULL;
-    }
     give_back(thread, batch, begun);
     answer(thread->lane, decided);
 }

@@ -25,10 +25,11 @@ struct lane_steps {
     /* Send; NULL: this batch or the connection's state is not for this way. */
     void *(*begin)(struct session *session, struct operation *batch);
     /*
-     * Give some operations of the batch their outcome, and take them out of it: they are answered while the database is
-     * at the rest, for which this is called again. NULL: none was decided, `run` has to do what is left.
+     * Give some operations of the batch their outcome, and move them from it to *decided: they are answered while the
+     * database is at the rest. true: that is to be called again; false: `run` has to do what is left of the batch.
      */
-    struct operation *(*finish)(struct session *session, void *begun, struct operation **batch);
+    bool (*finish)(
+        struct session *session, void *begun, struct operation **batch, struct operation **decided);
 };
 
 struct lane_options {

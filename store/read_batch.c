@@ -22,13 +22,14 @@ enum {
 struct read {
     struct operation *operation;
     const struct table *table;
-    size_t left_out; /* keys whose properties were too large to come with the others */
+    size_t bytes;  /* of properties, so far */
+    bool left_out; /* something was too large to come with the others: none of it counts */
 };
 
 enum column { COLUMN_N, COLUMN_CATALOGUE, COLUMN_VERSION, COLUMN_TS, COLUMN_PROPERTIES, COLUMN_EXPIRES };
 
-/* Properties that were left out stay NULL. */
-static void fill_key(const struct read *read, size_t k, const PGresult *result, int row)
+/* false: its properties were left out. */
+static bool fill_key(const struct read *read, size_t k, const PGresult *result, int row)
 {
     const struct entity_key *key = &read->operation->in.get.keys[k];
     struct outcome_get *out = &read->operation->out.get;
@@ -37,45 +38,65 @@ static void fill_key(const struct read *read, size_t k, const PGresult *result, 
     out->found[k] = !PQgetisnull(result, row, COLUMN_VERSION) &&
                     (!read->operation->within || key_range_contains(read->operation->within, key));
     if (!out->found[k])
-        return;
+        return true;
+    if (PQgetisnull(result, row, COLUMN_PROPERTIES))
+        return false;
     *entity = (struct entity){
         .key = *key,
         .etag = { read->table->table_id, pg_int8(result, row, COLUMN_VERSION) },
         .timestamp = pg_int8(result, row, COLUMN_TS),
         .expires = PQgetisnull(result, row, COLUMN_EXPIRES) ? 0 : pg_int8(result, row, COLUMN_EXPIRES),
+        .properties.bytes = arena_copy(read->operation->arena, pg_bytes(result, row, COLUMN_PROPERTIES)),
     };
-    if (!PQgetisnull(result, row, COLUMN_PROPERTIES))
-        entity->properties.bytes =
-            arena_copy(read->operation->arena, pg_bytes(result, row, COLUMN_PROPERTIES));
+    return true;
 }
 
-static bool is_left_out(const struct read *read, size_t k)
+static void fill_none(struct read *read)
 {
-    const struct outcome_get *out = &read->operation->out.get;
+    struct operation *operation = read->operation;
+    size_t count = operation->in.get.count;
 
-    return out->found[k] && !out->entities[k].properties.bytes.data;
+    operation->out.get = (struct outcome_get){
+        .entities = ARENA_ARRAY(operation->arena, struct entity, count),
+        .found = ARENA_ARRAY(operation->arena, bool, count),
+    };
+    operation->status = STATUS_OK;
+    operation->error = NULL;
+    read->bytes = 0;
 }
 
-static void fill(struct read *read, const PGresult *result, int first)
+static bool is_full(const struct read *read)
 {
     const struct operation_get *in = &read->operation->in.get;
+
+    return read->operation->out.get.count == in->count ||
+           (in->enough_bytes > 0 && read->bytes > in->enough_bytes);
+}
+
+/* Of the next so many keys, up to what was left out: then false. */
+static bool fill_some(struct read *read, const PGresult *result, int row, size_t count)
+{
     struct outcome_get *out = &read->operation->out.get;
-    struct arena *arena = read->operation->arena;
-    size_t bytes = 0;
 
-    out->entities = ARENA_ARRAY(arena, struct entity, in->count);
-    out->found = ARENA_ARRAY(arena, bool, in->count);
-    out->count = 0;
-    read->left_out = 0;
-    while (out->count < in->count && (in->enough_bytes == 0 || bytes <= in->enough_bytes)) {
-        size_t k = out->count++;
-
-        fill_key(read, k, result, first + (int)k);
-        bytes += out->entities[k].properties.bytes.len;
-        read->left_out += is_left_out(read, k);
+    for (size_t i = 0; i < count && !is_full(read); i++) {
+        if (!fill_key(read, out->count, result, row + (int)i))
+            return false;
+        read->bytes += out->entities[out->count++].properties.bytes.len;
     }
-    read->operation->status = STATUS_OK;
-    read->operation->error = NULL;
+    return true;
+}
+
+/* All or nothing. */
+static void fill(struct read *read, const PGresult *result, int row)
+{
+    struct arena *arena = read->operation->arena, before = *arena;
+
+    fill_none(read);
+    read->left_out = !fill_some(read, result, row, read->operation->in.get.count);
+    if (read->left_out) {
+        arena_rewind(arena, &before);
+        read->operation->out.get = (struct outcome_get){ 0 };
+    }
 }
 
 static enum status send_one(struct session *session, const struct read *read, struct error *err)
@@ -91,50 +112,69 @@ static enum status send_one(struct session *session, const struct read *read, st
     return pg_send(&session->pg, &sql_entity_get_one, &params, err);
 }
 
-/* What the properties of a key may have so that all of them are no more than MOST_READ_BYTES. */
-static int32_t most_of_each(int32_t keys)
+static size_t keys_of(const struct read *reads, size_t count)
 {
-    return keys <= WHOLE_KEYS ? INT32_MAX : MOST_READ_BYTES / keys;
+    size_t keys = 0;
+
+    for (size_t i = 0; i < count; i++)
+        keys += reads[i].operation->in.get.count;
+    return keys;
 }
 
-static enum status send_keys(struct session *session, struct key_arrays *keys, struct error *err)
+/* What the properties of a key may have so that all of them are no more than MOST_READ_BYTES. */
+static int32_t most_of_each(size_t keys)
+{
+    return keys <= WHOLE_KEYS ? INT32_MAX : MOST_READ_BYTES / (int32_t)keys;
+}
+
+/* The keys from one on. */
+static void put_keys(struct key_arrays *keys, const struct read *read, size_t from, size_t count)
+{
+    const struct entity_key *wanted = &read->operation->in.get.keys[from];
+    int64_t table_id = read->table->table_id;
+
+    for (size_t k = 0; k < count; k++)
+        key_arrays_put(keys, table_id, &wanted[k], bucket_of(table_id, wanted[k].partition));
+}
+
+static enum status send_keys(
+    struct session *session, struct key_arrays *keys, int32_t most, struct error *err)
 {
     struct pg_params params;
 
     pg_params_init(&params, &session->arena);
     key_arrays_add(keys, &params);
-    pg_add_int4(&params, most_of_each(keys->tables.count));
+    pg_add_int4(&params, most);
     return pg_send(&session->pg, &sql_entity_get, &params, err);
 }
 
 static enum status send_many(
-    struct session *session, const struct read *reads, size_t count, struct error *err)
+    struct session *session, const struct read *reads, size_t count, int32_t most, struct error *err)
 {
     struct key_arrays keys;
 
     key_arrays_init(&keys, &session->arena);
-    for (size_t i = 0; i < count; i++) {
-        const struct operation_get *in = &reads[i].operation->in.get;
-        int64_t table_id = reads[i].table->table_id;
-
-        for (size_t k = 0; k < in->count; k++)
-            key_arrays_put(&keys, table_id, &in->keys[k], bucket_of(table_id, in->keys[k].partition));
-    }
-    return send_keys(session, &keys, err);
+    for (size_t i = 0; i < count; i++)
+        put_keys(&keys, &reads[i], 0, reads[i].operation->in.get.count);
+    return send_keys(session, &keys, most, err);
 }
 
-static enum status send(struct session *session, const struct read *reads, size_t count, struct error *err)
+/* most: bytes that the properties of a key may have. */
+static enum status send(
+    struct session *session, const struct read *reads, size_t count, int32_t most, struct error *err)
 {
     if (count == 1 && reads[0].operation->in.get.count == 1)
         TRY(send_one(session, &reads[0], err));
     else
-        TRY(send_many(session, reads, count, err));
+        TRY(send_many(session, reads, count, most, err));
     return pg_sync(&session->pg, err);
 }
 
 /* STATUS_STALE: the catalogue has changed since the names were resolved. */
-static enum status take_rows(struct session *session, int expected, PGresult **out, struct error *err)
+static enum status take_rows(struct session *session, size_t keys, PGresult **out, struct error *err)
 {
+    int expected = (int)keys;
+
     TRY(pg_next(&session->pg, out, err));
     TRY(pg_end(&session->pg, err));
     if (PQntuples(*out) > 0 && pg_int8(*out, 0, COLUMN_CATALOGUE) != session->catalogue->version)
@@ -150,98 +190,105 @@ static enum status take(
     struct session *session, struct read *reads, size_t count, size_t *left_out, struct error *err)
 {
     PG_RESULT result = NULL;
-    int row = 0, expected = 0;
+    int row = 0;
 
-    for (size_t i = 0; i < count; i++)
-        expected += (int)reads[i].operation->in.get.count;
-    TRY(take_rows(session, expected, &result, err));
+    TRY(take_rows(session, keys_of(reads, count), &result, err));
     *left_out = 0;
     for (size_t i = 0; i < count; i++) {
         fill(&reads[i], result, row);
         row += (int)reads[i].operation->in.get.count;
-        *left_out += reads[i].left_out > 0;
+        *left_out += reads[i].left_out;
     }
     return STATUS_OK;
 }
 
 /* ---- what was left out ---- */
 
-struct piece {
-    size_t count;
-    struct {
-        struct read *read;
-        size_t k;
-    } keys[WHOLE_KEYS];
-};
-
-/* Enough may have been read before the last of the keys: those behind are forgotten. */
-static void end_where_enough(struct read *read)
+/* Operations of one key. */
+static enum status read_singles(struct session *session, struct read *reads, size_t count, struct error *err)
 {
-    const struct operation_get *in = &read->operation->in.get;
-    struct outcome_get *out = &read->operation->out.get;
-    size_t bytes = 0;
+    size_t some, none;
 
-    for (size_t k = 0; k < out->count && in->enough_bytes > 0; k++) {
-        bytes += out->entities[k].properties.bytes.len;
-        if (bytes > in->enough_bytes)
-            out->count = k + 1;
+    for (; count > 0; reads += some, count -= some) {
+        some = count < WHOLE_KEYS ? count : WHOLE_KEYS;
+        TRY(send(session, reads, some, most_of_each(some), err));
+        TRY(take(session, reads, some, &none, err));
     }
+    return STATUS_OK;
 }
 
-static enum status read_piece(struct session *session, struct piece *piece, struct error *err)
+/* The next so many keys, or up to what is too large: then *came is false. */
+static enum status read_some(
+    struct session *session, struct read *read, size_t count, bool *came, struct error *err)
 {
     struct key_arrays keys;
     PG_RESULT result = NULL;
 
     key_arrays_init(&keys, &session->arena);
-    for (size_t i = 0; i < piece->count; i++) {
-        const struct read *read = piece->keys[i].read;
-        const struct entity_key *key = &read->operation->in.get.keys[piece->keys[i].k];
-        int64_t table_id = read->table->table_id;
-
-        key_arrays_put(&keys, table_id, key, bucket_of(table_id, key->partition));
-    }
-    TRY(send_keys(session, &keys, err));
+    put_keys(&keys, read, read->operation->out.get.count, count);
+    TRY(send_keys(session, &keys, most_of_each(count), err));
     TRY(pg_sync(&session->pg, err));
-    TRY(take_rows(session, (int)piece->count, &result, err));
-    for (size_t i = 0; i < piece->count; i++) {
-        struct read *read = piece->keys[i].read;
-
-        if (piece->keys[i].k < read->operation->out.get.count) {
-            fill_key(read, piece->keys[i].k, result, (int)i);
-            end_where_enough(read);
-        }
-    }
-    piece->count = 0;
+    TRY(take_rows(session, count, &result, err));
+    *came = fill_some(read, result, 0, count);
     return STATUS_OK;
 }
 
-static enum status read_left_out(struct session *session, struct read *reads, size_t count, struct error *err)
+/* Within a snapshot, all of it anew: few keys at first, more as long as nothing is left out. */
+static enum status read_in_steps(struct session *session, struct read *read, struct error *err)
 {
-    struct piece piece = { 0 };
+    size_t step = WHOLE_KEYS;
 
-    for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; reads[i].left_out > 0 && k < reads[i].operation->out.get.count; k++) {
-            if (!is_left_out(&reads[i], k))
-                continue;
-            piece.keys[piece.count].read = &reads[i];
-            piece.keys[piece.count++].k = k;
-            if (piece.count == WHOLE_KEYS)
-                TRY(read_piece(session, &piece, err));
-        }
+    fill_none(read);
+    while (!is_full(read)) {
+        size_t left = read->operation->in.get.count - read->operation->out.get.count;
+        bool came;
+
+        TRY(read_some(session, read, left < step ? left : step, &came, err));
+        step = came ? 2 * step : WHOLE_KEYS;
     }
-    return piece.count > 0 ? read_piece(session, &piece, err) : STATUS_OK;
+    return STATUS_OK;
 }
 
-static enum status read_now(struct session *session, struct read *reads, size_t count, struct error *err)
+/* A reader of several keys sees all of a group's writes or none, so it reads in one snapshot. */
+static enum status read_in_snapshot(struct session *session, struct read *read, struct error *err)
+{
+    PG_RESULT begun = NULL;
+    PG_RESULT ended = NULL;
+
+    TRY(pg_query(&session->pg, &sql_begin_snapshot, NULL, &begun, err));
+    TRY(read_in_steps(session, read, err));
+    return pg_query(&session->pg, &sql_rollback, NULL, &ended, err);
+}
+
+/* Those of one key are read together, each of the others by itself. Changes the order of the reads. */
+static enum status read_left_out(
+    struct session *session, struct read *reads, size_t count, bool in_snapshot, struct error *err)
+{
+    size_t singles = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!reads[i].left_out)
+            continue;
+        if (reads[i].operation->in.get.count == 1)
+            reads[singles++] = reads[i];
+        else if (in_snapshot)
+            TRY(read_in_steps(session, &reads[i], err));
+        else
+            TRY(read_in_snapshot(session, &reads[i], err));
+    }
+    return read_singles(session, reads, singles, err);
+}
+
+static enum status read_now(
+    struct session *session, struct read *reads, size_t count, bool in_snapshot, struct error *err)
 {
     size_t left_out = 0;
 
     if (count == 0)
         return STATUS_OK;
-    TRY(send(session, reads, count, err));
+    TRY(send(session, reads, count, most_of_each(keys_of(reads, count)), err));
     TRY(take(session, reads, count, &left_out, err));
-    return left_out > 0 ? read_left_out(session, reads, count, err) : STATUS_OK;
+    return left_out > 0 ? read_left_out(session, reads, count, in_snapshot, err) : STATUS_OK;
 }
 
 /* ---- a batch ---- */
@@ -274,7 +321,7 @@ static enum status read_all(
     TRY(session_ensure(session, err));
     TRY(resolve_refresh(session, batch, err));
     TRY(gather(session, batch, reads, &count, err));
-    return read_now(session, reads, count, err);
+    return read_now(session, reads, count, false, err);
 }
 
 static struct read *room_for(const struct operation *batch, struct arena *arena)
@@ -292,7 +339,7 @@ enum status read_batch_within(struct session *session, struct operation *batch, 
     size_t count = 0;
 
     TRY(gather(session, batch, reads, &count, err));
-    return read_now(session, reads, count, err);
+    return read_now(session, reads, count, true, err);
 }
 
 void read_batch_run(struct session *session, struct operation *batch, void *context)
@@ -339,6 +386,7 @@ static size_t key_bytes(const struct operation_get *in)
 static void *begin(struct session *session, struct operation *batch)
 {
     struct begun *begun;
+    int32_t most;
     size_t count = 0, bytes = 0;
     struct error ignored;
 
@@ -359,29 +407,32 @@ static void *begin(struct session *session, struct operation *batch)
             return NULL;
     }
     begun->part = count < LEAST_PARTED ? count : (count + 1) / 2;
-    if (send(session, begun->reads, begun->part, &ignored) != STATUS_OK)
+    most = most_of_each(keys_of(begun->reads, count));
+    if (send(session, begun->reads, begun->part, most, &ignored) != STATUS_OK)
         return NULL;
     if (begun->part < count &&
-        send(session, begun->reads + begun->part, count - begun->part, &ignored) != STATUS_OK)
+        send(session, begun->reads + begun->part, count - begun->part, most, &ignored) != STATUS_OK)
         return NULL;
     return begun;
 }
 
 /* Of the next part. What was left out stays in the batch, to be read when all parts have been answered. */
-static struct operation *finish(struct session *session, void *begun_reads, struct operation **batch)
+static bool finish(
+    struct session *session, void *begun_reads, struct operation **batch, struct operation **decided)
 {
     struct begun *begun = begun_reads;
     struct read *reads = begun->reads + begun->taken;
     size_t count = begun->taken == 0 ? begun->part : begun->count - begun->taken, left_out;
-    struct operation *whole = NULL, **end = &whole;
+    struct operation **end = decided;
     struct error ignored;
 
-    if (count == 0 || take(session, reads, count, &left_out, &ignored) != STATUS_OK)
-        return NULL;
+    *decided = NULL;
+    if (take(session, reads, count, &left_out, &ignored) != STATUS_OK)
+        return false;
     for (size_t i = 0; i < begun->left_out; i++)
         batch = &(*batch)->next;
     for (size_t i = 0; i < count; i++) {
-        if (reads[i].left_out > 0) {
+        if (reads[i].left_out) {
             batch = &(*batch)->next;
             continue;
         }
@@ -392,7 +443,7 @@ static struct operation *finish(struct session *session, void *begun_reads, stru
     *end = NULL;
     begun->taken += count;
     begun->left_out += left_out;
-    return whole;
+    return begun->taken < begun->count;
 }
 
 const struct lane_steps read_batch_steps = { .begin = begin, .finish = finish };

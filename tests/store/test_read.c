@@ -3,6 +3,7 @@
  * or deleted meanwhile.
  */
 #include <check.h>
+#include <pthread.h>
 #include <stdio.h>
 
 #include "store/read_batch.h"
@@ -151,10 +152,12 @@ static void check_some(const struct operation *read, int first, size_t count, si
 static int statements_of(struct session *session, struct operation *const *operations, size_t count)
 {
     FILE *record = tmpfile();
+    struct error err = { 0 };
     char *line = NULL;
     size_t room = 0;
     int statements = 0;
 
+    ck_assert_msg(session_ensure(session, &err) == STATUS_OK, "%s", err.message);
     PQtrace(session->pg.conn, record);
     read_together(session, operations, count);
     PQuntrace(session->pg.conn);
@@ -182,7 +185,8 @@ START_TEST(what_is_larger_than_its_share_is_read_again_in_pieces)
     statements = statements_of(&session, reads, ARRAY_LEN(reads));
     session_cleanup(&session);
 
-    ck_assert_int_eq(statements, 3); /* all 104 keys, then 16 and 4 that had been left out */
+    /* All 104 keys; the first read by itself, with begin and rollback, in 16, 32 and 12; the single ones. */
+    ck_assert_int_eq(statements, 1 + 5 + 1);
     check_some(small, 1, 2, LARGE, 5);
     check_some(reads[0], 0, KEYS, LARGE, 5);
     check_some(reads[1], 1, 4, LARGE, 5);
@@ -209,21 +213,174 @@ START_TEST(enough_is_enough)
 }
 END_TEST
 
+/* Which entity a collected read is for: a seventh of them is large; all; the first half. */
+static int mixed(int i)
+{
+    return i;
+}
+
+static int all_large(int i)
+{
+    return i / 7 * 7;
+}
+
+static int large_then_small(int i)
+{
+    return i < KEYS / 2 ? all_large(i) : all_large(i) + 1;
+}
+
 START_TEST(collected_reads_of_large_entities_are_all_answered)
 {
+    static int (*const which[])(int) = { mixed, all_large, large_then_small };
     struct operation *reads[KEYS];
 
     put_some(TOO_LARGE, 7);
-    for (int step = 1; step <= 7; step += 6) {
+    for (size_t w = 0; w < ARRAY_LEN(which); w++) {
         for (int i = 0; i < KEYS; i++) {
-            reads[i] = get_some(i / step * step, 1);
+            reads[i] = get_some(which[w](i), 1);
             store_collect(scene.store, reads[i]);
         }
         store_run(scene.store);
         for (int i = 0; i < KEYS; i++) {
             await(reads[i]);
-            check_some(reads[i], i / step * step, 1, TOO_LARGE, 7);
+            check_some(reads[i], which[w](i), 1, TOO_LARGE, 7);
         }
+    }
+}
+END_TEST
+
+/* Entities "p"/0 to MANY - 1 of Things with so many bytes, and a read of all of them. */
+static void put_many(int bytes)
+{
+    test_sql(scene.sql,
+        "insert into entities select %d, 1, 'p', n::text, n + 1, n, false, null, convert_to(repeat('.', %d), "
+        "'UTF8') from generate_series(0, %d) n",
+        (int)bucket_of(1, STR_LITERAL("p")), bytes, MANY - 1);
+}
+
+static struct operation *get_many(void)
+{
+    struct entity_key keys[MANY];
+
+    for (int i = 0; i < MANY; i++)
+        keys[i] = a_key("p", arena_format(&scene.arena, "%d", i).data);
+    return a_get(&scene.arena, "Things", keys, MANY);
+}
+
+START_TEST(a_read_that_has_enough_soon_needs_few_statements)
+{
+    struct operation *read;
+    struct session session;
+
+    put_many(40 * 1000);
+    read = get_many();
+    read->in.get.enough_bytes = 3 << 20;
+    session_init(&session, scene.conninfo, "test reader");
+    ck_assert_int_eq(statements_of(&session, &read, 1), 1 + 5); /* all; begin, 16, 32, 64 and rollback */
+    session_cleanup(&session);
+    ck_assert_reason(read, "OK");
+    ck_assert_uint_eq(read->out.get.count, (3 << 20) / (40 * 1000) + 1);
+}
+END_TEST
+
+static struct lane_statistics reading(void)
+{
+    struct store_statistics statistics;
+
+    store_read_statistics(scene.store, &statistics);
+    ck_assert_str_eq(statistics.lanes[0].name, "read");
+    return statistics.lanes[0];
+}
+
+/* Together they would have too little room for each key. */
+START_TEST(reads_of_many_keys_are_no_batch)
+{
+    enum { READS = 20 };
+    struct operation *reads[READS];
+    struct lane_statistics before = reading(), after;
+
+    put_many(2000);
+    for (int i = 0; i < READS; i++) {
+        reads[i] = i % 2 == 0 ? get_many() : get_some(0, SOME);
+        store_collect(scene.store, reads[i]);
+    }
+    store_run(scene.store);
+    for (int i = 0; i < READS; i++) {
+        await(reads[i]);
+        ck_assert_reason(reads[i], "OK");
+        ck_assert_uint_eq(reads[i]->out.get.count, i % 2 == 0 ? MANY : SOME);
+        ck_assert_uint_eq(reads[i]->out.get.entities[SOME - 1].properties.bytes.len, 2000);
+    }
+    after = reading();
+    ck_assert_int_eq(after.batches - before.batches, READS);
+    ck_assert_int_eq(after.sizes[0] - before.sizes[0], READS);
+}
+END_TEST
+
+/* ---- one snapshot ---- */
+
+/* Have the first statement of a session that comes by the entity "p"/row stop at lock 1, the second at lock 2. */
+static void put_stops(const char *row)
+{
+    test_sql(scene.sql,
+        "create or replace function is_due(expires bigint) returns boolean language plpgsql as $$ begin"
+        " if expires = 1 then"
+        "  perform set_config('test.stop', '1' || coalesce(current_setting('test.stop', true), ''), false);"
+        "  perform pg_advisory_xact_lock_shared(length(current_setting('test.stop')));"
+        " end if; return false; end $$");
+    test_sql(scene.sql, "update entities set expires = 1 where row_key = '%s'", row);
+    test_sql(scene.sql, "select pg_advisory_lock(1), pg_advisory_lock(2)");
+}
+
+/* When the reader is at the stop, or has come to its end without it, change the group; then let it go on. */
+static void change_at_stop(int stop)
+{
+    test_await(scene.sql,
+        "select (select count(*) from pg_locks where locktype = 'advisory' and not granted and objid = %d)"
+        " + (select count(*) = 0 from pg_stat_activity where application_name = 'test reader'"
+        " and datname = current_database())::int",
+        stop);
+    test_sql(scene.sql, "update entities set version = %d where row_key in ('0', '1', '95')", 1000 + stop);
+    test_sql(scene.sql, "select pg_advisory_unlock(%d)", stop);
+}
+
+struct reader {
+    struct session session;
+    struct operation *read;
+};
+
+static void *read_and_close(void *argument)
+{
+    struct reader *reader = argument;
+
+    read_together(&reader->session, &reader->read, 1);
+    session_cleanup(&reader->session);
+    return NULL;
+}
+
+START_TEST(a_read_of_several_keys_is_one_snapshot)
+{
+    static const size_t group[] = { 0, 1, 95, SOME - 1 }; /* the last is the first's key again */
+    struct operation *read = get_some(0, SOME);
+    struct reader reader = { .read = read };
+    struct error err = { 0 };
+    pthread_t thread;
+
+    put_some(LARGE, 5);
+    put_stops("21");
+    test_sql(scene.sql, "update entities set version = 1000 where row_key in ('0', '1', '95')");
+    read->in.get.keys[SOME - 1] = read->in.get.keys[0];
+    session_init(&reader.session, scene.conninfo, "test reader");
+    ck_assert_msg(session_ensure(&reader.session, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_int_eq(pthread_create(&thread, NULL, read_and_close, &reader), 0);
+    change_at_stop(1);
+    change_at_stop(2);
+    pthread_join(thread, NULL);
+
+    ck_assert_reason(read, "OK");
+    for (size_t i = 0; i < ARRAY_LEN(group); i++) {
+        ck_assert(read->out.get.found[group[i]]);
+        ck_assert_int_eq(read->out.get.entities[group[i]].etag.version, 1001);
     }
 }
 END_TEST
@@ -294,6 +451,9 @@ Suite *test_read_suite(void)
     tcase_add_test(tc, what_is_larger_than_its_share_is_read_again_in_pieces);
     tcase_add_test(tc, enough_is_enough);
     tcase_add_test(tc, collected_reads_of_large_entities_are_all_answered);
+    tcase_add_test(tc, a_read_that_has_enough_soon_needs_few_statements);
+    tcase_add_test(tc, reads_of_many_keys_are_no_batch);
+    tcase_add_test(tc, a_read_of_several_keys_is_one_snapshot);
     tcase_add_test(tc, a_table_made_elsewhere_a_moment_ago_is_found);
     tcase_add_test(tc, a_table_deleted_elsewhere_gives_no_rows);
     suite_add_tcase(suite, tc);
