@@ -8,7 +8,7 @@
 #include "domain/limits.h"
 
 #define ID "0123456789abcdef0123456789abcdef"
-#define GOOD "5 " ID " 1 7 1 pr"
+#define GOOD "5 0123456789abcdef0123456789abcdef 1 7 1 pr"
 
 enum { MOST_FIELDS = 4 };
 
