@@ -1,6 +1,6 @@
 /*
- * common.h - what our two clients for calls, bench_load and bench_h2_load, share: requests from a file, and the
- * line that says what became of them. Nothing of gRPC.
+ * common.h - what our clients share: the end of one that cannot go on, the clock and, for those that make calls
+ * (bench_load, bench_h2_load), requests from a file and the line that says what became of them. Nothing of gRPC.
  */
 #ifndef BENCH_COMMON_H
 #define BENCH_COMMON_H

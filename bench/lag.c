@@ -16,6 +16,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench/common.h"
 #include "rpc/channel.h"
 
 #define METHOD_WRITE "/tavola.v1.EntityService/InsertOrReplaceEntity"
@@ -48,22 +49,6 @@ struct probe {
     uint32_t samples[SAMPLES_MAX];
     size_t count;
 };
-
-static void require(bool condition, const char *what)
-{
-    if (condition)
-        return;
-    fprintf(stderr, "bench_lag: %s\n", what);
-    exit(1);
-}
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static struct template read_template(const char *path)
 {

@@ -19,7 +19,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "bench/common.h"
 
 enum {
     CONNECTIONS_MAX = 16,
@@ -51,22 +52,6 @@ struct mode {
     const char *sql;
     int (*ask)(struct load *load); /* the rows it brought */
 };
-
-static void require(bool condition, const char *what)
-{
-    if (condition)
-        return;
-    fprintf(stderr, "bench_pg_load: %s\n", what);
-    exit(1);
-}
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static long any_key(struct load *load)
 {

@@ -13,20 +13,13 @@
 
 #include <hiredis/hiredis.h>
 
+#include "bench/common.h"
 #include "queue/queue.h"
 
 #define UNIX_PREFIX "unix:"
 #define STREAM "bench"
 
 enum { GROUP = 64, WAIT_MS = 1000, SHARDS = 4, MOST_MESSAGES = 1000000 };
-
-static void require(bool condition, const char *what)
-{
-    if (condition)
-        return;
-    fprintf(stderr, "bench_queue_load: %s\n", what);
-    exit(1);
-}
 
 static double now(void)
 {

@@ -120,7 +120,7 @@ static void plan(struct session *session, struct reconcile *work)
     }
 }
 
-/* ---- flight 2 ---- */
+/* ---- flight 3 ---- */
 
 struct entry_change {
     struct index_entry entry; /* first: reconcile_entry_compare looks at it */
