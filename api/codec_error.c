@@ -150,15 +150,15 @@ static bool worth_repeating(const struct error *err)
 }
 
 /* What is wrong with which field of the request, for whoever shows forms. */
-static void add_violation(const struct error *err, struct str message, size_t most_value, struct arena *arena,
-    Google__Protobuf__Any *out)
+static void add_violation(
+    const struct error *err, size_t most_value, struct arena *arena, Google__Protobuf__Any *out)
 {
     Google__Rpc__BadRequest__FieldViolation violation = GOOGLE__RPC__BAD_REQUEST__FIELD_VIOLATION__INIT;
     Google__Rpc__BadRequest__FieldViolation *all[] = { &violation };
     Google__Rpc__BadRequest bad = GOOGLE__RPC__BAD_REQUEST__INIT;
 
     violation.field = codec_bytes(codec_text(cut(str_of(err->field), most_value), arena));
-    violation.description = codec_bytes(cut(message, most_value));
+    violation.description = codec_bytes(cut(message_of(err, arena), most_value));
     bad.n_field_violations = 1;
     bad.field_violations = all;
     pack_any(out, &bad.base, arena);
@@ -190,7 +190,7 @@ static struct str status_encode(
         pack_any(&details[status.n_details++], &retry.base, arena);
     }
     if (err->field[0] && (err->status == STATUS_INVALID || err->status == STATUS_OUT_OF_RANGE))
-        add_violation(err, message, most_value, arena, &details[status.n_details++]);
+        add_violation(err, most_value, arena, &details[status.n_details++]);
     if (entity.len > 0)
         init_any(&details[status.n_details++], &tavola__v1__entity__descriptor, entity, arena);
     buf_init(&out, arena);
@@ -239,7 +239,7 @@ struct codec_trailers codec_trailers_encode(
     struct codec_trailers out = { .code = codec_status_code(err->status) };
     struct str message = entity ? entity_message(entity, arena) : STR_EMPTY;
 
-    out.message = message_of(err, arena);
+    out.message = arena_format(arena, "%s: %.*s", codec_reason(err), STR_ARG(message_of(err, arena)));
     if (message.len == 0 || message.len > LIMIT_ERROR_ENTITY_BYTES ||
         !fit(err, message, CODEC_TRAILER_ENTITY_BYTES, arena, &out))
         (void)fit(err, STR_EMPTY, CODEC_TRAILER_BYTES, arena, &out);

@@ -19,8 +19,9 @@ const char *codec_reason(const struct error *err);
 Tavola__V1__Error *codec_error_message(const struct error *err, struct arena *arena);
 
 /*
- * An error for trailers: a message, and a serialized google.rpc.Status with one ErrorInfo, with RetryInfo
- * for LIMIT by load and UNAVAILABLE. Both together stay under CODEC_TRAILER_BYTES as they are sent (the
+ * An error for trailers: a message that begins with "REASON: ", because many clients show details as base64
+ * or not at all, and a serialized google.rpc.Status with the same message, one ErrorInfo, and RetryInfo for
+ * LIMIT by load and UNAVAILABLE. Both together stay under CODEC_TRAILER_BYTES as they are sent (the
  * message percent-encoded, the details in base64): metadata values are shortened until they do.
  *
  * entity: as it is stored, or NULL. It becomes a detail of type tavola.v1.Entity if it has no more than

@@ -87,12 +87,25 @@ static struct str reason_of(struct str details)
     return STR_EMPTY;
 }
 
+/* The message without the reason that the server puts in front of it. */
+static struct str without_reason(struct str message, struct str reason)
+{
+    static const struct str colon = STR_LITERAL(": ");
+    struct str rest;
+
+    if (reason.len == 0 || !str_starts_with(message, reason))
+        return message;
+    rest = str_of_bytes(message.data + reason.len, message.len - reason.len);
+    return str_starts_with(rest, colon) ? str_of_bytes(rest.data + colon.len, rest.len - colon.len) : message;
+}
+
 void conversation_complain(const struct rpc_status *ended)
 {
     struct str reason = reason_of(ended->details);
+    struct str message = without_reason(ended->message, reason);
 
     fprintf(stderr, "tavola: %s%s%.*s: %.*s\n", rpc_code_name(ended->code), reason.len > 0 ? " / " : "",
-        STR_ARG(reason), STR_ARG(ended->message));
+        STR_ARG(reason), STR_ARG(message));
 }
 
 /* ---- replies ---- */

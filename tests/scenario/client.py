@@ -62,7 +62,7 @@ ReflectionRequest = types.message("grpc.reflection.v1.ServerReflectionRequest")
 
 
 class ApiError(Exception):
-    """A call that failed: code and, where the product gave one, the ErrorInfo."""
+    """A call that failed: code and, where the product gave one, the ErrorInfo. Its message begins with the reason."""
 
     def __init__(self, error):
         self.code = error.code().name
@@ -76,6 +76,9 @@ class ApiError(Exception):
         for name, value in error.trailing_metadata() or ():
             if name == "grpc-status-details-bin":
                 self.read_details(value)
+        if self.reason:
+            begin, _, self.message = self.message.partition(": ")
+            assert begin == self.reason, f"the message begins with {begin}, not with {self.reason}"
         super().__init__(f"{self.code} / {self.reason}: {self.message} {self.metadata}")
 
     def read_details(self, encoded):

@@ -9,14 +9,27 @@ from stack import Stack, program_environment
 
 
 class Examples(unittest.TestCase):
+    def run_example(self, name, *arguments):
+        script = os.path.join(os.environ["SCENARIO_SOURCE"], "examples", name)
+        ended = subprocess.run([sys.executable, script, *arguments], env=program_environment({}), text=True,
+                               capture_output=True, timeout=120, check=False)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        return ended
+
+    def test_reason(self):
+        with Stack(redis=False) as stack:
+            stack.start_server()
+            with stack.connect() as caller:
+                caller.create_table(name="People")
+            self.assertEqual(self.run_example("reason.py", "people", stack.target).stdout, "found\n")
+            self.assertEqual(self.run_example("reason.py", "nosuch", stack.target).stdout,
+                             "NOT_FOUND TABLE_NOT_FOUND {'table': 'nosuch'}\n")
+
     def test_first_steps(self):
         with Stack() as stack:
             stack.start_server()
             stack.start_worker()
-            script = os.path.join(os.environ["SCENARIO_SOURCE"], "examples", "first_steps.py")
-            ended = subprocess.run([sys.executable, script, stack.target], env=program_environment({}), text=True,
-                                   capture_output=True, timeout=120, check=False)
-        self.assertEqual(ended.returncode, 0, ended.stderr)
+            ended = self.run_example("first_steps.py", stack.target)
         for line in (
             "the second replace: UPDATE_CONDITION_NOT_SATISFIED",
             "imported 200 rejected 0",

@@ -51,7 +51,8 @@ START_TEST(trailers_carry_the_reason)
     ck_assert_int_eq(trailers.code, 10);
     ck_assert_int_eq(status->code, 10);
     ck_assert_uint_eq(status->n_details, 1);
-    ck_assert(str_equal(codec_str(status->message), STR_LITERAL("changed")));
+    ck_assert(str_equal(trailers.message, STR_LITERAL("UPDATE_CONDITION_NOT_SATISFIED: changed")));
+    ck_assert(str_equal(codec_str(status->message), trailers.message));
     ck_assert(str_equal(codec_str(info->reason), STR_LITERAL("UPDATE_CONDITION_NOT_SATISFIED")));
     ck_assert(str_equal(codec_str(info->domain), STR_LITERAL("tavola")));
     ck_assert(str_equal(codec_str(info->metadata[0]), STR_LITERAL("\x0a\x07row_key\x12\x01r")));
@@ -150,7 +151,8 @@ START_TEST(what_failed_inside_is_not_told)
     struct codec_trailers trailers = codec_trailers_encode(&error, NULL, &arena);
 
     ck_assert_int_eq(trailers.code, 13);
-    ck_assert_ptr_null(strstr(trailers.message.data, "secrets"));
+    ck_assert(
+        str_equal(trailers.message, STR_LITERAL("INTERNAL_ERROR: the server failed; its log says more")));
     ck_assert(str_equal(
         codec_str(unpack_info(unpack_status(trailers.details))->reason), STR_LITERAL("INTERNAL_ERROR")));
 }
@@ -188,8 +190,12 @@ static struct str errors_page(void)
         "`partition_key`, `row_key`, `property`, `operation_index`, `limit`, `actual`, `position`, "
         "`allowed`; `replayed`\nsays that a request_id was used before and this is what it was told then. "
         "Decide by\n"
-        "the reason; the message is for people and may change. `google.rpc.RetryInfo` comes with what passes "
-        "by itself.\n\n"
+        "the reason; the rest of the message is for people and may change. `google.rpc.RetryInfo` comes with "
+        "what passes by\nitself.\n\n"
+        "The message begins with the same reason, a colon and a space, for people and for clients that do "
+        "not decode details:\n`TABLE_NOT_FOUND: table people does not exist`. `README.md` shows it in three "
+        "clients, and `examples/reason.py`\nreads the ErrorInfo. Errors inside replies (of imports, steps "
+        "and dead letters) have a field `reason`, and a\nmessage without it.\n\n"
         "Some failures come from the transport, without an ErrorInfo: UNIMPLEMENTED for a method that does "
         "not exist,\nRESOURCE_EXHAUSTED for a message over 16 MiB, UNAVAILABLE where nobody answers or the "
         "connection is lost, and what\na stopping server leaves behind (`docs/callers.md`).\n\n"
