@@ -50,7 +50,7 @@ enum write_kind {
     WRITE_INSERT_OR_REPLACE,
     WRITE_INSERT_OR_MERGE,
     WRITE_DELETE,
-    WRITE_DELETE_IF_EXISTS, /* steps only: absent is success */
+    WRITE_DELETE_IF_EXISTS, /* steps only: absent is success, if no precondition is given */
     WRITE_EXPIRE,           /* the sweeper only: deletes what is due, and leaves alone what is not */
 };
 

@@ -15,7 +15,7 @@
 static const struct write_rule {
     bool must_exist;
     bool must_be_absent;
-    bool absent_is_done; /* nothing to do, and that is success */
+    bool absent_is_done; /* nothing to do, and that is success unless a precondition asked for more */
     bool only_due;       /* anything else is left alone, and that is success */
     bool merges;
     bool deletes;
@@ -76,8 +76,7 @@ static enum status check_condition(
         error_reason(err, REASON_ENTITY_ALREADY_EXISTS, "the entity already exists");
         return add_key(write, err);
     }
-    if (!current->live &&
-        (rule->must_exist || (condition_is_set(&write->condition) && !rule->absent_is_done))) {
+    if (!current->live && (rule->must_exist || condition_is_set(&write->condition))) {
         error_reason(err, REASON_RESOURCE_NOT_FOUND, "the entity does not exist");
         return add_key(write, err);
     }

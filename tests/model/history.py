@@ -31,6 +31,7 @@ WALL_CLOCK = time.time() - time.monotonic()  # all times here are of the monoton
 CLOCK_SLACK = 0.002
 
 UPSERTS = ("insert_or_replace", "insert_or_merge")
+NEED_NOTHING = (*UPSERTS, "delete_if_exists")  # an absent entity is no refusal, unless there is a precondition
 MERGES = ("merge", "insert_or_merge")
 DELETES = ("delete", "delete_if_exists")
 
@@ -131,8 +132,8 @@ class Change:
         if self.kind == "insert":
             return None if content is None else EXISTS
         if content is None:
-            is_guarded = self.kind not in UPSERTS or self.if_match or self.condition
-            return NOT_FOUND if is_guarded and self.kind != "delete_if_exists" else None
+            is_guarded = self.kind not in NEED_NOTHING or self.if_match or self.condition
+            return NOT_FOUND if is_guarded else None
         if self.if_match not in (None, "*") and self.if_match != version:
             return CONDITION
         if self.condition and not self.condition.holds(self.key, content):

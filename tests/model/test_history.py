@@ -93,8 +93,9 @@ class Right(unittest.TestCase):
         self.holds(Write(Change("delete_if_exists", KEY), 0, 1), see_nothing(2, 3))
 
     def test_a_guarded_step_needs_an_entity(self):
-        guarded = Change("insert_or_merge", KEY, content(1), if_match="*")
-        self.holds(Write(guarded, 0, 1, NOT_FOUND), see_nothing(2, 3))
+        for kind in ("insert_or_replace", "insert_or_merge", "delete_if_exists"):
+            guarded = Change(kind, KEY, () if kind == "delete_if_exists" else content(1), if_match="*")
+            self.holds(Write(guarded, 0, 1, NOT_FOUND), see_nothing(2, 3))
 
     def test_many_callers_with_many_unanswered_calls(self):
         numbers = random.Random(1)
@@ -115,6 +116,9 @@ class Wrong(unittest.TestCase):
 
     def test_a_lost_write(self):
         self.fails(put(0, 1, 1, 10), put(2, 3, 2, 11), see(4, 5, 1, 10))
+
+    def test_a_guarded_step_without_an_entity(self):
+        self.fails(Write(Change("delete_if_exists", KEY, if_match="*"), 0, 1), see_nothing(2, 3))
 
     def test_a_lost_insert(self):
         self.fails(Write(Change("insert", KEY, content(1)), 0, 1, version=10), see_nothing(2, 3))

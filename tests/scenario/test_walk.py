@@ -699,6 +699,19 @@ class Transactions(ServerCase):
         self.assertFalse(self.is_there(self.other, "p", "third"))
         self.assertEqual(plain(self.get(self.one, "p", "r")), {"A": 2})
 
+    def test_a_precondition_on_an_absent_entity_fails_every_kind_of_step(self):
+        for action in (
+            {"insert_or_replace": self.put(self.one, "no", A=1)},
+            {"insert_or_merge": self.put(self.one, "no", A=1)},
+            {"delete_if_exists": self.at(self.one, "no")},
+            {"move": {"source": self.at(self.one, "no"), "destination": self.at(self.other, "no")}},
+        ):
+            for precondition in (match(), match('W/"1.1"'), {"condition": "A eq 1"}):
+                with self.subTest(action=action, precondition=precondition):
+                    failed = self.finish([{**action, "precondition": precondition}], state=4)
+                    self.assertEqual(failed.timeline[-1].error.reason, "RESOURCE_NOT_FOUND")
+                    self.assertFalse(self.is_there(self.other, "p", "no"))
+
     def test_the_id_stands_for_the_steps(self):
         steps = [{"insert_or_replace": self.put(self.one, "r", A=1)}]
         done = self.finish(steps)

@@ -265,6 +265,58 @@ START_TEST(a_failed_precondition_ends_the_transaction)
 }
 END_TEST
 
+static const struct condition preconditions[] = {
+    { .kind = CONDITION_EXISTS },
+    { .kind = CONDITION_MATCHES, .etag = { TABLE_ID, 1 } },
+    { .text = STR_LITERAL("Value eq 'x'") },
+};
+
+/* One rule for all kinds: what asks something of an entity that is not there fails, and the transaction with it. */
+START_TEST(any_precondition_on_an_absent_entity_fails)
+{
+    struct step steps[] = { step_put(&world.arena, "People", "a", "1"), step_delete("People", "a"),
+        step_move("People", "a", "People", "z") };
+    struct transaction transaction;
+    struct step two[2];
+
+    two[0] = steps[(size_t)_i % ARRAY_LEN(steps)];
+    two[0].condition = preconditions[(size_t)_i / ARRAY_LEN(steps)];
+    two[1] = step_put(&world.arena, "People", "later", "2");
+    call_succeeded(submit("t1", two, 2));
+    transaction_run(&world, "t1");
+
+    transaction = transaction_seen(&world, "t1");
+    ck_assert_int_eq(transaction.state, TRANSACTION_FAILED);
+    ck_assert_int_eq(transaction.steps_done, 0);
+    transaction_attempted(&transaction, 0, STATUS_NOT_FOUND, "RESOURCE_NOT_FOUND");
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from entities"), 0);
+    ck_assert_int_eq(open_intents(INTENT_TRANSACTION), 0);
+}
+END_TEST
+
+/* A step's effect and its mark are one commit: a precondition that the step itself has made false is not asked again. */
+START_TEST(a_precondition_is_not_asked_again_of_a_step_that_is_done)
+{
+    struct step deletes[] = { step_delete("People", "a"), step_put(&world.arena, "People", "later", "2") };
+    struct step moves[] = { step_move("People", "a", "People", "z"),
+        step_put(&world.arena, "People", "later", "2") };
+    struct transaction transaction;
+
+    write_value("People", "a", "x");
+    deletes[0].condition = moves[0].condition = (struct condition){ .kind = CONDITION_EXISTS };
+    call_succeeded(submit("t1", _i == 0 ? deletes : moves, 2));
+    ck_assert(!transaction_step(world.worker, "t1"));
+    ck_assert(transaction_step(world.worker, "t1"));
+    ck_assert(transaction_step(world.worker, "t1"));
+
+    transaction = transaction_seen(&world, "t1");
+    ck_assert_int_eq(transaction.state, TRANSACTION_DONE);
+    ck_assert_uint_eq(transaction.attempt_count, 2);
+    ck_assert_ptr_null(value_at("People", "p", "a"));
+    ck_assert_str_eq(value_at("People", "p", "later"), "2");
+}
+END_TEST
+
 static const struct refusal {
     const char *table, *reason;
     enum status status;
@@ -466,6 +518,8 @@ Suite *test_transactions_suite(void)
     tcase_add_test(tc, steps_are_done_in_order_by_any_worker);
     tcase_add_test(tc, steps_make_intents_for_indexes);
     tcase_add_test(tc, a_failed_precondition_ends_the_transaction);
+    tcase_add_loop_test(tc, any_precondition_on_an_absent_entity_fails, 0, 3 * (int)ARRAY_LEN(preconditions));
+    tcase_add_loop_test(tc, a_precondition_is_not_asked_again_of_a_step_that_is_done, 0, 2);
     tcase_add_test(tc, steps_on_tables_that_have_gone_since_fail);
     tcase_add_loop_test(tc, steps_on_tables_that_cannot_be_written_are_refused, 0, ARRAY_LEN(refusals));
     tcase_add_test(tc, a_lost_connection_loses_nothing);

@@ -44,7 +44,7 @@ static const struct kind_case {
     { WRITE_INSERT_OR_REPLACE, "+NNN+NNN+++S" },
     { WRITE_INSERT_OR_MERGE, "+NNN+NNN+++S" },
     { WRITE_DELETE, "NNNNNNNN+++S" },
-    { WRITE_DELETE_IF_EXISTS, "........+++S" },
+    { WRITE_DELETE_IF_EXISTS, ".NNN.NNN+++S" },
 };
 
 static struct row_state a_state(enum state state)
@@ -358,7 +358,7 @@ static const struct filter_case {
     { WRITE_DELETE, "NN+", "NNS" },
     { WRITE_INSERT_OR_REPLACE, "NN+", "NNS" },
     { WRITE_INSERT_OR_MERGE, "NN+", "NNS" },
-    { WRITE_DELETE_IF_EXISTS, "..+", "..S" },
+    { WRITE_DELETE_IF_EXISTS, "NN+", "NNS" },
 };
 
 static void check_filtered(enum write_kind kind, const char *filter, enum state state, char outcome)
@@ -586,6 +586,8 @@ static const char *model_apply(
 
     if (write->kind == WRITE_INSERT && row->live)
         return "ENTITY_ALREADY_EXISTS";
+    if (!row->live && write->condition.kind != CONDITION_NONE)
+        return "RESOURCE_NOT_FOUND";
     if (!row->live && write->kind == WRITE_DELETE_IF_EXISTS)
         return "OK";
     if (!row->live &&
