@@ -242,6 +242,8 @@ static enum status look_up(struct session *session, struct operation *operation,
     TRY(lookup_plan(index, in->equals, in->equal_count, &in->range, operation->arena, &range, err));
     *out = (struct outcome_lookup){ .table_id = index->index_id };
     out->stats.access_path = ACCESS_INDEX_LOOKUP;
+    /* Guard G22: before the entries, so that they have all that was applied by then. */
+    TRY(read_lag(session, &out->lag, err));
     if (in->freshness.latest)
         TRY(lookup_latest_begin(session, index, operation->arena, &open, err));
     TRY(read_entries(session, index, &range, &open, operation, err));
@@ -249,7 +251,6 @@ static enum status look_up(struct session *session, struct operation *operation,
         TRY(lookup_latest_merge(session, index, &range, &open, operation, err));
     TRY(check_sources(session, index, operation, err));
     out->stats.rows_returned = (int64_t)out->count;
-    TRY(read_lag(session, &out->lag, err));
     return in->freshness.latest ? lookup_latest_end(session, err) : STATUS_OK;
 }
 

@@ -94,4 +94,12 @@ MUTANTS = [
 
     ("G20", [("store/sql/flush_later.sql", "set local ", "set ")],
      "test_store", "reconcile", ["what_a_worker_commits_afterwards_is_on_disk_with_all_before_it"]),
+
+    ("G22", [("store/lookup_read.c",
+              "    TRY(read_lag(session, &out->lag, err));\n    if (in->freshness.latest)\n",
+              "    if (in->freshness.latest)\n"),
+             ("store/lookup_read.c",
+              "    out->stats.rows_returned = (int64_t)out->count;\n",
+              "    out->stats.rows_returned = (int64_t)out->count;\n    TRY(read_lag(session, &out->lag, err));\n")],
+     "test_store", "lookup", ["a_page_does_not_miss_what_is_older_than_its_as_of"]),
 ]

@@ -291,6 +291,35 @@ START_TEST(a_write_to_an_indexed_table_leaves_an_intent)
 }
 END_TEST
 
+/* ---- as of when ---- */
+
+/*
+ * Guard G22. An entity is written and gets its entry while the look-up waits for the lag: a page that claims to be
+ * as of then has it.
+ */
+START_TEST(a_page_does_not_miss_what_is_older_than_its_as_of)
+{
+    PGconn *holder = test_connect(scene.conninfo);
+    struct operation *lookup = a_lookup("Rome", _i & 1);
+
+    lookup->in.lookup.freshness.latest = _i & 2;
+    scene_write(&scene, a_write(WRITE_INSERT, "rome", "z", person("Rome", 25)));
+    test_sql(scene.sql, "delete from intents; update watermarks set as_of = 1");
+    test_sql(holder, "begin; lock table watermarks in access exclusive mode");
+    submit(scene.store, lookup);
+    test_await(scene.sql,
+        "select count(*) from pg_stat_activity where datname = current_database()"
+        " and application_name = 'tavolad page' and wait_event_type = 'Lock'");
+    scene_entry(&scene, &city_index, scene_read(&scene, "rome", "z"));
+    test_sql(holder, "update watermarks set as_of = 2; commit");
+    await(lookup);
+    PQfinish(holder);
+
+    if (strcmp(names_in(lookup), "adgjz") != 0)
+        ck_assert_int_lt(lookup->out.lookup.lag.as_of, 2);
+}
+END_TEST
+
 Suite *test_lookup_suite(void)
 {
     Suite *suite = suite_create("lookup");
@@ -311,6 +340,7 @@ Suite *test_lookup_suite(void)
     tcase_add_test(tc, a_new_index_under_the_old_name_answers_with_its_own_entries);
     tcase_add_test(tc, values_that_do_not_fit_are_refused);
     tcase_add_test(tc, a_write_to_an_indexed_table_leaves_an_intent);
+    tcase_add_loop_test(tc, a_page_does_not_miss_what_is_older_than_its_as_of, 0, 4);
     suite_add_tcase(suite, tc);
     return suite;
 }
