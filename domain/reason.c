@@ -157,7 +157,7 @@ static const struct reason_info reasons[] = {
         "The server is stopping and takes no new work; nothing was done.",
         "Repeat: clients with several servers at once, at another one, others when RetryInfo says." },
     [REASON_STORE_UNAVAILABLE] = { "STORE_UNAVAILABLE", STATUS_UNAVAILABLE,
-        "The database cannot be reached; nothing was done.",
+        "The database cannot be reached, or has no room or an I/O error; nothing was done.",
         "Repeat with an exponential, jittered delay; operators: check the database." },
     [REASON_OPERATION_TIMED_OUT] = { "OPERATION_TIMED_OUT", STATUS_TIMEOUT,
         "The deadline passed before the work could begin or end.",

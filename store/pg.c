@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "domain/sqlstate.h"
 #include "store/migrate.h"
 #include "store/sql.h"
 
@@ -56,30 +57,6 @@ void pg_close(struct pg *pg)
 
 /* ---- errors ---- */
 
-static enum status status_of_sqlstate(const char *state)
-{
-    static const struct {
-        const char *prefix;
-        enum status status;
-    } rows[] = {
-        { "08", STATUS_UNAVAILABLE },    /* connection exceptions; also a distributed node that is down */
-        { "40", STATUS_UNAVAILABLE },    /* rolled back: serialization, deadlock */
-        { "53", STATUS_UNAVAILABLE },    /* out of disk, memory, connections */
-        { "55P03", STATUS_UNAVAILABLE }, /* lock_timeout */
-        { "55000", STATUS_UNAVAILABLE }, /* a standby asked for what only a primary has */
-        { "57014", STATUS_TIMEOUT },     /* statement_timeout */
-        { "57P", STATUS_UNAVAILABLE },   /* shutting down, starting up */
-        /* idle_in_transaction_session_timeout: we stood still; rolled back */
-        { "25P03", STATUS_UNAVAILABLE },
-        { "25006", STATUS_UNAVAILABLE }, /* read-only: a standby, after a fail-over */
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (strncmp(state, rows[i].prefix, strlen(rows[i].prefix)) == 0)
-            return rows[i].status;
-    return STATUS_INTERNAL;
-}
-
 bool pg_is_transient(const struct error *err)
 {
     return err->status == STATUS_UNAVAILABLE || err->status == STATUS_TIMEOUT;
@@ -105,7 +82,7 @@ static enum status result_error(const PGresult *result, struct error *err)
 {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-    enum status status = status_of_sqlstate(state ? state : "08006");
+    enum status status = sqlstate_status(state);
     struct str message = first_line(primary ? primary : PQresultErrorMessage(result));
 
     error_set(err, status, "database: %.*s", STR_ARG(message));

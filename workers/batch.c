@@ -9,10 +9,11 @@
 #include "base/log.h"
 #include "domain/delivery.h"
 #include "domain/limits.h"
+#include "domain/sqlstate.h"
 #include "domain/text.h"
 
 enum {
-    MOST_TIMEOUTS = 8, /* in a batch; each takes a second or more, and the rest may be somebody else's */
+    MOST_TROUBLES = 8, /* of single keys in a batch: a timeout takes a second or more */
     PARTS = 4,   /* of what fails: as many tries for a culprit as with halves, fewer keys in them in vain */
     FEW = PARTS, /* keys of a part that fails: to cut it again would cost no less than each key alone */
     MOST_CULPRITS = 8, /* such parts in a batch; where so much fails, tries together are in vain */
@@ -88,25 +89,32 @@ static void log_failure(const struct item *item, const struct error *err, int32_
         err->sqlstate[0] ? err->sqlstate : "-", failures, then, err->message);
 }
 
-/* A timeout is one key's; anything else, and too many of those, are the database's. */
-static void note_trouble(struct batch *batch, enum status status)
+/* A key's lock is held, or a block of its rows cannot be read: the other keys of the batch are worth a try. */
+static bool concerns_one_key(const struct error *err)
 {
-    if (status != STATUS_TIMEOUT || ++batch->timeouts == MOST_TIMEOUTS)
+    return err->status == STATUS_TIMEOUT ||
+           (err->status == STATUS_UNAVAILABLE && sqlstate_is_file_trouble(err->sqlstate));
+}
+
+/* Trouble that does not concern one key, or concerns too many of them, is the database's. */
+static void note_trouble(struct batch *batch, const struct error *err)
+{
+    if (!concerns_one_key(err) || ++batch->troubles == MOST_TROUBLES)
         batch->store_failed = true;
 }
 
-static enum fate try_again(struct batch *batch, enum status status)
+static enum fate try_again(struct batch *batch, const struct error *err)
 {
-    note_trouble(batch, status);
+    note_trouble(batch, err);
     return FATE_AGAIN;
 }
 
 static enum fate give_up(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
 {
-    enum status status = worker_bury(ctx->store, &item->intent, NULL);
+    struct error err = { 0 };
 
-    if (status != STATUS_OK)
-        return try_again(batch, status);
+    if (worker_bury(ctx->store, &item->intent, &err) != STATUS_OK)
+        return try_again(batch, &err);
     worker_count(ctx->shared, WORKER_BURIED, 1);
     return FATE_DONE;
 }
@@ -121,13 +129,11 @@ static enum fate count_failure(
     struct error err = { 0 };
     int32_t failures = 0;
     struct delivery delivery;
-    enum status status;
     int64_t permit_ms;
 
     batch->failed++;
-    status = worker_count_failure(ctx->store, &item->intent, cause, &failures, &err);
-    if (status != STATUS_OK)
-        return try_again(batch, status);
+    if (worker_count_failure(ctx->store, &item->intent, cause, &failures, &err) != STATUS_OK)
+        return try_again(batch, &err);
     delivery = delivery_settle(cause->status, failures, worker_random(ctx));
     log_failure(item, cause, failures, delivery.verdict == DELIVERY_BURY ? "bury" : "retry");
     if (delivery.verdict == DELIVERY_BURY)
@@ -135,9 +141,8 @@ static enum fate count_failure(
     permit_ms = retry_budget_spend(&ctx->retries, ctx->now_us());
     if (permit_ms > delivery.retry_after_ms)
         delivery.retry_after_ms = permit_ms;
-    status = worker_retry_after(ctx->store, &item->intent, delivery.retry_after_ms, &err);
-    if (status != STATUS_OK)
-        return try_again(batch, status);
+    if (worker_retry_after(ctx->store, &item->intent, delivery.retry_after_ms, &err) != STATUS_OK)
+        return try_again(batch, &err);
     worker_count(ctx->shared, WORKER_RETRIED, 1);
     return FATE_DONE;
 }
@@ -152,10 +157,9 @@ static enum fate count_delivery(struct batch *batch, struct worker_ctx *ctx, con
 {
     struct error why = { 0 };
     int32_t before = 0;
-    enum status status = worker_count_delivery(ctx->store, &item->intent, &before, NULL);
 
-    if (status != STATUS_OK)
-        return try_again(batch, status);
+    if (worker_count_delivery(ctx->store, &item->intent, &before, &why) != STATUS_OK)
+        return try_again(batch, &why);
     if (!delivery_is_hopeless(before))
         return FATE_OPEN;
     error_set(&why, STATUS_INTERNAL, "begun %d times without a report", before);
@@ -166,12 +170,11 @@ static enum fate count_delivery(struct batch *batch, struct worker_ctx *ctx, con
 /* It ended without harm and without a result: that is not held against it. */
 static void report(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
 {
-    enum status status = STATUS_OK;
+    struct error err = { 0 };
 
-    if (is_suspect(item) && !batch->store_failed)
-        status = worker_report(ctx->store, &item->intent, NULL);
-    if (status != STATUS_OK)
-        note_trouble(batch, status);
+    if (is_suspect(item) && !batch->store_failed &&
+        worker_report(ctx->store, &item->intent, &err) != STATUS_OK)
+        note_trouble(batch, &err);
 }
 
 static void count_done(struct worker_ctx *ctx, const struct item *item)
@@ -204,7 +207,7 @@ static enum fate run_alone(struct batch *batch, struct worker_ctx *ctx, const st
     if (status != STATUS_CANCELLED)
         log_failure(item, &err, 0, "hand back");
     if (status == STATUS_TIMEOUT || status == STATUS_UNAVAILABLE)
-        note_trouble(batch, status);
+        note_trouble(batch, &err);
     report(batch, ctx, item);
     return FATE_AGAIN;
 }
@@ -244,7 +247,7 @@ static bool run_part(struct batch *batch, struct worker_ctx *ctx, const struct p
     }
     if (status == STATUS_OK)
         return true;
-    if (status == STATUS_UNAVAILABLE) {
+    if (status == STATUS_UNAVAILABLE && !concerns_one_key(&err)) {
         log_event(LOG_WARN, "batch failed step=%s keys=%zu status=%s then=\"hand back\" why=\"%s\"",
             part->step->name, part->count, status_name(status), err.message);
         batch->store_failed = true;

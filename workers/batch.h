@@ -28,7 +28,7 @@ struct batch {
     size_t item_count;
     int culprits;      /* parts of few keys that failed together */
     int failed;        /* keys that failed alone */
-    int timeouts;      /* keys that others kept locked, or that took too long */
+    int troubles;      /* keys that others kept locked, that took too long, or whose blocks cannot be read */
     bool store_failed; /* the database could not be used: pause before the next claim */
 };
 

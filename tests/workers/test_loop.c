@@ -78,7 +78,15 @@ static bool has_word(struct str row, const char *word)
     return memmem(row.data, row.len, word, strlen(word)) != NULL;
 }
 
-/* Rows with "bad" in them cannot be reconciled, those with "slow" not now; all or nothing. */
+static enum status fake_io_error(struct error *err)
+{
+    (void)error_set(err, STATUS_UNAVAILABLE, "could not read block 7");
+    if (err)
+        memcpy(err->sqlstate, "58030", sizeof(err->sqlstate));
+    return STATUS_UNAVAILABLE;
+}
+
+/* Rows with "bad" in them cannot be reconciled, those with "slow" or "block" not now; all or nothing. */
 enum status worker_reconcile(struct worker_store *store, const struct intent *intents, size_t count,
     bool force, struct reconcile_counts *counts, struct error *err)
 {
@@ -93,6 +101,10 @@ enum status worker_reconcile(struct worker_store *store, const struct intent *in
     for (size_t i = 0; i < count; i++) {
         if (has_word(intents[i].key.row, "bad"))
             return error_set(err, STATUS_INTERNAL, "a bad row");
+        if (has_word(intents[i].key.row, "block")) {
+            fake.waited++;
+            return fake_io_error(err);
+        }
         if (has_word(intents[i].key.row, "slow")) {
             fake.waited++;
             return error_set(err, STATUS_TIMEOUT, "a lock");
@@ -650,6 +662,39 @@ START_TEST(not_every_lock_is_waited_for)
 }
 END_TEST
 
+/* One block that cannot be read says nothing about others, until many cannot. */
+START_TEST(keys_beside_an_unreadable_block_are_done)
+{
+    publish(INTENT_RECONCILE, "a");
+    publish(INTENT_RECONCILE, "block");
+    publish(INTENT_RECONCILE, "c");
+
+    loop_turn(&loop);
+
+    ck_assert_str_eq(fake.reconciled, " a| c|");
+    ck_assert_int_eq(fake.counted, 0);
+    ck_assert_int_eq(fake.buried, 0);
+    check_queue(1, 1);
+}
+END_TEST
+
+START_TEST(not_every_unreadable_block_is_tried)
+{
+    char row[16];
+
+    for (int i = 0; i < 12; i++) {
+        snprintf(row, sizeof(row), "block%d", i);
+        publish(INTENT_RECONCILE, row);
+    }
+
+    loop_turn(&loop);
+
+    ck_assert_int_eq(fake.waited, 1 + 8); /* together first */
+    ck_assert_int_eq(fake.counted, 0);
+    check_queue(12, 12);
+}
+END_TEST
+
 /* It is always there to be taken over, and each time it costs the thread a second. */
 START_TEST(what_keeps_coming_back_holds_up_nothing_new)
 {
@@ -1123,6 +1168,8 @@ Suite *test_loop_suite(void)
     tcase_add_test(consumer, after_the_last_failure_it_is_buried);
     tcase_add_test(consumer, a_lock_held_elsewhere_is_not_counted);
     tcase_add_test(consumer, not_every_lock_is_waited_for);
+    tcase_add_test(consumer, keys_beside_an_unreadable_block_are_done);
+    tcase_add_test(consumer, not_every_unreadable_block_is_tried);
     tcase_add_test(consumer, what_keeps_coming_back_holds_up_nothing_new);
     tcase_add_test(consumer, without_a_database_messages_are_handed_back_uncounted);
     tcase_add_test(consumer, a_silent_workers_message_is_counted_before_it_runs_alone);
