@@ -360,9 +360,10 @@ static bool read_hex(struct str text, struct buf *out)
     return true;
 }
 
-static void double_encode(double number, struct buf *out)
+/* Inverted: the complement, which falls as the number grows. */
+static void double_encode(const struct key_part *part, double number, struct buf *out)
 {
-    uint64_t ordered = ordered_bits(number);
+    uint64_t ordered = part->inverted ? ~ordered_bits(number) : ordered_bits(number);
     char bytes[8];
 
     for (int i = 0; i < 8; i++)
@@ -370,7 +371,8 @@ static void double_encode(double number, struct buf *out)
     write_hex(out, str_of_bytes(bytes, sizeof(bytes)));
 }
 
-static bool double_decode(struct str text, struct arena *arena, struct value *out)
+static bool double_decode(
+    const struct key_part *part, struct str text, struct arena *arena, struct value *out)
 {
     struct buf bytes;
     uint64_t ordered = 0;
@@ -380,17 +382,19 @@ static bool double_decode(struct str text, struct arena *arena, struct value *ou
         return false;
     for (size_t i = 0; i < 8; i++)
         ordered = ordered << 8 | (uint8_t)bytes.data[i];
-    out->number = double_of_ordered_bits(ordered);
+    out->number = double_of_ordered_bits(part->inverted ? ~ordered : ordered);
     return true;
 }
 
 /* ---- values ---- */
 
+/* number_encode says to which of the whole numbers a width applies. */
 static bool options_apply(const struct key_part *part, enum property_type type)
 {
     struct number_form form;
+    bool is_whole = number_form_of(type, &form);
 
-    return (part->width == 0 && !part->inverted) || number_form_of(type, &form);
+    return (part->width == 0 || is_whole) && (!part->inverted || is_whole || type == PROPERTY_DOUBLE);
 }
 
 static bool value_encode(const struct key_part *part, const struct value *value, struct buf *out)
@@ -412,7 +416,7 @@ static bool value_encode(const struct key_part *part, const struct value *value,
     case PROPERTY_DATETIME:
         return number_encode(part, value, out);
     case PROPERTY_DOUBLE:
-        double_encode(value->number, out);
+        double_encode(part, value->number, out);
         return !isnan(value->number);
     case PROPERTY_GUID:
         buf_append(out, value->bytes);
@@ -452,7 +456,7 @@ static bool value_decode(const struct key_part *part, struct str text, struct ar
         out->integer = text.len == 1 && text.data[0] == '1';
         break;
     case PROPERTY_DOUBLE:
-        return double_decode(text, arena, out);
+        return double_decode(part, text, arena, out);
     case PROPERTY_GUID:
         ok = text.len == 36;
         buf_append(&bytes, text);

@@ -29,7 +29,7 @@
  *
  * width: Int32 and Int64 that are not negative, exactly so many digits behind the type letter.
  * inverted: the digits of (maximum - value), without a sign; the maximum is that of the type (10 digits for
- * Int32, 20 for Int64, 19 for DateTime) or of the width.
+ * Int32, 20 for Int64, 19 for DateTime) or of the width. Of a Double: the complement of its 16 digits.
  *
  * The proof of order stands above the functions in key_part.c.
  */
@@ -50,7 +50,7 @@ struct key_part {
     bool is_literal;
     struct str text; /* the literal, or the name of a property; PartitionKey, RowKey, Timestamp count */
     int32_t width;   /* decimal digits of a number, 1..KEY_PART_WIDTH_MAX; 0: the type's full range */
-    bool inverted;   /* Int32, Int64, DateTime: the largest first */
+    bool inverted;   /* Int32, Int64, Double, DateTime: the largest first */
     bool fold_case;  /* not honoured yet, refused by name */
 };
 

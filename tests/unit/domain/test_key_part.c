@@ -130,6 +130,7 @@ static const struct form_case {
     { "a width", &width_3, { PROPERTY_INT64, { "", 0 }, 42, 0 }, "!l042" },
     { "a width, inverted", &width_3_inverted, { PROPERTY_INT32, { "", 0 }, 42, 0 }, "!i957" },
     { "the largest comes first", &inverted, { PROPERTY_INT32, { "", 0 }, INT32_MAX, 0 }, "!i0000000000" },
+    { "a Double, inverted", &inverted, { PROPERTY_DOUBLE, { "", 0 }, 0, 1.0 }, "!d400fffffffffffff" },
 };
 
 START_TEST(values_have_their_written_form)
@@ -155,7 +156,9 @@ static const struct violation_case {
     { "text has no width", &width_3, { PROPERTY_STRING, { "a", 1 }, 0, 0 } },
     { "a DateTime has no width", &width_3, { PROPERTY_DATETIME, { "", 0 }, 1, 0 } },
     { "text cannot be inverted", &inverted, { PROPERTY_STRING, { "a", 1 }, 0, 0 } },
-    { "a Double cannot be inverted", &inverted, { PROPERTY_DOUBLE, { "", 0 }, 0, 1 } },
+    { "not a number, inverted", &inverted, { PROPERTY_DOUBLE, { "", 0 }, 0, NAN } },
+    { "a Double has no width", &width_3, { PROPERTY_DOUBLE, { "", 0 }, 0, 1 } },
+    { "a Double has no width, inverted", &width_3_inverted, { PROPERTY_DOUBLE, { "", 0 }, 0, 1 } },
 };
 
 START_TEST(what_cannot_be_encoded_leaves_no_trace)
@@ -326,15 +329,53 @@ START_TEST(numbers_of_a_width_keep_order)
 }
 END_TEST
 
+/* Bit patterns of every kind, NaN left out: exponents and mantissas at random, and the neighbours of each. */
+static double random_double(uint64_t *state)
+{
+    double number;
+
+    do {
+        uint64_t bits = random_next(state) << 33 ^ random_next(state) << 11 ^ random_next(state);
+
+        memcpy(&number, &bits, sizeof(number));
+    } while (isnan(number));
+    return number;
+}
+
+static void check_doubles(double a, double b)
+{
+    check_round_trip(&plain, a_double(a));
+    check_round_trip(&inverted, a_double(a));
+    if (a < b) {
+        check_ascending(&plain, a_double(a), a_double(b));
+        check_ascending(&inverted, a_double(b), a_double(a));
+    }
+}
+
 START_TEST(doubles_keep_order_and_come_back)
 {
     static const double doubles[] = { -INFINITY, -1e300, -1.5, -1.0, -1e-310, -0.0, 0.0, 1e-310, 1.0, 1.5,
         1e300, INFINITY };
 
     for (size_t i = 0; i < ARRAY_LEN(doubles); i++) {
-        check_round_trip(&plain, a_double(doubles[i]));
-        if (i > 0)
-            check_ascending(&plain, a_double(doubles[i - 1]), a_double(doubles[i]));
+        for (size_t j = 0; j < ARRAY_LEN(doubles); j++)
+            check_doubles(doubles[i], doubles[j]);
+    }
+    check_ascending(&plain, a_double(-0.0), a_double(0.0));
+    check_ascending(&inverted, a_double(0.0), a_double(-0.0));
+}
+END_TEST
+
+START_TEST(random_doubles_keep_order_and_come_back)
+{
+    uint64_t state = 7;
+
+    for (size_t i = 0; i < LONG_TEXTS; i++) {
+        double a = random_double(&state), b = random_double(&state);
+
+        check_doubles(a, b);
+        check_doubles(b, a);
+        check_doubles(a, nextafter(a, INFINITY));
     }
 }
 END_TEST
@@ -456,6 +497,7 @@ Suite *test_key_part_suite(void)
     tcase_add_test(tc, numbers_keep_order_and_come_back);
     tcase_add_test(tc, numbers_of_a_width_keep_order);
     tcase_add_test(tc, doubles_keep_order_and_come_back);
+    tcase_add_test(tc, random_doubles_keep_order_and_come_back);
     tcase_add_test(tc, bytes_keep_order_and_come_back);
     tcase_add_loop_test(tc, decoding_accepts_what_encoding_writes_only, 0, ARRAY_LEN(refused_cases));
     tcase_add_loop_test(tc, a_prefix_ends_at_the_next_character, 0, ARRAY_LEN(prefix_cases));
