@@ -23,7 +23,8 @@ struct filter;
  *
  * STATUS_OK
  * STATUS_INVALID        INVALID_INPUT with its `position` (bytes from 0): a syntax error, something that is not
- *                       Boolean, a comparison with null; too long, too deep, too many comparisons
+ *                       Boolean, a comparison with null; too long, too deep, too many comparisons.
+ *                       PROPERTY_NAME_INVALID, PROPERTY_NAME_TOO_LONG with `position`: no property can be called so
  * STATUS_UNIMPLEMENTED  NOT_IMPLEMENTED with `position` and `allowed`: well formed, but not supported
  */
 MUST_USE enum status filter_compile(

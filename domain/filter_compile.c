@@ -6,8 +6,11 @@
 #include <stdlib.h>
 
 #include "domain/filter_tree.h"
+#include "domain/index_plan.h"
 #include "domain/limits.h"
+#include "domain/property_name.h"
 #include "domain/reason.h"
+#include "domain/text.h"
 
 #define FUNCTIONS "startswith, contains, endswith, exists"
 
@@ -50,6 +53,30 @@ static enum status refuse_operands(const struct node *node, const char *what, st
     return refuse(REASON_NOT_IMPLEMENTED, node, what, "a comparison of one property with one literal", err);
 }
 
+static enum status refuse_character(struct str name, size_t position, uint32_t character, struct error *err)
+{
+    char subject[PROPERTY_SUBJECT_BYTES];
+
+    error_reason(err, REASON_PROPERTY_NAME_INVALID,
+        "filter: %s: no property's name has U+%04X, which is at position %zu; allowed "
+        "is " PROPERTY_NAME_ALLOWED,
+        property_subject(name, subject), (unsigned)character, position);
+    error_add_meta_int(err, "position", (int64_t)position);
+    error_add_meta(err, "allowed", STR_LITERAL(PROPERTY_NAME_ALLOWED));
+    return STATUS_INVALID;
+}
+
+static enum status refuse_length(size_t units, size_t position, struct error *err)
+{
+    error_reason(err, REASON_PROPERTY_NAME_TOO_LONG,
+        "filter: the name at position %zu has %zu UTF-16 code units, a property's has at most %d", position,
+        units, LIMIT_PROPERTY_NAME_UNITS);
+    error_add_meta_int(err, "position", (int64_t)position);
+    error_add_meta_int(err, "limit", LIMIT_PROPERTY_NAME_UNITS);
+    error_add_meta_int(err, "actual", (int64_t)units);
+    return STATUS_INVALID;
+}
+
 /* ---- tests ---- */
 
 static const struct subject_name {
@@ -69,6 +96,27 @@ static enum test_subject subject_of(const struct node *property)
     return SUBJECT_PROPERTY;
 }
 
+/*
+ * A property that nothing can have is a mistake, mostly one that is not seen: a zero-width space that was copied
+ * along. It would be missing everywhere, and `not` would match every entity.
+ */
+static enum status check_name(const struct node *property, struct error *err)
+{
+    struct str name = property->lexeme.text;
+    size_t begin = (size_t)property->lexeme.position, units, misfit;
+    uint32_t character;
+
+    if (index_names_source(name))
+        return STATUS_OK;
+    if (property->lexeme.kind == LEXEME_NAME)
+        begin++; /* the bracket */
+    if (property_name_misfit(name, &misfit, &character))
+        return refuse_character(name, begin + misfit, character, err);
+    if (text_check(name, &units, NULL) && units > LIMIT_PROPERTY_NAME_UNITS)
+        return refuse_length(units, begin, err);
+    return STATUS_OK;
+}
+
 static struct clause *new_clause(
     const struct compiler *compiler, enum clause_kind kind, const struct node *node)
 {
@@ -85,6 +133,7 @@ static enum status add_test(struct compiler *compiler, const struct node *node, 
     if (compiler->test_count == LIMIT_FILTER_COMPARISONS)
         return filter_refuse_limit("comparisons", LIMIT_FILTER_COMPARISONS, (int64_t)compiler->test_count + 1,
             node->lexeme.position, err);
+    TRY(check_name(property, err));
     assert(compiler->test_count < compiler->room);
     test.subject = subject_of(property);
     test.name = property->lexeme.text;

@@ -354,6 +354,11 @@ bool manifest_decode(struct str bytes, struct arena *arena, struct manifest *out
 
 /* ---- back to the source ---- */
 
+bool index_names_source(struct str name)
+{
+    return str_equal(name, source_partition_name) || str_equal(name, source_row_name);
+}
+
 bool index_entry_source(struct property_list properties, struct entity_key *out)
 {
     struct property partition, row;

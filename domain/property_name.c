@@ -3,14 +3,11 @@
  */
 #include "domain/property_name.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/text.h"
-
-#define ALLOWED "a letter or underscore, then letters, digits and underscores"
 
 /* What is neither letter nor digit above U+007F, sorted. */
 static const struct range {
@@ -87,16 +84,31 @@ static bool is_field_of_entity(struct str name)
            str_equal(name, STR_LITERAL("Timestamp"));
 }
 
+bool property_name_misfit(struct str name, size_t *position, uint32_t *character)
+{
+    for (struct str rest = name; rest.len > 0;) {
+        size_t at = name.len - rest.len;
+        uint32_t next = text_take(&rest);
+
+        if (!may_stand(next, at == 0)) {
+            *position = at;
+            *character = next;
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum status refuse_invalid(struct str name, size_t position, uint32_t character, struct error *err)
 {
     char subject[PROPERTY_SUBJECT_BYTES];
 
     error_reason(err, REASON_PROPERTY_NAME_INVALID,
-        "%s: U+%04X may not stand at byte %zu of a property's name; allowed is " ALLOWED,
+        "%s: U+%04X may not stand at byte %zu of a property's name; allowed is " PROPERTY_NAME_ALLOWED,
         property_subject(name, subject), (unsigned)character, position);
     property_blame(err, name);
     error_add_meta_int(err, "position", (int64_t)position);
-    error_add_meta(err, "allowed", STR_LITERAL(ALLOWED));
+    error_add_meta(err, "allowed", STR_LITERAL(PROPERTY_NAME_ALLOWED));
     return STATUS_INVALID;
 }
 
@@ -113,8 +125,8 @@ static enum status refuse_length(struct str name, size_t units, struct error *er
 
 static enum status check_characters(struct str name, struct error *err)
 {
-    struct str rest = name;
-    size_t units, bad;
+    size_t units, bad, position;
+    uint32_t character;
 
     if (!text_check(name, &units, &bad)) {
         error_reason(err, REASON_INVALID_INPUT, "a property's name is not UTF-8 at byte %zu", bad);
@@ -124,17 +136,13 @@ static enum status check_characters(struct str name, struct error *err)
     if (units > LIMIT_PROPERTY_NAME_UNITS)
         return refuse_length(name, units, err);
     if (name.len == 0) {
-        error_reason(err, REASON_PROPERTY_NAME_INVALID, "a property's name is empty; allowed is " ALLOWED);
-        error_add_meta(err, "allowed", STR_LITERAL(ALLOWED));
+        error_reason(err, REASON_PROPERTY_NAME_INVALID,
+            "a property's name is empty; allowed is " PROPERTY_NAME_ALLOWED);
+        error_add_meta(err, "allowed", STR_LITERAL(PROPERTY_NAME_ALLOWED));
         return STATUS_INVALID;
     }
-    while (rest.len > 0) {
-        size_t position = name.len - rest.len;
-        uint32_t character = text_take(&rest);
-
-        if (!may_stand(character, position == 0))
-            return refuse_invalid(name, position, character, err);
-    }
+    if (property_name_misfit(name, &position, &character))
+        return refuse_invalid(name, position, character, err);
     return STATUS_OK;
 }
 

@@ -10,6 +10,9 @@
 #ifndef DOMAIN_PROPERTY_NAME_H
 #define DOMAIN_PROPERTY_NAME_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/error.h"
 #include "base/str.h"
 
@@ -19,6 +22,15 @@
  *                 character that is not allowed, or PartitionKey, RowKey, Timestamp
  */
 MUST_USE enum status property_name_check(struct str name, struct error *err);
+
+/* The rule for characters, in words. */
+#define PROPERTY_NAME_ALLOWED "a letter or underscore, then letters, digits and underscores"
+
+/*
+ * Where the first character stands that may not stand there; false: there is none. For who finds a name inside a
+ * longer text and says where. name must be UTF-8; its length and the fields of an entity are not looked at.
+ */
+bool property_name_misfit(struct str name, size_t *position, uint32_t *character);
 
 enum { PROPERTY_SUBJECT_BYTES = 96 };
 

@@ -313,6 +313,18 @@ static const struct refusal_case {
     { "exists()", "INVALID_INPUT", "0" },
     { "exists('A')", "INVALID_INPUT", "0" },
     { "exists(A,B)", "INVALID_INPUT", "0" },
+    /* Names that no property can have: inside `not` they would match every entity. */
+    { "A\xE2\x80\x8B eq 1", "PROPERTY_NAME_INVALID", "1" }, /* zero-width space */
+    { "not (A\xE2\x80\x8B eq 1)", "PROPERTY_NAME_INVALID", "6" },
+    { "\xEF\xBB\xBF"
+      "A eq 1",
+        "PROPERTY_NAME_INVALID", "0" },                                   /* byte order mark */
+    { "A eq 1 and not \xF0\x9F\x98\x80", "PROPERTY_NAME_INVALID", "15" }, /* pictograph, alone */
+    { "not exists(A\xF0\x9F\x98\x80)", "PROPERTY_NAME_INVALID", "12" },
+    { "not startswith(\xE2\x80\x8D,'a')", "PROPERTY_NAME_INVALID", "15" },
+    { "1 eq [A\xC2\xA0]", "PROPERTY_NAME_INVALID", "7" }, /* no-break space, in brackets */
+    { "A$B eq 1", "PROPERTY_NAME_INVALID", "1" },
+    { "[$A] eq 1", "PROPERTY_NAME_INVALID", "1" },
 };
 
 static const char *meta_of(const struct error *err, const char *key)
@@ -336,6 +348,31 @@ START_TEST(what_is_refused_has_a_reason_and_a_place)
     ck_assert_msg(strcmp(meta_of(&err, "position"), c->position) == 0, "'%s': %s", c->text, err.message);
     if (strcmp(c->reason, "NOT_IMPLEMENTED") == 0)
         ck_assert_str_ne(meta_of(&err, "allowed"), "");
+}
+END_TEST
+
+START_TEST(names_are_as_long_as_those_of_properties)
+{
+    struct str longest = arena_format(&arena, "%0255d", 0), longer = arena_format(&arena, "%0256d", 0);
+    const struct filter *filter;
+    struct error err = { 0 };
+
+    memset((char *)longest.data, 'A', longest.len);
+    memset((char *)longer.data, 'A', longer.len);
+    compiled(arena_format(&arena, "not %.*s", STR_ARG(longest)));
+
+    ck_assert_int_eq(filter_compile(arena_format(&arena, "not %.*s", STR_ARG(longer)), &arena, &filter, &err),
+        STATUS_INVALID);
+
+    ck_assert_str_eq(err.reason, "PROPERTY_NAME_TOO_LONG");
+    ck_assert_str_eq(meta_of(&err, "position"), "4");
+    ck_assert_str_eq(meta_of(&err, "limit"), "255");
+}
+END_TEST
+
+START_TEST(the_source_of_an_entry_can_be_asked_for)
+{
+    compiled(STR_LITERAL("[$SourcePartitionKey] eq 'p' and not exists([$SourceRowKey])"));
 }
 END_TEST
 
@@ -408,6 +445,8 @@ Suite *test_filter_suite(void)
     tcase_add_test(tc, numbers_are_read_exactly);
     tcase_add_loop_test(tc, the_first_clause_that_fails_is_named, 0, ARRAY_LEN(clause_cases));
     tcase_add_loop_test(tc, what_is_refused_has_a_reason_and_a_place, 0, ARRAY_LEN(refusal_cases));
+    tcase_add_test(tc, names_are_as_long_as_those_of_properties);
+    tcase_add_test(tc, the_source_of_an_entry_can_be_asked_for);
     tcase_add_test(tc, an_unknown_function_is_told_which_there_are);
     tcase_add_test(tc, depth_size_and_number_are_bounded);
     suite_add_tcase(suite, tc);
