@@ -345,6 +345,26 @@ class Filters(BadInput):
                 if position is not None:
                     self.assertEqual(error.metadata["position"], str(position), error)
 
+    def test_names_that_no_property_can_have(self):
+        """Inside `not` each would match every entity."""
+        address = {"partition_key": "p", "row_key": "r"}
+        query = {"table": self.table}
+        steps = [{"delete_if_exists": {"table": self.table, "key": address}}]
+        for name, position in (("Age\u200b", 8), ("\ufeffAge", 5), ("Age\U0001f600", 8), ("\u00a0", 5), ("A$B", 6)):
+            text = f"not ({name} eq 1)"
+            condition = {"if_match": "*", "condition": text}
+            for call, fields in (
+                (self.client.query_entities, {"query": {**query, "filter": text}}),
+                (self.client.count_entities, {"query": {**query, "filter": text}}),
+                (self.client.delete_range, {"query": {**query, "filter": text}}),
+                (self.client.delete_entity, {**query, "key": address, "precondition": condition}),
+                (self.client.submit_transaction,
+                    {"transaction_id": "t", "steps": [{**steps[0], "precondition": condition}]}),
+            ):
+                with self.subTest(call=call, name=name):
+                    error = self.refused("INVALID_ARGUMENT", "PROPERTY_NAME_INVALID", call, **fields)
+                    self.assertEqual(error.metadata["position"], str(position), error)
+
 
 class Tokens(BadInput):
     def setUp(self):
