@@ -8,11 +8,10 @@
 #include <string.h>
 
 #include "client/dev/environment.h"
+#include "client/dev/invitation.h"
 #include "client/dev/stack.h"
 
 #define DEFAULT_LISTEN "127.0.0.1:50051"
-#define BUF_CURL "npx -y @bufbuild/buf curl --protocol grpc --http2-prior-knowledge "
-#define CREATE_TABLE "/tavola.v1.TableService/CreateTable"
 
 enum { COMMAND_PATIENCE_MS = 30000, WATCH_MS = 1000, HOLDER_BYTES = 1024 };
 
@@ -31,37 +30,13 @@ static const char *data_folder(const struct client_config *config, struct arena 
 
 /* ---- dev run ---- */
 
-static void print_invitation(const struct stack *stack)
-{
-    const char *target = stack->target;
-    bool is_socket = strncmp(target, "unix:", 5) == 0;
-    struct str call =
-        is_socket ? arena_format(stack->arena, "--unix-socket %s ", target + strlen("unix:")) : STR_EMPTY;
-    const char *host = is_socket ? "localhost" : target;
-    bool asks = strcmp(stack->authentication, "none") != 0;
-
-    printf("\nTavola serves on %s (gRPC, %s).\n\n", target,
-        asks ? "with authentication"
-             : "without authentication, TAVOLA_AUTHENTICATION=none, for this machine only");
-    if (asks)
-        printf("  make an account    TAVOLA_POSTGRES='%s' tavola account create NAME\n"
-               "  sign a token       TAVOLA_ACCOUNT_KEY=KEY tavola token create NAME\n",
-            stack->postgres);
-    printf("  list the methods   " BUF_CURL "%.*s--list-methods http://%s\n", STR_ARG(call), host);
-    printf("  create a table     " BUF_CURL "%.*s%s-d '{\"name\": \"people\"}' http://%s" CREATE_TABLE "\n",
-        STR_ARG(call), asks ? "-H 'authorization: Bearer TOKEN' " : "", host);
-    printf("  from Python        grpc.insecure_channel('%s')   (Debian: python3-grpcio)\n", target);
-    printf("  logs               %s\n\n", stack->place.log);
-    printf("Ctrl-C stops everything; the data stays.\n");
-    fflush(stdout);
-}
-
 static void describe_stack(struct stack *stack)
 {
+    static const char *const transports[] = { "plain text", "TLS", "TLS with client certificates" };
     char text[HOLDER_BYTES];
 
-    snprintf(text, sizeof(text), "server %s\npostgres %s\nredis %s\nlogs %s\n", stack->target,
-        stack->postgres, stack->redis, stack->place.log);
+    snprintf(text, sizeof(text), "server %s\ntransport %s\npostgres %s\nredis %s\nlogs %s\n", stack->target,
+        transports[stack->transport], stack->postgres, stack->redis, stack->place.log);
     place_describe(&stack->place, text);
 }
 
@@ -79,9 +54,21 @@ static enum status watch(struct stack *stack, struct error *err)
     }
 }
 
+/* An address that we can find again: of port 0 only the server would know where it listens. */
+static bool is_findable(const char *name, const char *address)
+{
+    if (config_is_address(address) && strcmp(strrchr(address, ':'), ":0") != 0)
+        return true;
+    fprintf(stderr, "tavola dev run: %s has a bad value: \"%s\"; allowed: %s, but not port 0\n", name,
+        address, CONFIG_ADDRESS_ALLOWED);
+    return false;
+}
+
 /* What a stack of its own cannot honour is refused, not ignored. */
 static bool is_usable(const struct client_config *config, const char *listen)
 {
+    const char *health = getenv("TAVOLA_HEALTH_LISTEN");
+
     if (config->postgres || config->redis) {
         fprintf(stderr,
             "tavola dev run: %s is set, but this stack has a PostgreSQL and a Redis of its own: unset it, or "
@@ -89,13 +76,8 @@ static bool is_usable(const struct client_config *config, const char *listen)
             config->postgres ? "TAVOLA_POSTGRES" : "TAVOLA_REDIS");
         return false;
     }
-    if (!config_is_address(listen) || strcmp(strrchr(listen, ':'), ":0") == 0) {
-        fprintf(stderr,
-            "tavola dev run: TAVOLA_LISTEN has a bad value: \"%s\"; allowed: %s, but not port 0\n", listen,
-            CONFIG_ADDRESS_ALLOWED);
-        return false;
-    }
-    return true;
+    return is_findable("TAVOLA_LISTEN", listen) &&
+           (!health || !*health || is_findable("TAVOLA_HEALTH_LISTEN", health));
 }
 
 static int run_stack(const struct client_config *config, int argc, char **argv)
@@ -127,7 +109,7 @@ static int run_stack(const struct client_config *config, int argc, char **argv)
     status = stack_open(&options, &arena, &stack, &err);
     if (status == STATUS_OK) {
         describe_stack(&stack);
-        print_invitation(&stack);
+        invitation_print(&stack);
         status = watch(&stack, &err);
         stack_close(&stack);
     }

@@ -18,6 +18,7 @@ enum {
     POLL_MS = 20,
     READY_WITHIN_MS = 60000,
     HEALTH_TIMEOUT_MS = 500,
+    CLIENT_TIMEOUT_MS = 5000,
     DRAIN_PATIENCE_MS = 40000,
 };
 
@@ -68,12 +69,12 @@ static bool redis_answers(struct stack *stack)
     return redis_is_ready(&stack->place);
 }
 
+/* In plain text whatever the server's own address speaks: no certificate has to name this machine for it. */
 static bool server_serves(struct stack *stack)
 {
-    struct client_config client = *stack->options->client;
+    struct client_config client = { .target = stack->health };
 
-    client.target = stack->target;
-    return address_is_taken(stack->target) && health_check(&client, HEALTH_TIMEOUT_MS, NULL) == STATUS_OK;
+    return address_is_taken(stack->health) && health_check(&client, HEALTH_TIMEOUT_MS, NULL) == STATUS_OK;
 }
 
 static enum status wait_until(
@@ -143,12 +144,15 @@ static enum status start_program(
         { "TAVOLA_REDIS", stack->redis },
         { "TAVOLA_LISTEN", stack->target ? stack->target : "" },
         { "TAVOLA_AUTHENTICATION", stack->authentication },
+        { "TAVOLA_HEALTH_LISTEN", stack->health },
     };
+    /* The server's own address answers about its health too, and cannot be listened on twice. */
+    size_t count = ARRAY_LEN(variables) - (stack->transport == TRANSPORT_PLAIN ? 1 : 0);
     char *argv[] = { (char *)path, NULL };
     struct process_plan plan = {
         .name = name,
         .argv = argv,
-        .environment = environment_for(true, variables, ARRAY_LEN(variables), stack->arena),
+        .environment = environment_for(true, variables, count, stack->arena),
         .log = arena_format(stack->arena, "%s/%s.log", stack->place.log, name).data,
         .patience_ms = DRAIN_PATIENCE_MS,
     };
@@ -156,19 +160,56 @@ static enum status start_program(
     return process_start(&plan, &stack->parts[part], err);
 }
 
+static const char *setting_or(const char *name, const char *fallback)
+{
+    const char *value = getenv(name);
+
+    return value && *value ? value : fallback;
+}
+
+static enum transport chosen_transport(void)
+{
+    if (!setting_or("TAVOLA_TLS_CERT", NULL))
+        return TRANSPORT_PLAIN;
+    return setting_or("TAVOLA_TLS_CLIENT_CA", NULL) ? TRANSPORT_MUTUAL_TLS : TRANSPORT_TLS;
+}
+
+static const char *choose_health(const struct stack *stack)
+{
+    if (stack->transport == TRANSPORT_PLAIN)
+        return stack->target;
+    return setting_or(
+        "TAVOLA_HEALTH_LISTEN", arena_format(stack->arena, "unix:%s/health", stack->place.run).data);
+}
+
 /* Before anything is started: the others would only be stopped again. */
 static enum status choose_target(struct stack *stack, struct error *err)
 {
-    const char *authentication = getenv("TAVOLA_AUTHENTICATION");
-
-    stack->authentication = authentication && *authentication ? authentication : "none";
+    stack->authentication = setting_or("TAVOLA_AUTHENTICATION", "none");
     stack->target = stack->options->listen
                         ? stack->options->listen
                         : arena_format(stack->arena, "unix:%s/tavolad", stack->place.run).data;
+    stack->transport = chosen_transport();
+    stack->health = choose_health(stack);
     if (address_is_taken(stack->target))
         return error_set(err, STATUS_UNAVAILABLE,
             "another program serves on %s already: set TAVOLA_LISTEN to another address", stack->target);
     return STATUS_OK;
+}
+
+/* The server is as it was asked to be, so a client's settings that do not fit are told and stop nothing. */
+static void try_client_settings(const struct stack *stack)
+{
+    struct client_config client = *stack->options->client;
+    struct error err = { 0 };
+
+    if (stack->transport == TRANSPORT_PLAIN || !client.ca)
+        return;
+    client.target = stack->target;
+    client.token = client.token_file = NULL;
+    if (health_check(&client, CLIENT_TIMEOUT_MS, &err) != STATUS_OK)
+        say(stack, "tavolad serves, but not to the settings TAVOLA_CA, TAVOLA_CERT and TAVOLA_KEY: %s",
+            err.message);
 }
 
 static enum status start_server(struct stack *stack, struct error *err)
@@ -176,6 +217,7 @@ static enum status start_server(struct stack *stack, struct error *err)
     TRY(start_program(stack, "tavolad", stack->server_path, STACK_SERVER, err));
     TRY(wait_until(stack, STACK_SERVER, server_serves, err));
     say(stack, "tavolad is ready on %s", stack->target);
+    try_client_settings(stack);
     return STATUS_OK;
 }
 

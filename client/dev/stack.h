@@ -15,6 +15,9 @@
 
 enum stack_part { STACK_POSTGRES, STACK_REDIS, STACK_SERVER, STACK_WORKER, STACK_PARTS };
 
+/* What the server's address speaks, by TAVOLA_TLS_CERT and TAVOLA_TLS_CLIENT_CA of the environment. */
+enum transport { TRANSPORT_PLAIN, TRANSPORT_TLS, TRANSPORT_MUTUAL_TLS };
+
 struct stack_options {
     const char *data;                     /* NULL: a temporary folder */
     const char *const *postgres_settings; /* "NAME=VALUE" */
@@ -22,7 +25,7 @@ struct stack_options {
     const char *listen; /* where the server serves; NULL: on a socket in the stack's folder */
     bool with_server;   /* these two need the schema, so it is migrated for them */
     bool with_worker;
-    const struct client_config *client; /* how to talk to the server, but for the target */
+    const struct client_config *client; /* what its user talks TLS with: ca, certificate, key */
     bool talks;                         /* say what is going on, on standard output */
 };
 
@@ -35,6 +38,8 @@ struct stack {
     const char *postgres; /* TAVOLA_POSTGRES */
     const char *redis;    /* TAVOLA_REDIS */
     const char *target;   /* where the server answers; NULL without one */
+    const char *health;   /* where it answers about its health in plain text: target, unless that is TLS */
+    enum transport transport;
     const char
         *authentication; /* TAVOLA_AUTHENTICATION of the server: none, unless the environment says it */
 };

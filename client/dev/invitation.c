@@ -1,0 +1,116 @@
+/*
+ * invitation.c - see the header.
+ */
+#include "client/dev/invitation.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define BUF_CURL "npx -y @bufbuild/buf curl --protocol grpc"
+#define CREATE_TABLE "/tavola.v1.TableService/CreateTable"
+
+/* The files that a caller of this stack names; names of no files where our own settings do not have them. */
+struct caller_files {
+    const char *ca, *certificate, *key;
+};
+
+static struct caller_files files_of(const struct stack *stack)
+{
+    const struct client_config *client = stack->options->client;
+
+    return (struct caller_files){
+        .ca = client->ca ? client->ca : "CA.pem",
+        .certificate = client->certificate ? client->certificate : "CERT.pem",
+        .key = client->key ? client->key : "KEY.pem",
+    };
+}
+
+/* The options that buf and the command line have in common. */
+static struct str tls_options(const struct stack *stack, const char *ca_option)
+{
+    struct caller_files files = files_of(stack);
+
+    if (stack->transport == TRANSPORT_PLAIN)
+        return STR_EMPTY;
+    if (stack->transport == TRANSPORT_TLS)
+        return arena_format(stack->arena, " %s %s", ca_option, files.ca);
+    return arena_format(
+        stack->arena, " %s %s --cert %s --key %s", ca_option, files.ca, files.certificate, files.key);
+}
+
+static bool is_socket(const struct stack *stack)
+{
+    return strncmp(stack->target, "unix:", 5) == 0;
+}
+
+static struct str buf_options(const struct stack *stack)
+{
+    struct str socket =
+        is_socket(stack) ? arena_format(stack->arena, " --unix-socket %s", stack->target + 5) : STR_EMPTY;
+
+    if (stack->transport == TRANSPORT_PLAIN)
+        return arena_format(stack->arena, " --http2-prior-knowledge%.*s", STR_ARG(socket));
+    return arena_format(stack->arena, "%.*s%.*s", STR_ARG(tls_options(stack, "--cacert")), STR_ARG(socket));
+}
+
+static void print_buf(const struct stack *stack, bool asks)
+{
+    const char *scheme = stack->transport == TRANSPORT_PLAIN ? "http" : "https";
+    const char *host = is_socket(stack) ? "localhost" : stack->target;
+    struct str options = buf_options(stack);
+
+    printf("  list the methods   " BUF_CURL "%.*s --list-methods %s://%s\n", STR_ARG(options), scheme, host);
+    printf("  create a table     " BUF_CURL "%.*s %s-d '{\"name\": \"people\"}' %s://%s" CREATE_TABLE "\n",
+        STR_ARG(options), asks ? "-H 'authorization: Bearer TOKEN' " : "", scheme, host);
+}
+
+static void print_python(const struct stack *stack)
+{
+    struct caller_files files = files_of(stack);
+
+    printf("  from Python        ");
+    if (stack->transport == TRANSPORT_PLAIN)
+        printf("grpc.insecure_channel('%s')", stack->target);
+    else if (stack->transport == TRANSPORT_TLS)
+        printf("grpc.secure_channel('%s', grpc.ssl_channel_credentials(open('%s', 'rb').read()))",
+            stack->target, files.ca);
+    else
+        printf("grpc.secure_channel('%s', grpc.ssl_channel_credentials(*(open(name, 'rb').read() for name in "
+               "('%s', '%s', '%s'))))",
+            stack->target, files.ca, files.key, files.certificate);
+    printf("   (Debian: python3-grpcio)\n");
+}
+
+static void print_names(const struct stack *stack)
+{
+    const struct client_config *client = stack->options->client;
+
+    if (stack->transport != TRANSPORT_PLAIN && !client->ca)
+        printf(
+            "  CA.pem             the certificates of whoever signed TAVOLA_TLS_CERT; with TAVOLA_CA set it "
+            "is named here\n");
+    if (stack->transport == TRANSPORT_MUTUAL_TLS && !client->certificate)
+        printf("  CERT.pem, KEY.pem  a certificate that TAVOLA_TLS_CLIENT_CA accepts, and its key\n");
+}
+
+void invitation_print(const struct stack *stack)
+{
+    bool asks = strcmp(stack->authentication, "none") != 0;
+    struct str options = tls_options(stack, "--ca");
+
+    printf("\nTavola serves on %s (gRPC%s, %s).\n\n", stack->target,
+        stack->transport == TRANSPORT_PLAIN ? "" : " over TLS",
+        asks ? "with authentication"
+             : "without authentication, TAVOLA_AUTHENTICATION=none, for this machine only");
+    if (asks)
+        printf("  make an account    TAVOLA_POSTGRES='%s' tavola account create NAME\n"
+               "  sign a token       TAVOLA_ACCOUNT_KEY=KEY tavola token create NAME\n",
+            stack->postgres);
+    printf("  check it           tavola --target %s%.*s health\n", stack->target, STR_ARG(options));
+    print_buf(stack, asks);
+    print_python(stack);
+    print_names(stack);
+    printf("  logs               %s\n\n", stack->place.log);
+    printf("Ctrl-C stops everything; the data stays.\n");
+    fflush(stdout);
+}
