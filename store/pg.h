@@ -76,6 +76,7 @@ struct pg_params {
 };
 
 void pg_params_init(struct pg_params *params, struct arena *arena);
+void pg_add_null(struct pg_params *params);
 void pg_add_bool(struct pg_params *params, bool value);
 void pg_add_int2(struct pg_params *params, int16_t value);
 void pg_add_int4(struct pg_params *params, int32_t value);

@@ -21,6 +21,12 @@ void pg_add_bytes(struct pg_params *params, struct str bytes)
     params->lengths[params->count++] = (int)bytes.len;
 }
 
+void pg_add_null(struct pg_params *params)
+{
+    params->lengths[params->count] = 0;
+    params->values[params->count++] = NULL;
+}
+
 static void add_copy(struct pg_params *params, const void *bytes, size_t len)
 {
     pg_add_bytes(params, arena_copy(params->arena, str_of_bytes(bytes, len)));

@@ -99,27 +99,43 @@ enum status session_take_begin(struct session *session, int64_t *now_us, struct 
 
 /* ---- commit ---- */
 
-static enum status send_marker(struct session *session, const struct embedded *sql, struct error *err)
+/* version: NULL, or the catalogue's version without which there is to be no marker. */
+static enum status send_markers(struct session *session, const int64_t *version, struct error *err)
 {
-    struct pg_params params;
+    struct pg_params older, own;
 
-    pg_params_init(&params, &session->arena);
-    pg_add_int8(&params, session->lane);
-    pg_add_int8(&params, session->n);
-    return pg_send(&session->pg, sql, &params, err);
+    pg_params_init(&own, &session->arena);
+    pg_add_int8(&own, session->lane);
+    pg_add_int8(&own, session->n);
+    older = own;
+    if (version)
+        pg_add_int8(&own, *version);
+    else
+        pg_add_null(&own);
+    TRY(pg_send(&session->pg, &sql_marker_insert, &own, err));
+    return pg_send(&session->pg, &sql_marker_delete, &older, err);
 }
 
-enum status session_send_commit(struct session *session, struct error *err)
+static enum status send_commit(struct session *session, const int64_t *version, struct error *err)
 {
     session->n++;
-    TRY(send_marker(session, &sql_marker_insert, err));
-    TRY(send_marker(session, &sql_marker_delete, err));
+    TRY(send_markers(session, version, err));
     TRY(pg_sync(&session->pg, err));
     /* What fails from here on closes the connection, and COMMIT may be on its way. */
     if (pg_send(&session->pg, &sql_commit, NULL, NULL) != STATUS_OK ||
         pg_sync(&session->pg, NULL) != STATUS_OK)
         pg_close(&session->pg);
     return STATUS_OK;
+}
+
+enum status session_send_commit(struct session *session, struct error *err)
+{
+    return send_commit(session, NULL, err);
+}
+
+enum status session_send_guarded_commit(struct session *session, struct error *err)
+{
+    return send_commit(session, &session->catalogue->version, err);
 }
 
 /*

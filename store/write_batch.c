@@ -311,11 +311,8 @@ static enum status send_blind(struct session *session, const struct write_set *s
     struct pg_array ts, properties;
     struct pg_params params;
 
-    pg_params_init(&params, &session->arena);
-    pg_add_int8(&params, session->catalogue->version);
     TRY(pg_send(&session->pg, &sql_begin, NULL, err));
     TRY(pg_send(&session->pg, &sql_fence, NULL, err));
-    TRY(pg_send(&session->pg, &sql_catalogue_guard, &params, err));
 
     key_arrays_init(&keys, &session->arena);
     pg_array_init(&ts, &session->arena, PG_INT8);
@@ -332,9 +329,10 @@ static enum status send_blind(struct session *session, const struct write_set *s
     pg_add_array(&params, &ts);
     pg_add_array(&params, &properties);
     pg_add_int8(&params, session->catalogue->floor);
+    pg_add_int8(&params, session->catalogue->version);
     TRY(pg_send(&session->pg, &sql_entity_upsert_blind, &params, err));
     FAILPOINT_TRY("write.before_blind_commit", err);
-    return session_send_commit(session, err);
+    return session_send_guarded_commit(session, err);
 }
 
 /*
@@ -390,12 +388,10 @@ static enum status run_blind(struct session *session, struct write_set *set, str
     if (status == STATUS_OK)
         status = pg_done(&session->pg, &failure);
     if (status == STATUS_OK)
-        status = pg_done(&session->pg, &failure);
-    if (status == STATUS_INTERNAL && strcmp(failure.sqlstate, "22012") == 0)
-        status = error_set(&failure, STATUS_STALE, "the catalogue has changed");
-    if (status == STATUS_OK)
         status = pg_next(&session->pg, &written, &failure);
     committed = session_take_commit(session, 0, err);
+    if (status == STATUS_OK && PQntuples(written) == 0)
+        return error_set(err, STATUS_STALE, "the catalogue has changed");
     if (status != STATUS_OK && committed == STATUS_OK)
         return find_written(session, set, err) == STATUS_OK ? STATUS_OK : lost_etag(err);
     if (status != STATUS_OK && committed != STATUS_MAYBE_DONE) {

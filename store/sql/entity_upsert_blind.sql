@@ -1,8 +1,11 @@
 -- Unconditional upserts into tables without indexes: one statement, no reading. Sorted, each key once.
--- $7: the floor. Rows come back in the order of the arrays.
+-- $7: the floor. $8: the catalogue's version as the writer knows it. Rows come back in the order of the arrays, and none
+-- at all, with nothing written, when the catalogue has another version: that condition is evaluated once, in the
+-- statement's snapshot, which is later than the fence (guard G1).
 insert into entities as e (table_id, partition_key, row_key, bucket, version, ts, properties)
 select u.t, u.p, u.r, u.b, $7::int8 + 1, u.ts, u.x
 from unnest($1::int8[], $2::text[], $3::text[], $4::int2[], $5::int8[], $6::bytea[]) u(t, p, r, b, ts, x)
+where $8::int8 = (select version from catalogue)
 on conflict (table_id, partition_key, row_key, bucket) do update
 set version = greatest(e.version, $7::int8) + 1, ts = greatest(e.ts + 1, excluded.ts), dead = false,
     expires = null, properties = excluded.properties

@@ -17,6 +17,9 @@ MUTANTS = [
     ("G1", [("store/sql/fence.sql", "select 1 from write_fence where bucket = 0 for key share", "select 1")],
      "test_store", "write", ["no_row_appears_once_a_deletion_has_returned"]),
 
+    ("G1", [("store/sql/entity_upsert_blind.sql", "where $8::int8 = (select version from catalogue)", "where $8::int8 >= 0")],
+     "test_store", "write", ["a_writer_that_knows_a_deleted_table_writes_nothing"]),
+
     ("G3", [("store/sql/catalogue_raise_floor.sql", "greatest(floor, $1::int8)", "floor + 0 * $1::int8"),
             ("store/sql/dead_purge.sql", "x.version <= $2::int8", "x.version <= 9223372036854775807 + 0 * $2::int8")],
      "test_store", "sweep", ["a_purged_key_comes_back_with_a_higher_version"]),
@@ -102,4 +105,7 @@ MUTANTS = [
               "    out->stats.rows_returned = (int64_t)out->count;\n",
               "    out->stats.rows_returned = (int64_t)out->count;\n    TRY(read_lag(session, &out->lag, err));\n")],
      "test_store", "lookup", ["a_page_does_not_miss_what_is_older_than_its_as_of"]),
+
+    ("G33", [("store/sql/marker_insert.sql", "$3::int8 = (select version from catalogue)", "$3::int8 >= 0")],
+     "test_store", "commit", ["a_commit_of_nothing_is_no_success"]),
 ]

@@ -289,6 +289,28 @@ START_TEST(an_etag_that_is_lost_for_good_is_not_made_up)
 }
 END_TEST
 
+/* A write that met another catalogue wrote nothing, and must not take its own commit for that of rows. */
+START_TEST(a_commit_of_nothing_is_no_success) /* guard G33 */
+{
+    struct operation *first = an_upsert(WRITE_INSERT_OR_REPLACE, "one");
+    struct operation *second = an_upsert(WRITE_INSERT_OR_REPLACE, "two");
+    struct operation *change = an_operation(&scene.arena, OPERATION_TABLE_CREATE, "Others");
+
+    write_now(first);
+    ck_assert_reason(first, "OK");
+    run(scene.store, change);
+    ck_assert_reason(change, "OK");
+    tcp_proxy_mute(proxy, "entity_upsert_blind");
+    tcp_proxy_cut(proxy, "commit", CUT_AFTER, 1);
+    write_now(second);
+
+    ck_assert_int_eq(tcp_proxy_cuts(proxy), 1);
+    ck_assert_reason(second, "OK");
+    check_stored("two", 2);
+    ck_assert_int_eq(second->out.write.results[0].etag.version, 2);
+}
+END_TEST
+
 START_TEST(all_callers_of_a_batch_are_told_the_same)
 {
     struct operation *first = an_upsert(WRITE_INSERT, "one");
@@ -350,6 +372,7 @@ Suite *test_commit_suite(void)
     tcase_add_loop_test(tc, an_outcome_that_cannot_be_found_out_is_unknown, 0, 4);
     tcase_add_test(tc, an_etag_that_was_lost_is_read_back);
     tcase_add_test(tc, an_etag_that_is_lost_for_good_is_not_made_up);
+    tcase_add_test(tc, a_commit_of_nothing_is_no_success);
     tcase_add_test(tc, all_callers_of_a_batch_are_told_the_same);
     tcase_add_loop_test(tc, a_table_is_created_once_whatever_becomes_of_the_answer, 0, 2);
     suite_add_tcase(suite, tc);
