@@ -3,8 +3,9 @@
  */
 #include "domain/delivery.h"
 
-static const int64_t first_delay_ms = 100;
-static const int64_t longest_delay_ms = 60000;
+#include "domain/backoff.h"
+
+static const struct backoff delay_ms = { .first = 100, .longest = 60000 };
 
 /* Whether a failure tells something about the work, rather than about the world around it. */
 static bool counts(enum status status)
@@ -33,28 +34,14 @@ static bool counts(enum status status)
     return true;
 }
 
-/*
- * Doubling from the first to the longest delay, then a random point between its half and its whole: work
- * that failed together does not come back together, and none comes back at once.
- */
-static int64_t delay_ms(int32_t failures, uint64_t random)
-{
-    int64_t delay = first_delay_ms;
-
-    for (int32_t i = 1; i < failures && delay < longest_delay_ms; i++)
-        delay *= 2;
-    if (delay > longest_delay_ms)
-        delay = longest_delay_ms;
-    return delay / 2 + (int64_t)(random % (uint64_t)(delay / 2 + 1));
-}
-
 struct delivery delivery_settle(enum status status, int32_t failures, uint64_t random)
 {
     if (status == STATUS_OK)
         return (struct delivery){ .verdict = DELIVERY_ACKNOWLEDGE };
     if (counts(status) && failures >= DELIVERY_MOST_FAILURES)
         return (struct delivery){ .verdict = DELIVERY_BURY };
-    return (struct delivery){ .verdict = DELIVERY_RETRY, .retry_after_ms = delay_ms(failures, random) };
+    return (struct delivery){ .verdict = DELIVERY_RETRY,
+        .retry_after_ms = backoff_pause(&delay_ms, failures, random) };
 }
 
 bool delivery_is_hopeless(int32_t silent)

@@ -127,6 +127,12 @@ static const struct reason_info reasons[] = {
     [REASON_OPERATION_NOT_CONTROLLABLE] = { "OPERATION_NOT_CONTROLLABLE", STATUS_PRECONDITION,
         "The operation has ended, or is of a kind that cannot be cancelled: its work has to be finished.",
         "Drop an index instead of cancelling its build; pause or throttle what cannot be cancelled." },
+    [REASON_CATALOGUE_CHANGE_BLOCKED] = { "CATALOGUE_CHANGE_BLOCKED", STATUS_UNAVAILABLE,
+        "A change of tables or indexes waits until every open write has ended, and one did not end in time; "
+        "nothing "
+        "was done.",
+        "Repeat later; the message names the session that is in the way. Operators: end it "
+        "(pg_terminate_backend)." },
     [REASON_OUTCOME_UNKNOWN] = { "OUTCOME_UNKNOWN", STATUS_MAYBE_DONE,
         "The connection to the database was lost while it committed: the write may or may not be there.",
         "Read before writing again, or repeat a write that is harmless when done twice." },

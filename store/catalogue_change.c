@@ -4,14 +4,14 @@
 #include "store/catalogue_change.h"
 
 #include "base/failpoint.h"
-#include "store/catalogue_store.h"
+#include "store/fence.h"
 #include "store/sql.h"
 
 enum status catalogue_change_begin(struct session *session, struct error *err)
 {
     PG_RESULT version = NULL;
 
-    TRY(catalogue_begin_change(&session->pg, err));
+    TRY(fence_close(session, err));
     /* Tables are created without the fence: the row's lock keeps them out. */
     TRY(pg_query(&session->pg, &sql_catalogue_lock, NULL, &version, err));
     if (pg_int8(version, 0, 0) != session->catalogue->version)

@@ -4,14 +4,10 @@
 #include "store/catalogue_store.h"
 
 #include <stdlib.h>
-#include <time.h>
 
-#include "base/clock.h"
 #include "domain/index_codec.h"
 #include "domain/limits.h"
 #include "store/sql.h"
-
-enum { FENCE_PATIENCE_US = 8000000 };
 
 void catalogue_free(struct catalogue *catalogue)
 {
@@ -148,35 +144,6 @@ enum status catalogue_load(struct pg *pg, struct catalogue **out, struct error *
     }
     *out = catalogue;
     return STATUS_OK;
-}
-
-static enum status close_fence(struct pg *pg, struct error *err)
-{
-    TRY(pg_send(pg, &sql_begin, NULL, err));
-    TRY(pg_send(pg, &sql_fence_patience, NULL, err));
-    TRY(pg_send(pg, &sql_fence_close, NULL, err));
-    TRY(pg_sync(pg, err));
-    TRY(pg_done(pg, err));
-    TRY(pg_done(pg, err));
-    TRY(pg_done(pg, err));
-    return pg_end(pg, err);
-}
-
-enum status catalogue_begin_change(struct pg *pg, struct error *err)
-{
-    int64_t deadline_us = clock_monotonic_us() + FENCE_PATIENCE_US;
-
-    for (;;) {
-        struct timespec pause = { .tv_nsec = 20000000 };
-        enum status status = close_fence(pg, err);
-
-        if (status == STATUS_OK)
-            return STATUS_OK;
-        pg_recover(pg);
-        if (!pg_is_open(pg) || !pg_is_lock_timeout(err) || clock_monotonic_us() > deadline_us)
-            return status;
-        nanosleep(&pause, NULL);
-    }
 }
 
 enum status catalogue_commit_change(struct pg *pg, struct error *err)

@@ -12,14 +12,7 @@
 MUST_USE enum status catalogue_load(struct pg *pg, struct catalogue **out, struct error *err);
 void catalogue_free(struct catalogue *catalogue);
 
-/*
- * Begin a change that every writer must see: takes the fence alone, which waits for open writers and
- * holds new ones back; tries again, with pauses, for a few seconds (guard G1). The caller then makes its
- * changes, ends them with sql_catalogue_bump, and commits.
- */
-MUST_USE enum status catalogue_begin_change(struct pg *pg, struct error *err);
-
-/* Bump the version, commit. */
+/* The end of a change that fence_close (store/fence.h) began: bump the version, commit. */
 MUST_USE enum status catalogue_commit_change(struct pg *pg, struct error *err);
 
 #endif

@@ -34,6 +34,9 @@ static const char session_settings[] =
     "set lock_timeout = '1s';"
     "set statement_timeout = '10s';"
     "set idle_in_transaction_session_timeout = '5s';"
+    /* Over TCP: a peer that takes nothing any more, or does not answer, loses its session and its locks. */
+    "set tcp_user_timeout = '10s';"
+    "set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3;"
     "set plan_cache_mode = force_generic_plan;"
     "set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off;"
     "set enable_memoize = off; set jit = off;"

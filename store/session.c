@@ -12,12 +12,13 @@
 #include "store/epoch.h"
 #include "store/sql.h"
 
-enum { RESOLVE_LIMIT_US = 10000000 };
+enum { RESOLVE_LIMIT_US = 10000000, FENCE_LIMIT_US = 10000000 };
 
 void session_init(struct session *session, const char *conninfo, const char *role)
 {
     *session = (struct session){ 0 };
     session->resolve_limit_us = RESOLVE_LIMIT_US;
+    session->fence_limit_us = FENCE_LIMIT_US;
     pg_init(&session->pg, conninfo, role);
     arena_init(&session->arena);
 }

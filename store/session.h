@@ -24,6 +24,7 @@ struct session {
     uint32_t intent_lane;
     int64_t known;            /* the connection (pg.connects) that lane and catalogue belong to */
     int64_t resolve_limit_us; /* how long a lost COMMIT may be asked for */
+    int64_t fence_limit_us;   /* how long a change of the catalogue waits for open writers */
 };
 
 void session_init(struct session *session, const char *conninfo, const char *role);

@@ -10,6 +10,7 @@
 #include "store/catalogue_store.h"
 #include "store/change_purge.h"
 #include "store/expire.h"
+#include "store/fence.h"
 #include "store/sql.h"
 #include "store/worker_store_internal.h"
 
@@ -50,7 +51,7 @@ static enum status raise_floor(struct session *session, void *context, struct er
     TRY(session_refresh(session, NULL, err));
     if (session->catalogue->floor >= sweep->floor_wanted)
         return STATUS_OK;
-    TRY(catalogue_begin_change(&session->pg, err));
+    TRY(fence_close(session, err));
     pg_params_init(&params, &session->arena);
     pg_add_int8(&params, sweep->floor_wanted);
     TRY(pg_query(&session->pg, &sql_catalogue_raise_floor, &params, &result, err));

@@ -64,7 +64,7 @@ enum status worker_attempt(struct worker_store *store, worker_work *work, void *
 
             if (session_reload(session, &ignored) != STATUS_OK)
                 pg_recover(&session->pg);
-        } else if (own.status != STATUS_UNAVAILABLE) {
+        } else if (own.status != STATUS_UNAVAILABLE || own.reason) {
             break;
         }
     }
@@ -76,6 +76,16 @@ enum status worker_attempt(struct worker_store *store, worker_work *work, void *
     if (err)
         *err = own;
     return status;
+}
+
+static enum status end_standing(struct session *session, void *context, struct error *err)
+{
+    return standing_end(&session->pg, STANDING_MS, context, err);
+}
+
+enum status worker_end_standing(struct worker_store *store, struct standing *out, struct error *err)
+{
+    return worker_attempt(store, end_standing, out, err);
 }
 
 static void nobody_waits(void *context, const struct intent *intents, size_t count)

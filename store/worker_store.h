@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "domain/intent.h"
 #include "domain/queue_control.h"
+#include "store/standing.h"
 
 struct worker_store;
 
@@ -205,6 +206,9 @@ MUST_USE enum status worker_update_watermarks(struct worker_store *store, const 
 MUST_USE enum status worker_run_operation(struct worker_store *store, bool *worked, struct error *err);
 
 /* ---- sweeping ---- */
+
+/* End sessions of this role whose program has stood still inside a transaction for STANDING_MS. */
+MUST_USE enum status worker_end_standing(struct worker_store *store, struct standing *out, struct error *err);
 
 struct sweep_counts {
     int64_t expired, dead_rows, markers, transactions, requests, changes, rates;

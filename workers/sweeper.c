@@ -10,9 +10,26 @@
 enum {
     DEAD_ROW_AGE_S = 3600,
     PIECE_PAUSE_MS = 20,
+    STANDING_EVERY_MS = 2000,
 };
 
-static void sweep_round(struct worker_ctx *ctx)
+/* Every worker does this, with or without leases: the session that stands still may be of the one that has them. */
+static void end_standing(struct worker_ctx *ctx, int64_t *next_us)
+{
+    struct standing ended = { 0 };
+    struct error err = { 0 };
+
+    if (ctx->now_us() < *next_us)
+        return;
+    *next_us = ctx->now_us() + STANDING_EVERY_MS * 1000;
+    if (worker_end_standing(ctx->store, &ended, &err) != STATUS_OK)
+        log_event(LOG_DEBUG, "looking for sessions that stand still failed why=\"%s\"", err.message);
+    else if (ended.count > 0)
+        log_event(
+            LOG_WARN, "ended sessions that stood still sessions=%d one=\"%s\"", ended.count, ended.example);
+}
+
+static void sweep_round(struct worker_ctx *ctx, int64_t *next_standing_us)
 {
     const struct sweep_ages ages = { .dead_row_s = DEAD_ROW_AGE_S,
         .transaction_s = LIMIT_TRANSACTION_RETENTION_S,
@@ -24,6 +41,7 @@ static void sweep_round(struct worker_ctx *ctx)
 
     while (more && worker_pause(ctx, PIECE_PAUSE_MS)) {
         more = false;
+        end_standing(ctx, next_standing_us);
         if (worker_sweep(ctx->store, &ages, &counts, &more, &err) != STATUS_OK) {
             log_event(LOG_WARN, "sweep failed status=%s sqlstate=%s why=\"%s\"", status_name(err.status),
                 err.sqlstate[0] ? err.sqlstate : "-", err.message);
@@ -43,10 +61,17 @@ static void sweep_round(struct worker_ctx *ctx)
 void *sweeper_thread(void *argument)
 {
     struct worker_ctx *ctx = argument;
+    int64_t round_us = ctx->shared->config->sweep_s * 1000000, next_standing_us = 0;
+    int64_t next_round_us = ctx->now_us() + round_us;
+    int64_t pause_ms = round_us / 1000 < STANDING_EVERY_MS ? round_us / 1000 : STANDING_EVERY_MS;
 
-    while (worker_pause(ctx, ctx->shared->config->sweep_s * 1000)) {
+    while (worker_pause(ctx, pause_ms)) {
+        end_standing(ctx, &next_standing_us);
+        if (ctx->now_us() < next_round_us)
+            continue;
         if (atomic_load(&ctx->shared->held[0]))
-            sweep_round(ctx);
+            sweep_round(ctx, &next_standing_us);
+        next_round_us = ctx->now_us() + round_us;
     }
     return NULL;
 }

@@ -309,6 +309,12 @@ enum status worker_run_operation(struct worker_store *store, bool *worked, struc
     return fake_down(err);
 }
 
+enum status worker_end_standing(struct worker_store *store, struct standing *out, struct error *err)
+{
+    (void)store, (void)out;
+    return fake_down(err);
+}
+
 enum status worker_sweep(struct worker_store *store, const struct sweep_ages *ages,
     struct sweep_counts *counts, bool *more, struct error *err)
 {

@@ -1,0 +1,87 @@
+"""A session that stands still inside a transaction: changes of the catalogue wait for it, and nobody else may suffer."""
+
+import contextlib
+import threading
+import time
+import unittest
+
+from case import ServerCase
+from client import ApiError, entity
+
+WRITERS = 4
+SECONDS = 4
+
+
+class Fence(ServerCase):
+    with_worker = True
+
+    def written_per_second(self, table, seconds):
+        """By several callers that write one entity after another."""
+        end = time.monotonic() + seconds
+        counts = [0] * WRITERS
+
+        def write(number):
+            with self.stack.connect() as caller:
+                while time.monotonic() < end:
+                    counts[number] += 1
+                    row = entity(str(number), str(counts[number]))
+                    caller.insert_or_replace_entity(table=table, entity=row)
+
+        threads = [threading.Thread(target=write, args=(number,)) for number in range(WRITERS)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return sum(counts) / seconds
+
+    @contextlib.contextmanager
+    def changing(self, table):
+        """Somebody tries to change the catalogue, again and again; gives what the tries ended with."""
+        errors = []
+        stop = threading.Event()
+
+        def change():
+            with self.stack.connect() as caller:
+                while not stop.is_set():
+                    try:
+                        index = {"name": table + "By", "table": table, "shape": 1, "place": 2}
+                        caller.create_index(index={**index, "partition_key": [{"property": "City"}]})
+                        return
+                    except ApiError as error:
+                        errors.append(error)
+
+        thread = threading.Thread(target=change)
+        thread.start()
+        try:
+            yield errors
+        finally:
+            stop.set()
+            thread.join()
+
+    def test_writers_go_on_beside_a_change_that_waits(self):
+        table = self.new_table()
+        self.written_per_second(table, 1)
+        alone = self.written_per_second(table, SECONDS)
+        with self.stack.holding("select count(*) from (select from write_fence for key share) held"):
+            with self.changing(table) as errors:
+                self.stack.wait_for_lock_waiter()
+                beside = self.written_per_second(table, 2 * SECONDS)
+        print(f"writes/s: {alone:.0f} alone, {beside:.0f} beside a change that waits for the fence")
+        self.assertGreater(beside, alone / 2)
+
+    def test_a_change_that_cannot_be_made_says_why(self):
+        table = self.new_table()
+        begun = time.monotonic()
+        with self.stack.holding("select count(*) from (select from write_fence for key share) held"):
+            index = {"name": table + "By", "table": table, "shape": 1, "place": 2, "partition_key": [{"property": "City"}]}
+            error = self.refused(
+                "UNAVAILABLE", "CATALOGUE_CHANGE_BLOCKED", self.client.create_index, index=index, timeout=60
+            )
+        self.assertLess(time.monotonic() - begun, 20)
+        self.assertIn("psql", error.message)
+        self.client.create_index(index=index)
+        self.wait_ready(table + "By")
+
+
+if __name__ == "__main__":
+    unittest.main()
