@@ -44,18 +44,32 @@ static enum status fill(
     return row_scan_finish(session, scan, err);
 }
 
-enum status collect_entities(
+static enum status fill_from_start(
     struct session *session, const struct collection *collection, int64_t *count, struct error *err)
 {
     enum status status;
 
     *count = 0;
     collection->sink->reset(collection->sink);
-    expect(collection, 0);
-    row_scan_open(collection->scan);
     status = fill(session, collection, count, err);
     row_scan_close(collection->scan);
     return status;
+}
+
+enum status collect_entities(
+    struct session *session, const struct collection *collection, int64_t *count, struct error *err)
+{
+    struct row_scan *scan = collection->scan;
+
+    scan->one_statement = !session_in_snapshot(session);
+    expect(collection, 0);
+    row_scan_open(scan);
+    TRY(fill_from_start(session, collection, count, err));
+    if (!scan->needs_more)
+        return STATUS_OK;
+    TRY(session_begin_snapshot(session, err));
+    row_scan_restart(scan);
+    return fill_from_start(session, collection, count, err);
 }
 
 /* ---- the list ---- */
@@ -64,6 +78,9 @@ static void reset(struct entity_sink *sink)
 {
     struct entity_list *list = CONTAINER_OF(sink, struct entity_list, sink);
 
+    if (list->count > 0)
+        arena_rewind(list->arena, &list->before);
+    list->before = *list->arena;
     list->count = 0;
     list->property_bytes = 0;
 }

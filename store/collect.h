@@ -18,6 +18,9 @@ struct collection {
 };
 
 /*
+ * All of it is read in one snapshot: in one statement, or where that is not enough, in a transaction, which then is
+ * left open for what else is to be read in it (guard G21). A snapshot that is open already is used.
+ *
  * *count: so many went into the sink. Behind the last of them, or behind what was looked at in vain, stands
  * scan->after; scan->exhausted says whether there can be more.
  *
@@ -29,7 +32,7 @@ MUST_USE enum status collect_entities(
 /* A sink that keeps copies of up to LIMIT_REPLY_BYTES of properties in an arena. */
 struct entity_list {
     struct entity_sink sink;
-    struct arena *arena;
+    struct arena *arena, before; /* before the first copy */
     struct entity *entities;
     size_t count;
     int64_t property_bytes;

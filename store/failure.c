@@ -52,6 +52,8 @@ void run_until_decided_with(
 
         if (status == STATUS_OK)
             status = work(session, operation, context, &err);
+        if (status == STATUS_OK)
+            status = session_end_snapshot(session, &err);
         if (status == STATUS_OK) {
             operation->status = STATUS_OK;
             operation->error = NULL;

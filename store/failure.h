@@ -16,7 +16,7 @@ void fail_operation(struct operation *operation, const struct error *err);
 /*
  * Run one operation: work() fills its outcome or fails. A transient failure and a changed catalogue
  * (STATUS_STALE without a reason) are tried again, on a session that is connected, idle and fresh.
- * work() must be safe to run again after any failure it returns.
+ * work() must be safe to run again after any failure it returns, and may leave a snapshot open.
  */
 void run_until_decided(struct session *session, struct operation *operation,
     enum status (*work)(struct session *session, struct operation *operation, struct error *err),

@@ -14,9 +14,10 @@ enum { CHUNK = 1000 };
 static struct row_scan scan_entries(
     const struct session *session, const struct index *index, struct arena *arena)
 {
-    return (struct row_scan){
-        .table = catalogue_find_id(session->catalogue, index->index_id), .enough = CHUNK, .arena = arena
-    };
+    return (struct row_scan){ .table = catalogue_find_id(session->catalogue, index->index_id),
+        .one_statement = !session_in_snapshot(session),
+        .enough = CHUNK,
+        .arena = arena };
 }
 
 /* The next entry; its key lies in the arena, for the addresses of pages are made of it. */
@@ -34,43 +35,68 @@ static enum status next_entry(
 
 /* ---- one page by its address ---- */
 
+static enum status add_members(
+    struct session *session, struct row_scan *scan, struct list_page *page, struct error *err)
+{
+    struct entity entry;
+    bool more = true;
+
+    while (more) {
+        struct entity_key member;
+
+        TRY(next_entry(session, scan, &more, &entry, err));
+        if (more && index_entry_source(entry.properties, &member))
+            more = list_page_add(page, entry.key.row, &member, entry.etag.version, entry.timestamp);
+    }
+    return row_scan_finish(session, scan, err);
+}
+
+static enum status read_members(struct session *session, struct row_scan *scan,
+    const struct entity_key *address, struct list_page *page, struct error *err)
+{
+    enum status status;
+
+    list_page_start(page, address, scan->arena);
+    status = add_members(session, scan, page, err);
+    row_scan_close(scan);
+    return status;
+}
+
+static void set_range(
+    struct row_scan *scan, const struct entity_key *address, const struct list_address *parts)
+{
+    scan->plan.range.partition = (struct interval){
+        .has_low = true, .has_high = true, .low = address->partition, .high = address->partition
+    };
+    scan->plan.range.row = (struct interval){ .has_low = true,
+        .low = parts->prefix,
+        .has_high = parts->prefix.len > 0,
+        .high = key_prefix_end(parts->prefix, scan->arena),
+        .high_open = true };
+    scan->has_after = parts->has_member;
+    scan->after = *address;
+}
+
 static enum status read_address(struct session *session, const struct index *index,
     const struct entity_key *address, struct arena *arena, bool *found, struct entity *out, struct error *err)
 {
     struct row_scan scan = scan_entries(session, index, arena);
     struct list_address parts;
     struct list_page page;
-    struct entity entry;
-    bool more = true;
-    enum status status = STATUS_OK;
 
     *found = false;
     if (!list_split_row_key(index, address->row, arena, &parts))
         return STATUS_OK;
-    scan.plan.range.partition = (struct interval){
-        .has_low = true, .has_high = true, .low = address->partition, .high = address->partition
-    };
-    scan.plan.range.row = (struct interval){ .has_low = true,
-        .low = parts.prefix,
-        .has_high = parts.prefix.len > 0,
-        .high = key_prefix_end(parts.prefix, arena),
-        .high_open = true };
-    scan.has_after = parts.has_member;
-    scan.after = *address;
-    list_page_start(&page, address, arena);
+    set_range(&scan, address, &parts);
     row_scan_open(&scan);
-    while (more && status == STATUS_OK) {
-        struct entity_key member;
-
-        status = next_entry(session, &scan, &more, &entry, err);
-        if (status == STATUS_OK && more && index_entry_source(entry.properties, &member))
-            more = list_page_add(&page, entry.key.row, &member, entry.etag.version, entry.timestamp);
+    TRY(read_members(session, &scan, address, &page, err));
+    if (scan.needs_more) {
+        TRY(session_begin_snapshot(session, err));
+        row_scan_restart(&scan);
+        TRY(read_members(session, &scan, address, &page, err));
     }
-    if (status == STATUS_OK)
-        status = row_scan_finish(session, &scan, err);
-    row_scan_close(&scan);
-    *found = status == STATUS_OK && list_page_finish(&page, index->index_id, out);
-    return status;
+    *found = list_page_finish(&page, index->index_id, out);
+    return STATUS_OK;
 }
 
 enum status list_read_get(
@@ -81,6 +107,8 @@ enum status list_read_get(
 
     out->entities = ARENA_ARRAY(operation->arena, struct entity, in->count);
     out->found = ARENA_ARRAY(operation->arena, bool, in->count);
+    if (in->count > 1 && !session_in_snapshot(session))
+        TRY(session_begin_snapshot(session, err));
     for (size_t i = 0; i < in->count; i++)
         TRY(read_address(
             session, index, &in->keys[i], operation->arena, &out->found[i], &out->entities[i], err));
@@ -211,9 +239,36 @@ static enum status walk_entries(struct session *session, struct row_scan *scan, 
         *full = take_entry(walk, &entry, behind);
     }
     TRY(row_scan_finish(session, scan, err));
-    if (!*full && walk->open)
+    if (!*full && walk->open && !scan->needs_more)
         *full = close_page(walk) && !scan->exhausted;
     return STATUS_OK;
+}
+
+static enum status walk_from_start(
+    struct session *session, struct row_scan *scan, struct walk *walk, bool *full, struct error *err)
+{
+    const struct operation_page *in = &walk->operation->in.page;
+    enum status status;
+
+    walk->open = false;
+    walk->operation->out.page = (struct outcome_page){
+        .table_id = walk->index->index_id, .has_position = in->has_after, .position = in->after
+    };
+    walk->sink->reset(walk->sink);
+    status = walk_entries(session, scan, walk, in->has_after ? &in->after : NULL, full, err);
+    row_scan_close(scan);
+    return status;
+}
+
+static enum status walk_in_one_snapshot(
+    struct session *session, struct row_scan *scan, struct walk *walk, bool *full, struct error *err)
+{
+    TRY(walk_from_start(session, scan, walk, full, err));
+    if (!scan->needs_more)
+        return STATUS_OK;
+    TRY(session_begin_snapshot(session, err));
+    row_scan_restart(scan);
+    return walk_from_start(session, scan, walk, full, err);
 }
 
 enum status list_read_page(struct session *session, const struct index *index, struct operation *operation,
@@ -226,18 +281,13 @@ enum status list_read_page(struct session *session, const struct index *index, s
         .index = index, .operation = operation, .scan = &scan, .sink = sink, .limit = limit
     };
     enum status status;
-    bool full;
+    bool full = false;
 
-    *out = (struct outcome_page){
-        .table_id = index->index_id, .has_position = in->has_after, .position = in->after
-    };
-    sink->reset(sink);
     scan.plan.range = entries_of_range(&walk);
     scan.has_after = in->has_after;
     scan.after = in->after;
     row_scan_open(&scan);
-    status = walk_entries(session, &scan, &walk, in->has_after ? &in->after : NULL, &full, err);
-    row_scan_close(&scan);
+    status = walk_in_one_snapshot(session, &scan, &walk, &full, err);
     out->more = full;
     out->stats.access_path = access_path_of(&in->plan);
     out->stats.rows_examined = scan.rows_examined;

@@ -1,6 +1,7 @@
 /*
  * list_read.h - reading a list index: rows, one per member, become pages with a `Members`
- * property. STATUS_STALE: the catalogue has changed; the caller resolves again.
+ * property. What one operation asks for is read in one snapshot; where that takes several statements, it is left open.
+ * STATUS_STALE: the catalogue has changed; the caller resolves again.
  */
 #ifndef STORE_LIST_READ_H
 #define STORE_LIST_READ_H

@@ -26,10 +26,9 @@ enum status lookup_latest_begin(struct session *session, const struct index *ind
     struct open_sources *out, struct error *err)
 {
     struct pg_params params;
-    PG_RESULT begun = NULL;
     PG_RESULT keys = NULL;
 
-    TRY(pg_query(&session->pg, &sql_begin_snapshot, NULL, &begun, err));
+    TRY(session_begin_snapshot(session, err));
     pg_params_init(&params, &session->arena);
     pg_add_int8(&params, index->source_table_id);
     pg_add_int8(&params, MOST + 1);
@@ -177,11 +176,4 @@ enum status lookup_latest_merge(struct session *session, const struct index *ind
     operation->out.lookup.stats.rows_examined += (int64_t)open->count;
     merge(&merging);
     return STATUS_OK;
-}
-
-enum status lookup_latest_end(struct session *session, struct error *err)
-{
-    PG_RESULT ended = NULL;
-
-    return pg_query(&session->pg, &sql_commit, NULL, &ended, err);
 }

@@ -14,7 +14,7 @@ struct open_sources {
     size_t count;
 };
 
-/* Begin the snapshot and read the keys of the index's source. NOT_FRESH_ENOUGH: there are too many. */
+/* Begin the snapshot, which whoever runs the look-up ends, and read the keys of the index's source. NOT_FRESH_ENOUGH: there are too many. */
 MUST_USE enum status lookup_latest_begin(struct session *session, const struct index *index,
     struct arena *arena, struct open_sources *out, struct error *err);
 
@@ -28,7 +28,5 @@ bool open_sources_hold(const struct open_sources *open, const struct entity *ent
 MUST_USE enum status lookup_latest_merge(struct session *session, const struct index *index,
     const struct lookup_range *range, const struct open_sources *open, struct operation *operation,
     struct error *err);
-
-MUST_USE enum status lookup_latest_end(struct session *session, struct error *err);
 
 #endif

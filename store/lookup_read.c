@@ -135,11 +135,10 @@ static void replace_by_sources(
     out->count = kept;
 }
 
-/* The latest are read in the snapshot of their entries. */
-static enum status read_sources(
-    struct session *session, struct operation *sources, bool latest, struct error *err)
+/* In the snapshot of their entries, if that is open. */
+static enum status read_sources(struct session *session, struct operation *sources, struct error *err)
 {
-    if (latest)
+    if (session_in_snapshot(session))
         TRY(read_batch_within(session, sources, err));
     else
         read_batch_run(session, sources, NULL);
@@ -169,7 +168,7 @@ static enum status check_sources(
     }
     if (operation->in.lookup.trust_index || out->count == 0)
         return STATUS_OK;
-    TRY(read_sources(session, &sources, operation->in.lookup.freshness.latest, err));
+    TRY(read_sources(session, &sources, err));
     /* The read may have loaded the catalogue again, and the index with it. */
     TRY(resolve_index(session, operation, &index, err));
     if (index->index_id != out->table_id)
@@ -251,7 +250,7 @@ static enum status look_up(struct session *session, struct operation *operation,
         TRY(lookup_latest_merge(session, index, &range, &open, operation, err));
     TRY(check_sources(session, index, operation, err));
     out->stats.rows_returned = (int64_t)out->count;
-    return in->freshness.latest ? lookup_latest_end(session, err) : STATUS_OK;
+    return STATUS_OK;
 }
 
 void lookup_read_run(struct session *session, struct operation *operation)

@@ -64,6 +64,12 @@ static inline bool pg_is_open(const struct pg *pg)
     return pg->conn != NULL;
 }
 
+/* Between two flights: whether a transaction is open. */
+static inline bool pg_in_transaction(const struct pg *pg)
+{
+    return pg->conn != NULL && PQtransactionStatus(pg->conn) == PQTRANS_INTRANS;
+}
+
 /* ---- parameters ---- */
 
 enum { PG_MOST_PARAMS = 16 };

@@ -252,17 +252,15 @@ static enum status read_in_steps(struct session *session, struct read *read, str
 /* A reader of several keys sees all of a group's writes or none, so it reads in one snapshot. */
 static enum status read_in_snapshot(struct session *session, struct read *read, struct error *err)
 {
-    PG_RESULT begun = NULL;
-    PG_RESULT ended = NULL;
-
-    TRY(pg_query(&session->pg, &sql_begin_snapshot, NULL, &begun, err));
+    if (session_in_snapshot(session))
+        return read_in_steps(session, read, err);
+    TRY(session_begin_snapshot(session, err));
     TRY(read_in_steps(session, read, err));
-    return pg_query(&session->pg, &sql_rollback, NULL, &ended, err);
+    return session_end_snapshot(session, err);
 }
 
 /* Those of one key are read together, each of the others by itself. Changes the order of the reads. */
-static enum status read_left_out(
-    struct session *session, struct read *reads, size_t count, bool in_snapshot, struct error *err)
+static enum status read_left_out(struct session *session, struct read *reads, size_t count, struct error *err)
 {
     size_t singles = 0;
 
@@ -271,16 +269,13 @@ static enum status read_left_out(
             continue;
         if (reads[i].operation->in.get.count == 1)
             reads[singles++] = reads[i];
-        else if (in_snapshot)
-            TRY(read_in_steps(session, &reads[i], err));
         else
             TRY(read_in_snapshot(session, &reads[i], err));
     }
     return read_singles(session, reads, singles, err);
 }
 
-static enum status read_now(
-    struct session *session, struct read *reads, size_t count, bool in_snapshot, struct error *err)
+static enum status read_now(struct session *session, struct read *reads, size_t count, struct error *err)
 {
     size_t left_out = 0;
 
@@ -288,12 +283,12 @@ static enum status read_now(
         return STATUS_OK;
     TRY(send(session, reads, count, most_of_each(keys_of(reads, count)), err));
     TRY(take(session, reads, count, &left_out, err));
-    return left_out > 0 ? read_left_out(session, reads, count, in_snapshot, err) : STATUS_OK;
+    return left_out > 0 ? read_left_out(session, reads, count, err) : STATUS_OK;
 }
 
 /* ---- a batch ---- */
 
-/* Resolve names; what fails gets its outcome at once. List indexes are read on their own. */
+/* Resolve names; what fails gets its outcome at once. List indexes are read on their own, and may begin a snapshot. */
 static enum status gather(
     struct session *session, struct operation *batch, struct read *reads, size_t *count, struct error *err)
 {
@@ -321,7 +316,8 @@ static enum status read_all(
     TRY(session_ensure(session, err));
     TRY(resolve_refresh(session, batch, err));
     TRY(gather(session, batch, reads, &count, err));
-    return read_now(session, reads, count, false, err);
+    TRY(read_now(session, reads, count, err));
+    return session_end_snapshot(session, err);
 }
 
 static struct read *room_for(const struct operation *batch, struct arena *arena)
@@ -339,7 +335,7 @@ enum status read_batch_within(struct session *session, struct operation *batch, 
     size_t count = 0;
 
     TRY(gather(session, batch, reads, &count, err));
-    return read_now(session, reads, count, true, err);
+    return read_now(session, reads, count, err);
 }
 
 void read_batch_run(struct session *session, struct operation *batch, void *context)

@@ -8,7 +8,7 @@
 #include "store/lane.h"
 #include "store/session.h"
 
-/* Give every OPERATION_GET of the list its outcome; all keys of one are read in one snapshot (but for list indexes). */
+/* Give every OPERATION_GET of the list its outcome; all keys of one are read in one snapshot. */
 void read_batch_run(struct session *session, struct operation *batch, void *context);
 
 /* The same once, inside a transaction under way; nothing is tried again. A failure leaves some without an outcome. */

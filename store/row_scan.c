@@ -303,17 +303,35 @@ static void narrow(struct row_scan *scan)
         scan->plan.range.nothing = true;
 }
 
-void row_scan_open(struct row_scan *scan)
+static void go_to_start(struct row_scan *scan)
 {
-    narrow(scan);
     buf_init(&scan->place, scan->arena);
-    scan->chunk = scan->enough > 0 ? MOST_CHUNK : LEAST_CHUNK;
-    scan->is_narrow = row_scan_is_exact(&scan->plan) && !scan->within;
+    scan->has_after = scan->has_start;
+    scan->after = scan->start;
+    scan->rows_examined = scan->bytes_examined = 0;
     scan->exhausted = scan->plan.range.nothing;
+    scan->point = 0;
     if (scan->plan.points)
         skip_points(scan);
     if (scan->plan.points && scan->point == scan->plan.point_count)
         scan->exhausted = true;
+}
+
+void row_scan_open(struct row_scan *scan)
+{
+    narrow(scan);
+    scan->has_start = scan->has_after;
+    scan->start = scan->after;
+    scan->chunk = scan->enough > 0 ? MOST_CHUNK : LEAST_CHUNK;
+    scan->is_narrow = row_scan_is_exact(&scan->plan) && !scan->within;
+    go_to_start(scan);
+}
+
+void row_scan_restart(struct row_scan *scan)
+{
+    assert(scan->needs_more && !scan->is_open);
+    scan->one_statement = scan->needs_more = scan->is_checked = false;
+    go_to_start(scan);
 }
 
 /* What a row is; false: it is dead. */
@@ -358,6 +376,9 @@ enum status row_scan_next(
     *found = false;
     for (;;) {
         if (!scan->is_open && (scan->exhausted || is_paused(scan)))
+            return STATUS_OK;
+        scan->needs_more = scan->one_statement && !scan->is_open && scan->is_checked;
+        if (scan->needs_more)
             return STATUS_OK;
         if (!scan->is_open)
             TRY(begin_chunk(session, scan, err));

@@ -5,7 +5,11 @@
  * Reads in round trips of bounded size, their rows one by one, so that memory holds one row at a time. After each
  * round trip the catalogue's version is checked, so that rows of a table deleted meanwhile are never returned.
  *
+ * Round trips outside of a snapshot see different states. What a caller is to see as one state is read so: one
+ * statement, and where that is not enough, all of it anew in a snapshot (guard G21).
+ *
  *     row_scan_open;  row_scan_next, row_scan_pass, row_scan_next, ...;  row_scan_finish;  row_scan_close
+ *         needs_more: session_begin_snapshot;  row_scan_restart;  row_scan_next, ...
  */
 #ifndef STORE_ROW_SCAN_H
 #define STORE_ROW_SCAN_H
@@ -25,6 +29,7 @@ struct row_scan {
     struct entity_key
         after; /* strictly behind this key, in the direction of the scan; moves: row_scan_pass */
     int64_t most_rows, most_bytes; /* to be examined, about; 0: any number. The scan pauses then */
+    bool one_statement;            /* end after the first one, be it enough or not */
     struct arena *arena;           /* holds `after` */
 
     /* So many more rows would be enough; may be set before each row_scan_next. */
@@ -32,7 +37,8 @@ struct row_scan {
 
     /* How far it has come. */
     int64_t rows_examined, bytes_examined;
-    bool exhausted; /* after row_scan_finish: there is nothing behind `after` */
+    bool exhausted;  /* after row_scan_finish: there is nothing behind `after` */
+    bool needs_more; /* one statement was not enough: nothing that was read counts */
 
     /* Its own. */
     int64_t chunk;          /* rows of a round trip */
@@ -46,13 +52,18 @@ struct row_scan {
     bool is_pending;        /* a row has been returned and not been passed */
     PGresult *row;
     struct buf place; /* the bytes of `after` */
+    bool has_start;   /* as has_after and after were */
+    struct entity_key start;
 };
 
 void row_scan_open(struct row_scan *scan);
 
+/* After needs_more: back to the beginning, for any number of statements. What was learned of sizes is kept. */
+void row_scan_restart(struct row_scan *scan);
+
 /*
  * The next live row, which is in the plan's range or at one of its points. It is borrowed until the next call.
- * *found false: there are no more, or the scan pauses.
+ * *found false: there are no more, the scan pauses, or needs_more.
  *
  * STATUS_STALE: the catalogue has changed; nothing that was read counts.
  */

@@ -78,6 +78,31 @@ enum status session_refresh(struct session *session, bool *changed, struct error
     return STATUS_OK;
 }
 
+/* ---- snapshots ---- */
+
+enum status session_begin_snapshot(struct session *session, struct error *err)
+{
+    PG_RESULT begun = NULL;
+
+    return pg_query(&session->pg, &sql_begin_snapshot, NULL, &begun, err);
+}
+
+bool session_in_snapshot(const struct session *session)
+{
+    return pg_in_transaction(&session->pg);
+}
+
+enum status session_end_snapshot(struct session *session, struct error *err)
+{
+    PG_RESULT ended = NULL;
+
+    if (!session_in_snapshot(session))
+        return STATUS_OK;
+    return pg_query(&session->pg, &sql_rollback, NULL, &ended, err);
+}
+
+/* ---- transactions that write ---- */
+
 enum status session_send_begin(struct session *session, struct error *err)
 {
     TRY(pg_send(&session->pg, &sql_begin, NULL, err));

@@ -40,6 +40,17 @@ MUST_USE enum status session_reload(struct session *session, struct error *err);
 MUST_USE enum status session_refresh(struct session *session, bool *changed, struct error *err);
 
 /*
+ * One snapshot for several statements that read; nothing is locked in it (guard G0). The catalogue's version is read
+ * in it like everything else: where it is the session's, the tables of the session lived when the snapshot was taken.
+ *
+ * begin   outside of a transaction only
+ * end     does nothing where none is open. After a failure pg_recover ends it.
+ */
+MUST_USE enum status session_begin_snapshot(struct session *session, struct error *err);
+bool session_in_snapshot(const struct session *session);
+MUST_USE enum status session_end_snapshot(struct session *session, struct error *err);
+
+/*
  * The beginning of every transaction that writes: BEGIN, fence, catalogue (guard G1), to be sent in one
  * flight with what follows.
  */

@@ -307,9 +307,8 @@ START_TEST(a_page_does_not_miss_what_is_older_than_its_as_of)
     test_sql(scene.sql, "delete from intents; update watermarks set as_of = 1");
     test_sql(holder, "begin; lock table watermarks in access exclusive mode");
     submit(scene.store, lookup);
-    test_await(scene.sql,
-        "select count(*) from pg_stat_activity where datname = current_database()"
-        " and application_name = 'tavolad page' and wait_event_type = 'Lock'");
+    test_await(scene.sql, "select count(*) from pg_stat_activity where datname = current_database()"
+                          " and application_name = 'tavolad page' and wait_event_type = 'Lock'");
     scene_entry(&scene, &city_index, scene_read(&scene, "rome", "z"));
     test_sql(holder, "update watermarks set as_of = 2; commit");
     await(lookup);
