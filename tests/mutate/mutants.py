@@ -98,6 +98,17 @@ MUTANTS = [
     ("G20", [("store/sql/flush_later.sql", "set local ", "set ")],
      "test_store", "reconcile", ["what_a_worker_commits_afterwards_is_on_disk_with_all_before_it"]),
 
+    ("G21", [("store/row_scan.c", "scan->needs_more = scan->one_statement && ", "scan->needs_more = scan->got < 0 && ")],
+     "test_store", "snapshot",
+     ["a_page_with_a_filter_is_one_snapshot", "a_page_of_large_entities_is_one_snapshot", "a_count_is_one_snapshot",
+      "a_list_read_by_a_query_is_one_snapshot", "a_list_read_by_its_address_is_one_snapshot"]),
+
+    ("G21", [("store/lookup_read.c", "    if (session_in_snapshot(session))\n", "    if (sources->in.get.count == 0)\n")],
+     "test_store", "snapshot", ["a_page_of_a_look_up_is_one_snapshot"]),
+
+    ("G21", [("store/list_read.c", "if (in->count > 1 && ", "if (in->count == 0 && ")],
+     "test_store", "snapshot", ["several_pages_of_lists_are_one_snapshot"]),
+
     ("G22", [("store/lookup_read.c",
               "    TRY(read_lag(session, &out->lag, err));\n    if (in->freshness.latest)\n",
               "    if (in->freshness.latest)\n"),
