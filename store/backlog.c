@@ -9,7 +9,7 @@
 #include "store/sql.h"
 #include "store/worker_store_internal.h"
 
-enum oldest_column { OLDEST_LANE, OLDEST_QUEUE, OLDEST_KIND, OLDEST_US, OLDEST_NOW_US };
+enum oldest_column { OLDEST_LANE, OLDEST_QUEUE, OLDEST_KIND, OLDEST_US, OLDEST_NOW_US, OLDEST_IS_AHEAD };
 enum count_column { COUNT_LANE, COUNT_QUEUE, COUNT_KIND, COUNT_OPEN };
 
 struct backlog_work {
@@ -19,6 +19,8 @@ struct backlog_work {
 
     /* Of an attempt. */
     struct backlog found;
+    bool is_ahead
+        [LEASE_LANES]; /* some work has a younger time than the clock: how far the lane is cannot be said */
     bool is_open[LEASE_LANES], is_open_of[MOST_QUEUES * WORK_KINDS];
     int64_t as_of_us[LEASE_LANES]; /* 0: not held */
 };
@@ -51,6 +53,7 @@ static void take_oldest(struct backlog_work *work, const PGresult *rows)
 
         if (work->as_of_us[lane] == 0)
             work->as_of_us[lane] = now_us;
+        work->is_ahead[lane] |= pg_bool(rows, row, OLDEST_IS_AHEAD);
         if (PQgetisnull(rows, row, OLDEST_KIND))
             continue;
         kind = pg_int2(rows, row, OLDEST_KIND);
@@ -114,7 +117,7 @@ static enum status store(struct session *session, const struct backlog_work *wor
         if (work->as_of_us[lane] == 0)
             continue;
         pg_array_int2(&lanes, (int16_t)lane);
-        pg_array_int8(&as_of, ticks_from_unix_us(work->as_of_us[lane]));
+        pg_array_int8(&as_of, work->is_ahead[lane] ? 0 : ticks_from_unix_us(work->as_of_us[lane]));
         pg_array_int8(&open, work->found.lanes[lane]);
     }
     if (lanes.count == 0)

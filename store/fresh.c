@@ -212,8 +212,8 @@ static enum status ask_staleness(
             continue;
         set_open(&waits[i]);
         if (lag.as_of == 0)
-            error_reason(
-                &waits[i].err, REASON_NOT_FRESH_ENOUGH, "no worker has told yet how far it has come");
+            error_reason(&waits[i].err, REASON_NOT_FRESH_ENOUGH,
+                "no worker has told yet how far it has come, or the database's clock was set back since");
         else
             error_reason(&waits[i].err, REASON_NOT_FRESH_ENOUGH,
                 "the indexes are %lld ms behind, max_staleness allows %lld ms; %lld intents are open",

@@ -231,11 +231,18 @@ static enum status tell_queue_map(struct store *store, struct error *err)
     return STATUS_OK;
 }
 
+static enum status forget_watermarks(struct store *store, struct error *err)
+{
+    PG_RESULT result = NULL;
+
+    return pg_query(&store->session.pg, &sql_watermark_forget, NULL, &result, err);
+}
+
 static void watch_database(struct store *store)
 {
     struct error err = { 0 };
     bool available = look(store, &err) == STATUS_OK && confirm_access(store, &err) == STATUS_OK &&
-                     tell_queue_map(store, &err) == STATUS_OK;
+                     tell_queue_map(store, &err) == STATUS_OK && forget_watermarks(store, &err) == STATUS_OK;
 
     if (!available)
         pg_recover(&store->session.pg);

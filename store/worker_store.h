@@ -190,7 +190,8 @@ struct backlog {
 
 /*
  * Look at what is open and store, in one snapshot, for each lane held up to when everything acknowledged has been
- * applied: as_of = min(now, time of the oldest open intent of a source key). Counts stay as they were in *backlog
+ * applied: as_of = min(now, time of the oldest open intent of a source key); unknown while the time of an open one is
+ * ahead of the clock. Counts stay as they were in *backlog
  * unless `counts` asks for new ones, which are estimates where the table of intents is larger than 32 MB; but
  * nothing open is 0, and something never.
  */

@@ -4,5 +4,5 @@ select u.t, u.q, u.k, u.n / 10.0, now()
 from unnest($1::int8[], $2::int2[], $3::int2[], $4::int8[]) u(t, q, k, n)
 order by u.t, u.q, u.k
 on conflict (table_id, queue, kind) do update
-set per_second = r.per_second * exp(- greatest(extract(epoch from now() - r.at), 0) / 10) + excluded.per_second,
+set per_second = r.per_second * exp(- abs(extract(epoch from now() - r.at)) / 10) + excluded.per_second,
     at = now()

@@ -19,7 +19,7 @@ select i.folded, i.definition, i.state,
     case when open.n > 10000
         then least(open.oldest, (select min(w.as_of) / 10 - 11644473600000000 from watermarks w where w.as_of > 0))
         else open.oldest end,
-    (select (coalesce(sum(r.per_second * exp(- greatest(extract(epoch from now() - r.at), 0) / 10)), 0) * 1000)::int8
+    (select (coalesce(sum(r.per_second * exp(- abs(extract(epoch from now() - r.at)) / 10)), 0) * 1000)::int8
         from apply_rates r where r.table_id = i.source_table_id),
     (extract(epoch from now()) * 1000000)::int8,
     o.operation_id, o.kind, o.target, o.state, o.done, o.total, o.started, o.ended, o.error

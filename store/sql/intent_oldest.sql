@@ -1,7 +1,13 @@
 -- In one snapshot, of the lanes $1, each of $2 buckets, per queue, of $3, and kind: the oldest open intent, in microseconds
--- since 1970, and the database's clock in the same. Without a kind: lane and queue have buckets with nothing open. By
--- (bucket, id), and intents_transactions.
-select l.lane, b.bucket % $3::int4, o.kind, min(made_us(o.id)), (extract(epoch from now()) * 1000000)::int8
+-- since 1970, and the database's clock in the same; and whether work on source keys lies ahead of this clock, which has
+-- been set back then. Without a kind: lane and queue have buckets with nothing open. By (bucket, id), and
+-- intents_transactions. The clock is read once, after the snapshot was taken: what is in it was made before.
+select l.lane, b.bucket % $3::int4, o.kind, min(made_us(o.id)), (extract(epoch from now()) * 1000000)::int8,
+    bool_or(exists (
+        select from intents x
+        where x.bucket = b.bucket::int2 and x.kind = 1 and x.id > (
+            select (lpad(to_hex((extract(epoch from clock_timestamp()) * 1000000)::int8), 16, '0') || repeat('f', 16))::uuid)
+        offset 0))
 from unnest($1::int2[]) l(lane)
 cross join lateral generate_series(l.lane * $2::int4, l.lane * $2::int4 + $2::int4 - 1) b(bucket)
 left join lateral oldest_intents(b.bucket::int2) o on true

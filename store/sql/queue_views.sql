@@ -13,7 +13,7 @@ counts as (
     group by 1, 2),
 rates as (
     select r.queue, r.kind,
-        sum(r.per_second * exp(- greatest(extract(epoch from now() - r.at), 0) / 10)) as per_second
+        sum(r.per_second * exp(- abs(extract(epoch from now() - r.at)) / 10)) as per_second
     from apply_rates r
     group by 1, 2)
 select q.queue, k.kind, c.works_until, coalesce(c.rate, 0),

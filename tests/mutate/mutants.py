@@ -119,4 +119,10 @@ MUTANTS = [
 
     ("G33", [("store/sql/marker_insert.sql", "$3::int8 = (select version from catalogue)", "$3::int8 >= 0")],
      "test_store", "commit", ["a_commit_of_nothing_is_no_success"]),
+
+    ("G30", [("store/sql/watermark_read.sql",
+              "case when max(w.as_of) <= (clock.us + 11644473600000000) * 10 then min(w.as_of) else 0 end",
+              "min(w.as_of)"),
+             ("store/sql/watermark_forget.sql", "where as_of >", "where false and as_of >")],
+     "test_store", "fresh", ["a_time_that_lies_ahead_says_nothing"]),
 ]

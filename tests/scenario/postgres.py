@@ -15,6 +15,7 @@ class Postgres:
     def __init__(self, folder, settings, rules=None):
         self.folder = os.path.join(folder, "cluster")
         self.settings = settings
+        self.environment = {}  # more of it, for the server alone
         self.become = []
         self.server = None
         os.mkdir(self.folder)
@@ -40,7 +41,8 @@ class Postgres:
 
     def start(self, start_child):
         """start_child(argv): the postmaster as a child that ends with the test."""
-        argv = [*self.become, BINARIES + "/postgres", "-D", self.folder]
+        argv = [*self.become, "env", *(f"{name}={given}" for name, given in self.environment.items())]
+        argv += [BINARIES + "/postgres", "-D", self.folder]
         for name, given in self.settings.items():
             argv += ["-c", f"{name}={given}"]
         self.server = start_child(argv)

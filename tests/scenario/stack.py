@@ -113,13 +113,13 @@ class Stack:
 
     counter = 0
 
-    def __init__(self, migrate=True, redis=True, postgres=True, own_postgres=False):
+    def __init__(self, migrate=True, redis=True, postgres=True, own_postgres=False, postgres_environment=None):
         Stack.counter += 1
         self.folder = tempfile.mkdtemp(prefix="ts-")
         self.children = []
         self.server = self.worker = self.redis = None
         if own_postgres:
-            self.start_own_postgres()
+            self.start_own_postgres(postgres_environment or {})
         else:
             address = dict(part.split("=", 1) for part in os.environ["TAVOLA_POSTGRES"].split())
             self.postgres_folder = address["host"]
@@ -209,8 +209,9 @@ class Stack:
     # A cluster on a slow disk would only make the test slow: what a killed process has written, the kernel has.
     OWN_SETTINGS = {"listen_addresses": "", "unix_socket_directories": ".", "fsync": "off"}
 
-    def start_own_postgres(self):
+    def start_own_postgres(self, environment):
         self.cluster = Postgres(self.folder, self.OWN_SETTINGS)
+        self.cluster.environment = environment
         self.postgres_folder = self.cluster.folder
         self.postgres_user = self.postgres_home = "postgres"
         self.restart_own_postgres()

@@ -437,6 +437,21 @@ START_TEST(staleness_is_bounded)
 }
 END_TEST
 
+/* The database's clock was set back, and all workers stand still: what they told before says nothing. */
+START_TEST(a_time_that_lies_ahead_says_nothing) /* guard G30 */
+{
+    tell_of_all_lanes();
+    test_sql(scene.sql, "update watermarks set as_of = as_of + 36000000000 where lane = 3");
+
+    refused(in_haste(a_stale_lookup(1000000)), "NOT_FRESH_ENOUGH", "no worker");
+
+    /* Nor will it when the clock has come there: it is forgotten. */
+    test_await(scene.sql, "select count(*) from watermarks where lane = 3 and as_of = 0");
+    tell_of_all_lanes();
+    ck_assert_str_eq(found(a_stale_lookup(60000000)), "");
+}
+END_TEST
+
 /* ---- the latest ---- */
 
 START_TEST(the_latest_are_read_around_what_is_open)
@@ -663,6 +678,7 @@ Suite *test_fresh_suite(void)
     tcase_add_test(tc, an_unknown_transaction_is_not_waited_for);
     tcase_add_test(tc, a_connection_younger_than_the_answer_asks_again);
     tcase_add_test(tc, staleness_is_bounded);
+    tcase_add_test(tc, a_time_that_lies_ahead_says_nothing);
     tcase_add_loop_test(tc, the_latest_are_read_around_what_is_open, 0, 4);
     tcase_add_test(tc, the_latest_are_right_where_keys_were_given_up);
     tcase_add_loop_test(tc, pages_of_the_latest_are_those_of_an_index_that_is_fresh, 0, 6);

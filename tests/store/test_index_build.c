@@ -209,7 +209,7 @@ START_TEST(a_worker_that_died_in_a_chunk_is_replaced)
     people_copy(&world, 600);
     call_succeeded(index_created(&world, "ByCity", "People", 0));
     ck_assert(run_chunk(world.worker));
-    test_sql(world.sql, "update operations set owner = 'dead/1', until = now() + interval '1 hour'");
+    test_sql(world.sql, "update operations set owner = 'dead/1', until = now() + interval '8 seconds'");
     ck_assert(!run_chunk(world.worker));
 
     test_sql(world.sql, "update operations set until = now()");

@@ -1,0 +1,198 @@
+/*
+ * test_clock_step.c - the database's clock is set back by an hour: times that were stored before lie ahead. Whatever
+ * looks at them goes on.
+ */
+#include <check.h>
+
+#include "domain/limits.h"
+#include "domain/ticks.h"
+#include "tests/support/worker_world.h"
+
+static struct world world;
+static struct error err;
+
+static void setup(void)
+{
+    err = (struct error){ 0 };
+    world_open(&world);
+    world_index(&world, BY_CITY, "City", 0);
+}
+
+static void teardown(void)
+{
+    world_close(&world);
+}
+
+static int home_lane(void)
+{
+    return world_message("").bucket / (BUCKETS / LEASE_LANES);
+}
+
+/* Everything that is open was made before the step. */
+static void move_intents_ahead(void)
+{
+    test_sql(world.sql, "update intents set id = (lpad(to_hex(made_us(id) + 3600000000), 16, '0') || "
+                        "right(replace(id::text, '-', ''), 16))::uuid");
+}
+
+static struct intent *scan(int64_t min_age_ms, size_t want)
+{
+    struct intent *intents;
+    size_t count;
+    char low_id[33];
+
+    ck_assert_msg(worker_scan_intents(world.worker, home_lane(), "", min_age_ms, 100, &world.arena, &intents,
+                      &count, low_id, &err) == STATUS_OK,
+        "%s", err.message);
+    ck_assert_uint_eq(count, want);
+    return intents;
+}
+
+START_TEST(a_lease_further_ahead_than_it_can_last_is_free)
+{
+    bool held[LEASE_LANES];
+
+    test_sql(world.sql, "update leases set owner = 'dead', until = now() + interval '1 hour'");
+
+    ck_assert_int_eq(worker_hold_leases(world.worker, 5000, held, &err), STATUS_OK);
+
+    for (int lane = 0; lane < LEASE_LANES; lane++)
+        ck_assert(held[lane]);
+}
+END_TEST
+
+START_TEST(intents_from_before_the_step_are_old_enough)
+{
+    world_put(&world, "a", "Bonn", "x");
+    move_intents_ahead();
+    world_put(&world, "b", "Bonn", "x");
+
+    scan(1000, 1); /* b is too young */
+    scan(0, 2);
+}
+END_TEST
+
+START_TEST(controlled_queues_see_them_too)
+{
+    struct scan_scope scope = { .queues = 1 };
+    struct intent *intents;
+    size_t count;
+    char low_id[33];
+
+    for (int slot = 0; slot < MOST_QUEUES * WORK_KINDS; slot++)
+        scope.until_us[slot] = INT64_MAX;
+    world_put(&world, "a", "Bonn", "x");
+    move_intents_ahead();
+
+    ck_assert_int_eq(worker_scan_some(world.worker, home_lane(), &scope, "", 1000, 100, &world.arena,
+                         &intents, &count, low_id, &err),
+        STATUS_OK);
+
+    ck_assert_uint_eq(count, 1);
+}
+END_TEST
+
+START_TEST(a_retry_further_ahead_than_any_is_due)
+{
+    world_put(&world, "a", "Bonn", "x");
+    struct intent message = world_message("a");
+    int32_t failures;
+
+    error_set(&err, STATUS_INTERNAL, "broken");
+    ck_assert_int_eq(worker_count_failure(world.worker, &message, &err, &failures, &err), STATUS_OK);
+    ck_assert_int_eq(worker_retry_after(world.worker, &message, 60000, &err), STATUS_OK);
+    scan(0, 0);
+
+    test_sql(world.sql, "update dead_letters set next_try = next_try + interval '1 hour'");
+    scan(0, 1);
+}
+END_TEST
+
+START_TEST(a_hand_further_ahead_than_it_can_be_held_is_dead)
+{
+    const struct hand_owner dead = { "dead", "1" }, living = { "living", "2" };
+    bool suspect = false;
+    struct intent message;
+
+    world_put(&world, "a", "Bonn", "x");
+    message = scan(0, 1)[0];
+    ck_assert_int_eq(worker_take_in_hand(world.worker, &dead, 5000, &message, 1, &suspect, &err), STATUS_OK);
+    ck_assert_int_eq(worker_suspect_dead_hands(world.worker, &living, &err), STATUS_OK);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from in_hand"), 1);
+
+    test_sql(world.sql, "update in_hand set until = until + interval '1 hour'");
+    ck_assert_int_eq(worker_suspect_dead_hands(world.worker, &living, &err), STATUS_OK);
+
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from in_hand"), 0);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from dead_letters where deliveries > 0"), 1);
+}
+END_TEST
+
+static long long claimed(void)
+{
+    bool worked;
+
+    ck_assert_msg(worker_run_operation(world.worker, &worked, &err) == STATUS_OK, "%s", err.message);
+    return worked;
+}
+
+START_TEST(an_operation_claimed_further_ahead_than_a_claim_lasts_is_taken_over)
+{
+    world_put(&world, "a", "Bonn", "x");
+    world_reconcile_all(&world);
+    test_sql(world.sql,
+        "insert into operations (operation_id, kind, account, target, table_id, index_id, state, "
+        "started, owner, until) "
+        "values ('purge-1', 'delete_table', 'local', 'x', 77, 0, 1, 0, 'dead', now() + interval '4 "
+        "seconds')");
+    ck_assert(!claimed());
+
+    test_sql(world.sql, "update operations set until = until + interval '1 hour'");
+    ck_assert(claimed());
+}
+END_TEST
+
+/* ---- how late everything is ---- */
+
+static long long as_of(int lane)
+{
+    return test_number(world.sql, "select as_of from watermarks where lane = %d", lane);
+}
+
+START_TEST(how_far_a_lane_is_cannot_be_said_while_older_work_has_a_younger_time)
+{
+    bool held[LEASE_LANES] = { false };
+    struct backlog backlog = { .queues = 1 };
+
+    held[home_lane()] = true;
+    world_put(&world, "a", "Bonn", "x");
+    move_intents_ahead();
+    world_put(&world, "b", "Bonn", "x");
+
+    ck_assert_int_eq(worker_update_watermarks(world.worker, held, true, &backlog, &err), STATUS_OK);
+    ck_assert_int_eq(as_of(home_lane()), 0);
+
+    world_reconcile_all(&world);
+    ck_assert_int_eq(worker_update_watermarks(world.worker, held, true, &backlog, &err), STATUS_OK);
+    ck_assert_int_gt(as_of(home_lane()), 0);
+}
+END_TEST
+
+Suite *test_clock_step_suite(void)
+{
+    Suite *suite = suite_create("clock_step");
+    TCase *tc = tcase_create("clock_step");
+
+    test_postgres_start();
+    tcase_set_timeout(tc, 60);
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, a_lease_further_ahead_than_it_can_last_is_free);
+    tcase_add_test(tc, intents_from_before_the_step_are_old_enough);
+    tcase_add_test(tc, controlled_queues_see_them_too);
+    tcase_add_test(tc, a_retry_further_ahead_than_any_is_due);
+    tcase_add_test(tc, a_hand_further_ahead_than_it_can_be_held_is_dead);
+    tcase_add_test(tc, an_operation_claimed_further_ahead_than_a_claim_lasts_is_taken_over);
+    tcase_add_test(tc, how_far_a_lane_is_cannot_be_said_while_older_work_has_a_younger_time);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
