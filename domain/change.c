@@ -37,7 +37,8 @@ static enum status resync(const char *why, struct error *err)
         "changes behind this token cannot be told: %s; watch without a token, then read the table", why);
 }
 
-enum status feed_place_check(const struct feed_place *from, const struct feed_place *now, struct error *err)
+enum status feed_place_check(
+    const struct feed_place *from, const struct feed_place *now, int64_t newest, struct error *err)
 {
     if (from->table_id != now->table_id)
         return resync("the table was deleted and created again", err);
@@ -47,5 +48,7 @@ enum status feed_place_check(const struct feed_place *from, const struct feed_pl
         return resync("the database has failed over or was restored", err);
     if (from->number < now->number)
         return resync("they are older than changes are kept", err);
+    if (from->number > newest)
+        return resync("the feed ends before it: the database was restored", err);
     return STATUS_OK;
 }

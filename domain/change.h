@@ -39,11 +39,11 @@ bool feed_place_decode(struct str bytes, struct feed_place *out);
 
 /*
  * Whether everything that happened behind `from` can still be told. now: the feed as it is, its number the highest
- * that was removed.
+ * that was removed. newest: the highest number there is, at least that one.
  *
  * STATUS_PRECONDITION  RESYNC_REQUIRED: the message says why
  */
 MUST_USE enum status feed_place_check(
-    const struct feed_place *from, const struct feed_place *now, struct error *err);
+    const struct feed_place *from, const struct feed_place *now, int64_t newest, struct error *err);
 
 #endif

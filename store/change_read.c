@@ -122,7 +122,7 @@ static enum status read_page(struct session *session, struct operation *operatio
     out->place.number = newest;
     if (!in->has_place)
         return STATUS_OK;
-    TRY(feed_place_check(&in->place, &begin, err));
+    TRY(feed_place_check(&in->place, &begin, newest, err));
     out->place.number = in->place.number;
     take_changes(operation, table, result);
     out->more = out->place.number < newest;

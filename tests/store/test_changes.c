@@ -297,6 +297,22 @@ START_TEST(a_place_is_good_for_one_feed_of_one_epoch)
 }
 END_TEST
 
+START_TEST(a_place_ahead_of_the_feed_asks_for_a_resync)
+{
+    struct feed_place from = here();
+    struct operation *waiting = a_changes(&from);
+
+    from.number++; /* of a change that a restore has lost */
+    check_resync(&from);
+
+    waiting->kind = OPERATION_CHANGES_WAIT;
+    waiting->in.changes.place = from;
+    waiting->in.changes.wait_until_us = INT64_MAX;
+    submit(scene.store, waiting);
+    await(waiting); /* at once: it has to be told */
+}
+END_TEST
+
 /* ---- the purge ---- */
 
 static struct sweep_counts sweep(void)
@@ -417,6 +433,7 @@ Suite *test_changes_suite(void)
     tcase_add_test(tc, a_range_hides_what_is_outside);
     tcase_add_test(tc, writers_know_of_a_feed_before_it_begins);
     tcase_add_test(tc, a_place_is_good_for_one_feed_of_one_epoch);
+    tcase_add_test(tc, a_place_ahead_of_the_feed_asks_for_a_resync);
     tcase_add_test(tc, a_purge_takes_the_old_and_raises_the_floor);
     tcase_add_test(tc, a_feed_that_is_over_goes_whole);
     tcase_add_test(tc, who_waits_is_told_of_news_and_of_the_time);

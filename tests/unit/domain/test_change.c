@@ -49,6 +49,7 @@ static const struct check_case {
 } check_cases[] = {
     { { 1, 2, 3, 10 }, true },
     { { 1, 2, 3, 11 }, true },
+    { { 1, 2, 3, 12 }, false }, /* ahead of what is there */
     { { 1, 2, 3, 9 }, false },
     { { 9, 2, 3, 10 }, false },
     { { 1, 9, 3, 10 }, false },
@@ -61,7 +62,7 @@ START_TEST(what_is_gone_asks_for_a_resync)
     const struct check_case *c = &check_cases[_i];
     const struct feed_place now = { 1, 2, 3, 10 };
     struct error err = { 0 };
-    enum status status = feed_place_check(&c->from, &now, &err);
+    enum status status = feed_place_check(&c->from, &now, 11, &err);
 
     ck_assert_int_eq(status, c->good ? STATUS_OK : STATUS_PRECONDITION);
     if (!c->good)
