@@ -425,6 +425,7 @@ struct operation {
     const struct key_range *within;  /* reads: no other entity is there for this caller; NULL: all are */
     int64_t table_created_by;        /* ticks: only a table created by then is meant; 0: any */
     struct str wait_for_transaction; /* reads: not before it has ended; empty: at once */
+    int64_t arrived_us;              /* at the store, clock_monotonic_us; 0: it is not known */
     int64_t deadline_us;             /* clock_monotonic_us; INT64_MAX: none */
     atomic_bool cancelled;
 
@@ -464,6 +465,9 @@ struct operation {
     struct operation *next;                /* the store's own, while it holds the operation */
     int64_t waits_since_us, asks_again_us; /* the same, while it waits */
 };
+
+/* When the last one of a list (linked by next) arrived; 0: of one of them it is not known. */
+int64_t operation_latest_us(const struct operation *batch);
 
 /* Fill the outcome with a failure; the error is copied into the operation's arena. */
 void operation_fail(struct operation *operation, const struct error *err);

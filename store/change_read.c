@@ -30,15 +30,9 @@ enum column {
 static enum status find_feed(
     struct session *session, const struct operation *operation, const struct table **out, struct error *err)
 {
-    bool changed;
-
-    TRY(resolve_refresh(session, operation, err));
     TRY(resolve_table(session, operation, out, err));
     if ((*out)->feed_id)
         return STATUS_OK;
-    TRY(session_refresh(session, &changed, err));
-    if (changed)
-        return error_set(err, STATUS_STALE, "the catalogue has changed");
     error_reason(err, REASON_CHANGE_FEED_OFF, "table %.*s keeps no change feed", STR_ARG(operation->table));
     error_add_meta(err, "table", operation->table);
     return err->status;

@@ -36,6 +36,36 @@ static bool may_try_again(const struct error *err)
     return !err->reason && (err->status == STATUS_STALE || pg_is_transient(err));
 }
 
+/* The request was decided, against its caller. Whatever is unknown, or not to be had now, is no decision. */
+static bool is_refusal(const struct error *err)
+{
+    switch (err->status) {
+    case STATUS_TIMEOUT:
+    case STATUS_CANCELLED:
+    case STATUS_UNAVAILABLE:
+    case STATUS_MAYBE_DONE:
+    case STATUS_INTERNAL:
+        return false;
+    default:
+        return err->reason != NULL;
+    }
+}
+
+/*
+ * Guard G23: no refusal leaves that a catalogue from before the request may have decided. *err is replaced if it must
+ * not leave: by STATUS_STALE, or by what stood in the way of asking.
+ */
+static enum status confirm_refusal(
+    struct session *session, const struct operation *operation, struct error *err)
+{
+    struct error own = { 0 };
+
+    if (!is_refusal(err) || session_confirm(session, operation->arrived_us, &own) == STATUS_OK)
+        return err->status;
+    *err = own;
+    return own.status;
+}
+
 /* Nobody waits for it any more. */
 static bool is_given_up(const struct operation *operation)
 {
@@ -60,6 +90,7 @@ void run_until_decided_with(
             return;
         }
         pg_recover(&session->pg);
+        status = confirm_refusal(session, operation, &err);
         if (!may_try_again(&err) || is_given_up(operation))
             break;
         if (status == STATUS_STALE && pg_is_open(&session->pg)) {

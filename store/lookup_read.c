@@ -155,7 +155,8 @@ static enum status check_sources(
     struct operation sources = { .kind = OPERATION_GET,
         .account = operation->account,
         .table = arena_copy(operation->arena, index->source_name), /* the read may load the catalogue again */
-        .arena = operation->arena };
+        .arena = operation->arena,
+        .arrived_us = operation->arrived_us };
 
     out->entries = ARENA_ARRAY(operation->arena, struct entity_key, out->count);
     sources.in.get.keys = ARENA_ARRAY(operation->arena, struct entity_key, out->count);
@@ -219,7 +220,6 @@ static enum status check_fresh(struct session *session, struct operation *operat
 static enum status resolve_ready(
     struct session *session, const struct operation *operation, const struct index **out, struct error *err)
 {
-    TRY(resolve_refresh(session, operation, err));
     TRY(resolve_index(session, operation, out, err));
     if ((*out)->state == INDEX_READY)
         return check_tokens(session, *out, &operation->in.lookup.freshness, err);

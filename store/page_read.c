@@ -15,22 +15,15 @@ enum { MOST_ATTEMPTS = 4 };
 
 /* ---- what all queries have in common ---- */
 
-enum status page_check_plan(
-    struct session *session, const struct table *table, const struct operation *operation, struct error *err)
+enum status page_check_plan(const struct table *table, const struct operation *operation, struct error *err)
 {
     const struct operation_page *in = &operation->in.page;
     enum access_path path = access_path_of(&in->plan), most = in->max_plan;
-    bool changed;
 
     if (!most)
         most = table->default_max_plan;
     if (!most || path <= most)
         return STATUS_OK;
-    if (!in->max_plan) {
-        TRY(session_refresh(session, &changed, err));
-        if (changed)
-            return error_set(err, STATUS_STALE, "the catalogue has changed");
-    }
     error_reason(err, REASON_PLAN_TOO_EXPENSIVE,
         "the query would take the path %s, %s allows %s at most: ExplainQuery says what would help",
         access_path_name(path), in->max_plan ? "its max_plan" : "the table's default_max_plan",
@@ -45,7 +38,6 @@ enum status page_check_plan(
 static enum status find_table(
     struct session *session, struct operation *operation, const struct table **out, struct error *err)
 {
-    TRY(resolve_refresh(session, operation, err));
     TRY(resolve_table(session, operation, out, err));
     operation->out.page = (struct outcome_page){ .table_id = (*out)->table_id };
     return STATUS_OK;
@@ -129,7 +121,7 @@ static enum status read_into(
     struct row_scan scan;
 
     TRY(find_table(session, operation, &table, err));
-    TRY(page_check_plan(session, table, operation, err));
+    TRY(page_check_plan(table, operation, err));
     if (is_list(table)) {
         TRY(refuse_descending(operation, err));
         return list_read_page(session, table->entries_of, operation, sink, in->limit, err);
@@ -193,7 +185,7 @@ static enum status count_page(struct session *session, struct operation *operati
     struct row_scan scan;
 
     TRY(find_table(session, operation, &table, err));
-    TRY(page_check_plan(session, table, operation, err));
+    TRY(page_check_plan(table, operation, err));
     if (is_list(table))
         return list_read_page(session, table->entries_of, operation, &sink, LIMIT_PAGE_ROWS, err);
     scan = scan_of(table, operation);
@@ -218,6 +210,7 @@ static enum status explain(struct session *session, struct operation *operation,
     const struct table *table;
 
     TRY(find_table(session, operation, &table, err));
+    TRY(session_confirm(session, operation->arrived_us, err)); /* nothing else asks the database */
     out->stats.access_path = access_path_of(&in->plan);
     out->stats.rows_examined = (int64_t)in->plan.point_count;
     filter_advise(in->filter, &in->plan, table, operation->arena, &out->suggestions, &out->suggestion_count);

@@ -22,6 +22,6 @@ void page_explain_run(struct session *session, struct operation *operation);
 
 /* The table's default bounds what asks for no other plan: PLAN_TOO_EXPENSIVE, naming the path. */
 MUST_USE enum status page_check_plan(
-    struct session *session, const struct table *table, const struct operation *operation, struct error *err);
+    const struct table *table, const struct operation *operation, struct error *err);
 
 #endif

@@ -43,9 +43,8 @@ static enum status begin(struct session *session, struct operation *operation, s
     };
     int64_t id, now_us;
 
-    TRY(resolve_refresh(session, operation, err));
     TRY(resolve_writable(session, operation, &table, err));
-    TRY(page_check_plan(session, table, operation, err));
+    TRY(page_check_plan(table, operation, err));
     TRY(next_id(session, &id, err));
     run.operation_id = run_id("delete", id, operation->arena);
     run.target = arena_copy(operation->arena, table->name);

@@ -4,6 +4,7 @@
  */
 #include "store/read_batch.h"
 
+#include "base/clock.h"
 #include "store/failure.h"
 #include "store/list_read.h"
 #include "store/resolve.h"
@@ -288,7 +289,10 @@ static enum status read_now(struct session *session, struct read *reads, size_t 
 
 /* ---- a batch ---- */
 
-/* Resolve names; what fails gets its outcome at once. List indexes are read on their own, and may begin a snapshot. */
+/*
+ * Resolve names; what fails gets its outcome at once. List indexes are read on their own, and may begin a snapshot. The
+ * operations that reads does not have may have been decided from the catalogue alone.
+ */
 static enum status gather(
     struct session *session, struct operation *batch, struct read *reads, size_t *count, struct error *err)
 {
@@ -307,26 +311,36 @@ static enum status gather(
     return STATUS_OK;
 }
 
-/* Ask until it is decided. */
+static size_t length_of(const struct operation *batch)
+{
+    size_t length = 0;
+
+    for (; batch; batch = batch->next)
+        length++;
+    return length;
+}
+
+/* The reads compare the catalogue's version too, so refusals beside them cost no statement of their own. */
 static enum status read_all(
     struct session *session, struct operation *batch, struct read *reads, struct error *err)
 {
     size_t count = 0;
 
     TRY(session_ensure(session, err));
-    TRY(resolve_refresh(session, batch, err));
     TRY(gather(session, batch, reads, &count, err));
+    session_asks_version(session);
     TRY(read_now(session, reads, count, err));
-    return session_end_snapshot(session, err);
+    if (keys_of(reads, count) > 0)
+        session_note_confirmed(session);
+    TRY(session_end_snapshot(session, err));
+    if (count == length_of(batch))
+        return STATUS_OK;
+    return session_confirm(session, operation_latest_us(batch), err);
 }
 
 static struct read *room_for(const struct operation *batch, struct arena *arena)
 {
-    size_t most = 0;
-
-    for (const struct operation *operation = batch; operation; operation = operation->next)
-        most++;
-    return ARENA_ARRAY(arena, struct read, most);
+    return ARENA_ARRAY(arena, struct read, length_of(batch));
 }
 
 enum status read_batch_within(struct session *session, struct operation *batch, struct error *err)

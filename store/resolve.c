@@ -10,30 +10,6 @@ static const struct table *find(const struct session *session, const struct oper
     return catalogue_find(session->catalogue, operation->account, operation->table);
 }
 
-/* Whatever comes of it is checked against the catalogue in the database. */
-static bool will_be_checked(const struct session *session, const struct operation *operation)
-{
-    const struct table *table = find(session, operation);
-
-    if (!table)
-        return false;
-    if (operation->kind == OPERATION_EXPLAIN)
-        return false;
-    if (operation->kind == OPERATION_WRITE || operation->kind == OPERATION_RANGE_DELETE)
-        return !table->entries_of;
-    if (operation->kind == OPERATION_LOOKUP)
-        return table->entries_of && table->entries_of->state == INDEX_READY;
-    return true;
-}
-
-enum status resolve_refresh(struct session *session, const struct operation *batch, struct error *err)
-{
-    for (const struct operation *operation = batch; operation; operation = operation->next)
-        if (!will_be_checked(session, operation))
-            return session_refresh(session, NULL, err);
-    return STATUS_OK;
-}
-
 static enum status not_found(
     const struct operation *operation, enum reason reason, const char *what, struct error *err)
 {

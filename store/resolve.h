@@ -1,19 +1,12 @@
 /*
- * resolve.h - from the names in operations to the tables of the catalogue.
+ * resolve.h - from the names in operations to the tables of the catalogue, as this session knows it. Whoever refuses an
+ * operation because of it confirms the catalogue first: see session_confirm.
  */
 #ifndef STORE_RESOLVE_H
 #define STORE_RESOLVE_H
 
 #include "domain/operation.h"
 #include "store/session.h"
-
-/*
- * Make sure that what an operation would be refused for without the database being asked is so there too:
- * a name unknown here, or an index that is not ready or not to be written to, may be another thing since a
- * moment ago. Tables found before this call are gone if it reads the catalogue again.
- */
-MUST_USE enum status resolve_refresh(
-    struct session *session, const struct operation *batch, struct error *err);
 
 /*
  * The table an operation names, as this session knows it. STATUS_NOT_FOUND: TABLE_NOT_FOUND. STATUS_DENIED: it

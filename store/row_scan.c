@@ -11,6 +11,7 @@
 
 #include <assert.h>
 
+#include "base/clock.h"
 #include "domain/index_plan.h"
 #include "domain/limits.h"
 #include "store/sql.h"
@@ -188,6 +189,12 @@ static const struct embedded *statement_of(const struct row_scan *scan)
     return scan->descending ? &sql_entity_page_down : &sql_entity_page;
 }
 
+static enum status send_version(struct session *session, struct error *err)
+{
+    session_asks_version(session);
+    return pg_send(&session->pg, &sql_catalogue_version, NULL, err);
+}
+
 /* The rows first, the version after them: an unchanged version says that the table lived while they were read. */
 static enum status begin_chunk(struct session *session, struct row_scan *scan, struct error *err)
 {
@@ -206,17 +213,18 @@ static enum status begin_chunk(struct session *session, struct row_scan *scan, s
     pg_add_int4(&params, (int32_t)scan->cap);
     TRY(pg_send(&session->pg, statement_of(scan), &params, err));
     TRY(pg_rows_singly(&session->pg, err));
-    TRY(pg_send(&session->pg, &sql_catalogue_version, NULL, err));
+    TRY(send_version(session, err));
     TRY(pg_sync(&session->pg, err));
     scan->is_open = true;
     return STATUS_OK;
 }
 
-static enum status check_version(const struct session *session, const PGresult *version, struct error *err)
+static enum status check_version(struct session *session, const PGresult *version, struct error *err)
 {
-    if (pg_int8(version, 0, 0) == session->catalogue->version)
-        return STATUS_OK;
-    return error_set(err, STATUS_STALE, "the catalogue has changed");
+    if (pg_int8(version, 0, 0) != session->catalogue->version)
+        return error_set(err, STATUS_STALE, "the catalogue has changed");
+    session_note_confirmed(session);
+    return STATUS_OK;
 }
 
 /* All rows of the round trip have been taken, or thrown away. */
@@ -234,13 +242,10 @@ static enum status end_chunk(struct session *session, struct row_scan *scan, str
 /* A scan that had nothing to read: that a table has none of it can be said of a living table only. */
 static enum status check_unread(struct session *session, struct row_scan *scan, struct error *err)
 {
-    PG_RESULT version = NULL;
-
     if (scan->is_checked)
         return STATUS_OK;
-    TRY(pg_query(&session->pg, &sql_catalogue_version, NULL, &version, err));
     scan->is_checked = true;
-    return check_version(session, version, err);
+    return session_confirm(session, 0, err);
 }
 
 static enum status throw_away_rest(
@@ -454,7 +459,7 @@ enum status row_scan_count(struct session *session, struct row_scan *scan, int64
     range_params(scan, &params);
     pg_add_int8(&params, scan->most_rows);
     TRY(pg_send(&session->pg, one_partition ? &sql_entity_count_partition : &sql_entity_count, &params, err));
-    TRY(pg_send(&session->pg, &sql_catalogue_version, NULL, err));
+    TRY(send_version(session, err));
     TRY(pg_sync(&session->pg, err));
     TRY(pg_next(&session->pg, &counts, err));
     TRY(pg_next(&session->pg, &version, err));

@@ -40,13 +40,26 @@ static int64_t random_bits(void)
     return bits & INT64_MAX;
 }
 
+void session_asks_version(struct session *session)
+{
+    session->asked_us = session_in_snapshot(session) ? session->snapshot_us : clock_monotonic_us();
+}
+
+void session_note_confirmed(struct session *session)
+{
+    if (session->asked_us > session->confirmed_us)
+        session->confirmed_us = session->asked_us;
+}
+
 enum status session_reload(struct session *session, struct error *err)
 {
     struct catalogue *fresh = NULL;
 
+    session_asks_version(session);
     TRY(catalogue_load(&session->pg, &fresh, err));
     catalogue_free(session->catalogue);
     session->catalogue = fresh;
+    session_note_confirmed(session);
     return STATUS_OK;
 }
 
@@ -64,13 +77,33 @@ enum status session_ensure(struct session *session, struct error *err)
     return STATUS_OK;
 }
 
-enum status session_refresh(struct session *session, bool *changed, struct error *err)
+static enum status compare_version(struct session *session, bool *differs, struct error *err)
 {
     PG_RESULT result = NULL;
+
+    session_asks_version(session);
+    TRY(pg_query(&session->pg, &sql_catalogue_version, NULL, &result, err));
+    *differs = pg_int8(result, 0, 0) != session->catalogue->version;
+    if (!*differs)
+        session_note_confirmed(session);
+    return STATUS_OK;
+}
+
+enum status session_confirm(struct session *session, int64_t since_us, struct error *err)
+{
     bool differs;
 
-    TRY(pg_query(&session->pg, &sql_catalogue_version, NULL, &result, err));
-    differs = pg_int8(result, 0, 0) != session->catalogue->version;
+    if (since_us > 0 && session->confirmed_us > since_us)
+        return STATUS_OK;
+    TRY(compare_version(session, &differs, err));
+    return differs ? error_set(err, STATUS_STALE, "the catalogue has changed") : STATUS_OK;
+}
+
+enum status session_refresh(struct session *session, bool *changed, struct error *err)
+{
+    bool differs;
+
+    TRY(compare_version(session, &differs, err));
     if (differs)
         TRY(session_reload(session, err));
     if (changed)
@@ -84,6 +117,7 @@ enum status session_begin_snapshot(struct session *session, struct error *err)
 {
     PG_RESULT begun = NULL;
 
+    session->snapshot_us = clock_monotonic_us();
     return pg_query(&session->pg, &sql_begin_snapshot, NULL, &begun, err);
 }
 
@@ -105,6 +139,7 @@ enum status session_end_snapshot(struct session *session, struct error *err)
 
 enum status session_send_begin(struct session *session, struct error *err)
 {
+    session_asks_version(session);
     TRY(pg_send(&session->pg, &sql_begin, NULL, err));
     TRY(pg_send(&session->pg, &sql_fence, NULL, err));
     return pg_send(&session->pg, &sql_catalogue_check, NULL, err);
@@ -120,6 +155,7 @@ enum status session_take_begin(struct session *session, int64_t *now_us, struct 
     *now_us = pg_int8(result, 0, 3);
     if (pg_int8(result, 0, 0) != session->catalogue->version)
         return error_set(err, STATUS_STALE, "the catalogue has changed");
+    session_note_confirmed(session);
     return STATUS_OK;
 }
 

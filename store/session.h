@@ -25,6 +25,9 @@ struct session {
     int64_t known;            /* the connection (pg.connects) that lane and catalogue belong to */
     int64_t resolve_limit_us; /* how long a lost COMMIT may be asked for */
     int64_t fence_limit_us;   /* how long a change of the catalogue waits for open writers */
+    int64_t snapshot_us;      /* when session_begin_snapshot was called last */
+    int64_t asked_us;         /* when the catalogue's version was asked for last */
+    int64_t confirmed_us;     /* the database had this catalogue at this time or later (clock_monotonic_us) */
 };
 
 void session_init(struct session *session, const char *conninfo, const char *role);
@@ -49,6 +52,22 @@ MUST_USE enum status session_refresh(struct session *session, bool *changed, str
 MUST_USE enum status session_begin_snapshot(struct session *session, struct error *err);
 bool session_in_snapshot(const struct session *session);
 MUST_USE enum status session_end_snapshot(struct session *session, struct error *err);
+
+/*
+ * Guard G23: a refusal, or an absence, that was decided from the catalogue alone must not leave before this has
+ * returned STATUS_OK. One statement, and none if the catalogue was compared with the database's after since_us
+ * (clock_monotonic_us; 0: always ask): what waits together is confirmed together.
+ *
+ * STATUS_STALE: the catalogue has changed; reload, decide again.
+ */
+MUST_USE enum status session_confirm(struct session *session, int64_t since_us, struct error *err);
+
+/*
+ * Around statements that bring the catalogue's version: before they are sent, and when it was the session's. Within a
+ * snapshot the version is as old as the snapshot.
+ */
+void session_asks_version(struct session *session);
+void session_note_confirmed(struct session *session);
 
 /*
  * The beginning of every transaction that writes: BEGIN, fence, catalogue (guard G1), to be sent in one

@@ -158,6 +158,7 @@ static void submit(
 {
     enum lane_kind lane = routes[operation->kind].lane;
 
+    operation->arrived_us = clock_monotonic_us();
     if (atomic_load(&store->stopping))
         refuse(operation, REASON_SERVER_DRAINING, "the server is stopping");
     else if (must_wait(operation) ? !waiters_add(&store->waiters, operation)

@@ -450,11 +450,10 @@ static enum status attempt(struct session *session, struct operation *batch,
     struct write_set set;
 
     TRY(session_ensure(session, err));
-    TRY(resolve_refresh(session, batch, err));
     session->now_ticks = clock_ticks();
     write_set_build(&set, session, batch);
     if (set.planned_count == 0)
-        return STATUS_OK;
+        return session_confirm(session, operation_latest_us(batch), err);
     if (!set.is_blind)
         return run_planned(session, &set, observer, err);
     TRY(run_blind(session, &set, err));

@@ -117,6 +117,15 @@ MUTANTS = [
               "    out->stats.rows_returned = (int64_t)out->count;\n    TRY(read_lag(session, &out->lag, err));\n")],
      "test_store", "lookup", ["a_page_does_not_miss_what_is_older_than_its_as_of"]),
 
+    ("G23", [("store/failure.c", "if (!is_refusal(err) || ", "if (!is_refusal(err) || err->status != STATUS_OK || ")],
+     "test_store", "confirm",
+     ["an_index_made_anew_takes_values_of_its_own_type", "a_list_made_a_copy_can_be_read_backwards",
+      "a_token_of_a_newer_table_is_of_now"]),
+
+    ("G23", [("store/read_batch.c", "    return session_confirm(session, operation_latest_us(batch), err);\n",
+              "    return STATUS_OK;\n")],
+     "test_store", "confirm", ["an_index_of_another_shape_is_read_as_what_it_is"]),
+
     ("G33", [("store/sql/marker_insert.sql", "$3::int8 = (select version from catalogue)", "$3::int8 >= 0")],
      "test_store", "commit", ["a_commit_of_nothing_is_no_success"]),
 
