@@ -2,7 +2,7 @@
 
   model.py [--seconds N] [--seed N]
 
-A round is a table of its own: callers write and read it for some seconds, server, worker and PostgreSQL are killed
+A round is a table of its own, and one of groups (groups.py): callers write and read them for some seconds, server, worker and PostgreSQL are killed
 and started again, then all is still. What is stored then, and what queries, counts, scans and look-ups say about it, must be what the
 reference says, and the whole history of each key must be linearizable (history.py).
 
@@ -21,11 +21,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import client  # noqa: E402  the scenarios' own
 import filters  # noqa: E402
 from calls import content_of, key_of  # noqa: E402
+from group_callers import GroupReader, GroupWriter  # noqa: E402
 from history import CLOCK_SLACK, Read, check, count_bounds  # noqa: E402
 from stack import PATIENCE, Stack, wait_for  # noqa: E402
 from workload import Client, World, project, wire_order  # noqa: E402
 
 CALLERS = 5
+GROUP_READERS = 2
+ALONE = 0.5  # of a round's seconds are the groups' callers' alone, before the others begin
 COUNTS = 20  # of a round that are judged; each costs two searches per key
 FINAL_QUERIES = 30
 WORKER = {"TAVOLA_SWEEP_SECONDS": "1", "TAVOLA_VISIBILITY_SECONDS": "1"}
@@ -42,20 +45,27 @@ class Round:
         self.world = World(made, f"round{number}", seed, CALLERS)
         # With an index every write is planned; without, upserts go a shorter way.
         self.index = f"by{number}" if number % 2 == 0 else None
+        self.group_index = f"byGroup{number}" if self.index else None
         self.kills = self.crashes = 0
 
     def run(self):
         with self.made.connect() as caller:
             caller.create_table(name=self.world.table)
+            caller.create_table(name=self.world.groups)
             if self.index:
-                index = {"name": self.index, "table": self.world.table, "shape": 1}
-                caller.create_index(index={**index, "partition_key": [{"property": "C"}]})
+                self.create_index(caller, self.index, self.world.table, "C")
+                self.create_index(caller, self.group_index, self.world.groups, "Group")
+        groups = [GroupReader(self.world, number, self.group_index) for number in range(GROUP_READERS)]
+        groups.append(GroupWriter(self.world))
         callers = [Client(self.world, number) for number in range(CALLERS)]
+        for caller in groups:
+            caller.start()
+        self.world.ending.wait(self.seconds * ALONE)  # a torn page is rare: many are needed
         for caller in callers:
             caller.start()
         self.trouble()
         self.world.ending.set()
-        for caller in callers:
+        for caller in groups + callers:
             caller.join(120)
             assert not caller.is_alive(), "a caller hangs"
         if self.world.failure:
@@ -65,6 +75,11 @@ class Round:
         undecided, longest = self.check_histories()
         self.world.check_timestamps()
         return undecided, longest
+
+    @staticmethod
+    def create_index(caller, name, table, property):
+        index = {"name": name, "table": table, "shape": 1}
+        caller.create_index(index={**index, "partition_key": [{"property": property}]})
 
     def trouble(self):
         """Kill and start again, at random moments, until the time is up."""

@@ -36,6 +36,7 @@ class World:
     def __init__(self, made, table, seed, callers):
         self.made = made
         self.table = table
+        self.groups = table + "groups"
         self.seed = seed
         self.partitions = ["shared"] + [f"own{number}" for number in range(callers)]
         rows = ROWS + [MOVING]
