@@ -263,18 +263,29 @@ static bool apply_width(const struct key_part *part, enum property_type type, st
     return true;
 }
 
+/* Where a whole number stands to what the part can hold; *form is set unless it never fits. */
+static enum key_part_fit number_fit(
+    const struct key_part *part, const struct value *value, struct number_form *form)
+{
+    int64_t most;
+
+    if (!number_form_of(value->type, form))
+        return KEY_PART_NEVER;
+    most = form->max;
+    if (!apply_width(part, value->type, form))
+        return KEY_PART_NEVER;
+    if (value->integer < form->min)
+        return KEY_PART_BELOW;
+    return value->integer > form->max || value->integer > most ? KEY_PART_ABOVE : KEY_PART_FITS;
+}
+
 static bool number_encode(const struct key_part *part, const struct value *value, struct buf *out)
 {
-    struct number_form form, type_form;
+    struct number_form form;
     int64_t number = value->integer;
     bool has_sign;
 
-    if (!number_form_of(value->type, &form))
-        return false;
-    type_form = form;
-    if (!apply_width(part, value->type, &form))
-        return false;
-    if (number < form.min || number > form.max || number > type_form.max)
+    if (number_fit(part, value, &form) != KEY_PART_FITS)
         return false;
     has_sign = form.min < 0;
     if (part->inverted) {
@@ -395,6 +406,17 @@ static bool options_apply(const struct key_part *part, enum property_type type)
     bool is_whole = number_form_of(type, &form);
 
     return (part->width == 0 || is_whole) && (!part->inverted || is_whole || type == PROPERTY_DOUBLE);
+}
+
+enum key_part_fit key_part_fit(const struct key_part *part, const struct value *value)
+{
+    struct number_form form;
+
+    if (!options_apply(part, value->type) || value->type == PROPERTY_NULL)
+        return KEY_PART_NEVER;
+    if (value->type == PROPERTY_DOUBLE)
+        return isnan(value->number) ? KEY_PART_NEVER : KEY_PART_FITS;
+    return number_form_of(value->type, &form) ? number_fit(part, value, &form) : KEY_PART_FITS;
 }
 
 static bool value_encode(const struct key_part *part, const struct value *value, struct buf *out)

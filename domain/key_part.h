@@ -69,6 +69,17 @@ struct key_parts {
 MUST_USE bool key_part_encode(
     const struct key_part *part, const struct value *value, bool last, struct buf *out);
 
+/* How a value stands to those that the part can hold. */
+enum key_part_fit {
+    KEY_PART_FITS,  /* key_part_encode writes it */
+    KEY_PART_BELOW, /* a number below the least of its type that the part can hold: with a width, below 0 */
+    KEY_PART_ABOVE, /* ... above the greatest */
+    KEY_PART_NEVER, /* no value of its type, or a null or NaN, which have no order */
+};
+
+/* part is no literal. */
+enum key_part_fit key_part_fit(const struct key_part *part, const struct value *value);
+
 /*
  * Take one encoded part, with its end mark, from the front of *key: the reverse. It accepts exactly what
  * key_part_encode writes; a literal comes out as a string.

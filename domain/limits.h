@@ -39,6 +39,7 @@ enum {
     LIMIT_FILTER_DEPTH = 100, /* nested parentheses and nots */
     LIMIT_FILTER_COMPARISONS = 200,
     LIMIT_FILTER_POINTS = 1000, /* single keys that a filter is planned as */
+    LIMIT_LOOKUP_RANGES = 1000, /* of entries that one look-up reads: see lookup_plan.h */
     LIMIT_ETAG_BYTES = 64,
     LIMIT_TOKEN_BYTES = 4096,
     LIMIT_INDEXES_PER_TABLE = 20,

@@ -93,7 +93,6 @@ static void add_source(struct merging *merging, const struct entity *source, str
 
     if (index_project(merging->index, &source->key, source->timestamp, source->properties, scratch, &entry,
             &why) != PROJECTED ||
-        !key_filter_matches(&merging->range->keys, &entry.key) ||
         !lookup_range_holds(merging->range, &entry.key) || !is_on_page(merging->operation, &entry.key))
         return;
     merging->found[merging->count] = *source;

@@ -46,7 +46,7 @@ static bool holds(const void *context, const struct entity *entry)
 {
     const struct wanted *wanted = context;
 
-    return (!wanted->range->has_others || lookup_range_holds(wanted->range, &entry->key)) &&
+    return (!wanted->range->others || lookup_range_holds(wanted->range, &entry->key)) &&
            !open_sources_hold(wanted->open, entry);
 }
 
@@ -57,9 +57,12 @@ static enum status read_entries(struct session *session, const struct index *ind
     const struct wanted wanted = { range, open };
     const struct operation_lookup *in = &operation->in.lookup;
     struct outcome_lookup *out = &operation->out.lookup;
+    bool several = range->count > 1;
     struct row_scan scan = {
         .table = catalogue_find_id(session->catalogue, index->index_id),
-        .plan.range = range->keys,
+        .plan.range = range->count == 1 ? range->keys[0] : (struct key_filter){ .nothing = !several },
+        .ranges = several ? range->keys : NULL,
+        .range_count = several ? range->count : 0,
         .descending = in->descending,
         .has_after = in->has_after,
         .after = in->after,
@@ -70,7 +73,7 @@ static enum status read_entries(struct session *session, const struct index *ind
     struct entity_list list;
     const struct collection collection = {
         .scan = &scan,
-        .is_wanted = range->has_others || open->count > 0 ? holds : NULL,
+        .is_wanted = range->others || open->count > 0 ? holds : NULL,
         .context = &wanted,
         .sink = &list.sink,
         .limit = in->limit,

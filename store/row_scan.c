@@ -23,6 +23,7 @@ enum {
     UNCAPPED_ROWS = 4, /* so few may have any size */
     GROWTH = 4,
     SHRINKAGE = 8,
+    MOST_RANGES = 16, /* of a round trip: the statement may read as many rows of each as are asked for */
 };
 
 /* A text above every key: U+10FFFF, which is two UTF-16 units, once more than it fits into a key. */
@@ -157,6 +158,57 @@ static void point_params(struct row_scan *scan, struct pg_params *params)
     pg_add_array(params, &buckets);
 }
 
+/* ---- several ranges ---- */
+
+/* The n-th range in the direction of the scan. */
+static const struct key_filter *range_at(const struct row_scan *scan, size_t n)
+{
+    return &scan->ranges[scan->descending ? scan->range_count - 1 - n : n];
+}
+
+/* What of a range is behind the position; false: nothing. */
+static bool rest_of_range(
+    const struct row_scan *scan, const struct key_filter *range, struct arena *arena, struct key_filter *out)
+{
+    struct str low = low_of(&range->row, arena), high = high_of(&range->row, arena);
+    int order = scan->has_after ? str_compare(range->partition.low, scan->after.partition) : 0;
+
+    if (scan->has_after && order != 0 && scan->descending == (order > 0))
+        return false;
+    if (scan->has_after && order == 0 && scan->descending && str_compare(scan->after.row, high) < 0)
+        high = scan->after.row;
+    if (scan->has_after && order == 0 && !scan->descending && str_compare(scan->after.row, low) >= 0)
+        low = successor(scan->after.row, arena);
+    *out = (struct key_filter){ .partition = range->partition, .row = { .low = low, .high = high } };
+    return str_compare(low, high) < 0;
+}
+
+static void ranges_params(struct row_scan *scan, struct pg_params *params)
+{
+    struct pg_array partitions, buckets, lows, highs;
+
+    pg_array_init(&partitions, params->arena, PG_TEXT);
+    pg_array_init(&buckets, params->arena, PG_INT2);
+    pg_array_init(&lows, params->arena, PG_TEXT);
+    pg_array_init(&highs, params->arena, PG_TEXT);
+    for (scan->range_to = scan->range; scan->range_to < scan->range_count && partitions.count < MOST_RANGES;
+         scan->range_to++) {
+        struct key_filter rest;
+
+        if (!rest_of_range(scan, range_at(scan, scan->range_to), params->arena, &rest))
+            continue;
+        pg_array_bytes(&partitions, rest.partition.low);
+        pg_array_int2(&buckets, bucket_in(scan->table, rest.partition.low));
+        pg_array_bytes(&lows, rest.row.low);
+        pg_array_bytes(&highs, rest.row.high);
+    }
+    pg_add_int8(params, scan->table->table_id);
+    pg_add_array(params, &partitions);
+    pg_add_array(params, &buckets);
+    pg_add_array(params, &lows);
+    pg_add_array(params, &highs);
+}
+
 /* ---- round trips ---- */
 
 static int64_t cap_of(int64_t rows)
@@ -182,6 +234,8 @@ static int64_t rows_to_ask(const struct row_scan *scan)
 
 static const struct embedded *statement_of(const struct row_scan *scan)
 {
+    if (scan->ranges)
+        return scan->descending ? &sql_entity_page_ranges_down : &sql_entity_page_ranges;
     if (scan->plan.points)
         return &sql_entity_page_points;
     if (in_one_partition(scan))
@@ -204,12 +258,14 @@ static enum status begin_chunk(struct session *session, struct row_scan *scan, s
     scan->got = 0;
     scan->cap = scan->keys_only ? -1 : cap_of(scan->asked);
     pg_params_init(&params, &session->arena);
-    if (scan->plan.points) {
+    if (scan->ranges)
+        ranges_params(scan, &params);
+    else if (scan->plan.points)
         point_params(scan, &params);
-    } else {
+    else
         range_params(scan, &params);
+    if (!scan->plan.points)
         pg_add_int8(&params, scan->asked);
-    }
     pg_add_int4(&params, (int32_t)scan->cap);
     TRY(pg_send(&session->pg, statement_of(scan), &params, err));
     TRY(pg_rows_singly(&session->pg, err));
@@ -266,8 +322,9 @@ static enum status next_chunk(struct session *session, struct row_scan *scan, st
     if (scan->plan.points) {
         scan->point = scan->point_to;
         scan->exhausted = scan->point == scan->plan.point_count;
-    } else {
-        scan->exhausted = scan->got < scan->asked;
+    } else if (scan->got < scan->asked) {
+        scan->range = scan->range_to;
+        scan->exhausted = scan->range == scan->range_count;
     }
     if (cap_of(least(scan->chunk * GROWTH, MOST_CHUNK)) >= scan->largest)
         scan->chunk = least(scan->chunk * GROWTH, MOST_CHUNK);
@@ -431,7 +488,7 @@ enum status row_scan_finish(struct session *session, struct row_scan *scan, stru
         scan->exhausted = scan->point_to == scan->plan.point_count;
     TRY(throw_away_rest(session, scan, &rest, err));
     if (!scan->plan.points)
-        scan->exhausted = scan->got + rest < scan->asked;
+        scan->exhausted = scan->got + rest < scan->asked && scan->range_to == scan->range_count;
     scan->exhausted = scan->exhausted && !is_pending && rest == 0;
     return STATUS_OK;
 }

@@ -22,6 +22,9 @@ struct row_scan {
     /* What to read; set by the caller before row_scan_open. */
     const struct table *table;
     struct key_plan plan; /* all rows in its range, or at its points; `exact` is not looked at */
+    /* Instead of the plan, NULL: none. Ascending, each in one partition, no key in two of them. */
+    const struct key_filter *ranges;
+    size_t range_count;
     bool descending;
     bool keys_only;                 /* properties are not fetched */
     const struct key_range *within; /* as operation->within */
@@ -46,6 +49,7 @@ struct row_scan {
     int64_t cap;            /* the most bytes of a row in it */
     int64_t largest;        /* row so far */
     size_t point, point_to; /* plan.points of the round trip under way, counted in the scan's direction */
+    size_t range, range_to; /* the same of `ranges` */
     bool is_narrow;         /* what is read needs no look at its key */
     bool is_open;           /* a round trip is under way */
     bool is_checked;        /* the catalogue was as the session knows it when some of it was read */
