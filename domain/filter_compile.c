@@ -106,13 +106,12 @@ static enum status check_name(const struct node *property, struct error *err)
     size_t begin = (size_t)property->lexeme.position, units, misfit;
     uint32_t character;
 
-    if (index_names_source(name))
-        return STATUS_OK;
     if (property->lexeme.kind == LEXEME_NAME)
         begin++; /* the bracket */
-    if (property_name_misfit(name, &misfit, &character))
+    if (property_name_misfit(name, &misfit, &character) && !index_names_source(name))
         return refuse_character(name, begin + misfit, character, err);
-    if (text_check(name, &units, NULL) && units > LIMIT_PROPERTY_NAME_UNITS)
+    if (name.len > LIMIT_PROPERTY_NAME_UNITS && text_check(name, &units, NULL) &&
+        units > LIMIT_PROPERTY_NAME_UNITS)
         return refuse_length(units, begin, err);
     return STATUS_OK;
 }
@@ -133,9 +132,10 @@ static enum status add_test(struct compiler *compiler, const struct node *node, 
     if (compiler->test_count == LIMIT_FILTER_COMPARISONS)
         return filter_refuse_limit("comparisons", LIMIT_FILTER_COMPARISONS, (int64_t)compiler->test_count + 1,
             node->lexeme.position, err);
-    TRY(check_name(property, err));
-    assert(compiler->test_count < compiler->room);
     test.subject = subject_of(property);
+    if (test.subject == SUBJECT_PROPERTY)
+        TRY(check_name(property, err));
+    assert(compiler->test_count < compiler->room);
     test.name = property->lexeme.text;
     test.clause = *out = new_clause(compiler, CLAUSE_TEST, node);
     compiler->tests[compiler->test_count++] = test;

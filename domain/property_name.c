@@ -86,6 +86,8 @@ static bool is_field_of_entity(struct str name)
 
 bool property_name_misfit(struct str name, size_t *position, uint32_t *character)
 {
+    if (is_plain(name))
+        return false;
     for (struct str rest = name; rest.len > 0;) {
         size_t at = name.len - rest.len;
         uint32_t next = text_take(&rest);

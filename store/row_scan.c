@@ -372,7 +372,7 @@ static void go_to_start(struct row_scan *scan)
     scan->after = scan->start;
     scan->rows_examined = scan->bytes_examined = 0;
     scan->exhausted = scan->plan.range.nothing;
-    scan->point = 0;
+    scan->point = scan->range = 0;
     if (scan->plan.points)
         skip_points(scan);
     if (scan->plan.points && scan->point == scan->plan.point_count)
