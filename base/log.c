@@ -3,16 +3,25 @@
  */
 #include "base/log.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+/* What stays free in a line for the end of a value that is cut: dots, quote, newline. */
+#define CUT_MARK "..."
+enum { RESERVED_BYTES = sizeof(CUT_MARK) + 1, NUMBER_BYTES = 24 };
+
 static const char *program_name = "tavola";
 static enum log_level least_level = LOG_INFO;
 
 static const char *const level_names[] = { "debug", "info", "warn", "error" };
+
+struct line {
+    char data[LOG_LINE_BYTES];
+    size_t len;
+    bool full;
+};
 
 void log_init(const char *program, enum log_level least)
 {
@@ -20,33 +29,148 @@ void log_init(const char *program, enum log_level least)
     least_level = least;
 }
 
-void log_event(enum log_level level, const char *format, ...)
+/* ---- values ---- */
+
+static bool put(struct line *line, const char *bytes, size_t len)
 {
-    char line[2048];
+    if (line->full || line->len + len > sizeof(line->data) - RESERVED_BYTES) {
+        line->full = true;
+        return false;
+    }
+    memcpy(line->data + line->len, bytes, len);
+    line->len += len;
+    return true;
+}
+
+static bool is_plain(unsigned char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
+           (byte != '\0' && strchr("._:/@+-", byte));
+}
+
+static bool stands_bare(const char *text)
+{
+    if (!*text)
+        return false;
+    while (is_plain((unsigned char)*text))
+        text++;
+    return !*text;
+}
+
+/* Bytes of the character that begins here, by the table of well-formed UTF-8; 0: it is none. */
+static size_t utf8_length(const unsigned char *at)
+{
+    size_t length = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+
+    if (at[0] > 0xf4 || (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
+        (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f))
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+/* One character of a quoted value; the bytes that it took, at least one. */
+static size_t put_character(struct line *line, const char *at)
+{
+    static const char escaped[] = "\"\\\n\r\t", letters[] = "\"\\nrt";
+    unsigned char byte = (unsigned char)*at;
+    const char *special = strchr(escaped, byte);
+    size_t length = utf8_length((const unsigned char *)at);
+    char out[8];
+
+    if (special) {
+        put(line, (char[]){ '\\', letters[special - escaped] }, 2);
+    } else if (byte < 0x20 || byte == 0x7f) {
+        put(line, out, (size_t)snprintf(out, sizeof(out), "\\u%04x", byte));
+    } else if (length == 0) {
+        put(line, "\xef\xbf\xbd", 3);
+        return 1;
+    } else {
+        put(line, at, length);
+    }
+    return length;
+}
+
+static void put_quoted(struct line *line, const char *text)
+{
+    put(line, "\"", 1);
+    while (*text && !line->full)
+        text += put_character(line, text);
+    if (line->full) {
+        memcpy(line->data + line->len, CUT_MARK, sizeof(CUT_MARK) - 1);
+        line->len += sizeof(CUT_MARK) - 1;
+    }
+    line->data[line->len++] = '"';
+}
+
+/* Whole but for the last value, or not at all. */
+static void put_field(struct line *line, const struct log_field *field)
+{
+    char digits[NUMBER_BYTES];
+    const char *text = field->text;
+    size_t before = line->len, name = strlen(field->name), bare;
+
+    snprintf(digits, sizeof(digits), "%lld", field->number);
+    text = text ? text : digits;
+    bare = stands_bare(text) ? strlen(text) : 0;
+    if (!(before == 0 || put(line, " ", 1)) || !put(line, field->name, name) || !put(line, "=", 1) ||
+        line->len + bare + 2 > sizeof(line->data) - RESERVED_BYTES) {
+        line->full = true;
+        line->len = before;
+    } else if (bare > 0) {
+        put(line, text, bare);
+    } else {
+        put_quoted(line, text);
+    }
+}
+
+/* ---- lines ---- */
+
+static void put_head(struct line *line, enum log_level level, const char *event)
+{
     struct timespec now;
     struct tm utc;
+    char when[48];
     size_t len;
-    int written;
-    va_list args;
 
-    if (level < least_level)
-        return;
     clock_gettime(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &utc);
-    len = strftime(line, sizeof(line), "%Y-%m-%dT%H:%M:%S", &utc);
-    written = snprintf(line + len, sizeof(line) - len, ".%03ldZ %s %s: ", now.tv_nsec / 1000000,
-        level_names[level], program_name);
-    len += written > 0 ? (size_t)written : 0;
-    va_start(args, format);
-    written = vsnprintf(line + len, sizeof(line) - len - 1, format, args);
-    va_end(args);
-    len += written > 0 ? (size_t)written : 0;
-    if (len > sizeof(line) - 2)
-        len = sizeof(line) - 2;
-    for (size_t i = 0; i < len; i++)
-        if (line[i] == '\n' || line[i] == '\r')
-            line[i] = ' ';
-    line[len++] = '\n';
-    if (write(STDERR_FILENO, line, len) < 0)
+    len = strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(when + len, sizeof(when) - len, ".%03dZ", (int)(now.tv_nsec / 1000000));
+    put_field(line, &(struct log_field){ .name = "time", .text = when });
+    put_field(line, &(struct log_field){ .name = "level", .text = level_names[level] });
+    put_field(line, &(struct log_field){ .name = "program", .text = program_name });
+    put_field(line, &(struct log_field){ .name = "event", .text = event });
+}
+
+static void write_line(int fd, enum log_level level, const char *event, const struct log_field *fields)
+{
+    struct line line;
+
+    line.len = 0;
+    line.full = false;
+    put_head(&line, level, event);
+    for (const struct log_field *field = fields; field && field->name; field++)
+        put_field(&line, field);
+    line.data[line.len++] = '\n';
+    if (write(fd, line.data, line.len) < 0)
         return;
+}
+
+bool log_wants(enum log_level level)
+{
+    return level >= least_level;
+}
+
+void log_write(enum log_level level, const char *event, const struct log_field *fields)
+{
+    if (log_wants(level))
+        write_line(STDERR_FILENO, level, event, fields);
+}
+
+void log_announce(const char *event, const struct log_field *fields)
+{
+    write_line(STDOUT_FILENO, LOG_INFO, event, fields);
 }

@@ -1,5 +1,12 @@
 /*
- * log.h - one line per event on standard error: time, level, program, event, then key=value pairs.
+ * log.h - one line per event on standard error, in strict logfmt: time, level, program and event first, then the event's own
+ * fields.
+ *
+ *   time=2026-11-22T08:00:01.250Z level=warn program=tavolad event=database database=unavailable why="no route to host"
+ *
+ * A name is lower-case letters, digits and underscores. A value stands bare if it is letters, digits and ._:/@+- alone, else in
+ * double quotes with the escapes of JSON (\" \\ \n \r \t \u00xx); bytes that are not UTF-8 become U+FFFD. A line has up to
+ * LOG_LINE_BYTES bytes: a value that does not fit is cut, and ends with "...", and the fields behind it are left out.
  *
  * Only the edges log. Never log the values of keys or properties, tokens or secrets.
  * A line is written with one write(2), so lines of several threads and processes do not mix.
@@ -7,14 +14,46 @@
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
-#include "base/macros.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { LOG_LINE_BYTES = 4096 };
 
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
+
+/* name NULL: the end of the fields. text NULL: the value is the number. Both are borrowed. */
+struct log_field {
+    const char *name, *text;
+    long long number;
+};
+
+static inline struct log_field log_text(const char *name, const char *text)
+{
+    return (struct log_field){ .name = name, .text = text ? text : "" };
+}
+
+static inline struct log_field log_number(const char *name, long long number)
+{
+    return (struct log_field){ .name = name, .number = number };
+}
 
 /* Set once at start; program must outlive the process. */
 void log_init(const char *program, enum log_level least);
 
-PRINTF_LIKE(2, 3)
-void log_event(enum log_level level, const char *format, ...);
+/* Whether a line of this level is written. */
+bool log_wants(enum log_level level);
+
+/* fields: ended by one without a name; NULL: the event has none. */
+void log_write(enum log_level level, const char *event, const struct log_field *fields);
+
+/* log_event(LOG_WARN, "sweep_failed", log_text("why", err.message), log_number("rows", count)); at least one field. */
+#define log_event(level, event, ...)                                                                         \
+    do {                                                                                                     \
+        if (log_wants(level))                                                                                \
+            log_write((level), (event), (const struct log_field[]){ __VA_ARGS__, { 0 } });                   \
+    } while (0)
+
+/* A line of level info on standard output, whatever the least level is: what other programs wait for. */
+void log_announce(const char *event, const struct log_field *fields);
 
 #endif

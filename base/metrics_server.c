@@ -137,11 +137,14 @@ static int port_of(int fd)
 
 static void say_where(const char *address, int fd)
 {
+    char url[HOST_BYTES + 32];
+
     if (strncmp(address, "unix:", 5) == 0)
-        log_event(LOG_INFO, "metrics on %s", address);
+        snprintf(url, sizeof(url), "%s", address);
     else
-        log_event(LOG_INFO, "metrics on http://%.*s:%d/metrics", (int)(strrchr(address, ':') - address),
-            address, port_of(fd));
+        snprintf(url, sizeof(url), "http://%.*s:%d/metrics", (int)(strrchr(address, ':') - address), address,
+            port_of(fd));
+    log_event(LOG_INFO, "metrics", log_text("address", url));
 }
 
 enum status metrics_server_start(const char *address, metrics_collect_fn *collect, void *context,

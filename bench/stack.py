@@ -63,7 +63,7 @@ class Stack:
                        check=True)
 
     def start(self, name, command, environment, awaited, prefix=()):
-        """Start it and wait for what it says; its target follows if that ends with a space."""
+        """Start it and wait for what it says; its target follows if that ends with a space or "="."""
         self.starts[name] = (command, environment, awaited, prefix)
         path = f"{self.folder}/{name}.log"
         with open(path, "w", encoding="utf-8") as log:
@@ -76,7 +76,7 @@ class Stack:
             with open(path, encoding="utf-8", errors="replace") as log:
                 for line in log:
                     if awaited in line and line.endswith("\n"):
-                        if awaited.endswith(" "):
+                        if awaited.endswith((" ", "=")):
                             self.targets[name] = line.split(awaited)[1].split()[0].rstrip(",;")
                         return
             time.sleep(0.02)
@@ -89,8 +89,8 @@ class Stack:
         threads = {key: value for key, value in os.environ.items() if key.endswith("_THREADS")}
         plain = {"TAVOLA_REDIS": os.environ["TAVOLA_REDIS"], "TAVOLA_LISTEN": "127.0.0.1:0",
                  "TAVOLA_AUTHENTICATION": "none"}
-        self.start(name, [self.program("tavolad")], self.environment(**plain | threads | settings), "listening on ",
-                   prefix)
+        self.start(name, [self.program("tavolad")], self.environment(**plain | threads | settings),
+                   "event=listening address=", prefix)
         self.wait_until_serving(name, **health or {})
 
     def wait_until_serving(self, name, **settings):

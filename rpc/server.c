@@ -23,6 +23,7 @@
 
 #include "base/macros.h"
 #include "rpc/call.h"
+#include "rpc/core_log.h"
 #include "rpc/together.h"
 
 enum {
@@ -278,6 +279,7 @@ static struct rpc_server *server_new(const struct rpc_options *options)
     struct rpc_server *server = xcalloc(1, sizeof(*server));
     pthread_condattr_t monotonic;
 
+    core_log_take_over();
     grpc_init();
     pthread_mutex_init(&server->host.lock, NULL);
     pthread_condattr_init(&monotonic);

@@ -181,11 +181,12 @@ static bool reload(struct tls_files *files)
         !pem_has_changed(&files->client_ca))
         return false;
     if (files_open(&tls, &fresh, &err) != STATUS_OK) {
-        log_event(LOG_WARN, "certificates not reloaded, those before stay: %s", err.message);
+        log_event(LOG_WARN, "certificates_kept", log_text("path", files->certificate.path),
+            log_text("why", err.message));
         files_cleanup(&fresh);
         return false;
     }
-    log_event(LOG_INFO, "certificates reloaded from %s", files->certificate.path);
+    log_event(LOG_INFO, "certificates_reloaded", log_text("path", files->certificate.path));
     files_cleanup(files);
     fresh.handed = true;
     *files = fresh;

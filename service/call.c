@@ -18,10 +18,11 @@ void call_fail_with(
 {
     struct codec_trailers trailers = codec_trailers_encode(err, entity, arena);
 
-    log_event(err->status == STATUS_INTERNAL ? LOG_ERROR : LOG_DEBUG,
-        "call method=%s status=%s reason=%s sqlstate=%s%s%s", call_method(call)->path,
-        status_name(err->status), codec_reason(err), err->sqlstate[0] ? err->sqlstate : "-",
-        err->status == STATUS_INTERNAL ? " error=" : "", err->status == STATUS_INTERNAL ? err->message : "");
+    /* Messages of other failures may name what callers store. */
+    log_event(err->status == STATUS_INTERNAL ? LOG_ERROR : LOG_DEBUG, "call",
+        log_text("method", call_method(call)->path), log_text("status", status_name(err->status)),
+        log_text("reason", codec_reason(err)), log_text("sqlstate", err->sqlstate),
+        log_text("why", err->status == STATUS_INTERNAL ? err->message : ""));
     rpc_finish(call, trailers.code, trailers.message, trailers.details);
 }
 

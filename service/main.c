@@ -26,6 +26,7 @@ enum {
     BATCH_BYTES = 8 * 1024 * 1024, /* of properties */
     MOST_QUEUED_MESSAGES = 100000, /* per stream */
     MS_PER_SECOND = 1000,
+    ADDRESS_BYTES = 300,
 };
 
 struct server {
@@ -51,9 +52,9 @@ static void availability_changed(void *context, bool available, const char *why)
     struct server *server = context;
 
     if (available)
-        log_event(LOG_INFO, "database reachable");
+        log_event(LOG_INFO, "database", log_text("database", "available"));
     else
-        log_event(LOG_WARN, "database unreachable: %s", why);
+        log_event(LOG_WARN, "database", log_text("database", "unavailable"), log_text("why", why));
     health_set_available(&server->service.health, available);
 }
 
@@ -70,7 +71,15 @@ static void queues_mapped(void *context, const struct queue_map *map)
 
     publisher_set_shards(server->publisher, map->queues);
     if (atomic_exchange(&server->service.queues, map->queues) != map->queues)
-        log_event(LOG_INFO, "queues=%d map_version=%lld", map->queues, (long long)map->version);
+        log_event(
+            LOG_INFO, "queues", log_number("queues", map->queues), log_number("map_version", map->version));
+}
+
+static enum status cannot_start(const char *setting, const char *value, const struct error *err)
+{
+    log_event(LOG_ERROR, "cannot_start", log_text("setting", setting), log_text("value", value),
+        log_text("why", err->message));
+    return err->status;
 }
 
 static enum status start_publisher(
@@ -84,8 +93,7 @@ static enum status start_publisher(
 
     if (publisher_start(&options, &server->publisher, err) == STATUS_OK)
         return STATUS_OK;
-    fprintf(stderr, "tavolad: TAVOLA_REDIS: %s\n", err->message);
-    return err->status;
+    return cannot_start("TAVOLA_REDIS", "(hidden)", err);
 }
 
 static void start_store(struct server *server, const struct service_config *config)
@@ -127,8 +135,7 @@ static enum status start_rpc(struct server *server, const struct service_config 
 
     if (rpc_server_start(&options, &server->rpc, err) == STATUS_OK)
         return STATUS_OK;
-    fprintf(stderr, "tavolad: cannot start on TAVOLA_LISTEN=%s: %s\n", config->listen, err->message);
-    return err->status;
+    return cannot_start("TAVOLA_LISTEN", config->listen, err);
 }
 
 static enum status start_probes(struct server *server, const struct service_config *config, struct error *err)
@@ -146,9 +153,7 @@ static enum status start_probes(struct server *server, const struct service_conf
     options.methods = methods_for_health(&server->arena, &options.method_count);
     if (rpc_server_start(&options, &server->probes, err) == STATUS_OK)
         return STATUS_OK;
-    fprintf(stderr, "tavolad: cannot start on TAVOLA_HEALTH_LISTEN=%s: %s\n", config->health_listen,
-        err->message);
-    return err->status;
+    return cannot_start("TAVOLA_HEALTH_LISTEN", config->health_listen, err);
 }
 
 static enum status start_metrics(
@@ -158,8 +163,7 @@ static enum status start_metrics(
     if (!config->metrics_listen || metrics_server_start(config->metrics_listen, metrics_collect,
                                        &server->sources, &server->metrics, err) == STATUS_OK)
         return STATUS_OK;
-    fprintf(stderr, "tavolad: TAVOLA_METRICS_LISTEN: %s\n", err->message);
-    return err->status;
+    return cannot_start("TAVOLA_METRICS_LISTEN", config->metrics_listen, err);
 }
 
 static void stop(struct server *server)
@@ -210,13 +214,14 @@ static long long raise_file_limit(void)
 static void say_ready(const struct server *server, const struct service_config *config)
 {
     int port = rpc_server_port(server->rpc);
+    char address[ADDRESS_BYTES];
 
     if (port > 0)
-        printf("listening on %.*s:%d\n", (int)(strrchr(config->listen, ':') - config->listen), config->listen,
-            port);
+        snprintf(address, sizeof(address), "%.*s:%d", (int)(strrchr(config->listen, ':') - config->listen),
+            config->listen, port);
     else
-        printf("listening on %s\n", config->listen);
-    fflush(stdout);
+        snprintf(address, sizeof(address), "%s", config->listen);
+    log_announce("listening", (const struct log_field[]){ log_text("address", address), { 0 } });
 }
 
 static void serve_until_signal(
@@ -227,7 +232,7 @@ static void serve_until_signal(
     say_ready(server, config);
     while (sigwait(signals, &signal) != 0)
         continue;
-    log_event(LOG_INFO, "stopping: open calls have %lld s", (long long)config->drain_seconds);
+    log_event(LOG_INFO, "stopping", log_number("drain_s", config->drain_seconds));
     atomic_store(&server->service.draining, true);
     health_drain(&server->service.health);
     store_drain(server->service.store);
@@ -275,16 +280,17 @@ int main(int argc, char **argv)
         return EXIT_BAD_SETTING;
     log_init("tavolad", (enum log_level)config.log_level);
     if (!config.tls_certificate && !address_is_local(config.listen))
-        log_event(LOG_WARN,
-            "TAVOLA_LISTEN serves plain text beyond this machine: tokens can be read on the way; "
-            "set TAVOLA_TLS_CERT and TAVOLA_TLS_KEY");
+        log_event(LOG_WARN, "plain_text", log_text("setting", "TAVOLA_LISTEN"),
+            log_text("why",
+                "it is served beyond this machine, and tokens can be read on the way: set TAVOLA_TLS_CERT "
+                "and TAVOLA_TLS_KEY"));
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     signal(SIGPIPE, SIG_IGN);
 
-    log_event(LOG_INFO, "at most %lld connections", raise_file_limit());
+    log_event(LOG_INFO, "limits", log_number("most_connections", raise_file_limit()));
     server = xcalloc(1, sizeof(*server));
     exit_code = EXIT_SUCCESS;
     if (start(server, &config, &err) == STATUS_OK)

@@ -53,8 +53,8 @@ static void reply(struct operation_call *state)
         call_fail(state->call, &err, state->ctx.arena);
         return;
     }
-    log_event(LOG_DEBUG, "call method=%s status=OK duration_us=%lld", state->method->path,
-        (long long)(clock_monotonic_us() - rpc_call_begun_us(state->call)));
+    log_event(LOG_DEBUG, "call", log_text("method", state->method->path), log_text("status", "OK"),
+        log_number("duration_us", clock_monotonic_us() - rpc_call_begun_us(state->call)));
     rpc_reply(state->call, buf_str(bytes));
 }
 

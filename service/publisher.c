@@ -7,8 +7,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/failpoint.h"
 #include "base/log.h"
+#include "base/log_repeat.h"
 
 enum { MOST_WAITING = 20000 };
 
@@ -20,7 +22,8 @@ struct batch {
 };
 
 struct publisher {
-    struct queue *queue; /* the thread's own */
+    struct queue *queue;      /* the thread's own */
+    struct log_repeat outage; /* the same */
     pthread_t thread;
 
     pthread_mutex_t lock; /* guards what follows */
@@ -53,6 +56,18 @@ static struct batch *take(struct publisher *publisher)
     return batch;
 }
 
+/* While Redis takes nothing the workers poll. */
+static void say_queue(struct log_repeat *outage, bool reachable, const struct error *err)
+{
+    struct log_repeat ended;
+
+    if (!reachable && log_repeat_failed(outage, err->message, clock_monotonic_us()))
+        log_event(LOG_WARN, "queue", log_text("queue", "unavailable"), log_text("why", err->message),
+            log_number("failures", outage->failures));
+    else if (reachable && log_repeat_worked(outage, clock_monotonic_us(), &ended))
+        log_event(LOG_INFO, "queue", log_text("queue", "available"), log_number("failures", ended.failures));
+}
+
 static void *run(void *context)
 {
     struct publisher *publisher = context;
@@ -61,20 +76,16 @@ static void *run(void *context)
     while ((batch = take(publisher)) != NULL) {
         struct error err = { 0 };
         size_t published;
-        bool reachable, was_reachable;
+        bool reachable;
 
         queue_set_shards(publisher->queue, atomic_load(&publisher->shards));
         reachable =
             queue_publish(publisher->queue, batch->intents, batch->count, &published, &err) == STATUS_OK;
-        was_reachable = atomic_exchange(&publisher->is_heard, reachable);
-
+        atomic_store(&publisher->is_heard, reachable);
+        say_queue(&publisher->outage, reachable, &err);
         FAILPOINT("publisher.after_publish");
         atomic_fetch_add(
             &publisher->counts[reachable ? PUBLISHER_PUBLISHED : PUBLISHER_FAILED], (long long)batch->count);
-        if (reachable != was_reachable)
-            log_event(reachable ? LOG_INFO : LOG_WARN, "%s%s",
-                reachable ? "queue reachable" : "queue unreachable; the workers poll meanwhile: ",
-                reachable ? "" : err.message);
         free(batch);
     }
     return NULL;

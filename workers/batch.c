@@ -5,6 +5,7 @@
 #include "workers/batch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "domain/delivery.h"
@@ -19,6 +20,8 @@ enum {
     MOST_CULPRITS = 8, /* such parts in a batch; where so much fails, tries together are in vain */
     MOST_FAILED = 128, /* keys in a batch, one by one: the rest goes back, and comes after what is new */
 };
+
+#define BURY "bury"
 
 static int compare_work(const struct intent *a, const struct intent *b)
 {
@@ -81,12 +84,16 @@ static bool is_fault_of_work(enum status status)
     return delivery_settle(status, DELIVERY_MOST_FAILURES, 0).verdict == DELIVERY_BURY;
 }
 
-static void log_failure(const struct item *item, const struct error *err, int32_t failures, const char *then)
+/* What is given up is always said. */
+static void log_failure(struct worker_ctx *ctx, const struct item *item, const struct error *err,
+    int32_t failures, const char *then)
 {
-    log_event(LOG_WARN,
-        "attempt failed step=%s intent=%s bucket=%d status=%s sqlstate=%s failures=%d then=%s why=\"%s\"",
-        item->step->name, item->intent.id, item->intent.bucket, status_name(err->status),
-        err->sqlstate[0] ? err->sqlstate : "-", failures, then, err->message);
+    if (strcmp(then, BURY) != 0 && !log_repeat_failed(&ctx->outages.attempt, err->message, ctx->now_us()))
+        return;
+    log_event(LOG_WARN, "attempt_failed", log_text("step", item->step->name),
+        log_text("intent", item->intent.id), log_number("bucket", item->intent.bucket),
+        log_text("status", status_name(err->status)), log_text("sqlstate", err->sqlstate),
+        log_number("failures", failures), log_text("then", then), log_text("why", err->message));
 }
 
 /* A key's lock is held, or a block of its rows cannot be read: the other keys of the batch are worth a try. */
@@ -135,7 +142,7 @@ static enum fate count_failure(
     if (worker_count_failure(ctx->store, &item->intent, cause, &failures, &err) != STATUS_OK)
         return try_again(batch, &err);
     delivery = delivery_settle(cause->status, failures, worker_random(ctx));
-    log_failure(item, cause, failures, delivery.verdict == DELIVERY_BURY ? "bury" : "retry");
+    log_failure(ctx, item, cause, failures, delivery.verdict == DELIVERY_BURY ? BURY : "retry");
     if (delivery.verdict == DELIVERY_BURY)
         return give_up(batch, ctx, item);
     permit_ms = retry_budget_spend(&ctx->retries, ctx->now_us());
@@ -163,7 +170,7 @@ static enum fate count_delivery(struct batch *batch, struct worker_ctx *ctx, con
     if (!delivery_is_hopeless(before))
         return FATE_OPEN;
     error_set(&why, STATUS_INTERNAL, "begun %d times without a report", before);
-    log_failure(item, &why, 0, "bury");
+    log_failure(ctx, item, &why, 0, BURY);
     return give_up(batch, ctx, item);
 }
 
@@ -205,7 +212,7 @@ static enum fate run_alone(struct batch *batch, struct worker_ctx *ctx, const st
     if (is_fault_of_work(status))
         return count_failure(batch, ctx, item, &err);
     if (status != STATUS_CANCELLED)
-        log_failure(item, &err, 0, "hand back");
+        log_failure(ctx, item, &err, 0, "hand back");
     if (status == STATUS_TIMEOUT || status == STATUS_UNAVAILABLE)
         note_trouble(batch, &err);
     report(batch, ctx, item);
@@ -245,11 +252,12 @@ static bool run_part(struct batch *batch, struct worker_ctx *ctx, const struct p
         part->items[i]->fate = FATE_DONE;
         count_done(ctx, part->items[i]);
     }
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
+        outage_worked(&ctx->outages.batch, "batch", ctx->now_us());
         return true;
+    }
     if (status == STATUS_UNAVAILABLE && !concerns_one_key(&err)) {
-        log_event(LOG_WARN, "batch failed step=%s keys=%zu status=%s then=\"hand back\" why=\"%s\"",
-            part->step->name, part->count, status_name(status), err.message);
+        outage_failed(&ctx->outages.batch, "batch", &err, ctx->now_us());
         batch->store_failed = true;
     }
     if (!is_fault_of_work(status))

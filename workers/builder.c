@@ -3,7 +3,6 @@
  */
 #include "workers/builder.h"
 
-#include "base/log.h"
 #include "workers/worker.h"
 
 enum {
@@ -14,19 +13,16 @@ enum {
     HIGH_LAG_US = 5000000,
 };
 
-static int64_t do_chunk(struct worker_ctx *ctx, bool *said)
+static int64_t do_chunk(struct worker_ctx *ctx)
 {
     struct error err = { 0 };
     bool worked = false;
 
     if (worker_run_operation(ctx->store, &worked, &err) != STATUS_OK) {
-        if (!*said)
-            log_event(LOG_WARN, "operation chunk failed status=%s sqlstate=%s why=\"%s\"",
-                status_name(err.status), err.sqlstate[0] ? err.sqlstate : "-", err.message);
-        *said = true;
+        outage_failed(&ctx->outages.chunk, "operation_chunk", &err, ctx->now_us());
         return FAILURE_PAUSE_MS;
     }
-    *said = false;
+    outage_worked(&ctx->outages.chunk, "operation_chunk", ctx->now_us());
     if (!worked)
         return IDLE_PAUSE_MS;
     return atomic_load(&ctx->shared->lag_us) > HIGH_LAG_US ? BUSY_PAUSE_MS : CHUNK_PAUSE_MS;
@@ -35,9 +31,8 @@ static int64_t do_chunk(struct worker_ctx *ctx, bool *said)
 void *builder_thread(void *argument)
 {
     struct worker_ctx *ctx = argument;
-    bool said = false; /* one line per row of failures */
 
-    while (worker_pause(ctx, do_chunk(ctx, &said)))
+    while (worker_pause(ctx, do_chunk(ctx)))
         continue;
     return NULL;
 }

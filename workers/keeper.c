@@ -3,8 +3,6 @@
  */
 #include "workers/keeper.h"
 
-#include "base/log.h"
-
 enum { MOST_RENEWALS = 20, PASSES_PER_HOLD = 3 };
 
 static void renew(struct worker_ctx *ctx, struct hand *hand)
@@ -22,7 +20,9 @@ static void renew(struct worker_ctx *ctx, struct hand *hand)
     status = from_queue ? queue_renew(ctx->queue, str_of(hand->holder), messages, count, &err)
                         : worker_renew_hand(ctx->store, &owner, HAND_MS, &err);
     if (status != STATUS_OK)
-        log_event(LOG_WARN, "renewing failed messages=%zu why=\"%s\"", count, err.message);
+        outage_failed(&ctx->outages.renew, "renew", &err, ctx->now_us());
+    else
+        outage_worked(&ctx->outages.renew, "renew", ctx->now_us());
 }
 
 void keeper_pass(struct worker_ctx *ctx)

@@ -192,7 +192,7 @@ static size_t drop_held_back(struct worker_ctx *ctx, struct queue_message *messa
             held[dropped++] = messages[i];
     }
     if (dropped > 0 && queue_acknowledge(ctx->queue, held, dropped, &err) != STATUS_OK)
-        log_event(LOG_WARN, "acknowledge failed messages=%zu why=\"%s\"", dropped, err.message);
+        outage_failed(&ctx->outages.acknowledge, "acknowledge", &err, ctx->now_us());
     return kept;
 }
 
@@ -228,11 +228,11 @@ static void settle_messages(struct worker_ctx *ctx, const struct batch *batch, s
     size_t count = collect(batch, FATE_DONE, some);
 
     if (count > 0 && queue_acknowledge(ctx->queue, some, count, &err) != STATUS_OK)
-        log_event(LOG_WARN, "acknowledge failed messages=%zu why=\"%s\"", count, err.message);
+        outage_failed(&ctx->outages.acknowledge, "acknowledge", &err, ctx->now_us());
     FAILPOINT("worker.after_ack");
     count = collect(batch, FATE_AGAIN, some);
     if (count > 0 && queue_hand_back(ctx->queue, some, count, &err) != STATUS_OK)
-        log_event(LOG_WARN, "handing back failed messages=%zu why=\"%s\"", count, err.message);
+        outage_failed(&ctx->outages.hand_back, "hand_back", &err, ctx->now_us());
 }
 
 /* A hand that stays filled makes its work suspect, no worse. */
@@ -242,7 +242,7 @@ static void put_down(struct loop *loop)
     struct error err = { 0 };
 
     if (worker_put_down(loop->ctx->store, &owner, &err) != STATUS_OK)
-        log_event(LOG_WARN, "putting down failed why=\"%s\"", err.message);
+        outage_failed(&loop->ctx->outages.put_down, "put_down", &err, loop->ctx->now_us());
 }
 
 /* ---- turns ---- */
@@ -311,7 +311,7 @@ static void publish(void *context, const struct intent *intents, size_t count)
 
     if (atomic_load(&ctx->shared->streaming) &&
         queue_publish(ctx->queue, intents, count, &published, NULL) != STATUS_OK)
-        log_event(LOG_DEBUG, "hints of a step were not published; the relay will");
+        log_write(LOG_DEBUG, "hints_not_published", NULL);
 }
 
 void *loop_thread(void *argument)

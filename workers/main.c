@@ -18,7 +18,7 @@ static void raise_file_limit(void)
         return;
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
-        log_event(LOG_WARN, "the limit of open files stays as it is");
+        log_write(LOG_WARN, "file_limit_kept", NULL);
 }
 
 static const char *default_name(char *room, size_t size)

@@ -114,20 +114,21 @@ int worker_process_run(const struct worker_config *config)
     worker_shared_init(&process.shared, config);
     process.threads = xcalloc((size_t)config->threads + 4, sizeof(*process.threads));
     if (start_threads(&process, &err) == STATUS_OK && start_metrics(&process, &err) == STATUS_OK) {
-        log_event(LOG_INFO, "ready name=%s threads=%lld", config->name, (long long)config->threads);
+        log_event(LOG_INFO, "ready", log_text("name", config->name), log_number("threads", config->threads));
         sigwait(&signals, &received);
-        log_event(LOG_INFO, "stopping signal=%d", received);
+        log_event(LOG_INFO, "stopping", log_number("signal", received));
     } else {
-        log_event(LOG_ERROR, "cannot start: %s", err.message);
+        log_event(LOG_ERROR, "cannot_start", log_text("why", err.message));
         exit_code = EXIT_FAILURE;
     }
     metrics_server_stop(process.metrics);
     worker_stop(&process.shared);
     if (!join_threads(&process, config->drain_s)) {
-        log_event(LOG_WARN, "not drained in time: claimed work comes back after its visibility timeout");
+        log_event(LOG_WARN, "not_drained",
+            log_text("then", "claimed work comes back after its visibility timeout"));
         _exit(EXIT_FAILURE);
     }
     release(&process);
-    log_event(LOG_INFO, "stopped");
+    log_write(LOG_INFO, "stopped", NULL);
     return exit_code;
 }

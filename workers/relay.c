@@ -27,30 +27,35 @@ enum {
 
 static void say_mode(struct relay *relay, bool streaming, const char *why)
 {
-    bool was = atomic_exchange(&relay->ctx->shared->streaming, streaming);
+    int64_t now_us = relay->ctx->now_us();
+    struct log_repeat ended;
 
-    if (was == streaming && relay->said_mode)
-        return;
+    atomic_store(&relay->ctx->shared->streaming, streaming);
+    if (!streaming && log_repeat_failed(&relay->queue_outage, why, now_us))
+        log_event(LOG_WARN, "queue", log_text("queue_mode", "polling"), log_text("why", why),
+            log_number("failures", relay->queue_outage.failures));
+    if (streaming && (log_repeat_worked(&relay->queue_outage, now_us, &ended) || !relay->said_mode))
+        log_event(LOG_INFO, "queue", log_text("queue_mode", "streaming"));
     relay->said_mode = true;
-    if (streaming)
-        log_event(LOG_INFO, "queue_mode=streaming");
-    else
-        log_event(LOG_WARN, "queue_mode=polling why=\"%s\"", why);
 }
 
 static enum status say_store(struct relay *relay, enum status status, const struct error *err)
 {
+    int64_t now_us = relay->ctx->now_us();
     bool available = status == STATUS_OK;
+    struct log_repeat ended;
 
     atomic_store(&relay->ctx->shared->store_available, available);
-    if (relay->said_store && relay->store_available == available)
-        return status;
-    relay->said_store = true;
     relay->store_available = available;
-    if (available)
-        log_event(LOG_INFO, "database=available");
-    else
-        log_event(LOG_WARN, "database=unavailable status=%s why=\"%s\"", status_name(status), err->message);
+    if (!available && log_repeat_failed(&relay->store_outage, err->message, now_us))
+        log_event(LOG_WARN, "database", log_text("database", "unavailable"),
+            log_text("status", status_name(status)), log_text("sqlstate", err->sqlstate),
+            log_text("why", err->message), log_number("failures", relay->store_outage.failures));
+    if (available && (log_repeat_worked(&relay->store_outage, now_us, &ended) || !relay->said_store))
+        log_event(LOG_INFO, "database", log_text("database", "available"));
+    relay->said_store = true;
+    if (!available)
+        relay->next_leases_us = 0; /* the next pass asks the database, whatever else is due */
     return status;
 }
 
@@ -91,8 +96,8 @@ static void tell_backlog(const struct relay *relay)
         atomic_store(&shared->queues.open_intents[slot], backlog->work[slot].open_intents);
         atomic_store(&shared->queues.lag_us[slot], backlog->work[slot].lag_us);
     }
-    log_event(LOG_DEBUG, "lag_ms=%lld open_intents=%lld", (long long)(backlog->lag_us / 1000),
-        (long long)backlog->open_intents);
+    log_event(LOG_DEBUG, "backlog", log_number("lag_ms", backlog->lag_us / 1000),
+        log_number("open_intents", backlog->open_intents));
 }
 
 static enum status update_watermarks(struct relay *relay, struct error *err)
@@ -132,7 +137,8 @@ static enum status read_controls(struct relay *relay, struct error *err)
     TRY(worker_read_controls(relay->ctx->store, &map, controls, &any, err));
     resharded = queues_set_count(queues, map.queues);
     if (resharded)
-        log_event(LOG_INFO, "queues=%d map_version=%lld", map.queues, (long long)map.version);
+        log_event(
+            LOG_INFO, "queues", log_number("queues", map.queues), log_number("map_version", map.version));
     if (queues_set_controls(queues, controls, any) || resharded)
         recent_forget(&relay->recent);
     return STATUS_OK;
@@ -214,7 +220,8 @@ static enum status publish_lane(struct relay *relay, int lane, struct feeding *f
     FAILPOINT("relay.after_publish");
     for (size_t i = 0; i < count && published == count; i++)
         recent_note(&relay->recent, &intents[i], ctx->now_us());
-    log_event(LOG_DEBUG, "relayed lane=%d intents=%zu published=%zu", lane, count, published);
+    log_event(LOG_DEBUG, "relayed", log_number("lane", lane), log_number("intents", (long long)count),
+        log_number("published", (long long)published));
     return STATUS_OK;
 }
 
@@ -339,7 +346,8 @@ void *relay_thread(void *argument)
     while (worker_pause(relay->ctx, more ? 1 : PASS_PAUSE_MS))
         more = relay_pass(relay);
     if (relay->store_available && worker_release_leases(relay->ctx->store, &err) != STATUS_OK)
-        log_event(LOG_WARN, "releasing leases failed why=\"%s\"", err.message);
+        log_event(LOG_WARN, "release_leases", log_text("status", status_name(err.status)),
+            log_text("why", err.message));
     free(relay);
     return NULL;
 }

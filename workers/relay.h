@@ -8,6 +8,7 @@
 #ifndef WORKERS_RELAY_H
 #define WORKERS_RELAY_H
 
+#include "base/log_repeat.h"
 #include "workers/marks.h"
 #include "workers/recent.h"
 #include "workers/worker.h"
@@ -25,8 +26,9 @@ struct relay {
     int64_t next_queues_us;
     int64_t refused_until_us; /* Redis has no room: do not ask before */
     bool said_mode;           /* the log knows the queue's mode */
-    bool said_store;
+    bool said_store;          /* the same of the database */
     bool store_available;
+    struct log_repeat queue_outage, store_outage;
 };
 
 /* One pass; returns whether there is more to publish at once. */

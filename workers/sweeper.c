@@ -23,10 +23,10 @@ static void end_standing(struct worker_ctx *ctx, int64_t *next_us)
         return;
     *next_us = ctx->now_us() + STANDING_EVERY_MS * 1000;
     if (worker_end_standing(ctx->store, &ended, &err) != STATUS_OK)
-        log_event(LOG_DEBUG, "looking for sessions that stand still failed why=\"%s\"", err.message);
+        log_event(LOG_DEBUG, "look_for_standing_sessions", log_text("why", err.message));
     else if (ended.count > 0)
-        log_event(
-            LOG_WARN, "ended sessions that stood still sessions=%d one=\"%s\"", ended.count, ended.example);
+        log_event(LOG_WARN, "ended_standing_sessions", log_number("sessions", ended.count),
+            log_text("one", ended.example));
 }
 
 static void sweep_round(struct worker_ctx *ctx, int64_t *next_standing_us)
@@ -43,19 +43,18 @@ static void sweep_round(struct worker_ctx *ctx, int64_t *next_standing_us)
         more = false;
         end_standing(ctx, next_standing_us);
         if (worker_sweep(ctx->store, &ages, &counts, &more, &err) != STATUS_OK) {
-            log_event(LOG_WARN, "sweep failed status=%s sqlstate=%s why=\"%s\"", status_name(err.status),
-                err.sqlstate[0] ? err.sqlstate : "-", err.message);
+            outage_failed(&ctx->outages.sweep, "sweep", &err, ctx->now_us());
             return;
         }
     }
+    outage_worked(&ctx->outages.sweep, "sweep", ctx->now_us());
     if (counts.expired + counts.dead_rows + counts.markers + counts.transactions + counts.requests +
             counts.changes >
         0)
-        log_event(LOG_INFO,
-            "swept expired=%lld dead_rows=%lld markers=%lld transactions=%lld requests=%lld "
-            "changes=%lld",
-            (long long)counts.expired, (long long)counts.dead_rows, (long long)counts.markers,
-            (long long)counts.transactions, (long long)counts.requests, (long long)counts.changes);
+        log_event(LOG_INFO, "swept", log_number("expired", counts.expired),
+            log_number("dead_rows", counts.dead_rows), log_number("markers", counts.markers),
+            log_number("transactions", counts.transactions), log_number("requests", counts.requests),
+            log_number("changes", counts.changes));
 }
 
 void *sweeper_thread(void *argument)

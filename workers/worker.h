@@ -20,6 +20,7 @@
 #include "workers/config.h"
 #include "workers/hand.h"
 #include "workers/metrics.h"
+#include "workers/outage.h"
 #include "workers/queues.h"
 
 enum { WORKER_MOST_THREADS = 64 };
@@ -56,6 +57,7 @@ struct worker_ctx {
     int index;                   /* among the consumers, from 0 */
     uint64_t random;             /* state of worker_random */
     struct retry_budget retries; /* of this thread */
+    struct outages outages;      /* the same */
     int64_t (*now_us)(void);
 };
 

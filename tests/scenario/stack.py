@@ -16,6 +16,7 @@ import tempfile
 import time
 
 import client
+import logfmt
 from postgres import BINARIES, Postgres
 
 # Builds with sanitizers are slower.
@@ -23,6 +24,7 @@ PATIENCE = float(os.environ.get("SCENARIO_PATIENCE", "1"))
 BIN = os.environ["SCENARIO_BIN"]
 POLL_SECONDS = 0.01
 READY = 3  # an index
+BAD_SETTING = 2  # an exit code
 
 
 def wait_for(what, condition, seconds=20):
@@ -70,6 +72,7 @@ class Child:
 
     def __init__(self, argv, settings, log):
         self.log = log
+        self.is_program = os.path.dirname(argv[0]) == BIN and os.path.basename(argv[0]) != "tavola"
         with open(log, "ab") as out:
             # However the test ends, its children end with it.
             self.process = subprocess.Popen(
@@ -145,10 +148,22 @@ class Stack:
         self.close()
 
     def close(self):
-        """The database stays: it ends with its PostgreSQL, and dropping it would cost a checkpoint."""
+        """The database stays: it ends with its PostgreSQL, and dropping it would cost a checkpoint.
+
+        Every line that a server or worker has written must be well-formed.
+        """
         for child in reversed(self.children):
             child.kill()
-        shutil.rmtree(self.folder)
+        try:
+            self.check_logs()
+        finally:
+            shutil.rmtree(self.folder)
+
+    def check_logs(self):
+        for child in self.children:
+            # Where a setting stops the start there is no log yet.
+            if child.is_program and child.process.returncode != BAD_SETTING:
+                logfmt.events(child.output())
 
     def start(self, name, argv, settings=None):
         child = Child(argv, settings or {}, os.path.join(self.folder, name + ".log"))
@@ -306,6 +321,11 @@ class Stack:
             return True
         with socket.socket(socket.AF_UNIX) as connection:
             return connection.connect_ex(target.removeprefix("unix:")) == 0
+
+    def listens_on(self):
+        """The address that the server says it has, for one whose port the system chooses; None before that."""
+        said = logfmt.of(self.server.output(), "listening")
+        return said[-1]["address"] if said else None
 
     def wait_until_serving(self):
         wait_for("the server's socket", lambda: not self.server.is_running() or self.accepts())

@@ -8,6 +8,7 @@ import threading
 import unittest
 
 import client
+import logfmt
 import stack
 from client import ImportEntitiesRequest, entity, key, match
 from stack import BIN, Stack, program_environment, run_program, wait_for, wait_ready
@@ -192,9 +193,8 @@ class Parts(LifecycleCase):
         wait_for("NOT_SERVING", lambda: made.health(caller) == "NOT_SERVING")
         made.postgres_up()
         wait_for("SERVING", lambda: made.health(caller) == "SERVING")
-        lines = made.server.output().splitlines()
-        changes = [line for line in lines if "database" in line]
-        self.assertEqual(len(changes), 6, "one line per change:\n" + "\n".join(lines))
+        said = [line["database"] for line in logfmt.of(made.server.output(), "database")]
+        self.assertEqual(said, ["unavailable", "available"] * 3, "one line per change")
         caller.channel.close()
         self.assertEqual(made.server.stop(), 0)
         self.assertEqual(made.worker.stop(), 0)
@@ -248,13 +248,9 @@ class Parts(LifecycleCase):
         made = self.stack(redis=False)
         made.start_server(wait=False, TAVOLA_LISTEN="127.0.0.1:0")
 
-        def address():
-            lines = [line for line in made.server.output().splitlines() if line.startswith("listening on ")]
-            return lines and lines[0].split()[-1]
-
-        with client.Client(wait_for("the address", address)) as caller:
+        with client.Client(wait_for("the address", made.listens_on)) as caller:
             wait_for("SERVING", lambda: caller.health() == "SERVING")
-        self.assertRegex(made.server.output(), r"at most \d+ connections")
+        self.assertTrue(logfmt.of(made.server.output(), "limits")[0]["most_connections"].isdigit())
         self.assertEqual(made.server.stop(), 0)
 
 

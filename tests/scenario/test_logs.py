@@ -1,10 +1,14 @@
 """What administrators read: the programs' logs and PostgreSQL's."""
 
+import os
 import re
+import time
 import unittest
 
+import logfmt
+import metrics
 from client import entity
-from stack import Stack, wait_ready
+from stack import Stack, wait_for, wait_ready
 
 TROUBLE = re.compile(r"^.*\b(?:ERROR|FATAL|PANIC|WARNING):.*$", re.M)
 
@@ -38,6 +42,48 @@ class WhatPostgresLogs(unittest.TestCase):
     def write(self, caller, number):
         for row in range(8):
             caller.insert_or_replace_entity(table="things", entity=entity("p", f"{row}", P=f"v{number}"))
+
+
+class WhatAnOutageLogs(unittest.TestCase):
+    OUTAGE_SECONDS = 4
+
+    def setUp(self):
+        self.made = Stack()
+        self.addCleanup(self.made.close)
+        self.path = os.path.join(self.made.folder, "metrics")
+        self.made.start_worker(TAVOLA_WORKER_METRICS_LISTEN="unix:" + self.path)
+
+    def told(self):
+        return [line["database"] for line in logfmt.of(self.made.worker.output(), "database")]
+
+    def test_an_outage_is_told_once_however_long_it_lasts(self):
+        wait_for("the worker to work", lambda: self.told() == ["available"])
+        self.made.postgres_down()
+        wait_for("the worker to say so", lambda: len(self.told()) == 2)
+        end = time.monotonic() + self.OUTAGE_SECONDS
+        while time.monotonic() < end:
+            self.assertEqual(metrics.read(self.path).value("tavola_database_available"), 0)
+        self.assertEqual(self.told(), ["available", "unavailable"])
+        self.made.postgres_up()
+        wait_for("the end of it", lambda: len(self.told()) == 3)
+        self.assertEqual(self.told(), ["available", "unavailable", "available"])
+
+
+class TheFormOfLines(unittest.TestCase):
+    """Stack.close parses what the programs of all scenarios write."""
+
+    HEAD = "time=2026-11-22T08:00:01.250Z level=warn program=tavolad event=database"
+
+    def test_what_is_well_formed(self):
+        self.assertEqual(logfmt.parse(self.HEAD + r' why="say \"no\"\n\u0007 \\" n=1')["why"], 'say "no"\n\a \\')
+        self.assertEqual(logfmt.parse(self.HEAD + ' why="" at=x:80')["why"], "")
+
+    def test_what_is_not(self):
+        for line in ("listening on 127.0.0.1:1", self.HEAD + " a=b=c", self.HEAD + ' a="b', self.HEAD + " a= b=1",
+                     self.HEAD + " a=1  b=2", self.HEAD + ' a="\t"', self.HEAD + " level=info", self.HEAD + " ",
+                     "level=warn " + self.HEAD):
+            with self.assertRaises(ValueError):
+                logfmt.parse(line)
 
 
 if __name__ == "__main__":

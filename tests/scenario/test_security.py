@@ -16,6 +16,7 @@ import unittest
 
 import client
 import credentials
+import logfmt
 from client import ApiError
 from credentials import encode, key_of, sas, sas_fields, sign, ticks, token
 from security_case import ABSENT, ANONYMOUS, FORGED, OK, WRONG_ADDRESS, SecurityCase, address, result
@@ -334,8 +335,9 @@ class Revocation(SecurityCase):
     @staticmethod
     def moments(server, method):
         """When it answered with OK, by its own clock."""
-        found = re.findall(rf"^(\S+)Z .* method=\S+/{method} status=OK", server.output(), re.M)
-        return [datetime.datetime.fromisoformat(moment) for moment in found]
+        calls = logfmt.of(server.output(), "call", status="OK")
+        times = [call["time"].removesuffix("Z") for call in calls if call["method"].endswith("/" + method)]
+        return [datetime.datetime.fromisoformat(moment) for moment in times]
 
     def test_within_a_second_also_for_a_stream_that_has_begun(self):
         blob = {f"B{i}": os.urandom(65536) for i in range(15)}
@@ -369,7 +371,7 @@ class Addresses(unittest.TestCase):
         printed = run_program("tavola", "account", "create", "acme", settings=environment).stdout
         key = key_of(printed.splitlines()[0].split()[-1])
         server = stack.start_server(wait=False, TAVOLA_AUTHENTICATION="required", TAVOLA_LISTEN="127.0.0.1:0")
-        target = wait_for("the port", lambda: [l.split()[-1] for l in server.output().splitlines() if l.startswith("listening")])[0]
+        target = wait_for("the port", stack.listens_on)
 
         def read(**fields):
             with client.Client(target, token=sas(key, "people", permissions="r", **fields)) as connection:

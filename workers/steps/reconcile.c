@@ -13,9 +13,8 @@ enum status step_reconcile(
     FAILPOINT_TRY("worker.before_reconcile", err);
     TRY(worker_reconcile(ctx->store, intents, count, false, &counts, err));
     FAILPOINT("reconcile.after_commit_before_ack");
-    log_event(LOG_DEBUG,
-        "reconciled keys=%lld written=%lld deleted=%lld intents_removed=%lld violations=%lld",
-        (long long)counts.keys, (long long)counts.entries_written, (long long)counts.entries_deleted,
-        (long long)counts.intents_removed, (long long)counts.violations);
+    log_event(LOG_DEBUG, "reconciled", log_number("keys", counts.keys),
+        log_number("written", counts.entries_written), log_number("deleted", counts.entries_deleted),
+        log_number("intents_removed", counts.intents_removed), log_number("violations", counts.violations));
     return STATUS_OK;
 }

@@ -1,0 +1,44 @@
+"""The form of a log's lines: strict logfmt, as base/log.h has it."""
+
+import re
+
+_BARE = r"[A-Za-z0-9._:/@+-]+"
+_QUOTED = r'"(?:[^"\\\x00-\x1f\x7f]|\\["\\nrt]|\\u00[01][0-9a-f]|\\u007f)*"'
+_FIELD = re.compile(rf"([a-z][a-z0-9_]*)=({_BARE}|{_QUOTED})(?: |$)")
+_HEAD = ["time", "level", "program", "event"]
+_ESCAPE = re.compile(r"\\(?:u([0-9a-f]{4})|(.))")
+_LETTERS = {"n": "\n", "r": "\r", "t": "\t"}
+
+
+def _plain(value):
+    if not value.startswith('"'):
+        return value
+    return _ESCAPE.sub(lambda m: chr(int(m[1], 16)) if m[1] else _LETTERS.get(m[2], m[2]), value[1:-1])
+
+
+def parse(line):
+    """The fields of one line, in their order. ValueError: the line is not well-formed."""
+    fields, at = {}, 0
+    while at < len(line):
+        found = _FIELD.match(line, at)
+        if not found or found[1] in fields:
+            raise ValueError(f"not logfmt from column {at + 1} on: {line}")
+        fields[found[1]] = _plain(found[2])
+        at = found.end()
+    if list(fields)[:4] != _HEAD or line.endswith(" "):
+        raise ValueError(f"does not begin with {' '.join(_HEAD)}: {line}")
+    if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", fields["time"]):
+        raise ValueError(f"has no time: {line}")
+    if fields["level"] not in ("debug", "info", "warn", "error"):
+        raise ValueError(f"has no level: {line}")
+    return fields
+
+
+def events(text):
+    """All lines of a log, parsed. The last one may be cut short: its program was killed, or is writing."""
+    return [parse(line) for line in text.split("\n")[:-1]]
+
+
+def of(text, event, **wanted):
+    """The events of this name that have these fields."""
+    return [found for found in events(text) if found["event"] == event and wanted.items() <= found.items()]
