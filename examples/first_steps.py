@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """First steps from Python, to be read from top to bottom and run: examples/first_steps.py [TARGET]
 
-Needs what Debian has: python3-grpcio, python3-protobuf and protobuf-compiler. TARGET is 127.0.0.1:50051 unless given;
-with TAVOLA_TOKEN set, its token goes with every call.
+Needs what Debian has: python3-grpcio, python3-protobuf and protobuf-compiler. TARGET is TAVOLA_TARGET, or
+127.0.0.1:50051, unless given; with TAVOLA_TOKEN set, its token goes with every call.
 """
 
 import datetime
@@ -43,7 +43,7 @@ METHODS = {
 
 # ---- a channel: retries as the service recommends them for writes that have a request_id ----
 
-TARGET = sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1:50051"
+TARGET = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("TAVOLA_TARGET", "127.0.0.1:50051")
 CONFIG = (API / "service_config_request_ids.json").read_text()
 CHANNEL = grpc.insecure_channel(TARGET, options=[("grpc.service_config", CONFIG)])
 METADATA = [("authorization", f"Bearer {os.environ['TAVOLA_TOKEN']}")] if "TAVOLA_TOKEN" in os.environ else []

@@ -2,8 +2,8 @@
 """How a program learns why a call failed: examples/reason.py TABLE [TARGET]
 
 Asks for a table and prints "found", or the code, the reason and the metadata of the refusal. Needs Debian's
-python3-grpcio, python3-protobuf and protobuf-compiler. TARGET is 127.0.0.1:50051 unless given; with TAVOLA_TOKEN set, its
-token goes with the call.
+python3-grpcio, python3-protobuf and protobuf-compiler. TARGET is TAVOLA_TARGET, or
+127.0.0.1:50051, unless given; with TAVOLA_TOKEN set, its token goes with the call.
 """
 
 import importlib
@@ -34,7 +34,8 @@ def reason_of(error):
     return None
 
 
-channel = grpc.insecure_channel(sys.argv[2] if len(sys.argv) > 2 else "127.0.0.1:50051")
+target = sys.argv[2] if len(sys.argv) > 2 else os.environ.get("TAVOLA_TARGET", "127.0.0.1:50051")
+channel = grpc.insecure_channel(target)
 get_table = channel.unary_unary(
     "/tavola.v1.TableService/GetTable",
     request_serializer=tables.GetTableRequest.SerializeToString,

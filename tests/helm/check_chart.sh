@@ -7,7 +7,12 @@ set -eu
 here=$(dirname "$0")
 chart=$1/helm/tavola
 bin=$3
-helm=$(sh "$here/get_helm.sh" "$2")
+code=0
+helm=$(sh "$here/get_helm.sh" "$2") || code=$?
+if [ "$code" != 0 ]; then
+    printf '%s\n' "$helm"
+    exit "$code"
+fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export HELM_CACHE_HOME="$work/cache" HELM_CONFIG_HOME="$work/config" HELM_DATA_HOME="$work/data"
