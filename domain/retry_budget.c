@@ -31,9 +31,12 @@ int64_t retry_budget_spend(struct retry_budget *budget, int64_t now_us)
     return missing > 0 ? (int64_t)(missing * 1000 / RETRY_PERMITS_PER_SECOND) : 0;
 }
 
-size_t refill_room(int64_t waiting, int64_t claim, bool forgotten)
+size_t refill_room(int64_t waiting, int64_t claim, bool behind)
 {
-    int64_t most = forgotten || claim > REFILL_MOST_WAITING ? REFILL_MOST_WAITING : claim;
+    int64_t least = behind ? REFILL_MOST_WAITING / 2 : 0, most = claim > least ? claim : least;
+
+    if (most > REFILL_MOST_WAITING)
+        most = REFILL_MOST_WAITING;
 
     return waiting < most ? (size_t)(REFILL_MOST_WAITING - waiting) : 0;
 }

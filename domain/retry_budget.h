@@ -34,9 +34,9 @@ void retry_budget_earn(struct retry_budget *budget, size_t done);
 int64_t retry_budget_spend(struct retry_budget *budget, int64_t now_us);
 
 /*
- * How many messages may be added to streams in which so many wait, unclaimed: none while a claim's worth does, and
- * after Redis has forgotten everything none while REFILL_MOST_WAITING do.
+ * How many messages may be added to streams in which so many wait, unclaimed, up to REFILL_MOST_WAITING: none while a
+ * claim's worth does; none while half of REFILL_MOST_WAITING does, where there is a backlog to be published in portions.
  */
-size_t refill_room(int64_t waiting, int64_t claim, bool forgotten);
+size_t refill_room(int64_t waiting, int64_t claim, bool behind);
 
 #endif

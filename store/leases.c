@@ -71,68 +71,104 @@ static void id_of_us(int64_t us, char out[33])
 /* ---- scanning ---- */
 
 struct scan {
-    int lane;
-    const struct scan_scope *scope; /* NULL: all work */
-    const char *from_id;
-    int64_t min_age_us;
-    size_t most;
+    const struct intent_scan *what;
+    const struct scan_reach *reach;
+    size_t share;
     struct arena *arena;
-    struct intent *intents;
-    size_t count;
-    char *next_low_id;
+    struct intents_found found;
 };
 
-/* The work of a lane's buckets that is in the scope, as the first three parameters. */
-static void add_scope(const struct scan *scan, struct arena *arena, struct pg_params *params)
+/* The places of a lane that are looked at, as the first parameters of the two statements. */
+struct scan_places {
+    struct pg_array buckets, kinds, until, after;
+};
+
+static void add_place(
+    const struct scan *scan, int16_t bucket, int16_t kind, const char *until, struct scan_places *places)
 {
-    struct pg_array buckets, kinds, until;
-    char id[33];
+    const char *after = scan->reach->after[scan_place(bucket, kind)];
 
-    pg_array_init(&buckets, arena, PG_INT2);
-    pg_array_init(&kinds, arena, PG_INT2);
-    pg_array_init(&until, arena, PG_UUID);
-    for (int bucket = scan->lane * LANE_BUCKETS; bucket < (scan->lane + 1) * LANE_BUCKETS; bucket++)
-        for (int kind = 1; kind <= WORK_KINDS; kind++) {
-            int slot = queue_slot(queue_of((int16_t)bucket, scan->scope->queues), kind);
+    if (after[0] == '\0' && scan->what->rest_only)
+        return;
+    if (after[0] == '\0')
+        after = scan->what->from_id[0] ? scan->what->from_id : first_id;
+    pg_array_int2(&places->buckets, bucket);
+    pg_array_int2(&places->kinds, kind);
+    pg_array_uuid(&places->until, until);
+    pg_array_uuid(&places->after, after);
+}
 
-            if (scan->scope->until_us[slot] == 0)
-                continue;
-            id_of_us(scan->scope->until_us[slot], id);
-            pg_array_int2(&buckets, (int16_t)bucket);
-            pg_array_int2(&kinds, (int16_t)kind);
-            pg_array_uuid(&until, id);
-        }
-    pg_add_array(params, &buckets);
-    pg_add_array(params, &kinds);
-    pg_add_array(params, &until);
+/* The work of a bucket that is in the scope. */
+static void add_scope(const struct scan *scan, int16_t bucket, struct scan_places *places)
+{
+    const struct scan_scope *scope = scan->what->scope;
+    char until[33];
+
+    for (int16_t kind = 1; kind <= WORK_KINDS; kind++) {
+        int slot = queue_slot(queue_of(bucket, scope->queues), kind);
+
+        if (scope->until_us[slot] == 0)
+            continue;
+        id_of_us(scope->until_us[slot], until);
+        add_place(scan, bucket, kind, until, places);
+    }
+}
+
+static void add_places(const struct scan *scan, struct arena *arena, struct pg_params *params)
+{
+    struct scan_places places;
+    int first = scan->what->lane * LANE_BUCKETS;
+
+    pg_array_init(&places.buckets, arena, PG_INT2);
+    pg_array_init(&places.kinds, arena, PG_INT2);
+    pg_array_init(&places.until, arena, PG_UUID);
+    pg_array_init(&places.after, arena, PG_UUID);
+    for (int bucket = first; bucket < first + LANE_BUCKETS; bucket++) {
+        if (scan->what->scope)
+            add_scope(scan, (int16_t)bucket, &places);
+        else
+            add_place(scan, (int16_t)bucket, 0, first_id, &places);
+    }
+    pg_add_array(params, &places.buckets);
+    if (scan->what->scope) {
+        pg_add_array(params, &places.kinds);
+        pg_add_array(params, &places.until);
+    }
+    pg_add_array(params, &places.after);
+}
+
+static enum status send_first(struct session *session, const struct scan *scan, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int4(&params, scan->what->lane * LANE_BUCKETS);
+    pg_add_int4(&params, (scan->what->lane + 1) * LANE_BUCKETS - 1);
+    pg_add_uuid(&params, scan->what->from_id[0] ? scan->what->from_id : first_id);
+    return pg_send(&session->pg, &sql_intent_first, &params, err);
 }
 
 static enum status send_scan(struct session *session, const struct scan *scan, struct error *err)
 {
     struct pg_params params;
 
+    if (!scan->what->rest_only)
+        TRY(send_first(session, scan, err));
     pg_params_init(&params, &session->arena);
-    pg_add_int4(&params, scan->lane * LANE_BUCKETS);
-    pg_add_int4(&params, (scan->lane + 1) * LANE_BUCKETS - 1);
-    pg_add_uuid(&params, scan->from_id);
-    TRY(pg_send(&session->pg, &sql_intent_first, &params, err));
-    if (scan->scope) {
-        pg_params_init(&params, &session->arena);
-        add_scope(scan, &session->arena, &params);
-        pg_add_uuid(&params, scan->from_id);
-    }
-    pg_add_int8(&params, scan->min_age_us);
-    pg_add_int8(&params, (int64_t)scan->most);
-    TRY(pg_send(&session->pg, scan->scope ? &sql_intent_scan_some : &sql_intent_scan, &params, err));
+    add_places(scan, &session->arena, &params);
+    pg_add_int8(&params, scan->what->min_age_ms * 1000);
+    pg_add_int8(&params, (int64_t)scan->share);
+    pg_add_int8(&params, (int64_t)scan->what->most);
+    TRY(pg_send(&session->pg, scan->what->scope ? &sql_intent_scan_some : &sql_intent_scan, &params, err));
     return pg_sync(&session->pg, err);
 }
 
 static void fill_intents(struct scan *scan, const PGresult *result)
 {
-    scan->count = (size_t)PQntuples(result);
-    scan->intents = ARENA_ARRAY(scan->arena, struct intent, scan->count);
+    scan->found.count = (size_t)PQntuples(result);
+    scan->found.intents = ARENA_ARRAY(scan->arena, struct intent, scan->found.count);
     for (int i = 0; i < PQntuples(result); i++) {
-        struct intent *intent = &scan->intents[i];
+        struct intent *intent = &scan->found.intents[i];
 
         *intent = (struct intent){ .bucket = pg_int2(result, i, 0),
             .kind = pg_int2(result, i, 2),
@@ -157,7 +193,7 @@ static void fill_low_id(struct scan *scan, const PGresult *first)
         if (intent_id_us(id) < us)
             us = intent_id_us(id);
     }
-    id_of_us(us - LATE_COMMIT_US, scan->next_low_id);
+    id_of_us(us - LATE_COMMIT_US, scan->found.low_id);
 }
 
 static enum status scan_intents(struct session *session, void *context, struct error *err)
@@ -167,36 +203,32 @@ static enum status scan_intents(struct session *session, void *context, struct e
     PG_RESULT found = NULL;
 
     TRY(send_scan(session, scan, err));
-    TRY(pg_next(&session->pg, &first, err));
+    if (!scan->what->rest_only)
+        TRY(pg_next(&session->pg, &first, err));
     TRY(pg_next(&session->pg, &found, err));
     TRY(pg_end(&session->pg, err));
     fill_intents(scan, found);
-    fill_low_id(scan, first);
+    if (!scan->what->rest_only)
+        fill_low_id(scan, first);
     return STATUS_OK;
 }
 
-enum status worker_scan_some(struct worker_store *store, int lane, const struct scan_scope *scope,
-    const char *from_id, int64_t min_age_ms, size_t most, struct arena *arena, struct intent **out,
-    size_t *count, char next_low_id[33], struct error *err)
+enum status worker_scan_intents(struct worker_store *store, const struct intent_scan *what,
+    struct scan_reach *reach, struct arena *arena, struct intents_found *out, struct error *err)
 {
-    struct scan scan = { .lane = lane,
-        .scope = scope,
-        .from_id = from_id[0] ? from_id : first_id,
-        .min_age_us = min_age_ms * 1000,
-        .most = most,
-        .arena = arena,
-        .next_low_id = next_low_id };
+    struct scan scan = { .what = what,
+        .reach = reach,
+        .share = scan_reach_share(reach, what->rest_only, what->most),
+        .arena = arena };
+    struct scan_answer answer;
 
     TRY(worker_attempt(store, scan_intents, &scan, err));
-    *out = scan.intents;
-    *count = scan.count;
+    answer = (struct scan_answer){ .intents = scan.found.intents,
+        .count = scan.found.count,
+        .most = what->most,
+        .share = scan.share,
+        .by_kind = what->scope };
+    scan_reach_note(reach, &answer);
+    *out = scan.found;
     return STATUS_OK;
-}
-
-enum status worker_scan_intents(struct worker_store *store, int lane, const char *from_id, int64_t min_age_ms,
-    size_t most, struct arena *arena, struct intent **out, size_t *count, char next_low_id[33],
-    struct error *err)
-{
-    return worker_scan_some(
-        store, lane, NULL, from_id, min_age_ms, most, arena, out, count, next_low_id, err);
 }

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "domain/intent.h"
 #include "domain/queue_control.h"
+#include "store/scan_reach.h"
 #include "store/standing.h"
 
 struct worker_store;
@@ -128,8 +129,6 @@ MUST_USE enum status worker_suspect_dead_hands(
 
 /* ---- leases, scanning, lag ---- */
 
-enum { LEASE_LANES = 16 }; /* lane = bucket / (BUCKETS / LEASE_LANES) */
-
 /*
  * Renew the lanes this worker holds and take free ones, for lease_ms. Leases spread work; nothing relies
  * on them.
@@ -138,27 +137,39 @@ MUST_USE enum status worker_hold_leases(
     struct worker_store *store, int64_t lease_ms, bool held[LEASE_LANES], struct error *err);
 MUST_USE enum status worker_release_leases(struct worker_store *store, struct error *err);
 
-/*
- * Open intents of a lane that are at least min_age_ms old, whose key is not waiting for its next retry,
- * oldest first, at most `most` in all and an eighth of it (but 64) of one bucket. from_id: 32 hexadecimal
- * digits, rows before it are not looked at; "" scans from the start (guard G7: do so every few minutes).
- * next_low_id (33 bytes): a safe from_id for later passes: a minute behind the oldest open intent of the
- * lane.
- */
-MUST_USE enum status worker_scan_intents(struct worker_store *store, int lane, const char *from_id,
-    int64_t min_age_ms, size_t most, struct arena *arena, struct intent **out, size_t *count,
-    char next_low_id[33], struct error *err);
-
 /* Which work is meant: of each queue and kind the intents made before a time, 0: none; by queue_slot. */
 struct scan_scope {
     int queues;
     int64_t until_us[MOST_QUEUES * WORK_KINDS];
 };
 
-/* As worker_scan_intents, of this work only. */
-MUST_USE enum status worker_scan_some(struct worker_store *store, int lane, const struct scan_scope *scope,
-    const char *from_id, int64_t min_age_ms, size_t most, struct arena *arena, struct intent **out,
-    size_t *count, char next_low_id[33], struct error *err);
+/* What is looked for in a lane. */
+struct intent_scan {
+    int lane;
+    const struct scan_scope *scope; /* NULL: all work */
+    const char *
+        from_id; /* 32 hexadecimal digits: what lies before is not looked at; "": from the start (guard G7: do
+                            so every few minutes) */
+    bool rest_only; /* only places of which an earlier scan has left some: `open` of the reach */
+    int64_t min_age_ms;
+    size_t most;
+};
+
+struct intents_found {
+    struct intent *intents; /* in the arena; each place's oldest first */
+    size_t count;
+    char low_id
+        [33]; /* a safe from_id for later: a minute behind the lane's oldest open intent; "" of a rest only */
+};
+
+/*
+ * Open intents of a lane that are old enough and whose key is not waiting for its next retry: of every bucket (of every
+ * kind of work in it, with a scope) its share, scan_reach.h, of all `most` at most, in turn. Of places that an
+ * earlier scan has not read to the end it goes on behind what that has returned. reach: of the lane, and of scans with
+ * the same kind of scope (none, or some); it moves on with a scan that succeeds.
+ */
+MUST_USE enum status worker_scan_intents(struct worker_store *store, const struct intent_scan *what,
+    struct scan_reach *reach, struct arena *arena, struct intents_found *out, struct error *err);
 
 /* How work is spread over queues and how operators control these, by queue_slot; *any: some queue is controlled. */
 MUST_USE enum status worker_read_controls(struct worker_store *store, struct queue_map *map,

@@ -9,8 +9,6 @@
 #include "store/worker_store.h"
 #include "store/write_batch.h"
 
-enum { LANE_BUCKETS = BUCKETS / LEASE_LANES };
-
 struct worker_store {
     struct session session;
     struct arena arena; /* of the strings below */

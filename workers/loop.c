@@ -54,31 +54,56 @@ static bool is_mine(const struct worker_ctx *ctx, int lane)
     return lane % threads == ctx->index % threads && atomic_load(&ctx->shared->held[lane]);
 }
 
-/* Open intents of such lanes. scope NULL: all work. */
-static size_t scan_lanes(struct loop *loop, const struct scan_scope *scope, struct intent *out, size_t most)
+/* What polling has found. */
+struct finding {
+    const struct scan_scope *scope; /* NULL: all work */
+    struct intent *intents;
+    size_t count, most;
+};
+
+/* A lane's share, or more of what is left of it. */
+static enum status scan_lane(struct loop *loop, int lane, bool rest_only, struct finding *finding)
 {
     struct worker_ctx *ctx = loop->ctx;
-    size_t total = 0;
+    struct intent_scan what = { .lane = lane,
+        .scope = finding->scope,
+        .from_id = marks_from(&loop->marks, lane, ctx->now_us()),
+        .rest_only = rest_only,
+        .most = finding->most - finding->count };
+    struct intents_found found;
 
-    (void)marks_follow(&loop->marks, worker_connection(ctx->store));
-    for (int lane = 0; lane < LEASE_LANES && total < most; lane++) {
-        const char *from = marks_from(&loop->marks, lane, ctx->now_us());
-        struct intent *intents = NULL;
-        size_t count = 0;
-        char low[33];
+    TRY(worker_scan_intents(ctx->store, &what, &loop->marks.reach[lane], &ctx->arena, &found, NULL));
+    if (!rest_only)
+        memcpy(loop->marks.low[lane], found.low_id, sizeof(found.low_id));
+    if (found.count > 0)
+        memcpy(finding->intents + finding->count, found.intents, found.count * sizeof(*found.intents));
+    finding->count += found.count;
+    return STATUS_OK;
+}
 
-        if (!is_mine(ctx, lane))
-            continue;
-        if ((scope ? worker_scan_some(ctx->store, lane, scope, from, 0, most - total, &ctx->arena, &intents,
-                         &count, low, NULL)
-                   : worker_scan_intents(ctx->store, lane, from, 0, most - total, &ctx->arena, &intents,
-                         &count, low, NULL)) != STATUS_OK)
-            break;
-        memcpy(loop->marks.low[lane], low, sizeof(low));
-        for (size_t i = 0; i < count && total < most; i++)
-            out[total++] = intents[i];
+/* Open intents of this thread's lanes: a share of each, in turn, then more of those that have more. */
+static size_t scan_lanes(struct loop *loop, const struct scan_scope *scope, struct intent *out, size_t most)
+{
+    struct finding finding = { .scope = scope, .intents = out, .most = most };
+    int first = loop->first_lane++ % LEASE_LANES;
+    bool rest_only = false, more = true;
+
+    (void)marks_follow(&loop->marks, worker_connection(loop->ctx->store));
+    for (; more && finding.count < most; rest_only = true) {
+        more = false;
+        for (int i = 0; i < LEASE_LANES && finding.count < most; i++) {
+            int lane = (first + i) % LEASE_LANES;
+
+            if (!rest_only)
+                marks_reread(&loop->marks, lane); /* what was found the last time is done, or open */
+            if (!is_mine(loop->ctx, lane) || (rest_only && loop->marks.reach[lane].open == 0))
+                continue;
+            if (scan_lane(loop, lane, rest_only, &finding) != STATUS_OK)
+                return finding.count;
+            more = more || loop->marks.reach[lane].open > 0;
+        }
     }
-    return total;
+    return finding.count;
 }
 
 /* Work that may be done as fast as it goes. */

@@ -12,6 +12,7 @@
 
 enum {
     PASS_PAUSE_MS = 250,
+    MORE_PAUSE_MS = 20, /* while there is more to publish: the streams are looked at this often */
     LEASE_MS = 5000,
     RENEW_EVERY_MS = 1500,
     LOOK_EVERY_MS = 500,
@@ -165,7 +166,7 @@ struct feeding {
     bool wanted; /* there is something open; else only lanes that are due from the start are scanned */
     int64_t min_age_ms;
     size_t room;      /* for so many messages */
-    bool more;        /* a lane has further intents */
+    bool more;        /* a lane may have further intents */
     bool refused;     /* Redis did not take them */
     struct error why; /* refused */
 };
@@ -184,66 +185,97 @@ static size_t drop_recent(struct relay *relay, struct intent *intents, size_t co
 }
 
 /* Work that is held back or limited is not for the streams. */
-static enum status scan_lane(struct relay *relay, int lane, int64_t min_age_ms, struct intent **out,
-    size_t *count, char low[33], struct error *err)
+static enum status scan_lane(struct relay *relay, int lane, bool rest_only, const struct feeding *feeding,
+    struct intents_found *found, struct error *err)
 {
     struct worker_ctx *ctx = relay->ctx;
-    const char *from = marks_from(&relay->marks, lane, ctx->now_us());
+    struct intent_scan what = { .lane = lane,
+        .from_id = marks_from(&relay->marks, lane, ctx->now_us()),
+        .rest_only = rest_only,
+        .min_age_ms = feeding->min_age_ms,
+        .most = feeding->room < MOST_PER_LANE ? feeding->room : MOST_PER_LANE };
     struct scan_scope scope;
 
-    if (!atomic_load(&ctx->shared->queues.controlled))
-        return worker_scan_intents(
-            ctx->store, lane, from, min_age_ms, MOST_PER_LANE, &ctx->arena, out, count, low, err);
-    queues_free_scope(&ctx->shared->queues, &scope);
-    return worker_scan_some(
-        ctx->store, lane, &scope, from, min_age_ms, MOST_PER_LANE, &ctx->arena, out, count, low, err);
+    if (atomic_load(&ctx->shared->queues.controlled)) {
+        queues_free_scope(&ctx->shared->queues, &scope);
+        what.scope = &scope;
+    }
+    TRY(worker_scan_intents(
+        ctx->store, &what, marks_reach(&relay->marks, lane, ctx->now_us()), &ctx->arena, found, err));
+    if (!rest_only)
+        memcpy(relay->marks.low[lane], found->low_id, sizeof(found->low_id));
+    return STATUS_OK;
 }
 
-static enum status publish_lane(struct relay *relay, int lane, struct feeding *feeding, struct error *err)
+/* What a stream did not take is read again. */
+static enum status publish_lane(
+    struct relay *relay, int lane, bool rest_only, struct feeding *feeding, struct error *err)
 {
     struct worker_ctx *ctx = relay->ctx;
-    struct intent *intents = NULL;
-    size_t found = 0, count, published = 0;
-    char low[33];
+    struct intents_found found;
+    size_t count, published = 0;
 
-    TRY(scan_lane(relay, lane, feeding->min_age_ms, &intents, &found, low, err));
-    memcpy(relay->marks.low[lane], low, sizeof(low));
-    count = drop_recent(relay, intents, found);
+    TRY(scan_lane(relay, lane, rest_only, feeding, &found, err));
+    count = drop_recent(relay, found.intents, found.count);
     if (count == 0)
         return STATUS_OK;
-    feeding->more = feeding->more || found == MOST_PER_LANE || count > feeding->room;
-    if (count > feeding->room)
-        count = feeding->room;
     feeding->room -= count;
-    feeding->refused = queue_publish(ctx->queue, intents, count, &published, &feeding->why) != STATUS_OK;
+    feeding->refused =
+        queue_publish(ctx->queue, found.intents, count, &published, &feeding->why) != STATUS_OK;
     worker_count(ctx->shared, WORKER_RELAYED, published);
     FAILPOINT("relay.after_publish");
     for (size_t i = 0; i < count && published == count; i++)
-        recent_note(&relay->recent, &intents[i], ctx->now_us());
+        recent_note(&relay->recent, &found.intents[i], ctx->now_us());
+    if (published < count)
+        marks_reread(&relay->marks, lane);
     log_event(LOG_DEBUG, "relayed", log_number("lane", lane), log_number("intents", (long long)count),
         log_number("published", (long long)published));
     return STATUS_OK;
 }
 
-/* Lane after lane, from where the room ended the last time. */
-static enum status publish_lanes(struct relay *relay, struct feeding *feeding, struct error *err)
+/* Is there anything to look for in the lane? */
+static bool is_wanted(const struct relay *relay, int lane, bool rest_only, const struct feeding *feeding)
+{
+    if (!relay->held[lane])
+        return false;
+    if (rest_only)
+        return relay->marks.reach[lane].open > 0;
+    return feeding->wanted || marks_start_is_due(&relay->marks, lane, relay->ctx->now_us());
+}
+
+/* Lane after lane, from where the room ended the last time; *more: a lane has been left with more. */
+static enum status publish_round(
+    struct relay *relay, bool rest_only, struct feeding *feeding, bool *more, struct error *err)
 {
     int first = relay->next_lane;
 
+    *more = false;
     for (int i = 0; i < LEASE_LANES && !feeding->refused; i++) {
         int lane = (first + i) % LEASE_LANES;
-        bool due = marks_start_is_due(&relay->marks, lane, relay->ctx->now_us());
 
-        if (!relay->held[lane] || !(feeding->wanted || due))
+        if (!is_wanted(relay, lane, rest_only, feeding))
             continue;
         if (feeding->room == 0) {
             relay->next_lane = lane;
-            feeding->more = true;
+            *more = true;
             break;
         }
         arena_cleanup(&relay->ctx->arena);
-        TRY(publish_lane(relay, lane, feeding, err));
+        TRY(publish_lane(relay, lane, rest_only, feeding, err));
+        *more = *more || relay->marks.reach[lane].open > 0;
     }
+    return STATUS_OK;
+}
+
+/* A share of every bucket first, so that a large backlog holds up no other; then what is left, until there is no room. */
+static enum status publish_lanes(struct relay *relay, struct feeding *feeding, struct error *err)
+{
+    bool more;
+
+    TRY(publish_round(relay, false, feeding, &more, err));
+    while (more && feeding->room > 0 && !feeding->refused)
+        TRY(publish_round(relay, true, feeding, &more, err));
+    feeding->more = more;
     return STATUS_OK;
 }
 
@@ -277,8 +309,8 @@ static void end_refill(struct relay *relay)
 }
 
 /*
- * Streams are short of work when fewer messages wait in them, unclaimed, than one claim takes. A refill goes on while
- * more do, in portions: the fresh work behind them must not wait for all that was open. The epoch is set
+ * Streams are short of work when fewer messages wait in them, unclaimed, than one claim takes. A refill, and a backlog
+ * that did not fit, goes on while more do, in portions: the fresh work behind them must not wait for all that was open. The epoch is set
  * afterwards, so that a relay that dies in between leaves the duty to the next.
  *
  * A Redis that is full has room again as soon as the pollers have settled a few messages, and not for long: it
@@ -304,17 +336,19 @@ static enum status feed_queue(struct relay *relay, bool *more, struct error *err
     }
     notice_reconnect(relay);
     begin_refill(relay, state.has_epoch, &feeding);
-    feeding.room =
-        refill_room(state.length - state.pending, ctx->shared->config->claim_batch, relay->refilling);
+    feeding.room = refill_room(
+        state.length - state.pending, ctx->shared->config->claim_batch, relay->refilling || relay->behind);
     has_room = feeding.room > 0;
-    if (has_room)
+    if (has_room) {
         TRY(publish_lanes(relay, &feeding, err));
+        relay->behind = feeding.more;
+    }
     say_mode(relay, !feeding.refused, feeding.why.message);
     if (feeding.refused)
         relay->refused_until_us = ctx->now_us() + REFUSED_PAUSE_MS * 1000;
     else if (relay->refilling && has_room && !feeding.more)
         end_refill(relay);
-    *more = feeding.more && !feeding.refused;
+    *more = relay->behind && !feeding.refused;
     return STATUS_OK;
 }
 
@@ -343,7 +377,7 @@ void *relay_thread(void *argument)
     bool more = false;
 
     relay->ctx = argument;
-    while (worker_pause(relay->ctx, more ? 1 : PASS_PAUSE_MS))
+    while (worker_pause(relay->ctx, more ? MORE_PAUSE_MS : PASS_PAUSE_MS))
         more = relay_pass(relay);
     if (relay->store_available && worker_release_leases(relay->ctx->store, &err) != STATUS_OK)
         log_event(LOG_WARN, "release_leases", log_text("status", status_name(err.status)),

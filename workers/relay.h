@@ -20,6 +20,7 @@ struct relay {
     struct backlog backlog; /* as of the last look */
     int next_lane;          /* where publishing goes on */
     bool refilling;         /* Redis has forgotten everything; what is open has not been published since */
+    bool behind;            /* there was more to publish than room, or than has been read */
     bool held[LEASE_LANES];
     int64_t next_leases_us;
     int64_t next_watermark_us, next_count_us;
@@ -31,7 +32,7 @@ struct relay {
     struct log_repeat queue_outage, store_outage;
 };
 
-/* One pass; returns whether there is more to publish at once. */
+/* One pass; returns whether there is more to publish than it could. */
 bool relay_pass(struct relay *relay);
 
 /* Passes until the worker stops, then the leases are given up; argument: a struct worker_ctx *. */

@@ -1,33 +1,37 @@
--- As intent_scan, of some work only: in the buckets $1 intents of the kinds $2 before the ids $3, arrays of one length;
--- from id $4 on, at least $5 microseconds old, or more than five seconds ahead, $6 at most. By (bucket, id), and
--- intents_transactions.
+-- As intent_scan, of some work only: in the buckets $1 intents of the kinds $2 before the ids $3 and behind the ids $4,
+-- arrays of one length, at least $5 microseconds old, or more than five seconds ahead; of one bucket and kind $6 at
+-- most, in all $7. By (bucket, id), and intents_transactions.
 select i.bucket, i.id, i.kind, i.table_id, i.partition_key, i.row_key, i.version
-from unnest($1::int2[], $2::int2[], $3::uuid[]) u(bucket, kind, until)
-cross join (select (extract(epoch from now()) * 1000000)::int8 as us) clock
-cross join lateral (values
-    ($4::uuid, (lpad(to_hex(clock.us - $5::int8), 16, '0') || repeat('0', 16))::uuid),
-    ((lpad(to_hex(clock.us + 5000000), 16, '0') || repeat('0', 16))::uuid, repeat('f', 32)::uuid)) age(low, high)
+from (select (extract(epoch from now()) * 1000000)::int8 as us) clock
+cross join unnest($1::int2[], $2::int2[], $3::uuid[], $4::uuid[]) u(bucket, kind, until, after)
 cross join lateral (
-    (select x.* from intents x
-     where u.kind = 1 and x.kind = 1
-        and x.bucket = u.bucket and x.id >= age.low and x.id < u.until and x.id < age.high
-        and not exists (
-            select from dead_letters d
-            where d.kind = x.kind and d.table_id = x.table_id and d.partition_key = x.partition_key
-                and d.row_key = x.row_key and d.index_id = 0 and d.bucket = x.bucket
-                and d.next_try > now() and d.next_try < now() + interval '2 minutes')
-     order by x.id
-     limit greatest($6::int8 / 8, 64))
-    union all
-    (select x.* from intents x
-     where u.kind = 2 and x.kind = 2
-        and x.bucket = u.bucket and x.id >= age.low and x.id < u.until and x.id < age.high
-        and not exists (
-            select from dead_letters d
-            where d.kind = x.kind and d.table_id = x.table_id and d.partition_key = x.partition_key
-                and d.row_key = x.row_key and d.index_id = 0 and d.bucket = x.bucket
-                and d.next_try > now() and d.next_try < now() + interval '2 minutes')
-     order by x.id
-     limit greatest($6::int8 / 8, 64))) i
-order by i.id
-limit $6::int8
+    select o.*, row_number() over (order by o.id) as turn
+    from (values
+        (u.after, (lpad(to_hex(clock.us - $5::int8), 16, '0') || repeat('0', 16))::uuid),
+        (greatest(u.after, (lpad(to_hex(clock.us + 5000000), 16, '0') || repeat('0', 16))::uuid),
+            repeat('f', 32)::uuid)) age(low, high)
+    cross join lateral (
+        (select x.* from intents x
+         where u.kind = 1 and x.kind = 1
+            and x.bucket = u.bucket and x.id > age.low and x.id < u.until and x.id < age.high
+            and not exists (
+                select from dead_letters d
+                where d.kind = x.kind and d.table_id = x.table_id and d.partition_key = x.partition_key
+                    and d.row_key = x.row_key and d.index_id = 0 and d.bucket = x.bucket
+                    and d.next_try > now() and d.next_try < now() + interval '2 minutes')
+         order by x.id
+         limit $6::int8)
+        union all
+        (select x.* from intents x
+         where u.kind = 2 and x.kind = 2
+            and x.bucket = u.bucket and x.id > age.low and x.id < u.until and x.id < age.high
+            and not exists (
+                select from dead_letters d
+                where d.kind = x.kind and d.table_id = x.table_id and d.partition_key = x.partition_key
+                    and d.row_key = x.row_key and d.index_id = 0 and d.bucket = x.bucket
+                    and d.next_try > now() and d.next_try < now() + interval '2 minutes')
+         order by x.id
+         limit $6::int8)) o) i
+where i.turn <= $6::int8
+order by i.turn, i.id
+limit $7::int8

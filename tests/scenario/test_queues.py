@@ -16,9 +16,12 @@ ROUNDS = 5
 RESHARD = 5
 MOST_WAITING = 4096
 FAILING, FAILING_SECONDS = 2000, 10
+BACKLOG = 5000
 
 
 class Queues(RedisCase):
+    round = 0
+
     def setUp(self):
         super().setUp()
         self.stack.start_redis()
@@ -139,6 +142,39 @@ class Queues(RedisCase):
         print(f"{backlog} open: at most {longest} in the stream", flush=True)
         self.assertGreater(longest, 0)
         self.assertLess(longest, 2 * MOST_WAITING)
+
+    def test_a_backlog_of_one_partition_goes_as_fast_as_one_of_many(self):
+        """After a flush, and where the workers poll."""
+        self.begin_server()
+        self.begin_worker()
+        Load(self.stack)  # table and index
+        for away in (False, True):
+            many, one = [self.drain_of(partitions, away) for partitions in (50, 1)]
+            print(f"{BACKLOG} open{', no Redis' if away else ''}: of many partitions {many:.1f} s, of one {one:.1f} s", flush=True)
+            self.assertLess(one, 3 * many + PATIENCE)
+
+    def drain_of(self, partitions, redis_away):
+        """Seconds in which a worker does a backlog of so many partitions."""
+        self.assertEqual(self.stack.worker.stop(), 0)
+        each = BACKLOG // partitions
+        with self.stack.connect() as caller:
+            for partition in range(partitions):
+                for first in range(0, each, 100):
+                    rows = [entity(f"b{partition}", f"{row:04}", Owner=f"o{self.round}") for row in range(first, min(first + 100, each))]
+                    caller.execute_batch(table="source", operations=[BatchOperation(insert_or_replace=one) for one in rows])
+        self.round += 1
+        self.assertEqual(self.open_intents(), BACKLOG)
+        self.stack.redis_command("FLUSHALL")
+        if redis_away:
+            self.stack.redis.kill()
+        self.begin_worker_after_stop()
+        wait_for("the worker's first commit", lambda: self.open_intents() < BACKLOG)
+        began = time.monotonic()
+        wait_for("no open intent", lambda: self.open_intents() == 0, 120)
+        elapsed = time.monotonic() - began
+        if redis_away:
+            self.stack.start_redis()
+        return elapsed
 
     def test_work_that_fails_does_not_crowd_out_what_is_fresh(self):
         self.begin_server()

@@ -273,9 +273,29 @@ static size_t collect(int lane, const char *from, int64_t min_age_ms, const stru
     return count;
 }
 
-enum status worker_scan_intents(struct worker_store *store, int lane, const char *from_id, int64_t min_age_ms,
-    size_t most, struct arena *arena, struct intent **out, size_t *count, char next_low_id[33],
-    struct error *err)
+/* As the statements do it, one place after the other. */
+static size_t take_shares(const struct intent_scan *what, struct scan_reach *reach,
+    const struct sim_intent *const *from, size_t all, struct intent *out)
+{
+    struct scan_answer answer = {
+        .intents = out, .most = what->most, .share = scan_reach_share(reach, what->rest_only, what->most)
+    };
+    size_t counts[LANE_PLACES] = { 0 };
+
+    for (size_t i = 0; i < all && answer.count < what->most; i++) {
+        int place = scan_place(from[i]->intent.bucket, 0);
+        const char *after = reach->after[place];
+
+        if ((after[0] ? strcmp(from[i]->intent.id, after) > 0 : !what->rest_only) &&
+            counts[place]++ < answer.share)
+            out[answer.count++] = from[i]->intent;
+    }
+    scan_reach_note(reach, &answer);
+    return answer.count;
+}
+
+enum status worker_scan_intents(struct worker_store *store, const struct intent_scan *what,
+    struct scan_reach *reach, struct arena *arena, struct intents_found *out, struct error *err)
 {
     const struct sim_intent *found[MOST_INTENTS];
     bool without = sim_without("G7");
@@ -284,16 +304,14 @@ enum status worker_scan_intents(struct worker_store *store, int lane, const char
     (void)store;
     TRY(db_begin("scan", err));
     db_rollback();
-    all = collect(lane, without ? cursor[lane] : from_id, min_age_ms, found);
-    *count = all < most ? all : most;
-    *out = ARENA_ARRAY(arena, struct intent, *count);
-    for (size_t i = 0; i < *count; i++)
-        (*out)[i] = found[i]->intent;
-    snprintf(next_low_id, 33, "%016llx%016x",
+    all = collect(what->lane, without ? cursor[what->lane] : what->from_id, what->min_age_ms, found);
+    *out = (struct intents_found){ .intents = ARENA_ARRAY(arena, struct intent, MOST_INTENTS) };
+    out->count = take_shares(what, reach, found, all, out->intents);
+    snprintf(out->low_id, sizeof(out->low_id), "%016llx%016x",
         (unsigned long long)((all > 0 ? found[0]->created_us : db_clock_us()) - 60000000), 0);
     if (without && all > 0) {
-        memcpy(cursor[lane], found[all - 1]->intent.id, sizeof(cursor[lane]));
-        cursor[lane][31]++; /* behind it */
+        memcpy(cursor[what->lane], found[all - 1]->intent.id, sizeof(cursor[what->lane]));
+        cursor[what->lane][31]++; /* behind it */
     }
     return STATUS_OK;
 }
@@ -441,14 +459,6 @@ void worker_store_observe(struct worker_store *store,
 }
 
 /* ---- queues: nobody controls them here ---- */
-
-enum status worker_scan_some(struct worker_store *store, int lane, const struct scan_scope *scope,
-    const char *from_id, int64_t min_age_ms, size_t most, struct arena *arena, struct intent **out,
-    size_t *count, char next_low_id[33], struct error *err)
-{
-    (void)scope;
-    return worker_scan_intents(store, lane, from_id, min_age_ms, most, arena, out, count, next_low_id, err);
-}
 
 enum status worker_read_controls(struct worker_store *store, struct queue_map *map,
     struct queue_control out[MOST_QUEUES * WORK_KINDS], bool *any, struct error *err)

@@ -54,7 +54,7 @@ void worker_turn(int number, bool relay)
     struct process *process = &processes[number];
 
     if (relay)
-        sim_wait(relay_pass(&process->relay) ? 1000 : 250000);
+        sim_wait(relay_pass(&process->relay) ? 20000 : 250000);
     else if (loop_turn(&process->loop) == 0)
         sim_wait(1000);
 }

@@ -37,15 +37,11 @@ static void move_intents_ahead(void)
 
 static struct intent *scan(int64_t min_age_ms, size_t want)
 {
-    struct intent *intents;
-    size_t count;
-    char low_id[33];
+    struct intents_found found = world_scan(&world,
+        &(struct intent_scan){ .lane = home_lane(), .from_id = "", .min_age_ms = min_age_ms, .most = 100 });
 
-    ck_assert_msg(worker_scan_intents(world.worker, home_lane(), "", min_age_ms, 100, &world.arena, &intents,
-                      &count, low_id, &err) == STATUS_OK,
-        "%s", err.message);
-    ck_assert_uint_eq(count, want);
-    return intents;
+    ck_assert_uint_eq(found.count, want);
+    return found.intents;
 }
 
 START_TEST(a_lease_further_ahead_than_it_can_last_is_free)
@@ -75,20 +71,16 @@ END_TEST
 START_TEST(controlled_queues_see_them_too)
 {
     struct scan_scope scope = { .queues = 1 };
-    struct intent *intents;
-    size_t count;
-    char low_id[33];
+    struct intent_scan what = {
+        .lane = home_lane(), .scope = &scope, .from_id = "", .min_age_ms = 1000, .most = 100
+    };
 
     for (int slot = 0; slot < MOST_QUEUES * WORK_KINDS; slot++)
         scope.until_us[slot] = INT64_MAX;
     world_put(&world, "a", "Bonn", "x");
     move_intents_ahead();
 
-    ck_assert_int_eq(worker_scan_some(world.worker, home_lane(), &scope, "", 1000, 100, &world.arena,
-                         &intents, &count, low_id, &err),
-        STATUS_OK);
-
-    ck_assert_uint_eq(count, 1);
+    ck_assert_uint_eq(world_scan(&world, &what).count, 1);
 }
 END_TEST
 

@@ -34,14 +34,12 @@ static void succeeds(enum status status)
 
 static struct intent *scan(size_t want)
 {
-    struct intent *intents = NULL;
-    size_t count = 0;
-    char low[33];
-    int lane = world_message("").bucket / (1024 / LEASE_LANES);
+    int lane = world_message("").bucket / LANE_BUCKETS;
+    struct intents_found found =
+        world_scan(&world, &(struct intent_scan){ .lane = lane, .from_id = "", .most = 100 });
 
-    succeeds(worker_scan_intents(world.worker, lane, "", 0, 100, &world.arena, &intents, &count, low, &err));
-    ck_assert_uint_eq(count, want);
-    return intents;
+    ck_assert_uint_eq(found.count, want);
+    return found.intents;
 }
 
 /* Returns which of the intents are suspects, as digits. */

@@ -2,6 +2,7 @@
  * test_leases.c - leases, scanning, watermarks, and keys that fail.
  */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "domain/limits.h"
@@ -26,7 +27,7 @@ static void teardown(void)
 
 static int home_lane(void)
 {
-    return world_message("").bucket / (BUCKETS / LEASE_LANES);
+    return world_message("").bucket / LANE_BUCKETS;
 }
 
 /* ---- leases ---- */
@@ -63,20 +64,10 @@ END_TEST
 
 /* ---- scanning ---- */
 
-struct found {
-    struct intent *intents;
-    size_t count;
-    char low_id[33];
-};
-
-static struct found scan(int lane, const char *from_id, int64_t min_age_ms, size_t most)
+static struct intents_found scan(int lane, const char *from_id, int64_t min_age_ms, size_t most)
 {
-    struct found found;
-
-    ck_assert_msg(worker_scan_intents(world.worker, lane, from_id, min_age_ms, most, &world.arena,
-                      &found.intents, &found.count, found.low_id, &err) == STATUS_OK,
-        "%s", err.message);
-    return found;
+    return world_scan(&world,
+        &(struct intent_scan){ .lane = lane, .from_id = from_id, .min_age_ms = min_age_ms, .most = most });
 }
 
 START_TEST(a_scan_finds_open_intents_oldest_first)
@@ -85,9 +76,9 @@ START_TEST(a_scan_finds_open_intents_oldest_first)
     world_put(&world, "a", "Bonn", "x");
     world_put(&world, "c", "Bonn", "x");
 
-    struct found all = scan(home_lane(), "", 0, 100);
-    struct found two = scan(home_lane(), "", 0, 2);
-    struct found rest = scan(home_lane(), all.intents[1].id, 0, 100);
+    struct intents_found all = scan(home_lane(), "", 0, 100);
+    struct intents_found two = scan(home_lane(), "", 0, 2);
+    struct intents_found rest = scan(home_lane(), all.intents[1].id, 0, 100);
 
     ck_assert_uint_eq(all.count, 3);
     ck_assert(str_equal(all.intents[0].key.row, STR_LITERAL("b")));
@@ -98,9 +89,61 @@ START_TEST(a_scan_finds_open_intents_oldest_first)
     ck_assert_int_eq(all.intents[0].bucket, world_message("b").bucket);
     ck_assert(str_equal(all.intents[2].key.row, STR_LITERAL("c")));
     ck_assert_uint_eq(two.count, 2);
-    ck_assert_uint_eq(rest.count, 2);
+    ck_assert_uint_eq(rest.count, 1);
     ck_assert_uint_eq(scan((home_lane() + 1) % LEASE_LANES, "", 0, 100).count, 0);
     ck_assert_uint_eq(scan(home_lane(), "", 60000, 100).count, 0);
+}
+END_TEST
+
+static size_t scan_on(struct scan_reach *reach, bool rest_only, size_t most)
+{
+    struct intent_scan what = { .lane = home_lane(), .from_id = "", .rest_only = rest_only, .most = most };
+    struct intents_found found;
+
+    ck_assert_int_eq(worker_scan_intents(world.worker, &what, reach, &world.arena, &found, &err), STATUS_OK);
+    for (size_t i = 1; i < found.count; i++)
+        ck_assert_str_lt(found.intents[i - 1].id, found.intents[i].id);
+    return found.count;
+}
+
+/* The share of its bucket, then all that is left, each once; by kinds of work as well. */
+START_TEST(a_scan_goes_on_where_a_share_was_full)
+{
+    struct scan_reach reach = { 0 };
+
+    for (int i = 0; i < 150; i++) {
+        char row[16];
+
+        snprintf(row, sizeof(row), "%03d", i);
+        world_put(&world, row, "Bonn", "x");
+    }
+
+    ck_assert_uint_eq(scan_on(&reach, false, 512), 64);
+    ck_assert_int_eq(reach.open, 1);
+    ck_assert_uint_eq(scan_on(&reach, true, 50), 50);
+    ck_assert_uint_eq(scan_on(&reach, true, 512), 36);
+    ck_assert_int_eq(reach.open, 0);
+    ck_assert_uint_eq(scan_on(&reach, true, 512), 0);
+    ck_assert_uint_eq(scan_on(&reach, false, 512), 64);
+}
+END_TEST
+
+/* Of every bucket its first before anybody's second: a backlog that is older takes no other's place. */
+START_TEST(a_scan_takes_of_every_bucket_in_turn)
+{
+    struct intents_found found;
+
+    test_sql(world.sql,
+        "insert into intents (table_id, partition_key, row_key, bucket, id, kind, version) "
+        "select %d, 'q', n::text, %d + case when n <= 100 then 0 else 1 end, "
+        "(lpad(to_hex(1000000 + n), 16, '0') || repeat('0', 16))::uuid, 1, 1 from generate_series(1, 110) n",
+        TABLE_ID, home_lane() * LANE_BUCKETS);
+
+    found = scan(home_lane(), "", 0, 10);
+
+    ck_assert_uint_eq(found.count, 10);
+    for (size_t i = 0; i < found.count; i++)
+        ck_assert_int_eq(found.intents[i].bucket % 2, (int)i % 2);
 }
 END_TEST
 
@@ -116,8 +159,8 @@ START_TEST(the_low_mark_stays_a_minute_behind_the_oldest)
 {
     world_put(&world, "a", "Bonn", "x");
     world_put(&world, "b", "Bonn", "x");
-    struct found found = scan(home_lane(), "", 60000, 100); /* too young, but seen */
-    struct found all = scan(home_lane(), found.low_id, 0, 100);
+    struct intents_found found = scan(home_lane(), "", 60000, 100); /* too young, but seen */
+    struct intents_found all = scan(home_lane(), found.low_id, 0, 100);
 
     ck_assert_uint_eq(all.count, 2);
     ck_assert_int_eq(us_of(all.intents[0].id) - us_of(found.low_id), 60000000);
@@ -186,7 +229,7 @@ START_TEST(failures_are_counted_and_hide_the_key_until_its_next_try)
     ck_assert_uint_eq(scan(home_lane(), "", 0, 10).count, 2);
 
     ck_assert_int_eq(worker_retry_after(world.worker, &message, 60000, &err), STATUS_OK);
-    struct found found = scan(home_lane(), "", 0, 10);
+    struct intents_found found = scan(home_lane(), "", 0, 10);
     ck_assert_uint_eq(found.count, 1);
     ck_assert(str_equal(found.intents[0].key.row, STR_LITERAL("b")));
     ck_assert_str_eq(
@@ -305,6 +348,8 @@ Suite *test_leases_suite(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, lanes_are_held_taken_over_and_released);
     tcase_add_test(tc, a_scan_finds_open_intents_oldest_first);
+    tcase_add_test(tc, a_scan_goes_on_where_a_share_was_full);
+    tcase_add_test(tc, a_scan_takes_of_every_bucket_in_turn);
     tcase_add_test(tc, the_low_mark_stays_a_minute_behind_the_oldest);
     tcase_add_test(tc, a_lane_is_applied_up_to_its_oldest_open_intent);
     tcase_add_test(tc, failures_are_counted_and_hide_the_key_until_its_next_try);

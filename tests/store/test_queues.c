@@ -83,16 +83,12 @@ static struct queue_control told(int queue, int kind, bool any)
 static size_t scanned(int16_t kind, int64_t until_us)
 {
     struct scan_scope scope = { .queues = QUEUES };
-    struct intent message = world_message("a"), *intents;
-    struct error err = { 0 };
-    size_t count;
-    char low[33];
+    struct intent_scan what = {
+        .lane = world_message("a").bucket / LANE_BUCKETS, .scope = &scope, .from_id = "", .most = 100
+    };
 
     scope.until_us[queue_slot(queue_of_world(), kind)] = until_us;
-    ck_assert_int_eq(worker_scan_some(world.worker, message.bucket / (1024 / LEASE_LANES), &scope, "", 0, 100,
-                         &world.arena, &intents, &count, low, &err),
-        STATUS_OK);
-    return count;
+    return world_scan(&world, &what).count;
 }
 
 static int64_t permits(int queue, int64_t wanted)

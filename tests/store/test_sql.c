@@ -136,7 +136,7 @@ static const struct plan_case {
     { "entry_get", "entities_pkey", "row_key = " },
     { "entity_written", "entities_pkey", "row_key = " },
     { "letter_of_keys", "dead_letters_pkey", "row_key = " },
-    { "intent_scan", "intents_pkey", "(id >= \"*VALUES*\".column1)" },
+    { "intent_scan", "intents_pkey", "(id > \"*VALUES*\".column1)" },
     { "intent_oldest", "intents_pkey", "bucket = " },
     { "intent_oldest", "intents_transactions", "bucket = " },
     { "chunk_rows", "entities_pkey", "ROW(partition_key, row_key) >= ROW($2, $3)" },

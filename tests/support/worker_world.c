@@ -185,20 +185,28 @@ struct reconcile_counts world_reconcile(struct world *world, const char *row)
     return counts;
 }
 
+struct intents_found world_scan(struct world *world, const struct intent_scan *what)
+{
+    struct scan_reach reach = { 0 };
+    struct intents_found found = { 0 };
+    struct error err = { 0 };
+
+    ck_assert_msg(worker_scan_intents(world->worker, what, &reach, &world->arena, &found, &err) == STATUS_OK,
+        "scan: %s", err.message);
+    return found;
+}
+
 struct reconcile_counts world_reconcile_all(struct world *world)
 {
     enum { MOST = 1000 };
     int lane = bucket_of(TABLE_ID, STR_LITERAL("p")) / (BUCKETS / LEASE_LANES);
     struct reconcile_counts counts = { 0 };
-    struct intent *intents;
+    struct intents_found found =
+        world_scan(world, &(struct intent_scan){ .lane = lane, .from_id = "", .most = MOST });
     struct error err = { 0 };
-    char low[33];
-    size_t count;
 
-    ck_assert_msg(worker_scan_intents(world->worker, lane, "", 0, MOST, &world->arena, &intents, &count, low,
-                      &err) == STATUS_OK,
-        "scan: %s", err.message);
-    ck_assert_msg(worker_reconcile(world->worker, intents, count, false, &counts, &err) == STATUS_OK,
+    ck_assert_msg(
+        worker_reconcile(world->worker, found.intents, found.count, false, &counts, &err) == STATUS_OK,
         "reconcile: %s", err.message);
     return counts;
 }

@@ -52,6 +52,9 @@ struct intent world_message(const char *row);
 struct reconcile_counts world_reconcile(struct world *world, const char *row);
 struct reconcile_counts world_reconcile_all(struct world *world);
 
+/* A scan without any before it. */
+struct intents_found world_scan(struct world *world, const struct intent_scan *what);
+
 /*
  * Invariant I2: for every index, entries = manifests = project(source), byte by byte. All intents must have
  * been removed before.

@@ -13,7 +13,7 @@
 #include "workers/keeper.h"
 #include "workers/relay.h"
 
-enum { MOST_ROWS = 64 };
+enum { MOST_ROWS = 6000 };
 
 /* ---- the database: what it was asked, and what it answers ---- */
 
@@ -25,10 +25,10 @@ static struct fake {
     struct intent open[MOST_ROWS]; /* what a scan finds, in lane 0 */
     size_t open_count;
 
-    char reconciled[1024]; /* rows, each behind a space, calls separated by "|" */
-    int reconciles;        /* calls, those that failed too */
-    int waited;            /* for locks that others kept */
-    int steps, counted, delayed, buried, scans_from_start;
+    char reconciled[16384]; /* rows, each behind a space, calls separated by "|" */
+    int reconciles;         /* calls, those that failed too */
+    int waited;             /* for locks that others kept */
+    int steps, counted, delayed, buried, scans, scans_from_start;
     int begun, in_hand, renewed, put_down, looked_at_hands;
     bool reconciled_before_hand, dead_hand_is_locked;
     void (*meanwhile)(void); /* what happens while it is at work */
@@ -231,20 +231,40 @@ enum status worker_release_leases(struct worker_store *store, struct error *err)
     return fake_down(err);
 }
 
-enum status worker_scan_intents(struct worker_store *store, int lane, const char *from_id, int64_t min_age_ms,
-    size_t most, struct arena *arena, struct intent **out, size_t *count, char next_low_id[33],
-    struct error *err)
+/* As the statements do it, but one place after the other. */
+static bool is_found(const struct intent *intent, const struct intent_scan *what, const char *after)
 {
-    size_t found = lane != 0 ? 0 : fake.open_count < most ? fake.open_count : most;
+    if (what->scope &&
+        intent_id_us(intent->id) >=
+            what->scope->until_us[queue_slot(queue_of(intent->bucket, what->scope->queues), intent->kind)])
+        return false;
+    return after[0] ? strcmp(intent->id, after) > 0 : !what->rest_only;
+}
+
+enum status worker_scan_intents(struct worker_store *store, const struct intent_scan *what,
+    struct scan_reach *reach, struct arena *arena, struct intents_found *out, struct error *err)
+{
+    struct scan_answer answer = { .most = what->most,
+        .share = scan_reach_share(reach, what->rest_only, what->most),
+        .by_kind = what->scope };
+    struct intent *found = ARENA_ARRAY(arena, struct intent, what->most);
+    size_t counts[LANE_PLACES] = { 0 };
 
     (void)store;
     TRY(fake_down(err));
-    fake.scans_from_start += lane == 0 && from_id[0] == '\0';
-    fake.scan_age_ms = min_age_ms;
-    *out = ARENA_ARRAY(arena, struct intent, found);
-    memcpy(*out, fake.open, found * sizeof(**out));
-    *count = found;
-    snprintf(next_low_id, 33, "%032d", 1);
+    fake.scans += what->lane == 0;
+    fake.scans_from_start += what->lane == 0 && !what->rest_only && what->from_id[0] == '\0';
+    fake.scan_age_ms = what->min_age_ms;
+    for (size_t i = 0; what->lane == 0 && i < fake.open_count && answer.count < what->most; i++) {
+        int place = scan_place(fake.open[i].bucket, what->scope ? fake.open[i].kind : 0);
+
+        if (is_found(&fake.open[i], what, reach->after[place]) && counts[place]++ < answer.share)
+            found[answer.count++] = fake.open[i];
+    }
+    answer.intents = found;
+    scan_reach_note(reach, &answer);
+    *out = (struct intents_found){ .intents = found, .count = answer.count };
+    snprintf(out->low_id, sizeof(out->low_id), "%032d", 1);
     return STATUS_OK;
 }
 
@@ -257,23 +277,6 @@ enum status worker_update_watermarks(struct worker_store *store, const bool held
 }
 
 /* ---- queues ---- */
-
-enum status worker_scan_some(struct worker_store *store, int lane, const struct scan_scope *scope,
-    const char *from_id, int64_t min_age_ms, size_t most, struct arena *arena, struct intent **out,
-    size_t *count, char next_low_id[33], struct error *err)
-{
-    size_t kept = 0;
-
-    TRY(worker_scan_intents(store, lane, from_id, min_age_ms, most, arena, out, count, next_low_id, err));
-    for (size_t i = 0; i < *count; i++) {
-        int slot = queue_slot(queue_of((*out)[i].bucket, scope->queues), (*out)[i].kind);
-
-        if (intent_id_us((*out)[i].id) < scope->until_us[slot])
-            (*out)[kept++] = (*out)[i];
-    }
-    *count = kept;
-    return STATUS_OK;
-}
 
 enum status worker_read_controls(struct worker_store *store, struct queue_map *map,
     struct queue_control out[MOST_QUEUES * WORK_KINDS], bool *any, struct error *err)
@@ -929,6 +932,45 @@ START_TEST(what_a_stop_finds_unstarted_is_handed_back)
 }
 END_TEST
 
+/* So many open intents of one bucket, in the order of their ids. */
+static void given_a_backlog(int16_t bucket, size_t count)
+{
+    static char rows[MOST_ROWS][16];
+
+    for (size_t i = 0; i < count; i++) {
+        char *row = rows[fake.open_count];
+        struct intent *intent = &fake.open[fake.open_count++];
+
+        *intent = an_intent(INTENT_RECONCILE, "a");
+        intent->bucket = bucket;
+        snprintf(row, sizeof(rows[0]), "%d-%zu", bucket, i);
+        intent->key.row = str_of(row);
+        snprintf(intent->id, sizeof(intent->id), "%016d%016zu", 5, fake.open_count);
+    }
+}
+
+START_TEST(a_poller_takes_a_whole_claim_of_one_bucket)
+{
+    config.claim_batch = 512;
+    given_a_backlog(1, 1000);
+    redis_server_kill(&server);
+
+    ck_assert_uint_eq(loop_turn(&loop), 512);
+}
+END_TEST
+
+START_TEST(a_poller_takes_a_share_of_every_bucket_first)
+{
+    config.claim_batch = 512;
+    given_a_backlog(1, 1000);
+    given_a_backlog(5, 10);
+    redis_server_kill(&server);
+
+    ck_assert_uint_eq(loop_turn(&loop), 512);
+    ck_assert_ptr_nonnull(strstr(fake.reconciled, " 5-9"));
+}
+END_TEST
+
 START_TEST(without_redis_intents_are_taken_from_the_database)
 {
     fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");
@@ -1026,6 +1068,70 @@ START_TEST(the_relay_publishes_what_was_missed)
     check_queue(1, 0);
     loop_turn(&loop);
     ck_assert_str_eq(fake.reconciled, " a|");
+}
+END_TEST
+
+START_TEST(a_backlog_of_one_bucket_is_published_in_one_pass)
+{
+    given_a_backlog(1, 3000);
+
+    ck_assert(!relay_pass(&relay));
+    check_queue(3000, 0);
+
+    ck_assert(!relay_pass(&relay));
+    check_queue(3000, 0);
+}
+END_TEST
+
+START_TEST(a_large_backlog_is_published_in_portions_each_once)
+{
+    given_a_backlog(1, MOST_ROWS);
+
+    ck_assert(relay_pass(&relay));
+    check_queue(REFILL_MOST_WAITING, 0);
+    ck_assert(relay_pass(&relay)); /* no room, but more to come */
+    check_queue(REFILL_MOST_WAITING, 0);
+    redis_server_command(
+        &server, "XTRIM", "tavola:{q1}:intents", "MAXLEN", "0", NULL); /* somebody has done it all */
+    fake.scans = 0;
+
+    ck_assert(!relay_pass(&relay));
+    check_queue(MOST_ROWS - REFILL_MOST_WAITING, 0);
+    ck_assert_int_lt(fake.scans, 8); /* what was published before is not read again */
+}
+END_TEST
+
+START_TEST(a_large_backlog_holds_up_no_other_bucket)
+{
+    struct queue_message *messages = NULL;
+    size_t count = 0, of_others = 0;
+
+    given_a_backlog(1, MOST_ROWS - 20);
+    given_a_backlog(5, 10);
+    given_a_backlog(9, 10);
+
+    relay_pass(&relay);
+
+    ck_assert_int_eq(
+        queue_claim(client, REFILL_MOST_WAITING, 0, &relay_ctx.arena, &messages, &count, NULL), STATUS_OK);
+    for (size_t i = 0; i < 100; i++)
+        of_others += messages[i].intent.bucket != 1;
+    ck_assert_uint_eq(of_others, 20);
+}
+END_TEST
+
+/* Lost messages are found although the bucket is being read on: its reading begins again after a while. */
+START_TEST(what_was_lost_behind_the_reader_is_published_again)
+{
+    given_a_backlog(1, MOST_ROWS);
+    relay_pass(&relay);
+    redis_server_command(&server, "XTRIM", "tavola:{q1}:intents", "MAXLEN", "0", NULL);
+    fake.open_count = 100;
+
+    now_us += 11 * 1000 * 1000;
+    relay_pass(&relay);
+
+    check_queue(100, 0);
 }
 END_TEST
 
@@ -1189,6 +1295,8 @@ Suite *test_loop_suite(void)
     tcase_add_test(consumer, a_transaction_is_carried_to_its_end);
     tcase_add_test(consumer, a_stop_in_a_transaction_hands_it_back);
     tcase_add_test(consumer, what_a_stop_finds_unstarted_is_handed_back);
+    tcase_add_test(consumer, a_poller_takes_a_whole_claim_of_one_bucket);
+    tcase_add_test(consumer, a_poller_takes_a_share_of_every_bucket_first);
     tcase_add_test(consumer, without_redis_intents_are_taken_from_the_database);
     suite_add_tcase(suite, consumer);
 
@@ -1198,6 +1306,10 @@ Suite *test_loop_suite(void)
     tcase_add_test(relays, what_was_held_back_is_published_once_it_may_be);
     tcase_add_test(relays, limited_work_is_done_by_permits_and_never_from_the_stream);
     tcase_add_test(relays, the_relay_publishes_what_was_missed);
+    tcase_add_test(relays, what_was_lost_behind_the_reader_is_published_again);
+    tcase_add_test(relays, a_large_backlog_holds_up_no_other_bucket);
+    tcase_add_test(relays, a_large_backlog_is_published_in_portions_each_once);
+    tcase_add_test(relays, a_backlog_of_one_bucket_is_published_in_one_pass);
     tcase_add_test(relays, what_is_under_way_is_not_published_again_at_once);
     tcase_add_test(relays, the_relay_adds_nothing_to_streams_that_have_work);
     tcase_add_test(relays, after_a_flush_everything_open_is_published_from_the_start);
