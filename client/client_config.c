@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+static const char *const switches[] = { "off", "on", NULL };
+
 static const struct config_setting settings[] = {
     {
         .name = "TAVOLA_TARGET",
@@ -56,6 +58,14 @@ static const struct config_setting settings[] = {
         .type = CONFIG_SECRET,
         .offset = offsetof(struct client_config, postgres),
         .help = "the database, for migrate and account: a libpq connection string or postgresql:// URL",
+    },
+    {
+        .name = "TAVOLA_ALLOW_DATA_LOSS",
+        .type = CONFIG_CHOICE,
+        .offset = offsetof(struct client_config, allow_data_loss),
+        .fallback = "off",
+        .choices = switches,
+        .help = "on: account works on a database whose settings may lose acknowledged writes; for tests",
     },
     {
         .name = "TAVOLA_REDIS",

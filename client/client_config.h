@@ -15,6 +15,7 @@ struct client_config {
     const char *token_file;  /* holds the token */
     const char *account_key; /* signs; NULL: not set */
     const char *postgres;    /* for migrate and account; NULL: not set */
+    int allow_data_loss;     /* 0 or 1; for account */
     const char *redis;       /* NULL: not set */
     const char *data;        /* for dev; NULL: the default of the user */
 };

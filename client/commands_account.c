@@ -76,6 +76,7 @@ static int work_on(const struct client_config *config, struct account_work *work
             work->words);
         return COMMAND_MISUSED;
     }
+    pg_allow_data_loss(config->allow_data_loss != 0);
     pg_init(&work->pg, config->postgres, "tavola account");
     arena_init(&work->arena);
     if (run(work, &err) != STATUS_OK)

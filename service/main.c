@@ -100,6 +100,7 @@ static void start_store(struct server *server, const struct service_config *conf
 {
     const struct store_options options = {
         .postgres = config->postgres,
+        .allow_data_loss = config->allow_data_loss != 0,
         .read_threads = (int)config->read_threads,
         .write_threads = (int)config->write_threads,
         .page_threads = (int)config->page_threads,
@@ -284,6 +285,9 @@ int main(int argc, char **argv)
             log_text("why",
                 "it is served beyond this machine, and tokens can be read on the way: set TAVOLA_TLS_CERT "
                 "and TAVOLA_TLS_KEY"));
+    if (config.allow_data_loss)
+        log_event(LOG_WARN, "data_loss_allowed", log_text("setting", "TAVOLA_ALLOW_DATA_LOSS"),
+            log_text("why", "settings of the database that may lose acknowledged writes are not refused"));
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);

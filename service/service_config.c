@@ -74,6 +74,16 @@ static const struct config_setting settings[] = { {
         .help = "the database: a libpq connection string or postgresql:// URL",
     },
     {
+        .name = "TAVOLA_ALLOW_DATA_LOSS",
+        .type = CONFIG_CHOICE,
+        .offset = offsetof(struct service_config, allow_data_loss),
+        .fallback = "off",
+        .choices = switches,
+        .help =
+            "on: work on a database whose settings (fsync, full_page_writes, synchronous_commit) may lose "
+            "acknowledged writes; for tests",
+    },
+    {
         .name = "TAVOLA_REDIS",
         .type = CONFIG_SECRET,
         .offset = offsetof(struct service_config, redis.url),

@@ -23,6 +23,7 @@ struct service_config {
     const char *tls_client_ca; /* NULL: callers need no certificate */
     int authentication;        /* enum authentication */
     const char *postgres;
+    int allow_data_loss; /* 0 or 1 */
     struct redis_access redis;
     int64_t rpc_threads;
     int64_t read_threads;

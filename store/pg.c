@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "domain/database_settings.h"
 #include "domain/sqlstate.h"
 #include "store/migrate.h"
 #include "store/sql.h"
@@ -40,8 +41,15 @@ static const char session_settings[] =
     "set plan_cache_mode = force_generic_plan;"
     "set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off;"
     "set enable_memoize = off; set jit = off;"
-    "set client_min_messages = 'error';"
+    "set client_min_messages = 'error'; set client_encoding = 'UTF8';"
     "set bytea_output = 'hex'";
+
+static bool data_loss_is_allowed;
+
+void pg_allow_data_loss(bool allowed)
+{
+    data_loss_is_allowed = allowed;
+}
 
 void pg_init(struct pg *pg, const char *conninfo, const char *role)
 {
@@ -146,25 +154,45 @@ static enum status prepare_all(struct pg *pg, struct error *err)
     return pg_end(pg, err);
 }
 
+static enum status make_settings(PGconn *conn, struct error *err)
+{
+    PG_RESULT result = PQexec(conn, session_settings);
+
+    return PQresultStatus(result) == PGRES_COMMAND_OK ? STATUS_OK : result_error(result, err);
+}
+
+/* The process is the one that libpq was told of, unless a pooler answered in its place. */
+static enum status check_settings(PGconn *conn, struct error *err)
+{
+    PG_RESULT result = PQexec(conn, sql_database_settings.text);
+    struct database_settings settings;
+
+    if (PQresultStatus(result) != PGRES_TUPLES_OK)
+        return result_error(result, err);
+    settings = (struct database_settings){
+        .fsync = PQgetvalue(result, 0, 0),
+        .full_page_writes = PQgetvalue(result, 0, 1),
+        .synchronous_commit = PQgetvalue(result, 0, 2),
+        .isolation = PQgetvalue(result, 0, 3),
+        .encoding = PQgetvalue(result, 0, 4),
+        .keys_in_byte_order = strcmp(PQgetvalue(result, 0, 5), "t") == 0,
+        .session_is_ours = strtol(PQgetvalue(result, 0, 6), NULL, 10) == PQbackendPID(conn),
+    };
+    return database_settings_check(&settings, data_loss_is_allowed, err);
+}
+
 static enum status connect_once(struct pg *pg, struct error *err)
 {
     const char *const keywords[] = { "dbname", "fallback_application_name", "connect_timeout",
         "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout", NULL };
     const char *const values[] = { pg->conninfo, pg->role, "3", "10", "5", "3", "20000", NULL };
-    PGresult *settings;
 
     pg->conn = PQconnectdbParams(keywords, values, 1);
     if (PQstatus(pg->conn) != CONNECTION_OK)
         return connection_lost(pg, "cannot connect", err);
     TRY(check_schema(pg->conn, err));
-    settings = PQexec(pg->conn, session_settings);
-    if (PQresultStatus(settings) != PGRES_COMMAND_OK) {
-        enum status status = result_error(settings, err);
-
-        PQclear(settings);
-        return status;
-    }
-    PQclear(settings);
+    TRY(make_settings(pg->conn, err));
+    TRY(check_settings(pg->conn, err));
     if (PQsetnonblocking(pg->conn, 1) != 0 || !PQenterPipelineMode(pg->conn))
         return connection_lost(pg, "pipeline mode", err);
     pg->connects++;

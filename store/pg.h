@@ -40,15 +40,23 @@ struct pg {
     bool cancel_sent;
 };
 
+/*
+ * Whether connections to a database that may lose acknowledged writes are made (TAVOLA_ALLOW_DATA_LOSS). For the whole
+ * process; called at its start, before the first connection. Without a call they are refused.
+ */
+void pg_allow_data_loss(bool allowed);
+
 void pg_init(struct pg *pg, const char *conninfo, const char *role);
 void pg_close(struct pg *pg);
 
 /*
- * Connect if needed, check the schema version, set the session's limits, prepare all statements.
+ * Connect if needed, check the schema version and the database's settings, set the session's limits, prepare all
+ * statements.
  * Less than a quarter of a second after a failure the same failure is returned without another attempt.
  *
  * STATUS_UNAVAILABLE  not reachable
- * STATUS_PRECONDITION the schema has another version; the message names `tavola migrate`
+ * STATUS_PRECONDITION the schema has another version, and the message names `tavola migrate`; or the database's settings
+ *                     void a promise (domain/database_settings.h)
  */
 MUST_USE enum status pg_ensure(struct pg *pg, struct error *err);
 

@@ -347,6 +347,8 @@ struct store *store_open(const struct store_options *options)
 {
     struct store *store = xcalloc(1, sizeof(*store));
 
+    if (options->allow_data_loss)
+        pg_allow_data_loss(true);
     store->options = *options;
     store->observer =
         (struct write_observer){ options->intents_committed ? options->intents_committed : no_observer,

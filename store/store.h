@@ -28,6 +28,7 @@ struct store;
 
 struct store_options {
     const char *postgres; /* a libpq connection string */
+    bool allow_data_loss; /* true: as pg_allow_data_loss, for the whole process */
     int read_threads;     /* 1..16 */
     int write_threads;    /* 1..16 */
     int page_threads;     /* 1..16 */

@@ -7,6 +7,11 @@
 
 enum { MOST_ATTEMPTS = 4 };
 
+void worker_store_allow_data_loss(bool allowed)
+{
+    pg_allow_data_loss(allowed);
+}
+
 enum status worker_store_open(
     const char *postgres, const char *worker, struct worker_store **out, struct error *err)
 {
@@ -51,8 +56,10 @@ enum status worker_attempt(struct worker_store *store, worker_work *work, void *
     for (int tries = 0; tries < MOST_ATTEMPTS; tries++) {
         own = (struct error){ 0 };
         status = session_ensure(session, &own);
-        if (status != STATUS_OK)
+        if (status != STATUS_OK) { /* whatever keeps this worker from connecting is no fault of the work */
+            status = own.status = STATUS_UNAVAILABLE;
             break;
+        }
         status = work(session, context, &own);
         if (status == STATUS_OK)
             break;

@@ -21,6 +21,9 @@
 
 struct worker_store;
 
+/* See pg_allow_data_loss. */
+void worker_store_allow_data_loss(bool allowed);
+
 /* worker: the name that shows in leases and timelines. Does not connect yet. */
 MUST_USE enum status worker_store_open(
     const char *postgres, const char *worker, struct worker_store **out, struct error *err);

@@ -7,6 +7,7 @@
 
 #define FIELD(name) offsetof(struct worker_config, name)
 
+static const char *const switches[] = { "off", "on", NULL };
 static const char *const log_levels[] = { "debug", "info", "warn", "error", NULL };
 
 static const struct config_setting settings[] = { { .name = "TAVOLA_POSTGRES",
@@ -14,6 +15,14 @@ static const struct config_setting settings[] = { { .name = "TAVOLA_POSTGRES",
                                                       .offset = FIELD(postgres),
                                                       .required = true,
                                                       .help = "libpq connection string of the database" },
+    { .name = "TAVOLA_ALLOW_DATA_LOSS",
+        .type = CONFIG_CHOICE,
+        .offset = FIELD(allow_data_loss),
+        .fallback = "off",
+        .choices = switches,
+        .help =
+            "on: work on a database whose settings (fsync, full_page_writes, synchronous_commit) may lose "
+            "acknowledged writes; for tests" },
     { .name = "TAVOLA_REDIS",
         .type = CONFIG_SECRET,
         .offset = FIELD(redis.url),

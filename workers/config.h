@@ -12,6 +12,7 @@
 
 struct worker_config {
     const char *postgres;
+    int allow_data_loss; /* 0 or 1 */
     struct redis_access redis;
     const char *name;
     const char *metrics_listen; /* NULL: none */

@@ -111,6 +111,7 @@ int worker_process_run(const struct worker_config *config)
     int received = 0, exit_code = EXIT_SUCCESS;
 
     block_signals(&signals);
+    worker_store_allow_data_loss(config->allow_data_loss != 0);
     worker_shared_init(&process.shared, config);
     process.threads = xcalloc((size_t)config->threads + 4, sizeof(*process.threads));
     if (start_threads(&process, &err) == STATUS_OK && start_metrics(&process, &err) == STATUS_OK) {

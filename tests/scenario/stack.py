@@ -121,6 +121,7 @@ class Stack:
         self.folder = tempfile.mkdtemp(prefix="ts-")
         self.children = []
         self.server = self.worker = self.redis = None
+        self.own_postgres = own_postgres
         if own_postgres:
             self.start_own_postgres(postgres_environment or {})
         else:
@@ -298,7 +299,10 @@ class Stack:
     # server and worker
 
     def settings(self, more):
-        return {"TAVOLA_POSTGRES": self.postgres, "TAVOLA_REDIS": "unix:" + self.redis_socket, **more}
+        given = {"TAVOLA_POSTGRES": self.postgres, "TAVOLA_REDIS": "unix:" + self.redis_socket}
+        if self.own_postgres:
+            given["TAVOLA_ALLOW_DATA_LOSS"] = "on"  # see OWN_SETTINGS
+        return {**given, **more}
 
     def server_settings(self, **more):
         return self.settings({"TAVOLA_LISTEN": self.target, "TAVOLA_AUTHENTICATION": "none", **more})

@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "store/migrate.h"
+#include "store/pg.h"
 
 enum { WAIT_LIMIT_US = 30 * 1000 * 1000, AWAIT_LIMIT_US = 10 * 1000 * 1000, POLL_NS = 5 * 1000 * 1000 };
 
@@ -229,6 +230,7 @@ void test_postgres_start(void)
         return;
     signal(SIGPIPE, SIG_IGN);
     owner = getpid();
+    pg_allow_data_loss(true); /* a cluster of a test's own need not survive a crash of the machine */
     if (given && *given) {
         snprintf(admin, sizeof(admin), "%s", given);
     } else {

@@ -1,0 +1,66 @@
+"""Settings of the database that would void a promise: the programs refuse to work on it and say why."""
+
+import os
+import shutil
+import socket
+import unittest
+
+from stack import Stack, wait_for
+
+POOLER = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
+
+
+class DatabaseSettings(unittest.TestCase):
+    def setUp(self):
+        self.stack = Stack()
+        self.addCleanup(self.stack.close)
+
+    def refuses(self, words, **settings):
+        """Server and worker run, serve nothing, and their logs have these words."""
+        self.stack.new_target()
+        server = self.stack.start_server(wait=False, **settings)
+        worker = self.stack.start_worker(**settings)
+        for child in (server, worker):
+            wait_for(f"{words} in {child.log}", lambda child=child: words in child.output())
+        wait_for("the server's socket", self.stack.accepts)
+        with self.stack.connect() as probe:
+            self.assertEqual(probe.health(), "NOT_SERVING")
+        self.assertEqual(server.stop(), 0)
+        self.assertEqual(worker.stop(), 0)
+
+    def test_a_database_that_does_not_wait_for_the_disk(self):
+        self.stack.sql(f"alter database {self.stack.database} set synchronous_commit = off")
+        self.refuses("synchronous_commit=off")
+        self.stack.new_target()
+        self.stack.start_server(TAVOLA_ALLOW_DATA_LOSS="on")
+        self.assertIn("event=data_loss_allowed setting=TAVOLA_ALLOW_DATA_LOSS", self.stack.server.output())
+
+    @unittest.skipUnless(POOLER, "pgbouncer is not installed")
+    def test_a_pooler_in_between(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        settings = os.path.join(self.stack.folder, "pooler.ini")
+        with open(settings, "w", encoding="ascii") as file:
+            file.write(
+                f"[databases]\n* = host={self.stack.postgres_folder} user={self.stack.postgres_user}\n"
+                f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nauth_type = any\n"
+                "unix_socket_dir =\npool_mode = transaction\n"
+            )
+        os.chmod(self.stack.folder, 0o755)
+        user = [] if os.geteuid() else ["-u", "postgres"]
+        self.stack.start("pooler", [POOLER, *user, settings])
+
+        def answers():
+            with socket.socket() as connection:
+                return connection.connect_ex(("127.0.0.1", port)) == 0
+
+        wait_for("the pooler", answers)
+        address = f"host=127.0.0.1 port={port} user={self.stack.postgres_user} dbname={self.stack.database}"
+        # Not even where data may be lost: what was written twice or missed would be another kind of loss.
+        self.refuses("pooler", TAVOLA_POSTGRES=address)
+        self.refuses("pooler", TAVOLA_POSTGRES=address, TAVOLA_ALLOW_DATA_LOSS="on")
+
+
+if __name__ == "__main__":
+    unittest.main()
