@@ -21,7 +21,8 @@ enum { MOST_CONNECTIONS = 16, PATIENCE_S = 10, BACKLOG = 16, HOST_BYTES = 256 };
 
 struct metrics_server {
     struct MHD_Daemon *daemon;
-    metrics_collect_fn *collect;
+    metrics_collect_fn *collect; /* NULL: it is for probes */
+    probe_ready_fn *ready;       /* NULL: it is for metrics */
     void *context;
 };
 
@@ -42,28 +43,51 @@ static enum MHD_Result answer(
     return result;
 }
 
+/* Fill the body; the HTTP code, MHD_HTTP_NOT_FOUND where no page is. */
+static unsigned page(struct metrics_server *server, const char *url, struct buf *body)
+{
+    bool is_fine = true;
+
+    if (server->collect && strcmp(url, "/metrics") == 0) {
+        server->collect(server->context, body);
+        return MHD_HTTP_OK;
+    }
+    if (server->ready && strcmp(url, "/ready") == 0)
+        is_fine = server->ready(server->context);
+    else if (!server->ready || strcmp(url, "/live") != 0)
+        return MHD_HTTP_NOT_FOUND;
+    buf_format(body, "%s\n", is_fine ? "ok" : "not ready");
+    return is_fine ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
+}
+
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
     const char *method, const char *version, const char *upload, size_t *upload_size, void **state)
 {
     struct metrics_server *server = context;
-    bool found = strcmp(url, "/metrics") == 0;
     bool reads = strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
     enum MHD_Result result;
     struct buf body;
+    unsigned code;
 
     (void)version;
     (void)upload;
     (void)state;
     *upload_size = 0;
     buf_init(&body, NULL);
-    if (found && reads) {
-        server->collect(server->context, &body);
-        result = answer(connection, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", &body);
-    } else {
-        buf_format(&body, "%s\n", found ? "only GET" : "only /metrics is here");
-        result =
-            answer(connection, found ? MHD_HTTP_METHOD_NOT_ALLOWED : MHD_HTTP_NOT_FOUND, "text/plain", &body);
+    code = page(server, url, &body);
+    if (code != MHD_HTTP_NOT_FOUND && !reads) {
+        buf_cleanup(&body);
+        buf_init(&body, NULL);
+        code = MHD_HTTP_METHOD_NOT_ALLOWED;
     }
+    if (code == MHD_HTTP_NOT_FOUND || code == MHD_HTTP_METHOD_NOT_ALLOWED)
+        buf_format(&body, "%s\n",
+            code == MHD_HTTP_METHOD_NOT_ALLOWED ? "only GET"
+            : server->collect                   ? "only /metrics is here"
+                                                : "only /live and /ready are here");
+    result = answer(connection, code,
+        server->collect && code == MHD_HTTP_OK ? "text/plain; version=0.0.4; charset=utf-8" : "text/plain",
+        &body);
     buf_cleanup(&body);
     return result;
 }
@@ -135,20 +159,20 @@ static int port_of(int fd)
     return (int)strtol(port, NULL, 10);
 }
 
-static void say_where(const char *address, int fd)
+static void say_where(const struct metrics_server *server, const char *address, int fd)
 {
     char url[HOST_BYTES + 32];
 
     if (strncmp(address, "unix:", 5) == 0)
         snprintf(url, sizeof(url), "%s", address);
     else
-        snprintf(url, sizeof(url), "http://%.*s:%d/metrics", (int)(strrchr(address, ':') - address), address,
-            port_of(fd));
-    log_event(LOG_INFO, "metrics", log_text("address", url));
+        snprintf(
+            url, sizeof(url), "http://%.*s:%d", (int)(strrchr(address, ':') - address), address, port_of(fd));
+    log_event(LOG_INFO, server->collect ? "metrics" : "probes", log_text("address", url));
 }
 
-enum status metrics_server_start(const char *address, metrics_collect_fn *collect, void *context,
-    struct metrics_server **out, struct error *err)
+static enum status start(
+    const char *address, struct metrics_server served, struct metrics_server **out, struct error *err)
 {
     int fd = strncmp(address, "unix:", 5) == 0 ? listen_unix(address + 5) : listen_tcp(address);
     struct metrics_server *server;
@@ -156,8 +180,7 @@ enum status metrics_server_start(const char *address, metrics_collect_fn *collec
     if (fd < 0)
         return error_set(err, STATUS_UNAVAILABLE, "cannot listen on %s: %s", address, strerror(errno));
     server = xcalloc(1, sizeof(*server));
-    server->collect = collect;
-    server->context = context;
+    *server = served;
     server->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL, handle,
         server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)PATIENCE_S, MHD_OPTION_END);
@@ -166,9 +189,21 @@ enum status metrics_server_start(const char *address, metrics_collect_fn *collec
         free(server);
         return error_set(err, STATUS_UNAVAILABLE, "cannot start the listener on %s", address);
     }
-    say_where(address, fd);
+    say_where(server, address, fd);
     *out = server;
     return STATUS_OK;
+}
+
+enum status metrics_server_start(const char *address, metrics_collect_fn *collect, void *context,
+    struct metrics_server **out, struct error *err)
+{
+    return start(address, (struct metrics_server){ .collect = collect, .context = context }, out, err);
+}
+
+enum status probe_server_start(
+    const char *address, probe_ready_fn *ready, void *context, struct metrics_server **out, struct error *err)
+{
+    return start(address, (struct metrics_server){ .ready = ready, .context = context }, out, err);
 }
 
 void metrics_server_stop(struct metrics_server *server)

@@ -16,6 +16,7 @@ struct worker_config {
     struct redis_access redis;
     const char *name;
     const char *metrics_listen; /* NULL: none */
+    const char *health_listen;  /* NULL: none */
     int64_t threads;
     int64_t claim_batch;
     int64_t visibility_s;

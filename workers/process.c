@@ -29,6 +29,7 @@ struct process {
     struct thread *threads;
     size_t count;
     struct metrics_server *metrics; /* NULL: not asked for */
+    struct metrics_server *probes;  /* the same */
 };
 
 typedef void *thread_fn(void *argument);
@@ -60,13 +61,24 @@ static enum status start_threads(struct process *process, struct error *err)
     return STATUS_OK;
 }
 
-static enum status start_metrics(struct process *process, struct error *err)
+/* It has reached the database, whose schema it knows, and is not stopping. */
+static bool is_ready(void *context)
 {
-    const char *address = process->shared.config->metrics_listen;
+    const struct worker_shared *shared = context;
 
-    if (!address)
-        return STATUS_OK;
-    return metrics_server_start(address, worker_metrics_collect, &process->shared, &process->metrics, err);
+    return atomic_load(&shared->store_available) && !worker_is_stopping(shared);
+}
+
+static enum status start_listeners(struct process *process, struct error *err)
+{
+    const struct worker_config *config = process->shared.config;
+
+    if (config->metrics_listen)
+        TRY(metrics_server_start(
+            config->metrics_listen, worker_metrics_collect, &process->shared, &process->metrics, err));
+    if (config->health_listen)
+        TRY(probe_server_start(config->health_listen, is_ready, &process->shared, &process->probes, err));
+    return STATUS_OK;
 }
 
 /* Join all; false: time was up first. */
@@ -114,7 +126,7 @@ int worker_process_run(const struct worker_config *config)
     worker_store_allow_data_loss(config->allow_data_loss != 0);
     worker_shared_init(&process.shared, config);
     process.threads = xcalloc((size_t)config->threads + 4, sizeof(*process.threads));
-    if (start_threads(&process, &err) == STATUS_OK && start_metrics(&process, &err) == STATUS_OK) {
+    if (start_threads(&process, &err) == STATUS_OK && start_listeners(&process, &err) == STATUS_OK) {
         log_event(LOG_INFO, "ready", log_text("name", config->name), log_number("threads", config->threads));
         sigwait(&signals, &received);
         log_event(LOG_INFO, "stopping", log_number("signal", received));
@@ -129,6 +141,7 @@ int worker_process_run(const struct worker_config *config)
             log_text("then", "claimed work comes back after its visibility timeout"));
         _exit(EXIT_FAILURE);
     }
+    metrics_server_stop(process.probes);
     release(&process);
     log_write(LOG_INFO, "stopped", NULL);
     return exit_code;

@@ -48,11 +48,19 @@ refuse() { # ARGUMENT...
 render plain
 expect plain '^kind: Deployment$' 2
 expect plain '^kind: Job$' 1
-expect plain '^kind: Service$' 1
+expect plain '^kind: Service$' 2
+expect plain 'clusterIP: None$' 1
+expect plain 'name: demo-tavola-headless$' 1
+expect plain '^  replicas: 2$' 2
+expect plain '^kind: HorizontalPodAutoscaler$' 0
 expect plain '^kind: Secret$' 0
 expect plain 'enableServiceLinks: false' 3
 expect plain 'runAsNonRoot: true' 3
 expect plain '^            grpc:$' 3
+expect plain 'httpGet: \{ path: /live, port: health \}' 2
+expect plain 'httpGet: \{ path: /ready, port: health \}' 1
+expect plain 'Probe:$' 6
+expect plain 'name: TAVOLA_WORKER_HEALTH_LISTEN$' 1
 expect plain '^kind: PodDisruptionBudget$' 0
 expect plain 'initContainers:' 0
 
@@ -62,7 +70,7 @@ expect plain 'name: TAVOLA_(WORKER_)?METRICS_LISTEN$' 2
 expect plain 'value: required$' 1
 expect plain '0\.0\.0\.0:50051"$' 1
 expect plain 'containerPort: 50051$' 1
-expect plain 'appProtocol' 1
+expect plain 'appProtocol' 2
 
 render open --set server.authentication=none
 expect open 'value: none$' 1
@@ -92,8 +100,18 @@ render everything --set podDisruptionBudget.enabled=true --set server.settings.T
     --set service.targetPort=8443 --set imagePullSecrets[0].name=registry
 expect everything '^kind: PodDisruptionBudget$' 2
 expect everything 'name: proxy$' 1
-expect everything 'targetPort: 8443' 1
+expect everything 'targetPort: 8443' 2
 expect everything 'name: TAVOLA_LOG_LEVEL$' 1
+
+# Whoever scales the pods must not be set back by the next upgrade.
+render scaled --set server.autoscaling.enabled=true --set worker.autoscaling.enabled=true \
+    --set worker.autoscaling.maxReplicas=20
+expect scaled '^kind: HorizontalPodAutoscaler$' 2
+expect scaled '  maxReplicas: (8|20)$' 2
+expect scaled '^  replicas:' 0
+render owned --set server.replicas=null
+expect owned '^  replicas: 2$' 1
+expect owned '^kind: HorizontalPodAutoscaler$' 0
 
 render redis_tls --set redis.tlsSecret=certificates --set redis.clientCertificate=true \
     --set redis.sentinelPasswordKey=sentinel
@@ -103,6 +121,8 @@ expect redis_tls 'mountPath: /etc/tavola/redis$' 2
 expect redis_tls 'name: TAVOLA_(REDIS_(CA|CERT|KEY)|SENTINEL_PASSWORD)$' 8
 
 refuse --set worker.replicas=-1
+refuse --set worker.autoscaling.target=1
+refuse --set worker.settings.TAVOLA_WORKER_HEALTH_LISTEN=0.0.0.0:1
 refuse --set server.port=70000
 refuse --set server.settings.threads=3
 refuse --set server.settings.TAVOLA_LISTEN=0.0.0.0:50051

@@ -106,6 +106,21 @@ class Metrics(unittest.TestCase):
             explained = set(re.findall(r"^\| `([a-z_]+)`", file.read(), re.M))
         self.assertEqual(told, explained)
 
+    def test_a_worker_answers_probes(self):
+        """It lives while the database is away, and is ready once it works."""
+        path = os.path.join(self.stack.folder, "probes")
+        ask = lambda url, **more: metrics.get(path, url, **more)[0]
+        self.stack.postgres_down()
+        self.stack.start_worker(TAVOLA_WORKER_HEALTH_LISTEN="unix:" + path)
+        wait_for("the probes", lambda: self.stack.accepts("unix:" + path))
+        self.assertEqual((ask("/live"), ask("/ready"), ask("/metrics")), (200, 503, 404))
+        self.stack.postgres_up()
+        wait_for("a worker that is ready", lambda: ask("/ready") == 200)
+        self.assertEqual((ask("/live"), ask("/live", method="POST")), (200, 405))
+        self.stack.postgres_down()
+        wait_for("a worker that is not", lambda: ask("/ready") == 503)
+        self.assertEqual(ask("/live"), 200)
+
     def test_without_the_setting_nobody_listens_and_a_bad_address_stops_the_start(self):
         self.stack.start_server()
         self.assertFalse(os.path.exists(self.server_path))

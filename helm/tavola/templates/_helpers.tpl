@@ -31,6 +31,13 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 {{- end }}
 
+{{/* Nothing where an autoscaler owns the number: the chart's own, or, with null, another one. */}}
+{{- define "tavola.replicas" -}}
+{{- if not (or .autoscaling.enabled (kindIs "invalid" .replicas)) -}}
+replicas: {{ .replicas }}
+{{- end -}}
+{{- end }}
+
 {{/* A Service called tavola would inject TAVOLA_PORT and others, which every program refuses. */}}
 {{- define "tavola.podSpec" -}}
 enableServiceLinks: false
