@@ -6,7 +6,6 @@
 #include "filter_truth.h"
 
 #include <check.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -214,8 +213,7 @@ START_TEST(the_page_of_filters_is_up_to_date)
 {
     static const char begin[] = "UPDATE_DOCS=1 and the test unit_domain write it. -->\n",
                       end[] = "<!-- end of the tables -->\n";
-    const char *here = dirname((char *)(uintptr_t)arena_copy(&arena, str_of(__FILE__)).data);
-    struct str path = arena_format(&arena, "%s/../../../docs/filters.md", here);
+    struct str path = STR_LITERAL(DOCS_FOLDER "/filters.md");
     struct str page = read_all(path.data), made = tables();
     size_t first = behind(page, begin), last = behind(page, end) - strlen(end);
     FILE *file;
