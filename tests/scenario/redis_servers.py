@@ -124,7 +124,7 @@ class RedisCase(unittest.TestCase):
         settings = {"TAVOLA_REDIS": url, **settings}
         self.stack.start_server(**settings)
         self.stack.start_worker(TAVOLA_WORKER_METRICS_LISTEN="unix:" + self.worker_metrics, **settings)
-        wait_for("the worker's metrics", lambda: os.path.exists(self.worker_metrics))
+        wait_for("the worker's metrics", lambda: self.stack.accepts("unix:" + self.worker_metrics))
 
     def worker(self, name, **labels):
         return metrics.read(self.worker_metrics).value(name, **labels)

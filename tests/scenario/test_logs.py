@@ -58,6 +58,7 @@ class WhatAnOutageLogs(unittest.TestCase):
 
     def test_an_outage_is_told_once_however_long_it_lasts(self):
         wait_for("the worker to work", lambda: self.told() == ["available"])
+        wait_for("its metrics", lambda: self.made.accepts("unix:" + self.path))
         self.made.postgres_down()
         wait_for("the worker to say so", lambda: len(self.told()) == 2)
         end = time.monotonic() + self.OUTAGE_SECONDS

@@ -26,7 +26,7 @@ class Metrics(unittest.TestCase):
         self.stack.start_worker(**self.settings)
         self.caller = self.stack.connect()
         self.addCleanup(self.caller.channel.close)
-        wait_for("the worker's metrics", lambda: os.path.exists(self.worker_path))
+        wait_for("the worker's metrics", lambda: self.stack.accepts("unix:" + self.worker_path))
 
     def calls(self, method, code):
         return metrics.read(self.server_path).value("tavola_calls_total", method=method, code=code)
@@ -85,7 +85,7 @@ class Metrics(unittest.TestCase):
         os.unlink(self.worker_path)
         self.stack.redis.kill()
         self.stack.start_worker(**self.settings)
-        wait_for("polling", lambda: os.path.exists(self.worker_path) and self.polled() > 0, 30)
+        wait_for("polling", lambda: self.stack.accepts("unix:" + self.worker_path) and self.polled() > 0, 30)
 
     def polled(self):
         return metrics.read(self.worker_path).value("tavola_worker_taken_total", **{"from": "database"})

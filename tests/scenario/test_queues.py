@@ -36,7 +36,7 @@ class Queues(RedisCase):
         self.stack.start_worker(
             TAVOLA_REDIS=self.url, TAVOLA_WORKER_METRICS_LISTEN="unix:" + self.worker_metrics, **settings
         )
-        wait_for("the worker's metrics", lambda: os.path.exists(self.worker_metrics))
+        wait_for("the worker's metrics", lambda: self.stack.accepts("unix:" + self.worker_metrics))
 
     def begin_server(self, **settings):
         if self.stack.server:
