@@ -29,10 +29,10 @@ enum status codec_watch_decode(const Tavola__V1__WatchEntitiesRequest *request, 
         return error_in_field(err, "filter");
     filter_key_plan(changes->filter, arena, &plan);
     changes->range = plan.range;
-    if (plan.exact)
+    if (filter_asks_keys_only(changes->filter))
         return STATUS_OK;
     (void)error_reason(err, REASON_NOT_IMPLEMENTED,
-        "the filter of a watch compares PartitionKey and RowKey with and, so that it can be asked of deleted "
+        "the filter of a watch asks for PartitionKey and RowKey alone: nothing else is known of deleted "
         "entities");
     return error_in_field(err, "filter");
 }

@@ -172,6 +172,14 @@ static bool clause_holds(const struct clause *clause, const struct answers *answ
     return false;
 }
 
+bool filter_asks_keys_only(const struct filter *filter)
+{
+    for (size_t i = 0; filter && i < filter->test_count; i++)
+        if (filter->tests[i].subject != SUBJECT_PARTITION_KEY && filter->tests[i].subject != SUBJECT_ROW_KEY)
+            return false;
+    return true;
+}
+
 bool filter_matches(const struct filter *filter, const struct entity *entity)
 {
     struct answers answers;

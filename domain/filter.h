@@ -36,6 +36,9 @@ MUST_USE enum status filter_compile(
  */
 MUST_USE enum status filter_check_only(const struct filter *filter, const char *property, struct error *err);
 
+/* Whether it asks for PartitionKey and RowKey alone, so that it can be asked of what has nothing else. */
+bool filter_asks_keys_only(const struct filter *filter);
+
 /* Whether the entity matches: decided on its stored bytes, without allocating. */
 bool filter_matches(const struct filter *filter, const struct entity *entity);
 

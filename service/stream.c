@@ -19,6 +19,7 @@
 
 #include "api/codec.h"
 #include "api/codec_error.h"
+#include "base/clock.h"
 #include "domain/reason.h"
 
 enum stream_state { STREAM_READING, STREAM_RUNNING, STREAM_SENDING, STREAM_FINISHED };
@@ -41,6 +42,8 @@ enum status stream_admit(
 {
     if (atomic_load(&ctx->service->draining))
         return error_reason(err, REASON_SERVER_DRAINING, "this server is stopping: %s", otherwise);
+    if (operation->deadline_us <= clock_monotonic_us())
+        return error_reason(err, REASON_OPERATION_TIMED_OUT, "the deadline of the stream has passed");
     return caller_authorize(&ctx->caller, operation, err);
 }
 

@@ -304,26 +304,32 @@ static void ask_all(struct session *session, struct waiting *all, size_t count, 
 
 /* ---- deciding ---- */
 
+/* Watches go on to their deadline; what answers with the state as it is answers a little before. */
+static int64_t latest_answer_us(const struct operation *operation)
+{
+    if (operation->deadline_us == INT64_MAX || operation->kind == OPERATION_CHANGES_WAIT)
+        return operation->deadline_us;
+    return operation->deadline_us - MARGIN_US;
+}
+
 static bool must_answer(const struct operation *operation, int64_t now_us)
 {
     return atomic_load(&operation->cancelled) ||
            (operation->kind == OPERATION_CHANGES_WAIT && operation->in.changes.wait_until_us <= now_us) ||
-           (operation->deadline_us != INT64_MAX && operation->deadline_us - now_us < MARGIN_US);
+           latest_answer_us(operation) <= now_us;
 }
 
-/* When to ask again: not later than the deadline is near. */
+/* When to ask again: not later than it must be answered. */
 static int64_t next_time(const struct operation *operation, int64_t now_us)
 {
-    int64_t pause_us = PAUSE_US, latest_us = operation->deadline_us;
+    int64_t pause_us = PAUSE_US, latest_us = latest_answer_us(operation);
 
     if (kind_of(operation) == WAIT_FRESH) {
         pause_us = (now_us - operation->waits_since_us) / 4;
         pause_us = pause_us > SHORTEST_PAUSE_US ? pause_us : SHORTEST_PAUSE_US;
         pause_us = pause_us < LONGEST_PAUSE_US ? pause_us : LONGEST_PAUSE_US;
     }
-    if (latest_us != INT64_MAX && latest_us - MARGIN_US < now_us + pause_us)
-        return latest_us - MARGIN_US;
-    return now_us + pause_us;
+    return latest_us < now_us + pause_us ? latest_us : now_us + pause_us;
 }
 
 /* A read that had to be fresh. */

@@ -270,13 +270,37 @@ class Watching(FeedCase):
         self.assertLess(resident_mb() - before, 40)
         self.assertEqual([c.entity.row_key for c in watch.until(2000)], [c.entity.row_key for c in quick.changes])
 
-    def test_a_deadline_ends_it_well(self):
+    def test_a_deadline_ends_it_and_not_earlier(self):
         table = self.new_feed()
+        began = time.monotonic()
         watch = self.watch(table, timeout=1).begin()
-        with self.assertRaises(StopIteration):
+        with self.assertRaises(ApiError) as ended:
             while True:
-                next(watch.call)
+                watch.read()
+        self.assertEqual(ended.exception.code, "DEADLINE_EXCEEDED")
+        self.assertGreaterEqual(time.monotonic() - began, 1)
 
+    def test_filters_over_keys_alone(self):
+        table = self.new_feed()
+        tests = {
+            "PartitionKey eq 'p' or PartitionKey eq 'q'": lambda p, r: p in "pq",
+            "PartitionKey ne 'p'": lambda p, r: p != "p",
+            "not (PartitionKey eq 'p' and RowKey gt 'a')": lambda p, r: not (p == "p" and r > "a"),
+            "(PartitionKey eq 'p' and RowKey eq 'b') or RowKey eq 'c'": lambda p, r: (p == "p" and r == "b") or r == "c",
+            "contains(RowKey, 'b') and startswith(PartitionKey, 'p')": lambda p, r: "b" in r and p.startswith("p"),
+            "PartitionKey gt 'p' and RowKey le 'b'": lambda p, r: p > "p" and r <= "b",
+        }
+        watches = {text: self.watch(table, text).begin() for text in tests}
+        places = [(p, r) for p in "pqz" for r in "abc"]
+        for partition, row in places:
+            self.put(table, row, partition)
+            self.delete(table, row, partition)
+        for text, wanted in tests.items():
+            with self.subTest(text):
+                seen = [place for place in places if wanted(*place)]
+                changes = watches[text].until(2 * len(seen))
+                self.assertEqual([(c.entity.partition_key, c.entity.row_key, c.deleted) for c in changes],
+                                 [(*place, gone) for place in seen for gone in (False, True)])
 
     def test_the_command_line_follows_and_resumes(self):
         table = self.new_feed()
