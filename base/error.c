@@ -65,6 +65,7 @@ enum status error_set_reason(
     err->sqlstate[0] = '\0';
     err->meta_count = 0;
     err->field[0] = '\0';
+    err->detail[0] = '\0';
     return status;
 }
 
@@ -76,6 +77,16 @@ enum status error_set(struct error *err, enum status status, const char *format,
     error_set_reason(err, status, NULL, format, args);
     va_end(args);
     return status;
+}
+
+void error_set_detail(struct error *err, const char *detail)
+{
+    size_t len = cut_on_character(str_of(detail), ERROR_DETAIL_BYTES - 1);
+
+    if (!err)
+        return;
+    memcpy(err->detail, detail, len);
+    err->detail[len] = '\0';
 }
 
 void error_add_meta(struct error *err, const char *key, struct str value)

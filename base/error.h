@@ -39,6 +39,7 @@ enum {
     ERROR_META_VALUE_BYTES = 257,
     ERROR_META_COUNT = 7,
     ERROR_FIELD_BYTES = 288,
+    ERROR_DETAIL_BYTES = 256,
 };
 
 /* One pair of an error's metadata; values are cut at 256 bytes, on a character boundary. */
@@ -54,7 +55,8 @@ struct error {
     char message[ERROR_MESSAGE_BYTES];
     struct error_meta meta[ERROR_META_COUNT];
     size_t meta_count;
-    char field[ERROR_FIELD_BYTES]; /* the path to what is wrong in the request; "" when it is not known */
+    char detail[ERROR_DETAIL_BYTES]; /* for the log, never for callers: what a library or the database said */
+    char field[ERROR_FIELD_BYTES];   /* the path to what is wrong in the request; "" when it is not known */
 };
 
 /* Fill err (err may be NULL) and return status. A message already there is replaced, with its metadata. */
@@ -65,6 +67,9 @@ enum status error_set(struct error *err, enum status status, const char *format,
 PRINTF_LIKE(4, 0)
 enum status error_set_reason(
     struct error *err, enum status status, const char *reason, const char *format, __builtin_va_list args);
+
+/* Add what is for the log only, to an error that is already set; err may be NULL. */
+void error_set_detail(struct error *err, const char *detail);
 
 /* Add metadata to an error that is already set; silently dropped when ERROR_META_COUNT pairs are there. */
 void error_add_meta(struct error *err, const char *key, struct str value);

@@ -22,7 +22,9 @@ void call_fail_with(
     log_event(err->status == STATUS_INTERNAL ? LOG_ERROR : LOG_DEBUG, "call",
         log_text("method", call_method(call)->path), log_text("status", status_name(err->status)),
         log_text("reason", codec_reason(err)), log_text("sqlstate", err->sqlstate),
-        log_text("why", err->status == STATUS_INTERNAL ? err->message : ""));
+        log_text("why", err->detail[0]                   ? err->detail
+                        : err->status == STATUS_INTERNAL ? err->message
+                                                         : ""));
     rpc_finish(call, trailers.code, trailers.message, trailers.details);
 }
 

@@ -10,7 +10,8 @@ static enum reason reason_of(enum status status)
 {
     switch (status) {
     case STATUS_UNAVAILABLE:
-    case STATUS_STALE: /* the catalogue changed at every try */
+    case STATUS_STALE:        /* the catalogue changed at every try */
+    case STATUS_PRECONDITION: /* its schema or its settings are not what this program needs */
         return REASON_STORE_UNAVAILABLE;
     case STATUS_TIMEOUT:
         return REASON_OPERATION_TIMED_OUT;
@@ -19,14 +20,42 @@ static enum reason reason_of(enum status status)
     }
 }
 
-void fail_operation(struct operation *operation, const struct error *err)
+/* Of a database with another schema or unsafe settings our own words say what to do. */
+static const char *text_of(const struct error *err)
+{
+    switch (err->status) {
+    case STATUS_PRECONDITION:
+        return err->message;
+    case STATUS_STALE:
+        return "the catalogue changed at every attempt; nothing was done";
+    case STATUS_TIMEOUT:
+        return "the database took longer than a statement may";
+    case STATUS_UNAVAILABLE:
+        return "the database cannot be used at the moment; nothing was done";
+    case STATUS_MAYBE_DONE:
+        return "the outcome is unknown";
+    default:
+        return "the database refused a statement";
+    }
+}
+
+void fail_name(const struct error *err, struct error *out)
 {
     struct error named = *err;
 
     if (!named.reason) {
-        error_reason(&named, reason_of(err->status), "%s", err->message);
+        (void)error_reason(&named, reason_of(err->status), "%s", text_of(err));
         memcpy(named.sqlstate, err->sqlstate, sizeof(named.sqlstate));
+        error_set_detail(&named, err->message);
     }
+    *out = named;
+}
+
+void fail_operation(struct operation *operation, const struct error *err)
+{
+    struct error named;
+
+    fail_name(err, &named);
     operation_fail(operation, &named);
 }
 

@@ -8,9 +8,13 @@
 #include "store/session.h"
 
 /*
- * Fail an operation. An error without a reason is the database's: STORE_UNAVAILABLE when trying again is
- * right, OPERATION_TIMED_OUT, else INTERNAL_ERROR.
+ * The error as callers may see it. One without a reason is the database's: STORE_UNAVAILABLE when trying again is
+ * right, OPERATION_TIMED_OUT, else INTERNAL_ERROR, each with a fixed message. What the database or libpq said becomes
+ * the detail, for the log: it may name hosts, files and roles. out may be err.
  */
+void fail_name(const struct error *err, struct error *out);
+
+/* Fail an operation with that. */
 void fail_operation(struct operation *operation, const struct error *err);
 
 /*

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "domain/reason.h"
+#include "store/failure.h"
 
 enum {
     /* How long lane_run waits for a batch: several times what the database takes for one of reads. */
@@ -205,13 +206,10 @@ static void answer(const struct lane *lane, struct operation *operation)
         lane->options.answering(false);
 }
 
-static void fail_all(struct operation *batch, enum reason reason, const char *text, const char *detail)
+static void fail_all(struct operation *batch, const struct error *err)
 {
-    struct error err;
-
-    error_reason(&err, reason, "%s%s", text, detail);
     for (struct operation *operation = batch; operation; operation = operation->next)
-        operation_fail(operation, &err);
+        fail_operation(operation, err);
 }
 
 /* Answer what is too late; the rest. */
@@ -246,7 +244,7 @@ static void run_batch(struct lane_thread *thread, struct operation *batch)
     if (session_ensure(&thread->session, &err) == STATUS_OK)
         lane->options.run(&thread->session, batch, lane->options.context);
     else
-        fail_all(batch, REASON_STORE_UNAVAILABLE, "the store cannot be reached: ", err.message);
+        fail_all(batch, &err);
 }
 
 /* So that the first call need not wait for it. Without a database the first batch tries again. */
@@ -381,6 +379,7 @@ struct lane *lane_start(const struct lane_options *options)
 void lane_stop(struct lane *lane)
 {
     struct operation *rest;
+    struct error err;
 
     pthread_mutex_lock(&lane->mutex);
     lane->stopping = true;
@@ -390,7 +389,8 @@ void lane_stop(struct lane *lane)
     pthread_cond_broadcast(&lane->arrived);
     pthread_mutex_unlock(&lane->mutex);
 
-    fail_all(rest, REASON_SERVER_DRAINING, "the server is stopping", "");
+    (void)error_reason(&err, REASON_SERVER_DRAINING, "the server is stopping");
+    fail_all(rest, &err);
     answer(lane, rest);
     for (int i = 0; i < lane->options.threads; i++) {
         pthread_join(lane->threads[i].id, NULL);

@@ -239,10 +239,8 @@ static enum status resolve(
         nanosleep(&pause, NULL);
     } while (clock_monotonic_us() < deadline_us);
     error_reason(err, REASON_OUTCOME_UNKNOWN,
-        "the connection to the database was lost during the commit, and it could not be found out whether "
-        "the "
-        "write happened: %s",
-        last.message);
+        "the database was lost during the commit, and it could not be found out whether the write happened");
+    error_set_detail(err, last.message);
     error_add_meta(err, "retry", STR_LITERAL("read-then-retry"));
     return STATUS_MAYBE_DONE;
 }

@@ -36,6 +36,8 @@ enum lane_kind { LANE_READ, LANE_WRITE, LANE_PAGE, LANE_CHANGE, LANE_COUNT, LANE
 enum {
     TICK_MS = 50,  /* between two looks at everything that waits */
     LOOK_MS = 500, /* between two looks at the database */
+    LOOK_LIMIT_US =
+        1300000, /* of each wait of a look: that the database stands still is told within two seconds */
     TOKEN_KEY_BYTES = 32,
 };
 
@@ -356,6 +358,7 @@ struct store *store_open(const struct store_options *options)
     waiters_init(&store->waiters, options->most_waiting);
     pthread_mutex_init(&store->mutex, NULL);
     session_init(&store->session, options->postgres, "tavolad monitor");
+    store->session.pg.limit_us = LOOK_LIMIT_US;
     start_lanes(store);
     if (pthread_create(&store->monitor, NULL, monitor, store) != 0)
         abort();
