@@ -4,6 +4,7 @@
 #include "api/codec_read.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "api/codec_error.h"
 #include "api/codec_transaction.h"
@@ -15,6 +16,7 @@
 
 enum {
     ROOM_FOR_REST = LIMIT_TOKEN_BYTES + 512, /* token, lag and statistics beside the entities */
+    MOST_SELECTED = LIMIT_PROPERTIES + 3,    /* and the keys and the timestamp */
     BATCH_GET_RESULTS = 1,
     BATCH_GET_ENTITY = 1,
     BATCH_GET_ERROR = 2,
@@ -32,28 +34,72 @@ static bool can_be_selected(struct str name)
     return property_name_check(name, &ignored) == STATUS_OK;
 }
 
+/* Names in the order of their bytes, each once: for telling quickly whether one has come before. */
+struct name_set {
+    struct str names[MOST_SELECTED];
+    size_t count;
+};
+
+/* Where the name stands, or would; *found says which. */
+static size_t find_name(const struct name_set *set, struct str name, bool *found)
+{
+    size_t low = 0, high = set->count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (str_compare(set->names[middle], name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *found = low < set->count && str_equal(set->names[low], name);
+    return low;
+}
+
+static enum status select_name(
+    struct name_set *set, struct str name, size_t number, struct selection *out, struct error *err)
+{
+    bool found;
+    size_t place = find_name(set, name, &found);
+
+    if (found)
+        return STATUS_OK;
+    if (!can_be_selected(name)) {
+        (void)error_reason(err, REASON_INVALID_INPUT, "options.select[%zu] is not a property's name", number);
+        (void)error_in_element(err, "select", number);
+        return error_in_field(err, "options");
+    }
+    if (set->count == MOST_SELECTED) {
+        (void)error_reason(err, REASON_INVALID_INPUT,
+            "options.select names more than %d properties, which is what an entity can have with its keys "
+            "and "
+            "timestamp",
+            MOST_SELECTED);
+        (void)error_in_element(err, "select", number);
+        return error_in_field(err, "options");
+    }
+    memmove(&set->names[place + 1], &set->names[place], (set->count - place) * sizeof(set->names[0]));
+    set->names[place] = name;
+    set->count++;
+    out->names[out->count++] = name;
+    return STATUS_OK;
+}
+
 enum status codec_selection_decode(
     const Tavola__V1__ReadOptions *options, struct arena *arena, struct selection *out, struct error *err)
 {
-    *out = (struct selection){ 0 };
-    if (!options)
-        return STATUS_OK;
-    if (options->n_select > LIMIT_PROPERTIES)
-        return error_reason(err, REASON_INVALID_INPUT,
-            "options.select names %zu properties, an entity has at most %d", options->n_select,
-            LIMIT_PROPERTIES);
-    out->names = ARENA_ARRAY(arena, struct str, options->n_select);
-    for (size_t i = 0; i < options->n_select; i++) {
-        struct str name = codec_str(options->select[i]);
+    struct selection selection = { 0 };
+    struct name_set *set;
 
-        if (!can_be_selected(name)) {
-            (void)error_reason(err, REASON_INVALID_INPUT, "options.select[%zu] is not a property's name", i);
-            (void)error_in_element(err, "select", i);
-            return error_in_field(err, "options");
-        }
-        out->names[i] = name;
-    }
-    out->count = options->n_select;
+    *out = selection;
+    if (!options || options->n_select == 0)
+        return STATUS_OK;
+    set = ARENA_NEW(arena, struct name_set);
+    selection.names = ARENA_ARRAY(arena, struct str, MOST_SELECTED);
+    for (size_t i = 0; i < options->n_select; i++)
+        TRY(select_name(set, codec_str(options->select[i]), i, &selection, err));
+    *out = selection;
     return STATUS_OK;
 }
 

@@ -31,7 +31,8 @@ MUST_USE enum status filter_compile(
     struct str text, struct arena *arena, const struct filter **out, struct error *err);
 
 /*
- * For what has one property alone: the filter asks for nothing else, keys and Timestamp included.
+ * For what has one property alone, which is no Boolean: the filter asks for nothing else, keys and Timestamp included,
+ * and the property does not stand alone in it.
  * STATUS_INVALID  INVALID_INPUT with `position` and `allowed`
  */
 MUST_USE enum status filter_check_only(const struct filter *filter, const char *property, struct error *err);

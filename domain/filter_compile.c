@@ -13,6 +13,8 @@
 #include "domain/text.h"
 
 #define FUNCTIONS "startswith, contains, endswith, exists"
+#define BOOLEANS "a comparison, a Boolean property, or one of " FUNCTIONS
+#define NOT_BOOLEAN "is not Boolean, but stands where true or false is decided"
 
 enum { LEAST_TEST_BYTES = 5 }; /* "A or A or A" */
 
@@ -44,8 +46,7 @@ static enum status refuse(
 
 static enum status refuse_type(const struct node *node, struct error *err)
 {
-    return refuse(REASON_INVALID_INPUT, node, "is not Boolean, but stands where true or false is decided",
-        "a comparison, a Boolean property, or one of " FUNCTIONS, err);
+    return refuse(REASON_INVALID_INPUT, node, NOT_BOOLEAN, BOOLEANS, err);
 }
 
 static enum status refuse_operands(const struct node *node, const char *what, struct error *err)
@@ -367,8 +368,12 @@ enum status filter_check_only(const struct filter *filter, const char *property,
         if (!str_equal(*name, str_of(property)) && (!stranger || name->data < stranger->data))
             stranger = name;
     }
-    if (!stranger)
-        return STATUS_OK;
-    return refuse_at(REASON_INVALID_INPUT, *stranger, (size_t)(stranger->data - filter->text.data),
-        "is not a property there", property, err);
+    if (stranger)
+        return refuse_at(REASON_INVALID_INPUT, *stranger, (size_t)(stranger->data - filter->text.data),
+            "is not a property there", property, err);
+    for (size_t i = 0; filter && i < filter->test_count; i++)
+        if (filter->tests[i].kind == TEST_IS_TRUE)
+            return refuse_at(REASON_INVALID_INPUT, filter->tests[i].name,
+                (size_t)(filter->tests[i].name.data - filter->text.data), NOT_BOOLEAN, BOOLEANS, err);
+    return STATUS_OK;
 }

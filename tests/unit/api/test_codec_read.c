@@ -75,6 +75,29 @@ START_TEST(page_sizes_are_bounded)
 }
 END_TEST
 
+/* Every name an entity can have, and each as often as one likes. */
+START_TEST(any_names_an_entity_can_have_may_be_selected)
+{
+    Tavola__V1__ReadOptions options = TAVOLA__V1__READ_OPTIONS__INIT;
+    struct selection selection;
+    size_t most = LIMIT_PROPERTIES + 3;
+
+    options.select = ARENA_ARRAY(&arena, ProtobufCBinaryData, 2 * most);
+    for (size_t i = 0; i < 2 * most; i++)
+        options.select[i] = text(arena_format(&arena, "Name%zu", i % most).data);
+    options.select[0] = options.select[most] = text("PartitionKey");
+    options.n_select = 2 * most;
+    ck_assert_int_eq(codec_selection_decode(&options, &arena, &selection, &err), STATUS_OK);
+    ck_assert_uint_eq(selection.count, most);
+    for (size_t i = 1; i < most; i++)
+        ck_assert(str_equal(selection.names[i], str_of(arena_format(&arena, "Name%zu", i).data)));
+
+    options.select[2 * most - 1] = text("OneMore");
+    assert_refused(codec_selection_decode(&options, &arena, &selection, &err), "INVALID_INPUT");
+    ck_assert_str_eq(err.field, arena_format(&arena, "options.select[%zu]", 2 * most - 1).data);
+}
+END_TEST
+
 START_TEST(waiting_for_a_transaction_is_refused_by_name)
 {
     Tavola__V1__ReadOptions options = TAVOLA__V1__READ_OPTIONS__INIT;
@@ -278,6 +301,7 @@ Suite *test_codec_read_suite(void)
     tcase_add_test(tc, unknown_fields_are_ignored);
     tcase_add_test(tc, a_request_has_at_most_4_mib);
     tcase_add_loop_test(tc, page_sizes_are_bounded, 0, ARRAY_LEN(page_cases));
+    tcase_add_test(tc, any_names_an_entity_can_have_may_be_selected);
     tcase_add_test(tc, waiting_for_a_transaction_is_refused_by_name);
     tcase_add_test(tc, a_batch_get_has_1_to_1000_keys);
     tcase_add_test(tc, a_spliced_entity_reads_back);

@@ -208,6 +208,8 @@ START_TEST(a_wrong_path_is_named_with_those_there_are)
 }
 END_TEST
 
+#define BOOLEANS "a comparison, a Boolean property, or one of startswith, contains, endswith, exists"
+
 static const struct filter_case {
     const char *text;
     const char *position, *allowed;
@@ -219,6 +221,8 @@ static const struct filter_case {
     { "PartitionKey eq '' and [Foo]", "0", "TableName" },
     { "TableName ge 'a' and [Foo]", "22", "TableName" },
     { "TableName eq 1 add", "18", "" },
+    { "TableName", "0", BOOLEANS },
+    { "TableName eq 'a' or not TableName", "24", BOOLEANS },
 };
 
 START_TEST(tables_are_filtered_by_their_names_alone)
