@@ -232,13 +232,14 @@ static enum status check_step(const struct access *access, const struct step *st
     return need_key(access, &step->to_key, err);
 }
 
-/* Steps run later, when nobody asks for the table's age any more: it must be known now. */
+/* Steps run later, when nobody asks for the table's age any more: it must be known now, and the store asks again. */
 static enum status check_steps(const struct access *access, const struct catalogue *catalogue,
-    const struct operation *operation, struct error *err)
+    struct operation *operation, struct error *err)
 {
     const struct transaction *transaction = &operation->in.transaction.transaction;
     const struct table *table = catalogue_find(catalogue, access->account, access->table);
 
+    operation->table_created_by = access->created_by;
     TRY(need(access, PERMISSION_TRANSACT, err));
     if (!table || table->created > access->created_by)
         return refuse("the signature's table is not there, or newer than the signature", err);

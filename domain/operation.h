@@ -80,6 +80,7 @@ struct outcome_write {
     struct write_result *results;        /* as many as writes; valid where errors[i] is NULL */
     struct error **errors;               /* not atomic only: the writes that were refused */
     bool replayed;                       /* answered from the record of the request */
+    int64_t table_id;                    /* not atomic only: of the table that was written to */
     const struct consistency *left_open; /* the intents that this has made; NULL: none */
     /* Atomic only, with a condition's failure: what is stored, if it is small enough to be told; else NULL. */
     const struct entity *current;

@@ -2,7 +2,7 @@
  * transaction.c - stored bytes of steps and timelines, and the checks of what a caller submits.
  *
  * Steps and attempts are messages in the wire format behind one version byte, in the order of the fields'
- * numbers, every field written but for the last two where there is nothing to say: so equal steps have equal bytes.
+ * numbers, every field written but for the last ones where there is nothing to say: so equal steps have equal bytes.
  */
 #include "domain/transaction.h"
 
@@ -13,6 +13,7 @@
 #include "domain/digest.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
+#include "domain/table_name.h"
 #include "domain/ticks.h"
 
 enum { VERSION = 1, ITEM = 1 };
@@ -33,6 +34,8 @@ enum step_field {
     STEP_EXPIRES,        /* the same */
     STEP_ACCOUNT,        /* these two as well */
     STEP_TO_ACCOUNT,
+    STEP_TABLE_ID,
+    STEP_TO_TABLE_ID,
 };
 
 enum attempt_field {
@@ -142,6 +145,10 @@ static void write_step(struct buf *out, const void *item)
         wire_write_bytes(out, STEP_ACCOUNT, step->account);
     if (step->to_account.len > 0)
         wire_write_bytes(out, STEP_TO_ACCOUNT, step->to_account);
+    if (step->table_id != 0)
+        wire_write_scalar(out, STEP_TABLE_ID, wire_zigzag(step->table_id));
+    if (step->to_table_id != 0)
+        wire_write_scalar(out, STEP_TO_TABLE_ID, wire_zigzag(step->to_table_id));
 }
 
 static bool read_text(const struct wire_field *field, struct str *out)
@@ -206,6 +213,10 @@ static bool read_step_field(void *item, const struct wire_field *field)
         return read_text(field, &step->account);
     case STEP_TO_ACCOUNT:
         return read_text(field, &step->to_account);
+    case STEP_TABLE_ID:
+        return read_int64(field, &step->table_id);
+    case STEP_TO_TABLE_ID:
+        return read_int64(field, &step->to_table_id);
     }
     return false;
 }
@@ -226,6 +237,27 @@ bool transaction_decode_steps(struct str bytes, struct arena *arena, struct step
         if ((*out)[i].kind == 0)
             return false;
     return true;
+}
+
+/* Without what a repeat may have differently. */
+static struct str encode_meaning(const struct step *steps, size_t count, struct arena *arena)
+{
+    struct step *plain = ARENA_ARRAY(arena, struct step, count);
+
+    for (size_t i = 0; i < count; i++) {
+        plain[i] = steps[i];
+        plain[i].table = table_name_fold(steps[i].table, arena);
+        plain[i].to_table = table_name_fold(steps[i].to_table, arena);
+        plain[i].table_id = plain[i].to_table_id = 0;
+    }
+    return transaction_encode_steps(plain, count, arena);
+}
+
+bool transaction_same_steps(
+    const struct step *a, size_t a_count, const struct step *b, size_t b_count, struct arena *arena)
+{
+    return a_count == b_count &&
+           str_equal(encode_meaning(a, a_count, arena), encode_meaning(b, b_count, arena));
 }
 
 /* ---- timelines ---- */

@@ -47,6 +47,8 @@ struct step {
     int64_t expires;            /* ticks, 0: never; the two upserts */
     struct str account;         /* of the entity, for a move of its source; empty: the transaction's */
     struct str to_account;      /* moves */
+    int64_t table_id;    /* what the name stood for when it was submitted; 0: stored before that was kept */
+    int64_t to_table_id; /* moves */
 };
 
 /* One attempt of one step, as the timeline shows it. */
@@ -75,7 +77,14 @@ struct transaction {
     int64_t revision;  /* grows with every change */
 };
 
-/* Steps and timeline as stored bytes: equal steps have equal bytes (this is how a repeat is recognised). */
+/*
+ * Do these say the same? Names of tables are compared without case; which tables they stood for does not count, so a
+ * repeat is one whatever has become of the tables.
+ */
+bool transaction_same_steps(
+    const struct step *a, size_t a_count, const struct step *b, size_t b_count, struct arena *arena);
+
+/* Steps and timeline as stored bytes; equal steps have equal bytes. */
 struct str transaction_encode_steps(const struct step *steps, size_t count, struct arena *arena);
 bool transaction_decode_steps(struct str bytes, struct arena *arena, struct step **out, size_t *count);
 struct str transaction_encode_timeline(const struct attempt *attempts, size_t count, struct arena *arena);

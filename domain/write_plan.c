@@ -236,7 +236,9 @@ static void plan_each(struct operation *operation, struct plan_row *const *rows,
         errors[i] = ARENA_NEW(operation->arena, struct error);
         *errors[i] = err;
     }
-    operation->out.write = (struct outcome_write){ .results = results, .errors = errors };
+    operation->out.write = (struct outcome_write){
+        .results = results, .errors = errors, .table_id = in->count > 0 ? rows[0]->table->table_id : 0
+    };
     operation->status = STATUS_OK;
     operation->error = NULL;
 }

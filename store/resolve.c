@@ -46,12 +46,22 @@ static bool is_meant(const struct table *table, const struct operation *operatio
            operation->in.write.table_id == table->table_id;
 }
 
+static enum status is_another(const struct operation *operation, struct error *err)
+{
+    enum status status = error_reason(err, REASON_TABLE_NOT_FOUND,
+        "the table %.*s that was meant has been deleted; the one of this name now is another",
+        STR_ARG(operation->table));
+
+    error_add_meta(err, "table", operation->table);
+    return status;
+}
+
 enum status resolve_writable(const struct session *session, const struct operation *operation,
     const struct table **out, struct error *err)
 {
     TRY(resolve_table(session, operation, out, err));
     if (!is_meant(*out, operation))
-        return not_found(operation, REASON_TABLE_NOT_FOUND, "table", err);
+        return is_another(operation, err);
     if (!(*out)->entries_of)
         return STATUS_OK;
     error_reason(err, REASON_INDEX_OWNED, "%.*s holds the entries of an index: only the index writes them",

@@ -79,16 +79,25 @@ static enum status send_about(
 
 /* ---- the plan ---- */
 
-static void prepare_write(struct stepping *stepping, int i, struct str account, struct str table,
-    struct write write, struct arena *arena)
+/* In the table that the name stood for when the transaction was submitted (guard G24). */
+struct step_place {
+    struct str account, table;
+    int64_t table_id;
+};
+
+static void prepare_write(
+    struct stepping *stepping, int i, struct step_place place, struct write write, struct arena *arena)
 {
     stepping->writes[i] = write;
     stepping->operations[i] = (struct operation){
         .kind = OPERATION_WRITE,
-        .account = account.len > 0 ? account : stepping->transaction.account,
-        .table = table,
+        .account = place.account.len > 0 ? place.account : stepping->transaction.account,
+        .table = place.table,
         .arena = arena,
-        .in.write = { .writes = &stepping->writes[i], .count = 1, .atomic = true },
+        .in.write = { .writes = &stepping->writes[i],
+            .count = 1,
+            .atomic = true,
+            .table_id = place.table_id },
     };
 }
 
@@ -106,7 +115,7 @@ static void prepare(struct stepping *stepping, struct str worker, struct arena *
         .step = stepping->transaction.steps_done,
         .worker = worker,
     };
-    prepare_write(stepping, 0, step->account, step->table,
+    prepare_write(stepping, 0, (struct step_place){ step->account, step->table, step->table_id },
         (struct write){ .kind = kinds[step->kind],
             .key = step->key,
             .properties = step->properties,
@@ -115,7 +124,7 @@ static void prepare(struct stepping *stepping, struct str worker, struct arena *
         arena);
     if (step->kind != STEP_MOVE)
         return;
-    prepare_write(stepping, 1, step->to_account, step->to_table,
+    prepare_write(stepping, 1, (struct step_place){ step->to_account, step->to_table, step->to_table_id },
         (struct write){ .kind = WRITE_INSERT_OR_REPLACE, .key = step->to_key }, arena);
     stepping->operations[0].next = &stepping->operations[1];
 }

@@ -78,7 +78,6 @@ static enum status send_end(struct session *session, const struct embedded *sql,
 
 struct submission {
     const struct write_observer *observer;
-    struct str steps;
 };
 
 static void add_touched(struct pg_params *params, const struct transaction *transaction, struct arena *arena)
@@ -93,8 +92,30 @@ static void add_touched(struct pg_params *params, const struct transaction *tran
     pg_add_array(params, &digests);
 }
 
-static enum status send_submission(struct session *session, const struct operation *operation,
-    const struct submission *submission, struct error *err)
+static int64_t table_id_of(const struct session *session, struct str own, struct str account, struct str name)
+{
+    const struct table *table = catalogue_find(session->catalogue, account.len > 0 ? account : own, name);
+
+    return table ? table->table_id : 0;
+}
+
+/* Guard G24: a step is for the table that has the name now, not for a later one. What is not there is refused later. */
+static void bind_steps(const struct session *session, struct operation *operation)
+{
+    const struct transaction *transaction = &operation->in.transaction.transaction;
+    struct str own = operation->account;
+
+    for (size_t i = 0; i < transaction->step_count; i++) {
+        struct step *step = &transaction->steps[i];
+
+        step->table_id = table_id_of(session, own, step->account, step->table);
+        if (step->kind == STEP_MOVE)
+            step->to_table_id = table_id_of(session, own, step->to_account, step->to_table);
+    }
+}
+
+static enum status send_submission(
+    struct session *session, const struct operation *operation, struct error *err)
 {
     const struct transaction *transaction = &operation->in.transaction.transaction;
     struct pg_params params;
@@ -104,7 +125,8 @@ static enum status send_submission(struct session *session, const struct operati
     pg_add_int2(&params, transaction_bucket(transaction->id));
     pg_add_bytes(&params, operation->account);
     pg_add_bytes(&params, transaction->id);
-    pg_add_bytes(&params, submission->steps);
+    pg_add_bytes(
+        &params, transaction_encode_steps(transaction->steps, transaction->step_count, &session->arena));
     pg_add_bytes(&params, transaction_encode_timeline(NULL, 0, &session->arena));
     pg_add_int8(&params, session->now_ticks);
     add_touched(&params, transaction, &session->arena);
@@ -134,24 +156,26 @@ static enum status commit_submission(struct session *session, const struct opera
     return STATUS_OK;
 }
 
-static enum status check_same_steps(
-    const PGresult *stored, const struct submission *submission, struct str id, struct error *err)
+static enum status check_same_steps(struct session *session, const struct operation *operation,
+    const struct transaction *stored, struct error *err)
 {
-    if (PQntuples(stored) == 0)
-        return error_set(err, STATUS_UNAVAILABLE, "transaction %.*s was purged meanwhile", STR_ARG(id));
-    if (str_equal(pg_bytes(stored, 0, 2), submission->steps))
+    const struct transaction *submitted = &operation->in.transaction.transaction;
+
+    if (transaction_same_steps(
+            stored->steps, stored->step_count, submitted->steps, submitted->step_count, &session->arena))
         return STATUS_OK;
     return error_reason(err, REASON_TRANSACTION_ID_REUSED,
-        "a transaction %.*s with other steps was submitted before", STR_ARG(id));
+        "a transaction %.*s with other steps was submitted before", STR_ARG(submitted->id));
 }
 
-/* A table that could be written to; index: of the step. */
-static enum status check_table(const struct session *session, struct str own, struct str account,
-    struct str table, size_t index, struct error *err)
+/* A table that could be written to, and by a signature's holder; index: of the step. */
+static enum status check_table(const struct session *session, const struct operation *submission,
+    struct str account, struct str table, size_t index, struct error *err)
 {
-    const struct operation write = {
-        .kind = OPERATION_WRITE, .account = account.len > 0 ? account : own, .table = table
-    };
+    const struct operation write = { .kind = OPERATION_WRITE,
+        .account = account.len > 0 ? account : submission->account,
+        .table = table,
+        .table_created_by = submission->table_created_by };
     const struct table *ignored;
 
     if (resolve_writable(session, &write, &ignored, err) == STATUS_OK)
@@ -165,14 +189,13 @@ static enum status check_tables(
     const struct session *session, const struct operation *operation, struct error *err)
 {
     const struct transaction *transaction = &operation->in.transaction.transaction;
-    struct str own = operation->account;
 
     for (size_t i = 0; i < transaction->step_count; i++) {
         const struct step *step = &transaction->steps[i];
 
-        TRY(check_table(session, own, step->account, step->table, i, err));
+        TRY(check_table(session, operation, step->account, step->table, i, err));
         if (step->kind == STEP_MOVE)
-            TRY(check_table(session, own, step->to_account, step->to_table, i, err));
+            TRY(check_table(session, operation, step->to_account, step->to_table, i, err));
     }
     return STATUS_OK;
 }
@@ -188,18 +211,21 @@ static enum status submit(
     int64_t now_us = 0;
 
     session->now_ticks = clock_ticks();
-    TRY(send_submission(session, operation, submission, err));
+    bind_steps(session, operation);
+    TRY(send_submission(session, operation, err));
     TRY(session_take_begin(session, &now_us, err));
     TRY(pg_next(&session->pg, &inserted, err));
     TRY(pg_next(&session->pg, &stored, err));
     TRY(pg_end(&session->pg, err));
-    TRY(check_same_steps(stored, submission, operation->in.transaction.transaction.id, err));
+    if (PQntuples(stored) == 0)
+        return error_set(err, STATUS_UNAVAILABLE, "the transaction was purged meanwhile");
     TRY(transaction_row_read(stored, 0, operation->account, operation->arena, found, err));
     if (PQntuples(inserted) > 0) {
         TRY(check_tables(
             session, operation, err)); /* a repeat is the same transaction, whatever has gone since */
         TRY(commit_submission(session, operation, now_us, submission->observer, err));
     } else {
+        TRY(check_same_steps(session, operation, found, err));
         pg_recover(&session->pg); /* rolls back: nothing was written */
     }
     *out = (struct outcome_transaction){ .transactions = found, .count = 1 };
@@ -210,14 +236,13 @@ void transaction_submit_run(
     struct session *session, struct operation *operation, const struct write_observer *observer)
 {
     const struct transaction *in = &operation->in.transaction.transaction;
-    struct submission submission = { .observer = observer };
+    struct submission submission = { observer };
     struct error err = { 0 };
 
     if (transaction_check(in, &err) != STATUS_OK) {
         operation_fail(operation, &err);
         return;
     }
-    submission.steps = transaction_encode_steps(in->steps, in->step_count, operation->arena);
     run_until_decided_with(session, operation, submit, &submission, MOST_ATTEMPTS);
 }
 

@@ -424,6 +424,7 @@ static void answer_blind(const struct write_set *set)
         operation->out.write = (struct outcome_write){
             .results = ARENA_ARRAY(operation->arena, struct write_result, count),
             .errors = ARENA_ARRAY(operation->arena, struct error *, count),
+            .table_id = count > 0 ? set->planned[i].rows[0]->table->table_id : 0,
         };
         for (size_t k = 0; k < count; k++) {
             const struct plan_row *row = set->planned[i].rows[k];

@@ -29,6 +29,8 @@ struct rejection {
 
 struct import {
     struct str table;
+    int64_t
+        table_id; /* of the table that the first chunk went to, and all others must (guard G24); 0: none has */
     int64_t committed;
 
     const Tavola__V1__ImportEntitiesRequest *request; /* NULL: all of it is answered */
@@ -46,7 +48,7 @@ static enum status take_table(struct call_ctx *ctx, struct import *import, struc
     struct str table = codec_str(import->request->table);
 
     if (import->table.len > 0) {
-        if (table.len == 0 || str_equal(table, import->table))
+        if (table.len == 0 || table_name_is(table, table_name_fold(import->table, ctx->arena)))
             return STATUS_OK;
         return error_reason(
             err, REASON_INVALID_INPUT, "table differs from the first message's: an import has one table");
@@ -120,6 +122,8 @@ static enum status tell(
     struct str token;
 
     (void)step;
+    if (operation->out.write.table_id != 0)
+        import->table_id = operation->out.write.table_id;
     TRY(consistency_write(ctx->service, operation->out.write.left_open, ctx->arena, &token, err));
     buf_init(&rejected, ctx->arena);
     write_rejections(import, operation, &rejected, ctx->arena);
@@ -157,6 +161,7 @@ static void decode_chunk(struct call_ctx *ctx, struct import *import, struct ope
 
     out->kind = OPERATION_WRITE;
     out->table = import->table;
+    out->in.write.table_id = import->table_id;
     out->in.write.writes = ARENA_ARRAY(ctx->arena, struct write, most);
     import->sources = ARENA_ARRAY(ctx->arena, size_t, most);
     import->rejections =

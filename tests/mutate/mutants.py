@@ -126,6 +126,9 @@ MUTANTS = [
               "    return STATUS_OK;\n")],
      "test_store", "confirm", ["an_index_of_another_shape_is_read_as_what_it_is"]),
 
+    ("G24", [("store/transaction_step.c", ".table_id = place.table_id }", ".table_id = 0 * place.table_id }")],
+     "test_store", "incarnations", ["a_step_does_nothing_in_a_later_table_of_its_name"]),
+
     ("G33", [("store/sql/marker_insert.sql", "$3::int8 = (select version from catalogue)", "$3::int8 >= 0")],
      "test_store", "commit", ["a_commit_of_nothing_is_no_success"]),
 

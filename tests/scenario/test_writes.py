@@ -1,11 +1,12 @@
 """Writes as callers see them: what a request_id is worth."""
 
+import queue
 import time
 import unittest
 import uuid
 
 from case import ServerCase
-from client import BatchOperation, entity, key, match, plain
+from client import BatchOperation, ImportEntitiesRequest, entity, key, match, plain
 from stack import wait_for
 
 
@@ -241,6 +242,33 @@ class Expiry(ServerCase):
         given.expires.seconds = -11644473600
         self.client.insert_entity(table=self.table, entity=given)
         self.assertFalse(self.is_there(self.table, "p", "s"))
+
+
+class Imports(ServerCase):
+    def setUp(self):
+        self.table = self.new_table()
+        self.given = queue.Queue()
+        self.addCleanup(self.given.put, None)
+        self.replies = iter(self.client.import_entities(iter(self.given.get, None)))
+
+    def send(self, row, **fields):
+        self.given.put(ImportEntitiesRequest(entities=[entity("p", row)], **fields))
+        return next(self.replies).committed
+
+    def test_the_case_of_the_table_does_not_matter(self):
+        self.assertEqual(self.send("a", table=self.table), 1)
+        self.assertEqual(self.send("b", table=self.table.upper()), 2)
+        self.assertEqual(self.send("c"), 3)
+
+    def test_an_import_ends_with_its_table(self):
+        self.assertEqual(self.send("a", table=self.table), 1)
+        self.client.delete_table(name=self.table)
+        self.client.create_table(name=self.table)
+
+        error = self.refused("NOT_FOUND", "TABLE_NOT_FOUND", self.send, "b", table=self.table)
+
+        self.assertIn("another", error.message)
+        self.assertEqual(self.client.query(self.table), [])
 
 
 if __name__ == "__main__":

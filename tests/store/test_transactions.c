@@ -93,6 +93,17 @@ START_TEST(other_steps_under_the_same_id_are_refused)
 }
 END_TEST
 
+START_TEST(names_of_tables_in_another_case_are_the_same_steps)
+{
+    struct step steps[] = { step_put(&world.arena, "People", "a", "1") },
+                again[] = { step_put(&world.arena, "PEOPLE", "a", "1") };
+
+    call_succeeded(submit("t1", steps, 1));
+    call_succeeded(submit("t1", again, 1));
+    ck_assert_int_eq(open_intents(INTENT_TRANSACTION), 1);
+}
+END_TEST
+
 START_TEST(bad_steps_are_refused)
 {
     call_failed(submit("t1", NULL, 0), "INVALID_INPUT");
@@ -512,6 +523,7 @@ Suite *test_transactions_suite(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, a_repeated_submission_is_the_same_transaction);
     tcase_add_test(tc, other_steps_under_the_same_id_are_refused);
+    tcase_add_test(tc, names_of_tables_in_another_case_are_the_same_steps);
     tcase_add_test(tc, bad_steps_are_refused);
     tcase_add_test(tc, of_two_submissions_at_once_one_wins);
     tcase_add_test(tc, transactions_are_listed_by_id);

@@ -25,7 +25,9 @@ static struct step a_move(const char *table, const char *to_table, const char *t
         .to_table = str_of(to_table),
         .to_key = { STR_LITERAL("p"), str_of(to_row) },
         .condition = { .kind = CONDITION_MATCHES, .etag = { 5, INT64_MAX }, .text = STR_LITERAL("A eq 1") },
-        .expires = INT64_MAX };
+        .expires = INT64_MAX,
+        .table_id = 7,
+        .to_table_id = INT64_MAX };
 }
 
 static struct step a_put(void)
@@ -55,8 +57,23 @@ START_TEST(steps_come_back)
         ck_assert(etag_equal(back[i].condition.etag, steps[i].condition.etag));
         ck_assert(str_equal(back[i].condition.text, steps[i].condition.text));
         ck_assert_int_eq(back[i].expires, steps[i].expires);
+        ck_assert_int_eq(back[i].table_id, steps[i].table_id);
+        ck_assert_int_eq(back[i].to_table_id, steps[i].to_table_id);
     }
     ck_assert(str_equal(bytes, transaction_encode_steps(back, 2, &arena)));
+}
+END_TEST
+
+START_TEST(steps_are_the_same_whatever_the_case_of_their_tables)
+{
+    struct step step = a_move("People", "Archive", "r"), same = a_move("PEOPLE", "archive", "r"),
+                other = a_move("People", "Archive", "R"), steps[] = { step, step };
+
+    same.table_id = 8; /* another table of that name */
+    same.to_table_id = 0;
+    ck_assert(transaction_same_steps(&step, 1, &same, 1, &arena));
+    ck_assert(!transaction_same_steps(&step, 1, &other, 1, &arena));
+    ck_assert(!transaction_same_steps(&step, 1, steps, 2, &arena));
 }
 END_TEST
 
@@ -211,6 +228,7 @@ Suite *test_transaction_suite(void)
 
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, steps_come_back);
+    tcase_add_test(tc, steps_are_the_same_whatever_the_case_of_their_tables);
     tcase_add_test(tc, a_timeline_comes_back);
     tcase_add_test(tc, foreign_bytes_are_refused);
     tcase_add_test(tc, what_is_submitted_is_checked);
