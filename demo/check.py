@@ -35,10 +35,11 @@ class Differences:
                 self.note("dangling", f"{name} {key}")
 
 
-def read_table(client, table, differences):
+def read_table(client, table, differences, counter):
     """{key: properties}; a key that comes twice is a mismatch."""
     out = {}
     for entity in client.query(table):
+        counter.add(1)
         key = (entity.partition_key, entity.row_key)
         if key in out:
             differences.note("mismatched", f"{table} {key} came twice")

@@ -70,6 +70,9 @@ class Client:
         self.closed = True
         self.channel.close()
 
+    def is_worth_another_try(self, error):
+        return not self.closed and error.code() in _WORTH_ANOTHER_TRY
+
     # ---- calls ----
 
     def method(self, name):
@@ -91,7 +94,7 @@ class Client:
             except grpc.RpcError as error:
                 if error.code() == grpc.StatusCode.ABORTED:
                     raise Conflict(error.details(), attempt > 0) from error
-                if self.closed or error.code() not in _WORTH_ANOTHER_TRY or attempt + 1 == _ATTEMPTS:
+                if not self.is_worth_another_try(error) or attempt + 1 == _ATTEMPTS:
                     raise
             self.retries += 1
             self.pause.wait(_PAUSE)

@@ -3,7 +3,7 @@
 Runs beside a private PostgreSQL and Redis: `tavola dev exec -- python3 demo/demo.py`, or `./dev demo`.
 
 Loads all packages, builds a copy index by maintainer and a list index by architecture while the load goes on,
-looks things up, then changes and archives packages from several threads while worker and server are killed
+looks things up, then changes and archives packages from several threads. All that time worker and server are killed
 with SIGKILL and Redis is flushed. In the end it computes from its own ledger of acknowledged writes what must
 be stored, reads what is, and counts the differences. Exit code 0: there are none.
 """
@@ -19,12 +19,13 @@ import time
 import grpc
 
 import check
-import kills
 import load
 import packages
 from client import Client, load_stubs
+from kills import Disturber
+from live import Counter, Live
 from stack import SERVER, WORKER, Stack
-from story import Progress, Story
+from story import Story
 from traffic import ARCHIVE, PACKAGES, Ledger, Traffic
 
 BY_MAINTAINER, BY_ARCHITECTURE = "PackagesByMaintainer", "PackagesByArchitecture"
@@ -35,6 +36,7 @@ FEWEST = 300  # packages with which the demo still shows something
 NO_PACKAGE_INDEX = 77  # exit code
 LAG_PATIENCE = 180  # seconds
 BUILD_PATIENCE = 300
+BUILD_LOOK = 0.3
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -95,30 +97,40 @@ def declarations(pb):
     ]
 
 
-def load_and_index(story, client, entities):
+def load_and_index(story, live, client, disturber, entities):
     client.create_table(PACKAGES)
     client.create_table(ARCHIVE)
-    progress = Progress(story, "packages loaded", len(entities))
-    with load.loading(client, PACKAGES, list(entities.items()), progress) as wait_for:
+    counter = Counter(len(entities))
+    live.now("packages loaded:", counter)
+    with load.loading(client, PACKAGES, list(entities.items()), counter) as wait_for:
+        disturber.during_load(counter, wait_for, 0, 0.5)
         wait_for(len(entities) // 2)
         for declaration in declarations(client.pb):
             client.create_index(declaration)
-        story.say(f"both indexes declared with {progress.done:,} packages in the table; the load goes on")
-    story.say(f"{progress.done:,} packages in {len({key[0] for key in entities})} sections ({progress.rate():,.0f}/s)")
+        story.say(f"both indexes declared with {counter.done:,} packages in the table; the load goes on")
+        disturber.hit(WORKER, "both builds just begun")
+        live.watch(client, (BY_MAINTAINER, BY_ARCHITECTURE))
+        disturber.during_load(counter, wait_for, 0.5, 1)
+    sections = len({key[0] for key in entities})
+    story.say(f"{counter.done:,} packages in {sections} sections ({counter.per_second():,.0f}/s, kills included)")
 
 
-def await_ready(story, client):
+def await_ready(story, live, client, disturber):
     deadline = time.monotonic() + BUILD_PATIENCE
     for name in (BY_MAINTAINER, BY_ARCHITECTURE):
         status = client.index_status(name)
-        progress = Progress(story, name, status.build.total)
+        counter, came_to = Counter(status.build.total), disturber.new_build()
         while status.state != client.pb.INDEX_STATE_READY:
             if time.monotonic() > deadline or status.build.state != client.pb.OPERATION_STATE_RUNNING:
                 raise RuntimeError(f"{name} does not become ready: {status}")
             validating = status.state == client.pb.INDEX_STATE_VALIDATING
-            progress.label = f"{name}: {'validating, keys read' if validating else 'building, keys read'}"
-            progress.set(status.build.done, status.build.total)
-            client.wait_operation(status.build.operation_id, timeout=1)
+            counter.set(status.build.done, status.build.total)
+            what = f"{name}, {'validating' if validating else 'building'}, keys read:"
+            if live.what != what:
+                live.now(what, counter)
+            if not validating:
+                came_to(status.build.done, status.build.total)
+            client.wait_operation(status.build.operation_id, timeout=BUILD_LOOK)
             status = client.index_status(name)
         story.say(f"{name} is READY: {status.entries:,} entries")
 
@@ -177,18 +189,19 @@ def look_up(story, client, ledger):
 # ---- changes and kills ----
 
 
-def change_and_kill(story, stack, client, ledger, options):
+def change_and_kill(story, live, client, disturber, ledger, options):
     traffic = Traffic(client, ledger, options.updates, options.seed)
+    live.now("updates acknowledged:", traffic.counter)
     traffic.start()
     try:
-        kills.disturb(story, stack, client, BY_MAINTAINER, traffic)
+        disturber.during_updates(BY_MAINTAINER, traffic)
     except BaseException:
         traffic.abandon()
         raise
     traffic.finish()
     story.say(
-        f"{traffic.updates:,} updates and {traffic.moves} moves acknowledged; {client.retries} calls sent again, "
-        f"{traffic.resolved} lost answers resolved by reading"
+        f"{traffic.updates:,} updates and {traffic.moves} moves acknowledged; {disturber.count} kills and flushes so far, "
+        f"{client.retries} calls sent again, {traffic.resolved} lost answers resolved by reading"
     )
     return traffic.moves
 
@@ -216,18 +229,21 @@ def await_no_lag(story, client):
 # ---- the check ----
 
 
-def verify(story, client, ledger):
+def verify(story, live, client, ledger):
     """(differences, entities, index entries)"""
     differences = check.Differences()
-    stored = check.read_table(client, PACKAGES, differences)
-    archived = check.read_table(client, ARCHIVE, differences)
-    entries = check.read_table(client, BY_MAINTAINER, differences)
+    counter = Counter()
+    live.now("reading everything back:", counter)
+    stored = check.read_table(client, PACKAGES, differences, counter)
+    archived = check.read_table(client, ARCHIVE, differences, counter)
+    entries = check.read_table(client, BY_MAINTAINER, differences, counter)
     architectures = {value["Architecture"][1] for value in ledger.packages.values()}
     members = check.read_members(client, BY_ARCHITECTURE, architectures, differences)
     story.say(
         f"read {len(stored):,} packages, {len(archived):,} in the archive, {len(entries):,} copies, "
         f"{len(members):,} list members"
     )
+    live.now("comparing it with the ledger of acknowledged writes")
     differences.compare(PACKAGES, ledger.packages, stored)
     differences.compare(ARCHIVE, ledger.archive, archived)
     differences.compare(BY_MAINTAINER, check.expected_entries(ledger.packages, "Maintainer", PROJECTED), entries)
@@ -240,32 +256,18 @@ def verify(story, client, ledger):
 # ---- the story ----
 
 
-def tell(story, stack, options):
+def start(stack):
+    """A client of server and worker, which are up."""
+    stack.migrate()
+    stack.start(SERVER)
+    stack.start(WORKER)
+    client = Client(stack.target, load_stubs(f"{ROOT}/api", f"{stack.folder}/stubs"))
+    client.wait_until_serving(stack.check)
+    return client
+
+
+def conclude(story, stack, client, differences, counts, moved):
     """True when nothing is wrong."""
-    with story.phase("reading the package index"):
-        entities = packages.read(options.packages)
-    if len(entities) < FEWEST:
-        raise NoPackageIndex
-    with story.phase("starting server and worker"):
-        stack.migrate()
-        stack.start(SERVER)
-        stack.start(WORKER)
-        client = Client(stack.target, load_stubs(f"{ROOT}/api", f"{stack.folder}/stubs"))
-        client.wait_until_serving(stack.check)
-    story.say(f"server and worker are up; {len(entities):,} packages to load")
-    ledger = Ledger(entities)
-    with story.phase("loading"):
-        load_and_index(story, client, entities)
-    with story.phase("until both indexes were ready"):
-        await_ready(story, client)
-    with story.phase("look-ups"):
-        look_up(story, client, ledger)
-    with story.phase("updates and moves while parts were killed"):
-        moved = change_and_kill(story, stack, client, ledger, options)
-    with story.phase("until the lag was zero"):
-        await_no_lag(story, client)
-    with story.phase("the check"):
-        differences, entity_count, entry_count = verify(story, client, ledger)
     left = lag(client)
     with story.phase("stopping"):
         stack.check()
@@ -275,11 +277,37 @@ def tell(story, stack, options):
     for complaint in complaints:
         print(f"demo: {complaint}", file=sys.stderr)
     print(
-        f"demo: {entity_count} entities, {entry_count} index entries, {moved} moved, {differences.missing} missing, "
+        f"demo: {counts[0]} entities, {counts[1]} index entries, {moved} moved, {differences.missing} missing, "
         f"{differences.dangling} dangling, {differences.mismatched} mismatched, lag {left}",
         flush=True,
     )
     return not differences.any() and left == 0 and not complaints
+
+
+def tell(story, stack, options):
+    """True when nothing is wrong."""
+    with Live(story) as live:
+        with live.phase("reading the package index", "reading the machine's package index"):
+            entities = packages.read(options.packages)
+        if len(entities) < FEWEST:
+            raise NoPackageIndex
+        with live.phase("starting server and worker", "starting server and worker"):
+            client = start(stack)
+        story.say(f"server and worker are up; {len(entities):,} packages to load")
+        ledger, disturber = Ledger(entities), Disturber(story, live, stack, client)
+        with live.phase("loading while parts were killed", "loading"):
+            load_and_index(story, live, client, disturber, entities)
+        with live.phase("until both indexes were ready", "building"):
+            await_ready(story, live, client, disturber)
+        with live.phase("look-ups", "looking up"):
+            look_up(story, client, ledger)
+        with live.phase("updates and moves while parts were killed", "updating"):
+            moved = change_and_kill(story, live, client, disturber, ledger, options)
+        with live.phase("until the lag was zero", "waiting for the indexes"):
+            await_no_lag(story, client)
+        with live.phase("the check", "checking"):
+            differences, *counts = verify(story, live, client, ledger)
+    return conclude(story, stack, client, differences, counts, moved)
 
 
 def main():

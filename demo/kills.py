@@ -1,44 +1,80 @@
-"""The disturbances: each at a moment at which the indexes are behind, or it would prove nothing."""
+"""The disturbances: each at a moment with work under way, or it would prove nothing."""
 
 import time
 
 from stack import SERVER, WORKER
 
 FLUSH = "redis"
-ORDER = (WORKER, FLUSH, WORKER, SERVER, WORKER, FLUSH, WORKER, SERVER, WORKER)
+DURING_LOAD = ((0.2, SERVER), (0.4, SERVER), (0.7, WORKER), (0.8, FLUSH), (0.9, SERVER))  # share of the load, what
+DURING_BUILD = ((0.1, WORKER), (0.3, SERVER), (0.5, FLUSH), (0.6, WORKER))  # share of the build, what
+DURING_UPDATES = (WORKER, FLUSH, WORKER, SERVER, WORKER, FLUSH, WORKER, SERVER, WORKER)
 _PATIENCE = 30  # seconds until something is open
 
 
-def _wait_for_open_intents(client, index, traffic):
-    """Their number; it has gone down once before: the worker that is hit now was at work."""
-    deadline = time.monotonic() + _PATIENCE
-    before, worked = 0, False
-    while time.monotonic() < deadline:
-        count = client.index_status(index).lag.open_intents
-        worked = worked or count < before
-        before = count
-        if worked and count > 0:
-            return count
-        traffic.check()
-    raise RuntimeError(f"no moment with open intents and a working worker for {_PATIENCE} s")
+class Disturber:
+    """Kills and wipes, and says so."""
 
+    def __init__(self, story, live, stack, client):
+        self.story, self.live, self.stack, self.client = story, live, stack, client
+        self.count = 0
 
-def disturb(story, stack, client, index, traffic):
-    """Carry out ORDER, spread over the traffic's updates."""
-    for number, what in enumerate(ORDER):
-        traffic.wait_for_updates((number + 1) * traffic.target // (len(ORDER) + 1))
-        stack.check()
-        count = _wait_for_open_intents(client, index, traffic)
+    def hit(self, what, moment):
+        """moment: what was under way."""
         begin = time.monotonic()
+        self.count += 1
         if what == FLUSH:
-            stack.flush_redis()
-            story.say(f"Redis flushed           with {count:5} open intents, after {traffic.updates:,} updates")
-            continue
-        stack.kill(what)
-        stack.start(what)
+            self.stack.flush_redis()
+            self.live.hit("Redis flushed")
+            self.story.say(f"Redis flushed           with {moment}")
+            return
+        self.stack.kill(what)
+        self.live.hit(f"{what} killed")
+        self.stack.start(what)
         if what == SERVER:
-            client.wait_until_serving(stack.check)
-        story.say(
-            f"{what + ' killed':<23} with {count:5} open intents, after {traffic.updates:,} updates; "
-            f"back after {(time.monotonic() - begin) * 1000:.0f} ms"
+            self.client.wait_until_serving(self.stack.check)
+        self.story.say(
+            f"{what + ' killed':<23} with {moment}; back after {(time.monotonic() - begin) * 1000:.0f} ms"
         )
+
+    # ---- load ----
+
+    def during_load(self, counter, wait_for, begin, end):
+        """Spread over this part of the load; what comes too late for it is left out."""
+        for share, what in DURING_LOAD:
+            if begin <= share < end and wait_for(int(share * counter.total)):
+                self.hit(what, f"{counter.done:,} of {counter.total:,} packages loaded")
+
+    # ---- build ----
+
+    def new_build(self):
+        """A function that is told how far a build has come, (done, total), and hits when it is time."""
+        left = list(DURING_BUILD)
+
+        def came_to(done, total):
+            if left and total and done >= left[0][0] * total:
+                self.hit(left.pop(0)[1], f"{done:,} of {total:,} keys of an index read")
+
+        return came_to
+
+    # ---- updates ----
+
+    def _wait_for_open_intents(self, index, traffic):
+        """Their number; it has gone down once before: the worker that is hit now was at work."""
+        deadline = time.monotonic() + _PATIENCE
+        before, worked = 0, False
+        while time.monotonic() < deadline:
+            count = self.client.index_status(index).lag.open_intents
+            worked = worked or count < before
+            before = count
+            if worked and count > 0:
+                return count
+            traffic.check()
+        raise RuntimeError(f"no moment with open intents and a working worker for {_PATIENCE} s")
+
+    def during_updates(self, index, traffic):
+        """Spread over the traffic's updates."""
+        for number, what in enumerate(DURING_UPDATES):
+            traffic.wait_for_updates((number + 1) * traffic.target // (len(DURING_UPDATES) + 1))
+            self.stack.check()
+            count = self._wait_for_open_intents(index, traffic)
+            self.hit(what, f"{count:5} open intents, after {traffic.updates:,} updates")

@@ -14,6 +14,7 @@ import threading
 import time
 
 from client import Conflict
+from live import Counter
 
 PACKAGES, ARCHIVE = "Packages", "Archive"
 
@@ -41,8 +42,9 @@ class Traffic:
 
     def __init__(self, client, ledger, updates, seed):
         self.client, self.ledger, self.target = client, ledger, updates
-        self.updates = self.moves = self.resolved = 0
-        self.changed = threading.Condition()
+        self.counter = Counter(updates)
+        self.changed = self.counter.changed
+        self.moves = self.resolved = 0
         self.finishing = threading.Event()
         self.error = None
         keys = sorted(ledger.packages)
@@ -54,6 +56,10 @@ class Traffic:
             threading.Thread(target=self._run, args=(keys[n::_THREADS], random.Random(seed + n)), daemon=True)
             for n in range(_THREADS)
         ]
+
+    @property
+    def updates(self):
+        return self.counter.done
 
     def _all_maintainers(self):
         return (properties["Maintainer"] for properties in self.ledger.packages.values())
@@ -134,7 +140,7 @@ class Traffic:
             etags[key] = self._resolve(key, after, conflict)
         self.ledger.packages[key] = after
         with self.changed:
-            self.updates += 1
+            self.counter.done += 1
             self.changed.notify_all()
 
     def _choose(self, before, rng):
