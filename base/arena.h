@@ -57,4 +57,7 @@ void *xmalloc(size_t bytes);
 void *xcalloc(size_t count, size_t bytes);
 void *xrealloc(void *memory, size_t bytes);
 
+/* An arena that is released where its block ends; arena_init comes first. */
+#define ARENA_SCOPE __attribute__((cleanup(arena_cleanup))) struct arena
+
 #endif

@@ -30,7 +30,7 @@ struct command_group {
     size_t count;
 };
 
-extern const struct command_group commands_operate; /* migrate, health */
+extern const struct command_group commands_operate; /* migrate, epoch, health */
 extern const struct command_group commands_work;    /* dead letters, transactions */
 extern const struct command_group commands_watch;   /* change feeds */
 extern const struct command_group commands_queue;   /* queues, what is behind */

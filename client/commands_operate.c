@@ -4,6 +4,7 @@
 #include "client/command.h"
 
 #include "client/health.h"
+#include "store/epoch.h"
 #include "store/migrate.h"
 
 enum { HEALTH_TIMEOUT_MS = 3000 };
@@ -33,6 +34,35 @@ static int run_migrate(const struct client_config *config, int argc, char **argv
     return COMMAND_FAILED;
 }
 
+static int run_epoch_raise(const struct client_config *config, int argc, char **argv)
+{
+    struct error err = { 0 };
+    int64_t epoch;
+
+    (void)argv;
+    if (argc != 0)
+        return command_misused("epoch raise", "");
+    if (!config->postgres) {
+        fprintf(
+            stderr, "tavola epoch raise: TAVOLA_POSTGRES is not set; it says which database was restored\n");
+        return COMMAND_MISUSED;
+    }
+    if (epoch_raise(config->postgres, &epoch, &err) != STATUS_OK)
+        return command_failed("epoch raise", &err);
+    printf("epoch %lld: tokens, ETags and places in change feeds from before a restore are refused\n",
+        (long long)epoch);
+    return COMMAND_OK;
+}
+
+static void print_epoch_help(FILE *out)
+{
+    fprintf(out,
+        "After the database of TAVOLA_POSTGRES was restored from a copy or a snapshot, before servers and "
+        "workers\n"
+        "start: docs/restores.md says when that is needed. Doing it once too often harms no data: clients\n"
+        "read again what they watch.\n");
+}
+
 static int run_health(const struct client_config *config, int argc, char **argv)
 {
     struct error err = { 0 };
@@ -54,6 +84,13 @@ static const struct command commands[] = {
         .arguments = "",
         .help = "bring the database of TAVOLA_POSTGRES to this program's schema",
         .run = run_migrate,
+    },
+    {
+        .words = "epoch raise",
+        .arguments = "",
+        .help = "after a restore of the database of TAVOLA_POSTGRES: refuse what was told before it",
+        .print_more = print_epoch_help,
+        .run = run_epoch_raise,
     },
     {
         .words = "health",

@@ -19,6 +19,7 @@ enum token_purpose {
     TOKEN_SCAN = 6,
     TOKEN_CONSISTENCY = 7,
     TOKEN_CHANGES = 8,
+    TOKEN_HISTORY = 9,
 };
 
 struct token_key {

@@ -29,8 +29,6 @@ struct queue {
     int64_t next_forget_us;
 };
 
-#define ARENA_SCOPE __attribute__((cleanup(arena_cleanup))) struct arena
-
 /* A reply that is not what its command answers with. */
 enum status queue_unexpected(struct error *err, const char *command);
 

@@ -32,6 +32,7 @@ enum {
 struct server {
     struct service service;
     struct publisher *publisher;
+    struct remembered *remembered; /* how far the database had come */
     struct rpc_server *rpc;
     struct rpc_server *probes; /* NULL: no address of their own */
     struct metrics_sources sources;
@@ -91,7 +92,7 @@ static enum status start_publisher(
         .most_messages = MOST_QUEUED_MESSAGES,
     };
 
-    if (publisher_start(&options, &server->publisher, err) == STATUS_OK)
+    if (publisher_start(&options, server->remembered, &server->publisher, err) == STATUS_OK)
         return STATUS_OK;
     return cannot_start("TAVOLA_REDIS", "(hidden)", err);
 }
@@ -101,6 +102,7 @@ static void start_store(struct server *server, const struct service_config *conf
     const struct store_options options = {
         .postgres = config->postgres,
         .allow_data_loss = config->allow_data_loss != 0,
+        .remembered = server->remembered,
         .read_threads = (int)config->read_threads,
         .write_threads = (int)config->write_threads,
         .page_threads = (int)config->page_threads,
@@ -175,6 +177,7 @@ static void stop(struct server *server)
     if (server->service.store)
         store_close(server->service.store);
     publisher_stop(server->publisher);
+    remembered_free(server->remembered);
     counters_free(server->service.calls);
     rates_free(server->service.rates);
     gate_cleanup(&server->service.gate);
@@ -191,6 +194,7 @@ static enum status start(struct server *server, const struct service_config *con
     server->service.calls = metrics_calls_new();
     if (config->account_rate > 0 || config->partition_rate > 0)
         server->service.rates = rates_new(config->account_rate, config->partition_rate);
+    server->remembered = remembered_new();
     TRY(start_publisher(server, config, err));
     start_store(server, config);
     TRY(start_probes(server, config, err));

@@ -6,13 +6,14 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "base/log.h"
 #include "base/log_repeat.h"
 
-enum { MOST_WAITING = 20000 };
+enum { MOST_WAITING = 20000, HINT_EVERY_US = 1000000 };
 
 /* The intents of one commit, in one piece of memory with their keys behind them. */
 struct batch {
@@ -24,6 +25,8 @@ struct batch {
 struct publisher {
     struct queue *queue;      /* the thread's own */
     struct log_repeat outage; /* the same */
+    struct remembered *remembered;
+    int64_t next_hint_us;
     pthread_t thread;
 
     pthread_mutex_t lock; /* guards what follows */
@@ -38,23 +41,63 @@ struct publisher {
     atomic_bool is_heard;
 };
 
-static struct batch *take(struct publisher *publisher)
+/* Wait for a batch, or until the hint is due: then *out is NULL. false: it is time to stop. */
+static bool take(struct publisher *publisher, struct batch **out)
 {
-    struct batch *batch = NULL;
+    const struct timespec until = { .tv_sec = (time_t)(publisher->next_hint_us / 1000000),
+        .tv_nsec = (long)(publisher->next_hint_us % 1000000 * 1000) };
+    bool goes_on;
 
+    *out = NULL;
     pthread_mutex_lock(&publisher->lock);
-    while (!publisher->first && !publisher->stopping)
-        pthread_cond_wait(&publisher->changed, &publisher->lock);
-    if (!publisher->stopping) {
-        batch = publisher->first;
-        publisher->first = batch->next;
+    while (!publisher->first && !publisher->stopping &&
+           pthread_cond_timedwait(&publisher->changed, &publisher->lock, &until) == 0)
+        continue;
+    goes_on = !publisher->stopping;
+    if (goes_on && publisher->first) {
+        *out = publisher->first;
+        publisher->first = (*out)->next;
         if (!publisher->first)
             publisher->end = &publisher->first;
-        publisher->waiting -= batch->count;
+        publisher->waiting -= (*out)->count;
     }
     pthread_mutex_unlock(&publisher->lock);
-    return batch;
+    return goes_on;
 }
+
+/* ---- how far the database has come ---- */
+
+static void recall(struct publisher *publisher)
+{
+    struct str hint;
+    ARENA_SCOPE arena;
+
+    arena_init(&arena);
+    if (remembered_wants_hint(publisher->remembered) &&
+        queue_recall(publisher->queue, &arena, &hint, NULL) == STATUS_OK)
+        remembered_offer(publisher->remembered, hint);
+}
+
+/* Hints only: what fails is done by the next turn. */
+static void keep_hint(struct publisher *publisher)
+{
+    struct error err = { 0 };
+    struct str hint;
+    int64_t epoch;
+    ARENA_SCOPE arena;
+
+    arena_init(&arena);
+    publisher->next_hint_us = clock_monotonic_us() + HINT_EVERY_US;
+    recall(publisher);
+    if (remembered_hint(publisher->remembered, &arena, &hint) &&
+        queue_remember(publisher->queue, hint, &err) != STATUS_OK)
+        log_event(LOG_DEBUG, "keep_history_failed", log_text("why", err.message));
+    if (remembered_take_raise(publisher->remembered, &epoch))
+        log_event(LOG_WARN, "epoch_raised", log_text("why", "the database was restored or has failed over"),
+            log_number("epoch", epoch));
+}
+
+/* ---- the thread ---- */
 
 /* While Redis takes nothing the workers poll. */
 static void say_queue(struct log_repeat *outage, bool reachable, const struct error *err)
@@ -68,42 +111,56 @@ static void say_queue(struct log_repeat *outage, bool reachable, const struct er
         log_event(LOG_INFO, "queue", log_text("queue", "available"), log_number("failures", ended.failures));
 }
 
+static void publish(struct publisher *publisher, struct batch *batch)
+{
+    struct error err = { 0 };
+    size_t published;
+    bool reachable;
+
+    queue_set_shards(publisher->queue, atomic_load(&publisher->shards));
+    reachable = queue_publish(publisher->queue, batch->intents, batch->count, &published, &err) == STATUS_OK;
+    atomic_store(&publisher->is_heard, reachable);
+    say_queue(&publisher->outage, reachable, &err);
+    FAILPOINT("publisher.after_publish");
+    atomic_fetch_add(
+        &publisher->counts[reachable ? PUBLISHER_PUBLISHED : PUBLISHER_FAILED], (long long)batch->count);
+    free(batch);
+}
+
 static void *run(void *context)
 {
     struct publisher *publisher = context;
     struct batch *batch;
 
-    while ((batch = take(publisher)) != NULL) {
-        struct error err = { 0 };
-        size_t published;
-        bool reachable;
-
-        queue_set_shards(publisher->queue, atomic_load(&publisher->shards));
-        reachable =
-            queue_publish(publisher->queue, batch->intents, batch->count, &published, &err) == STATUS_OK;
-        atomic_store(&publisher->is_heard, reachable);
-        say_queue(&publisher->outage, reachable, &err);
-        FAILPOINT("publisher.after_publish");
-        atomic_fetch_add(
-            &publisher->counts[reachable ? PUBLISHER_PUBLISHED : PUBLISHER_FAILED], (long long)batch->count);
-        free(batch);
+    while (take(publisher, &batch)) {
+        if (batch)
+            publish(publisher, batch);
+        if (clock_monotonic_us() >= publisher->next_hint_us)
+            keep_hint(publisher);
     }
     return NULL;
 }
 
-enum status publisher_start(const struct queue_options *options, struct publisher **out, struct error *err)
+enum status publisher_start(const struct queue_options *options, struct remembered *remembered,
+    struct publisher **out, struct error *err)
 {
+    pthread_condattr_t attributes;
     struct publisher *publisher;
     struct queue *queue;
 
     TRY(queue_open(options, &queue, err));
     publisher = xcalloc(1, sizeof(*publisher));
     publisher->queue = queue;
+    publisher->remembered = remembered;
+    recall(publisher);
     atomic_init(&publisher->is_heard, true);
     atomic_init(&publisher->shards, options->shards);
     publisher->end = &publisher->first;
     pthread_mutex_init(&publisher->lock, NULL);
-    pthread_cond_init(&publisher->changed, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&publisher->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
     if (pthread_create(&publisher->thread, NULL, run, publisher) != 0) {
         queue_close(queue);
         free(publisher);

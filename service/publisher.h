@@ -12,11 +12,16 @@
 #include "base/error.h"
 #include "domain/intent.h"
 #include "queue/queue.h"
+#include "store/remembered.h"
 
 struct publisher;
 
-MUST_USE enum status publisher_start(
-    const struct queue_options *options, struct publisher **out, struct error *err);
+/*
+ * remembered: borrowed; what it was told in the program's last life is asked for here, before anybody connects to the
+ * database, and kept in the queue once a second. A queue that cannot be reached costs about a second, and is asked again.
+ */
+MUST_USE enum status publisher_start(const struct queue_options *options, struct remembered *remembered,
+    struct publisher **out, struct error *err);
 
 /* Stop after what is being sent; the rest is dropped. Accepts NULL. */
 void publisher_stop(struct publisher *publisher);

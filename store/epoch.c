@@ -8,39 +8,115 @@
 
 enum { MOST_ATTEMPTS = 5 };
 
-/* Is the catalogue's timeline the one this database is on? */
-static enum status is_same(struct session *session, bool *same, struct error *err)
+enum column { IS_SAME, SYSTEM_ID, TIMELINE, EPOCH, INSERT_LSN, FLUSH_LSN, KEY };
+
+/* What a look at the database finds. */
+struct look {
+    bool is_same;       /* the catalogue's system and timeline are this database's */
+    struct history now; /* its lsn: where the next record goes */
+    int64_t flush_lsn;
+    bool has_key;
+    struct token_key key;
+};
+
+static enum status look(struct session *session, struct look *out, struct error *err)
 {
     PG_RESULT result = NULL;
 
     TRY(pg_query(&session->pg, &sql_epoch_check, NULL, &result, err));
-    *same = pg_bool(result, 0, 0);
+    *out = (struct look){ .is_same = pg_bool(result, 0, IS_SAME),
+        .now = { pg_int8(result, 0, SYSTEM_ID), pg_int8(result, 0, TIMELINE), pg_int8(result, 0, EPOCH),
+            pg_int8(result, 0, INSERT_LSN) },
+        .flush_lsn = pg_int8(result, 0, FLUSH_LSN) };
+    out->has_key = PQgetlength(result, 0, KEY) >= (int)sizeof(out->key.bytes);
+    if (out->has_key)
+        memcpy(out->key.bytes, PQgetvalue(result, 0, KEY), sizeof(out->key.bytes));
     return STATUS_OK;
 }
 
-static enum status raise_epoch(struct session *session, struct error *err)
+static enum status raise_epoch(struct session *session, int64_t highest, struct error *err)
 {
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, highest);
     TRY(catalogue_change_begin(session, err));
-    TRY(pg_send(&session->pg, &sql_epoch_raise, NULL, err));
+    TRY(pg_send(&session->pg, &sql_epoch_raise, &params, err));
     return catalogue_change_commit(session, 1, err);
+}
+
+/* false: somebody else changes the catalogue, perhaps for the same reason. The session's catalogue is current again. */
+static enum status try_to_raise(struct session *session, int64_t highest, bool *raised, struct error *err)
+{
+    enum status status = raise_epoch(session, highest, err);
+
+    if (status != STATUS_OK)
+        pg_recover(&session->pg);
+    if (status != STATUS_OK && status != STATUS_STALE)
+        return status;
+    *raised = status == STATUS_OK;
+    return session_reload(session, err);
+}
+
+static struct history what_is_remembered(const struct session *session, const struct look *found)
+{
+    if (!session->remembered || !found->has_key)
+        return (struct history){ .system_id = 0 };
+    return remembered_judge(session->remembered, &found->key);
+}
+
+static void confirm(const struct session *session, const struct look *found, bool raised)
+{
+    struct history seen = found->now;
+
+    if (!session->remembered || !found->has_key)
+        return;
+    seen.lsn = found->flush_lsn;
+    remembered_confirm(session->remembered, &seen);
+    if (raised)
+        remembered_raised(session->remembered, seen.epoch);
 }
 
 enum status epoch_ensure(struct session *session, struct error *err)
 {
-    for (int i = 0; i < MOST_ATTEMPTS; i++) {
-        enum status status;
-        bool same = false;
+    bool raised = false;
 
-        TRY(is_same(session, &same, err));
-        if (same)
+    for (int i = 0; i < MOST_ATTEMPTS; i++) {
+        struct history remembered;
+        struct look found;
+
+        TRY(look(session, &found, err));
+        remembered = what_is_remembered(session, &found);
+        if (found.is_same && !history_was_put_back(&remembered, &found.now)) {
+            confirm(session, &found, raised);
             return STATUS_OK;
-        status = raise_epoch(session, err);
-        if (status != STATUS_OK)
-            pg_recover(&session->pg);
-        /* Stale: somebody else changes the catalogue, perhaps for the same reason. */
-        if (status != STATUS_OK && status != STATUS_STALE)
-            return status;
-        TRY(session_reload(session, err));
+        }
+        TRY(try_to_raise(session, remembered.epoch, &raised, err));
     }
     return error_set(err, STATUS_UNAVAILABLE, "the catalogue keeps changing");
+}
+
+static enum status raise_once(struct session *session, int64_t *epoch, struct error *err)
+{
+    bool raised = false;
+
+    TRY(session_ensure(session, err));
+    for (int i = 0; i < MOST_ATTEMPTS && !raised; i++)
+        TRY(try_to_raise(session, 0, &raised, err));
+    if (!raised)
+        return error_set(err, STATUS_UNAVAILABLE, "the catalogue keeps changing: try again");
+    *epoch = session->catalogue->epoch;
+    return STATUS_OK;
+}
+
+enum status epoch_raise(const char *postgres, int64_t *epoch, struct error *err)
+{
+    struct session session;
+    enum status status;
+
+    pg_allow_data_loss(true); /* nothing is acknowledged here but the epoch itself */
+    session_init(&session, postgres, "tavola epoch");
+    status = raise_once(&session, epoch, err);
+    session_cleanup(&session);
+    return status;
 }

@@ -370,6 +370,7 @@ struct lane *lane_start(const struct lane_options *options)
 
         thread->lane = lane;
         session_init(&thread->session, options->postgres, options->name);
+        thread->session.remembered = options->remembered;
         if (pthread_create(&thread->id, NULL, serve, thread) != 0)
             abort();
     }

@@ -35,6 +35,7 @@ struct lane_steps {
 struct lane_options {
     const char *name; /* shows in pg_stat_activity */
     const char *postgres;
+    struct remembered *remembered; /* see session.h; may be NULL */
     int threads;
     int most_waiting;
     int batch_operations;

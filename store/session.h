@@ -12,14 +12,16 @@
 #include "domain/catalogue.h"
 #include "domain/consistency.h"
 #include "store/pg.h"
+#include "store/remembered.h"
 
 struct session {
     struct pg pg;
-    struct catalogue *catalogue; /* NULL until it has been read */
-    struct arena arena;          /* of the piece of work under way */
-    int64_t now_ticks;           /* this server's clock, taken once per batch */
-    int64_t lane;                /* random, new for every connection: see marker */
-    int64_t n;                   /* of the last marker sent */
+    struct remembered *remembered; /* shared by a program's sessions; NULL: restores are not noticed here */
+    struct catalogue *catalogue;   /* NULL until it has been read */
+    struct arena arena;            /* of the piece of work under way */
+    int64_t now_ticks;             /* this server's clock, taken once per batch */
+    int64_t lane;                  /* random, new for every connection: see marker */
+    int64_t n;                     /* of the last marker sent */
     uint32_t intent_counter;
     uint32_t intent_lane;
     int64_t known;            /* the connection (pg.connects) that lane and catalogue belong to */

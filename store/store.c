@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "domain/reason.h"
 #include "store/change_read.h"
+#include "store/epoch.h"
 #include "store/index_store.h"
 #include "store/lane.h"
 #include "store/letter_store.h"
@@ -193,6 +194,7 @@ static enum status look(struct store *store, struct error *err)
     struct pg_params params;
 
     TRY(session_ensure(&store->session, err));
+    TRY(epoch_ensure(&store->session, err));
     pg_params_init(&params, &store->session.arena);
     pg_add_bytes(&params, STR_LITERAL("token_key"));
     TRY(pg_query(&store->session.pg, &sql_secret_get, &params, &result, err));
@@ -329,6 +331,7 @@ static void start_lanes(struct store *store)
         bool batches = i == LANE_READ || i == LANE_WRITE;
 
         lane.postgres = options->postgres;
+        lane.remembered = options->remembered;
         lane.answering = options->answering;
         lane.most_waiting = options->most_waiting;
         lane.batch_operations = batches ? options->batch_operations : 1;
@@ -359,6 +362,7 @@ struct store *store_open(const struct store_options *options)
     pthread_mutex_init(&store->mutex, NULL);
     session_init(&store->session, options->postgres, "tavolad monitor");
     store->session.pg.limit_us = LOOK_LIMIT_US;
+    store->session.remembered = options->remembered;
     start_lanes(store);
     if (pthread_create(&store->monitor, NULL, monitor, store) != 0)
         abort();

@@ -22,6 +22,7 @@
 #include "domain/intent.h"
 #include "domain/operation.h"
 #include "store/access_book.h"
+#include "store/remembered.h"
 #include "store/statistics.h"
 
 struct store;
@@ -36,6 +37,7 @@ struct store_options {
     int batch_operations; /* the most operations of one batch, 1..1024 */
     int batch_bytes;      /* the most property bytes of one batch */
     int64_t transaction_retention_s;
+    struct remembered *remembered; /* borrowed; NULL: restores are not noticed */
 
     /* Called after COMMIT, from a lane's thread, with the intents of one batch: hints for the queue, lost
      * without harm. It must not block. */

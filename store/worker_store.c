@@ -1,6 +1,7 @@
 /*
  * worker_store.c - opening and closing, and running a piece of work until it is decided.
  */
+#include "store/epoch.h"
 #include "store/worker_store_internal.h"
 
 #include <stdlib.h>
@@ -34,6 +35,22 @@ void worker_store_close(struct worker_store *store)
     session_cleanup(&store->session);
     arena_cleanup(&store->arena);
     free(store);
+}
+
+void worker_store_remember(struct worker_store *store, struct remembered *remembered)
+{
+    store->session.remembered = remembered;
+}
+
+static enum status look_at_history(struct session *session, void *context, struct error *err)
+{
+    (void)context;
+    return epoch_ensure(session, err);
+}
+
+enum status worker_look_at_history(struct worker_store *store, struct error *err)
+{
+    return worker_attempt(store, look_at_history, NULL, err);
 }
 
 int64_t worker_connection(const struct worker_store *store)

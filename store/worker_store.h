@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "domain/intent.h"
 #include "domain/queue_control.h"
+#include "store/remembered.h"
 #include "store/scan_reach.h"
 #include "store/standing.h"
 
@@ -28,6 +29,12 @@ void worker_store_allow_data_loss(bool allowed);
 MUST_USE enum status worker_store_open(
     const char *postgres, const char *worker, struct worker_store **out, struct error *err);
 void worker_store_close(struct worker_store *store);
+
+/* Notice restores of the database by what this remembers; borrowed, shared by the worker's threads. */
+void worker_store_remember(struct worker_store *store, struct remembered *remembered);
+
+/* Look how far the database has come: what a new connection does too, for what is remembered to be recent. */
+MUST_USE enum status worker_look_at_history(struct worker_store *store, struct error *err);
 
 /*
  * Which connection to the database this is: another number than before after each reconnect. Reconciles do not wait for

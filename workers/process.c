@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/metrics_server.h"
 #include "workers/builder.h"
+#include "workers/history.h"
 #include "workers/keeper.h"
 #include "workers/loop.h"
 #include "workers/relay.h"
@@ -41,6 +42,8 @@ static enum status start_thread(
     int failure;
 
     TRY(worker_ctx_init(&thread->ctx, &process->shared, index, role, err));
+    if (process->count == 1) /* before any thread can write */
+        history_recall(&process->shared, thread->ctx.queue);
     failure = pthread_create(&thread->id, NULL, run, &thread->ctx);
     if (failure != 0)
         return error_set(err, STATUS_INTERNAL, "cannot start a thread: error %d", failure);

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "domain/limits.h"
+#include "workers/history.h"
 #include "workers/worker.h"
 
 enum {
@@ -13,15 +14,17 @@ enum {
     STANDING_EVERY_MS = 2000,
 };
 
-/* Every worker does this, with or without leases: the session that stands still may be of the one that has them. */
-static void end_standing(struct worker_ctx *ctx, int64_t *next_us)
+/* What every worker does, with or without leases, and between the pieces of a round too. */
+struct duties {
+    int64_t next_standing_us, next_history_us;
+};
+
+/* The session that stands still may be of the worker that has the leases. */
+static void end_standing(struct worker_ctx *ctx)
 {
     struct standing ended = { 0 };
     struct error err = { 0 };
 
-    if (ctx->now_us() < *next_us)
-        return;
-    *next_us = ctx->now_us() + STANDING_EVERY_MS * 1000;
     if (worker_end_standing(ctx->store, &ended, &err) != STATUS_OK)
         log_event(LOG_DEBUG, "look_for_standing_sessions", log_text("why", err.message));
     else if (ended.count > 0)
@@ -29,7 +32,19 @@ static void end_standing(struct worker_ctx *ctx, int64_t *next_us)
             log_text("one", ended.example));
 }
 
-static void sweep_round(struct worker_ctx *ctx, int64_t *next_standing_us)
+static void do_duties(struct worker_ctx *ctx, struct duties *duties)
+{
+    if (ctx->now_us() >= duties->next_history_us) {
+        duties->next_history_us = ctx->now_us() + HISTORY_EVERY_MS * 1000;
+        history_pass(ctx);
+    }
+    if (ctx->now_us() >= duties->next_standing_us) {
+        duties->next_standing_us = ctx->now_us() + STANDING_EVERY_MS * 1000;
+        end_standing(ctx);
+    }
+}
+
+static void sweep_round(struct worker_ctx *ctx, struct duties *duties)
 {
     const struct sweep_ages ages = { .dead_row_s = DEAD_ROW_AGE_S,
         .transaction_s = LIMIT_TRANSACTION_RETENTION_S,
@@ -41,7 +56,7 @@ static void sweep_round(struct worker_ctx *ctx, int64_t *next_standing_us)
 
     while (more && worker_pause(ctx, PIECE_PAUSE_MS)) {
         more = false;
-        end_standing(ctx, next_standing_us);
+        do_duties(ctx, duties);
         if (worker_sweep(ctx->store, &ages, &counts, &more, &err) != STATUS_OK) {
             outage_failed(&ctx->outages.sweep, "sweep", &err, ctx->now_us());
             return;
@@ -60,16 +75,17 @@ static void sweep_round(struct worker_ctx *ctx, int64_t *next_standing_us)
 void *sweeper_thread(void *argument)
 {
     struct worker_ctx *ctx = argument;
-    int64_t round_us = ctx->shared->config->sweep_s * 1000000, next_standing_us = 0;
+    struct duties duties = { 0 };
+    int64_t round_us = ctx->shared->config->sweep_s * 1000000;
     int64_t next_round_us = ctx->now_us() + round_us;
-    int64_t pause_ms = round_us / 1000 < STANDING_EVERY_MS ? round_us / 1000 : STANDING_EVERY_MS;
+    int64_t pause_ms = round_us / 1000 < HISTORY_EVERY_MS ? round_us / 1000 : HISTORY_EVERY_MS;
 
     while (worker_pause(ctx, pause_ms)) {
-        end_standing(ctx, &next_standing_us);
+        do_duties(ctx, &duties);
         if (ctx->now_us() < next_round_us)
             continue;
         if (atomic_load(&ctx->shared->held[0]))
-            sweep_round(ctx, &next_standing_us);
+            sweep_round(ctx, &duties);
         next_round_us = ctx->now_us() + round_us;
     }
     return NULL;

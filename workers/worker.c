@@ -25,7 +25,9 @@ void worker_shared_init(struct worker_shared *shared, const struct worker_config
     pthread_condattr_t attributes;
     char holder[128];
 
-    *shared = (struct worker_shared){ .config = config, .counters = counters_new(WORKER_COUNTERS) };
+    *shared = (struct worker_shared){
+        .config = config, .counters = counters_new(WORKER_COUNTERS), .remembered = remembered_new()
+    };
     queues_init(&shared->queues);
     pthread_mutex_init(&shared->mutex, NULL);
     pthread_condattr_init(&attributes);
@@ -45,6 +47,7 @@ void worker_shared_cleanup(struct worker_shared *shared)
     for (int i = 0; i < (int)shared->config->threads; i++)
         hand_cleanup(&shared->hands[i]);
     counters_free(shared->counters);
+    remembered_free(shared->remembered);
     queues_cleanup(&shared->queues);
 }
 
@@ -76,7 +79,9 @@ enum status worker_ctx_init(
     ctx->random = new_life() + (uint64_t)index;
     options.consumer = arena_format(&ctx->arena, "%s-%s%d", config->name, role, index).data;
     TRY(queue_open(&options, &ctx->queue, err));
-    return worker_store_open(config->postgres, config->name, &ctx->store, err);
+    TRY(worker_store_open(config->postgres, config->name, &ctx->store, err));
+    worker_store_remember(ctx->store, shared->remembered);
+    return STATUS_OK;
 }
 
 void worker_ctx_cleanup(struct worker_ctx *ctx)

@@ -39,6 +39,7 @@ struct worker_shared {
     atomic_llong open_intents;   /* in the lanes held */
     atomic_bool store_available; /* the relay's last pass ended well */
     struct counters *counters;   /* enum worker_counter */
+    struct remembered *remembered;
     struct queues queues;
 };
 

@@ -132,6 +132,9 @@ MUTANTS = [
     ("G33", [("store/sql/marker_insert.sql", "$3::int8 = (select version from catalogue)", "$3::int8 >= 0")],
      "test_store", "commit", ["a_commit_of_nothing_is_no_success"]),
 
+    ("G29", [("domain/history.c", "return remembered->lsn > now->lsn;", "return false;")],
+     "test_store", "epoch", ["a_database_behind_what_is_remembered_gets_an_epoch_once"]),
+
     ("G30", [("store/sql/watermark_read.sql",
               "case when max(w.as_of) <= (clock.us + 11644473600000000) * 10 then min(w.as_of) else 0 end",
               "min(w.as_of)"),

@@ -54,6 +54,50 @@ enum status worker_store_open(
     return STATUS_OK;
 }
 
+void worker_store_remember(struct worker_store *store, struct remembered *remembered)
+{
+    (void)store, (void)remembered;
+}
+
+enum status worker_look_at_history(struct worker_store *store, struct error *err)
+{
+    (void)store;
+    return fake_down(err);
+}
+
+struct remembered *remembered_new(void)
+{
+    return NULL;
+}
+
+void remembered_free(struct remembered *remembered)
+{
+    (void)remembered;
+}
+
+bool remembered_wants_hint(struct remembered *remembered)
+{
+    (void)remembered;
+    return false;
+}
+
+void remembered_offer(struct remembered *remembered, struct str hint)
+{
+    (void)remembered, (void)hint;
+}
+
+bool remembered_hint(struct remembered *remembered, struct arena *arena, struct str *out)
+{
+    (void)remembered, (void)arena, (void)out;
+    return false;
+}
+
+bool remembered_take_raise(struct remembered *remembered, int64_t *epoch)
+{
+    (void)remembered, (void)epoch;
+    return false;
+}
+
 int64_t worker_connection(const struct worker_store *store)
 {
     (void)store;
