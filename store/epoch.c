@@ -65,6 +65,23 @@ static struct history what_is_remembered(const struct session *session, const st
     return remembered_judge(session->remembered, &found->key);
 }
 
+/*
+ * Look, and compare with what is remembered. Another thread may have seen more while this one waited for its answer:
+ * only a look that begins after the memory was read can say that something is gone.
+ */
+static enum status look_back(struct session *session, struct look *found, struct history *remembered,
+    bool *put_back, struct error *err)
+{
+    TRY(look(session, found, err));
+    *remembered = what_is_remembered(session, found);
+    *put_back = history_was_put_back(remembered, &found->now);
+    if (!*put_back)
+        return STATUS_OK;
+    TRY(look(session, found, err));
+    *put_back = history_was_put_back(remembered, &found->now);
+    return STATUS_OK;
+}
+
 static void confirm(const struct session *session, const struct look *found, bool raised)
 {
     struct history seen = found->now;
@@ -84,10 +101,10 @@ enum status epoch_ensure(struct session *session, struct error *err)
     for (int i = 0; i < MOST_ATTEMPTS; i++) {
         struct history remembered;
         struct look found;
+        bool put_back;
 
-        TRY(look(session, &found, err));
-        remembered = what_is_remembered(session, &found);
-        if (found.is_same && !history_was_put_back(&remembered, &found.now)) {
+        TRY(look_back(session, &found, &remembered, &put_back, err));
+        if (found.is_same && !put_back) {
             confirm(session, &found, raised);
             return STATUS_OK;
         }

@@ -2,6 +2,8 @@
  * test_epoch.c - another timeline raises the floor, so that no version comes back (invariant I7).
  */
 #include <check.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 #include "store/epoch.h"
 #include "store/sql.h"
@@ -227,6 +229,44 @@ START_TEST(a_hint_that_is_not_ours_does_nothing)
 }
 END_TEST
 
+/* ---- many who look at once ---- */
+
+static atomic_bool looked_enough;
+
+static void *look_again_and_again(void *argument)
+{
+    struct session session;
+    struct error err = { 0 };
+
+    session_init(&session, argument, "test looker");
+    session.remembered = remembered;
+    for (int i = 0; i < 500 && session_ensure(&session, &err) == STATUS_OK; i++)
+        if (epoch_ensure(&session, &err) != STATUS_OK)
+            break;
+    session_cleanup(&session);
+    atomic_store(&looked_enough, true);
+    return NULL;
+}
+
+/* What one has seen meanwhile is no loss of what another asked before. */
+START_TEST(who_is_slow_to_look_sees_no_restore)
+{
+    pthread_t threads[6];
+
+    remembered = remembered_new();
+    atomic_store(&looked_enough, false);
+    for (size_t i = 0; i < ARRAY_LEN(threads); i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, look_again_and_again, (void *)world.conninfo), 0);
+    for (int i = 0; !atomic_load(&looked_enough); i++)
+        world_put(&world, "r", i % 2 ? "Bonn" : "Rome", "x");
+    for (size_t i = 0; i < ARRAY_LEN(threads); i++)
+        pthread_join(threads[i], NULL);
+
+    ck_assert_int_eq(catalogue("epoch"), 0);
+    remembered_free(remembered);
+}
+END_TEST
+
 /* What a crash takes back was not on disk: it is no restore. */
 START_TEST(a_crash_is_no_restore)
 {
@@ -276,6 +316,7 @@ Suite *test_epoch_suite(void)
     tcase_add_loop_test(tc, what_was_there_says_whether_it_was_put_back, 0, ARRAY_LEN(put_backs));
     tcase_add_test(tc, a_hint_outlives_the_program);
     tcase_add_loop_test(tc, a_hint_that_is_not_ours_does_nothing, 0, ARRAY_LEN(garbage));
+    tcase_add_test(tc, who_is_slow_to_look_sees_no_restore);
     tcase_add_test(tc, a_crash_is_no_restore);
     tcase_add_test(tc, an_operator_raises_it_by_hand);
     suite_add_tcase(suite, tc);
