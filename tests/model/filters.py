@@ -16,6 +16,7 @@ def packed(number):
 STRINGS = ["", "a", "ab", "it's", "\u00e9", "\ue000", "\U0001f600", "nul\0inside"]
 GUIDS = ["00000000-0000-0000-0000-000000000001", "5a000000-0000-0000-0000-000000000000"]
 DOUBLES = [0.0, -0.0, 1.5, 5.0, -2.25, float("nan"), float("inf"), float("-inf")]
+NOT_A_NUMBER = [packed(float("nan"))]
 VALUES = (
     [("string", text) for text in STRINGS]
     + [("boolean", truth) for truth in (False, True)]

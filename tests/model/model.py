@@ -18,9 +18,9 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scenario"))
 
-import client  # noqa: E402  the scenarios' own
+import client  # noqa: E402
 import filters  # noqa: E402
-from calls import content_of, key_of  # noqa: E402
+from calls import content_of, key_of, message_of  # noqa: E402
 from group_callers import GroupReader, GroupWriter  # noqa: E402
 from history import CLOCK_SLACK, Read, check, count_bounds  # noqa: E402
 from stack import PATIENCE, Stack, wait_for  # noqa: E402
@@ -162,14 +162,19 @@ class Round:
     def check_index(self, caller, stored):
         wait_for("READY", lambda: caller.get_index(name=self.index).status.state == INDEX_READY, 60)
         wait_for("no open intent", lambda: self.made.sql("select count(*) from intents") == "0", 60)
-        values = {value for content in stored.values() for value in content if value[0] == "C"}
-        for _, kind, payload in values:
-            if kind == "double" or kind == "datetime":
+        for kind, payload in filters.VALUES:
+            if kind == "double" and payload in filters.NOT_A_NUMBER:
                 continue
-            wanted = sorted((key for key in stored if ("C", kind, payload) in stored[key]), key=wire_order)
-            value = client.Value(**{kind + "_value": payload})
+            wanted = sorted((key for key in stored if self.equates(stored[key], (kind, payload))), key=wire_order)
+            value = message_of(("", ""), (("C", kind, payload),)).properties["C"]
             found = sorted(map(key_of, caller.lookup(self.index, [value])), key=wire_order)
             assert found == wanted, f"look-up of {kind} {payload}: {found}, expected {wanted}"
+
+    @staticmethod
+    def equates(content, value):
+        """Whether an index has the entity, and a look-up finds it by this value: what filters call equal."""
+        stored = filters.value_of("C", None, content)
+        return filters.compare(stored, value) == "equal"
 
     # what was seen on the way
 
