@@ -4,7 +4,7 @@
  * Any worker may do any chunk, twice or late: chunks are harmless to repeat, and the operation's row decides
  * whose progress counts. Who works on what is written there too, so that this happens seldom. Drops and
  * purges need no fence: nobody can write what they delete, since the change that began them was made through
- * it.
+ * it. State rows that a dropped index shares with others do: state_purge.c.
  */
 #include "store/run_work.h"
 
@@ -148,37 +148,53 @@ static enum status end(struct session *session, void *context, struct error *err
     return session_take_commit(session, 0, err);
 }
 
-/* Run the first purge that still finds something; when none does, the operation is done. */
-static enum status purge_chunk(
-    struct run *run, struct purge *purges, size_t count, const struct ending *ending, struct error *err)
+/* Run the first purge that still finds something. *gone: how many rows it took; 0: none does. */
+static enum status purge_some(
+    struct run *run, struct purge *purges, size_t count, int64_t *gone, struct error *err)
 {
-    struct ending last = *ending;
+    *gone = 0;
+    for (size_t i = 0; i < count && *gone == 0; i++) {
+        TRY(worker_attempt(run->store, purge, &purges[i], err));
+        *gone = purges[i].gone;
+    }
+    if (*gone == 0)
+        return STATUS_OK;
+    run->done += *gone;
+    FAILPOINT_TRY("purge.before_checkpoint", err);
+    return run_checkpoint(run, err);
+}
+
+static enum status end_run(struct run *run, const struct embedded *sql, int64_t id, struct error *err)
+{
+    struct ending last = { run, sql, id };
     enum status status;
 
-    for (size_t i = 0; i < count; i++) {
-        TRY(worker_attempt(run->store, purge, &purges[i], err));
-        run->done += purges[i].gone;
-        if (purges[i].gone > 0) {
-            FAILPOINT_TRY("purge.before_checkpoint", err);
-            return run_checkpoint(run, err);
-        }
-    }
     run->state = RUN_DONE;
     run->total = run->done;
     status = worker_attempt(run->store, end, &last, err);
     return status == STATUS_CANCELLED ? STATUS_OK : status;
 }
 
-/* Items in manifests go when their keys are next reconciled. */
+/*
+ * Phase 0 takes entries and dead letters, phase 1 state rows that name entries of no other index. What those that stay
+ * name of this one goes when their keys are next reconciled.
+ */
 static enum status drop_index_chunk(struct run *run, struct error *err)
 {
     struct purge purges[] = {
         { run, &sql_purge_entities, run->index_id, -1, 0 },
         { run, &sql_purge_letters, run->table_id, run->index_id, 0 },
     };
-    struct ending ending = { run, &sql_index_gone, run->index_id };
+    bool is_over = false;
+    int64_t gone = 0;
 
-    return purge_chunk(run, purges, ARRAY_LEN(purges), &ending, err);
+    if (run->phase == 0)
+        TRY(purge_some(run, purges, ARRAY_LEN(purges), &gone, err));
+    if (gone > 0)
+        return STATUS_OK;
+    run->phase = 1;
+    TRY(state_purge_chunk(run, &is_over, err));
+    return is_over ? end_run(run, &sql_index_gone, run->index_id, err) : STATUS_OK;
 }
 
 /* Its indexes are dropped by operations of their own. */
@@ -190,9 +206,10 @@ static enum status delete_table_chunk(struct run *run, struct error *err)
         { run, &sql_purge_states, run->table_id, -1, 0 },
         { run, &sql_purge_letters, run->table_id, 0, 0 },
     };
-    struct ending ending = { run, &sql_table_gone, run->table_id };
+    int64_t gone;
 
-    return purge_chunk(run, purges, ARRAY_LEN(purges), &ending, err);
+    TRY(purge_some(run, purges, ARRAY_LEN(purges), &gone, err));
+    return gone > 0 ? STATUS_OK : end_run(run, &sql_table_gone, run->table_id, err);
 }
 
 /* ---- */

@@ -33,6 +33,12 @@ MUST_USE enum status run_checkpoint_in(struct session *session, const struct run
 /* One chunk of a build: index_build.c. */
 MUST_USE enum status index_build_chunk(struct run *run, struct error *err);
 
+/*
+ * One chunk of the walk over the state rows of a dropped index's table, from the run's cursor on: state_purge.c.
+ * *is_over: it was the last one, and there is no checkpoint of it.
+ */
+MUST_USE enum status state_purge_chunk(struct run *run, bool *is_over, struct error *err);
+
 /* One chunk of a range's deletion: range_delete.c. */
 MUST_USE enum status range_delete_chunk(struct run *run, struct error *err);
 

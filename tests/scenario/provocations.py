@@ -103,6 +103,25 @@ class Purges(Tables):
     role = WORKER
 
 
+class States(Provocation):
+    """Indexes of tables that stay are dropped: with each goes what was kept about its entries."""
+
+    def provoke(self, caller):
+        if self.made:
+            unless({"INDEX_NOT_FOUND"}, caller.drop_index, name=self.made[-1] + "ByN")
+        name = self.new_name("bereft")
+        caller.create_table(name=name)
+        parts = [{"property": "N"}]
+        caller.create_index(index={"name": name + "ByN", "table": name, "shape": 1, "partition_key": parts})
+        caller.load(name, [entity("p", f"{row}", N=row) for row in range(20)])
+
+    def settle(self, caller):
+        for name in self.made:
+            unless({"INDEX_NOT_FOUND"}, caller.drop_index, name=name + "ByN")
+            unless({"TABLE_NOT_FOUND", "RESOURCE_NOT_FOUND"}, caller.delete_table, name=name)
+        self.made = []
+
+
 class Feeds(Provocation):
     """Change feeds that are over before they are purged, in more than one piece."""
 
@@ -272,6 +291,7 @@ BY_PREFIX = {
     "feed.": Feeds,
     "letter.": Failing,
     "publisher.": ServersWork,
+    "purge.before_states": States,
     "purge.": Purges,
     "range_delete.before_begin": RangeRequests,
     "range_delete.after_begin": RangeRequests,

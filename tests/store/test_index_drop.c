@@ -64,11 +64,44 @@ START_TEST(entries_of_a_dropped_index_are_deleted_in_chunks)
     call_succeeded(index_dropped(&world, "ByCity"));
     ck_assert(run_chunk(world.worker));
     ck_assert_int_eq(world_entries(&world, index_id), 500);
-    ck_assert_int_eq(run_chunks(world.worker), 2);
+    ck_assert_int_eq(run_chunks(world.worker), 4); /* the rest, and three of state rows */
     ck_assert_int_eq(world_entries(&world, index_id), 0);
     ck_assert_int_eq(test_number(world.sql, "select done from operations where kind = 'drop_index'"), 2500);
     ck_assert_int_eq(
         test_number(world.sql, "select count(*) from entities where table_id = %d", TABLE_ID), 2500);
+}
+END_TEST
+
+START_TEST(a_dropped_index_leaves_no_states)
+{
+    people_copy(&world, 2500);
+    call_succeeded(index_created(&world, "ByCity", "People", 0));
+    run_chunks(world.worker);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from index_state"), 2500);
+    call_succeeded(index_dropped(&world, "ByCity"));
+    run_chunks(world.worker);
+
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from index_state"), 0);
+    ck_assert_int_eq(
+        test_number(world.sql, "select count(*) from entities where table_id = %d", TABLE_ID), 2500);
+}
+END_TEST
+
+/* Guard G25. */
+START_TEST(states_that_a_living_index_needs_stay)
+{
+    people_put(&world, 40);
+    call_succeeded(index_created(&world, "ByCity", "People", 0));
+    call_succeeded(index_created(&world, "AlsoByCity", "People", 0));
+    run_chunks(world.worker);
+    call_succeeded(index_dropped(&world, "ByCity"));
+    run_chunks(world.worker);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from index_state"), 30);
+
+    world_put(&world, "r00001", "Paris", "x");
+    world_reconcile_all(&world);
+
+    world_check(&world);
 }
 END_TEST
 
@@ -120,6 +153,8 @@ Suite *test_index_drop_suite(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, a_dropped_index_leaves_nothing_and_its_name_at_once);
     tcase_add_test(tc, entries_of_a_dropped_index_are_deleted_in_chunks);
+    tcase_add_test(tc, a_dropped_index_leaves_no_states);
+    tcase_add_test(tc, states_that_a_living_index_needs_stay);
     tcase_add_test(tc, dropping_cancels_a_running_build);
     tcase_add_test(tc, a_deleted_table_is_purged_with_its_indexes);
     suite_add_tcase(suite, tc);
