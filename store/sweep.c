@@ -1,6 +1,6 @@
 /*
  * sweep.c - removing what nobody needs any more: expired entities, dead rows, markers, finished transactions, records of
- * requests, rates of what nobody works on.
+ * requests, rates of what nobody works on, hands of dead workers.
  *
  * A dead row keeps its key's version. It may go once the floor stands at that version or above for every
  * writer, so the floor is raised through the fence first, and then rows are deleted in small transactions
@@ -149,5 +149,6 @@ enum status worker_sweep(struct worker_store *store, const struct sweep_ages *ag
     TRY(remove_all(store, &sweep, &sql_request_sweep, &counts->requests, more, err));
     TRY(change_purge(store, ages->change_s, &counts->changes, more, err));
     TRY(remove_all(store, &sweep, &sql_apply_rates_sweep, &counts->rates, more, err));
+    TRY(remove_all(store, &sweep, &sql_hand_sweep, &counts->hands, more, err));
     return remove_all(store, &sweep, &sql_transaction_sweep, &counts->transactions, more, err);
 }

@@ -233,7 +233,7 @@ MUST_USE enum status worker_run_operation(struct worker_store *store, bool *work
 MUST_USE enum status worker_end_standing(struct worker_store *store, struct standing *out, struct error *err);
 
 struct sweep_counts {
-    int64_t expired, dead_rows, markers, transactions, requests, changes, rates;
+    int64_t expired, dead_rows, markers, transactions, requests, changes, rates, hands;
 };
 
 /* How old, in seconds by the database's clock, what is removed has to be. */

@@ -197,6 +197,28 @@ START_TEST(a_key_that_others_are_at_is_suspected_later)
 }
 END_TEST
 
+/* Where all work comes from Redis nobody looks for the hands of the dead. */
+START_TEST(the_hand_of_a_dead_worker_goes_when_nothing_of_it_is_open)
+{
+    static const struct sweep_ages ages = { 3600, 3600, 3600, 3600 };
+    struct sweep_counts counts = { 0 };
+    struct intent *open = scan(3);
+    bool more;
+
+    take(&first, &open[0], 1);
+    take(&second, &open[1], 1);
+    take(&third, &open[2], 1);
+    dies(&first);
+    dies(&second);
+    test_sql(world.sql, "delete from intents where row_key <> 'a'");
+
+    succeeds(worker_sweep(world.worker, &ages, &counts, &more, &err));
+
+    ck_assert_int_eq(counts.hands, 1);
+    ck_assert_int_eq(hands(), 2); /* of one something is open, the other one lives */
+}
+END_TEST
+
 Suite *test_in_hand_suite(void)
 {
     Suite *suite = suite_create("in_hand");
@@ -210,6 +232,7 @@ Suite *test_in_hand_suite(void)
     tcase_add_test(tc, what_was_put_down_or_renewed_is_not);
     tcase_add_test(tc, a_worker_that_starts_again_looks_at_its_own_last_hand);
     tcase_add_test(tc, a_key_that_others_are_at_is_suspected_later);
+    tcase_add_test(tc, the_hand_of_a_dead_worker_goes_when_nothing_of_it_is_open);
     suite_add_tcase(suite, tc);
     return suite;
 }
