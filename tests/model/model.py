@@ -18,6 +18,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scenario"))
 
+import audit  # noqa: E402  the scenarios' own
 import client  # noqa: E402
 import filters  # noqa: E402
 from calls import content_of, key_of, message_of  # noqa: E402
@@ -72,6 +73,7 @@ class Round:
             raise self.world.failure
         self.settle()
         self.check_stored()
+        audit.check(self.made)
         undecided, longest = self.check_histories()
         self.world.check_timestamps()
         return undecided, longest

@@ -6,9 +6,10 @@
   I4  no intent is left, and none vanished undone     I12 no letter is left that nobody has been told of
 
 I5, one answer for one request_id, and I9, an index as fresh as it says, the writers see for themselves (callers.py). A copy
-of a table that is kept by its change feed alone is the same as the table.
+of a table that is kept by its change feed alone is the same as the table. No table has rows that nothing owns (audit.py).
 """
 
+import audit
 from client import key, plain, value
 from stack import wait_for
 from callers import DIFFERENT, DONE, DOUBLED, OWNERS, TAGS, promise
@@ -19,10 +20,6 @@ NOTHING = {
     "dead letters": "select count(*) from dead_letters",
     "unfinished transactions": "select count(*) from transactions where finished = 0",
     "unfinished operations": "select count(*) from operations where state = 1",
-    "rows of tables that are gone":
-        "select count(*) from entities e where not exists (select from tables t where t.table_id = e.table_id)",
-    "states of tables that are gone":
-        "select count(*) from index_state s where not exists (select from tables t where t.table_id = s.table_id)",
     "keys whose version has fallen":
         "select count(*) from entities e join versions_seen s using (table_id, partition_key, row_key)"
         " where e.version < s.version",
@@ -161,6 +158,7 @@ class Check:
         for line in counts.split("\n"):
             name, count = line.split("|")
             promise(count == "0", name, count)
+        audit.check(self.stack)
         self.stack.sql(REMEMBER_VERSIONS)
 
 

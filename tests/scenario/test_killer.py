@@ -5,6 +5,7 @@ Who writes the key's entry stands still, and the test kills the worker there: as
 
 import unittest
 
+import audit
 from client import entity, value
 from poison import Poison
 from redis_servers import RedisCase
@@ -84,6 +85,7 @@ class Killer(RedisCase):
             wait_for("all other keys", lambda death=death: self.found(f"f{death}") == OTHERS, 20)
         self.assertEqual(self.stack.sql("select count(*) from intents"), "0")
         self.assertEqual(self.found("k"), 0)
+        audit.check(self.stack)
 
     def test_with_redis(self):
         self.begin(True)

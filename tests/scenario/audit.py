@@ -1,0 +1,35 @@
+"""What a campaign leaves behind: rows that nothing owns, in every table of the schema (tests/support/audit.sql)."""
+
+import os
+
+from stack import wait_for
+
+FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support", "audit.sql")
+TABLES = "select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace"
+_OUR_OWN = {"poison", "versions_seen"}  # made by the campaigns
+_MIGRATIONS = "schema_migrations"  # one row per migration, for good
+
+
+def counts(stack):
+    """{"<table>: <what>": how many}, of what there is. A table that the audit does not know is an error."""
+    with open(FILE, encoding="utf-8") as file:
+        lines = [line.rsplit("|", 1) for line in stack.sql(file.read()).split("\n")]
+    known = {what.split(":")[0] for what, _ in lines} | _OUR_OWN | {_MIGRATIONS}
+    tables = set(stack.sql(TABLES).split("\n"))
+    assert tables <= known, f"tests/support/audit.sql says nothing of {tables - known}"
+    return {what: int(count) for what, count in lines if count != "0"}
+
+
+def check(stack, seconds=30):
+    """Nothing is left, or will have gone within these seconds: purges and sweeps may still be on their way."""
+    left = {}
+
+    def nothing():
+        left.clear()
+        left.update(counts(stack))
+        return not left
+
+    try:
+        wait_for("rows that nothing owns to go", nothing, seconds)
+    except AssertionError as error:
+        raise AssertionError(f"rows that nothing owns: {left}") from error

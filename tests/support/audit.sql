@@ -1,0 +1,166 @@
+-- What nothing owns: rows that no work that is open, and no retention, will ever remove. Two columns, "<table>: <what>" and how
+-- many; every table of the schema is named. At rest each count is 0; work that is on its way may need some seconds for that.
+-- tests/scenario/audit.py runs it.
+
+-- The indexes that a manifest names (domain/index_plan.c: a version byte, then per entry its index, two counted keys and
+-- eight bytes).
+create function pg_temp.varint(bytes bytea, inout at int, out number bigint) language plpgsql as $$
+declare
+    shift int := 0;
+begin
+    number := 0;
+    loop
+        number := number | ((get_byte(bytes, at) & 127)::bigint << shift);
+        at := at + 1;
+        exit when get_byte(bytes, at - 1) < 128;
+        shift := shift + 7;
+    end loop;
+end $$;
+create function pg_temp.indexes_named(manifest bytea) returns setof bigint language plpgsql as $$
+declare
+    at int := 1;
+    number bigint;
+begin
+    while at < length(manifest) loop
+        select v.at, v.number into at, number from pg_temp.varint(manifest, at) v;
+        return next number;
+        for part in 1..2 loop
+            select v.at + v.number, v.number into at, number from pg_temp.varint(manifest, at) v;
+        end loop;
+        at := at + 8;
+    end loop;
+end $$;
+
+with running as (
+    select * from operations where state in (1, 2)
+), living as (
+    select * from entities where not dead
+)
+select 'tables: gone, and nobody purges them', count(*)
+from tables t
+where not live and not exists (
+    select from running o
+    where (o.kind = 'delete_table' and o.table_id = t.table_id) or (o.kind = 'drop_index' and o.index_id = t.table_id))
+union all
+select 'tables: for the entries of no index', count(*)
+from tables t where index_id is not null and not exists (select from indexes i where i.index_id = t.table_id)
+union all
+select 'entities: of no table', count(*)
+from entities e where not exists (select from tables t where t.table_id = e.table_id)
+union all
+select 'indexes: of no table', count(*)
+from indexes i where state <> 4 and not exists (select from tables t where t.live and t.table_id = i.source_table_id)
+union all
+select 'indexes: without a table for their entries', count(*)
+from indexes i where state <> 4 and not exists (select from tables t where t.live and t.table_id = i.index_id)
+union all
+select 'indexes: dropped, and nobody purges them', count(*)
+from indexes i
+where state = 4 and not exists (select from running o where o.kind = 'drop_index' and o.index_id = i.index_id)
+union all
+select 'operations: running on nothing', count(*)
+from running o
+where case when kind in ('build', 'drop_index') then not exists (select from indexes i where i.index_id = o.index_id)
+           else not exists (select from tables t where t.table_id = o.table_id) end
+union all
+select 'intents: of an unknown kind', count(*) from intents where kind not in (1, 2)
+union all
+select 'intents: of no table', count(*)
+from intents i where kind = 1 and not exists (select from tables t where t.table_id = i.table_id)
+union all
+select 'intents: of unknown keys', count(*)
+from intents i
+where kind = 1
+    and not exists (select from entities e where (e.table_id, e.partition_key, e.row_key) = (i.table_id, i.partition_key, i.row_key))
+    and not exists (select from index_state s where (s.table_id, s.partition_key, s.row_key) = (i.table_id, i.partition_key, i.row_key))
+union all
+select 'intents: of no transaction that goes on', count(*)
+from intents i
+where kind = 2 and not exists (
+    select from transactions t where (t.account, t.txn_id) = (i.partition_key, i.row_key) and t.finished = 0)
+union all
+select 'index_state: of no table', count(*)
+from index_state s where not exists (select from tables t where t.table_id = s.table_id)
+union all
+select 'index_state: that name no entry of a living index', count(*)
+from index_state s
+where not exists (
+    select from pg_temp.indexes_named(s.manifest) n join indexes i on i.index_id = n where i.state <> 4)
+union all
+select 'index_state: of absent entities', count(*)
+from index_state s
+where not exists (select from living e where (e.table_id, e.partition_key, e.row_key) = (s.table_id, s.partition_key, s.row_key))
+    and not exists (select from intents i where (i.table_id, i.partition_key, i.row_key) = (s.table_id, s.partition_key, s.row_key))
+    and not exists (
+        select from dead_letters d
+        where d.kind = 1 and (d.table_id, d.partition_key, d.row_key) = (s.table_id, s.partition_key, s.row_key))
+union all
+select 'dead_letters: of an unknown kind', count(*) from dead_letters where kind not in (1, 2)
+union all
+select 'dead_letters: of no table', count(*)
+from dead_letters d where kind = 1 and not exists (select from tables t where t.table_id = d.table_id)
+union all
+select 'dead_letters: of no index', count(*)
+from dead_letters d
+where kind = 1 and index_id <> 0 and not exists (select from indexes i where i.index_id = d.index_id)
+union all
+select 'dead_letters: violations of absent entities', count(*)
+from dead_letters d
+where kind = 1 and index_id <> 0
+    and not exists (select from living e where (e.table_id, e.partition_key, e.row_key) = (d.table_id, d.partition_key, d.row_key))
+    and not exists (select from intents i where (i.table_id, i.partition_key, i.row_key) = (d.table_id, d.partition_key, d.row_key))
+union all
+select 'dead_letters: of no transaction', count(*)
+from dead_letters d
+where kind = 2 and not exists (select from transactions t where (t.account, t.txn_id) = (d.partition_key, d.row_key))
+union all
+select 'dead_letters: tried again by nobody', count(*)
+from dead_letters d
+where not dead and not exists (
+    select from intents i
+    where i.kind = d.kind and (i.table_id, i.partition_key, i.row_key) = (d.table_id, d.partition_key, d.row_key))
+union all
+select 'transactions: that nobody carries on', count(*)
+from transactions t
+where finished = 0
+    and not exists (select from intents i where i.kind = 2 and (i.partition_key, i.row_key) = (t.account, t.txn_id))
+    and not exists (select from dead_letters d where d.kind = 2 and (d.partition_key, d.row_key) = (t.account, t.txn_id))
+union all
+select 'transaction_keys: of no transaction', count(*)
+from transaction_keys k where not exists (select from transactions t where (t.account, t.txn_id) = (k.account, k.txn_id))
+union all
+select 'requests: that are remembered for more than two days', count(*)
+from requests where at < now() - interval '2 days'
+union all
+select 'commits: markers that nobody has asked for in two hours', count(*)
+from commits where at < now() - interval '2 hours'
+union all
+select 'feeds: that no table keeps', count(*)
+from feeds f where not exists (select from tables t where t.live and t.feed_id = f.feed_id)
+union all
+select 'changes: of no feed', count(*)
+from changes c where not exists (select from feeds f where f.feed_id = c.feed_id)
+union all
+select 'in_hand: of dead workers, with nothing open', count(*)
+from in_hand h
+where until < now() and not exists (select from intents i where i.id = any (h.ids) and i.bucket = any (h.buckets))
+union all
+select 'apply_rates: that nobody has worked at in two hours', count(*)
+from apply_rates where at < now() - interval '2 hours'
+union all
+select 'queue_controls: of no queue', count(*)
+from queue_controls c where c.queue >= coalesce((select queues from queue_map), 0)
+union all
+select 'queue_map: one row too many or too few', abs(count(*) - 1) from queue_map
+union all
+select 'catalogue: one row too many or too few', abs(count(*) - 1) from catalogue
+union all
+select 'leases: of no lane', count(*) from leases where lane not between 0 and 15
+union all
+select 'watermarks: of no lane', count(*) from watermarks where lane not between 0 and 15
+union all
+select 'write_fence: it is always empty', count(*) from write_fence
+union all
+select 'secrets: of an unknown name', count(*) from secrets where name <> 'token_key'
+union all
+select 'accounts: without keys', count(*) from accounts where length(first_key) = 0 or length(second_key) = 0
