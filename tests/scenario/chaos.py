@@ -3,7 +3,7 @@
 Two servers, two workers, PostgreSQL and Redis, with a network of proxies between them and before one of the servers.
 The callers write, read, move, look up with tokens, create, fill and delete tables and indexes, and some of their work
 fails until it is given up; an operator redrives and discards it. Faults come one over the other: SIGKILL and SIGSTOP
-of each process, FLUSHALL, a slow, silent or cut network. Every so often calm is made, everything comes to rest, and
+of each process, a PostgreSQL that is frozen or slow, power cuts of its disk, FLUSHALL, a slow, silent or cut network. Every so often calm is made, everything comes to rest, and
 all invariants must hold (invariants.py); what a caller sees meanwhile that must not be is found at once.
 
 Faults and what callers choose come from the seed; when they meet does not.
@@ -14,6 +14,7 @@ import os
 import random
 import signal
 import sys
+import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
@@ -35,6 +36,7 @@ PAUSE = (0.1, 1.0)  # between faults
 ABSENCE = (0.0, 1.5)  # of what was killed
 STANDSTILL = (0.5, 7.0)  # the longest is longer than every lease
 BAD_NETWORK = (0.5, 4.0)
+RHYTHMS = ((0.05, 0.05), (0.2, 0.05), (0.5, 0.1))  # seconds a slow PostgreSQL stands still and goes on
 
 
 class Changer(Caller):
@@ -119,10 +121,35 @@ class Operator(Caller):
             self.attempt("discard_dead_letters", letter_ids=[letter.letter_id], reason="who cares")
 
 
+class Slowness:
+    """All of PostgreSQL's processes stand still and go on in a rhythm."""
+
+    def __init__(self, cluster, rhythm):
+        self.cluster, self.rhythm = cluster, rhythm
+        self.ending = threading.Event()
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+
+    def run(self):
+        still, going = self.rhythm
+        while not self.ending.is_set():
+            self.cluster.send(signal.SIGSTOP)
+            self.ending.wait(still)
+            self.cluster.send(signal.SIGCONT)
+            self.ending.wait(going)
+
+    def end(self):
+        self.ending.set()
+        self.thread.join()
+
+
 class Chaos(Driver):
+    with_power = True
+
     def __init__(self, seed):
         self.random = random.Random(f"{seed} faults")
         self.kills = self.flushes = self.stops = self.networks = self.checks = 0
+        self.freezes = self.slowness = self.power_cuts = 0
         self.restores = {}  # what is broken now: (when to mend it, how)
         self.children = {}
         self.proxies = {}
@@ -198,9 +225,23 @@ class Chaos(Driver):
 
     def stop(self, subject):
         self.stops += 1
-        receiver = {"postgres": self.stack.cluster, "redis": self.stack.redis}.get(subject) or self.children[subject]
+        receiver = self.stack.redis if subject == "redis" else self.children[subject]
         receiver.send(signal.SIGSTOP)
         return lambda: receiver.send(signal.SIGCONT)
+
+    def freeze(self, _):
+        self.freezes += 1
+        self.stack.cluster.send(signal.SIGSTOP)
+        return lambda: self.stack.cluster.send(signal.SIGCONT)
+
+    def slow_down(self, _):
+        self.slowness += 1
+        return Slowness(self.stack.cluster, self.random.choice(RHYTHMS)).end
+
+    def cut_power(self, _):
+        self.power_cuts += 1
+        self.stack.cut_power()
+        return self.stack.power_returns
 
     def spoil(self, subject):
         self.networks += 1
@@ -216,11 +257,18 @@ class Chaos(Driver):
     def break_something(self):
         kind = self.random.random()
         processes = [*self.starts, "postgres", "redis"]
-        if kind < 0.35:
+        if kind < 0.3:
             self.disturb(self.random.choice(processes), self.kill, ABSENCE)
-        elif kind < 0.6:
-            self.disturb(self.random.choice(processes), self.stop, STANDSTILL)
-        elif kind < 0.8:
+        elif kind < 0.5:
+            self.disturb(self.random.choice([*self.starts, "redis"]), self.stop, STANDSTILL)
+        elif kind < 0.56:
+            self.disturb("postgres", self.freeze, STANDSTILL)
+        elif kind < 0.62:
+            self.disturb("postgres", self.slow_down, STANDSTILL)
+        elif kind < 0.67:
+            if self.stack.disk:
+                self.disturb("postgres", self.cut_power, ABSENCE)
+        elif kind < 0.82:
             self.disturb(("network", self.random.choice(sorted(self.proxies))), self.spoil, BAD_NETWORK)
         elif kind < 0.9:
             if "redis" not in self.restores:
@@ -290,6 +338,8 @@ class Chaos(Driver):
         with self.stack.connect() as caller:
             wait_for("the end of the letters", lambda: self.heal(caller), 60)
         invariants.check_at_rest(self.stack, self.workload, 60)
+        epoch = int(self.stack.sql("select epoch from catalogue"))
+        promise(epoch == 0, "nothing was restored, but the epoch was raised to", epoch, kind=DIFFERENT)
         self.checks += 1
 
     def heal(self, caller):
@@ -326,13 +376,18 @@ def run(seconds, seed):
     print(f"chaos: seed {seed}", flush=True)
     with Chaos(seed) as chaos:
         failure = None
+        if not chaos.stack.disk:
+            print(f"chaos: goes on without power cuts: {chaos.stack.no_disk}", flush=True)
         try:
             chaos.run(seconds)
         except Exception as found:  # whatever it is, chaos has brought it about
             failure = found
             print(chaos.stack.logs())
             print(f"chaos: FAILED: {found!r}"[:4000])
-        print(f"chaos: {chaos.stops} stops, {chaos.networks} bad networks, {chaos.checks} times at rest")
+        print(
+            f"chaos: {chaos.stops} stops, {chaos.freezes} frozen and {chaos.slowness} slow databases, "
+            f"{chaos.power_cuts} power cuts, {chaos.networks} bad networks, {chaos.checks} times at rest"
+        )
         return chaos.summary(time.monotonic() - began, failure), failure
 
 

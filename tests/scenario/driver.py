@@ -15,8 +15,10 @@ CALLS_AFTERWARDS = 3
 class Driver:
     """Usable as a context."""
 
+    with_power = False  # PostgreSQL on a disk whose power can be cut, where the machine allows it
+
     def __init__(self, seed=0):
-        self.stack = Stack(own_postgres=True)
+        self.stack = Stack(own_postgres=True, power=self.with_power)
         self.number = 0
         self.workload = Workload(self.stack, seed)
         try:

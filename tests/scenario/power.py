@@ -33,7 +33,7 @@ class Disk:
         missing = [name for name in PROGRAMS if not shutil.which(name)]
         if missing:
             raise NoDisk("there is no " + ", ".join(missing))
-        self.leave_namespace()
+        self.enter_namespace()
         try:
             with open(self.image, "wb") as file:
                 file.truncate(MEGABYTES * 1024 * 1024)
@@ -45,7 +45,7 @@ class Disk:
             raise
 
     @classmethod
-    def leave_namespace(cls):
+    def enter_namespace(cls):
         if cls.private:
             return
         if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNS) != 0:

@@ -18,6 +18,7 @@ import time
 import client
 import logfmt
 from postgres import BINARIES, Postgres
+from power import Disk, NoDisk
 
 # Builds with sanitizers are slower.
 PATIENCE = float(os.environ.get("SCENARIO_PATIENCE", "1"))
@@ -116,12 +117,15 @@ class Stack:
 
     counter = 0
 
-    def __init__(self, migrate=True, redis=True, postgres=True, own_postgres=False, postgres_environment=None):
+    def __init__(self, migrate=True, redis=True, postgres=True, own_postgres=False, postgres_environment=None, power=False):
         Stack.counter += 1
         self.folder = tempfile.mkdtemp(prefix="ts-")
         self.children = []
         self.server = self.worker = self.redis = None
         self.own_postgres = own_postgres
+        self.disk, self.no_disk = None, "not asked for"
+        if power:
+            self.make_disk()
         if own_postgres:
             self.start_own_postgres(postgres_environment or {})
         else:
@@ -158,6 +162,8 @@ class Stack:
         try:
             self.check_logs()
         finally:
+            if self.disk:
+                self.disk.close()
             shutil.rmtree(self.folder)
 
     def check_logs(self):
@@ -225,8 +231,39 @@ class Stack:
     # A cluster on a slow disk would only make the test slow: what a killed process has written, the kernel has.
     OWN_SETTINGS = {"listen_addresses": "", "unix_socket_directories": ".", "fsync": "off"}
 
+    def make_disk(self):
+        """For our own PostgreSQL: one whose power can be cut, where the machine allows it."""
+        try:
+            self.disk = Disk(self.folder)
+        except NoDisk as why:
+            self.no_disk = str(why)
+
+    def cut_power(self):
+        """PostgreSQL is left with a disk that fails; power_returns ends it and begins anew."""
+        self.disk.cut()
+
+    def power_returns(self):
+        if self.cluster.server.is_running():
+            self.cluster.kill()
+
+        def unmounted():
+            try:
+                self.disk.unmount()
+                return True
+            except NoDisk:  # a process of PostgreSQL is still ending
+                return False
+
+        wait_for("the end of the old mount", unmounted, 30)
+        self.disk.mount()
+        self.restart_own_postgres()
+
     def start_own_postgres(self, environment):
-        self.cluster = Postgres(self.folder, self.OWN_SETTINGS)
+        if self.disk:
+            os.chmod(self.folder, 0o755)
+            self.cluster = Postgres(self.disk.folder, {**self.OWN_SETTINGS, "fsync": "on"})
+            self.disk.sync()
+        else:
+            self.cluster = Postgres(self.folder, self.OWN_SETTINGS)
         self.cluster.environment = environment
         self.postgres_folder = self.cluster.folder
         self.postgres_user = self.postgres_home = "postgres"
@@ -300,7 +337,7 @@ class Stack:
 
     def settings(self, more):
         given = {"TAVOLA_POSTGRES": self.postgres, "TAVOLA_REDIS": "unix:" + self.redis_socket}
-        if self.own_postgres:
+        if self.own_postgres and not self.disk:
             given["TAVOLA_ALLOW_DATA_LOSS"] = "on"  # see OWN_SETTINGS
         return {**given, **more}
 
