@@ -54,6 +54,7 @@ enum status caller_identify(struct caller *caller, struct rpc_call *call, struct
     gate_enter(gate);
     status = admit(caller, err);
     gate_leave(gate);
+    caller->is_unknown = status == STATUS_UNAUTHENTICATED && caller->generation == 0;
     return status;
 }
 

@@ -23,6 +23,7 @@ struct caller {
     struct credential credential;
     struct call_origin origin; /* the address only where the credential names some */
     int64_t generation;        /* see gate_admit */
+    bool is_unknown;           /* refused: nobody known here has signed what the credential says */
 };
 
 /*

@@ -1,7 +1,8 @@
 /*
  * gate.h - what the server knows about who may do what, and whether a credential holds at this moment.
  *
- * The store's monitor brings the book of accounts and policies twice a second; calls read it under a shared lock
+ * The store's monitor brings the book of accounts and policies twice a second, and sooner for a credential that nobody in
+ * the book has signed (recheck.h); calls read it under a shared lock
  * for a few microseconds and never ask the database. A gate that has not been confirmed for ten seconds admits
  * nobody: revocation must not wait for a database that cannot be asked.
  *

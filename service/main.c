@@ -66,6 +66,13 @@ static void access_confirmed(void *context, struct access_book *book)
     gate_confirm(&server->service.gate, book);
 }
 
+static void access_looked(void *context, int64_t began_us)
+{
+    struct server *server = context;
+
+    recheck_resume(&server->service.recheck, began_us);
+}
+
 static void queues_mapped(void *context, const struct queue_map *map)
 {
     struct server *server = context;
@@ -114,6 +121,7 @@ static void start_store(struct server *server, const struct service_config *conf
         .context = server,
         .answering = config->join_replies ? rpc_together : NULL,
         .access_confirmed = access_confirmed,
+        .access_looked = access_looked,
         .queues_mapped = queues_mapped,
         .availability_changed = availability_changed,
     };
@@ -180,6 +188,7 @@ static void stop(struct server *server)
     remembered_free(server->remembered);
     counters_free(server->service.calls);
     rates_free(server->service.rates);
+    recheck_cleanup(&server->service.recheck);
     gate_cleanup(&server->service.gate);
     arena_cleanup(&server->arena);
 }
@@ -188,6 +197,7 @@ static enum status start(struct server *server, const struct service_config *con
 {
     health_init(&server->service.health);
     gate_init(&server->service.gate, config->authentication == AUTHENTICATION_NONE);
+    recheck_init(&server->service.recheck);
     server->service.speaks_tls = config->tls_certificate != NULL;
     atomic_init(&server->service.draining, false);
     arena_init(&server->arena);

@@ -5,7 +5,7 @@
  *      '------ error ------'  '--------- error --------> rpc_finish
  *
  * `message` runs on a queue thread and only collects; what was collected runs when the thread has drained its
- * queue. `done` runs there too, or on a thread of the store; from store_collect to done the call's memory belongs
+ * queue. A call of an unknown account waits before that, see recheck.h. `done` runs there too, or on a thread of the store; from store_collect to done the call's memory belongs
  * to the store. Only `done` ends a call that was collected: a cancellation just marks the operation, and what may
  * have been committed is finished as what it was.
  */
@@ -22,7 +22,11 @@ struct operation_call {
     const struct method *method;
     struct call_ctx ctx;
     struct operation operation;
+    struct str message;          /* until the call ends */
+    struct recheck_call recheck; /* the call goes on in `resume` */
 };
+
+static void resume(struct recheck_call *waiting);
 
 static void begin(struct rpc_call *call)
 {
@@ -34,6 +38,7 @@ static void begin(struct rpc_call *call)
     state->ctx.service = rpc_call_context(call);
     buf_init(&state->ctx.reply, state->ctx.arena);
     atomic_init(&state->operation.cancelled, false);
+    state->recheck.resume = resume;
     rpc_call_set_state(call, state);
 }
 
@@ -63,7 +68,7 @@ static void done(struct operation *operation)
     reply(CONTAINER_OF(operation, struct operation_call, operation));
 }
 
-static enum status decode(struct operation_call *state, struct str message, struct error *err)
+static enum status decode(struct operation_call *state, struct error *err)
 {
     struct operation *operation = &state->operation;
     ProtobufCMessage *request;
@@ -71,7 +76,7 @@ static enum status decode(struct operation_call *state, struct str message, stru
     if (atomic_load(&state->ctx.service->draining))
         return error_reason(err, REASON_SERVER_DRAINING, "this server is stopping: call another");
     TRY(caller_identify(&state->ctx.caller, state->call, err));
-    TRY(codec_unpack(state->method->request, message, state->ctx.arena, &request, err));
+    TRY(codec_unpack(state->method->request, state->message, state->ctx.arena, &request, err));
     state->ctx.request = request;
     state->ctx.account = state->ctx.caller.access.account;
     operation->account = state->ctx.account;
@@ -85,15 +90,29 @@ static enum status decode(struct operation_call *state, struct str message, stru
     return rates_admit(state->ctx.service->rates, operation, rpc_call_begun_us(state->call), err);
 }
 
+/* The call may be gone when this returns. */
+static void start(struct operation_call *state, void (*submit)(struct store *, struct operation *))
+{
+    struct service *service = state->ctx.service;
+    struct error err = { 0 };
+
+    if (decode(state, &err) == STATUS_OK)
+        submit(service->store, &state->operation);
+    else if (!recheck_wait(service, &state->ctx.caller, &state->recheck))
+        call_fail(state->call, &err, state->ctx.arena);
+}
+
 static void on_message(struct rpc_call *call, struct str message)
 {
     struct operation_call *state = rpc_call_state(call);
-    struct error err = { 0 };
 
-    if (decode(state, message, &err) != STATUS_OK)
-        call_fail(call, &err, state->ctx.arena);
-    else
-        store_collect(state->ctx.service->store, &state->operation);
+    state->message = message;
+    start(state, store_collect);
+}
+
+static void resume(struct recheck_call *waiting)
+{
+    start(CONTAINER_OF(waiting, struct operation_call, recheck), store_submit);
 }
 
 static void on_cancelled(struct rpc_call *call)

@@ -11,6 +11,7 @@
 #include "service/gate.h"
 #include "service/health.h"
 #include "service/rates.h"
+#include "service/recheck.h"
 #include "store/store.h"
 
 struct service {
@@ -18,6 +19,7 @@ struct service {
     struct health health;
     atomic_int queues; /* a bucket's is bucket % queues */
     struct gate gate;
+    struct recheck recheck;
     bool speaks_tls;
     atomic_bool draining;
     atomic_llong watchers;     /* of change feeds, at this moment */

@@ -6,8 +6,10 @@
  *                            |   ^
  *                            '---' done: nothing to tell, ask
  *
+ *   UNKNOWN    from READING: the caller's account is not known here, see recheck.h; READING again, with the same request
+ *
  *   FINISHED   from any of them: an error, the end; from READING: half_closed; cancelled: at once, but when
- *              RUNNING after `done`
+ *              RUNNING after `done`, when UNKNOWN after `resume`
  *
  * Events come from queue threads and `done` from one of the store, so every step runs under the lock; while RUNNING
  * only `done` may end the call. The lock is not held across store_submit, which may call `done` at once.
@@ -22,7 +24,7 @@
 #include "base/clock.h"
 #include "domain/reason.h"
 
-enum stream_state { STREAM_READING, STREAM_RUNNING, STREAM_SENDING, STREAM_FINISHED };
+enum stream_state { STREAM_READING, STREAM_UNKNOWN, STREAM_RUNNING, STREAM_SENDING, STREAM_FINISHED };
 
 struct stream {
     struct rpc_call *call;
@@ -31,6 +33,8 @@ struct stream {
     pthread_mutex_t lock;
     enum stream_state state;
     bool was_cancelled;
+    struct str message;          /* the request at hand, until the next one is read */
+    struct recheck_call recheck; /* UNKNOWN: the call goes on in `resume` */
 
     struct arena requests; /* of the request at hand, where there are several */
     struct arena arena;    /* of the operation at hand */
@@ -58,12 +62,15 @@ static void count(struct stream *stream, int difference)
         stream->method->stream->count(stream->ctx.service, difference);
 }
 
+static void resume(struct recheck_call *waiting);
+
 static void begin(struct rpc_call *call)
 {
     struct stream *stream = ARENA_NEW(rpc_call_arena(call), struct stream);
 
     stream->call = call;
     stream->method = call_method(call);
+    stream->recheck.resume = resume;
     stream->ctx.service = rpc_call_context(call);
     pthread_mutex_init(&stream->lock, NULL);
     arena_init(&stream->requests);
@@ -101,7 +108,7 @@ static void read_next(struct stream *stream)
     rpc_read(stream->call);
 }
 
-static enum status take(struct stream *stream, struct str message, struct error *err)
+static enum status take(struct stream *stream, struct error *err)
 {
     struct call_ctx *ctx = &stream->ctx;
     ProtobufCMessage *request;
@@ -111,8 +118,8 @@ static enum status take(struct stream *stream, struct str message, struct error 
         TRY(caller_identify(&ctx->caller, stream->call, err));
     ctx->account = ctx->caller.access.account;
     ctx->arena = rpc_call_arena(stream->call);
-    TRY(codec_unpack(stream->method->request, message, takes_several(stream) ? &stream->requests : ctx->arena,
-        &request, err));
+    TRY(codec_unpack(stream->method->request, stream->message,
+        takes_several(stream) ? &stream->requests : ctx->arena, &request, err));
     ctx->request = request;
     TRY(stream->method->stream->take(ctx, err));
     ctx->arena = &stream->arena;
@@ -176,6 +183,19 @@ static bool advance(struct stream *stream, part_fn *part)
     return false;
 }
 
+/* A request has come; the result is that of advance. */
+static bool receive(struct stream *stream)
+{
+    struct error err = { 0 };
+
+    if (take(stream, &err) == STATUS_OK)
+        return advance(stream, ask);
+    stream->state = STREAM_UNKNOWN;
+    if (!recheck_wait(stream->ctx.service, &stream->ctx.caller, &stream->recheck))
+        fail(stream, &err);
+    return false;
+}
+
 /* Release the lock. Without an operation to submit the call may be gone afterwards. */
 static void leave(struct stream *stream, bool submit)
 {
@@ -205,14 +225,24 @@ static void done(struct operation *operation)
 static void on_message(struct rpc_call *call, struct str message)
 {
     struct stream *stream = rpc_call_state(call);
-    struct error err = { 0 };
+
+    pthread_mutex_lock(&stream->lock);
+    stream->message = message;
+    leave(stream, receive(stream));
+}
+
+static void resume(struct recheck_call *waiting)
+{
+    struct stream *stream = CONTAINER_OF(waiting, struct stream, recheck);
     bool submit = false;
 
     pthread_mutex_lock(&stream->lock);
-    if (take(stream, message, &err) != STATUS_OK)
-        fail(stream, &err);
+    assert(stream->state == STREAM_UNKNOWN);
+    stream->state = STREAM_READING;
+    if (stream->was_cancelled)
+        finish(stream, STATUS_CANCELLED);
     else
-        submit = advance(stream, ask);
+        submit = receive(stream);
     leave(stream, submit);
 }
 
@@ -242,7 +272,7 @@ static void on_cancelled(struct rpc_call *call)
     stream->was_cancelled = true;
     if (stream->state == STREAM_RUNNING)
         atomic_store(&stream->operation.cancelled, true);
-    else if (stream->state != STREAM_FINISHED)
+    else if (stream->state != STREAM_FINISHED && stream->state != STREAM_UNKNOWN)
         finish(stream, STATUS_CANCELLED);
     leave(stream, false);
 }

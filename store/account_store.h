@@ -1,6 +1,6 @@
 /*
- * account_store.h - what an operator does with accounts. Servers take it over within a second: every change
- * raises the catalogue's version.
+ * account_store.h - what an operator does with accounts. Servers take it over within a second, and new
+ * accounts and keys when they are first used: every change raises the catalogue's version.
  *
  * Keys come from the operating system's random numbers and are handed out once, to whoever had them made.
  */

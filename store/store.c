@@ -35,8 +35,9 @@
 enum lane_kind { LANE_READ, LANE_WRITE, LANE_PAGE, LANE_CHANGE, LANE_COUNT, LANE_WAIT };
 
 enum {
-    TICK_MS = 50,  /* between two looks at everything that waits */
-    LOOK_MS = 500, /* between two looks at the database */
+    TICK_MS = 50,            /* between two looks at everything that waits */
+    LOOK_MS = 500,           /* between two looks at the database */
+    ACCESS_LOOK_US = 100000, /* between two looks at the accounts, when somebody asks for them */
     LOOK_LIMIT_US =
         1300000, /* of each wait of a look: that the database stands still is told within two seconds */
     TOKEN_KEY_BYTES = 32,
@@ -95,6 +96,8 @@ struct store {
     struct session session; /* the monitor's */
     int64_t book_version;   /* of the access book given out last, 0: none; the monitor's */
     int64_t book_connects;  /* the connection it was read from: another one may be to a restored database */
+    int64_t next_access_us; /* no look at the accounts that was asked for before that; the monitor's */
+    atomic_bool access_wanted;
     atomic_bool draining;
     atomic_bool stopping;
     atomic_bool available;
@@ -243,12 +246,26 @@ static enum status forget_watermarks(struct store *store, struct error *err)
     return pg_query(&store->session.pg, &sql_watermark_forget, NULL, &result, err);
 }
 
-static void watch_database(struct store *store)
+/* Whoever asks for a look from here on gets another one. Returns when this one began. */
+static int64_t begin_access_look(struct store *store)
 {
-    struct error err = { 0 };
-    bool available = look(store, &err) == STATUS_OK && confirm_access(store, &err) == STATUS_OK &&
-                     tell_queue_map(store, &err) == STATUS_OK && forget_watermarks(store, &err) == STATUS_OK;
+    int64_t now_us;
 
+    atomic_exchange(&store->access_wanted, false);
+    now_us = clock_monotonic_us();
+    store->next_access_us = now_us + ACCESS_LOOK_US;
+    return now_us;
+}
+
+static void end_access_look(struct store *store, int64_t began_us)
+{
+    if (store->options.access_looked)
+        store->options.access_looked(store->options.context, began_us);
+}
+
+/* A look has ended: release what it held, and report what has changed. */
+static void set_available(struct store *store, bool available, const struct error *err)
+{
     if (!available)
         pg_recover(&store->session.pg);
     arena_cleanup(&store->session.arena);
@@ -257,7 +274,30 @@ static void watch_database(struct store *store)
     store->announced = true;
     atomic_store(&store->available, available);
     if (store->options.availability_changed)
-        store->options.availability_changed(store->options.context, available, err.message);
+        store->options.availability_changed(store->options.context, available, err->message);
+}
+
+static void watch_database(struct store *store)
+{
+    struct error err = { 0 };
+    int64_t began_us = begin_access_look(store);
+    bool available = look(store, &err) == STATUS_OK && confirm_access(store, &err) == STATUS_OK &&
+                     tell_queue_map(store, &err) == STATUS_OK && forget_watermarks(store, &err) == STATUS_OK;
+
+    set_available(store, available, &err);
+    end_access_look(store, began_us);
+}
+
+/* What store_look_at_access asks for; whether the database is back is for watch_database to say. */
+static void watch_access(struct store *store)
+{
+    struct error err = { 0 };
+    int64_t began_us = begin_access_look(store);
+
+    if (session_ensure(&store->session, &err) != STATUS_OK || confirm_access(store, &err) != STATUS_OK)
+        set_available(store, false, &err);
+    arena_cleanup(&store->session.arena);
+    end_access_look(store, began_us);
 }
 
 static void release_waiters(struct store *store, enum waiters_which which)
@@ -275,11 +315,13 @@ static void release_waiters(struct store *store, enum waiters_which which)
     }
 }
 
-/* Until somebody waiting is to be asked for again, a tick at most. */
-static int64_t pause_ms(struct waiters *waiters)
+/* Until somebody waiting is to be asked for again, or a look is, a tick at most. */
+static int64_t pause_ms(struct store *store)
 {
-    int64_t due_us = waiters_due_us(waiters), now_us = clock_monotonic_us();
+    int64_t due_us = waiters_due_us(&store->waiters), now_us = clock_monotonic_us();
 
+    if (atomic_load(&store->access_wanted) && store->next_access_us < due_us)
+        due_us = store->next_access_us;
     if (due_us - now_us > TICK_MS * 1000)
         return TICK_MS;
     return due_us > now_us ? (due_us - now_us + 999) / 1000 : 0;
@@ -299,6 +341,8 @@ static void *monitor(void *argument)
         if (now_us >= next_look_us) {
             watch_database(store);
             next_look_us = now_us + LOOK_MS * 1000;
+        } else if (atomic_load(&store->access_wanted) && now_us >= store->next_access_us) {
+            watch_access(store);
         }
         if (atomic_load(&store->draining))
             release_waiters(store, WAITERS_ALL);
@@ -306,7 +350,7 @@ static void *monitor(void *argument)
             release_waiters(store, tick ? WAITERS_DECIDED : WAITERS_NEW_AND_DECIDED);
         if (tick)
             next_tick_us = now_us + TICK_MS * 1000;
-        waiters_pause(&store->waiters, pause_ms(&store->waiters));
+        waiters_pause(&store->waiters, pause_ms(store));
     }
     return NULL;
 }
@@ -405,6 +449,12 @@ void store_read_statistics(struct store *store, struct store_statistics *out)
 bool store_is_available(const struct store *store)
 {
     return atomic_load(&store->available);
+}
+
+void store_look_at_access(struct store *store)
+{
+    if (!atomic_exchange(&store->access_wanted, true))
+        waiters_wake(&store->waiters);
 }
 
 enum status store_token_key(struct store *store, uint8_t out[32], struct error *err)

@@ -48,10 +48,16 @@ struct store_options {
     void (*answering)(bool begins);
 
     /*
-     * Called twice a second while the database answers: with a book, now the callee's, when accounts or tables
+     * Called twice a second while the database answers, and after store_look_at_access: with a book, now the callee's, when accounts or tables
      * have changed; with NULL when the one before still holds.
      */
     void (*access_confirmed)(void *context, struct access_book *book);
+
+    /*
+     * May be NULL. Accounts and tables have been looked at, or could not be: whoever asked before began_us
+     * (clock_monotonic_us) has been told what there was. From the monitor, so it must not block.
+     */
+    void (*access_looked)(void *context, int64_t began_us);
 
     /* Called twice a second while the database answers; may be NULL. */
     void (*queues_mapped)(void *context, const struct queue_map *map);
@@ -86,6 +92,12 @@ void store_collect(struct store *store, struct operation *operation);
 void store_run(struct store *store);
 
 bool store_is_available(const struct store *store);
+
+/*
+ * Look at accounts and tables soon: at once, but not within 100 ms of the look before. All who ask meanwhile share
+ * one look, which access_looked ends. Never blocks.
+ */
+void store_look_at_access(struct store *store);
 
 void store_read_statistics(struct store *store, struct store_statistics *out);
 

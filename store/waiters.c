@@ -90,8 +90,18 @@ void waiters_pause(struct waiters *waiters, int64_t ms)
         .tv_nsec = (long)(until_us % 1000000 * 1000) };
 
     pthread_mutex_lock(&waiters->mutex);
-    while (!waiters->fresh && pthread_cond_timedwait(&waiters->arrived, &waiters->mutex, &until) == 0)
+    while (!waiters->fresh && !waiters->is_called &&
+           pthread_cond_timedwait(&waiters->arrived, &waiters->mutex, &until) == 0)
         continue;
+    waiters->is_called = false;
+    pthread_mutex_unlock(&waiters->mutex);
+}
+
+void waiters_wake(struct waiters *waiters)
+{
+    pthread_mutex_lock(&waiters->mutex);
+    waiters->is_called = true;
+    pthread_cond_signal(&waiters->arrived);
     pthread_mutex_unlock(&waiters->mutex);
 }
 

@@ -18,6 +18,7 @@ struct waiters {
     struct operation *fresh; /* nobody has asked for them yet */
     struct operation *waiting;
     int64_t due_us; /* when one of `waiting` is to be asked for next; INT64_MAX: never */
+    bool is_called; /* by waiters_wake */
     int64_t most, refused;
     int64_t count; /* of both lists, and of those that are being asked for */
 };
@@ -39,8 +40,9 @@ void waiters_count(struct waiters *waiters, int64_t *waiting, int64_t *refused);
 /* When somebody is to be asked for again: WAITERS_DECIDED is due then. */
 int64_t waiters_due_us(struct waiters *waiters);
 
-/* Wait until somebody has come, ms at most. */
+/* Wait until somebody has come or waiters_wake was called, ms at most. */
 void waiters_pause(struct waiters *waiters, int64_t ms);
+void waiters_wake(struct waiters *waiters);
 
 enum waiters_which {
     WAITERS_NEW_AND_DECIDED, /* of those that have just come, the ones that are decided */
