@@ -91,8 +91,39 @@ static bool find_value(const struct source *source, struct str name, struct valu
     return true;
 }
 
-static enum projection_result append_part(
-    const struct source *source, const struct key_part *part, bool last, struct buf *out, const char **why)
+/* Violations are counted by what stands before the first ':' of their cause, so the details come behind it. */
+static void explain_part(
+    const struct key_part *part, const struct value *value, struct arena *arena, const char **why)
+{
+    if (why)
+        *why = arena_format(arena, "a property cannot be part of the entry's key: %.*s %s",
+            STR_ARG(part->text), key_part_objection(part, value, arena))
+                   .data;
+}
+
+static void explain_length(
+    const char *which, struct str key, struct str properties, struct arena *arena, const char **why)
+{
+    if (why)
+        *why = arena_format(arena,
+            "the entry's %s would be longer than a key may be: %.*s make %zu bytes, wanted: at most %d, "
+            "and %d UTF-16 units",
+            which, STR_ARG(properties), key.len, (int)LIMIT_KEY_BYTES, (int)LIMIT_KEY_UNITS)
+                   .data;
+}
+
+/* Name a part that is a property, with the type of its value: "Name (String), Age (Int32)". */
+static void append_property(const struct source *source, const struct key_part *part, struct buf *out)
+{
+    struct value value;
+
+    if (!part->is_literal && find_value(source, part->text, &value))
+        buf_format(out, "%s%.*s (%s)", out->len > 0 ? ", " : "", STR_ARG(part->text),
+            property_type_short_name(value.type));
+}
+
+static enum projection_result append_part(const struct source *source, const struct key_part *part, bool last,
+    struct arena *arena, struct buf *out, const char **why)
 {
     struct value value = { .type = PROPERTY_NULL };
 
@@ -100,7 +131,7 @@ static enum projection_result append_part(
         return PROJECTED_NOTHING;
     if (key_part_encode(part, &value, last, out))
         return PROJECTED;
-    *why = "a value of the entry's key cannot be written as its key part asks for";
+    explain_part(part, &value, arena, why);
     return PROJECTED_VIOLATION;
 }
 
@@ -116,7 +147,7 @@ static bool key_fits(struct str key)
 static enum projection_result project_partition(const struct index *index, const struct source *source,
     struct arena *arena, struct str *out, const char **why)
 {
-    struct buf key;
+    struct buf key, properties;
 
     if (index->place == PLACE_SAME_PARTITION) {
         *out = arena_copy(arena, source->key->partition);
@@ -125,7 +156,7 @@ static enum projection_result project_partition(const struct index *index, const
     buf_init(&key, arena);
     for (size_t i = 0; i < index->partition_key.count; i++) {
         enum projection_result result = append_part(
-            source, &index->partition_key.parts[i], i + 1 == index->partition_key.count, &key, why);
+            source, &index->partition_key.parts[i], i + 1 == index->partition_key.count, arena, &key, why);
 
         if (result != PROJECTED)
             return result;
@@ -133,7 +164,10 @@ static enum projection_result project_partition(const struct index *index, const
     *out = buf_str(&key);
     if (key_fits(*out))
         return PROJECTED;
-    *why = "the entry's PartitionKey would be longer than a key may be";
+    buf_init(&properties, arena);
+    for (size_t i = 0; why && i < index->partition_key.count; i++)
+        append_property(source, &index->partition_key.parts[i], &properties);
+    explain_length("PartitionKey", *out, buf_str(&properties), arena, why);
     return PROJECTED_VIOLATION;
 }
 
@@ -141,11 +175,12 @@ static enum projection_result project_row(const struct index *index, const struc
     struct arena *arena, struct str *out, const char **why)
 {
     struct index_row_parts row = index_row_parts(index);
-    struct buf key;
+    struct buf key, properties;
 
     buf_init(&key, arena);
     for (size_t i = 0; i < row.count; i++) {
-        enum projection_result result = append_part(source, row.parts[i], i + 1 == row.count, &key, why);
+        enum projection_result result =
+            append_part(source, row.parts[i], i + 1 == row.count, arena, &key, why);
 
         if (result != PROJECTED)
             return result;
@@ -153,7 +188,10 @@ static enum projection_result project_row(const struct index *index, const struc
     *out = buf_str(&key);
     if (key_fits(*out))
         return PROJECTED;
-    *why = "the entry's RowKey would be longer than a key may be";
+    buf_init(&properties, arena);
+    for (size_t i = 0; why && i < row.count; i++)
+        append_property(source, row.parts[i], &properties);
+    explain_length("RowKey", *out, buf_str(&properties), arena, why);
     return PROJECTED_VIOLATION;
 }
 
@@ -235,9 +273,8 @@ static enum projection_result key_of_state(const struct index *index, const stru
     const struct row_state *state, struct arena *arena, struct entity_key *out)
 {
     struct source source = { .key = key, .timestamp = state->ts, .properties = state->properties };
-    const char *why;
 
-    return state->live ? project_key(index, &source, arena, out, &why) : PROJECTED_NOTHING;
+    return state->live ? project_key(index, &source, arena, out, NULL) : PROJECTED_NOTHING;
 }
 
 /* Of entries of one source and key the rest is their records and when they expire. */

@@ -54,7 +54,8 @@ struct index_row_parts index_row_parts(const struct index *index);
 int64_t index_home_table(const struct index *index);
 
 /*
- * The entry of a live entity; out (in the arena, and borrowing nothing) and why are set as the result says.
+ * The entry of a live entity; out (in the arena, and borrowing nothing) and why are set as the result says. *why, in the arena, names the
+ * properties that are to blame, their types and what is wanted, but no values; why may be NULL.
  *
  * An entry in the same partition has the source's partition key as it is; other keys are made of encoded
  * parts. Its properties are the source's two keys and the projected records, byte by byte; a list entry has

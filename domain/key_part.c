@@ -419,6 +419,37 @@ enum key_part_fit key_part_fit(const struct key_part *part, const struct value *
     return number_form_of(value->type, &form) ? number_fit(part, value, &form) : KEY_PART_FITS;
 }
 
+static struct str wanted_text(const struct key_part *part, struct arena *arena)
+{
+    if (part->width > 0 && part->width <= KEY_PART_WIDTH_MAX)
+        return arena_format(
+            arena, "an Int32 or Int64 from 0 to %llu", (unsigned long long)power_of_ten(part->width) - 1);
+    if (part->inverted)
+        return STR_LITERAL("an Int32, Int64, Double or DateTime");
+    return STR_LITERAL("a value that has an order");
+}
+
+const char *key_part_objection(const struct key_part *part, const struct value *value, struct arena *arena)
+{
+    const char *kind = property_type_short_name(value->type), *more = "";
+
+    switch (key_part_fit(part, value)) {
+    case KEY_PART_BELOW:
+        more = " below that";
+        break;
+    case KEY_PART_ABOVE:
+        more = " above that";
+        break;
+    case KEY_PART_NEVER:
+        more = value->type == PROPERTY_DOUBLE && isnan(value->number) ? " that is no number" : "";
+        break;
+    case KEY_PART_FITS:
+        break;
+    }
+    return arena_format(arena, "is of type %s%s, wanted: %.*s", kind, more, STR_ARG(wanted_text(part, arena)))
+        .data;
+}
+
 static bool value_encode(const struct key_part *part, const struct value *value, struct buf *out)
 {
     if (!options_apply(part, value->type))

@@ -117,5 +117,7 @@ MUST_USE enum status value_parse(
 
 /* "Edm.Int32" and so on; for messages and docs. */
 const char *property_type_name(enum property_type type);
+/* "Int32" and so on. */
+const char *property_type_short_name(enum property_type type);
 
 #endif

@@ -45,6 +45,14 @@ const char *property_type_name(enum property_type type)
     return (unsigned)type < ARRAY_LEN(type_names) ? type_names[type] : "unknown";
 }
 
+const char *property_type_short_name(enum property_type type)
+{
+    static const struct str prefix = { .data = "Edm.", .len = 4 };
+    const char *name = property_type_name(type);
+
+    return str_starts_with(str_of(name), prefix) ? name + prefix.len : name;
+}
+
 /* ---- what a caller sent ---- */
 
 static double double_of_bits(uint64_t bits)

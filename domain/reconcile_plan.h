@@ -16,7 +16,7 @@
 /* An index that cannot take its entry. */
 struct reconcile_violation {
     int64_t index_id;
-    const char *why; /* a literal */
+    const char *why; /* in the arena: see index_project */
 };
 
 struct reconcile_plan {

@@ -482,6 +482,31 @@ START_TEST(a_type_has_its_prefix)
 }
 END_TEST
 
+static const struct objection_case {
+    struct key_part part;
+    struct value value;
+    const char *want;
+} objection_cases[] = {
+    { { .width = 4 }, { .type = PROPERTY_STRING },
+        "is of type String, wanted: an Int32 or Int64 from 0 to 9999" },
+    { { .width = 4 }, { .type = PROPERTY_INT32, .integer = -1 },
+        "is of type Int32 below that, wanted: an Int32 or Int64 from 0 to 9999" },
+    { { .width = 4 }, { .type = PROPERTY_INT64, .integer = 10000 },
+        "is of type Int64 above that, wanted: an Int32 or Int64 from 0 to 9999" },
+    { { .inverted = true }, { .type = PROPERTY_GUID },
+        "is of type Guid, wanted: an Int32, Int64, Double or DateTime" },
+    { { .width = 0 }, { .type = PROPERTY_DOUBLE, .number = NAN },
+        "is of type Double that is no number, wanted: a value that has an order" },
+};
+
+START_TEST(an_objection_names_the_type_found_and_wanted)
+{
+    const struct objection_case *c = &objection_cases[_i];
+
+    ck_assert_str_eq(key_part_objection(&c->part, &c->value, &arena), c->want);
+}
+END_TEST
+
 Suite *test_key_part_suite(void)
 {
     Suite *suite = suite_create("key_part");
@@ -502,6 +527,7 @@ Suite *test_key_part_suite(void)
     tcase_add_loop_test(tc, decoding_accepts_what_encoding_writes_only, 0, ARRAY_LEN(refused_cases));
     tcase_add_loop_test(tc, a_prefix_ends_at_the_next_character, 0, ARRAY_LEN(prefix_cases));
     tcase_add_test(tc, a_type_has_its_prefix);
+    tcase_add_loop_test(tc, an_objection_names_the_type_found_and_wanted, 0, ARRAY_LEN(objection_cases));
     suite_add_tcase(suite, tc);
     return suite;
 }
