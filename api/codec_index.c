@@ -337,6 +337,22 @@ Tavola__V1__Lag *codec_lag_message(const struct lag *lag, struct arena *arena)
     return out;
 }
 
+static void causes_encode(struct str lines, struct arena *arena, Tavola__V1__IndexStatus *out)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i < lines.len; i++)
+        most += lines.data[i] == '\n';
+    out->violation_causes = ARENA_ARRAY(arena, ProtobufCBinaryData, most + 1);
+    while (lines.len > 0) {
+        const char *end = memchr(lines.data, '\n', lines.len);
+        size_t len = end ? (size_t)(end - lines.data) : lines.len;
+
+        out->violation_causes[out->n_violation_causes++] = codec_bytes(str_of_bytes(lines.data, len));
+        lines = str_from(lines, len + 1);
+    }
+}
+
 Tavola__V1__IndexStatus *codec_index_status_message(const struct index_view *view, struct arena *arena)
 {
     Tavola__V1__IndexStatus *out = ARENA_NEW(arena, Tavola__V1__IndexStatus);
@@ -347,6 +363,8 @@ Tavola__V1__IndexStatus *codec_index_status_message(const struct index_view *vie
     out->entries = view->entries;
     out->violations = view->violations;
     out->keys_behind = view->keys_behind;
+    out->discarded = view->discarded;
+    causes_encode(view->causes, arena, out);
     if (view->build.operation_id.len > 0)
         out->build = codec_run_message(&view->build, arena);
     return out;

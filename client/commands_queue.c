@@ -27,12 +27,14 @@ enum { REPLY_MAP_VERSION = 2, MOST_SHARDS = 64 };
 enum { QUEUES = 1, QUEUE_NAME = 1, QUEUE_WORK = 2 };
 enum { WORK_KIND = 1, WORK_STATE, WORK_LIMIT, WORK_OPEN, WORK_OLDEST, WORK_PER_SECOND, WORK_TIME_TO_FRESH };
 enum { VIEW_INDEX = 1, VIEW_STATUS = 2, INDEX_NAME = 1, INDEX_TABLE = 2 };
-enum { STATUS_STATE = 1, STATUS_LAG = 2, STATUS_KEYS_BEHIND = 6 };
+enum { STATUS_STATE = 1, STATUS_LAG = 2, STATUS_VIOLATIONS = 4, STATUS_DISCARDED = 7, STATUS_CAUSES = 8 };
+enum { LETTERS_FILTER = 1, LETTERS_BY_CAUSE = 2, FILTER_STATE = 1, LETTERS_CAUSES = 2, CAUSE_COUNT = 2 };
 enum { LAG_AGE = 1, LAG_OPEN = 2, LAG_PER_SECOND = 4, LAG_TIME_TO_FRESH = 5 };
 enum { INDEXES_TOKEN = 2, INDEXES_NEXT = 2 };
 
 static const char *const kinds[] = { "?", "reconcile", "transaction" };
 static const char *const queue_states[] = { "?", "RUNNING", "PAUSED", "DRAINING" };
+enum { KIND_RECONCILE = 1, QUEUE_PAUSED = 2, LETTER_DEAD = 1, LETTER_RETRYING = 2, LETTER_DISCARDED = 3 };
 static const char *const index_states[] = { "?", "BUILDING", "VALIDATING", "READY", "DROPPING" };
 
 static const char *name_of(const char *const *names, size_t count, uint64_t value)
@@ -54,19 +56,28 @@ static const char *duration(double seconds, char out[MOST_CELL_BYTES])
     return out;
 }
 
+/* What a paused queue did before it was paused is not its pace. */
+static const char *pace(double per_second, bool is_paused, char out[MOST_CELL_BYTES])
+{
+    snprintf(out, MOST_CELL_BYTES, is_paused ? "-" : "%.1f", per_second);
+    return out;
+}
+
 /* ---- queues ---- */
 
 static void print_work(struct str queue, struct str work)
 {
-    char limit[MOST_CELL_BYTES] = "-", oldest[MOST_CELL_BYTES], fresh[MOST_CELL_BYTES];
+    char limit[MOST_CELL_BYTES] = "-", oldest[MOST_CELL_BYTES], fresh[MOST_CELL_BYTES], rate[MOST_CELL_BYTES];
+    bool is_paused = reply_number(work, WORK_STATE) == QUEUE_PAUSED;
 
     if (reply_number(work, WORK_LIMIT) > 0)
         snprintf(limit, sizeof(limit), "%llu/s", (unsigned long long)reply_number(work, WORK_LIMIT));
-    printf("%-5.*s %-11s %-8s %9s %9llu %9s %9.1f %9s\n", STR_ARG(queue),
+    printf("%-5.*s %-11s %-8s %9s %9llu %9s %9s %9s\n", STR_ARG(queue),
         name_of(kinds, ARRAY_LEN(kinds), reply_number(work, WORK_KIND)),
         name_of(queue_states, ARRAY_LEN(queue_states), reply_number(work, WORK_STATE)), limit,
         (unsigned long long)reply_number(work, WORK_OPEN), duration(reply_seconds(work, WORK_OLDEST), oldest),
-        reply_double(work, WORK_PER_SECOND), duration(reply_seconds(work, WORK_TIME_TO_FRESH), fresh));
+        pace(reply_double(work, WORK_PER_SECOND), is_paused, rate),
+        duration(is_paused ? -1 : reply_seconds(work, WORK_TIME_TO_FRESH), fresh));
 }
 
 static void print_queues(struct str reply)
@@ -211,32 +222,100 @@ static int run_queue_shards(const struct client_config *config, int argc, char *
 
 /* ---- top ---- */
 
-static void print_index(struct str view)
+/* Whether no queue makes indexes agree. */
+static bool none_reconciles(struct str reply)
 {
-    struct str index = reply_text(view, VIEW_INDEX), status = reply_text(view, VIEW_STATUS);
-    struct str lag = reply_text(status, STATUS_LAG);
-    char age[MOST_CELL_BYTES], fresh[MOST_CELL_BYTES];
+    struct str queue, work;
 
-    printf("%-24.*s %-24.*s %-10s %9llu %9s %9.1f %9s %9llu\n", STR_ARG(reply_text(index, INDEX_NAME)),
-        STR_ARG(reply_text(index, INDEX_TABLE)),
-        name_of(index_states, ARRAY_LEN(index_states), reply_number(status, STATUS_STATE)),
-        (unsigned long long)reply_number(lag, LAG_OPEN), duration(reply_seconds(lag, LAG_AGE), age),
-        reply_double(lag, LAG_PER_SECOND), duration(reply_seconds(lag, LAG_TIME_TO_FRESH), fresh),
-        (unsigned long long)reply_number(status, STATUS_KEYS_BEHIND));
+    while (reply_next(&reply, QUEUES, &queue))
+        for (struct str rest = queue; reply_next(&rest, QUEUE_WORK, &work);)
+            if (reply_number(work, WORK_KIND) == KIND_RECONCILE &&
+                reply_number(work, WORK_STATE) != QUEUE_PAUSED)
+                return false;
+    return true;
 }
 
-static bool show_indexes(struct conversation *talk)
+static void print_index_row(struct str view, bool is_paused)
 {
-    static const struct listing indexes = {
+    struct str index = reply_text(view, VIEW_INDEX), status = reply_text(view, VIEW_STATUS);
+    struct str lag = reply_text(status, STATUS_LAG), cause;
+    unsigned long long violations = (unsigned long long)reply_number(status, STATUS_VIOLATIONS);
+    unsigned long long discarded = (unsigned long long)reply_number(status, STATUS_DISCARDED);
+    char age[MOST_CELL_BYTES], fresh[MOST_CELL_BYTES], rate[MOST_CELL_BYTES];
+
+    printf("%-24.*s %-24.*s %-10s %9llu %9s %9s %9s %10llu %9llu %9llu\n",
+        STR_ARG(reply_text(index, INDEX_NAME)), STR_ARG(reply_text(index, INDEX_TABLE)),
+        name_of(index_states, ARRAY_LEN(index_states), reply_number(status, STATUS_STATE)),
+        (unsigned long long)reply_number(lag, LAG_OPEN), duration(reply_seconds(lag, LAG_AGE), age),
+        pace(reply_double(lag, LAG_PER_SECOND), is_paused, rate),
+        duration(is_paused ? -1 : reply_seconds(lag, LAG_TIME_TO_FRESH), fresh), violations,
+        violations - discarded, discarded);
+    while (reply_next(&status, STATUS_CAUSES, &cause))
+        printf("  %.*s\n", STR_ARG(cause));
+}
+
+static void print_index(struct str view)
+{
+    print_index_row(view, false);
+}
+
+static void print_paused_index(struct str view)
+{
+    print_index_row(view, true);
+}
+
+static bool show_indexes(struct conversation *talk, bool is_paused)
+{
+    const struct listing indexes = {
         .path = "/tavola.v1.IndexService/ListIndexes",
         .token = INDEXES_TOKEN,
         .next = INDEXES_NEXT,
-        .print = print_index,
+        .print = is_paused ? print_paused_index : print_index,
     };
 
-    printf("%-24s %-24s %-10s %9s %9s %9s %9s %9s\n", "index", "table", "state", "open", "lag", "applied/s",
-        "fresh in", "given up");
+    printf("%-24s %-24s %-10s %9s %9s %9s %9s %10s %9s %9s\n", "index", "table", "state", "open", "lag",
+        "applied/s", "fresh in", "violations", "standing", "discarded");
     return conversation_list(talk, &indexes, STR_EMPTY);
+}
+
+/* Dead letters in this state, of keys and of transactions. */
+static bool count_letters(struct conversation *talk, int state, unsigned long long *count)
+{
+    struct buf request, filter;
+    struct str reply, cause;
+
+    buf_init(&request, &talk->arena);
+    buf_init(&filter, &talk->arena);
+    wire_write_scalar(&filter, FILTER_STATE, (uint64_t)state);
+    wire_write_bytes(&request, LETTERS_FILTER, buf_str(&filter));
+    wire_write_scalar(&request, LETTERS_BY_CAUSE, 1);
+    if (!conversation_call(talk, "/tavola.v1.AdminService/ListDeadLetters", &request, &reply))
+        return false;
+    for (*count = 0; reply_next(&reply, LETTERS_CAUSES, &cause);)
+        *count += (unsigned long long)reply_number(cause, CAUSE_COUNT);
+    return true;
+}
+
+static bool show_letters(struct conversation *talk)
+{
+    unsigned long long standing, retrying, discarded;
+
+    if (!count_letters(talk, LETTER_DEAD, &standing) || !count_letters(talk, LETTER_RETRYING, &retrying) ||
+        !count_letters(talk, LETTER_DISCARDED, &discarded))
+        return false;
+    printf(
+        "\ndead letters: %llu standing, %llu discarded; %llu being retried\n", standing, discarded, retrying);
+    return true;
+}
+
+static bool show_all(struct conversation *talk)
+{
+    struct str reply;
+
+    if (!list_queues(talk, &reply))
+        return false;
+    printf("\n");
+    return show_indexes(talk, none_reconciles(reply)) && show_letters(talk);
 }
 
 /* A terminal shows it in place, anything else one page behind another. */
@@ -245,7 +324,6 @@ static int run_top(const struct client_config *config, int argc, char **argv)
     bool once = argc == 1 && strcmp(argv[0], "--once") == 0;
     const struct timespec pause = { .tv_sec = TOP_EVERY_S };
     struct conversation talk;
-    struct str reply;
     bool shown;
 
     if (argc != 0 && !once)
@@ -255,11 +333,7 @@ static int run_top(const struct client_config *config, int argc, char **argv)
     for (;;) {
         if (!once && isatty(STDOUT_FILENO))
             printf("\033[H\033[2J");
-        shown = list_queues(&talk, &reply);
-        if (shown) {
-            printf("\n");
-            shown = show_indexes(&talk);
-        }
+        shown = show_all(&talk);
         if (fflush(stdout) != 0 || !shown || once)
             break;
         if (!isatty(STDOUT_FILENO))

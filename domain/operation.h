@@ -265,6 +265,8 @@ struct index_view {
     int64_t entries; /* beyond 100,000 an estimate */
     int64_t violations;
     int64_t keys_behind; /* source keys that were given up */
+    int64_t discarded;   /* of violations: those whose dead letters were set aside */
+    struct str causes;   /* of some violations, each once, one a line */
     struct run_view build;
 };
 

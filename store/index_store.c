@@ -135,6 +135,8 @@ enum view_column {
     VIEW_ENTRIES,
     VIEW_VIOLATIONS,
     VIEW_KEYS_BEHIND,
+    VIEW_DISCARDED,
+    VIEW_CAUSES, /* one a line */
     VIEW_OPEN_INTENTS,
     VIEW_OLDEST_US,
     VIEW_PER_SECOND,
@@ -150,6 +152,8 @@ static struct index_view read_view(const PGresult *rows, int row, struct arena *
         .entries = pg_int8(rows, row, VIEW_ENTRIES),
         .violations = pg_int8(rows, row, VIEW_VIOLATIONS),
         .keys_behind = pg_int8(rows, row, VIEW_KEYS_BEHIND),
+        .discarded = pg_int8(rows, row, VIEW_DISCARDED),
+        .causes = arena_copy(arena, pg_bytes(rows, row, VIEW_CAUSES)),
         .lag = { .open_intents = pg_int8(rows, row, VIEW_OPEN_INTENTS),
             .per_second = (double)pg_int8(rows, row, VIEW_PER_SECOND) / 1000 },
         .build = run_row_read(rows, row, VIEW_BUILD, arena),

@@ -1,5 +1,6 @@
 -- An account's indexes by folded name, with what is known of their state. $1 account, $2 behind this name,
--- $3 only this name unless it is empty, $4 how many. Dead letters: the index's own, and those of whole keys.
+-- $3 only this name unless it is empty, $4 how many. Dead letters: the index's own and those of whole keys, the latter alone, the
+-- discarded ones of both; and up to three causes of the index's own, out of 1000.
 -- Open intents of the source are counted up to 10,001, with the time of the oldest, or one before it, in microseconds
 -- since 1970; applied ones per second, in thousandths. Entries are counted up to 100,000; how many more there are is
 -- estimated, from 32 MB of the table of entities, pages by chance.
@@ -15,6 +16,13 @@ select i.folded, i.definition, i.state,
         and d.dead and d.index_id in (i.index_id, 0)),
     (select count(*) from dead_letters d where d.kind = 1 and d.table_id = i.source_table_id
         and d.dead and d.index_id = 0),
+    (select count(*) from dead_letters d where d.kind = 1 and d.table_id = i.source_table_id
+        and d.dead and d.discarded and d.index_id in (i.index_id, 0)),
+    (select coalesce(string_agg(c.cause, E'\n'), '') from (
+        select distinct l.cause
+        from (select d.cause from dead_letters d where d.kind = 1 and d.table_id = i.source_table_id
+            and d.dead and not d.discarded and d.index_id = i.index_id limit 1000) l
+        order by 1 limit 3) c),
     open.n,
     case when open.n > 10000
         then least(open.oldest, (select min(w.as_of) / 10 - 11644473600000000 from watermarks w where w.as_of > 0))

@@ -1,6 +1,7 @@
 """An operator pauses, drains and limits queues, and sees how late they are, while a worker runs."""
 
 import os
+import re
 import time
 import unittest
 
@@ -216,7 +217,8 @@ class Queues(ServerCase):
         self.assertEqual(tavola("queue", "drain", "q2", "reconcile").count("\nq2"), 1)
         tavola("queue", "resume", "all")
         page = tavola("top", "--once")
-        self.assertRegex(page, rf"(?m)^{self.index} +{self.table} +READY +0 +0\.0 s ")
+        self.assertRegex(page, rf"(?m)^{self.index} +{self.table} +READY +0 +0\.0 s .* +0 +0 +0$")
+        self.assertRegex(page, r"(?m)^dead letters: \d+ standing, \d+ discarded; 0 being retried$")
         self.assertEqual(len({len(line) for line in page.split("\n\n")[0].splitlines()}), 1)
         self.assertNotIn("\033", page)
         self.addCleanup(tavola, "queue", "shards", "4")
@@ -225,6 +227,37 @@ class Queues(ServerCase):
         tavola("queue", "pause", code=2)
         tavola("queue", "rate", "x", "all", code=2)
         tavola("queue", "pause", "q9", code=1)
+
+    def test_top_tells_violations_and_dead_letters_and_no_pace_of_what_is_paused(self):
+        def top():
+            done = run_program("tavola", "top", "--once", settings={"TAVOLA_TARGET": self.stack.target})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout
+
+        name, cause = self.new_name("narrow"), "Age is of type String, wanted: an Int32 or Int64 from 0 to 99"
+        self.client.create_index(index={
+            "name": name, "table": self.table, "shape": 1, "place": 2,
+            "partition_key": [{"property": "Age", "width": 2}],
+        })
+        self.wait_ready(name)
+        for row in ("1", "2"):
+            self.client.insert_entity(table=self.table, entity=entity("ages", row, Age="old"))
+        status = lambda: self.client.get_index(name=name).status
+        wait_for("the violations", lambda: status().violations == 2)
+        self.assertEqual(len(status().violation_causes), 1)
+        self.assertTrue(status().violation_causes[0].endswith(cause), status())
+        self.assertRegex(top(), rf"(?m)^{name} .* +2 +2 +0\n  .*: {cause}$")
+        letter = next(one for one in self.client.list_dead_letters().letters if one.index == name)
+        self.client.discard_dead_letters(letter_ids=[letter.letter_id], reason="known")
+        self.assertEqual((status().violations, status().discarded), (2, 1))
+        page = top()
+        self.assertRegex(page, rf"(?m)^{name} .* +2 +1 +1$")
+        self.assertRegex(page, r"(?m)^dead letters: 1 standing, 1 discarded; 0 being retried$")
+        self.assertRegex(page, rf"(?m)^{name} .* \d+\.\d +")
+        self.client.control_queue(control=PAUSE)
+        self.addCleanup(self.client.control_queue, control=RESUME)
+        self.assertEqual(len(re.findall(r"(?m)^q\d .* PAUSED .* -  +-$", top())), 8)
+        self.assertRegex(top(), rf"(?m)^{name} +{self.table} +READY +0 +0\.0 s +- +- +2 +1 +1$")
 
 
 if __name__ == "__main__":
