@@ -232,7 +232,9 @@ static const struct command commands[] = {
         .help = "run a command beside a fresh stack, given to it in TAVOLA_POSTGRES, TAVOLA_REDIS and "
                 "TAVOLA_TARGET; nothing of it stays. --postgres is a setting of PostgreSQL, such as "
                 "shared_buffers=1GB. "
-                "The database is migrated for --with-server and --with-worker, else it is empty",
+                "The database is migrated for --with-server and --with-worker, else it is empty. "
+                "INITDB_TEMPLATE names a stopped cluster with a database tavola: it is copied instead of "
+                "running initdb",
         .run = exec_command,
     },
     {

@@ -97,6 +97,30 @@ static char *text_of(struct arena *arena, const char *format, const char *value)
     return (char *)text.data;
 }
 
+/* The cluster that tests keep for copies, which take a tenth of the time of initdb; NULL if there is none. */
+static const char *find_template(const struct postgres_options *options)
+{
+    const char *folder = getenv("INITDB_TEMPLATE");
+
+    return options->sync_first || !folder || !*folder ? NULL : folder;
+}
+
+static enum status copy_cluster(const struct place *place, const char *template, const char *folder,
+    struct arena *arena, struct error *err)
+{
+    char *argv[] = { "cp", "-a", "--reflink=auto", "--no-target-directory", (char *)template, (char *)folder,
+        NULL };
+    struct process_plan plan = {
+        .name = "cp",
+        .argv = argv,
+        .environment = environment_for(false, NULL, 0, arena),
+        .log = log_of(place, "postgres", arena),
+        .as_postgres = place->as_root,
+    };
+
+    return process_run(&plan, err);
+}
+
 static enum status make_cluster(const struct place *place, const char *programs, bool sync_first,
     const char *folder, struct arena *arena, struct error *err)
 {
@@ -134,6 +158,7 @@ enum status postgres_prepare(
     const struct place *place, const struct postgres_options *options, struct arena *arena, struct error *err)
 {
     const char *fresh = arena_format(arena, "%s.new", place->postgres).data;
+    const char *template = find_template(options);
     const char *programs;
 
     if (cluster_version(place, arena) != 0)
@@ -141,7 +166,10 @@ enum status postgres_prepare(
     TRY(find_programs(0, arena, &programs, err));
     place_remove_folder(fresh);
     TRY(place_make_folder(place, fresh, err));
-    TRY(make_cluster(place, programs, options->sync_first, fresh, arena, err));
+    if (template)
+        TRY(copy_cluster(place, template, fresh, arena, err));
+    else
+        TRY(make_cluster(place, programs, options->sync_first, fresh, arena, err));
     if (rename(fresh, place->postgres) != 0)
         return error_set(err, STATUS_UNAVAILABLE, "%s: %s", place->postgres, strerror(errno));
     sync_folder(place->data);

@@ -24,8 +24,7 @@ class Postgres:
             self.become = ["--reuid=postgres", "--regid=postgres", "--init-groups"]
             self.hand_over(self.folder)
         subprocess.run(
-            ["setpriv", *self.become, BINARIES + "/initdb", "-D", self.folder, "--username=postgres"]
-            + ["--auth=trust", "--no-sync", "--locale=C", "-E", "UTF8"],
+            ["setpriv", *self.become, *self.maker()],
             check=True,
             capture_output=True,
             cwd=folder,
@@ -33,6 +32,14 @@ class Postgres:
         if rules:
             with open(os.path.join(self.folder, "pg_hba.conf"), "w", encoding="ascii") as file:
                 file.write(rules)
+
+    def maker(self):
+        """The command that makes the cluster: a copy of a template takes a tenth of the time of initdb."""
+        template = os.environ.get("INITDB_TEMPLATE")
+        if template:
+            return ["cp", "-a", "--reflink=auto", "--no-target-directory", template, self.folder]
+        settings = ["--username=postgres", "--auth=trust", "--no-sync", "--locale=C", "-E", "UTF8"]
+        return [BINARIES + "/initdb", "-D", self.folder, *settings]
 
     def hand_over(self, path):
         """A file that only its owner may read."""

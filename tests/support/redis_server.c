@@ -72,8 +72,8 @@ static void launch(struct redis_server *server)
 void redis_server_start(struct redis_server *server)
 {
     signal(SIGPIPE, SIG_IGN);
-    *server = (struct redis_server){ .folder = "/tmp/tavola-redis-XXXXXX" };
-    ck_assert_ptr_nonnull(mkdtemp(server->folder));
+    *server = (struct redis_server){ .pid = 0 };
+    temporary_folder_make("tavola-redis-", server->folder, sizeof(server->folder));
     snprintf(server->url, sizeof(server->url), "unix:%s/s", server->folder);
     launch(server);
 }
@@ -95,7 +95,7 @@ void redis_server_restart(struct redis_server *server)
 
 void redis_server_stop(struct redis_server *server)
 {
-    char path[96];
+    char path[MAX_TEMPORARY_PATH + 16];
 
     redis_server_kill(server);
     unlink(socket_path(server));

@@ -8,10 +8,12 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "tests/support/temporary.h"
+
 struct redis_server {
     pid_t pid; /* 0: not running */
-    char folder[64];
-    char url[96]; /* "unix:/..." */
+    char folder[MAX_TEMPORARY_PATH];
+    char url[MAX_TEMPORARY_PATH + 16]; /* "unix:/..." */
 };
 
 /* Start it and wait until it answers. Also makes this process ignore SIGPIPE. Fails the test if it cannot. */

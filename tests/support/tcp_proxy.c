@@ -21,6 +21,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "tests/support/temporary.h"
 
 enum { MOST_LINKS = 64, NAME_BYTES = 64 };
 
@@ -41,7 +42,7 @@ struct tcp_proxy {
     int listener, wake[2];
     struct sockaddr_storage target;
     socklen_t target_len;
-    char folder[32];
+    char folder[MAX_TEMPORARY_PATH];
     char *conninfo;
     struct link links[MOST_LINKS];
 
@@ -303,8 +304,7 @@ static void listen_in_folder(struct tcp_proxy *proxy)
 {
     struct sockaddr_un address;
 
-    snprintf(proxy->folder, sizeof(proxy->folder), "/tmp/tavola-proxy-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(proxy->folder));
+    temporary_folder_make("tavola-proxy-", proxy->folder, sizeof(proxy->folder));
     address = socket_in(proxy->folder, "5432");
     proxy->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     ck_assert_int_ge(proxy->listener, 0);
