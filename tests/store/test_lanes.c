@@ -294,6 +294,59 @@ static bool await_change(struct news *news, int n)
     }
 }
 
+struct looks {
+    atomic_int count;
+    atomic_llong began_us; /* of the last one */
+};
+
+static void take_book(void *context, struct access_book *book)
+{
+    (void)context;
+    access_book_free(book);
+}
+
+static void note_look(void *context, int64_t began_us)
+{
+    struct looks *looks = context;
+
+    atomic_fetch_add(&looks->count, 1);
+    atomic_store(&looks->began_us, began_us);
+}
+
+/* Ask for looks, many times each, until the n-th of them has been taken. */
+static void ask_for_looks(struct store *store, struct looks *looks, int n)
+{
+    for (int i = 0; i < n; i++) {
+        int64_t asked_us = clock_monotonic_us();
+
+        do {
+            store_look_at_access(store);
+            usleep(500);
+            ck_assert_msg(clock_monotonic_us() - asked_us < 10000000, "look %d does not come", i);
+        } while (atomic_load(&looks->began_us) < asked_us);
+    }
+}
+
+START_TEST(all_who_ask_for_a_look_at_the_accounts_share_few)
+{
+    struct looks looks = { 0 };
+    struct store_options options = plain_options(scene.conninfo);
+    int64_t begun_us = clock_monotonic_us(), ms;
+    struct store *store;
+
+    options.access_confirmed = take_book;
+    options.access_looked = note_look;
+    options.context = &looks;
+    store = store_open(&options);
+    ask_for_looks(store, &looks, 12);
+    ms = (clock_monotonic_us() - begun_us) / 1000;
+    ck_assert_int_ge(atomic_load(&looks.count), 12);
+    ck_assert_msg(atomic_load(&looks.count) <= ms / 100 + ms / 500 + 2, "%d looks in %lld ms",
+        atomic_load(&looks.count), (long long)ms);
+    store_close(store);
+}
+END_TEST
+
 START_TEST(every_change_of_availability_is_told_once)
 {
     struct tcp_proxy *proxy = tcp_proxy_start(scene.conninfo);
@@ -481,6 +534,7 @@ Suite *test_lanes_suite(void)
     tcase_add_test(tc, closing_answers_what_waits_and_finishes_what_runs);
     tcase_add_test(tc, closing_answers_those_who_wait_for_an_end);
     tcase_add_test(tc, who_waits_for_an_end_gets_the_state_at_the_deadline_or_the_end);
+    tcase_add_test(tc, all_who_ask_for_a_look_at_the_accounts_share_few);
     tcase_add_test(tc, every_change_of_availability_is_told_once);
     tcase_add_test(tc, another_schema_is_reported_with_its_cure);
     if (!given || !*given) /* a server of others is not for crashing */
