@@ -48,9 +48,15 @@ static const char *row_of(int number)
 
 static void setup(void)
 {
+    struct write writes[SOURCES];
+    struct operation *group;
+
     scene_open(&scene);
     for (int i = 0; i < SOURCES; i++)
-        scene_write(&scene, a_write(WRITE_INSERT, "p", row_of(i), a_source(i)));
+        writes[i] = a_write(WRITE_INSERT, "p", row_of(i), a_source(i));
+    group = a_group(&scene.arena, "Things", writes, SOURCES);
+    run(scene.store, group);
+    ck_assert_reason(group, "OK");
     numbers = (struct index){ .index_id = INDEX_ID,
         .name = STR_LITERAL("ByNumbers"),
         .shape = INDEX_COPY,
@@ -159,7 +165,7 @@ START_TEST(a_number_finds_what_it_widens_to)
 }
 END_TEST
 
-static const int32_t limits[] = { 1, 5, 16, 17, 1000 };
+static const int32_t limits[] = { 3, 17, 1000 };
 
 START_TEST(pages_go_on_across_ranges_in_both_directions)
 {
