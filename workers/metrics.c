@@ -102,4 +102,5 @@ void worker_metrics_collect(void *context, struct buf *out)
     gauge(out, "tavola_database_available", "1 while PostgreSQL answers.",
         atomic_load(&shared->store_available));
     collect_queues(out, &shared->queues);
+    told_gauges_collect(&shared->gauges, out);
 }

@@ -11,7 +11,7 @@
 
 struct outages {
     struct log_repeat acknowledge, hand_back, put_down, renew; /* of messages and claims */
-    struct log_repeat sweep, chunk;
+    struct log_repeat sweep, chunk, gauges;
     struct log_repeat batch;   /* that met a database in trouble */
     struct log_repeat attempt; /* that will be made again */
 };

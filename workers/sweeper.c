@@ -12,11 +12,13 @@ enum {
     DEAD_ROW_AGE_S = 3600,
     PIECE_PAUSE_MS = 20,
     STANDING_EVERY_MS = 2000,
+    GAUGES_EVERY_MS = 5000,
+    GAUGES_SHARE = 50, /* of the time at most one part in so many */
 };
 
 /* What every worker does, with or without leases, and between the pieces of a round too. */
 struct duties {
-    int64_t next_standing_us, next_history_us;
+    int64_t next_standing_us, next_history_us, next_gauges_us;
 };
 
 /* The session that stands still may be of the worker that has the leases. */
@@ -32,6 +34,17 @@ static void end_standing(struct worker_ctx *ctx)
             log_text("one", ended.example));
 }
 
+/* The more there is to count, the longer the pause. */
+static void count_gauges(struct worker_ctx *ctx, struct duties *duties)
+{
+    int64_t began_us = ctx->now_us(), pause_us;
+
+    told_gauges_pass(ctx);
+    pause_us = (ctx->now_us() - began_us) * GAUGES_SHARE;
+    duties->next_gauges_us =
+        ctx->now_us() + (pause_us > GAUGES_EVERY_MS * 1000 ? pause_us : GAUGES_EVERY_MS * 1000);
+}
+
 static void do_duties(struct worker_ctx *ctx, struct duties *duties)
 {
     if (ctx->now_us() >= duties->next_history_us) {
@@ -42,6 +55,8 @@ static void do_duties(struct worker_ctx *ctx, struct duties *duties)
         duties->next_standing_us = ctx->now_us() + STANDING_EVERY_MS * 1000;
         end_standing(ctx);
     }
+    if (ctx->now_us() >= duties->next_gauges_us && ctx->shared->config->metrics_listen)
+        count_gauges(ctx, duties);
 }
 
 static void sweep_round(struct worker_ctx *ctx, struct duties *duties)

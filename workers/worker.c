@@ -29,6 +29,7 @@ void worker_shared_init(struct worker_shared *shared, const struct worker_config
         .config = config, .counters = counters_new(WORKER_COUNTERS), .remembered = remembered_new()
     };
     queues_init(&shared->queues);
+    told_gauges_init(&shared->gauges);
     pthread_mutex_init(&shared->mutex, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -49,6 +50,7 @@ void worker_shared_cleanup(struct worker_shared *shared)
     counters_free(shared->counters);
     remembered_free(shared->remembered);
     queues_cleanup(&shared->queues);
+    told_gauges_cleanup(&shared->gauges);
 }
 
 void worker_stop(struct worker_shared *shared)

@@ -18,6 +18,7 @@
 #include "queue/queue.h"
 #include "store/worker_store.h"
 #include "workers/config.h"
+#include "workers/gauges.h"
 #include "workers/hand.h"
 #include "workers/metrics.h"
 #include "workers/outage.h"
@@ -41,6 +42,7 @@ struct worker_shared {
     struct counters *counters;   /* enum worker_counter */
     struct remembered *remembered;
     struct queues queues;
+    struct told_gauges gauges;
 };
 
 void worker_shared_init(struct worker_shared *shared, const struct worker_config *config);

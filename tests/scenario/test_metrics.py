@@ -8,6 +8,8 @@ import metrics
 from client import ApiError, entity, key
 from stack import Stack, wait_for, wait_ready
 
+PAUSE, RESUME = 1, 2
+
 
 class Metrics(unittest.TestCase):
     def setUp(self):
@@ -120,6 +122,31 @@ class Metrics(unittest.TestCase):
         self.stack.postgres_down()
         wait_for("a worker that is not", lambda: ask("/ready") == 503)
         self.assertEqual(ask("/live"), 200)
+
+    def test_what_was_given_up_stays_told_until_it_is_mended(self):
+        """An alert on a counter's increase forgets after an hour."""
+        self.start()
+        self.caller.create_table(name="people")
+        declared = {"name": "byAge", "table": "people", "shape": 1, "place": 2,
+                    "partition_key": [{"property": "Age", "width": 2}]}
+        self.caller.create_index(index=declared)
+        wait_ready(self.caller, "byAge")
+        told = lambda name, **labels: metrics.read(self.worker_path).value(name, **labels)
+        letters = lambda state: told("tavola_index_dead_letters", index="byAge", state=state)
+        for row in ("1", "2"):
+            self.caller.insert_entity(table="people", entity=entity("p", row, Age="old"))
+        wait_for("standing letters", lambda: letters("standing") == 2)
+        letter = self.caller.list_dead_letters().letters[0]
+        self.caller.discard_dead_letters(letter_ids=[letter.letter_id], reason="known")
+        wait_for("a discarded one", lambda: (letters("standing"), letters("discarded")) == (1, 1))
+        self.assertEqual(told("tavola_dead_letters", kind="reconcile", state="standing"), 1)
+        self.assertEqual(told("tavola_dead_letters", kind="transaction"), 0)
+        self.caller.control_queue(control=PAUSE)
+        wait_for("the worker to follow", lambda: told("tavola_queue_held") == 8)
+        self.caller.insert_entity(table="people", entity=entity("p", "3", Age=7))
+        wait_for("lag", lambda: told("tavola_index_lag_seconds", index="byAge") > 0)
+        self.caller.control_queue(control=RESUME)
+        wait_for("no lag", lambda: told("tavola_index_lag_seconds", index="byAge") == 0)
 
     def test_without_the_setting_nobody_listens_and_a_bad_address_stops_the_start(self):
         self.stack.start_server()

@@ -1,0 +1,97 @@
+/*
+ * gauges.c - see the header.
+ */
+#include "workers/gauges.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/metrics.h"
+#include "workers/worker.h"
+
+enum { LABELS_BYTES = 256 };
+
+static const char *const states[] = { "standing", "retrying", "discarded" };
+
+_Static_assert(ARRAY_LEN(states) == GAUGE_LETTERS, "a name for every state");
+
+void told_gauges_init(struct told_gauges *told)
+{
+    pthread_mutex_init(&told->mutex, NULL);
+}
+
+void told_gauges_cleanup(struct told_gauges *told)
+{
+    pthread_mutex_destroy(&told->mutex);
+}
+
+void told_gauges_pass(struct worker_ctx *ctx)
+{
+    struct told_gauges *told = &ctx->shared->gauges;
+    bool is_mine = atomic_load(&ctx->shared->held[0]), found = false;
+    struct gauges *fresh = xcalloc(1, sizeof(*fresh));
+    struct error err = { 0 };
+
+    if (is_mine) {
+        found = gauges_read(ctx->store, fresh, &err) == STATUS_OK;
+        if (found)
+            outage_worked(&ctx->outages.gauges, "gauges", ctx->now_us());
+        else
+            outage_failed(&ctx->outages.gauges, "gauges", &err, ctx->now_us());
+    }
+    pthread_mutex_lock(&told->mutex);
+    told->known = is_mine && (found || told->known);
+    if (found)
+        told->gauges = *fresh;
+    pthread_mutex_unlock(&told->mutex);
+    free(fresh);
+}
+
+/* Names are letters and digits: nothing to escape. The indexes without labels of their own are "other". */
+static void index_labels(const struct index_gauge *gauge, const char *more, char out[LABELS_BYTES])
+{
+    snprintf(out, LABELS_BYTES, "account=\"%s\",index=\"%s\"%s", gauge->account,
+        gauge->name[0] ? gauge->name : "other", more);
+}
+
+static void collect_indexes(const struct gauges *gauges, size_t count, struct buf *out)
+{
+    char labels[LABELS_BYTES], more[64];
+
+    metrics_family(out, "tavola_index_lag_seconds", "gauge", "Age of the oldest open intent of the index.");
+    for (size_t i = 0; i < count; i++) {
+        index_labels(&gauges->indexes[i], "", labels);
+        metrics_value(out, "tavola_index_lag_seconds", labels, (double)gauges->indexes[i].lag_us / 1e6);
+    }
+    metrics_family(out, "tavola_index_dead_letters", "gauge", "Entities the index may be wrong about.");
+    for (size_t i = 0; i < count; i++)
+        for (int state = 0; state < GAUGE_LETTERS; state++) {
+            if (state == GAUGE_RETRYING)
+                continue;
+            snprintf(more, sizeof(more), ",state=\"%s\"", states[state]);
+            index_labels(&gauges->indexes[i], more, labels);
+            metrics_value(
+                out, "tavola_index_dead_letters", labels, (double)gauges->indexes[i].letters[state]);
+        }
+}
+
+static void collect_letters(const struct gauges *gauges, bool known, struct buf *out)
+{
+    static const char *const kinds[WORK_KINDS] = { "reconcile", "transaction" };
+    char labels[LABELS_BYTES];
+
+    metrics_family(out, "tavola_dead_letters", "gauge", "Pieces of work that were given up, or fail.");
+    for (int kind = 0; known && kind < WORK_KINDS; kind++)
+        for (int state = 0; state < GAUGE_LETTERS; state++) {
+            snprintf(labels, sizeof(labels), "kind=\"%s\",state=\"%s\"", kinds[kind], states[state]);
+            metrics_value(out, "tavola_dead_letters", labels, (double)gauges->letters[kind][state]);
+        }
+}
+
+void told_gauges_collect(struct told_gauges *told, struct buf *out)
+{
+    pthread_mutex_lock(&told->mutex);
+    collect_indexes(&told->gauges, told->known ? told->gauges.index_count : 0, out);
+    collect_letters(&told->gauges, told->known, out);
+    pthread_mutex_unlock(&told->mutex);
+}
