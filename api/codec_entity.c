@@ -139,9 +139,13 @@ static size_t time_bytes(int64_t ticks)
     return bytes;
 }
 
-static void head_init(struct entity_head *head, const struct entity *entity)
+/* key: of the entity's etag. */
+static void head_init(struct entity_head *head, const struct entity *entity, uint32_t key)
 {
-    head->etag = str_of_bytes(head->etag_text, etag_format(entity->etag, head->etag_text));
+    struct etag etag = entity->etag;
+
+    etag.key = key;
+    head->etag = str_of_bytes(head->etag_text, etag_format(etag, head->etag_text));
     head->time_bytes = time_bytes(entity->timestamp) + time_bytes(entity->expires);
 }
 
@@ -157,7 +161,7 @@ size_t codec_entity_bytes(const struct entity *entity)
     struct entity_head head;
     size_t bytes;
 
-    head_init(&head, entity);
+    head_init(&head, entity, 1); /* as long as any */
     bytes = content_bytes(&head, entity);
     return 1 + wire_varint_bytes(bytes) + bytes;
 }
@@ -172,7 +176,7 @@ void codec_entity_write(struct buf *out, uint32_t field, const struct entity *en
 {
     struct entity_head head;
 
-    head_init(&head, entity);
+    head_init(&head, entity, etag_key(&entity->key));
     wire_write_tag(out, field, WIRE_BYTES);
     wire_write_varint(out, content_bytes(&head, entity));
     write_key_fields(out, &entity->key);

@@ -12,7 +12,7 @@
 
 struct entity {
     struct entity_key key;
-    struct etag etag;
+    struct etag etag;  /* its key need not be known: what is told has it */
     int64_t timestamp; /* ticks */
     struct property_list properties;
     int64_t expires; /* ticks; 0: never */

@@ -5,8 +5,26 @@
 
 #include <string.h>
 
+#include "domain/digest.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
+
+enum { KEY_DIGITS = 8 };
+
+uint32_t etag_key(const struct entity_key *key)
+{
+    uint64_t digest = digest_of(digest_of(0, key->partition), key->row);
+    uint32_t folded = (uint32_t)(digest ^ digest >> 32);
+
+    return folded ? folded : 1;
+}
+
+static char *put_digits(char *out, uint64_t value, int digits)
+{
+    for (int i = digits - 1; i >= 0; i--)
+        *out++ = "0123456789abcdef"[value >> (4 * i) & 0xF];
+    return out;
+}
 
 static char *put_hex(char *out, uint64_t value)
 {
@@ -14,9 +32,7 @@ static char *put_hex(char *out, uint64_t value)
 
     while (digits < 16 && value >> (4 * digits) != 0)
         digits++;
-    for (int i = digits - 1; i >= 0; i--)
-        *out++ = "0123456789abcdef"[value >> (4 * i) & 0xF];
-    return out;
+    return put_digits(out, value, digits);
 }
 
 size_t etag_format(struct etag etag, char out[static ETAG_BYTES])
@@ -27,6 +43,10 @@ size_t etag_format(struct etag etag, char out[static ETAG_BYTES])
     at = put_hex(at + 3, (uint64_t)etag.table_id);
     *at++ = '.';
     at = put_hex(at, (uint64_t)etag.version);
+    if (etag.key != 0) {
+        *at++ = '.';
+        at = put_digits(at, etag.key, KEY_DIGITS);
+    }
     *at++ = '"';
     *at = '\0';
     return (size_t)(at - out);
@@ -55,13 +75,29 @@ static bool take_hex(struct str *text, int64_t *out)
     return true;
 }
 
+/* The last part, if there is one: eight digits. */
+static bool take_key(struct str rest, uint32_t *out)
+{
+    int64_t key;
+
+    if (rest.len == 0)
+        return true;
+    if (rest.len != 1 + KEY_DIGITS || rest.data[0] != '.')
+        return false;
+    rest = str_from(rest, 1);
+    if (!take_hex(&rest, &key))
+        return false;
+    *out = (uint32_t)key;
+    return true;
+}
+
 /*
  * The version an opaque text stands for, {0, 0} when it is none of ours. ETags are compared as texts, so
  * only the one text that etag_format would write is recognised: no leading zeros, nothing behind.
  */
 static struct etag etag_of(struct str opaque)
 {
-    struct etag etag;
+    struct etag etag = { 0 };
     char text[ETAG_BYTES];
     struct str rest = opaque;
     size_t len;
@@ -69,7 +105,7 @@ static struct etag etag_of(struct str opaque)
     if (!take_hex(&rest, &etag.table_id) || rest.len == 0 || rest.data[0] != '.')
         return (struct etag){ 0 };
     rest = str_from(rest, 1);
-    if (!take_hex(&rest, &etag.version))
+    if (!take_hex(&rest, &etag.version) || !take_key(rest, &etag.key))
         return (struct etag){ 0 };
     len = etag_format(etag, text);
     if (!str_equal(opaque, str_of_bytes(text + 3, len - 4)))

@@ -1,8 +1,11 @@
 /*
- * etag.h - opaque versions: W/"<table id>.<version>", both in lower-case hexadecimal.
+ * etag.h - opaque versions: W/"<table id>.<version>.<key>" in lower-case hexadecimal, the last with eight digits: a digest
+ * of both keys.
  *
- * A version never repeats for a key and always grows, and a table id is never reused, so an ETag names
- * one state of one entity for ever.
+ * A version never repeats for a key and always grows, and a table id is never reused, so an ETag names one state of
+ * one entity for ever. Versions of different keys are equal all the time; the digest keeps a caller who mixes up two
+ * entities from writing over the wrong one. It is computed, never stored with entities. Before there was one, ETags
+ * ended with the version: such are compared by table and version.
  */
 #ifndef DOMAIN_ETAG_H
 #define DOMAIN_ETAG_H
@@ -12,12 +15,14 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "domain/entity_key.h"
 
 enum { ETAG_BYTES = 48 }; /* room for the text and a NUL */
 
 struct etag {
     int64_t table_id;
     int64_t version;
+    uint32_t key; /* etag_key; 0: not known, whatever the key */
 };
 
 /* A condition on the stored entity. */
@@ -42,7 +47,10 @@ static inline bool condition_is_set(const struct condition *condition)
     return condition->kind != CONDITION_NONE || condition->text.len > 0;
 }
 
-/* Write the text and a NUL; returns its length. */
+/* The digest of a key, which is never 0. */
+uint32_t etag_key(const struct entity_key *key);
+
+/* Write the text and a NUL, without the last part where the key is not known; returns its length. */
 size_t etag_format(struct etag etag, char out[static ETAG_BYTES]);
 
 /*
@@ -52,9 +60,10 @@ size_t etag_format(struct etag etag, char out[static ETAG_BYTES]);
  */
 MUST_USE enum status condition_parse(struct str if_match, struct condition *out, struct error *err);
 
+/* A key that is not known is equal to any. */
 static inline bool etag_equal(struct etag a, struct etag b)
 {
-    return a.table_id == b.table_id && a.version == b.version;
+    return a.table_id == b.table_id && a.version == b.version && (a.key == b.key || a.key == 0 || b.key == 0);
 }
 
 #endif

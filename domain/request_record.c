@@ -37,6 +37,7 @@ enum result_field {
     RESULT_TABLE_ID = 1,
     RESULT_VERSION,
     RESULT_TIMESTAMP,
+    RESULT_KEY, /* written if the etag has it, so that an answer from before stays as it was */
 };
 
 enum meta_field {
@@ -62,6 +63,7 @@ enum write_field {
     FIELD_ETAG_VERSION,
     FIELD_CONDITION_TEXT,
     FIELD_EXPIRES,
+    FIELD_ETAG_KEY, /* written if there is one: requests from before keep their digest */
 };
 
 static void add_write(struct buf *out, struct buf *scratch, const struct write *write)
@@ -76,6 +78,8 @@ static void add_write(struct buf *out, struct buf *scratch, const struct write *
     wire_write_scalar(scratch, FIELD_ETAG_VERSION, wire_zigzag(write->condition.etag.version));
     wire_write_bytes(scratch, FIELD_CONDITION_TEXT, write->condition.text);
     wire_write_scalar(scratch, FIELD_EXPIRES, (uint64_t)write->expires);
+    if (write->condition.etag.key != 0)
+        wire_write_scalar(scratch, FIELD_ETAG_KEY, write->condition.etag.key);
     wire_write_bytes(out, REQUEST_WRITE, buf_str(scratch));
 }
 
@@ -108,6 +112,8 @@ static void add_result(struct buf *out, const struct write_result *result)
     wire_write_scalar(&item, RESULT_TABLE_ID, (uint64_t)result->etag.table_id);
     wire_write_scalar(&item, RESULT_VERSION, (uint64_t)result->etag.version);
     wire_write_scalar(&item, RESULT_TIMESTAMP, (uint64_t)result->timestamp);
+    if (result->etag.key != 0)
+        wire_write_scalar(&item, RESULT_KEY, result->etag.key);
     wire_write_bytes(out, RESPONSE_RESULT, buf_str(&item));
 }
 
@@ -178,6 +184,9 @@ static bool read_result(struct str bytes, struct write_result *out)
             break;
         case RESULT_TIMESTAMP:
             out->timestamp = (int64_t)field.scalar;
+            break;
+        case RESULT_KEY:
+            out->etag.key = (uint32_t)field.scalar;
             break;
         }
     }

@@ -36,6 +36,7 @@ enum step_field {
     STEP_TO_ACCOUNT,
     STEP_TABLE_ID,
     STEP_TO_TABLE_ID,
+    STEP_ETAG_KEY, /* as well */
 };
 
 enum attempt_field {
@@ -149,6 +150,8 @@ static void write_step(struct buf *out, const void *item)
         wire_write_scalar(out, STEP_TABLE_ID, wire_zigzag(step->table_id));
     if (step->to_table_id != 0)
         wire_write_scalar(out, STEP_TO_TABLE_ID, wire_zigzag(step->to_table_id));
+    if (step->condition.etag.key != 0)
+        wire_write_scalar(out, STEP_ETAG_KEY, step->condition.etag.key);
 }
 
 static bool read_text(const struct wire_field *field, struct str *out)
@@ -217,6 +220,9 @@ static bool read_step_field(void *item, const struct wire_field *field)
         return read_int64(field, &step->table_id);
     case STEP_TO_TABLE_ID:
         return read_int64(field, &step->to_table_id);
+    case STEP_ETAG_KEY:
+        step->condition.etag.key = (uint32_t)field->scalar;
+        return is_enum(field, 1, UINT32_MAX);
     }
     return false;
 }

@@ -42,6 +42,7 @@ static enum status add_etag(const struct write *write, struct etag etag, struct 
 {
     char text[ETAG_BYTES];
 
+    etag.key = etag_key(&write->key);
     error_add_meta(err, "actual", str_of_bytes(text, etag_format(etag, text)));
     return add_key(write, err);
 }
@@ -72,6 +73,9 @@ static enum status check_condition(
     const struct write_rule *rule = &rules[write->kind];
     struct etag etag = { .table_id = table_id, .version = current->version };
 
+    if (write->condition.etag.key != 0)
+        etag.key = etag_key(&write->key);
+
     if (current->live && rule->must_be_absent) {
         error_reason(err, REASON_ENTITY_ALREADY_EXISTS, "the entity already exists");
         return add_key(write, err);
@@ -83,7 +87,7 @@ static enum status check_condition(
     if (current->live && write->condition.kind == CONDITION_MATCHES &&
         !etag_equal(write->condition.etag, etag)) {
         error_reason(err, REASON_UPDATE_CONDITION_NOT_SATISFIED,
-            "the entity has changed: its etag is not the one in the precondition");
+            "the entity has changed, or the etag in the precondition is another entity's");
         return add_etag(write, etag, err);
     }
     return current->live ? check_filter(current, write, etag, err) : STATUS_OK;
@@ -122,7 +126,8 @@ enum status write_plan_one(const struct row_state *current, const struct write *
     *next = planned;
     *result = (struct write_result){ 0 };
     if (planned.live)
-        *result = (struct write_result){ .etag = { table_id, planned.version }, .timestamp = planned.ts };
+        *result = (struct write_result){ .etag = { table_id, planned.version, etag_key(&write->key) },
+            .timestamp = planned.ts };
     return STATUS_OK;
 }
 
@@ -164,7 +169,7 @@ static const struct entity *current_entity(const struct plan_row *row, const str
         return NULL;
     entity = ARENA_NEW(arena, struct entity);
     *entity = (struct entity){ .key = write->key,
-        .etag = { row->table->table_id, current->version },
+        .etag = { .table_id = row->table->table_id, .version = current->version },
         .timestamp = current->ts,
         .properties = { arena_copy(arena, current->properties.bytes) },
         .expires = current->expires };

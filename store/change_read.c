@@ -79,7 +79,7 @@ static void take_changes(struct operation *operation, const struct table *table,
         *change = (struct change){ .number = out->place.number,
             .kind = (enum change_kind)pg_int2(result, row, KIND),
             .entity = { .key = { pg_bytes(result, row, PARTITION_KEY), pg_bytes(result, row, ROW_KEY) },
-                .etag = { table->table_id, pg_int8(result, row, VERSION) },
+                .etag = { .table_id = table->table_id, .version = pg_int8(result, row, VERSION) },
                 .timestamp = pg_int8(result, row, TS),
                 .properties = { pg_bytes(result, row, PROPERTIES) },
                 .expires = pg_int8(result, row, EXPIRES) } };

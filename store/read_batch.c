@@ -44,7 +44,7 @@ static bool fill_key(const struct read *read, size_t k, const PGresult *result, 
         return false;
     *entity = (struct entity){
         .key = *key,
-        .etag = { read->table->table_id, pg_int8(result, row, COLUMN_VERSION) },
+        .etag = { .table_id = read->table->table_id, .version = pg_int8(result, row, COLUMN_VERSION) },
         .timestamp = pg_int8(result, row, COLUMN_TS),
         .expires = PQgetisnull(result, row, COLUMN_EXPIRES) ? 0 : pg_int8(result, row, COLUMN_EXPIRES),
         .properties.bytes = arena_copy(read->operation->arena, pg_bytes(result, row, COLUMN_PROPERTIES)),

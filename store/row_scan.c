@@ -403,7 +403,7 @@ static bool read_row(struct row_scan *scan, struct entity *out)
 
     *out = (struct entity){
         .key = { pg_bytes(scan->row, 0, 0), pg_bytes(scan->row, 0, 1) },
-        .etag = { scan->table->table_id, pg_int8(scan->row, 0, 2) },
+        .etag = { .table_id = scan->table->table_id, .version = pg_int8(scan->row, 0, 2) },
         .timestamp = pg_int8(scan->row, 0, 3),
         .properties = { properties },
         .expires = PQgetisnull(scan->row, 0, 6) ? 0 : pg_int8(scan->row, 0, 6),

@@ -142,8 +142,9 @@ static struct str etag_text(const struct plan_row *row, const struct row_state *
 
     if (!state->live)
         return STR_EMPTY;
-    return arena_copy(
-        arena, str_of_bytes(text, etag_format((struct etag){ row->table->table_id, state->version }, text)));
+    return arena_copy(arena,
+        str_of_bytes(text,
+            etag_format((struct etag){ row->table->table_id, state->version, etag_key(&row->key) }, text)));
 }
 
 /* The destination takes over what the source is now; both or neither. */

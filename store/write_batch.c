@@ -429,8 +429,10 @@ static void answer_blind(const struct write_set *set)
         for (size_t k = 0; k < count; k++) {
             const struct plan_row *row = set->planned[i].rows[k];
 
-            operation->out.write.results[k] =
-                (struct write_result){ { row->table->table_id, row->now.version }, row->now.ts };
+            operation->out.write.results[k] = (struct write_result){
+                .etag = { row->table->table_id, row->now.version, etag_key(&row->key) },
+                .timestamp = row->now.ts,
+            };
         }
         operation->status = STATUS_OK;
         operation->error = NULL;

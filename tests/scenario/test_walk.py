@@ -106,6 +106,26 @@ class SingleWrites(ServerCase):
                 )
         self.assertEqual(plain(self.get(self.table, "p", "r")), {"D": b"d"})
 
+    def test_an_etag_is_of_one_entity(self):
+        """Callers mix up variables: the ETag of a neighbour with as many writes must not open this one."""
+        etags = {row: self.write(self.client.insert_entity, row, {"A": 1}).etag for row in "abc"}
+        self.assertEqual(len(set(etags.values())), 3)
+        for row, etag in etags.items():
+            self.assertEqual(self.get(self.table, "p", row).etag, etag)
+        for found in self.client.query(self.table):
+            self.assertEqual(found.etag, etags[found.row_key])
+        for method in (self.client.replace_entity, self.client.merge_entity):
+            error = self.refused("ABORTED", "UPDATE_CONDITION_NOT_SATISFIED", self.write, method, "a", {}, precondition=match(etags["b"]))
+            self.assertEqual(error.metadata["actual"], etags["a"])
+        self.write(self.client.replace_entity, "a", {"A": 2}, precondition=match(etags["a"]))
+
+    def test_an_etag_from_before_there_was_a_digest(self):
+        """Two parts: compared by table and version, as it always was."""
+        etag = self.write(self.client.insert_entity, "r", {"A": 1}).etag
+        old = ".".join(etag.split(".")[:2]) + '"'
+        self.write(self.client.replace_entity, "r", {"A": 2}, precondition=match(old))
+        self.refused("ABORTED", "UPDATE_CONDITION_NOT_SATISFIED", self.write, self.client.replace_entity, "r", {}, precondition=match(old))
+
     def test_upserts(self):
         self.write(self.client.insert_or_replace_entity, "r", {"A": 1})
         self.write(self.client.insert_or_merge_entity, "r", {"B": 2})
@@ -734,6 +754,11 @@ class Transactions(ServerCase):
             [{"delete_if_exists": self.at(self.one, "r")}],
             str(old),
         )
+
+    def test_a_step_with_an_etag_of_another_entity_fails(self):
+        one, other = (self.client.insert_entity(table=self.one, entity=entity("p", row, A=1)).result.etag for row in "ab")
+        self.finish([{"delete_if_exists": self.at(self.one, "a"), "precondition": match(other)}], state=4)
+        self.finish([{"delete_if_exists": self.at(self.one, "a"), "precondition": match(one)}])
 
     def test_refused_submissions(self):
         good = {"delete_if_exists": self.at(self.one, "r")}

@@ -22,7 +22,7 @@ static void add_member(const char *tag, const char *level, int number)
 {
     /* Long row keys, so that a value has several pages. */
     struct entity source = { .key = a_key("p", arena_format(&scene.arena, "%0200d", number).data),
-        .etag = { 1, number + 1 },
+        .etag = { .table_id = 1, .version = number + 1 },
         .timestamp = 1000 + number,
         .properties = some_texts(&scene.arena, "Level", level, "Tag", tag, NULL) };
 

@@ -88,7 +88,8 @@ START_TEST(a_move_whose_precondition_fails_moves_nothing)
     struct step steps[] = { step_move("People", "a", "Archive", "z") };
 
     write_value("People", "a", "kept");
-    steps[0].condition = (struct condition){ .kind = CONDITION_MATCHES, .etag = { TABLE_ID, 999 } };
+    steps[0].condition =
+        (struct condition){ .kind = CONDITION_MATCHES, .etag = { .table_id = TABLE_ID, .version = 999 } };
     call_succeeded(submit("t1", steps, 1));
     transaction_run(&world, "t1");
 

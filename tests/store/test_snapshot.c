@@ -65,9 +65,10 @@ static void put_group(int count, int bytes)
 
 static void put_entry(const char *row)
 {
-    const struct entity source = {
-        .key = a_key("g", row), .etag = { 1, 1 }, .timestamp = 1, .properties = in_city("Bonn", 0)
-    };
+    const struct entity source = { .key = a_key("g", row),
+        .etag = { .table_id = 1, .version = 1 },
+        .timestamp = 1,
+        .properties = in_city("Bonn", 0) };
 
     scene_entry(&scene, &city_index, &source);
 }

@@ -260,7 +260,8 @@ START_TEST(a_failed_precondition_ends_the_transaction)
     struct transaction transaction;
 
     write_value("People", "b", "kept");
-    steps[1].condition = (struct condition){ .kind = CONDITION_MATCHES, .etag = { TABLE_ID, 999 } };
+    steps[1].condition =
+        (struct condition){ .kind = CONDITION_MATCHES, .etag = { .table_id = TABLE_ID, .version = 999 } };
     call_succeeded(submit("t1", steps, 3));
     transaction_run(&world, "t1");
 
@@ -278,7 +279,7 @@ END_TEST
 
 static const struct condition preconditions[] = {
     { .kind = CONDITION_EXISTS },
-    { .kind = CONDITION_MATCHES, .etag = { TABLE_ID, 1 } },
+    { .kind = CONDITION_MATCHES, .etag = { .table_id = TABLE_ID, .version = 1 } },
     { .text = STR_LITERAL("Value eq 'x'") },
 };
 

@@ -229,7 +229,7 @@ START_TEST(a_group_of_a_hundred_is_all_or_nothing)
     ck_assert_int_eq(test_number(scene.sql, "select count(*) from entities where not dead"), 100);
 
     writes = hundred(WRITE_DELETE, none);
-    writes[99].condition = if_match((struct etag){ 1, 77 });
+    writes[99].condition = if_match((struct etag){ .table_id = 1, .version = 77 });
     group = a_group(&scene.arena, "Things", writes, LIMIT_BATCH_OPERATIONS);
     run(scene.store, group);
     ck_assert_reason(group, "UPDATE_CONDITION_NOT_SATISFIED");

@@ -172,7 +172,8 @@ END_TEST
 
 START_TEST(a_result_reads_back)
 {
-    struct write_result result = { .etag = { 7, 9 }, .timestamp = INT64_C(132223104000000001) };
+    struct write_result result = { .etag = { .table_id = 7, .version = 9 },
+        .timestamp = INT64_C(132223104000000001) };
     Tavola__V1__InsertEntityResponse *reply;
     struct buf out;
 

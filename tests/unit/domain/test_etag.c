@@ -9,10 +9,13 @@ static const struct format_case {
     struct etag etag;
     const char *text;
 } format_cases[] = {
-    { { 1, 1 }, "W/\"1.1\"" },
-    { { 0x1f, 0x2a }, "W/\"1f.2a\"" },
-    { { 16, 0 }, "W/\"10.0\"" },
-    { { INT64_MAX, INT64_MAX }, "W/\"7fffffffffffffff.7fffffffffffffff\"" },
+    { { 1, 1, 0 }, "W/\"1.1\"" },
+    { { 0x1f, 0x2a, 0 }, "W/\"1f.2a\"" },
+    { { 16, 0, 0 }, "W/\"10.0\"" },
+    { { INT64_MAX, INT64_MAX, 0 }, "W/\"7fffffffffffffff.7fffffffffffffff\"" },
+    { { 1, 1, 1 }, "W/\"1.1.00000001\"" },
+    { { 0x1f, 0x2a, 0xab12cd34 }, "W/\"1f.2a.ab12cd34\"" },
+    { { INT64_MAX, INT64_MAX, UINT32_MAX }, "W/\"7fffffffffffffff.7fffffffffffffff.ffffffff\"" },
 };
 
 START_TEST(an_etag_is_read_back)
@@ -28,6 +31,35 @@ START_TEST(an_etag_is_read_back)
     ck_assert_int_eq(condition_parse(str_of(text), &condition, NULL), STATUS_OK);
     ck_assert_int_eq(condition.kind, CONDITION_MATCHES);
     ck_assert(etag_equal(condition.etag, c->etag));
+    ck_assert_uint_eq(condition.etag.key, c->etag.key);
+}
+END_TEST
+
+static struct etag of_key(const char *partition, const char *row)
+{
+    struct entity_key key = { str_of(partition), str_of(row) };
+
+    return (struct etag){ .table_id = 1, .version = 1, .key = etag_key(&key) };
+}
+
+START_TEST(keys_have_etags_of_their_own)
+{
+    const struct etag of_any = { .table_id = 1, .version = 1 };
+
+    ck_assert(etag_equal(of_key("p", "a"), of_key("p", "a")));
+    ck_assert(!etag_equal(of_key("p", "a"), of_key("p", "b")));
+    ck_assert(!etag_equal(of_key("p", "a"), of_key("q", "a")));
+    ck_assert(!etag_equal(of_key("p", "a"), of_key("pa", "")));
+    ck_assert(!etag_equal(of_key("", ""), of_key("", "a")));
+    ck_assert(etag_equal(of_key("p", "a"), of_any));
+    ck_assert(etag_equal(of_any, of_key("p", "a")));
+}
+END_TEST
+
+/* A digest that changes takes every caller's ETags away. */
+START_TEST(the_digest_of_a_key_stays)
+{
+    ck_assert_uint_eq(of_key("p", "r").key, 0xc20e6775);
 }
 END_TEST
 
@@ -45,7 +77,7 @@ START_TEST(the_prefix_may_be_lower_case)
     struct condition condition;
 
     ck_assert_int_eq(condition_parse(STR_LITERAL("w/\"1f.2a\""), &condition, NULL), STATUS_OK);
-    ck_assert(etag_equal(condition.etag, ((struct etag){ 0x1f, 0x2a })));
+    ck_assert(etag_equal(condition.etag, ((struct etag){ .table_id = 0x1f, .version = 0x2a })));
 }
 END_TEST
 
@@ -60,6 +92,12 @@ static const char *const foreign[] = {
     "W/\"1.\"",
     "W/\".1\"",
     "W/\"1.1.1\"",
+    "W/\"1.1.00000000\"",
+    "W/\"1.1.0000001\"",
+    "W/\"1.1.000000001\"",
+    "W/\"1.1.0000000A\"",
+    "W/\"1.1.00000001.\"",
+    "W/\"1.1:00000001\"",
     "W/\"1.1 \"",
     "W/\"8000000000000000.1\"",
     "W/\"ffffffffffffffff.1\"",
@@ -74,7 +112,8 @@ START_TEST(a_well_formed_etag_of_others_matches_nothing)
 
     ck_assert_msg(condition_parse(str_of(foreign[_i]), &condition, NULL) == STATUS_OK, "%s", foreign[_i]);
     ck_assert_int_eq(condition.kind, CONDITION_MATCHES);
-    ck_assert_msg(etag_equal(condition.etag, ((struct etag){ 0, 0 })), "%s", foreign[_i]);
+    ck_assert_msg(
+        etag_equal(condition.etag, ((struct etag){ .table_id = 0, .version = 0 })), "%s", foreign[_i]);
 }
 END_TEST
 
@@ -131,6 +170,8 @@ Suite *test_etag_suite(void)
 
     tcase_add_loop_test(tc, an_etag_is_read_back, 0, ARRAY_LEN(format_cases));
     tcase_add_test(tc, a_star_asks_for_existence);
+    tcase_add_test(tc, keys_have_etags_of_their_own);
+    tcase_add_test(tc, the_digest_of_a_key_stays);
     tcase_add_test(tc, the_prefix_may_be_lower_case);
     tcase_add_loop_test(tc, a_well_formed_etag_of_others_matches_nothing, 0, ARRAY_LEN(foreign));
     tcase_add_loop_test(tc, anything_else_is_refused, 0, ARRAY_LEN(refused_cases));

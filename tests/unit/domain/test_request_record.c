@@ -55,7 +55,7 @@ START_TEST(equal_content_has_an_equal_digest)
     other = a_replace("r", "x");
     other.condition.kind = CONDITION_EXISTS;
     ck_assert(!same(request, a_request("Things", other)));
-    other.condition = if_match((struct etag){ 1, 2 });
+    other.condition = if_match((struct etag){ .table_id = 1, .version = 2 });
     ck_assert(!same(request, a_request("Things", other)));
     other.condition = (struct condition){ 0 };
     other.expires = 5;
@@ -88,7 +88,7 @@ START_TEST(results_come_back_as_they_were)
     struct write writes[] = { a_replace("r", "x"), a_replace("s", "x") };
     struct operation *first = a_group(&arena, "Things", writes, 2),
                      *again = a_group(&arena, "Things", writes, 2);
-    struct write_result results[] = { { { 7, INT64_MAX }, 123456789 }, { { 0, 0 }, 0 } };
+    struct write_result results[] = { { { 7, INT64_MAX, UINT32_MAX }, 123456789 }, { { 0, 0, 0 }, 0 } };
     struct request_record record;
 
     first->out.write.results = results;
@@ -99,6 +99,7 @@ START_TEST(results_come_back_as_they_were)
     ck_assert(again->out.write.replayed);
     for (int i = 0; i < 2; i++) {
         ck_assert(etag_equal(again->out.write.results[i].etag, results[i].etag));
+        ck_assert_uint_eq(again->out.write.results[i].etag.key, results[i].etag.key);
         ck_assert_int_eq(again->out.write.results[i].timestamp, results[i].timestamp);
     }
 }
@@ -108,7 +109,7 @@ START_TEST(what_was_left_open_comes_back)
 {
     struct operation *first = a_request("Things", a_replace("r", "x"));
     struct operation *again = a_request("Things", a_replace("r", "x"));
-    struct write_result result = { { 7, 1 }, 1 };
+    struct write_result result = { { 7, 1, 0 }, 1 };
     int16_t bucket = 5;
     struct intent_block block = { 1, 2, 3, 4, &bucket, 1 };
     const struct consistency left_open = { 6, 7, STR_EMPTY, STR_EMPTY, &block, 1 };
@@ -150,7 +151,7 @@ END_TEST
 
 START_TEST(the_entity_of_a_refusal_comes_back)
 {
-    struct entity entity = { a_key("p", "r"), { 7, 8 }, 99, some_texts(&arena, "A", "old", NULL), 77 };
+    struct entity entity = { a_key("p", "r"), { 7, 8, 0 }, 99, some_texts(&arena, "A", "old", NULL), 77 };
     struct operation *first = a_request("Things", a_replace("r", "x"));
     struct operation *again = a_request("Things", a_replace("r", "x"));
     const struct entity *current;
@@ -177,7 +178,7 @@ START_TEST(an_id_serves_one_request)
 {
     struct operation *first = a_request("Things", a_replace("r", "x"));
     struct operation *other = a_request("Things", a_replace("r", "y"));
-    struct write_result result = { { 7, 1 }, 1 };
+    struct write_result result = { { 7, 1, 0 }, 1 };
     struct request_record record;
 
     first->out.write.results = &result;

@@ -24,7 +24,9 @@ static struct step a_move(const char *table, const char *to_table, const char *t
         .key = { STR_LITERAL("p"), STR_LITERAL("r") },
         .to_table = str_of(to_table),
         .to_key = { STR_LITERAL("p"), str_of(to_row) },
-        .condition = { .kind = CONDITION_MATCHES, .etag = { 5, INT64_MAX }, .text = STR_LITERAL("A eq 1") },
+        .condition = { .kind = CONDITION_MATCHES,
+            .etag = { 5, INT64_MAX, UINT32_MAX },
+            .text = STR_LITERAL("A eq 1") },
         .expires = INT64_MAX,
         .table_id = 7,
         .to_table_id = INT64_MAX };
@@ -55,6 +57,7 @@ START_TEST(steps_come_back)
         ck_assert(str_equal(back[i].properties.bytes, steps[i].properties.bytes));
         ck_assert_int_eq(back[i].condition.kind, steps[i].condition.kind);
         ck_assert(etag_equal(back[i].condition.etag, steps[i].condition.etag));
+        ck_assert_uint_eq(back[i].condition.etag.key, steps[i].condition.etag.key);
         ck_assert(str_equal(back[i].condition.text, steps[i].condition.text));
         ck_assert_int_eq(back[i].expires, steps[i].expires);
         ck_assert_int_eq(back[i].table_id, steps[i].table_id);

@@ -64,7 +64,7 @@ static struct condition a_condition(enum asked asked)
         CONDITION_MATCHES };
 
     return (struct condition){ .kind = kinds[asked],
-        .etag = { TABLE, asked == SAME_ETAG ? STORED_VERSION : STORED_VERSION - 1 } };
+        .etag = { .table_id = TABLE, .version = asked == SAME_ETAG ? STORED_VERSION : STORED_VERSION - 1 } };
 }
 
 static const char *wanted_reason(char outcome)
@@ -101,7 +101,7 @@ static void check_applied(enum write_kind kind, enum state state, const struct r
         ck_assert_uint_eq(next->properties.bytes.len, 0);
         return;
     }
-    ck_assert(etag_equal(result->etag, (struct etag){ TABLE, next->version }));
+    ck_assert(etag_equal(result->etag, (struct etag){ .table_id = TABLE, .version = next->version }));
     ck_assert_int_eq(result->timestamp, next->ts);
     ck_assert(str_equal(text_of(next->properties, "B"), STR_LITERAL("new")));
     ck_assert(str_equal(text_of(next->properties, "A"), str_of(merges && state == LIVE ? "old" : "")));
@@ -152,7 +152,7 @@ START_TEST(a_failed_condition_names_the_etag_there_is)
                          &next, &result, &err),
         STATUS_STALE);
 
-    ck_assert_str_eq(meta_of(&err, "actual"), "W/\"7.5\"");
+    ck_assert_str_eq(meta_of(&err, "actual"), "W/\"7.5.c20e6775\"");
 }
 END_TEST
 
@@ -379,7 +379,7 @@ static void check_filtered(enum write_kind kind, const char *filter, enum state 
     if (outcome != 'S')
         return;
     ck_assert_str_eq(meta_of(&err, "clause"), "B eq 'other'");
-    ck_assert_str_eq(meta_of(&err, "actual"), "W/\"7.5\"");
+    ck_assert_str_eq(meta_of(&err, "actual"), "W/\"7.5.c20e6775\"");
     ck_assert_str_eq(meta_of(&err, "row_key"), "r");
 }
 
@@ -403,7 +403,7 @@ START_TEST(an_etag_and_a_filter_must_both_hold)
 
     write.condition = a_filter("A eq 'old'");
     write.condition.kind = CONDITION_MATCHES;
-    write.condition.etag = (struct etag){ TABLE, STORED_VERSION - 1 };
+    write.condition.etag = (struct etag){ .table_id = TABLE, .version = STORED_VERSION - 1 };
     ck_assert_int_eq(write_plan_one(&current, &write, TABLE, (struct write_clock){ .ticks = 1 }, &arena,
                          &next, &result, &err),
         STATUS_STALE);
@@ -622,7 +622,8 @@ static struct model_write random_write(const struct model_row *rows, int key)
     if (!deletes(write.kind))
         write.a = below(3), write.b = below(3);
     if (conditional && below(3) == 0)
-        write.condition = if_match((struct etag){ TABLE, rows[key].version + below(2) });
+        write.condition =
+            if_match((struct etag){ .table_id = TABLE, .version = rows[key].version + below(2) });
     return write;
 }
 
