@@ -13,6 +13,7 @@ import re
 import resource
 import sys
 
+import backlog
 import features
 import latency
 import memory
@@ -96,7 +97,14 @@ def bench_scale(run, stack, options):
     run.measure(grown.measurements(), options.rounds)
 
 
-COMMANDS = {"all": bench_all, "peers": bench_peers, "scale": bench_scale}
+def bench_backlog(run, stack, options):
+    run.rows = backlog.ROWS
+    left = backlog.Backlog(Product(stack, Loads(stack, options.seconds)), options.backlog)
+    left.prepare()
+    run.measure(left.measurements(), options.rounds)
+
+
+COMMANDS = {"all": bench_all, "peers": bench_peers, "scale": bench_scale, "backlog": bench_backlog}
 
 
 def arguments():
@@ -110,9 +118,11 @@ def arguments():
     parser.add_argument("--only", default="", metavar="REGEX", help="only measurements whose name matches")
     parser.add_argument("--sizes", type=lambda text: [int(size) for size in text.split(",")], metavar="N,N",
                         default=[10_000, 1_000_000, 10_000_000], help="of scale: entities")
+    parser.add_argument("--backlog", type=int, metavar="N", help="of backlog: entities (default: 200000, quick 10000)")
     options = parser.parse_args()
     if options.quick:
         options.rounds, options.seconds = 1, 0.5
+    options.backlog = options.backlog or (10_000 if options.quick else 200_000)
     for name in ("TAVOLA_POSTGRES", "TAVOLA_REDIS"):
         if name not in os.environ:
             parser.error(f"{name} is not set: run `./dev bench`")

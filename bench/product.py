@@ -72,8 +72,8 @@ class Product:
         self.stack.migrate(TAVOLA_POSTGRES=self.postgres)
         self.stack.start_server(self.server, TAVOLA_POSTGRES=self.postgres)
 
-    def start_worker(self):
-        self.stack.start_worker(TAVOLA_POSTGRES=self.postgres)
+    def start_worker(self, **settings):
+        self.stack.start_worker(TAVOLA_POSTGRES=self.postgres, **settings)
 
     def create(self, tables, indexes=()):
         for name in tables:
@@ -188,14 +188,14 @@ class Product:
         self.call("InsertOrReplaceEntity", before, 256, "once", seconds=60)
         return self.worker(2 * keys)
 
-    def worker(self, intents, entries_per_intent=1):
-        """What `indexed` has left to do, from the worker's first commit on."""
+    def worker(self, intents, entries_per_intent=1, **settings):
+        """What `indexed` has left to do, from the first commit of a worker with these settings on."""
         count, any_ = "select count(*) from intents", "select exists (select from intents)::int"
         with self.stack.asking(self.postgres) as ask:
             if ask(count) != intents:
                 raise RuntimeError(f"{ask(count)} intents are open before the worker starts, not {intents}")
             postgres = self.stack.cpu("postgres")
-            self.start_worker()
+            self.start_worker(**settings)
             began, _ = self.wait_while(lambda: ask(count) == intents, "the worker's first commit")
             _, done = self.wait_while(lambda: ask(any_), "the worker's last commit")
         seconds = done - began

@@ -107,8 +107,14 @@ class Stack:
         command = [self.program("../bench/bench_echo_server"), str(threads), str(reply_bytes)]
         self.start(name, command, self.environment(), "listening on ")
 
+    @staticmethod
+    def flush_redis():
+        address = os.environ["TAVOLA_REDIS"]
+        where = ["-s", address.removeprefix("unix:")] if address.startswith("unix:") else ["-u", address]
+        subprocess.run(["redis-cli", *where, "flushall"], stdout=subprocess.DEVNULL, check=True)
+
     def start_worker(self, **settings):
-        environment = self.environment(TAVOLA_REDIS=os.environ["TAVOLA_REDIS"], **settings)
+        environment = self.environment(**{"TAVOLA_REDIS": os.environ["TAVOLA_REDIS"]} | settings)
         self.children["worker"] = subprocess.Popen(
             ["setpriv", "--pdeathsig", "TERM", self.program("tavola-worker")], env=environment,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
