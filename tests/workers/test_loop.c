@@ -985,7 +985,7 @@ END_TEST
 /* So many open intents of one bucket, in the order of their ids. */
 static void given_a_backlog(int16_t bucket, size_t count)
 {
-    static char rows[MOST_ROWS][16];
+    static char rows[MOST_ROWS][32];
 
     for (size_t i = 0; i < count; i++) {
         char *row = rows[fake.open_count];
