@@ -5,7 +5,7 @@
 
 #include "api/codec_entity.h"
 #include "base/wire.h"
-#include "domain/intent.h"
+#include "domain/intents/intent.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/text.h"

@@ -5,7 +5,7 @@
 #define API_CODEC_ADMIN_H
 
 #include "api/codec.h"
-#include "domain/operation.h"
+#include "domain/operations/operation.h"
 #include "tavola/v1/admin_service.pb-c.h"
 
 /* filter may be NULL: all that are DEAD. queues: how many queues there are. INVALID_INPUT names the field. */

@@ -4,9 +4,9 @@
 #include "api/codec_change.h"
 
 #include "base/wire.h"
+#include "domain/catalogue/table_name.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
-#include "domain/table_name.h"
 
 enum {
     CHANGE_ENTITY = 1,

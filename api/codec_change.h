@@ -5,7 +5,7 @@
 #define API_CODEC_CHANGE_H
 
 #include "api/codec_read.h"
-#include "domain/change.h"
+#include "domain/feed/feed_change.h"
 
 /*
  * Table and filter. A filter may ask about the two keys only: a deleted entity has nothing else.

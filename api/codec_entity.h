@@ -8,9 +8,9 @@
 #define API_CODEC_ENTITY_H
 
 #include "api/codec.h"
-#include "domain/entity_key.h"
-#include "domain/operation.h"
-#include "domain/property.h"
+#include "domain/keys/entity_key.h"
+#include "domain/operations/operation.h"
+#include "domain/properties/property.h"
 #include "tavola/v1/entity.pb-c.h"
 
 /* A key that must be there. field names it in messages. */

@@ -6,7 +6,7 @@
 #define API_CODEC_ERROR_H
 
 #include "api/codec.h"
-#include "domain/entity.h"
+#include "domain/entities/entity.h"
 #include "tavola/v1/entity.pb-c.h"
 
 /* The canonical code (google.rpc.Code, 0..16) of a status. */

@@ -5,7 +5,7 @@
 #define API_CODEC_FRESHNESS_H
 
 #include "api/codec.h"
-#include "domain/consistency.h"
+#include "domain/intents/consistency.h"
 #include "domain/token.h"
 #include "tavola/v1/index_service.pb-c.h"
 

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 
 #include "api/codec_table.h"
-#include "domain/entity_key.h"
-#include "domain/index_codec.h"
+#include "domain/catalogue/table_name.h"
+#include "domain/indexes/index_codec.h"
+#include "domain/keys/entity_key.h"
 #include "domain/limits.h"
-#include "domain/property_name.h"
+#include "domain/properties/property_name.h"
 #include "domain/reason.h"
-#include "domain/table_name.h"
 #include "domain/text.h"
 
 enum { LONGEST_NUMBER = 19 };

@@ -5,8 +5,8 @@
 #define API_CODEC_INDEX_H
 
 #include "api/codec_entity.h"
-#include "domain/catalogue.h"
-#include "domain/operation.h"
+#include "domain/catalogue/catalogue.h"
+#include "domain/operations/operation.h"
 #include "tavola/v1/index_service.pb-c.h"
 
 /*

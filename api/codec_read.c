@@ -9,10 +9,10 @@
 #include "api/codec_error.h"
 #include "api/codec_transaction.h"
 #include "base/wire.h"
+#include "domain/catalogue/table_name.h"
 #include "domain/limits.h"
-#include "domain/property_name.h"
+#include "domain/properties/property_name.h"
 #include "domain/reason.h"
-#include "domain/table_name.h"
 
 enum {
     ROOM_FOR_REST = LIMIT_TOKEN_BYTES + 512, /* token, lag and statistics beside the entities */

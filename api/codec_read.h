@@ -6,7 +6,7 @@
 #define API_CODEC_READ_H
 
 #include "api/codec_entity.h"
-#include "domain/operation.h"
+#include "domain/operations/operation.h"
 #include "tavola/v1/entity_service.pb-c.h"
 
 /* The properties wanted; count 0: all. */

@@ -4,8 +4,8 @@
 #include "api/codec_table.h"
 
 #include "api/codec_error.h"
-#include "domain/access.h"
-#include "domain/filter.h"
+#include "domain/access/access.h"
+#include "domain/filter/filter.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/ticks.h"

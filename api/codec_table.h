@@ -5,7 +5,7 @@
 #define API_CODEC_TABLE_H
 
 #include "api/codec.h"
-#include "domain/operation.h"
+#include "domain/operations/operation.h"
 #include "tavola/v1/operation_service.pb-c.h"
 #include "tavola/v1/table_service.pb-c.h"
 

@@ -5,9 +5,9 @@
 
 #include "api/codec_error.h"
 #include "api/codec_write.h"
+#include "domain/catalogue/table_name.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
-#include "domain/table_name.h"
 #include "domain/text.h"
 
 static enum status account_refused(struct error *err)

@@ -5,7 +5,7 @@
 #define API_CODEC_TRANSACTION_H
 
 #include "api/codec_entity.h"
-#include "domain/transaction.h"
+#include "domain/transactions/transaction.h"
 #include "tavola/v1/transaction_service.pb-c.h"
 
 /* Id and steps of a submission, checked by transaction_check. Errors name the step in operation_index. */

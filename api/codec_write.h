@@ -5,7 +5,7 @@
 #define API_CODEC_WRITE_H
 
 #include "api/codec_entity.h"
-#include "domain/operation.h"
+#include "domain/operations/operation.h"
 #include "tavola/v1/entity_service.pb-c.h"
 
 /*

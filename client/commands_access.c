@@ -7,9 +7,9 @@
 #include "base/clock.h"
 #include "client/command.h"
 #include "client/spoken_time.h"
-#include "domain/credential.h"
+#include "domain/access/credential.h"
+#include "domain/catalogue/table_name.h"
 #include "domain/limits.h"
-#include "domain/table_name.h"
 #include "domain/ticks.h"
 
 enum { DEFAULT_LIFETIME_S = 3600 };

@@ -8,7 +8,7 @@
 
 #include "client/command.h"
 #include "client/spoken_time.h"
-#include "store/account_store.h"
+#include "store/access/account_calls.h"
 
 static void print_key(const char *which, const struct account_key *key, struct arena *arena)
 {

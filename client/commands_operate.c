@@ -4,8 +4,8 @@
 #include "client/command.h"
 
 #include "client/health.h"
-#include "store/epoch.h"
-#include "store/migrate.h"
+#include "store/connection/migrate.h"
+#include "store/session/epoch.h"
 
 enum { HEALTH_TIMEOUT_MS = 3000 };
 

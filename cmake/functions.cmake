@@ -28,9 +28,9 @@ elseif(TAVOLA_SANITIZE)
     set(TEST_PREFIX "asan.")
 endif()
 
-# tavola_library(<folder> <what it may use>...): the folder's *.c, and its sub-folders' one level down.
+# tavola_library(<folder> <what it may use>...): every *.c in the folder and below it.
 function(tavola_library folder)
-    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.c ${CMAKE_SOURCE_DIR}/${folder}/*/*.c)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.c)
     list(FILTER sources EXCLUDE REGEX "/main\\.c$")
     add_library(${folder} STATIC ${sources})
     target_link_libraries(${folder} PUBLIC tavola_options ${ARGN})
@@ -67,10 +67,10 @@ function(tavola_known_settings library)
     target_sources(${library} PRIVATE ${out})
 endfunction()
 
-# tavola_test(<name> <folder> <libraries>...): one check program from tests/<folder>/test_*.c; every file
+# tavola_test(<name> <folder> <libraries>...): one check program from tests/<folder>/ and below: test_*.c; every file
 # defines `Suite *<file>_suite(void)`. Label and time limit are ctest's.
 function(tavola_test name folder)
-    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/test_*.c)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/test_*.c)
     if(NOT sources)
         return()
     endif()

@@ -1,6 +1,6 @@
 """Where an entry must be: the keys of index entries, built from the documented encoding alone.
 
-Written a second time, in another way than the server does it (domain/key_part.h is the description), so that
+Written a second time, in another way than the server does it (domain/properties/key_part.h is the description), so that
 a mistake of the server's is not repeated here. Every part of the demo's indexes is text, so only text is here.
 
 An index without row-key parts of its own takes the source's two keys: an entry's row key is

@@ -20,7 +20,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "domain/intent.h"
+#include "domain/intents/intent.h"
 #include "queue/redis_url.h"
 
 struct queue;

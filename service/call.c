@@ -6,7 +6,7 @@
 #include "api/codec.h"
 #include "api/codec_error.h"
 #include "base/log.h"
-#include "domain/table_name.h"
+#include "domain/catalogue/table_name.h"
 
 void call_fail(struct rpc_call *call, const struct error *err, struct arena *arena)
 {

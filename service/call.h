@@ -14,9 +14,9 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include "domain/operation.h"
+#include "domain/operations/operation.h"
 #include "rpc/server.h"
-#include "service/caller.h"
+#include "service/admission/caller.h"
 #include "service/service.h"
 
 /* The events of a call, as in rpc/server.h; NULL: nothing to do. */

@@ -4,7 +4,7 @@
 #ifndef SERVICE_CONSISTENCY_H
 #define SERVICE_CONSISTENCY_H
 
-#include "domain/consistency.h"
+#include "domain/intents/consistency.h"
 #include "service/service.h"
 #include "tavola/v1/index_service.pb-c.h"
 

@@ -15,7 +15,7 @@
 #include "domain/limits.h"
 #include "rpc/together.h"
 #include "service/methods.h"
-#include "service/metrics.h"
+#include "service/probes/metrics.h"
 #include "service/publisher.h"
 #include "service/service.h"
 #include "service/service_config.h"

@@ -5,7 +5,7 @@
 #include "service/methods.h"
 
 #include "service/handlers/handlers.h"
-#include "service/metrics.h"
+#include "service/probes/metrics.h"
 #include "tavola/v1/admin_service.pb-c.h"
 #include "tavola/v1/entity_service.pb-c.h"
 #include "tavola/v1/index_service.pb-c.h"

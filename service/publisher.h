@@ -10,9 +10,9 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "domain/intent.h"
+#include "domain/intents/intent.h"
 #include "queue/queue.h"
-#include "store/remembered.h"
+#include "store/session/remembered.h"
 
 struct publisher;
 

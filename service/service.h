@@ -8,10 +8,10 @@
 #include <stdbool.h>
 
 #include "base/metrics.h"
-#include "service/gate.h"
-#include "service/health.h"
-#include "service/rates.h"
-#include "service/recheck.h"
+#include "service/admission/authenticator.h"
+#include "service/admission/rates.h"
+#include "service/admission/recheck.h"
+#include "service/probes/health.h"
 #include "store/store.h"
 
 struct service {

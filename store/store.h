@@ -19,11 +19,11 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "domain/intent.h"
-#include "domain/operation.h"
-#include "store/access_book.h"
-#include "store/remembered.h"
-#include "store/statistics.h"
+#include "domain/intents/intent.h"
+#include "domain/operations/operation.h"
+#include "store/access/access_snapshot.h"
+#include "store/lanes/statistics.h"
+#include "store/session/remembered.h"
 
 struct store;
 

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "domain/delivery.h"
+#include "domain/database/sqlstate.h"
+#include "domain/intents/delivery.h"
 #include "domain/limits.h"
-#include "domain/sqlstate.h"
 #include "domain/text.h"
 
 enum {

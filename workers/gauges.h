@@ -8,7 +8,7 @@
 #include <pthread.h>
 
 #include "base/buf.h"
-#include "store/gauges.h"
+#include "store/background/gauges.h"
 
 struct worker_ctx;
 

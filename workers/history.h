@@ -1,5 +1,5 @@
 /*
- * history.h - how far this worker has seen the database come, kept in Redis over a restart: see store/remembered.h.
+ * history.h - how far this worker has seen the database come, kept in Redis over a restart: see store/session/remembered.h.
  */
 #ifndef WORKERS_HISTORY_H
 #define WORKERS_HISTORY_H

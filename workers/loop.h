@@ -4,7 +4,7 @@
 #ifndef WORKERS_LOOP_H
 #define WORKERS_LOOP_H
 
-#include "workers/marks.h"
+#include "workers/scan_marks.h"
 #include "workers/worker.h"
 
 struct loop {

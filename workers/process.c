@@ -13,7 +13,7 @@
 #include "base/metrics_server.h"
 #include "workers/builder.h"
 #include "workers/history.h"
-#include "workers/keeper.h"
+#include "workers/lease_renewal.h"
 #include "workers/loop.h"
 #include "workers/relay.h"
 #include "workers/sweeper.h"

@@ -11,8 +11,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "domain/intent.h"
-#include "store/worker_store.h"
+#include "domain/intents/intent.h"
+#include "store/session/worker.h"
 
 enum { QUEUE_SLOTS = MOST_QUEUES * WORK_KINDS, MOST_APPLIED = 1024 };
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "domain/intent.h"
+#include "domain/intents/intent.h"
 
 enum { RECENT_SLOTS = 8192 };
 

@@ -8,7 +8,7 @@
 
 #include "base/failpoint.h"
 #include "base/log.h"
-#include "domain/retry_budget.h"
+#include "domain/intents/retry_budget.h"
 
 enum {
     PASS_PAUSE_MS = 250,

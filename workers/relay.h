@@ -9,8 +9,8 @@
 #define WORKERS_RELAY_H
 
 #include "base/log_repeat.h"
-#include "workers/marks.h"
 #include "workers/recent.h"
+#include "workers/scan_marks.h"
 #include "workers/worker.h"
 
 struct relay {

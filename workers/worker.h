@@ -14,12 +14,12 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "domain/retry_budget.h"
+#include "domain/intents/retry_budget.h"
 #include "queue/queue.h"
-#include "store/worker_store.h"
+#include "store/session/worker.h"
+#include "workers/claim.h"
 #include "workers/config.h"
 #include "workers/gauges.h"
-#include "workers/hand.h"
 #include "workers/metrics.h"
 #include "workers/outage.h"
 #include "workers/queues.h"

@@ -12,7 +12,7 @@
 #include "client/dev/environment.h"
 #include "client/dev/servers.h"
 #include "client/health.h"
-#include "store/migrate.h"
+#include "store/connection/migrate.h"
 
 enum {
     POLL_MS = 20,

@@ -10,9 +10,9 @@
 
 #include "api/codec_write.h"
 #include "base/wire.h"
-#include "domain/filter.h"
-#include "domain/reconcile_plan.h"
-#include "domain/write_plan.h"
+#include "domain/filter/filter.h"
+#include "domain/indexes/reconcile_plan.h"
+#include "domain/writes/write_plan.h"
 
 #define FILTER "PartitionKey eq 'p100042' and (Color eq 'blue' or Count gt 40) and not (Name lt 'M')"
 

@@ -3,7 +3,7 @@
  * read is something that can be signed and is read the same again. Nothing is genuine that no key has signed.
  */
 #include "base/base64url.h"
-#include "domain/credential.h"
+#include "domain/access/credential.h"
 #include "domain/limits.h"
 #include "tests/fuzz/fuzz.h"
 

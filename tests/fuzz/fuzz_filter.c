@@ -3,7 +3,7 @@
  * some entities agrees with its plan, with the clause that it blames and with its own negation.
  */
 #include "base/buf.h"
-#include "domain/filter.h"
+#include "domain/filter/filter.h"
 #include "domain/limits.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -2,7 +2,7 @@
  * fuzz_key_part.c - any bytes as a part of an index's key, as entries and look-ups read them: what is accepted is exactly
  * what would be written for the value that was read. The first byte says of what kind the part is.
  */
-#include "domain/key_part.h"
+#include "domain/properties/key_part.h"
 #include "domain/text.h"
 #include "tests/fuzz/fuzz.h"
 

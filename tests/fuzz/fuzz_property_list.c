@@ -3,8 +3,8 @@
  * accepted records once more gives the same bytes, every record can be walked and found, and merging a
  * list with itself changes nothing. The input is cut into slices by one length byte each.
  */
-#include "domain/entity_key.h"
-#include "domain/property.h"
+#include "domain/keys/entity_key.h"
+#include "domain/properties/property.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { MOST_SLICES = 512 };

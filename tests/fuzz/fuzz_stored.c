@@ -2,10 +2,10 @@
  * fuzz_stored.c - any bytes where ours should be: in rows of PostgreSQL, behind a restore or another program's hand.
  * The first byte says what they are taken for. They are refused, or they read the same once they are written again.
  */
-#include "domain/access_policy.h"
-#include "domain/index_codec.h"
-#include "domain/request_record.h"
-#include "domain/transaction.h"
+#include "domain/catalogue/access_policy.h"
+#include "domain/indexes/index_codec.h"
+#include "domain/transactions/transaction.h"
+#include "domain/writes/request_record.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { REPEATED_WRITES = 2 };

@@ -7,62 +7,62 @@ PostgreSQL, G15 to G17 of effects outside the database) have no mutant; tests/sp
 """
 
 MUTANTS = [
-    ("G0", [("store/pg.c", "= 'read committed'", "= 'repeatable read'")],
+    ("G0", [("store/connection/pg.c", "= 'read committed'", "= 'repeatable read'")],
      "test_store", "reconcile", ["the_source_is_read_after_the_lock"]),
 
-    ("G1", [("store/session.c", "if (pg_int8(result, 0, 0) != session->catalogue->version)",
+    ("G1", [("store/session/session.c", "if (pg_int8(result, 0, 0) != session->catalogue->version)",
              "if (pg_int8(result, 0, 0) < 0)")],
      "test_store", "write", ["a_writer_that_knows_a_deleted_table_writes_nothing"]),
 
-    ("G1", [("store/sql/fence.sql", "select 1 from write_fence where bucket = 0 for key share", "select 1")],
+    ("G1", [("store/session/sql/fence.sql", "select 1 from write_fence where bucket = 0 for key share", "select 1")],
      "test_store", "write", ["no_row_appears_once_a_deletion_has_returned"]),
 
-    ("G1", [("store/sql/entity_upsert_blind.sql", "where $8::int8 = (select version from catalogue)", "where $8::int8 >= 0")],
+    ("G1", [("store/entities/sql/entity_upsert_blind.sql", "where $8::int8 = (select version from catalogue)", "where $8::int8 >= 0")],
      "test_store", "write", ["a_writer_that_knows_a_deleted_table_writes_nothing"]),
 
-    ("G3", [("store/sql/catalogue_raise_floor.sql", "greatest(floor, $1::int8)", "floor + 0 * $1::int8"),
-            ("store/sql/dead_purge.sql", "x.version <= $2::int8", "x.version <= 9223372036854775807 + 0 * $2::int8")],
+    ("G3", [("store/background/sql/catalogue_raise_floor.sql", "greatest(floor, $1::int8)", "floor + 0 * $1::int8"),
+            ("store/background/sql/dead_purge.sql", "x.version <= $2::int8", "x.version <= 9223372036854775807 + 0 * $2::int8")],
      "test_store", "sweep", ["a_purged_key_comes_back_with_a_higher_version"]),
 
-    ("G4", [("store/sql/entity_lock.sql",
+    ("G4", [("store/entities/sql/entity_lock.sql",
              "on conflict (table_id, partition_key, row_key, bucket) do update set dead = entities.dead where false",
              "on conflict (table_id, partition_key, row_key, bucket) do nothing")],
      "test_store", "write",
      ["one_of_several_servers_inserts_an_absent_key", "no_two_writes_of_a_key_have_one_version"]),
 
     # Where records are read first, the key of the record still refuses the second; so that goes as well.
-    ("G5", [("store/write_batch.c", "    TRY(pg_send(&session->pg, &sql_entity_lock, &params, err));\n",
+    ("G5", [("store/entities/write_batch.c", "    TRY(pg_send(&session->pg, &sql_entity_lock, &params, err));\n",
              "    TRY(requests_send_get(session, &set->requests, err));\n"
              "    TRY(pg_send(&session->pg, &sql_entity_lock, &params, err));\n"),
-            ("store/write_batch.c",
+            ("store/entities/write_batch.c",
              "    TRY(pg_send(&session->pg, &sql_entity_locked, &params, err));\n"
              "    return requests_send_get(session, &set->requests, err);\n",
              "    return pg_send(&session->pg, &sql_entity_locked, &params, err);\n"),
-            ("store/write_batch.c",
+            ("store/entities/write_batch.c",
              "    TRY(pg_next(&session->pg, &created, err));\n"
              "    TRY(pg_next(&session->pg, &stored, err));\n"
              "    TRY(requests_take(session, &set->requests, err));\n",
              "    TRY(requests_take(session, &set->requests, err));\n"
              "    TRY(pg_next(&session->pg, &created, err));\n"
              "    TRY(pg_next(&session->pg, &stored, err));\n"),
-            ("store/sql/request_insert.sql", "$4::bytea[], $5::bytea[])", "$4::bytea[], $5::bytea[]) on conflict do nothing")],
+            ("store/entities/sql/request_insert.sql", "$4::bytea[], $5::bytea[])", "$4::bytea[], $5::bytea[]) on conflict do nothing")],
      "test_store", "requests", ["servers_that_race_for_one_request_do_it_once"]),
 
-    ("G6", [("store/sql/marker_resolve.sql",
+    ("G6", [("store/session/sql/marker_resolve.sql",
              "insert into commits (bucket, lane, n) values (0, $1::int8, $2::int8) on conflict do nothing returning n)",
              "select $2::int8 as n where not exists (select from commits where lane = $1::int8 and n = $2::int8))")],
      "test_store", "commit",
      ["the_resolver_waits_for_a_transaction_that_is_open", "a_marker_that_comes_late_collides_with_the_resolvers"]),
 
-    ("G7", [("workers/marks.c", "return now_us >= marks->next_start_us[lane];",
+    ("G7", [("workers/scan_marks.c", "return now_us >= marks->next_start_us[lane];",
              "return now_us >= marks->next_start_us[lane] && marks->next_start_us[lane] == 0;")],
      "test_workers", "loop", ["every_few_minutes_a_scan_begins_at_the_start"]),
 
-    ("G8", [("store/sql/state_hold.sql", "    for no key update\n", "")],
+    ("G8", [("store/intents/sql/state_hold.sql", "    for no key update\n", "")],
      "test_store", "reconcile", ["the_state_row_of_a_known_key_is_waited_for"]),
 
-    ("G9", [("store/reconcile.c", "&work->keys, &sql_intent_take, err", "&work->keys, &sql_intent_of_keys, err"),
-            ("store/reconcile.c",
+    ("G9", [("store/indexes/reconcile.c", "&work->keys, &sql_intent_take, err", "&work->keys, &sql_intent_of_keys, err"),
+            ("store/indexes/reconcile.c",
              "    TRY(send_cures(session, work, letters, statements, err));\n",
              "    struct pg_params late;\n"
              "    source_keys_params(&work->keys, &session->arena, &late);\n"
@@ -72,7 +72,7 @@ MUTANTS = [
              "    TRY(send_cures(session, work, letters, statements, err));\n")],
      "test_store", "reconcile", ["an_intent_that_came_after_the_reading_stays"]),
 
-    ("G10", [("store/reconcile.c",
+    ("G10", [("store/indexes/reconcile.c",
               "    TRY(send_entries(session, work, DELETES, statements, err));\n",
               "    TRY(send_entries(session, work, DELETES, statements, err));\n"
               "    *statements += 2;\n"
@@ -80,68 +80,68 @@ MUTANTS = [
               "    TRY(pg_send(&session->pg, &sql_begin, NULL, err));\n")],
      "test_store", "reconcile", ["a_failure_anywhere_leaves_everything_as_it_was"]),
 
-    ("G13", [("store/session.c", "{ .us = now_us, .lane = session->intent_lane }",
+    ("G13", [("store/session/session.c", "{ .us = now_us, .lane = session->intent_lane }",
               "{ .us = now_us + 10000000, .lane = session->intent_lane }")],
      "test_store", "leases", ["a_lane_is_applied_up_to_its_oldest_open_intent"]),
 
-    ("G14", [("store/sql/transaction_lock.sql", "\nfor update", "")],
+    ("G14", [("store/transactions/sql/transaction_lock.sql", "\nfor update", "")],
      "test_store", "transactions", ["a_step_waits_for_who_has_the_transaction"]),
 
-    ("G18", [("workers/marks.c", "if (marks->connection == connection)", "if (connection >= 0)")],
+    ("G18", [("workers/scan_marks.c", "if (marks->connection == connection)", "if (connection >= 0)")],
      "test_workers", "loop",
      ["after_a_reconnect_everything_open_is_published_from_the_start",
       "a_poller_with_a_new_connection_scans_from_the_start"]),
 
-    ("G19", [("store/lookup_read.c", "if (*fresh_us == 0 || ", "if (*fresh_us >= 0 || ")],
+    ("G19", [("store/indexes/lookup_read.c", "if (*fresh_us == 0 || ", "if (*fresh_us >= 0 || ")],
      "test_store", "fresh", ["a_connection_younger_than_the_answer_asks_again"]),
 
-    ("G20", [("store/sql/flush_later.sql", "set local ", "set ")],
+    ("G20", [("store/indexes/sql/flush_later.sql", "set local ", "set ")],
      "test_store", "reconcile", ["what_a_worker_commits_afterwards_is_on_disk_with_all_before_it"]),
 
-    ("G21", [("store/row_scan.c", "scan->needs_more = scan->one_statement && ", "scan->needs_more = scan->got < 0 && ")],
+    ("G21", [("store/queries/row_scan.c", "scan->needs_more = scan->one_statement && ", "scan->needs_more = scan->got < 0 && ")],
      "test_store", "snapshot",
      ["a_page_with_a_filter_is_one_snapshot", "a_page_of_large_entities_is_one_snapshot", "a_count_is_one_snapshot",
       "a_list_read_by_a_query_is_one_snapshot", "a_list_read_by_its_address_is_one_snapshot"]),
 
-    ("G21", [("store/lookup_read.c", "    if (session_in_snapshot(session))\n", "    if (sources->in.get.count == 0)\n")],
+    ("G21", [("store/indexes/lookup_read.c", "    if (session_in_snapshot(session))\n", "    if (sources->in.get.count == 0)\n")],
      "test_store", "snapshot", ["a_page_of_a_look_up_is_one_snapshot"]),
 
-    ("G21", [("store/list_read.c", "if (in->count > 1 && ", "if (in->count == 0 && ")],
+    ("G21", [("store/queries/list_read.c", "if (in->count > 1 && ", "if (in->count == 0 && ")],
      "test_store", "snapshot", ["several_pages_of_lists_are_one_snapshot"]),
 
-    ("G22", [("store/lookup_read.c",
+    ("G22", [("store/indexes/lookup_read.c",
               "    TRY(read_lag(session, &out->lag, err));\n    if (in->freshness.latest)\n",
               "    if (in->freshness.latest)\n"),
-             ("store/lookup_read.c",
+             ("store/indexes/lookup_read.c",
               "    out->stats.rows_returned = (int64_t)out->count;\n",
               "    out->stats.rows_returned = (int64_t)out->count;\n    TRY(read_lag(session, &out->lag, err));\n")],
      "test_store", "lookup", ["a_page_does_not_miss_what_is_older_than_its_as_of"]),
 
-    ("G23", [("store/failure.c", "if (!is_refusal(err) || ", "if (!is_refusal(err) || err->status != STATUS_OK || ")],
+    ("G23", [("store/session/attempt.c", "if (!is_refusal(err) || ", "if (!is_refusal(err) || err->status != STATUS_OK || ")],
      "test_store", "confirm",
      ["an_index_made_anew_takes_values_of_its_own_type", "a_list_made_a_copy_can_be_read_backwards",
       "a_token_of_a_newer_table_is_of_now"]),
 
-    ("G23", [("store/read_batch.c", "    return session_confirm(session, operation_latest_us(batch), err);\n",
+    ("G23", [("store/entities/read_batch.c", "    return session_confirm(session, operation_latest_us(batch), err);\n",
               "    return STATUS_OK;\n")],
      "test_store", "confirm", ["an_index_of_another_shape_is_read_as_what_it_is"]),
 
-    ("G24", [("store/transaction_step.c", ".table_id = place.table_id }", ".table_id = 0 * place.table_id }")],
+    ("G24", [("store/transactions/transaction_work.c", ".table_id = place.table_id }", ".table_id = 0 * place.table_id }")],
      "test_store", "incarnations", ["a_step_does_nothing_in_a_later_table_of_its_name"]),
 
-    ("G33", [("store/sql/marker_insert.sql", "$3::int8 = (select version from catalogue)", "$3::int8 >= 0")],
+    ("G33", [("store/session/sql/marker_insert.sql", "$3::int8 = (select version from catalogue)", "$3::int8 >= 0")],
      "test_store", "commit", ["a_commit_of_nothing_is_no_success"]),
 
-    ("G29", [("domain/history.c", "return remembered->lsn > now->lsn;", "return false;")],
+    ("G29", [("domain/database/history.c", "return remembered->lsn > now->lsn;", "return false;")],
      "test_store", "epoch", ["a_database_behind_what_is_remembered_gets_an_epoch_once"]),
 
-    ("G30", [("store/sql/watermark_read.sql",
+    ("G30", [("store/indexes/sql/watermark_read.sql",
               "case when max(w.as_of) <= (clock.us + 11644473600000000) * 10 then min(w.as_of) else 0 end",
               "min(w.as_of)"),
-             ("store/sql/watermark_forget.sql", "where as_of >", "where false and as_of >")],
+             ("store/session/sql/watermark_forget.sql", "where as_of >", "where false and as_of >")],
      "test_store", "fresh", ["a_time_that_lies_ahead_says_nothing"]),
 
-    ("G25", [("store/state_purge.c", "if (table->indexes[k]->index_id == manifest->items[i].index_id)",
+    ("G25", [("store/background/state_purge.c", "if (table->indexes[k]->index_id == manifest->items[i].index_id)",
               "if (manifest->items[i].index_id == 0)")],
      "test_store", "index_drop", ["states_that_a_living_index_needs_stay"]),
 ]

@@ -1,7 +1,7 @@
 /*
- * Tests of service/rates.c, in a time of their own.
+ * Tests of service/admission/rates.c, in a time of their own.
  */
-#include "service/rates.h"
+#include "service/admission/rates.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * Tests of service/reflection.c.
+ * Tests of service/probes/reflection.c.
  */
-#include "service/reflection.h"
+#include "service/probes/reflection.h"
 
 #include <check.h>
 

@@ -6,11 +6,11 @@
 #define TESTS_SIM_DATABASE_H
 
 #include "base/error.h"
-#include "domain/catalogue.h"
-#include "domain/intent.h"
-#include "domain/reconcile_plan.h"
-#include "domain/write_plan.h"
-#include "store/worker_store.h"
+#include "domain/catalogue/catalogue.h"
+#include "domain/indexes/reconcile_plan.h"
+#include "domain/intents/intent.h"
+#include "domain/writes/write_plan.h"
+#include "store/session/worker.h"
 #include "tests/sim/sim.h"
 
 enum {

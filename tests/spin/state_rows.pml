@@ -1,5 +1,5 @@
 /*
- * state_rows.pml - workers that lock the state rows of the same keys, which come and go (store/source_keys.c).
+ * state_rows.pml - workers that lock the state rows of the same keys, which come and go (store/intents/source_keys.c).
  *
  * One statement locks the rows that its snapshot shows, one after another; a second one makes those that are missing. A
  * row that was removed while it was waited for is missing; one that somebody else is making is waited for, and one that

@@ -5,7 +5,7 @@
 #include <check.h>
 #include <stdio.h>
 
-#include "store/session.h"
+#include "store/session/session.h"
 #include "store/sql.h"
 #include "tests/support/postgres_server.h"
 

@@ -2,7 +2,7 @@
 -- many; every table of the schema is named. At rest each count is 0; work that is on its way may need some seconds for that.
 -- tests/scenario/audit.py runs it.
 
--- The indexes that a manifest names (domain/index_plan.c: a version byte, then per entry its index, two counted keys and
+-- The indexes that a manifest names (domain/indexes/index_plan.c: a version byte, then per entry its index, two counted keys and
 -- eight bytes).
 create function pg_temp.varint(bytes bytea, inout at int, out number bigint) language plpgsql as $$
 declare

@@ -10,8 +10,8 @@
 #include <time.h>
 
 #include "base/macros.h"
-#include "domain/index_codec.h"
-#include "domain/index_plan.h"
+#include "domain/indexes/index_codec.h"
+#include "domain/indexes/index_plan.h"
 #include "domain/limits.h"
 
 enum { PATIENCE_S = 30 };

@@ -5,7 +5,7 @@
 #ifndef TESTS_SUPPORT_BUILDERS_H
 #define TESTS_SUPPORT_BUILDERS_H
 
-#include "domain/operation.h"
+#include "domain/operations/operation.h"
 #include "store/store.h"
 #include "tests/support/postgres_server.h"
 

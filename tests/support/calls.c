@@ -5,8 +5,8 @@
 
 #include <check.h>
 
-#include "store/read_batch.h"
-#include "store/write_batch.h"
+#include "store/entities/read_batch.h"
+#include "store/entities/write_batch.h"
 
 struct operation *call_make(struct arena *arena, enum operation_kind kind, const char *table)
 {

@@ -6,8 +6,8 @@
 #ifndef TESTS_SUPPORT_CALLS_H
 #define TESTS_SUPPORT_CALLS_H
 
-#include "domain/operation.h"
-#include "store/session.h"
+#include "domain/operations/operation.h"
+#include "store/session/session.h"
 
 /* An operation in the arena, with everything else empty. */
 struct operation *call_make(struct arena *arena, enum operation_kind kind, const char *table);

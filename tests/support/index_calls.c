@@ -5,8 +5,8 @@
 
 #include <check.h>
 
-#include "store/index_store.h"
-#include "store/run_store.h"
+#include "store/indexes/index_calls.h"
+#include "store/jobs/job_calls.h"
 #include "tests/support/calls.h"
 
 enum { MOST_CHUNKS = 1000 };

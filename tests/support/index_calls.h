@@ -5,7 +5,7 @@
 #ifndef TESTS_SUPPORT_INDEX_CALLS_H
 #define TESTS_SUPPORT_INDEX_CALLS_H
 
-#include "domain/operation.h"
+#include "domain/operations/operation.h"
 #include "tests/support/worker_world.h"
 
 /* Run one request on the session; returns the operation. */

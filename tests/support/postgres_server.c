@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "store/migrate.h"
-#include "store/pg.h"
+#include "store/connection/migrate.h"
+#include "store/connection/pg.h"
 #include "tests/support/temporary.h"
 
 enum { WAIT_LIMIT_US = 30 * 1000 * 1000, AWAIT_LIMIT_US = 10 * 1000 * 1000, POLL_NS = 5 * 1000 * 1000 };

@@ -5,7 +5,7 @@
 
 #include <check.h>
 
-#include "store/transaction_store.h"
+#include "store/transactions/transaction_calls.h"
 #include "tests/support/calls.h"
 
 struct step step_put(struct arena *arena, const char *table, const char *row, const char *value)

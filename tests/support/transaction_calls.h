@@ -5,7 +5,7 @@
 #ifndef TESTS_SUPPORT_TRANSACTION_CALLS_H
 #define TESTS_SUPPORT_TRANSACTION_CALLS_H
 
-#include "store/write_batch.h"
+#include "store/entities/write_batch.h"
 #include "tests/support/worker_world.h"
 
 struct step step_put(struct arena *arena, const char *table, const char *row, const char *value);

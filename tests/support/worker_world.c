@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "domain/index_codec.h"
-#include "domain/index_plan.h"
+#include "domain/indexes/index_codec.h"
+#include "domain/indexes/index_plan.h"
 #include "domain/limits.h"
-#include "domain/operation.h"
-#include "store/write_batch.h"
+#include "domain/operations/operation.h"
+#include "store/entities/write_batch.h"
 
 void world_open(struct world *world)
 {

@@ -8,9 +8,9 @@
 #ifndef TESTS_SUPPORT_WORKER_WORLD_H
 #define TESTS_SUPPORT_WORKER_WORLD_H
 
-#include "domain/intent.h"
-#include "store/session.h"
-#include "store/worker_store.h"
+#include "domain/intents/intent.h"
+#include "store/session/session.h"
+#include "store/session/worker.h"
 #include "tests/support/postgres_server.h"
 
 enum { TABLE_ID = 1000, BY_CITY = 2000, BY_NOTE = 2001 };

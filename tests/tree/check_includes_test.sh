@@ -24,7 +24,7 @@ expect_refused() { # FILE INCLUDE
     grep -q "^$1:1:" "$work/out" || { echo "not named: $2 in $1"; exit 1; }
 }
 
-expect_refused base/a.c '"domain/etag.h"'
+expect_refused base/a.c '"domain/entities/etag.h"'
 expect_refused domain/a.h '"store/store.h"'
 expect_refused store/a.c '"queue/queue.h"'
 expect_refused rpc/a.c '"domain/reason.h"'
@@ -39,5 +39,5 @@ expect_refused service/a.c '<microhttpd.h>'
 expect_refused store/a.c '<hiredis/hiredis.h>'
 
 fresh_tree
-printf '#include <stdio.h>\n#include "domain/etag.h"\n#include "rpc/server.h"\n' >"$work/tree/service/a.c"
+printf '#include <stdio.h>\n#include "domain/entities/etag.h"\n#include "rpc/server.h"\n' >"$work/tree/service/a.c"
 sh "$check" "$work/tree"

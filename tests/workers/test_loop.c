@@ -1,16 +1,16 @@
 /*
  * Tests of workers/loop.c, batch.c and relay.c: a real Redis, and in the database's place the functions
- * below, which stand in for store/worker_store.h. Turns are run one by one, on a clock of the test's own.
+ * below, which stand in for store/session/worker.h. Turns are run one by one, on a clock of the test's own.
  */
 #include "workers/loop.h"
 
 #include <check.h>
 #include <stdio.h>
 
-#include "domain/delivery.h"
+#include "domain/intents/delivery.h"
 #include "domain/limits.h"
 #include "tests/support/redis_server.h"
-#include "workers/keeper.h"
+#include "workers/lease_renewal.h"
 #include "workers/relay.h"
 
 enum { MOST_ROWS = 6000 };

@@ -4,7 +4,7 @@
 #include "api/codec_index.h"
 
 #include "codec_fixture.h"
-#include "domain/index_codec.h"
+#include "domain/indexes/index_codec.h"
 
 static Tavola__V1__KeyPart *a_part(const char *property)
 {

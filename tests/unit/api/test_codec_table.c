@@ -3,8 +3,8 @@
  */
 #include "api/codec_table.h"
 
-#include "domain/access_path.h"
-#include "domain/access_policy.h"
+#include "domain/catalogue/access_policy.h"
+#include "domain/filter/access_path.h"
 #include "domain/limits.h"
 #include "domain/ticks.h"
 #include "tests/unit/api/codec_fixture.h"

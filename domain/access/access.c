@@ -1,0 +1,307 @@
+/*
+ * access.c - two tables: what each kind of operation asks of its caller, and what each kind of write does.
+ * A kind nobody has thought of is permitted to nobody.
+ */
+#include "domain/access/access.h"
+
+#include <assert.h>
+
+#include "domain/catalogue/table_name.h"
+#include "domain/reason.h"
+
+static const char letters[] = "raudit";
+_Static_assert(sizeof(letters) - 1 == PERMISSION_COUNT, "a letter per permission");
+
+/* Who may run an operation, and what decides it for a signature. */
+enum scope {
+    SCOPE_NOBODY,
+    SCOPE_READ,    /* r on the table; the range hides */
+    SCOPE_WRITE,   /* each write for itself */
+    SCOPE_LOOK_UP, /* r and i on the indexed table, without a range: an index spans all keys */
+    SCOPE_STEPS,   /* t, and each step for itself */
+    SCOPE_ACCOUNT, /* not by a signature */
+    SCOPE_ADMINISTRATOR,
+};
+
+static const enum scope scopes[] = {
+    [OPERATION_GET] = SCOPE_READ,
+    [OPERATION_WRITE] = SCOPE_WRITE,
+    [OPERATION_PAGE] = SCOPE_READ,
+    [OPERATION_COUNT] = SCOPE_READ,
+    [OPERATION_EXPLAIN] = SCOPE_READ,
+    [OPERATION_CHANGES] = SCOPE_READ,
+    [OPERATION_CHANGES_WAIT] = SCOPE_READ,
+    [OPERATION_LOOKUP] = SCOPE_LOOK_UP,
+    [OPERATION_TABLE_CREATE] = SCOPE_ACCOUNT,
+    [OPERATION_TABLE_GET] = SCOPE_ACCOUNT,
+    [OPERATION_TABLE_LIST] = SCOPE_ACCOUNT,
+    [OPERATION_TABLE_UPDATE] = SCOPE_ACCOUNT,
+    [OPERATION_TABLE_DELETE] = SCOPE_ACCOUNT,
+    [OPERATION_INDEX_CREATE] = SCOPE_ACCOUNT,
+    [OPERATION_INDEX_GET] = SCOPE_ACCOUNT,
+    [OPERATION_INDEX_LIST] = SCOPE_ACCOUNT,
+    [OPERATION_INDEX_DROP] = SCOPE_ACCOUNT,
+    [OPERATION_RANGE_DELETE] = SCOPE_ACCOUNT,
+    [OPERATION_RUN_GET] = SCOPE_ACCOUNT,
+    [OPERATION_RUN_CONTROL] = SCOPE_ACCOUNT,
+    [OPERATION_RUN_LIST] = SCOPE_ACCOUNT,
+    [OPERATION_RUN_WAIT] = SCOPE_ACCOUNT,
+    [OPERATION_TRANSACTION_SUBMIT] = SCOPE_STEPS,
+    [OPERATION_TRANSACTION_GET] = SCOPE_ACCOUNT,
+    [OPERATION_TRANSACTION_LIST] = SCOPE_ACCOUNT,
+    [OPERATION_TRANSACTION_WAIT] = SCOPE_ACCOUNT,
+    [OPERATION_TRANSACTION_CANCEL] = SCOPE_ACCOUNT,
+    [OPERATION_LETTERS_LIST] = SCOPE_ADMINISTRATOR,
+    [OPERATION_LETTERS_REDRIVE] = SCOPE_ADMINISTRATOR,
+    [OPERATION_LETTERS_DISCARD] = SCOPE_ADMINISTRATOR,
+    [OPERATION_QUEUES_LIST] = SCOPE_ADMINISTRATOR,
+    [OPERATION_QUEUE_CONTROL] = SCOPE_ADMINISTRATOR,
+};
+
+_Static_assert(sizeof(scopes) / sizeof(scopes[0]) == OPERATION_KIND_COUNT, "a scope per kind of operation");
+
+static const unsigned write_needs[] = {
+    [WRITE_INSERT] = PERMISSION_ADD,
+    [WRITE_REPLACE] = PERMISSION_UPDATE,
+    [WRITE_MERGE] = PERMISSION_UPDATE,
+    [WRITE_INSERT_OR_REPLACE] = PERMISSION_ADD | PERMISSION_UPDATE,
+    [WRITE_INSERT_OR_MERGE] = PERMISSION_ADD | PERMISSION_UPDATE,
+    [WRITE_DELETE] = PERMISSION_DELETE,
+    [WRITE_DELETE_IF_EXISTS] = PERMISSION_DELETE,
+    [WRITE_EXPIRE] = PERMISSION_DELETE,
+};
+
+static const unsigned step_needs[] = {
+    [STEP_INSERT_OR_REPLACE] = PERMISSION_ADD | PERMISSION_UPDATE,
+    [STEP_INSERT_OR_MERGE] = PERMISSION_ADD | PERMISSION_UPDATE,
+    [STEP_DELETE_IF_EXISTS] = PERMISSION_DELETE,
+    [STEP_MOVE] = PERMISSION_READ | PERMISSION_DELETE, /* of the source */
+};
+
+bool permissions_parse(struct str text, unsigned *out)
+{
+    unsigned permissions = 0;
+    size_t at = 0;
+
+    for (size_t i = 0; i < PERMISSION_COUNT && at < text.len; i++)
+        if (text.data[at] == letters[i]) {
+            permissions |= 1U << i;
+            at++;
+        }
+    if (at != text.len)
+        return false;
+    *out = permissions;
+    return true;
+}
+
+struct str permissions_format(unsigned permissions, struct arena *arena)
+{
+    char *text = arena_alloc(arena, PERMISSION_COUNT);
+    size_t len = 0;
+
+    for (size_t i = 0; i < PERMISSION_COUNT; i++)
+        if (permissions & 1U << i)
+            text[len++] = letters[i];
+    return str_of_bytes(text, len);
+}
+
+struct access access_unlimited(struct str account)
+{
+    return (struct access){ .account = account, .whole_account = true, .administrator = true };
+}
+
+/* ---- refusals ---- */
+
+static enum status refuse(const char *why, struct error *err)
+{
+    return error_reason(err, REASON_AUTHORIZATION_FAILURE, "%s", why);
+}
+
+static enum status need(const struct access *access, unsigned needed, struct error *err)
+{
+    char missing[PERMISSION_COUNT + 1];
+    size_t len = 0;
+
+    if ((access->permissions & needed) == needed)
+        return STATUS_OK;
+    for (size_t i = 0; i < PERMISSION_COUNT; i++)
+        if (needed & ~access->permissions & 1U << i)
+            missing[len++] = letters[i];
+    missing[len] = '\0';
+    return error_reason(err, REASON_AUTHORIZATION_PERMISSION_MISMATCH,
+        "this needs the permission %s, which the signature does not give", missing);
+}
+
+static enum status need_table(const struct access *access, struct str name, struct error *err)
+{
+    if (table_name_is(name, access->table))
+        return STATUS_OK;
+    return refuse("the signature is for another table", err);
+}
+
+static enum status need_key(const struct access *access, const struct entity_key *key, struct error *err)
+{
+    if (key_range_contains(&access->range, key))
+        return STATUS_OK;
+    return refuse("the entity is outside the signature's range of keys", err);
+}
+
+/* ---- the scopes ---- */
+
+static const struct index *index_of(
+    const struct access *access, const struct catalogue *catalogue, struct str name)
+{
+    const struct table *table = catalogue_find(catalogue, access->account, name);
+
+    return table ? table->entries_of : NULL;
+}
+
+/* A list's pages are made of members with any keys, so a range of keys does not divide them. */
+static enum status check_read(const struct access *access, const struct catalogue *catalogue,
+    struct operation *operation, struct error *err)
+{
+    const struct index *index = index_of(access, catalogue, operation->table);
+
+    operation->table_created_by = access->created_by;
+    TRY(need_table(access, operation->table, err));
+    TRY(need(access, PERMISSION_READ, err));
+    if (!key_range_is_bounded(&access->range))
+        return STATUS_OK;
+    if (index && index->shape == INDEX_LIST)
+        return refuse("a signature with a range of keys does not read the lists of an index", err);
+    operation->within = &access->range;
+    return STATUS_OK;
+}
+
+/* Whoever asks a condition reads: its outcome tells of the entity, and a failure shows it. */
+static unsigned condition_needs(const struct condition *condition)
+{
+    return condition->text.len > 0 ? PERMISSION_READ : 0;
+}
+
+enum status access_check_write(const struct access *access, const struct write *write, struct error *err)
+{
+    if (access->whole_account)
+        return STATUS_OK;
+    TRY(need(access, write_needs[write->kind] | condition_needs(&write->condition), err));
+    return need_key(access, &write->key, err);
+}
+
+static enum status check_writes(const struct access *access, struct operation *operation, struct error *err)
+{
+    const struct operation_write *in = &operation->in.write;
+
+    operation->table_created_by = access->created_by;
+    TRY(need_table(access, operation->table, err));
+    for (size_t i = 0; i < in->count; i++) {
+        enum status status = access_check_write(access, &in->writes[i], err);
+
+        if (status == STATUS_OK)
+            continue;
+        if (in->is_group)
+            error_add_meta_int(err, "operation_index", (int64_t)i);
+        return status;
+    }
+    return STATUS_OK;
+}
+
+static enum status check_look_up(const struct access *access, const struct catalogue *catalogue,
+    struct operation *operation, struct error *err)
+{
+    const struct index *index = index_of(access, catalogue, operation->table);
+
+    operation->table_created_by = access->created_by;
+    if (!index)
+        return refuse("the signature is for a table without such an index", err);
+    TRY(need_table(access, index->source_name, err));
+    TRY(need(access, PERMISSION_READ | PERMISSION_LOOK_UP, err));
+    if (key_range_is_bounded(&access->range))
+        return refuse("a signature with a range of keys does not look up: an index spans all keys", err);
+    return STATUS_OK;
+}
+
+static enum status check_step(const struct access *access, const struct step *step, struct error *err)
+{
+    TRY(need_table(access, step->table, err));
+    TRY(need(access, step_needs[step->kind] | condition_needs(&step->condition), err));
+    TRY(need_key(access, &step->key, err));
+    if (step->kind != STEP_MOVE)
+        return STATUS_OK;
+    TRY(need_table(access, step->to_table, err));
+    TRY(need(access, PERMISSION_ADD | PERMISSION_UPDATE, err));
+    return need_key(access, &step->to_key, err);
+}
+
+/* Steps run later, when nobody asks for the table's age any more: it must be known now, and the store asks again. */
+static enum status check_steps(const struct access *access, const struct catalogue *catalogue,
+    struct operation *operation, struct error *err)
+{
+    const struct transaction *transaction = &operation->in.transaction.transaction;
+    const struct table *table = catalogue_find(catalogue, access->account, access->table);
+
+    operation->table_created_by = access->created_by;
+    TRY(need(access, PERMISSION_TRANSACT, err));
+    if (!table || table->created > access->created_by)
+        return refuse("the signature's table is not there, or newer than the signature", err);
+    for (size_t i = 0; i < transaction->step_count; i++)
+        TRY(check_step(access, &transaction->steps[i], err));
+    return STATUS_OK;
+}
+
+static bool is_elsewhere(const struct access *access, struct str account)
+{
+    return account.len > 0 && !str_equal(account, access->account);
+}
+
+/* Steps may reach into other accounts if their submitter administers the service. */
+static enum status check_accounts(
+    const struct access *access, const struct operation *operation, struct error *err)
+{
+    const struct transaction *transaction = &operation->in.transaction.transaction;
+
+    for (size_t i = 0; i < transaction->step_count && !access->administrator; i++)
+        if (is_elsewhere(access, transaction->steps[i].account) ||
+            is_elsewhere(access, transaction->steps[i].to_account)) {
+            refuse("a step names another account", err);
+            error_add_meta_int(err, "operation_index", (int64_t)i);
+            return STATUS_DENIED;
+        }
+    return STATUS_OK;
+}
+
+static enum status check_signature(const struct access *access, const struct catalogue *catalogue,
+    struct operation *operation, struct error *err)
+{
+    switch (scopes[operation->kind]) {
+    case SCOPE_READ:
+        return check_read(access, catalogue, operation, err);
+    case SCOPE_WRITE:
+        return check_writes(access, operation, err);
+    case SCOPE_LOOK_UP:
+        return check_look_up(access, catalogue, operation, err);
+    case SCOPE_STEPS:
+        return check_steps(access, catalogue, operation, err);
+    case SCOPE_ACCOUNT:
+    case SCOPE_ADMINISTRATOR:
+    case SCOPE_NOBODY:
+        break;
+    }
+    return refuse("a shared access signature does not open this method", err);
+}
+
+enum status access_check(const struct access *access, const struct catalogue *catalogue,
+    struct operation *operation, struct error *err)
+{
+    enum scope scope = scopes[operation->kind];
+
+    assert(str_equal(operation->account, access->account) && "an operation runs as its caller");
+    if (scope == SCOPE_STEPS)
+        TRY(check_accounts(access, operation, err));
+    if (operation->wait_for_transaction.len > 0 && !access->whole_account)
+        TRY(need(access, PERMISSION_TRANSACT, err));
+    if (!access->whole_account)
+        return check_signature(access, catalogue, operation, err);
+    if (scope == SCOPE_ADMINISTRATOR && !access->administrator)
+        return refuse("this needs an account that administers the service", err);
+    return scope == SCOPE_NOBODY ? refuse("nobody may do this", err) : STATUS_OK;
+}

@@ -1,0 +1,379 @@
+/*
+ * credential.c - the fields, in this order:
+ *
+ *   token      account, issued, expiry
+ *   signature  account, table, issued, flags, and for each flag, lowest first, its field: start, expiry,
+ *              permissions, policy, source (two addresses), low (partition key, row key), high's partition key,
+ *              high's row key, TLS only (nothing more)
+ *
+ * Texts are counted, times and flags are varints. 32 bytes of HMAC-SHA256 end it.
+ */
+#include "domain/access/credential.h"
+
+#include <assert.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include "base/base64url.h"
+#include "base/buf.h"
+#include "base/wire.h"
+#include "domain/catalogue/access_policy.h"
+#include "domain/catalogue/table_name.h"
+#include "domain/limits.h"
+#include "domain/reason.h"
+#include "domain/ticks.h"
+
+enum { PREFIX_BYTES = 5, HASH_BYTES = 32 };
+
+static const struct str prefixes[] = {
+    [CREDENTIAL_TOKEN] = { "tvt1.", PREFIX_BYTES },
+    [CREDENTIAL_SIGNATURE] = { "tvs1.", PREFIX_BYTES },
+};
+
+enum field {
+    FIELD_START = 1,
+    FIELD_EXPIRY = 2,
+    FIELD_PERMISSIONS = 4,
+    FIELD_POLICY = 8,
+    FIELD_SOURCE = 16,
+    FIELD_LOW = 32,
+    FIELD_HIGH = 64,
+    FIELD_HIGH_ROW = 128,
+    FIELD_TLS = 256,
+    FIELDS_ALL = 511,
+};
+
+/* ---- what a credential may be: the same for who makes and for who reads one ---- */
+
+static bool is_time(int64_t ticks)
+{
+    return ticks > 0 && ticks <= TICKS_MAX;
+}
+
+static bool key_fits(const struct entity_key *key)
+{
+    return key->partition.len <= LIMIT_KEY_BYTES && key->row.len <= LIMIT_KEY_BYTES;
+}
+
+static enum status refuse_field(const char *what, struct error *err)
+{
+    return error_reason(err, REASON_INVALID_INPUT, "%s", what);
+}
+
+static enum status check_signature(const struct credential *credential, struct error *err)
+{
+    const struct key_range *range = &credential->range;
+
+    TRY(table_name_check(credential->table, err));
+    if (!table_name_is(credential->table, credential->table))
+        return refuse_field("the table's name stands in lower case", err);
+    if (credential->start &&
+        (!is_time(credential->start) || (credential->expiry && credential->expiry <= credential->start)))
+        return refuse_field("the start lies after the expiry, or before 1601", err);
+    if (credential->permissions >= 1U << PERMISSION_COUNT)
+        return refuse_field("unknown permissions", err);
+    if (credential->policy.len > 0 && !access_policy_id_is_valid(credential->policy))
+        return refuse_field("the policy's id has 1 to 64 printable ASCII characters", err);
+    if (credential->policy.len == 0 && (!credential->expiry || !credential->permissions))
+        return refuse_field("without a stored policy, expiry and permissions must be given", err);
+    if (!key_fits(&range->low) || !key_fits(&range->high))
+        return refuse_field("a key of the range is longer than a key can be", err);
+    if (range->high_has_row && !range->has_high)
+        return refuse_field("an end row key needs an end partition key", err);
+    return STATUS_OK;
+}
+
+enum status credential_check(const struct credential *credential, struct error *err)
+{
+    if (!account_name_is_valid(credential->account))
+        return refuse_field("an account's name has 3 to 63 lower-case letters and digits", err);
+    if (!is_time(credential->issued))
+        return refuse_field("the time of issue lies outside the years 1601 to 9999", err);
+    if (credential->expiry && !is_time(credential->expiry))
+        return refuse_field("the expiry lies outside the years 1601 to 9999", err);
+    if (credential->kind == CREDENTIAL_SIGNATURE)
+        return check_signature(credential, err);
+    if (credential->expiry <= credential->issued ||
+        credential->expiry - credential->issued > LIMIT_TOKEN_LIFETIME_S * TICKS_PER_SECOND)
+        return refuse_field("a token lives for at most 24 hours", err);
+    return STATUS_OK;
+}
+
+/* ---- writing ---- */
+
+static void write_text(struct buf *out, struct str text)
+{
+    wire_write_varint(out, text.len);
+    buf_append(out, text);
+}
+
+static unsigned fields_of(const struct credential *credential)
+{
+    const struct key_range *range = &credential->range;
+
+    return (credential->start ? FIELD_START : 0u) | (credential->expiry ? FIELD_EXPIRY : 0u) |
+           (credential->permissions ? FIELD_PERMISSIONS : 0u) |
+           (credential->policy.len > 0 ? FIELD_POLICY : 0u) | (credential->has_source ? FIELD_SOURCE : 0u) |
+           (range->has_low ? FIELD_LOW : 0u) | (range->has_high ? FIELD_HIGH : 0u) |
+           (range->high_has_row ? FIELD_HIGH_ROW : 0u) | (credential->tls_only ? FIELD_TLS : 0u);
+}
+
+static void write_signature(const struct credential *credential, struct buf *out)
+{
+    unsigned fields = fields_of(credential);
+
+    write_text(out, credential->table);
+    wire_write_varint(out, (uint64_t)credential->issued);
+    wire_write_varint(out, fields);
+    if (fields & FIELD_START)
+        wire_write_varint(out, (uint64_t)credential->start);
+    if (fields & FIELD_EXPIRY)
+        wire_write_varint(out, (uint64_t)credential->expiry);
+    if (fields & FIELD_PERMISSIONS)
+        wire_write_varint(out, credential->permissions);
+    if (fields & FIELD_POLICY)
+        write_text(out, credential->policy);
+    if (fields & FIELD_SOURCE) {
+        buf_append(out, str_of_bytes(credential->source.low.bytes, NETWORK_ADDRESS_BYTES));
+        buf_append(out, str_of_bytes(credential->source.high.bytes, NETWORK_ADDRESS_BYTES));
+    }
+    if (fields & FIELD_LOW) {
+        write_text(out, credential->range.low.partition);
+        write_text(out, credential->range.low.row);
+    }
+    if (fields & FIELD_HIGH)
+        write_text(out, credential->range.high.partition);
+    if (fields & FIELD_HIGH_ROW)
+        write_text(out, credential->range.high.row);
+}
+
+static void sign(const struct account_key *key, struct str fields, uint8_t out[static HASH_BYTES])
+{
+    unsigned len = HASH_BYTES;
+    const uint8_t *done = HMAC(
+        EVP_sha256(), key->bytes, ACCOUNT_KEY_BYTES, (const uint8_t *)fields.data, fields.len, out, &len);
+
+    assert(done && len == HASH_BYTES && "HMAC-SHA256 is always there");
+    (void)done;
+}
+
+struct str credential_sign(
+    const struct credential *credential, const struct account_key *key, struct arena *arena)
+{
+    struct str prefix = prefixes[credential->kind];
+    uint8_t hash[HASH_BYTES];
+    struct buf out, text;
+
+    buf_init(&out, arena);
+    buf_append(&out, prefix);
+    write_text(&out, credential->account);
+    if (credential->kind == CREDENTIAL_SIGNATURE) {
+        write_signature(credential, &out);
+    } else {
+        wire_write_varint(&out, (uint64_t)credential->issued);
+        wire_write_varint(&out, (uint64_t)credential->expiry);
+    }
+    sign(key, buf_str(&out), hash);
+    buf_append(&out, str_of_bytes(hash, HASH_BYTES));
+
+    buf_init(&text, arena);
+    buf_append(&text, prefix);
+    buf_append(&text, base64url_encode(str_from(buf_str(&out), PREFIX_BYTES), arena));
+    return buf_str(&text);
+}
+
+/* ---- reading ---- */
+
+static bool read_text(struct str *rest, struct str *out)
+{
+    uint64_t len;
+
+    if (!wire_read_varint(rest, &len) || len > rest->len)
+        return false;
+    *out = str_of_bytes(rest->data, (size_t)len);
+    *rest = str_from(*rest, (size_t)len);
+    return true;
+}
+
+static bool read_ticks(struct str *rest, int64_t *out)
+{
+    uint64_t ticks;
+
+    if (!wire_read_varint(rest, &ticks) || ticks == 0 || ticks > TICKS_MAX)
+        return false;
+    *out = (int64_t)ticks;
+    return true;
+}
+
+static bool read_address(struct str *rest, struct network_address *out)
+{
+    if (rest->len < NETWORK_ADDRESS_BYTES)
+        return false;
+    memcpy(out->bytes, rest->data, NETWORK_ADDRESS_BYTES);
+    *rest = str_from(*rest, NETWORK_ADDRESS_BYTES);
+    return true;
+}
+
+static bool read_permissions(struct str *rest, unsigned *out)
+{
+    uint64_t permissions;
+
+    if (!wire_read_varint(rest, &permissions) || permissions == 0 || permissions >= 1U << PERMISSION_COUNT)
+        return false;
+    *out = (unsigned)permissions;
+    return true;
+}
+
+static bool read_signature(struct str *rest, struct credential *out)
+{
+    uint64_t fields;
+
+    if (!read_text(rest, &out->table) || !read_ticks(rest, &out->issued) ||
+        !wire_read_varint(rest, &fields) || fields > FIELDS_ALL)
+        return false;
+    out->has_source = fields & FIELD_SOURCE;
+    out->range.has_low = fields & FIELD_LOW;
+    out->range.has_high = fields & FIELD_HIGH;
+    out->range.high_has_row = fields & FIELD_HIGH_ROW;
+    out->tls_only = fields & FIELD_TLS;
+    return (!(fields & FIELD_START) || read_ticks(rest, &out->start)) &&
+           (!(fields & FIELD_EXPIRY) || read_ticks(rest, &out->expiry)) &&
+           (!(fields & FIELD_PERMISSIONS) || read_permissions(rest, &out->permissions)) &&
+           (!(fields & FIELD_POLICY) || (read_text(rest, &out->policy) && out->policy.len > 0)) &&
+           (!(fields & FIELD_SOURCE) ||
+               (read_address(rest, &out->source.low) && read_address(rest, &out->source.high))) &&
+           (!(fields & FIELD_LOW) ||
+               (read_text(rest, &out->range.low.partition) && read_text(rest, &out->range.low.row))) &&
+           (!(fields & FIELD_HIGH) || read_text(rest, &out->range.high.partition)) &&
+           (!(fields & FIELD_HIGH_ROW) || read_text(rest, &out->range.high.row));
+}
+
+static bool read_fields(struct str rest, struct credential *out)
+{
+    if (!read_text(&rest, &out->account))
+        return false;
+    if (out->kind == CREDENTIAL_TOKEN ? !read_ticks(&rest, &out->issued) || !read_ticks(&rest, &out->expiry)
+                                      : !read_signature(&rest, out))
+        return false;
+    return rest.len == 0;
+}
+
+static bool kind_of(struct str text, enum credential_kind *out)
+{
+    for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
+        if (str_starts_with(text, prefixes[i])) {
+            *out = (enum credential_kind)i;
+            return true;
+        }
+    return false;
+}
+
+bool credential_parse(struct str text, struct arena *arena, struct credential *out)
+{
+    struct credential credential = { 0 };
+    struct str bytes;
+    struct buf fields;
+
+    if (text.len > LIMIT_CREDENTIAL_BYTES || !kind_of(text, &credential.kind) ||
+        !base64url_decode(str_from(text, PREFIX_BYTES), arena, &bytes) || bytes.len <= HASH_BYTES)
+        return false;
+    buf_init(&fields, arena);
+    buf_append(&fields, prefixes[credential.kind]);
+    buf_append(&fields, str_of_bytes(bytes.data, bytes.len - HASH_BYTES));
+    credential.fields = buf_str(&fields);
+    credential.signature = str_from(bytes, bytes.len - HASH_BYTES);
+    if (!read_fields(str_from(credential.fields, PREFIX_BYTES), &credential) ||
+        credential_check(&credential, NULL) != STATUS_OK)
+        return false;
+    *out = credential;
+    return true;
+}
+
+bool credential_is_genuine(const struct credential *credential, const struct account *account)
+{
+    uint8_t hash[HASH_BYTES];
+    bool genuine = false;
+
+    for (size_t i = 0; i < ACCOUNT_KEYS; i++) {
+        sign(&account->keys[i], credential->fields, hash);
+        genuine |= CRYPTO_memcmp(hash, credential->signature.data, HASH_BYTES) == 0;
+    }
+    return genuine;
+}
+
+/* ---- what it comes to ---- */
+
+enum status credential_refuse(struct error *err)
+{
+    return error_reason(err, REASON_AUTHENTICATION_FAILED, "the token does not authenticate this call");
+}
+
+static bool is_current(int64_t start, int64_t expiry, int64_t now)
+{
+    return start <= now + LIMIT_CLOCK_SKEW_S * TICKS_PER_SECOND && now < expiry;
+}
+
+/* The signature's fields with the policy's; each may be set by one of the two only. */
+static bool join_policy(
+    const struct credential *credential, const struct catalogue *catalogue, struct access_policy *out)
+{
+    const struct access_policy *policy;
+    const struct table *table;
+
+    *out = (struct access_policy){
+        .start = credential->start, .expiry = credential->expiry, .permissions = credential->permissions
+    };
+    if (credential->policy.len == 0)
+        return true;
+    table = catalogue_find(catalogue, credential->account, credential->table);
+    policy = table ? access_policies_find(&table->policies, credential->policy) : NULL;
+    if (!policy || (policy->start && out->start) || (policy->expiry && out->expiry) ||
+        (policy->permissions && out->permissions))
+        return false;
+    out->start |= policy->start;
+    out->expiry |= policy->expiry;
+    out->permissions |= policy->permissions;
+    return true;
+}
+
+static enum status check_origin(
+    const struct credential *credential, const struct call_origin *origin, struct error *err)
+{
+    if (credential->has_source &&
+        (!origin->has_address || !network_range_contains(&credential->source, &origin->address)))
+        return error_reason(
+            err, REASON_AUTHORIZATION_SOURCE_IP_MISMATCH, "the signature may not be used from this address");
+    if (credential->tls_only && !origin->is_encrypted)
+        return error_reason(
+            err, REASON_AUTHORIZATION_PROTOCOL_MISMATCH, "the signature may be used over TLS only");
+    return STATUS_OK;
+}
+
+enum status credential_access(const struct credential *credential, const struct account *account,
+    const struct catalogue *catalogue, const struct call_origin *origin, int64_t now, struct access *out,
+    struct error *err)
+{
+    struct access_policy terms;
+
+    if (credential->kind == CREDENTIAL_TOKEN) {
+        if (!is_current(credential->issued, credential->expiry, now))
+            return credential_refuse(err);
+        *out = (struct access){
+            .account = credential->account, .whole_account = true, .administrator = account->administrator
+        };
+        return STATUS_OK;
+    }
+    if (!join_policy(credential, catalogue, &terms) || !terms.permissions ||
+        !is_current(credential->issued, terms.expiry, now) || !is_current(terms.start, terms.expiry, now))
+        return credential_refuse(err);
+    TRY(check_origin(credential, origin, err));
+    *out = (struct access){
+        .account = credential->account,
+        .table = credential->table,
+        .permissions = terms.permissions,
+        .range = credential->range,
+        .created_by = credential->issued + LIMIT_CLOCK_SKEW_S * TICKS_PER_SECOND,
+    };
+    return STATUS_OK;
+}

@@ -1,0 +1,105 @@
+/*
+ * access_policy.c - stored as one record per policy: id, start, expiry, permissions.
+ */
+#include "domain/catalogue/access_policy.h"
+
+#include "base/wire.h"
+#include "domain/limits.h"
+#include "domain/reason.h"
+
+bool access_policy_id_is_valid(struct str id)
+{
+    if (id.len == 0 || id.len > LIMIT_POLICY_ID_BYTES)
+        return false;
+    for (size_t i = 0; i < id.len; i++)
+        if (id.data[i] < ' ' || id.data[i] > '~')
+            return false;
+    return true;
+}
+
+static enum status check_one(
+    const struct access_policies *policies, const struct access_policy *policy, struct error *err)
+{
+    if (!access_policy_id_is_valid(policy->id))
+        return error_reason(err, REASON_INVALID_INPUT,
+            "the id of a stored access policy has 1 to %d printable ASCII characters", LIMIT_POLICY_ID_BYTES);
+    if (access_policies_find(policies, policy->id) != policy)
+        return error_reason(
+            err, REASON_INVALID_INPUT, "two stored access policies have the id %.*s", STR_ARG(policy->id));
+    if (policy->start && policy->expiry && policy->expiry <= policy->start)
+        return error_reason(
+            err, REASON_INVALID_INPUT, "the policy %.*s expires before it starts", STR_ARG(policy->id));
+    return STATUS_OK;
+}
+
+enum status access_policies_check(const struct access_policies *policies, struct error *err)
+{
+    if (policies->count > LIMIT_POLICIES_PER_TABLE) {
+        error_reason(err, REASON_INVALID_INPUT,
+            "a table has at most %d stored access policies, these are %zu", LIMIT_POLICIES_PER_TABLE,
+            policies->count);
+        error_add_meta_int(err, "limit", LIMIT_POLICIES_PER_TABLE);
+        error_add_meta_int(err, "actual", (int64_t)policies->count);
+        return STATUS_INVALID;
+    }
+    for (size_t i = 0; i < policies->count; i++)
+        TRY(check_one(policies, &policies->items[i], err));
+    return STATUS_OK;
+}
+
+const struct access_policy *access_policies_find(const struct access_policies *policies, struct str id)
+{
+    for (size_t i = 0; i < policies->count; i++)
+        if (str_equal(policies->items[i].id, id))
+            return &policies->items[i];
+    return NULL;
+}
+
+struct str access_policies_encode(const struct access_policies *policies, struct arena *arena)
+{
+    struct buf out;
+
+    buf_init(&out, arena);
+    for (size_t i = 0; i < policies->count; i++) {
+        const struct access_policy *policy = &policies->items[i];
+
+        wire_write_varint(&out, policy->id.len);
+        buf_append(&out, policy->id);
+        wire_write_varint(&out, (uint64_t)policy->start);
+        wire_write_varint(&out, (uint64_t)policy->expiry);
+        wire_write_varint(&out, policy->permissions);
+    }
+    return buf_str(&out);
+}
+
+static bool decode_one(struct str *rest, struct access_policy *out)
+{
+    uint64_t len, start, expiry, permissions;
+
+    if (!wire_read_varint(rest, &len) || len > rest->len)
+        return false;
+    out->id = str_of_bytes(rest->data, (size_t)len);
+    *rest = str_from(*rest, (size_t)len);
+    if (!wire_read_varint(rest, &start) || !wire_read_varint(rest, &expiry) ||
+        !wire_read_varint(rest, &permissions))
+        return false;
+    out->start = (int64_t)start;
+    out->expiry = (int64_t)expiry;
+    out->permissions = (unsigned)permissions;
+    return true;
+}
+
+bool access_policies_decode(struct str bytes, struct arena *arena, struct access_policies *out)
+{
+    struct access_policies policies = { 0 };
+
+    policies.items = ARENA_ARRAY(arena, struct access_policy, LIMIT_POLICIES_PER_TABLE);
+    while (bytes.len > 0) {
+        if (policies.count == LIMIT_POLICIES_PER_TABLE ||
+            !decode_one(&bytes, &policies.items[policies.count]))
+            return false;
+        policies.count++;
+    }
+    *out = policies;
+    return true;
+}

@@ -1,0 +1,48 @@
+/*
+ * catalogue.c - finding tables in a catalogue.
+ */
+#include "domain/catalogue/catalogue.h"
+
+/* Compare a name in any case with one that is folded, by bytes, a prefix first. */
+static int compare_folding(struct str name, struct str folded)
+{
+    for (size_t i = 0; i < name.len && i < folded.len; i++) {
+        unsigned char a = (unsigned char)name.data[i], b = (unsigned char)folded.data[i];
+
+        if (a >= 'A' && a <= 'Z')
+            a = (unsigned char)(a - 'A' + 'a');
+        if (a != b)
+            return a < b ? -1 : 1;
+    }
+    return (name.len > folded.len) - (name.len < folded.len);
+}
+
+const struct table *catalogue_find(const struct catalogue *catalogue, struct str account, struct str name)
+{
+    size_t low = 0, high = catalogue->table_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct table *table = catalogue->tables[middle];
+        int order = str_compare(account, table->account);
+
+        if (order == 0)
+            order = compare_folding(name, table->folded);
+        if (order == 0)
+            return table;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+/* The tables are sorted by name, so an id has to be looked for one by one; only workers ask by id. */
+const struct table *catalogue_find_id(const struct catalogue *catalogue, int64_t table_id)
+{
+    for (size_t i = 0; i < catalogue->table_count; i++)
+        if (catalogue->tables[i]->table_id == table_id)
+            return catalogue->tables[i];
+    return NULL;
+}

@@ -1,0 +1,70 @@
+/*
+ * catalogue.h - what tables and indexes there are, as of one version: an immutable value.
+ *
+ * store/catalogue_store loads it; the plan reads it; every writing transaction checks that its version
+ * is still the one in the database (guard G1).
+ */
+#ifndef DOMAIN_CATALOGUE_CATALOGUE_H
+#define DOMAIN_CATALOGUE_CATALOGUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "domain/catalogue/access_policy.h"
+#include "domain/filter/access_path.h"
+#include "domain/properties/key_part.h"
+
+enum index_shape { INDEX_COPY = 1, INDEX_LIST = 2 };
+enum index_place { PLACE_SAME_PARTITION = 1, PLACE_OTHER_PARTITION = 2 };
+enum index_state { INDEX_BUILDING = 1, INDEX_VALIDATING = 2, INDEX_READY = 3, INDEX_DROPPING = 4 };
+enum projection_kind { PROJECT_ALL, PROJECT_KEYS_ONLY, PROJECT_SOME };
+
+struct index {
+    int64_t index_id; /* of this build; also the id of the table its entries live in; never reused */
+    int64_t source_table_id;
+    struct str account;
+    struct str name; /* of the index and of its entries' table */
+    struct str source_name;
+    enum index_shape shape;
+    enum index_place place;
+    enum index_state state;
+    struct key_parts partition_key;
+    struct key_parts row_key; /* as declared; empty: the source's two keys */
+    enum projection_kind projection;
+    struct str *names; /* PROJECT_SOME, sorted by bytes */
+    size_t name_count;
+    struct str definition; /* the declaration as bytes: index_codec.h */
+    int64_t violations;
+    struct str operation_id; /* its build */
+};
+
+struct table {
+    int64_t table_id;
+    struct str account;
+    struct str name;
+    struct str folded;                 /* lower case */
+    int64_t created;                   /* ticks */
+    enum access_path default_max_plan; /* of queries that say nothing themselves; 0: no bound */
+    const struct index *entries_of;    /* set where the table holds an index's entries */
+    struct index **indexes;            /* on this table: BUILDING, VALIDATING or READY */
+    size_t index_count;
+    struct access_policies policies;
+    int64_t feed_id; /* of its change feed; 0: it keeps none */
+};
+
+struct catalogue {
+    int64_t version;
+    int64_t floor;
+    int64_t epoch;
+    struct table **tables; /* sorted by (account, folded) */
+    size_t table_count;
+    struct arena arena; /* holds all of it */
+};
+
+/* By name in any case; NULL when there is none. */
+const struct table *catalogue_find(const struct catalogue *catalogue, struct str account, struct str name);
+const struct table *catalogue_find_id(const struct catalogue *catalogue, int64_t table_id);
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * feed_change.c - see the header.
+ */
+#include "domain/feed/feed_change.h"
+
+#include "base/buf.h"
+#include "base/wire.h"
+#include "domain/reason.h"
+
+struct str feed_place_encode(const struct feed_place *place, struct arena *arena)
+{
+    struct buf out;
+
+    buf_init(&out, arena);
+    wire_write_varint(&out, (uint64_t)place->feed_id);
+    wire_write_varint(&out, (uint64_t)place->epoch);
+    wire_write_varint(&out, (uint64_t)place->number);
+    return buf_str(&out);
+}
+
+bool feed_place_decode(struct str bytes, struct feed_place *out)
+{
+    uint64_t feed_id, epoch, number;
+
+    if (!wire_read_varint(&bytes, &feed_id) || !wire_read_varint(&bytes, &epoch) ||
+        !wire_read_varint(&bytes, &number) || bytes.len > 0)
+        return false;
+    out->feed_id = (int64_t)feed_id;
+    out->epoch = (int64_t)epoch;
+    out->number = (int64_t)number;
+    return true;
+}
+
+static enum status resync(const char *why, struct error *err)
+{
+    return error_reason(err, REASON_RESYNC_REQUIRED,
+        "changes behind this token cannot be told: %s; watch without a token, then read the table", why);
+}
+
+enum status feed_place_check(
+    const struct feed_place *from, const struct feed_place *now, int64_t newest, struct error *err)
+{
+    if (from->table_id != now->table_id)
+        return resync("the table was deleted and created again", err);
+    if (from->feed_id != now->feed_id)
+        return resync("the change feed was off meanwhile", err);
+    if (from->epoch != now->epoch)
+        return resync("the database has failed over or was restored", err);
+    if (from->number < now->number)
+        return resync("they are older than changes are kept", err);
+    if (from->number > newest)
+        return resync("the feed ends before it: the database was restored", err);
+    return STATUS_OK;
+}

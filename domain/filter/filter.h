@@ -1,0 +1,66 @@
+/*
+ * filter.h - OData filter text: which entities a caller wants. docs/filters.md explains the language.
+ *
+ * Pure. Depth, size and number of comparisons are bounded by limits.h.
+ */
+#ifndef DOMAIN_FILTER_FILTER_H
+#define DOMAIN_FILTER_FILTER_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "domain/entities/entity.h"
+#include "domain/keys/key_filter.h"
+
+/* Filter text made ready to be tested against entities. Immutable; lives in the arena it was compiled into. */
+struct filter;
+
+/*
+ * Compile text. *out is NULL when the text is empty: a filter that matches everything, which every function
+ * below accepts. The text is copied, so that the filter borrows nothing.
+ *
+ * STATUS_OK
+ * STATUS_INVALID        INVALID_INPUT with its `position` (bytes from 0): a syntax error, something that is not
+ *                       Boolean, a comparison with null; too long, too deep, too many comparisons.
+ *                       PROPERTY_NAME_INVALID, PROPERTY_NAME_TOO_LONG with `position`: no property can be called so
+ * STATUS_UNIMPLEMENTED  NOT_IMPLEMENTED with `position` and `allowed`: well formed, but not supported
+ */
+MUST_USE enum status filter_compile(
+    struct str text, struct arena *arena, const struct filter **out, struct error *err);
+
+/*
+ * For what has one property alone, which is no Boolean: the filter asks for nothing else, keys and Timestamp included,
+ * and the property does not stand alone in it.
+ * STATUS_INVALID  INVALID_INPUT with `position` and `allowed`
+ */
+MUST_USE enum status filter_check_only(const struct filter *filter, const char *property, struct error *err);
+
+/* Whether it asks for PartitionKey and RowKey alone, so that it can be asked of what has nothing else. */
+bool filter_asks_keys_only(const struct filter *filter);
+
+/* Whether the entity matches: decided on its stored bytes, without allocating. */
+bool filter_matches(const struct filter *filter, const struct entity *entity);
+
+/*
+ * The source text of the first operand of the outermost `and` that does not hold (the whole text where there
+ * is no such `and`); empty when the filter matches. Borrows from the filter.
+ */
+struct str filter_failing_clause(const struct filter *filter, const struct entity *entity);
+
+/*
+ * Where the matches of a filter lie. Every match is within `range`; and it is one of `points` when there are
+ * any.
+ */
+struct key_plan {
+    struct key_filter range; /* range.nothing: no entity can match */
+    const struct entity_key
+        *points;        /* NULL: not limited to single keys; else ascending, without duplicates */
+    size_t point_count; /* 0, or 1..LIMIT_FILTER_POINTS */
+    bool exact; /* every entity in the range (of the points, if any) matches: no need for filter_matches */
+};
+
+void filter_key_plan(const struct filter *filter, struct arena *arena, struct key_plan *out);
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * index_codec.h - an index's declaration as bytes: what the catalogue keeps.
+ *
+ * Holds what the caller declared - name, source, shape, place, key parts, projection - and nothing that is
+ * assigned later (ids, state, account). Equal declarations have equal bytes.
+ */
+#ifndef DOMAIN_INDEXES_INDEX_CODEC_H
+#define DOMAIN_INDEXES_INDEX_CODEC_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "domain/catalogue/catalogue.h"
+
+struct str index_definition_encode(const struct index *index, struct arena *arena);
+
+/*
+ * Fill name, source_name, shape, place, both keys and the projection; everything else of out is left as it
+ * is. Strings borrow bytes. false: these are not bytes we wrote; out is then undefined.
+ */
+bool index_definition_decode(struct str bytes, struct arena *arena, struct index *out);
+
+#endif

@@ -1,0 +1,410 @@
+/*
+ * index_plan.c - from a source entity to its entry: key parts, then the chosen records.
+ *
+ * It runs for each write and index, so it copies bytes and decodes only the properties that are key parts.
+ */
+#include "domain/indexes/index_plan.h"
+
+#include <assert.h>
+
+#include "base/wire.h"
+#include "domain/digest.h"
+#include "domain/text.h"
+#include "domain/writes/write_plan.h"
+
+enum { MANIFEST_VERSION = 1, RECORD_OVERHEAD = 64 };
+
+static const struct str partition_key_name = { "PartitionKey", 12 };
+static const struct str row_key_name = { "RowKey", 6 };
+static const struct str timestamp_name = { "Timestamp", 9 };
+static const struct str source_partition_name = { "$SourcePartitionKey", 19 };
+static const struct str source_row_name = { "$SourceRowKey", 13 };
+
+static const struct key_part source_keys[] = {
+    { .text = { "PartitionKey", 12 } },
+    { .text = { "RowKey", 6 } },
+};
+
+struct source {
+    const struct entity_key *key;
+    int64_t timestamp;
+    struct property_list properties;
+};
+
+/* ---- keys ---- */
+
+static bool declares(const struct key_parts *parts, struct str name)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        if (!parts->parts[i].is_literal && str_equal(parts->parts[i].text, name))
+            return true;
+    }
+    return false;
+}
+
+static bool must_append(const struct index *index, struct str name)
+{
+    if (index->shape == INDEX_LIST || index->row_key.count == 0)
+        return true;
+    return !declares(&index->partition_key, name) && !declares(&index->row_key, name);
+}
+
+struct index_row_parts index_row_parts(const struct index *index)
+{
+    struct index_row_parts row = { .declared = index->row_key.count };
+
+    assert(index->row_key.count <= LIMIT_KEY_PARTS && "the declaration was checked");
+    for (size_t i = 0; i < index->row_key.count; i++)
+        row.parts[row.count++] = &index->row_key.parts[i];
+    for (size_t i = 0; i < ARRAY_LEN(source_keys); i++) {
+        if (must_append(index, source_keys[i].text))
+            row.parts[row.count++] = &source_keys[i];
+    }
+    return row;
+}
+
+int64_t index_home_table(const struct index *index)
+{
+    return index->place == PLACE_SAME_PARTITION ? index->source_table_id : index->index_id;
+}
+
+/* false: missing, or null. */
+static bool find_value(const struct source *source, struct str name, struct value *out)
+{
+    struct property property;
+
+    if (str_equal(name, partition_key_name)) {
+        *out = (struct value){ .type = PROPERTY_STRING, .bytes = source->key->partition };
+        return true;
+    }
+    if (str_equal(name, row_key_name)) {
+        *out = (struct value){ .type = PROPERTY_STRING, .bytes = source->key->row };
+        return true;
+    }
+    if (str_equal(name, timestamp_name)) {
+        *out = (struct value){ .type = PROPERTY_DATETIME, .integer = source->timestamp };
+        return true;
+    }
+    if (!property_find(source->properties, name, &property) || property.value.type == PROPERTY_NULL)
+        return false;
+    *out = property.value;
+    return true;
+}
+
+/* Violations are counted by what stands before the first ':' of their cause, so the details come behind it. */
+static void explain_part(
+    const struct key_part *part, const struct value *value, struct arena *arena, const char **why)
+{
+    if (why)
+        *why = arena_format(arena, "a property cannot be part of the entry's key: %.*s %s",
+            STR_ARG(part->text), key_part_objection(part, value, arena))
+                   .data;
+}
+
+static void explain_length(
+    const char *which, struct str key, struct str properties, struct arena *arena, const char **why)
+{
+    if (why)
+        *why = arena_format(arena,
+            "the entry's %s would be longer than a key may be: %.*s make %zu bytes, wanted: at most %d, "
+            "and %d UTF-16 units",
+            which, STR_ARG(properties), key.len, (int)LIMIT_KEY_BYTES, (int)LIMIT_KEY_UNITS)
+                   .data;
+}
+
+/* Name a part that is a property, with the type of its value: "Name (String), Age (Int32)". */
+static void append_property(const struct source *source, const struct key_part *part, struct buf *out)
+{
+    struct value value;
+
+    if (!part->is_literal && find_value(source, part->text, &value))
+        buf_format(out, "%s%.*s (%s)", out->len > 0 ? ", " : "", STR_ARG(part->text),
+            property_type_short_name(value.type));
+}
+
+static enum projection_result append_part(const struct source *source, const struct key_part *part, bool last,
+    struct arena *arena, struct buf *out, const char **why)
+{
+    struct value value = { .type = PROPERTY_NULL };
+
+    if (!part->is_literal && !find_value(source, part->text, &value))
+        return PROJECTED_NOTHING;
+    if (key_part_encode(part, &value, last, out))
+        return PROJECTED;
+    explain_part(part, &value, arena, why);
+    return PROJECTED_VIOLATION;
+}
+
+static bool key_fits(struct str key)
+{
+    size_t units;
+
+    if (key.len <= LIMIT_KEY_UNITS)
+        return true;
+    return key.len <= LIMIT_KEY_BYTES && text_check(key, &units, NULL) && units <= LIMIT_KEY_UNITS;
+}
+
+static enum projection_result project_partition(const struct index *index, const struct source *source,
+    struct arena *arena, struct str *out, const char **why)
+{
+    struct buf key, properties;
+
+    if (index->place == PLACE_SAME_PARTITION) {
+        *out = arena_copy(arena, source->key->partition);
+        return PROJECTED;
+    }
+    buf_init(&key, arena);
+    for (size_t i = 0; i < index->partition_key.count; i++) {
+        enum projection_result result = append_part(
+            source, &index->partition_key.parts[i], i + 1 == index->partition_key.count, arena, &key, why);
+
+        if (result != PROJECTED)
+            return result;
+    }
+    *out = buf_str(&key);
+    if (key_fits(*out))
+        return PROJECTED;
+    buf_init(&properties, arena);
+    for (size_t i = 0; why && i < index->partition_key.count; i++)
+        append_property(source, &index->partition_key.parts[i], &properties);
+    explain_length("PartitionKey", *out, buf_str(&properties), arena, why);
+    return PROJECTED_VIOLATION;
+}
+
+static enum projection_result project_row(const struct index *index, const struct source *source,
+    struct arena *arena, struct str *out, const char **why)
+{
+    struct index_row_parts row = index_row_parts(index);
+    struct buf key, properties;
+
+    buf_init(&key, arena);
+    for (size_t i = 0; i < row.count; i++) {
+        enum projection_result result =
+            append_part(source, row.parts[i], i + 1 == row.count, arena, &key, why);
+
+        if (result != PROJECTED)
+            return result;
+    }
+    *out = buf_str(&key);
+    if (key_fits(*out))
+        return PROJECTED;
+    buf_init(&properties, arena);
+    for (size_t i = 0; why && i < row.count; i++)
+        append_property(source, row.parts[i], &properties);
+    explain_length("RowKey", *out, buf_str(&properties), arena, why);
+    return PROJECTED_VIOLATION;
+}
+
+/* ---- properties ---- */
+
+static struct str projected_records(
+    const struct index *index, struct property_list properties, struct arena *arena)
+{
+    if (index->shape == INDEX_LIST)
+        return STR_EMPTY;
+    switch (index->projection) {
+    case PROJECT_ALL:
+        return properties.bytes;
+    case PROJECT_KEYS_ONLY:
+        return STR_EMPTY;
+    case PROJECT_SOME:
+        return property_list_select(properties, index->names, index->name_count, arena).bytes;
+    }
+    return STR_EMPTY;
+}
+
+/* '$' sorts before every character a name can begin with, so the two keys come first. */
+static struct property_list project_properties(
+    const struct index *index, const struct source *source, struct arena *arena)
+{
+    struct str records = projected_records(index, source->properties, arena);
+    struct value partition = { .type = PROPERTY_STRING, .bytes = source->key->partition };
+    struct value row = { .type = PROPERTY_STRING, .bytes = source->key->row };
+    struct buf out;
+    struct property_builder builder = { .out = &out, .last_name = STR_EMPTY };
+
+    buf_init(&out, arena);
+    buf_reserve(&out, records.len + partition.bytes.len + row.bytes.len + 2 * RECORD_OVERHEAD);
+    property_build(&builder, source_partition_name, &partition);
+    property_build(&builder, source_row_name, &row);
+    buf_append(&out, records);
+    return (struct property_list){ .bytes = buf_str(&out) };
+}
+
+uint64_t index_digest(struct str properties, int64_t expires)
+{
+    return digest_of((uint64_t)expires, properties);
+}
+
+void index_entry_expires(struct index_entry *entry, int64_t expires)
+{
+    if (expires != 0)
+        entry->digest = index_digest(entry->properties.bytes, expires);
+}
+
+static enum projection_result project_key(const struct index *index, const struct source *source,
+    struct arena *arena, struct entity_key *out, const char **why)
+{
+    enum projection_result result = project_partition(index, source, arena, &out->partition, why);
+
+    return result == PROJECTED ? project_row(index, source, arena, &out->row, why) : result;
+}
+
+enum projection_result index_project(const struct index *index, const struct entity_key *key,
+    int64_t timestamp, struct property_list properties, struct arena *arena, struct index_entry *out,
+    const char **why)
+{
+    struct source source = { .key = key, .timestamp = timestamp, .properties = properties };
+    struct index_entry entry = { .index_id = index->index_id };
+    enum projection_result result = project_key(index, &source, arena, &entry.key, why);
+
+    if (result != PROJECTED)
+        return result;
+    entry.bucket = bucket_of(index_home_table(index), entry.key.partition);
+    entry.properties = project_properties(index, &source, arena);
+    entry.digest = digest_of(0, entry.properties.bytes);
+    *out = entry;
+    return PROJECTED;
+}
+
+/* ---- does a write matter? ---- */
+
+static enum projection_result key_of_state(const struct index *index, const struct entity_key *key,
+    const struct row_state *state, struct arena *arena, struct entity_key *out)
+{
+    struct source source = { .key = key, .timestamp = state->ts, .properties = state->properties };
+
+    return state->live ? project_key(index, &source, arena, out, NULL) : PROJECTED_NOTHING;
+}
+
+/* Of entries of one source and key the rest is their records and when they expire. */
+bool index_affects(const struct index *index, const struct entity_key *key, const struct row_state *before,
+    const struct row_state *after, struct arena *arena)
+{
+    struct entity_key old, new;
+    enum projection_result was = key_of_state(index, key, before, arena, &old);
+    enum projection_result is = key_of_state(index, key, after, arena, &new);
+
+    if (was == PROJECTED_VIOLATION || is == PROJECTED_VIOLATION || was != is)
+        return true;
+    if (is == PROJECTED_NOTHING)
+        return false;
+    return entity_key_compare(&old, &new) != 0 || before->expires != after->expires ||
+           !str_equal(projected_records(index, before->properties, arena),
+               projected_records(index, after->properties, arena));
+}
+
+/* ---- manifests: a version byte, then per entry varint id, two counted keys and eight bytes of digest ----
+ */
+
+static void write_counted(struct buf *out, struct str text)
+{
+    wire_write_varint(out, text.len);
+    buf_append(out, text);
+}
+
+static void write_digest(struct buf *out, uint64_t digest)
+{
+    char *place = buf_extend(out, 8);
+
+    for (int i = 0; i < 8; i++)
+        place[i] = (char)(uint8_t)(digest >> (8 * i));
+}
+
+struct str manifest_encode(const struct manifest *manifest, struct arena *arena)
+{
+    struct buf out;
+
+    if (manifest->count == 0)
+        return STR_EMPTY;
+    buf_init(&out, arena);
+    buf_append_byte(&out, MANIFEST_VERSION);
+    for (size_t i = 0; i < manifest->count; i++) {
+        const struct manifest_item *item = &manifest->items[i];
+
+        wire_write_varint(&out, (uint64_t)item->index_id);
+        write_counted(&out, item->key.partition);
+        write_counted(&out, item->key.row);
+        write_digest(&out, item->digest);
+    }
+    return buf_str(&out);
+}
+
+static bool read_counted(struct str *input, struct str *out)
+{
+    uint64_t len;
+
+    if (!wire_read_varint(input, &len) || len > LIMIT_KEY_BYTES || len > input->len)
+        return false;
+    *out = str_of_bytes(input->data, (size_t)len);
+    *input = str_from(*input, (size_t)len);
+    return true;
+}
+
+static bool read_item(struct str *input, struct manifest_item *out)
+{
+    uint64_t index_id;
+
+    if (!wire_read_varint(input, &index_id) || index_id > INT64_MAX)
+        return false;
+    if (!read_counted(input, &out->key.partition) || !read_counted(input, &out->key.row))
+        return false;
+    if (input->len < 8)
+        return false;
+    out->index_id = (int64_t)index_id;
+    out->digest = 0;
+    for (int i = 0; i < 8; i++)
+        out->digest |= (uint64_t)(uint8_t)input->data[i] << (8 * i);
+    *input = str_from(*input, 8);
+    return true;
+}
+
+bool manifest_decode(struct str bytes, struct arena *arena, struct manifest *out)
+{
+    struct manifest manifest = { 0 };
+    struct manifest_item item;
+    struct str rest;
+
+    if (bytes.len == 0) {
+        *out = manifest;
+        return true;
+    }
+    rest = str_from(bytes, 1);
+    if (bytes.data[0] != MANIFEST_VERSION || rest.len == 0)
+        return false;
+    while (rest.len > 0) {
+        if (!read_item(&rest, &item))
+            return false;
+        manifest.count++;
+    }
+    manifest.items = ARENA_ARRAY(arena, struct manifest_item, manifest.count);
+    rest = str_from(bytes, 1);
+    for (size_t i = 0; i < manifest.count; i++) {
+        bool whole = read_item(&rest, &manifest.items[i]);
+
+        assert(whole && "it was read a moment ago");
+        (void)whole;
+    }
+    *out = manifest;
+    return true;
+}
+
+/* ---- back to the source ---- */
+
+bool index_names_source(struct str name)
+{
+    return str_equal(name, source_partition_name) || str_equal(name, source_row_name);
+}
+
+bool index_entry_source(struct property_list properties, struct entity_key *out)
+{
+    struct property partition, row;
+
+    if (!property_find(properties, source_partition_name, &partition) ||
+        !property_find(properties, source_row_name, &row))
+        return false;
+    if (partition.value.type != PROPERTY_STRING || row.value.type != PROPERTY_STRING)
+        return false;
+    *out = (struct entity_key){ .partition = partition.value.bytes, .row = row.value.bytes };
+    return true;
+}

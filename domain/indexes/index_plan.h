@@ -1,0 +1,102 @@
+/*
+ * index_plan.h - which entries an entity has in an index: project(source). Pure, and it never looks at a
+ * clock; the same function serves the write plan, the workers, the builder and the look-up.
+ */
+#ifndef DOMAIN_INDEXES_INDEX_PLAN_H
+#define DOMAIN_INDEXES_INDEX_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "domain/catalogue/catalogue.h"
+#include "domain/keys/entity_key.h"
+#include "domain/limits.h"
+#include "domain/properties/property.h"
+
+struct row_state;
+
+/* One entry: a row of `entities` under the index's table id. */
+struct index_entry {
+    int64_t index_id;
+    int16_t bucket;
+    struct entity_key key;
+    struct property_list properties; /* with $SourcePartitionKey and $SourceRowKey */
+    uint64_t digest;                 /* of the properties: equal content, equal digest */
+};
+
+/* An entry expires with its source, 0: never; its digest is another one then. */
+uint64_t index_digest(struct str properties, int64_t expires);
+void index_entry_expires(struct index_entry *entry, int64_t expires);
+
+enum projection_result {
+    PROJECTED,           /* one entry */
+    PROJECTED_NOTHING,   /* a property of the key is missing or null: the index is sparse */
+    PROJECTED_VIOLATION, /* the entity cannot have its entry: *why says so (a literal) */
+};
+
+/*
+ * The parts an entry's row key is made of: those declared, and behind them the source's PartitionKey and
+ * RowKey as far as the declaration (of both keys) does not hold them. So entries of different entities never
+ * meet. A list has both behind the declared parts in any case: they are the member.
+ */
+struct index_row_parts {
+    const struct key_part *parts[LIMIT_KEY_PARTS + 2];
+    size_t count;
+    size_t declared; /* so many of them at the front are the declaration's; 0: its row_key is empty */
+};
+struct index_row_parts index_row_parts(const struct index *index);
+
+/*
+ * The table whose id an entry's bucket is computed from, with the entry's partition key: entries in the same
+ * partition live where their source does.
+ */
+int64_t index_home_table(const struct index *index);
+
+/*
+ * The entry of a live entity; out (in the arena, and borrowing nothing) and why are set as the result says. *why, in the arena, names the
+ * properties that are to blame, their types and what is wanted, but no values; why may be NULL.
+ *
+ * An entry in the same partition has the source's partition key as it is; other keys are made of encoded
+ * parts. Its properties are the source's two keys and the projected records, byte by byte; a list entry has
+ * the two keys only.
+ */
+enum projection_result index_project(const struct index *index, const struct entity_key *key,
+    int64_t timestamp, struct property_list properties, struct arena *arena, struct index_entry *out,
+    const char **why);
+
+/*
+ * Whether a write that takes the source key from `before` to `after` changes its entry in this index: an
+ * intent must follow then. Keys, projected records and the time of expiry are compared. A state in which the entity cannot
+ * have its entry always counts as a change, so that the violation is noted, or resolved.
+ */
+bool index_affects(const struct index *index, const struct entity_key *key, const struct row_state *before,
+    const struct row_state *after, struct arena *arena);
+
+/* What entries stored for one source key look like: the manifest. */
+struct manifest_item {
+    int64_t index_id;
+    struct entity_key key;
+    uint64_t digest;
+};
+struct manifest {
+    struct manifest_item *items;
+    size_t count;
+};
+
+/*
+ * The manifest's stored bytes, empty for an empty one; decoding returns false for bytes we did not write.
+ * What is decoded borrows the bytes.
+ */
+struct str manifest_encode(const struct manifest *manifest, struct arena *arena);
+bool manifest_decode(struct str bytes, struct arena *arena, struct manifest *out);
+
+/* The source key an entry stands for, from its $Source... properties; false: it is no entry. */
+bool index_entry_source(struct property_list properties, struct entity_key *out);
+
+/* $SourcePartitionKey and $SourceRowKey: names that entries have and entities cannot have. */
+bool index_names_source(struct str name);
+
+/* The range of entries of a look-up is in lookup_plan.h, reading lists in list_page.h. */
+
+#endif

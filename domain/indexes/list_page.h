@@ -1,0 +1,69 @@
+/*
+ * list_page.h - reading a list index: its entries, one per member, become pages.
+ *
+ *   row key of an entry     value  separator  member         member: the source's two keys, encoded
+ *   row key of a page       value                            the first one
+ *                           value  separator  member         the members behind this one
+ *
+ * The value is the declared row key; the separator is the end mark of its last part, and nothing when that is
+ * a literal or nothing is declared. So the address of the next page is the row key of the last entry of this
+ * one, and any row key of an entry, of the past or the future, is a legal address.
+ *
+ * A page is an entity with these properties:
+ *   Members     a JSON array of [PartitionKey, RowKey] in order, at most LIMIT_MEMBERS_UNITS UTF-16 units
+ *   NextRowKey  the address of the next page, if there are more members
+ *
+ * Pure: the store reads the entries.
+ */
+#ifndef DOMAIN_INDEXES_LIST_PAGE_H
+#define DOMAIN_INDEXES_LIST_PAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "domain/catalogue/catalogue.h"
+#include "domain/operations/operation.h"
+
+/* A row key of a list index, taken apart; all parts borrow the row key or lie in the arena. */
+struct list_address {
+    struct str value;  /* the row key of the first page */
+    struct str prefix; /* value and separator: how the row keys of its entries begin */
+    bool has_member;
+    struct str member; /* the row key goes on with it; the page holds the members behind */
+};
+
+/* false: no entry and no page can have this row key. */
+MUST_USE bool list_split_row_key(
+    const struct index *index, struct str row_key, struct arena *arena, struct list_address *out);
+
+/* One page in the making: start, add in row-key order until it is full, finish. */
+struct list_page {
+    struct arena *arena;
+    struct entity_key key;
+    struct buf members;
+    size_t units;
+    uint64_t digest;
+    int64_t timestamp;
+    struct str last_row_key; /* of the last entry added */
+    bool has_members;
+    bool more;
+};
+
+/* key is the page's address; it and the row keys added are borrowed until finish. */
+void list_page_start(struct list_page *page, const struct entity_key *key, struct arena *arena);
+
+/*
+ * Add an entry: its row key, its source, its version and time. false: the page is full without it (and a
+ * first entry always fits); nothing may be added after that.
+ */
+MUST_USE bool list_page_add(struct list_page *page, struct str row_key, const struct entity_key *member,
+    int64_t version, int64_t timestamp);
+
+/*
+ * The page as an entity of the index's table. Its ETag stands for members, versions and next page, its
+ * timestamp is the newest of theirs. false: it has no members, there is no such page.
+ */
+MUST_USE bool list_page_finish(struct list_page *page, int64_t table_id, struct entity *out);
+
+#endif

@@ -1,0 +1,158 @@
+/*
+ * query_advice.c - see the header. An index answers where equality binds all properties of its partition key.
+ */
+#include "domain/indexes/query_advice.h"
+
+#include <assert.h>
+
+#include "domain/filter/access_path.h"
+#include "domain/filter/filter_tree.h"
+#include "domain/limits.h"
+
+enum { MOST_SUGGESTIONS = LIMIT_INDEXES_PER_TABLE + 8 };
+
+struct advice {
+    const struct filter *filter;
+    const struct key_plan *plan;
+    const struct table *table;
+    struct arena *arena;
+    struct str *out;
+    size_t count;
+};
+
+static void suggest(struct advice *advice, struct str text)
+{
+    assert(advice->count < MOST_SUGGESTIONS);
+    advice->out[advice->count++] = text;
+}
+
+/* ---- indexes ---- */
+
+/* Whether nothing matches but entities with one value of this property. */
+static bool is_bound(const struct filter *filter, struct str property)
+{
+    for (size_t i = 0; i < filter->test_count; i++) {
+        const struct test *test = &filter->tests[i];
+
+        if (test->required && test->kind == TEST_COMPARE && test->accepts == ACCEPT_EQ &&
+            test->subject == SUBJECT_PROPERTY && str_equal(test->name, property))
+            return true;
+    }
+    return false;
+}
+
+/* Whether equality binds every property of the key, of which there is at least one. */
+static bool binds(const struct filter *filter, const struct key_parts *key)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < key->count; i++) {
+        if (key->parts[i].is_literal)
+            continue;
+        if (!is_bound(filter, key->parts[i].text))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+/* true: there is an index for this query, though it may still be in the making. */
+static bool suggest_indexes(struct advice *advice)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < advice->table->index_count; i++) {
+        const struct index *index = advice->table->indexes[i];
+
+        if (!binds(advice->filter, &index->partition_key))
+            continue;
+        any = true;
+        suggest(
+            advice, arena_format(advice->arena,
+                        index->state == INDEX_READY
+                            ? "LookupIndex in the index %.*s finds by these properties"
+                            : "LookupIndex in the index %.*s will find by these properties, once it is ready",
+                        STR_ARG(index->name)));
+    }
+    return any;
+}
+
+static void suggest_new_index(struct advice *advice)
+{
+    for (size_t i = 0; i < advice->filter->test_count; i++) {
+        struct str name = advice->filter->tests[i].name;
+
+        if (advice->filter->tests[i].subject != SUBJECT_PROPERTY || !is_bound(advice->filter, name))
+            continue;
+        suggest(advice,
+            arena_format(advice->arena,
+                "an index whose partition key is the property %.*s would find by it: CreateIndex, then "
+                "LookupIndex",
+                STR_ARG(name)));
+        return;
+    }
+}
+
+/* ---- rewrites ---- */
+
+static bool has_test(const struct filter *filter, bool of_keys, enum test_kind kind)
+{
+    for (size_t i = 0; i < filter->test_count; i++) {
+        const struct test *test = &filter->tests[i];
+
+        if (test->kind == kind &&
+            (test->subject == SUBJECT_PARTITION_KEY || test->subject == SUBJECT_ROW_KEY) == of_keys)
+            return true;
+    }
+    return false;
+}
+
+static void suggest_for_table(struct advice *advice)
+{
+    const struct interval *row = &advice->plan->range.row;
+
+    if (row->has_low || row->has_high)
+        suggest(advice,
+            STR_LITERAL("bind the partition as well (PartitionKey eq '...'): RowKey narrows what is read "
+                        "within one partition only"));
+    else if (advice->filter->root->kind == CLAUSE_OR)
+        suggest(advice,
+            STR_LITERAL("bind PartitionKey and RowKey by eq in every operand of the `or`, which is then "
+                        "read key by key, or ask once per operand"));
+    else
+        suggest(advice, STR_LITERAL("bind the partition (PartitionKey eq '...'), if it is known"));
+}
+
+static void suggest_rewrites(struct advice *advice, enum access_path path)
+{
+    if (path == ACCESS_TABLE_SCAN)
+        suggest_for_table(advice);
+    else
+        suggest(
+            advice, STR_LITERAL("bound RowKey within the partition (RowKey ge '...' and RowKey lt '...', or "
+                                "startswith(RowKey, '...')), if its range is known"));
+    if (has_test(advice->filter, true, TEST_CONTAINS) || has_test(advice->filter, true, TEST_ENDS_WITH))
+        suggest(advice,
+            STR_LITERAL("contains and endswith of a key are tested on every row: only startswith is a "
+                        "range"));
+}
+
+void filter_advise(const struct filter *filter, const struct key_plan *plan, const struct table *table,
+    struct arena *arena, struct str **out, size_t *count)
+{
+    enum access_path path = access_path_of(plan);
+    struct advice advice = { filter, plan, table, arena, ARENA_ARRAY(arena, struct str, MOST_SUGGESTIONS),
+        0 };
+
+    if (plan->range.nothing) {
+        suggest(&advice, STR_LITERAL("the filter contradicts itself: no entity can match"));
+    } else if (!filter) {
+        suggest(&advice, STR_LITERAL("everything is asked for: ScanEntities streams it, and can be resumed"));
+    } else if (path > ACCESS_INDEX_LOOKUP) {
+        if (!suggest_indexes(&advice))
+            suggest_new_index(&advice);
+        suggest_rewrites(&advice, path);
+    }
+    *out = advice.out;
+    *count = advice.count;
+}

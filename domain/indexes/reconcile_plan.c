@@ -1,0 +1,97 @@
+/*
+ * reconcile_plan.c - see the header.
+ */
+#include "domain/indexes/reconcile_plan.h"
+
+static const struct manifest_item *find_item(
+    const struct manifest *manifest, int64_t index_id, const struct entity_key *key)
+{
+    for (size_t i = 0; i < manifest->count; i++) {
+        const struct manifest_item *item = &manifest->items[i];
+
+        if (item->index_id == index_id && entity_key_compare(&item->key, key) == 0)
+            return item;
+    }
+    return NULL;
+}
+
+static const struct index *find_live_index(const struct table *table, int64_t index_id)
+{
+    for (size_t i = 0; i < table->index_count; i++)
+        if (table->indexes[i]->index_id == index_id)
+            return table->indexes[i];
+    return NULL;
+}
+
+/* The entry of one index is wanted: it goes into the manifest, and is written unless it stands there as it
+ * is. */
+static void want(const struct index_entry *entry, const struct manifest *stored, struct reconcile_plan *out)
+{
+    const struct manifest_item *known = find_item(stored, entry->index_id, &entry->key);
+
+    out->manifest.items[out->manifest.count++] =
+        (struct manifest_item){ entry->index_id, entry->key, entry->digest };
+    if (!known || known->digest != entry->digest)
+        out->upserts[out->upsert_count++] = *entry;
+}
+
+static void plan_wanted(const struct table *table, const struct entity_key *key,
+    const struct row_state *source, const struct manifest *stored, struct arena *arena,
+    struct reconcile_plan *out)
+{
+    for (size_t i = 0; i < table->index_count; i++) {
+        const struct index *index = table->indexes[i];
+        struct index_entry entry;
+        const char *why = NULL;
+
+        switch (index_project(index, key, source->ts, source->properties, arena, &entry, &why)) {
+        case PROJECTED:
+            index_entry_expires(&entry, source->expires);
+            want(&entry, stored, out);
+            break;
+        case PROJECTED_NOTHING:
+            break;
+        case PROJECTED_VIOLATION:
+            out->violations[out->violation_count++] = (struct reconcile_violation){ index->index_id, why };
+            break;
+        }
+    }
+}
+
+static void plan_deletes(const struct table *table, const struct manifest *stored, struct reconcile_plan *out)
+{
+    for (size_t i = 0; i < stored->count; i++) {
+        const struct manifest_item *item = &stored->items[i];
+        const struct index *index = find_live_index(table, item->index_id);
+
+        if (!index || find_item(&out->manifest, item->index_id, &item->key))
+            continue;
+        out->deletes[out->delete_count++] = (struct index_entry){ .index_id = item->index_id,
+            .bucket = bucket_of(index_home_table(index), item->key.partition),
+            .key = item->key };
+    }
+}
+
+void reconcile_plan(const struct table *table, const struct entity_key *key, const struct row_state *source,
+    const struct manifest *stored, struct arena *arena, struct reconcile_plan *out)
+{
+    *out = (struct reconcile_plan){ 0 };
+    if (!table)
+        return;
+    out->upserts = ARENA_ARRAY(arena, struct index_entry, table->index_count);
+    out->manifest.items = ARENA_ARRAY(arena, struct manifest_item, table->index_count);
+    out->violations = ARENA_ARRAY(arena, struct reconcile_violation, table->index_count);
+    out->deletes = ARENA_ARRAY(arena, struct index_entry, stored->count);
+    if (source->live)
+        plan_wanted(table, key, source, stored, arena, out);
+    plan_deletes(table, stored, out);
+}
+
+int reconcile_entry_compare(const void *a, const void *b)
+{
+    const struct index_entry *x = a, *y = b;
+
+    if (x->index_id != y->index_id)
+        return x->index_id < y->index_id ? -1 : 1;
+    return entity_key_compare(&x->key, &y->key);
+}

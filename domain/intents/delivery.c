@@ -1,0 +1,50 @@
+/*
+ * delivery.c - see the header.
+ */
+#include "domain/intents/delivery.h"
+
+#include "domain/intents/backoff.h"
+
+static const struct backoff delay_ms = { .first = 100, .longest = 60000 };
+
+/* Whether a failure tells something about the work, rather than about the world around it. */
+static bool counts(enum status status)
+{
+    switch (status) {
+    case STATUS_UNAVAILABLE:
+    case STATUS_TIMEOUT:
+    case STATUS_CANCELLED:
+        return false;
+    case STATUS_OK:
+    case STATUS_INVALID:
+    case STATUS_OUT_OF_RANGE:
+    case STATUS_NOT_FOUND:
+    case STATUS_EXISTS:
+    case STATUS_STALE:
+    case STATUS_PRECONDITION:
+    case STATUS_LIMIT:
+    case STATUS_UNIMPLEMENTED:
+    case STATUS_UNAUTHENTICATED:
+    case STATUS_DENIED:
+    case STATUS_MAYBE_DONE:
+    case STATUS_INTERNAL:
+    case STATUS_COUNT:
+        return true;
+    }
+    return true;
+}
+
+struct delivery delivery_settle(enum status status, int32_t failures, uint64_t random)
+{
+    if (status == STATUS_OK)
+        return (struct delivery){ .verdict = DELIVERY_ACKNOWLEDGE };
+    if (counts(status) && failures >= DELIVERY_MOST_FAILURES)
+        return (struct delivery){ .verdict = DELIVERY_BURY };
+    return (struct delivery){ .verdict = DELIVERY_RETRY,
+        .retry_after_ms = backoff_pause(&delay_ms, failures, random) };
+}
+
+bool delivery_is_hopeless(int32_t silent)
+{
+    return silent >= DELIVERY_MOST_SILENT;
+}

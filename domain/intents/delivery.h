@@ -1,0 +1,32 @@
+/*
+ * delivery.h - what becomes of a message after an attempt: a pure table of status and count.
+ */
+#ifndef DOMAIN_INTENTS_DELIVERY_H
+#define DOMAIN_INTENTS_DELIVERY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum delivery_verdict { DELIVERY_ACKNOWLEDGE, DELIVERY_RETRY, DELIVERY_BURY };
+
+struct delivery {
+    enum delivery_verdict verdict;
+    int64_t retry_after_ms; /* DELIVERY_RETRY */
+};
+
+enum { DELIVERY_MOST_FAILURES = 10, DELIVERY_MOST_SILENT = 5 };
+
+/*
+ * failures   how often this work has failed, this time included (0 when status is STATUS_OK)
+ * random     any 64 random bits: full jitter
+ *
+ * UNAVAILABLE, TIMEOUT and CANCELLED are nobody's fault: retried for ever, never counted towards burial.
+ */
+struct delivery delivery_settle(enum status status, int32_t failures, uint64_t random);
+
+/* Whether work that has begun so often, on its own, and never reported is to be given up. */
+bool delivery_is_hopeless(int32_t silent);
+
+#endif

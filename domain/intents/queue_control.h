@@ -1,0 +1,61 @@
+/*
+ * queue_control.h - queues as an operator handles them: each has two kinds of work, and each of these can be
+ * paused, drained, or limited.
+ *
+ *               pause                       drain: what was open then is worked on, nothing newer
+ *    RUNNING ----------> PAUSED    RUNNING, PAUSED ----------> DRAINING ----------> PAUSED
+ *       ^                  |                                       |   nothing is left
+ *       '------ resume ----+---------------------------------------'
+ *
+ * A queue always takes new intents. Pure.
+ */
+#ifndef DOMAIN_INTENTS_QUEUE_CONTROL_H
+#define DOMAIN_INTENTS_QUEUE_CONTROL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { WORK_KINDS = 2, MOST_QUEUES = 64, DEFAULT_QUEUES = 4 };
+
+/* How work is spread over queues; it can change at any time, and whoever has the old one is not wrong, only late. */
+struct queue_map {
+    int64_t version;
+    int queues; /* an intent's is bucket % queues */
+};
+
+enum queue_action {
+    QUEUE_PAUSE = 1,
+    QUEUE_RESUME = 2,
+    QUEUE_DRAIN = 3,
+    QUEUE_LIMIT_RATE = 4,
+    QUEUE_RESHARD = 5
+};
+
+enum work_state { WORK_RUNNING = 1, WORK_PAUSED = 2, WORK_DRAINING = 3 };
+
+/* How one kind of work of one queue is controlled. */
+struct queue_control {
+    int64_t works_until_us; /* only intents made before are worked on; 0: none, INT64_MAX: all */
+    int64_t rate;           /* of intents a second; 0: as fast as it goes. Draining does not mind it */
+};
+
+static inline int queue_of(int16_t bucket, int queues)
+{
+    return bucket % queues;
+}
+
+/* Where a kind of work of a queue stands in arrays of MOST_QUEUES * WORK_KINDS; below 0: no such thing. */
+static inline int queue_slot(int queue, int kind)
+{
+    return kind >= 1 && kind <= WORK_KINDS && queue >= 0 && queue < MOST_QUEUES
+               ? queue * WORK_KINDS + kind - 1
+               : -1;
+}
+
+/* oldest_us: of the open intents; 0: none is open. */
+enum work_state work_state_of(const struct queue_control *control, int64_t oldest_us);
+
+/* The time in which this much is done at this pace; below 0: it cannot be told. */
+int64_t queue_time_to_fresh_us(int64_t open_intents, double per_second);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * retry_budget.c - see the header.
+ */
+#include "domain/intents/retry_budget.h"
+
+static const double permits_per_us = RETRY_PERMITS_PER_SECOND / 1e6;
+static const double most_spent =
+    RETRY_PERMITS_SAVED + (double)RETRY_PERMITS_PER_SECOND * RETRY_LONGEST_WAIT_MS / 1000;
+
+static void add(struct retry_budget *budget, double permits)
+{
+    budget->spent = permits < budget->spent ? budget->spent - permits : 0;
+}
+
+void retry_budget_earn(struct retry_budget *budget, size_t done)
+{
+    add(budget, (double)done / RETRY_DONE_PER_PERMIT);
+}
+
+int64_t retry_budget_spend(struct retry_budget *budget, int64_t now_us)
+{
+    double missing;
+
+    if (now_us > budget->at_us) {
+        add(budget, (double)(now_us - budget->at_us) * permits_per_us);
+        budget->at_us = now_us;
+    }
+    if (budget->spent + 1 <= most_spent)
+        budget->spent += 1;
+    missing = budget->spent - RETRY_PERMITS_SAVED;
+    return missing > 0 ? (int64_t)(missing * 1000 / RETRY_PERMITS_PER_SECOND) : 0;
+}
+
+size_t refill_room(int64_t waiting, int64_t claim, bool behind)
+{
+    int64_t least = behind ? REFILL_MOST_WAITING / 2 : 0, most = claim > least ? claim : least;
+
+    if (most > REFILL_MOST_WAITING)
+        most = REFILL_MOST_WAITING;
+
+    return waiting < most ? (size_t)(REFILL_MOST_WAITING - waiting) : 0;
+}

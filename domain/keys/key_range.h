@@ -1,0 +1,35 @@
+/*
+ * key_range.h - a range of entities by key, as shared access signatures name it: both ends belong to it.
+ *
+ *     key >= (low.partition, low.row)  and  key <= (high.partition, high.row)
+ *
+ * Without a row the high end takes its whole partition; a low end without a row is the empty row key.
+ */
+#ifndef DOMAIN_KEYS_KEY_RANGE_H
+#define DOMAIN_KEYS_KEY_RANGE_H
+
+#include <stdbool.h>
+
+#include "domain/filter/filter.h"
+#include "domain/keys/entity_key.h"
+
+struct key_range {
+    bool has_low, has_high;
+    bool high_has_row;
+    struct entity_key low, high;
+};
+
+static inline bool key_range_is_bounded(const struct key_range *range)
+{
+    return range->has_low || range->has_high;
+}
+
+bool key_range_contains(const struct key_range *range, const struct entity_key *key);
+
+/*
+ * Cut a filter's intervals down to those that can hold keys of the range, so that a scan does not walk what is
+ * outside. Keys outside may remain at the ends of several partitions: key_range_contains decides.
+ */
+void key_range_narrow(const struct key_range *range, struct key_filter *filter);
+
+#endif

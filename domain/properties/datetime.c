@@ -1,0 +1,129 @@
+/*
+ * datetime.c - see the header. Each taker moves the text forward over what it read.
+ */
+#include "domain/properties/datetime.h"
+
+enum { SECONDS_PER_DAY = 86400, NANO_DIGITS = 9 };
+
+static bool take_char(struct str *text, char c)
+{
+    if (text->len == 0 || text->data[0] != c)
+        return false;
+    *text = str_from(*text, 1);
+    return true;
+}
+
+/* Exactly so many digits, of a number between low and high. */
+static bool take_number(struct str *text, size_t digits, int low, int high, int *out)
+{
+    int number = 0;
+
+    if (text->len < digits)
+        return false;
+    for (size_t i = 0; i < digits; i++) {
+        char c = text->data[i];
+
+        if (c < '0' || c > '9')
+            return false;
+        number = number * 10 + (c - '0');
+    }
+    *text = str_from(*text, digits);
+    *out = number;
+    return number >= low && number <= high;
+}
+
+static int days_of_month(int year, int month)
+{
+    static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+
+    return days[month - 1] + (month == 2 && leap);
+}
+
+/* Days since 1970-01-01; the year is taken to begin in March, so that a leap day is its last. */
+static int64_t days_of_date(int year, int month, int day)
+{
+    int64_t y = (int64_t)year + (month > 2 ? 0 : -1) + 400; /* never below zero */
+    int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+
+    return y * 365 + y / 4 - y / 100 + y / 400 + day_of_year - 146097 - 719468;
+}
+
+static bool take_date(struct str *text, int64_t *days)
+{
+    int year, month, day;
+
+    if (!take_number(text, 4, 0, 9999, &year) || !take_char(text, '-') ||
+        !take_number(text, 2, 1, 12, &month) || !take_char(text, '-') ||
+        !take_number(text, 2, 1, days_of_month(year, month), &day))
+        return false;
+    *days = days_of_date(year, month, day);
+    return true;
+}
+
+static bool take_hours_and_minutes(struct str *text, int *seconds)
+{
+    int hours, minutes;
+
+    if (!take_number(text, 2, 0, 23, &hours) || !take_char(text, ':') ||
+        !take_number(text, 2, 0, 59, &minutes))
+        return false;
+    *seconds = (hours * 60 + minutes) * 60;
+    return true;
+}
+
+static bool take_fraction(struct str *text, int32_t *nanos)
+{
+    int digit;
+    int count = 0;
+
+    for (; take_number(text, 1, 0, 9, &digit); count++)
+        if (count < NANO_DIGITS)
+            *nanos = *nanos * 10 + digit;
+    for (int i = count; i < NANO_DIGITS; i++)
+        *nanos *= 10;
+    return count > 0;
+}
+
+/* What has to be subtracted to get UTC. */
+static bool take_zone(struct str *text, int *offset)
+{
+    bool ahead = take_char(text, '+');
+
+    *offset = 0;
+    if (!ahead && !take_char(text, '-')) {
+        take_char(text, 'Z');
+        return true;
+    }
+    if (!take_hours_and_minutes(text, offset))
+        return false;
+    *offset = ahead ? *offset : -*offset;
+    return true;
+}
+
+bool datetime_parse(struct str text, int64_t *seconds, int32_t *nanos)
+{
+    int64_t days;
+    int32_t fraction = 0;
+    int clock = 0, second = 0, offset = 0;
+
+    if (!take_date(&text, &days))
+        return false;
+    if (take_char(&text, 'T')) {
+        if (!take_hours_and_minutes(&text, &clock))
+            return false;
+        if (take_char(&text, ':')) {
+            if (!take_number(&text, 2, 0, 59, &second))
+                return false;
+            if (take_char(&text, '.') && !take_fraction(&text, &fraction))
+                return false;
+        }
+        if (!take_zone(&text, &offset))
+            return false;
+    }
+    if (text.len > 0)
+        return false;
+    *seconds = days * SECONDS_PER_DAY + clock + second - offset;
+    *nanos = fraction;
+    return true;
+}

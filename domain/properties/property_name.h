@@ -1,0 +1,46 @@
+/*
+ * property_name.h - which names a property may have.
+ *
+ * A letter or underscore first, then letters, digits and underscores. Beyond ASCII the rule does not
+ * follow the Unicode categories, which change with every version of a library or locale: every character
+ * is accepted but controls, spaces, private use, noncharacters and the blocks of punctuation and symbols
+ * listed in property_name.c. So a few marks, and digits of other scripts in front, pass that the Azure
+ * Table service refuses; no name that it accepts for its letters and digits is refused.
+ */
+#ifndef DOMAIN_PROPERTIES_PROPERTY_NAME_H
+#define DOMAIN_PROPERTIES_PROPERTY_NAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+/*
+ * STATUS_OK
+ * STATUS_INVALID  INVALID_INPUT: not UTF-8; PROPERTY_NAME_TOO_LONG; PROPERTY_NAME_INVALID: empty, a
+ *                 character that is not allowed, or PartitionKey, RowKey, Timestamp
+ */
+MUST_USE enum status property_name_check(struct str name, struct error *err);
+
+/* The rule for characters, in words. */
+#define PROPERTY_NAME_ALLOWED "a letter or underscore, then letters, digits and underscores"
+
+/*
+ * Where the first character stands that may not stand there; false: there is none. For who finds a name inside a
+ * longer text and says where. name must be UTF-8; its length and the fields of an entity are not looked at.
+ */
+bool property_name_misfit(struct str name, size_t *position, uint32_t *character);
+
+enum { PROPERTY_SUBJECT_BYTES = 96 };
+
+/*
+ * The words for a property in a message: `property "Age"`, its name cut and controls replaced, so that
+ * a message stays one line; "the value" when name is empty. Returns out.
+ */
+const char *property_subject(struct str name, char out[static PROPERTY_SUBJECT_BYTES]);
+
+/* Add name as metadata `property`, unless it is empty or not UTF-8. */
+void property_blame(struct error *err, struct str name);
+
+#endif

@@ -1,0 +1,177 @@
+/*
+ * property_parse.c - from what a caller sent to the canonical list.
+ *
+ * The order of the checks is the order in which callers are told: what cannot be read, duplicates, names,
+ * the number of properties, the size of the entity, the size of each value. Every pass is linear but for
+ * one sort, and the records are written once, into exactly the bytes they need.
+ */
+#include "domain/properties/property.h"
+
+#include <stdlib.h>
+
+#include "base/wire.h"
+#include "domain/limits.h"
+#include "domain/properties/property_name.h"
+#include "domain/properties/property_size.h"
+#include "domain/properties/property_value.h"
+#include "domain/reason.h"
+
+/* No entity has so many: nulls and duplicates count here, so that nobody makes us sort a million of them. */
+enum { MOST_RECORDS = 10000 };
+
+enum { ENTRY_NAME = 1, ENTRY_VALUE = 2 };
+
+struct draft {
+    struct str name;
+    struct value_draft value;
+};
+
+/* A map entry: the last name wins, values merge, both may be absent. */
+static bool draft_read(struct str slice, struct draft *draft)
+{
+    struct wire_field field;
+    enum wire_result result;
+
+    *draft = (struct draft){ .name = STR_EMPTY };
+    while ((result = wire_read_field(&slice, &field)) == WIRE_FIELD) {
+        if (field.type != WIRE_BYTES)
+            continue;
+        if (field.number == ENTRY_NAME)
+            draft->name = field.bytes;
+        else if (field.number == ENTRY_VALUE && !value_merge(&draft->value, field.bytes))
+            return false;
+    }
+    return result == WIRE_END;
+}
+
+static enum status drafts_read(
+    const struct str *slices, size_t count, struct draft *drafts, struct arena *arena, struct error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!draft_read(slices[i], &drafts[i])) {
+            error_reason(
+                err, REASON_INVALID_INPUT, "property %zu of the entity, counted from 0, is malformed", i);
+            property_blame(err, drafts[i].name);
+            error_add_meta_int(err, "position", (int64_t)i);
+            return STATUS_INVALID;
+        }
+        TRY(value_finish(&drafts[i].value, drafts[i].name, arena, err));
+    }
+    return STATUS_OK;
+}
+
+static int compare_drafts(const void *a, const void *b)
+{
+    return str_compare(((const struct draft *)a)->name, ((const struct draft *)b)->name);
+}
+
+/* Sort by name, unless the caller did. */
+static void drafts_sort(struct draft *drafts, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (str_compare(drafts[i - 1].name, drafts[i].name) > 0) {
+            qsort(drafts, count, sizeof(*drafts), compare_drafts);
+            return;
+        }
+    }
+}
+
+static enum status drafts_check_duplicates(const struct draft *drafts, size_t count, struct error *err)
+{
+    char subject[PROPERTY_SUBJECT_BYTES];
+
+    for (size_t i = 1; i < count; i++) {
+        if (!str_equal(drafts[i - 1].name, drafts[i].name))
+            continue;
+        error_reason(err, REASON_DUPLICATE_PROPERTIES_SPECIFIED, "%s is specified more than once",
+            property_subject(drafts[i].name, subject));
+        property_blame(err, drafts[i].name);
+        return STATUS_INVALID;
+    }
+    return STATUS_OK;
+}
+
+static size_t drafts_drop_nulls(struct draft *drafts, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (drafts[i].value.value.type == PROPERTY_NULL)
+            continue;
+        if (kept != i)
+            drafts[kept] = drafts[i];
+        kept++;
+    }
+    return kept;
+}
+
+static enum status refuse_value(const struct draft *draft, size_t actual, int limit, struct error *err)
+{
+    char subject[PROPERTY_SUBJECT_BYTES];
+    bool is_string = draft->value.value.type == PROPERTY_STRING;
+
+    error_reason(err, REASON_PROPERTY_VALUE_TOO_LARGE, "%s: the %s has %zu %s, at most %d are allowed",
+        property_subject(draft->name, subject), is_string ? "string" : "binary", actual,
+        is_string ? "UTF-16 code units" : "bytes", limit);
+    property_blame(err, draft->name);
+    error_add_meta_int(err, "limit", limit);
+    error_add_meta_int(err, "actual", (int64_t)actual);
+    return STATUS_INVALID;
+}
+
+/* The whole is tested before its parts: a value that is too large by itself is reported second. */
+static enum status drafts_check_sizes(
+    const struct draft *drafts, size_t count, const struct entity_key *key, struct error *err)
+{
+    size_t size = entity_base_size(key);
+
+    if (count > LIMIT_PROPERTIES)
+        return property_refuse_count(count, err);
+    for (size_t i = 0; i < count; i++)
+        size +=
+            property_name_size(drafts[i].name) + value_size(&drafts[i].value.value, drafts[i].value.units);
+    if (size > LIMIT_ENTITY_BYTES)
+        return property_refuse_size(size, err);
+    for (size_t i = 0; i < count; i++) {
+        const struct value *value = &drafts[i].value.value;
+
+        if (value->type == PROPERTY_STRING && drafts[i].value.units > LIMIT_STRING_UNITS)
+            return refuse_value(&drafts[i], drafts[i].value.units, LIMIT_STRING_UNITS, err);
+        if (value->type == PROPERTY_BINARY && value->bytes.len > LIMIT_BINARY_BYTES)
+            return refuse_value(&drafts[i], value->bytes.len, LIMIT_BINARY_BYTES, err);
+    }
+    return STATUS_OK;
+}
+
+static struct property_list drafts_write(const struct draft *drafts, size_t count, struct arena *arena)
+{
+    size_t bytes = 0;
+    char *begin, *at;
+
+    for (size_t i = 0; i < count; i++)
+        bytes += record_bytes(drafts[i].name, &drafts[i].value.value);
+    at = begin = arena_alloc(arena, bytes);
+    for (size_t i = 0; i < count; i++)
+        at = record_put(at, drafts[i].name, &drafts[i].value.value);
+    return (struct property_list){ .bytes = str_of_bytes(begin, bytes) };
+}
+
+enum status property_list_parse(const struct str *slices, size_t count, const struct entity_key *key,
+    struct arena *arena, struct property_list *out, struct error *err)
+{
+    struct draft *drafts;
+    size_t kept;
+
+    if (count > MOST_RECORDS)
+        return property_refuse_count(count, err);
+    drafts = arena_alloc(arena, count * sizeof(*drafts));
+    TRY(drafts_read(slices, count, drafts, arena, err));
+    drafts_sort(drafts, count);
+    TRY(drafts_check_duplicates(drafts, count, err));
+    for (size_t i = 0; i < count; i++)
+        TRY(property_name_check(drafts[i].name, err));
+    kept = drafts_drop_nulls(drafts, count);
+    TRY(drafts_check_sizes(drafts, kept, key, err));
+    *out = drafts_write(drafts, kept, arena);
+    return STATUS_OK;
+}

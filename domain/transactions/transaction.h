@@ -1,0 +1,123 @@
+/*
+ * transaction.h - eventually consistent transactions: steps, their outcomes, and the state machine.
+ *
+ *             submit            first step           last step
+ *   (none) -----------> PENDING -----------> RUNNING ----------> DONE
+ *                          |                   |  precondition
+ *                          |                   +------------> FAILED   what was done stays, the timeline says
+ * it |                   |  too many failures
+ *                          +-------------------+------------> DEAD     can be redriven
+ */
+#ifndef DOMAIN_TRANSACTIONS_TRANSACTION_H
+#define DOMAIN_TRANSACTIONS_TRANSACTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "domain/entities/etag.h"
+#include "domain/keys/entity_key.h"
+#include "domain/properties/property.h"
+
+enum transaction_state {
+    TRANSACTION_PENDING = 1,
+    TRANSACTION_RUNNING = 2,
+    TRANSACTION_DONE = 3,
+    TRANSACTION_FAILED = 4,
+    TRANSACTION_CANCELLED = 5,
+    TRANSACTION_DEAD = 6,
+};
+
+enum step_kind {
+    STEP_INSERT_OR_REPLACE = 1,
+    STEP_INSERT_OR_MERGE = 2,
+    STEP_DELETE_IF_EXISTS = 3,
+    STEP_MOVE = 4,
+};
+
+struct step {
+    enum step_kind kind;
+    struct str table; /* of the entity, for a move of its source */
+    struct entity_key key;
+    struct property_list properties; /* the two upserts */
+    struct str to_table;             /* moves */
+    struct entity_key to_key;
+    struct condition condition; /* on the entity, for a move on its source */
+    int64_t expires;            /* ticks, 0: never; the two upserts */
+    struct str account;         /* of the entity, for a move of its source; empty: the transaction's */
+    struct str to_account;      /* moves */
+    int64_t table_id;    /* what the name stood for when it was submitted; 0: stored before that was kept */
+    int64_t to_table_id; /* moves */
+};
+
+/* One attempt of one step, as the timeline shows it. */
+struct attempt {
+    int32_t step;   /* from 0 */
+    int32_t number; /* from 1, per step */
+    struct str worker;
+    int64_t started, ended; /* ticks */
+    struct str etag_before, etag_after;
+    enum status status;
+    struct str reason; /* e.g. SOURCE_ABSENT, UPDATE_CONDITION_NOT_SATISFIED; may be empty */
+    struct str message;
+    struct str left_open; /* the intents that the step has made, as bytes: consistency.h; empty: none */
+};
+
+struct transaction {
+    struct str id;
+    struct str account;
+    enum transaction_state state;
+    struct step *steps;
+    size_t step_count;
+    int32_t steps_done;
+    struct attempt *timeline;
+    size_t attempt_count;
+    int64_t submitted; /* ticks */
+    int64_t revision;  /* grows with every change */
+};
+
+/*
+ * Do these say the same? Names of tables are compared without case; which tables they stood for does not count, so a
+ * repeat is one whatever has become of the tables.
+ */
+bool transaction_same_steps(
+    const struct step *a, size_t a_count, const struct step *b, size_t b_count, struct arena *arena);
+
+/* Steps and timeline as stored bytes; equal steps have equal bytes. */
+struct str transaction_encode_steps(const struct step *steps, size_t count, struct arena *arena);
+bool transaction_decode_steps(struct str bytes, struct arena *arena, struct step **out, size_t *count);
+struct str transaction_encode_timeline(const struct attempt *attempts, size_t count, struct arena *arena);
+bool transaction_decode_timeline(struct str bytes, struct arena *arena, struct attempt **out, size_t *count);
+
+/*
+ * Add an attempt to the timeline, in the arena; it gets its number. Of more than LIMIT_TRANSACTION_ATTEMPTS the
+ * oldest failed ones go, so that the history of a step that is redriven over and over stays bounded.
+ */
+void transaction_note_attempt(
+    struct transaction *transaction, const struct attempt *attempt, struct arena *arena);
+
+/*
+ * Digests of the keys the steps name, each once, ascending; and that of one key. account empty: the owner's.
+ * Tables are meant by name, as in steps. Two keys can have one digest: they can be made to.
+ */
+size_t transaction_touched(const struct transaction *transaction, struct arena *arena, int64_t **out);
+int64_t transaction_key_digest(
+    struct str owner, struct str account, struct str table, const struct entity_key *key);
+
+/* 1..128 printable ASCII characters; 1..100 steps, no address twice in one step. INVALID_INPUT. */
+MUST_USE enum status transaction_check(const struct transaction *transaction, struct error *err);
+
+/*
+ * A UUIDv7 carries its time; one older than retention_s at now (ticks) is refused, as TRANSACTION_ID_EXPIRED.
+ * Other ids carry none and are accepted: they are remembered for the retention only.
+ */
+MUST_USE enum status transaction_id_check_age(
+    struct str id, int64_t now, int64_t retention_s, struct error *err);
+
+static inline bool transaction_is_final(enum transaction_state state)
+{
+    return state >= TRANSACTION_DONE;
+}
+
+#endif

@@ -1,0 +1,304 @@
+/*
+ * write_plan.c - see the header.
+ */
+#include "domain/writes/write_plan.h"
+
+#include <stdio.h>
+
+#include "base/numbers.h"
+#include "domain/filter/filter.h"
+#include "domain/indexes/index_plan.h"
+#include "domain/limits.h"
+#include "domain/reason.h"
+
+/* What each kind asks of the current state and does to it. */
+static const struct write_rule {
+    bool must_exist;
+    bool must_be_absent;
+    bool absent_is_done; /* nothing to do, and that is success unless a precondition asked for more */
+    bool only_due;       /* anything else is left alone, and that is success */
+    bool merges;
+    bool deletes;
+} rules[] = {
+    [WRITE_INSERT] = { .must_be_absent = true },
+    [WRITE_REPLACE] = { .must_exist = true },
+    [WRITE_MERGE] = { .must_exist = true, .merges = true },
+    [WRITE_INSERT_OR_REPLACE] = { 0 },
+    [WRITE_INSERT_OR_MERGE] = { .merges = true },
+    [WRITE_DELETE] = { .must_exist = true, .deletes = true },
+    [WRITE_DELETE_IF_EXISTS] = { .absent_is_done = true, .deletes = true },
+    [WRITE_EXPIRE] = { .absent_is_done = true, .only_due = true, .deletes = true },
+};
+
+/* Name the entity; the error's status is returned. */
+static enum status add_key(const struct write *write, struct error *err)
+{
+    error_add_meta(err, "partition_key", write->key.partition);
+    error_add_meta(err, "row_key", write->key.row);
+    return err->status;
+}
+
+static enum status add_etag(const struct write *write, struct etag etag, struct error *err)
+{
+    char text[ETAG_BYTES];
+
+    etag.key = etag_key(&write->key);
+    error_add_meta(err, "actual", str_of_bytes(text, etag_format(etag, text)));
+    return add_key(write, err);
+}
+
+static enum status check_filter(
+    const struct row_state *current, const struct write *write, struct etag etag, struct error *err)
+{
+    const struct entity entity = { .key = write->key,
+        .etag = etag,
+        .timestamp = current->ts,
+        .properties = current->properties,
+        .expires = current->expires };
+    const struct filter *filter = write->condition.filter;
+    struct str clause;
+
+    if (filter_matches(filter, &entity))
+        return STATUS_OK;
+    clause = filter_failing_clause(filter, &entity);
+    error_reason(err, REASON_UPDATE_CONDITION_NOT_SATISFIED,
+        "the entity does not meet the condition of the precondition: %.*s", STR_ARG(clause));
+    error_add_meta(err, "clause", clause);
+    return add_etag(write, etag, err);
+}
+
+static enum status check_condition(
+    const struct row_state *current, const struct write *write, int64_t table_id, struct error *err)
+{
+    const struct write_rule *rule = &rules[write->kind];
+    struct etag etag = { .table_id = table_id, .version = current->version };
+
+    if (write->condition.etag.key != 0)
+        etag.key = etag_key(&write->key);
+
+    if (current->live && rule->must_be_absent) {
+        error_reason(err, REASON_ENTITY_ALREADY_EXISTS, "the entity already exists");
+        return add_key(write, err);
+    }
+    if (!current->live && (rule->must_exist || condition_is_set(&write->condition))) {
+        error_reason(err, REASON_RESOURCE_NOT_FOUND, "the entity does not exist");
+        return add_key(write, err);
+    }
+    if (current->live && write->condition.kind == CONDITION_MATCHES &&
+        !etag_equal(write->condition.etag, etag)) {
+        error_reason(err, REASON_UPDATE_CONDITION_NOT_SATISFIED,
+            "the entity has changed, or the etag in the precondition is another entity's");
+        return add_etag(write, etag, err);
+    }
+    return current->live ? check_filter(current, write, etag, err) : STATUS_OK;
+}
+
+struct row_state write_plan_visible(const struct row_state *stored, bool due)
+{
+    return due ? (struct row_state){ .version = stored->version, .ts = stored->ts, .due = true } : *stored;
+}
+
+enum status write_plan_one(const struct row_state *current, const struct write *write, int64_t table_id,
+    struct write_clock clock, struct arena *arena, struct row_state *next, struct write_result *result,
+    struct error *err)
+{
+    const struct write_rule *rule = &rules[write->kind];
+    struct row_state planned = {
+        .live = !rule->deletes,
+        .version = larger(current->version, clock.floor) + 1,
+        .ts = larger(current->ts + 1, clock.ticks),
+        .properties = write->properties,
+        .expires = write->expires,
+    };
+
+    TRY(check_condition(current, write, table_id, err));
+    if (rule->only_due ? !current->due : !current->live && rule->absent_is_done) {
+        *next = *current;
+        *result = (struct write_result){ 0 };
+        return STATUS_OK;
+    }
+    if (rule->merges && current->live) {
+        if (planned.expires == 0)
+            planned.expires = current->expires;
+        planned.properties = property_list_merge(current->properties, write->properties, arena);
+        TRY(property_list_check(planned.properties, &write->key, err));
+    }
+    *next = planned;
+    *result = (struct write_result){ 0 };
+    if (planned.live)
+        *result = (struct write_result){ .etag = { table_id, planned.version, etag_key(&write->key) },
+            .timestamp = planned.ts };
+    return STATUS_OK;
+}
+
+struct row_state write_plan_offer(
+    const struct write *first, int64_t table_id, struct write_clock clock, struct arena *arena)
+{
+    const struct write_rule *rule = &rules[first->kind];
+    const struct row_state absent = { 0 };
+    const struct row_state dead = { .version = clock.floor + 1, .ts = clock.ticks };
+    struct row_state offered;
+    struct write_result result;
+    struct error ignored;
+
+    if (rule->must_exist || rule->deletes || condition_is_set(&first->condition) ||
+        write_plan_one(&absent, first, table_id, clock, arena, &offered, &result, &ignored) != STATUS_OK)
+        return dead;
+    return offered;
+}
+
+/* Say which operation of an entity group transaction failed, in the message and in the metadata. */
+static void name_operation(struct error *err, size_t index)
+{
+    struct error named = *err;
+
+    snprintf(named.message, sizeof(named.message), "%zu:%.*s", index, (int)sizeof(named.message) - 24,
+        err->message);
+    error_add_meta_int(&named, "operation_index", (int64_t)index);
+    *err = named;
+}
+
+/* A condition that failed: what is stored, where it is small enough to be told. */
+static const struct entity *current_entity(const struct plan_row *row, const struct row_state *current,
+    const struct write *write, struct arena *arena)
+{
+    struct entity *entity;
+
+    if (!current->live || write->condition.text.len == 0 ||
+        current->properties.bytes.len > LIMIT_ERROR_ENTITY_BYTES)
+        return NULL;
+    entity = ARENA_NEW(arena, struct entity);
+    *entity = (struct entity){ .key = write->key,
+        .etag = { .table_id = row->table->table_id, .version = current->version },
+        .timestamp = current->ts,
+        .properties = { arena_copy(arena, current->properties.bytes) },
+        .expires = current->expires };
+    return entity;
+}
+
+/* What an earlier write of the batch left may have expired before it was written: then it is gone for the next. */
+static enum status plan_next(const struct row_state *before, const struct write *write, struct plan_row *row,
+    struct write_clock clock, struct arena *arena, struct write_result *result, struct error *err)
+{
+    struct row_state gone;
+    enum status status;
+
+    if (before->expires != 0 && before->expires <= clock.due) {
+        gone = write_plan_visible(before, true);
+        before = &gone;
+    }
+    status = write_plan_one(before, write, row->table->table_id, clock, arena, &row->now, result, err);
+    if (status != STATUS_OK)
+        error_add_meta(err, "table", row->table->name);
+    return status;
+}
+
+/* All or nothing: what was planned before the failure is taken back. */
+static void plan_atomic(struct operation *operation, struct plan_row *const *rows, struct write_clock clock)
+{
+    const struct operation_write *in = &operation->in.write;
+    struct row_state *before = ARENA_ARRAY(operation->arena, struct row_state, in->count);
+    struct write_result *results = ARENA_ARRAY(operation->arena, struct write_result, in->count);
+
+    for (size_t i = 0; i < in->count; i++) {
+        struct error err;
+        enum status status;
+
+        before[i] = rows[i]->now;
+        status = plan_next(&before[i], &in->writes[i], rows[i], clock, operation->arena, &results[i], &err);
+        if (status == STATUS_OK)
+            continue;
+        if (in->is_group)
+            name_operation(&err, i);
+        operation->out.write = (struct outcome_write){ 0 };
+        if (status == STATUS_STALE)
+            operation->out.write.current =
+                current_entity(rows[i], &before[i], &in->writes[i], operation->arena);
+        while (i-- > 0)
+            rows[i]->now = before[i];
+        operation_fail(operation, &err);
+        return;
+    }
+    operation->out.write = (struct outcome_write){ .results = results };
+    operation->status = STATUS_OK;
+    operation->error = NULL;
+}
+
+/* Each write on its own: import. */
+static void plan_each(struct operation *operation, struct plan_row *const *rows, struct write_clock clock)
+{
+    const struct operation_write *in = &operation->in.write;
+    struct write_result *results = ARENA_ARRAY(operation->arena, struct write_result, in->count);
+    struct error **errors = ARENA_ARRAY(operation->arena, struct error *, in->count);
+
+    for (size_t i = 0; i < in->count; i++) {
+        struct row_state before = rows[i]->now;
+        struct error err;
+
+        if (plan_next(&before, &in->writes[i], rows[i], clock, operation->arena, &results[i], &err) ==
+            STATUS_OK)
+            continue;
+        errors[i] = ARENA_NEW(operation->arena, struct error);
+        *errors[i] = err;
+    }
+    operation->out.write = (struct outcome_write){
+        .results = results, .errors = errors, .table_id = in->count > 0 ? rows[0]->table->table_id : 0
+    };
+    operation->status = STATUS_OK;
+    operation->error = NULL;
+}
+
+void write_plan_operation(struct operation *operation, struct plan_row *const *rows, struct write_clock clock)
+{
+    if (operation->in.write.atomic)
+        plan_atomic(operation, rows, clock);
+    else
+        plan_each(operation, rows, clock);
+}
+
+static bool same_row(const struct row_state *a, const struct row_state *b)
+{
+    return a->version == b->version && a->live == b->live &&
+           a->properties.bytes.data == b->properties.bytes.data && a->expires == b->expires;
+}
+
+enum row_action write_plan_action(const struct plan_row *row)
+{
+    if (row->created && row->now.version == 0)
+        return ROW_REMOVE;
+    if (!row->created)
+        return row->now.version == row->stored.version ? ROW_KEEP : ROW_UPDATE;
+    return same_row(&row->now, &row->offered) ? ROW_KEEP : ROW_UPDATE;
+}
+
+enum change_kind write_plan_change(const struct plan_row *row)
+{
+    static const enum change_kind kinds[2][2] = {
+        { CHANGE_NONE, CHANGE_INSERTED },
+        { CHANGE_DELETED, CHANGE_UPDATED },
+    };
+
+    if (row->now.version == row->stored.version)
+        return CHANGE_NONE;
+    return kinds[row->stored.live][row->now.live];
+}
+
+static bool changes_entries(const struct plan_row *row, struct arena *arena)
+{
+    for (size_t i = 0; i < row->table->index_count; i++)
+        if (index_affects(row->table->indexes[i], &row->key, &row->stored, &row->now, arena))
+            return true;
+    return false;
+}
+
+/* Every operation of a batch asks, and at last the batch: most rows are written once. */
+bool write_plan_needs_intent(struct plan_row *row, struct arena *arena)
+{
+    if (row->now.version == row->stored.version)
+        return false;
+    if (row->judged != row->now.version) {
+        row->needs_intent = changes_entries(row, arena);
+        row->judged = row->now.version;
+    }
+    return row->needs_intent;
+}

@@ -1,0 +1,98 @@
+/*
+ * write_plan.h - deciding writes: (current rows, operations) -> (outcomes, rows to write, intents).
+ *
+ * The one place where it is decided what a write does. Pure: the rows were read under their locks by the
+ * caller, the clock and the floor are arguments. Operations are planned in arrival order over one set
+ * of rows, each all or nothing: an operation whose condition fails contributes nothing, and its
+ * neighbours go on.
+ *
+ *   version = max(stored version, floor) + 1        never repeats for a key, always grows
+ *   ts      = max(stored ts + 1, clock)
+ */
+#ifndef DOMAIN_WRITES_WRITE_PLAN_H
+#define DOMAIN_WRITES_WRITE_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "domain/catalogue/catalogue.h"
+#include "domain/feed/feed_change.h"
+#include "domain/operations/operation.h"
+
+/* One entity at one moment. */
+struct row_state {
+    bool live;
+    int64_t version; /* of the row, live or dead; 0: there is no row */
+    int64_t ts;
+    struct property_list properties; /* empty unless live */
+    int64_t expires;                 /* ticks; 0: never */
+    bool due; /* its time has come: it is no longer there (not live) for whoever plans, and not yet deleted */
+};
+
+/* What a row is to a plan: one that is due has only its version. */
+struct row_state write_plan_visible(const struct row_state *stored, bool due);
+
+/* One key of a batch. */
+struct plan_row {
+    const struct table *table;
+    int16_t bucket;
+    struct entity_key key;
+    bool reads_properties; /* the plan looks at the stored properties: a merge, or the table has indexes */
+    struct row_state
+        stored; /* as read under the lock; live also when it is due: entries still stand for it */
+    struct row_state offered; /* what was offered in case the key is absent */
+    bool created;             /* it was absent, and the offered row is there now */
+    struct row_state now;     /* after the operations planned so far */
+    int64_t judged;           /* the version of `now` that needs_intent is about; 0: of none */
+    bool needs_intent;
+};
+
+/* What must happen to a row after planning. */
+enum row_action { ROW_KEEP, ROW_UPDATE, ROW_REMOVE };
+
+struct write_clock {
+    int64_t floor;
+    int64_t ticks;
+    int64_t
+        due; /* the database's ticks: what was written before in the same batch to expire by then is gone */
+};
+
+/*
+ * Decide one write on one state. next and result are filled on success only.
+ *
+ * STATUS_OK
+ * STATUS_EXISTS     ENTITY_ALREADY_EXISTS
+ * STATUS_NOT_FOUND  RESOURCE_NOT_FOUND
+ * STATUS_STALE      UPDATE_CONDITION_NOT_SATISFIED
+ * STATUS_INVALID    a merged entity over its limits
+ */
+MUST_USE enum status write_plan_one(const struct row_state *current, const struct write *write,
+    int64_t table_id, struct write_clock clock, struct arena *arena, struct row_state *next,
+    struct write_result *result, struct error *err);
+
+/* The row to offer for a key that may be absent: what the first write on it makes of nothing. */
+struct row_state write_plan_offer(
+    const struct write *first, int64_t table_id, struct write_clock clock, struct arena *arena);
+
+/*
+ * Plan one operation: rows[i] is the row of writes[i]. Fills the operation's outcome (status, error,
+ * out.write) and moves the rows' `now`.
+ */
+void write_plan_operation(
+    struct operation *operation, struct plan_row *const *rows, struct write_clock clock);
+
+/* What the transaction has to do with this row. */
+enum row_action write_plan_action(const struct plan_row *row);
+
+/* Does any entry of any index of the row's table change, by now? Then an intent must follow. */
+bool write_plan_needs_intent(struct plan_row *row, struct arena *arena);
+
+/*
+ * What the change feed tells of this row. An entity that was due is there until it is deleted: between an insert
+ * and the next one there is always a delete.
+ */
+enum change_kind write_plan_change(const struct plan_row *row);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * caller.c - see the header.
+ */
+#include "service/admission/caller.h"
+
+#include <strings.h>
+
+#include "domain/reason.h"
+#include "service/service.h"
+
+#define SCHEME "Bearer "
+
+/* Without authentication there is one account. */
+#define OPEN_ACCOUNT STR_LITERAL("default")
+
+static enum status read_credential(struct caller *caller, struct rpc_call *call, struct error *err)
+{
+    struct str header = rpc_call_metadata(call, "authorization");
+    size_t scheme = sizeof(SCHEME) - 1;
+
+    if (header.len == 0)
+        return error_reason(err, REASON_NO_AUTHENTICATION_INFORMATION,
+            "the call carries no credentials; send the metadata authorization: Bearer <token>");
+    if (header.len <= scheme || strncasecmp(header.data, SCHEME, scheme) != 0)
+        return credential_refuse(err);
+    caller->text = str_from(header, scheme);
+    if (!credential_parse(caller->text, rpc_call_arena(call), &caller->credential))
+        return credential_refuse(err);
+    return STATUS_OK;
+}
+
+/* Inside the gate. */
+static enum status admit(struct caller *caller, struct error *err)
+{
+    return gate_admit(caller->gate, &caller->credential, caller->text, &caller->origin, &caller->generation,
+        &caller->access, err);
+}
+
+enum status caller_identify(struct caller *caller, struct rpc_call *call, struct error *err)
+{
+    struct service *service = rpc_call_context(call);
+    struct gate *gate = &service->gate;
+    enum status status;
+
+    *caller = (struct caller){ .gate = gate };
+    if (gate->open) {
+        caller->access = access_unlimited(OPEN_ACCOUNT);
+        return STATUS_OK;
+    }
+    TRY(read_credential(caller, call, err));
+    caller->origin.is_encrypted = service->speaks_tls;
+    if (caller->credential.has_source)
+        caller->origin.has_address = network_address_of_peer(rpc_call_peer(call), &caller->origin.address);
+    gate_enter(gate);
+    status = admit(caller, err);
+    gate_leave(gate);
+    caller->is_unknown = status == STATUS_UNAUTHENTICATED && caller->generation == 0;
+    return status;
+}
+
+enum status caller_authorize(struct caller *caller, struct operation *operation, struct error *err)
+{
+    enum status status;
+
+    if (caller->gate->open)
+        return access_check(&caller->access, NULL, operation, err);
+    gate_enter(caller->gate);
+    status = admit(caller, err);
+    if (status == STATUS_OK)
+        status = access_check(&caller->access, caller->gate->book->catalogue, operation, err);
+    gate_leave(caller->gate);
+    return status;
+}

@@ -1,0 +1,150 @@
+/*
+ * rates.c - see the header. A bucket is one number: the time at which it will be full again.
+ */
+#include "service/admission/rates.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "domain/reason.h"
+
+enum { SETS = 1024, WAYS = 8, LOCKS = 64, NS_PER_US = 1000 };
+
+static const int64_t burst_ns = 1000000000;
+
+struct slot {
+    uint64_t owner; /* a hash; 0: free */
+    int64_t full_ns;
+};
+
+struct rates {
+    int64_t cost_ns[RATE_SCOPES]; /* of one entity; 0: no limit */
+    atomic_llong refused[RATE_SCOPES];
+    pthread_mutex_t locks[LOCKS]; /* of the sets, by turns */
+    struct slot slots[SETS][WAYS];
+};
+
+static const char *const scope_names[RATE_SCOPES] = { "account", "partition" };
+
+struct rates *rates_new(int64_t per_account, int64_t per_partition)
+{
+    struct rates *rates = xcalloc(1, sizeof(*rates));
+
+    rates->cost_ns[RATE_ACCOUNT] = per_account > 0 ? burst_ns / per_account : 0;
+    rates->cost_ns[RATE_PARTITION] = per_partition > 0 ? burst_ns / per_partition : 0;
+    for (int i = 0; i < LOCKS; i++)
+        pthread_mutex_init(&rates->locks[i], NULL);
+    return rates;
+}
+
+void rates_free(struct rates *rates)
+{
+    if (!rates)
+        return;
+    for (int i = 0; i < LOCKS; i++)
+        pthread_mutex_destroy(&rates->locks[i]);
+    free(rates);
+}
+
+/* FNV-1a; the length keeps "a","bc" and "ab","c" apart. */
+static uint64_t mix(uint64_t hash, struct str text)
+{
+    hash = (hash ^ text.len) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < text.len; i++)
+        hash = (hash ^ (uint8_t)text.data[i]) * UINT64_C(0x100000001b3);
+    return hash ^ (hash >> 29);
+}
+
+/* The owner's slot in its set, or the one whose owner loses least: the longest full. */
+static struct slot *find_slot(struct slot set[WAYS], uint64_t owner)
+{
+    struct slot *fullest = &set[0];
+
+    for (int i = 0; i < WAYS; i++) {
+        if (set[i].owner == owner)
+            return &set[i];
+        if (set[i].full_ns < fullest->full_ns)
+            fullest = &set[i];
+    }
+    *fullest = (struct slot){ .owner = owner };
+    return fullest;
+}
+
+static bool take(struct rates *rates, enum rate_scope scope, uint64_t owner, size_t count, int64_t now_ns)
+{
+    size_t set = owner % SETS;
+    pthread_mutex_t *lock = &rates->locks[set % LOCKS];
+    struct slot *slot;
+    bool has_room;
+
+    pthread_mutex_lock(lock);
+    slot = find_slot(rates->slots[set], owner | 1);
+    if (slot->full_ns < now_ns)
+        slot->full_ns = now_ns;
+    has_room = slot->full_ns - now_ns < burst_ns;
+    if (has_room)
+        slot->full_ns += rates->cost_ns[scope] * (int64_t)count;
+    pthread_mutex_unlock(lock);
+    if (!has_room)
+        atomic_fetch_add(&rates->refused[scope], 1);
+    return has_room;
+}
+
+static enum status refuse(const struct rates *rates, enum rate_scope scope, struct error *err)
+{
+    error_reason(err, REASON_SERVER_BUSY, "the %s has used up its rate on this server", scope_names[scope]);
+    error_add_meta_int(err, "limit", burst_ns / rates->cost_ns[scope]);
+    return STATUS_LIMIT;
+}
+
+/* How many entities an operation names; all of a write's are in one partition, unless it is an import. */
+static size_t entities_of(const struct operation *operation)
+{
+    if (operation->kind == OPERATION_GET)
+        return operation->in.get.count;
+    return operation->kind == OPERATION_WRITE ? operation->in.write.count : 1;
+}
+
+static struct str partition_of(const struct operation *operation, size_t i)
+{
+    return operation->kind == OPERATION_GET ? operation->in.get.keys[i].partition
+                                            : operation->in.write.writes[i].key.partition;
+}
+
+static bool take_partitions(
+    struct rates *rates, const struct operation *operation, uint64_t seed, int64_t now_ns)
+{
+    size_t count = entities_of(operation), run;
+
+    for (size_t i = 0; i < count; i += run) {
+        struct str partition = partition_of(operation, i);
+
+        for (run = 1; i + run < count && str_equal(partition_of(operation, i + run), partition); run++)
+            continue;
+        if (!take(rates, RATE_PARTITION, mix(mix(seed, operation->table), partition), run, now_ns))
+            return false;
+    }
+    return true;
+}
+
+enum status rates_admit(
+    struct rates *rates, const struct operation *operation, int64_t now_us, struct error *err)
+{
+    uint64_t account = mix(UINT64_C(0xcbf29ce484222325), operation->account);
+    bool names_entities = operation->kind == OPERATION_GET || operation->kind == OPERATION_WRITE;
+    int64_t now_ns = now_us * NS_PER_US;
+
+    if (rates->cost_ns[RATE_ACCOUNT] > 0 &&
+        !take(rates, RATE_ACCOUNT, account, entities_of(operation), now_ns))
+        return refuse(rates, RATE_ACCOUNT, err);
+    if (rates->cost_ns[RATE_PARTITION] > 0 && names_entities &&
+        !take_partitions(rates, operation, account, now_ns))
+        return refuse(rates, RATE_PARTITION, err);
+    return STATUS_OK;
+}
+
+long long rates_refused(const struct rates *rates, enum rate_scope scope)
+{
+    return atomic_load(&rates->refused[scope]);
+}

@@ -1,0 +1,78 @@
+/*
+ * recheck.c - see the header.
+ */
+#include "service/admission/recheck.h"
+
+#include "base/clock.h"
+#include "service/admission/caller.h"
+#include "service/service.h"
+
+void recheck_init(struct recheck *recheck)
+{
+    *recheck = (struct recheck){ 0 };
+    pthread_mutex_init(&recheck->lock, NULL);
+}
+
+void recheck_cleanup(struct recheck *recheck)
+{
+    pthread_mutex_destroy(&recheck->lock);
+}
+
+static bool add(struct recheck *recheck, struct recheck_call *call)
+{
+    bool has_room;
+
+    pthread_mutex_lock(&recheck->lock);
+    has_room = recheck->count < RECHECK_MOST;
+    if (has_room) {
+        call->since_us = clock_monotonic_us();
+        call->next = recheck->first;
+        recheck->first = call;
+        recheck->count++;
+    }
+    pthread_mutex_unlock(&recheck->lock);
+    return has_room;
+}
+
+bool recheck_wait(struct service *service, const struct caller *caller, struct recheck_call *call)
+{
+    if (!caller->is_unknown || call->since_us != 0 || !store_is_available(service->store) ||
+        !add(&service->recheck, call))
+        return false;
+    store_look_at_access(service->store);
+    return true;
+}
+
+/* Take out, as a list, those that had come by then. */
+static struct recheck_call *take(struct recheck *recheck, int64_t until_us)
+{
+    struct recheck_call *taken = NULL;
+
+    pthread_mutex_lock(&recheck->lock);
+    for (struct recheck_call **at = &recheck->first; *at;) {
+        struct recheck_call *call = *at;
+
+        if (call->since_us > until_us) {
+            at = &call->next;
+            continue;
+        }
+        *at = call->next;
+        call->next = taken;
+        taken = call;
+        recheck->count--;
+    }
+    pthread_mutex_unlock(&recheck->lock);
+    return taken;
+}
+
+void recheck_resume(struct recheck *recheck, int64_t look_began_us)
+{
+    struct recheck_call *call = take(recheck, look_began_us);
+
+    while (call) {
+        struct recheck_call *next = call->next;
+
+        call->resume(call);
+        call = next;
+    }
+}

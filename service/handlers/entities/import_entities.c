@@ -1,0 +1,192 @@
+/*
+ * import_entities.c - EntityService.ImportEntities: insert-or-replace any number of entities.
+ *
+ * A message is written in chunks, each one non-atomic operation and each answered when it is committed; an
+ * ordinary message is one chunk. When all of it is answered the next message is read.
+ */
+#include "api/codec_error.h"
+#include "api/codec_write.h"
+#include "base/clock.h"
+#include "domain/catalogue/table_name.h"
+#include "domain/limits.h"
+#include "domain/reason.h"
+#include "domain/text.h"
+#include "service/consistency.h"
+#include "service/handlers/handlers.h"
+#include "service/stream.h"
+
+enum {
+    CHUNK_ENTITIES = 5000,
+    CHUNK_REJECTIONS = 300, /* so that an answer stays under LIMIT_REPLY_BYTES */
+};
+
+/* An entity that is refused before the store sees it. */
+struct rejection {
+    int64_t position;
+    const Tavola__V1__Entity *entity;
+    struct error err;
+};
+
+struct import {
+    struct str table;
+    int64_t
+        table_id; /* of the table that the first chunk went to, and all others must (guard G24); 0: none has */
+    int64_t committed;
+
+    const Tavola__V1__ImportEntitiesRequest *request; /* NULL: all of it is answered */
+    size_t next;                                      /* the first entity of the next chunk */
+    int64_t position;                                 /* of the message's first entity in the stream */
+
+    /* The chunk at hand. */
+    size_t *sources; /* writes[i] is entity sources[i] of the message */
+    struct rejection *rejections;
+    size_t rejection_count;
+};
+
+static enum status take_table(struct call_ctx *ctx, struct import *import, struct error *err)
+{
+    struct str table = codec_str(import->request->table);
+
+    if (import->table.len > 0) {
+        if (table.len == 0 || table_name_is(table, table_name_fold(import->table, ctx->arena)))
+            return STATUS_OK;
+        return error_reason(
+            err, REASON_INVALID_INPUT, "table differs from the first message's: an import has one table");
+    }
+    TRY(table_name_check(table, err));
+    import->table = arena_copy(ctx->arena, table);
+    return STATUS_OK;
+}
+
+static enum status take(struct call_ctx *ctx, struct error *err)
+{
+    struct import *import;
+
+    if (!ctx->state)
+        ctx->state = ARENA_NEW(ctx->arena, struct import);
+    import = ctx->state;
+    import->request = (const Tavola__V1__ImportEntitiesRequest *)ctx->request;
+    import->next = 0;
+    return take_table(ctx, import, err);
+}
+
+/* A key as it was sent, if it can stand in a reply. */
+static Tavola__V1__EntityKey *rejected_key(const Tavola__V1__Entity *entity, struct arena *arena)
+{
+    struct entity_key key = { codec_str(entity->partition_key), codec_str(entity->row_key) };
+
+    if (key.partition.len > LIMIT_KEY_BYTES || !text_check(key.partition, NULL, NULL) ||
+        key.row.len > LIMIT_KEY_BYTES || !text_check(key.row, NULL, NULL))
+        return NULL;
+    return codec_key_message(&key, arena);
+}
+
+static void write_rejection(struct buf *out, int64_t position, const Tavola__V1__Entity *entity,
+    const struct error *err, struct arena *arena)
+{
+    Tavola__V1__ImportRejection message = TAVOLA__V1__IMPORT_REJECTION__INIT;
+
+    message.position = position;
+    message.key = rejected_key(entity, arena);
+    message.error = codec_error_message(err, arena);
+    codec_pack(out, 2, &message.base);
+}
+
+/* Those of the chunk; what was not refused counts as committed. */
+static void write_rejections(
+    struct import *import, const struct operation *operation, struct buf *out, struct arena *arena)
+{
+    struct error **errors = operation->out.write.errors;
+
+    for (size_t i = 0; i < import->rejection_count; i++)
+        write_rejection(out, import->rejections[i].position, import->rejections[i].entity,
+            &import->rejections[i].err, arena);
+    for (size_t i = 0; i < operation->in.write.count; i++) {
+        size_t source = import->sources[i];
+
+        if (errors && errors[i])
+            write_rejection(
+                out, import->position + (int64_t)source, import->request->entities[source], errors[i], arena);
+        else
+            import->committed++;
+    }
+}
+
+/* Answer a chunk whose operation, if it had one, has succeeded. */
+static enum status tell(
+    struct call_ctx *ctx, const struct operation *operation, enum stream_step *step, struct error *err)
+{
+    Tavola__V1__ImportEntitiesResponse head = TAVOLA__V1__IMPORT_ENTITIES_RESPONSE__INIT;
+    struct import *import = ctx->state;
+    struct buf rejected;
+    struct str token;
+
+    (void)step;
+    if (operation->out.write.table_id != 0)
+        import->table_id = operation->out.write.table_id;
+    TRY(consistency_write(ctx->service, operation->out.write.left_open, ctx->arena, &token, err));
+    buf_init(&rejected, ctx->arena);
+    write_rejections(import, operation, &rejected, ctx->arena);
+    head.committed = import->committed;
+    head.consistency_token = codec_bytes(token);
+    codec_pack(&ctx->reply, 0, &head.base);
+    buf_append(&ctx->reply, buf_str(&rejected));
+    if (import->next == import->request->n_entities) {
+        import->position += (int64_t)import->request->n_entities;
+        import->request = NULL;
+    }
+    return STATUS_OK;
+}
+
+static void add_entity(struct call_ctx *ctx, struct import *import, size_t index, struct operation_write *in)
+{
+    const Tavola__V1__Entity *entity = import->request->entities[index];
+    struct rejection *rejection = &import->rejections[import->rejection_count];
+
+    *rejection = (struct rejection){ .position = import->position + (int64_t)index, .entity = entity };
+    if (codec_write_decode(WRITE_INSERT_OR_REPLACE, entity, NULL, ctx->arena, &in->writes[in->count],
+            &rejection->err) != STATUS_OK ||
+        access_check_write(&ctx->caller.access, &in->writes[in->count], &rejection->err) != STATUS_OK) {
+        import->rejection_count++;
+        return;
+    }
+    import->sources[in->count++] = index;
+}
+
+/* Turn the next entities of the message into an operation. */
+static void decode_chunk(struct call_ctx *ctx, struct import *import, struct operation *out)
+{
+    size_t left = import->request->n_entities - import->next;
+    size_t most = left < CHUNK_ENTITIES ? left : CHUNK_ENTITIES;
+
+    out->kind = OPERATION_WRITE;
+    out->table = import->table;
+    out->in.write.table_id = import->table_id;
+    out->in.write.writes = ARENA_ARRAY(ctx->arena, struct write, most);
+    import->sources = ARENA_ARRAY(ctx->arena, size_t, most);
+    import->rejections =
+        ARENA_ARRAY(ctx->arena, struct rejection, most < CHUNK_REJECTIONS ? most : CHUNK_REJECTIONS);
+    import->rejection_count = 0;
+    for (size_t i = 0; i < most && import->rejection_count < CHUNK_REJECTIONS; i++)
+        add_entity(ctx, import, import->next++, &out->in.write);
+}
+
+static enum status ask(struct call_ctx *ctx, struct operation *out, enum stream_step *step, struct error *err)
+{
+    struct rates *rates = ctx->service->rates;
+    struct import *import = ctx->state;
+
+    if (!import->request) {
+        *step = STREAM_READ;
+        return STATUS_OK;
+    }
+    decode_chunk(ctx, import, out);
+    TRY(stream_admit(ctx, out, "what was answered is committed, send the rest to another", err));
+    if (out->in.write.count == 0) {
+        *step = STREAM_SEND;
+        return tell(ctx, out, step, err);
+    }
+    return rates ? rates_admit(rates, out, clock_monotonic_us(), err) : STATUS_OK;
+}
+
+const struct stream_method import_entities_stream = { .take = take, .ask = ask, .tell = tell };

@@ -1,0 +1,52 @@
+/*
+ * server_reflection_info.c - ServerReflection.ServerReflectionInfo, of v1 and v1alpha: a question, an answer,
+ * the next.
+ *
+ * Nothing happens here but in the call's events, which never overlap: no lock is needed.
+ */
+#include "api/codec_error.h"
+#include "service/handlers/handlers.h"
+#include "service/probes/reflection.h"
+
+static void begin(struct rpc_call *call)
+{
+    rpc_read(call);
+}
+
+static void message(struct rpc_call *call, struct str request)
+{
+    struct arena arena;
+    struct buf out;
+    struct error err = { 0 };
+
+    arena_init(&arena);
+    buf_init(&out, &arena);
+    if (reflection_answer(request, &arena, &out, &err) == STATUS_OK)
+        rpc_send(call, buf_str(&out));
+    else
+        call_fail(call, &err, &arena);
+    arena_cleanup(&arena);
+}
+
+static void sent(struct rpc_call *call)
+{
+    rpc_read(call);
+}
+
+static void half_closed(struct rpc_call *call)
+{
+    rpc_finish(call, codec_status_code(STATUS_OK), STR_EMPTY, STR_EMPTY);
+}
+
+static void cancelled(struct rpc_call *call)
+{
+    rpc_finish(call, codec_status_code(STATUS_CANCELLED), STR_EMPTY, STR_EMPTY);
+}
+
+const struct call_events server_reflection_info_events = {
+    .begin = begin,
+    .message = message,
+    .half_closed = half_closed,
+    .sent = sent,
+    .cancelled = cancelled,
+};

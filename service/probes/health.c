@@ -1,0 +1,221 @@
+/*
+ * health.c - see the header, and the two methods of grpc.health.v1.Health.
+ *
+ * A watcher's call is only touched with the lock held: its events come from queue threads, changes of state
+ * from anywhere. `ended` takes the lock as well, so a watcher cannot go while it is told something.
+ */
+#include "service/probes/health.h"
+
+#include "api/codec.h"
+#include "grpc/health/v1/health.pb-c.h"
+#include "service/call.h"
+#include "service/handlers/handlers.h"
+#include "service/methods.h"
+
+enum { CODE_CANCELLED = 1, CODE_NOT_FOUND = 5, CODE_UNAVAILABLE = 14 };
+
+struct health_watcher {
+    struct rpc_call *call;
+    struct health *health;
+    bool known;    /* the service is one of ours */
+    bool liveness; /* it is HEALTH_LIVENESS */
+    bool sending;  /* a message is on its way */
+    bool finished; /* rpc_finish was called */
+    bool told;     /* something was sent: last_sent holds it */
+    Grpc__Health__V1__HealthCheckResponse__ServingStatus last_sent;
+    struct health_watcher *next, *previous;
+};
+
+void health_init(struct health *health)
+{
+    *health = (struct health){ 0 };
+    pthread_mutex_init(&health->lock, NULL);
+}
+
+static bool is_liveness(struct str service)
+{
+    return str_equal(service, str_of(HEALTH_LIVENESS));
+}
+
+static Grpc__Health__V1__HealthCheckResponse__ServingStatus status_now(
+    const struct health *health, bool liveness)
+{
+    return liveness || (health->available && !health->draining)
+               ? GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__SERVING
+               : GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__NOT_SERVING;
+}
+
+static struct str response(Grpc__Health__V1__HealthCheckResponse__ServingStatus status, struct arena *arena)
+{
+    Grpc__Health__V1__HealthCheckResponse message = GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__INIT;
+    struct buf out;
+
+    message.status = status;
+    buf_init(&out, arena);
+    codec_pack(&out, 0, &message.base);
+    return buf_str(&out);
+}
+
+/* Send a watcher what it does not know yet; lock held. */
+static void tell(struct health_watcher *watcher)
+{
+    const struct health *health = watcher->health;
+    Grpc__Health__V1__HealthCheckResponse__ServingStatus status =
+        watcher->known ? status_now(health, watcher->liveness)
+                       : GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__SERVICE_UNKNOWN;
+
+    if (watcher->finished || watcher->sending)
+        return;
+    if (!watcher->told || watcher->last_sent != status) {
+        struct arena arena;
+
+        watcher->told = true;
+        watcher->last_sent = status;
+        watcher->sending = true;
+        arena_init(&arena);
+        rpc_send(watcher->call, response(status, &arena));
+        arena_cleanup(&arena);
+    } else if (health->draining) {
+        watcher->finished = true;
+        rpc_finish(watcher->call, CODE_UNAVAILABLE, STR_LITERAL("this server is stopping"), STR_EMPTY);
+    }
+}
+
+static void tell_all(struct health *health)
+{
+    for (struct health_watcher *watcher = health->watchers; watcher; watcher = watcher->next)
+        tell(watcher);
+}
+
+void health_set_available(struct health *health, bool available)
+{
+    pthread_mutex_lock(&health->lock);
+    health->available = available;
+    tell_all(health);
+    pthread_mutex_unlock(&health->lock);
+}
+
+void health_drain(struct health *health)
+{
+    pthread_mutex_lock(&health->lock);
+    health->draining = true;
+    tell_all(health);
+    pthread_mutex_unlock(&health->lock);
+}
+
+/* The service a request asks about; false: the call was ended because the request is malformed. */
+static bool asked_service(struct rpc_call *call, struct str message, struct str *out)
+{
+    struct arena *arena = rpc_call_arena(call);
+    ProtobufCMessage *request;
+    struct error err = { 0 };
+
+    if (codec_unpack(&grpc__health__v1__health_check_request__descriptor, message, arena, &request, &err) !=
+        STATUS_OK) {
+        call_fail(call, &err, arena);
+        return false;
+    }
+    *out = codec_str(((Grpc__Health__V1__HealthCheckRequest *)request)->service);
+    return true;
+}
+
+static bool is_known(struct str service)
+{
+    return service.len == 0 || is_liveness(service) || methods_have_service(service);
+}
+
+/* ---- Check ---- */
+
+static void check_message(struct rpc_call *call, struct str message)
+{
+    struct service *service = rpc_call_context(call);
+    Grpc__Health__V1__HealthCheckResponse__ServingStatus status;
+    struct str name;
+
+    if (!asked_service(call, message, &name))
+        return;
+    if (!is_known(name)) {
+        rpc_finish(call, CODE_NOT_FOUND, STR_LITERAL("there is no service of this name"), STR_EMPTY);
+        return;
+    }
+    pthread_mutex_lock(&service->health.lock);
+    status = status_now(&service->health, is_liveness(name));
+    pthread_mutex_unlock(&service->health.lock);
+    rpc_reply(call, response(status, rpc_call_arena(call)));
+}
+
+const struct call_events health_check_events = {
+    .message = check_message,
+};
+
+/* ---- Watch ---- */
+
+static void watch_message(struct rpc_call *call, struct str message)
+{
+    struct service *service = rpc_call_context(call);
+    struct health *health = &service->health;
+    struct health_watcher *watcher;
+    struct str name;
+
+    if (!asked_service(call, message, &name))
+        return;
+    watcher = ARENA_NEW(rpc_call_arena(call), struct health_watcher);
+    watcher->call = call;
+    watcher->health = health;
+    watcher->known = is_known(name);
+    watcher->liveness = is_liveness(name);
+    rpc_call_set_state(call, watcher);
+
+    pthread_mutex_lock(&health->lock);
+    watcher->next = health->watchers;
+    if (watcher->next)
+        watcher->next->previous = watcher;
+    health->watchers = watcher;
+    tell(watcher);
+    pthread_mutex_unlock(&health->lock);
+}
+
+static void watch_sent(struct rpc_call *call)
+{
+    struct health_watcher *watcher = rpc_call_state(call);
+
+    pthread_mutex_lock(&watcher->health->lock);
+    watcher->sending = false;
+    tell(watcher);
+    pthread_mutex_unlock(&watcher->health->lock);
+}
+
+static void watch_cancelled(struct rpc_call *call)
+{
+    struct health_watcher *watcher = rpc_call_state(call);
+
+    pthread_mutex_lock(&watcher->health->lock);
+    if (!watcher->finished) {
+        watcher->finished = true;
+        rpc_finish(call, CODE_CANCELLED, STR_EMPTY, STR_EMPTY);
+    }
+    pthread_mutex_unlock(&watcher->health->lock);
+}
+
+static void watch_ended(struct rpc_call *call)
+{
+    struct health_watcher *watcher = rpc_call_state(call);
+
+    if (!watcher)
+        return;
+    pthread_mutex_lock(&watcher->health->lock);
+    if (watcher->previous)
+        watcher->previous->next = watcher->next;
+    else
+        watcher->health->watchers = watcher->next;
+    if (watcher->next)
+        watcher->next->previous = watcher->previous;
+    pthread_mutex_unlock(&watcher->health->lock);
+}
+
+const struct call_events health_watch_events = {
+    .message = watch_message,
+    .sent = watch_sent,
+    .cancelled = watch_cancelled,
+    .ended = watch_ended,
+};

@@ -1,0 +1,177 @@
+/*
+ * metrics.c - see the header. A method's counters: one per status code, then a histogram of durations.
+ */
+#include "service/probes/metrics.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "rpc/code.h"
+#include "service/methods.h"
+
+enum { CODE_CANCELLED = 1, PER_METHOD = RPC_CODES + METRICS_SLOTS, LABEL_BYTES = 192 };
+
+struct counters *metrics_calls_new(void)
+{
+    return counters_new(method_count * PER_METHOD);
+}
+
+void metrics_count_call(struct counters *calls, struct rpc_call *call)
+{
+    size_t first = (size_t)(call_method(call) - methods) * PER_METHOD;
+    int code = rpc_call_is_cancelled(call) ? CODE_CANCELLED : rpc_call_code(call);
+
+    counters_add(calls, first + (size_t)code, 1);
+    metrics_observe_us(calls, first + RPC_CODES, clock_monotonic_us() - rpc_call_begun_us(call));
+}
+
+/* ---- text ---- */
+
+/* "/tavola.v1.EntityService/GetEntity" -> EntityService, GetEntity; short and still unambiguous. */
+static void method_labels(const char *path, char out[LABEL_BYTES])
+{
+    const char *slash = strrchr(path, '/');
+
+    snprintf(
+        out, LABEL_BYTES, "service=\"%.*s\",method=\"%s\"", (int)(slash - path - 1), path + 1, slash + 1);
+}
+
+static void collect_calls(const struct counters *calls, struct buf *out)
+{
+    char labels[LABEL_BYTES], with_code[LABEL_BYTES + 64];
+
+    metrics_family(out, "tavola_calls_total", "counter", "Calls that have ended, by their status code.");
+    for (size_t i = 0; i < method_count; i++) {
+        method_labels(methods[i].path, labels);
+        for (size_t code = 0; code < RPC_CODES; code++) {
+            uint64_t count = counters_read(calls, i * PER_METHOD + code);
+
+            if (count == 0)
+                continue;
+            snprintf(with_code, sizeof(with_code), "%s,code=\"%s\"", labels, rpc_code_name((int)code));
+            metrics_value(out, "tavola_calls_total", with_code, (double)count);
+        }
+    }
+    metrics_family(
+        out, "tavola_call_duration_seconds", "histogram", "Time from a call's arrival to its end.");
+    for (size_t i = 0; i < method_count; i++) {
+        method_labels(methods[i].path, labels);
+        metrics_durations(out, "tavola_call_duration_seconds", labels, calls, i * PER_METHOD + RPC_CODES);
+    }
+}
+
+static const struct lane_value {
+    const char *name, *type, *help;
+    size_t offset;
+} lane_values[] = {
+    { "tavola_lane_waiting", "gauge", "Operations that wait for their batch.",
+        offsetof(struct lane_statistics, waiting) },
+    { "tavola_lane_batches_total", "counter", "Batches taken.", offsetof(struct lane_statistics, batches) },
+    { "tavola_lane_operations_total", "counter", "Operations taken, in batches.",
+        offsetof(struct lane_statistics, operations) },
+    { "tavola_lane_refused_total", "counter", "Operations shed as SERVER_BUSY: the lane was full.",
+        offsetof(struct lane_statistics, refused) },
+    { "tavola_lane_late_total", "counter", "Operations dropped unsent: cancelled, or past their deadline.",
+        offsetof(struct lane_statistics, late) },
+};
+
+static void lane_labels(const struct lane_statistics *lane, char out[LABEL_BYTES])
+{
+    snprintf(out, LABEL_BYTES, "lane=\"%s\"", lane->name);
+}
+
+static void collect_sizes(const struct lane_statistics *lane, struct buf *out)
+{
+    int64_t total = 0;
+
+    for (int i = 0; i < LANE_SIZES; i++) {
+        total += lane->sizes[i];
+        buf_format(out, "tavola_lane_batch_size_bucket{lane=\"%s\",le=\"%d\"} %lld\n", lane->name, 1 << i,
+            (long long)total);
+    }
+    buf_format(out,
+        "tavola_lane_batch_size_bucket{lane=\"%s\",le=\"+Inf\"} %lld\n"
+        "tavola_lane_batch_size_sum{lane=\"%s\"} %lld\ntavola_lane_batch_size_count{lane=\"%s\"} %lld\n",
+        lane->name, (long long)lane->batches, lane->name, (long long)lane->operations, lane->name,
+        (long long)lane->batches);
+}
+
+static void collect_store(struct store *store, struct buf *out)
+{
+    struct store_statistics statistics;
+    char labels[LABEL_BYTES];
+
+    store_read_statistics(store, &statistics);
+    for (size_t i = 0; i < ARRAY_LEN(lane_values); i++) {
+        const struct lane_value *value = &lane_values[i];
+
+        metrics_family(out, value->name, value->type, value->help);
+        for (int lane = 0; lane < STORE_LANES; lane++) {
+            int64_t number;
+
+            memcpy(&number, (const char *)&statistics.lanes[lane] + value->offset, sizeof(number));
+            lane_labels(&statistics.lanes[lane], labels);
+            metrics_value(out, value->name, labels, (double)number);
+        }
+    }
+    metrics_family(out, "tavola_lane_batch_size", "histogram", "Operations per batch.");
+    for (int lane = 0; lane < STORE_LANES; lane++)
+        collect_sizes(&statistics.lanes[lane], out);
+    metrics_family(out, "tavola_waiting_calls", "gauge", "Calls that wait for something to finish.");
+    metrics_value(out, "tavola_waiting_calls", "", (double)statistics.waiting);
+    metrics_family(out, "tavola_waiting_refused_total", "counter",
+        "Waiting calls shed as SERVER_BUSY: too many wait already.");
+    metrics_value(out, "tavola_waiting_refused_total", "", (double)statistics.waiting_refused);
+    metrics_family(out, "tavola_database_available", "gauge", "1 while PostgreSQL answers.");
+    metrics_value(out, "tavola_database_available", "", store_is_available(store));
+}
+
+static void collect_feeds(const struct service *service, struct buf *out)
+{
+    metrics_family(out, "tavola_watchers", "gauge", "Watches of change feeds that are open.");
+    metrics_value(out, "tavola_watchers", "", (double)atomic_load(&service->watchers));
+    metrics_family(out, "tavola_changes_told_total", "counter", "Changes sent to watches.");
+    metrics_value(out, "tavola_changes_told_total", "", (double)atomic_load(&service->changes_told));
+}
+
+static void collect_publisher(const struct publisher *publisher, struct buf *out)
+{
+    static const char *const labels[] = { [PUBLISHER_PUBLISHED] = "outcome=\"published\"",
+        [PUBLISHER_FAILED] = "outcome=\"failed\"",
+        [PUBLISHER_DROPPED] = "outcome=\"dropped\"" };
+
+    metrics_family(out, "tavola_queue_published_total", "counter",
+        "Intents handed to Redis after their commit: published, failed (Redis), dropped (no room).");
+    for (int i = 0; i < PUBLISHER_OUTCOMES; i++)
+        metrics_value(out, "tavola_queue_published_total", labels[i],
+            (double)publisher_count(publisher, (enum publisher_outcome)i));
+    metrics_family(
+        out, "tavola_queue_available", "gauge", "1 while Redis takes what is published after commits.");
+    metrics_value(out, "tavola_queue_available", "", publisher_is_heard(publisher));
+}
+
+static void collect_rates(const struct rates *rates, struct buf *out)
+{
+    static const char *const labels[RATE_SCOPES] = { "scope=\"account\"", "scope=\"partition\"" };
+
+    metrics_family(
+        out, "tavola_rate_refused_total", "counter", "Operations over a rate, shed as SERVER_BUSY.");
+    for (int i = 0; i < RATE_SCOPES; i++)
+        metrics_value(out, "tavola_rate_refused_total", labels[i],
+            rates ? (double)rates_refused(rates, (enum rate_scope)i) : 0);
+}
+
+void metrics_collect(void *context, struct buf *out)
+{
+    const struct metrics_sources *sources = context;
+
+    metrics_process(out, TAVOLA_VERSION);
+    metrics_family(out, "tavola_open_calls", "gauge", "Calls that have begun and not ended.");
+    metrics_value(out, "tavola_open_calls", "", rpc_server_open_calls(sources->rpc));
+    collect_calls(sources->service->calls, out);
+    collect_store(sources->service->store, out);
+    collect_rates(sources->service->rates, out);
+    collect_feeds(sources->service, out);
+    collect_publisher(sources->publisher, out);
+}

@@ -1,0 +1,28 @@
+/*
+ * metrics.h - what the server counts, and the text of its metrics. docs/operations.md explains each.
+ */
+#ifndef SERVICE_PROBES_METRICS_H
+#define SERVICE_PROBES_METRICS_H
+
+#include "base/metrics.h"
+#include "rpc/server.h"
+#include "service/publisher.h"
+#include "service/service.h"
+
+/* Counters for calls by method and code, and their durations. */
+struct counters *metrics_calls_new(void);
+
+/* Count a call that has ended. */
+void metrics_count_call(struct counters *calls, struct rpc_call *call);
+
+/* What the text is made of. */
+struct metrics_sources {
+    struct service *service;
+    const struct publisher *publisher;
+    const struct rpc_server *rpc;
+};
+
+/* A metrics_collect_fn; context: a struct metrics_sources. */
+void metrics_collect(void *context, struct buf *out);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * access_snapshot.h - who may do what, as of one moment: the accounts with their keys, and the tables with their
+ * policies. Read whenever the catalogue's version has changed; an immutable value.
+ */
+#ifndef STORE_ACCESS_ACCESS_SNAPSHOT_H
+#define STORE_ACCESS_ACCESS_SNAPSHOT_H
+
+#include "domain/access/account.h"
+#include "domain/catalogue/catalogue.h"
+#include "store/connection/pg.h"
+
+struct access_book {
+    struct account *accounts; /* sorted by name */
+    size_t account_count;
+    struct catalogue *catalogue;
+    struct arena arena;
+};
+
+/* Everything in it is at least as new as its catalogue's version. */
+MUST_USE enum status access_book_load(struct pg *pg, struct access_book **out, struct error *err);
+void access_book_free(struct access_book *book);
+
+/* NULL: no such account. */
+const struct account *access_book_find(const struct access_book *book, struct str name);
+
+#endif

@@ -1,0 +1,109 @@
+/*
+ * account_calls.c - see the header. Creating a table works without the fence, and so does this: nothing is planned
+ * with accounts.
+ */
+#include "store/access/account_calls.h"
+
+#include <sys/random.h>
+
+#include "domain/limits.h"
+#include "domain/ticks.h"
+#include "store/sql.h"
+
+static enum status make_key(struct account_key *out, struct error *err)
+{
+    if (getrandom(out->bytes, ACCOUNT_KEY_BYTES, 0) != ACCOUNT_KEY_BYTES)
+        return error_set(err, STATUS_INTERNAL, "no random numbers to make a key from");
+    return STATUS_OK;
+}
+
+/* One statement that returns a row where it did something, and a new version. */
+static enum status change(struct pg *pg, const struct embedded *sql, const struct pg_params *params,
+    bool *changed, struct error *err)
+{
+    PG_RESULT row = NULL;
+
+    TRY(pg_ensure(pg, err));
+    TRY(pg_send(pg, &sql_begin, NULL, err));
+    TRY(pg_send(pg, sql, params, err));
+    TRY(pg_send(pg, &sql_catalogue_bump, NULL, err));
+    TRY(pg_send(pg, &sql_commit, NULL, err));
+    TRY(pg_sync(pg, err));
+    TRY(pg_done(pg, err));
+    TRY(pg_next(pg, &row, err));
+    TRY(pg_done(pg, err));
+    TRY(pg_done(pg, err));
+    *changed = PQntuples(row) == 1;
+    return pg_end(pg, err);
+}
+
+enum status account_create(struct pg *pg, struct account *account, struct arena *arena, struct error *err)
+{
+    struct pg_params params;
+    bool created = false;
+
+    if (!account_name_is_valid(account->name))
+        return error_set(err, STATUS_INVALID, "an account's name has %d to %d lower-case letters and digits",
+            LIMIT_ACCOUNT_NAME_MIN, LIMIT_ACCOUNT_NAME_MAX);
+    pg_params_init(&params, arena);
+    pg_add_bytes(&params, account->name);
+    pg_add_bool(&params, account->administrator);
+    for (size_t i = 0; i < ACCOUNT_KEYS; i++) {
+        TRY(make_key(&account->keys[i], err));
+        pg_add_bytes(&params, str_of_bytes(account->keys[i].bytes, ACCOUNT_KEY_BYTES));
+    }
+    TRY(change(pg, &sql_account_insert, &params, &created, err));
+    if (created)
+        return STATUS_OK;
+    return error_set(err, STATUS_EXISTS, "there is an account %.*s already", STR_ARG(account->name));
+}
+
+enum status account_list(
+    struct pg *pg, struct arena *arena, struct account_view **out, size_t *count, struct error *err)
+{
+    PG_RESULT rows = NULL;
+
+    TRY(pg_ensure(pg, err));
+    TRY(pg_query(pg, &sql_account_list, NULL, &rows, err));
+    *count = (size_t)PQntuples(rows);
+    *out = ARENA_ARRAY(arena, struct account_view, *count);
+    for (size_t i = 0; i < *count; i++) {
+        struct account_view *view = &(*out)[i];
+
+        view->name = arena_copy(arena, pg_bytes(rows, (int)i, 0));
+        view->administrator = pg_bool(rows, (int)i, 1);
+        view->created = ticks_from_unix_us(pg_int8(rows, (int)i, 4));
+        view->rotated = ticks_from_unix_us(pg_int8(rows, (int)i, 5));
+    }
+    return STATUS_OK;
+}
+
+enum status account_rotate(
+    struct pg *pg, struct str name, struct arena *arena, struct account_key *key, struct error *err)
+{
+    struct pg_params params;
+    bool rotated = false;
+
+    TRY(make_key(key, err));
+    pg_params_init(&params, arena);
+    pg_add_bytes(&params, name);
+    pg_add_bytes(&params, str_of_bytes(key->bytes, ACCOUNT_KEY_BYTES));
+    TRY(change(pg, &sql_account_rotate, &params, &rotated, err));
+    if (rotated)
+        return STATUS_OK;
+    return error_set(err, STATUS_NOT_FOUND, "there is no account %.*s", STR_ARG(name));
+}
+
+enum status account_delete(struct pg *pg, struct str name, struct arena *arena, struct error *err)
+{
+    struct pg_params params;
+    bool deleted = false;
+
+    pg_params_init(&params, arena);
+    pg_add_bytes(&params, name);
+    TRY(change(pg, &sql_account_delete, &params, &deleted, err));
+    if (deleted)
+        return STATUS_OK;
+    return error_set(err, STATUS_NOT_FOUND, "account %.*s does not exist, or has tables: delete these first",
+        STR_ARG(name));
+}

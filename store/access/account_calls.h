@@ -1,0 +1,34 @@
+/*
+ * account_calls.h - what an operator does with accounts. Servers take it over within a second, and new
+ * accounts and keys when they are first used: every change raises the catalogue's version.
+ *
+ * Keys come from the operating system's random numbers and are handed out once, to whoever had them made.
+ */
+#ifndef STORE_ACCESS_ACCOUNT_CALLS_H
+#define STORE_ACCESS_ACCOUNT_CALLS_H
+
+#include "domain/access/account.h"
+#include "store/connection/pg.h"
+
+struct account_view {
+    struct str name;
+    bool administrator;
+    int64_t created, rotated; /* ticks */
+};
+
+/* STATUS_EXISTS, STATUS_INVALID: the name. Fills in the keys. */
+MUST_USE enum status account_create(
+    struct pg *pg, struct account *account, struct arena *arena, struct error *err);
+
+/* All, by name; in the arena. */
+MUST_USE enum status account_list(
+    struct pg *pg, struct arena *arena, struct account_view **out, size_t *count, struct error *err);
+
+/* STATUS_NOT_FOUND. *key: the new first key. */
+MUST_USE enum status account_rotate(
+    struct pg *pg, struct str name, struct arena *arena, struct account_key *key, struct error *err);
+
+/* STATUS_NOT_FOUND: no such account, or it still has tables. */
+MUST_USE enum status account_delete(struct pg *pg, struct str name, struct arena *arena, struct error *err);
+
+#endif

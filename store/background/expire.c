@@ -1,0 +1,71 @@
+/*
+ * expire.c - see the header. Whether an entity is due is decided again under its lock.
+ */
+#include "store/background/expire.h"
+
+#include "store/sql.h"
+
+struct expiry {
+    struct worker_store *store;
+    struct arena arena; /* of the operations: parts of a batch have an arena of their own in the session */
+    int64_t count;
+};
+
+/* One operation per row: writes that fail do so alone. */
+static struct operation *delete_of(const PGresult *rows, int row, struct arena *arena)
+{
+    struct operation *out = ARENA_NEW(arena, struct operation);
+    struct write *write = ARENA_NEW(arena, struct write);
+
+    *write = (struct write){ .kind = WRITE_EXPIRE,
+        .key = { arena_copy(arena, pg_bytes(rows, row, 3)), arena_copy(arena, pg_bytes(rows, row, 4)) },
+        .properties = { STR_EMPTY } };
+    out->kind = OPERATION_WRITE;
+    out->account = arena_copy(arena, pg_bytes(rows, row, 0));
+    out->table = arena_copy(arena, pg_bytes(rows, row, 1));
+    out->arena = arena;
+    out->deadline_us = INT64_MAX;
+    out->in.write =
+        (struct operation_write){ .writes = write, .count = 1, .table_id = pg_int8(rows, row, 2) };
+    return out;
+}
+
+static enum status expire(struct session *session, void *context, struct error *err)
+{
+    struct expiry *expiry = context;
+    struct operation *batch = NULL;
+    struct pg_params params;
+    PG_RESULT due = NULL;
+
+    arena_cleanup(&expiry->arena);
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, EXPIRE_CHUNK);
+    TRY(pg_query(&session->pg, &sql_due_keys, &params, &due, err));
+    expiry->count = PQntuples(due);
+    for (int i = PQntuples(due) - 1; i >= 0; i--) {
+        struct operation *operation = delete_of(due, i, &expiry->arena);
+
+        operation->next = batch;
+        batch = operation;
+    }
+    if (batch)
+        worker_write(expiry->store, session, batch);
+    for (; batch; batch = batch->next)
+        if (batch->error && batch->status != STATUS_NOT_FOUND) {
+            *err = *batch->error;
+            return err->status;
+        }
+    return STATUS_OK;
+}
+
+enum status expire_chunk(struct worker_store *store, int64_t *count, struct error *err)
+{
+    struct expiry expiry = { .store = store };
+    enum status status;
+
+    arena_init(&expiry.arena);
+    status = worker_attempt(store, expire, &expiry, err);
+    *count = expiry.count;
+    arena_cleanup(&expiry.arena);
+    return status;
+}

@@ -1,0 +1,189 @@
+/*
+ * range_delete.c - see the header. A chunk reads a bounded number of rows behind the cursor, deletes what matches
+ * in one ordinary batch of writes, and moves the cursor. After a crash between the two the chunk is read again,
+ * and finds less.
+ */
+#include "store/background/range_delete.h"
+
+#include "base/clock.h"
+#include "base/failpoint.h"
+#include "domain/reason.h"
+#include "store/background/job_work.h"
+#include "store/catalogue/resolve.h"
+#include "store/jobs/job_calls.h"
+#include "store/queries/page_read.h"
+#include "store/queries/row_scan.h"
+#include "store/session/attempt.h"
+#include "store/sql.h"
+
+enum {
+    MOST_ATTEMPTS = 4,
+    CHUNK_DELETES = 500,
+    CHUNK_EXAMINED = 5000,
+    CHUNK_BYTES = 8 * 1024 * 1024,
+};
+
+/* ---- the request ---- */
+
+static enum status next_id(struct session *session, int64_t *out, struct error *err)
+{
+    PG_RESULT result = NULL;
+
+    TRY(pg_query(&session->pg, &sql_index_next_id, NULL, &result, err));
+    *out = pg_int8(result, 0, 0);
+    return STATUS_OK;
+}
+
+static enum status begin(struct session *session, struct operation *operation, struct error *err)
+{
+    struct outcome_runs *out = &operation->out.runs;
+    const struct table *table;
+    struct run_begin run = {
+        .account = operation->account, .kind = "delete_range", .started = clock_ticks()
+    };
+    int64_t id, now_us;
+
+    TRY(resolve_writable(session, operation, &table, err));
+    TRY(page_check_plan(table, operation, err));
+    TRY(next_id(session, &id, err));
+    run.operation_id = run_id("delete", id, operation->arena);
+    run.target = arena_copy(operation->arena, table->name);
+    run.table_id = table->table_id;
+    run.filter = operation->in.page.filter_text;
+    TRY(session_send_begin(session, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(session_take_begin(session, &now_us, err));
+    TRY(pg_end(&session->pg, err));
+    TRY(run_send_begin(session, &run, err));
+    FAILPOINT_TRY("range_delete.before_begin", err);
+    TRY(session_send_commit(session, err));
+    TRY(session_take_commit(session, 1, err));
+    FAILPOINT("range_delete.after_begin");
+    *out = (struct outcome_runs){ .runs = ARENA_NEW(operation->arena, struct run_view), .count = 1 };
+    out->runs[0] = run_view_of(&run);
+    return STATUS_OK;
+}
+
+void range_delete_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, begin, MOST_ATTEMPTS);
+}
+
+/* ---- a chunk ---- */
+
+struct chunk {
+    struct run *run;
+    const struct filter *filter;
+    struct key_plan plan;
+    struct operation
+        operation; /* the deletes; its table's name and everything it points to are in the run's arena */
+    int64_t deleted;
+    bool is_gone; /* the table */
+    bool was_last;
+};
+
+static enum status find_keys(
+    struct session *session, struct chunk *chunk, struct row_scan *scan, struct error *err)
+{
+    struct operation_write *in = &chunk->operation.in.write;
+    bool found = true;
+
+    row_scan_open(scan);
+    while (in->count < CHUNK_DELETES) {
+        struct entity entity;
+
+        TRY(row_scan_next(session, scan, &found, &entity, err));
+        if (!found)
+            break;
+        if (chunk->plan.exact || filter_matches(chunk->filter, &entity))
+            in->writes[in->count++] = (struct write){ .kind = WRITE_DELETE,
+                .key = { arena_copy(&chunk->run->arena, entity.key.partition),
+                    arena_copy(&chunk->run->arena, entity.key.row) },
+                .condition = { .text = chunk->run->filter, .filter = chunk->filter } };
+        row_scan_pass(scan, &entity.key);
+    }
+    return row_scan_finish(session, scan, err);
+}
+
+/* What is to be deleted, and where the chunk ends. */
+static enum status read_chunk(struct session *session, void *context, struct error *err)
+{
+    struct chunk *chunk = context;
+    struct run *run = chunk->run;
+    const struct table *table;
+    struct row_scan scan;
+    enum status status;
+
+    TRY(session_refresh(session, NULL, err));
+    table = catalogue_find_id(session->catalogue, run->table_id);
+    chunk->is_gone = !table;
+    if (!table)
+        return STATUS_OK;
+    chunk->operation = (struct operation){ .kind = OPERATION_WRITE,
+        .account = arena_copy(&run->arena, table->account),
+        .table = arena_copy(&run->arena, table->name),
+        .arena = &run->arena,
+        .deadline_us = INT64_MAX,
+        .in.write = {
+            .writes = ARENA_ARRAY(&run->arena, struct write, CHUNK_DELETES), .table_id = run->table_id } };
+    scan = (struct row_scan){ .table = table,
+        .plan = chunk->plan,
+        .keys_only = chunk->plan.exact,
+        .has_after = run->has_cursor,
+        .after = run->cursor,
+        .most_rows = CHUNK_EXAMINED,
+        .most_bytes = CHUNK_BYTES,
+        .arena = &run->arena };
+    status = find_keys(session, chunk, &scan, err);
+    row_scan_close(&scan);
+    TRY(status);
+    run->has_cursor = scan.has_after;
+    run->cursor = scan.after;
+    chunk->was_last = scan.exhausted;
+    return STATUS_OK;
+}
+
+/* What has changed or gone meanwhile is refused one by one, and left alone. */
+static enum status delete_chunk(struct session *session, void *context, struct error *err)
+{
+    struct chunk *chunk = context;
+    const struct operation_write *in = &chunk->operation.in.write;
+
+    worker_write(chunk->run->store, session, &chunk->operation);
+    if (chunk->operation.error) {
+        *err = *chunk->operation.error;
+        /* A delete may be tried twice. */
+        return err->status == STATUS_MAYBE_DONE ? error_set(err, STATUS_UNAVAILABLE, "%s", err->message)
+                                                : err->status;
+    }
+    for (size_t i = 0; i < in->count; i++)
+        chunk->deleted += !chunk->operation.out.write.errors[i];
+    return STATUS_OK;
+}
+
+static enum status end(struct run *run, enum run_state state, struct error *err)
+{
+    run->state = state;
+    run->total = run->done;
+    return run_checkpoint(run, err);
+}
+
+enum status range_delete_chunk(struct run *run, struct error *err)
+{
+    struct chunk chunk = { .run = run };
+    enum status status = STATUS_OK;
+
+    TRY(filter_compile(run->filter, &run->arena, &chunk.filter, err));
+    filter_key_plan(chunk.filter, &run->arena, &chunk.plan);
+    TRY(worker_attempt(run->store, read_chunk, &chunk, err));
+    if (chunk.is_gone)
+        return end(run, RUN_CANCELLED, err);
+    if (chunk.operation.in.write.count > 0)
+        status = worker_attempt(run->store, delete_chunk, &chunk, err);
+    if (status == STATUS_NOT_FOUND)
+        return end(run, RUN_CANCELLED, err);
+    TRY(status);
+    FAILPOINT_TRY("range_delete.before_checkpoint", err);
+    run->done += chunk.deleted;
+    return chunk.was_last ? end(run, RUN_DONE, err) : run_checkpoint(run, err);
+}

@@ -1,0 +1,19 @@
+/*
+ * range_delete.h - deleting what a filter says, as an operation that workers carry on.
+ *
+ * Each entity is deleted as any caller would delete it, with its intents, and only if it still matches under its
+ * lock. Entities that come behind the cursor while it runs stay.
+ */
+#ifndef STORE_BACKGROUND_RANGE_DELETE_H
+#define STORE_BACKGROUND_RANGE_DELETE_H
+
+#include "domain/operations/operation.h"
+#include "store/session/session.h"
+
+/*
+ * Begin one: give an OPERATION_RANGE_DELETE its outcome. TABLE_NOT_FOUND, INDEX_OWNED, PLAN_TOO_EXPENSIVE.
+ * The worker's part is range_delete_chunk in job_work.h.
+ */
+void range_delete_run(struct session *session, struct operation *operation);
+
+#endif

@@ -1,0 +1,126 @@
+/*
+ * state_purge.c - the state rows that a dropped index leaves behind.
+ *
+ * A row names the entries of its key in all indexes of the table. When an index is dropped nothing else removes its part:
+ * a write that no other index sees makes no intent, so the row would stay, also when the entity has gone. The
+ * drop therefore walks the table's state rows in key order, a chunk per transaction, and removes those that name no entry of
+ * a living index. Others stay, with what they name of the dropped one, until their key is next reconciled.
+ *
+ * A row is removed only under its lock, and judged by what it says then (guard G25): a reconcile that held the lock may
+ * have named an entry of an index that is being built. Reconciles that begin later know that the index is gone, since
+ * the change that dropped it went through the fence. So no row that is to go appears behind the walk, and a chunk that
+ * is done twice finds nothing.
+ */
+#include "base/failpoint.h"
+#include "store/background/job_work.h"
+#include "store/intents/source_keys.h"
+#include "store/sql.h"
+
+enum { CHUNK_KEYS = 1000 };
+
+struct leftovers {
+    struct run *run;
+    struct intent *keys; /* those that seem to go; in the run's arena */
+    size_t count;
+    bool is_last;
+    struct entity_key end; /* the last key that was looked at, unless it is the last one there is */
+};
+
+static bool is_leftover(const struct table *table, const struct manifest *manifest)
+{
+    for (size_t i = 0; i < manifest->count; i++)
+        for (size_t k = 0; k < table->index_count; k++)
+            if (table->indexes[k]->index_id == manifest->items[i].index_id)
+                return false;
+    return true;
+}
+
+/* ---- reading ---- */
+
+static void take_rows(
+    struct leftovers *work, const struct table *table, const PGresult *rows, struct arena *scratch)
+{
+    struct run *run = work->run;
+    int count = PQntuples(rows);
+
+    work->keys = ARENA_ARRAY(&run->arena, struct intent, (size_t)count);
+    work->count = 0;
+    work->is_last = count < CHUNK_KEYS;
+    for (int i = 0; i < count; i++) {
+        struct entity_key key = { pg_bytes(rows, i, 0), pg_bytes(rows, i, 1) };
+        struct manifest manifest;
+
+        if (manifest_decode(pg_bytes(rows, i, 2), scratch, &manifest) && is_leftover(table, &manifest))
+            work->keys[work->count++] = (struct intent){ .kind = INTENT_RECONCILE,
+                .table_id = run->table_id,
+                .key = { arena_copy(&run->arena, key.partition), arena_copy(&run->arena, key.row) } };
+    }
+}
+
+static enum status read_chunk(struct session *session, void *context, struct error *err)
+{
+    struct leftovers *work = context;
+    struct run *run = work->run;
+    const struct table *table;
+    struct pg_params params;
+    PG_RESULT rows = NULL;
+
+    TRY(session_refresh(session, NULL, err));
+    table = catalogue_find_id(session->catalogue, run->table_id);
+    work->is_last = !table; /* its own purge takes them all */
+    work->count = 0;
+    if (!table)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, run->table_id);
+    pg_add_bytes(&params, run->cursor.partition);
+    pg_add_bytes(&params, run->cursor.row);
+    pg_add_bool(&params, run->has_cursor);
+    pg_add_int8(&params, CHUNK_KEYS);
+    TRY(pg_query(&session->pg, &sql_state_scan, &params, &rows, err));
+    take_rows(work, table, rows, &session->arena);
+    if (PQntuples(rows) > 0) {
+        int last = PQntuples(rows) - 1;
+
+        work->end = (struct entity_key){ arena_copy(&run->arena, pg_bytes(rows, last, 0)),
+            arena_copy(&run->arena, pg_bytes(rows, last, 1)) };
+    }
+    return STATUS_OK;
+}
+
+/* ---- removing ---- */
+
+/* Also a row that was made to be locked, because it had gone meanwhile. */
+static bool goes(const struct source_key *key)
+{
+    return key->applied == 0 || (!key->is_ill && (!key->table || is_leftover(key->table, &key->stored)));
+}
+
+static enum status remove_chunk(struct session *session, void *context, struct error *err)
+{
+    const struct leftovers *work = context;
+    struct source_keys keys;
+    int statements = 0;
+
+    source_keys_build(&keys, session, &session->arena, work->keys, work->count);
+    TRY(source_keys_begin(session, &keys, err));
+    TRY(source_keys_send_state_delete(session, &keys, goes, &statements, err));
+    FAILPOINT_TRY("purge.before_states", err);
+    TRY(session_send_commit(session, err));
+    return session_take_commit(session, statements, err);
+}
+
+enum status state_purge_chunk(struct run *run, bool *is_over, struct error *err)
+{
+    struct leftovers work = { .run = run };
+
+    TRY(worker_attempt(run->store, read_chunk, &work, err));
+    if (work.count > 0)
+        TRY(worker_attempt(run->store, remove_chunk, &work, err));
+    *is_over = work.is_last;
+    if (work.is_last)
+        return STATUS_OK;
+    run->has_cursor = true;
+    run->cursor = work.end;
+    return run_checkpoint(run, err);
+}

@@ -1,0 +1,85 @@
+/*
+ * resolve.c - see the header.
+ */
+#include "store/catalogue/resolve.h"
+
+#include "domain/reason.h"
+
+static const struct table *find(const struct session *session, const struct operation *operation)
+{
+    return catalogue_find(session->catalogue, operation->account, operation->table);
+}
+
+static enum status not_found(
+    const struct operation *operation, enum reason reason, const char *what, struct error *err)
+{
+    enum status status = error_reason(err, reason, "%s %.*s does not exist", what, STR_ARG(operation->table));
+
+    error_add_meta(err, "table", operation->table);
+    return status;
+}
+
+/* A signature made for a table that is gone does not open the next one of that name. */
+static enum status check_age(const struct operation *operation, const struct table *table, struct error *err)
+{
+    if (!operation->table_created_by || (table && table->created <= operation->table_created_by))
+        return STATUS_OK;
+    return error_reason(
+        err, REASON_AUTHORIZATION_FAILURE, "the signature was made before this table was created");
+}
+
+enum status resolve_table(const struct session *session, const struct operation *operation,
+    const struct table **out, struct error *err)
+{
+    const struct table *table = find(session, operation);
+
+    if (!table)
+        return not_found(operation, REASON_TABLE_NOT_FOUND, "table", err);
+    TRY(check_age(operation, table, err));
+    *out = table;
+    return STATUS_OK;
+}
+
+static bool is_meant(const struct table *table, const struct operation *operation)
+{
+    return operation->kind != OPERATION_WRITE || operation->in.write.table_id == 0 ||
+           operation->in.write.table_id == table->table_id;
+}
+
+static enum status is_another(const struct operation *operation, struct error *err)
+{
+    enum status status = error_reason(err, REASON_TABLE_NOT_FOUND,
+        "the table %.*s that was meant has been deleted; the one of this name now is another",
+        STR_ARG(operation->table));
+
+    error_add_meta(err, "table", operation->table);
+    return status;
+}
+
+enum status resolve_writable(const struct session *session, const struct operation *operation,
+    const struct table **out, struct error *err)
+{
+    TRY(resolve_table(session, operation, out, err));
+    if (!is_meant(*out, operation))
+        return is_another(operation, err);
+    if (!(*out)->entries_of)
+        return STATUS_OK;
+    error_reason(err, REASON_INDEX_OWNED, "%.*s holds the entries of an index: only the index writes them",
+        STR_ARG(operation->table));
+    error_add_meta(err, "table", operation->table);
+    return STATUS_PRECONDITION;
+}
+
+enum status resolve_index(const struct session *session, const struct operation *operation,
+    const struct index **out, struct error *err)
+{
+    const struct table *table = find(session, operation);
+    const struct index *index = table ? table->entries_of : NULL;
+
+    if (!index)
+        return not_found(operation, REASON_INDEX_NOT_FOUND, "index", err);
+    if (operation->table_created_by)
+        TRY(check_age(operation, catalogue_find_id(session->catalogue, index->source_table_id), err));
+    *out = index;
+    return STATUS_OK;
+}

@@ -1,0 +1,26 @@
+/*
+ * resolve.h - from the names in operations to the tables of the catalogue, as this session knows it. Whoever refuses an
+ * operation because of it confirms the catalogue first: see session_confirm.
+ */
+#ifndef STORE_CATALOGUE_RESOLVE_H
+#define STORE_CATALOGUE_RESOLVE_H
+
+#include "domain/operations/operation.h"
+#include "store/session/session.h"
+
+/*
+ * The table an operation names, as this session knows it. STATUS_NOT_FOUND: TABLE_NOT_FOUND. STATUS_DENIED: it
+ * is newer than operation->table_created_by.
+ */
+MUST_USE enum status resolve_table(const struct session *session, const struct operation *operation,
+    const struct table **out, struct error *err);
+
+/* The same for who writes; a table other than operation->in.write.table_id is not found. INDEX_OWNED: it holds an index's entries. */
+MUST_USE enum status resolve_writable(const struct session *session, const struct operation *operation,
+    const struct table **out, struct error *err);
+
+/* The same for an index: INDEX_NOT_FOUND. */
+MUST_USE enum status resolve_index(const struct session *session, const struct operation *operation,
+    const struct index **out, struct error *err);
+
+#endif

@@ -1,0 +1,301 @@
+/*
+ * table_calls.c - see the header.
+ */
+#include "store/catalogue/table_calls.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/failpoint.h"
+#include "domain/catalogue/table_name.h"
+#include "domain/reason.h"
+#include "store/catalogue/resolve.h"
+#include "store/session/attempt.h"
+#include "store/session/catalogue_change.h"
+#include "store/sql.h"
+
+enum { MOST_ATTEMPTS = 6 };
+
+static struct table_view view_of(const struct table *table, struct arena *arena)
+{
+    struct table_view view = {
+        .name = arena_copy(arena, table->name),
+        .created = table->created,
+        .index = table->entries_of ? arena_copy(arena, table->entries_of->name) : STR_EMPTY,
+        .default_max_plan = table->default_max_plan,
+        .change_feed = table->feed_id != 0,
+    };
+    bool copied =
+        access_policies_decode(access_policies_encode(&table->policies, arena), arena, &view.policies);
+
+    assert(copied && "what was encoded can be decoded");
+    (void)copied;
+    return view;
+}
+
+static void answer_one(struct operation *operation, struct table_view view)
+{
+    operation->out.tables = (struct outcome_tables){ .count = 1 };
+    operation->out.tables.tables = ARENA_NEW(operation->arena, struct table_view);
+    operation->out.tables.tables[0] = view;
+}
+
+/* ---- create ---- */
+
+static enum status send_create(
+    struct session *session, const struct operation *operation, int64_t created, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, operation->account);
+    pg_add_bytes(&params, operation->table);
+    pg_add_bytes(&params, table_name_fold(operation->table, &session->arena));
+    pg_add_int8(&params, created);
+    pg_add_bool(&params, operation->in.tables.change.change_feed);
+    TRY(session_send_begin(session, err));
+    TRY(pg_send(&session->pg, &sql_table_create, &params, err));
+    return pg_sync(&session->pg, err);
+}
+
+/* No fence needs closing: nobody can have planned with a table that was not there. */
+static enum status create(struct session *session, struct operation *operation, struct error *err)
+{
+    int64_t created = clock_ticks(), now_us;
+    PG_RESULT row = NULL;
+    enum status status;
+
+    TRY(send_create(session, operation, created, err));
+    status = session_take_begin(session, &now_us, err);
+    if (status != STATUS_OK && status != STATUS_STALE)
+        return status; /* a changed catalogue is no harm: nothing was planned with it */
+    TRY(pg_next(&session->pg, &row, err));
+    TRY(pg_end(&session->pg, err));
+    if (PQntuples(row) == 0) {
+        error_reason(
+            err, REASON_TABLE_ALREADY_EXISTS, "table %.*s already exists", STR_ARG(operation->table));
+        error_add_meta(err, "table", operation->table);
+        return STATUS_EXISTS;
+    }
+    TRY(pg_send(&session->pg, &sql_catalogue_bump, NULL, err));
+    FAILPOINT_TRY("table.before_commit", err);
+    TRY(session_send_commit(session, err));
+    TRY(session_take_commit(session, 1, err));
+    FAILPOINT("table.after_commit");
+    answer_one(operation, (struct table_view){ .name = operation->table,
+                              .created = created,
+                              .index = STR_EMPTY,
+                              .change_feed = operation->in.tables.change.change_feed });
+    return STATUS_OK;
+}
+
+void table_create_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, create, MOST_ATTEMPTS);
+}
+
+/* ---- get ---- */
+
+static enum status get(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct table *table;
+
+    TRY(session_refresh(session, NULL, err));
+    TRY(resolve_table(session, operation, &table, err));
+    answer_one(operation, view_of(table, operation->arena));
+    return STATUS_OK;
+}
+
+void table_get_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, get, MOST_ATTEMPTS);
+}
+
+/* ---- update ---- */
+
+static enum status send_update(struct session *session, const struct operation *operation, struct error *err)
+{
+    const struct table_change *change = &operation->in.tables.change;
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, table_name_fold(operation->table, &session->arena));
+    pg_add_bytes(&params, operation->account);
+    pg_add_bool(&params, change->sets_default_max_plan);
+    pg_add_int2(&params, (int16_t)change->default_max_plan);
+    pg_add_bool(&params, change->sets_policies);
+    pg_add_bytes(&params, change->policies);
+    return pg_send(&session->pg, &sql_table_update, &params, err);
+}
+
+/* Writers must see a feed begin or end: the fence. */
+static enum status update_with_feed(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct table_change *change = &operation->in.tables.change;
+    const struct table *table;
+    struct pg_params params;
+    int statements = 1;
+
+    TRY(session_refresh(session, NULL, err));
+    TRY(resolve_writable(session, operation, &table, err));
+    TRY(catalogue_change_begin(session, err));
+    if (change->change_feed != (table->feed_id != 0)) {
+        pg_params_init(&params, &session->arena);
+        pg_add_int8(&params, table->table_id);
+        pg_add_bool(&params, change->change_feed);
+        TRY(pg_send(&session->pg, &sql_feed_switch, &params, err));
+        statements++;
+    }
+    TRY(send_update(session, operation, err));
+    TRY(catalogue_change_commit(session, statements, err));
+    return get(session, operation, err);
+}
+
+/* No fence needs closing: the settings are for reads, which look at the catalogue's version after their rows. */
+static enum status update(struct session *session, struct operation *operation, struct error *err)
+{
+    PG_RESULT row = NULL;
+    enum status status;
+    int64_t now_us;
+
+    if (operation->in.tables.change.sets_change_feed)
+        return update_with_feed(session, operation, err);
+    TRY(session_send_begin(session, err));
+    TRY(send_update(session, operation, err));
+    TRY(pg_sync(&session->pg, err));
+    status = session_take_begin(session, &now_us, err);
+    if (status != STATUS_OK && status != STATUS_STALE)
+        return status; /* a changed catalogue is no harm: the statement looked for the table by itself */
+    TRY(pg_next(&session->pg, &row, err));
+    TRY(pg_end(&session->pg, err));
+    if (PQntuples(row) == 0) {
+        error_reason(err, REASON_TABLE_NOT_FOUND, "table %.*s does not exist", STR_ARG(operation->table));
+        error_add_meta(err, "table", operation->table);
+        return STATUS_NOT_FOUND;
+    }
+    TRY(pg_send(&session->pg, &sql_catalogue_bump, NULL, err));
+    TRY(session_send_commit(session, err));
+    TRY(session_take_commit(session, 1, err));
+    return get(session, operation, err);
+}
+
+void table_update_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, update, MOST_ATTEMPTS);
+}
+
+/* ---- list ---- */
+
+/* To a filter a table is an entity with one property. */
+static bool is_listed(const struct table *table, const struct operation_tables *in)
+{
+    struct value name = { .type = PROPERTY_STRING, .bytes = table->name };
+    struct buf record;
+    struct property_builder builder = { .out = &record, .last_name = STR_EMPTY };
+    struct entity entity = { .key = { STR_EMPTY, STR_EMPTY } };
+    bool listed;
+
+    if (!in->filter)
+        return true;
+    buf_init(&record, NULL);
+    property_build(&builder, STR_LITERAL("TableName"), &name);
+    entity.properties.bytes = buf_str(&record);
+    listed = filter_matches(in->filter, &entity);
+    buf_cleanup(&record);
+    return listed;
+}
+
+static enum status list(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct operation_tables *in = &operation->in.tables;
+    struct outcome_tables *out = &operation->out.tables;
+
+    TRY(session_refresh(session, NULL, err));
+    *out = (struct outcome_tables){ .position = STR_EMPTY };
+    out->tables = ARENA_ARRAY(operation->arena, struct table_view, (size_t)in->limit);
+    for (size_t i = 0; i < session->catalogue->table_count; i++) {
+        const struct table *table = session->catalogue->tables[i];
+
+        if (!str_equal(table->account, operation->account) ||
+            (in->after.len > 0 && str_compare(table->folded, in->after) <= 0) || !is_listed(table, in))
+            continue;
+        if (out->count == (size_t)in->limit) {
+            out->more = true;
+            break;
+        }
+        out->tables[out->count++] = view_of(table, operation->arena);
+        out->position = arena_copy(operation->arena, table->folded);
+    }
+    return STATUS_OK;
+}
+
+void table_list_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, list, MOST_ATTEMPTS);
+}
+
+/* ---- delete ---- */
+
+static enum status find_deletable(const struct session *session, const struct operation *operation,
+    const struct table **out, struct error *err)
+{
+    enum status status = STATUS_OK;
+
+    *out = catalogue_find(session->catalogue, operation->account, operation->table);
+    if (!*out)
+        status = error_reason(
+            err, REASON_RESOURCE_NOT_FOUND, "table %.*s does not exist", STR_ARG(operation->table));
+    else if ((*out)->entries_of)
+        status = error_reason(err, REASON_INDEX_OWNED,
+            "%.*s holds the entries of an index: drop the index instead", STR_ARG(operation->table));
+    if (status != STATUS_OK)
+        error_add_meta(err, "table", operation->table);
+    return status;
+}
+
+static enum status send_delete(
+    struct session *session, const struct table *table, int64_t now, struct error *err)
+{
+    const struct embedded *const statements[] = { &sql_table_delete_builds, &sql_table_delete_drops,
+        &sql_table_delete_indexes };
+    struct pg_params id, id_now;
+
+    pg_params_init(&id, &session->arena);
+    pg_add_int8(&id, table->table_id);
+    pg_params_init(&id_now, &session->arena);
+    pg_add_int8(&id_now, table->table_id);
+    pg_add_int8(&id_now, now);
+    TRY(pg_send(&session->pg, &sql_table_delete, &id, err));
+    for (size_t i = 0; i < ARRAY_LEN(statements); i++)
+        TRY(pg_send(&session->pg, statements[i], i < 2 ? &id_now : &id, err));
+    pg_add_bytes(&id_now, table->account);
+    pg_add_bytes(&id_now, table->name);
+    return pg_send(&session->pg, &sql_table_delete_purge, &id_now, err);
+}
+
+static enum status delete_one(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct table *table;
+    int64_t now = clock_ticks();
+    struct run_view *run = ARENA_NEW(operation->arena, struct run_view);
+
+    TRY(session_refresh(session, NULL, err));
+    TRY(find_deletable(session, operation, &table, err));
+    *run = (struct run_view){
+        .operation_id = arena_format(operation->arena, "purge-%llx", (unsigned long long)table->table_id),
+        .kind = STR_LITERAL("delete_table"),
+        .target = arena_copy(operation->arena, table->name),
+        .state = RUN_RUNNING,
+        .started = now,
+    };
+    TRY(catalogue_change_begin(session, err));
+    TRY(send_delete(session, table, now, err));
+    TRY(catalogue_change_commit(session, 5, err));
+    operation->out.runs = (struct outcome_runs){ .runs = run, .count = 1 };
+    return STATUS_OK;
+}
+
+void table_delete_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, delete_one, MOST_ATTEMPTS);
+}

@@ -1,0 +1,470 @@
+/*
+ * pg.c - connecting, flights and results.
+ *
+ * The connection is non-blocking and in pipeline mode all the time; every wait is a poll with a limit,
+ * so a stalled server costs one thread one limit and never more.
+ */
+#include "store/connection/pg.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "domain/database/database_settings.h"
+#include "domain/database/sqlstate.h"
+#include "store/connection/migrate.h"
+#include "store/sql.h"
+
+enum {
+    CONNECT_PAUSE_US = 250000,
+    DEFAULT_LIMIT_US = 15000000,
+    LOOK_US = 50000,
+};
+
+/*
+ * Generic plans: every hot statement has one good plan, by primary key, whatever the arrays hold. The
+ * joins with unnest must be nested loops over the key: the other methods would read whole tables.
+ *
+ * A plan is kept until statistics change, and the one that is best while a table is empty would read all of
+ * it, for ever more, as it grows. So nothing else than the key may be possible: statements say `offset 0` in
+ * a lateral subquery, or compare the first column of the key with `any (array[...])`, which cannot be merged.
+ */
+static const char session_settings[] =
+    "set default_transaction_isolation = 'read committed';"
+    "set lock_timeout = '1s';"
+    "set statement_timeout = '10s';"
+    "set idle_in_transaction_session_timeout = '5s';"
+    /* Over TCP: a peer that takes nothing any more, or does not answer, loses its session and its locks. */
+    "set tcp_user_timeout = '10s';"
+    "set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3;"
+    "set plan_cache_mode = force_generic_plan;"
+    "set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off;"
+    "set enable_memoize = off; set jit = off;"
+    "set client_min_messages = 'error'; set client_encoding = 'UTF8';"
+    "set bytea_output = 'hex'";
+
+static bool data_loss_is_allowed;
+
+void pg_allow_data_loss(bool allowed)
+{
+    data_loss_is_allowed = allowed;
+}
+
+void pg_init(struct pg *pg, const char *conninfo, const char *role)
+{
+    *pg = (struct pg){
+        .conninfo = conninfo, .role = role, .limit_us = DEFAULT_LIMIT_US, .give_up_us = INT64_MAX
+    };
+}
+
+void pg_close(struct pg *pg)
+{
+    if (pg->conn)
+        PQfinish(pg->conn);
+    pg->conn = NULL;
+    pg->syncs = 0;
+}
+
+/* ---- errors ---- */
+
+bool pg_is_transient(const struct error *err)
+{
+    return err->status == STATUS_UNAVAILABLE || err->status == STATUS_TIMEOUT;
+}
+
+bool pg_is_lock_timeout(const struct error *err)
+{
+    return strcmp(err->sqlstate, "55P03") == 0;
+}
+
+bool pg_is_duplicate_key(const struct error *err)
+{
+    return strcmp(err->sqlstate, "23505") == 0;
+}
+
+/* libpq's messages end in a newline and may have several lines. */
+static struct str first_line(const char *text)
+{
+    return str_of_bytes(text, strcspn(text, "\n"));
+}
+
+static enum status result_error(const PGresult *result, struct error *err)
+{
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    enum status status = sqlstate_status(state);
+    struct str message = first_line(primary ? primary : PQresultErrorMessage(result));
+
+    error_set(err, status, "database: %.*s", STR_ARG(message));
+    if (err && state)
+        memcpy(err->sqlstate, state, 5);
+    return status;
+}
+
+/* The connection is of no use any more. */
+static enum status connection_lost(struct pg *pg, const char *what, struct error *err)
+{
+    struct str message = first_line(pg->conn ? PQerrorMessage(pg->conn) : "");
+
+    if (message.len == 0)
+        message = str_of(what);
+    error_set(err, STATUS_UNAVAILABLE, "database connection lost: %.*s", STR_ARG(message));
+    pg_close(pg);
+    return STATUS_UNAVAILABLE;
+}
+
+/* ---- connecting ---- */
+
+static enum status check_schema(PGconn *conn, struct error *err)
+{
+    PG_RESULT result = PQexec(conn, "select max(version) from schema_migrations");
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    int found = 0;
+
+    if (PQresultStatus(result) == PGRES_TUPLES_OK)
+        found = (int)strtol(PQgetvalue(result, 0, 0), NULL, 10);
+    else if (!state || strcmp(state, "42P01") != 0) /* undefined_table: nothing was ever migrated */
+        return result_error(result, err);
+    if (found == migrate_wanted_version())
+        return STATUS_OK;
+    return error_set(err, STATUS_PRECONDITION,
+        "the database schema is at version %d, this program needs %d: %s", found, migrate_wanted_version(),
+        found < migrate_wanted_version() ? "run `tavola migrate`" : "update this program");
+}
+
+static enum status prepare_all(struct pg *pg, struct error *err)
+{
+    for (size_t i = 0; i < sql_count; i++)
+        if (!PQsendPrepare(pg->conn, sql_all[i]->name, sql_all[i]->text, 0, NULL))
+            return connection_lost(pg, "prepare", err);
+    TRY(pg_sync(pg, err));
+    for (size_t i = 0; i < sql_count; i++) {
+        enum status status = pg_done(pg, err);
+
+        if (status != STATUS_OK) {
+            if (err) {
+                struct error cause = *err;
+
+                error_set(err, status, "statement %s: %s", sql_all[i]->name, cause.message);
+            }
+            return status;
+        }
+    }
+    return pg_end(pg, err);
+}
+
+static enum status make_settings(PGconn *conn, struct error *err)
+{
+    PG_RESULT result = PQexec(conn, session_settings);
+
+    return PQresultStatus(result) == PGRES_COMMAND_OK ? STATUS_OK : result_error(result, err);
+}
+
+/* The process is the one that libpq was told of, unless a pooler answered in its place. */
+static enum status check_settings(PGconn *conn, struct error *err)
+{
+    PG_RESULT result = PQexec(conn, sql_database_settings.text);
+    struct database_settings settings;
+
+    if (PQresultStatus(result) != PGRES_TUPLES_OK)
+        return result_error(result, err);
+    settings = (struct database_settings){
+        .fsync = PQgetvalue(result, 0, 0),
+        .full_page_writes = PQgetvalue(result, 0, 1),
+        .synchronous_commit = PQgetvalue(result, 0, 2),
+        .isolation = PQgetvalue(result, 0, 3),
+        .encoding = PQgetvalue(result, 0, 4),
+        .keys_in_byte_order = strcmp(PQgetvalue(result, 0, 5), "t") == 0,
+        .session_is_ours = strtol(PQgetvalue(result, 0, 6), NULL, 10) == PQbackendPID(conn),
+    };
+    return database_settings_check(&settings, data_loss_is_allowed, err);
+}
+
+static enum status connect_once(struct pg *pg, struct error *err)
+{
+    const char *const keywords[] = { "dbname", "fallback_application_name", "connect_timeout",
+        "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout", NULL };
+    const char *const values[] = { pg->conninfo, pg->role, "3", "10", "5", "3", "20000", NULL };
+
+    pg->conn = PQconnectdbParams(keywords, values, 1);
+    if (PQstatus(pg->conn) != CONNECTION_OK)
+        return connection_lost(pg, "cannot connect", err);
+    TRY(check_schema(pg->conn, err));
+    TRY(make_settings(pg->conn, err));
+    TRY(check_settings(pg->conn, err));
+    if (PQsetnonblocking(pg->conn, 1) != 0 || !PQenterPipelineMode(pg->conn))
+        return connection_lost(pg, "pipeline mode", err);
+    pg->connects++;
+    pg->connected_us = clock_monotonic_us();
+    return prepare_all(pg, err);
+}
+
+enum status pg_ensure(struct pg *pg, struct error *err)
+{
+    struct error failure = { 0 };
+    enum status status;
+
+    if (pg->conn && PQstatus(pg->conn) == CONNECTION_OK)
+        return STATUS_OK;
+    pg_close(pg);
+    if (clock_monotonic_us() < pg->next_try_us)
+        return error_set(err, pg->failure, "%s", pg->failure_text);
+    status = connect_once(pg, &failure);
+    if (status == STATUS_OK)
+        return STATUS_OK;
+    pg_close(pg);
+    pg->next_try_us = clock_monotonic_us() + CONNECT_PAUSE_US;
+    pg->failure = status;
+    snprintf(pg->failure_text, sizeof(pg->failure_text), "%.255s", failure.message);
+    return error_set(err, status, "%s", failure.message);
+}
+
+/* ---- waiting ---- */
+
+void pg_bound(struct pg *pg, int64_t give_up_us, const atomic_bool *given_up)
+{
+    pg->give_up_us = give_up_us;
+    pg->given_up = given_up;
+    pg->cancel_sent = false;
+}
+
+void pg_unbound(struct pg *pg)
+{
+    pg_bound(pg, INT64_MAX, NULL);
+}
+
+/* The caller has gone: have the server stop, once. Should it not listen, the usual limits hold. */
+static void cancel_if_given_up(struct pg *pg, int64_t now_us)
+{
+    char ignored[256];
+    PGcancel *cancel;
+
+    if (pg->cancel_sent || !(now_us >= pg->give_up_us || (pg->given_up && atomic_load(pg->given_up))))
+        return;
+    pg->cancel_sent = true;
+    cancel = PQgetCancel(pg->conn);
+    if (cancel)
+        (void)PQcancel(cancel, ignored, sizeof(ignored));
+    PQfreeCancel(cancel);
+}
+
+/* How long to wait before the next look at whether the caller has gone. */
+static int pause_ms(const struct pg *pg, int64_t now_us, int64_t left_us)
+{
+    if (pg->cancel_sent)
+        return (int)(left_us / 1000) + 1;
+    if (pg->give_up_us - now_us < left_us)
+        left_us = pg->give_up_us - now_us;
+    if (pg->given_up && left_us > LOOK_US)
+        left_us = LOOK_US;
+    return (int)(left_us / 1000) + 1;
+}
+
+/* Push out what is queued and take in what has come, until done() or the limit. */
+static enum status wait_until(struct pg *pg, bool (*done)(struct pg *pg), struct error *err)
+{
+    int64_t deadline_us = clock_monotonic_us() + pg->limit_us;
+
+    for (;;) {
+        int unsent = PQflush(pg->conn);
+        struct pollfd fd = { .fd = PQsocket(pg->conn), .events = POLLIN };
+        int64_t now_us, left_us;
+
+        if (unsent < 0)
+            return connection_lost(pg, "write failed", err);
+        if (unsent == 0 && done(pg))
+            return STATUS_OK;
+        if (unsent > 0)
+            fd.events |= POLLOUT;
+        now_us = clock_monotonic_us();
+        left_us = deadline_us - now_us;
+        if (left_us <= 0)
+            return connection_lost(pg, "no answer in time", err);
+        cancel_if_given_up(pg, now_us);
+        if (poll(&fd, 1, pause_ms(pg, now_us, left_us)) > 0 && (fd.revents & ~POLLOUT) &&
+            !PQconsumeInput(pg->conn))
+            return connection_lost(pg, "read failed", err);
+    }
+}
+
+static bool has_result(struct pg *pg)
+{
+    return !PQisBusy(pg->conn);
+}
+
+bool pg_wait(struct pg *pg, int64_t wait_us)
+{
+    int64_t deadline_us = clock_monotonic_us() + wait_us;
+
+    for (;;) {
+        int unsent = pg->conn ? PQflush(pg->conn) : -1;
+        struct pollfd fd = { .fd = PQsocket(pg->conn), .events = POLLIN };
+        struct timespec left = { 0 };
+        int64_t left_us;
+
+        if (unsent < 0 || (unsent == 0 && has_result(pg)))
+            return true;
+        if (unsent > 0)
+            fd.events |= POLLOUT;
+        left_us = deadline_us - clock_monotonic_us();
+        if (left_us <= 0)
+            return false;
+        left.tv_nsec = left_us % 1000000 * 1000;
+        left.tv_sec = left_us / 1000000;
+        if (ppoll(&fd, 1, &left, NULL) > 0 && (fd.revents & ~POLLOUT) && !PQconsumeInput(pg->conn))
+            return true;
+    }
+}
+
+static bool is_flushed(struct pg *pg)
+{
+    (void)pg;
+    return true;
+}
+
+/* ---- flights ---- */
+
+enum status pg_send(
+    struct pg *pg, const struct embedded *sql, const struct pg_params *params, struct error *err)
+{
+    static const int binary[PG_MOST_PARAMS] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+
+    if (!pg->conn)
+        return connection_lost(pg, "closed", err);
+    if (!PQsendQueryPrepared(pg->conn, sql->name, params ? params->count : 0, params ? params->values : NULL,
+            params ? params->lengths : NULL, params ? binary : NULL, 1))
+        return connection_lost(pg, "send failed", err);
+    return STATUS_OK;
+}
+
+enum status pg_sync(struct pg *pg, struct error *err)
+{
+    if (!pg->conn || !PQpipelineSync(pg->conn))
+        return connection_lost(pg, "sync failed", err);
+    pg->syncs++;
+    return wait_until(pg, is_flushed, err);
+}
+
+enum status pg_rows_singly(struct pg *pg, struct error *err)
+{
+    if (!pg->conn || !PQsetSingleRowMode(pg->conn))
+        return connection_lost(pg, "rows cannot come singly", err);
+    return STATUS_OK;
+}
+
+/* The next result that is not the NULL between two statements. */
+static enum status take(struct pg *pg, PGresult **out, struct error *err)
+{
+    for (int nulls = 0; nulls < 2; nulls++) {
+        if (!has_result(pg))
+            TRY(wait_until(pg, has_result, err));
+        *out = PQgetResult(pg->conn);
+        if (*out)
+            return STATUS_OK;
+    }
+    return connection_lost(pg, "no result", err);
+}
+
+enum status pg_next(struct pg *pg, PGresult **out, struct error *err)
+{
+    PGresult *result = NULL;
+    enum status status;
+
+    if (!pg->conn)
+        return error_set(err, STATUS_UNAVAILABLE, "database connection lost");
+    TRY(take(pg, &result, err));
+    switch (PQresultStatus(result)) {
+    case PGRES_TUPLES_OK:
+    case PGRES_SINGLE_TUPLE:
+    case PGRES_COMMAND_OK:
+        *out = result;
+        return STATUS_OK;
+    case PGRES_PIPELINE_ABORTED:
+        status = error_set(err, STATUS_CANCELLED, "skipped: an earlier statement failed");
+        break;
+    default:
+        status = result_error(result, err);
+        break;
+    }
+    PQclear(result);
+    if (PQstatus(pg->conn) != CONNECTION_OK)
+        return connection_lost(pg, "closed by the server", err);
+    return status;
+}
+
+enum status pg_row(struct pg *pg, PGresult **row, struct error *err)
+{
+    PGresult *result = NULL;
+
+    PQclear(*row);
+    *row = NULL;
+    TRY(pg_next(pg, &result, err));
+    if (PQresultStatus(result) == PGRES_SINGLE_TUPLE)
+        *row = result;
+    else
+        PQclear(result);
+    return STATUS_OK;
+}
+
+enum status pg_done(struct pg *pg, struct error *err)
+{
+    PG_RESULT result = NULL;
+
+    return pg_next(pg, &result, err);
+}
+
+enum status pg_end(struct pg *pg, struct error *err)
+{
+    enum status first = STATUS_OK;
+
+    if (!pg->conn)
+        return error_set(err, STATUS_UNAVAILABLE, "database connection lost");
+    for (;;) {
+        PG_RESULT result = NULL;
+        ExecStatusType type;
+
+        TRY(take(pg, &result, err));
+        type = PQresultStatus(result);
+        if (type == PGRES_PIPELINE_SYNC) {
+            pg->syncs--;
+            return first;
+        }
+        if (type != PGRES_TUPLES_OK && type != PGRES_SINGLE_TUPLE && type != PGRES_COMMAND_OK &&
+            type != PGRES_PIPELINE_ABORTED && first == STATUS_OK)
+            first = result_error(result, err);
+        if (PQstatus(pg->conn) != CONNECTION_OK)
+            return connection_lost(pg, "closed by the server", err);
+    }
+}
+
+void pg_recover(struct pg *pg)
+{
+    struct error ignored;
+
+    while (pg->conn && pg->syncs > 0)
+        if (pg_end(pg, &ignored) != STATUS_OK && !pg->conn)
+            return;
+    if (!pg->conn || PQtransactionStatus(pg->conn) == PQTRANS_IDLE)
+        return;
+    if (pg_send(pg, &sql_rollback, NULL, &ignored) != STATUS_OK || pg_sync(pg, &ignored) != STATUS_OK ||
+        pg_end(pg, &ignored) != STATUS_OK)
+        pg_close(pg);
+}
+
+enum status pg_query(struct pg *pg, const struct embedded *sql, const struct pg_params *params,
+    PGresult **out, struct error *err)
+{
+    enum status status;
+    struct error ignored;
+
+    TRY(pg_send(pg, sql, params, err));
+    TRY(pg_sync(pg, err));
+    status = pg_next(pg, out, err);
+    if (pg->conn && pg_end(pg, status == STATUS_OK ? err : &ignored) != STATUS_OK && status == STATUS_OK) {
+        PQclear(*out);
+        *out = NULL;
+        return err ? err->status : STATUS_UNAVAILABLE;
+    }
+    return status;
+}

@@ -1,0 +1,30 @@
+/*
+ * row_arrays.h - arrays of keys and rows as parameters of the entity statements.
+ */
+#ifndef STORE_CONNECTION_ROW_ARRAYS_H
+#define STORE_CONNECTION_ROW_ARRAYS_H
+
+#include "domain/keys/entity_key.h"
+#include "domain/writes/write_plan.h"
+#include "store/connection/pg.h"
+
+/* Tables, partition keys, row keys, buckets: what most statements begin with. */
+struct key_arrays {
+    struct pg_array tables, partitions, rows, buckets;
+};
+
+void key_arrays_init(struct key_arrays *arrays, struct arena *arena);
+void key_arrays_put(
+    struct key_arrays *arrays, int64_t table_id, const struct entity_key *key, int16_t bucket);
+void key_arrays_add(struct key_arrays *arrays, struct pg_params *params);
+
+/* Version, ts, dead, properties, expires (0: never): what follows them. */
+struct state_arrays {
+    struct pg_array versions, ts, dead, properties, expires;
+};
+
+void state_arrays_init(struct state_arrays *arrays, struct arena *arena);
+void state_arrays_put(struct state_arrays *arrays, const struct row_state *state);
+void state_arrays_add(struct state_arrays *arrays, struct pg_params *params);
+
+#endif

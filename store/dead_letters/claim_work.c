@@ -1,0 +1,192 @@
+/*
+ * claim_work.c - what those who poll have in hand, and what the dead among them had.
+ *
+ * A dead consumer's batch becomes suspect key by key, each under its lock, and its row goes last: whoever stops in
+ * between leaves it to the next. Suspicion is not a count, so repeating it does no harm.
+ */
+#include <stdlib.h>
+
+#include "store/session/worker_internal.h"
+#include "store/sql.h"
+
+struct hand_work {
+    const struct hand_owner *owner;
+    int64_t hold_ms;
+    const struct intent *intents;
+    size_t count;
+    bool *suspects;
+};
+
+static void owner_params(const struct hand_owner *owner, struct arena *arena, struct pg_params *params)
+{
+    pg_params_init(params, arena);
+    pg_add_bytes(params, str_of(owner->holder));
+    pg_add_bytes(params, str_of(owner->life));
+}
+
+static void intent_params(const struct hand_work *work, struct arena *arena, struct pg_params *params)
+{
+    struct pg_array buckets, ids, kinds, tables, partitions, rows;
+
+    pg_array_init(&buckets, arena, PG_INT2);
+    pg_array_init(&ids, arena, PG_UUID);
+    pg_array_init(&kinds, arena, PG_INT2);
+    pg_array_init(&tables, arena, PG_INT8);
+    pg_array_init(&partitions, arena, PG_TEXT);
+    pg_array_init(&rows, arena, PG_TEXT);
+    for (size_t i = 0; i < work->count; i++) {
+        const struct intent *intent = &work->intents[i];
+
+        pg_array_int2(&buckets, intent->bucket);
+        pg_array_uuid(&ids, intent->id);
+        pg_array_int2(&kinds, intent->kind);
+        pg_array_int8(&tables, intent->table_id);
+        pg_array_bytes(&partitions, intent->key.partition);
+        pg_array_bytes(&rows, intent->key.row);
+    }
+    pg_add_array(params, &buckets);
+    pg_add_array(params, &ids);
+    pg_add_array(params, &kinds);
+    pg_add_array(params, &tables);
+    pg_add_array(params, &partitions);
+    pg_add_array(params, &rows);
+}
+
+static enum status take(struct session *session, void *context, struct error *err)
+{
+    struct hand_work *work = context;
+    struct pg_params params;
+    PG_RESULT found = NULL;
+
+    owner_params(work->owner, &session->arena, &params);
+    pg_add_int8(&params, work->hold_ms);
+    intent_params(work, &session->arena, &params);
+    TRY(pg_query(&session->pg, &sql_hand_take, &params, &found, err));
+    memset(work->suspects, 0, work->count * sizeof(*work->suspects));
+    for (int i = 0; i < PQntuples(found); i++)
+        work->suspects[pg_int8(found, i, 0) - 1] = true;
+    return STATUS_OK;
+}
+
+enum status worker_take_in_hand(struct worker_store *store, const struct hand_owner *owner, int64_t hold_ms,
+    const struct intent *intents, size_t count, bool *suspects, struct error *err)
+{
+    struct hand_work work = { owner, hold_ms, intents, count, suspects };
+
+    return worker_attempt(store, take, &work, err);
+}
+
+static enum status renew(struct session *session, void *context, struct error *err)
+{
+    struct hand_work *work = context;
+    struct pg_params params;
+    PG_RESULT result = NULL;
+
+    owner_params(work->owner, &session->arena, &params);
+    pg_add_int8(&params, work->hold_ms);
+    return pg_query(&session->pg, &sql_hand_renew, &params, &result, err);
+}
+
+enum status worker_renew_hand(
+    struct worker_store *store, const struct hand_owner *owner, int64_t hold_ms, struct error *err)
+{
+    struct hand_work work = { .owner = owner, .hold_ms = hold_ms };
+
+    return worker_attempt(store, renew, &work, err);
+}
+
+static enum status put_down(struct session *session, void *context, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT result = NULL;
+
+    owner_params(context, &session->arena, &params);
+    return pg_query(&session->pg, &sql_hand_put_down, &params, &result, err);
+}
+
+enum status worker_put_down(struct worker_store *store, const struct hand_owner *owner, struct error *err)
+{
+    struct hand_owner copy = *owner;
+
+    return worker_attempt(store, put_down, &copy, err);
+}
+
+/* ---- the dead ---- */
+
+struct dead_hand {
+    const struct hand_owner *by;
+    struct arena arena; /* of what follows */
+    bool found;
+    struct hand_owner owner; /* the one before, while the next is looked for */
+    struct intent *intents;
+    size_t count;
+};
+
+static enum status find(struct session *session, void *context, struct error *err)
+{
+    struct dead_hand *dead = context;
+    struct pg_params params;
+    PG_RESULT rows = NULL;
+
+    owner_params(dead->by, &session->arena, &params);
+    pg_add_bytes(&params, str_of(dead->owner.holder));
+    pg_add_bytes(&params, str_of(dead->owner.life));
+    TRY(pg_query(&session->pg, &sql_hand_dead, &params, &rows, err));
+    arena_cleanup(&dead->arena);
+    dead->count = 0;
+    dead->found = PQntuples(rows) > 0;
+    if (!dead->found)
+        return STATUS_OK;
+    dead->owner.holder = arena_copy(&dead->arena, pg_bytes(rows, 0, 0)).data;
+    dead->owner.life = arena_copy(&dead->arena, pg_bytes(rows, 0, 1)).data;
+    dead->intents = ARENA_ARRAY(&dead->arena, struct intent, (size_t)PQntuples(rows));
+    for (int i = 0; i < PQntuples(rows) && !PQgetisnull(rows, i, 3); i++) {
+        struct intent *intent = &dead->intents[dead->count++];
+
+        *intent = (struct intent){ .bucket = pg_int2(rows, i, 2),
+            .kind = pg_int2(rows, i, 4),
+            .table_id = pg_int8(rows, i, 5),
+            .key = { arena_copy(&dead->arena, pg_bytes(rows, i, 6)),
+                arena_copy(&dead->arena, pg_bytes(rows, i, 7)) } };
+        pg_uuid(rows, i, 3, intent->id);
+    }
+    return STATUS_OK;
+}
+
+static enum status suspect(struct worker_store *store, const struct dead_hand *dead, struct error *err)
+{
+    for (size_t i = 0; i < dead->count; i++)
+        TRY(worker_suspect(store, &dead->intents[i], err));
+    return worker_put_down(store, &dead->owner, err);
+}
+
+/* Where somebody else is at one of the keys the hand stays filled, for the next time. */
+static enum status suspect_all(struct worker_store *store, struct dead_hand *dead, struct error *err)
+{
+    enum status worst = STATUS_OK;
+
+    for (;;) {
+        enum status status;
+
+        TRY(worker_attempt(store, find, dead, err));
+        if (!dead->found)
+            return worst;
+        status = suspect(store, dead, err);
+        if (status != STATUS_OK && status != STATUS_TIMEOUT)
+            return status;
+        if (status == STATUS_TIMEOUT)
+            worst = status;
+    }
+}
+
+enum status worker_suspect_dead_hands(
+    struct worker_store *store, const struct hand_owner *owner, struct error *err)
+{
+    struct dead_hand dead = { .by = owner, .owner = { .holder = "", .life = "" } };
+    enum status status;
+
+    arena_init(&dead.arena);
+    status = suspect_all(store, &dead, err);
+    arena_cleanup(&dead.arena);
+    return status;
+}

@@ -1,0 +1,312 @@
+/*
+ * dead_letter_calls.c - see the header.
+ *
+ *   redrive   BEGIN; fence; catalogue; [the transaction, DEAD -> PENDING or RUNNING]; the letter, dead -> retrying;
+ *             the intent; marker; COMMIT
+ *
+ * The letter's row decides between two who redrive: the second finds it retrying. A worker that succeeds or gives up
+ * at the same time removes only intents it has read, so the new one stays open and is done once more: harmless,
+ * and whatever the letter says then is mended by it (guard G9).
+ */
+#include "store/dead_letters/dead_letter_calls.h"
+
+#include "base/clock.h"
+#include "base/failpoint.h"
+#include "domain/catalogue/table_name.h"
+#include "domain/reason.h"
+#include "store/entities/write_batch.h"
+#include "store/session/attempt.h"
+#include "store/sql.h"
+#include "store/transactions/transaction_calls.h"
+
+enum { MOST_ATTEMPTS = 4 };
+
+/* ---- list ---- */
+
+static void filter_params(
+    const struct operation_letters *in, int64_t limit, struct arena *arena, struct pg_params *params)
+{
+    const struct letter_filter *filter = &in->filter;
+    struct pg_array ids;
+
+    pg_array_init(&ids, arena, PG_INT8);
+    for (size_t i = 0; i < filter->id_count; i++)
+        pg_array_int8(&ids, filter->ids[i]);
+    pg_params_init(params, arena);
+    pg_add_int8(params, in->after);
+    pg_add_int2(params, (int16_t)filter->state);
+    pg_add_int2(params, filter->kind);
+    pg_add_bytes(params, filter->account);
+    pg_add_bytes(params, table_name_fold(filter->table, arena));
+    pg_add_bytes(params, filter->cause);
+    pg_add_array(params, &ids);
+    pg_add_int4(params, filter->queue);
+    pg_add_int4(params, filter->queues > 0 ? filter->queues : 1);
+    pg_add_int8(params, limit);
+}
+
+static struct letter_view read_letter(const PGresult *rows, int row, struct arena *arena)
+{
+    return (struct letter_view){
+        .id = pg_int8(rows, row, 0),
+        .kind = pg_int2(rows, row, 1),
+        .bucket = pg_int2(rows, row, 2),
+        .table_id = pg_int8(rows, row, 3),
+        .account = arena_copy(arena, pg_bytes(rows, row, 4)),
+        .table = arena_copy(arena, pg_bytes(rows, row, 5)),
+        .key = { arena_copy(arena, pg_bytes(rows, row, 6)), arena_copy(arena, pg_bytes(rows, row, 7)) },
+        .index = arena_copy(arena, pg_bytes(rows, row, 8)),
+        .failures = pg_int4(rows, row, 9),
+        .cause = arena_copy(arena, pg_bytes(rows, row, 10)),
+        .history = arena_copy(arena, pg_bytes(rows, row, 11)),
+        .note = arena_copy(arena, pg_bytes(rows, row, 12)),
+        .first_failed = pg_int8(rows, row, 13),
+        .last_failed = pg_int8(rows, row, 14),
+    };
+}
+
+/* One more than wanted says whether there are more. */
+static enum status read_letters(struct session *session, const struct operation *operation,
+    struct outcome_letters *out, struct error *err)
+{
+    const struct operation_letters *in = &operation->in.letters;
+    struct pg_params params;
+    PG_RESULT rows = NULL;
+
+    *out = (struct outcome_letters){ 0 };
+    filter_params(in, (int64_t)in->limit + 1, &session->arena, &params);
+    TRY(pg_query(&session->pg, &sql_letter_list, &params, &rows, err));
+    out->more = PQntuples(rows) > in->limit;
+    out->count = out->more ? (size_t)in->limit : (size_t)PQntuples(rows);
+    out->letters = ARENA_ARRAY(operation->arena, struct letter_view, out->count);
+    for (size_t i = 0; i < out->count; i++)
+        out->letters[i] = read_letter(rows, (int)i, operation->arena);
+    if (out->more)
+        out->position = out->letters[out->count - 1].id;
+    return STATUS_OK;
+}
+
+static enum status read_causes(struct session *session, const struct operation *operation,
+    struct outcome_letters *out, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT rows = NULL;
+
+    *out = (struct outcome_letters){ 0 };
+    filter_params(&operation->in.letters, operation->in.letters.limit, &session->arena, &params);
+    TRY(pg_query(&session->pg, &sql_letter_causes, &params, &rows, err));
+    out->cause_count = (size_t)PQntuples(rows);
+    out->causes = ARENA_ARRAY(operation->arena, struct cause_view, out->cause_count);
+    for (int i = 0; i < PQntuples(rows); i++)
+        out->causes[i] = (struct cause_view){
+            .cause = arena_copy(operation->arena, pg_bytes(rows, i, 0)),
+            .count = pg_int8(rows, i, 1),
+            .example = pg_int8(rows, i, 2),
+            .first_failed = pg_int8(rows, i, 3),
+            .last_failed = pg_int8(rows, i, 4),
+        };
+    return STATUS_OK;
+}
+
+static enum status list(struct session *session, struct operation *operation, struct error *err)
+{
+    struct outcome_letters *out = &operation->out.letters;
+
+    return operation->in.letters.by_cause ? read_causes(session, operation, out, err)
+                                          : read_letters(session, operation, out, err);
+}
+
+void letter_list_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, list, MOST_ATTEMPTS);
+}
+
+/* ---- one letter ---- */
+
+static bool is_transaction(const struct letter_view *letter)
+{
+    return letter->kind == INTENT_TRANSACTION;
+}
+
+static enum status change_row(struct session *session, const struct embedded *sql,
+    const struct pg_params *params, bool *changed, struct error *err)
+{
+    PG_RESULT result = NULL;
+
+    TRY(pg_query(&session->pg, sql, params, &result, err));
+    *changed = PQntuples(result) > 0;
+    return STATUS_OK;
+}
+
+static enum status begin(struct session *session, int64_t *now_us, struct error *err)
+{
+    TRY(session_send_begin(session, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(session_take_begin(session, now_us, err));
+    return pg_end(&session->pg, err);
+}
+
+/* The class of locks that comes first: a transaction's row. Nothing to do for a source key. */
+static enum status change_transaction(struct session *session, const struct letter_view *letter,
+    const struct embedded *sql, bool *changed, struct error *err)
+{
+    struct pg_params params;
+
+    *changed = true;
+    if (!is_transaction(letter))
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    transaction_add_key(&params, letter->key.partition, letter->key.row);
+    if (sql == &sql_transaction_finish)
+        pg_add_int8(&params, clock_ticks());
+    return change_row(session, sql, &params, changed, err);
+}
+
+static struct intent intent_of(const struct letter_view *letter)
+{
+    return (struct intent){
+        .bucket = letter->bucket, .kind = letter->kind, .table_id = letter->table_id, .key = letter->key
+    };
+}
+
+/* *done false: somebody else was faster, or what it is about has gone. */
+static enum status redrive_one(struct session *session, const struct letter_view *letter, struct str reason,
+    bool *done, struct error *err)
+{
+    struct intent intent = intent_of(letter);
+    struct pg_params params;
+    int64_t now_us = 0;
+
+    (void)reason; /* nobody asks for one */
+    TRY(begin(session, &now_us, err));
+    TRY(change_transaction(session, letter, &sql_transaction_revive, done, err));
+    if (*done) {
+        pg_params_init(&params, &session->arena);
+        pg_add_int8(&params, letter->id);
+        TRY(change_row(session, &sql_letter_redrive, &params, done, err));
+    }
+    if (!*done) {
+        pg_recover(&session->pg);
+        return STATUS_OK;
+    }
+    session_intent_id(session, now_us, intent.id);
+    TRY(write_batch_send_intents(session, &intent, 1, err));
+    FAILPOINT_TRY("redrive.before_commit", err);
+    TRY(session_send_commit(session, err));
+    TRY(session_take_commit(session, 1, err));
+    FAILPOINT("redrive.after_commit");
+    return STATUS_OK;
+}
+
+static enum status discard_one(struct session *session, const struct letter_view *letter, struct str reason,
+    bool *done, struct error *err)
+{
+    struct pg_params params;
+    int64_t now_us = 0;
+
+    TRY(begin(session, &now_us, err));
+    TRY(change_transaction(session, letter, &sql_transaction_finish, done, err));
+    if (*done) {
+        pg_params_init(&params, &session->arena);
+        pg_add_int8(&params, letter->id);
+        pg_add_bytes(&params, reason);
+        TRY(change_row(session, &sql_letter_discard, &params, done, err));
+    }
+    if (!*done) {
+        pg_recover(&session->pg);
+        return STATUS_OK;
+    }
+    FAILPOINT_TRY("discard.before_commit", err);
+    TRY(session_send_commit(session, err));
+    TRY(session_take_commit(session, 0, err));
+    FAILPOINT("discard.after_commit");
+    return STATUS_OK;
+}
+
+static enum status preview_steps(struct session *session, const struct letter_view *letter,
+    struct letter_difference *out, struct error *err)
+{
+    struct transaction transaction;
+    struct pg_params params;
+    PG_RESULT stored = NULL;
+
+    *out = (struct letter_difference){ 0 };
+    pg_params_init(&params, &session->arena);
+    transaction_add_key(&params, letter->key.partition, letter->key.row);
+    TRY(pg_query(&session->pg, &sql_transaction_get, &params, &stored, err));
+    if (PQntuples(stored) == 0)
+        return STATUS_OK;
+    TRY(transaction_row_read(stored, 0, letter->key.partition, &session->arena, &transaction, err));
+    out->steps = (int64_t)transaction.step_count - transaction.steps_done;
+    return STATUS_OK;
+}
+
+/* ---- many ---- */
+
+typedef enum status letter_change(struct session *session, const struct letter_view *letter,
+    struct str reason, bool *done, struct error *err);
+
+/* Those it was done to, whatever number of attempts that took: an attempt finds the ones that are left. */
+struct changes {
+    letter_change *change;
+    struct letter_view *letters;
+    size_t count;
+};
+
+static enum status change_all(
+    struct session *session, struct operation *operation, void *context, struct error *err)
+{
+    struct changes *changes = context;
+    struct outcome_letters found;
+
+    TRY(read_letters(session, operation, &found, err));
+    for (size_t i = 0; i < found.count && changes->count < (size_t)operation->in.letters.limit; i++) {
+        bool done = false;
+
+        TRY(changes->change(session, &found.letters[i], operation->in.letters.reason, &done, err));
+        if (done)
+            changes->letters[changes->count++] = found.letters[i];
+    }
+    operation->out.letters = (struct outcome_letters){
+        .letters = changes->letters, .count = changes->count, .more = found.more, .position = found.position
+    };
+    return STATUS_OK;
+}
+
+static void run_changes(struct session *session, struct operation *operation, letter_change *change)
+{
+    struct changes changes = { .change = change,
+        .letters = ARENA_ARRAY(operation->arena, struct letter_view, (size_t)operation->in.letters.limit) };
+
+    run_until_decided_with(session, operation, change_all, &changes, MOST_ATTEMPTS);
+}
+
+static enum status preview(struct session *session, struct operation *operation, struct error *err)
+{
+    struct outcome_letters *out = &operation->out.letters;
+
+    TRY(read_letters(session, operation, out, err));
+    out->differences = ARENA_ARRAY(operation->arena, struct letter_difference, out->count);
+    for (size_t i = 0; i < out->count; i++) {
+        struct intent intent = intent_of(&out->letters[i]);
+
+        if (is_transaction(&out->letters[i]))
+            TRY(preview_steps(session, &out->letters[i], &out->differences[i], err));
+        else
+            TRY(reconcile_preview(session, &intent, &out->differences[i], err));
+    }
+    return STATUS_OK;
+}
+
+void letter_redrive_run(struct session *session, struct operation *operation)
+{
+    if (operation->in.letters.dry_run)
+        run_until_decided(session, operation, preview, MOST_ATTEMPTS);
+    else
+        run_changes(session, operation, redrive_one);
+}
+
+void letter_discard_run(struct session *session, struct operation *operation)
+{
+    run_changes(session, operation, discard_one);
+}

@@ -1,0 +1,28 @@
+/*
+ * dead_letter_calls.h - requests about dead letters: listing them, giving them another try, setting them aside. What
+ * makes them is in dead_letter_work.c.
+ */
+#ifndef STORE_DEAD_LETTERS_DEAD_LETTER_CALLS_H
+#define STORE_DEAD_LETTERS_DEAD_LETTER_CALLS_H
+
+#include "domain/intents/intent.h"
+#include "domain/operations/operation.h"
+#include "store/session/session.h"
+
+/* Outcome: out.letters: letters, or causes. */
+void letter_list_run(struct session *session, struct operation *operation);
+
+/*
+ * Each letter in a transaction of its own: it is RETRYING, and its work open, with one commit. A crash leaves each
+ * either as it was or redriven. A dry run changes nothing and says what a redrive would change.
+ */
+void letter_redrive_run(struct session *session, struct operation *operation);
+
+/* Each in a transaction of its own. The key stays behind; the letter stays as the record of why. */
+void letter_discard_run(struct session *session, struct operation *operation);
+
+/* What reconciling this key would change. */
+MUST_USE enum status reconcile_preview(
+    struct session *session, const struct intent *intent, struct letter_difference *out, struct error *err);
+
+#endif

@@ -1,0 +1,322 @@
+/*
+ * dead_letter_work.c - counting failures, and giving up.
+ *
+ * All of it under the lock that whoever succeeds holds as well - the key's state row, or the transaction's
+ * row - so a failure is never counted, nor a key buried, beside a success: what has nothing open any more has
+ * nothing to be counted.
+ */
+#include "base/clock.h"
+#include "base/failpoint.h"
+#include "store/intents/source_keys.h"
+#include "store/session/worker_internal.h"
+#include "store/sql.h"
+#include "store/transactions/transaction_calls.h"
+
+struct failing {
+    const struct worker_store *store;
+    const struct intent *intent;
+    const struct error *cause; /* NULL: to be buried */
+    int64_t delay_ms;
+    bool silent; /* it is a delivery that is counted */
+    bool once;   /* one is enough */
+    int32_t count;
+
+    /* Of an attempt. */
+    struct source_keys keys;
+    struct pg_array buckets, ids; /* of its open intents */
+    struct transaction transaction;
+};
+
+static bool is_transaction(const struct failing *failing)
+{
+    return failing->intent->kind == INTENT_TRANSACTION;
+}
+
+/* The key's columns, as the first five parameters of the letter statements. */
+static void letter_params(const struct failing *failing, struct arena *arena, struct pg_params *params)
+{
+    const struct intent *intent = failing->intent;
+
+    pg_params_init(params, arena);
+    pg_add_int2(params, intent->kind);
+    pg_add_int8(params, intent->table_id);
+    pg_add_bytes(params, intent->key.partition);
+    pg_add_bytes(params, intent->key.row);
+    pg_add_int2(params, is_transaction(failing) ? transaction_bucket(intent->key.row)
+                                                : bucket_of(intent->table_id, intent->key.partition));
+}
+
+/* ---- the lock, and whether anything is open ---- */
+
+static enum status hold_transaction(
+    struct session *session, struct failing *failing, bool *is_open, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT row = NULL;
+    int64_t now_us = 0;
+
+    TRY(session_send_begin(session, err));
+    pg_params_init(&params, &session->arena);
+    transaction_add_key(&params, failing->intent->key.partition, failing->intent->key.row);
+    TRY(pg_send(&session->pg, &sql_transaction_lock, &params, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(session_take_begin(session, &now_us, err));
+    TRY(pg_next(&session->pg, &row, err));
+    TRY(pg_end(&session->pg, err));
+    *is_open = PQntuples(row) > 0 && !transaction_is_final((enum transaction_state)pg_int2(row, 0, 1));
+    if (!*is_open)
+        return STATUS_OK;
+    return transaction_row_read(
+        row, 0, failing->intent->key.partition, &session->arena, &failing->transaction, err);
+}
+
+/* There is one key. */
+static void list_open(struct failing *failing, const PGresult *intents)
+{
+    for (int i = 0; i < PQntuples(intents); i++) {
+        char id[33];
+
+        pg_uuid(intents, i, 1, id);
+        pg_array_int2(&failing->buckets, failing->keys.keys[0].bucket);
+        pg_array_uuid(&failing->ids, id);
+    }
+}
+
+static enum status hold_source_key(
+    struct session *session, struct failing *failing, bool *is_open, struct error *err)
+{
+    PG_RESULT intents = NULL;
+
+    source_keys_build(&failing->keys, session, &session->arena, failing->intent, 1);
+    TRY(source_keys_begin(session, &failing->keys, err));
+    TRY(source_keys_send_intents(session, &failing->keys, &sql_intent_of_keys, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(pg_next(&session->pg, &intents, err));
+    TRY(pg_end(&session->pg, err));
+    source_keys_mark_open(&failing->keys, intents);
+    list_open(failing, intents);
+    *is_open = failing->keys.keys[0].is_open;
+    return STATUS_OK;
+}
+
+static bool was_made_here(const struct source_key *key)
+{
+    return key->applied == 0;
+}
+
+static enum status hold(struct session *session, struct failing *failing, bool *is_open, struct error *err)
+{
+    pg_array_init(&failing->buckets, &session->arena, PG_INT2);
+    pg_array_init(&failing->ids, &session->arena, PG_UUID);
+    return is_transaction(failing) ? hold_transaction(session, failing, is_open, err)
+                                   : hold_source_key(session, failing, is_open, err);
+}
+
+static enum status commit(struct session *session, struct failing *failing, int statements, struct error *err)
+{
+    if (!is_transaction(failing))
+        TRY(source_keys_send_state_delete(session, &failing->keys, was_made_here, &statements, err));
+    TRY(session_send_commit(session, err));
+    return session_take_commit(session, statements, err);
+}
+
+/* ---- counting ---- */
+
+static struct str describe(const struct error *cause, struct arena *arena)
+{
+    return arena_format(arena, "%s%s%s: %s", cause->reason ? cause->reason : status_name(cause->status),
+        cause->sqlstate[0] ? " " : "", cause->sqlstate, cause->message);
+}
+
+/* The timeline shows every attempt, in the commit that counts it. */
+static enum status send_attempt(
+    struct session *session, struct failing *failing, int *statements, struct error *err)
+{
+    const struct error *cause = failing->cause;
+    struct attempt attempt = {
+        .step = failing->transaction.steps_done,
+        .worker = failing->store->worker,
+        .started = failing->store->step_began,
+        .ended = clock_ticks(),
+        .status = cause->status,
+        .reason = str_of(cause->reason ? cause->reason : status_name(cause->status)),
+        .message = str_of(cause->message),
+    };
+
+    if (attempt.started == 0)
+        attempt.started = attempt.ended;
+    transaction_note_attempt(&failing->transaction, &attempt, &session->arena);
+    (*statements)++;
+    return transaction_send_update(session, &failing->transaction, 0, err);
+}
+
+/* Failures or deliveries: what is said of either is kept. */
+static enum status count_one(struct session *session, void *context, struct error *err)
+{
+    struct failing *failing = context;
+    struct pg_params params;
+    PG_RESULT counted = NULL;
+    bool is_open = false;
+    int statements = 0;
+
+    failing->count = 0;
+    TRY(hold(session, failing, &is_open, err));
+    if (!is_open) {
+        pg_recover(&session->pg); /* rolls back: somebody else has done it */
+        return STATUS_OK;
+    }
+    letter_params(failing, &session->arena, &params);
+    pg_add_bytes(&params, describe(failing->cause, &session->arena));
+    if (failing->silent)
+        pg_add_bool(&params, failing->once);
+    TRY(pg_query(
+        &session->pg, failing->silent ? &sql_letter_deliver : &sql_letter_count, &params, &counted, err));
+    if (is_transaction(failing) && !failing->silent)
+        TRY(send_attempt(session, failing, &statements, err));
+    FAILPOINT_TRY("letter.before_count", err);
+    TRY(commit(session, failing, statements, err));
+    failing->count = pg_int4(counted, 0, 0);
+    return STATUS_OK;
+}
+
+enum status worker_count_failure(struct worker_store *store, const struct intent *intent,
+    const struct error *cause, int32_t *failures, struct error *err)
+{
+    struct failing failing = { .store = store, .intent = intent, .cause = cause };
+
+    TRY(worker_attempt(store, count_one, &failing, err));
+    store->step_began = 0;
+    *failures = failing.count;
+    return STATUS_OK;
+}
+
+static enum status count_delivery(
+    struct worker_store *store, const struct intent *intent, bool once, int32_t *count, struct error *err)
+{
+    struct error cause = { 0 };
+    struct failing failing = {
+        .store = store, .intent = intent, .cause = &cause, .silent = true, .once = once
+    };
+
+    error_set(&cause, STATUS_INTERNAL, "begun without a report");
+    TRY(worker_attempt(store, count_one, &failing, err));
+    *count = failing.count;
+    return STATUS_OK;
+}
+
+enum status worker_count_delivery(
+    struct worker_store *store, const struct intent *intent, int32_t *before, struct error *err)
+{
+    int32_t count = 0;
+
+    TRY(count_delivery(store, intent, false, &count, err));
+    *before = count > 0 ? count - 1 : 0;
+    return STATUS_OK;
+}
+
+enum status worker_suspect(struct worker_store *store, const struct intent *intent, struct error *err)
+{
+    int32_t count;
+
+    return count_delivery(store, intent, true, &count, err);
+}
+
+static enum status report(struct session *session, void *context, struct error *err)
+{
+    struct failing *failing = context;
+    struct pg_params params;
+    PG_RESULT result = NULL;
+
+    letter_params(failing, &session->arena, &params);
+    return pg_query(&session->pg, &sql_letter_report, &params, &result, err);
+}
+
+enum status worker_report(struct worker_store *store, const struct intent *intent, struct error *err)
+{
+    struct failing failing = { .intent = intent };
+
+    return worker_attempt(store, report, &failing, err);
+}
+
+static enum status retry_after(struct session *session, void *context, struct error *err)
+{
+    struct failing *failing = context;
+    struct pg_params params;
+    PG_RESULT result = NULL;
+
+    letter_params(failing, &session->arena, &params);
+    pg_add_int8(&params, failing->delay_ms);
+    return pg_query(&session->pg, &sql_letter_retry, &params, &result, err);
+}
+
+enum status worker_retry_after(
+    struct worker_store *store, const struct intent *intent, int64_t delay_ms, struct error *err)
+{
+    struct failing failing = { .intent = intent, .delay_ms = delay_ms };
+
+    return worker_attempt(store, retry_after, &failing, err);
+}
+
+/* ---- giving up ---- */
+
+static enum status send_transaction_end(struct session *session, struct failing *failing, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    transaction_add_key(&params, failing->intent->key.partition, failing->intent->key.row);
+    TRY(pg_send(&session->pg, &sql_transaction_bury, &params, err));
+    pg_params_init(&params, &session->arena);
+    pg_add_int2(&params, transaction_bucket(failing->intent->key.row));
+    pg_add_bytes(&params, failing->intent->key.partition);
+    pg_add_bytes(&params, failing->intent->key.row);
+    return pg_send(&session->pg, &sql_transaction_intent_delete, &params, err);
+}
+
+static enum status send_intent_delete(struct session *session, struct failing *failing, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_array(&params, &failing->buckets);
+    pg_add_array(&params, &failing->ids);
+    return pg_send(&session->pg, &sql_intent_delete, &params, err);
+}
+
+static enum status bury(struct session *session, void *context, struct error *err)
+{
+    struct failing *failing = context;
+    struct pg_params params;
+    bool is_open = false;
+    int statements = 0;
+
+    TRY(hold(session, failing, &is_open, err));
+    if (!is_open && !is_transaction(failing)) {
+        pg_recover(&session->pg);
+        return STATUS_OK;
+    }
+    if (is_open) {
+        letter_params(failing, &session->arena, &params);
+        pg_add_array(&params, &failing->ids);
+        TRY(pg_send(&session->pg, &sql_letter_bury, &params, err));
+        statements++;
+    }
+    if (is_transaction(failing)) { /* an intent that outlived its transaction goes in any case */
+        TRY(send_transaction_end(session, failing, err));
+        statements += 2;
+    } else {
+        TRY(send_intent_delete(session, failing, err));
+        statements++;
+    }
+    FAILPOINT_TRY("letter.before_bury", err);
+    TRY(commit(session, failing, statements, err));
+    FAILPOINT("letter.after_bury");
+    return STATUS_OK;
+}
+
+enum status worker_bury(struct worker_store *store, const struct intent *intent, struct error *err)
+{
+    struct failing failing = { .intent = intent };
+
+    return worker_attempt(store, bury, &failing, err);
+}

@@ -1,0 +1,459 @@
+/*
+ * read_batch.c - see the header. The statement brings the catalogue's version along, so that a read never
+ * answers from a table that has been deleted.
+ */
+#include "store/entities/read_batch.h"
+
+#include "base/clock.h"
+#include "store/catalogue/resolve.h"
+#include "store/connection/row_arrays.h"
+#include "store/queries/list_read.h"
+#include "store/session/attempt.h"
+#include "store/sql.h"
+
+enum {
+    MOST_ATTEMPTS = 3,
+    MOST_BEGUN_BYTES = 32 * 1024, /* of keys: a socket takes them without waiting for its reader */
+    LEAST_PARTED = 48, /* operations: a smaller batch is one statement, since each costs as much as 3 keys */
+    MOST_READ_BYTES = 32 << 20, /* of properties, that a statement brings */
+    WHOLE_KEYS = 16,            /* a statement of so few brings them whatever they take */
+};
+
+/* One operation with its table; the keys of all stand one after another in the arrays. */
+struct read {
+    struct operation *operation;
+    const struct table *table;
+    size_t bytes;  /* of properties, so far */
+    bool left_out; /* something was too large to come with the others: none of it counts */
+};
+
+enum column { COLUMN_N, COLUMN_CATALOGUE, COLUMN_VERSION, COLUMN_TS, COLUMN_PROPERTIES, COLUMN_EXPIRES };
+
+/* false: its properties were left out. */
+static bool fill_key(const struct read *read, size_t k, const PGresult *result, int row)
+{
+    const struct entity_key *key = &read->operation->in.get.keys[k];
+    struct outcome_get *out = &read->operation->out.get;
+    struct entity *entity = &out->entities[k];
+
+    out->found[k] = !PQgetisnull(result, row, COLUMN_VERSION) &&
+                    (!read->operation->within || key_range_contains(read->operation->within, key));
+    if (!out->found[k])
+        return true;
+    if (PQgetisnull(result, row, COLUMN_PROPERTIES))
+        return false;
+    *entity = (struct entity){
+        .key = *key,
+        .etag = { .table_id = read->table->table_id, .version = pg_int8(result, row, COLUMN_VERSION) },
+        .timestamp = pg_int8(result, row, COLUMN_TS),
+        .expires = PQgetisnull(result, row, COLUMN_EXPIRES) ? 0 : pg_int8(result, row, COLUMN_EXPIRES),
+        .properties.bytes = arena_copy(read->operation->arena, pg_bytes(result, row, COLUMN_PROPERTIES)),
+    };
+    return true;
+}
+
+static void fill_none(struct read *read)
+{
+    struct operation *operation = read->operation;
+    size_t count = operation->in.get.count;
+
+    operation->out.get = (struct outcome_get){
+        .entities = ARENA_ARRAY(operation->arena, struct entity, count),
+        .found = ARENA_ARRAY(operation->arena, bool, count),
+    };
+    operation->status = STATUS_OK;
+    operation->error = NULL;
+    read->bytes = 0;
+}
+
+static bool is_full(const struct read *read)
+{
+    const struct operation_get *in = &read->operation->in.get;
+
+    return read->operation->out.get.count == in->count ||
+           (in->enough_bytes > 0 && read->bytes > in->enough_bytes);
+}
+
+/* Of the next so many keys, up to what was left out: then false. */
+static bool fill_some(struct read *read, const PGresult *result, int row, size_t count)
+{
+    struct outcome_get *out = &read->operation->out.get;
+
+    for (size_t i = 0; i < count && !is_full(read); i++) {
+        if (!fill_key(read, out->count, result, row + (int)i))
+            return false;
+        read->bytes += out->entities[out->count++].properties.bytes.len;
+    }
+    return true;
+}
+
+/* All or nothing. */
+static void fill(struct read *read, const PGresult *result, int row)
+{
+    struct arena *arena = read->operation->arena, before = *arena;
+
+    fill_none(read);
+    read->left_out = !fill_some(read, result, row, read->operation->in.get.count);
+    if (read->left_out) {
+        arena_rewind(arena, &before);
+        read->operation->out.get = (struct outcome_get){ 0 };
+    }
+}
+
+static enum status send_one(struct session *session, const struct read *read, struct error *err)
+{
+    const struct entity_key *key = &read->operation->in.get.keys[0];
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, read->table->table_id);
+    pg_add_bytes(&params, key->partition);
+    pg_add_bytes(&params, key->row);
+    pg_add_int2(&params, bucket_of(read->table->table_id, key->partition));
+    return pg_send(&session->pg, &sql_entity_get_one, &params, err);
+}
+
+static size_t keys_of(const struct read *reads, size_t count)
+{
+    size_t keys = 0;
+
+    for (size_t i = 0; i < count; i++)
+        keys += reads[i].operation->in.get.count;
+    return keys;
+}
+
+/* What the properties of a key may have so that all of them are no more than MOST_READ_BYTES. */
+static int32_t most_of_each(size_t keys)
+{
+    return keys <= WHOLE_KEYS ? INT32_MAX : MOST_READ_BYTES / (int32_t)keys;
+}
+
+/* The keys from one on. */
+static void put_keys(struct key_arrays *keys, const struct read *read, size_t from, size_t count)
+{
+    const struct entity_key *wanted = &read->operation->in.get.keys[from];
+    int64_t table_id = read->table->table_id;
+
+    for (size_t k = 0; k < count; k++)
+        key_arrays_put(keys, table_id, &wanted[k], bucket_of(table_id, wanted[k].partition));
+}
+
+static enum status send_keys(
+    struct session *session, struct key_arrays *keys, int32_t most, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(keys, &params);
+    pg_add_int4(&params, most);
+    return pg_send(&session->pg, &sql_entity_get, &params, err);
+}
+
+static enum status send_many(
+    struct session *session, const struct read *reads, size_t count, int32_t most, struct error *err)
+{
+    struct key_arrays keys;
+
+    key_arrays_init(&keys, &session->arena);
+    for (size_t i = 0; i < count; i++)
+        put_keys(&keys, &reads[i], 0, reads[i].operation->in.get.count);
+    return send_keys(session, &keys, most, err);
+}
+
+/* most: bytes that the properties of a key may have. */
+static enum status send(
+    struct session *session, const struct read *reads, size_t count, int32_t most, struct error *err)
+{
+    if (count == 1 && reads[0].operation->in.get.count == 1)
+        TRY(send_one(session, &reads[0], err));
+    else
+        TRY(send_many(session, reads, count, most, err));
+    return pg_sync(&session->pg, err);
+}
+
+/* STATUS_STALE: the catalogue has changed since the names were resolved. */
+static enum status take_rows(struct session *session, size_t keys, PGresult **out, struct error *err)
+{
+    int expected = (int)keys;
+
+    TRY(pg_next(&session->pg, out, err));
+    TRY(pg_end(&session->pg, err));
+    if (PQntuples(*out) > 0 && pg_int8(*out, 0, COLUMN_CATALOGUE) != session->catalogue->version)
+        return error_set(err, STATUS_STALE, "the catalogue has changed");
+    if (PQntuples(*out) != expected || (expected > 0 && pg_int8(*out, expected - 1, COLUMN_N) != expected))
+        return error_set(
+            err, STATUS_INTERNAL, "a read of %d keys brought %d rows", expected, PQntuples(*out));
+    return STATUS_OK;
+}
+
+/* *left_out: how many operations miss something, for being too large. */
+static enum status take(
+    struct session *session, struct read *reads, size_t count, size_t *left_out, struct error *err)
+{
+    PG_RESULT result = NULL;
+    int row = 0;
+
+    TRY(take_rows(session, keys_of(reads, count), &result, err));
+    *left_out = 0;
+    for (size_t i = 0; i < count; i++) {
+        fill(&reads[i], result, row);
+        row += (int)reads[i].operation->in.get.count;
+        *left_out += reads[i].left_out;
+    }
+    return STATUS_OK;
+}
+
+/* ---- what was left out ---- */
+
+/* Operations of one key. */
+static enum status read_singles(struct session *session, struct read *reads, size_t count, struct error *err)
+{
+    size_t some, none;
+
+    for (; count > 0; reads += some, count -= some) {
+        some = count < WHOLE_KEYS ? count : WHOLE_KEYS;
+        TRY(send(session, reads, some, most_of_each(some), err));
+        TRY(take(session, reads, some, &none, err));
+    }
+    return STATUS_OK;
+}
+
+/* The next so many keys, or up to what is too large: then *came is false. */
+static enum status read_some(
+    struct session *session, struct read *read, size_t count, bool *came, struct error *err)
+{
+    struct key_arrays keys;
+    PG_RESULT result = NULL;
+
+    key_arrays_init(&keys, &session->arena);
+    put_keys(&keys, read, read->operation->out.get.count, count);
+    TRY(send_keys(session, &keys, most_of_each(count), err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(take_rows(session, count, &result, err));
+    *came = fill_some(read, result, 0, count);
+    return STATUS_OK;
+}
+
+/* Within a snapshot, all of it anew: few keys at first, more as long as nothing is left out. */
+static enum status read_in_steps(struct session *session, struct read *read, struct error *err)
+{
+    size_t step = WHOLE_KEYS;
+
+    fill_none(read);
+    while (!is_full(read)) {
+        size_t left = read->operation->in.get.count - read->operation->out.get.count;
+        bool came;
+
+        TRY(read_some(session, read, left < step ? left : step, &came, err));
+        step = came ? 2 * step : WHOLE_KEYS;
+    }
+    return STATUS_OK;
+}
+
+/* A reader of several keys sees all of a group's writes or none, so it reads in one snapshot. */
+static enum status read_in_snapshot(struct session *session, struct read *read, struct error *err)
+{
+    if (session_in_snapshot(session))
+        return read_in_steps(session, read, err);
+    TRY(session_begin_snapshot(session, err));
+    TRY(read_in_steps(session, read, err));
+    return session_end_snapshot(session, err);
+}
+
+/* Those of one key are read together, each of the others by itself. Changes the order of the reads. */
+static enum status read_left_out(struct session *session, struct read *reads, size_t count, struct error *err)
+{
+    size_t singles = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!reads[i].left_out)
+            continue;
+        if (reads[i].operation->in.get.count == 1)
+            reads[singles++] = reads[i];
+        else
+            TRY(read_in_snapshot(session, &reads[i], err));
+    }
+    return read_singles(session, reads, singles, err);
+}
+
+static enum status read_now(struct session *session, struct read *reads, size_t count, struct error *err)
+{
+    size_t left_out = 0;
+
+    if (count == 0)
+        return STATUS_OK;
+    TRY(send(session, reads, count, most_of_each(keys_of(reads, count)), err));
+    TRY(take(session, reads, count, &left_out, err));
+    return left_out > 0 ? read_left_out(session, reads, count, err) : STATUS_OK;
+}
+
+/* ---- a batch ---- */
+
+/*
+ * Resolve names; what fails gets its outcome at once. List indexes are read on their own, and may begin a snapshot. The
+ * operations that reads does not have may have been decided from the catalogue alone.
+ */
+static enum status gather(
+    struct session *session, struct operation *batch, struct read *reads, size_t *count, struct error *err)
+{
+    *count = 0;
+    for (struct operation *operation = batch; operation; operation = operation->next) {
+        const struct table *table;
+        struct error own;
+
+        if (resolve_table(session, operation, &table, &own) != STATUS_OK)
+            operation_fail(operation, &own);
+        else if (table->entries_of && table->entries_of->shape == INDEX_LIST)
+            TRY(list_read_get(session, table->entries_of, operation, err));
+        else
+            reads[(*count)++] = (struct read){ .operation = operation, .table = table };
+    }
+    return STATUS_OK;
+}
+
+static size_t length_of(const struct operation *batch)
+{
+    size_t length = 0;
+
+    for (; batch; batch = batch->next)
+        length++;
+    return length;
+}
+
+/* The reads compare the catalogue's version too, so refusals beside them cost no statement of their own. */
+static enum status read_all(
+    struct session *session, struct operation *batch, struct read *reads, struct error *err)
+{
+    size_t count = 0;
+
+    TRY(session_ensure(session, err));
+    TRY(gather(session, batch, reads, &count, err));
+    session_asks_version(session);
+    TRY(read_now(session, reads, count, err));
+    if (keys_of(reads, count) > 0)
+        session_note_confirmed(session);
+    TRY(session_end_snapshot(session, err));
+    if (count == length_of(batch))
+        return STATUS_OK;
+    return session_confirm(session, operation_latest_us(batch), err);
+}
+
+static struct read *room_for(const struct operation *batch, struct arena *arena)
+{
+    return ARENA_ARRAY(arena, struct read, length_of(batch));
+}
+
+enum status read_batch_within(struct session *session, struct operation *batch, struct error *err)
+{
+    struct read *reads = room_for(batch, &session->arena);
+    size_t count = 0;
+
+    TRY(gather(session, batch, reads, &count, err));
+    return read_now(session, reads, count, err);
+}
+
+void read_batch_run(struct session *session, struct operation *batch, void *context)
+{
+    struct error err = { 0 };
+    struct read *reads = room_for(batch, &session->arena);
+
+    (void)context;
+    pg_recover(&session->pg); /* what a failed step has left */
+    for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+        struct error ignored;
+        enum status status = read_all(session, batch, reads, &err);
+
+        if (status == STATUS_OK)
+            return;
+        pg_recover(&session->pg);
+        if (status == STATUS_STALE && session_reload(session, &ignored) != STATUS_OK)
+            pg_recover(&session->pg);
+    }
+    for (struct operation *operation = batch; operation; operation = operation->next)
+        fail_operation(operation, &err);
+}
+
+/* ---- in steps ---- */
+
+/* A large batch is two statements: while the database is at the second, the first is answered. */
+struct begun {
+    size_t count;
+    size_t taken;
+    size_t part;     /* so many are the first statement's */
+    size_t left_out; /* of those taken: they stand first in what is left of the batch */
+    struct read reads[];
+};
+
+static size_t key_bytes(const struct operation_get *in)
+{
+    size_t bytes = 0;
+
+    for (size_t k = 0; k < in->count; k++)
+        bytes += sizeof(struct entity_key) + in->keys[k].partition.len + in->keys[k].row.len;
+    return bytes;
+}
+
+static void *begin(struct session *session, struct operation *batch)
+{
+    struct begun *begun;
+    int32_t most;
+    size_t count = 0, bytes = 0;
+    struct error ignored;
+
+    if (!pg_is_open(&session->pg) || !session->catalogue || session->known != session->pg.connects)
+        return NULL;
+    for (struct operation *operation = batch; operation; operation = operation->next, count++)
+        bytes += key_bytes(&operation->in.get);
+    if (bytes > MOST_BEGUN_BYTES)
+        return NULL;
+    begun = arena_calloc(&session->arena, 1, sizeof(*begun) + count * sizeof(begun->reads[0]));
+    for (struct operation *operation = batch; operation; operation = operation->next) {
+        struct read *read = &begun->reads[begun->count++];
+
+        *read = (struct read){ .operation = operation };
+        if (resolve_table(session, operation, &read->table, &ignored) != STATUS_OK)
+            return NULL;
+        if (read->table->entries_of && read->table->entries_of->shape == INDEX_LIST)
+            return NULL;
+    }
+    begun->part = count < LEAST_PARTED ? count : (count + 1) / 2;
+    most = most_of_each(keys_of(begun->reads, count));
+    if (send(session, begun->reads, begun->part, most, &ignored) != STATUS_OK)
+        return NULL;
+    if (begun->part < count &&
+        send(session, begun->reads + begun->part, count - begun->part, most, &ignored) != STATUS_OK)
+        return NULL;
+    return begun;
+}
+
+/* Of the next part. What was left out stays in the batch, to be read when all parts have been answered. */
+static bool finish(
+    struct session *session, void *begun_reads, struct operation **batch, struct operation **decided)
+{
+    struct begun *begun = begun_reads;
+    struct read *reads = begun->reads + begun->taken;
+    size_t count = begun->taken == 0 ? begun->part : begun->count - begun->taken, left_out;
+    struct operation **end = decided;
+    struct error ignored;
+
+    *decided = NULL;
+    if (take(session, reads, count, &left_out, &ignored) != STATUS_OK)
+        return false;
+    for (size_t i = 0; i < begun->left_out; i++)
+        batch = &(*batch)->next;
+    for (size_t i = 0; i < count; i++) {
+        if (reads[i].left_out) {
+            batch = &(*batch)->next;
+            continue;
+        }
+        *end = *batch;
+        end = &(*end)->next;
+        *batch = *end;
+    }
+    *end = NULL;
+    begun->taken += count;
+    begun->left_out += left_out;
+    return begun->taken < begun->count;
+}
+
+const struct lane_steps read_batch_steps = { .begin = begin, .finish = finish };

@@ -1,0 +1,20 @@
+/*
+ * read_batch.h - many point reads as one array statement.
+ */
+#ifndef STORE_ENTITIES_READ_BATCH_H
+#define STORE_ENTITIES_READ_BATCH_H
+
+#include "domain/operations/operation.h"
+#include "store/lanes/lane.h"
+#include "store/session/session.h"
+
+/* Give every OPERATION_GET of the list its outcome; all keys of one are read in one snapshot. */
+void read_batch_run(struct session *session, struct operation *batch, void *context);
+
+/* The same once, inside a transaction under way; nothing is tried again. A failure leaves some without an outcome. */
+MUST_USE enum status read_batch_within(struct session *session, struct operation *batch, struct error *err);
+
+/* The same in steps, for batches of keys in tables the session knows. */
+extern const struct lane_steps read_batch_steps;
+
+#endif

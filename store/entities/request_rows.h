@@ -1,0 +1,47 @@
+/*
+ * request_rows.h - the records of writes with a request_id, in the transaction of the writes.
+ *
+ * Two servers with one request meet at the rows it writes: whoever comes second reads the record after the
+ * locks (guard G5). Two requests of one id that write other rows meet at the record's key, which is written
+ * last and sorted, so that nobody waits there for somebody who waits for him.
+ */
+#ifndef STORE_ENTITIES_REQUEST_ROWS_H
+#define STORE_ENTITIES_REQUEST_ROWS_H
+
+#include "domain/writes/request_record.h"
+#include "store/session/session.h"
+
+/* One id of a batch, however many operations have it. */
+struct request {
+    struct str account, id;
+    int16_t bucket;
+    struct request_record record;
+    bool is_new; /* decided in this transaction */
+};
+
+struct requests {
+    struct request *items; /* sorted by key */
+    size_t count;
+};
+
+/* An id; the items are sorted and united by requests_sort. */
+void requests_add(struct requests *requests, const struct operation *operation);
+void requests_sort(struct requests *requests);
+
+/* The operation's item; NULL: it has no id. */
+struct request *requests_find(const struct requests *requests, const struct operation *operation);
+
+/* Ask for the records: one statement, if there is anything to ask for. */
+MUST_USE enum status requests_send_get(
+    struct session *session, const struct requests *requests, struct error *err);
+MUST_USE enum status requests_take(struct session *session, struct requests *requests, struct error *err);
+
+/* What was decided is a record from now on: for repeats in this batch, and to be stored. */
+void requests_note(
+    struct request *request, const struct operation *operation, struct str digest, struct arena *arena);
+
+/* Store what is new: one statement, if there is anything. */
+MUST_USE enum status requests_send_insert(
+    struct session *session, const struct requests *requests, int *statements, struct error *err);
+
+#endif

@@ -1,0 +1,568 @@
+/*
+ * write_batch.c - see the header.
+ */
+#include "store/entities/write_batch.h"
+
+#include "base/clock.h"
+#include "base/failpoint.h"
+#include "domain/reason.h"
+#include "domain/ticks.h"
+#include "domain/writes/write_plan.h"
+#include "store/catalogue/resolve.h"
+#include "store/connection/row_arrays.h"
+#include "store/entities/write_set.h"
+#include "store/feed/feed_append.h"
+#include "store/session/attempt.h"
+#include "store/sql.h"
+
+enum {
+    MOST_ATTEMPTS = 4,
+    MOST_READ_BYTES = 32 << 20, /* of stored properties, for the writes of several callers */
+};
+
+/* ---- flight 1 ---- */
+
+/*
+ * What a stored row may have so that all of them are no more than MOST_READ_BYTES. One operation is read whatever it
+ * takes.
+ */
+static int32_t most_of_each(const struct write_set *set)
+{
+    if (set->planned_count <= 1 || set->row_count == 0)
+        return INT32_MAX;
+    return MOST_READ_BYTES / (int32_t)set->row_count;
+}
+
+static enum status send_locks(struct session *session, const struct write_set *set, struct error *err)
+{
+    struct key_arrays keys;
+    struct state_arrays offered;
+    struct pg_array wanted;
+    struct pg_params params;
+
+    key_arrays_init(&keys, &session->arena);
+    state_arrays_init(&offered, &session->arena);
+    pg_array_init(&wanted, &session->arena, PG_BOOL);
+    for (size_t i = 0; i < set->row_count; i++) {
+        const struct plan_row *row = &set->rows[i];
+
+        key_arrays_put(&keys, row->table->table_id, &row->key, row->bucket);
+        state_arrays_put(&offered, &row->offered);
+        pg_array_bool(&wanted, row->reads_properties);
+    }
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&keys, &params);
+    state_arrays_add(&offered, &params);
+    TRY(pg_send(&session->pg, &sql_entity_lock, &params, err));
+
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&keys, &params);
+    pg_add_array(&params, &wanted);
+    pg_add_int4(&params, most_of_each(set));
+    TRY(pg_send(&session->pg, &sql_entity_locked, &params, err));
+    return requests_send_get(session, &set->requests, err);
+}
+
+/* The keys that were absent come back in the order of the rows. */
+static void mark_created(struct write_set *set, const PGresult *result)
+{
+    size_t next = 0;
+
+    for (int i = 0; i < PQntuples(result); i++) {
+        struct entity_key key = { pg_bytes(result, i, 1), pg_bytes(result, i, 2) };
+
+        while (next < set->row_count && (set->rows[next].table->table_id != pg_int8(result, i, 0) ||
+                                            entity_key_compare(&set->rows[next].key, &key) != 0))
+            next++;
+        if (next < set->row_count)
+            set->rows[next++].created = true;
+    }
+}
+
+/* STATUS_LIMIT: more than may be held at once. */
+static enum status fill_stored(
+    struct write_set *set, const PGresult *result, struct arena *arena, struct error *err)
+{
+    set->places = ARENA_ARRAY(arena, struct str, set->row_count);
+    for (int i = 0; i < PQntuples(result); i++)
+        if (PQgetisnull(result, i, 4))
+            return error_set(err, STATUS_LIMIT, "the rows of these writes are too large to be read together");
+    for (int i = 0; i < PQntuples(result); i++) {
+        size_t n = (size_t)pg_int8(result, i, 0) - 1;
+        struct plan_row *row = &set->rows[n];
+
+        set->places[n] = arena_copy(arena, pg_bytes(result, i, 7));
+        if (row->created)
+            continue;
+        row->stored = (struct row_state){
+            .live = !pg_bool(result, i, 3),
+            .version = pg_int8(result, i, 1),
+            .ts = pg_int8(result, i, 2),
+            .properties = { arena_copy(arena, pg_bytes(result, i, 4)) },
+            .expires = pg_int8(result, i, 5),
+        };
+        row->now = write_plan_visible(&row->stored, pg_bool(result, i, 6));
+    }
+    return STATUS_OK;
+}
+
+static enum status take_locks(struct session *session, struct write_set *set, struct error *err)
+{
+    PG_RESULT created = NULL;
+    PG_RESULT stored = NULL;
+
+    TRY(pg_next(&session->pg, &created, err));
+    TRY(pg_next(&session->pg, &stored, err));
+    TRY(requests_take(session, &set->requests, err));
+    TRY(pg_end(&session->pg, err));
+    mark_created(set, created);
+    return fill_stored(set, stored, &session->arena, err);
+}
+
+static enum status begin_and_lock(
+    struct session *session, struct write_set *set, int64_t *now_us, struct error *err)
+{
+    TRY(session_send_begin(session, err));
+    TRY(send_locks(session, set, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(session_take_begin(session, now_us, err));
+    return take_locks(session, set, err);
+}
+
+enum status write_batch_lock_more(struct session *session, struct write_set *set, struct error *err)
+{
+    TRY(send_locks(session, set, err));
+    TRY(pg_sync(&session->pg, err));
+    return take_locks(session, set, err);
+}
+
+/* ---- flight 2 ---- */
+
+static enum status send_removals(
+    struct session *session, const struct write_set *set, int *statements, struct error *err)
+{
+    struct key_arrays keys;
+    struct pg_params params;
+
+    key_arrays_init(&keys, &session->arena);
+    for (size_t i = 0; i < set->row_count; i++) {
+        const struct plan_row *row = &set->rows[i];
+
+        if (write_plan_action(row) == ROW_REMOVE)
+            key_arrays_put(&keys, row->table->table_id, &row->key, row->bucket);
+    }
+    if (keys.tables.count == 0)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&keys, &params);
+    (*statements)++;
+    return pg_send(&session->pg, &sql_entity_remove, &params, err);
+}
+
+static enum status send_updates(
+    struct session *session, const struct write_set *set, int *statements, struct error *err)
+{
+    struct pg_array places;
+    struct state_arrays states;
+    struct pg_params params;
+
+    pg_array_init(&places, &session->arena, PG_TID);
+    state_arrays_init(&states, &session->arena);
+    for (size_t i = 0; i < set->row_count; i++) {
+        if (write_plan_action(&set->rows[i]) != ROW_UPDATE)
+            continue;
+        pg_array_bytes(&places, set->places[i]);
+        state_arrays_put(&states, &set->rows[i].now);
+    }
+    if (places.count == 0)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    pg_add_array(&params, &places);
+    state_arrays_add(&states, &params);
+    (*statements)++;
+    return pg_send(&session->pg, &sql_entity_update, &params, err);
+}
+
+static size_t make_intents(struct session *session, const struct write_set *set, struct intent *intents)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < set->row_count; i++) {
+        struct plan_row *row = &set->rows[i];
+        struct intent *intent = &intents[count];
+
+        if (!write_plan_needs_intent(row, &session->arena))
+            continue;
+        *intent = (struct intent){ .bucket = row->bucket,
+            .kind = INTENT_RECONCILE,
+            .table_id = row->table->table_id,
+            .key = row->key,
+            .version = row->now.version };
+        intent_block_id(&set->ids, set->ids.first + (uint32_t)i, intent->id);
+        count++;
+    }
+    return count;
+}
+
+enum status write_batch_send_intents(
+    struct session *session, const struct intent *intents, size_t count, struct error *err)
+{
+    struct key_arrays keys;
+    struct pg_array ids, kinds, versions;
+    struct pg_params params;
+
+    key_arrays_init(&keys, &session->arena);
+    pg_array_init(&ids, &session->arena, PG_UUID);
+    pg_array_init(&kinds, &session->arena, PG_INT2);
+    pg_array_init(&versions, &session->arena, PG_INT8);
+    for (size_t i = 0; i < count; i++) {
+        key_arrays_put(&keys, intents[i].table_id, &intents[i].key, intents[i].bucket);
+        pg_array_uuid(&ids, intents[i].id);
+        pg_array_int2(&kinds, intents[i].kind);
+        pg_array_int8(&versions, intents[i].version);
+    }
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&keys, &params);
+    pg_add_array(&params, &ids);
+    pg_add_array(&params, &kinds);
+    pg_add_array(&params, &versions);
+    return pg_send(&session->pg, &sql_intent_insert, &params, err);
+}
+
+enum status write_batch_send_changes(struct session *session, const struct write_set *set,
+    struct intent *intents, size_t *intent_count, int *statements, struct error *err)
+{
+    TRY(send_removals(session, set, statements, err));
+    TRY(send_updates(session, set, statements, err));
+    TRY(change_write_send(session, set, statements, err));
+    *intent_count = make_intents(session, set, intents);
+    if (*intent_count == 0)
+        return STATUS_OK;
+    (*statements)++;
+    return write_batch_send_intents(session, intents, *intent_count, err);
+}
+
+/* A repeated request is answered from its record; what is decided anew becomes one. */
+static void plan(const struct write_set *set, struct write_clock clock, int64_t epoch, struct arena *arena)
+{
+    for (size_t i = 0; i < set->planned_count; i++) {
+        const struct planned *planned = &set->planned[i];
+        struct operation *operation = planned->operation;
+        struct request *request = requests_find(&set->requests, operation);
+        struct str digest = STR_EMPTY;
+
+        if (request)
+            digest = request_digest(operation, planned->rows[0]->table->table_id, arena);
+        if (request && request->record.response.len > 0) {
+            request_replay(&request->record, digest, operation);
+            continue;
+        }
+        write_plan_operation(operation, planned->rows, clock);
+        operation->out.write.left_open = write_set_left_open(set, planned, epoch, operation->arena);
+        if (request)
+            requests_note(request, operation, digest, arena);
+    }
+}
+
+static bool changes_anything(const struct write_set *set)
+{
+    for (size_t i = 0; i < set->requests.count; i++)
+        if (set->requests.items[i].is_new)
+            return true;
+    for (size_t i = 0; i < set->row_count; i++)
+        if (set->rows[i].created || write_plan_action(&set->rows[i]) != ROW_KEEP)
+            return true;
+    return false;
+}
+
+static enum status run_planned(
+    struct session *session, struct write_set *set, const struct write_observer *observer, struct error *err)
+{
+    struct write_clock clock = { .floor = session->catalogue->floor, .ticks = session->now_ticks };
+    struct intent *intents = ARENA_ARRAY(&session->arena, struct intent, set->row_count);
+    size_t intent_count = 0;
+    int statements = 0;
+    int64_t now_us = 0;
+
+    TRY(begin_and_lock(session, set, &now_us, err));
+    clock.due = ticks_from_unix_us(now_us);
+    set->ids = session_reserve_intents(session, now_us, set->row_count);
+    plan(set, clock, session->catalogue->epoch, &session->arena);
+    if (!changes_anything(set)) {
+        pg_recover(&session->pg); /* rolls back: nothing was written, the locks go */
+        return STATUS_OK;
+    }
+    TRY(write_batch_send_changes(session, set, intents, &intent_count, &statements, err));
+    TRY(requests_send_insert(session, &set->requests, &statements, err));
+    FAILPOINT_TRY("write.before_commit", err);
+    TRY(session_send_commit(session, err));
+    TRY(session_take_commit(session, statements, err));
+    FAILPOINT("write.after_commit");
+    if (intent_count > 0)
+        observer->intents_committed(observer->context, intents, intent_count);
+    return STATUS_OK;
+}
+
+/* ---- the blind path ---- */
+
+static enum status send_blind(struct session *session, const struct write_set *set, struct error *err)
+{
+    struct key_arrays keys;
+    struct pg_array ts, properties;
+    struct pg_params params;
+
+    TRY(pg_send(&session->pg, &sql_begin, NULL, err));
+    TRY(pg_send(&session->pg, &sql_fence, NULL, err));
+
+    key_arrays_init(&keys, &session->arena);
+    pg_array_init(&ts, &session->arena, PG_INT8);
+    pg_array_init(&properties, &session->arena, PG_BYTEA);
+    for (size_t i = 0; i < set->row_count; i++) {
+        const struct plan_row *row = &set->rows[i];
+
+        key_arrays_put(&keys, row->table->table_id, &row->key, row->bucket);
+        pg_array_int8(&ts, row->offered.ts);
+        pg_array_bytes(&properties, row->offered.properties.bytes);
+    }
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&keys, &params);
+    pg_add_array(&params, &ts);
+    pg_add_array(&params, &properties);
+    pg_add_int8(&params, session->catalogue->floor);
+    pg_add_int8(&params, session->catalogue->version);
+    TRY(pg_send(&session->pg, &sql_entity_upsert_blind, &params, err));
+    FAILPOINT_TRY("write.before_blind_commit", err);
+    return session_send_guarded_commit(session, err);
+}
+
+/*
+ * The upserts stand, but their versions were in an answer that was lost: they are read back. A row that
+ * somebody has written since is left without a version.
+ */
+static enum status find_written(struct session *session, struct write_set *set, struct error *err)
+{
+    int64_t deadline_us = clock_monotonic_us() + session->resolve_limit_us;
+    struct key_arrays keys;
+    struct pg_params params;
+    PG_RESULT written = NULL;
+    enum status status;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, session->lane);
+    pg_add_int8(&params, session->n);
+    key_arrays_init(&keys, &session->arena);
+    for (size_t i = 0; i < set->row_count; i++)
+        key_arrays_put(&keys, set->rows[i].table->table_id, &set->rows[i].key, set->rows[i].bucket);
+    key_arrays_add(&keys, &params);
+    do {
+        status = pg_ensure(&session->pg, err);
+        if (status == STATUS_OK)
+            status = pg_query(&session->pg, &sql_entity_written, &params, &written, err);
+        if (status != STATUS_OK)
+            pg_recover(&session->pg);
+    } while (status != STATUS_OK && clock_monotonic_us() < deadline_us);
+    TRY(status);
+    for (int i = 0; i < PQntuples(written); i++) {
+        struct row_state *now = &set->rows[pg_int8(written, i, 0) - 1].now;
+
+        now->version = pg_int8(written, i, 1);
+        now->ts = pg_int8(written, i, 2);
+    }
+    return STATUS_OK;
+}
+
+static enum status lost_etag(struct error *err)
+{
+    return error_reason(err, REASON_OUTCOME_UNKNOWN,
+        "the write stands, but its etag was lost with the connection to the database: read the entity");
+}
+
+static enum status run_blind(struct session *session, struct write_set *set, struct error *err)
+{
+    struct error failure = { 0 };
+    PG_RESULT written = NULL;
+    enum status status, committed;
+
+    TRY(send_blind(session, set, err));
+    status = pg_done(&session->pg, &failure);
+    if (status == STATUS_OK)
+        status = pg_done(&session->pg, &failure);
+    if (status == STATUS_OK)
+        status = pg_next(&session->pg, &written, &failure);
+    committed = session_take_commit(session, 0, err);
+    if (status == STATUS_OK && PQntuples(written) == 0)
+        return error_set(err, STATUS_STALE, "the catalogue has changed");
+    if (status != STATUS_OK && committed == STATUS_OK)
+        return find_written(session, set, err) == STATUS_OK ? STATUS_OK : lost_etag(err);
+    if (status != STATUS_OK && committed != STATUS_MAYBE_DONE) {
+        *err = failure;
+        return status;
+    }
+    TRY(committed);
+    for (size_t i = 0; i < set->row_count; i++) {
+        set->rows[i].now.version = pg_int8(written, (int)i, 0);
+        set->rows[i].now.ts = pg_int8(written, (int)i, 1);
+    }
+    return STATUS_OK;
+}
+
+static bool versions_known(const struct planned *planned)
+{
+    for (size_t i = 0; i < planned->operation->in.write.count; i++)
+        if (planned->rows[i]->now.version == 0)
+            return false;
+    return true;
+}
+
+/* Who imports is not told versions. */
+static void answer_blind(const struct write_set *set)
+{
+    for (size_t i = 0; i < set->planned_count; i++) {
+        struct operation *operation = set->planned[i].operation;
+        size_t count = operation->in.write.count;
+
+        operation->out.write = (struct outcome_write){
+            .results = ARENA_ARRAY(operation->arena, struct write_result, count),
+            .errors = ARENA_ARRAY(operation->arena, struct error *, count),
+            .table_id = count > 0 ? set->planned[i].rows[0]->table->table_id : 0,
+        };
+        for (size_t k = 0; k < count; k++) {
+            const struct plan_row *row = set->planned[i].rows[k];
+
+            operation->out.write.results[k] = (struct write_result){
+                .etag = { row->table->table_id, row->now.version, etag_key(&row->key) },
+                .timestamp = row->now.ts,
+            };
+        }
+        operation->status = STATUS_OK;
+        operation->error = NULL;
+        if (operation->in.write.atomic && !versions_known(&set->planned[i])) {
+            struct error err;
+
+            (void)lost_etag(&err);
+            operation_fail(operation, &err);
+        }
+    }
+}
+
+/* ---- attempts ---- */
+
+static enum status attempt(struct session *session, struct operation *batch,
+    const struct write_observer *observer, struct error *err)
+{
+    struct write_set set;
+
+    TRY(session_ensure(session, err));
+    session->now_ticks = clock_ticks();
+    write_set_build(&set, session, batch);
+    if (set.planned_count == 0)
+        return session_confirm(session, operation_latest_us(batch), err);
+    if (!set.is_blind)
+        return run_planned(session, &set, observer, err);
+    TRY(run_blind(session, &set, err));
+    FAILPOINT("write.after_blind_commit");
+    answer_blind(&set);
+    return STATUS_OK;
+}
+
+/* Nothing happened: the connection, a lock, or another server that has just decided a request of this batch. */
+static bool may_run_again(const struct error *err)
+{
+    return pg_is_transient(err) || pg_is_duplicate_key(err);
+}
+
+/* Attempt until it is decided; true: every operation has its outcome. */
+static bool decide(struct session *session, struct operation *batch, const struct write_observer *observer,
+    struct error *err)
+{
+    for (int tries = 0; tries < MOST_ATTEMPTS; tries++) {
+        enum status status = attempt(session, batch, observer, err);
+
+        if (status == STATUS_OK)
+            return true;
+        pg_recover(&session->pg);
+        if (status == STATUS_STALE) {
+            struct error ignored;
+
+            if (session_reload(session, &ignored) != STATUS_OK)
+                pg_recover(&session->pg);
+        } else if (status == STATUS_MAYBE_DONE || !may_run_again(err)) {
+            return false;
+        }
+    }
+    return false;
+}
+
+/* With an id the same request finds out what became of it; without one, only reading does. */
+static void fail_write(struct operation *operation, const struct error *err)
+{
+    fail_operation(operation, err);
+    if (err->status != STATUS_MAYBE_DONE || operation->in.write.request_id.len == 0)
+        return;
+    operation->error->meta_count = 0;
+    error_add_meta(operation->error, "retry", STR_LITERAL("same-request-id"));
+}
+
+static void run(struct session *session, struct operation *batch, const struct write_observer *observer);
+
+static void run_one_by_one(struct session *session, struct operation *batch,
+    const struct write_observer *observer, const struct error *err)
+{
+    for (struct operation *operation = batch, *next; operation; operation = next) {
+        struct error own = { 0 };
+
+        next = operation->next;
+        /* Never again after an unknown outcome: what was written must not be written twice. */
+        if (err->status == STATUS_MAYBE_DONE || !pg_is_open(&session->pg) || !batch->next) {
+            fail_write(operation, err);
+            continue;
+        }
+        operation->next = NULL;
+        if (!decide(session, operation, observer, &own))
+            fail_write(operation, &own);
+        operation->next = next;
+    }
+}
+
+/* What a part of a batch takes is free again when it is decided. */
+static void run_part(struct session *session, struct operation *part, const struct write_observer *observer)
+{
+    struct arena whole = session->arena;
+
+    arena_init(&session->arena);
+    run(session, part, observer);
+    arena_cleanup(&session->arena);
+    session->arena = whole;
+}
+
+/* Each half may have rows of twice the size. */
+static void run_halves(
+    struct session *session, struct operation *batch, const struct write_observer *observer)
+{
+    struct operation *last = batch, *second;
+
+    for (struct operation *end = batch->next->next; end && end->next; end = end->next->next)
+        last = last->next;
+    second = last->next;
+    last->next = NULL;
+    run_part(session, batch, observer);
+    run_part(session, second, observer);
+    last->next = second;
+}
+
+static void run(struct session *session, struct operation *batch, const struct write_observer *observer)
+{
+    struct error err = { 0 };
+
+    if (decide(session, batch, observer, &err))
+        return;
+    if (err.status == STATUS_LIMIT && batch->next)
+        run_halves(session, batch, observer);
+    else
+        run_one_by_one(session, batch, observer, &err);
+}
+
+void write_batch_run(struct session *session, struct operation *batch, void *context)
+{
+    run(session, batch, context);
+}

@@ -1,0 +1,53 @@
+/*
+ * write_batch.h - many writes in one transaction.
+ *
+ *   flight 1   BEGIN; fence; catalogue; lock or create every key, sorted; read the rows
+ *   plan       in C, pure: domain/write_plan
+ *   flight 2   remove what was created in vain; update; changes; intents; marker; COMMIT
+ *
+ * Unconditional upserts into tables without indexes and feed take the blind path: one flight, no reading.
+ *
+ * A batch that failed before its COMMIT is run again, then operation by operation, so that one culprit
+ * does not fail its neighbours; one that has more to read than may be held at once is run in halves. A lost
+ * answer to COMMIT is resolved first (session_take_commit).
+ */
+#ifndef STORE_ENTITIES_WRITE_BATCH_H
+#define STORE_ENTITIES_WRITE_BATCH_H
+
+#include "domain/intents/intent.h"
+#include "domain/operations/operation.h"
+#include "store/session/session.h"
+
+/* Called after COMMIT with the batch's intents. */
+struct write_observer {
+    void (*intents_committed)(void *context, const struct intent *intents, size_t count);
+    void *context;
+};
+
+/*
+ * Give every OPERATION_WRITE of the list its outcome. context: a struct write_observer. Operations have arenas that
+ * are not the session's.
+ */
+void write_batch_run(struct session *session, struct operation *batch, void *context);
+
+struct write_set;
+
+/*
+ * Flight 1 inside a transaction that has begun: lock or create the rows, read them. For a step's rows, locked after
+ * its transaction's row.
+ */
+MUST_USE enum status write_batch_lock_more(struct session *session, struct write_set *set, struct error *err);
+
+/*
+ * The pieces of flight 2, once set->ids are reserved: rows to remove and to update, the feeds' changes, and the
+ * intents that follow. intents has room for
+ * one per row; *statements counts what was sent.
+ */
+MUST_USE enum status write_batch_send_changes(struct session *session, const struct write_set *set,
+    struct intent *intents, size_t *intent_count, int *statements, struct error *err);
+
+/* One statement. */
+MUST_USE enum status write_batch_send_intents(
+    struct session *session, const struct intent *intents, size_t count, struct error *err);
+
+#endif

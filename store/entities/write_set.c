@@ -1,0 +1,172 @@
+/*
+ * write_set.c - see the header.
+ */
+#include "store/entities/write_set.h"
+
+#include <stdlib.h>
+
+#include "domain/limits.h"
+#include "domain/reason.h"
+#include "store/catalogue/resolve.h"
+
+/* A write on its way to its row: sorted by key, then by arrival. */
+struct reference {
+    struct plan_row row;
+    struct plan_row **slot;
+    const struct write *write;
+    size_t arrival;
+};
+
+/* The order of locks: table id, partition key, row key. */
+static int row_compare(const struct plan_row *x, const struct plan_row *y)
+{
+    if (x->table->table_id != y->table->table_id)
+        return x->table->table_id < y->table->table_id ? -1 : 1;
+    return entity_key_compare(&x->key, &y->key);
+}
+
+static int by_key_then_arrival(const void *a, const void *b)
+{
+    const struct reference *x = a, *y = b;
+    int order = row_compare(&x->row, &y->row);
+
+    return order != 0 ? order : (x->arrival > y->arrival) - (x->arrival < y->arrival);
+}
+
+static bool reads_properties(const struct table *table, const struct write *write)
+{
+    return table->index_count > 0 || write->kind == WRITE_MERGE || write->kind == WRITE_INSERT_OR_MERGE ||
+           write->condition.text.len > 0;
+}
+
+static bool may_be_blind(const struct table *table, const struct write *write)
+{
+    return table->index_count == 0 && table->feed_id == 0 && write->kind == WRITE_INSERT_OR_REPLACE &&
+           write->expires == 0 && !condition_is_set(&write->condition);
+}
+
+static size_t refer(struct write_set *set, const struct session *session, struct operation *batch,
+    struct reference *references, struct arena *arena)
+{
+    size_t count = 0;
+
+    for (struct operation *operation = batch; operation; operation = operation->next) {
+        const struct operation_write *in = &operation->in.write;
+        struct planned *planned = &set->planned[set->planned_count];
+        const struct table *table;
+        struct error err;
+
+        if (resolve_writable(session, operation, &table, &err) != STATUS_OK) {
+            operation_fail(operation, &err);
+            continue;
+        }
+        *planned = (struct planned){ operation, ARENA_ARRAY(arena, struct plan_row *, in->count) };
+        set->planned_count++;
+        requests_add(&set->requests, operation);
+        set->is_blind = set->is_blind && in->request_id.len == 0;
+        for (size_t i = 0; i < in->count; i++) {
+            const struct write *write = &in->writes[i];
+
+            set->is_blind = set->is_blind && may_be_blind(table, write);
+            references[count] = (struct reference){
+                .row = { .table = table,
+                    .bucket = bucket_of(table->table_id, write->key.partition),
+                    .key = write->key,
+                    .reads_properties = reads_properties(table, write) },
+                .slot = &planned->rows[i],
+                .write = write,
+                .arrival = count,
+            };
+            count++;
+        }
+    }
+    return count;
+}
+
+/* One row per key; the first write on it says what is offered. */
+static void unite(struct write_set *set, const struct reference *references, size_t count,
+    struct write_clock clock, struct arena *arena)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct reference *reference = &references[i];
+        struct plan_row *last = set->row_count > 0 ? &set->rows[set->row_count - 1] : NULL;
+
+        if (last && row_compare(last, &reference->row) == 0) {
+            last->reads_properties = last->reads_properties || reference->row.reads_properties;
+            set->is_blind = false;
+        } else {
+            last = &set->rows[set->row_count++];
+            *last = reference->row;
+            last->offered = write_plan_offer(reference->write, last->table->table_id, clock, arena);
+        }
+        *reference->slot = last;
+    }
+}
+
+void write_set_build(struct write_set *set, struct session *session, struct operation *batch)
+{
+    struct arena *arena = &session->arena;
+    struct write_clock clock = { .floor = session->catalogue->floor, .ticks = session->now_ticks };
+    struct reference *references;
+    size_t operations = 0, writes = 0, count;
+
+    for (struct operation *operation = batch; operation; operation = operation->next) {
+        operations++;
+        writes += operation->in.write.count;
+    }
+    *set = (struct write_set){ .is_blind = true };
+    set->planned = ARENA_ARRAY(arena, struct planned, operations);
+    set->rows = ARENA_ARRAY(arena, struct plan_row, writes);
+    set->requests.items = ARENA_ARRAY(arena, struct request, operations);
+    references = ARENA_ARRAY(arena, struct reference, writes);
+    count = refer(set, session, batch, references, arena);
+    qsort(references, count, sizeof(references[0]), by_key_then_arrival);
+    unite(set, references, count, clock, arena);
+    requests_sort(&set->requests);
+}
+
+/* ---- what is left open ---- */
+
+/* The buckets that are marked, ascending. */
+static void list_buckets(const uint64_t marks[BUCKETS / 64], struct intent_block *block, struct arena *arena)
+{
+    for (size_t i = 0; i < BUCKETS / 64; i++)
+        block->bucket_count += (size_t)__builtin_popcountll(marks[i]);
+    block->buckets = ARENA_ARRAY(arena, int16_t, block->bucket_count);
+    for (size_t i = 0, next = 0; next < block->bucket_count; i++)
+        for (uint64_t left = marks[i]; left != 0; left &= left - 1)
+            block->buckets[next++] = (int16_t)(i * 64 + (size_t)__builtin_ctzll(left));
+}
+
+const struct consistency *write_set_left_open(
+    const struct write_set *set, const struct planned *planned, int64_t epoch, struct arena *arena)
+{
+    uint64_t marks[BUCKETS / 64] = { 0 };
+    struct intent_block block = { .us = set->ids.us, .lane = set->ids.lane, .first = UINT32_MAX };
+    struct consistency *out;
+
+    if (planned->operation->error || planned->rows[0]->table->index_count == 0)
+        return NULL;
+    for (size_t i = 0; i < planned->operation->in.write.count; i++) {
+        struct plan_row *row = planned->rows[i];
+        uint32_t id = set->ids.first + (uint32_t)(row - set->rows);
+
+        if (!write_plan_needs_intent(row, arena))
+            continue;
+        marks[row->bucket / 64] |= 1ull << (row->bucket % 64);
+        block.first = id < block.first ? id : block.first;
+        block.last = id > block.last ? id : block.last;
+    }
+    if (block.first == UINT32_MAX)
+        return NULL;
+    list_buckets(marks, &block, arena);
+    out = ARENA_NEW(arena, struct consistency);
+    *out = (struct consistency){ .epoch = epoch,
+        .table_id = planned->rows[0]->table->table_id,
+        .account = STR_EMPTY,
+        .id = STR_EMPTY,
+        .blocks = ARENA_NEW(arena, struct intent_block),
+        .block_count = 1 };
+    out->blocks[0] = block;
+    return out;
+}

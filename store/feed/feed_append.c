@@ -1,0 +1,79 @@
+/*
+ * feed_append.c - see the header. The lock on a feed's row spans from before its numbers are drawn to the end of the
+ * commit. That is what makes their order the order of commits: a number by itself is drawn before the commit,
+ * and would let a slow transaction appear behind a reader that has gone on.
+ */
+#include "store/feed/feed_append.h"
+
+#include "store/sql.h"
+
+struct change_arrays {
+    struct pg_array feeds, kinds, partitions, rows, versions, ts, expires, properties;
+};
+
+static void init(struct change_arrays *arrays, struct arena *arena)
+{
+    pg_array_init(&arrays->feeds, arena, PG_INT8);
+    pg_array_init(&arrays->kinds, arena, PG_INT2);
+    pg_array_init(&arrays->partitions, arena, PG_TEXT);
+    pg_array_init(&arrays->rows, arena, PG_TEXT);
+    pg_array_init(&arrays->versions, arena, PG_INT8);
+    pg_array_init(&arrays->ts, arena, PG_INT8);
+    pg_array_init(&arrays->expires, arena, PG_INT8);
+    pg_array_init(&arrays->properties, arena, PG_BYTEA);
+}
+
+static void put(struct change_arrays *arrays, const struct plan_row *row, enum change_kind kind)
+{
+    const struct row_state *now = &row->now;
+
+    pg_array_int8(&arrays->feeds, row->table->feed_id);
+    pg_array_int2(&arrays->kinds, (int16_t)kind);
+    pg_array_bytes(&arrays->partitions, row->key.partition);
+    pg_array_bytes(&arrays->rows, row->key.row);
+    pg_array_int8(&arrays->versions, now->version);
+    pg_array_int8(&arrays->ts, now->ts);
+    pg_array_int8(&arrays->expires, now->live ? now->expires : 0);
+    pg_array_bytes(&arrays->properties, now->live ? now->properties.bytes : STR_EMPTY);
+}
+
+static void add(struct change_arrays *arrays, struct pg_params *params)
+{
+    struct pg_array *all[] = { &arrays->feeds, &arrays->kinds, &arrays->partitions, &arrays->rows,
+        &arrays->versions, &arrays->ts, &arrays->expires, &arrays->properties };
+
+    for (size_t i = 0; i < ARRAY_LEN(all); i++)
+        pg_add_array(params, all[i]);
+}
+
+enum status change_write_send(
+    struct session *session, const struct write_set *set, int *statements, struct error *err)
+{
+    struct change_arrays changes;
+    struct pg_array feeds;
+    struct pg_params params;
+    int64_t last_feed = 0;
+
+    init(&changes, &session->arena);
+    pg_array_init(&feeds, &session->arena, PG_INT8);
+    for (size_t i = 0; i < set->row_count; i++) {
+        const struct plan_row *row = &set->rows[i];
+        enum change_kind kind = row->table->feed_id ? write_plan_change(row) : CHANGE_NONE;
+
+        if (kind == CHANGE_NONE)
+            continue;
+        put(&changes, row, kind);
+        if (row->table->feed_id != last_feed)
+            pg_array_int8(&feeds, row->table->feed_id);
+        last_feed = row->table->feed_id;
+    }
+    if (!last_feed)
+        return STATUS_OK;
+    *statements += 2;
+    pg_params_init(&params, &session->arena);
+    pg_add_array(&params, &feeds);
+    TRY(pg_send(&session->pg, &sql_feed_lock, &params, err));
+    pg_params_init(&params, &session->arena);
+    add(&changes, &params);
+    return pg_send(&session->pg, &sql_change_insert, &params, err);
+}

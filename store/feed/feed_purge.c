@@ -1,0 +1,93 @@
+/*
+ * feed_purge.c - see the header. One feed at a time, in chunks of one commit each: the rows go, and the floor stands
+ * above them. The feed's row is held against its writers only from there to the commit.
+ */
+#include "store/feed/feed_purge.h"
+
+#include "base/failpoint.h"
+#include "store/session/worker_internal.h"
+#include "store/sql.h"
+
+enum { CHUNK_ROWS = 1000, ROUND_ROWS = 20000, EVERYTHING = -1 };
+
+struct purge {
+    int64_t age_s;
+    int64_t feed_id; /* the one at hand; 0: none yet */
+    bool is_over;    /* no table keeps it */
+    bool found;
+    int64_t removed; /* by the last chunk */
+};
+
+static enum status find_due(struct session *session, void *context, struct error *err)
+{
+    struct purge *purge = context;
+    struct pg_params params;
+    PG_RESULT due = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, purge->age_s);
+    pg_add_int8(&params, purge->feed_id);
+    TRY(pg_query(&session->pg, &sql_feed_due, &params, &due, err));
+    purge->found = PQntuples(due) > 0;
+    if (purge->found) {
+        purge->feed_id = pg_int8(due, 0, 0);
+        purge->is_over = pg_bool(due, 0, 1);
+    }
+    return STATUS_OK;
+}
+
+static enum status remove_chunk(struct session *session, void *context, struct error *err)
+{
+    struct purge *purge = context;
+    struct pg_params params;
+    PG_RESULT result = NULL;
+    int64_t now_us = 0;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, purge->feed_id);
+    pg_add_int8(&params, purge->is_over ? EVERYTHING : purge->age_s);
+    pg_add_int8(&params, CHUNK_ROWS);
+    TRY(session_send_begin(session, err));
+    TRY(pg_send(&session->pg, &sql_change_purge, &params, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(session_take_begin(session, &now_us, err));
+    TRY(pg_next(&session->pg, &result, err));
+    TRY(pg_end(&session->pg, err));
+    purge->removed = pg_int8(result, 0, 0);
+    FAILPOINT_TRY("feed.purge_before_commit", err);
+    TRY(session_send_commit(session, err));
+    return session_take_commit(session, 0, err);
+}
+
+static enum status remove_feed(struct session *session, void *context, struct error *err)
+{
+    struct purge *purge = context;
+    struct pg_params params;
+    PG_RESULT result = NULL;
+
+    FAILPOINT_TRY("feed.delete", err);
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, purge->feed_id);
+    return pg_query(&session->pg, &sql_feed_delete, &params, &result, err);
+}
+
+enum status change_purge(
+    struct worker_store *store, int64_t age_s, int64_t *count, bool *more, struct error *err)
+{
+    struct purge purge = { .age_s = age_s };
+    int64_t total = 0;
+
+    TRY(worker_attempt(store, find_due, &purge, err));
+    while (purge.found && total < ROUND_ROWS) {
+        TRY(worker_attempt(store, remove_chunk, &purge, err));
+        *count += purge.removed;
+        total += purge.removed;
+        if (purge.removed == CHUNK_ROWS)
+            continue;
+        if (purge.is_over)
+            TRY(worker_attempt(store, remove_feed, &purge, err));
+        TRY(worker_attempt(store, find_due, &purge, err));
+    }
+    *more = *more || purge.found;
+    return STATUS_OK;
+}

@@ -1,0 +1,13 @@
+/*
+ * feed_purge.h - removing changes that are older than they are kept, and feeds that are over.
+ */
+#ifndef STORE_FEED_FEED_PURGE_H
+#define STORE_FEED_FEED_PURGE_H
+
+#include "store/session/worker.h"
+
+/* A round over all feeds, of bounded work. *count is added to; *more: there is more to do now. */
+MUST_USE enum status change_purge(
+    struct worker_store *store, int64_t age_s, int64_t *count, bool *more, struct error *err);
+
+#endif

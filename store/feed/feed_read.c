@@ -1,0 +1,129 @@
+/*
+ * feed_read.c - see the header. A page and what decides whether it is complete - floor, epoch - are one statement's
+ * snapshot: what was purged is either still read or known to be gone.
+ */
+#include "store/feed/feed_read.h"
+
+#include "domain/limits.h"
+#include "domain/reason.h"
+#include "store/catalogue/resolve.h"
+#include "store/session/attempt.h"
+#include "store/sql.h"
+
+enum { MOST_ATTEMPTS = 4 };
+
+enum column {
+    CATALOGUE_VERSION,
+    CATALOGUE_EPOCH,
+    FLOOR,
+    NEWEST,
+    NUMBER,
+    KIND,
+    PARTITION_KEY,
+    ROW_KEY,
+    VERSION,
+    TS,
+    EXPIRES,
+    PROPERTIES,
+};
+
+static enum status find_feed(
+    struct session *session, const struct operation *operation, const struct table **out, struct error *err)
+{
+    TRY(resolve_table(session, operation, out, err));
+    if ((*out)->feed_id)
+        return STATUS_OK;
+    error_reason(err, REASON_CHANGE_FEED_OFF, "table %.*s keeps no change feed", STR_ARG(operation->table));
+    error_add_meta(err, "table", operation->table);
+    return err->status;
+}
+
+/* Of the range, an equality on the partition is left to the database: it need not send the others' properties. */
+static enum status send(
+    struct session *session, const struct operation *operation, const struct table *table, struct error *err)
+{
+    const struct operation_changes *in = &operation->in.changes;
+    bool one_partition = interval_is_point(&in->range.partition);
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, table->feed_id);
+    pg_add_int8(&params, in->has_place ? in->place.number : INT64_MAX);
+    pg_add_int8(&params, one_partition ? LIMIT_PAGE_EXAMINED : LIMIT_PAGE_ROWS);
+    pg_add_int8(&params, LIMIT_REPLY_BYTES);
+    pg_add_bool(&params, !one_partition);
+    pg_add_bytes(&params, one_partition ? in->range.partition.low : STR_EMPTY);
+    TRY(pg_send(&session->pg, &sql_change_page, &params, err));
+    return pg_sync(&session->pg, err);
+}
+
+static bool is_wanted(const struct operation *operation, const struct entity *entity)
+{
+    return key_filter_matches(&operation->in.changes.range, &entity->key) &&
+           (!operation->within || key_range_contains(operation->within, &entity->key)) &&
+           filter_matches(operation->in.changes.filter, entity);
+}
+
+static void take_changes(struct operation *operation, const struct table *table, const PGresult *result)
+{
+    struct outcome_changes *out = &operation->out.changes;
+    struct arena *arena = operation->arena;
+
+    out->changes = ARENA_ARRAY(arena, struct change, (size_t)PQntuples(result));
+    for (int row = 0; row < PQntuples(result); row++) {
+        struct change *change = &out->changes[out->count];
+
+        if (PQgetisnull(result, row, NUMBER))
+            return;
+        out->place.number = pg_int8(result, row, NUMBER);
+        *change = (struct change){ .number = out->place.number,
+            .kind = (enum change_kind)pg_int2(result, row, KIND),
+            .entity = { .key = { pg_bytes(result, row, PARTITION_KEY), pg_bytes(result, row, ROW_KEY) },
+                .etag = { .table_id = table->table_id, .version = pg_int8(result, row, VERSION) },
+                .timestamp = pg_int8(result, row, TS),
+                .properties = { pg_bytes(result, row, PROPERTIES) },
+                .expires = pg_int8(result, row, EXPIRES) } };
+        if (!is_wanted(operation, &change->entity))
+            continue;
+        change->entity.key.partition = arena_copy(arena, change->entity.key.partition);
+        change->entity.key.row = arena_copy(arena, change->entity.key.row);
+        change->entity.properties.bytes = arena_copy(arena, change->entity.properties.bytes);
+        out->count++;
+    }
+}
+
+static enum status read_page(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct operation_changes *in = &operation->in.changes;
+    struct outcome_changes *out = &operation->out.changes;
+    const struct table *table;
+    struct feed_place begin;
+    PG_RESULT result = NULL;
+    int64_t newest;
+
+    TRY(find_feed(session, operation, &table, err));
+    TRY(send(session, operation, table, err));
+    TRY(pg_next(&session->pg, &result, err));
+    TRY(pg_end(&session->pg, err));
+    begin = (struct feed_place){ .table_id = table->table_id,
+        .feed_id = table->feed_id,
+        .epoch = pg_int8(result, 0, CATALOGUE_EPOCH),
+        .number = pg_int8(result, 0, FLOOR) };
+    newest = pg_int8(result, 0, NEWEST);
+    if (pg_int8(result, 0, CATALOGUE_VERSION) != session->catalogue->version || begin.number < 0)
+        return error_set(err, STATUS_STALE, "the catalogue has changed");
+    *out = (struct outcome_changes){ .place = begin };
+    out->place.number = newest;
+    if (!in->has_place)
+        return STATUS_OK;
+    TRY(feed_place_check(&in->place, &begin, newest, err));
+    out->place.number = in->place.number;
+    take_changes(operation, table, result);
+    out->more = out->place.number < newest;
+    return STATUS_OK;
+}
+
+void change_read_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, read_page, MOST_ATTEMPTS);
+}

@@ -1,0 +1,13 @@
+/*
+ * feed_read.h - reading a change feed, page by page.
+ */
+#ifndef STORE_FEED_FEED_READ_H
+#define STORE_FEED_FEED_READ_H
+
+#include "domain/operations/operation.h"
+#include "store/session/session.h"
+
+/* Give an OPERATION_CHANGES its outcome. */
+void change_read_run(struct session *session, struct operation *operation);
+
+#endif

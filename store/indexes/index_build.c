@@ -1,0 +1,462 @@
+/*
+ * index_build.c - building an index beside its writers.
+ *
+ *   BUILDING    phase 0         walk the source in key order and reconcile every key; writers make intents
+ * from the moment on when BUILDING is in force, so what changes behind the walk follows VALIDATING  phases 1,
+ * 3 ..  source -> entries: every entity has the entry it should have phases 2, 4 ..  entries -> source: every
+ * entry has an entity that it belongs to READY                       after a pass of both without a
+ * difference
+ *
+ * Each chunk of a validation is read in one snapshot and judges only keys with nothing open; differences are
+ * counted and reconciled. A chunk that is done twice, or late, is a reconcile as any other: harmless.
+ */
+#include "base/failpoint.h"
+#include "domain/digest.h"
+#include "domain/indexes/index_plan.h"
+#include "store/background/job_work.h"
+#include "store/connection/row_arrays.h"
+#include "store/session/catalogue_change.h"
+#include "store/sql.h"
+
+enum {
+    CHUNK_KEYS = 500,
+    CHUNK_BYTES = 8 * 1024 * 1024,
+    MOST_PASSES = 5,
+};
+
+/* Keys of one chunk, in the run's arena; of the source, or of the entries' table. */
+struct chunk {
+    struct run *run;
+    bool is_gone; /* there is no such index any more */
+    bool is_last;
+    struct intent *keys;
+    size_t count;
+    struct intent *faulty; /* source keys */
+    size_t faulty_count;
+    int64_t strangers; /* rows among the entries that name no source */
+};
+
+static bool is_source_pass(const struct run *run)
+{
+    return run->phase % 2 == 1;
+}
+
+static const struct index *find_index(const struct session *session, const struct run *run)
+{
+    const struct table *entries = catalogue_find_id(session->catalogue, run->index_id);
+
+    return entries ? entries->entries_of : NULL;
+}
+
+static struct intent key_intent(
+    int64_t table_id, int64_t home_id, const struct entity_key *key, struct arena *arena)
+{
+    return (struct intent){
+        .bucket = bucket_of(home_id, key->partition),
+        .kind = INTENT_RECONCILE,
+        .table_id = table_id,
+        .key = { arena_copy(arena, key->partition), arena_copy(arena, key->row) },
+    };
+}
+
+/* ---- the keys of a chunk ---- */
+
+/* sql_chunk_keys ends with the size. */
+enum chunk_column { CHUNK_PARTITION, CHUNK_ROW, CHUNK_SIZE, CHUNK_TS, CHUNK_EXPIRES, CHUNK_PROPERTIES };
+
+static void take_keys(struct chunk *chunk, const PGresult *rows, int64_t table_id, int64_t home_id)
+{
+    struct arena *arena = &chunk->run->arena;
+    int count = PQntuples(rows);
+    int64_t bytes = 0;
+
+    chunk->keys = ARENA_ARRAY(arena, struct intent, (size_t)count);
+    chunk->count = 0;
+    for (int i = 0; i < count; i++) {
+        struct entity_key key = { pg_bytes(rows, i, CHUNK_PARTITION), pg_bytes(rows, i, CHUNK_ROW) };
+
+        bytes += pg_int8(rows, i, CHUNK_SIZE);
+        if (i > 0 && bytes > CHUNK_BYTES)
+            break;
+        chunk->keys[chunk->count++] = key_intent(table_id, home_id, &key, arena);
+    }
+    chunk->is_last = count < CHUNK_KEYS && chunk->count == (size_t)count;
+}
+
+static void range_params(
+    const struct run *run, int64_t table_id, struct arena *arena, struct pg_params *params)
+{
+    pg_params_init(params, arena);
+    pg_add_int8(params, table_id);
+    pg_add_bytes(params, run->cursor.partition);
+    pg_add_bytes(params, run->cursor.row);
+    pg_add_bool(params, run->has_cursor);
+    pg_add_int8(params, CHUNK_KEYS);
+}
+
+/* For progress only: a table too large to be counted in time has no total. */
+static enum status count_source(struct session *session, struct run *run, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT count = NULL;
+    enum status status;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, run->table_id);
+    status = pg_query(&session->pg, &sql_chunk_count, &params, &count, err);
+    if (status == STATUS_OK)
+        run->total = pg_int8(count, 0, 0);
+    return status == STATUS_TIMEOUT ? STATUS_OK : status;
+}
+
+static enum status read_walk(struct session *session, void *context, struct error *err)
+{
+    struct chunk *chunk = context;
+    struct run *run = chunk->run;
+    struct pg_params params;
+    PG_RESULT rows = NULL;
+
+    TRY(session_refresh(session, NULL, err));
+    chunk->is_gone = !find_index(session, run);
+    if (chunk->is_gone)
+        return STATUS_OK;
+    if (!run->has_cursor && run->total == 0)
+        TRY(count_source(session, run, err));
+    range_params(run, run->table_id, &session->arena, &params);
+    TRY(pg_query(&session->pg, &sql_chunk_keys, &params, &rows, err));
+    take_keys(chunk, rows, run->table_id, run->table_id);
+    return STATUS_OK;
+}
+
+/* ---- what a chunk's keys look like, in one snapshot ---- */
+
+enum source_column { SOURCE_N, SOURCE_LIVE, SOURCE_MANIFEST, SOURCE_IN_FLIGHT };
+
+enum { ENTRY_PROPERTIES = 4, ENTRY_EXPIRES = 5 };
+
+static void key_params(const struct intent *keys, size_t count, struct arena *arena, struct pg_params *params)
+{
+    struct key_arrays arrays;
+
+    key_arrays_init(&arrays, arena);
+    for (size_t i = 0; i < count; i++)
+        key_arrays_put(&arrays, keys[i].table_id, &keys[i].key, keys[i].bucket);
+    pg_params_init(params, arena);
+    key_arrays_add(&arrays, params);
+}
+
+static enum status ask_sources(struct session *session, const struct intent *keys, size_t count,
+    bool wants_life, PGresult **out, struct error *err)
+{
+    struct pg_params params;
+
+    key_params(keys, count, &session->arena, &params);
+    pg_add_bool(&params, wants_life);
+    return pg_query(&session->pg, &sql_validate_sources, &params, out, err);
+}
+
+static enum status ask_entries(
+    struct session *session, const struct intent *keys, size_t count, PGresult **out, struct error *err)
+{
+    struct pg_params params;
+
+    key_params(keys, count, &session->arena, &params);
+    return pg_query(&session->pg, &sql_entry_get, &params, out, err);
+}
+
+/* The entry that a row of the source should have; false: none. */
+static bool project(const struct index *index, const struct entity_key *key, const PGresult *rows, int row,
+    struct arena *arena, struct index_entry *out)
+{
+    struct property_list properties = { pg_bytes(rows, row, CHUNK_PROPERTIES) };
+    const char *why;
+
+    if (index_project(index, key, pg_int8(rows, row, CHUNK_TS), properties, arena, out, &why) != PROJECTED)
+        return false;
+    index_entry_expires(out, pg_int8(rows, row, CHUNK_EXPIRES));
+    return true;
+}
+
+/* ---- source -> entries ---- */
+
+static bool manifest_agrees(
+    struct str stored, int64_t index_id, const struct index_entry *wanted, struct arena *arena)
+{
+    struct manifest manifest;
+    int found = 0;
+
+    if (!manifest_decode(stored, arena, &manifest))
+        return false;
+    for (size_t i = 0; i < manifest.count; i++) {
+        const struct manifest_item *item = &manifest.items[i];
+
+        if (item->index_id != index_id)
+            continue;
+        if (!wanted || item->digest != wanted->digest || entity_key_compare(&item->key, &wanted->key) != 0)
+            return false;
+        found++;
+    }
+    return found == (wanted ? 1 : 0);
+}
+
+static void add_fault(struct chunk *chunk, struct intent source)
+{
+    chunk->faulty[chunk->faulty_count++] = source;
+}
+
+/* One after another: the manifest; then, for those in wanted[], the stored entry. */
+static enum status compare_sources(struct session *session, struct chunk *chunk, const struct index *index,
+    const PGresult *rows, struct error *err)
+{
+    struct intent *addresses = ARENA_ARRAY(&session->arena, struct intent, chunk->count);
+    struct index_entry *wanted = ARENA_ARRAY(&session->arena, struct index_entry, chunk->count);
+    size_t *positions = ARENA_ARRAY(&session->arena, size_t, chunk->count), count = 0;
+    PG_RESULT sources = NULL;
+    PG_RESULT entries = NULL;
+
+    TRY(ask_sources(session, chunk->keys, chunk->count, false, &sources, err));
+    for (size_t i = 0; i < chunk->count; i++) {
+        struct index_entry *entry = &wanted[count];
+        bool has_entry = project(index, &chunk->keys[i].key, rows, (int)i, &session->arena, entry);
+
+        if (pg_bool(sources, (int)i, SOURCE_IN_FLIGHT))
+            continue;
+        if (!manifest_agrees(pg_bytes(sources, (int)i, SOURCE_MANIFEST), index->index_id,
+                has_entry ? entry : NULL, &session->arena)) {
+            add_fault(chunk, chunk->keys[i]);
+        } else if (has_entry) {
+            addresses[count] =
+                (struct intent){ .bucket = entry->bucket, .table_id = index->index_id, .key = entry->key };
+            positions[count++] = i;
+        }
+    }
+    if (count == 0)
+        return STATUS_OK;
+    TRY(ask_entries(session, addresses, count, &entries, err));
+    for (int i = 0; i < PQntuples(entries); i++) {
+        size_t n = (size_t)pg_int8(entries, i, 0) - 1;
+
+        if (PQgetisnull(entries, i, 2) || index_digest(pg_bytes(entries, i, ENTRY_PROPERTIES),
+                                              pg_int8(entries, i, ENTRY_EXPIRES)) != wanted[n].digest)
+            add_fault(chunk, chunk->keys[positions[n]]);
+    }
+    return STATUS_OK;
+}
+
+/* ---- entries -> source ---- */
+
+/*
+ * That the manifest of a live source is right has been seen on the way there; so its properties, which may be much
+ * larger than the entry, need not be read again.
+ */
+static enum status compare_entries(struct session *session, struct chunk *chunk, const struct index *index,
+    const PGresult *rows, struct error *err)
+{
+    struct intent *origins = ARENA_ARRAY(&chunk->run->arena, struct intent, chunk->count);
+    struct index_entry *entries = ARENA_ARRAY(&session->arena, struct index_entry, chunk->count);
+    PG_RESULT sources = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < chunk->count; i++) {
+        struct str properties = pg_bytes(rows, (int)i, CHUNK_PROPERTIES);
+        struct entity_key source;
+
+        if (!index_entry_source((struct property_list){ properties }, &source)) {
+            chunk->strangers++;
+            continue;
+        }
+        origins[count] =
+            key_intent(index->source_table_id, index->source_table_id, &source, &chunk->run->arena);
+        entries[count++] = (struct index_entry){ .key = chunk->keys[i].key,
+            .digest = index_digest(properties, pg_int8(rows, (int)i, CHUNK_EXPIRES)) };
+    }
+    if (count == 0)
+        return STATUS_OK;
+    TRY(ask_sources(session, origins, count, true, &sources, err));
+    for (int i = 0; i < (int)count; i++) {
+        if (pg_bool(sources, i, SOURCE_IN_FLIGHT))
+            continue;
+        if (!pg_bool(sources, i, SOURCE_LIVE) || !manifest_agrees(pg_bytes(sources, i, SOURCE_MANIFEST),
+                                                     index->index_id, &entries[i], &session->arena))
+            add_fault(chunk, origins[i]);
+    }
+    return STATUS_OK;
+}
+
+static enum status validate(struct session *session, void *context, struct error *err)
+{
+    struct chunk *chunk = context;
+    struct run *run = chunk->run;
+    const struct index *index;
+    struct pg_params params;
+    PG_RESULT begun = NULL;
+    PG_RESULT rows = NULL;
+    PG_RESULT ended = NULL;
+
+    TRY(session_refresh(session, NULL, err));
+    index = find_index(session, run);
+    chunk->is_gone = !index;
+    if (!index)
+        return STATUS_OK;
+    TRY(pg_query(&session->pg, &sql_begin_snapshot, NULL, &begun, err));
+    range_params(run, is_source_pass(run) ? run->table_id : run->index_id, &session->arena, &params);
+    pg_add_int8(&params, CHUNK_BYTES);
+    TRY(pg_query(&session->pg, &sql_chunk_rows, &params, &rows, err));
+    if (is_source_pass(run))
+        take_keys(chunk, rows, run->table_id, run->table_id);
+    else
+        take_keys(chunk, rows, run->index_id, index_home_table(index));
+    chunk->faulty = ARENA_ARRAY(&run->arena, struct intent, chunk->count);
+    chunk->faulty_count = 0;
+    chunk->strangers = 0;
+    if (chunk->count > 0)
+        TRY(is_source_pass(run) ? compare_sources(session, chunk, index, rows, err)
+                                : compare_entries(session, chunk, index, rows, err));
+    return pg_query(&session->pg, &sql_commit, NULL, &ended, err);
+}
+
+/* ---- effects ---- */
+
+/* All at once, or, if that fails, one by one, so that the culprit can be named. */
+static enum status reconcile(struct run *run, const struct intent *keys, size_t count, struct error *err)
+{
+    struct reconcile_counts counts = { 0 };
+    enum status status = worker_reconcile(run->store, keys, count, true, &counts, err);
+
+    if (status == STATUS_OK || status == STATUS_MAYBE_DONE || pg_is_transient(err))
+        return status;
+    for (size_t i = 0; i < count; i++) {
+        struct error cause = { 0 };
+
+        status = worker_reconcile(run->store, &keys[i], 1, true, &counts, &cause);
+        if (status == STATUS_OK)
+            continue;
+        error_set(err, status, "entity (%.*s, %.*s) cannot be indexed: %.200s",
+            STR_ARG(keys[i].key.partition), STR_ARG(keys[i].key.row), cause.message);
+        return status;
+    }
+    return STATUS_OK;
+}
+
+struct state_change {
+    struct run *run;
+    enum index_state state;
+};
+
+/* The index's state and the operation's checkpoint, through the fence, in one commit. */
+static enum status change_state(struct session *session, void *context, struct error *err)
+{
+    const struct state_change *change = context;
+    struct pg_params params;
+    PG_RESULT updated = NULL;
+
+    TRY(catalogue_change_begin(session, err));
+    TRY(run_checkpoint_in(session, change->run, err));
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, change->run->index_id);
+    pg_add_int2(&params, (int16_t)change->state);
+    TRY(pg_query(&session->pg, &sql_index_set_state, &params, &updated, err));
+    FAILPOINT_TRY("build.state_change", err);
+    TRY(catalogue_change_commit(session, 0, err));
+    FAILPOINT("build.after_state_change");
+    return STATUS_OK;
+}
+
+static enum status enter(struct run *run, enum index_state state, struct error *err)
+{
+    struct state_change change = { run, state };
+    enum status status = worker_attempt(run->store, change_state, &change, err);
+
+    return status == STATUS_CANCELLED ? STATUS_OK : status;
+}
+
+/* ---- a chunk ---- */
+
+static void move_cursor(struct run *run, const struct chunk *chunk)
+{
+    if (chunk->count == 0)
+        return;
+    run->has_cursor = true;
+    run->cursor = chunk->keys[chunk->count - 1].key;
+}
+
+static void next_phase(struct run *run)
+{
+    run->phase++;
+    run->has_cursor = false;
+    run->cursor = (struct entity_key){ STR_EMPTY, STR_EMPTY };
+}
+
+/* Dropping an index cancels its build; if it has gone in another way, that is the same. */
+static enum status cancel(struct run *run, struct error *err)
+{
+    run->state = RUN_CANCELLED;
+    return run_checkpoint(run, err);
+}
+
+static enum status walk_chunk(struct run *run, struct error *err)
+{
+    struct chunk chunk = { .run = run };
+
+    TRY(worker_attempt(run->store, read_walk, &chunk, err));
+    if (chunk.is_gone)
+        return cancel(run, err);
+    if (chunk.count > 0)
+        TRY(reconcile(run, chunk.keys, chunk.count, err));
+    FAILPOINT_TRY("build.chunk_before_checkpoint", err);
+    run->done += (int64_t)chunk.count;
+    if (run->total < run->done)
+        run->total = run->done;
+    move_cursor(run, &chunk);
+    if (!chunk.is_last)
+        return run_checkpoint(run, err);
+    next_phase(run);
+    return enter(run, INDEX_VALIDATING, err);
+}
+
+/* Both directions have been looked at. */
+static enum status end_pass(struct run *run, struct error *err)
+{
+    if (run->faults == 0) {
+        run->state = RUN_DONE;
+        run->total = run->done;
+        return enter(run, INDEX_READY, err);
+    }
+    if (run->phase >= 2 * MOST_PASSES) {
+        run->state = RUN_FAILED;
+        run->error = arena_format(&run->arena,
+            "after %d passes %lld differences between entities and entries are left; drop the index and "
+            "create "
+            "it anew",
+            MOST_PASSES, (long long)run->faults);
+        return run_checkpoint(run, err);
+    }
+    run->faults = 0;
+    next_phase(run);
+    return run_checkpoint(run, err);
+}
+
+static enum status validate_chunk(struct run *run, struct error *err)
+{
+    struct chunk chunk = { .run = run };
+
+    TRY(worker_attempt(run->store, validate, &chunk, err));
+    if (chunk.is_gone)
+        return cancel(run, err);
+    if (chunk.faulty_count > 0)
+        TRY(reconcile(run, chunk.faulty, chunk.faulty_count, err));
+    FAILPOINT_TRY("build.chunk_before_checkpoint", err);
+    run->faults += (int64_t)chunk.faulty_count + chunk.strangers;
+    move_cursor(run, &chunk);
+    if (!chunk.is_last)
+        return run_checkpoint(run, err);
+    if (!is_source_pass(run))
+        return end_pass(run, err);
+    next_phase(run);
+    return run_checkpoint(run, err);
+}
+
+enum status index_build_chunk(struct run *run, struct error *err)
+{
+    return run->phase == 0 ? walk_chunk(run, err) : validate_chunk(run, err);
+}

@@ -1,0 +1,282 @@
+/*
+ * index_calls.c - see the header.
+ */
+#include "store/indexes/index_calls.h"
+
+#include "base/clock.h"
+#include "domain/catalogue/table_name.h"
+#include "domain/indexes/index_codec.h"
+#include "domain/limits.h"
+#include "domain/reason.h"
+#include "domain/ticks.h"
+#include "store/catalogue/resolve.h"
+#include "store/session/attempt.h"
+#include "store/session/catalogue_change.h"
+#include "store/sql.h"
+
+enum { MOST_ATTEMPTS = 4 };
+
+/* ---- create ---- */
+
+static enum status find_source(const struct session *session, const struct operation *operation,
+    const struct table **out, struct error *err)
+{
+    struct str name = operation->in.index.definition.source_name;
+    const struct table *source = catalogue_find(session->catalogue, operation->account, name);
+
+    if (!source)
+        error_reason(err, REASON_TABLE_NOT_FOUND, "table %.*s does not exist", STR_ARG(name));
+    else if (source->entries_of)
+        error_reason(err, REASON_INDEX_OWNED,
+            "%.*s holds the entries of an index: it cannot have indexes itself", STR_ARG(name));
+    else if (source->index_count >= LIMIT_INDEXES_PER_TABLE)
+        error_reason(err, REASON_INVALID_INPUT, "table %.*s has %zu indexes, allowed are %d", STR_ARG(name),
+            source->index_count, LIMIT_INDEXES_PER_TABLE);
+    else {
+        *out = source;
+        return STATUS_OK;
+    }
+    error_add_meta(err, "table", name);
+    return err->status;
+}
+
+static enum status check_name_is_free(
+    const struct session *session, const struct operation *operation, struct error *err)
+{
+    struct str name = operation->in.index.definition.name;
+    const struct table *taken = catalogue_find(session->catalogue, operation->account, name);
+
+    if (!taken)
+        return STATUS_OK;
+    if (taken->entries_of)
+        error_reason(err, REASON_INDEX_EXISTS, "there is an index %.*s already", STR_ARG(taken->name));
+    else
+        error_reason(err, REASON_TABLE_ALREADY_EXISTS, "there is a table %.*s already", STR_ARG(taken->name));
+    error_add_meta(err, "table", name);
+    return err->status;
+}
+
+/* Ids of builds come from the sequence of tables: an index and its entries' table have the same one. */
+static enum status next_id(struct session *session, int64_t *out, struct error *err)
+{
+    PG_RESULT result = NULL;
+
+    TRY(pg_query(&session->pg, &sql_index_next_id, NULL, &result, err));
+    *out = pg_int8(result, 0, 0);
+    return STATUS_OK;
+}
+
+static enum status send_create(
+    struct session *session, const struct index *index, const struct run_begin *build, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, index->index_id);
+    pg_add_int8(&params, index->source_table_id);
+    pg_add_bytes(&params, index->account);
+    pg_add_bytes(&params, index->name);
+    pg_add_bytes(&params, table_name_fold(index->name, &session->arena));
+    pg_add_bytes(&params, index->definition);
+    pg_add_bytes(&params, build->operation_id);
+    pg_add_int8(&params, build->started);
+    TRY(pg_send(&session->pg, &sql_index_insert, &params, err));
+    return run_send_begin(session, build, err);
+}
+
+static enum status create(struct session *session, struct operation *operation, struct error *err)
+{
+    struct index index = operation->in.index.definition;
+    const struct table *source = NULL;
+    struct run_begin build;
+    struct index_view *view = ARENA_NEW(operation->arena, struct index_view);
+
+    TRY(session_refresh(session, NULL, err));
+    TRY(find_source(session, operation, &source, err));
+    TRY(check_name_is_free(session, operation, err));
+    TRY(next_id(session, &index.index_id, err));
+    index.account = operation->account;
+    index.source_table_id = source->table_id;
+    index.source_name = source->name;
+    index.definition = index_definition_encode(&index, operation->arena);
+    build = (struct run_begin){
+        .operation_id = run_id("build", index.index_id, operation->arena),
+        .account = operation->account,
+        .kind = "build",
+        .target = index.name,
+        .table_id = index.source_table_id,
+        .index_id = index.index_id,
+        .started = clock_ticks(),
+    };
+    TRY(catalogue_change_begin(session, err));
+    TRY(send_create(session, &index, &build, err));
+    TRY(catalogue_change_commit(session, 2, err));
+    *view = (struct index_view){
+        .definition = index.definition,
+        .state = INDEX_BUILDING,
+        .lag = { .open_intents = -1, .per_second = -1 },
+        .build = run_view_of(&build),
+    };
+    operation->out.index = (struct outcome_index){ .indexes = view, .count = 1 };
+    return STATUS_OK;
+}
+
+void index_create_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, create, MOST_ATTEMPTS);
+}
+
+/* ---- get, list ---- */
+
+enum view_column {
+    VIEW_FOLDED,
+    VIEW_DEFINITION,
+    VIEW_STATE,
+    VIEW_ENTRIES,
+    VIEW_VIOLATIONS,
+    VIEW_KEYS_BEHIND,
+    VIEW_DISCARDED,
+    VIEW_CAUSES, /* one a line */
+    VIEW_OPEN_INTENTS,
+    VIEW_OLDEST_US,
+    VIEW_PER_SECOND,
+    VIEW_NOW_US,
+    VIEW_BUILD, /* nine columns */
+};
+
+static struct index_view read_view(const PGresult *rows, int row, struct arena *arena)
+{
+    struct index_view view = {
+        .definition = arena_copy(arena, pg_bytes(rows, row, VIEW_DEFINITION)),
+        .state = (enum index_state)pg_int2(rows, row, VIEW_STATE),
+        .entries = pg_int8(rows, row, VIEW_ENTRIES),
+        .violations = pg_int8(rows, row, VIEW_VIOLATIONS),
+        .keys_behind = pg_int8(rows, row, VIEW_KEYS_BEHIND),
+        .discarded = pg_int8(rows, row, VIEW_DISCARDED),
+        .causes = arena_copy(arena, pg_bytes(rows, row, VIEW_CAUSES)),
+        .lag = { .open_intents = pg_int8(rows, row, VIEW_OPEN_INTENTS),
+            .per_second = (double)pg_int8(rows, row, VIEW_PER_SECOND) / 1000 },
+        .build = run_row_read(rows, row, VIEW_BUILD, arena),
+    };
+    int64_t now_us = pg_int8(rows, row, VIEW_NOW_US), as_of_us = now_us;
+
+    /* The statement's snapshot says more than the watermark of a moment ago. */
+    if (!PQgetisnull(rows, row, VIEW_OLDEST_US) && pg_int8(rows, row, VIEW_OLDEST_US) < now_us)
+        as_of_us = pg_int8(rows, row, VIEW_OLDEST_US);
+    view.lag.as_of = ticks_from_unix_us(as_of_us);
+    view.lag.age_us = now_us - as_of_us;
+    return view;
+}
+
+static enum status read_views(
+    struct session *session, struct operation *operation, struct str only, int32_t limit, struct error *err)
+{
+    struct arena *arena = operation->arena;
+    struct outcome_index out = { 0 };
+    struct pg_params params;
+    PG_RESULT rows = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, operation->account);
+    pg_add_bytes(&params, only.len > 0 ? STR_EMPTY : operation->in.index.after);
+    pg_add_bytes(&params, only);
+    pg_add_int8(&params, (int64_t)limit + 1);
+    TRY(pg_query(&session->pg, &sql_index_views, &params, &rows, err));
+    out.more = PQntuples(rows) > limit;
+    out.count = out.more ? (size_t)limit : (size_t)PQntuples(rows);
+    out.indexes = ARENA_ARRAY(arena, struct index_view, out.count);
+    for (size_t i = 0; i < out.count; i++)
+        out.indexes[i] = read_view(rows, (int)i, arena);
+    if (out.more)
+        out.position = arena_copy(arena, pg_bytes(rows, (int)out.count - 1, VIEW_FOLDED));
+    operation->out.index = out;
+    return STATUS_OK;
+}
+
+static enum status get(struct session *session, struct operation *operation, struct error *err)
+{
+    struct str folded = table_name_fold(operation->table, &session->arena);
+
+    if (folded.len > 0)
+        TRY(read_views(session, operation, folded, 1, err));
+    if (folded.len > 0 && operation->out.index.count > 0)
+        return STATUS_OK;
+    error_reason(err, REASON_INDEX_NOT_FOUND, "index %.*s does not exist", STR_ARG(operation->table));
+    error_add_meta(err, "table", operation->table);
+    return err->status;
+}
+
+void index_get_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, get, MOST_ATTEMPTS);
+}
+
+static enum status list(struct session *session, struct operation *operation, struct error *err)
+{
+    return read_views(session, operation, STR_EMPTY, operation->in.index.limit, err);
+}
+
+void index_list_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, list, MOST_ATTEMPTS);
+}
+
+/* ---- drop ---- */
+
+static enum status send_drop(struct session *session, const struct index *index, int64_t now,
+    struct run_begin *begin, int *statements, struct error *err)
+{
+    struct pg_params params;
+
+    *begin = (struct run_begin){
+        .operation_id = run_id("drop", index->index_id, &session->arena),
+        .account = index->account,
+        .kind = "drop_index",
+        .target = index->name,
+        .table_id = index->source_table_id,
+        .index_id = index->index_id,
+        .started = now,
+    };
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, index->index_id);
+    TRY(pg_send(&session->pg, &sql_index_retire, &params, err));
+
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, index->operation_id);
+    pg_add_int8(&params, now);
+    TRY(pg_send(&session->pg, &sql_run_cancel, &params, err));
+    TRY(run_send_begin(session, begin, err));
+    *statements += 3;
+    return STATUS_OK;
+}
+
+/* The session's arena and catalogue go; the caller's arena stays. */
+static struct run_view *keep_view(const struct run_begin *begin, struct arena *arena)
+{
+    struct run_view *view = ARENA_NEW(arena, struct run_view);
+
+    *view = run_view_of(begin);
+    view->operation_id = arena_copy(arena, view->operation_id);
+    view->target = arena_copy(arena, view->target);
+    return view;
+}
+
+static enum status drop(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct index *index = NULL;
+    struct run_begin begin;
+    int statements = 0;
+
+    TRY(session_refresh(session, NULL, err));
+    TRY(resolve_index(session, operation, &index, err));
+    TRY(catalogue_change_begin(session, err));
+    TRY(send_drop(session, index, clock_ticks(), &begin, &statements, err));
+    TRY(catalogue_change_commit(session, statements, err));
+    operation->out.runs = (struct outcome_runs){ .runs = keep_view(&begin, operation->arena), .count = 1 };
+    return STATUS_OK;
+}
+
+void index_drop_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, drop, MOST_ATTEMPTS);
+}

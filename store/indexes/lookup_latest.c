@@ -1,0 +1,178 @@
+/*
+ * lookup_latest.c - see the header. A key with nothing open has exactly its entries, since the manifest, the entries
+ * and the removal of intents commit together (guards G9, G10); so what is left to judge is bounded.
+ */
+#include "store/indexes/lookup_latest.h"
+
+#include <stdlib.h>
+
+#include "domain/indexes/index_plan.h"
+#include "domain/reason.h"
+#include "store/entities/read_batch.h"
+#include "store/intents/freshness.h"
+#include "store/sql.h"
+
+enum {
+    CHUNK = 32,                 /* sources in memory at once */
+    MOST = 2 * FRESH_MOST_OPEN, /* who came here has waited until it was half of it */
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+    return entity_key_compare(a, b);
+}
+
+enum status lookup_latest_begin(struct session *session, const struct index *index, struct arena *arena,
+    struct open_sources *out, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT keys = NULL;
+
+    TRY(session_begin_snapshot(session, err));
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, index->source_table_id);
+    pg_add_int8(&params, MOST + 1);
+    TRY(pg_query(&session->pg, &sql_open_sources, &params, &keys, err));
+    if (PQntuples(keys) > MOST)
+        return error_reason(err, REASON_NOT_FRESH_ENOUGH,
+            "the index is behind with more than %d entities: an exact answer has to wait until it has caught "
+            "up",
+            FRESH_MOST_OPEN);
+    out->count = (size_t)PQntuples(keys);
+    out->keys = ARENA_ARRAY(arena, struct entity_key, out->count);
+    for (size_t i = 0; i < out->count; i++)
+        out->keys[i] = (struct entity_key){ arena_copy(arena, pg_bytes(keys, (int)i, 0)),
+            arena_copy(arena, pg_bytes(keys, (int)i, 1)) };
+    if (out->count > 0)
+        qsort(out->keys, out->count, sizeof(out->keys[0]), compare_keys);
+    return STATUS_OK;
+}
+
+bool open_sources_hold(const struct open_sources *open, const struct entity *entry)
+{
+    struct entity_key source;
+
+    return open->count > 0 && index_entry_source(entry->properties, &source) &&
+           bsearch(&source, open->keys, open->count, sizeof(open->keys[0]), compare_keys);
+}
+
+/* ---- the entries they should have ---- */
+
+struct merging {
+    const struct index *index;
+    const struct lookup_range *range;
+    struct operation *operation;
+    struct entity *found; /* under their entries' keys */
+    size_t count;
+};
+
+/* Whether a comes before b on the page. */
+static int page_order(
+    const struct operation *operation, const struct entity_key *a, const struct entity_key *b)
+{
+    int order = entity_key_compare(a, b);
+
+    return operation->in.lookup.descending ? -order : order;
+}
+
+/* What lies before the page, or behind where it ends, is another page's. */
+static bool is_on_page(const struct operation *operation, const struct entity_key *entry)
+{
+    const struct operation_lookup *in = &operation->in.lookup;
+    const struct outcome_lookup *out = &operation->out.lookup;
+
+    return (!in->has_after || page_order(operation, entry, &in->after) > 0) &&
+           (!out->more || page_order(operation, entry, &out->position) <= 0);
+}
+
+static void add_source(struct merging *merging, const struct entity *source, struct arena *scratch)
+{
+    struct arena *arena = merging->operation->arena;
+    struct index_entry entry;
+    const char *why;
+
+    if (index_project(merging->index, &source->key, source->timestamp, source->properties, scratch, &entry,
+            &why) != PROJECTED ||
+        !lookup_range_holds(merging->range, &entry.key) || !is_on_page(merging->operation, &entry.key))
+        return;
+    merging->found[merging->count] = *source;
+    merging->found[merging->count].key =
+        (struct entity_key){ arena_copy(arena, entry.key.partition), arena_copy(arena, entry.key.row) };
+    merging->found[merging->count++].properties.bytes = arena_copy(arena, entry.properties.bytes);
+}
+
+static enum status read_chunk(struct session *session, struct merging *merging, struct entity_key *keys,
+    size_t count, struct error *err)
+{
+    struct operation sources = { .kind = OPERATION_GET,
+        .account = merging->operation->account,
+        .table = merging->index->source_name,
+        .in.get = { .keys = keys, .count = count } };
+    struct arena scratch;
+    enum status status;
+
+    arena_init(&scratch);
+    sources.arena = &scratch;
+    status = read_batch_within(session, &sources, err);
+    if (status == STATUS_OK && sources.error) {
+        *err = *sources.error;
+        status = sources.status;
+    }
+    for (size_t i = 0; i < count && status == STATUS_OK; i++)
+        if (sources.out.get.found[i])
+            add_source(merging, &sources.out.get.entities[i], &scratch);
+    arena_cleanup(&scratch);
+    return status;
+}
+
+/* ---- the page ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    return entity_key_compare(&((const struct entity *)a)->key, &((const struct entity *)b)->key);
+}
+
+static int descending(const void *a, const void *b)
+{
+    return ascending(b, a);
+}
+
+static void merge(struct merging *merging)
+{
+    struct operation *operation = merging->operation;
+    struct outcome_lookup *out = &operation->out.lookup;
+    size_t count = out->count + merging->count, limit = (size_t)operation->in.lookup.limit;
+    struct entity *all = ARENA_ARRAY(operation->arena, struct entity, count);
+
+    if (merging->count == 0)
+        return;
+    memcpy(all, out->entities, out->count * sizeof(*all));
+    memcpy(all + out->count, merging->found, merging->count * sizeof(*all));
+    qsort(all, count, sizeof(*all), operation->in.lookup.descending ? descending : ascending);
+    out->entities = all;
+    out->count = count;
+    if (count <= limit)
+        return;
+    out->count = limit;
+    out->more = true;
+    out->position = all[limit - 1].key;
+}
+
+enum status lookup_latest_merge(struct session *session, const struct index *index,
+    const struct lookup_range *range, const struct open_sources *open, struct operation *operation,
+    struct error *err)
+{
+    struct merging merging = { .index = index,
+        .range = range,
+        .operation = operation,
+        .found = ARENA_ARRAY(operation->arena, struct entity, open->count) };
+
+    for (size_t at = 0; at < open->count; at += CHUNK) {
+        size_t left = open->count - at;
+
+        TRY(read_chunk(session, &merging, open->keys + at, left < CHUNK ? left : CHUNK, err));
+    }
+    operation->out.lookup.stats.rows_examined += (int64_t)open->count;
+    merge(&merging);
+    return STATUS_OK;
+}

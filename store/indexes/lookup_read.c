@@ -1,0 +1,262 @@
+/*
+ * lookup_read.c - see the header.
+ */
+#include "store/indexes/lookup_read.h"
+
+#include "base/clock.h"
+#include "domain/indexes/index_plan.h"
+#include "domain/indexes/lookup_plan.h"
+#include "domain/limits.h"
+#include "domain/reason.h"
+#include "domain/ticks.h"
+#include "store/catalogue/resolve.h"
+#include "store/entities/read_batch.h"
+#include "store/indexes/lookup_latest.h"
+#include "store/intents/freshness.h"
+#include "store/queries/collect.h"
+#include "store/session/attempt.h"
+#include "store/sql.h"
+
+enum { MOST_ATTEMPTS = 4 };
+
+enum status read_lag(struct session *session, struct lag *out, struct error *err)
+{
+    PG_RESULT result = NULL;
+    int64_t now;
+
+    TRY(pg_query(&session->pg, &sql_watermark_read, NULL, &result, err));
+    now = ticks_from_unix_us(pg_int8(result, 0, 2));
+    *out = (struct lag){
+        .as_of = pg_int8(result, 0, 0), .open_intents = pg_int8(result, 0, 1), .per_second = -1
+    };
+    if (out->as_of > 0)
+        out->age_us = (now - out->as_of) / 10;
+    return STATUS_OK;
+}
+
+/* ---- entries ---- */
+
+/* The entries that a page may have. */
+struct wanted {
+    const struct lookup_range *range;
+    const struct open_sources *open; /* empty: entries of these keys say nothing */
+};
+
+static bool holds(const void *context, const struct entity *entry)
+{
+    const struct wanted *wanted = context;
+
+    return (!wanted->range->others || lookup_range_holds(wanted->range, &entry->key)) &&
+           !open_sources_hold(wanted->open, entry);
+}
+
+static enum status read_entries(struct session *session, const struct index *index,
+    const struct lookup_range *range, const struct open_sources *open, struct operation *operation,
+    struct error *err)
+{
+    const struct wanted wanted = { range, open };
+    const struct operation_lookup *in = &operation->in.lookup;
+    struct outcome_lookup *out = &operation->out.lookup;
+    bool several = range->count > 1;
+    struct row_scan scan = {
+        .table = catalogue_find_id(session->catalogue, index->index_id),
+        .plan.range = range->count == 1 ? range->keys[0] : (struct key_filter){ .nothing = !several },
+        .ranges = several ? range->keys : NULL,
+        .range_count = several ? range->count : 0,
+        .descending = in->descending,
+        .has_after = in->has_after,
+        .after = in->after,
+        .most_rows = LIMIT_PAGE_EXAMINED,
+        .most_bytes = LIMIT_PAGE_EXAMINED_BYTES,
+        .arena = operation->arena,
+    };
+    struct entity_list list;
+    const struct collection collection = {
+        .scan = &scan,
+        .is_wanted = range->others || open->count > 0 ? holds : NULL,
+        .context = &wanted,
+        .sink = &list.sink,
+        .limit = in->limit,
+    };
+    int64_t count;
+
+    entity_list_init(&list, (size_t)in->limit, operation->arena);
+    TRY(collect_entities(session, &collection, &count, err));
+    out->entities = list.entities;
+    out->count = list.count;
+    out->more = !scan.exhausted;
+    out->position = scan.after;
+    out->stats.rows_examined = scan.rows_examined;
+    out->stats.bytes_examined = scan.bytes_examined;
+    return STATUS_OK;
+}
+
+/* ---- from entries to sources ---- */
+
+/* What an entry shows of its source: the source's keys and ETag, and the projected properties. */
+static bool entry_as_source(const struct index *index, struct entity *entry)
+{
+    struct str rest = entry->properties.bytes;
+    struct property ignored;
+    struct entity_key source;
+
+    if (!index_entry_source(entry->properties, &source) || !property_next(&rest, &ignored) ||
+        !property_next(&rest, &ignored))
+        return false;
+    entry->key = source;
+    entry->etag.table_id = index->source_table_id;
+    entry->properties.bytes = rest;
+    return true;
+}
+
+/* Does the source, as it is now, still have this entry? */
+static bool still_holds(const struct index *index, const struct entity *source,
+    const struct entity_key *entry, struct arena *arena)
+{
+    struct index_entry wanted;
+    const char *why;
+
+    return index_project(index, &source->key, source->timestamp, source->properties, arena, &wanted, &why) ==
+               PROJECTED &&
+           entity_key_compare(&wanted.key, entry) == 0;
+}
+
+static void replace_by_sources(
+    const struct index *index, const struct operation *sources, struct operation *operation)
+{
+    struct outcome_lookup *out = &operation->out.lookup;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < out->count; i++) {
+        const struct entity *source = &sources->out.get.entities[i];
+
+        if (!sources->out.get.found[i] || !still_holds(index, source, &out->entries[i], operation->arena))
+            continue;
+        out->entries[kept] = out->entries[i];
+        out->entities[kept++] = *source;
+    }
+    out->count = kept;
+}
+
+/* In the snapshot of their entries, if that is open. */
+static enum status read_sources(struct session *session, struct operation *sources, struct error *err)
+{
+    if (session_in_snapshot(session))
+        TRY(read_batch_within(session, sources, err));
+    else
+        read_batch_run(session, sources, NULL);
+    if (sources->status == STATUS_OK)
+        return STATUS_OK;
+    *err = *sources->error;
+    return sources->status;
+}
+
+static enum status check_sources(
+    struct session *session, const struct index *index, struct operation *operation, struct error *err)
+{
+    struct outcome_lookup *out = &operation->out.lookup;
+    struct operation sources = { .kind = OPERATION_GET,
+        .account = operation->account,
+        .table = arena_copy(operation->arena, index->source_name), /* the read may load the catalogue again */
+        .arena = operation->arena,
+        .arrived_us = operation->arrived_us };
+
+    out->entries = ARENA_ARRAY(operation->arena, struct entity_key, out->count);
+    sources.in.get.keys = ARENA_ARRAY(operation->arena, struct entity_key, out->count);
+    sources.in.get.count = out->count;
+    for (size_t i = 0; i < out->count; i++) {
+        out->entries[i] = out->entities[i].key;
+        if (!entry_as_source(index, &out->entities[i]))
+            return error_set(err, STATUS_INTERNAL, "an entry without its source's keys");
+        sources.in.get.keys[i] = out->entities[i].key;
+    }
+    if (operation->in.lookup.trust_index || out->count == 0)
+        return STATUS_OK;
+    TRY(read_sources(session, &sources, err));
+    /* The read may have loaded the catalogue again, and the index with it. */
+    TRY(resolve_index(session, operation, &index, err));
+    if (index->index_id != out->table_id)
+        return error_set(err, STATUS_STALE, "the index has been built anew");
+    replace_by_sources(index, &sources, operation);
+    return STATUS_OK;
+}
+
+/* Tokens of another time, or of a table that this is no index of, say nothing about what is read here. */
+static enum status check_tokens(const struct session *session, const struct index *index,
+    const struct freshness *freshness, struct error *err)
+{
+    for (size_t i = 0; i < freshness->at_least_count; i++) {
+        const struct consistency *token = &freshness->at_least[i];
+
+        if (token->block_count > 0 && token->epoch != session->catalogue->epoch)
+            return error_reason(err, REASON_TOKEN_EXPIRED,
+                "freshness.at_least[%zu] is from before a fail-over or restore of the database", i);
+        if (token->table_id != 0 && token->table_id != index->source_table_id)
+            return error_reason(err, REASON_TOKEN_EXPIRED,
+                "freshness.at_least[%zu] is of a write to another table than %.*s, or to one of that name "
+                "that "
+                "is gone",
+                i, STR_ARG(index->source_name));
+    }
+    return STATUS_OK;
+}
+
+/*
+ * What the read waited for was seen on another connection. A younger one may be to a database that has crashed since and has
+ * lost what reconciles did last (guard G19): whether it is there must be asked again.
+ */
+static enum status check_fresh(struct session *session, struct operation *operation, struct error *err)
+{
+    int64_t *fresh_us = &operation->in.lookup.fresh_us, now_us = clock_monotonic_us();
+    struct fresh_wait wait = { .operation = operation };
+
+    if (*fresh_us == 0 || session->pg.connected_us <= *fresh_us)
+        return STATUS_OK;
+    TRY(fresh_ask(session, &wait, 1, err));
+    if (wait.answer != FRESH_NOW)
+        return error_reason(err, REASON_STORE_UNAVAILABLE,
+            "the connection to the database was lost, and since then: %s", wait.err.message);
+    *fresh_us = now_us;
+    return STATUS_OK;
+}
+
+static enum status resolve_ready(
+    struct session *session, const struct operation *operation, const struct index **out, struct error *err)
+{
+    TRY(resolve_index(session, operation, out, err));
+    if ((*out)->state == INDEX_READY)
+        return check_tokens(session, *out, &operation->in.lookup.freshness, err);
+    error_reason(err, REASON_INDEX_NOT_READY, "index %.*s is still being built", STR_ARG((*out)->name));
+    error_add_meta(err, "table", (*out)->name);
+    return STATUS_PRECONDITION;
+}
+
+static enum status look_up(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct operation_lookup *in = &operation->in.lookup;
+    struct outcome_lookup *out = &operation->out.lookup;
+    struct open_sources open = { 0 };
+    const struct index *index;
+    struct lookup_range range;
+
+    TRY(check_fresh(session, operation, err));
+    TRY(resolve_ready(session, operation, &index, err));
+    TRY(lookup_plan(index, in->equals, in->equal_count, &in->range, operation->arena, &range, err));
+    *out = (struct outcome_lookup){ .table_id = index->index_id };
+    out->stats.access_path = ACCESS_INDEX_LOOKUP;
+    /* Guard G22: before the entries, so that they have all that was applied by then. */
+    TRY(read_lag(session, &out->lag, err));
+    if (in->freshness.latest)
+        TRY(lookup_latest_begin(session, index, operation->arena, &open, err));
+    TRY(read_entries(session, index, &range, &open, operation, err));
+    if (in->freshness.latest)
+        TRY(lookup_latest_merge(session, index, &range, &open, operation, err));
+    TRY(check_sources(session, index, operation, err));
+    out->stats.rows_returned = (int64_t)out->count;
+    return STATUS_OK;
+}
+
+void lookup_read_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, look_up, MOST_ATTEMPTS);
+}

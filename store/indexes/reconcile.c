@@ -1,0 +1,428 @@
+/*
+ * reconcile.c - making entries agree with their sources, a batch of keys per transaction.
+ *
+ *   flight 1   BEGIN; fence; catalogue; lock and read the state rows; in a flight more make those that are missing
+ *   flight 2   remove the intents; dead letters, sources
+ *   plan       in C, pure: domain/reconcile_plan
+ *   flight 3   entries; state rows; dead letters; marker; COMMIT, which does not wait for the disk
+ *
+ * The order of the first two is the protocol: the sources are read after the lock (guard G8), so whoever
+ * locked last has read last; and the intents are removed before the sources are read (guard G9), so every removed
+ * intent has had its reading. One commit holds entries, manifest and the end of the intents (guard G10).
+ *
+ * Unless it is forced, that commit does not wait for the disk: a crash of the database that takes it back opens the intents again, and never
+ * takes back what a later commit that waited has seen of it.
+ */
+#include <stdlib.h>
+
+#include "base/failpoint.h"
+#include "store/dead_letters/dead_letter_calls.h"
+#include "store/intents/source_keys.h"
+#include "store/session/worker_internal.h"
+#include "store/sql.h"
+
+/* Of properties, that a transaction reads and writes. A single source may have more: it is never in the way. */
+enum { MOST_BYTES = 16 << 20 };
+
+struct reconcile {
+    const struct intent *intents;
+    size_t count;
+    bool force;
+    bool doubts; /* the manifests do not name all entries */
+    struct source_keys keys;
+    bool is_too_large; /* nothing was done: the sources must not be read together */
+    int64_t intents_removed;
+    struct reconcile_counts counts; /* of this attempt */
+};
+
+/* ---- flights 1 and 2 ---- */
+
+/* What a source may have so that sources and entries of `keys` keys like it are no more than MOST_BYTES. */
+static int64_t most_of_each(const struct source_keys *keys)
+{
+    size_t copies = 1;
+
+    if (keys->count <= 1)
+        return INT32_MAX;
+    for (size_t i = 0; i < keys->count; i++)
+        if (keys->keys[i].table && keys->keys[i].table->index_count > copies)
+            copies = keys->keys[i].table->index_count;
+    return MOST_BYTES / (int64_t)(keys->count * copies);
+}
+
+static enum status send_reads(struct session *session, const struct source_keys *keys, struct error *err)
+{
+    struct pg_params params;
+
+    source_keys_params(keys, &session->arena, &params);
+    TRY(pg_send(&session->pg, &sql_letter_of_keys, &params, err));
+    pg_add_int4(&params, (int32_t)most_of_each(keys));
+    return pg_send(&session->pg, &sql_source_get, &params, err);
+}
+
+enum source_column { SOURCE_N, SOURCE_VERSION, SOURCE_TS, SOURCE_DEAD, SOURCE_EXPIRES, SOURCE_PROPERTIES };
+
+/* Borrows the result: properties are large. False: some were left out, for being too large. */
+static bool fill_sources(struct source_keys *keys, const PGresult *result)
+{
+    bool is_whole = true;
+
+    for (int i = 0; i < PQntuples(result); i++) {
+        keys->keys[pg_int8(result, i, SOURCE_N) - 1].source = (struct row_state){
+            .live = !pg_bool(result, i, SOURCE_DEAD),
+            .version = pg_int8(result, i, SOURCE_VERSION),
+            .ts = pg_int8(result, i, SOURCE_TS),
+            .properties = { pg_bytes(result, i, SOURCE_PROPERTIES) },
+            .expires = pg_int8(result, i, SOURCE_EXPIRES),
+        };
+        is_whole = is_whole && !PQgetisnull(result, i, SOURCE_PROPERTIES);
+    }
+    return is_whole;
+}
+
+/* *sources is the caller's to clear; the keys borrow from it. */
+static enum status read_all(struct session *session, struct reconcile *work, PGresult **letters,
+    PGresult **sources, struct error *err)
+{
+    PG_RESULT intents = NULL;
+
+    TRY(source_keys_begin(session, &work->keys, err));
+    TRY(source_keys_check(&work->keys, err));
+    TRY(source_keys_send_intents(session, &work->keys, &sql_intent_take, err));
+    TRY(send_reads(session, &work->keys, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(pg_next(&session->pg, &intents, err));
+    TRY(pg_next(&session->pg, letters, err));
+    TRY(pg_next(&session->pg, sources, err));
+    TRY(pg_end(&session->pg, err));
+    source_keys_mark_open(&work->keys, intents);
+    work->intents_removed = PQntuples(intents);
+    work->is_too_large = !fill_sources(&work->keys, *sources);
+    return STATUS_OK;
+}
+
+/* ---- plan ---- */
+
+static void plan(struct session *session, struct reconcile *work)
+{
+    work->counts = (struct reconcile_counts){ .intents_removed = work->intents_removed };
+    for (size_t i = 0; i < work->keys.count; i++) {
+        struct source_key *key = &work->keys.keys[i];
+
+        key->is_selected = key->is_open || work->force;
+        if (!key->is_selected)
+            continue;
+        reconcile_plan(key->table, &key->key, &key->source, &key->stored, &session->arena, &key->plan);
+        work->counts.keys++;
+        work->counts.entries_written += (int64_t)key->plan.upsert_count;
+        work->counts.entries_deleted += (int64_t)key->plan.delete_count;
+        work->counts.violations += (int64_t)key->plan.violation_count;
+    }
+}
+
+/* ---- flight 3 ---- */
+
+struct entry_change {
+    struct index_entry entry; /* first: reconcile_entry_compare looks at it */
+    const struct row_state *source;
+};
+
+/* Most entries are new to their source: a plain insert need not look whether they are there first. */
+enum entry_work { INSERTS, REPLACEMENTS, DELETES };
+
+static bool is_named(const struct manifest *manifest, const struct index_entry *entry)
+{
+    for (size_t i = 0; i < manifest->count; i++)
+        if (manifest->items[i].index_id == entry->index_id &&
+            entity_key_compare(&manifest->items[i].key, &entry->key) == 0)
+            return true;
+    return false;
+}
+
+static enum entry_work kind_of(
+    const struct reconcile *work, const struct source_key *key, const struct index_entry *entry)
+{
+    return work->doubts || is_named(&key->stored, entry) ? REPLACEMENTS : INSERTS;
+}
+
+/* All entries of a kind, in the order of locks. */
+static size_t collect(
+    const struct reconcile *work, enum entry_work kind, struct arena *arena, struct entry_change **out)
+{
+    bool deletes = kind == DELETES;
+    size_t most = (size_t)(deletes ? work->counts.entries_deleted : work->counts.entries_written), count = 0;
+    struct entry_change *changes = ARENA_ARRAY(arena, struct entry_change, most);
+
+    for (size_t i = 0; i < work->keys.count; i++) {
+        const struct source_key *key = &work->keys.keys[i];
+        const struct index_entry *entries = deletes ? key->plan.deletes : key->plan.upserts;
+        size_t own = deletes ? key->plan.delete_count : key->plan.upsert_count;
+
+        for (size_t k = 0; k < own; k++)
+            if (deletes || kind_of(work, key, &entries[k]) == kind)
+                changes[count++] = (struct entry_change){ entries[k], &key->source };
+    }
+    if (count > 1)
+        qsort(changes, count, sizeof(changes[0]), reconcile_entry_compare);
+    *out = changes;
+    return count;
+}
+
+static enum status send_entries(struct session *session, const struct reconcile *work, enum entry_work kind,
+    int *statements, struct error *err)
+{
+    static const struct embedded *const sql[] = { &sql_entry_insert, &sql_entry_upsert, &sql_entity_remove };
+    struct entry_change *changes;
+    size_t count = collect(work, kind, &session->arena, &changes);
+    struct key_arrays keys;
+    struct state_arrays states;
+    struct pg_params params;
+
+    if (count == 0)
+        return STATUS_OK;
+    key_arrays_init(&keys, &session->arena);
+    state_arrays_init(&states, &session->arena);
+    for (size_t i = 0; i < count; i++) {
+        struct row_state state = { .live = true,
+            .version = changes[i].source->version,
+            .ts = changes[i].source->ts,
+            .properties = changes[i].entry.properties,
+            .expires = changes[i].source->expires };
+
+        key_arrays_put(&keys, changes[i].entry.index_id, &changes[i].entry.key, changes[i].entry.bucket);
+        state_arrays_put(&states, &state);
+    }
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&keys, &params);
+    if (kind != DELETES)
+        state_arrays_add(&states, &params);
+    (*statements)++;
+    return pg_send(&session->pg, sql[kind], &params, err);
+}
+
+/* No entries: no state row. Also when this transaction has made it for a key that is left alone. */
+static bool loses_state(const struct source_key *key)
+{
+    return key->is_selected ? key->plan.manifest.count == 0 : key->applied == 0;
+}
+
+static enum status send_states(
+    struct session *session, const struct reconcile *work, int *statements, struct error *err)
+{
+    struct pg_array places, applied, manifests;
+    struct pg_params params;
+
+    pg_array_init(&places, &session->arena, PG_TID);
+    pg_array_init(&applied, &session->arena, PG_INT8);
+    pg_array_init(&manifests, &session->arena, PG_BYTEA);
+    for (size_t i = 0; i < work->keys.count; i++) {
+        const struct source_key *key = &work->keys.keys[i];
+
+        if (!key->is_selected || loses_state(key))
+            continue;
+        pg_array_bytes(&places, key->place);
+        pg_array_int8(&applied, key->source.version);
+        pg_array_bytes(&manifests, manifest_encode(&key->plan.manifest, &session->arena));
+    }
+    TRY(source_keys_send_state_delete(session, &work->keys, loses_state, statements, err));
+    if (places.count == 0)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    pg_add_array(&params, &places);
+    pg_add_array(&params, &applied);
+    pg_add_array(&params, &manifests);
+    (*statements)++;
+    return pg_send(&session->pg, &sql_state_update, &params, err);
+}
+
+static bool is_violated(const struct reconcile_plan *plan, int64_t index_id)
+{
+    for (size_t i = 0; i < plan->violation_count; i++)
+        if (plan->violations[i].index_id == index_id)
+            return true;
+    return false;
+}
+
+/* A key that has been reconciled has no dead letters but those of its violations. */
+static enum status send_cures(struct session *session, const struct reconcile *work, const PGresult *letters,
+    int *statements, struct error *err)
+{
+    struct key_arrays keys;
+    struct pg_array indexes;
+    struct pg_params params;
+
+    key_arrays_init(&keys, &session->arena);
+    pg_array_init(&indexes, &session->arena, PG_INT8);
+    for (int i = 0; i < PQntuples(letters); i++) {
+        const struct source_key *key = &work->keys.keys[pg_int8(letters, i, 0) - 1];
+        int64_t index_id = pg_int8(letters, i, 1);
+
+        if (!key->is_selected || is_violated(&key->plan, index_id))
+            continue;
+        key_arrays_put(&keys, key->table_id, &key->key, key->bucket);
+        pg_array_int8(&indexes, index_id);
+    }
+    if (indexes.count == 0)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&keys, &params);
+    pg_add_array(&params, &indexes);
+    (*statements)++;
+    return pg_send(&session->pg, &sql_letter_delete, &params, err);
+}
+
+static enum status send_violations(
+    struct session *session, const struct reconcile *work, int *statements, struct error *err)
+{
+    struct key_arrays keys;
+    struct pg_array indexes, causes;
+    struct pg_params params;
+
+    if (work->counts.violations == 0)
+        return STATUS_OK;
+    key_arrays_init(&keys, &session->arena);
+    pg_array_init(&indexes, &session->arena, PG_INT8);
+    pg_array_init(&causes, &session->arena, PG_TEXT);
+    for (size_t i = 0; i < work->keys.count; i++) {
+        const struct source_key *key = &work->keys.keys[i];
+
+        for (size_t k = 0; k < key->plan.violation_count; k++) {
+            key_arrays_put(&keys, key->table_id, &key->key, key->bucket);
+            pg_array_int8(&indexes, key->plan.violations[k].index_id);
+            pg_array_bytes(&causes, str_of(key->plan.violations[k].why));
+        }
+    }
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&keys, &params);
+    pg_add_array(&params, &indexes);
+    pg_add_array(&params, &causes);
+    (*statements)++;
+    return pg_send(&session->pg, &sql_letter_violation, &params, err);
+}
+
+static enum status send_changes(struct session *session, struct reconcile *work, const PGresult *letters,
+    int *statements, struct error *err)
+{
+    TRY(send_entries(session, work, INSERTS, statements, err));
+    TRY(send_entries(session, work, REPLACEMENTS, statements, err));
+    FAILPOINT_TRY("reconcile.between_add_and_remove", err);
+    TRY(send_entries(session, work, DELETES, statements, err));
+    TRY(send_states(session, work, statements, err));
+    TRY(send_cures(session, work, letters, statements, err));
+    TRY(send_violations(session, work, statements, err));
+    if (work->force) /* there is no intent that would be open again */
+        return STATUS_OK;
+    (*statements)++;
+    return pg_send(&session->pg, &sql_flush_later, NULL, err);
+}
+
+static enum status reconcile(struct session *session, void *context, struct error *err)
+{
+    struct reconcile *work = context;
+    PG_RESULT letters = NULL;
+    PG_RESULT sources = NULL;
+    int statements = 0;
+
+    source_keys_build(&work->keys, session, &session->arena, work->intents, work->count);
+    work->counts = (struct reconcile_counts){ 0 };
+    work->is_too_large = false;
+    if (work->keys.count == 0)
+        return STATUS_OK;
+    TRY(read_all(session, work, &letters, &sources, err));
+    if (work->is_too_large) {
+        pg_recover(&session->pg); /* rolls back: the intents are open again */
+        return STATUS_OK;
+    }
+    FAILPOINT_TRY("reconcile.after_source_read", err);
+    plan(session, work);
+    if (work->counts.keys == 0) {
+        pg_recover(&session->pg); /* rolls back: a message that came twice, or late */
+        return STATUS_OK;
+    }
+    TRY(send_changes(session, work, letters, &statements, err));
+    FAILPOINT_TRY("reconcile.before_commit", err);
+    TRY(session_send_commit(session, err));
+    return session_take_commit(session, statements, err);
+}
+
+static void count_difference(const struct source_key *key, struct letter_difference *out)
+{
+    const struct reconcile_plan *plan = &key->plan;
+
+    *out = (struct letter_difference){ .dangling = (int64_t)plan->delete_count,
+        .violations = (int64_t)plan->violation_count };
+    for (size_t i = 0; i < plan->upsert_count; i++) {
+        if (is_named(&key->stored, &plan->upserts[i]))
+            out->mismatched++;
+        else
+            out->missing++;
+    }
+}
+
+/* One snapshot; nothing is locked, nothing written. */
+enum status reconcile_preview(
+    struct session *session, const struct intent *intent, struct letter_difference *out, struct error *err)
+{
+    struct reconcile work = { .intents = intent, .count = 1, .force = true };
+    struct pg_params params;
+    PG_RESULT states = NULL;
+    PG_RESULT letters = NULL;
+    PG_RESULT sources = NULL;
+
+    TRY(session_refresh(session, NULL, err));
+    source_keys_build(&work.keys, session, &session->arena, intent, 1);
+    source_keys_params(&work.keys, &session->arena, &params);
+    TRY(pg_send(&session->pg, &sql_begin_snapshot, NULL, err));
+    TRY(pg_send(&session->pg, &sql_state_get, &params, err));
+    TRY(send_reads(session, &work.keys, err));
+    TRY(pg_send(&session->pg, &sql_rollback, NULL, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(pg_done(&session->pg, err));
+    TRY(pg_next(&session->pg, &states, err));
+    TRY(pg_next(&session->pg, &letters, err));
+    TRY(pg_next(&session->pg, &sources, err));
+    TRY(pg_end(&session->pg, err));
+    source_keys_take_states(&work.keys, states, &session->arena);
+    TRY(source_keys_check(&work.keys, err));
+    fill_sources(&work.keys, sources);
+    plan(session, &work);
+    count_difference(&work.keys.keys[0], out);
+    return STATUS_OK;
+}
+
+static enum status reconcile_at_once(struct worker_store *store, struct reconcile *work, struct error *err)
+{
+    struct error failure = { 0 };
+    enum status status = worker_attempt(store, reconcile, work, &failure);
+
+    /* An entry that no manifest names: somebody has changed one by hand. */
+    if (status != STATUS_OK && pg_is_duplicate_key(&failure)) {
+        work->doubts = true;
+        status = worker_attempt(store, reconcile, work, &failure);
+    }
+    if (status != STATUS_OK && err)
+        *err = failure;
+    return status;
+}
+
+static void add_counts(struct reconcile_counts *counts, const struct reconcile_counts *more)
+{
+    counts->keys += more->keys;
+    counts->entries_written += more->entries_written;
+    counts->entries_deleted += more->entries_deleted;
+    counts->intents_removed += more->intents_removed;
+    counts->violations += more->violations;
+}
+
+enum status worker_reconcile(struct worker_store *store, const struct intent *intents, size_t count,
+    bool force, struct reconcile_counts *counts, struct error *err)
+{
+    struct reconcile work = { .intents = intents, .count = count, .force = force };
+
+    TRY(reconcile_at_once(store, &work, err));
+    add_counts(counts, &work.counts);
+    if (!work.is_too_large)
+        return STATUS_OK;
+    TRY(worker_reconcile(store, intents, count / 2, force, counts, err));
+    return worker_reconcile(store, &intents[count / 2], count - count / 2, force, counts, err);
+}

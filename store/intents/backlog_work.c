@@ -1,0 +1,163 @@
+/*
+ * backlog_work.c - how much is open, and up to when all of it is done.
+ *
+ * The oldest intent of every bucket is found through an index, in milliseconds however many there are. Counting looks
+ * at all of them, or at a sample, and is asked for less often.
+ */
+#include "base/numbers.h"
+#include "domain/ticks.h"
+#include "store/session/worker_internal.h"
+#include "store/sql.h"
+
+enum oldest_column { OLDEST_LANE, OLDEST_QUEUE, OLDEST_KIND, OLDEST_US, OLDEST_NOW_US, OLDEST_IS_AHEAD };
+enum count_column { COUNT_LANE, COUNT_QUEUE, COUNT_KIND, COUNT_OPEN };
+
+struct backlog_work {
+    const bool *held;
+    bool counts;
+    struct backlog *out;
+
+    /* Of an attempt. */
+    struct backlog found;
+    bool is_ahead
+        [LEASE_LANES]; /* some work has a younger time than the clock: how far the lane is cannot be said */
+    bool is_open[LEASE_LANES], is_open_of[MOST_QUEUES * WORK_KINDS];
+    int64_t as_of_us[LEASE_LANES]; /* 0: not held */
+};
+
+static enum status ask(struct session *session, const struct backlog_work *work, struct error *err)
+{
+    struct pg_array lanes;
+    struct pg_params params;
+
+    pg_array_init(&lanes, &session->arena, PG_INT2);
+    for (int lane = 0; lane < LEASE_LANES; lane++)
+        if (work->held[lane])
+            pg_array_int2(&lanes, (int16_t)lane);
+    pg_params_init(&params, &session->arena);
+    pg_add_array(&params, &lanes);
+    pg_add_int4(&params, LANE_BUCKETS);
+    pg_add_int4(&params, work->found.queues);
+    TRY(pg_send(&session->pg, &sql_intent_oldest, &params, err));
+    if (work->counts)
+        TRY(pg_send(&session->pg, &sql_intent_count, &params, err));
+    return pg_sync(&session->pg, err);
+}
+
+/* How far behind indexes are is said by source keys alone. */
+static void take_oldest(struct backlog_work *work, const PGresult *rows)
+{
+    for (int row = 0; row < PQntuples(rows); row++) {
+        int lane = pg_int2(rows, row, OLDEST_LANE), kind, slot;
+        int64_t now_us = pg_int8(rows, row, OLDEST_NOW_US), age_us;
+
+        if (work->as_of_us[lane] == 0)
+            work->as_of_us[lane] = now_us;
+        work->is_ahead[lane] |= pg_bool(rows, row, OLDEST_IS_AHEAD);
+        if (PQgetisnull(rows, row, OLDEST_KIND))
+            continue;
+        kind = pg_int2(rows, row, OLDEST_KIND);
+        age_us = now_us - pg_int8(rows, row, OLDEST_US);
+        if (age_us < 0)
+            age_us = 0;
+        work->is_open[lane] = true;
+        if (kind == INTENT_RECONCILE) {
+            work->as_of_us[lane] = smaller(work->as_of_us[lane], now_us - age_us);
+            work->found.lag_us = larger(work->found.lag_us, age_us);
+        }
+        slot = queue_slot(pg_int4(rows, row, OLDEST_QUEUE), kind);
+        if (slot < 0)
+            continue;
+        work->is_open_of[slot] = true;
+        work->found.work[slot].lag_us = larger(work->found.work[slot].lag_us, age_us);
+    }
+}
+
+static void take_counts(struct backlog_work *work, const PGresult *rows)
+{
+    memset(work->found.lanes, 0, sizeof(work->found.lanes));
+    for (int slot = 0; slot < MOST_QUEUES * WORK_KINDS; slot++)
+        work->found.work[slot].open_intents = 0;
+    for (int row = 0; row < PQntuples(rows); row++) {
+        int slot = queue_slot(pg_int4(rows, row, COUNT_QUEUE), pg_int2(rows, row, COUNT_KIND));
+
+        work->found.lanes[pg_int4(rows, row, COUNT_LANE)] += pg_int8(rows, row, COUNT_OPEN);
+        if (slot >= 0)
+            work->found.work[slot].open_intents += pg_int8(rows, row, COUNT_OPEN);
+    }
+}
+
+/* A count may be older than what is known to be open, or be an estimate: it is 0 only where nothing is. */
+static int64_t bounded(int64_t count, bool is_open)
+{
+    return is_open ? larger(count, 1) : 0;
+}
+
+static void bound(struct backlog_work *work)
+{
+    for (int lane = 0; lane < LEASE_LANES; lane++) {
+        work->found.lanes[lane] = bounded(work->found.lanes[lane], work->is_open[lane]);
+        work->found.open_intents += work->found.lanes[lane];
+    }
+    for (int slot = 0; slot < MOST_QUEUES * WORK_KINDS; slot++)
+        work->found.work[slot].open_intents =
+            bounded(work->found.work[slot].open_intents, work->is_open_of[slot]);
+}
+
+static enum status store(struct session *session, const struct backlog_work *work, struct error *err)
+{
+    struct pg_array lanes, as_of, open;
+    struct pg_params params;
+    PG_RESULT stored = NULL;
+
+    pg_array_init(&lanes, &session->arena, PG_INT2);
+    pg_array_init(&as_of, &session->arena, PG_INT8);
+    pg_array_init(&open, &session->arena, PG_INT8);
+    for (int lane = 0; lane < LEASE_LANES; lane++) {
+        if (work->as_of_us[lane] == 0)
+            continue;
+        pg_array_int2(&lanes, (int16_t)lane);
+        pg_array_int8(&as_of, work->is_ahead[lane] ? 0 : ticks_from_unix_us(work->as_of_us[lane]));
+        pg_array_int8(&open, work->found.lanes[lane]);
+    }
+    if (lanes.count == 0)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    pg_add_array(&params, &lanes);
+    pg_add_array(&params, &as_of);
+    pg_add_array(&params, &open);
+    return pg_query(&session->pg, &sql_watermark_store, &params, &stored, err);
+}
+
+static enum status look(struct session *session, void *context, struct error *err)
+{
+    struct backlog_work *work = context;
+    PG_RESULT oldest = NULL;
+    PG_RESULT counts = NULL;
+
+    *work = (struct backlog_work){ .held = work->held, .counts = work->counts, .out = work->out };
+    work->found = *work->out;
+    work->found.lag_us = work->found.open_intents = 0;
+    for (int slot = 0; slot < MOST_QUEUES * WORK_KINDS; slot++)
+        work->found.work[slot].lag_us = 0;
+    TRY(ask(session, work, err));
+    TRY(pg_next(&session->pg, &oldest, err));
+    if (work->counts)
+        TRY(pg_next(&session->pg, &counts, err));
+    TRY(pg_end(&session->pg, err));
+    take_oldest(work, oldest);
+    if (work->counts)
+        take_counts(work, counts);
+    bound(work);
+    TRY(store(session, work, err));
+    *work->out = work->found;
+    return STATUS_OK;
+}
+
+enum status worker_update_watermarks(struct worker_store *store, const bool held[LEASE_LANES], bool counts,
+    struct backlog *backlog, struct error *err)
+{
+    struct backlog_work work = { .held = held, .counts = counts, .out = backlog };
+
+    return worker_attempt(store, look, &work, err);
+}

@@ -1,0 +1,289 @@
+/*
+ * freshness.c - see the header. Four questions, each one statement for all who ask it; an answer can only become
+ * worse by the next.
+ */
+#include "store/intents/freshness.h"
+
+#include "domain/catalogue/table_name.h"
+#include "domain/limits.h"
+#include "domain/reason.h"
+#include "store/indexes/lookup_read.h"
+#include "store/sql.h"
+
+enum { MOST_CAUSE = 120 };
+
+static const struct freshness *freshness_of(const struct fresh_wait *wait)
+{
+    return &wait->operation->in.lookup.freshness;
+}
+
+static void set_never(struct fresh_wait *wait)
+{
+    wait->answer = FRESH_NEVER;
+}
+
+static void set_open(struct fresh_wait *wait)
+{
+    if (wait->answer == FRESH_NOW)
+        wait->answer = FRESH_OPEN;
+}
+
+/* ---- transactions ---- */
+
+/* A token that names a transaction, and whose it is. */
+struct named {
+    struct fresh_wait *wait;
+    struct consistency *token;
+};
+
+static size_t list_named(struct fresh_wait *waits, size_t count, struct arena *arena, struct named **out)
+{
+    size_t most = 0, found = 0;
+
+    for (size_t i = 0; i < count; i++)
+        most += freshness_of(&waits[i])->at_least_count;
+    *out = ARENA_ARRAY(arena, struct named, most);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < freshness_of(&waits[i])->at_least_count; k++)
+            if (freshness_of(&waits[i])->at_least[k].id.len > 0)
+                (*out)[found++] = (struct named){ &waits[i], &freshness_of(&waits[i])->at_least[k] };
+    return found;
+}
+
+static enum status take_transaction(
+    struct named *named, enum transaction_state state, struct str timeline, struct error *err)
+{
+    struct arena *arena = named->wait->operation->arena;
+    struct transaction ended = { .id = named->token->id, .account = named->token->account, .state = state };
+
+    if (state == TRANSACTION_DEAD) {
+        set_never(named->wait);
+        error_reason(&named->wait->err, REASON_NOT_FRESH_ENOUGH,
+            "transaction %.*s was given up and waits for a person: GetTransaction tells how far it came",
+            STR_ARG(named->token->id));
+        return STATUS_OK;
+    }
+    if (!transaction_is_final(state)) {
+        set_open(named->wait);
+        error_reason(&named->wait->err, REASON_NOT_FRESH_ENOUGH,
+            "transaction %.*s, which a token names, has not ended", STR_ARG(named->token->id));
+        return STATUS_OK;
+    }
+    if (!transaction_decode_timeline(
+            arena_copy(arena, timeline), arena, &ended.timeline, &ended.attempt_count))
+        return error_set(err, STATUS_INTERNAL, "transaction %.*s cannot be read", STR_ARG(ended.id));
+    if (!consistency_of_transaction(&ended, arena, named->token))
+        *named->token = (struct consistency){ .account = STR_EMPTY, .id = STR_EMPTY };
+    return STATUS_OK;
+}
+
+static enum status ask_transactions(
+    struct session *session, struct fresh_wait *waits, size_t count, struct error *err)
+{
+    struct pg_array accounts, ids, buckets;
+    struct pg_params params;
+    PG_RESULT found = NULL;
+    struct named *named;
+    bool *known;
+    size_t asked = list_named(waits, count, &session->arena, &named);
+
+    if (asked == 0)
+        return STATUS_OK;
+    pg_array_init(&accounts, &session->arena, PG_TEXT);
+    pg_array_init(&ids, &session->arena, PG_TEXT);
+    pg_array_init(&buckets, &session->arena, PG_INT2);
+    for (size_t i = 0; i < asked; i++) {
+        pg_array_bytes(&accounts, named[i].token->account);
+        pg_array_bytes(&ids, named[i].token->id);
+        pg_array_int2(&buckets, bucket_of(0, named[i].token->id));
+    }
+    pg_params_init(&params, &session->arena);
+    pg_add_array(&params, &accounts);
+    pg_add_array(&params, &ids);
+    pg_add_array(&params, &buckets);
+    TRY(pg_query(&session->pg, &sql_transaction_left_open, &params, &found, err));
+    known = ARENA_ARRAY(&session->arena, bool, asked);
+    for (int row = 0; row < PQntuples(found); row++) {
+        size_t i = (size_t)pg_int8(found, row, 0) - 1;
+
+        known[i] = true;
+        TRY(take_transaction(
+            &named[i], (enum transaction_state)pg_int2(found, row, 1), pg_bytes(found, row, 2), err));
+    }
+    for (size_t i = 0; i < asked; i++)
+        if (!known[i]) {
+            set_never(named[i].wait);
+            error_reason(&named[i].wait->err, REASON_TRANSACTION_NOT_FOUND, "there is no transaction %.*s",
+                STR_ARG(named[i].token->id));
+        }
+    return STATUS_OK;
+}
+
+/* ---- intents ---- */
+
+struct blocks {
+    struct pg_array owners, buckets, first, last;
+};
+
+static void add_block(struct blocks *blocks, size_t owner, const struct intent_block *block)
+{
+    char first[33], last[33];
+
+    intent_block_id(block, block->first, first);
+    intent_block_id(block, block->last, last);
+    for (size_t i = 0; i < block->bucket_count; i++) {
+        pg_array_int8(&blocks->owners, (int64_t)owner);
+        pg_array_int2(&blocks->buckets, block->buckets[i]);
+        pg_array_uuid(&blocks->first, first);
+        pg_array_uuid(&blocks->last, last);
+    }
+}
+
+static void add_blocks(struct blocks *blocks, size_t owner, const struct freshness *freshness)
+{
+    for (size_t i = 0; i < freshness->at_least_count; i++)
+        for (size_t k = 0; k < freshness->at_least[i].block_count; k++)
+            add_block(blocks, owner, &freshness->at_least[i].blocks[k]);
+}
+
+static void take_block(struct fresh_wait *wait, const PGresult *found, int row)
+{
+    struct str cause;
+
+    if (PQgetisnull(found, row, 1) || !pg_bool(found, row, 2)) {
+        set_open(wait);
+        if (wait->answer == FRESH_OPEN)
+            error_reason(&wait->err, REASON_NOT_FRESH_ENOUGH,
+                "a write that a token names has not reached the index yet");
+        return;
+    }
+    cause = pg_bytes(found, row, 3);
+    cause.len = cause.len < MOST_CAUSE ? cause.len : MOST_CAUSE;
+    set_never(wait);
+    error_reason(&wait->err, REASON_NOT_FRESH_ENOUGH,
+        "a write that a token names was given up and waits for a person, as dead letter %lld: %.*s",
+        (long long)pg_int8(found, row, 1), STR_ARG(cause));
+}
+
+static enum status ask_blocks(
+    struct session *session, struct fresh_wait *waits, size_t count, struct error *err)
+{
+    struct pg_params params;
+    struct blocks blocks;
+    PG_RESULT found = NULL;
+
+    pg_array_init(&blocks.owners, &session->arena, PG_INT8);
+    pg_array_init(&blocks.buckets, &session->arena, PG_INT2);
+    pg_array_init(&blocks.first, &session->arena, PG_UUID);
+    pg_array_init(&blocks.last, &session->arena, PG_UUID);
+    for (size_t i = 0; i < count; i++)
+        if (waits[i].answer == FRESH_NOW)
+            add_blocks(&blocks, i, freshness_of(&waits[i]));
+    if (blocks.owners.count == 0)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    pg_add_array(&params, &blocks.owners);
+    pg_add_array(&params, &blocks.buckets);
+    pg_add_array(&params, &blocks.first);
+    pg_add_array(&params, &blocks.last);
+    TRY(pg_query(&session->pg, &sql_blocks_open, &params, &found, err));
+    for (int row = 0; row < PQntuples(found); row++)
+        take_block(&waits[pg_int8(found, row, 0)], found, row);
+    return STATUS_OK;
+}
+
+/* ---- staleness ---- */
+
+static enum status ask_staleness(
+    struct session *session, struct fresh_wait *waits, size_t count, struct error *err)
+{
+    struct lag lag = { 0 };
+    bool is_known = false;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct freshness *freshness = freshness_of(&waits[i]);
+
+        if (waits[i].answer != FRESH_NOW || !freshness->has_max_staleness)
+            continue;
+        if (!is_known)
+            TRY(read_lag(session, &lag, err));
+        is_known = true;
+        if (lag.as_of > 0 && lag.age_us <= freshness->max_staleness_us)
+            continue;
+        set_open(&waits[i]);
+        if (lag.as_of == 0)
+            error_reason(&waits[i].err, REASON_NOT_FRESH_ENOUGH,
+                "no worker has told yet how far it has come, or the database's clock was set back since");
+        else
+            error_reason(&waits[i].err, REASON_NOT_FRESH_ENOUGH,
+                "the indexes are %lld ms behind, max_staleness allows %lld ms; %lld intents are open",
+                (long long)(lag.age_us / 1000), (long long)(freshness->max_staleness_us / 1000),
+                (long long)lag.open_intents);
+    }
+    return STATUS_OK;
+}
+
+/* ---- the latest ---- */
+
+static enum status ask_latest(
+    struct session *session, struct fresh_wait *waits, size_t count, struct error *err)
+{
+    struct fresh_wait **asked = ARENA_ARRAY(&session->arena, struct fresh_wait *, count);
+    struct pg_array accounts, names;
+    struct pg_params params;
+    PG_RESULT found = NULL;
+    size_t asked_count = 0;
+
+    pg_array_init(&accounts, &session->arena, PG_TEXT);
+    pg_array_init(&names, &session->arena, PG_TEXT);
+    for (size_t i = 0; i < count; i++) {
+        const struct operation *operation = waits[i].operation;
+
+        if (waits[i].answer != FRESH_NOW || !freshness_of(&waits[i])->latest)
+            continue;
+        asked[asked_count++] = &waits[i];
+        pg_array_bytes(&accounts, operation->account);
+        pg_array_bytes(&names, table_name_fold(operation->table, &session->arena));
+    }
+    if (asked_count == 0)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    pg_add_array(&params, &accounts);
+    pg_add_array(&params, &names);
+    pg_add_int8(&params, FRESH_MOST_OPEN + 1);
+    TRY(pg_query(&session->pg, &sql_open_source_counts, &params, &found, err));
+    for (int row = 0; row < PQntuples(found); row++) {
+        struct fresh_wait *wait = asked[pg_int8(found, row, 0) - 1];
+
+        if (pg_int8(found, row, 1) <= FRESH_MOST_OPEN)
+            continue;
+        set_open(wait);
+        error_reason(&wait->err, REASON_NOT_FRESH_ENOUGH,
+            "the index is behind with more than %d entities: an exact answer has to wait until it has caught "
+            "up",
+            FRESH_MOST_OPEN);
+    }
+    return STATUS_OK;
+}
+
+enum status fresh_ask(struct session *session, struct fresh_wait *waits, size_t count, struct error *err)
+{
+    enum status status = session_ensure(session, err);
+
+    for (size_t i = 0; i < count; i++)
+        waits[i].answer = FRESH_NOW;
+    if (status == STATUS_OK)
+        status = ask_transactions(session, waits, count, err);
+    if (status == STATUS_OK)
+        status = ask_blocks(session, waits, count, err);
+    if (status == STATUS_OK)
+        status = ask_staleness(session, waits, count, err);
+    if (status == STATUS_OK)
+        status = ask_latest(session, waits, count, err);
+    for (size_t i = 0; i < count && status != STATUS_OK; i++) {
+        waits[i].answer = FRESH_OPEN;
+        error_reason(
+            &waits[i].err, REASON_NOT_FRESH_ENOUGH, "the database could not be asked: %s", err->message);
+    }
+    return status;
+}

@@ -1,0 +1,234 @@
+/*
+ * lease_work.c - who looks after which buckets, and what is open in them.
+ *
+ * Ids of intents begin with sixteen hexadecimal digits of microseconds since 1970, by the database's clock
+ * (guard G13): so their order is that of their making.
+ */
+#include <stdio.h>
+
+#include "store/session/worker_internal.h"
+#include "store/sql.h"
+
+enum { LATE_COMMIT_US = 60000000 };
+
+static const char first_id[] = "00000000000000000000000000000000";
+
+/* ---- leases ---- */
+
+struct lease_work {
+    const struct worker_store *store;
+    int64_t lease_ms;
+    bool *held;
+};
+
+static enum status hold_leases(struct session *session, void *context, struct error *err)
+{
+    struct lease_work *work = context;
+    struct pg_params params;
+    PG_RESULT lanes = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, work->store->worker);
+    pg_add_int8(&params, work->lease_ms);
+    TRY(pg_query(&session->pg, &sql_lease_hold, &params, &lanes, err));
+    memset(work->held, 0, LEASE_LANES * sizeof(work->held[0]));
+    for (int i = 0; i < PQntuples(lanes); i++)
+        work->held[pg_int2(lanes, i, 0)] = true;
+    return STATUS_OK;
+}
+
+enum status worker_hold_leases(
+    struct worker_store *store, int64_t lease_ms, bool held[LEASE_LANES], struct error *err)
+{
+    struct lease_work work = { store, lease_ms, held };
+
+    return worker_attempt(store, hold_leases, &work, err);
+}
+
+static enum status release_leases(struct session *session, void *context, struct error *err)
+{
+    const struct worker_store *store = context;
+    struct pg_params params;
+    PG_RESULT result = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, store->worker);
+    return pg_query(&session->pg, &sql_lease_release, &params, &result, err);
+}
+
+enum status worker_release_leases(struct worker_store *store, struct error *err)
+{
+    return worker_attempt(store, release_leases, store, err);
+}
+
+/* ---- ids as times ---- */
+
+static void id_of_us(int64_t us, char out[33])
+{
+    snprintf(out, 33, "%016llx%s", (unsigned long long)(us > 0 ? us : 0), first_id + 16);
+}
+
+/* ---- scanning ---- */
+
+struct scan {
+    const struct intent_scan *what;
+    const struct scan_reach *reach;
+    size_t share;
+    struct arena *arena;
+    struct intents_found found;
+};
+
+/* The places of a lane that are looked at, as the first parameters of the two statements. */
+struct scan_places {
+    struct pg_array buckets, kinds, until, after;
+};
+
+static void add_place(
+    const struct scan *scan, int16_t bucket, int16_t kind, const char *until, struct scan_places *places)
+{
+    const char *after = scan->reach->after[scan_place(bucket, kind)];
+
+    if (after[0] == '\0' && scan->what->rest_only)
+        return;
+    if (after[0] == '\0')
+        after = scan->what->from_id[0] ? scan->what->from_id : first_id;
+    pg_array_int2(&places->buckets, bucket);
+    pg_array_int2(&places->kinds, kind);
+    pg_array_uuid(&places->until, until);
+    pg_array_uuid(&places->after, after);
+}
+
+/* The work of a bucket that is in the scope. */
+static void add_scope(const struct scan *scan, int16_t bucket, struct scan_places *places)
+{
+    const struct scan_scope *scope = scan->what->scope;
+    char until[33];
+
+    for (int16_t kind = 1; kind <= WORK_KINDS; kind++) {
+        int slot = queue_slot(queue_of(bucket, scope->queues), kind);
+
+        if (scope->until_us[slot] == 0)
+            continue;
+        id_of_us(scope->until_us[slot], until);
+        add_place(scan, bucket, kind, until, places);
+    }
+}
+
+static void add_places(const struct scan *scan, struct arena *arena, struct pg_params *params)
+{
+    struct scan_places places;
+    int first = scan->what->lane * LANE_BUCKETS;
+
+    pg_array_init(&places.buckets, arena, PG_INT2);
+    pg_array_init(&places.kinds, arena, PG_INT2);
+    pg_array_init(&places.until, arena, PG_UUID);
+    pg_array_init(&places.after, arena, PG_UUID);
+    for (int bucket = first; bucket < first + LANE_BUCKETS; bucket++) {
+        if (scan->what->scope)
+            add_scope(scan, (int16_t)bucket, &places);
+        else
+            add_place(scan, (int16_t)bucket, 0, first_id, &places);
+    }
+    pg_add_array(params, &places.buckets);
+    if (scan->what->scope) {
+        pg_add_array(params, &places.kinds);
+        pg_add_array(params, &places.until);
+    }
+    pg_add_array(params, &places.after);
+}
+
+static enum status send_first(struct session *session, const struct scan *scan, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int4(&params, scan->what->lane * LANE_BUCKETS);
+    pg_add_int4(&params, (scan->what->lane + 1) * LANE_BUCKETS - 1);
+    pg_add_uuid(&params, scan->what->from_id[0] ? scan->what->from_id : first_id);
+    return pg_send(&session->pg, &sql_intent_first, &params, err);
+}
+
+static enum status send_scan(struct session *session, const struct scan *scan, struct error *err)
+{
+    struct pg_params params;
+
+    if (!scan->what->rest_only)
+        TRY(send_first(session, scan, err));
+    pg_params_init(&params, &session->arena);
+    add_places(scan, &session->arena, &params);
+    pg_add_int8(&params, scan->what->min_age_ms * 1000);
+    pg_add_int8(&params, (int64_t)scan->share);
+    pg_add_int8(&params, (int64_t)scan->what->most);
+    TRY(pg_send(&session->pg, scan->what->scope ? &sql_intent_scan_some : &sql_intent_scan, &params, err));
+    return pg_sync(&session->pg, err);
+}
+
+static void fill_intents(struct scan *scan, const PGresult *result)
+{
+    scan->found.count = (size_t)PQntuples(result);
+    scan->found.intents = ARENA_ARRAY(scan->arena, struct intent, scan->found.count);
+    for (int i = 0; i < PQntuples(result); i++) {
+        struct intent *intent = &scan->found.intents[i];
+
+        *intent = (struct intent){ .bucket = pg_int2(result, i, 0),
+            .kind = pg_int2(result, i, 2),
+            .table_id = pg_int8(result, i, 3),
+            .key = { arena_copy(scan->arena, pg_bytes(result, i, 4)),
+                arena_copy(scan->arena, pg_bytes(result, i, 5)) },
+            .version = pg_int8(result, i, 6) };
+        pg_uuid(result, i, 1, intent->id);
+    }
+}
+
+/* What is being written now has an id of half a minute ago at most: a minute behind all that is seen is safe.
+ */
+static void fill_low_id(struct scan *scan, const PGresult *first)
+{
+    int64_t us = pg_int8(first, 0, 0);
+
+    if (!PQgetisnull(first, 0, 1)) {
+        char id[33];
+
+        pg_uuid(first, 0, 1, id);
+        if (intent_id_us(id) < us)
+            us = intent_id_us(id);
+    }
+    id_of_us(us - LATE_COMMIT_US, scan->found.low_id);
+}
+
+static enum status scan_intents(struct session *session, void *context, struct error *err)
+{
+    struct scan *scan = context;
+    PG_RESULT first = NULL;
+    PG_RESULT found = NULL;
+
+    TRY(send_scan(session, scan, err));
+    if (!scan->what->rest_only)
+        TRY(pg_next(&session->pg, &first, err));
+    TRY(pg_next(&session->pg, &found, err));
+    TRY(pg_end(&session->pg, err));
+    fill_intents(scan, found);
+    if (!scan->what->rest_only)
+        fill_low_id(scan, first);
+    return STATUS_OK;
+}
+
+enum status worker_scan_intents(struct worker_store *store, const struct intent_scan *what,
+    struct scan_reach *reach, struct arena *arena, struct intents_found *out, struct error *err)
+{
+    struct scan scan = { .what = what,
+        .reach = reach,
+        .share = scan_reach_share(reach, what->rest_only, what->most),
+        .arena = arena };
+    struct scan_answer answer;
+
+    TRY(worker_attempt(store, scan_intents, &scan, err));
+    answer = (struct scan_answer){ .intents = scan.found.intents,
+        .count = scan.found.count,
+        .most = what->most,
+        .share = scan.share,
+        .by_kind = what->scope };
+    scan_reach_note(reach, &answer);
+    *out = scan.found;
+    return STATUS_OK;
+}

@@ -1,0 +1,114 @@
+/*
+ * queue_calls.c - see the header.
+ */
+#include "store/intents/queue_calls.h"
+
+#include "domain/reason.h"
+#include "store/session/attempt.h"
+#include "store/sql.h"
+
+enum { MOST_ATTEMPTS = 4 };
+
+static struct queue_view read_view_row(const PGresult *rows, int row)
+{
+    struct queue_view view = {
+        .queue = pg_int4(rows, row, 0),
+        .kind = pg_int2(rows, row, 1),
+        .control = { .works_until_us = PQgetisnull(rows, row, 2) ? INT64_MAX : pg_int8(rows, row, 2),
+            .rate = pg_int8(rows, row, 3) },
+        .open_intents = pg_int8(rows, row, 4),
+        .per_second = (double)pg_int8(rows, row, 6) / 1000,
+    };
+    int64_t oldest_us = PQgetisnull(rows, row, 5) ? 0 : pg_int8(rows, row, 5);
+    int64_t age_us = oldest_us > 0 ? pg_int8(rows, row, 7) - oldest_us : 0;
+
+    view.state = work_state_of(&view.control, oldest_us);
+    view.oldest_age_us = age_us > 0 ? age_us : 0;
+    return view;
+}
+
+enum status queue_map_read(struct session *session, struct queue_map *out, struct error *err)
+{
+    PG_RESULT row = NULL;
+
+    TRY(pg_query(&session->pg, &sql_queue_map, NULL, &row, err));
+    if (PQntuples(row) != 1)
+        return error_set(err, STATUS_INTERNAL, "the database has no map of queues");
+    *out = (struct queue_map){ .version = pg_int8(row, 0, 0), .queues = pg_int2(row, 0, 1) };
+    return STATUS_OK;
+}
+
+static enum status read_views(struct session *session, struct operation *operation,
+    const struct queue_map *map, int32_t queue, int16_t kind, struct error *err)
+{
+    struct outcome_queues out = { .map = *map };
+    struct pg_params params;
+    PG_RESULT rows = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int4(&params, map->queues);
+    pg_add_int4(&params, queue);
+    pg_add_int2(&params, kind);
+    TRY(pg_query(&session->pg, &sql_queue_views, &params, &rows, err));
+    out.count = (size_t)PQntuples(rows);
+    out.views = ARENA_ARRAY(operation->arena, struct queue_view, out.count);
+    for (size_t i = 0; i < out.count; i++)
+        out.views[i] = read_view_row(rows, (int)i);
+    operation->out.queues = out;
+    return STATUS_OK;
+}
+
+static enum status list(struct session *session, struct operation *operation, struct error *err)
+{
+    struct queue_map map;
+
+    TRY(queue_map_read(session, &map, err));
+    return read_views(session, operation, &map, -1, 0, err);
+}
+
+void queue_list_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, list, MOST_ATTEMPTS);
+}
+
+static enum status reshard(struct session *session, struct operation *operation, struct error *err)
+{
+    struct queue_map map;
+    struct pg_params params;
+    PG_RESULT result = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int4(&params, operation->in.queues.queues);
+    TRY(pg_query(&session->pg, &sql_queue_reshard, &params, &result, err));
+    TRY(queue_map_read(session, &map, err));
+    return read_views(session, operation, &map, -1, 0, err);
+}
+
+/* Doing it again after a lost answer changes nothing, but for what a drain includes. */
+static enum status control(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct operation_queues *in = &operation->in.queues;
+    struct queue_map map;
+    struct pg_params params;
+    PG_RESULT result = NULL;
+
+    if (in->action == QUEUE_RESHARD)
+        return reshard(session, operation, err);
+    TRY(queue_map_read(session, &map, err));
+    if (in->queue >= map.queues)
+        return error_reason(
+            err, REASON_INVALID_INPUT, "queue is q%d, which is none of q0 to q%d", in->queue, map.queues - 1);
+    pg_params_init(&params, &session->arena);
+    pg_add_int4(&params, map.queues);
+    pg_add_int4(&params, in->queue);
+    pg_add_int2(&params, in->kind);
+    pg_add_int2(&params, (int16_t)in->action);
+    pg_add_int8(&params, in->rate);
+    TRY(pg_query(&session->pg, &sql_queue_control, &params, &result, err));
+    return read_views(session, operation, &map, in->queue, in->kind, err);
+}
+
+void queue_control_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, control, MOST_ATTEMPTS);
+}

@@ -1,0 +1,19 @@
+/*
+ * queue_calls.h - what operators say of queues and what they are told.
+ */
+#ifndef STORE_INTENTS_QUEUE_CALLS_H
+#define STORE_INTENTS_QUEUE_CALLS_H
+
+#include "domain/operations/operation.h"
+#include "store/session/session.h"
+
+/* How work is spread over queues now. */
+MUST_USE enum status queue_map_read(struct session *session, struct queue_map *out, struct error *err);
+
+/* Give an OPERATION_QUEUES_LIST its outcome: every queue, both kinds of work, as of now. */
+void queue_list_run(struct session *session, struct operation *operation);
+
+/* OPERATION_QUEUE_CONTROL: durable when it is answered, with the work it was about as it is then. */
+void queue_control_run(struct session *session, struct operation *operation);
+
+#endif

@@ -1,0 +1,123 @@
+/*
+ * queue_work.c - what workers ask and tell about queues: how they are controlled, permits where they are limited, and
+ * how much has been done.
+ */
+#include "store/session/worker_internal.h"
+#include "store/sql.h"
+
+/* ---- controls ---- */
+
+struct controls {
+    struct queue_map map;
+    struct queue_control *out;
+    bool any;
+};
+
+static enum status read_controls(struct session *session, void *context, struct error *err)
+{
+    struct controls *controls = context;
+    PG_RESULT rows = NULL;
+
+    TRY(pg_query(&session->pg, &sql_queue_controls, NULL, &rows, err));
+    if (PQntuples(rows) == 0)
+        return error_set(err, STATUS_INTERNAL, "the database has no map of queues");
+    controls->map = (struct queue_map){ .version = pg_int8(rows, 0, 0), .queues = pg_int2(rows, 0, 1) };
+    controls->any = !PQgetisnull(rows, 0, 2);
+    for (int i = 0; i < MOST_QUEUES * WORK_KINDS; i++)
+        controls->out[i] = (struct queue_control){ .works_until_us = INT64_MAX };
+    for (int row = 0; row < PQntuples(rows) && controls->any; row++) {
+        int slot = queue_slot(pg_int2(rows, row, 2), pg_int2(rows, row, 3));
+
+        if (slot >= 0)
+            controls->out[slot] = (struct queue_control){
+                .works_until_us = PQgetisnull(rows, row, 4) ? INT64_MAX : pg_int8(rows, row, 4),
+                .rate = pg_int8(rows, row, 5),
+            };
+    }
+    return STATUS_OK;
+}
+
+enum status worker_read_controls(struct worker_store *store, struct queue_map *map,
+    struct queue_control out[MOST_QUEUES * WORK_KINDS], bool *any, struct error *err)
+{
+    struct queue_control read[MOST_QUEUES * WORK_KINDS];
+    struct controls controls = { .out = read };
+
+    TRY(worker_attempt(store, read_controls, &controls, err));
+    *map = controls.map;
+    memcpy(out, read, sizeof(read));
+    *any = controls.any;
+    return STATUS_OK;
+}
+
+/* ---- permits ---- */
+
+struct permits {
+    int queue, kind;
+    int64_t wanted, granted;
+};
+
+static enum status take_permits(struct session *session, void *context, struct error *err)
+{
+    struct permits *permits = context;
+    struct pg_params params;
+    PG_RESULT row = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int2(&params, (int16_t)permits->queue);
+    pg_add_int2(&params, (int16_t)permits->kind);
+    pg_add_int8(&params, permits->wanted);
+    TRY(pg_query(&session->pg, &sql_queue_permit, &params, &row, err));
+    permits->granted = PQntuples(row) > 0 ? pg_int8(row, 0, 0) : permits->wanted;
+    return STATUS_OK;
+}
+
+enum status worker_take_permits(
+    struct worker_store *store, int queue, int kind, int64_t wanted, int64_t *granted, struct error *err)
+{
+    struct permits permits = { .queue = queue, .kind = kind, .wanted = wanted };
+
+    TRY(worker_attempt(store, take_permits, &permits, err));
+    *granted = permits.granted;
+    return STATUS_OK;
+}
+
+/* ---- what is done ---- */
+
+struct telling {
+    const struct applied *applied;
+    size_t count;
+};
+
+static enum status tell_applied(struct session *session, void *context, struct error *err)
+{
+    const struct telling *telling = context;
+    struct pg_array tables, queues, kinds, counts;
+    struct pg_params params;
+    PG_RESULT result = NULL;
+
+    pg_array_init(&tables, &session->arena, PG_INT8);
+    pg_array_init(&queues, &session->arena, PG_INT2);
+    pg_array_init(&kinds, &session->arena, PG_INT2);
+    pg_array_init(&counts, &session->arena, PG_INT8);
+    for (size_t i = 0; i < telling->count; i++) {
+        pg_array_int8(&tables, telling->applied[i].table_id);
+        pg_array_int2(&queues, telling->applied[i].queue);
+        pg_array_int2(&kinds, telling->applied[i].kind);
+        pg_array_int8(&counts, telling->applied[i].count);
+    }
+    pg_params_init(&params, &session->arena);
+    pg_add_array(&params, &tables);
+    pg_add_array(&params, &queues);
+    pg_add_array(&params, &kinds);
+    pg_add_array(&params, &counts);
+    return pg_query(&session->pg, &sql_apply_rates, &params, &result, err);
+}
+
+enum status worker_tell_applied(
+    struct worker_store *store, const struct applied *applied, size_t count, struct error *err)
+{
+    struct telling telling = { applied, count };
+
+    return count > 0 ? worker_attempt(store, tell_applied, &telling, err) : STATUS_OK;
+}

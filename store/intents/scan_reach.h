@@ -1,0 +1,52 @@
+/*
+ * scan_reach.h - how far the open intents of a lane have been read: of each bucket, and where work is controlled of each
+ * kind of work in it (a place), the last intent that was returned while there may be more behind it.
+ *
+ * A bucket with a large backlog is so read once from its beginning to its end, instead of its beginning over and over.
+ * Nothing relies on it (guard G7): intents that commit late, or whose messages were lost, are found when the
+ * reading begins again at the low mark. Pure.
+ */
+#ifndef STORE_INTENTS_SCAN_REACH_H
+#define STORE_INTENTS_SCAN_REACH_H
+
+#include <stdbool.h>
+
+#include "domain/intents/intent.h"
+#include "domain/intents/queue_control.h"
+#include "domain/limits.h"
+
+enum { LEASE_LANES = 16 }; /* lane = bucket / LANE_BUCKETS */
+enum { LANE_BUCKETS = BUCKETS / LEASE_LANES, LANE_PLACES = LANE_BUCKETS * WORK_KINDS };
+
+/* All zeros: no place is read on. */
+struct scan_reach {
+    int open;                    /* places with more behind */
+    char after[LANE_PLACES][33]; /* ids; "": is read from the low mark */
+};
+
+/* Where a bucket, or a kind of work in it, stands in `after`. kind 0: all kinds together. */
+static inline int scan_place(int16_t bucket, int16_t kind)
+{
+    return bucket % LANE_BUCKETS * WORK_KINDS + (kind > 1 ? kind - 1 : 0);
+}
+
+/* Read every place from the low mark again. */
+void scan_reach_forget(struct scan_reach *reach);
+
+/*
+ * How many intents of one place a scan of at most `most` takes: an eighth of all, and at least 64. Of the rest only
+ * (rest_only) more where few places are left: their even share, and at least 64. So the work of a scan stays bounded.
+ */
+size_t scan_reach_share(const struct scan_reach *reach, bool rest_only, size_t most);
+
+/* What was asked for, and what came back. */
+struct scan_answer {
+    const struct intent *intents; /* each place's in the order of their ids */
+    size_t count, most, share;
+    bool by_kind; /* each kind of work has a place of its own */
+};
+
+/* A place is read to its end when fewer than its share came, unless the limit of the whole scan cut it off. */
+void scan_reach_note(struct scan_reach *reach, const struct scan_answer *answer);
+
+#endif

@@ -1,0 +1,217 @@
+/*
+ * source_keys.c - see the header.
+ */
+#include "store/intents/source_keys.h"
+
+#include <stdlib.h>
+
+#include "store/sql.h"
+
+/* A lock is tried for seldom more than twice, but state rows of keys without entries come and go. */
+enum { MOST_ROUNDS = 16 };
+
+static int by_key(const void *a, const void *b)
+{
+    const struct source_key *x = a, *y = b;
+
+    if (x->table_id != y->table_id)
+        return x->table_id < y->table_id ? -1 : 1;
+    return entity_key_compare(&x->key, &y->key);
+}
+
+/* Neighbours mostly share a table; looking one up by id is slow. */
+static void find_tables(struct source_keys *keys, const struct catalogue *catalogue)
+{
+    for (size_t i = 0; i < keys->count; i++) {
+        struct source_key *key = &keys->keys[i];
+
+        if (i > 0 && key[-1].table_id == key->table_id)
+            key->table = key[-1].table;
+        else
+            key->table = catalogue_find_id(catalogue, key->table_id);
+    }
+}
+
+void source_keys_build(struct source_keys *keys, const struct session *session, struct arena *arena,
+    const struct intent *intents, size_t count)
+{
+    size_t total = 0, unique = 0;
+
+    keys->keys = ARENA_ARRAY(arena, struct source_key, count);
+    for (size_t i = 0; i < count; i++) {
+        if (intents[i].kind != INTENT_RECONCILE)
+            continue;
+        /* The bucket is computed: a state row under another one would be another lock. */
+        keys->keys[total++] = (struct source_key){ .table_id = intents[i].table_id,
+            .bucket = bucket_of(intents[i].table_id, intents[i].key.partition),
+            .key = intents[i].key };
+    }
+    if (total > 1)
+        qsort(keys->keys, total, sizeof(keys->keys[0]), by_key);
+    for (size_t i = 0; i < total; i++)
+        if (unique == 0 || by_key(&keys->keys[unique - 1], &keys->keys[i]) != 0)
+            keys->keys[unique++] = keys->keys[i];
+    keys->count = unique;
+    find_tables(keys, session->catalogue);
+}
+
+struct key_list {
+    struct source_key **keys;
+    size_t count;
+};
+
+static bool is_any(const struct source_key *key)
+{
+    (void)key;
+    return true;
+}
+
+static bool is_missing(const struct source_key *key)
+{
+    return key->place.len == 0;
+}
+
+static struct key_list list_of(
+    const struct source_keys *keys, bool (*is_wanted)(const struct source_key *key), struct arena *arena)
+{
+    struct key_list list = { ARENA_ARRAY(arena, struct source_key *, keys->count), 0 };
+
+    for (size_t i = 0; i < keys->count; i++)
+        if (is_wanted(&keys->keys[i]))
+            list.keys[list.count++] = &keys->keys[i];
+    return list;
+}
+
+static void list_params(struct key_list list, struct arena *arena, struct pg_params *params)
+{
+    struct key_arrays arrays;
+
+    key_arrays_init(&arrays, arena);
+    for (size_t i = 0; i < list.count; i++)
+        key_arrays_put(&arrays, list.keys[i]->table_id, &list.keys[i]->key, list.keys[i]->bucket);
+    pg_params_init(params, arena);
+    key_arrays_add(&arrays, params);
+}
+
+void source_keys_params(const struct source_keys *keys, struct arena *arena, struct pg_params *params)
+{
+    list_params(list_of(keys, is_any, arena), arena, params);
+}
+
+/* ---- the lock ---- */
+
+void source_keys_take_states(struct source_keys *keys, const PGresult *states, struct arena *arena)
+{
+    for (int i = 0; i < PQntuples(states); i++) {
+        struct source_key *key = &keys->keys[pg_int8(states, i, 0) - 1];
+
+        key->applied = pg_int8(states, i, 1);
+        key->place = arena_copy(arena, pg_bytes(states, i, 3));
+        key->is_ill = !manifest_decode(arena_copy(arena, pg_bytes(states, i, 2)), arena, &key->stored);
+    }
+}
+
+enum status source_keys_check(const struct source_keys *keys, struct error *err)
+{
+    for (size_t i = 0; i < keys->count; i++)
+        if (keys->keys[i].is_ill)
+            return error_set(err, STATUS_INTERNAL, "the manifest of a key of table %lld cannot be read",
+                (long long)keys->keys[i].table_id);
+    return STATUS_OK;
+}
+
+static enum status begin_and_hold(struct session *session, struct source_keys *keys, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT states = NULL;
+    int64_t now_us = 0;
+
+    TRY(session_send_begin(session, err));
+    source_keys_params(keys, &session->arena, &params);
+    TRY(pg_send(&session->pg, &sql_state_hold, &params, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(session_take_begin(session, &now_us, err));
+    TRY(pg_next(&session->pg, &states, err));
+    TRY(pg_end(&session->pg, err));
+    source_keys_take_states(keys, states, &session->arena);
+    return STATUS_OK;
+}
+
+/* Rows come back for those that were made here, in the order of the keys. */
+static enum status create(struct session *session, struct key_list list, bool *is_done, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT created = NULL;
+
+    list_params(list, &session->arena, &params);
+    TRY(pg_query(&session->pg, &sql_state_create, &params, &created, err));
+    *is_done = (size_t)PQntuples(created) == list.count;
+    for (size_t i = 0; i < list.count && *is_done; i++)
+        list.keys[i]->place = arena_copy(&session->arena, pg_bytes(created, (int)i, 0));
+    return STATUS_OK;
+}
+
+/*
+ * A row that somebody else has made between the two statements must not be waited for with the others held: who has
+ * it may be waiting for one of them. So all is let go, and begun anew; what was read is not true any more.
+ */
+static void let_go(struct session *session, struct source_keys *keys)
+{
+    pg_recover(&session->pg);
+    for (size_t i = 0; i < keys->count; i++) {
+        struct source_key *key = &keys->keys[i];
+
+        key->applied = 0;
+        key->place = STR_EMPTY;
+        key->stored = (struct manifest){ 0 };
+        key->is_ill = false;
+    }
+}
+
+enum status source_keys_begin(struct session *session, struct source_keys *keys, struct error *err)
+{
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        struct key_list missing;
+        bool is_done = true;
+
+        TRY(begin_and_hold(session, keys, err));
+        missing = list_of(keys, is_missing, &session->arena);
+        if (missing.count > 0)
+            TRY(create(session, missing, &is_done, err));
+        if (is_done)
+            return STATUS_OK;
+        let_go(session, keys);
+    }
+    return error_set(err, STATUS_TIMEOUT, "others kept making the state rows of the same keys");
+}
+
+/* ---- their intents ---- */
+
+enum status source_keys_send_intents(
+    struct session *session, const struct source_keys *keys, const struct embedded *sql, struct error *err)
+{
+    struct pg_params params;
+
+    source_keys_params(keys, &session->arena, &params);
+    pg_add_int2(&params, INTENT_RECONCILE);
+    return pg_send(&session->pg, sql, &params, err);
+}
+
+void source_keys_mark_open(struct source_keys *keys, const PGresult *intents)
+{
+    for (int i = 0; i < PQntuples(intents); i++)
+        keys->keys[pg_int8(intents, i, 0) - 1].is_open = true;
+}
+
+enum status source_keys_send_state_delete(struct session *session, const struct source_keys *keys,
+    bool (*is_wanted)(const struct source_key *key), int *statements, struct error *err)
+{
+    struct key_list list = list_of(keys, is_wanted, &session->arena);
+    struct pg_params params;
+
+    if (list.count == 0)
+        return STATUS_OK;
+    list_params(list, &session->arena, &params);
+    (*statements)++;
+    return pg_send(&session->pg, &sql_state_delete, &params, err);
+}

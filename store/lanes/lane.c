@@ -1,0 +1,415 @@
+/*
+ * lane.c - see the header.
+ */
+#include "store/lanes/lane.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "domain/reason.h"
+#include "store/session/attempt.h"
+
+enum {
+    /* How long lane_run waits for a batch: several times what the database takes for one of reads. */
+    PATIENCE_US = 2000,
+    /* So many batches lane_run takes in a row: its caller has other things to do. */
+    MOST_IN_A_ROW = 4,
+    /* Operations: fewer are one batch, since each costs a transaction. */
+    LEAST_SHARED = 128,
+    /* Keys that the reads of a batch have: what a statement brings of each of many would be too little. */
+    MOST_KEYS = 1000,
+};
+
+struct lane_thread {
+    pthread_t id;
+    struct lane *lane;
+    struct session session; /* of whoever runs a batch: the thread, or lane_run when it is lent */
+
+    /* Guarded by the lane's mutex. */
+    bool idle;
+    bool lent;
+    struct operation *handed; /* a batch that lane_run did not bring to its end */
+    void *begun;              /* what lane_steps.begin returned for it, or NULL */
+};
+
+struct lane {
+    struct lane_options options;
+    pthread_mutex_t mutex;
+    pthread_cond_t arrived;
+    struct operation *first;
+    struct operation **last;
+    int waiting;
+    int idle; /* threads waiting for work */
+    bool stopping;
+    struct lane_statistics statistics; /* but `waiting` and `late` */
+    atomic_llong late;
+    struct lane_thread threads[];
+};
+
+static bool enqueue(struct lane *lane, struct operation *operation, bool wakes)
+{
+    bool taken;
+
+    operation->next = NULL;
+    pthread_mutex_lock(&lane->mutex);
+    taken = !lane->stopping && lane->waiting < lane->options.most_waiting;
+    if (taken) {
+        *lane->last = operation;
+        lane->last = &operation->next;
+        lane->waiting++;
+        if (wakes && lane->idle > 0)
+            pthread_cond_signal(&lane->arrived);
+    } else {
+        lane->statistics.refused++;
+    }
+    pthread_mutex_unlock(&lane->mutex);
+    return taken;
+}
+
+bool lane_submit(struct lane *lane, struct operation *operation)
+{
+    return enqueue(lane, operation, true);
+}
+
+bool lane_collect(struct lane *lane, struct operation *operation)
+{
+    return enqueue(lane, operation, false);
+}
+
+static size_t operation_keys(const struct operation *operation)
+{
+    return operation->kind == OPERATION_GET ? operation->in.get.count : 0;
+}
+
+static size_t operation_bytes(const struct operation *operation)
+{
+    size_t bytes = 64;
+
+    if (operation->kind == OPERATION_WRITE)
+        for (size_t i = 0; i < operation->in.write.count; i++)
+            bytes += 64 + operation->in.write.writes[i].properties.bytes.len;
+    return bytes;
+}
+
+/* With the mutex. */
+static void count_batch(struct lane *lane, int operations)
+{
+    int slot = 0;
+
+    while (slot < LANE_SIZES - 1 && operations > 1 << slot)
+        slot++;
+    lane->statistics.batches++;
+    lane->statistics.operations += operations;
+    lane->statistics.sizes[slot]++;
+}
+
+/* So many of those that wait: some are left to threads that have nothing to do. With the mutex. */
+static int share_of(const struct lane *lane)
+{
+    int threads = lane->options.steps || lane->waiting < LEAST_SHARED ? 1 : lane->idle + 1;
+    int share = (lane->waiting + threads - 1) / threads;
+
+    return share < lane->options.batch_operations ? share : lane->options.batch_operations;
+}
+
+/* What waits, up to the lane's limits; there is something. With the mutex. */
+static struct operation *take_batch(struct lane *lane)
+{
+    struct operation *batch = NULL, **tail = &batch;
+    size_t bytes = 0, keys = 0;
+    int count = 0, most = share_of(lane);
+
+    while (lane->first && count < most) {
+        size_t more = operation_bytes(lane->first);
+        size_t more_keys = operation_keys(lane->first);
+
+        if (count > 0 && (bytes + more > lane->options.batch_bytes || keys + more_keys > MOST_KEYS))
+            break;
+        *tail = lane->first;
+        tail = &lane->first->next;
+        lane->first = lane->first->next;
+        bytes += more;
+        keys += more_keys;
+        count++;
+    }
+    *tail = NULL;
+    lane->waiting -= count;
+    if (!lane->first)
+        lane->last = &lane->first;
+    count_batch(lane, count);
+    return batch;
+}
+
+static bool must_wait(const struct lane_thread *thread)
+{
+    const struct lane *lane = thread->lane;
+
+    return !thread->handed && (thread->lent || (!lane->first && !lane->stopping));
+}
+
+/* Wait for a batch: one that was begun already, or what waits. NULL: the lane is stopping. */
+static struct operation *next_batch(struct lane_thread *thread, void **begun)
+{
+    struct lane *lane = thread->lane;
+    struct operation *batch = NULL;
+
+    pthread_mutex_lock(&lane->mutex);
+    thread->idle = true;
+    lane->idle++;
+    while (must_wait(thread))
+        pthread_cond_wait(&lane->arrived, &lane->mutex);
+    thread->idle = false;
+    lane->idle--;
+    *begun = thread->begun;
+    if (thread->handed) {
+        batch = thread->handed;
+        thread->handed = NULL;
+        thread->begun = NULL;
+        thread->lent = false;
+    } else if (lane->first) {
+        batch = take_batch(lane);
+    }
+    if (lane->first && lane->idle > 0)
+        pthread_cond_signal(&lane->arrived);
+    pthread_mutex_unlock(&lane->mutex);
+    return batch;
+}
+
+/* Not worth sending any more: its caller has gone, or its time has passed. */
+static bool drop_late(struct operation *operation, int64_t now_us)
+{
+    struct error err;
+
+    if (atomic_load(&operation->cancelled))
+        error_reason(&err, REASON_CANCELLED, "the call was cancelled");
+    else if (operation->deadline_us <= now_us)
+        error_reason(&err, REASON_OPERATION_TIMED_OUT, "the deadline passed before the operation began");
+    else
+        return false;
+    operation_fail(operation, &err);
+    return true;
+}
+
+static void answer(const struct lane *lane, struct operation *operation)
+{
+    bool tells = lane->options.answering && operation && operation->next;
+
+    if (tells)
+        lane->options.answering(true);
+    while (operation) {
+        struct operation *next = operation->next;
+
+        operation->done(operation);
+        operation = next;
+    }
+    if (tells)
+        lane->options.answering(false);
+}
+
+static void fail_all(struct operation *batch, const struct error *err)
+{
+    for (struct operation *operation = batch; operation; operation = operation->next)
+        fail_operation(operation, err);
+}
+
+/* Answer what is too late; the rest. */
+static struct operation *drop_all_late(struct lane *lane, struct operation *batch)
+{
+    struct operation *live = NULL, **live_tail = &live, *late = NULL, **late_tail = &late;
+    int64_t now_us = clock_monotonic_us();
+    int dropped = 0;
+
+    for (struct operation *operation = batch, *next; operation; operation = next) {
+        bool is_late = drop_late(operation, now_us);
+        struct operation ***tail = is_late ? &late_tail : &live_tail;
+
+        dropped += is_late;
+        next = operation->next;
+        operation->next = NULL;
+        **tail = operation;
+        *tail = &operation->next;
+    }
+    if (dropped > 0)
+        atomic_fetch_add(&lane->late, dropped);
+    answer(lane, late);
+    return live;
+}
+
+/* All of it, however long it takes. */
+static void run_batch(struct lane_thread *thread, struct operation *batch)
+{
+    struct lane *lane = thread->lane;
+    struct error err = { 0 };
+
+    if (session_ensure(&thread->session, &err) == STATUS_OK)
+        lane->options.run(&thread->session, batch, lane->options.context);
+    else
+        fail_all(batch, &err);
+}
+
+/* So that the first call need not wait for it. Without a database the first batch tries again. */
+static void connect_early(struct session *session)
+{
+    struct error ignored;
+
+    if (session_ensure(session, &ignored) != STATUS_OK)
+        pg_recover(&session->pg);
+}
+
+static void *serve(void *argument)
+{
+    struct lane_thread *thread = argument;
+    struct operation *batch;
+    void *begun;
+
+    connect_early(&thread->session);
+    while ((batch = next_batch(thread, &begun))) {
+        while (begun) {
+            struct operation *decided;
+
+            if (!thread->lane->options.steps->finish(&thread->session, begun, &batch, &decided))
+                begun = NULL;
+            answer(thread->lane, decided);
+        }
+        batch = drop_all_late(thread->lane, batch);
+        if (batch)
+            run_batch(thread, batch);
+        arena_cleanup(&thread->session.arena);
+        answer(thread->lane, batch);
+    }
+    return NULL;
+}
+
+/* ---- in the submitter's thread ---- */
+
+/* A session nobody uses, and a batch for it; NULL: there is not both. */
+static struct operation *borrow(struct lane *lane, struct lane_thread **out)
+{
+    struct operation *batch = NULL;
+
+    pthread_mutex_lock(&lane->mutex);
+    for (int i = 0; i < lane->options.threads && lane->first && !batch; i++) {
+        struct lane_thread *thread = &lane->threads[i];
+
+        if (!thread->idle || thread->lent)
+            continue;
+        thread->lent = true;
+        *out = thread;
+        batch = take_batch(lane);
+    }
+    pthread_mutex_unlock(&lane->mutex);
+    return batch;
+}
+
+/* Back to its thread, with the batch that is left to it, or NULL. */
+static void give_back(struct lane_thread *thread, struct operation *batch, void *begun)
+{
+    struct lane *lane = thread->lane;
+
+    pthread_mutex_lock(&lane->mutex);
+    thread->handed = batch;
+    thread->begun = begun;
+    thread->lent = batch != NULL; /* nobody else may have it before the batch is done */
+    if (batch || lane->stopping)
+        pthread_cond_broadcast(&lane->arrived);
+    pthread_mutex_unlock(&lane->mutex);
+}
+
+static void run_lent(struct lane_thread *thread, struct operation *batch)
+{
+    const struct lane_steps *steps = thread->lane->options.steps;
+    struct operation *decided = NULL;
+    int64_t until_us = clock_monotonic_us() + PATIENCE_US;
+    void *begun;
+
+    batch = drop_all_late(thread->lane, batch);
+    begun = batch ? steps->begin(&thread->session, batch) : NULL;
+    while (begun && pg_wait(&thread->session.pg, until_us - clock_monotonic_us())) {
+        if (!steps->finish(&thread->session, begun, &batch, &decided))
+            begun = NULL;
+        if (batch) {
+            answer(thread->lane, decided);
+            decided = NULL;
+        }
+    }
+    if (!batch)
+        arena_cleanup(&thread->session.arena);
+    give_back(thread, batch, begun);
+    answer(thread->lane, decided);
+}
+
+void lane_run(struct lane *lane)
+{
+    struct lane_thread *thread;
+    struct operation *batch;
+
+    for (int i = 0; lane->options.steps && i < MOST_IN_A_ROW; i++) {
+        batch = borrow(lane, &thread);
+        if (!batch)
+            break;
+        run_lent(thread, batch);
+    }
+    pthread_mutex_lock(&lane->mutex);
+    if (lane->first && lane->idle > 0)
+        pthread_cond_signal(&lane->arrived);
+    pthread_mutex_unlock(&lane->mutex);
+}
+
+/* ---- start and stop ---- */
+
+struct lane *lane_start(const struct lane_options *options)
+{
+    struct lane *lane = xcalloc(1, sizeof(*lane) + (size_t)options->threads * sizeof(lane->threads[0]));
+
+    lane->options = *options;
+    lane->last = &lane->first;
+    pthread_mutex_init(&lane->mutex, NULL);
+    pthread_cond_init(&lane->arrived, NULL);
+    for (int i = 0; i < options->threads; i++) {
+        struct lane_thread *thread = &lane->threads[i];
+
+        thread->lane = lane;
+        session_init(&thread->session, options->postgres, options->name);
+        thread->session.remembered = options->remembered;
+        if (pthread_create(&thread->id, NULL, serve, thread) != 0)
+            abort();
+    }
+    return lane;
+}
+
+void lane_stop(struct lane *lane)
+{
+    struct operation *rest;
+    struct error err;
+
+    pthread_mutex_lock(&lane->mutex);
+    lane->stopping = true;
+    rest = lane->first;
+    lane->first = NULL;
+    lane->last = &lane->first;
+    pthread_cond_broadcast(&lane->arrived);
+    pthread_mutex_unlock(&lane->mutex);
+
+    (void)error_reason(&err, REASON_SERVER_DRAINING, "the server is stopping");
+    fail_all(rest, &err);
+    answer(lane, rest);
+    for (int i = 0; i < lane->options.threads; i++) {
+        pthread_join(lane->threads[i].id, NULL);
+        session_cleanup(&lane->threads[i].session);
+    }
+    pthread_cond_destroy(&lane->arrived);
+    pthread_mutex_destroy(&lane->mutex);
+    free(lane);
+}
+
+void lane_read_statistics(struct lane *lane, struct lane_statistics *out)
+{
+    const char *name = out->name;
+
+    pthread_mutex_lock(&lane->mutex);
+    *out = lane->statistics;
+    out->waiting = lane->waiting;
+    pthread_mutex_unlock(&lane->mutex);
+    out->late = atomic_load(&lane->late);
+    out->name = name;
+}

@@ -1,0 +1,67 @@
+/*
+ * lane.h - a queue of operations and the threads that serve it.
+ *
+ * Each thread has a session of its own. It takes everything that waits, up to the lane's limits, as one
+ * batch: no timer, no added latency when idle, large batches when busy.
+ *
+ * A lane with steps can also be served by the thread that submits: lane_run borrows the session of an idle
+ * thread, sends, and waits a moment for the answer. That saves two changes of threads per batch. What does not
+ * come in that moment is handed over to the session's own thread, so a slow database never holds up a caller.
+ */
+#ifndef STORE_LANES_LANE_H
+#define STORE_LANES_LANE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "domain/operations/operation.h"
+#include "store/lanes/statistics.h"
+#include "store/session/session.h"
+
+struct lane;
+
+/* A batch in steps, of which the first never waits and the others not when pg_wait was true. */
+struct lane_steps {
+    /* Send; NULL: this batch or the connection's state is not for this way. */
+    void *(*begin)(struct session *session, struct operation *batch);
+    /*
+     * Give some operations of the batch their outcome, and move them from it to *decided: they are answered while the
+     * database is at the rest. true: that is to be called again; false: `run` has to do what is left of the batch.
+     */
+    bool (*finish)(
+        struct session *session, void *begun, struct operation **batch, struct operation **decided);
+};
+
+struct lane_options {
+    const char *name; /* shows in pg_stat_activity */
+    const char *postgres;
+    struct remembered *remembered; /* see session.h; may be NULL */
+    int threads;
+    int most_waiting;
+    int batch_operations;
+    size_t batch_bytes;
+    /* Give every operation of the list (linked by next) its outcome; never call done(). */
+    void (*run)(struct session *session, struct operation *batch, void *context);
+    void *context;
+    const struct lane_steps *steps; /* may be NULL */
+    void (*answering)(bool begins); /* see store_options; may be NULL */
+};
+
+struct lane *lane_start(const struct lane_options *options);
+
+/* Answer what waits with SERVER_DRAINING, finish what runs, join, free. */
+void lane_stop(struct lane *lane);
+
+/* false: the lane is full, or stopping; the operation is still the caller's. */
+bool lane_submit(struct lane *lane, struct operation *operation);
+
+/* The same, but the operation may wait until the next lane_run: for who submits many at once. */
+bool lane_collect(struct lane *lane, struct operation *operation);
+
+/* Have what was collected run: here, if the lane has steps and a session is free; else by the lane's threads. */
+void lane_run(struct lane *lane);
+
+/* All of it but the name. */
+void lane_read_statistics(struct lane *lane, struct lane_statistics *out);
+
+#endif

@@ -1,0 +1,108 @@
+/*
+ * collect.c - see the header.
+ */
+#include "store/queries/collect.h"
+
+#include "base/macros.h"
+#include "domain/limits.h"
+
+/* Whether every row that is read will be wanted: then no more need be asked for than have room. */
+static bool wants_all(const struct collection *collection)
+{
+    const struct row_scan *scan = collection->scan;
+
+    return !collection->is_wanted && !scan->within && row_scan_is_exact(&scan->plan);
+}
+
+/* One more than there is room for tells whether this is the end. */
+static void expect(const struct collection *collection, int64_t count)
+{
+    if (wants_all(collection) && collection->limit < INT64_MAX)
+        collection->scan->enough = collection->limit - count + 1;
+}
+
+static enum status fill(
+    struct session *session, const struct collection *collection, int64_t *count, struct error *err)
+{
+    struct row_scan *scan = collection->scan;
+    bool found = true;
+
+    while (*count < collection->limit) {
+        struct entity entity;
+
+        expect(collection, *count);
+        TRY(row_scan_next(session, scan, &found, &entity, err));
+        if (!found)
+            break;
+        if (!collection->is_wanted || collection->is_wanted(collection->context, &entity)) {
+            if (!collection->sink->add(collection->sink, &entity))
+                break;
+            ++*count;
+        }
+        row_scan_pass(scan, &entity.key);
+    }
+    return row_scan_finish(session, scan, err);
+}
+
+static enum status fill_from_start(
+    struct session *session, const struct collection *collection, int64_t *count, struct error *err)
+{
+    enum status status;
+
+    *count = 0;
+    collection->sink->reset(collection->sink);
+    status = fill(session, collection, count, err);
+    row_scan_close(collection->scan);
+    return status;
+}
+
+enum status collect_entities(
+    struct session *session, const struct collection *collection, int64_t *count, struct error *err)
+{
+    struct row_scan *scan = collection->scan;
+
+    scan->one_statement = !session_in_snapshot(session);
+    expect(collection, 0);
+    row_scan_open(scan);
+    TRY(fill_from_start(session, collection, count, err));
+    if (!scan->needs_more)
+        return STATUS_OK;
+    TRY(session_begin_snapshot(session, err));
+    row_scan_restart(scan);
+    return fill_from_start(session, collection, count, err);
+}
+
+/* ---- the list ---- */
+
+static void reset(struct entity_sink *sink)
+{
+    struct entity_list *list = CONTAINER_OF(sink, struct entity_list, sink);
+
+    if (list->count > 0)
+        arena_rewind(list->arena, &list->before);
+    list->before = *list->arena;
+    list->count = 0;
+    list->property_bytes = 0;
+}
+
+static bool add(struct entity_sink *sink, const struct entity *entity)
+{
+    struct entity_list *list = CONTAINER_OF(sink, struct entity_list, sink);
+    struct entity *copy = &list->entities[list->count];
+
+    if (list->property_bytes >= LIMIT_REPLY_BYTES)
+        return false;
+    *copy = *entity;
+    copy->key.partition = arena_copy(list->arena, entity->key.partition);
+    copy->key.row = arena_copy(list->arena, entity->key.row);
+    copy->properties.bytes = arena_copy(list->arena, entity->properties.bytes);
+    list->property_bytes += (int64_t)copy->properties.bytes.len;
+    list->count++;
+    return true;
+}
+
+void entity_list_init(struct entity_list *list, size_t most, struct arena *arena)
+{
+    *list = (struct entity_list){ .sink = { reset, add }, .arena = arena };
+    list->entities = ARENA_ARRAY(arena, struct entity, most);
+}

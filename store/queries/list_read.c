@@ -1,0 +1,297 @@
+/*
+ * list_read.c - see the header. The pages of a value are those that result from reading its members from the
+ * first one on, so an address in the middle of a query's range never changes where pages begin.
+ */
+#include "store/queries/list_read.h"
+
+#include "domain/indexes/index_plan.h"
+#include "domain/indexes/list_page.h"
+#include "domain/limits.h"
+#include "store/queries/row_scan.h"
+
+enum { CHUNK = 1000 };
+
+static struct row_scan scan_entries(
+    const struct session *session, const struct index *index, struct arena *arena)
+{
+    return (struct row_scan){ .table = catalogue_find_id(session->catalogue, index->index_id),
+        .one_statement = !session_in_snapshot(session),
+        .enough = CHUNK,
+        .arena = arena };
+}
+
+/* The next entry; its key lies in the arena, for the addresses of pages are made of it. */
+static enum status next_entry(
+    struct session *session, struct row_scan *scan, bool *found, struct entity *out, struct error *err)
+{
+    TRY(row_scan_next(session, scan, found, out, err));
+    if (!*found)
+        return STATUS_OK;
+    row_scan_pass(scan, &out->key);
+    out->key.partition = arena_copy(scan->arena, out->key.partition);
+    out->key.row = arena_copy(scan->arena, out->key.row);
+    return STATUS_OK;
+}
+
+/* ---- one page by its address ---- */
+
+static enum status add_members(
+    struct session *session, struct row_scan *scan, struct list_page *page, struct error *err)
+{
+    struct entity entry;
+    bool more = true;
+
+    while (more) {
+        struct entity_key member;
+
+        TRY(next_entry(session, scan, &more, &entry, err));
+        if (more && index_entry_source(entry.properties, &member))
+            more = list_page_add(page, entry.key.row, &member, entry.etag.version, entry.timestamp);
+    }
+    return row_scan_finish(session, scan, err);
+}
+
+static enum status read_members(struct session *session, struct row_scan *scan,
+    const struct entity_key *address, struct list_page *page, struct error *err)
+{
+    enum status status;
+
+    list_page_start(page, address, scan->arena);
+    status = add_members(session, scan, page, err);
+    row_scan_close(scan);
+    return status;
+}
+
+static void set_range(
+    struct row_scan *scan, const struct entity_key *address, const struct list_address *parts)
+{
+    scan->plan.range.partition = (struct interval){
+        .has_low = true, .has_high = true, .low = address->partition, .high = address->partition
+    };
+    scan->plan.range.row = (struct interval){ .has_low = true,
+        .low = parts->prefix,
+        .has_high = parts->prefix.len > 0,
+        .high = key_prefix_end(parts->prefix, scan->arena),
+        .high_open = true };
+    scan->has_after = parts->has_member;
+    scan->after = *address;
+}
+
+static enum status read_address(struct session *session, const struct index *index,
+    const struct entity_key *address, struct arena *arena, bool *found, struct entity *out, struct error *err)
+{
+    struct row_scan scan = scan_entries(session, index, arena);
+    struct list_address parts;
+    struct list_page page;
+
+    *found = false;
+    if (!list_split_row_key(index, address->row, arena, &parts))
+        return STATUS_OK;
+    set_range(&scan, address, &parts);
+    row_scan_open(&scan);
+    TRY(read_members(session, &scan, address, &page, err));
+    if (scan.needs_more) {
+        TRY(session_begin_snapshot(session, err));
+        row_scan_restart(&scan);
+        TRY(read_members(session, &scan, address, &page, err));
+    }
+    *found = list_page_finish(&page, index->index_id, out);
+    return STATUS_OK;
+}
+
+enum status list_read_get(
+    struct session *session, const struct index *index, struct operation *operation, struct error *err)
+{
+    const struct operation_get *in = &operation->in.get;
+    struct outcome_get *out = &operation->out.get;
+
+    out->entities = ARENA_ARRAY(operation->arena, struct entity, in->count);
+    out->found = ARENA_ARRAY(operation->arena, bool, in->count);
+    if (in->count > 1 && !session_in_snapshot(session))
+        TRY(session_begin_snapshot(session, err));
+    for (size_t i = 0; i < in->count; i++)
+        TRY(read_address(
+            session, index, &in->keys[i], operation->arena, &out->found[i], &out->entities[i], err));
+    out->count = in->count;
+    operation->status = STATUS_OK;
+    operation->error = NULL;
+    return STATUS_OK;
+}
+
+/* ---- pages in order ---- */
+
+/* Where a query's walk is: the page in the making, and the value it belongs to. */
+struct walk {
+    const struct index *index;
+    struct operation *operation;
+    const struct row_scan *scan;
+    struct entity_sink *sink;
+    int32_t limit;
+    struct list_page page;
+    bool open;
+    struct entity_key address; /* of the page in the making */
+    struct str prefix;
+    struct entity_key last; /* the last entry added */
+};
+
+static bool is_asked_for(const struct walk *walk, const struct entity *page)
+{
+    const struct operation_page *in = &walk->operation->in.page;
+
+    return key_filter_matches(&in->plan.range, &page->key) &&
+           (in->plan.exact || filter_matches(in->filter, page));
+}
+
+/*
+ * Emit the page if it is asked for; true: the answer is full. A page that found no room is made again by the next
+ * query, so the position stays before it.
+ */
+static bool close_page(struct walk *walk)
+{
+    struct outcome_page *out = &walk->operation->out.page;
+    struct entity entity;
+
+    walk->open = false;
+    if (list_page_finish(&walk->page, walk->index->index_id, &entity) && is_asked_for(walk, &entity)) {
+        if (!walk->sink->add(walk->sink, &entity))
+            return true;
+        out->count++;
+    }
+    out->position = walk->last;
+    out->has_position = true;
+    return out->count == (size_t)walk->limit || walk->scan->rows_examined >= LIMIT_PAGE_EXAMINED;
+}
+
+static bool same_value(const struct walk *walk, const struct entity_key *entry)
+{
+    return str_equal(walk->address.partition, entry->partition) && str_starts_with(entry->row, walk->prefix);
+}
+
+/* A page begins with this entry: at its value, or behind `behind` when that is a member of the same value. */
+static bool open_page(struct walk *walk, const struct entity_key *entry, const struct entity_key *behind)
+{
+    struct list_address parts;
+
+    if (!list_split_row_key(walk->index, entry->row, walk->operation->arena, &parts))
+        return false;
+    walk->prefix = parts.prefix;
+    walk->address = (struct entity_key){ entry->partition, parts.value };
+    if (behind && same_value(walk, behind))
+        walk->address.row = behind->row;
+    list_page_start(&walk->page, &walk->address, walk->operation->arena);
+    walk->open = true;
+    return true;
+}
+
+/* true: the answer is full, and the entry belongs to the next one. */
+static bool take_entry(struct walk *walk, const struct entity *entry, const struct entity_key *behind)
+{
+    struct entity_key member;
+
+    if (!index_entry_source(entry->properties, &member))
+        return false;
+    if (walk->open && !same_value(walk, &entry->key) && close_page(walk))
+        return true;
+    if (!walk->open && !open_page(walk, &entry->key, behind))
+        return false;
+    if (!list_page_add(&walk->page, entry->key.row, &member, entry->etag.version, entry->timestamp)) {
+        if (close_page(walk))
+            return true;
+        return take_entry(walk, entry, &walk->last);
+    }
+    walk->last = entry->key;
+    return false;
+}
+
+/* Entries from the first one of the value the range begins in. */
+static struct key_filter entries_of_range(const struct walk *walk)
+{
+    const struct key_filter *asked = &walk->operation->in.page.plan.range;
+    struct key_filter filter = { .nothing = asked->nothing, .partition = asked->partition };
+    struct list_address parts;
+
+    if (asked->row.has_low && interval_is_point(&asked->partition) &&
+        list_split_row_key(walk->index, asked->row.low, walk->operation->arena, &parts))
+        filter.row = (struct interval){ .has_low = true, .low = parts.value };
+    return filter;
+}
+
+/* Behind the range's end: no later page can match. */
+static bool is_past(const struct walk *walk, const struct entity_key *entry)
+{
+    const struct key_filter *asked = &walk->operation->in.page.plan.range;
+
+    return !walk->open && interval_is_point(&asked->partition) && asked->row.has_high &&
+           str_compare(entry->row, asked->row.high) > 0 && !str_starts_with(entry->row, asked->row.high);
+}
+
+static enum status walk_entries(struct session *session, struct row_scan *scan, struct walk *walk,
+    const struct entity_key *behind, bool *full, struct error *err)
+{
+    struct entity entry;
+    bool more = true;
+
+    *full = false;
+    while (!*full) {
+        TRY(next_entry(session, scan, &more, &entry, err));
+        if (!more || is_past(walk, &entry.key))
+            break;
+        *full = take_entry(walk, &entry, behind);
+    }
+    TRY(row_scan_finish(session, scan, err));
+    if (!*full && walk->open && !scan->needs_more)
+        *full = close_page(walk) && !scan->exhausted;
+    return STATUS_OK;
+}
+
+static enum status walk_from_start(
+    struct session *session, struct row_scan *scan, struct walk *walk, bool *full, struct error *err)
+{
+    const struct operation_page *in = &walk->operation->in.page;
+    enum status status;
+
+    walk->open = false;
+    walk->operation->out.page = (struct outcome_page){
+        .table_id = walk->index->index_id, .has_position = in->has_after, .position = in->after
+    };
+    walk->sink->reset(walk->sink);
+    status = walk_entries(session, scan, walk, in->has_after ? &in->after : NULL, full, err);
+    row_scan_close(scan);
+    return status;
+}
+
+static enum status walk_in_one_snapshot(
+    struct session *session, struct row_scan *scan, struct walk *walk, bool *full, struct error *err)
+{
+    TRY(walk_from_start(session, scan, walk, full, err));
+    if (!scan->needs_more)
+        return STATUS_OK;
+    TRY(session_begin_snapshot(session, err));
+    row_scan_restart(scan);
+    return walk_from_start(session, scan, walk, full, err);
+}
+
+enum status list_read_page(struct session *session, const struct index *index, struct operation *operation,
+    struct entity_sink *sink, int32_t limit, struct error *err)
+{
+    const struct operation_page *in = &operation->in.page;
+    struct outcome_page *out = &operation->out.page;
+    struct row_scan scan = scan_entries(session, index, operation->arena);
+    struct walk walk = {
+        .index = index, .operation = operation, .scan = &scan, .sink = sink, .limit = limit
+    };
+    enum status status;
+    bool full = false;
+
+    scan.plan.range = entries_of_range(&walk);
+    scan.has_after = in->has_after;
+    scan.after = in->after;
+    row_scan_open(&scan);
+    status = walk_in_one_snapshot(session, &scan, &walk, &full, err);
+    out->more = full;
+    out->stats.access_path = access_path_of(&in->plan);
+    out->stats.rows_examined = scan.rows_examined;
+    out->stats.bytes_examined = scan.bytes_examined;
+    out->stats.rows_returned = (int64_t)out->count;
+    return status;
+}

@@ -1,0 +1,23 @@
+/*
+ * list_read.h - reading a list index: rows, one per member, become pages with a `Members`
+ * property. What one operation asks for is read in one snapshot; where that takes several statements, it is left open.
+ * STATUS_STALE: the catalogue has changed; the caller resolves again.
+ */
+#ifndef STORE_QUERIES_LIST_READ_H
+#define STORE_QUERIES_LIST_READ_H
+
+#include "domain/operations/operation.h"
+#include "store/session/session.h"
+
+/* Give an OPERATION_GET on a list index's table its outcome; every key is the address of a page. */
+MUST_USE enum status list_read_get(
+    struct session *session, const struct index *index, struct operation *operation, struct error *err);
+
+/*
+ * Give a query on a list index's table its outcome: the pages that result from reading on, up to `limit`, go into
+ * the sink.
+ */
+MUST_USE enum status list_read_page(struct session *session, const struct index *index,
+    struct operation *operation, struct entity_sink *sink, int32_t limit, struct error *err);
+
+#endif

@@ -1,0 +1,223 @@
+/*
+ * page_read.c - see the header.
+ */
+#include "store/queries/page_read.h"
+
+#include "domain/indexes/query_advice.h"
+#include "domain/limits.h"
+#include "domain/reason.h"
+#include "store/catalogue/resolve.h"
+#include "store/queries/collect.h"
+#include "store/queries/list_read.h"
+#include "store/session/attempt.h"
+
+enum { MOST_ATTEMPTS = 4 };
+
+/* ---- what all queries have in common ---- */
+
+enum status page_check_plan(const struct table *table, const struct operation *operation, struct error *err)
+{
+    const struct operation_page *in = &operation->in.page;
+    enum access_path path = access_path_of(&in->plan), most = in->max_plan;
+
+    if (!most)
+        most = table->default_max_plan;
+    if (!most || path <= most)
+        return STATUS_OK;
+    error_reason(err, REASON_PLAN_TOO_EXPENSIVE,
+        "the query would take the path %s, %s allows %s at most: ExplainQuery says what would help",
+        access_path_name(path), in->max_plan ? "its max_plan" : "the table's default_max_plan",
+        access_path_name(most));
+    error_add_meta(err, "table", operation->table);
+    error_add_meta(err, "actual", str_of(access_path_name(path)));
+    error_add_meta(err, "allowed", str_of(access_path_name(most)));
+    return err->status;
+}
+
+/* The table, and an outcome that names it. */
+static enum status find_table(
+    struct session *session, struct operation *operation, const struct table **out, struct error *err)
+{
+    TRY(resolve_table(session, operation, out, err));
+    operation->out.page = (struct outcome_page){ .table_id = (*out)->table_id };
+    return STATUS_OK;
+}
+
+static bool matches(const void *filter, const struct entity *entity)
+{
+    return filter_matches(filter, entity);
+}
+
+static struct row_scan scan_of(const struct table *table, const struct operation *operation)
+{
+    const struct operation_page *in = &operation->in.page;
+
+    return (struct row_scan){
+        .table = table,
+        .plan = in->plan,
+        .descending = in->descending,
+        .has_after = in->has_after,
+        .after = in->after,
+        .within = operation->within,
+        .most_rows = LIMIT_PAGE_EXAMINED,
+        .most_bytes = LIMIT_PAGE_EXAMINED_BYTES,
+        .arena = operation->arena,
+    };
+}
+
+static void set_outcome(
+    struct outcome_page *out, const struct operation_page *in, const struct row_scan *scan, int64_t count)
+{
+    out->table_id = scan->table->table_id;
+    out->count = (size_t)count;
+    out->more = !scan->exhausted;
+    out->has_position = scan->has_after;
+    out->position = scan->after;
+    out->stats.access_path = access_path_of(&in->plan);
+    out->stats.rows_examined = scan->rows_examined;
+    out->stats.bytes_examined = scan->bytes_examined;
+    out->stats.rows_returned = count;
+}
+
+static enum status collect(struct session *session, struct operation *operation, struct row_scan *scan,
+    struct entity_sink *sink, int64_t limit, struct error *err)
+{
+    const struct operation_page *in = &operation->in.page;
+    const struct collection collection = {
+        .scan = scan,
+        .is_wanted = in->plan.exact ? NULL : matches,
+        .context = in->filter,
+        .sink = sink,
+        .limit = limit,
+    };
+    int64_t count;
+
+    TRY(collect_entities(session, &collection, &count, err));
+    set_outcome(&operation->out.page, in, scan, count);
+    return STATUS_OK;
+}
+
+/* ---- pages ---- */
+
+static bool is_list(const struct table *table)
+{
+    return table->entries_of && table->entries_of->shape == INDEX_LIST;
+}
+
+/* The pages of a list are made by reading on from the first one, so they cannot be read backwards. */
+static enum status refuse_descending(const struct operation *operation, struct error *err)
+{
+    if (!operation->in.page.descending)
+        return STATUS_OK;
+    return error_reason(
+        err, REASON_NOT_IMPLEMENTED, "the pages of a list index are read first one first only");
+}
+
+static enum status read_into(
+    struct session *session, struct operation *operation, struct entity_sink *sink, struct error *err)
+{
+    const struct operation_page *in = &operation->in.page;
+    const struct table *table;
+    struct row_scan scan;
+
+    TRY(find_table(session, operation, &table, err));
+    TRY(page_check_plan(table, operation, err));
+    if (is_list(table)) {
+        TRY(refuse_descending(operation, err));
+        return list_read_page(session, table->entries_of, operation, sink, in->limit, err);
+    }
+    scan = scan_of(table, operation);
+    return collect(session, operation, &scan, sink, in->limit, err);
+}
+
+static enum status read_page(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct operation_page *in = &operation->in.page;
+    struct entity_list list;
+
+    if (in->sink)
+        return read_into(session, operation, in->sink, err);
+    entity_list_init(&list, (size_t)in->limit, operation->arena);
+    TRY(read_into(session, operation, &list.sink, err));
+    operation->out.page.entities = list.entities;
+    operation->out.page.stats.bytes_returned = list.property_bytes;
+    return STATUS_OK;
+}
+
+void page_read_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, read_page, MOST_ATTEMPTS);
+}
+
+/* ---- counts ---- */
+
+static void forget(struct entity_sink *sink)
+{
+    (void)sink;
+}
+
+static bool take(struct entity_sink *sink, const struct entity *entity)
+{
+    (void)sink;
+    (void)entity;
+    return true;
+}
+
+/* Inside the database. */
+static enum status count_range(
+    struct session *session, struct row_scan *scan, struct operation *operation, struct error *err)
+{
+    int64_t count;
+
+    scan->most_rows = LIMIT_COUNT_EXAMINED;
+    row_scan_open(scan);
+    TRY(row_scan_count(session, scan, &count, err));
+    set_outcome(&operation->out.page, &operation->in.page, scan, count);
+    return STATUS_OK;
+}
+
+/* A sum has no direction: counting always goes up. */
+static enum status count_page(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct key_plan *plan = &operation->in.page.plan;
+    struct entity_sink sink = { forget, take };
+    const struct table *table;
+    struct row_scan scan;
+
+    TRY(find_table(session, operation, &table, err));
+    TRY(page_check_plan(table, operation, err));
+    if (is_list(table))
+        return list_read_page(session, table->entries_of, operation, &sink, LIMIT_PAGE_ROWS, err);
+    scan = scan_of(table, operation);
+    scan.descending = false;
+    scan.keys_only = plan->exact;
+    if (plan->exact && !plan->points && !operation->within && row_scan_is_exact(plan))
+        return count_range(session, &scan, operation, err);
+    return collect(session, operation, &scan, &sink, INT64_MAX, err);
+}
+
+void page_count_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, count_page, MOST_ATTEMPTS);
+}
+
+/* ---- explaining ---- */
+
+static enum status explain(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct operation_page *in = &operation->in.page;
+    struct outcome_page *out = &operation->out.page;
+    const struct table *table;
+
+    TRY(find_table(session, operation, &table, err));
+    TRY(session_confirm(session, operation->arrived_us, err)); /* nothing else asks the database */
+    out->stats.access_path = access_path_of(&in->plan);
+    out->stats.rows_examined = (int64_t)in->plan.point_count;
+    filter_advise(in->filter, &in->plan, table, operation->arena, &out->suggestions, &out->suggestion_count);
+    return STATUS_OK;
+}
+
+void page_explain_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, explain, MOST_ATTEMPTS);
+}

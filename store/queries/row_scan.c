@@ -1,0 +1,534 @@
+/*
+ * row_scan.c - see the header.
+ *
+ * All ranges are half open, [low, high): keys hold no character below U+0020, so the first key behind k is
+ * k with U+0001 behind it. Going up moves `low`, going down moves `high`; the statements differ in the order only.
+ *
+ * A round trip is bounded by rows and by bytes per row: larger properties are left out by the statement. Where a
+ * row lacks them the round trip is given up, and the next one asks for fewer and larger rows from there on.
+ */
+#include "store/queries/row_scan.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "domain/indexes/index_plan.h"
+#include "domain/limits.h"
+#include "store/sql.h"
+
+enum {
+    CHUNK_BYTES = LIMIT_REPLY_BYTES + LIMIT_ENTITY_BYTES, /* of one round trip, but for UNCAPPED_ROWS */
+    MOST_CHUNK = LIMIT_PAGE_ROWS + 1,
+    LEAST_CHUNK = 64,
+    UNCAPPED_ROWS = 4, /* so few may have any size */
+    GROWTH = 4,
+    SHRINKAGE = 8,
+    MOST_RANGES = 16, /* of a round trip: the statement may read as many rows of each as are asked for */
+};
+
+/* A text above every key: U+10FFFF, which is two UTF-16 units, once more than it fits into a key. */
+#define FOUR_TIMES(text) text text text text
+#define LAST_CHARACTER "\xF4\x8F\xBF\xBF"
+static const char above_every_key[] =
+    FOUR_TIMES(FOUR_TIMES(FOUR_TIMES(FOUR_TIMES(LAST_CHARACTER)))) LAST_CHARACTER;
+_Static_assert(sizeof(above_every_key) - 1 == 4 * (LIMIT_KEY_UNITS / 2 + 1), "one character more than a key");
+
+/* In a scan of several partitions the rows' interval does not narrow what is read. */
+bool row_scan_is_exact(const struct key_plan *plan)
+{
+    const struct key_filter *range = &plan->range;
+
+    return plan->points || interval_is_point(&range->partition) ||
+           !(range->row.has_low || range->row.has_high);
+}
+
+/* ---- ranges ---- */
+
+static struct str successor(struct str key, struct arena *arena)
+{
+    return arena_format(arena, "%.*s\x01", STR_ARG(key));
+}
+
+static struct str low_of(const struct interval *interval, struct arena *arena)
+{
+    if (!interval->has_low)
+        return STR_EMPTY;
+    return interval->low_open ? successor(interval->low, arena) : interval->low;
+}
+
+static struct str high_of(const struct interval *interval, struct arena *arena)
+{
+    if (!interval->has_high)
+        return STR_LITERAL(above_every_key);
+    return interval->high_open ? interval->high : successor(interval->high, arena);
+}
+
+static int16_t bucket_in(const struct table *table, struct str partition)
+{
+    int64_t home = table->entries_of ? index_home_table(table->entries_of) : table->table_id;
+
+    return bucket_of(home, partition);
+}
+
+static bool in_one_partition(const struct row_scan *scan)
+{
+    return interval_is_point(&scan->plan.range.partition);
+}
+
+static void partition_params(const struct row_scan *scan, struct pg_params *params)
+{
+    const struct key_filter *range = &scan->plan.range;
+    struct str low = low_of(&range->row, params->arena), high = high_of(&range->row, params->arena);
+
+    if (scan->has_after && scan->descending)
+        high = scan->after.row;
+    else if (scan->has_after)
+        low = successor(scan->after.row, params->arena);
+    pg_add_int8(params, scan->table->table_id);
+    pg_add_bytes(params, range->partition.low);
+    pg_add_int2(params, bucket_in(scan->table, range->partition.low));
+    pg_add_bytes(params, low);
+    pg_add_bytes(params, high);
+}
+
+static void table_params(const struct row_scan *scan, struct pg_params *params)
+{
+    const struct interval *partitions = &scan->plan.range.partition;
+    struct entity_key low = { low_of(partitions, params->arena), STR_EMPTY };
+    struct entity_key high = { high_of(partitions, params->arena), STR_EMPTY };
+
+    if (scan->has_after && scan->descending)
+        high = scan->after;
+    else if (scan->has_after)
+        low = (struct entity_key){ scan->after.partition, successor(scan->after.row, params->arena) };
+    pg_add_int8(params, scan->table->table_id);
+    pg_add_bytes(params, low.partition);
+    pg_add_bytes(params, low.row);
+    pg_add_bytes(params, high.partition);
+    pg_add_bytes(params, high.row);
+}
+
+static void range_params(const struct row_scan *scan, struct pg_params *params)
+{
+    if (in_one_partition(scan))
+        partition_params(scan, params);
+    else
+        table_params(scan, params);
+}
+
+/* ---- points ---- */
+
+/* The n-th point in the direction of the scan. */
+static const struct entity_key *point_at(const struct row_scan *scan, size_t n)
+{
+    return &scan->plan.points[scan->descending ? scan->plan.point_count - 1 - n : n];
+}
+
+/* Move on to the first point behind the position. */
+static void skip_points(struct row_scan *scan)
+{
+    while (scan->has_after && scan->point < scan->plan.point_count) {
+        int order = entity_key_compare(point_at(scan, scan->point), &scan->after);
+
+        if (scan->descending ? order < 0 : order > 0)
+            break;
+        scan->point++;
+    }
+}
+
+static void point_params(struct row_scan *scan, struct pg_params *params)
+{
+    struct pg_array partitions, rows, buckets;
+
+    pg_array_init(&partitions, params->arena, PG_TEXT);
+    pg_array_init(&rows, params->arena, PG_TEXT);
+    pg_array_init(&buckets, params->arena, PG_INT2);
+    for (scan->point_to = scan->point;
+         scan->point_to < scan->plan.point_count && (int64_t)(scan->point_to - scan->point) < scan->asked;
+         scan->point_to++) {
+        const struct entity_key *key = point_at(scan, scan->point_to);
+
+        pg_array_bytes(&partitions, key->partition);
+        pg_array_bytes(&rows, key->row);
+        pg_array_int2(&buckets, bucket_in(scan->table, key->partition));
+    }
+    pg_add_int8(params, scan->table->table_id);
+    pg_add_array(params, &partitions);
+    pg_add_array(params, &rows);
+    pg_add_array(params, &buckets);
+}
+
+/* ---- several ranges ---- */
+
+/* The n-th range in the direction of the scan. */
+static const struct key_filter *range_at(const struct row_scan *scan, size_t n)
+{
+    return &scan->ranges[scan->descending ? scan->range_count - 1 - n : n];
+}
+
+/* What of a range is behind the position; false: nothing. */
+static bool rest_of_range(
+    const struct row_scan *scan, const struct key_filter *range, struct arena *arena, struct key_filter *out)
+{
+    struct str low = low_of(&range->row, arena), high = high_of(&range->row, arena);
+    int order = scan->has_after ? str_compare(range->partition.low, scan->after.partition) : 0;
+
+    if (scan->has_after && order != 0 && scan->descending == (order > 0))
+        return false;
+    if (scan->has_after && order == 0 && scan->descending && str_compare(scan->after.row, high) < 0)
+        high = scan->after.row;
+    if (scan->has_after && order == 0 && !scan->descending && str_compare(scan->after.row, low) >= 0)
+        low = successor(scan->after.row, arena);
+    *out = (struct key_filter){ .partition = range->partition, .row = { .low = low, .high = high } };
+    return str_compare(low, high) < 0;
+}
+
+static void ranges_params(struct row_scan *scan, struct pg_params *params)
+{
+    struct pg_array partitions, buckets, lows, highs;
+
+    pg_array_init(&partitions, params->arena, PG_TEXT);
+    pg_array_init(&buckets, params->arena, PG_INT2);
+    pg_array_init(&lows, params->arena, PG_TEXT);
+    pg_array_init(&highs, params->arena, PG_TEXT);
+    for (scan->range_to = scan->range; scan->range_to < scan->range_count && partitions.count < MOST_RANGES;
+         scan->range_to++) {
+        struct key_filter rest;
+
+        if (!rest_of_range(scan, range_at(scan, scan->range_to), params->arena, &rest))
+            continue;
+        pg_array_bytes(&partitions, rest.partition.low);
+        pg_array_int2(&buckets, bucket_in(scan->table, rest.partition.low));
+        pg_array_bytes(&lows, rest.row.low);
+        pg_array_bytes(&highs, rest.row.high);
+    }
+    pg_add_int8(params, scan->table->table_id);
+    pg_add_array(params, &partitions);
+    pg_add_array(params, &buckets);
+    pg_add_array(params, &lows);
+    pg_add_array(params, &highs);
+}
+
+/* ---- round trips ---- */
+
+static int64_t cap_of(int64_t rows)
+{
+    return rows <= UNCAPPED_ROWS ? INT32_MAX : CHUNK_BYTES / rows;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t rows_to_ask(const struct row_scan *scan)
+{
+    int64_t rows = scan->chunk;
+
+    if (scan->enough > 0)
+        rows = least(rows, scan->enough);
+    if (scan->most_rows > 0)
+        rows = least(rows, scan->most_rows - scan->rows_examined);
+    return rows > 0 ? rows : 1;
+}
+
+static const struct embedded *statement_of(const struct row_scan *scan)
+{
+    if (scan->ranges)
+        return scan->descending ? &sql_entity_page_ranges_down : &sql_entity_page_ranges;
+    if (scan->plan.points)
+        return &sql_entity_page_points;
+    if (in_one_partition(scan))
+        return scan->descending ? &sql_entity_page_partition_down : &sql_entity_page_partition;
+    return scan->descending ? &sql_entity_page_down : &sql_entity_page;
+}
+
+static enum status send_version(struct session *session, struct error *err)
+{
+    session_asks_version(session);
+    return pg_send(&session->pg, &sql_catalogue_version, NULL, err);
+}
+
+/* The rows first, the version after them: an unchanged version says that the table lived while they were read. */
+static enum status begin_chunk(struct session *session, struct row_scan *scan, struct error *err)
+{
+    struct pg_params params;
+
+    scan->asked = rows_to_ask(scan);
+    scan->got = 0;
+    scan->cap = scan->keys_only ? -1 : cap_of(scan->asked);
+    pg_params_init(&params, &session->arena);
+    if (scan->ranges)
+        ranges_params(scan, &params);
+    else if (scan->plan.points)
+        point_params(scan, &params);
+    else
+        range_params(scan, &params);
+    if (!scan->plan.points)
+        pg_add_int8(&params, scan->asked);
+    pg_add_int4(&params, (int32_t)scan->cap);
+    TRY(pg_send(&session->pg, statement_of(scan), &params, err));
+    TRY(pg_rows_singly(&session->pg, err));
+    TRY(send_version(session, err));
+    TRY(pg_sync(&session->pg, err));
+    scan->is_open = true;
+    return STATUS_OK;
+}
+
+static enum status check_version(struct session *session, const PGresult *version, struct error *err)
+{
+    if (pg_int8(version, 0, 0) != session->catalogue->version)
+        return error_set(err, STATUS_STALE, "the catalogue has changed");
+    session_note_confirmed(session);
+    return STATUS_OK;
+}
+
+/* All rows of the round trip have been taken, or thrown away. */
+static enum status end_chunk(struct session *session, struct row_scan *scan, struct error *err)
+{
+    PG_RESULT version = NULL;
+
+    TRY(pg_next(&session->pg, &version, err));
+    TRY(pg_end(&session->pg, err));
+    scan->is_open = false;
+    scan->is_checked = true;
+    return check_version(session, version, err);
+}
+
+/* A scan that had nothing to read: that a table has none of it can be said of a living table only. */
+static enum status check_unread(struct session *session, struct row_scan *scan, struct error *err)
+{
+    if (scan->is_checked)
+        return STATUS_OK;
+    scan->is_checked = true;
+    return session_confirm(session, 0, err);
+}
+
+static enum status throw_away_rest(
+    struct session *session, struct row_scan *scan, int64_t *rows, struct error *err)
+{
+    *rows = 0;
+    while (scan->row) {
+        TRY(pg_row(&session->pg, &scan->row, err));
+        *rows += scan->row != NULL;
+    }
+    return end_chunk(session, scan, err);
+}
+
+/* The round trip has come to its end: go on with the next one, if there is any. */
+static enum status next_chunk(struct session *session, struct row_scan *scan, struct error *err)
+{
+    TRY(end_chunk(session, scan, err));
+    if (scan->plan.points) {
+        scan->point = scan->point_to;
+        scan->exhausted = scan->point == scan->plan.point_count;
+    } else if (scan->got < scan->asked) {
+        scan->range = scan->range_to;
+        scan->exhausted = scan->range == scan->range_count;
+    }
+    if (cap_of(least(scan->chunk * GROWTH, MOST_CHUNK)) >= scan->largest)
+        scan->chunk = least(scan->chunk * GROWTH, MOST_CHUNK);
+    return STATUS_OK;
+}
+
+/* A row came without its properties: start anew at it. */
+static enum status shrink(struct session *session, struct row_scan *scan, struct error *err)
+{
+    int64_t ignored;
+
+    TRY(throw_away_rest(session, scan, &ignored, err));
+    scan->largest = scan->cap + 1;
+    scan->chunk = scan->asked / SHRINKAGE > UNCAPPED_ROWS ? scan->asked / SHRINKAGE : UNCAPPED_ROWS;
+    skip_points(scan);
+    return STATUS_OK;
+}
+
+/* ---- rows ---- */
+
+/*
+ * Walk only what the caller may see. A position outside that comes from a page read with other credentials.
+ */
+static void narrow(struct row_scan *scan)
+{
+    const struct key_range *within = scan->within;
+    bool is_below;
+
+    if (!within)
+        return;
+    key_range_narrow(within, &scan->plan.range);
+    if (!scan->has_after || key_range_contains(within, &scan->after))
+        return;
+    is_below = within->has_low && entity_key_compare(&scan->after, &within->low) < 0;
+    if (is_below != scan->descending)
+        scan->has_after = false;
+    else
+        scan->plan.range.nothing = true;
+}
+
+static void go_to_start(struct row_scan *scan)
+{
+    buf_init(&scan->place, scan->arena);
+    scan->has_after = scan->has_start;
+    scan->after = scan->start;
+    scan->rows_examined = scan->bytes_examined = 0;
+    scan->exhausted = scan->plan.range.nothing;
+    scan->point = scan->range = 0;
+    if (scan->plan.points)
+        skip_points(scan);
+    if (scan->plan.points && scan->point == scan->plan.point_count)
+        scan->exhausted = true;
+}
+
+void row_scan_open(struct row_scan *scan)
+{
+    narrow(scan);
+    scan->has_start = scan->has_after;
+    scan->start = scan->after;
+    scan->chunk = scan->enough > 0 ? MOST_CHUNK : LEAST_CHUNK;
+    scan->is_narrow = row_scan_is_exact(&scan->plan) && !scan->within;
+    go_to_start(scan);
+}
+
+void row_scan_restart(struct row_scan *scan)
+{
+    assert(scan->needs_more && !scan->is_open);
+    scan->one_statement = scan->needs_more = scan->is_checked = false;
+    go_to_start(scan);
+}
+
+/* What a row is; false: it is dead. */
+static bool read_row(struct row_scan *scan, struct entity *out)
+{
+    struct str properties = PQgetisnull(scan->row, 0, 5) ? STR_EMPTY : pg_bytes(scan->row, 0, 5);
+
+    *out = (struct entity){
+        .key = { pg_bytes(scan->row, 0, 0), pg_bytes(scan->row, 0, 1) },
+        .etag = { .table_id = scan->table->table_id, .version = pg_int8(scan->row, 0, 2) },
+        .timestamp = pg_int8(scan->row, 0, 3),
+        .properties = { properties },
+        .expires = PQgetisnull(scan->row, 0, 6) ? 0 : pg_int8(scan->row, 0, 6),
+    };
+    scan->rows_examined++;
+    scan->bytes_examined += (int64_t)(out->key.partition.len + out->key.row.len + properties.len);
+    if ((int64_t)properties.len > scan->largest)
+        scan->largest = (int64_t)properties.len;
+    return !pg_bool(scan->row, 0, 4);
+}
+
+static bool is_paused(const struct row_scan *scan)
+{
+    return (scan->most_rows > 0 && scan->rows_examined >= scan->most_rows) ||
+           (scan->most_bytes > 0 && scan->bytes_examined >= scan->most_bytes);
+}
+
+static bool is_cut(const struct row_scan *scan)
+{
+    return !scan->keys_only && PQgetisnull(scan->row, 0, 5);
+}
+
+static bool is_in_plan(const struct row_scan *scan, const struct entity_key *key)
+{
+    return (scan->plan.points || key_filter_matches(&scan->plan.range, key)) &&
+           (!scan->within || key_range_contains(scan->within, key));
+}
+
+enum status row_scan_next(
+    struct session *session, struct row_scan *scan, bool *found, struct entity *out, struct error *err)
+{
+    *found = false;
+    for (;;) {
+        if (!scan->is_open && (scan->exhausted || is_paused(scan)))
+            return STATUS_OK;
+        scan->needs_more = scan->one_statement && !scan->is_open && scan->is_checked;
+        if (scan->needs_more)
+            return STATUS_OK;
+        if (!scan->is_open)
+            TRY(begin_chunk(session, scan, err));
+        TRY(pg_row(&session->pg, &scan->row, err));
+        if (!scan->row) {
+            TRY(next_chunk(session, scan, err));
+            continue;
+        }
+        if (is_cut(scan)) {
+            TRY(shrink(session, scan, err));
+            continue;
+        }
+        scan->got++;
+        if (read_row(scan, out) && (scan->is_narrow || is_in_plan(scan, &out->key))) {
+            scan->is_pending = true;
+            *found = true;
+            return STATUS_OK;
+        }
+        row_scan_pass(scan, &out->key);
+    }
+}
+
+void row_scan_pass(struct row_scan *scan, const struct entity_key *key)
+{
+    struct buf *place = &scan->place;
+
+    place->len = 0;
+    buf_reserve(place, key->partition.len + key->row.len);
+    buf_append(place, key->partition);
+    buf_append(place, key->row);
+    scan->after.partition = str_of_bytes(place->data, key->partition.len);
+    scan->after.row = str_of_bytes(place->data + key->partition.len, key->row.len);
+    scan->has_after = true;
+    scan->is_pending = false;
+}
+
+enum status row_scan_finish(struct session *session, struct row_scan *scan, struct error *err)
+{
+    bool is_pending = scan->is_pending;
+    int64_t rest;
+
+    if (!scan->is_open)
+        return check_unread(session, scan, err);
+    if (scan->plan.points)
+        scan->exhausted = scan->point_to == scan->plan.point_count;
+    TRY(throw_away_rest(session, scan, &rest, err));
+    if (!scan->plan.points)
+        scan->exhausted = scan->got + rest < scan->asked && scan->range_to == scan->range_count;
+    scan->exhausted = scan->exhausted && !is_pending && rest == 0;
+    return STATUS_OK;
+}
+
+void row_scan_close(struct row_scan *scan)
+{
+    PQclear(scan->row);
+    scan->row = NULL;
+}
+
+/* ---- counting ---- */
+
+enum status row_scan_count(struct session *session, struct row_scan *scan, int64_t *count, struct error *err)
+{
+    bool one_partition = in_one_partition(scan);
+    PG_RESULT counts = NULL;
+    PG_RESULT version = NULL;
+    struct pg_params params;
+
+    assert(row_scan_is_exact(&scan->plan) && !scan->plan.points && !scan->descending);
+    *count = 0;
+    if (scan->exhausted)
+        return check_unread(session, scan, err);
+    pg_params_init(&params, &session->arena);
+    range_params(scan, &params);
+    pg_add_int8(&params, scan->most_rows);
+    TRY(pg_send(&session->pg, one_partition ? &sql_entity_count_partition : &sql_entity_count, &params, err));
+    TRY(send_version(session, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(pg_next(&session->pg, &counts, err));
+    TRY(pg_next(&session->pg, &version, err));
+    TRY(pg_end(&session->pg, err));
+    TRY(check_version(session, version, err));
+    *count = pg_int8(counts, 0, 0);
+    scan->rows_examined = pg_int8(counts, 0, 1);
+    scan->exhausted = scan->rows_examined < scan->most_rows;
+    if (scan->rows_examined > 0) {
+        struct entity_key last = { pg_bytes(counts, 0, 2), pg_bytes(counts, 0, 3) };
+
+        row_scan_pass(scan, &last);
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,154 @@
+/*
+ * attempt.c - see the header.
+ */
+#include "store/session/attempt.h"
+
+#include "base/clock.h"
+#include "domain/reason.h"
+
+static enum reason reason_of(enum status status)
+{
+    switch (status) {
+    case STATUS_UNAVAILABLE:
+    case STATUS_STALE:        /* the catalogue changed at every try */
+    case STATUS_PRECONDITION: /* its schema or its settings are not what this program needs */
+        return REASON_STORE_UNAVAILABLE;
+    case STATUS_TIMEOUT:
+        return REASON_OPERATION_TIMED_OUT;
+    default:
+        return REASON_INTERNAL_ERROR;
+    }
+}
+
+/* Of a database with another schema or unsafe settings our own words say what to do. */
+static const char *text_of(const struct error *err)
+{
+    switch (err->status) {
+    case STATUS_PRECONDITION:
+        return err->message;
+    case STATUS_STALE:
+        return "the catalogue changed at every attempt; nothing was done";
+    case STATUS_TIMEOUT:
+        return "the database took longer than a statement may";
+    case STATUS_UNAVAILABLE:
+        return "the database cannot be used at the moment; nothing was done";
+    case STATUS_MAYBE_DONE:
+        return "the outcome is unknown";
+    default:
+        return "the database refused a statement";
+    }
+}
+
+void fail_name(const struct error *err, struct error *out)
+{
+    struct error named = *err;
+
+    if (!named.reason) {
+        (void)error_reason(&named, reason_of(err->status), "%s", text_of(err));
+        memcpy(named.sqlstate, err->sqlstate, sizeof(named.sqlstate));
+        error_set_detail(&named, err->message);
+    }
+    *out = named;
+}
+
+void fail_operation(struct operation *operation, const struct error *err)
+{
+    struct error named;
+
+    fail_name(err, &named);
+    operation_fail(operation, &named);
+}
+
+/* Worth another try: nothing happened, and nobody has given a reason for callers. */
+static bool may_try_again(const struct error *err)
+{
+    return !err->reason && (err->status == STATUS_STALE || pg_is_transient(err));
+}
+
+/* The request was decided, against its caller. Whatever is unknown, or not to be had now, is no decision. */
+static bool is_refusal(const struct error *err)
+{
+    switch (err->status) {
+    case STATUS_TIMEOUT:
+    case STATUS_CANCELLED:
+    case STATUS_UNAVAILABLE:
+    case STATUS_MAYBE_DONE:
+    case STATUS_INTERNAL:
+        return false;
+    default:
+        return err->reason != NULL;
+    }
+}
+
+/*
+ * Guard G23: no refusal leaves that a catalogue from before the request may have decided. *err is replaced if it must
+ * not leave: by STATUS_STALE, or by what stood in the way of asking.
+ */
+static enum status confirm_refusal(
+    struct session *session, const struct operation *operation, struct error *err)
+{
+    struct error own = { 0 };
+
+    if (!is_refusal(err) || session_confirm(session, operation->arrived_us, &own) == STATUS_OK)
+        return err->status;
+    *err = own;
+    return own.status;
+}
+
+/* Nobody waits for it any more. */
+static bool is_given_up(const struct operation *operation)
+{
+    return atomic_load(&operation->cancelled) || operation->deadline_us <= clock_monotonic_us();
+}
+
+void run_until_decided_with(
+    struct session *session, struct operation *operation, operation_work *work, void *context, int attempts)
+{
+    struct error err = { 0 };
+
+    for (int i = 0; i < attempts; i++) {
+        enum status status = session_ensure(session, &err);
+
+        if (status == STATUS_OK)
+            status = work(session, operation, context, &err);
+        if (status == STATUS_OK)
+            status = session_end_snapshot(session, &err);
+        if (status == STATUS_OK) {
+            operation->status = STATUS_OK;
+            operation->error = NULL;
+            return;
+        }
+        pg_recover(&session->pg);
+        status = confirm_refusal(session, operation, &err);
+        if (!may_try_again(&err) || is_given_up(operation))
+            break;
+        if (status == STATUS_STALE && pg_is_open(&session->pg)) {
+            struct error ignored;
+
+            if (session_reload(session, &ignored) != STATUS_OK)
+                pg_recover(&session->pg);
+        }
+    }
+    fail_operation(operation, &err);
+}
+
+struct plain_work {
+    enum status (*work)(struct session *session, struct operation *operation, struct error *err);
+};
+
+static enum status run_plain(
+    struct session *session, struct operation *operation, void *context, struct error *err)
+{
+    const struct plain_work *plain = context;
+
+    return plain->work(session, operation, err);
+}
+
+void run_until_decided(struct session *session, struct operation *operation,
+    enum status (*work)(struct session *session, struct operation *operation, struct error *err),
+    int attempts)
+{
+    struct plain_work plain = { work };
+
+    run_until_decided_with(session, operation, run_plain, &plain, attempts);
+}

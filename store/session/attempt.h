@@ -1,0 +1,35 @@
+/*
+ * attempt.h - from errors of the database to outcomes of operations, and trying again.
+ */
+#ifndef STORE_SESSION_ATTEMPT_H
+#define STORE_SESSION_ATTEMPT_H
+
+#include "domain/operations/operation.h"
+#include "store/session/session.h"
+
+/*
+ * The error as callers may see it. One without a reason is the database's: STORE_UNAVAILABLE when trying again is
+ * right, OPERATION_TIMED_OUT, else INTERNAL_ERROR, each with a fixed message. What the database or libpq said becomes
+ * the detail, for the log: it may name hosts, files and roles. out may be err.
+ */
+void fail_name(const struct error *err, struct error *out);
+
+/* Fail an operation with that. */
+void fail_operation(struct operation *operation, const struct error *err);
+
+/*
+ * Run one operation: work() fills its outcome or fails. A transient failure and a changed catalogue
+ * (STATUS_STALE without a reason) are tried again, on a session that is connected, idle and fresh.
+ * work() must be safe to run again after any failure it returns, and may leave a snapshot open.
+ */
+void run_until_decided(struct session *session, struct operation *operation,
+    enum status (*work)(struct session *session, struct operation *operation, struct error *err),
+    int attempts);
+
+/* The same for work that needs more than the operation. */
+typedef enum status operation_work(
+    struct session *session, struct operation *operation, void *context, struct error *err);
+void run_until_decided_with(
+    struct session *session, struct operation *operation, operation_work *work, void *context, int attempts);
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * catalogue_change.h - a catalogue change as one piece of work on a session: planned with the catalogue the
+ * session knows, refused when that is no longer the current one, committed with a marker.
+ *
+ *   catalogue_change_begin   the fence, alone; the version is the session's
+ *   pg_send ...              the changes
+ *   catalogue_change_commit  version + 1, marker, COMMIT
+ *
+ * After any failure: pg_recover. After success the session's catalogue is out of date; whatever uses it next
+ * finds that out by itself.
+ */
+#ifndef STORE_SESSION_CATALOGUE_CHANGE_H
+#define STORE_SESSION_CATALOGUE_CHANGE_H
+
+#include "store/session/session.h"
+
+/* STATUS_STALE: the catalogue has changed; roll back, reload, plan again. Others: see fence_close. */
+MUST_USE enum status catalogue_change_begin(struct session *session, struct error *err);
+
+/* statements: how many were sent since, whose rows nobody reads. Outcomes: see session_take_commit. */
+MUST_USE enum status catalogue_change_commit(struct session *session, int statements, struct error *err);
+
+#endif

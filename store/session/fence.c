@@ -1,0 +1,86 @@
+/*
+ * fence.c - see the header.
+ */
+#include "store/session/fence.h"
+
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "domain/intents/backoff.h"
+#include "domain/reason.h"
+#include "store/session/stalled_sessions.h"
+#include "store/sql.h"
+
+static const struct backoff pause_us = { .first = 100000, .longest = 2000000 };
+
+static enum status attempt(struct pg *pg, struct error *err)
+{
+    TRY(pg_send(pg, &sql_begin, NULL, err));
+    TRY(pg_send(pg, &sql_fence_patience, NULL, err));
+    TRY(pg_send(pg, &sql_fence_close, NULL, err));
+    TRY(pg_sync(pg, err));
+    TRY(pg_done(pg, err));
+    TRY(pg_done(pg, err));
+    TRY(pg_done(pg, err));
+    return pg_end(pg, err);
+}
+
+static void pause_after(int32_t failures)
+{
+    struct timespec pause;
+    uint64_t random = 0;
+    int64_t us;
+
+    if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
+        random = (uint64_t)clock_monotonic_us();
+    us = backoff_pause(&pause_us, failures, random);
+    pause = (struct timespec){ .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000 };
+    nanosleep(&pause, NULL);
+}
+
+/* "tavolad write (active, ClientWrite), open for 129.0 s". The holder may have ended since. */
+static enum status refuse(struct pg *pg, struct error *err)
+{
+    PG_RESULT rows = NULL;
+    const char *event;
+
+    TRY(pg_query(pg, &sql_fence_holder, NULL, &rows, err));
+    if (PQntuples(rows) == 0)
+        return error_reason(err, REASON_CATALOGUE_CHANGE_BLOCKED,
+            "the change waits until every open write has ended; they kept overlapping");
+    event = PQgetvalue(rows, 0, 2);
+    return error_reason(err, REASON_CATALOGUE_CHANGE_BLOCKED,
+        "the change waits until every open write has ended, and this session keeps one open: %.60s "
+        "(%.40s%s%.40s), "
+        "for %.1f s",
+        PQgetvalue(rows, 0, 0), PQgetvalue(rows, 0, 1), *event ? ", " : "", event,
+        (double)pg_int8(rows, 0, 3) / 1000);
+}
+
+enum status fence_close(struct session *session, struct error *err)
+{
+    int64_t deadline_us = clock_monotonic_us() + session->fence_limit_us;
+    struct pg *pg = &session->pg;
+
+    for (int32_t failures = 1;; failures++) {
+        struct error failure = { 0 };
+        struct standing ended;
+        enum status status = attempt(pg, &failure);
+
+        if (status == STATUS_OK)
+            return STATUS_OK;
+        pg_recover(pg);
+        if (!pg_is_open(pg) || !pg_is_lock_timeout(&failure)) {
+            if (err)
+                *err = failure;
+            return status;
+        }
+        TRY(standing_end(pg, STANDING_MS, &ended, err));
+        if (ended.count > 0)
+            continue;
+        if (clock_monotonic_us() > deadline_us)
+            return refuse(pg, err);
+        pause_after(failures);
+    }
+}

@@ -1,0 +1,317 @@
+/*
+ * session.c - see the header.
+ */
+#include "store/session/session.h"
+
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "domain/reason.h"
+#include "store/session/catalogue_load.h"
+#include "store/session/epoch.h"
+#include "store/sql.h"
+
+enum { RESOLVE_LIMIT_US = 10000000, FENCE_LIMIT_US = 10000000 };
+
+void session_init(struct session *session, const char *conninfo, const char *role)
+{
+    *session = (struct session){ 0 };
+    session->resolve_limit_us = RESOLVE_LIMIT_US;
+    session->fence_limit_us = FENCE_LIMIT_US;
+    pg_init(&session->pg, conninfo, role);
+    arena_init(&session->arena);
+}
+
+void session_cleanup(struct session *session)
+{
+    catalogue_free(session->catalogue);
+    session->catalogue = NULL;
+    pg_close(&session->pg);
+    arena_cleanup(&session->arena);
+}
+
+static int64_t random_bits(void)
+{
+    int64_t bits = 0;
+
+    if (getrandom(&bits, sizeof(bits), 0) != sizeof(bits))
+        bits = clock_monotonic_us();
+    return bits & INT64_MAX;
+}
+
+void session_asks_version(struct session *session)
+{
+    session->asked_us = session_in_snapshot(session) ? session->snapshot_us : clock_monotonic_us();
+}
+
+void session_note_confirmed(struct session *session)
+{
+    if (session->asked_us > session->confirmed_us)
+        session->confirmed_us = session->asked_us;
+}
+
+enum status session_reload(struct session *session, struct error *err)
+{
+    struct catalogue *fresh = NULL;
+
+    session_asks_version(session);
+    TRY(catalogue_load(&session->pg, &fresh, err));
+    catalogue_free(session->catalogue);
+    session->catalogue = fresh;
+    session_note_confirmed(session);
+    return STATUS_OK;
+}
+
+enum status session_ensure(struct session *session, struct error *err)
+{
+    TRY(pg_ensure(&session->pg, err));
+    if (session->known != session->pg.connects || !session->catalogue) {
+        TRY(session_reload(session, err));
+        session->lane = random_bits();
+        session->intent_lane = (uint32_t)random_bits();
+        session->n = 0;
+        TRY(epoch_ensure(session, err));
+        session->known = session->pg.connects;
+    }
+    return STATUS_OK;
+}
+
+static enum status compare_version(struct session *session, bool *differs, struct error *err)
+{
+    PG_RESULT result = NULL;
+
+    session_asks_version(session);
+    TRY(pg_query(&session->pg, &sql_catalogue_version, NULL, &result, err));
+    *differs = pg_int8(result, 0, 0) != session->catalogue->version;
+    if (!*differs)
+        session_note_confirmed(session);
+    return STATUS_OK;
+}
+
+enum status session_confirm(struct session *session, int64_t since_us, struct error *err)
+{
+    bool differs;
+
+    if (since_us > 0 && session->confirmed_us > since_us)
+        return STATUS_OK;
+    TRY(compare_version(session, &differs, err));
+    return differs ? error_set(err, STATUS_STALE, "the catalogue has changed") : STATUS_OK;
+}
+
+enum status session_refresh(struct session *session, bool *changed, struct error *err)
+{
+    bool differs;
+
+    TRY(compare_version(session, &differs, err));
+    if (differs)
+        TRY(session_reload(session, err));
+    if (changed)
+        *changed = differs;
+    return STATUS_OK;
+}
+
+/* ---- snapshots ---- */
+
+enum status session_begin_snapshot(struct session *session, struct error *err)
+{
+    PG_RESULT begun = NULL;
+
+    session->snapshot_us = clock_monotonic_us();
+    return pg_query(&session->pg, &sql_begin_snapshot, NULL, &begun, err);
+}
+
+bool session_in_snapshot(const struct session *session)
+{
+    return pg_in_transaction(&session->pg);
+}
+
+enum status session_end_snapshot(struct session *session, struct error *err)
+{
+    PG_RESULT ended = NULL;
+
+    if (!session_in_snapshot(session))
+        return STATUS_OK;
+    return pg_query(&session->pg, &sql_rollback, NULL, &ended, err);
+}
+
+/* ---- transactions that write ---- */
+
+enum status session_send_begin(struct session *session, struct error *err)
+{
+    session_asks_version(session);
+    TRY(pg_send(&session->pg, &sql_begin, NULL, err));
+    TRY(pg_send(&session->pg, &sql_fence, NULL, err));
+    return pg_send(&session->pg, &sql_catalogue_check, NULL, err);
+}
+
+enum status session_take_begin(struct session *session, int64_t *now_us, struct error *err)
+{
+    PG_RESULT result = NULL;
+
+    TRY(pg_done(&session->pg, err));
+    TRY(pg_done(&session->pg, err));
+    TRY(pg_next(&session->pg, &result, err));
+    *now_us = pg_int8(result, 0, 3);
+    if (pg_int8(result, 0, 0) != session->catalogue->version)
+        return error_set(err, STATUS_STALE, "the catalogue has changed");
+    session_note_confirmed(session);
+    return STATUS_OK;
+}
+
+/* ---- commit ---- */
+
+/* version: NULL, or the catalogue's version without which there is to be no marker. */
+static enum status send_markers(struct session *session, const int64_t *version, struct error *err)
+{
+    struct pg_params older, own;
+
+    pg_params_init(&own, &session->arena);
+    pg_add_int8(&own, session->lane);
+    pg_add_int8(&own, session->n);
+    older = own;
+    if (version)
+        pg_add_int8(&own, *version);
+    else
+        pg_add_null(&own);
+    TRY(pg_send(&session->pg, &sql_marker_insert, &own, err));
+    return pg_send(&session->pg, &sql_marker_delete, &older, err);
+}
+
+static enum status send_commit(struct session *session, const int64_t *version, struct error *err)
+{
+    session->n++;
+    TRY(send_markers(session, version, err));
+    TRY(pg_sync(&session->pg, err));
+    /* What fails from here on closes the connection, and COMMIT may be on its way. */
+    if (pg_send(&session->pg, &sql_commit, NULL, NULL) != STATUS_OK ||
+        pg_sync(&session->pg, NULL) != STATUS_OK)
+        pg_close(&session->pg);
+    return STATUS_OK;
+}
+
+enum status session_send_commit(struct session *session, struct error *err)
+{
+    return send_commit(session, NULL, err);
+}
+
+enum status session_send_guarded_commit(struct session *session, struct error *err)
+{
+    return send_commit(session, &session->catalogue->version, err);
+}
+
+/*
+ * Guard G6: insert the lost transaction's own marker, and a note if that was possible. Whether the note is
+ * there is the answer, also for a second try after the answer to the first was lost.
+ */
+static enum status resolve_once(
+    struct session *session, int64_t lane, int64_t n, bool *committed, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT note = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, lane);
+    pg_add_int8(&params, n);
+    TRY(pg_ensure(&session->pg, err));
+    TRY(pg_send(&session->pg, &sql_marker_resolve, &params, err));
+    TRY(pg_send(&session->pg, &sql_marker_resolved, &params, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(pg_done(&session->pg, err));
+    TRY(pg_next(&session->pg, &note, err));
+    TRY(pg_end(&session->pg, err));
+    *committed = PQntuples(note) == 0;
+    return STATUS_OK;
+}
+
+static enum status resolve(
+    struct session *session, int64_t lane, int64_t n, bool *committed, struct error *err)
+{
+    int64_t deadline_us = clock_monotonic_us() + session->resolve_limit_us;
+    struct error last = { 0 };
+
+    do {
+        struct timespec pause = { .tv_nsec = 50000000 };
+
+        if (resolve_once(session, lane, n, committed, &last) == STATUS_OK)
+            return STATUS_OK;
+        pg_recover(&session->pg);
+        nanosleep(&pause, NULL);
+    } while (clock_monotonic_us() < deadline_us);
+    error_reason(err, REASON_OUTCOME_UNKNOWN,
+        "the database was lost during the commit, and it could not be found out whether the write happened");
+    error_set_detail(err, last.message);
+    error_add_meta(err, "retry", STR_LITERAL("read-then-retry"));
+    return STATUS_MAYBE_DONE;
+}
+
+static enum status commit_answer(struct session *session, struct error *err)
+{
+    PG_RESULT result = NULL;
+
+    TRY(pg_next(&session->pg, &result, err));
+    if (strcmp(PQcmdStatus(result), "COMMIT") != 0)
+        error_set(err, STATUS_INTERNAL, "the database rolled the transaction back");
+    else
+        err->status = STATUS_OK;
+    TRY(pg_end(&session->pg, err));
+    return err->status;
+}
+
+enum status session_take_commit(struct session *session, int statements, struct error *err)
+{
+    int64_t lane = session->lane, n = session->n;
+    struct error failure = { 0 };
+    enum status status = STATUS_OK;
+    bool committed = false;
+
+    for (int i = 0; i < statements + 2 && status == STATUS_OK; i++)
+        status = pg_done(&session->pg, &failure);
+    if (pg_is_open(&session->pg)) {
+        struct error ignored;
+        enum status rest = pg_end(&session->pg, status == STATUS_OK ? &failure : &ignored);
+
+        if (status == STATUS_OK)
+            status = rest;
+    }
+    if (pg_is_open(&session->pg)) {
+        struct error answer = { 0 };
+        enum status commit = commit_answer(session, &answer);
+
+        if (commit == STATUS_OK && status == STATUS_OK)
+            return STATUS_OK;
+        if (status == STATUS_OK) {
+            status = commit;
+            failure = answer;
+        }
+        if (pg_is_open(&session->pg)) {
+            *err = failure;
+            return status;
+        }
+    }
+    /* The connection is gone and COMMIT had been sent. */
+    TRY(resolve(session, lane, n, &committed, err));
+    if (committed)
+        return STATUS_OK;
+    *err = failure;
+    return status == STATUS_OK ? error_set(err, STATUS_UNAVAILABLE, "the transaction was lost") : status;
+}
+
+struct intent_block session_reserve_intents(struct session *session, int64_t now_us, size_t count)
+{
+    struct intent_block block = { .us = now_us, .lane = session->intent_lane };
+
+    if (count > UINT32_MAX - session->intent_counter)
+        session->intent_counter = 0; /* the clock has moved on since it was there last */
+    block.first = session->intent_counter + 1;
+    session->intent_counter += (uint32_t)count;
+    block.last = session->intent_counter;
+    return block;
+}
+
+void session_intent_id(struct session *session, int64_t now_us, char hex33[33])
+{
+    struct intent_block block = session_reserve_intents(session, now_us, 1);
+
+    intent_block_id(&block, block.first, hex33);
+}

@@ -1,0 +1,116 @@
+/*
+ * session.h - what one thread of the store works with: a connection, the catalogue as it knows it, and
+ * the marker of its write transactions.
+ */
+#ifndef STORE_SESSION_SESSION_H
+#define STORE_SESSION_SESSION_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "domain/catalogue/catalogue.h"
+#include "domain/intents/consistency.h"
+#include "store/connection/pg.h"
+#include "store/session/remembered.h"
+
+struct session {
+    struct pg pg;
+    struct remembered *remembered; /* shared by a program's sessions; NULL: restores are not noticed here */
+    struct catalogue *catalogue;   /* NULL until it has been read */
+    struct arena arena;            /* of the piece of work under way */
+    int64_t now_ticks;             /* this server's clock, taken once per batch */
+    int64_t lane;                  /* random, new for every connection: see marker */
+    int64_t n;                     /* of the last marker sent */
+    uint32_t intent_counter;
+    uint32_t intent_lane;
+    int64_t known;            /* the connection (pg.connects) that lane and catalogue belong to */
+    int64_t resolve_limit_us; /* how long a lost COMMIT may be asked for */
+    int64_t fence_limit_us;   /* how long a change of the catalogue waits for open writers */
+    int64_t snapshot_us;      /* when session_begin_snapshot was called last */
+    int64_t asked_us;         /* when the catalogue's version was asked for last */
+    int64_t confirmed_us;     /* the database had this catalogue at this time or later (clock_monotonic_us) */
+};
+
+void session_init(struct session *session, const char *conninfo, const char *role);
+void session_cleanup(struct session *session);
+
+/* Connected, with a catalogue. STATUS_UNAVAILABLE, STATUS_PRECONDITION: see pg_ensure. */
+MUST_USE enum status session_ensure(struct session *session, struct error *err);
+
+/* Read the catalogue again. */
+MUST_USE enum status session_reload(struct session *session, struct error *err);
+
+/* Read it again only if its version has changed. *changed may be NULL. */
+MUST_USE enum status session_refresh(struct session *session, bool *changed, struct error *err);
+
+/*
+ * One snapshot for several statements that read; nothing is locked in it (guard G0). The catalogue's version is read
+ * in it like everything else: where it is the session's, the tables of the session lived when the snapshot was taken.
+ *
+ * begin   outside of a transaction only
+ * end     does nothing where none is open. After a failure pg_recover ends it.
+ */
+MUST_USE enum status session_begin_snapshot(struct session *session, struct error *err);
+bool session_in_snapshot(const struct session *session);
+MUST_USE enum status session_end_snapshot(struct session *session, struct error *err);
+
+/*
+ * Guard G23: a refusal, or an absence, that was decided from the catalogue alone must not leave before this has
+ * returned STATUS_OK. One statement, and none if the catalogue was compared with the database's after since_us
+ * (clock_monotonic_us; 0: always ask): what waits together is confirmed together.
+ *
+ * STATUS_STALE: the catalogue has changed; reload, decide again.
+ */
+MUST_USE enum status session_confirm(struct session *session, int64_t since_us, struct error *err);
+
+/*
+ * Around statements that bring the catalogue's version: before they are sent, and when it was the session's. Within a
+ * snapshot the version is as old as the snapshot.
+ */
+void session_asks_version(struct session *session);
+void session_note_confirmed(struct session *session);
+
+/*
+ * The beginning of every transaction that writes: BEGIN, fence, catalogue (guard G1), to be sent in one
+ * flight with what follows.
+ */
+MUST_USE enum status session_send_begin(struct session *session, struct error *err);
+
+/*
+ * Take the results of session_send_begin. *now_us: the database's clock.
+ * STATUS_STALE: the catalogue has changed; roll back, reload, plan again.
+ */
+MUST_USE enum status session_take_begin(struct session *session, int64_t *now_us, struct error *err);
+
+/*
+ * The end of every transaction that writes: marker, sync, COMMIT, sync. Fails only before COMMIT was handed
+ * over: from then on session_take_commit finds out what became of it.
+ */
+MUST_USE enum status session_send_commit(struct session *session, struct error *err);
+
+/*
+ * The same for a transaction whose statements write only while the catalogue has the session's version, and that does not
+ * ask for it first: without that version there is no marker either, so a lost answer is resolved as "not committed"
+ * (guard G33). session_take_commit is told STATUS_OK then, although nothing was written: look at the statements' results.
+ */
+MUST_USE enum status session_send_guarded_commit(struct session *session, struct error *err);
+
+/*
+ * Take the results of what was sent since the last sync (`statements` results nobody reads, then the
+ * marker's two), and of COMMIT. A lost answer is resolved through the marker on a new connection (G6).
+ *
+ * STATUS_OK           committed
+ * STATUS_UNAVAILABLE, STATUS_TIMEOUT, STATUS_INTERNAL  rolled back: nothing happened
+ * STATUS_MAYBE_DONE   it could not be found out
+ */
+MUST_USE enum status session_take_commit(struct session *session, int statements, struct error *err);
+
+/*
+ * Ids of new intents: the database's clock, this session's lane, a counter (guard G13). Reserving names them before
+ * it is known which of them will be needed; it leaves the buckets to the caller.
+ */
+struct intent_block session_reserve_intents(struct session *session, int64_t now_us, size_t count);
+void session_intent_id(struct session *session, int64_t now_us, char hex33[33]);
+
+#endif

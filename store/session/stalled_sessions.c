@@ -1,0 +1,38 @@
+/*
+ * stalled_sessions.c - see the header.
+ */
+#include "store/session/stalled_sessions.h"
+
+#include <stdio.h>
+
+#include "store/connection/pg.h"
+#include "store/sql.h"
+
+enum column { COLUMN_PID, COLUMN_PROGRAM, COLUMN_EVENT, COLUMN_MS };
+
+static void describe(const PGresult *rows, int row, struct standing *out)
+{
+    snprintf(out->example, sizeof(out->example), "%.40s pid=%lld event=%.20s for_ms=%lld",
+        PQgetvalue(rows, row, COLUMN_PROGRAM), (long long)pg_int8(rows, row, COLUMN_PID),
+        PQgetvalue(rows, row, COLUMN_EVENT), (long long)pg_int8(rows, row, COLUMN_MS));
+}
+
+enum status standing_end(struct pg *pg, int64_t standing_ms, struct standing *out, struct error *err)
+{
+    struct arena arena;
+    struct pg_params params;
+    PG_RESULT rows = NULL;
+    enum status status;
+
+    arena_init(&arena);
+    pg_params_init(&params, &arena);
+    pg_add_int8(&params, standing_ms);
+    status = pg_query(pg, &sql_standing_end, &params, &rows, err);
+    arena_cleanup(&arena);
+    if (status != STATUS_OK)
+        return status;
+    *out = (struct standing){ .count = PQntuples(rows) };
+    if (out->count > 0)
+        describe(rows, 0, out);
+    return STATUS_OK;
+}

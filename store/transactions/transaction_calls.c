@@ -1,0 +1,380 @@
+/*
+ * transaction_calls.c - see the header. Two submissions of one id meet at the primary key: the second waits
+ * for the first and then reads what it has left.
+ */
+#include "store/transactions/transaction_calls.h"
+
+#include "base/clock.h"
+#include "base/failpoint.h"
+#include "domain/reason.h"
+#include "store/catalogue/resolve.h"
+#include "store/session/attempt.h"
+#include "store/sql.h"
+
+enum { MOST_ATTEMPTS = 4 };
+
+int16_t transaction_bucket(struct str id)
+{
+    return bucket_of(0, id);
+}
+
+void transaction_add_key(struct pg_params *params, struct str account, struct str id)
+{
+    pg_add_bytes(params, account);
+    pg_add_bytes(params, id);
+    pg_add_int2(params, transaction_bucket(id));
+}
+
+enum status transaction_row_read(const PGresult *result, int row, struct str account, struct arena *arena,
+    struct transaction *out, struct error *err)
+{
+    struct transaction read = {
+        .id = arena_copy(arena, pg_bytes(result, row, 0)),
+        .account = account,
+        .state = (enum transaction_state)pg_int2(result, row, 1),
+        .steps_done = pg_int4(result, row, 3),
+        .submitted = pg_int8(result, row, 5),
+        .revision = pg_int8(result, row, 6),
+    };
+    struct str steps = arena_copy(arena, pg_bytes(result, row, 2));
+    struct str timeline = arena_copy(arena, pg_bytes(result, row, 4));
+
+    if (!transaction_decode_steps(steps, arena, &read.steps, &read.step_count) ||
+        !transaction_decode_timeline(timeline, arena, &read.timeline, &read.attempt_count))
+        return error_set(err, STATUS_INTERNAL, "transaction %.*s cannot be read", STR_ARG(read.id));
+    *out = read;
+    return STATUS_OK;
+}
+
+enum status transaction_send_update(
+    struct session *session, const struct transaction *transaction, int64_t finished, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    transaction_add_key(&params, transaction->account, transaction->id);
+    pg_add_int2(&params, (int16_t)transaction->state);
+    pg_add_int4(&params, transaction->steps_done);
+    pg_add_bytes(&params,
+        transaction_encode_timeline(transaction->timeline, transaction->attempt_count, &session->arena));
+    pg_add_int8(&params, finished);
+    return pg_send(&session->pg, &sql_transaction_update, &params, err);
+}
+
+/* A statement with the parameters bucket, account, id: what goes when a transaction is done with. */
+static enum status send_end(struct session *session, const struct embedded *sql,
+    const struct transaction *transaction, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int2(&params, transaction_bucket(transaction->id));
+    pg_add_bytes(&params, transaction->account);
+    pg_add_bytes(&params, transaction->id);
+    return pg_send(&session->pg, sql, &params, err);
+}
+
+/* ---- submit ---- */
+
+struct submission {
+    const struct write_observer *observer;
+};
+
+static void add_touched(struct pg_params *params, const struct transaction *transaction, struct arena *arena)
+{
+    struct pg_array digests;
+    int64_t *touched;
+    size_t count = transaction_touched(transaction, arena, &touched);
+
+    pg_array_init(&digests, arena, PG_INT8);
+    for (size_t i = 0; i < count; i++)
+        pg_array_int8(&digests, touched[i]);
+    pg_add_array(params, &digests);
+}
+
+static int64_t table_id_of(const struct session *session, struct str own, struct str account, struct str name)
+{
+    const struct table *table = catalogue_find(session->catalogue, account.len > 0 ? account : own, name);
+
+    return table ? table->table_id : 0;
+}
+
+/* Guard G24: a step is for the table that has the name now, not for a later one. What is not there is refused later. */
+static void bind_steps(const struct session *session, struct operation *operation)
+{
+    const struct transaction *transaction = &operation->in.transaction.transaction;
+    struct str own = operation->account;
+
+    for (size_t i = 0; i < transaction->step_count; i++) {
+        struct step *step = &transaction->steps[i];
+
+        step->table_id = table_id_of(session, own, step->account, step->table);
+        if (step->kind == STEP_MOVE)
+            step->to_table_id = table_id_of(session, own, step->to_account, step->to_table);
+    }
+}
+
+static enum status send_submission(
+    struct session *session, const struct operation *operation, struct error *err)
+{
+    const struct transaction *transaction = &operation->in.transaction.transaction;
+    struct pg_params params;
+
+    TRY(session_send_begin(session, err));
+    pg_params_init(&params, &session->arena);
+    pg_add_int2(&params, transaction_bucket(transaction->id));
+    pg_add_bytes(&params, operation->account);
+    pg_add_bytes(&params, transaction->id);
+    pg_add_bytes(
+        &params, transaction_encode_steps(transaction->steps, transaction->step_count, &session->arena));
+    pg_add_bytes(&params, transaction_encode_timeline(NULL, 0, &session->arena));
+    pg_add_int8(&params, session->now_ticks);
+    add_touched(&params, transaction, &session->arena);
+    TRY(pg_send(&session->pg, &sql_transaction_insert, &params, err));
+
+    pg_params_init(&params, &session->arena);
+    transaction_add_key(&params, operation->account, transaction->id);
+    TRY(pg_send(&session->pg, &sql_transaction_get, &params, err));
+    return pg_sync(&session->pg, err);
+}
+
+static enum status commit_submission(struct session *session, const struct operation *operation,
+    int64_t now_us, const struct write_observer *observer, struct error *err)
+{
+    struct str id = operation->in.transaction.transaction.id;
+    struct intent intent = { .bucket = transaction_bucket(id),
+        .kind = INTENT_TRANSACTION,
+        .key = { .partition = operation->account, .row = id } };
+
+    session_intent_id(session, now_us, intent.id);
+    TRY(write_batch_send_intents(session, &intent, 1, err));
+    FAILPOINT_TRY("submit.before_commit", err);
+    TRY(session_send_commit(session, err));
+    TRY(session_take_commit(session, 1, err));
+    FAILPOINT("submit.after_commit");
+    observer->intents_committed(observer->context, &intent, 1);
+    return STATUS_OK;
+}
+
+static enum status check_same_steps(struct session *session, const struct operation *operation,
+    const struct transaction *stored, struct error *err)
+{
+    const struct transaction *submitted = &operation->in.transaction.transaction;
+
+    if (transaction_same_steps(
+            stored->steps, stored->step_count, submitted->steps, submitted->step_count, &session->arena))
+        return STATUS_OK;
+    return error_reason(err, REASON_TRANSACTION_ID_REUSED,
+        "a transaction %.*s with other steps was submitted before", STR_ARG(submitted->id));
+}
+
+/* A table that could be written to, and by a signature's holder; index: of the step. */
+static enum status check_table(const struct session *session, const struct operation *submission,
+    struct str account, struct str table, size_t index, struct error *err)
+{
+    const struct operation write = { .kind = OPERATION_WRITE,
+        .account = account.len > 0 ? account : submission->account,
+        .table = table,
+        .table_created_by = submission->table_created_by };
+    const struct table *ignored;
+
+    if (resolve_writable(session, &write, &ignored, err) == STATUS_OK)
+        return STATUS_OK;
+    error_add_meta_int(err, "operation_index", (int64_t)index);
+    return error_in_element(err, "steps", index);
+}
+
+/* What can never succeed is refused at once. The catalogue is the current one: the fence has been entered. */
+static enum status check_tables(
+    const struct session *session, const struct operation *operation, struct error *err)
+{
+    const struct transaction *transaction = &operation->in.transaction.transaction;
+
+    for (size_t i = 0; i < transaction->step_count; i++) {
+        const struct step *step = &transaction->steps[i];
+
+        TRY(check_table(session, operation, step->account, step->table, i, err));
+        if (step->kind == STEP_MOVE)
+            TRY(check_table(session, operation, step->to_account, step->to_table, i, err));
+    }
+    return STATUS_OK;
+}
+
+static enum status submit(
+    struct session *session, struct operation *operation, void *context, struct error *err)
+{
+    const struct submission *submission = context;
+    struct outcome_transaction *out = &operation->out.transaction;
+    struct transaction *found = ARENA_NEW(operation->arena, struct transaction);
+    PG_RESULT inserted = NULL;
+    PG_RESULT stored = NULL;
+    int64_t now_us = 0;
+
+    session->now_ticks = clock_ticks();
+    bind_steps(session, operation);
+    TRY(send_submission(session, operation, err));
+    TRY(session_take_begin(session, &now_us, err));
+    TRY(pg_next(&session->pg, &inserted, err));
+    TRY(pg_next(&session->pg, &stored, err));
+    TRY(pg_end(&session->pg, err));
+    if (PQntuples(stored) == 0)
+        return error_set(err, STATUS_UNAVAILABLE, "the transaction was purged meanwhile");
+    TRY(transaction_row_read(stored, 0, operation->account, operation->arena, found, err));
+    if (PQntuples(inserted) > 0) {
+        TRY(check_tables(
+            session, operation, err)); /* a repeat is the same transaction, whatever has gone since */
+        TRY(commit_submission(session, operation, now_us, submission->observer, err));
+    } else {
+        TRY(check_same_steps(session, operation, found, err));
+        pg_recover(&session->pg); /* rolls back: nothing was written */
+    }
+    *out = (struct outcome_transaction){ .transactions = found, .count = 1 };
+    return STATUS_OK;
+}
+
+void transaction_submit_run(
+    struct session *session, struct operation *operation, const struct write_observer *observer)
+{
+    const struct transaction *in = &operation->in.transaction.transaction;
+    struct submission submission = { observer };
+    struct error err = { 0 };
+
+    if (transaction_check(in, &err) != STATUS_OK) {
+        operation_fail(operation, &err);
+        return;
+    }
+    run_until_decided_with(session, operation, submit, &submission, MOST_ATTEMPTS);
+}
+
+/* ---- get ---- */
+
+static enum status get(struct session *session, struct operation *operation, struct error *err)
+{
+    struct str id = operation->in.transaction.transaction.id;
+    struct transaction *found = ARENA_NEW(operation->arena, struct transaction);
+    struct pg_params params;
+    PG_RESULT stored = NULL;
+
+    pg_params_init(&params, &session->arena);
+    transaction_add_key(&params, operation->account, id);
+    TRY(pg_query(&session->pg, &sql_transaction_get, &params, &stored, err));
+    if (PQntuples(stored) == 0)
+        return error_reason(err, REASON_TRANSACTION_NOT_FOUND, "there is no transaction %.*s", STR_ARG(id));
+    TRY(transaction_row_read(stored, 0, operation->account, operation->arena, found, err));
+    operation->out.transaction = (struct outcome_transaction){ .transactions = found, .count = 1 };
+    return STATUS_OK;
+}
+
+void transaction_get_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, get, MOST_ATTEMPTS);
+}
+
+/* ---- cancel ---- */
+
+static enum status lock_to_cancel(
+    struct session *session, const struct operation *operation, struct transaction *out, struct error *err)
+{
+    struct str id = operation->in.transaction.transaction.id;
+    struct pg_params params;
+    PG_RESULT row = NULL;
+    int64_t now_us = 0;
+
+    TRY(session_send_begin(session, err));
+    pg_params_init(&params, &session->arena);
+    transaction_add_key(&params, operation->account, id);
+    TRY(pg_send(&session->pg, &sql_transaction_lock, &params, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(session_take_begin(session, &now_us, err));
+    TRY(pg_next(&session->pg, &row, err));
+    TRY(pg_end(&session->pg, err));
+    if (PQntuples(row) == 0)
+        return error_reason(err, REASON_TRANSACTION_NOT_FOUND, "there is no transaction %.*s", STR_ARG(id));
+    return transaction_row_read(row, 0, operation->account, operation->arena, out, err);
+}
+
+static enum status commit_cancel(struct session *session, struct transaction *transaction, struct error *err)
+{
+    transaction->state = TRANSACTION_CANCELLED;
+    transaction->revision++;
+    TRY(transaction_send_update(session, transaction, clock_ticks(), err));
+    TRY(send_end(session, &sql_transaction_letter_delete, transaction, err));
+    TRY(send_end(session, &sql_transaction_intent_delete, transaction, err));
+    FAILPOINT_TRY("cancel.before_commit", err);
+    TRY(session_send_commit(session, err));
+    TRY(session_take_commit(session, 3, err));
+    FAILPOINT("cancel.after_commit");
+    return STATUS_OK;
+}
+
+/* Worker and caller meet at the row's lock: whoever has it first decides (guard G14). */
+static enum status cancel(struct session *session, struct operation *operation, struct error *err)
+{
+    struct transaction *found = ARENA_NEW(operation->arena, struct transaction);
+
+    TRY(lock_to_cancel(session, operation, found, err));
+    if (found->state == TRANSACTION_CANCELLED)
+        pg_recover(&session->pg); /* rolls back: it is so already */
+    else if (found->state == TRANSACTION_PENDING)
+        TRY(commit_cancel(session, found, err));
+    else
+        return error_reason(err, REASON_TRANSACTION_STARTED,
+            "%d of %zu steps of transaction %.*s are done%s: only before the first one it can be cancelled",
+            found->steps_done, found->step_count, STR_ARG(found->id),
+            transaction_is_final(found->state) ? " and it has ended" : "");
+    operation->out.transaction = (struct outcome_transaction){ .transactions = found, .count = 1 };
+    return STATUS_OK;
+}
+
+void transaction_cancel_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, cancel, MOST_ATTEMPTS);
+}
+
+/* ---- list ---- */
+
+static const struct embedded *list_statement(const struct operation_transaction *in, struct pg_params *params)
+{
+    if (!in->by_key && in->only == 0)
+        return &sql_transaction_list;
+    pg_add_int2(params, (int16_t)in->only);
+    if (!in->by_key)
+        return &sql_transaction_list_state;
+    pg_add_int8(params, in->key_digest);
+    return &sql_transaction_list_key;
+}
+
+static enum status list(struct session *session, struct operation *operation, struct error *err)
+{
+    const struct operation_transaction *in = &operation->in.transaction;
+    struct outcome_transaction out = { 0 };
+    struct pg_params params;
+    PG_RESULT rows = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, operation->account);
+    pg_add_bytes(&params, in->after);
+    pg_add_int8(&params, (int64_t)in->limit + 1);
+    TRY(pg_query(&session->pg, list_statement(in, &params), &params, &rows, err));
+    out.more = PQntuples(rows) > in->limit;
+    out.count = out.more ? (size_t)in->limit : (size_t)PQntuples(rows);
+    out.transactions = ARENA_ARRAY(operation->arena, struct transaction, out.count);
+    for (size_t i = 0; i < out.count; i++)
+        out.transactions[i] = (struct transaction){
+            .id = arena_copy(operation->arena, pg_bytes(rows, (int)i, 0)),
+            .account = operation->account,
+            .state = (enum transaction_state)pg_int2(rows, (int)i, 1),
+            .steps_done = pg_int4(rows, (int)i, 2),
+            .submitted = pg_int8(rows, (int)i, 3),
+            .revision = pg_int8(rows, (int)i, 4),
+        };
+    if (out.more)
+        out.position = out.transactions[out.count - 1].id;
+    operation->out.transaction = out;
+    return STATUS_OK;
+}
+
+void transaction_list_run(struct session *session, struct operation *operation)
+{
+    run_until_decided(session, operation, list, MOST_ATTEMPTS);
+}

@@ -1,0 +1,339 @@
+/*
+ * transaction_work.c - one step of a transaction, in one commit:
+ *
+ *   flight 1   BEGIN; fence; catalogue; the transaction's row, locked: absent or ended, nothing to do
+ *   flight 2   lock or create the entities of the next step, read them
+ *   plan       the same as for any write
+ *   flight 3   rows, intents, the step's outcome; after the last step the intent goes; marker; COMMIT
+ *
+ * The outcome commits with the effect (guard G14), so a message that comes twice, or late, finds the step
+ * done and never overwrites what clients have written since.
+ */
+#include "base/clock.h"
+#include "base/failpoint.h"
+#include "domain/filter/filter.h"
+#include "domain/reason.h"
+#include "store/entities/write_set.h"
+#include "store/session/worker_internal.h"
+#include "store/sql.h"
+#include "store/transactions/transaction_calls.h"
+
+struct step_work {
+    const struct worker_store *store;
+    const struct intent *intent;
+    bool finished;
+};
+
+/* A step under way. A move is two writes: the delete of its source, the upsert of its destination. */
+struct stepping {
+    struct transaction transaction;
+    const struct step *step;
+    struct attempt attempt;
+    struct write writes[2];
+    struct operation operations[2];
+    struct write_set set;
+    int64_t now_us;
+};
+
+void worker_store_observe(struct worker_store *store,
+    void (*intents_committed)(void *context, const struct intent *intents, size_t count), void *context)
+{
+    store->observer = (struct write_observer){ intents_committed, context };
+}
+
+/* ---- flight 1 ---- */
+
+/* false: there is no such transaction. */
+static enum status lock_transaction(struct session *session, const struct intent *intent,
+    struct stepping *stepping, bool *found, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT row = NULL;
+
+    TRY(session_send_begin(session, err));
+    pg_params_init(&params, &session->arena);
+    transaction_add_key(&params, intent->key.partition, intent->key.row);
+    TRY(pg_send(&session->pg, &sql_transaction_lock, &params, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(session_take_begin(session, &stepping->now_us, err));
+    TRY(pg_next(&session->pg, &row, err));
+    TRY(pg_end(&session->pg, err));
+    *found = PQntuples(row) > 0;
+    if (!*found)
+        return STATUS_OK;
+    return transaction_row_read(row, 0, intent->key.partition, &session->arena, &stepping->transaction, err);
+}
+
+/* A statement about the transaction an intent names. */
+static enum status send_about(
+    struct session *session, const struct embedded *sql, const struct intent *intent, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int2(&params, transaction_bucket(intent->key.row));
+    pg_add_bytes(&params, intent->key.partition);
+    pg_add_bytes(&params, intent->key.row);
+    return pg_send(&session->pg, sql, &params, err);
+}
+
+/* ---- the plan ---- */
+
+/* In the table that the name stood for when the transaction was submitted (guard G24). */
+struct step_place {
+    struct str account, table;
+    int64_t table_id;
+};
+
+static void prepare_write(
+    struct stepping *stepping, int i, struct step_place place, struct write write, struct arena *arena)
+{
+    stepping->writes[i] = write;
+    stepping->operations[i] = (struct operation){
+        .kind = OPERATION_WRITE,
+        .account = place.account.len > 0 ? place.account : stepping->transaction.account,
+        .table = place.table,
+        .arena = arena,
+        .in.write = { .writes = &stepping->writes[i],
+            .count = 1,
+            .atomic = true,
+            .table_id = place.table_id },
+    };
+}
+
+static void prepare(struct stepping *stepping, struct str worker, struct arena *arena)
+{
+    static const enum write_kind kinds[] = {
+        [STEP_INSERT_OR_REPLACE] = WRITE_INSERT_OR_REPLACE,
+        [STEP_INSERT_OR_MERGE] = WRITE_INSERT_OR_MERGE,
+        [STEP_DELETE_IF_EXISTS] = WRITE_DELETE_IF_EXISTS,
+        [STEP_MOVE] = WRITE_DELETE_IF_EXISTS,
+    };
+    const struct step *step = stepping->step;
+
+    stepping->attempt = (struct attempt){
+        .step = stepping->transaction.steps_done,
+        .worker = worker,
+    };
+    prepare_write(stepping, 0, (struct step_place){ step->account, step->table, step->table_id },
+        (struct write){ .kind = kinds[step->kind],
+            .key = step->key,
+            .properties = step->properties,
+            .condition = step->condition,
+            .expires = step->expires },
+        arena);
+    if (step->kind != STEP_MOVE)
+        return;
+    prepare_write(stepping, 1, (struct step_place){ step->to_account, step->to_table, step->to_table_id },
+        (struct write){ .kind = WRITE_INSERT_OR_REPLACE, .key = step->to_key }, arena);
+    stepping->operations[0].next = &stepping->operations[1];
+}
+
+static void note_failure(struct attempt *attempt, const struct error *err)
+{
+    attempt->status = err->status;
+    attempt->reason = str_of(err->reason ? err->reason : status_name(err->status));
+    attempt->message = str_of(err->message);
+}
+
+static struct str etag_text(const struct plan_row *row, const struct row_state *state, struct arena *arena)
+{
+    char text[ETAG_BYTES];
+
+    if (!state->live)
+        return STR_EMPTY;
+    return arena_copy(arena,
+        str_of_bytes(text,
+            etag_format((struct etag){ row->table->table_id, state->version, etag_key(&row->key) }, text)));
+}
+
+/* The destination takes over what the source is now; both or neither. */
+static void plan_move(struct stepping *stepping, struct plan_row *source, struct write_clock clock)
+{
+    struct operation *remove = &stepping->operations[0], *put = &stepping->operations[1];
+    struct attempt *attempt = &stepping->attempt;
+    const struct row_state before = source->now;
+    struct error err = { 0 };
+
+    stepping->writes[1].properties = before.properties;
+    stepping->writes[1].expires = before.expires;
+    write_plan_operation(remove, stepping->set.planned[0].rows, clock);
+    if (remove->error) {
+        note_failure(attempt, remove->error);
+    } else if (!before.live) {
+        attempt->reason = STR_LITERAL("SOURCE_ABSENT");
+    } else if (property_list_check(before.properties, &stepping->step->to_key, &err) != STATUS_OK) {
+        source->now = before;
+        note_failure(attempt, &err);
+    } else {
+        write_plan_operation(put, stepping->set.planned[1].rows, clock);
+    }
+}
+
+static void plan(struct session *session, struct stepping *stepping)
+{
+    struct write_clock clock = { .floor = session->catalogue->floor, .ticks = session->now_ticks };
+    struct plan_row *first = stepping->set.planned[0].rows[0], *last = first;
+    const struct row_state before = first->now;
+
+    if (stepping->step->kind == STEP_MOVE) {
+        last = stepping->set.planned[1].rows[0];
+        plan_move(stepping, first, clock);
+    } else {
+        write_plan_operation(&stepping->operations[0], stepping->set.planned[0].rows, clock);
+        if (stepping->operations[0].error)
+            note_failure(&stepping->attempt, stepping->operations[0].error);
+    }
+    stepping->attempt.etag_before = etag_text(first, &before, &session->arena);
+    stepping->attempt.etag_after = etag_text(last, &last->now, &session->arena);
+}
+
+/* With the outcome, so that who waits for the transaction can go on to wait for its entries. */
+static void note_left_open(struct session *session, struct stepping *stepping)
+{
+    struct consistency sum = { .epoch = session->catalogue->epoch, .account = STR_EMPTY, .id = STR_EMPTY };
+    int16_t buckets[ARRAY_LEN(stepping->operations)];
+    struct intent_block block = stepping->set.ids;
+
+    for (size_t i = 0; i < stepping->set.row_count; i++) {
+        struct plan_row *row = &stepping->set.rows[i];
+
+        if (write_plan_needs_intent(row, &session->arena))
+            buckets[block.bucket_count++] = row->bucket;
+    }
+    if (block.bucket_count == 0)
+        return;
+    if (block.bucket_count == 2 && buckets[0] >= buckets[1]) {
+        int16_t first = buckets[1];
+
+        block.bucket_count = first == buckets[0] ? 1 : 2;
+        buckets[1] = buckets[0];
+        buckets[0] = first;
+    }
+    block.buckets = buckets;
+    sum.blocks = &block;
+    sum.block_count = 1;
+    stepping->attempt.left_open = consistency_encode(&sum, &session->arena);
+}
+
+/* A condition's text compiled when it came; a program that no longer understands it fails the step. */
+static bool compile_condition(struct stepping *stepping, struct arena *arena)
+{
+    struct condition *condition = &stepping->writes[0].condition;
+    struct error *err = ARENA_NEW(arena, struct error);
+
+    if (filter_compile(condition->text, arena, &condition->filter, err) == STATUS_OK)
+        return true;
+    note_failure(&stepping->attempt, err);
+    return false;
+}
+
+/* Lock, read, plan. Fails only with the database; a step's own failure is noted in the attempt. */
+static enum status decide(struct session *session, struct stepping *stepping, struct error *err)
+{
+    if (!compile_condition(stepping, &session->arena))
+        return STATUS_OK;
+    session->now_ticks = clock_ticks();
+    write_set_build(&stepping->set, session, &stepping->operations[0]);
+    for (size_t i = 0; i < ARRAY_LEN(stepping->operations); i++)
+        if (stepping->operations[i].error) {
+            note_failure(&stepping->attempt, stepping->operations[i].error);
+            return STATUS_OK;
+        }
+    if (stepping->step->kind == STEP_MOVE) {
+        if (stepping->set.row_count == 1)
+            return STATUS_OK; /* onto itself */
+        stepping->set.planned[0].rows[0]->reads_properties = true;
+    }
+    TRY(write_batch_lock_more(session, &stepping->set, err));
+    stepping->set.ids = session_reserve_intents(session, stepping->now_us, stepping->set.row_count);
+    plan(session, stepping);
+    note_left_open(session, stepping);
+    return STATUS_OK;
+}
+
+/* ---- flight 3 ---- */
+
+static void advance(struct stepping *stepping, struct arena *arena)
+{
+    struct transaction *transaction = &stepping->transaction;
+
+    stepping->attempt.ended = clock_ticks();
+    transaction_note_attempt(transaction, &stepping->attempt, arena);
+    if (stepping->attempt.status != STATUS_OK)
+        transaction->state = TRANSACTION_FAILED;
+    else if ((size_t)++transaction->steps_done == transaction->step_count)
+        transaction->state = TRANSACTION_DONE;
+    else
+        transaction->state = TRANSACTION_RUNNING;
+}
+
+static enum status commit_step(
+    struct session *session, struct stepping *stepping, struct step_work *work, struct error *err)
+{
+    const struct write_observer *observer = &work->store->observer;
+    struct intent *intents = ARENA_ARRAY(&session->arena, struct intent, stepping->set.row_count);
+    size_t intent_count = 0;
+    int statements = 2;
+
+    advance(stepping, &session->arena);
+    work->finished = transaction_is_final(stepping->transaction.state);
+    TRY(write_batch_send_changes(session, &stepping->set, intents, &intent_count, &statements, err));
+    FAILPOINT_TRY("step.before_record", err);
+    TRY(transaction_send_update(
+        session, &stepping->transaction, work->finished ? stepping->attempt.ended : 0, err));
+    TRY(send_about(session, &sql_transaction_letter_delete, work->intent, err));
+    if (work->finished) {
+        TRY(send_about(session, &sql_transaction_intent_delete, work->intent, err));
+        statements++;
+    }
+    FAILPOINT_TRY("step.before_commit", err);
+    TRY(session_send_commit(session, err));
+    TRY(session_take_commit(session, statements, err));
+    FAILPOINT("step.after_commit");
+    if (intent_count > 0 && observer->intents_committed)
+        observer->intents_committed(observer->context, intents, intent_count);
+    return STATUS_OK;
+}
+
+/* ---- */
+
+static enum status drop_intent(struct session *session, struct step_work *work, struct error *err)
+{
+    work->finished = true;
+    TRY(send_about(session, &sql_transaction_intent_delete, work->intent, err));
+    TRY(session_send_commit(session, err));
+    return session_take_commit(session, 1, err);
+}
+
+static enum status take_step(struct session *session, void *context, struct error *err)
+{
+    struct step_work *work = context;
+    struct stepping stepping = { 0 };
+    struct transaction *transaction = &stepping.transaction;
+    bool found = false;
+
+    TRY(lock_transaction(session, work->intent, &stepping, &found, err));
+    if (!found || transaction_is_final(transaction->state))
+        return drop_intent(session, work, err);
+    if (transaction->steps_done < 0 || (size_t)transaction->steps_done >= transaction->step_count)
+        return error_set(err, STATUS_INTERNAL, "transaction %.*s has %d of %zu steps done and has not ended",
+            STR_ARG(transaction->id), transaction->steps_done, transaction->step_count);
+    stepping.step = &transaction->steps[transaction->steps_done];
+    prepare(&stepping, work->store->worker, &session->arena);
+    stepping.attempt.started = work->store->step_began;
+    TRY(decide(session, &stepping, err));
+    return commit_step(session, &stepping, work, err);
+}
+
+enum status worker_transaction_step(
+    struct worker_store *store, const struct intent *intent, bool *finished, struct error *err)
+{
+    struct step_work work = { .store = store, .intent = intent };
+
+    store->step_began = clock_ticks();
+    TRY(worker_attempt(store, take_step, &work, err));
+    store->step_began = 0;
+    *finished = work.finished;
+    return STATUS_OK;
+}

@@ -1,0 +1,103 @@
+/*
+ * test_database_trouble.c - a database that cannot read or write its files (SQLSTATE class 58) or has no room (53): its
+ * own trouble, never a failure of a write, a key or a build.
+ */
+#include <check.h>
+
+#include "store/indexes/index_calls.h"
+#include "tests/support/calls.h"
+#include "tests/support/index_calls.h"
+
+static struct world world;
+
+static void setup(void)
+{
+    world_open(&world);
+}
+
+static void teardown(void)
+{
+    world_close(&world);
+}
+
+/* From now on rows of this table cannot be written. */
+static void break_disk(const char *sqlstate, long long table_id)
+{
+    test_sql(world.sql,
+        "create or replace function break() returns trigger language plpgsql as $$begin raise exception "
+        "'could not write block 7 in file \"base/1/2\"' using errcode = '%s'; end$$;"
+        "create trigger break before insert or update on entities for each row when (new.table_id = %lld) "
+        "execute function break()",
+        sqlstate, table_id);
+}
+
+static void mend_disk(void)
+{
+    test_sql(world.sql, "drop trigger break on entities");
+}
+
+static const char *const troubles[] = { "58030", "58P01", "53100", "53400" };
+
+START_TEST(a_write_that_meets_it_may_be_repeated)
+{
+    struct operation *write;
+
+    break_disk(troubles[_i], TABLE_ID);
+    write = call_write(&world.writer, &world.arena, WRITE_INSERT, "People", call_key("p", "r"), "x");
+    call_failed(write, "STORE_UNAVAILABLE");
+    ck_assert_int_eq(write->status, STATUS_UNAVAILABLE);
+    mend_disk();
+    call_succeeded(call_write(&world.writer, &world.arena, WRITE_INSERT, "People", call_key("p", "r"), "x"));
+}
+END_TEST
+
+START_TEST(a_build_that_meets_it_goes_on_later)
+{
+    struct error err = { 0 };
+    bool worked = false;
+
+    people_put(&world, 40);
+    call_succeeded(index_created(&world, "ByCity", "People", 0));
+    break_disk(troubles[_i], test_number(world.sql, "select index_id from indexes"));
+    ck_assert_int_eq(worker_run_operation(world.worker, &worked, &err), STATUS_UNAVAILABLE);
+    ck_assert_int_eq(index_seen(&world, "ByCity").build.state, RUN_RUNNING);
+    mend_disk();
+    run_chunks(world.worker);
+
+    ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_READY);
+    ck_assert_int_eq(index_seen(&world, "ByCity").build.state, RUN_DONE);
+    world_check(&world);
+}
+END_TEST
+
+START_TEST(a_reconcile_that_meets_it_says_so)
+{
+    struct intent message = world_message("r");
+    struct reconcile_counts counts = { 0 };
+    struct error err = { 0 };
+
+    world_index(&world, BY_CITY, "City", 0);
+    world_put(&world, "r", "Bonn", "x");
+    break_disk(troubles[_i], BY_CITY);
+    ck_assert_int_eq(worker_reconcile(world.worker, &message, 1, false, &counts, &err), STATUS_UNAVAILABLE);
+    ck_assert_str_eq(err.sqlstate, troubles[_i]);
+    mend_disk();
+    world_reconcile(&world, "r");
+    world_check(&world);
+}
+END_TEST
+
+Suite *test_database_trouble_suite(void)
+{
+    Suite *suite = suite_create("database_trouble");
+    TCase *tc = tcase_create("database_trouble");
+
+    test_postgres_start();
+    tcase_set_timeout(tc, 30);
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_loop_test(tc, a_write_that_meets_it_may_be_repeated, 0, ARRAY_LEN(troubles));
+    tcase_add_loop_test(tc, a_build_that_meets_it_goes_on_later, 0, ARRAY_LEN(troubles));
+    tcase_add_loop_test(tc, a_reconcile_that_meets_it_says_so, 0, ARRAY_LEN(troubles));
+    suite_add_tcase(suite, tc);
+    return suite;
+}

@@ -1,0 +1,238 @@
+/*
+ * test_in_hand.c - work that never reported: counted apart from its failures, found in the hands of the dead.
+ */
+#include <check.h>
+
+#include "tests/support/worker_world.h"
+
+static struct world world;
+static struct error err;
+static const struct hand_owner first = { "w-consumer0", "1" }, second = { "w-consumer1", "2" },
+                               third = { "w-consumer2", "3" };
+
+static void setup(void)
+{
+    err = (struct error){ 0 };
+    world_open(&world);
+    world_index(&world, BY_CITY, "City", 0);
+    world_put(&world, "a", "Bonn", "x");
+    world_put(&world, "b", "Bonn", "x");
+    world_put(&world, "c", "Bonn", "x");
+}
+
+static void teardown(void)
+{
+    world_close(&world);
+}
+
+/* ---- words ---- */
+
+static void succeeds(enum status status)
+{
+    ck_assert_msg(status == STATUS_OK, "%s", err.message);
+}
+
+static struct intent *scan(size_t want)
+{
+    int lane = world_message("").bucket / LANE_BUCKETS;
+    struct intents_found found =
+        world_scan(&world, &(struct intent_scan){ .lane = lane, .from_id = "", .most = 100 });
+
+    ck_assert_uint_eq(found.count, want);
+    return found.intents;
+}
+
+/* Returns which of the intents are suspects, as digits. */
+static const char *take(const struct hand_owner *owner, const struct intent *intents, size_t count)
+{
+    bool *suspects = ARENA_ARRAY(&world.arena, bool, count);
+    char *digits = ARENA_ARRAY(&world.arena, char, count + 1);
+
+    succeeds(worker_take_in_hand(world.worker, owner, 60000, intents, count, suspects, &err));
+    for (size_t i = 0; i < count; i++)
+        digits[i] = suspects[i] ? '1' : '0';
+    return digits;
+}
+
+static int32_t begin(const char *row)
+{
+    struct intent intent = world_message(row);
+    int32_t before = -1;
+
+    succeeds(worker_count_delivery(world.worker, &intent, &before, &err));
+    return before;
+}
+
+static long long hands(void)
+{
+    return test_number(world.sql, "select count(*) from in_hand");
+}
+
+static void dies(const struct hand_owner *owner)
+{
+    test_sql(world.sql, "update in_hand set until = now() - interval '1 second' where holder = '%s'",
+        owner->holder);
+}
+
+static long long letters(const char *what)
+{
+    return test_number(world.sql, "select count(*) from dead_letters where %s", what);
+}
+
+/* ---- counting ---- */
+
+START_TEST(deliveries_and_failures_are_counted_apart)
+{
+    struct intent intent = world_message("a");
+    struct error cause = { 0 };
+    int32_t failures = 0;
+
+    ck_assert_int_eq(begin("a"), 0);
+    ck_assert_int_eq(begin("a"), 1);
+    ck_assert_int_eq(letters("deliveries = 2 and failures = 0 and not dead and next_try > now()"), 1);
+    scan(2);
+
+    error_set(&cause, STATUS_INTERNAL, "broken");
+    succeeds(worker_count_failure(world.worker, &intent, &cause, &failures, &err));
+    ck_assert_int_eq(failures, 1);
+    ck_assert_int_eq(begin("a"), 0);
+    ck_assert_int_eq(letters("deliveries = 1 and failures = 1"), 1);
+
+    succeeds(worker_report(world.worker, &intent, &err));
+    ck_assert_int_eq(letters("deliveries = 0 and failures = 1 and next_try <= now()"), 1);
+    world_reconcile(&world, "a");
+    ck_assert_int_eq(letters("true"), 0);
+    ck_assert_int_eq(begin("a"), 0);
+    ck_assert_int_eq(letters("true"), 0);
+}
+END_TEST
+
+/* ---- hands ---- */
+
+START_TEST(what_a_dead_worker_had_in_hand_is_suspect)
+{
+    struct intent *open = scan(3);
+
+    ck_assert_str_eq(take(&first, open, 2), "00");
+    world_reconcile(&world, "b");
+    succeeds(worker_suspect_dead_hands(world.worker, &second, &err));
+    ck_assert_str_eq(take(&second, scan(2), 2), "00");
+
+    dies(&first);
+    succeeds(worker_suspect_dead_hands(world.worker, &second, &err));
+    ck_assert_int_eq(hands(), 1);
+    ck_assert_str_eq(take(&second, scan(2), 2), "10");
+    ck_assert_int_eq(letters("row_key = 'a' and deliveries = 1 and failures = 0"), 1);
+
+    world_reconcile(&world, "a");
+    ck_assert_int_eq(letters("true"), 0);
+}
+END_TEST
+
+START_TEST(suspicion_is_no_count)
+{
+    struct intent *open = scan(3);
+
+    for (int i = 0; i < 3; i++) {
+        take(&first, open, 1);
+        dies(&first);
+        succeeds(worker_suspect_dead_hands(world.worker, &second, &err));
+    }
+    ck_assert_int_eq(letters("deliveries = 1"), 1);
+    ck_assert_int_eq(begin("a"), 1);
+}
+END_TEST
+
+START_TEST(what_was_put_down_or_renewed_is_not)
+{
+    struct intent *open = scan(3);
+
+    take(&first, open, 3);
+    take(&first, open, 1);
+    succeeds(worker_put_down(world.worker, &first, &err));
+    ck_assert_int_eq(hands(), 0);
+
+    take(&first, open, 3);
+    dies(&first);
+    succeeds(worker_renew_hand(world.worker, &first, 60000, &err));
+    succeeds(worker_suspect_dead_hands(world.worker, &second, &err));
+    ck_assert_int_eq(letters("true"), 0);
+    ck_assert_int_eq(hands(), 1);
+}
+END_TEST
+
+START_TEST(a_worker_that_starts_again_looks_at_its_own_last_hand)
+{
+    const struct hand_owner again = { first.holder, "3" };
+
+    take(&first, scan(3), 1);
+    succeeds(worker_suspect_dead_hands(world.worker, &again, &err));
+    ck_assert_int_eq(hands(), 0);
+    ck_assert_str_eq(take(&again, scan(3), 3), "100");
+}
+END_TEST
+
+/* Whoever holds the key is alive; the hand stays until that can be told, and no other hand waits for it. */
+START_TEST(a_key_that_others_are_at_is_suspected_later)
+{
+    PGconn *other = test_connect(world.conninfo);
+    struct intent *open = scan(3);
+
+    take(&first, &open[0], 1);
+    take(&second, &open[1], 1);
+    dies(&first);
+    dies(&second);
+    test_sql(
+        other, "begin; insert into index_state values (%d, %d, 'p', 'a', 0, '')", open[0].bucket, TABLE_ID);
+
+    ck_assert_int_eq(worker_suspect_dead_hands(world.worker, &third, &err), STATUS_TIMEOUT);
+    ck_assert_int_eq(letters("row_key = 'b' and deliveries = 1"), 1);
+    ck_assert_int_eq(hands(), 1);
+
+    test_sql(other, "rollback");
+    succeeds(worker_suspect_dead_hands(world.worker, &third, &err));
+    ck_assert_int_eq(letters("deliveries = 1"), 2);
+    ck_assert_int_eq(hands(), 0);
+    PQfinish(other);
+}
+END_TEST
+
+/* Where all work comes from Redis nobody looks for the hands of the dead. */
+START_TEST(the_hand_of_a_dead_worker_goes_when_nothing_of_it_is_open)
+{
+    static const struct sweep_ages ages = { 3600, 3600, 3600, 3600 };
+    struct sweep_counts counts = { 0 };
+    struct intent *open = scan(3);
+    bool more;
+
+    take(&first, &open[0], 1);
+    take(&second, &open[1], 1);
+    take(&third, &open[2], 1);
+    dies(&first);
+    dies(&second);
+    test_sql(world.sql, "delete from intents where row_key <> 'a'");
+
+    succeeds(worker_sweep(world.worker, &ages, &counts, &more, &err));
+
+    ck_assert_int_eq(counts.hands, 1);
+    ck_assert_int_eq(hands(), 2); /* of one something is open, the other one lives */
+}
+END_TEST
+
+Suite *test_claim_work_suite(void)
+{
+    Suite *suite = suite_create("in_hand");
+    TCase *tc = tcase_create("in hand");
+
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_set_timeout(tc, 60);
+    tcase_add_test(tc, deliveries_and_failures_are_counted_apart);
+    tcase_add_test(tc, what_a_dead_worker_had_in_hand_is_suspect);
+    tcase_add_test(tc, suspicion_is_no_count);
+    tcase_add_test(tc, what_was_put_down_or_renewed_is_not);
+    tcase_add_test(tc, a_worker_that_starts_again_looks_at_its_own_last_hand);
+    tcase_add_test(tc, a_key_that_others_are_at_is_suspected_later);
+    tcase_add_test(tc, the_hand_of_a_dead_worker_goes_when_nothing_of_it_is_open);
+    suite_add_tcase(suite, tc);
+    return suite;
+}

@@ -1,0 +1,430 @@
+/*
+ * Indexes from their creation to their end: building beside writers, validating, dropping; and the operations
+ * that do it, carried on by whichever worker comes.
+ */
+#include <check.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "domain/limits.h"
+#include "store/background/job_work.h"
+#include "store/indexes/index_calls.h"
+#include "store/jobs/job_calls.h"
+#include "tests/support/calls.h"
+#include "tests/support/index_calls.h"
+
+static struct world world;
+
+static void setup(void)
+{
+    world_open(&world);
+}
+
+static void teardown(void)
+{
+    world_close(&world);
+}
+
+/* ---- creating ---- */
+
+START_TEST(a_new_index_is_building)
+{
+    struct operation *created = index_created(&world, "ByCity", "People", 0);
+    struct index_view seen;
+
+    call_succeeded(created);
+    ck_assert_int_eq(created->out.index.indexes[0].state, INDEX_BUILDING);
+    seen = index_seen(&world, "BYCITY");
+    ck_assert_int_eq(seen.state, INDEX_BUILDING);
+    ck_assert(str_equal(seen.build.kind, STR_LITERAL("build")));
+    ck_assert(str_equal(seen.build.target, STR_LITERAL("ByCity")));
+    ck_assert(str_equal(seen.definition, created->out.index.indexes[0].definition));
+    ck_assert_int_eq(
+        test_number(world.sql, "select count(*) from tables t join indexes i on i.index_id = t.table_id "
+                               "where t.live and t.index_id = i.index_id and t.folded = 'bycity' "
+                               "and i.operation_id = 'build-' || to_hex(i.index_id)"),
+        1);
+}
+END_TEST
+
+static const struct refusal {
+    const char *name, *source, *reason;
+} refusals[] = {
+    { "ByCity", "Nowhere", "TABLE_NOT_FOUND" },
+    { "ByOther", "ByCity", "INDEX_OWNED" },
+    { "BYcity", "People", "INDEX_EXISTS" },
+    { "people", "People", "TABLE_ALREADY_EXISTS" },
+};
+
+START_TEST(names_and_sources_are_checked)
+{
+    const struct refusal *c = &refusals[_i];
+
+    if (_i > 0)
+        call_succeeded(index_created(&world, "ByCity", "People", 0));
+    call_failed(index_created(&world, c->name, c->source, 0), c->reason);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from indexes"), _i > 0);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from operations"), _i > 0);
+}
+END_TEST
+
+START_TEST(a_table_has_a_limited_number_of_indexes)
+{
+    for (int i = 0; i < LIMIT_INDEXES_PER_TABLE; i++)
+        call_succeeded(index_created(&world, arena_format(&world.arena, "By%c", 'A' + i).data, "People", 0));
+    call_failed(index_created(&world, "ByTooMany", "People", 0), "INVALID_INPUT");
+}
+END_TEST
+
+START_TEST(indexes_are_listed_by_name)
+{
+    struct operation *list = call_make(&world.arena, OPERATION_INDEX_LIST, "");
+
+    call_succeeded(index_created(&world, "Bb", "People", 0));
+    call_succeeded(index_created(&world, "aa", "People", 0));
+    call_succeeded(index_created(&world, "cc", "People", 0));
+    call_succeeded(index_dropped(&world, "cc"));
+    list->in.index.limit = 1;
+    call_succeeded(call_run(&world.writer, index_list_run, list));
+    ck_assert_uint_eq(list->out.index.count, 1);
+    ck_assert(list->out.index.more);
+    ck_assert(str_equal(list->out.index.indexes[0].build.target, STR_LITERAL("aa")));
+
+    list->in.index.after = list->out.index.position;
+    call_succeeded(call_run(&world.writer, index_list_run, list));
+    ck_assert_uint_eq(list->out.index.count, 1);
+    ck_assert(!list->out.index.more);
+    ck_assert(str_equal(list->out.index.indexes[0].build.target, STR_LITERAL("Bb")));
+}
+END_TEST
+
+START_TEST(operations_are_listed_by_id)
+{
+    struct operation *list = call_make(&world.arena, OPERATION_RUN_LIST, "");
+    struct operation *missing = call_make(&world.arena, OPERATION_RUN_GET, "");
+
+    call_succeeded(index_created(&world, "ByCity", "People", 0));
+    call_succeeded(index_dropped(&world, "ByCity"));
+    list->in.runs.limit = 1;
+    call_succeeded(call_run(&world.writer, run_list_run, list));
+    ck_assert(list->out.runs.more);
+    ck_assert(str_equal(list->out.runs.runs[0].kind, STR_LITERAL("build")));
+    list->in.runs.after = list->out.runs.position;
+    call_succeeded(call_run(&world.writer, run_list_run, list));
+    ck_assert(!list->out.runs.more);
+    ck_assert(str_equal(list->out.runs.runs[0].kind, STR_LITERAL("drop_index")));
+
+    missing->in.runs.operation_id = STR_LITERAL("build-0");
+    call_failed(call_run(&world.writer, run_get_run, missing), "OPERATION_NOT_FOUND");
+}
+END_TEST
+
+/* ---- building ---- */
+
+START_TEST(an_empty_table_is_indexed_at_once)
+{
+    call_succeeded(index_created(&world, "ByCity", "People", 0));
+    run_chunks(world.worker);
+    ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_READY);
+    ck_assert_int_eq(index_seen(&world, "ByCity").build.state, RUN_DONE);
+}
+END_TEST
+
+START_TEST(a_build_makes_an_entry_for_every_entity)
+{
+    struct index_view seen;
+
+    people_put(&world, 40);
+    world_delete(&world, "r00004");
+    call_succeeded(index_created(&world, "ByCity", "People", 0));
+    run_chunks(world.worker);
+
+    seen = index_seen(&world, "ByCity");
+    ck_assert_int_eq(seen.state, INDEX_READY);
+    ck_assert_int_eq(seen.entries, 29);
+    ck_assert_int_eq(seen.build.state, RUN_DONE);
+    ck_assert_int_eq(seen.build.done, 39);
+    ck_assert_int_eq(seen.build.total, 39);
+    ck_assert_int_gt(seen.build.ended, 0);
+    world_check(&world);
+}
+END_TEST
+
+/* A worker per chunk: each is closed after its first, as if it had crashed. */
+START_TEST(a_build_is_carried_on_by_other_workers)
+{
+    int chunks = 0;
+    bool worked = true;
+
+    people_copy(&world, 1200);
+    call_succeeded(index_created(&world, "ByCity", "People", 0));
+    for (; worked; chunks++) {
+        struct worker_store *worker =
+            world_worker(&world, arena_format(&world.arena, "worker-%d", chunks).data);
+
+        worked = run_chunk(worker);
+        worker_store_close(worker);
+    }
+
+    /* 3 chunks of the walk, 3 of sources, 3 of entries, and one that finds nothing */
+    ck_assert_int_eq(chunks, 3 + 3 + 3 + 1);
+    ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_READY);
+    ck_assert_int_eq(index_seen(&world, "ByCity").entries, 1200);
+    ck_assert_int_eq(index_seen(&world, "ByCity").build.done, 1200);
+}
+END_TEST
+
+/* 8 MB end a chunk: what it leaves out must be neither skipped nor taken for empty. */
+START_TEST(a_chunk_of_large_entities_ends_early)
+{
+    enum { COUNT = 12, BYTES = 900000 };
+    char *note = xmalloc(BYTES + 1);
+    int chunks = 0;
+
+    memset(note, 'x', BYTES);
+    note[BYTES] = '\0';
+    for (int i = 0; i < COUNT; i++)
+        world_put(&world, arena_format(&world.arena, "r%06d", i).data, "Bonn", note);
+    free(note);
+    call_succeeded(index_created(&world, "ByCity", "People", 0));
+    while (run_chunk(world.worker))
+        chunks++;
+
+    ck_assert_int_eq(chunks, 2 + 2 + 2);
+    ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_READY);
+    ck_assert_int_eq(index_seen(&world, "ByCity").entries, COUNT);
+    ck_assert_int_eq(test_number(world.sql, "select faults from operations"), 0);
+    world_check(&world);
+}
+END_TEST
+
+/* The dead worker had the operation in its hand; its chunk is done again, and its own checkpoint is too late.
+ */
+START_TEST(a_worker_that_died_in_a_chunk_is_replaced)
+{
+    struct run late = { .store = world.worker, .owner = STR_LITERAL("dead/1"), .state = RUN_RUNNING };
+    struct error err = { 0 };
+
+    people_copy(&world, 600);
+    call_succeeded(index_created(&world, "ByCity", "People", 0));
+    ck_assert(run_chunk(world.worker));
+    test_sql(world.sql, "update operations set owner = 'dead/1', until = now() + interval '8 seconds'");
+    ck_assert(!run_chunk(world.worker));
+
+    test_sql(world.sql, "update operations set until = now()");
+    ck_assert(run_chunk(world.worker));
+    late.id = arena_copy(&world.arena, index_seen(&world, "ByCity").build.operation_id);
+    late.error = late.cursor.partition = late.cursor.row = STR_EMPTY;
+    ck_assert_int_eq(run_checkpoint(&late, &err), STATUS_OK);
+    ck_assert_int_eq(index_seen(&world, "ByCity").build.done, 600);
+    run_chunks(world.worker);
+    ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_READY);
+    ck_assert_int_eq(index_seen(&world, "ByCity").entries, 600);
+}
+END_TEST
+
+/* A chunk that is done twice changes nothing. */
+START_TEST(a_chunk_without_its_checkpoint_is_done_again)
+{
+    people_put(&world, 40);
+    call_succeeded(index_created(&world, "ByCity", "People", 0));
+    ck_assert(run_chunk(world.worker));
+    test_sql(world.sql, "update operations set phase = 0, has_cursor = false, done = 0");
+    run_chunks(world.worker);
+
+    ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_READY);
+    ck_assert_int_eq(index_seen(&world, "ByCity").build.done, 40);
+    world_check(&world);
+}
+END_TEST
+
+START_TEST(violations_are_counted_and_do_not_stop_a_build)
+{
+    people_put(&world, 8);
+    call_succeeded(index_created(&world, "ByCity", "People", 5));
+    run_chunks(world.worker);
+
+    ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_READY);
+    ck_assert_int_eq(index_seen(&world, "ByCity").violations, 6);
+    ck_assert_int_eq(index_seen(&world, "ByCity").entries, 0);
+}
+END_TEST
+
+struct busy {
+    pthread_t thread;
+    atomic_bool stop;
+    atomic_int writes;
+};
+
+/* Insert, change and delete the same 200 keys all the time. */
+static void *write_all_the_time(void *argument)
+{
+    struct busy *self = argument;
+    static const char *const cities[] = { "Rome", "Oslo", "Bern" };
+    struct world mine = { .conninfo = world.conninfo };
+    unsigned seed = 1;
+
+    arena_init(&mine.arena);
+    session_init(&mine.writer, world.conninfo, "test busy");
+    while (!atomic_load(&self->stop)) {
+        char row[16];
+        int n = rand_r(&seed) % 200;
+
+        snprintf(row, sizeof(row), "r%06d", n);
+        world_put(&mine, row, n % 7 == 0 ? NULL : cities[rand_r(&seed) % 3], "busy");
+        if (n % 5 == 0)
+            world_delete(&mine, row);
+        atomic_fetch_add(&self->writes, 1);
+        arena_cleanup(&mine.arena);
+    }
+    session_cleanup(&mine.writer);
+    arena_cleanup(&mine.arena);
+    return NULL;
+}
+
+static void reconcile_what_is_open(void)
+{
+    while (world_intents(&world) > 0)
+        world_reconcile_all(&world);
+}
+
+START_TEST(a_build_beside_writers_ends_with_exactly_what_the_source_has)
+{
+    struct busy busy = { .writes = 0 };
+
+    people_copy(&world, 700);
+    pthread_create(&busy.thread, NULL, write_all_the_time, &busy);
+    while (atomic_load(&busy.writes) < 20)
+        sched_yield();
+    call_succeeded(index_created(&world, "ByCity", "People", 0));
+    for (int i = 0; run_chunk(world.worker); i++)
+        if (i % 2 == 0)
+            world_reconcile_all(&world);
+    ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_READY);
+    atomic_store(&busy.stop, true);
+    pthread_join(busy.thread, NULL);
+    reconcile_what_is_open();
+
+    ck_assert_int_gt(index_seen(&world, "ByCity").entries, 500);
+    world_check(&world);
+}
+END_TEST
+
+/* ---- validating ---- */
+
+static const char *const damages[] = {
+    /* an entity that nobody has indexed: row and manifest are missing */
+    "delete from entities where table_id <> 1000 and properties like '%r000007%'; "
+    "delete from index_state where row_key = 'r000007'",
+    /* an entry that its source does not know of */
+    "update index_state set manifest = '' where row_key = 'r000007'",
+};
+
+START_TEST(validation_finds_and_mends_differences)
+{
+    people_copy(&world, 20);
+    call_succeeded(index_created(&world, "ByCity", "People", 0));
+    ck_assert(run_chunk(world.worker));
+    ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_VALIDATING);
+    test_sql(world.sql, "%s", damages[_i]);
+
+    ck_assert(run_chunk(world.worker));
+    ck_assert_int_eq(test_number(world.sql, "select faults from operations"), 1);
+    ck_assert(run_chunk(world.worker));
+    ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_VALIDATING);
+    run_chunks(world.worker);
+    ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_READY);
+    world_check(&world);
+}
+END_TEST
+
+static const char *const lasting_damages[] = {
+    "delete from entities where table_id <> 1000 and properties like '%r000007%'",
+    "insert into entities select bucket, table_id, partition_key, row_key || 'x', version, ts, false, null, "
+    "properties from entities where table_id <> 1000 and properties like '%r000007%'",
+};
+
+/* An entry that the manifest has wrong cannot be mended by reconciling: it must never be called READY. */
+START_TEST(an_index_that_stays_wrong_is_not_ready)
+{
+    struct index_view seen;
+
+    people_copy(&world, 20);
+    call_succeeded(index_created(&world, "ByCity", "People", 0));
+    ck_assert(run_chunk(world.worker));
+    test_sql(world.sql, "%s", lasting_damages[_i]);
+    run_chunks(world.worker);
+
+    seen = index_seen(&world, "ByCity");
+    ck_assert_int_eq(seen.state, INDEX_VALIDATING);
+    ck_assert_int_eq(seen.build.state, RUN_FAILED);
+    ck_assert_uint_gt(seen.build.error.len, 0);
+}
+END_TEST
+
+/* Nobody waits for millions to be counted. */
+START_TEST(many_entries_are_estimated)
+{
+    enum { MANY = 400000 };
+    int64_t seen;
+
+    call_succeeded(index_created(&world, "ByCity", "People", 0));
+    test_sql(world.sql,
+        "insert into entities (bucket, table_id, partition_key, row_key, version, ts, properties) "
+        "select 0, %lld, 'p', i::text, 1, 1, decode(repeat('00', 60), 'hex') from generate_series(1, %d) i",
+        (long long)test_number(world.sql, "select index_id from indexes"), MANY);
+    ck_assert_int_gt(test_number(world.sql, "select pg_relation_size('entities')"), 32 << 20);
+
+    seen = index_seen(&world, "ByCity").entries;
+
+    ck_assert_int_gt(seen, MANY / 10 * 9);
+    ck_assert_int_lt(seen, MANY / 10 * 11);
+}
+END_TEST
+
+/* Keys with an open intent are not judged: their entries follow. */
+START_TEST(keys_in_flight_do_not_hold_up_a_build)
+{
+    people_put(&world, 20);
+    call_succeeded(index_created(&world, "ByCity", "People", 0));
+    ck_assert(run_chunk(world.worker));
+    world_put(&world, "r00000", "Paris", "x");
+    world_put(&world, "s00000", "Paris", "x");
+    run_chunks(world.worker);
+
+    ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_READY);
+    ck_assert_int_eq(index_seen(&world, "ByCity").lag.open_intents, 2);
+    reconcile_what_is_open();
+    world_check(&world);
+}
+END_TEST
+
+Suite *test_index_build_suite(void)
+{
+    Suite *suite = suite_create("index_build");
+    TCase *tc = tcase_create("index_build");
+
+    test_postgres_start();
+    tcase_set_timeout(tc, 60);
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, a_new_index_is_building);
+    tcase_add_loop_test(tc, names_and_sources_are_checked, 0, ARRAY_LEN(refusals));
+    tcase_add_test(tc, a_table_has_a_limited_number_of_indexes);
+    tcase_add_test(tc, indexes_are_listed_by_name);
+    tcase_add_test(tc, operations_are_listed_by_id);
+    tcase_add_test(tc, an_empty_table_is_indexed_at_once);
+    tcase_add_test(tc, a_build_makes_an_entry_for_every_entity);
+    tcase_add_test(tc, a_build_is_carried_on_by_other_workers);
+    tcase_add_test(tc, a_worker_that_died_in_a_chunk_is_replaced);
+    tcase_add_test(tc, a_chunk_without_its_checkpoint_is_done_again);
+    tcase_add_test(tc, a_chunk_of_large_entities_ends_early);
+    tcase_add_test(tc, violations_are_counted_and_do_not_stop_a_build);
+    tcase_add_test(tc, a_build_beside_writers_ends_with_exactly_what_the_source_has);
+    tcase_add_loop_test(tc, validation_finds_and_mends_differences, 0, ARRAY_LEN(damages));
+    tcase_add_loop_test(tc, an_index_that_stays_wrong_is_not_ready, 0, ARRAY_LEN(lasting_damages));
+    tcase_add_test(tc, many_entries_are_estimated);
+    tcase_add_test(tc, keys_in_flight_do_not_hold_up_a_build);
+    suite_add_tcase(suite, tc);
+    return suite;
+}

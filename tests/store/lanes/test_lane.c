@@ -1,0 +1,544 @@
+/*
+ * test_lanes.c - the store under pressure: full lanes, late callers, closing, and a database that goes away
+ * and comes back.
+ */
+#include <check.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "store/lanes/lane.h"
+#include "store/store.h"
+#include "tests/support/builders.h"
+#include "tests/support/tcp_proxy.h"
+
+static struct scene scene;
+static PGconn *holder; /* of a lock, until it commits */
+
+static void setup(void)
+{
+    scene_open(&scene);
+    holder = test_connect(scene.conninfo);
+}
+
+static void teardown(void)
+{
+    PQfinish(holder);
+    scene_close(&scene);
+}
+
+static struct operation *an_upsert(struct arena *arena, const char *row)
+{
+    return a_write_operation(
+        arena, "Things", a_write(WRITE_INSERT_OR_REPLACE, "p", row, some_texts(arena, "Text", "x", NULL)));
+}
+
+/* A store with one writer that takes one operation at a time. */
+static struct store *open_narrow(int most_waiting)
+{
+    struct store_options options = plain_options(scene.conninfo);
+
+    options.write_threads = 1;
+    options.batch_operations = 1;
+    options.most_waiting = most_waiting;
+    return store_open(&options);
+}
+
+/* Make the next write of this row wait until the holder commits. */
+static struct operation *write_against_a_lock(struct store *store)
+{
+    struct operation *blocked = an_upsert(&scene.arena, "locked");
+
+    scene_write(&scene, a_write(WRITE_INSERT, "p", "locked", (struct property_list){ STR_EMPTY }));
+    test_sql(holder, "begin; select 1 from entities where row_key = 'locked' for update");
+    submit(store, blocked);
+    test_await(scene.sql, "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname "
+                          "= current_database()");
+    return blocked;
+}
+
+START_TEST(a_full_lane_refuses_at_once)
+{
+    struct store *store = open_narrow(2);
+    struct operation *blocked = write_against_a_lock(store);
+    struct operation *waiting[] = { an_upsert(&scene.arena, "a"), an_upsert(&scene.arena, "b") };
+    struct operation *refused = an_upsert(&scene.arena, "c");
+    struct entity_key key = a_key("p", "locked");
+    struct operation *read = a_get(&scene.arena, "Things", &key, 1);
+
+    submit(store, waiting[0]);
+    submit(store, waiting[1]);
+    submit(store, refused);
+    ck_assert(is_answered(refused));
+    ck_assert_reason(refused, "SERVER_BUSY");
+    ck_assert_int_eq(refused->status, STATUS_LIMIT);
+    run(store, read); /* another lane */
+    ck_assert_reason(read, "OK");
+    ck_assert(!is_answered(waiting[0]) && !is_answered(blocked));
+
+    test_sql(holder, "commit");
+    await(blocked);
+    await(waiting[0]);
+    await(waiting[1]);
+    ck_assert_reason(blocked, "OK");
+    ck_assert_reason(waiting[0], "OK");
+    ck_assert_reason(waiting[1], "OK");
+    store_close(store);
+}
+END_TEST
+
+START_TEST(what_comes_too_late_is_not_begun)
+{
+    struct operation *late = an_upsert(&scene.arena, "late"),
+                     *cancelled = an_upsert(&scene.arena, "cancelled");
+
+    late->deadline_us = clock_monotonic_us() - 1;
+    atomic_store(&cancelled->cancelled, true);
+    submit(scene.store, late);
+    submit(scene.store, cancelled);
+    await(late);
+    await(cancelled);
+
+    ck_assert_reason(late, "OPERATION_TIMED_OUT");
+    ck_assert_reason(cancelled, "CANCELLED");
+    ck_assert_int_eq(test_number(scene.sql, "select count(*) from entities"), 0);
+}
+END_TEST
+
+/* ---- batches ---- */
+
+enum { CROWD = 200, TRIES = 200, OFTEN = 20 };
+
+static struct batches {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    int largest, answered;
+} batches = { .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+
+static void note_size(struct session *session, struct operation *batch, void *context)
+{
+    int size = 0;
+
+    (void)session, (void)context;
+    for (; batch; batch = batch->next)
+        size++;
+    pthread_mutex_lock(&batches.mutex);
+    batches.largest = size > batches.largest ? size : batches.largest;
+    pthread_mutex_unlock(&batches.mutex);
+}
+
+static void note_answer(struct operation *operation)
+{
+    (void)operation;
+    pthread_mutex_lock(&batches.mutex);
+    batches.answered++;
+    pthread_cond_signal(&batches.changed);
+    pthread_mutex_unlock(&batches.mutex);
+}
+
+/* How large the largest batch is that a crowd becomes. */
+static int largest_of(struct lane *lane, struct operation crowd[CROWD])
+{
+    batches.largest = batches.answered = 0;
+    for (int i = 0; i < CROWD; i++) {
+        crowd[i] = (struct operation){ .done = note_answer, .deadline_us = INT64_MAX };
+        ck_assert(lane_collect(lane, &crowd[i]));
+    }
+    lane_run(lane);
+    pthread_mutex_lock(&batches.mutex);
+    while (batches.answered < CROWD)
+        pthread_cond_wait(&batches.changed, &batches.mutex);
+    pthread_mutex_unlock(&batches.mutex);
+    return batches.largest;
+}
+
+/* One that took all would leave the others, and the server, with nothing to do until the commit. */
+START_TEST(threads_that_have_nothing_to_do_share_what_waits)
+{
+    struct lane *lane = lane_start(&(struct lane_options){ .name = "test",
+        .postgres = scene.conninfo,
+        .threads = 2,
+        .most_waiting = CROWD,
+        .batch_operations = CROWD,
+        .batch_bytes = 1 << 20,
+        .run = note_size });
+    static struct operation crowd[CROWD];
+    int shared = 0;
+
+    /*
+     * Not always: who connects, or is about to wait, is not waiting. Without sharing it would be chance, and rare. The
+     * test's time limit is the deadline.
+     */
+    while (shared < OFTEN) {
+        shared = 0;
+        for (int tries = 0; tries < TRIES; tries++)
+            shared += largest_of(lane, crowd) == CROWD / 2;
+    }
+    lane_stop(lane);
+}
+END_TEST
+
+/* Gives the lock back as soon as the store has answered what was waiting. */
+static void *release_after(void *waiting)
+{
+    await(waiting);
+    test_sql(holder, "commit");
+    return NULL;
+}
+
+START_TEST(closing_answers_what_waits_and_finishes_what_runs)
+{
+    struct store *store = open_narrow(10);
+    struct operation *blocked = write_against_a_lock(store);
+    struct operation *waiting = an_upsert(&scene.arena, "a");
+    pthread_t helper;
+
+    submit(store, waiting);
+    ck_assert_int_eq(pthread_create(&helper, NULL, release_after, waiting), 0);
+    store_close(store);
+    pthread_join(helper, NULL);
+
+    ck_assert_reason(waiting, "SERVER_DRAINING");
+    ck_assert_int_eq(waiting->status, STATUS_UNAVAILABLE);
+    ck_assert(is_answered(blocked));
+    ck_assert_reason(blocked, "OK");
+    ck_assert_ptr_null(scene_read(&scene, "p", "a"));
+}
+END_TEST
+
+START_TEST(closing_answers_those_who_wait_for_an_end)
+{
+    struct store *store = open_narrow(10);
+    struct operation *wait = an_operation(&scene.arena, OPERATION_RUN_WAIT, "");
+
+    test_sql(scene.sql,
+        "insert into operations (operation_id, account, kind, target, state, started, table_id) "
+        "values ('purge-1', 'acme', 'delete_table', 'Things', 1, 1, 1)");
+    wait->in.runs.operation_id = STR_LITERAL("purge-1");
+    submit(store, wait);
+    while (!store_is_available(store))
+        usleep(1000);
+    ck_assert(!is_answered(wait));
+    store_close(store);
+
+    ck_assert(is_answered(wait));
+    ck_assert_reason(wait, "SERVER_DRAINING");
+}
+END_TEST
+
+START_TEST(who_waits_for_an_end_gets_the_state_at_the_deadline_or_the_end)
+{
+    struct operation *first = an_operation(&scene.arena, OPERATION_RUN_WAIT, "");
+    struct operation *second = an_operation(&scene.arena, OPERATION_RUN_WAIT, "");
+
+    test_sql(scene.sql,
+        "insert into operations (operation_id, account, kind, target, state, started, table_id) "
+        "values ('purge-1', 'acme', 'delete_table', 'Things', 1, 1, 1)");
+    first->in.runs.operation_id = second->in.runs.operation_id = STR_LITERAL("purge-1");
+    first->deadline_us = clock_monotonic_us() + 500000;
+    run(scene.store, first);
+    ck_assert_reason(first, "OK");
+    ck_assert_int_eq(first->out.runs.runs[0].state, RUN_RUNNING);
+    ck_assert_int_lt(clock_monotonic_us(), first->deadline_us);
+
+    submit(scene.store, second);
+    test_sql(scene.sql, "update operations set state = 3");
+    await(second);
+    ck_assert_reason(second, "OK");
+    ck_assert_int_eq(second->out.runs.runs[0].state, RUN_DONE);
+}
+END_TEST
+
+/* ---- availability ---- */
+
+struct news {
+    pthread_mutex_t mutex;
+    int count;
+    bool available;
+    char why[512];
+};
+
+static void note_change(void *context, bool available, const char *why)
+{
+    struct news *news = context;
+
+    pthread_mutex_lock(&news->mutex);
+    news->count++;
+    news->available = available;
+    snprintf(news->why, sizeof(news->why), "%s", why);
+    pthread_mutex_unlock(&news->mutex);
+}
+
+/* Wait for the n-th change, and say what it was. */
+static bool await_change(struct news *news, int n)
+{
+    int64_t until_us = clock_monotonic_us() + 10000000;
+
+    for (;;) {
+        bool available;
+        int count;
+
+        pthread_mutex_lock(&news->mutex);
+        count = news->count;
+        available = news->available;
+        pthread_mutex_unlock(&news->mutex);
+        if (count >= n) {
+            ck_assert_int_eq(count, n);
+            return available;
+        }
+        ck_assert_msg(clock_monotonic_us() < until_us, "change %d does not come", n);
+        usleep(2000);
+    }
+}
+
+struct looks {
+    atomic_int count;
+    atomic_llong began_us; /* of the last one */
+};
+
+static void take_book(void *context, struct access_book *book)
+{
+    (void)context;
+    access_book_free(book);
+}
+
+static void note_look(void *context, int64_t began_us)
+{
+    struct looks *looks = context;
+
+    atomic_fetch_add(&looks->count, 1);
+    atomic_store(&looks->began_us, began_us);
+}
+
+/* Ask for looks, many times each, until the n-th of them has been taken. */
+static void ask_for_looks(struct store *store, struct looks *looks, int n)
+{
+    for (int i = 0; i < n; i++) {
+        int64_t asked_us = clock_monotonic_us();
+
+        do {
+            store_look_at_access(store);
+            usleep(500);
+            ck_assert_msg(clock_monotonic_us() - asked_us < 10000000, "look %d does not come", i);
+        } while (atomic_load(&looks->began_us) < asked_us);
+    }
+}
+
+START_TEST(all_who_ask_for_a_look_at_the_accounts_share_few)
+{
+    struct looks looks = { 0 };
+    struct store_options options = plain_options(scene.conninfo);
+    int64_t begun_us = clock_monotonic_us(), ms;
+    struct store *store;
+
+    options.access_confirmed = take_book;
+    options.access_looked = note_look;
+    options.context = &looks;
+    store = store_open(&options);
+    ask_for_looks(store, &looks, 12);
+    ms = (clock_monotonic_us() - begun_us) / 1000;
+    ck_assert_int_ge(atomic_load(&looks.count), 12);
+    ck_assert_msg(atomic_load(&looks.count) <= ms / 100 + ms / 500 + 2, "%d looks in %lld ms",
+        atomic_load(&looks.count), (long long)ms);
+    store_close(store);
+}
+END_TEST
+
+START_TEST(every_change_of_availability_is_told_once)
+{
+    struct tcp_proxy *proxy = tcp_proxy_start(scene.conninfo);
+    struct store_options options = plain_options(tcp_proxy_conninfo(proxy));
+    struct news news = { .mutex = PTHREAD_MUTEX_INITIALIZER };
+    struct operation *early, *between, *after = an_upsert(&scene.arena, "c");
+    uint8_t key[32], again[32];
+    struct error err = { 0 };
+    struct store *store;
+
+    tcp_proxy_down(proxy, true);
+    options.availability_changed = note_change;
+    options.context = &news;
+    store = store_open(&options);
+    ck_assert(!await_change(&news, 1));
+    ck_assert(!store_is_available(store));
+    ck_assert_int_eq(store_token_key(store, key, &err), STATUS_UNAVAILABLE);
+    early = an_upsert(&scene.arena, "a");
+    run(store, early);
+    ck_assert_reason(early, "STORE_UNAVAILABLE");
+
+    tcp_proxy_down(proxy, false);
+    ck_assert(await_change(&news, 2));
+    ck_assert(store_is_available(store));
+    ck_assert_int_eq(store_token_key(store, key, &err), STATUS_OK);
+
+    tcp_proxy_down(proxy, true);
+    ck_assert(!await_change(&news, 3));
+    between = an_upsert(&scene.arena, "b");
+    run(store, between);
+    ck_assert_reason(between, "STORE_UNAVAILABLE");
+
+    tcp_proxy_down(proxy, false);
+    ck_assert(await_change(&news, 4));
+    run(store, after);
+    ck_assert_reason(after, "OK");
+    ck_assert_int_eq(store_token_key(store, again, &err), STATUS_OK);
+    ck_assert_int_eq(memcmp(key, again, sizeof(key)), 0);
+    store_close(store);
+    ck_assert_int_eq(news.count, 4);
+    tcp_proxy_stop(proxy);
+}
+END_TEST
+
+START_TEST(another_schema_is_reported_with_its_cure)
+{
+    struct store_options options = plain_options(scene.conninfo);
+    struct news news = { .mutex = PTHREAD_MUTEX_INITIALIZER };
+    struct operation *write = an_upsert(&scene.arena, "a");
+    struct store *store;
+
+    test_sql(scene.sql, "delete from schema_migrations where version > 1");
+    options.availability_changed = note_change;
+    options.context = &news;
+    store = store_open(&options);
+    ck_assert(!await_change(&news, 1));
+    run(store, write);
+    store_close(store);
+
+    ck_assert_reason(write, "STORE_UNAVAILABLE");
+    ck_assert_msg(strstr(news.why, "tavola migrate"), "%s", news.why);
+    ck_assert_msg(strstr(write->error->message, "tavola migrate"), "%s", write->error->message);
+}
+END_TEST
+
+/* ---- the database dies under load: invariant I1 ---- */
+
+enum { CALLERS = 3, MOST_WRITES = 20000, BEFORE_CRASH = 200, AFTER_CRASH = 200 };
+
+struct caller {
+    pthread_t thread;
+    int number;
+    atomic_int writes, acknowledged;
+    int odd; /* answers that must not be */
+    char odd_reason[1024];
+    bool *stood; /* per write: acknowledged */
+    atomic_bool *stop;
+};
+
+/* One write; a refusal says that nothing happened, so the same write is tried again. */
+static enum status write_until_decided(struct caller *caller, int i)
+{
+    enum status status;
+
+    do {
+        struct arena arena;
+        struct operation *write;
+
+        arena_init(&arena);
+        write = a_write_operation(&arena, "Things",
+            a_write(i % 2 ? WRITE_INSERT : WRITE_INSERT_OR_REPLACE, "p",
+                arena_format(&arena, "%d.%d", caller->number, i).data,
+                some_texts(&arena, "Text", "x", NULL)));
+        run(scene.store, write);
+        status = write->status;
+        if (status == STATUS_UNAVAILABLE)
+            usleep(1000);
+        else if (status != STATUS_OK && status != STATUS_MAYBE_DONE && caller->odd++ == 0)
+            snprintf(caller->odd_reason, sizeof(caller->odd_reason), "%s: %s", reason_of(write),
+                write->error->message);
+        arena_cleanup(&arena);
+    } while (status == STATUS_UNAVAILABLE && !atomic_load(caller->stop));
+    return status;
+}
+
+static void *keep_writing(void *argument)
+{
+    struct caller *caller = argument;
+
+    for (int i = 0; i < MOST_WRITES && !atomic_load(caller->stop); i++) {
+        caller->stood[i] = write_until_decided(caller, i) == STATUS_OK;
+        if (caller->stood[i])
+            atomic_fetch_add(&caller->acknowledged, 1);
+        atomic_fetch_add(&caller->writes, 1);
+    }
+    return NULL;
+}
+
+static void await_acknowledged(struct caller *caller, int more)
+{
+    int wanted = atomic_load(&caller->acknowledged) + more;
+    int64_t until_us = clock_monotonic_us() + 20000000;
+
+    while (atomic_load(&caller->acknowledged) < wanted) {
+        ck_assert_msg(clock_monotonic_us() < until_us, "no writes any more");
+        usleep(2000);
+    }
+}
+
+/* A backend that dies takes all others with it; PostgreSQL recovers from its log. */
+static bool crash(void)
+{
+    PGconn *victim = test_connect(scene.conninfo);
+    bool dead = kill(PQbackendPID(victim), SIGKILL) == 0;
+
+    PQfinish(victim);
+    return dead;
+}
+
+START_TEST(acknowledged_writes_survive_a_crash_of_the_database)
+{
+    static struct caller callers[CALLERS];
+    atomic_bool stop = false;
+
+    for (int i = 0; i < CALLERS; i++) {
+        callers[i] =
+            (struct caller){ .number = i, .stop = &stop, .stood = xcalloc(MOST_WRITES, sizeof(bool)) };
+        ck_assert_int_eq(pthread_create(&callers[i].thread, NULL, keep_writing, &callers[i]), 0);
+    }
+    await_acknowledged(&callers[0], BEFORE_CRASH);
+    ck_assert_msg(crash(), "the server of this test must run on this machine, as this user");
+    await_acknowledged(&callers[0], AFTER_CRASH);
+    atomic_store(&stop, true);
+    for (int i = 0; i < CALLERS; i++)
+        pthread_join(callers[i].thread, NULL);
+
+    PQfinish(scene.sql);
+    scene.sql = test_connect(scene.conninfo);
+    for (int i = 0; i < CALLERS; i++) {
+        ck_assert_msg(callers[i].odd == 0, "%d answers like %s", callers[i].odd, callers[i].odd_reason);
+        for (int k = 0; k < atomic_load(&callers[i].writes); k++)
+            if (callers[i].stood[k])
+                ck_assert_msg(
+                    test_number(scene.sql,
+                        "select count(*) from entities where row_key = '%d.%d' and version = 1 and not dead",
+                        i, k) == 1,
+                    "write %d.%d was acknowledged and is lost", i, k);
+        free(callers[i].stood);
+    }
+}
+END_TEST
+
+Suite *test_lane_suite(void)
+{
+    const char *given = getenv("TAVOLA_POSTGRES");
+    Suite *suite = suite_create("lanes");
+    TCase *tc = tcase_create("lanes");
+
+    test_postgres_start();
+    tcase_set_timeout(tc, 60);
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, a_full_lane_refuses_at_once);
+    tcase_add_test(tc, what_comes_too_late_is_not_begun);
+    tcase_add_test(tc, threads_that_have_nothing_to_do_share_what_waits);
+    tcase_add_test(tc, closing_answers_what_waits_and_finishes_what_runs);
+    tcase_add_test(tc, closing_answers_those_who_wait_for_an_end);
+    tcase_add_test(tc, who_waits_for_an_end_gets_the_state_at_the_deadline_or_the_end);
+    tcase_add_test(tc, all_who_ask_for_a_look_at_the_accounts_share_few);
+    tcase_add_test(tc, every_change_of_availability_is_told_once);
+    tcase_add_test(tc, another_schema_is_reported_with_its_cure);
+    if (!given || !*given) /* a server of others is not for crashing */
+        tcase_add_test(tc, acknowledged_writes_survive_a_crash_of_the_database);
+    suite_add_tcase(suite, tc);
+    return suite;
+}

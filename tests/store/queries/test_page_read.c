@@ -1,0 +1,415 @@
+/*
+ * test_page.c - pages of a query: whatever their size, together they are the whole, in order.
+ */
+#include <check.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "domain/limits.h"
+#include "tests/support/builders.h"
+
+enum { PARTITIONS = 6, ROWS = 7, MOST = 64 };
+
+static struct scene scene;
+static struct entity_key all[MOST]; /* what lives, in order */
+static size_t all_count;
+
+static const struct property_list none = { { "", 0 } };
+
+static struct str repeated(const char *piece, size_t times)
+{
+    struct buf out;
+
+    buf_init(&out, &scene.arena);
+    for (size_t i = 0; i < times; i++)
+        buf_append(&out, str_of(piece));
+    return buf_str(&out);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return entity_key_compare(a, b);
+}
+
+/* Partitions and rows with the keys that are hard: empty, the longest, the highest, above U+FFFF. */
+static void fill(void)
+{
+    const struct str partitions[PARTITIONS] = { STR_EMPTY, STR_LITERAL("a"), STR_LITERAL("b"),
+        STR_LITERAL("\xEF\xBF\xBD"), STR_LITERAL("\xF0\x9F\x98\x80"),
+        repeated("\xF4\x8F\xBF\xBF", LIMIT_KEY_UNITS / 2) };
+    const struct str rows[ROWS] = { STR_EMPTY, STR_LITERAL("1"), STR_LITERAL("10"), STR_LITERAL("2"),
+        STR_LITERAL("dead"), STR_LITERAL("\xF0\x9F\x98\x80"),
+        repeated("\xF4\x8F\xBF\xBF", LIMIT_KEY_UNITS / 2) };
+
+    all_count = 0;
+    for (size_t p = 0; p < PARTITIONS; p++) {
+        struct write writes[ROWS];
+        struct operation *group;
+
+        for (size_t r = 0; r < ROWS; r++) {
+            writes[r] =
+                (struct write){ .kind = WRITE_INSERT, .key = { partitions[p], rows[r] }, .properties = none };
+            if (r != 4)
+                all[all_count++] = writes[r].key;
+        }
+        group = a_group(&scene.arena, "Things", writes, ROWS);
+        run(scene.store, group);
+        ck_assert_reason(group, "OK");
+        writes[4].kind = WRITE_DELETE;
+        scene_write(&scene, writes[4]);
+    }
+    qsort(all, all_count, sizeof(all[0]), by_key);
+}
+
+static void setup(void)
+{
+    scene_open(&scene);
+    fill();
+}
+
+static void teardown(void)
+{
+    scene_close(&scene);
+}
+
+static bool is_wanted(const struct operation *page, const struct entity_key *key)
+{
+    const struct entity entity = { .key = *key, .timestamp = clock_ticks(), .properties = none };
+
+    return filter_matches(page->in.page.filter, &entity);
+}
+
+/* The n-th of `all` in the direction of the query. */
+static const struct entity_key *key_at(size_t n, bool descending)
+{
+    return &all[descending ? all_count - 1 - n : n];
+}
+
+/* Read on to the end; what came must be what `all` has under this filter. */
+static void check_pages(const char *filter_text, int32_t limit, bool descending)
+{
+    struct operation *page = NULL;
+    size_t next = 0;
+
+    for (int pages = 0; pages == 0 || page->out.page.more; pages++) {
+        const struct outcome_page before = page ? page->out.page : (struct outcome_page){ 0 };
+
+        ck_assert_int_lt(pages, 2 * MOST);
+        page = a_page(&scene.arena, "Things", limit);
+        set_filter(page, filter_text);
+        page->in.page.descending = descending;
+        page->in.page.has_after = pages > 0;
+        page->in.page.after = before.position;
+        run(scene.store, page);
+        ck_assert_reason(page, "OK");
+        ck_assert_uint_le(page->out.page.count, (size_t)limit);
+        ck_assert_int_eq(page->out.page.stats.rows_returned, (int64_t)page->out.page.count);
+        for (size_t i = 0; i < page->out.page.count; i++, next++) {
+            while (next < all_count && !is_wanted(page, key_at(next, descending)))
+                next++;
+            ck_assert_msg(next < all_count && entity_key_compare(&page->out.page.entities[i].key,
+                                                  key_at(next, descending)) == 0,
+                "'%s', pages of %d: row %zu is another one", filter_text, limit, next);
+        }
+    }
+    for (; next < all_count; next++)
+        ck_assert_msg(!is_wanted(page, key_at(next, descending)), "'%s', pages of %d: rows are missing",
+            filter_text, limit);
+}
+
+static const int32_t limits[] = { 1, 2, 3, 7, 1000 };
+
+static const char *const filters[] = {
+    "",
+    "PartitionKey eq 'a'",
+    "PartitionKey eq ''",
+    "PartitionKey eq 'none'",
+    "PartitionKey eq 'a' and RowKey eq '10'",
+    "PartitionKey eq 'a' and RowKey eq 'dead'",
+    "PartitionKey eq 'a' and RowKey ge '10'",
+    "PartitionKey eq 'a' and RowKey gt '10'",
+    "PartitionKey eq 'a' and RowKey le '10'",
+    "PartitionKey eq 'a' and RowKey lt '10'",
+    "PartitionKey eq 'a' and RowKey gt '' and RowKey lt '2'",
+    "PartitionKey eq 'a' and RowKey ge '2' and RowKey le '1'",
+    "PartitionKey ge 'a' and PartitionKey le 'b'",
+    "PartitionKey gt 'a' and PartitionKey lt '\xF0\x9F\x98\x80'",
+    "PartitionKey gt ''",
+    "RowKey eq '1'",
+    "RowKey gt '2'",
+    "PartitionKey ge 'a' and RowKey le '10'",
+    "PartitionKey ne 'a' and PartitionKey ne ''",
+    "PartitionKey eq 'a' and RowKey ne '10'",
+    "PartitionKey eq 'a' or PartitionKey eq 'b'",
+    "(PartitionKey eq 'a' and RowKey eq '10') or (PartitionKey eq 'b' and RowKey eq '2')",
+    "PartitionKey eq 'a' and (RowKey eq '10' or RowKey eq '' or RowKey eq 'dead' or RowKey eq 'none')",
+    "(PartitionKey eq 'a' and RowKey eq '10') or (PartitionKey eq 'none' and RowKey eq '2')",
+    "not (PartitionKey eq 'a')",
+    "PartitionKey eq 'a' and startswith(RowKey, '1')",
+    "endswith(RowKey, '0')",
+    "Timestamp gt datetime'2000-01-01T00:00:00Z' or PartitionKey eq 'a'",
+};
+
+START_TEST(the_union_of_pages_is_the_whole)
+{
+    for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+        check_pages(filters[_i], limits[i], false);
+        check_pages(filters[_i], limits[i], true);
+    }
+}
+END_TEST
+
+/* So many match, counted page by page. */
+static size_t count_all(const char *filter)
+{
+    struct operation *page = NULL;
+    size_t sum = 0;
+
+    for (bool more = true; more; more = page->out.page.more) {
+        struct operation *next = an_operation(&scene.arena, OPERATION_COUNT, "Things");
+
+        set_filter(next, filter);
+        next->in.page.has_after = page != NULL;
+        if (page)
+            next->in.page.after = page->out.page.position;
+        run(scene.store, next);
+        ck_assert_reason(next, "OK");
+        sum += next->out.page.count;
+        page = next;
+    }
+    return sum;
+}
+
+START_TEST(a_count_is_the_number_of_what_pages_bring)
+{
+    struct operation *page = a_page(&scene.arena, "Things", 1000);
+
+    set_filter(page, filters[_i]);
+    run(scene.store, page);
+
+    ck_assert_reason(page, "OK");
+    ck_assert(!page->out.page.more);
+    ck_assert_uint_eq(count_all(filters[_i]), page->out.page.count);
+}
+END_TEST
+
+START_TEST(a_long_count_goes_on_where_it_stopped)
+{
+    struct operation *first = an_operation(&scene.arena, OPERATION_COUNT, "Things");
+
+    test_sql(scene.sql,
+        "insert into entities select %d, 1, 'zz', lpad(n::text, 6, '0'), 1, 1, n %% 2 = 0, null, '' from "
+        "generate_series(1, %d) n",
+        (int)bucket_of(1, STR_LITERAL("zz")), LIMIT_COUNT_EXAMINED + 10);
+    set_filter(first, "PartitionKey eq 'zz'");
+    run(scene.store, first);
+
+    ck_assert_reason(first, "OK");
+    ck_assert(first->out.page.more);
+    ck_assert_int_eq(first->out.page.stats.rows_examined, LIMIT_COUNT_EXAMINED);
+    ck_assert_uint_eq(count_all("PartitionKey eq 'zz'"), LIMIT_COUNT_EXAMINED / 2 + 5);
+    ck_assert_uint_eq(count_all("PartitionKey ge 'zz'"), count_all("PartitionKey eq 'zz'") + 18);
+}
+END_TEST
+
+static const struct path_case {
+    const char *filter;
+    enum access_path path;
+} path_cases[] = {
+    { "", ACCESS_TABLE_SCAN },
+    { "RowKey eq '1'", ACCESS_TABLE_SCAN },
+    { "PartitionKey eq 'a'", ACCESS_PARTITION_SCAN },
+    { "PartitionKey eq 'a' and RowKey ge '1'", ACCESS_ROW_RANGE },
+    { "PartitionKey eq 'a' and RowKey eq '1'", ACCESS_POINT },
+    { "PartitionKey eq 'a' and (RowKey eq '1' or RowKey eq '2')", ACCESS_POINT },
+    { "PartitionKey eq 'a' and Name eq '1'", ACCESS_PARTITION_SCAN },
+    { "PartitionKey eq 'a' and PartitionKey eq 'b'", ACCESS_POINT },
+    { "PartitionKey eq 'a' and RowKey ge '5' and RowKey lt '1'", ACCESS_POINT },
+};
+
+START_TEST(the_access_path_is_told)
+{
+    struct operation *page = a_page(&scene.arena, "Things", 10);
+
+    set_filter(page, path_cases[_i].filter);
+    run(scene.store, page);
+
+    ck_assert_reason(page, "OK");
+    ck_assert_int_eq(page->out.page.stats.access_path, path_cases[_i].path);
+}
+END_TEST
+
+START_TEST(a_page_that_looks_at_too_much_ends_early)
+{
+    struct operation *page = a_page(&scene.arena, "Things", 10);
+    int pages = 1;
+
+    /* Behind everything else: many dead rows, then one that lives. */
+    test_sql(scene.sql,
+        "insert into entities select %d, 1, 'zz', lpad(n::text, 6, '0'), 1, 1, n < %d, null, '' from "
+        "generate_series(0, %d) n",
+        (int)bucket_of(1, STR_LITERAL("zz")), 2 * LIMIT_PAGE_EXAMINED, 2 * LIMIT_PAGE_EXAMINED);
+    set_filter(page, "PartitionKey eq 'zz'");
+    run(scene.store, page);
+    ck_assert_reason(page, "OK");
+    ck_assert_uint_eq(page->out.page.count, 0);
+    ck_assert(page->out.page.more);
+    ck_assert_int_ge(page->out.page.stats.rows_examined, LIMIT_PAGE_EXAMINED);
+    ck_assert_int_lt(page->out.page.stats.rows_examined, LIMIT_PAGE_EXAMINED + LIMIT_PAGE_ROWS);
+
+    while (page->out.page.count == 0 && page->out.page.more) {
+        struct operation *next = a_page(&scene.arena, "Things", 10);
+
+        next->in.page = page->in.page;
+        next->in.page.has_after = true;
+        next->in.page.after = page->out.page.position;
+        run(scene.store, next);
+        ck_assert_reason(next, "OK");
+        page = next;
+        pages++;
+    }
+    ck_assert_uint_eq(page->out.page.count, 1);
+    ck_assert_int_eq(pages, 3);
+}
+END_TEST
+
+/* Entities of 64 KiB in the partition "large", their row keys two digits. */
+static void write_large(int count)
+{
+    struct value value = { .type = PROPERTY_BINARY,
+        .bytes = repeated("0123456789abcdef", LIMIT_BINARY_BYTES / 16) };
+    struct property_builder builder;
+    struct buf out;
+
+    buf_init(&out, &scene.arena);
+    builder = (struct property_builder){ .out = &out, .last_name = STR_EMPTY };
+    property_build(&builder, STR_LITERAL("Bytes"), &value);
+    for (int i = 0; i < count; i++)
+        scene_write(
+            &scene, a_write(WRITE_INSERT_OR_REPLACE, "large", arena_format(&scene.arena, "%02d", i).data,
+                        (struct property_list){ buf_str(&out) }));
+}
+
+START_TEST(a_page_of_large_entities_ends_by_bytes)
+{
+    struct operation *page = a_page(&scene.arena, "Things", 1000);
+
+    write_large(60);
+    set_filter(page, "PartitionKey eq 'large'");
+    run(scene.store, page);
+
+    ck_assert_reason(page, "OK");
+    ck_assert(page->out.page.more);
+    ck_assert_int_ge(page->out.page.stats.bytes_returned, LIMIT_REPLY_BYTES);
+    ck_assert_int_lt(page->out.page.stats.bytes_returned, LIMIT_REPLY_BYTES + LIMIT_BINARY_BYTES + 100);
+    ck_assert_uint_eq(page->out.page.count, (size_t)(LIMIT_REPLY_BYTES / LIMIT_BINARY_BYTES));
+}
+END_TEST
+
+/* A row among small ones that no round trip of so many rows has room for. */
+START_TEST(rows_of_any_size_come_in_their_place)
+{
+    struct operation *page;
+    const size_t small = 300;
+
+    write_large(2);
+    test_sql(scene.sql,
+        "insert into entities select %d, 1, 'large', '00' || lpad(n::text, 4, '0'), 1, 1, false, null, '' "
+        "from "
+        "generate_series(1, %zu) n",
+        (int)bucket_of(1, STR_LITERAL("large")), small);
+    for (int down = 0; down < 2; down++) {
+        page = a_page(&scene.arena, "Things", 1000);
+        set_filter(page, "PartitionKey eq 'large'");
+        page->in.page.descending = down;
+        run(scene.store, page);
+
+        ck_assert_reason(page, "OK");
+        ck_assert(!page->out.page.more);
+        ck_assert_uint_eq(page->out.page.count, small + 2);
+        ck_assert_int_eq(page->out.page.stats.rows_examined, (int64_t)small + 2);
+        for (size_t i = 1; i < small + 2; i++)
+            ck_assert_int_eq(
+                entity_key_compare(&page->out.page.entities[i - 1].key, &page->out.page.entities[i].key) < 0,
+                !down);
+        ck_assert_uint_gt(
+            page->out.page.entities[down ? small + 1 : 0].properties.bytes.len, LIMIT_BINARY_BYTES);
+    }
+}
+END_TEST
+
+/* A page is over when nothing follows, also when that is where it is full. */
+START_TEST(a_full_page_with_nothing_behind_is_the_last)
+{
+    struct operation *page = a_page(&scene.arena, "Things", 4);
+
+    set_filter(page, "PartitionKey eq 'a' and RowKey lt 'dead'");
+    run(scene.store, page);
+
+    ck_assert_reason(page, "OK");
+    ck_assert_uint_eq(page->out.page.count, 4);
+    ck_assert(!page->out.page.more);
+}
+END_TEST
+
+START_TEST(no_table_has_no_pages)
+{
+    struct operation *page = a_page(&scene.arena, "Nowhere", 10);
+
+    run(scene.store, page);
+
+    ck_assert_reason(page, "TABLE_NOT_FOUND");
+}
+END_TEST
+
+static const char *const contradictions[] = {
+    "PartitionKey gt 'z' and PartitionKey lt 'a'",
+    "PartitionKey eq 'A' and RowKey ge '5' and RowKey lt '1'",
+};
+
+/* Deleted behind the back of the session that answers: nothing is read, and yet it must find out. */
+START_TEST(what_has_no_matches_needs_a_living_table)
+{
+    const enum operation_kind kinds[] = { OPERATION_PAGE, OPERATION_COUNT };
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        struct operation *before = a_page(&scene.arena, "Things", 10),
+                         *after = a_page(&scene.arena, "Things", 10);
+
+        scene_change(&scene, "select 1");
+        before->kind = after->kind = kinds[i];
+        set_filter(before, contradictions[_i]);
+        set_filter(after, contradictions[_i]);
+        run(scene.store, before);
+        ck_assert_reason(before, "OK");
+        ck_assert_uint_eq(before->out.page.count, 0);
+        scene_change(&scene, "update tables set live = false where name = 'Things'");
+        run(scene.store, after);
+
+        ck_assert_reason(after, "TABLE_NOT_FOUND");
+        scene_change(&scene, "update tables set live = true where name = 'Things'");
+    }
+}
+END_TEST
+
+Suite *test_page_read_suite(void)
+{
+    Suite *suite = suite_create("page");
+    TCase *tc = tcase_create("page");
+
+    test_postgres_start();
+    tcase_set_timeout(tc, 60);
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_loop_test(tc, the_union_of_pages_is_the_whole, 0, ARRAY_LEN(filters));
+    tcase_add_loop_test(tc, the_access_path_is_told, 0, ARRAY_LEN(path_cases));
+    tcase_add_test(tc, a_page_that_looks_at_too_much_ends_early);
+    tcase_add_test(tc, a_page_of_large_entities_ends_by_bytes);
+    tcase_add_test(tc, rows_of_any_size_come_in_their_place);
+    tcase_add_test(tc, a_full_page_with_nothing_behind_is_the_last);
+    tcase_add_loop_test(tc, a_count_is_the_number_of_what_pages_bring, 0, ARRAY_LEN(filters));
+    tcase_add_test(tc, a_long_count_goes_on_where_it_stopped);
+    tcase_add_test(tc, no_table_has_no_pages);
+    tcase_add_loop_test(tc, what_has_no_matches_needs_a_living_table, 0, ARRAY_LEN(contradictions));
+    suite_add_tcase(suite, tc);
+    return suite;
+}

@@ -1,0 +1,89 @@
+/*
+ * Tests of domain/catalogue/catalogue.c.
+ */
+#include "domain/catalogue/catalogue.h"
+
+#include <check.h>
+#include <stdio.h>
+
+#include "base/macros.h"
+
+enum { MANY = 257 };
+
+/* Tables of two accounts, sorted by (account, folded name); ids descend, so that their order is another. */
+static struct table tables[MANY];
+static struct table *pointers[MANY];
+static char names[MANY][32], folded[MANY][32];
+static struct catalogue catalogue;
+
+static void a_catalogue(size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool is_second = i >= count / 2;
+        size_t number = is_second ? i - count / 2 : i;
+
+        snprintf(names[i], sizeof(names[i]), "Tab%03zu", number);
+        snprintf(folded[i], sizeof(folded[i]), "tab%03zu", number);
+        tables[i] = (struct table){
+            .table_id = (int64_t)(1000 - i),
+            .account = is_second ? STR_LITERAL("second") : STR_LITERAL("first"),
+            .name = str_of(names[i]),
+            .folded = str_of(folded[i]),
+        };
+        pointers[i] = &tables[i];
+    }
+    catalogue = (struct catalogue){ .tables = pointers, .table_count = count };
+}
+
+static const size_t sizes[] = { 1, 2, 3, 64, MANY };
+
+START_TEST(every_table_is_found_in_any_case)
+{
+    a_catalogue(sizes[_i]);
+
+    for (size_t i = 0; i < sizes[_i]; i++) {
+        char upper[40];
+
+        snprintf(upper, sizeof(upper), "TAB%s", names[i] + 3);
+        ck_assert_ptr_eq(catalogue_find(&catalogue, tables[i].account, tables[i].name), &tables[i]);
+        ck_assert_ptr_eq(catalogue_find(&catalogue, tables[i].account, tables[i].folded), &tables[i]);
+        ck_assert_ptr_eq(catalogue_find(&catalogue, tables[i].account, str_of(upper)), &tables[i]);
+        ck_assert_ptr_eq(catalogue_find_id(&catalogue, tables[i].table_id), &tables[i]);
+    }
+}
+END_TEST
+
+START_TEST(what_is_not_there_is_not_found)
+{
+    a_catalogue(64);
+
+    ck_assert_ptr_null(catalogue_find(&catalogue, STR_LITERAL("first"), STR_LITERAL("tab999")));
+    ck_assert_ptr_null(catalogue_find(&catalogue, STR_LITERAL("first"), STR_LITERAL("tab00")));
+    ck_assert_ptr_null(catalogue_find(&catalogue, STR_LITERAL("first"), STR_LITERAL("tab0000")));
+    ck_assert_ptr_null(catalogue_find(&catalogue, STR_LITERAL("first"), STR_EMPTY));
+    ck_assert_ptr_null(catalogue_find(&catalogue, STR_LITERAL("first"), STR_LITERAL("\xFFzz")));
+    ck_assert_ptr_null(catalogue_find(&catalogue, STR_LITERAL("third"), STR_LITERAL("tab000")));
+    ck_assert_ptr_null(catalogue_find_id(&catalogue, 1));
+}
+END_TEST
+
+START_TEST(an_empty_catalogue_holds_nothing)
+{
+    catalogue = (struct catalogue){ .table_count = 0 };
+
+    ck_assert_ptr_null(catalogue_find(&catalogue, STR_LITERAL("first"), STR_LITERAL("tab000")));
+    ck_assert_ptr_null(catalogue_find_id(&catalogue, 1));
+}
+END_TEST
+
+Suite *test_catalogue_suite(void)
+{
+    Suite *suite = suite_create("catalogue");
+    TCase *tc = tcase_create("catalogue");
+
+    tcase_add_loop_test(tc, every_table_is_found_in_any_case, 0, ARRAY_LEN(sizes));
+    tcase_add_test(tc, what_is_not_there_is_not_found);
+    tcase_add_test(tc, an_empty_catalogue_holds_nothing);
+    suite_add_tcase(suite, tc);
+    return suite;
+}

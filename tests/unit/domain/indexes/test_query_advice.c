@@ -1,0 +1,124 @@
+/*
+ * Tests of filter_advice: what is said to whom, by cases. The words are for people; the tests ask for what matters.
+ */
+#include "domain/indexes/query_advice.h"
+
+#include <check.h>
+#include <string.h>
+
+static struct arena arena;
+
+static void setup(void)
+{
+    arena_init(&arena);
+}
+
+static void teardown(void)
+{
+    arena_cleanup(&arena);
+}
+
+/* A table with an index by City, one by Country and Zip that is not ready, and one under a literal. */
+static const struct table *a_table(void)
+{
+    static struct key_part city = { .text = STR_LITERAL("City") },
+                           country[] = { { .text = STR_LITERAL("Country") }, { .text = STR_LITERAL("Zip") } },
+                           all = { .is_literal = true, .text = STR_LITERAL("all") };
+    static struct index
+        by_city = { .name = STR_LITERAL("ByCity"), .state = INDEX_READY, .partition_key = { &city, 1 } },
+        by_zip = { .name = STR_LITERAL("ByZip"), .state = INDEX_BUILDING, .partition_key = { country, 2 } },
+        listed = { .name = STR_LITERAL("Listed"), .state = INDEX_READY, .partition_key = { &all, 1 } };
+    static struct index *indexes[] = { &by_city, &by_zip, &listed };
+    static struct table table = { .indexes = indexes, .index_count = ARRAY_LEN(indexes) };
+
+    return &table;
+}
+
+/* All sentences, a line each. */
+static const char *advised(const char *text, const struct table *table)
+{
+    const struct filter *filter = NULL;
+    struct key_plan plan;
+    struct error err;
+    struct str *sentences, out = STR_EMPTY;
+    size_t count;
+
+    ck_assert_int_eq(filter_compile(str_of(text), &arena, &filter, &err), STATUS_OK);
+    filter_key_plan(filter, &arena, &plan);
+    filter_advise(filter, &plan, table, &arena, &sentences, &count);
+    for (size_t i = 0; i < count; i++)
+        out = arena_format(&arena, "%.*s%.*s\n", STR_ARG(out), STR_ARG(sentences[i]));
+    return arena_copy(&arena, out).data;
+}
+
+/* What is said, in this order, each behind the one before, separated by '|'; "" for nothing. And what is not. */
+static const struct advice_case {
+    const char *name, *filter, *said, *unsaid;
+} advice_cases[] = {
+    { "nothing helps a point", "PartitionKey eq 'p' and RowKey eq 'r' and City eq 'x'", "", NULL },
+    { "nothing helps a range", "PartitionKey eq 'p' and RowKey ge 'r'", "", NULL },
+    { "everything is a scan", "", "ScanEntities", "PartitionKey" },
+    { "a contradiction", "PartitionKey eq 'p' and PartitionKey eq 'q'", "contradicts itself", "bind" },
+    { "an index that is ready", "City eq 'x'", "LookupIndex in the index ByCity finds|bind the partition",
+        "CreateIndex" },
+    { "an index in the making", "Country eq 'x' and Zip eq 5", "ByZip will find|bind the partition",
+        "CreateIndex" },
+    { "half of an index", "Country eq 'x'", "partition key is the property Country|bind the partition",
+        "ByZip" },
+    { "the first that is bound", "Age gt 5 and Name eq 'x' and Zip eq 1", "the property Name",
+        "property Age" },
+    { "an index needs equality", "City gt 'x'", "bind the partition", "Index" },
+    { "an index needs it in every case", "City eq 'x' or Age eq 1", "in every operand of the `or`", "Index" },
+    { "a literal binds nothing", "Age gt 5", "bind the partition", "Listed" },
+    { "rows of all partitions", "RowKey ge 'a'", "bind the partition as well", NULL },
+    { "a partition", "PartitionKey eq 'p' and Age gt 5", "bound RowKey within the partition",
+        "bind the partition" },
+    { "a partition and an index", "PartitionKey eq 'p' and City eq 'x'", "ByCity finds|bound RowKey", NULL },
+    { "contains of a key", "PartitionKey eq 'p' and contains(RowKey,'x')",
+        "bound RowKey|only startswith is a range", NULL },
+    { "endswith of a key", "endswith(PartitionKey,'x')", "bind the partition|only startswith is a range",
+        NULL },
+    { "contains of a property", "contains(City,'x')", "bind the partition", "startswith is a range" },
+};
+
+START_TEST(what_helps_is_said)
+{
+    const struct advice_case *c = &advice_cases[_i];
+    const char *rest = advised(c->filter, a_table());
+
+    if (c->unsaid)
+        ck_assert_msg(!strstr(rest, c->unsaid), "%s: %s", c->name, rest);
+    if (c->said[0] == '\0')
+        ck_assert_msg(rest[0] == '\0', "%s: %s", c->name, rest);
+    for (const char *said = c->said; *said;) {
+        size_t len = strcspn(said, "|");
+        const char *part = arena_copy(&arena, str_of_bytes(said, len)).data, *found = strstr(rest, part);
+
+        ck_assert_msg(found, "%s: '%s' is not in '%s'", c->name, part, rest);
+        rest = found + len;
+        said += len + (said[len] == '|');
+    }
+}
+END_TEST
+
+START_TEST(a_table_without_indexes_could_have_one)
+{
+    static const struct table bare = { 0 };
+
+    ck_assert_ptr_nonnull(strstr(advised("City eq 'x' and Zip eq 5", &bare), "the property City"));
+}
+END_TEST
+
+Suite *test_query_advice_suite(void);
+
+Suite *test_query_advice_suite(void)
+{
+    Suite *suite = suite_create("filter_advice");
+    TCase *tc = tcase_create("filter_advice");
+
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_loop_test(tc, what_helps_is_said, 0, ARRAY_LEN(advice_cases));
+    tcase_add_test(tc, a_table_without_indexes_could_have_one);
+    suite_add_tcase(suite, tc);
+    return suite;
+}

@@ -1,0 +1,59 @@
+/*
+ * claim.c - the mutex is held for a copy at most.
+ */
+#include "workers/claim.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void hand_init(struct hand *hand, struct str holder, uint64_t life)
+{
+    *hand = (struct hand){ .count = 0 };
+    pthread_mutex_init(&hand->mutex, NULL);
+    snprintf(hand->holder, sizeof(hand->holder), "%.*s", STR_ARG(holder));
+    snprintf(hand->life, sizeof(hand->life), "%016llx", (unsigned long long)life);
+}
+
+void hand_cleanup(struct hand *hand)
+{
+    pthread_mutex_destroy(&hand->mutex);
+}
+
+struct hand_owner hand_owner(const struct hand *hand)
+{
+    return (struct hand_owner){ .holder = hand->holder, .life = hand->life };
+}
+
+void hand_fill(
+    struct hand *hand, const struct queue_message *messages, size_t count, bool from_queue, int64_t now_us)
+{
+    pthread_mutex_lock(&hand->mutex);
+    hand->messages = messages;
+    hand->count = count;
+    hand->from_queue = from_queue;
+    hand->since_us = now_us;
+    pthread_mutex_unlock(&hand->mutex);
+}
+
+void hand_empty(struct hand *hand)
+{
+    hand_fill(hand, NULL, 0, false, 0);
+}
+
+size_t hand_copy(
+    struct hand *hand, struct arena *arena, struct queue_message **out, bool *from_queue, int64_t *since_us)
+{
+    size_t count;
+
+    pthread_mutex_lock(&hand->mutex);
+    count = hand->count;
+    *from_queue = hand->from_queue;
+    *since_us = hand->since_us;
+    *out = ARENA_ARRAY(arena, struct queue_message, count);
+    for (size_t i = 0; i < count; i++) {
+        (*out)[i] = hand->messages[i];
+        (*out)[i].intent = (struct intent){ .bucket = hand->messages[i].intent.bucket };
+    }
+    pthread_mutex_unlock(&hand->mutex);
+    return count;
+}
