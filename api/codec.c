@@ -31,7 +31,7 @@ enum status codec_unpack(const ProtobufCMessageDescriptor *type, struct str byte
     ProtobufCMessage *message;
 
     if (bytes.len > LIMIT_REQUEST_BYTES) {
-        (void)error_reason(err, REASON_REQUEST_BODY_TOO_LARGE, "the message has %zu bytes, allowed are %d",
+        (void)reason_set(err, REASON_REQUEST_BODY_TOO_LARGE, "the message has %zu bytes, allowed are %d",
             bytes.len, LIMIT_REQUEST_BYTES);
         error_add_meta_int(err, "limit", LIMIT_REQUEST_BYTES);
         error_add_meta_int(err, "actual", (int64_t)bytes.len);
@@ -39,7 +39,7 @@ enum status codec_unpack(const ProtobufCMessageDescriptor *type, struct str byte
     }
     message = protobuf_c_message_unpack(type, &allocator, bytes.len, (const uint8_t *)bytes.data);
     if (!message)
-        return error_reason(err, REASON_INVALID_INPUT, "the request is not a well-formed %s", type->name);
+        return reason_set(err, REASON_INVALID_INPUT, "the request is not a well-formed %s", type->name);
     *out = message;
     return STATUS_OK;
 }
@@ -57,12 +57,12 @@ void codec_pack(struct buf *out, uint32_t field, const ProtobufCMessage *message
 
 enum status codec_not_implemented(struct error *err, const char *field)
 {
-    return error_reason(err, REASON_NOT_IMPLEMENTED, "%s is not honoured yet: leave it unset", field);
+    return reason_set(err, REASON_NOT_IMPLEMENTED, "%s is not honoured yet: leave it unset", field);
 }
 
 enum status codec_missing(struct error *err, const char *field, const char *what)
 {
-    (void)error_reason(err, REASON_INVALID_INPUT, "%s is missing: %s", field, what);
+    (void)reason_set(err, REASON_INVALID_INPUT, "%s is missing: %s", field, what);
     return error_in_field(err, field);
 }
 
@@ -76,7 +76,7 @@ enum status codec_request_id_decode(ProtobufCBinaryData request_id, struct str *
         *out = codec_str(request_id);
         return STATUS_OK;
     }
-    error_reason(err, REASON_INVALID_INPUT, "request_id has up to %d printable ASCII characters",
+    reason_set(err, REASON_INVALID_INPUT, "request_id has up to %d printable ASCII characters",
         LIMIT_REQUEST_ID_BYTES);
     error_add_meta_int(err, "limit", LIMIT_REQUEST_ID_BYTES);
     error_add_meta_int(err, "actual", (int64_t)request_id.len);

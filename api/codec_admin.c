@@ -10,7 +10,7 @@
 #include "domain/reason.h"
 #include "domain/text.h"
 
-enum { MOST_RATE = 1000000 };
+enum { MAX_RATE = 1000000 };
 
 /* "q0" to "q<queues - 1>"; empty: any. */
 static enum status queue_decode(
@@ -27,7 +27,7 @@ static enum status queue_decode(
         number = number * 10 + (name.data[i] - '0');
     }
     if (!good || number >= queues)
-        return error_reason(err, REASON_INVALID_INPUT, "%s is none of q0 to q%d", field, queues - 1);
+        return reason_set(err, REASON_INVALID_INPUT, "%s is none of q0 to q%d", field, queues - 1);
     *out = number;
     return STATUS_OK;
 }
@@ -39,22 +39,22 @@ static enum status text_decode(
     if (out->len <= LIMIT_KEY_BYTES && text_check(*out, NULL, NULL) &&
         (out->len == 0 || !memchr(out->data, '\0', out->len)))
         return STATUS_OK;
-    return error_reason(
+    return reason_set(
         err, REASON_INVALID_INPUT, "%s is longer than %d bytes, or no text", field, LIMIT_KEY_BYTES);
 }
 
-enum status codec_letter_filter_decode(
-    const Tavola__V1__DeadLetterFilter *filter, int32_t queues, struct letter_filter *out, struct error *err)
+enum status codec_admin_dead_letter_filter_decode(
+    const Tavola__V1__DeadLetterFilter *filter, int32_t queues, struct dead_letter_filter *out, struct error *err)
 {
-    *out = (struct letter_filter){ .state = LETTER_DEAD, .queue = -1, .queues = queues };
+    *out = (struct dead_letter_filter){ .state = DEAD_LETTER_DEAD, .queue = -1, .queues = queues };
     if (!filter)
         return STATUS_OK;
     if (filter->state < 0 || filter->state > TAVOLA__V1__LETTER_STATE__LETTER_STATE_DISCARDED)
-        return error_reason(err, REASON_INVALID_INPUT, "filter.state is none of a dead letter's states");
+        return reason_set(err, REASON_INVALID_INPUT, "filter.state is none of a dead letter's states");
     if (filter->kind < 0 || filter->kind > TAVOLA__V1__WORK_KIND__WORK_KIND_TRANSACTION)
-        return error_reason(err, REASON_INVALID_INPUT, "filter.kind is no kind of work");
+        return reason_set(err, REASON_INVALID_INPUT, "filter.kind is no kind of work");
     if (filter->state > 0)
-        out->state = (enum letter_state)filter->state;
+        out->state = (enum dead_letter_state)filter->state;
     out->kind = (int16_t)filter->kind;
     TRY(text_decode(filter->account, "filter.account", &out->account, err));
     TRY(text_decode(filter->table, "filter.table", &out->table, err));
@@ -62,23 +62,23 @@ enum status codec_letter_filter_decode(
     return queue_decode(codec_str(filter->queue), "filter.queue", queues, &out->queue, err);
 }
 
-enum status codec_letters_decode(const int64_t *ids, size_t count, const Tavola__V1__DeadLetterFilter *filter,
-    int32_t queues, struct operation_letters *out, struct error *err)
+enum status codec_admin_dead_letters_decode(const int64_t *ids, size_t count, const Tavola__V1__DeadLetterFilter *filter,
+    int32_t queues, struct operation_dead_letters *out, struct error *err)
 {
     if (count == 0 && !filter)
         return codec_missing(err, "letter_ids", "numbers of dead letters, or else filter");
     if (count > LIMIT_PAGE_ROWS)
-        return error_reason(
+        return reason_set(
             err, REASON_INVALID_INPUT, "letter_ids has %zu entries, allowed are %d", count, LIMIT_PAGE_ROWS);
-    TRY(codec_letter_filter_decode(filter, queues, &out->filter, err));
+    TRY(codec_admin_dead_letter_filter_decode(filter, queues, &out->filter, err));
     out->filter.ids = (int64_t *)(uintptr_t)ids;
     out->filter.id_count = count;
     out->limit = LIMIT_PAGE_ROWS;
     return STATUS_OK;
 }
 
-Tavola__V1__DeadLetter *codec_letter_message(
-    const struct letter_view *letter, const struct letter_filter *filter, struct arena *arena)
+Tavola__V1__DeadLetter *codec_admin_dead_letter_message(
+    const struct dead_letter_view *letter, const struct dead_letter_filter *filter, struct arena *arena)
 {
     Tavola__V1__DeadLetter *out = ARENA_NEW(arena, Tavola__V1__DeadLetter);
 
@@ -91,7 +91,7 @@ Tavola__V1__DeadLetter *codec_letter_message(
         out->transaction_id = codec_bytes(letter->key.row);
     } else {
         out->table = codec_bytes(letter->table);
-        out->key = codec_key_message(&letter->key, arena);
+        out->key = codec_entity_key_message(&letter->key, arena);
         out->index = codec_bytes(letter->index);
     }
     out->state = (Tavola__V1__LetterState)filter->state;
@@ -104,7 +104,7 @@ Tavola__V1__DeadLetter *codec_letter_message(
     return out;
 }
 
-Tavola__V1__CauseCount *codec_cause_message(const struct cause_view *cause, struct arena *arena)
+Tavola__V1__CauseCount *codec_admin_cause_message(const struct cause_view *cause, struct arena *arena)
 {
     Tavola__V1__CauseCount *out = ARENA_NEW(arena, Tavola__V1__CauseCount);
 
@@ -117,8 +117,8 @@ Tavola__V1__CauseCount *codec_cause_message(const struct cause_view *cause, stru
     return out;
 }
 
-Tavola__V1__RedriveDifference *codec_difference_message(
-    int64_t letter_id, const struct letter_difference *difference, struct arena *arena)
+Tavola__V1__RedriveDifference *codec_admin_difference_message(
+    int64_t letter_id, const struct dead_letter_difference *difference, struct arena *arena)
 {
     Tavola__V1__RedriveDifference *out = ARENA_NEW(arena, Tavola__V1__RedriveDifference);
 
@@ -138,35 +138,35 @@ static enum status reshard_decode(
     const Tavola__V1__ControlQueueRequest *request, struct operation_queues *out, struct error *err)
 {
     if (request->queue.len > 0 || request->kind != 0)
-        return error_reason(err, REASON_INVALID_INPUT, "RESHARD is for all queues and kinds of work");
-    if (request->shards < 1 || request->shards > MOST_QUEUES)
-        return error_reason(
-            err, REASON_OUT_OF_RANGE_INPUT, "shards is %d; allowed: 1 to %d", request->shards, MOST_QUEUES);
+        return reason_set(err, REASON_INVALID_INPUT, "RESHARD is for all queues and kinds of work");
+    if (request->shards < 1 || request->shards > MAX_QUEUES)
+        return reason_set(
+            err, REASON_OUT_OF_RANGE_INPUT, "shards is %d; allowed: 1 to %d", request->shards, MAX_QUEUES);
     *out = (struct operation_queues){ .queues = request->shards, .queue = -1, .action = QUEUE_RESHARD };
     return STATUS_OK;
 }
 
-enum status codec_queue_control_decode(
+enum status codec_admin_queue_control_decode(
     const Tavola__V1__ControlQueueRequest *request, struct operation_queues *out, struct error *err)
 {
     if (request->control < TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_PAUSE ||
         request->control > TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_RESHARD)
         return codec_missing(err, "control", "PAUSE, RESUME, DRAIN, LIMIT_RATE or RESHARD");
     if (request->kind < 0 || request->kind > TAVOLA__V1__WORK_KIND__WORK_KIND_TRANSACTION)
-        return error_reason(err, REASON_INVALID_INPUT, "kind is no kind of work");
-    if (request->rate < 0 || request->rate > MOST_RATE)
-        return error_reason(err, REASON_OUT_OF_RANGE_INPUT, "rate is %lld; allowed: 0 to %d",
-            (long long)request->rate, MOST_RATE);
+        return reason_set(err, REASON_INVALID_INPUT, "kind is no kind of work");
+    if (request->rate < 0 || request->rate > MAX_RATE)
+        return reason_set(err, REASON_OUT_OF_RANGE_INPUT, "rate is %lld; allowed: 0 to %d",
+            (long long)request->rate, MAX_RATE);
     if (request->rate > 0 && request->control != TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_LIMIT_RATE)
-        return error_reason(err, REASON_INVALID_INPUT, "rate is for LIMIT_RATE alone");
+        return reason_set(err, REASON_INVALID_INPUT, "rate is for LIMIT_RATE alone");
     if (request->control == TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_RESHARD)
         return reshard_decode(request, out, err);
     if (request->shards != 0)
-        return error_reason(err, REASON_INVALID_INPUT, "shards is for RESHARD alone");
+        return reason_set(err, REASON_INVALID_INPUT, "shards is for RESHARD alone");
     *out = (struct operation_queues){
         .kind = (int16_t)request->kind, .action = (enum queue_action)request->control, .rate = request->rate
     };
-    return queue_decode(codec_str(request->queue), "queue", MOST_QUEUES, &out->queue, err);
+    return queue_decode(codec_str(request->queue), "queue", MAX_QUEUES, &out->queue, err);
 }
 
 static Tavola__V1__QueueWork *work_message(const struct queue_view *view, struct arena *arena)
@@ -180,11 +180,11 @@ static Tavola__V1__QueueWork *work_message(const struct queue_view *view, struct
     out->open_intents = view->open_intents;
     out->oldest_age = codec_duration(view->oldest_age_us, arena);
     out->applied_per_second = view->per_second;
-    out->time_to_fresh = codec_duration(queue_time_to_fresh_us(view->open_intents, view->per_second), arena);
+    out->time_to_fresh = codec_duration(queue_control_time_to_fresh_us(view->open_intents, view->per_second), arena);
     return out;
 }
 
-void codec_queues_write(
+void codec_admin_queues_write(
     struct buf *out, uint32_t field, const struct outcome_queues *queues, struct arena *arena)
 {
     for (size_t i = 0; i < queues->count;) {

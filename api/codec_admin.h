@@ -9,26 +9,26 @@
 #include "tavola/v1/admin_service.pb-c.h"
 
 /* filter may be NULL: all that are DEAD. queues: how many queues there are. INVALID_INPUT names the field. */
-MUST_USE enum status codec_letter_filter_decode(
-    const Tavola__V1__DeadLetterFilter *filter, int32_t queues, struct letter_filter *out, struct error *err);
+MUST_USE enum status codec_admin_dead_letter_filter_decode(
+    const Tavola__V1__DeadLetterFilter *filter, int32_t queues, struct dead_letter_filter *out, struct error *err);
 
 /* Which letters are to be changed: numbers, a filter, or both, but not neither. At most LIMIT_PAGE_ROWS at once. */
-MUST_USE enum status codec_letters_decode(const int64_t *ids, size_t count,
-    const Tavola__V1__DeadLetterFilter *filter, int32_t queues, struct operation_letters *out,
+MUST_USE enum status codec_admin_dead_letters_decode(const int64_t *ids, size_t count,
+    const Tavola__V1__DeadLetterFilter *filter, int32_t queues, struct operation_dead_letters *out,
     struct error *err);
 
-Tavola__V1__DeadLetter *codec_letter_message(
-    const struct letter_view *letter, const struct letter_filter *filter, struct arena *arena);
-Tavola__V1__CauseCount *codec_cause_message(const struct cause_view *cause, struct arena *arena);
-Tavola__V1__RedriveDifference *codec_difference_message(
-    int64_t letter_id, const struct letter_difference *difference, struct arena *arena);
+Tavola__V1__DeadLetter *codec_admin_dead_letter_message(
+    const struct dead_letter_view *letter, const struct dead_letter_filter *filter, struct arena *arena);
+Tavola__V1__CauseCount *codec_admin_cause_message(const struct cause_view *cause, struct arena *arena);
+Tavola__V1__RedriveDifference *codec_admin_difference_message(
+    int64_t letter_id, const struct dead_letter_difference *difference, struct arena *arena);
 
 /* A request to control queues; it names its fields. */
-MUST_USE enum status codec_queue_control_decode(
+MUST_USE enum status codec_admin_queue_control_decode(
     const Tavola__V1__ControlQueueRequest *request, struct operation_queues *out, struct error *err);
 
 /* Queues as a repeated field, from the kinds of work that follow one another. */
-void codec_queues_write(
+void codec_admin_queues_write(
     struct buf *out, uint32_t field, const struct outcome_queues *queues, struct arena *arena);
 
 #endif

@@ -16,7 +16,7 @@ enum {
     ROOM_FOR_REST = LIMIT_TOKEN_BYTES + 64,
 };
 
-enum status codec_watch_decode(const Tavola__V1__WatchEntitiesRequest *request, struct arena *arena,
+enum status codec_change_watch_decode(const Tavola__V1__WatchEntitiesRequest *request, struct arena *arena,
     struct operation *out, struct error *err)
 {
     struct operation_changes *changes = &out->in.changes;
@@ -31,13 +31,13 @@ enum status codec_watch_decode(const Tavola__V1__WatchEntitiesRequest *request, 
     changes->range = plan.range;
     if (filter_asks_keys_only(changes->filter))
         return STATUS_OK;
-    (void)error_reason(err, REASON_NOT_IMPLEMENTED,
+    (void)reason_set(err, REASON_NOT_IMPLEMENTED,
         "the filter of a watch asks for PartitionKey and RowKey alone: nothing else is known of deleted "
         "entities");
     return error_in_field(err, "filter");
 }
 
-struct str codec_watch_identity(const struct operation *operation, struct str filter, struct arena *arena)
+struct str codec_change_watch_identity(const struct operation *operation, struct str filter, struct arena *arena)
 {
     struct buf out;
 
@@ -48,12 +48,12 @@ struct str codec_watch_identity(const struct operation *operation, struct str fi
     return buf_str(&out);
 }
 
-size_t codec_changes_write(struct buf *out, uint32_t field, const struct change *changes, size_t count,
+size_t codec_change_write(struct buf *out, uint32_t field, const struct change *changes, size_t count,
     const struct selection *selection, struct arena *arena)
 {
     for (size_t i = 0; i < count; i++) {
-        struct entity entity = codec_select(&changes[i].entity, selection, arena);
-        enum change_kind kind = changes[i].kind;
+        struct entity entity = codec_read_select(&changes[i].entity, selection, arena);
+        enum feed_change_kind kind = changes[i].kind;
         size_t bytes = codec_entity_bytes(&entity) + (kind == CHANGE_UPDATED ? 0 : FLAG_BYTES);
 
         if (i > 0 && out->len + bytes + ROOM_FOR_REST > LIMIT_REPLY_BYTES)

@@ -45,11 +45,11 @@ static enum status in_part(struct error *err, const char *field)
     return error_in_field(err, field);
 }
 
-enum status codec_key_decode(
+enum status codec_entity_key_decode(
     const Tavola__V1__EntityKey *message, const char *field, struct entity_key *out, struct error *err)
 {
     if (!message) {
-        (void)error_reason(err, REASON_PROPERTIES_NEED_VALUE,
+        (void)reason_set(err, REASON_PROPERTIES_NEED_VALUE,
             "%s is missing: a partition key and a row key, either of which may be empty", field);
         return error_in_field(err, field);
     }
@@ -65,7 +65,7 @@ static enum status expires_decode(const Google__Protobuf__Timestamp *message, in
     int64_t ticks = 0;
 
     if (message && !ticks_from_timestamp(message->seconds, message->nanos, &ticks)) {
-        (void)error_reason(err, REASON_OUT_OF_RANGE_INPUT, "expires is not in the years 1601 to 9999");
+        (void)reason_set(err, REASON_OUT_OF_RANGE_INPUT, "expires is not in the years 1601 to 9999");
         return error_in_field(err, "expires");
     }
     *out = message && ticks == 0 ? 1 : ticks;
@@ -88,7 +88,7 @@ enum status codec_entity_decode(const Tavola__V1__Entity *message, const char *f
     struct entity_key *key, struct property_list *properties, int64_t *expires, struct error *err)
 {
     if (!message) {
-        (void)error_reason(err, REASON_PROPERTIES_NEED_VALUE, "%s is missing: the entity to write", field);
+        (void)reason_set(err, REASON_PROPERTIES_NEED_VALUE, "%s is missing: the entity to write", field);
         return error_in_field(err, field);
     }
     if (entity_decode(message, arena, key, properties, expires, err) != STATUS_OK)
@@ -96,14 +96,14 @@ enum status codec_entity_decode(const Tavola__V1__Entity *message, const char *f
     return STATUS_OK;
 }
 
-enum status codec_value_decode(const Tavola__V1__Value *message, const char *field, struct arena *arena,
+enum status codec_entity_value_decode(const Tavola__V1__Value *message, const char *field, struct arena *arena,
     struct value *out, struct error *err)
 {
     struct value value;
     struct buf bytes;
 
     if (!message || message->kind_case == TAVOLA__V1__VALUE__KIND__NOT_SET)
-        return error_reason(err, REASON_INVALID_INPUT, "%s is null: a value of some type is needed", field);
+        return reason_set(err, REASON_INVALID_INPUT, "%s is null: a value of some type is needed", field);
     buf_init(&bytes, arena);
     codec_pack(&bytes, 0, &message->base);
     TRY(value_parse(buf_str(&bytes), &value, arena, err));
@@ -152,7 +152,7 @@ static void head_init(struct entity_head *head, const struct entity *entity, uin
 /* Of the entity's message, without its own tag and length. */
 static size_t content_bytes(const struct entity_head *head, const struct entity *entity)
 {
-    return codec_key_bytes(&entity->key) + head->time_bytes + field_bytes(head->etag) +
+    return codec_entity_key_bytes(&entity->key) + head->time_bytes + field_bytes(head->etag) +
            entity->properties.bytes.len;
 }
 
@@ -186,19 +186,19 @@ void codec_entity_write(struct buf *out, uint32_t field, const struct entity *en
     buf_append(out, entity->properties.bytes);
 }
 
-size_t codec_key_bytes(const struct entity_key *key)
+size_t codec_entity_key_bytes(const struct entity_key *key)
 {
     return field_bytes(key->partition) + field_bytes(key->row);
 }
 
-void codec_key_write(struct buf *out, uint32_t field, const struct entity_key *key)
+void codec_entity_key_write(struct buf *out, uint32_t field, const struct entity_key *key)
 {
     wire_write_tag(out, field, WIRE_BYTES);
-    wire_write_varint(out, codec_key_bytes(key));
+    wire_write_varint(out, codec_entity_key_bytes(key));
     write_key_fields(out, key);
 }
 
-Tavola__V1__EntityKey *codec_key_message(const struct entity_key *key, struct arena *arena)
+Tavola__V1__EntityKey *codec_entity_key_message(const struct entity_key *key, struct arena *arena)
 {
     Tavola__V1__EntityKey *out = ARENA_NEW(arena, Tavola__V1__EntityKey);
 

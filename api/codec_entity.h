@@ -14,7 +14,7 @@
 #include "tavola/v1/entity.pb-c.h"
 
 /* A key that must be there. field names it in messages. */
-MUST_USE enum status codec_key_decode(
+MUST_USE enum status codec_entity_key_decode(
     const Tavola__V1__EntityKey *message, const char *field, struct entity_key *out, struct error *err);
 
 /* An entity that must be there: its key, its canonical properties, and when it expires (ticks, 0: never). */
@@ -23,7 +23,7 @@ MUST_USE enum status codec_entity_decode(const Tavola__V1__Entity *message, cons
     struct error *err);
 
 /* A value that must be there and not be null. */
-MUST_USE enum status codec_value_decode(const Tavola__V1__Value *message, const char *field,
+MUST_USE enum status codec_entity_value_decode(const Tavola__V1__Value *message, const char *field,
     struct arena *arena, struct value *out, struct error *err);
 
 /* Bytes that codec_entity_write appends for field numbers below 16. */
@@ -33,10 +33,10 @@ size_t codec_entity_bytes(const struct entity *entity);
 void codec_entity_write(struct buf *out, uint32_t field, const struct entity *entity);
 
 /* The same for an EntityKey. */
-void codec_key_write(struct buf *out, uint32_t field, const struct entity_key *key);
-size_t codec_key_bytes(const struct entity_key *key);
+void codec_entity_key_write(struct buf *out, uint32_t field, const struct entity_key *key);
+size_t codec_entity_key_bytes(const struct entity_key *key);
 
-Tavola__V1__EntityKey *codec_key_message(const struct entity_key *key, struct arena *arena);
+Tavola__V1__EntityKey *codec_entity_key_message(const struct entity_key *key, struct arena *arena);
 
 /* An entity as a caller gave it, as transactions show their steps. */
 Tavola__V1__Entity *codec_entity_message(

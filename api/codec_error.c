@@ -38,7 +38,7 @@ static const int codes[] = {
 };
 _Static_assert(ARRAY_LEN(codes) == STATUS_COUNT, "a code for every status");
 
-int codec_status_code(enum status status)
+int codec_error_status_code(enum status status)
 {
     return codes[status];
 }
@@ -76,7 +76,7 @@ static enum reason usual_reason(enum status status)
     return REASON_INTERNAL_ERROR;
 }
 
-const char *codec_reason(const struct error *err)
+const char *codec_error_reason(const struct error *err)
 {
     return err->reason ? err->reason : reason_info(usual_reason(err->status))->name;
 }
@@ -118,8 +118,8 @@ Tavola__V1__Error *codec_error_message(const struct error *err, struct arena *ar
     Tavola__V1__Error *out = ARENA_NEW(arena, Tavola__V1__Error);
 
     tavola__v1__error__init(out);
-    out->code = codec_status_code(err->status);
-    out->reason = codec_bytes(str_of(codec_reason(err)));
+    out->code = codec_error_status_code(err->status);
+    out->reason = codec_bytes(str_of(codec_error_reason(err)));
     out->message = codec_bytes(message_of(err, arena));
     out->n_metadata = metadata(err, ERROR_META_VALUE_BYTES, arena, &out->metadata);
     return out;
@@ -145,20 +145,20 @@ static void pack_any(Google__Protobuf__Any *out, const ProtobufCMessage *message
 static bool worth_repeating(const struct error *err)
 {
     if (err->status == STATUS_LIMIT)
-        return str_equal(str_of(codec_reason(err)), STR_LITERAL("SERVER_BUSY"));
+        return str_equal(str_of(codec_error_reason(err)), STR_LITERAL("SERVER_BUSY"));
     return err->status == STATUS_UNAVAILABLE || err->status == STATUS_MAYBE_DONE;
 }
 
 /* What is wrong with which field of the request, for whoever shows forms. */
 static void add_violation(
-    const struct error *err, size_t most_value, struct arena *arena, Google__Protobuf__Any *out)
+    const struct error *err, size_t max_value, struct arena *arena, Google__Protobuf__Any *out)
 {
     Google__Rpc__BadRequest__FieldViolation violation = GOOGLE__RPC__BAD_REQUEST__FIELD_VIOLATION__INIT;
     Google__Rpc__BadRequest__FieldViolation *all[] = { &violation };
     Google__Rpc__BadRequest bad = GOOGLE__RPC__BAD_REQUEST__INIT;
 
-    violation.field = codec_bytes(codec_text(cut(str_of(err->field), most_value), arena));
-    violation.description = codec_bytes(cut(message_of(err, arena), most_value));
+    violation.field = codec_bytes(codec_text(cut(str_of(err->field), max_value), arena));
+    violation.description = codec_bytes(cut(message_of(err, arena), max_value));
     bad.n_field_violations = 1;
     bad.field_violations = all;
     pack_any(out, &bad.base, arena);
@@ -166,7 +166,7 @@ static void add_violation(
 
 /* entity: an Entity message, or empty. */
 static struct str status_encode(
-    const struct error *err, struct str message, struct str entity, size_t most_value, struct arena *arena)
+    const struct error *err, struct str message, struct str entity, size_t max_value, struct arena *arena)
 {
     Google__Rpc__ErrorInfo info = GOOGLE__RPC__ERROR_INFO__INIT;
     Google__Rpc__RetryInfo retry = GOOGLE__RPC__RETRY_INFO__INIT;
@@ -176,11 +176,11 @@ static struct str status_encode(
     Google__Protobuf__Any *pointers[4] = { &details[0], &details[1], &details[2], &details[3] };
     struct buf out;
 
-    info.reason = codec_bytes(str_of(codec_reason(err)));
+    info.reason = codec_bytes(str_of(codec_error_reason(err)));
     info.domain = codec_bytes(STR_LITERAL(ERROR_DOMAIN));
-    info.n_metadata = metadata(err, most_value, arena, &info.metadata);
+    info.n_metadata = metadata(err, max_value, arena, &info.metadata);
     pack_any(&details[0], &info.base, arena);
-    status.code = codec_status_code(err->status);
+    status.code = codec_error_status_code(err->status);
     status.message = codec_bytes(message);
     status.n_details = 1;
     status.details = pointers;
@@ -190,7 +190,7 @@ static struct str status_encode(
         pack_any(&details[status.n_details++], &retry.base, arena);
     }
     if (err->field[0] && (err->status == STATUS_INVALID || err->status == STATUS_OUT_OF_RANGE))
-        add_violation(err, most_value, arena, &details[status.n_details++]);
+        add_violation(err, max_value, arena, &details[status.n_details++]);
     if (entity.len > 0)
         init_any(&details[status.n_details++], &tavola__v1__entity__descriptor, entity, arena);
     buf_init(&out, arena);
@@ -209,14 +209,14 @@ static size_t sent_bytes(struct str message, struct str details)
 }
 
 /* Shorten the metadata until all fits; false: it does not even then. */
-static bool fit(const struct error *err, struct str entity, size_t most_sent, struct arena *arena,
+static bool fit(const struct error *err, struct str entity, size_t max_sent, struct arena *arena,
     struct codec_trailers *out)
 {
-    for (size_t most_value = ERROR_META_VALUE_BYTES;; most_value /= 2) {
-        out->details = status_encode(err, out->message, entity, most_value, arena);
-        if (sent_bytes(out->message, out->details) <= most_sent)
+    for (size_t max_value = ERROR_META_VALUE_BYTES;; max_value /= 2) {
+        out->details = status_encode(err, out->message, entity, max_value, arena);
+        if (sent_bytes(out->message, out->details) <= max_sent)
             return true;
-        if (most_value == 0)
+        if (max_value == 0)
             return false;
     }
 }
@@ -236,10 +236,10 @@ static struct str entity_message(const struct entity *entity, struct arena *aren
 struct codec_trailers codec_trailers_encode(
     const struct error *err, const struct entity *entity, struct arena *arena)
 {
-    struct codec_trailers out = { .code = codec_status_code(err->status) };
+    struct codec_trailers out = { .code = codec_error_status_code(err->status) };
     struct str message = entity ? entity_message(entity, arena) : STR_EMPTY;
 
-    out.message = arena_format(arena, "%s: %.*s", codec_reason(err), STR_ARG(message_of(err, arena)));
+    out.message = arena_format(arena, "%s: %.*s", codec_error_reason(err), STR_ARG(message_of(err, arena)));
     if (message.len == 0 || message.len > LIMIT_ERROR_ENTITY_BYTES ||
         !fit(err, message, CODEC_TRAILER_ENTITY_BYTES, arena, &out))
         (void)fit(err, STR_EMPTY, CODEC_TRAILER_BYTES, arena, &out);

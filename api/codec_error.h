@@ -10,10 +10,10 @@
 #include "tavola/v1/entity.pb-c.h"
 
 /* The canonical code (google.rpc.Code, 0..16) of a status. */
-int codec_status_code(enum status status);
+int codec_error_status_code(enum status status);
 
 /* The reason's name; one of its status' own where whoever found the error gave none. */
-const char *codec_reason(const struct error *err);
+const char *codec_error_reason(const struct error *err);
 
 /* An Error inside a reply. */
 Tavola__V1__Error *codec_error_message(const struct error *err, struct arena *arena);

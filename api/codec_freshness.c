@@ -14,7 +14,7 @@ static enum status staleness_decode(
         return STATUS_OK;
     if (message->seconds < 0 || message->nanos < 0 || message->nanos > 999999999 ||
         (message->seconds == 0 && message->nanos == 0) || message->seconds > INT64_MAX / 2000000)
-        return error_reason(err, REASON_INVALID_INPUT,
+        return reason_set(err, REASON_INVALID_INPUT,
             "freshness.max_staleness is no time span above zero: for none at all ask for latest");
     out->has_max_staleness = true;
     out->max_staleness_us = message->seconds * 1000000 + (message->nanos + 999) / 1000;
@@ -31,7 +31,7 @@ static enum status token_decode_at(const struct token_key *key, ProtobufCBinaryD
         token_decode(key, codec_str(text), TOKEN_CONSISTENCY, STR_EMPTY, arena, &token, &why) == STATUS_OK &&
         consistency_decode(token.first, arena, out))
         return STATUS_OK;
-    return error_reason(err, REASON_INVALID_INPUT,
+    return reason_set(err, REASON_INVALID_INPUT,
         "freshness.at_least[%zu] is no consistency token of this service, or was changed", at);
 }
 
@@ -41,7 +41,7 @@ enum status codec_freshness_decode(const Tavola__V1__Freshness *message, const s
     struct freshness freshness = { .latest = message->latest };
 
     if (message->n_at_least > LIMIT_TOKENS)
-        return error_reason(err, REASON_INVALID_INPUT, "freshness.at_least has %zu tokens, allowed are %d",
+        return reason_set(err, REASON_INVALID_INPUT, "freshness.at_least has %zu tokens, allowed are %d",
             message->n_at_least, LIMIT_TOKENS);
     freshness.at_least = ARENA_ARRAY(arena, struct consistency, message->n_at_least);
     for (size_t i = 0; i < message->n_at_least; i++)
@@ -53,7 +53,7 @@ enum status codec_freshness_decode(const Tavola__V1__Freshness *message, const s
     return STATUS_OK;
 }
 
-struct str codec_consistency_token(
+struct str codec_freshness_token(
     const struct consistency *consistency, const struct token_key *key, struct arena *arena)
 {
     const struct token token = {

@@ -10,7 +10,7 @@
 #include "tavola/v1/index_service.pb-c.h"
 
 /* The same text for equal values. */
-struct str codec_consistency_token(
+struct str codec_freshness_token(
     const struct consistency *consistency, const struct token_key *key, struct arena *arena);
 
 /* Empty tokens, of writes that left nothing open, are left out. INVALID_INPUT names the field. */

@@ -39,7 +39,7 @@ static enum status literal_check(struct str text, const char *key, struct error 
 
     if (entity_key_parse(text, STR_EMPTY, &ignored, NULL) == STATUS_OK)
         return STATUS_OK;
-    return error_reason(err, REASON_OUT_OF_RANGE_INPUT,
+    return reason_set(err, REASON_OUT_OF_RANGE_INPUT,
         "%s: a literal is too long or holds a character that keys may not: / \\ # ? or a control", key);
 }
 
@@ -48,9 +48,9 @@ static enum status part_text_check(struct str text, const char *key, struct erro
     size_t units = 0;
 
     if (!text_check(text, &units, NULL))
-        return error_reason(err, REASON_INVALID_INPUT, "%s: a part is not UTF-8", key);
+        return reason_set(err, REASON_INVALID_INPUT, "%s: a part is not UTF-8", key);
     if (units > LIMIT_PROPERTY_NAME_UNITS)
-        return error_reason(err, REASON_INVALID_INPUT, "%s: a part is longer than %d UTF-16 units", key,
+        return reason_set(err, REASON_INVALID_INPUT, "%s: a part is longer than %d UTF-16 units", key,
             LIMIT_PROPERTY_NAME_UNITS);
     return STATUS_OK;
 }
@@ -59,7 +59,7 @@ static enum status part_text_check(struct str text, const char *key, struct erro
 static enum status part_property_check(struct str name, const char *key, struct error *err)
 {
     if (name.len == 0)
-        return error_reason(err, REASON_INVALID_INPUT, "%s: a property's name is empty", key);
+        return reason_set(err, REASON_INVALID_INPUT, "%s: a property's name is empty", key);
     if (str_equal(name, STR_LITERAL("PartitionKey")) || str_equal(name, STR_LITERAL("RowKey")) ||
         str_equal(name, STR_LITERAL("Timestamp")))
         return STATUS_OK;
@@ -87,7 +87,7 @@ static enum status part_source_decode(
     case _TAVOLA__V1__KEY_PART__SOURCE__CASE_IS_INT_SIZE:
         break;
     }
-    return error_reason(err, REASON_INVALID_INPUT, "%s: each part is a literal or a property", key);
+    return reason_set(err, REASON_INVALID_INPUT, "%s: each part is a literal or a property", key);
 }
 
 static enum status part_decode(
@@ -144,7 +144,7 @@ static enum status names_decode(
         out->names[i] = codec_str(message->names[i]);
         if (out->names[i].len == 0 || !text_check(out->names[i], &units, NULL) ||
             units > LIMIT_PROPERTY_NAME_UNITS) {
-            (void)error_reason(err, REASON_INVALID_INPUT, SOME_NAMES "[%zu] is not a property's name", i);
+            (void)reason_set(err, REASON_INVALID_INPUT, SOME_NAMES "[%zu] is not a property's name", i);
             return error_in_element(err, SOME_NAMES, i);
         }
     }
@@ -247,7 +247,7 @@ enum status codec_index_decode(
         return codec_missing(err, "index.shape", "COPY or LIST");
     TRY(keys_decode(message, arena, &index, err));
     TRY(projection_decode(message->projection, arena, &index, err));
-    index.definition = index_definition_encode(&index, arena);
+    index.definition = index_codec_encode(&index, arena);
     *out = index;
     return STATUS_OK;
 }
@@ -304,7 +304,7 @@ Tavola__V1__Index *codec_index_message(struct str definition, struct arena *aren
     Tavola__V1__Index *out;
     struct index index = { 0 };
 
-    if (!index_definition_decode(definition, arena, &index))
+    if (!index_codec_decode(definition, arena, &index))
         return NULL;
     out = ARENA_NEW(arena, Tavola__V1__Index);
     tavola__v1__index__init(out);
@@ -322,7 +322,7 @@ Tavola__V1__Index *codec_index_message(struct str definition, struct arena *aren
     return out;
 }
 
-Tavola__V1__Lag *codec_lag_message(const struct lag *lag, struct arena *arena)
+Tavola__V1__Lag *codec_index_lag_message(const struct lag *lag, struct arena *arena)
 {
     Tavola__V1__Lag *out = ARENA_NEW(arena, Tavola__V1__Lag);
 
@@ -333,7 +333,7 @@ Tavola__V1__Lag *codec_lag_message(const struct lag *lag, struct arena *arena)
     if (lag->per_second < 0)
         return out;
     out->applied_per_second = lag->per_second;
-    out->time_to_fresh = codec_duration(queue_time_to_fresh_us(out->open_intents, lag->per_second), arena);
+    out->time_to_fresh = codec_duration(queue_control_time_to_fresh_us(out->open_intents, lag->per_second), arena);
     return out;
 }
 
@@ -359,14 +359,14 @@ Tavola__V1__IndexStatus *codec_index_status_message(const struct index_view *vie
 
     tavola__v1__index_status__init(out);
     out->state = (Tavola__V1__IndexState)view->state;
-    out->lag = codec_lag_message(&view->lag, arena);
+    out->lag = codec_index_lag_message(&view->lag, arena);
     out->entries = view->entries;
     out->violations = view->violations;
     out->keys_behind = view->keys_behind;
     out->discarded = view->discarded;
     causes_encode(view->causes, arena, out);
     if (view->build.operation_id.len > 0)
-        out->build = codec_run_message(&view->build, arena);
+        out->build = codec_table_job_message(&view->build, arena);
     return out;
 }
 
@@ -375,7 +375,7 @@ Tavola__V1__IndexStatus *codec_index_status_message(const struct index_view *vie
 static enum status bound_decode(const Tavola__V1__Value *message, const char *field, struct arena *arena,
     struct value *out, struct error *err)
 {
-    if (codec_value_decode(message, field, arena, out, err) != STATUS_OK)
+    if (codec_entity_value_decode(message, field, arena, out, err) != STATUS_OK)
         return error_in_field(err, field);
     return STATUS_OK;
 }
@@ -399,7 +399,7 @@ static enum status range_decode(
     return STATUS_OK;
 }
 
-enum status codec_lookup_decode(const Tavola__V1__LookupIndexRequest *request, struct arena *arena,
+enum status codec_index_lookup_decode(const Tavola__V1__LookupIndexRequest *request, struct arena *arena,
     struct operation_lookup *out, struct error *err)
 {
     struct operation_lookup lookup = { .trust_index = request->trust_index,
@@ -412,14 +412,14 @@ enum status codec_lookup_decode(const Tavola__V1__LookupIndexRequest *request, s
     lookup.equals = ARENA_ARRAY(arena, struct value, request->n_equals);
     lookup.equal_count = request->n_equals;
     for (size_t i = 0; i < request->n_equals; i++)
-        if (codec_value_decode(request->equals[i], "equals", arena, &lookup.equals[i], err) != STATUS_OK)
+        if (codec_entity_value_decode(request->equals[i], "equals", arena, &lookup.equals[i], err) != STATUS_OK)
             return error_in_element(err, "equals", i);
     TRY(range_decode(request->range, arena, &lookup.range, err));
     *out = lookup;
     return STATUS_OK;
 }
 
-struct str codec_lookup_identity(const Tavola__V1__LookupIndexRequest *request, struct arena *arena)
+struct str codec_index_lookup_identity(const Tavola__V1__LookupIndexRequest *request, struct arena *arena)
 {
     Tavola__V1__LookupIndexRequest identity = *request;
     struct buf out;

@@ -16,7 +16,7 @@
 
 enum {
     ROOM_FOR_REST = LIMIT_TOKEN_BYTES + 512, /* token, lag and statistics beside the entities */
-    MOST_SELECTED = LIMIT_PROPERTIES + 3,    /* and the keys and the timestamp */
+    MAX_SELECTED = LIMIT_PROPERTIES + 3,    /* and the keys and the timestamp */
     BATCH_GET_RESULTS = 1,
     BATCH_GET_ENTITY = 1,
     BATCH_GET_ERROR = 2,
@@ -36,7 +36,7 @@ static bool can_be_selected(struct str name)
 
 /* Names in the order of their bytes, each once: for telling quickly whether one has come before. */
 struct name_set {
-    struct str names[MOST_SELECTED];
+    struct str names[MAX_SELECTED];
     size_t count;
 };
 
@@ -66,16 +66,16 @@ static enum status select_name(
     if (found)
         return STATUS_OK;
     if (!can_be_selected(name)) {
-        (void)error_reason(err, REASON_INVALID_INPUT, "options.select[%zu] is not a property's name", number);
+        (void)reason_set(err, REASON_INVALID_INPUT, "options.select[%zu] is not a property's name", number);
         (void)error_in_element(err, "select", number);
         return error_in_field(err, "options");
     }
-    if (set->count == MOST_SELECTED) {
-        (void)error_reason(err, REASON_INVALID_INPUT,
+    if (set->count == MAX_SELECTED) {
+        (void)reason_set(err, REASON_INVALID_INPUT,
             "options.select names more than %d properties, which is what an entity can have with its keys "
             "and "
             "timestamp",
-            MOST_SELECTED);
+            MAX_SELECTED);
         (void)error_in_element(err, "select", number);
         return error_in_field(err, "options");
     }
@@ -86,7 +86,7 @@ static enum status select_name(
     return STATUS_OK;
 }
 
-enum status codec_selection_decode(
+enum status codec_read_selection_decode(
     const Tavola__V1__ReadOptions *options, struct arena *arena, struct selection *out, struct error *err)
 {
     struct selection selection = { 0 };
@@ -96,14 +96,14 @@ enum status codec_selection_decode(
     if (!options || options->n_select == 0)
         return STATUS_OK;
     set = ARENA_NEW(arena, struct name_set);
-    selection.names = ARENA_ARRAY(arena, struct str, MOST_SELECTED);
+    selection.names = ARENA_ARRAY(arena, struct str, MAX_SELECTED);
     for (size_t i = 0; i < options->n_select; i++)
         TRY(select_name(set, codec_str(options->select[i]), i, &selection, err));
     *out = selection;
     return STATUS_OK;
 }
 
-enum status codec_wait_decode(const Tavola__V1__ReadOptions *options, struct str *out, struct error *err)
+enum status codec_read_wait_decode(const Tavola__V1__ReadOptions *options, struct str *out, struct error *err)
 {
     if (!options || options->wait_for_transaction.len == 0)
         return STATUS_OK;
@@ -111,17 +111,17 @@ enum status codec_wait_decode(const Tavola__V1__ReadOptions *options, struct str
     return codec_transaction_id_check(*out, err);
 }
 
-enum status codec_page_size(int32_t page_size, int32_t *out, struct error *err)
+enum status codec_read_page_size(int32_t page_size, int32_t *out, struct error *err)
 {
     if (page_size < 0) {
-        (void)error_reason(err, REASON_INVALID_INPUT, "page_size is negative: 0 means %d", LIMIT_PAGE_ROWS);
+        (void)reason_set(err, REASON_INVALID_INPUT, "page_size is negative: 0 means %d", LIMIT_PAGE_ROWS);
         return error_in_field(err, "page_size");
     }
     *out = page_size == 0 || page_size > LIMIT_PAGE_ROWS ? LIMIT_PAGE_ROWS : page_size;
     return STATUS_OK;
 }
 
-enum status codec_query_decode(
+enum status codec_read_query_decode(
     const Tavola__V1__Query *query, struct arena *arena, struct operation *out, struct error *err)
 {
     struct operation_page *page = &out->in.page;
@@ -129,7 +129,7 @@ enum status codec_query_decode(
     if (!query)
         return codec_missing(err, "query", "which entities are wanted");
     if ((uint32_t)query->max_plan > ACCESS_TABLE_SCAN) {
-        (void)error_reason(err, REASON_INVALID_INPUT, "query.max_plan has no such value");
+        (void)reason_set(err, REASON_INVALID_INPUT, "query.max_plan has no such value");
         return error_in_field(err, "query.max_plan");
     }
     out->table = codec_str(query->table);
@@ -143,7 +143,7 @@ enum status codec_query_decode(
     return STATUS_OK;
 }
 
-struct str codec_query_identity(
+struct str codec_read_query_identity(
     const Tavola__V1__Query *query, const struct selection *selection, struct arena *arena)
 {
     struct buf out;
@@ -156,7 +156,7 @@ struct str codec_query_identity(
     return buf_str(&out);
 }
 
-enum status codec_keys_decode(Tavola__V1__EntityKey *const *keys, size_t count, struct arena *arena,
+enum status codec_read_keys_decode(Tavola__V1__EntityKey *const *keys, size_t count, struct arena *arena,
     struct operation_get *out, struct error *err)
 {
     struct entity_key *parsed;
@@ -164,7 +164,7 @@ enum status codec_keys_decode(Tavola__V1__EntityKey *const *keys, size_t count, 
     if (count == 0)
         return codec_missing(err, "keys", "1 to 1,000 keys");
     if (count > LIMIT_BATCH_GET_KEYS) {
-        (void)error_reason(
+        (void)reason_set(
             err, REASON_INVALID_INPUT, "keys has %zu entries, allowed are %d", count, LIMIT_BATCH_GET_KEYS);
         error_add_meta_int(err, "limit", LIMIT_BATCH_GET_KEYS);
         error_add_meta_int(err, "actual", (int64_t)count);
@@ -175,7 +175,7 @@ enum status codec_keys_decode(Tavola__V1__EntityKey *const *keys, size_t count, 
         char field[32];
 
         snprintf(field, sizeof(field), "keys[%zu]", i);
-        if (codec_key_decode(keys[i], field, &parsed[i], err) != STATUS_OK) {
+        if (codec_entity_key_decode(keys[i], field, &parsed[i], err) != STATUS_OK) {
             error_add_meta_int(err, "operation_index", (int64_t)i);
             return err->status;
         }
@@ -184,7 +184,7 @@ enum status codec_keys_decode(Tavola__V1__EntityKey *const *keys, size_t count, 
     return STATUS_OK;
 }
 
-struct entity codec_select(
+struct entity codec_read_select(
     const struct entity *entity, const struct selection *selection, struct arena *arena)
 {
     struct entity out = *entity;
@@ -211,7 +211,7 @@ static void forget_entities(struct entity_sink *sink)
 static bool add_entity(struct entity_sink *sink, const struct entity *entity)
 {
     struct entity_writer *writer = CONTAINER_OF(sink, struct entity_writer, sink);
-    struct entity selected = codec_select(entity, &writer->selection, writer->arena);
+    struct entity selected = codec_read_select(entity, &writer->selection, writer->arena);
 
     if (writer->written.count > 0 && !fits(writer->out, codec_entity_bytes(&selected)))
         return false;
@@ -234,7 +234,7 @@ void entity_writer_init(struct entity_writer *writer, struct buf *out, uint32_t 
     };
 }
 
-struct written codec_entities_write(struct buf *out, uint32_t field, const struct entity *entities,
+struct written codec_read_entities_write(struct buf *out, uint32_t field, const struct entity *entities,
     size_t count, const struct selection *selection, struct arena *arena)
 {
     struct entity_writer writer;
@@ -245,12 +245,12 @@ struct written codec_entities_write(struct buf *out, uint32_t field, const struc
     return writer.written;
 }
 
-struct written codec_keys_write(struct buf *out, uint32_t field, const struct entity *entities, size_t count)
+struct written codec_read_keys_write(struct buf *out, uint32_t field, const struct entity *entities, size_t count)
 {
     struct written written = { 0 };
 
-    for (size_t i = 0; i < count && fits(out, codec_key_bytes(&entities[i].key) + 8); i++) {
-        codec_key_write(out, field, &entities[i].key);
+    for (size_t i = 0; i < count && fits(out, codec_entity_key_bytes(&entities[i].key) + 8); i++) {
+        codec_entity_key_write(out, field, &entities[i].key);
         written.count++;
     }
     return written;
@@ -261,7 +261,7 @@ static void write_absent(struct buf *out, const struct entity_key *key, struct a
     struct error *err = ARENA_NEW(arena, struct error);
     struct buf result;
 
-    (void)error_reason(err, REASON_RESOURCE_NOT_FOUND, "the entity does not exist");
+    (void)reason_set(err, REASON_RESOURCE_NOT_FOUND, "the entity does not exist");
     error_add_meta(err, "partition_key", key->partition);
     error_add_meta(err, "row_key", key->row);
     buf_init(&result, arena);
@@ -269,23 +269,23 @@ static void write_absent(struct buf *out, const struct entity_key *key, struct a
     wire_write_bytes(out, BATCH_GET_RESULTS, buf_str(&result));
 }
 
-void codec_batch_get_write(struct buf *out, const struct operation *operation,
+void codec_read_batch_get_write(struct buf *out, const struct operation *operation,
     const struct selection *selection, struct arena *arena)
 {
     const struct operation_get *in = &operation->in.get;
-    enum { MOST_ERROR_BYTES = 1024 };
+    enum { MAX_ERROR_BYTES = 1024 };
 
     for (size_t i = 0; i < operation->out.get.count; i++) {
         struct entity entity;
         size_t bytes;
 
         if (!operation->out.get.found[i]) {
-            if (!fits(out, MOST_ERROR_BYTES))
+            if (!fits(out, MAX_ERROR_BYTES))
                 return;
             write_absent(out, &in->keys[i], arena);
             continue;
         }
-        entity = codec_select(&operation->out.get.entities[i], selection, arena);
+        entity = codec_read_select(&operation->out.get.entities[i], selection, arena);
         bytes = codec_entity_bytes(&entity);
         if (i > 0 && !fits(out, bytes))
             return;
@@ -295,7 +295,7 @@ void codec_batch_get_write(struct buf *out, const struct operation *operation,
     }
 }
 
-void codec_stats_write(struct buf *out, uint32_t field, const struct query_stats *stats, struct str index,
+void codec_read_stats_write(struct buf *out, uint32_t field, const struct query_stats *stats, struct str index,
     const struct written *written)
 {
     Tavola__V1__QueryStats message = TAVOLA__V1__QUERY_STATS__INIT;

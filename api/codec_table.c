@@ -30,7 +30,7 @@ static Tavola__V1__AccessPolicy *policy_message(const struct access_policy *poli
     out->id = codec_bytes(policy->id);
     out->start = policy->start ? codec_timestamp(policy->start, arena) : NULL;
     out->expiry = policy->expiry ? codec_timestamp(policy->expiry, arena) : NULL;
-    out->permissions = codec_bytes(permissions_format(policy->permissions, arena));
+    out->permissions = codec_bytes(access_format_permissions(policy->permissions, arena));
     return out;
 }
 
@@ -58,7 +58,7 @@ static enum status set_default_max_plan(
 {
     (void)arena;
     if ((uint32_t)table->default_max_plan > ACCESS_TABLE_SCAN)
-        return error_reason(err, REASON_INVALID_INPUT, "table.default_max_plan has no such value");
+        return reason_set(err, REASON_INVALID_INPUT, "table.default_max_plan has no such value");
     out->sets_default_max_plan = true;
     out->default_max_plan = (enum access_path)table->default_max_plan;
     return STATUS_OK;
@@ -75,7 +75,7 @@ static enum status policy_time(const Google__Protobuf__Timestamp *time, int64_t 
     *out = 0;
     if (!time || (ticks_from_timestamp(time->seconds, time->nanos, out) && *out > 0))
         return STATUS_OK;
-    return error_reason(err, REASON_OUT_OF_RANGE_INPUT,
+    return reason_set(err, REASON_OUT_OF_RANGE_INPUT,
         "a time of a stored access policy lies outside the years 1601 to 9999");
 }
 
@@ -85,8 +85,8 @@ static enum status policy_decode(
     out->id = codec_str(policy->id);
     TRY(policy_time(policy->start, &out->start, err));
     TRY(policy_time(policy->expiry, &out->expiry, err));
-    if (!permissions_parse(codec_str(policy->permissions), &out->permissions))
-        return error_reason(err, REASON_INVALID_INPUT,
+    if (!access_parse_permissions(codec_str(policy->permissions), &out->permissions))
+        return reason_set(err, REASON_INVALID_INPUT,
             "permissions of a stored access policy are letters out of raudit, in this order");
     return STATUS_OK;
 }
@@ -153,7 +153,7 @@ static enum status change_path(struct str path, const Tavola__V1__Table *table, 
     for (size_t i = 0; i < ARRAY_LEN(settings); i++)
         if (str_equal(path, str_of(settings[i].path)))
             return settings[i].change(table, arena, out, err);
-    (void)error_reason(err, REASON_INVALID_INPUT, "update_mask names what cannot be changed");
+    (void)reason_set(err, REASON_INVALID_INPUT, "update_mask names what cannot be changed");
     error_add_meta(err, "actual", path);
     error_add_meta(err, "allowed", setting_names(arena));
     return STATUS_INVALID;
@@ -180,21 +180,21 @@ enum status codec_table_change_decode(const Tavola__V1__UpdateTableRequest *requ
     return changes ? STATUS_OK : codec_missing(err, "update_mask", "what is to change");
 }
 
-static Tavola__V1__Error *run_error(const struct run_view *run, struct arena *arena)
+static Tavola__V1__Error *run_error(const struct job_view *run, struct arena *arena)
 {
     Tavola__V1__Error *out;
 
-    if (run->state != RUN_FAILED && run->error.len == 0)
+    if (run->state != JOB_FAILED && run->error.len == 0)
         return NULL;
     out = ARENA_NEW(arena, Tavola__V1__Error);
     tavola__v1__error__init(out);
-    out->code = codec_status_code(STATUS_INTERNAL);
+    out->code = codec_error_status_code(STATUS_INTERNAL);
     out->reason = codec_bytes(str_of(reason_info(REASON_INTERNAL_ERROR)->name));
     out->message = codec_bytes(codec_text(run->error, arena));
     return out;
 }
 
-Tavola__V1__Operation *codec_run_message(const struct run_view *run, struct arena *arena)
+Tavola__V1__Operation *codec_table_job_message(const struct job_view *run, struct arena *arena)
 {
     Tavola__V1__Operation *out = ARENA_NEW(arena, Tavola__V1__Operation);
 
@@ -211,13 +211,13 @@ Tavola__V1__Operation *codec_run_message(const struct run_view *run, struct aren
     return out;
 }
 
-enum status codec_operation_id_check(struct str id, struct error *err)
+enum status codec_table_check_operation_id(struct str id, struct error *err)
 {
     bool good = id.len > 0 && id.len <= LIMIT_TRANSACTION_ID_BYTES;
 
     for (size_t i = 0; good && i < id.len; i++)
         good = id.data[i] > ' ' && id.data[i] <= '~';
     if (!good)
-        return error_reason(err, REASON_OPERATION_NOT_FOUND, "no operation can have such an id");
+        return reason_set(err, REASON_OPERATION_NOT_FOUND, "no operation can have such an id");
     return STATUS_OK;
 }

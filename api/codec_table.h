@@ -25,9 +25,9 @@ Tavola__V1__Table *codec_table_message(const struct table_view *table, struct ar
 MUST_USE enum status codec_table_change_decode(const Tavola__V1__UpdateTableRequest *request,
     struct arena *arena, struct table_change *out, struct error *err);
 
-Tavola__V1__Operation *codec_run_message(const struct run_view *run, struct arena *arena);
+Tavola__V1__Operation *codec_table_job_message(const struct job_view *run, struct arena *arena);
 
 /* An operation's id: not empty, at most 128 printable ASCII characters. OPERATION_NOT_FOUND else. */
-MUST_USE enum status codec_operation_id_check(struct str id, struct error *err);
+MUST_USE enum status codec_table_check_operation_id(struct str id, struct error *err);
 
 #endif

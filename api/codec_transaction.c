@@ -12,7 +12,7 @@
 
 static enum status account_refused(struct error *err)
 {
-    (void)error_reason(err, REASON_INVALID_INPUT, "account is no account's name");
+    (void)reason_set(err, REASON_INVALID_INPUT, "account is no account's name");
     return error_in_field(err, "account");
 }
 
@@ -57,7 +57,7 @@ static enum status place_decode(
     *out.table = codec_str(address->table);
     if (table_name_check(*out.table, err) != STATUS_OK)
         return error_in_field(err, "table");
-    return codec_key_decode(address->key, "key", out.key, err);
+    return codec_entity_key_decode(address->key, "key", out.key, err);
 }
 
 static enum status address_decode(const Tavola__V1__EntityAddress *address, const char *field, struct str own,
@@ -88,7 +88,7 @@ static enum status move_decode(
     return address_decode(move->destination, "move.destination", account, second_place(out), err);
 }
 
-enum status codec_address_digest(const Tavola__V1__EntityAddress *address, const char *field, struct str own,
+enum status codec_transaction_address_digest(const Tavola__V1__EntityAddress *address, const char *field, struct str own,
     int64_t *out, struct error *err)
 {
     struct step named = { 0 };
@@ -101,7 +101,7 @@ enum status codec_address_digest(const Tavola__V1__EntityAddress *address, const
 static enum status step_decode(const Tavola__V1__Step *message, struct str account, struct arena *arena,
     struct step *out, struct error *err)
 {
-    TRY(codec_condition_decode(message->precondition, arena, &out->condition, err));
+    TRY(codec_write_condition_decode(message->precondition, arena, &out->condition, err));
     switch (message->action_case) {
     case TAVOLA__V1__STEP__ACTION_INSERT_OR_REPLACE:
         return put_decode(message->insert_or_replace, "insert_or_replace", STEP_INSERT_OR_REPLACE, account,
@@ -132,7 +132,7 @@ enum status codec_transaction_decode(const Tavola__V1__SubmitTransactionRequest 
     };
 
     if (request->n_steps == 0 || request->n_steps > LIMIT_TRANSACTION_STEPS)
-        return error_reason(err, REASON_INVALID_INPUT, "steps has %zu entries, allowed are 1 to %d",
+        return reason_set(err, REASON_INVALID_INPUT, "steps has %zu entries, allowed are 1 to %d",
             request->n_steps, LIMIT_TRANSACTION_STEPS);
     transaction.steps = ARENA_ARRAY(arena, struct step, request->n_steps);
     for (size_t i = 0; i < request->n_steps; i++) {
@@ -155,7 +155,7 @@ enum status codec_transaction_id_check(struct str id, struct error *err)
     for (size_t i = 0; good && i < id.len; i++)
         good = id.data[i] >= ' ' && id.data[i] <= '~';
     if (!good)
-        return error_reason(err, REASON_TRANSACTION_NOT_FOUND, "no transaction can have such an id");
+        return reason_set(err, REASON_TRANSACTION_NOT_FOUND, "no transaction can have such an id");
     return STATUS_OK;
 }
 
@@ -167,7 +167,7 @@ static Tavola__V1__EntityAddress *address_message(
     tavola__v1__entity_address__init(out);
     out->account = codec_bytes(account);
     out->table = codec_bytes(table);
-    out->key = codec_key_message(key, arena);
+    out->key = codec_entity_key_message(key, arena);
     return out;
 }
 
@@ -250,7 +250,7 @@ static Tavola__V1__Error *attempt_error(const struct attempt *attempt, struct ar
         return NULL;
     out = ARENA_NEW(arena, Tavola__V1__Error);
     tavola__v1__error__init(out);
-    out->code = codec_status_code(attempt->status);
+    out->code = codec_error_status_code(attempt->status);
     out->reason = codec_bytes(attempt->reason);
     out->message = codec_bytes(codec_text(attempt->message, arena));
     return out;

@@ -11,7 +11,7 @@
 #include "domain/limits.h"
 #include "domain/reason.h"
 
-enum { MOST_TOKEN_BYTES = 256 };
+enum { MAX_TOKEN_BYTES = 256 };
 
 static bool needs_precondition(enum write_kind kind)
 {
@@ -25,12 +25,12 @@ static enum status text_condition_decode(
     out->text = text;
     TRY(filter_compile(text, arena, &out->filter, err));
     if (text.len > 0 && !out->filter)
-        return error_reason(err, REASON_INVALID_INPUT,
+        return reason_set(err, REASON_INVALID_INPUT,
             "precondition.condition is blank: leave it empty, or say what must hold");
     return STATUS_OK;
 }
 
-enum status codec_condition_decode(const Tavola__V1__Precondition *precondition, struct arena *arena,
+enum status codec_write_condition_decode(const Tavola__V1__Precondition *precondition, struct arena *arena,
     struct condition *out, struct error *err)
 {
     struct condition condition = { .kind = CONDITION_NONE, .text = STR_EMPTY };
@@ -49,9 +49,9 @@ static enum status precondition_decode(enum write_kind kind, const Tavola__V1__P
     struct arena *arena, struct condition *out, struct error *err)
 {
     if (precondition && !needs_precondition(kind))
-        return error_reason(err, REASON_INVALID_INPUT,
+        return reason_set(err, REASON_INVALID_INPUT,
             "precondition is for replace, merge and delete: inserts and upserts take none");
-    TRY(codec_condition_decode(precondition, arena, out, err));
+    TRY(codec_write_condition_decode(precondition, arena, out, err));
     if (needs_precondition(kind) && !condition_is_set(out))
         return codec_missing(err, "precondition",
             "if_match with an ETag, or * to write whatever is there, or a condition on the entity");
@@ -75,12 +75,12 @@ enum status codec_write_decode(enum write_kind kind, const Tavola__V1__Entity *e
     return write_decode(kind, "entity", entity, precondition, arena, out, err);
 }
 
-enum status codec_delete_decode(const Tavola__V1__EntityKey *key,
+enum status codec_write_delete_decode(const Tavola__V1__EntityKey *key,
     const Tavola__V1__Precondition *precondition, struct arena *arena, struct write *out, struct error *err)
 {
     struct write write = { .kind = WRITE_DELETE, .properties = { STR_EMPTY } };
 
-    TRY(codec_key_decode(key, "key", &write.key, err));
+    TRY(codec_entity_key_decode(key, "key", &write.key, err));
     TRY(precondition_decode(WRITE_DELETE, precondition, arena, &write.condition, err));
     *out = write;
     return STATUS_OK;
@@ -105,7 +105,7 @@ static enum status batch_operation_decode(
         return write_decode(WRITE_INSERT_OR_MERGE, "insert_or_merge", operation->insert_or_merge,
             precondition, arena, out, err);
     case TAVOLA__V1__BATCH_OPERATION__ACTION_DELETE:
-        return codec_delete_decode(operation->delete_, precondition, arena, out, err);
+        return codec_write_delete_decode(operation->delete_, precondition, arena, out, err);
     case TAVOLA__V1__BATCH_OPERATION__ACTION__NOT_SET:
     case _TAVOLA__V1__BATCH_OPERATION__ACTION__CASE_IS_INT_SIZE:
         break;
@@ -158,7 +158,7 @@ static enum status check_entities_once(
     }
     if (twice == count)
         return STATUS_OK;
-    (void)error_reason(err, REASON_INVALID_DUPLICATE_ROW,
+    (void)reason_set(err, REASON_INVALID_DUPLICATE_ROW,
         "the batch has two operations for the same entity: an entity may stand in it once");
     error_add_meta(err, "row_key", writes[twice].key.row);
     return error_at(err, twice);
@@ -169,7 +169,7 @@ static enum status check_one_partition(const struct write *writes, size_t count,
     for (size_t i = 1; i < count; i++) {
         if (str_equal(writes[i].key.partition, writes[0].key.partition))
             continue;
-        (void)error_reason(err, REASON_COMMANDS_IN_BATCH_ACT_ON_DIFFERENT_PARTITIONS,
+        (void)reason_set(err, REASON_COMMANDS_IN_BATCH_ACT_ON_DIFFERENT_PARTITIONS,
             "all operations of a batch must have the partition key of the first");
         error_add_meta(err, "partition_key", writes[i].key.partition);
         return error_at(err, i);
@@ -183,13 +183,13 @@ static enum status check_count(size_t count, struct error *err)
         return codec_missing(err, "operations", "1 to 100 writes");
     if (count <= LIMIT_BATCH_OPERATIONS)
         return STATUS_OK;
-    (void)error_reason(err, REASON_INVALID_INPUT, "the batch has %zu operations, allowed are 100", count);
+    (void)reason_set(err, REASON_INVALID_INPUT, "the batch has %zu operations, allowed are 100", count);
     error_add_meta_int(err, "limit", LIMIT_BATCH_OPERATIONS);
     error_add_meta_int(err, "actual", (int64_t)count);
     return error_at(err, LIMIT_BATCH_OPERATIONS);
 }
 
-enum status codec_batch_decode(const Tavola__V1__ExecuteBatchRequest *request, struct arena *arena,
+enum status codec_write_batch_decode(const Tavola__V1__ExecuteBatchRequest *request, struct arena *arena,
     struct operation_write *out, struct error *err)
 {
     size_t count = request->n_operations;
@@ -207,7 +207,7 @@ enum status codec_batch_decode(const Tavola__V1__ExecuteBatchRequest *request, s
     return STATUS_OK;
 }
 
-void codec_operation_write(struct operation *operation, const struct write *write)
+void codec_write_operation(struct operation *operation, const struct write *write)
 {
     struct write *copy = ARENA_NEW(operation->arena, struct write);
 
@@ -220,10 +220,10 @@ void codec_write_result(struct buf *out, uint32_t field, const struct write_resu
     struct str consistency_token, bool replayed)
 {
     char etag[ETAG_BYTES];
-    char bytes[ETAG_BYTES + 64 + MOST_TOKEN_BYTES];
+    char bytes[ETAG_BYTES + 64 + MAX_TOKEN_BYTES];
     struct buf body = { .data = bytes, .capacity = sizeof(bytes) };
 
-    assert(consistency_token.len <= MOST_TOKEN_BYTES && "writes of one partition have short tokens");
+    assert(consistency_token.len <= MAX_TOKEN_BYTES && "writes of one partition have short tokens");
     if (result->etag.version != 0)
         wire_write_bytes(&body, 1, str_of_bytes(etag, etag_format(result->etag, etag)));
     codec_write_timestamp(&body, 2, result->timestamp);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXIT_BAD_CONFIG = 2, NAME_BYTES = 96, MOST_SETTINGS = 128 };
+enum { EXIT_BAD_CONFIG = 2, NAME_BYTES = 96, MAX_SETTINGS = 128 };
 
 extern char **environ;
 
@@ -225,7 +225,7 @@ static bool is_setting(const struct config_program *program, const char *variabl
 /* The setting most like this name: of the program itself, else of another one. */
 static const char *nearest_setting(const struct config_program *program, const char *name)
 {
-    const char *names[MOST_SETTINGS];
+    const char *names[MAX_SETTINGS];
     size_t count = least(program->count, ARRAY_LEN(names)), known = 0;
     const char *nearest;
 

@@ -13,7 +13,7 @@
 enum { RESERVED_BYTES = sizeof(CUT_MARK) + 1, NUMBER_BYTES = 24 };
 
 static const char *program_name = "tavola";
-static enum log_level least_level = LOG_INFO;
+static enum log_level min_level = LOG_INFO;
 
 static const char *const level_names[] = { "debug", "info", "warn", "error" };
 
@@ -26,7 +26,7 @@ struct line {
 void log_init(const char *program, enum log_level least)
 {
     program_name = program;
-    least_level = least;
+    min_level = least;
 }
 
 /* ---- values ---- */
@@ -161,7 +161,7 @@ static void write_line(int fd, enum log_level level, const char *event, const st
 
 bool log_wants(enum log_level level)
 {
-    return level >= least_level;
+    return level >= min_level;
 }
 
 void log_write(enum log_level level, const char *event, const struct log_field *fields)

@@ -17,7 +17,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 
-enum { MOST_CONNECTIONS = 16, PATIENCE_S = 10, BACKLOG = 16, HOST_BYTES = 256 };
+enum { MAX_CONNECTIONS = 16, PATIENCE_S = 10, BACKLOG = 16, HOST_BYTES = 256 };
 
 struct metrics_server {
     struct MHD_Daemon *daemon;
@@ -182,7 +182,7 @@ static enum status start(
     server = xcalloc(1, sizeof(*server));
     *server = served;
     server->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL, handle,
-        server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
+        server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)PATIENCE_S, MHD_OPTION_END);
     if (!server->daemon) {
         close(fd);
@@ -200,7 +200,7 @@ enum status metrics_server_start(const char *address, metrics_collect_fn *collec
     return start(address, (struct metrics_server){ .collect = collect, .context = context }, out, err);
 }
 
-enum status probe_server_start(
+enum status metrics_server_start_probes(
     const char *address, probe_ready_fn *ready, void *context, struct metrics_server **out, struct error *err)
 {
     return start(address, (struct metrics_server){ .ready = ready, .context = context }, out, err);

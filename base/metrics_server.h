@@ -26,7 +26,7 @@ typedef bool probe_ready_fn(void *context);
  * The same for probes: /live answers 200 for as long as the program answers at all, /ready 200 or 503. Stopped by
  * metrics_server_stop.
  */
-MUST_USE enum status probe_server_start(const char *address, probe_ready_fn *ready, void *context,
+MUST_USE enum status metrics_server_start_probes(const char *address, probe_ready_fn *ready, void *context,
     struct metrics_server **out, struct error *err);
 
 /* Accepts NULL. */

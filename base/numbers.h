@@ -6,12 +6,12 @@
 
 #include <stdint.h>
 
-static inline int64_t smaller(int64_t a, int64_t b)
+static inline int64_t numbers_min(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-static inline int64_t larger(int64_t a, int64_t b)
+static inline int64_t numbers_max(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }

@@ -131,7 +131,7 @@ static bool is_named(const char *name, const uint8_t *bytes, size_t size)
 }
 
 static int take_header(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name,
-    size_t name_size, const uint8_t *value, size_t value_size, uint8_t flags, void *context)
+    size_t name_size, const uint8_t *value, size_t property_size_of_value, uint8_t flags, void *context)
 {
     struct load *load = ((struct connection *)context)->load;
 
@@ -139,10 +139,10 @@ static int take_header(nghttp2_session *session, const nghttp2_frame *frame, con
     if (is_named("grpc-status", name, name_size)) {
         struct call *call = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
 
-        call->status_ok = is_named("0", value, value_size);
-    } else if (is_named("grpc-message", name, name_size) && value_size > 0 && !load->complained) {
+        call->status_ok = is_named("0", value, property_size_of_value);
+    } else if (is_named("grpc-message", name, name_size) && property_size_of_value > 0 && !load->complained) {
         load->complained = true;
-        fprintf(stderr, "bench_h2_load: %.*s\n", (int)value_size, (const char *)value);
+        fprintf(stderr, "bench_h2_load: %.*s\n", (int)property_size_of_value, (const char *)value);
     }
     return 0;
 }

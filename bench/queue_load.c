@@ -19,7 +19,7 @@
 #define UNIX_PREFIX "unix:"
 #define STREAM "bench"
 
-enum { GROUP = 64, WAIT_MS = 1000, SHARDS = 4, MOST_MESSAGES = 1000000 };
+enum { GROUP = 64, WAIT_MS = 1000, SHARDS = 4, MAX_MESSAGES = 1000000 };
 
 static double now(void)
 {
@@ -112,7 +112,7 @@ static void raw_close(void *state)
 static void *queue_begin(const char *address)
 {
     struct queue_options options = {
-        .redis.url = address, .consumer = "bench", .shards = SHARDS, .most_messages = MOST_MESSAGES
+        .redis.url = address, .consumer = "bench", .shards = SHARDS, .max_messages = MAX_MESSAGES
     };
     struct error err = { 0 };
     struct queue *queue = NULL;

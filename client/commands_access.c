@@ -46,7 +46,7 @@ static int run_token(const struct client_config *config, int argc, char **argv)
     int exit_code;
 
     if (argc < 1 || argc > 2 ||
-        (argc == 2 && !spoken_lifetime_parse(argv[1], credential.issued, &credential.expiry)))
+        (argc == 2 && !spoken_time_parse_lifetime(argv[1], credential.issued, &credential.expiry)))
         return command_misused("token create", "ACCOUNT [SECONDS]");
     credential.account = str_of(argv[0]);
     if (argc == 1)
@@ -71,7 +71,7 @@ static bool take_start(struct credential *out, const char *value)
 
 static bool take_permissions(struct credential *out, const char *value)
 {
-    return permissions_parse(str_of(value), &out->permissions) && out->permissions;
+    return access_parse_permissions(str_of(value), &out->permissions) && out->permissions;
 }
 
 static bool take_policy(struct credential *out, const char *value)
@@ -231,7 +231,7 @@ static void print_signature(const struct credential *credential, struct arena *a
 
     print_text("table", credential->table);
     if (credential->permissions)
-        print_text("permissions", permissions_format(credential->permissions, arena));
+        print_text("permissions", access_format_permissions(credential->permissions, arena));
     print_time("start", credential->start);
     if (credential->policy.len > 0)
         print_text("policy", credential->policy);

@@ -27,7 +27,7 @@ static enum status create(struct account_work *work, struct error *err)
 {
     struct account account = { .name = work->name, .administrator = work->administrator };
 
-    TRY(account_create(&work->pg, &account, &work->arena, err));
+    TRY(account_calls_create(&work->pg, &account, &work->arena, err));
     print_key("first key ", &account.keys[0], &work->arena);
     print_key("second key", &account.keys[1], &work->arena);
     fprintf(stderr, "Keep them: they are not shown again.\n");
@@ -40,7 +40,7 @@ static enum status list(struct account_work *work, struct error *err)
     char created[SPOKEN_TIME_BYTES], rotated[SPOKEN_TIME_BYTES];
     size_t count;
 
-    TRY(account_list(&work->pg, &work->arena, &accounts, &count, err));
+    TRY(account_calls_list(&work->pg, &work->arena, &accounts, &count, err));
     for (size_t i = 0; i < count; i++)
         printf("%.*s created %s keys of %s%s\n", STR_ARG(accounts[i].name),
             spoken_time_format(accounts[i].created, created),
@@ -53,7 +53,7 @@ static enum status rotate(struct account_work *work, struct error *err)
 {
     struct account_key key;
 
-    TRY(account_rotate(&work->pg, work->name, &work->arena, &key, err));
+    TRY(account_calls_rotate(&work->pg, work->name, &work->arena, &key, err));
     print_key("first key ", &key, &work->arena);
     fprintf(stderr,
         "The first key until now is the second one from now on; the second one until now is dead.\n"
@@ -62,7 +62,7 @@ static enum status rotate(struct account_work *work, struct error *err)
 }
 
 static enum status delete (struct account_work *work, struct error *err) {
-    return account_delete(&work->pg, work->name, &work->arena, err);
+    return account_calls_delete(&work->pg, work->name, &work->arena, err);
 }
 
 static int work_on(const struct client_config *config, struct account_work *work,

@@ -121,7 +121,7 @@ static int run_stack(const struct client_config *config, int argc, char **argv)
 
 #define EXEC_ARGUMENTS "[--with-server] [--with-worker] [--postgres NAME=VALUE]... -- COMMAND [ARGUMENT...]"
 
-enum { MOST_SETTINGS = 16 };
+enum { MAX_SETTINGS = 16 };
 
 /* The exit code of the command; the parts of the stack are watched meanwhile. */
 static int run_command(struct stack *stack, char **argv)
@@ -161,7 +161,7 @@ static int run_command(struct stack *stack, char **argv)
 static int exec_command(const struct client_config *config, int argc, char **argv)
 {
     const char *listen = getenv("TAVOLA_LISTEN");
-    const char *settings[MOST_SETTINGS + 1] = { "shared_buffers=64MB" };
+    const char *settings[MAX_SETTINGS + 1] = { "shared_buffers=64MB" };
     struct stack_options options = {
         .client = config,
         .postgres_settings = settings,
@@ -180,7 +180,7 @@ static int exec_command(const struct client_config *config, int argc, char **arg
         else if (strcmp(argv[i], "--with-worker") == 0)
             options.with_worker = true;
         else if (strcmp(argv[i], "--postgres") == 0 && i + 1 < argc && strchr(argv[i + 1], '=') &&
-                 options.postgres_setting_count <= MOST_SETTINGS)
+                 options.postgres_setting_count <= MAX_SETTINGS)
             settings[options.postgres_setting_count++] = argv[++i];
         else
             return command_misused("dev exec", EXEC_ARGUMENTS);

@@ -11,7 +11,7 @@
 #include "base/wire.h"
 #include "client/conversation.h"
 
-enum { TOP_EVERY_S = 2, MOST_CELL_BYTES = 32 };
+enum { TOP_EVERY_S = 2, MAX_CELL_BYTES = 32 };
 
 /* QueueControl */
 enum {
@@ -23,7 +23,7 @@ enum {
 };
 
 enum { REQUEST_QUEUE = 1, REQUEST_KIND = 2, REQUEST_CONTROL = 3, REQUEST_RATE = 4, REQUEST_SHARDS = 5 };
-enum { REPLY_MAP_VERSION = 2, MOST_SHARDS = 64 };
+enum { REPLY_MAP_VERSION = 2, MAX_SHARDS = 64 };
 enum { QUEUES = 1, QUEUE_NAME = 1, QUEUE_WORK = 2 };
 enum { WORK_KIND = 1, WORK_STATE, WORK_LIMIT, WORK_OPEN, WORK_OLDEST, WORK_PER_SECOND, WORK_TIME_TO_FRESH };
 enum { VIEW_INDEX = 1, VIEW_STATUS = 2, INDEX_NAME = 1, INDEX_TABLE = 2 };
@@ -34,7 +34,7 @@ enum { INDEXES_TOKEN = 2, INDEXES_NEXT = 2 };
 
 static const char *const kinds[] = { "?", "reconcile", "transaction" };
 static const char *const queue_states[] = { "?", "RUNNING", "PAUSED", "DRAINING" };
-enum { KIND_RECONCILE = 1, QUEUE_PAUSED = 2, LETTER_DEAD = 1, LETTER_RETRYING = 2, LETTER_DISCARDED = 3 };
+enum { KIND_RECONCILE = 1, QUEUE_PAUSED = 2, DEAD_LETTER_DEAD = 1, DEAD_LETTER_RETRYING = 2, DEAD_LETTER_DISCARDED = 3 };
 static const char *const index_states[] = { "?", "BUILDING", "VALIDATING", "READY", "DROPPING" };
 
 static const char *name_of(const char *const *names, size_t count, uint64_t value)
@@ -43,23 +43,23 @@ static const char *name_of(const char *const *names, size_t count, uint64_t valu
 }
 
 /* Seconds as people read them; below 0: it cannot be told. */
-static const char *duration(double seconds, char out[MOST_CELL_BYTES])
+static const char *duration(double seconds, char out[MAX_CELL_BYTES])
 {
     if (seconds < 0)
-        snprintf(out, MOST_CELL_BYTES, "-");
+        snprintf(out, MAX_CELL_BYTES, "-");
     else if (seconds < 100)
-        snprintf(out, MOST_CELL_BYTES, "%.1f s", seconds);
+        snprintf(out, MAX_CELL_BYTES, "%.1f s", seconds);
     else if (seconds < 6000)
-        snprintf(out, MOST_CELL_BYTES, "%.0f min", seconds / 60);
+        snprintf(out, MAX_CELL_BYTES, "%.0f min", seconds / 60);
     else
-        snprintf(out, MOST_CELL_BYTES, "%.0f h", seconds / 3600);
+        snprintf(out, MAX_CELL_BYTES, "%.0f h", seconds / 3600);
     return out;
 }
 
 /* What a paused queue did before it was paused is not its pace. */
-static const char *pace(double per_second, bool is_paused, char out[MOST_CELL_BYTES])
+static const char *pace(double per_second, bool is_paused, char out[MAX_CELL_BYTES])
 {
-    snprintf(out, MOST_CELL_BYTES, is_paused ? "-" : "%.1f", per_second);
+    snprintf(out, MAX_CELL_BYTES, is_paused ? "-" : "%.1f", per_second);
     return out;
 }
 
@@ -67,17 +67,17 @@ static const char *pace(double per_second, bool is_paused, char out[MOST_CELL_BY
 
 static void print_work(struct str queue, struct str work)
 {
-    char limit[MOST_CELL_BYTES] = "-", oldest[MOST_CELL_BYTES], fresh[MOST_CELL_BYTES], rate[MOST_CELL_BYTES];
-    bool is_paused = reply_number(work, WORK_STATE) == QUEUE_PAUSED;
+    char limit[MAX_CELL_BYTES] = "-", oldest[MAX_CELL_BYTES], fresh[MAX_CELL_BYTES], rate[MAX_CELL_BYTES];
+    bool is_paused = conversation_number(work, WORK_STATE) == QUEUE_PAUSED;
 
-    if (reply_number(work, WORK_LIMIT) > 0)
-        snprintf(limit, sizeof(limit), "%llu/s", (unsigned long long)reply_number(work, WORK_LIMIT));
+    if (conversation_number(work, WORK_LIMIT) > 0)
+        snprintf(limit, sizeof(limit), "%llu/s", (unsigned long long)conversation_number(work, WORK_LIMIT));
     printf("%-5.*s %-11s %-8s %9s %9llu %9s %9s %9s\n", STR_ARG(queue),
-        name_of(kinds, ARRAY_LEN(kinds), reply_number(work, WORK_KIND)),
-        name_of(queue_states, ARRAY_LEN(queue_states), reply_number(work, WORK_STATE)), limit,
-        (unsigned long long)reply_number(work, WORK_OPEN), duration(reply_seconds(work, WORK_OLDEST), oldest),
-        pace(reply_double(work, WORK_PER_SECOND), is_paused, rate),
-        duration(is_paused ? -1 : reply_seconds(work, WORK_TIME_TO_FRESH), fresh));
+        name_of(kinds, ARRAY_LEN(kinds), conversation_number(work, WORK_KIND)),
+        name_of(queue_states, ARRAY_LEN(queue_states), conversation_number(work, WORK_STATE)), limit,
+        (unsigned long long)conversation_number(work, WORK_OPEN), duration(conversation_seconds(work, WORK_OLDEST), oldest),
+        pace(conversation_double(work, WORK_PER_SECOND), is_paused, rate),
+        duration(is_paused ? -1 : conversation_seconds(work, WORK_TIME_TO_FRESH), fresh));
 }
 
 static void print_queues(struct str reply)
@@ -86,14 +86,14 @@ static void print_queues(struct str reply)
 
     printf("%-5s %-11s %-8s %9s %9s %9s %9s %9s\n", "queue", "work", "state", "limit", "open", "oldest",
         "applied/s", "fresh in");
-    while (reply_next(&reply, QUEUES, &queue))
-        for (struct str rest = queue; reply_next(&rest, QUEUE_WORK, &work);)
-            print_work(reply_text(queue, QUEUE_NAME), work);
+    while (conversation_next(&reply, QUEUES, &queue))
+        for (struct str rest = queue; conversation_next(&rest, QUEUE_WORK, &work);)
+            print_work(conversation_text(queue, QUEUE_NAME), work);
 }
 
 static void print_map_version(struct str reply)
 {
-    printf("map version %llu\n", (unsigned long long)reply_number(reply, REPLY_MAP_VERSION));
+    printf("map version %llu\n", (unsigned long long)conversation_number(reply, REPLY_MAP_VERSION));
 }
 
 /* A method whose reply tells of queues. */
@@ -151,7 +151,7 @@ static bool write_target(struct buf *request, int argc, char **argv)
 }
 
 /* rate below 0: none is given. */
-static int run_control(const struct client_config *config, int argc, char **argv, const char *words,
+static int job_control(const struct client_config *config, int argc, char **argv, const char *words,
     const char *arguments, int control, long long rate)
 {
     struct conversation talk;
@@ -175,17 +175,17 @@ static int run_control(const struct client_config *config, int argc, char **argv
 
 static int run_queue_pause(const struct client_config *config, int argc, char **argv)
 {
-    return run_control(config, argc, argv, "queue pause", TARGET, CONTROL_PAUSE, -1);
+    return job_control(config, argc, argv, "queue pause", TARGET, CONTROL_PAUSE, -1);
 }
 
 static int run_queue_resume(const struct client_config *config, int argc, char **argv)
 {
-    return run_control(config, argc, argv, "queue resume", TARGET, CONTROL_RESUME, -1);
+    return job_control(config, argc, argv, "queue resume", TARGET, CONTROL_RESUME, -1);
 }
 
 static int run_queue_drain(const struct client_config *config, int argc, char **argv)
 {
-    return run_control(config, argc, argv, "queue drain", TARGET, CONTROL_DRAIN, -1);
+    return job_control(config, argc, argv, "queue drain", TARGET, CONTROL_DRAIN, -1);
 }
 
 static int run_queue_rate(const struct client_config *config, int argc, char **argv)
@@ -195,7 +195,7 @@ static int run_queue_rate(const struct client_config *config, int argc, char **a
 
     if (rate < 0 || end == argv[0] || *end)
         return command_misused("queue rate", RATE_ARGUMENTS);
-    return run_control(config, argc - 1, argv + 1, "queue rate", RATE_ARGUMENTS, CONTROL_LIMIT_RATE, rate);
+    return job_control(config, argc - 1, argv + 1, "queue rate", RATE_ARGUMENTS, CONTROL_LIMIT_RATE, rate);
 }
 
 static int run_queue_shards(const struct client_config *config, int argc, char **argv)
@@ -207,7 +207,7 @@ static int run_queue_shards(const struct client_config *config, int argc, char *
     long shards = argc == 1 ? strtol(argv[0], &end, 10) : 0;
     bool shown;
 
-    if (shards < 1 || shards > MOST_SHARDS || *end)
+    if (shards < 1 || shards > MAX_SHARDS || *end)
         return command_misused("queue shards", SHARDS_ARGUMENTS);
     if (!conversation_begin(&talk, config))
         return COMMAND_FAILED;
@@ -227,30 +227,30 @@ static bool none_reconciles(struct str reply)
 {
     struct str queue, work;
 
-    while (reply_next(&reply, QUEUES, &queue))
-        for (struct str rest = queue; reply_next(&rest, QUEUE_WORK, &work);)
-            if (reply_number(work, WORK_KIND) == KIND_RECONCILE &&
-                reply_number(work, WORK_STATE) != QUEUE_PAUSED)
+    while (conversation_next(&reply, QUEUES, &queue))
+        for (struct str rest = queue; conversation_next(&rest, QUEUE_WORK, &work);)
+            if (conversation_number(work, WORK_KIND) == KIND_RECONCILE &&
+                conversation_number(work, WORK_STATE) != QUEUE_PAUSED)
                 return false;
     return true;
 }
 
 static void print_index_row(struct str view, bool is_paused)
 {
-    struct str index = reply_text(view, VIEW_INDEX), status = reply_text(view, VIEW_STATUS);
-    struct str lag = reply_text(status, STATUS_LAG), cause;
-    unsigned long long violations = (unsigned long long)reply_number(status, STATUS_VIOLATIONS);
-    unsigned long long discarded = (unsigned long long)reply_number(status, STATUS_DISCARDED);
-    char age[MOST_CELL_BYTES], fresh[MOST_CELL_BYTES], rate[MOST_CELL_BYTES];
+    struct str index = conversation_text(view, VIEW_INDEX), status = conversation_text(view, VIEW_STATUS);
+    struct str lag = conversation_text(status, STATUS_LAG), cause;
+    unsigned long long violations = (unsigned long long)conversation_number(status, STATUS_VIOLATIONS);
+    unsigned long long discarded = (unsigned long long)conversation_number(status, STATUS_DISCARDED);
+    char age[MAX_CELL_BYTES], fresh[MAX_CELL_BYTES], rate[MAX_CELL_BYTES];
 
     printf("%-24.*s %-24.*s %-10s %9llu %9s %9s %9s %10llu %9llu %9llu\n",
-        STR_ARG(reply_text(index, INDEX_NAME)), STR_ARG(reply_text(index, INDEX_TABLE)),
-        name_of(index_states, ARRAY_LEN(index_states), reply_number(status, STATUS_STATE)),
-        (unsigned long long)reply_number(lag, LAG_OPEN), duration(reply_seconds(lag, LAG_AGE), age),
-        pace(reply_double(lag, LAG_PER_SECOND), is_paused, rate),
-        duration(is_paused ? -1 : reply_seconds(lag, LAG_TIME_TO_FRESH), fresh), violations,
+        STR_ARG(conversation_text(index, INDEX_NAME)), STR_ARG(conversation_text(index, INDEX_TABLE)),
+        name_of(index_states, ARRAY_LEN(index_states), conversation_number(status, STATUS_STATE)),
+        (unsigned long long)conversation_number(lag, LAG_OPEN), duration(conversation_seconds(lag, LAG_AGE), age),
+        pace(conversation_double(lag, LAG_PER_SECOND), is_paused, rate),
+        duration(is_paused ? -1 : conversation_seconds(lag, LAG_TIME_TO_FRESH), fresh), violations,
         violations - discarded, discarded);
-    while (reply_next(&status, STATUS_CAUSES, &cause))
+    while (conversation_next(&status, STATUS_CAUSES, &cause))
         printf("  %.*s\n", STR_ARG(cause));
 }
 
@@ -291,8 +291,8 @@ static bool count_letters(struct conversation *talk, int state, unsigned long lo
     wire_write_scalar(&request, LETTERS_BY_CAUSE, 1);
     if (!conversation_call(talk, "/tavola.v1.AdminService/ListDeadLetters", &request, &reply))
         return false;
-    for (*count = 0; reply_next(&reply, LETTERS_CAUSES, &cause);)
-        *count += (unsigned long long)reply_number(cause, CAUSE_COUNT);
+    for (*count = 0; conversation_next(&reply, LETTERS_CAUSES, &cause);)
+        *count += (unsigned long long)conversation_number(cause, CAUSE_COUNT);
     return true;
 }
 
@@ -300,8 +300,8 @@ static bool show_letters(struct conversation *talk)
 {
     unsigned long long standing, retrying, discarded;
 
-    if (!count_letters(talk, LETTER_DEAD, &standing) || !count_letters(talk, LETTER_RETRYING, &retrying) ||
-        !count_letters(talk, LETTER_DISCARDED, &discarded))
+    if (!count_letters(talk, DEAD_LETTER_DEAD, &standing) || !count_letters(talk, DEAD_LETTER_RETRYING, &retrying) ||
+        !count_letters(talk, DEAD_LETTER_DISCARDED, &discarded))
         return false;
     printf(
         "\ndead letters: %llu standing, %llu discarded; %llu being retried\n", standing, discarded, retrying);

@@ -49,20 +49,20 @@ static bool take_arguments(struct watch *watch, int argc, char **argv)
 
 static void print_change(struct str change)
 {
-    struct str entity = reply_text(change, CHANGE_ENTITY);
-    const char *what = reply_number(change, CHANGE_INSERTED)  ? "inserted"
-                       : reply_number(change, CHANGE_DELETED) ? "deleted"
+    struct str entity = conversation_text(change, CHANGE_ENTITY);
+    const char *what = conversation_number(change, CHANGE_INSERTED)  ? "inserted"
+                       : conversation_number(change, CHANGE_DELETED) ? "deleted"
                                                               : "updated";
 
-    printf("%-8s\t%.*s\t%.*s\t%.*s\n", what, STR_ARG(reply_text(entity, ENTITY_PARTITION_KEY)),
-        STR_ARG(reply_text(entity, ENTITY_ROW_KEY)), STR_ARG(reply_text(entity, ENTITY_ETAG)));
+    printf("%-8s\t%.*s\t%.*s\t%.*s\n", what, STR_ARG(conversation_text(entity, ENTITY_PARTITION_KEY)),
+        STR_ARG(conversation_text(entity, ENTITY_ROW_KEY)), STR_ARG(conversation_text(entity, ENTITY_ETAG)));
 }
 
 static void take_message(struct watch *watch, struct str message)
 {
-    struct str token = reply_text(message, MESSAGE_TOKEN), change;
+    struct str token = conversation_text(message, MESSAGE_TOKEN), change;
 
-    while (reply_next(&message, MESSAGE_CHANGES, &change))
+    while (conversation_next(&message, MESSAGE_CHANGES, &change))
         print_change(change);
     if (token.len > 0 && token.len <= TOKEN_BYTES)
         snprintf(watch->last_token, sizeof(watch->last_token), "%.*s", STR_ARG(token));

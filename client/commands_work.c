@@ -30,21 +30,21 @@ enum { CHANGED_IDS = 1, REDRIVEN_DIFFERENCES = 2, REDRIVEN_MORE = 3 };
 
 static void print_letter(struct str letter)
 {
-    struct str key = reply_text(letter, LETTER_KEY);
-    struct str index = reply_text(letter, LETTER_INDEX);
-    bool is_transaction = reply_number(letter, LETTER_KIND) == KIND_TRANSACTION;
+    struct str key = conversation_text(letter, LETTER_KEY);
+    struct str index = conversation_text(letter, LETTER_INDEX);
+    bool is_transaction = conversation_number(letter, LETTER_KIND) == KIND_TRANSACTION;
 
-    printf("%-8llu %-5.*s ", (unsigned long long)reply_number(letter, LETTER_ID),
-        STR_ARG(reply_text(letter, LETTER_QUEUE)));
+    printf("%-8llu %-5.*s ", (unsigned long long)conversation_number(letter, LETTER_ID),
+        STR_ARG(conversation_text(letter, LETTER_QUEUE)));
     if (is_transaction)
-        printf("transaction %.*s", STR_ARG(reply_text(letter, LETTER_TRANSACTION)));
+        printf("transaction %.*s", STR_ARG(conversation_text(letter, LETTER_TRANSACTION)));
     else
-        printf("%.*s (%.*s, %.*s)", STR_ARG(reply_text(letter, LETTER_TABLE)),
-            STR_ARG(reply_text(key, KEY_PARTITION)), STR_ARG(reply_text(key, KEY_ROW)));
+        printf("%.*s (%.*s, %.*s)", STR_ARG(conversation_text(letter, LETTER_TABLE)),
+            STR_ARG(conversation_text(key, KEY_PARTITION)), STR_ARG(conversation_text(key, KEY_ROW)));
     if (index.len > 0)
         printf(" in %.*s", STR_ARG(index));
-    printf("  failures=%llu  %.*s\n", (unsigned long long)reply_number(letter, LETTER_FAILURES),
-        STR_ARG(reply_text(letter, LETTER_CAUSE)));
+    printf("  failures=%llu  %.*s\n", (unsigned long long)conversation_number(letter, LETTER_FAILURES),
+        STR_ARG(conversation_text(letter, LETTER_CAUSE)));
 }
 
 static void write_filter(struct buf *request, uint32_t number, const char *table, struct arena *arena)
@@ -103,11 +103,11 @@ static void print_differences(struct str reply)
 {
     struct str one;
 
-    while (reply_next(&reply, REDRIVEN_DIFFERENCES, &one))
+    while (conversation_next(&reply, REDRIVEN_DIFFERENCES, &one))
         printf("%-8llu missing=%llu dangling=%llu mismatched=%llu violations=%llu steps=%llu\n",
-            (unsigned long long)reply_number(one, 1), (unsigned long long)reply_number(one, 2),
-            (unsigned long long)reply_number(one, 3), (unsigned long long)reply_number(one, 4),
-            (unsigned long long)reply_number(one, 5), (unsigned long long)reply_number(one, 6));
+            (unsigned long long)conversation_number(one, 1), (unsigned long long)conversation_number(one, 2),
+            (unsigned long long)conversation_number(one, 3), (unsigned long long)conversation_number(one, 4),
+            (unsigned long long)conversation_number(one, 5), (unsigned long long)conversation_number(one, 6));
 }
 
 /* What was asked for by number and did not happen. */
@@ -141,13 +141,13 @@ static int run_letters_redrive(const struct client_config *config, int argc, cha
         if (!conversation_call(&talk, "/tavola.v1.AdminService/RedriveDeadLetters", &request, &reply))
             return conversation_end(&talk, COMMAND_FAILED);
         print_differences(reply);
-        done += reply_count(reply, CHANGED_IDS);
-    } while (reply_count(reply, CHANGED_IDS) > 0 && reply_number(reply, REDRIVEN_MORE));
+        done += conversation_count(reply, CHANGED_IDS);
+    } while (conversation_count(reply, CHANGED_IDS) > 0 && conversation_number(reply, REDRIVEN_MORE));
     if (!dry_run)
         return conversation_end(&talk, say_changed(argv[0], done, "redriven"));
-    if (reply_text(reply, REDRIVEN_DIFFERENCES).len == 0)
+    if (conversation_text(reply, REDRIVEN_DIFFERENCES).len == 0)
         printf("no dead letters\n");
-    if (reply_number(reply, REDRIVEN_MORE))
+    if (conversation_number(reply, REDRIVEN_MORE))
         printf("and more\n");
     return conversation_end(&talk, COMMAND_OK);
 }
@@ -168,7 +168,7 @@ static int run_letters_discard(const struct client_config *config, int argc, cha
         return conversation_end(&talk, command_misused("dead-letters discard", "NUMBER REASON"));
     if (!conversation_call(&talk, "/tavola.v1.AdminService/DiscardDeadLetters", &request, &reply))
         return conversation_end(&talk, COMMAND_FAILED);
-    return conversation_end(&talk, say_changed(argv[0], reply_count(reply, CHANGED_IDS), "discarded"));
+    return conversation_end(&talk, say_changed(argv[0], conversation_count(reply, CHANGED_IDS), "discarded"));
 }
 
 /* ---- transactions ---- */
@@ -188,26 +188,26 @@ static const char *const states[] = { "?", "PENDING", "RUNNING", "DONE", "FAILED
 
 static void print_transaction(struct str transaction)
 {
-    uint64_t state = reply_number(transaction, TRANSACTION_STATE);
+    uint64_t state = conversation_number(transaction, TRANSACTION_STATE);
 
-    printf("%-36.*s %-9s steps done: %llu\n", STR_ARG(reply_text(transaction, TRANSACTION_ID)),
+    printf("%-36.*s %-9s steps done: %llu\n", STR_ARG(conversation_text(transaction, TRANSACTION_ID)),
         states[state < ARRAY_LEN(states) ? state : 0],
-        (unsigned long long)reply_number(transaction, TRANSACTION_STEPS_DONE));
+        (unsigned long long)conversation_number(transaction, TRANSACTION_STEPS_DONE));
 }
 
 static void print_timeline(struct str transaction)
 {
     struct str attempt;
 
-    while (reply_next(&transaction, TRANSACTION_TIMELINE, &attempt)) {
-        struct str error = reply_text(attempt, ATTEMPT_ERROR);
+    while (conversation_next(&transaction, TRANSACTION_TIMELINE, &attempt)) {
+        struct str error = conversation_text(attempt, ATTEMPT_ERROR);
 
         printf("  step %llu attempt %llu by %.*s: %.*s -> %.*s %.*s %.*s\n",
-            (unsigned long long)reply_number(attempt, ATTEMPT_STEP),
-            (unsigned long long)reply_number(attempt, ATTEMPT_NUMBER),
-            STR_ARG(reply_text(attempt, ATTEMPT_WORKER)), STR_ARG(reply_text(attempt, ATTEMPT_BEFORE)),
-            STR_ARG(reply_text(attempt, ATTEMPT_AFTER)), STR_ARG(reply_text(error, ERROR_REASON)),
-            STR_ARG(reply_text(error, ERROR_MESSAGE)));
+            (unsigned long long)conversation_number(attempt, ATTEMPT_STEP),
+            (unsigned long long)conversation_number(attempt, ATTEMPT_NUMBER),
+            STR_ARG(conversation_text(attempt, ATTEMPT_WORKER)), STR_ARG(conversation_text(attempt, ATTEMPT_BEFORE)),
+            STR_ARG(conversation_text(attempt, ATTEMPT_AFTER)), STR_ARG(conversation_text(error, ERROR_REASON)),
+            STR_ARG(conversation_text(error, ERROR_MESSAGE)));
     }
 }
 
@@ -228,8 +228,8 @@ static int run_on_transaction(
     wire_write_bytes(&request, 1, str_of(argv[0]));
     called = conversation_call(&talk, path, &request, &reply);
     if (called) {
-        print_transaction(reply_text(reply, 1));
-        print_timeline(reply_text(reply, 1));
+        print_transaction(conversation_text(reply, 1));
+        print_timeline(conversation_text(reply, 1));
     }
     return conversation_end(&talk, called ? COMMAND_OK : COMMAND_FAILED);
 }

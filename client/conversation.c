@@ -62,12 +62,12 @@ bool conversation_list(struct conversation *conversation, const struct listing *
         wire_write_bytes(&page, listing->token, token);
         if (!conversation_call(conversation, listing->path, &page, &reply))
             return false;
-        for (struct str rest = reply; reply_next(&rest, LISTED, &item); any = true) {
+        for (struct str rest = reply; conversation_next(&rest, LISTED, &item); any = true) {
             if (!any && listing->heading)
                 printf("%s\n", listing->heading);
             listing->print(item);
         }
-        token = reply_text(reply, listing->next);
+        token = conversation_text(reply, listing->next);
     } while (token.len > 0);
     if (!any && listing->none)
         printf("%s\n", listing->none);
@@ -81,9 +81,9 @@ static struct str reason_of(struct str details)
     static const struct str type = STR_LITERAL("type.googleapis.com/google.rpc.ErrorInfo");
     struct str any;
 
-    while (reply_next(&details, STATUS_DETAILS, &any))
-        if (str_equal(reply_text(any, ANY_TYPE), type))
-            return reply_text(reply_text(any, ANY_VALUE), INFO_REASON);
+    while (conversation_next(&details, STATUS_DETAILS, &any))
+        if (str_equal(conversation_text(any, ANY_TYPE), type))
+            return conversation_text(conversation_text(any, ANY_VALUE), INFO_REASON);
     return STR_EMPTY;
 }
 
@@ -110,7 +110,7 @@ void conversation_complain(const struct rpc_status *ended)
 
 /* ---- replies ---- */
 
-bool reply_next(struct str *rest, uint32_t number, struct str *out)
+bool conversation_next(struct str *rest, uint32_t number, struct str *out)
 {
     struct wire_field field;
 
@@ -134,21 +134,21 @@ static uint64_t scalar_of(struct str message, uint32_t number, enum wire_type ty
     return out;
 }
 
-struct str reply_text(struct str message, uint32_t number)
+struct str conversation_text(struct str message, uint32_t number)
 {
     struct str out = STR_EMPTY;
 
-    while (reply_next(&message, number, &out))
+    while (conversation_next(&message, number, &out))
         continue;
     return out;
 }
 
-uint64_t reply_number(struct str message, uint32_t number)
+uint64_t conversation_number(struct str message, uint32_t number)
 {
     return scalar_of(message, number, WIRE_VARINT);
 }
 
-double reply_double(struct str message, uint32_t number)
+double conversation_double(struct str message, uint32_t number)
 {
     uint64_t bits = scalar_of(message, number, WIRE_FIXED64);
     double out;
@@ -157,19 +157,19 @@ double reply_double(struct str message, uint32_t number)
     return out;
 }
 
-double reply_seconds(struct str message, uint32_t number)
+double conversation_seconds(struct str message, uint32_t number)
 {
     struct str duration;
     double out = -1;
 
-    while (reply_next(&message, number, &duration))
-        out = (double)reply_number(duration, 1) + (double)reply_number(duration, 2) / 1e9;
+    while (conversation_next(&message, number, &duration))
+        out = (double)conversation_number(duration, 1) + (double)conversation_number(duration, 2) / 1e9;
     return out;
 }
 
-size_t reply_count(struct str message, uint32_t number)
+size_t conversation_count(struct str message, uint32_t number)
 {
-    struct str packed = reply_text(message, number);
+    struct str packed = conversation_text(message, number);
     uint64_t ignored;
     size_t count = 0;
 

@@ -45,16 +45,16 @@ bool conversation_list(struct conversation *conversation, const struct listing *
 void conversation_complain(const struct rpc_status *ended);
 
 /* The next value of a repeated field of texts or messages; rest moves behind it. False: there is none any more. */
-bool reply_next(struct str *rest, uint32_t number, struct str *out);
+bool conversation_next(struct str *rest, uint32_t number, struct str *out);
 
 /* The last value of a field: text, or the bytes of a message; empty when it is not there. */
-struct str reply_text(struct str message, uint32_t number);
+struct str conversation_text(struct str message, uint32_t number);
 /* 0 when it is not there. */
-uint64_t reply_number(struct str message, uint32_t number);
-double reply_double(struct str message, uint32_t number);
+uint64_t conversation_number(struct str message, uint32_t number);
+double conversation_double(struct str message, uint32_t number);
 /* The seconds of a Duration; below 0: it is not there. */
-double reply_seconds(struct str message, uint32_t number);
+double conversation_seconds(struct str message, uint32_t number);
 /* How many numbers a packed field holds. */
-size_t reply_count(struct str message, uint32_t number);
+size_t conversation_count(struct str message, uint32_t number);
 
 #endif

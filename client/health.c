@@ -25,7 +25,7 @@ enum status health_check(const struct client_config *config, int64_t timeout_ms,
     if (ended.code != 0)
         status = error_set(err, STATUS_UNAVAILABLE, "%s: %s: %.*s", config->target, rpc_code_name(ended.code),
             STR_ARG(ended.message));
-    else if (reply_number(reply, FIELD_STATUS) != HEALTH_SERVING)
+    else if (conversation_number(reply, FIELD_STATUS) != HEALTH_SERVING)
         status = error_set(err, STATUS_UNAVAILABLE, "%s answers NOT_SERVING", config->target);
     arena_cleanup(&arena);
     rpc_channel_close(channel);

@@ -9,7 +9,7 @@
 static const struct command_group *const groups[] = { &commands_operate, &commands_account, &commands_access,
     &commands_work, &commands_watch, &commands_queue, &commands_dev };
 
-enum { MOST_COMMANDS = 64 };
+enum { MAX_COMMANDS = 64 };
 
 int command_misused(const char *words, const char *arguments)
 {
@@ -116,13 +116,13 @@ static size_t print_unfinished(const char *word, FILE *out)
 
 static int complain_unknown(int argc, char **argv)
 {
-    const char *names[MOST_COMMANDS];
+    const char *names[MAX_COMMANDS];
     char asked[96];
     const char *nearest;
     size_t count = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(groups); i++)
-        for (size_t j = 0; j < groups[i]->count && count < MOST_COMMANDS; j++)
+        for (size_t j = 0; j < groups[i]->count && count < MAX_COMMANDS; j++)
             names[count++] = groups[i]->commands[j].words;
     if (argc == 1 && print_unfinished(argv[0], stderr) > 0)
         return COMMAND_MISUSED;

@@ -23,7 +23,7 @@ const char *spoken_time_format(int64_t ticks, char out[static SPOKEN_TIME_BYTES]
     return out;
 }
 
-bool spoken_lifetime_parse(const char *text, int64_t now, int64_t *out)
+bool spoken_time_parse_lifetime(const char *text, int64_t now, int64_t *out)
 {
     char *end;
     long long seconds = strtoll(text, &end, 10);
@@ -39,7 +39,7 @@ bool spoken_time_parse(const char *text, int64_t now, int64_t *out)
     static const char *const forms[] = { "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%MZ", "%Y-%m-%d" };
 
     if (*text == '+')
-        return spoken_lifetime_parse(text + 1, now, out);
+        return spoken_time_parse_lifetime(text + 1, now, out);
     for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
         struct tm parts = { 0 };
         const char *end = strptime(text, forms[i], &parts);

@@ -13,7 +13,7 @@ enum { SPOKEN_TIME_BYTES = 40 };
 const char *spoken_time_format(int64_t ticks, char out[static SPOKEN_TIME_BYTES]);
 
 /* "3600": so many seconds after now, at least one. */
-bool spoken_lifetime_parse(const char *text, int64_t now, int64_t *out);
+bool spoken_time_parse_lifetime(const char *text, int64_t now, int64_t *out);
 
 /* "2026-01-31", "2026-01-31T12:00Z", "2026-01-31T12:00:00Z", "+3600". */
 bool spoken_time_parse(const char *text, int64_t now, int64_t *out);

@@ -191,7 +191,7 @@ const struct reason_info *reason_find(const char *name)
     return NULL;
 }
 
-enum status error_reason(struct error *err, enum reason reason, const char *format, ...)
+enum status reason_set(struct error *err, enum reason reason, const char *format, ...)
 {
     const struct reason_info *info = reason_info(reason);
     va_list args;

@@ -77,6 +77,6 @@ const struct reason_info *reason_find(const char *name);
 
 /* Fill err with the reason's name and status; returns that status. */
 PRINTF_LIKE(3, 4)
-enum status error_reason(struct error *err, enum reason reason, const char *format, ...);
+enum status reason_set(struct error *err, enum reason reason, const char *format, ...);
 
 #endif

@@ -75,7 +75,7 @@ struct str token_encode(const struct token_key *key, const struct token *token, 
 
 static enum status refuse(const char *what, struct error *err)
 {
-    return error_reason(
+    return reason_set(
         err, REASON_PAGE_TOKEN_INVALID, "the token %s; pass one on exactly as it was given", what);
 }
 

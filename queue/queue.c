@@ -26,9 +26,9 @@ enum status queue_open(const struct queue_options *options, struct queue **out, 
     struct queue *queue;
     enum status status;
 
-    if (options->shards < 1 || options->shards > QUEUE_MOST_SHARDS)
-        return error_reason(err, REASON_OUT_OF_RANGE_INPUT, "queue shards: %d; allowed: 1 to %d",
-            options->shards, QUEUE_MOST_SHARDS);
+    if (options->shards < 1 || options->shards > QUEUE_MAX_SHARDS)
+        return reason_set(err, REASON_OUT_OF_RANGE_INPUT, "queue shards: %d; allowed: 1 to %d",
+            options->shards, QUEUE_MAX_SHARDS);
     queue = xcalloc(1, sizeof(*queue));
     arena_init(&queue->arena);
     status = redis_open(&options->redis, lua_all, &queue->redis, err);
@@ -38,9 +38,9 @@ enum status queue_open(const struct queue_options *options, struct queue **out, 
     }
     if (options->consumer)
         queue->consumer = arena_copy(&queue->arena, str_of(options->consumer));
-    queue->most_messages = options->most_messages;
+    queue->max_messages = options->max_messages;
     queue_set_shards(queue, options->shards);
-    for (size_t i = 0; i < QUEUE_MOST_SHARDS; i++) {
+    for (size_t i = 0; i < QUEUE_MAX_SHARDS; i++) {
         queue->shards[i].stream = arena_format(&queue->arena, "tavola:{q%zu}:intents", i);
         queue->shards[i].epoch = arena_format(&queue->arena, "tavola:{q%zu}:epoch", i);
         queue->shards[i].probe = arena_format(&queue->arena, "tavola:{q%zu}:probe", i);
@@ -61,7 +61,7 @@ void queue_close(struct queue *queue)
 
 void queue_set_shards(struct queue *queue, int shards)
 {
-    assert(shards >= 1 && shards <= QUEUE_MOST_SHARDS);
+    assert(shards >= 1 && shards <= QUEUE_MAX_SHARDS);
     queue->shard_count = (size_t)shards;
     queue->next_shard %= queue->shard_count;
 }
@@ -76,8 +76,8 @@ enum status queue_unexpected(struct error *err, const char *command)
 enum status queue_publish(
     struct queue *queue, const struct intent *intents, size_t count, size_t *published, struct error *err)
 {
-    struct redis_command *open[QUEUE_MOST_SHARDS] = { NULL };
-    size_t filled[QUEUE_MOST_SHARDS] = { 0 };
+    struct redis_command *open[QUEUE_MAX_SHARDS] = { NULL };
+    size_t filled[QUEUE_MAX_SHARDS] = { 0 };
     enum status first = STATUS_OK;
     size_t added = 0;
     ARENA_SCOPE arena;
@@ -90,7 +90,7 @@ enum status queue_publish(
 
         if (!open[shard] || filled[shard] == PUBLISH_CHUNK) {
             open[shard] = redis_script(&batch, &lua_publish, queue->shards[shard].stream);
-            redis_word_int(open[shard], queue->most_messages);
+            redis_word_int(open[shard], queue->max_messages);
             filled[shard] = 0;
         }
         message_encode(&intents[i], open[shard]);
@@ -136,17 +136,17 @@ static struct redis_command *begin_settle(
 static enum status settle(struct queue *queue, struct str consumer, enum settle_kind kind,
     const struct queue_message *messages, size_t count, struct error *err)
 {
-    struct redis_command *open[QUEUE_MOST_SHARDS] = { NULL };
-    size_t filled[QUEUE_MOST_SHARDS] = { 0 };
+    struct redis_command *open[QUEUE_MAX_SHARDS] = { NULL };
+    size_t filled[QUEUE_MAX_SHARDS] = { 0 };
     ARENA_SCOPE arena;
     REDIS_BATCH batch;
 
     arena_init(&arena);
-    redis_batch_init(&batch, &arena, QUEUE_MOST_SHARDS + count / ACKNOWLEDGE_CHUNK);
+    redis_batch_init(&batch, &arena, QUEUE_MAX_SHARDS + count / ACKNOWLEDGE_CHUNK);
     for (size_t i = 0; i < count; i++) {
         size_t shard = (size_t)messages[i].shard;
 
-        assert(shard < QUEUE_MOST_SHARDS && "a message of this queue");
+        assert(shard < QUEUE_MAX_SHARDS && "a message of this queue");
         if (!open[shard] || filled[shard] == ACKNOWLEDGE_CHUNK) {
             open[shard] = begin_settle(queue, consumer, &batch, kind, shard);
             filled[shard] = 0;
@@ -211,7 +211,7 @@ static enum status read_run_id(const redisReply *info, struct str *out, struct e
 }
 
 /* XLEN, XPENDING, GET, and a SET that says whether Redis takes what is written. */
-static enum status read_shard_state(redisReply *const replies[INSPECT_COMMANDS], struct str run_id,
+static enum status read_shard_state(redisReply *const replies[INSPECT_COMMANDS], struct str job_calls_id,
     struct queue_state *state, struct error *err)
 {
     enum status status;
@@ -231,7 +231,7 @@ static enum status read_shard_state(redisReply *const replies[INSPECT_COMMANDS],
         return queue_unexpected(err, "XPENDING");
     state->length += length;
     state->pending += pending;
-    if (!redis_reply_str(replies[2], &epoch) || !str_equal(epoch, run_id))
+    if (!redis_reply_str(replies[2], &epoch) || !str_equal(epoch, job_calls_id))
         state->has_epoch = false;
     return STATUS_OK;
 }
@@ -239,7 +239,7 @@ static enum status read_shard_state(redisReply *const replies[INSPECT_COMMANDS],
 enum status queue_inspect(struct queue *queue, struct queue_state *out, struct error *err)
 {
     struct queue_state state = { .has_epoch = true };
-    struct str run_id;
+    struct str job_calls_id;
     ARENA_SCOPE arena;
     REDIS_BATCH batch;
 
@@ -259,16 +259,16 @@ enum status queue_inspect(struct queue *queue, struct queue_state *out, struct e
         redis_word(probe, STR_LITERAL("1"));
     }
     TRY(redis_run(queue->redis, &batch, 0, err));
-    TRY(read_run_id(batch.replies[0], &run_id, err));
+    TRY(read_run_id(batch.replies[0], &job_calls_id, err));
     for (size_t i = 0; i < queue->shard_count; i++)
-        TRY(read_shard_state(&batch.replies[1 + INSPECT_COMMANDS * i], run_id, &state, err));
+        TRY(read_shard_state(&batch.replies[1 + INSPECT_COMMANDS * i], job_calls_id, &state, err));
     *out = state;
     return STATUS_OK;
 }
 
 enum status queue_set_epoch(struct queue *queue, struct error *err)
 {
-    struct str run_id;
+    struct str job_calls_id;
     ARENA_SCOPE arena;
     REDIS_BATCH info;
     REDIS_BATCH batch;
@@ -278,12 +278,12 @@ enum status queue_set_epoch(struct queue *queue, struct error *err)
     redis_batch_init(&batch, &arena, queue->shard_count);
     redis_word(redis_command(&info, "INFO"), STR_LITERAL("server"));
     TRY(redis_run(queue->redis, &info, 0, err));
-    TRY(read_run_id(info.replies[0], &run_id, err));
+    TRY(read_run_id(info.replies[0], &job_calls_id, err));
     for (size_t i = 0; i < queue->shard_count; i++) {
         struct redis_command *command = redis_command(&batch, "SET");
 
         redis_word(command, queue->shards[i].epoch);
-        redis_word(command, run_id);
+        redis_word(command, job_calls_id);
     }
     TRY(redis_run(queue->redis, &batch, 0, err));
     for (size_t i = 0; i < batch.count; i++)

@@ -29,7 +29,7 @@ struct queue_options {
     struct redis_access redis;
     const char *consumer;  /* this worker's name; NULL for publishers */
     int shards;            /* see queue_set_shards */
-    int64_t most_messages; /* publishing stops while a stream is this long */
+    int64_t max_messages; /* publishing stops while a stream is this long */
 };
 
 struct queue_message {

@@ -107,7 +107,7 @@ static size_t window_shard(const struct queue *queue, struct window window, size
 }
 
 static void write_read_command(
-    struct queue *queue, struct window window, size_t most_each, int64_t wait_ms, struct redis_batch *batch)
+    struct queue *queue, struct window window, size_t max_each, int64_t wait_ms, struct redis_batch *batch)
 {
     struct redis_command *command = redis_command(batch, "XREADGROUP");
 
@@ -115,7 +115,7 @@ static void write_read_command(
     redis_word(command, queue_group);
     redis_word(command, queue->consumer);
     redis_word(command, STR_LITERAL("COUNT"));
-    redis_word_int(command, (int64_t)most_each);
+    redis_word_int(command, (int64_t)max_each);
     if (wait_ms > 0) {
         redis_word(command, STR_LITERAL("BLOCK"));
         redis_word_int(command, wait_ms);
@@ -143,7 +143,7 @@ static bool find_shard(const struct queue *queue, const redisReply *name, size_t
 }
 
 /* [[stream, [[id, fields], ...]], ...], or nil. brought: how many entries each shard gave. */
-static bool take_read_reply(const redisReply *reply, struct haul *haul, size_t brought[QUEUE_MOST_SHARDS])
+static bool take_read_reply(const redisReply *reply, struct haul *haul, size_t brought[QUEUE_MAX_SHARDS])
 {
     if (reply->type == REDIS_REPLY_NIL)
         return true;
@@ -168,15 +168,15 @@ static bool take_read_reply(const redisReply *reply, struct haul *haul, size_t b
     return true;
 }
 
-static enum status read_once(struct haul *haul, struct window window, size_t most_each, int64_t wait_ms,
-    size_t brought[QUEUE_MOST_SHARDS], struct error *err)
+static enum status read_once(struct haul *haul, struct window window, size_t max_each, int64_t wait_ms,
+    size_t brought[QUEUE_MAX_SHARDS], struct error *err)
 {
     ARENA_SCOPE arena;
     REDIS_BATCH batch;
 
     arena_init(&arena);
     redis_batch_init(&batch, &arena, 1);
-    write_read_command(haul->queue, window, most_each, wait_ms, &batch);
+    write_read_command(haul->queue, window, max_each, wait_ms, &batch);
     TRY(redis_run(haul->queue->redis, &batch, wait_ms, err));
     TRY(redis_reply_status(batch.replies[0], err));
     if (!take_read_reply(batch.replies[0], haul, brought))
@@ -184,22 +184,22 @@ static enum status read_once(struct haul *haul, struct window window, size_t mos
     return STATUS_OK;
 }
 
-static enum status read_streams(struct haul *haul, struct window window, size_t most_each, int64_t wait_ms,
-    size_t brought[QUEUE_MOST_SHARDS], struct error *err)
+static enum status read_streams(struct haul *haul, struct window window, size_t max_each, int64_t wait_ms,
+    size_t brought[QUEUE_MAX_SHARDS], struct error *err)
 {
-    enum status status = read_once(haul, window, most_each, wait_ms, brought, err);
+    enum status status = read_once(haul, window, max_each, wait_ms, brought, err);
 
     if (status != STATUS_PRECONDITION)
         return status;
     TRY(create_groups(haul->queue, err));
-    return read_once(haul, window, most_each, wait_ms, brought, err);
+    return read_once(haul, window, max_each, wait_ms, brought, err);
 }
 
 /* Streams that gave their full share have more: fill up from them, without waiting. */
 static void fill_up(
-    struct haul *haul, struct window window, size_t share, const size_t brought[QUEUE_MOST_SHARDS])
+    struct haul *haul, struct window window, size_t share, const size_t brought[QUEUE_MAX_SHARDS])
 {
-    size_t more[QUEUE_MOST_SHARDS] = { 0 };
+    size_t more[QUEUE_MAX_SHARDS] = { 0 };
 
     for (size_t i = 0; i < window.count && haul_room(haul) > 0; i++) {
         size_t shard = window_shard(haul->queue, window, i);
@@ -221,7 +221,7 @@ enum status queue_claim(struct queue *queue, size_t most, int64_t wait_ms, struc
     haul_init(&haul, queue, most, arena);
     for (size_t turn = 0; turn < turns && haul_room(&haul) == most; turn++) {
         struct window window = { .first = queue->next_shard, .count = width };
-        size_t brought[QUEUE_MOST_SHARDS] = { 0 };
+        size_t brought[QUEUE_MAX_SHARDS] = { 0 };
         size_t share = most / width;
 
         queue->next_shard = (queue->next_shard + (turns > 1 ? width : 1)) % queue->shard_count;

@@ -7,7 +7,7 @@
 #include "queue/queue.h"
 #include "queue/redis.h"
 
-enum { QUEUE_MOST_SHARDS = 64 };
+enum { QUEUE_MAX_SHARDS = 64 };
 
 extern const struct str queue_group; /* the consumer group's name */
 
@@ -23,8 +23,8 @@ struct queue {
     struct redis *redis;
     struct str consumer;
     size_t shard_count; /* of these are published to and read */
-    struct shard shards[QUEUE_MOST_SHARDS];
-    int64_t most_messages;
+    struct shard shards[QUEUE_MAX_SHARDS];
+    int64_t max_messages;
     size_t next_shard; /* where the next claim begins, so that none is favoured */
     int64_t next_forget_us;
 };

@@ -16,10 +16,10 @@
 enum {
     TIME_LIMIT_MS = 1000,
     CHECK_LIMIT_MS = 200,
-    LEAST_PAUSE_US = 500 * 1000, /* between attempts to connect */
+    MIN_PAUSE_US = 500 * 1000, /* between attempts to connect */
     PAUSE_FACTOR = 4,            /* and so many times what the last one took: others wait meanwhile */
     SHA_BYTES = 41,
-    MOST_SCRIPTS = 16,
+    MAX_SCRIPTS = 16,
 };
 
 static const int64_t check_every_us = 10 * 1000 * 1000;
@@ -29,7 +29,7 @@ struct redis {
     struct redis_access access;
     struct redis_url url;
     const struct embedded *const *scripts;
-    char shas[MOST_SCRIPTS][SHA_BYTES];
+    char shas[MAX_SCRIPTS][SHA_BYTES];
     struct redis_link *link;    /* NULL: not connected */
     struct redis_master master; /* of the link, where Sentinels named it */
     size_t next_sentinel;
@@ -97,7 +97,7 @@ static enum status greet(struct redis *redis, int64_t deadline_us, struct error 
     size_t role;
 
     arena_init(&arena);
-    redis_batch_init(&batch, &arena, MOST_SCRIPTS + 3);
+    redis_batch_init(&batch, &arena, MAX_SCRIPTS + 3);
     role = write_greeting(redis, &batch);
     TRY(redis_link_exchange(redis->link, &batch, 0, batch.count, deadline_us, err));
     for (size_t i = 0; i < role; i++)
@@ -114,7 +114,7 @@ static enum status greet(struct redis *redis, int64_t deadline_us, struct error 
 
 static enum status connect_now(struct redis *redis, int64_t deadline_us, struct error *err)
 {
-    struct redis_address address = { .path = redis->url.path,
+    struct servers_redis_address address = { .path = redis->url.path,
         .host = redis->url.places[0].host,
         .port = redis->url.places[0].port,
         .tls = redis->url.tls ? &redis->access : NULL };
@@ -139,7 +139,7 @@ static void note_failure(struct redis *redis, int64_t began_us, const struct err
 {
     int64_t now_us = clock_monotonic_us(), pause_us = (now_us - began_us) * PAUSE_FACTOR;
 
-    redis->next_attempt_us = now_us + (pause_us > LEAST_PAUSE_US ? pause_us : LEAST_PAUSE_US);
+    redis->next_attempt_us = now_us + (pause_us > MIN_PAUSE_US ? pause_us : MIN_PAUSE_US);
     redis->last_failure = *why;
     redis->next_sentinel++; /* the one that sent us there may be behind */
 }
@@ -185,7 +185,7 @@ static enum status check_access(
         return redis_tls_check(access, err);
     if (!access->ca && !access->certificate && !access->key)
         return STATUS_OK;
-    return error_reason(err, REASON_INVALID_INPUT,
+    return reason_set(err, REASON_INVALID_INPUT,
         "certificates for Redis are set, but its address is not one with TLS (rediss:// or sentinels://)");
 }
 
@@ -198,7 +198,7 @@ enum status redis_open(const struct redis_access *access, const struct embedded 
 
     while (scripts[count])
         count++;
-    assert(count <= MOST_SCRIPTS && "there is room for every script's digest");
+    assert(count <= MAX_SCRIPTS && "there is room for every script's digest");
     redis->scripts = scripts;
     redis->access = *access;
     arena_init(&redis->arena);

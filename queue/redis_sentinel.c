@@ -59,7 +59,7 @@ static enum status question(struct redis_link *link, const struct redis_url *url
 static enum status ask_one(const struct redis_url *url, const struct redis_access *access, size_t at,
     int64_t deadline_us, struct redis_master *out, struct error *err)
 {
-    const struct redis_address address = {
+    const struct servers_redis_address address = {
         .host = url->places[at].host, .port = url->places[at].port, .tls = url->tls ? access : NULL
     };
     struct redis_link *link = NULL;

@@ -14,7 +14,7 @@ static enum status unusable(struct error *err, const char *what, const char *fil
     const char *why = ERR_reason_error_string(ERR_peek_last_error());
 
     ERR_clear_error();
-    return error_reason(err, REASON_INVALID_INPUT,
+    return reason_set(err, REASON_INVALID_INPUT,
         "TLS to Redis: %s %s cannot be used: %s; expected a file in PEM", what, file,
         why ? why : "it cannot be read");
 }
@@ -29,7 +29,7 @@ static enum status load(SSL_CTX *context, const struct redis_access *tls, struct
     else if (SSL_CTX_load_verify_file(context, tls->ca) != 1)
         return unusable(err, "the authorities' file", tls->ca);
     if (!tls->certificate != !tls->key)
-        return error_reason(err, REASON_INVALID_INPUT,
+        return reason_set(err, REASON_INVALID_INPUT,
             "TLS to Redis: a certificate needs its key, and a key its certificate");
     if (!tls->certificate)
         return STATUS_OK;

@@ -21,7 +21,7 @@ static const struct scheme {
 
 static enum status refuse(struct error *err, const char *what)
 {
-    return error_reason(err, REASON_INVALID_INPUT, "Redis address: %s; expected %s", what, REDIS_URL_ALLOWED);
+    return reason_set(err, REASON_INVALID_INPUT, "Redis address: %s; expected %s", what, REDIS_URL_ALLOWED);
 }
 
 /* Cut text at the last or first mark; false: there is none, nothing changes. */
@@ -129,7 +129,7 @@ static enum status parse_sentinels(
     struct str place, rest = text;
 
     while (cut(rest, ',', false, &place, &rest)) {
-        if (url->place_count == REDIS_MOST_PLACES - 1)
+        if (url->place_count == REDIS_MAX_PLACES - 1)
             return refuse(err, "more than 16 Sentinels");
         TRY(parse_place(place, arena, &url->places[url->place_count++], err));
     }

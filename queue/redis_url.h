@@ -32,7 +32,7 @@ struct redis_access {
     "redis[s]://[user:password@]host:port[/db], "                                                            \
     "sentinel[s]://[user:password@]host:port[,host:port]/master[/db] or unix:/path"
 
-enum { REDIS_MOST_PLACES = 16 };
+enum { REDIS_MAX_PLACES = 16 };
 
 struct redis_place {
     const char *host;
@@ -42,7 +42,7 @@ struct redis_place {
 struct redis_url {
     const char *path; /* of a Unix socket; NULL: places */
     bool tls;
-    struct redis_place places[REDIS_MOST_PLACES]; /* of Redis, or of Sentinels */
+    struct redis_place places[REDIS_MAX_PLACES]; /* of Redis, or of Sentinels */
     size_t place_count;
     const char *master;   /* what the Sentinels call it; NULL: no Sentinels */
     const char *user;     /* NULL: none */

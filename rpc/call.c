@@ -1,7 +1,7 @@
 /*
  * call.c - the call machine: a call's life, and what its handler is told of it. Its other parts: call_parts.h.
  *
- *             arrived                rpc_finish, rpc_reply             last batch done
+ *             arrived                rpc_call_finish, rpc_call_reply             last batch done
  *   ARMED --------------> OPEN --------------------------> FINISHING -----------------> ended, freed
  *     |                   |  ^                             (status held back while
  *     | server stops      |  |                              a send is in flight)
@@ -14,7 +14,7 @@
  *
  * Events of one call never overlap: a completion only notes what there is to say, and one thread at a time
  * says it (`delivering`). No lock is held while a handler or the core runs, so a handler may call back. The
- * call is freed by whoever says the last word, which can only be when the handler has called rpc_finish and
+ * call is freed by whoever says the last word, which can only be when the handler has called rpc_call_finish and
  * no batch is in flight; a batch that is started may therefore be the last thing its starter does with the
  * call.
  */
@@ -190,7 +190,7 @@ static void finish_unknown(struct rpc_call *call)
     if (name.len > METHOD_SHOWN_BYTES)
         name.len = METHOD_SHOWN_BYTES;
     text = arena_format(&call->arena, "unknown method %.*s", STR_ARG(name));
-    rpc_finish(call, CODE_UNIMPLEMENTED, text, STR_EMPTY);
+    rpc_call_finish(call, CODE_UNIMPLEMENTED, text, STR_EMPTY);
 }
 
 /* Only streams need CLOSE at once; other calls may be answered before anybody could ask. */
@@ -223,7 +223,7 @@ static void arrived(struct rpc_call *call, struct call_list *fresh)
         finish_unknown(call);
     } else if (call->silent) {
         /* Also when it was cancelled before its message came: then nothing is sent. */
-        rpc_finish(call, CODE_INVALID_ARGUMENT, str_of("the call carries no request message"), STR_EMPTY);
+        rpc_call_finish(call, CODE_INVALID_ARGUMENT, str_of("the call carries no request message"), STR_EMPTY);
     } else {
         call->late = atomic_load(&host->stopping);
         if (!call->late)

@@ -73,7 +73,7 @@ struct str rpc_call_metadata(struct rpc_call *call, const char *key)
     return bytes_metadata(&call->metadata, str_of(key));
 }
 
-void rpc_read(struct rpc_call *call)
+void rpc_call_read(struct rpc_call *call)
 {
     void *tag;
 
@@ -90,7 +90,7 @@ void rpc_read(struct rpc_call *call)
     call_start_read(call, tag);
 }
 
-void rpc_send(struct rpc_call *call, struct str message)
+void rpc_call_send(struct rpc_call *call, struct str message)
 {
     bool with_metadata;
     void *tag;
@@ -109,7 +109,7 @@ void rpc_send(struct rpc_call *call, struct str message)
     call_start_send(call, message, with_metadata, tag);
 }
 
-void rpc_reply(struct rpc_call *call, struct str message)
+void rpc_call_reply(struct rpc_call *call, struct str message)
 {
     grpc_byte_buffer *buffer = bytes_copy(message);
 
@@ -121,7 +121,7 @@ void rpc_reply(struct rpc_call *call, struct str message)
     call_finish(call, buffer);
 }
 
-void rpc_finish(struct rpc_call *call, int code, struct str message, struct str details)
+void rpc_call_finish(struct rpc_call *call, int code, struct str message, struct str details)
 {
     pthread_mutex_lock(&call->lock);
     assert(call->state == CALL_OPEN);

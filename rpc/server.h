@@ -9,12 +9,12 @@
  *
  * Life of a call:
  *
- *   begin ---> message* ---> half_closed (client streams) ---> ... ---> rpc_finish ---> ended
+ *   begin ---> message* ---> half_closed (client streams) ---> ... ---> rpc_call_finish ---> ended
  *
  * Unary and server-stream methods get begin and exactly one message. Client-stream and bidi methods ask
- * for each message with rpc_read; half_closed says that no more will come. `ended` is always the last
+ * for each message with rpc_call_read; half_closed says that no more will come. `ended` is always the last
  * event, after which the call is gone; `cancelled` comes at most once before it, when the peer went away
- * or the deadline passed: the handler must still call rpc_finish (which then sends nothing). After that
+ * or the deadline passed: the handler must still call rpc_call_finish (which then sends nothing). After that
  * no message, half_closed or sent comes any more, whatever was asked for. The events of one call never
  * overlap. A unary call that arrives without a message is answered here and never begins.
  */
@@ -44,11 +44,11 @@ struct rpc_method {
 struct rpc_events {
     /* A call has arrived; set its state with rpc_call_set_state. May be NULL. */
     void (*begin)(struct rpc_call *call);
-    /* A message, borrowed until the call ends (unary, server stream) or until the next rpc_read. */
+    /* A message, borrowed until the call ends (unary, server stream) or until the next rpc_call_read. */
     void (*message)(struct rpc_call *call, struct str message);
     /* No more messages will come (client stream, bidi). */
     void (*half_closed)(struct rpc_call *call);
-    /* The message given to rpc_send has left: the next may be sent. This is flow control. */
+    /* The message given to rpc_call_send has left: the next may be sent. This is flow control. */
     void (*sent)(struct rpc_call *call);
     /* The peer went away or the deadline passed. May be NULL when no method is a stream. */
     void (*cancelled)(struct rpc_call *call);
@@ -104,7 +104,7 @@ bool rpc_call_is_cancelled(const struct rpc_call *call);
 struct str rpc_call_peer(struct rpc_call *call);
 
 /*
- * What it holds when the state is set lives until `ended` has returned; what comes later only until rpc_reply, if the call
+ * What it holds when the state is set lives until `ended` has returned; what comes later only until rpc_call_reply, if the call
  * ends with that: replies may wait long for their peers.
  */
 struct arena *rpc_call_arena(struct rpc_call *call);
@@ -113,19 +113,19 @@ struct arena *rpc_call_arena(struct rpc_call *call);
 struct str rpc_call_metadata(struct rpc_call *call, const char *key);
 
 /* Ask for the next message (client stream, bidi); answered by `message`, `half_closed` or `cancelled`. */
-void rpc_read(struct rpc_call *call);
+void rpc_call_read(struct rpc_call *call);
 
 /* Send one message of a stream; the bytes are copied. One at a time: wait for `sent` or `cancelled`. */
-void rpc_send(struct rpc_call *call, struct str message);
+void rpc_call_send(struct rpc_call *call, struct str message);
 
 /* A unary reply, or the last message of a client-stream method, with status OK. The bytes are copied. */
-void rpc_reply(struct rpc_call *call, struct str message);
+void rpc_call_reply(struct rpc_call *call, struct str message);
 
 /*
  * End the call. code is a gRPC status code (0..16); message is UTF-8; details is the serialized
  * google.rpc.Status for grpc-status-details-bin, empty: none. A message being sent goes first. Outside
- * the call's own events the call may be gone when this, or rpc_reply, returns.
+ * the call's own events the call may be gone when this, or rpc_call_reply, returns.
  */
-void rpc_finish(struct rpc_call *call, int code, struct str message, struct str details);
+void rpc_call_finish(struct rpc_call *call, int code, struct str message, struct str details);
 
 #endif

@@ -17,7 +17,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 
-enum { MOST_BYTES = 1024 * 1024 };
+enum { MAX_BYTES = 1024 * 1024 };
 
 /* A file's content, and what tells whether it has changed. */
 struct pem {
@@ -63,9 +63,9 @@ static enum status pem_read(struct pem *pem, struct error *err)
 
     if (fd < 0 || fstat(fd, &pem->seen) != 0) {
         status = error_set(err, STATUS_INVALID, "%s: %s", pem->path, strerror(errno));
-    } else if (pem->seen.st_size <= 0 || pem->seen.st_size > MOST_BYTES) {
+    } else if (pem->seen.st_size <= 0 || pem->seen.st_size > MAX_BYTES) {
         status =
-            error_set(err, STATUS_INVALID, "%s: empty, or larger than %d bytes", pem->path, (int)MOST_BYTES);
+            error_set(err, STATUS_INVALID, "%s: empty, or larger than %d bytes", pem->path, (int)MAX_BYTES);
     } else {
         size = (size_t)pem->seen.st_size;
         pem->text = xcalloc(1, size + 1);

@@ -18,9 +18,9 @@
 #include "rpc/call.h"
 
 enum {
-    MOST_SOCKETS = 32,
+    MAX_SOCKETS = 32,
     /* So many replies leave at once: a caller with many calls open works on the first while the last are made. */
-    MOST_TOGETHER = 8,
+    MAX_TOGETHER = 8,
 };
 
 static _Thread_local bool serves_queue;
@@ -31,7 +31,7 @@ static _Thread_local struct {
     struct held_socket {
         int number;
         int replies;
-    } sockets[MOST_SOCKETS];
+    } sockets[MAX_SOCKETS];
 } held;
 
 /* NULL: there are too many already. */
@@ -40,7 +40,7 @@ static struct held_socket *note(int socket)
     for (int i = 0; i < held.count; i++)
         if (held.sockets[i].number == socket)
             return &held.sockets[i];
-    if (held.count == MOST_SOCKETS)
+    if (held.count == MAX_SOCKETS)
         return NULL;
     held.sockets[held.count] = (struct held_socket){ .number = socket };
     return &held.sockets[held.count++];
@@ -50,7 +50,7 @@ ssize_t sendmsg(int socket, const struct msghdr *message, int flags)
 {
     struct held_socket *noted = held.active ? note(socket) : NULL;
 
-    if (noted && ++noted->replies % MOST_TOGETHER != 0)
+    if (noted && ++noted->replies % MAX_TOGETHER != 0)
         flags |= MSG_MORE;
     return syscall(SYS_sendmsg, socket, message, flags);
 }

@@ -21,11 +21,11 @@ void call_fail_with(
     /* Messages of other failures may name what callers store. */
     log_event(err->status == STATUS_INTERNAL ? LOG_ERROR : LOG_DEBUG, "call",
         log_text("method", call_method(call)->path), log_text("status", status_name(err->status)),
-        log_text("reason", codec_reason(err)), log_text("sqlstate", err->sqlstate),
+        log_text("reason", codec_error_reason(err)), log_text("sqlstate", err->sqlstate),
         log_text("why", err->detail[0]                   ? err->detail
                         : err->status == STATUS_INTERNAL ? err->message
                                                          : ""));
-    rpc_finish(call, trailers.code, trailers.message, trailers.details);
+    rpc_call_finish(call, trailers.code, trailers.message, trailers.details);
 }
 
 enum status call_table(

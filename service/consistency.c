@@ -15,9 +15,9 @@ enum status consistency_write(const struct service *service, const struct consis
     if (!left_open)
         return STATUS_OK;
     if (store_token_key(service->store, key.bytes, err) != STATUS_OK)
-        return error_reason(err, REASON_OUTCOME_UNKNOWN,
+        return reason_set(err, REASON_OUTCOME_UNKNOWN,
             "the write stands, but its token could not be signed: the key has not been read yet");
-    *out = codec_consistency_token(left_open, &key, arena);
+    *out = codec_freshness_token(left_open, &key, arena);
     return STATUS_OK;
 }
 

@@ -24,7 +24,7 @@ enum {
     EXIT_BAD_SETTING = 2,
     OWN_FILES = 64,                /* descriptors the program needs beside callers' connections */
     BATCH_BYTES = 8 * 1024 * 1024, /* of properties */
-    MOST_QUEUED_MESSAGES = 100000, /* per stream */
+    MAX_QUEUED_MESSAGES = 100000, /* per stream */
     MS_PER_SECOND = 1000,
     ADDRESS_BYTES = 300,
 };
@@ -59,11 +59,11 @@ static void availability_changed(void *context, bool available, const char *why)
     health_set_available(&server->service.health, available);
 }
 
-static void access_confirmed(void *context, struct access_book *book)
+static void access_confirmed(void *context, struct access_snapshot *book)
 {
     struct server *server = context;
 
-    gate_confirm(&server->service.gate, book);
+    authenticator_confirm(&server->service.authenticator, book);
 }
 
 static void access_looked(void *context, int64_t began_us)
@@ -96,7 +96,7 @@ static enum status start_publisher(
     const struct queue_options options = {
         .redis = config->redis,
         .shards = DEFAULT_QUEUES,
-        .most_messages = MOST_QUEUED_MESSAGES,
+        .max_messages = MAX_QUEUED_MESSAGES,
     };
 
     if (publisher_start(&options, server->remembered, &server->publisher, err) == STATUS_OK)
@@ -113,7 +113,7 @@ static void start_store(struct server *server, const struct service_config *conf
         .read_threads = (int)config->read_threads,
         .write_threads = (int)config->write_threads,
         .page_threads = (int)config->page_threads,
-        .most_waiting = (int)config->most_waiting,
+        .max_waiting = (int)config->max_waiting,
         .batch_operations = (int)config->batch_operations,
         .batch_bytes = BATCH_BYTES,
         .transaction_retention_s = LIMIT_TRANSACTION_RETENTION_S,
@@ -189,14 +189,14 @@ static void stop(struct server *server)
     counters_free(server->service.calls);
     rates_free(server->service.rates);
     recheck_cleanup(&server->service.recheck);
-    gate_cleanup(&server->service.gate);
+    authenticator_cleanup(&server->service.authenticator);
     arena_cleanup(&server->arena);
 }
 
 static enum status start(struct server *server, const struct service_config *config, struct error *err)
 {
     health_init(&server->service.health);
-    gate_init(&server->service.gate, config->authentication == AUTHENTICATION_NONE);
+    authenticator_init(&server->service.authenticator, config->authentication == AUTHENTICATION_NONE);
     recheck_init(&server->service.recheck);
     server->service.speaks_tls = config->tls_certificate != NULL;
     atomic_init(&server->service.draining, false);
@@ -259,7 +259,7 @@ static void serve_until_signal(
 /* Without authentication whoever reaches the address may do everything. */
 static bool address_is_allowed(const struct service_config *config)
 {
-    if (config->authentication != AUTHENTICATION_NONE || address_is_local(config->listen))
+    if (config->authentication != AUTHENTICATION_NONE || service_config_is_local(config->listen))
         return true;
     fprintf(stderr,
         "tavolad: TAVOLA_LISTEN is %s, but with TAVOLA_AUTHENTICATION=none only loopback addresses "
@@ -294,7 +294,7 @@ int main(int argc, char **argv)
     if (!tls_is_whole(&config) || !address_is_allowed(&config))
         return EXIT_BAD_SETTING;
     log_init("tavolad", (enum log_level)config.log_level);
-    if (!config.tls_certificate && !address_is_local(config.listen))
+    if (!config.tls_certificate && !service_config_is_local(config.listen))
         log_event(LOG_WARN, "plain_text", log_text("setting", "TAVOLA_LISTEN"),
             log_text("why",
                 "it is served beyond this machine, and tokens can be read on the way: set TAVOLA_TLS_CERT "

@@ -1,8 +1,8 @@
 /*
  * operation_call.c - the calls that are one operation each: decode, store, encode.
  *
- *   message --decode--> store_collect ... done --encode--> rpc_reply
- *      '------ error ------'  '--------- error --------> rpc_finish
+ *   message --decode--> store_collect ... done --encode--> rpc_call_reply
+ *      '------ error ------'  '--------- error --------> rpc_call_finish
  *
  * `message` runs on a queue thread and only collects; what was collected runs when the thread has drained its
  * queue. A call of an unknown account waits before that, see recheck.h. `done` runs there too, or on a thread of the store; from store_collect to done the call's memory belongs
@@ -60,7 +60,7 @@ static void reply(struct operation_call *state)
     }
     log_event(LOG_DEBUG, "call", log_text("method", state->method->path), log_text("status", "OK"),
         log_number("duration_us", clock_monotonic_us() - rpc_call_begun_us(state->call)));
-    rpc_reply(state->call, buf_str(bytes));
+    rpc_call_reply(state->call, buf_str(bytes));
 }
 
 static void done(struct operation *operation)
@@ -74,7 +74,7 @@ static enum status decode(struct operation_call *state, struct error *err)
     ProtobufCMessage *request;
 
     if (atomic_load(&state->ctx.service->draining))
-        return error_reason(err, REASON_SERVER_DRAINING, "this server is stopping: call another");
+        return reason_set(err, REASON_SERVER_DRAINING, "this server is stopping: call another");
     TRY(caller_identify(&state->ctx.caller, state->call, err));
     TRY(codec_unpack(state->method->request, state->message, state->ctx.arena, &request, err));
     state->ctx.request = request;

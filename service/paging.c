@@ -19,7 +19,7 @@ enum status paging_read(struct call_ctx *ctx, ProtobufCBinaryData text, enum tok
     if (text.len == 0)
         return STATUS_OK;
     if (text.len > LIMIT_TOKEN_BYTES)
-        return error_reason(err, REASON_PAGE_TOKEN_INVALID, "page_token is longer than any we give");
+        return reason_set(err, REASON_PAGE_TOKEN_INVALID, "page_token is longer than any we give");
     TRY(store_token_key(ctx->service->store, key.bytes, err));
     TRY(token_decode(&key, codec_str(text), purpose, query, ctx->arena, out, err));
     ctx->page_table_id = out->table_id;
@@ -31,7 +31,7 @@ enum status paging_check_table(const struct call_ctx *ctx, int64_t table_id, str
 {
     if (ctx->page_table_id == 0 || ctx->page_table_id == table_id)
         return STATUS_OK;
-    return error_reason(err, REASON_PAGE_TOKEN_INVALID,
+    return reason_set(err, REASON_PAGE_TOKEN_INVALID,
         "page_token belongs to another table: this one was deleted and created again, or is not the token's");
 }
 
@@ -57,7 +57,7 @@ enum status paging_read_list(struct call_ctx *ctx, int32_t page_size, ProtobufCB
     struct token token;
     bool has_position;
 
-    TRY(codec_page_size(page_size, limit, err));
+    TRY(codec_read_page_size(page_size, limit, err));
     TRY(paging_read(ctx, text, TOKEN_LIST, list_query(ctx, list), &token, &has_position, err));
     *after = has_position ? token.first : STR_EMPTY;
     return STATUS_OK;

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/log_repeat.h"
 
-enum { MOST_WAITING = 20000, HINT_EVERY_US = 1000000 };
+enum { MAX_WAITING = 20000, HINT_EVERY_US = 1000000 };
 
 /* The intents of one commit, in one piece of memory with their keys behind them. */
 struct batch {
@@ -226,7 +226,7 @@ void publisher_push(struct publisher *publisher, const struct intent *intents, s
     struct batch *batch = batch_of(intents, count);
 
     pthread_mutex_lock(&publisher->lock);
-    if (publisher->waiting + count <= MOST_WAITING && !publisher->stopping) {
+    if (publisher->waiting + count <= MAX_WAITING && !publisher->stopping) {
         *publisher->end = batch;
         publisher->end = &batch->next;
         publisher->waiting += count;

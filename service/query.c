@@ -10,11 +10,11 @@ enum status query_decode(struct call_ctx *ctx, const Tavola__V1__Query *query,
     struct operation_page *page = &operation->in.page;
     struct token position;
 
-    TRY(codec_query_decode(query, ctx->arena, operation, err));
-    TRY(codec_selection_decode(options, ctx->arena, &out->selection, err));
-    TRY(codec_wait_decode(options, &operation->wait_for_transaction, err));
+    TRY(codec_read_query_decode(query, ctx->arena, operation, err));
+    TRY(codec_read_selection_decode(options, ctx->arena, &out->selection, err));
+    TRY(codec_read_wait_decode(options, &operation->wait_for_transaction, err));
     out->purpose = purpose;
-    out->identity = codec_query_identity(query, &out->selection, ctx->arena);
+    out->identity = codec_read_query_identity(query, &out->selection, ctx->arena);
     TRY(paging_read(ctx, token, purpose, out->identity, &position, &page->has_after, err));
     if (page->has_after)
         page->after = (struct entity_key){ .partition = position.first, .row = position.second };

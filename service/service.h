@@ -18,7 +18,7 @@ struct service {
     struct store *store;
     struct health health;
     atomic_int queues; /* a bucket's is bucket % queues */
-    struct gate gate;
+    struct authenticator authenticator;
     struct recheck recheck;
     bool speaks_tls;
     atomic_bool draining;

@@ -157,7 +157,7 @@ static const struct config_setting settings[] = { {
     {
         .name = "TAVOLA_MOST_WAITING",
         .type = CONFIG_INT,
-        .offset = offsetof(struct service_config, most_waiting),
+        .offset = offsetof(struct service_config, max_waiting),
         .fallback = "4096",
         .min = 1,
         .max = 1000000,
@@ -235,7 +235,7 @@ static bool starts_with(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-bool address_is_local(const char *address)
+bool service_config_is_local(const char *address)
 {
     size_t host = strcspn(address, ":");
 

@@ -29,7 +29,7 @@ struct service_config {
     int64_t read_threads;
     int64_t write_threads;
     int64_t page_threads;
-    int64_t most_waiting;
+    int64_t max_waiting;
     int64_t account_rate; /* 0: none */
     int64_t partition_rate;
     int64_t batch_operations;
@@ -42,6 +42,6 @@ struct service_config {
 extern const struct config_program service_program;
 
 /* Is an address reachable from this machine only? */
-bool address_is_local(const char *address);
+bool service_config_is_local(const char *address);
 
 #endif

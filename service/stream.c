@@ -45,9 +45,9 @@ enum status stream_admit(
     struct call_ctx *ctx, struct operation *operation, const char *otherwise, struct error *err)
 {
     if (atomic_load(&ctx->service->draining))
-        return error_reason(err, REASON_SERVER_DRAINING, "this server is stopping: %s", otherwise);
+        return reason_set(err, REASON_SERVER_DRAINING, "this server is stopping: %s", otherwise);
     if (operation->deadline_us <= clock_monotonic_us())
-        return error_reason(err, REASON_OPERATION_TIMED_OUT, "the deadline of the stream has passed");
+        return reason_set(err, REASON_OPERATION_TIMED_OUT, "the deadline of the stream has passed");
     return caller_authorize(&ctx->caller, operation, err);
 }
 
@@ -78,7 +78,7 @@ static void begin(struct rpc_call *call)
     rpc_call_set_state(call, stream);
     count(stream, 1);
     if (takes_several(stream))
-        rpc_read(call);
+        rpc_call_read(call);
 }
 
 /* ---- lock held from here on ---- */
@@ -86,7 +86,7 @@ static void begin(struct rpc_call *call)
 static void finish(struct stream *stream, enum status status)
 {
     stream->state = STREAM_FINISHED;
-    rpc_finish(stream->call, codec_status_code(status), STR_EMPTY, STR_EMPTY);
+    rpc_call_finish(stream->call, codec_error_status_code(status), STR_EMPTY, STR_EMPTY);
 }
 
 static void fail(struct stream *stream, const struct error *err)
@@ -98,14 +98,14 @@ static void fail(struct stream *stream, const struct error *err)
 static void send(struct stream *stream)
 {
     stream->state = STREAM_SENDING;
-    rpc_send(stream->call, buf_str(&stream->ctx.reply));
+    rpc_call_send(stream->call, buf_str(&stream->ctx.reply));
 }
 
 static void read_next(struct stream *stream)
 {
     stream->state = STREAM_READING;
     arena_cleanup(&stream->requests);
-    rpc_read(stream->call);
+    rpc_call_read(stream->call);
 }
 
 static enum status take(struct stream *stream, struct error *err)

@@ -52,35 +52,35 @@ static const struct route {
     [OPERATION_GET] = { LANE_READ, NULL },
     [OPERATION_WRITE] = { LANE_WRITE, NULL },
     [OPERATION_PAGE] = { LANE_PAGE, page_read_run, true },
-    [OPERATION_COUNT] = { LANE_PAGE, page_count_run, true },
-    [OPERATION_EXPLAIN] = { LANE_PAGE, page_explain_run, true },
-    [OPERATION_CHANGES] = { LANE_PAGE, change_read_run, true },
+    [OPERATION_COUNT] = { LANE_PAGE, page_read_count, true },
+    [OPERATION_EXPLAIN] = { LANE_PAGE, page_read_explain, true },
+    [OPERATION_CHANGES] = { LANE_PAGE, feed_read_run, true },
     [OPERATION_CHANGES_WAIT] = { LANE_WAIT, NULL },
     [OPERATION_LOOKUP] = { LANE_PAGE, lookup_read_run, true },
-    [OPERATION_TABLE_CREATE] = { LANE_CHANGE, table_create_run },
-    [OPERATION_TABLE_GET] = { LANE_PAGE, table_get_run, true },
-    [OPERATION_TABLE_LIST] = { LANE_PAGE, table_list_run, true },
-    [OPERATION_TABLE_UPDATE] = { LANE_CHANGE, table_update_run },
-    [OPERATION_TABLE_DELETE] = { LANE_CHANGE, table_delete_run },
-    [OPERATION_INDEX_CREATE] = { LANE_CHANGE, index_create_run },
-    [OPERATION_INDEX_GET] = { LANE_PAGE, index_get_run, true },
-    [OPERATION_INDEX_LIST] = { LANE_PAGE, index_list_run, true },
-    [OPERATION_INDEX_DROP] = { LANE_CHANGE, index_drop_run },
-    [OPERATION_RANGE_DELETE] = { LANE_PAGE, range_delete_run },
-    [OPERATION_RUN_GET] = { LANE_PAGE, run_get_run, true },
-    [OPERATION_RUN_LIST] = { LANE_PAGE, run_list_run, true },
-    [OPERATION_RUN_CONTROL] = { LANE_PAGE, run_control_run },
-    [OPERATION_RUN_WAIT] = { LANE_WAIT, NULL },
+    [OPERATION_TABLE_CREATE] = { LANE_CHANGE, table_calls_create },
+    [OPERATION_TABLE_GET] = { LANE_PAGE, table_calls_get, true },
+    [OPERATION_TABLE_LIST] = { LANE_PAGE, table_calls_list, true },
+    [OPERATION_TABLE_UPDATE] = { LANE_CHANGE, table_calls_update },
+    [OPERATION_TABLE_DELETE] = { LANE_CHANGE, table_calls_delete },
+    [OPERATION_INDEX_CREATE] = { LANE_CHANGE, index_calls_create },
+    [OPERATION_INDEX_GET] = { LANE_PAGE, index_calls_get, true },
+    [OPERATION_INDEX_LIST] = { LANE_PAGE, index_calls_list, true },
+    [OPERATION_INDEX_DROP] = { LANE_CHANGE, index_calls_drop },
+    [OPERATION_RANGE_DELETE] = { LANE_PAGE, range_delete_start },
+    [OPERATION_JOB_GET] = { LANE_PAGE, job_calls_get, true },
+    [OPERATION_JOB_LIST] = { LANE_PAGE, job_calls_list, true },
+    [OPERATION_JOB_CONTROL] = { LANE_PAGE, job_calls_control },
+    [OPERATION_JOB_WAIT] = { LANE_WAIT, NULL },
     [OPERATION_TRANSACTION_SUBMIT] = { LANE_PAGE, NULL },
-    [OPERATION_TRANSACTION_GET] = { LANE_PAGE, transaction_get_run, true },
-    [OPERATION_TRANSACTION_LIST] = { LANE_PAGE, transaction_list_run, true },
+    [OPERATION_TRANSACTION_GET] = { LANE_PAGE, transaction_calls_get, true },
+    [OPERATION_TRANSACTION_LIST] = { LANE_PAGE, transaction_calls_list, true },
     [OPERATION_TRANSACTION_WAIT] = { LANE_WAIT, NULL },
-    [OPERATION_TRANSACTION_CANCEL] = { LANE_PAGE, transaction_cancel_run },
-    [OPERATION_LETTERS_LIST] = { LANE_PAGE, letter_list_run },
-    [OPERATION_LETTERS_REDRIVE] = { LANE_PAGE, letter_redrive_run },
-    [OPERATION_LETTERS_DISCARD] = { LANE_PAGE, letter_discard_run },
-    [OPERATION_QUEUES_LIST] = { LANE_PAGE, queue_list_run, true },
-    [OPERATION_QUEUE_CONTROL] = { LANE_PAGE, queue_control_run },
+    [OPERATION_TRANSACTION_CANCEL] = { LANE_PAGE, transaction_calls_cancel },
+    [OPERATION_DEAD_LETTERS_LIST] = { LANE_PAGE, dead_letter_calls_list },
+    [OPERATION_DEAD_LETTERS_REDRIVE] = { LANE_PAGE, dead_letter_calls_redrive },
+    [OPERATION_DEAD_LETTERS_DISCARD] = { LANE_PAGE, dead_letter_calls_discard },
+    [OPERATION_QUEUES_LIST] = { LANE_PAGE, queue_calls_list, true },
+    [OPERATION_QUEUE_CONTROL] = { LANE_PAGE, queue_calls_control },
 };
 
 _Static_assert((int)LANE_COUNT == (int)STORE_LANES, "statistics of every lane");
@@ -118,7 +118,7 @@ static void submit_transaction(struct store *store, struct session *session, str
         STATUS_OK)
         operation_fail(operation, &err);
     else
-        transaction_submit_run(session, operation, &store->observer);
+        transaction_calls_submit(session, operation, &store->observer);
 }
 
 static void run_bounded(struct session *session, struct operation *operation)
@@ -147,7 +147,7 @@ static void refuse(struct operation *operation, enum reason reason, const char *
 {
     struct error err;
 
-    error_reason(&err, reason, "%s", text);
+    reason_set(&err, reason, "%s", text);
     operation_fail(operation, &err);
     operation->done(operation);
 }
@@ -214,13 +214,13 @@ static enum status look(struct store *store, struct error *err)
 static enum status confirm_access(struct store *store, struct error *err)
 {
     struct session *session = &store->session;
-    struct access_book *book = NULL;
+    struct access_snapshot *book = NULL;
 
     if (!store->options.access_confirmed)
         return STATUS_OK;
     TRY(session_refresh(session, NULL, err));
     if (store->book_version != session->catalogue->version || store->book_connects != session->pg.connects) {
-        TRY(access_book_load(&session->pg, &book, err));
+        TRY(access_snapshot_load(&session->pg, &book, err));
         store->book_version = book->catalogue->version;
         store->book_connects = session->pg.connects;
     }
@@ -234,7 +234,7 @@ static enum status tell_queue_map(struct store *store, struct error *err)
 
     if (!store->options.queues_mapped)
         return STATUS_OK;
-    TRY(queue_map_read(&store->session, &map, err));
+    TRY(queue_calls_read_map(&store->session, &map, err));
     store->options.queues_mapped(store->options.context, &map);
     return STATUS_OK;
 }
@@ -377,7 +377,7 @@ static void start_lanes(struct store *store)
         lane.postgres = options->postgres;
         lane.remembered = options->remembered;
         lane.answering = options->answering;
-        lane.most_waiting = options->most_waiting;
+        lane.max_waiting = options->max_waiting;
         lane.batch_operations = batches ? options->batch_operations : 1;
         lane.batch_bytes = (size_t)options->batch_bytes;
         lane.context = i == LANE_WRITE ? (void *)&store->observer : (void *)store;
@@ -402,7 +402,7 @@ struct store *store_open(const struct store_options *options)
     store->observer =
         (struct write_observer){ options->intents_committed ? options->intents_committed : no_observer,
             options->context };
-    waiters_init(&store->waiters, options->most_waiting);
+    waiters_init(&store->waiters, options->max_waiting);
     pthread_mutex_init(&store->mutex, NULL);
     session_init(&store->session, options->postgres, "tavolad monitor");
     store->session.pg.limit_us = LOOK_LIMIT_US;
@@ -467,5 +467,5 @@ enum status store_token_key(struct store *store, uint8_t out[32], struct error *
     pthread_mutex_unlock(&store->mutex);
     if (known)
         return STATUS_OK;
-    return error_reason(err, REASON_STORE_UNAVAILABLE, "the database has not been reached yet");
+    return reason_set(err, REASON_STORE_UNAVAILABLE, "the database has not been reached yet");
 }

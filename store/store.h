@@ -4,7 +4,7 @@
  * store_submit never blocks and may be called from any thread. Operations wait in lanes - point reads,
  * writes, pages, catalogue changes - each served by threads with connections of their own, so slow work
  * never holds up point operations. What arrived while the previous round trip was under way forms the
- * next batch. Operations that wait for something (OPERATION_RUN_WAIT, OPERATION_TRANSACTION_WAIT, reads with
+ * next batch. Operations that wait for something (OPERATION_JOB_WAIT, OPERATION_TRANSACTION_WAIT, reads with
  * wait_for_transaction) are state, not threads.
  *
  * Overload: a lane that is full refuses with STATUS_LIMIT / SERVER_BUSY at once. No database: operations
@@ -33,7 +33,7 @@ struct store_options {
     int read_threads;     /* 1..16 */
     int write_threads;    /* 1..16 */
     int page_threads;     /* 1..16 */
-    int most_waiting;     /* operations per lane before it refuses */
+    int max_waiting;     /* operations per lane before it refuses */
     int batch_operations; /* the most operations of one batch, 1..1024 */
     int batch_bytes;      /* the most property bytes of one batch */
     int64_t transaction_retention_s;
@@ -51,7 +51,7 @@ struct store_options {
      * Called twice a second while the database answers, and after store_look_at_access: with a book, now the callee's, when accounts or tables
      * have changed; with NULL when the one before still holds.
      */
-    void (*access_confirmed)(void *context, struct access_book *book);
+    void (*access_confirmed)(void *context, struct access_snapshot *book);
 
     /*
      * May be NULL. Accounts and tables have been looked at, or could not be: whoever asked before began_us

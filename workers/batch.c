@@ -14,11 +14,11 @@
 #include "domain/text.h"
 
 enum {
-    MOST_TROUBLES = 8, /* of single keys in a batch: a timeout takes a second or more */
+    MAX_TROUBLES = 8, /* of single keys in a batch: a timeout takes a second or more */
     PARTS = 4,   /* of what fails: as many tries for a culprit as with halves, fewer keys in them in vain */
     FEW = PARTS, /* keys of a part that fails: to cut it again would cost no less than each key alone */
-    MOST_CULPRITS = 8, /* such parts in a batch; where so much fails, tries together are in vain */
-    MOST_FAILED = 128, /* keys in a batch, one by one: the rest goes back, and comes after what is new */
+    MAX_CULPRITS = 8, /* such parts in a batch; where so much fails, tries together are in vain */
+    MAX_FAILED = 128, /* keys in a batch, one by one: the rest goes back, and comes after what is new */
 };
 
 #define BURY "bury"
@@ -72,16 +72,16 @@ static void sort_out(struct batch *batch)
         struct item *item = &batch->items[i];
 
         if (!item->step)
-            item->fate = FATE_LEAVE;
+            item->disposition = DISPOSITION_LEAVE;
         else if (!is_usable(item->intent.key.partition) || !is_usable(item->intent.key.row))
-            item->fate = FATE_DONE;
+            item->disposition = DISPOSITION_DONE;
     }
 }
 
 /* Whether a failure would ever bury the work: those of the world around it never do. */
 static bool is_fault_of_work(enum status status)
 {
-    return delivery_settle(status, DELIVERY_MOST_FAILURES, 0).verdict == DELIVERY_BURY;
+    return delivery_settle(status, DELIVERY_MAX_FAILURES, 0).verdict == DELIVERY_BURY;
 }
 
 /* What is given up is always said. */
@@ -106,31 +106,31 @@ static bool concerns_one_key(const struct error *err)
 /* Trouble that does not concern one key, or concerns too many of them, is the database's. */
 static void note_trouble(struct batch *batch, const struct error *err)
 {
-    if (!concerns_one_key(err) || ++batch->troubles == MOST_TROUBLES)
+    if (!concerns_one_key(err) || ++batch->troubles == MAX_TROUBLES)
         batch->store_failed = true;
 }
 
-static enum fate try_again(struct batch *batch, const struct error *err)
+static enum disposition try_again(struct batch *batch, const struct error *err)
 {
     note_trouble(batch, err);
-    return FATE_AGAIN;
+    return DISPOSITION_AGAIN;
 }
 
-static enum fate give_up(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
+static enum disposition give_up(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
 {
     struct error err = { 0 };
 
-    if (worker_bury(ctx->store, &item->intent, &err) != STATUS_OK)
+    if (dead_letter_work_bury(ctx->store, &item->intent, &err) != STATUS_OK)
         return try_again(batch, &err);
-    worker_count(ctx->shared, WORKER_BURIED, 1);
-    return FATE_DONE;
+    metrics_count(ctx->shared, WORKER_BURIED, 1);
+    return DISPOSITION_DONE;
 }
 
 /*
  * Count a failure and do what the table says, a retry no sooner than its permit is there. DELIVERY_RETRY becomes
- * FATE_DONE: the count and the time of the next try are in the database, and the relay publishes it again then.
+ * DISPOSITION_DONE: the count and the time of the next try are in the database, and the relay publishes it again then.
  */
-static enum fate count_failure(
+static enum disposition count_failure(
     struct batch *batch, struct worker_ctx *ctx, const struct item *item, const struct error *cause)
 {
     struct error err = { 0 };
@@ -139,7 +139,7 @@ static enum fate count_failure(
     int64_t permit_ms;
 
     batch->failed++;
-    if (worker_count_failure(ctx->store, &item->intent, cause, &failures, &err) != STATUS_OK)
+    if (dead_letter_work_count_failure(ctx->store, &item->intent, cause, &failures, &err) != STATUS_OK)
         return try_again(batch, &err);
     delivery = delivery_settle(cause->status, failures, worker_random(ctx));
     log_failure(ctx, item, cause, failures, delivery.verdict == DELIVERY_BURY ? BURY : "retry");
@@ -148,10 +148,10 @@ static enum fate count_failure(
     permit_ms = retry_budget_spend(&ctx->retries, ctx->now_us());
     if (permit_ms > delivery.retry_after_ms)
         delivery.retry_after_ms = permit_ms;
-    if (worker_retry_after(ctx->store, &item->intent, delivery.retry_after_ms, &err) != STATUS_OK)
+    if (dead_letter_work_retry_after(ctx->store, &item->intent, delivery.retry_after_ms, &err) != STATUS_OK)
         return try_again(batch, &err);
-    worker_count(ctx->shared, WORKER_RETRIED, 1);
-    return FATE_DONE;
+    metrics_count(ctx->shared, WORKER_RETRIED, 1);
+    return DISPOSITION_DONE;
 }
 
 static bool is_suspect(const struct item *item)
@@ -159,16 +159,16 @@ static bool is_suspect(const struct item *item)
     return item->deliveries > 1;
 }
 
-/* It may have killed whoever had it: that must be on record before it is tried again. FATE_OPEN: try it. */
-static enum fate count_delivery(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
+/* It may have killed whoever had it: that must be on record before it is tried again. DISPOSITION_OPEN: try it. */
+static enum disposition count_delivery(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
 {
     struct error why = { 0 };
     int32_t before = 0;
 
-    if (worker_count_delivery(ctx->store, &item->intent, &before, &why) != STATUS_OK)
+    if (dead_letter_work_count_delivery(ctx->store, &item->intent, &before, &why) != STATUS_OK)
         return try_again(batch, &why);
     if (!delivery_is_hopeless(before))
-        return FATE_OPEN;
+        return DISPOSITION_OPEN;
     error_set(&why, STATUS_INTERNAL, "begun %d times without a report", before);
     log_failure(ctx, item, &why, 0, BURY);
     return give_up(batch, ctx, item);
@@ -180,34 +180,34 @@ static void report(struct batch *batch, struct worker_ctx *ctx, const struct ite
     struct error err = { 0 };
 
     if (is_suspect(item) && !batch->store_failed &&
-        worker_report(ctx->store, &item->intent, &err) != STATUS_OK)
+        dead_letter_work_report(ctx->store, &item->intent, &err) != STATUS_OK)
         note_trouble(batch, &err);
 }
 
 static void count_done(struct worker_ctx *ctx, const struct item *item)
 {
-    worker_count(ctx->shared, item->step->kind == INTENT_RECONCILE ? WORKER_RECONCILED : WORKER_STEPPED, 1);
+    metrics_count(ctx->shared, item->step->kind == INTENT_RECONCILE ? WORKER_RECONCILED : WORKER_STEPPED, 1);
     queues_count_applied(&ctx->shared->queues, &item->intent, item->count);
     retry_budget_earn(&ctx->retries, 1);
 }
 
-static enum fate run_alone(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
+static enum disposition run_alone(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
 {
     struct error err = { 0 };
     enum status status;
 
-    if (worker_is_stopping(ctx->shared) || batch->store_failed || batch->failed == MOST_FAILED)
-        return FATE_AGAIN;
+    if (worker_is_stopping(ctx->shared) || batch->store_failed || batch->failed == MAX_FAILED)
+        return DISPOSITION_AGAIN;
     if (is_suspect(item)) {
-        enum fate fate = count_delivery(batch, ctx, item);
+        enum disposition disposition = count_delivery(batch, ctx, item);
 
-        if (fate != FATE_OPEN)
-            return fate;
+        if (disposition != DISPOSITION_OPEN)
+            return disposition;
     }
     status = item->step->run(ctx, &item->intent, 1, &err);
     if (status == STATUS_OK) {
         count_done(ctx, item);
-        return FATE_DONE;
+        return DISPOSITION_DONE;
     }
     if (is_fault_of_work(status))
         return count_failure(batch, ctx, item, &err);
@@ -216,12 +216,12 @@ static enum fate run_alone(struct batch *batch, struct worker_ctx *ctx, const st
     if (status == STATUS_TIMEOUT || status == STATUS_UNAVAILABLE)
         note_trouble(batch, &err);
     report(batch, ctx, item);
-    return FATE_AGAIN;
+    return DISPOSITION_AGAIN;
 }
 
 /* Some of what one step takes at once: items[i] is about intents[i]. */
 struct part {
-    const struct step *step;
+    const struct message_step *step;
     struct item **items;
     struct intent *intents;
     size_t count;
@@ -249,7 +249,7 @@ static bool run_part(struct batch *batch, struct worker_ctx *ctx, const struct p
         return false;
     status = part->step->run(ctx, part->intents, part->count, &err);
     for (size_t i = 0; i < part->count && status == STATUS_OK; i++) {
-        part->items[i]->fate = FATE_DONE;
+        part->items[i]->disposition = DISPOSITION_DONE;
         count_done(ctx, part->items[i]);
     }
     if (status == STATUS_OK) {
@@ -263,7 +263,7 @@ static bool run_part(struct batch *batch, struct worker_ctx *ctx, const struct p
     if (!is_fault_of_work(status))
         return false;
     if (part->count <= FEW)
-        return ++batch->culprits < MOST_CULPRITS;
+        return ++batch->culprits < MAX_CULPRITS;
     for (size_t i = 0; i < PARTS && goes_on; i++) {
         struct part cut = part_cut(part, i);
 
@@ -272,7 +272,7 @@ static bool run_part(struct batch *batch, struct worker_ctx *ctx, const struct p
     return goes_on;
 }
 
-static void run_together(struct batch *batch, struct worker_ctx *ctx, const struct step *step)
+static void run_together(struct batch *batch, struct worker_ctx *ctx, const struct message_step *step)
 {
     struct part all = { .step = step,
         .items = ARENA_ARRAY(&ctx->arena, struct item *, batch->item_count),
@@ -281,7 +281,7 @@ static void run_together(struct batch *batch, struct worker_ctx *ctx, const stru
     for (size_t i = 0; i < batch->item_count; i++) {
         struct item *item = &batch->items[i];
 
-        if (item->step != step || item->fate != FATE_OPEN || is_suspect(item))
+        if (item->step != step || item->disposition != DISPOSITION_OPEN || is_suspect(item))
             continue;
         all.items[all.count] = item;
         all.intents[all.count++] = item->intent;
@@ -300,9 +300,9 @@ void batch_run(struct batch *batch, struct worker_ctx *ctx)
     for (size_t i = 0; i < batch->item_count; i++) {
         struct item *item = &batch->items[i];
 
-        if (item->fate == FATE_OPEN)
-            item->fate = run_alone(batch, ctx, item);
-        if (item->fate == FATE_AGAIN)
-            worker_count(ctx->shared, WORKER_HANDED_BACK, 1);
+        if (item->disposition == DISPOSITION_OPEN)
+            item->disposition = run_alone(batch, ctx, item);
+        if (item->disposition == DISPOSITION_AGAIN)
+            metrics_count(ctx->shared, WORKER_HANDED_BACK, 1);
     }
 }

@@ -1,24 +1,24 @@
 /*
- * batch.h - the messages of one claim: coalesced by key, run by kind, each given its fate.
+ * batch.h - the messages of one claim: coalesced by key, run by kind, each given its disposition.
  */
 #ifndef WORKERS_BATCH_H
 #define WORKERS_BATCH_H
 
 #include "workers/steps/steps.h"
 
-enum fate {
-    FATE_OPEN,  /* not tried yet */
-    FATE_DONE,  /* what there is to say about it is in PostgreSQL: acknowledge */
-    FATE_AGAIN, /* no fault of the work, or no time: hand back */
-    FATE_LEAVE, /* not for this version of the program: keep silent, somebody else will get it */
+enum disposition {
+    DISPOSITION_OPEN,  /* not tried yet */
+    DISPOSITION_DONE,  /* what there is to say about it is in PostgreSQL: acknowledge */
+    DISPOSITION_AGAIN, /* no fault of the work, or no time: hand back */
+    DISPOSITION_LEAVE, /* not for this version of the program: keep silent, somebody else will get it */
 };
 
 /* Messages that name the same work. */
 struct item {
     struct intent intent;
-    const struct step *step; /* NULL: unknown kind */
+    const struct message_step *step; /* NULL: unknown kind */
     int64_t deliveries;      /* the most any of the messages has */
-    enum fate fate;
+    enum disposition disposition;
     size_t first, count; /* the messages */
 };
 
@@ -39,7 +39,7 @@ void batch_init(struct batch *batch, struct worker_ctx *ctx, struct queue_messag
  * Run it. Kinds that can be done together are, in one transaction; if that fails each quarter of them is, and so
  * on, until a culprit has few beside it; those run alone, so that it harms nobody else. A key that was delivered
  * before without a report runs alone, with a count in the database that outlives a crash. After this no item is
- * FATE_OPEN. Where very many fail, the rest of them is FATE_AGAIN: what is new must not wait for all of it.
+ * DISPOSITION_OPEN. Where very many fail, the rest of them is DISPOSITION_AGAIN: what is new must not wait for all of it.
  */
 void batch_run(struct batch *batch, struct worker_ctx *ctx);
 

@@ -18,7 +18,7 @@ static int64_t do_chunk(struct worker_ctx *ctx)
     struct error err = { 0 };
     bool worked = false;
 
-    if (worker_run_operation(ctx->store, &worked, &err) != STATUS_OK) {
+    if (job_work_run(ctx->store, &worked, &err) != STATUS_OK) {
         outage_failed(&ctx->outages.chunk, "operation_chunk", &err, ctx->now_us());
         return FAILURE_PAUSE_MS;
     }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void hand_init(struct hand *hand, struct str holder, uint64_t life)
+void claim_init(struct hand *hand, struct str holder, uint64_t life)
 {
     *hand = (struct hand){ .count = 0 };
     pthread_mutex_init(&hand->mutex, NULL);
@@ -14,17 +14,17 @@ void hand_init(struct hand *hand, struct str holder, uint64_t life)
     snprintf(hand->life, sizeof(hand->life), "%016llx", (unsigned long long)life);
 }
 
-void hand_cleanup(struct hand *hand)
+void claim_cleanup(struct hand *hand)
 {
     pthread_mutex_destroy(&hand->mutex);
 }
 
-struct hand_owner hand_owner(const struct hand *hand)
+struct claim_owner claim_owner(const struct hand *hand)
 {
-    return (struct hand_owner){ .holder = hand->holder, .life = hand->life };
+    return (struct claim_owner){ .holder = hand->holder, .life = hand->life };
 }
 
-void hand_fill(
+void claim_fill(
     struct hand *hand, const struct queue_message *messages, size_t count, bool from_queue, int64_t now_us)
 {
     pthread_mutex_lock(&hand->mutex);
@@ -35,12 +35,12 @@ void hand_fill(
     pthread_mutex_unlock(&hand->mutex);
 }
 
-void hand_empty(struct hand *hand)
+void claim_empty(struct hand *hand)
 {
-    hand_fill(hand, NULL, 0, false, 0);
+    claim_fill(hand, NULL, 0, false, 0);
 }
 
-size_t hand_copy(
+size_t claim_copy(
     struct hand *hand, struct arena *arena, struct queue_message **out, bool *from_queue, int64_t *since_us)
 {
     size_t count;

@@ -10,7 +10,7 @@
 #include "queue/queue.h"
 #include "store/session/worker.h"
 
-enum { HAND_MS = 5000 }; /* how long a batch that did not come from the queue is in hand, unless renewed */
+enum { CLAIM_HOLD_MS = 5000 }; /* how long a batch that did not come from the queue is in hand, unless renewed */
 
 struct hand {
     pthread_mutex_t mutex;
@@ -22,17 +22,17 @@ struct hand {
     int64_t since_us;
 };
 
-void hand_init(struct hand *hand, struct str holder, uint64_t life);
-void hand_cleanup(struct hand *hand);
-struct hand_owner hand_owner(const struct hand *hand);
+void claim_init(struct hand *hand, struct str holder, uint64_t life);
+void claim_cleanup(struct hand *hand);
+struct claim_owner claim_owner(const struct hand *hand);
 
-/* Messages stay as they are until hand_empty. */
-void hand_fill(
+/* Messages stay as they are until claim_empty. */
+void claim_fill(
     struct hand *hand, const struct queue_message *messages, size_t count, bool from_queue, int64_t now_us);
-void hand_empty(struct hand *hand);
+void claim_empty(struct hand *hand);
 
 /* A copy without the intents' texts: of an empty hand nothing. Returns how many messages. */
-size_t hand_copy(
+size_t claim_copy(
     struct hand *hand, struct arena *arena, struct queue_message **out, bool *from_queue, int64_t *since_us);
 
 #endif

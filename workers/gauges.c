@@ -47,7 +47,7 @@ void told_gauges_pass(struct worker_ctx *ctx)
     free(fresh);
 }
 
-/* Names are letters and digits: nothing to escape. The indexes without labels of their own are "other". */
+/* Names are dead_letters and digits: nothing to escape. The indexes without labels of their own are "other". */
 static void index_labels(const struct index_gauge *gauge, const char *more, char out[LABELS_BYTES])
 {
     snprintf(out, LABELS_BYTES, "account=\"%s\",index=\"%s\"%s", gauge->account,
@@ -71,7 +71,7 @@ static void collect_indexes(const struct gauges *gauges, size_t count, struct bu
             snprintf(more, sizeof(more), ",state=\"%s\"", states[state]);
             index_labels(&gauges->indexes[i], more, labels);
             metrics_value(
-                out, "tavola_index_dead_letters", labels, (double)gauges->indexes[i].letters[state]);
+                out, "tavola_index_dead_letters", labels, (double)gauges->indexes[i].dead_letters[state]);
         }
 }
 
@@ -84,7 +84,7 @@ static void collect_letters(const struct gauges *gauges, bool known, struct buf 
     for (int kind = 0; known && kind < WORK_KINDS; kind++)
         for (int state = 0; state < GAUGE_LETTERS; state++) {
             snprintf(labels, sizeof(labels), "kind=\"%s\",state=\"%s\"", kinds[kind], states[state]);
-            metrics_value(out, "tavola_dead_letters", labels, (double)gauges->letters[kind][state]);
+            metrics_value(out, "tavola_dead_letters", labels, (double)gauges->dead_letters[kind][state]);
         }
 }
 

@@ -3,29 +3,29 @@
  */
 #include "workers/lease_renewal.h"
 
-enum { MOST_RENEWALS = 20, PASSES_PER_HOLD = 3 };
+enum { MAX_RENEWALS = 20, PASSES_PER_HOLD = 3 };
 
 static void renew(struct worker_ctx *ctx, struct hand *hand)
 {
     int64_t visibility_us = ctx->shared->config->visibility_s * 1000000, since_us;
-    struct hand_owner owner = hand_owner(hand);
+    struct claim_owner owner = claim_owner(hand);
     struct queue_message *messages;
     struct error err = { 0 };
     enum status status;
     bool from_queue;
-    size_t count = hand_copy(hand, &ctx->arena, &messages, &from_queue, &since_us);
+    size_t count = claim_copy(hand, &ctx->arena, &messages, &from_queue, &since_us);
 
-    if (count == 0 || ctx->now_us() - since_us > MOST_RENEWALS * visibility_us)
+    if (count == 0 || ctx->now_us() - since_us > MAX_RENEWALS * visibility_us)
         return;
     status = from_queue ? queue_renew(ctx->queue, str_of(hand->holder), messages, count, &err)
-                        : worker_renew_hand(ctx->store, &owner, HAND_MS, &err);
+                        : claim_work_renew(ctx->store, &owner, CLAIM_HOLD_MS, &err);
     if (status != STATUS_OK)
         outage_failed(&ctx->outages.renew, "renew", &err, ctx->now_us());
     else
         outage_worked(&ctx->outages.renew, "renew", ctx->now_us());
 }
 
-void keeper_pass(struct worker_ctx *ctx)
+void lease_renewal_pass(struct worker_ctx *ctx)
 {
     for (int i = 0; i < (int)ctx->shared->config->threads; i++) {
         arena_cleanup(&ctx->arena);
@@ -33,14 +33,14 @@ void keeper_pass(struct worker_ctx *ctx)
     }
 }
 
-void *keeper_thread(void *argument)
+void *lease_renewal_thread(void *argument)
 {
     struct worker_ctx *ctx = argument;
     int64_t hold_ms = ctx->shared->config->visibility_s * 1000;
 
-    if (hold_ms > HAND_MS)
-        hold_ms = HAND_MS;
+    if (hold_ms > CLAIM_HOLD_MS)
+        hold_ms = CLAIM_HOLD_MS;
     while (worker_pause(ctx, hold_ms / PASSES_PER_HOLD))
-        keeper_pass(ctx);
+        lease_renewal_pass(ctx);
     return NULL;
 }

@@ -11,9 +11,9 @@
 #include "workers/worker.h"
 
 /* Renew what is in hand now. */
-void keeper_pass(struct worker_ctx *ctx);
+void lease_renewal_pass(struct worker_ctx *ctx);
 
 /* Passes until the worker stops; argument: a struct worker_ctx *. */
-void *keeper_thread(void *argument);
+void *lease_renewal_thread(void *argument);
 
 #endif

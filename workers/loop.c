@@ -67,14 +67,14 @@ static enum status scan_lane(struct loop *loop, int lane, bool rest_only, struct
     struct worker_ctx *ctx = loop->ctx;
     struct intent_scan what = { .lane = lane,
         .scope = finding->scope,
-        .from_id = marks_from(&loop->marks, lane, ctx->now_us()),
+        .from_id = scan_marks_from(&loop->scan_marks, lane, ctx->now_us()),
         .rest_only = rest_only,
         .most = finding->most - finding->count };
     struct intents_found found;
 
-    TRY(worker_scan_intents(ctx->store, &what, &loop->marks.reach[lane], &ctx->arena, &found, NULL));
+    TRY(lease_work_scan(ctx->store, &what, &loop->scan_marks.reach[lane], &ctx->arena, &found, NULL));
     if (!rest_only)
-        memcpy(loop->marks.low[lane], found.low_id, sizeof(found.low_id));
+        memcpy(loop->scan_marks.low[lane], found.low_id, sizeof(found.low_id));
     if (found.count > 0)
         memcpy(finding->intents + finding->count, found.intents, found.count * sizeof(*found.intents));
     finding->count += found.count;
@@ -85,22 +85,22 @@ static enum status scan_lane(struct loop *loop, int lane, bool rest_only, struct
 static size_t scan_lanes(struct loop *loop, const struct scan_scope *scope, struct intent *out, size_t most)
 {
     struct finding finding = { .scope = scope, .intents = out, .most = most };
-    int first = loop->first_lane++ % LEASE_LANES;
+    int first = loop->first_lane++ % LEASE_RANGES;
     bool rest_only = false, more = true;
 
-    (void)marks_follow(&loop->marks, worker_connection(loop->ctx->store));
+    (void)scan_marks_follow(&loop->scan_marks, worker_connection(loop->ctx->store));
     for (; more && finding.count < most; rest_only = true) {
         more = false;
-        for (int i = 0; i < LEASE_LANES && finding.count < most; i++) {
-            int lane = (first + i) % LEASE_LANES;
+        for (int i = 0; i < LEASE_RANGES && finding.count < most; i++) {
+            int lane = (first + i) % LEASE_RANGES;
 
             if (!rest_only)
-                marks_reread(&loop->marks, lane); /* what was found the last time is done, or open */
-            if (!is_mine(loop->ctx, lane) || (rest_only && loop->marks.reach[lane].open == 0))
+                scan_marks_reread(&loop->scan_marks, lane); /* what was found the last time is done, or open */
+            if (!is_mine(loop->ctx, lane) || (rest_only && loop->scan_marks.reach[lane].open == 0))
                 continue;
             if (scan_lane(loop, lane, rest_only, &finding) != STATUS_OK)
                 return finding.count;
-            more = more || loop->marks.reach[lane].open > 0;
+            more = more || loop->scan_marks.reach[lane].open > 0;
         }
     }
     return finding.count;
@@ -134,7 +134,7 @@ static size_t find_limited(struct loop *loop, struct intent *out, size_t most)
         found = scan_lanes(loop, &scope, out + total, most - total);
         if (found == 0)
             continue;
-        if (worker_take_permits(loop->ctx->store, slot / WORK_KINDS, slot % WORK_KINDS + 1, (int64_t)found,
+        if (queue_work_take_permits(loop->ctx->store, slot / WORK_KINDS, slot % WORK_KINDS + 1, (int64_t)found,
                 &granted, NULL) != STATUS_OK)
             break;
         total += (size_t)granted;
@@ -144,20 +144,20 @@ static size_t find_limited(struct loop *loop, struct intent *out, size_t most)
     return total;
 }
 
-static struct hand *hand_of(const struct loop *loop)
+static struct hand *claim_of(const struct loop *loop)
 {
     return &loop->ctx->shared->hands[loop->ctx->index];
 }
 
 /* false: the database cannot be used. What others are at needs no suspicion now, and all else must not wait for it. */
-static bool look_at_dead_hands(struct loop *loop, const struct hand_owner *owner)
+static bool look_at_dead_hands(struct loop *loop, const struct claim_owner *owner)
 {
     struct worker_ctx *ctx = loop->ctx;
     enum status status;
 
     if (ctx->now_us() < loop->next_suspicion_us)
         return true;
-    status = worker_suspect_dead_hands(ctx->store, owner, NULL);
+    status = claim_work_suspect_dead(ctx->store, owner, NULL);
     if (status != STATUS_OK && status != STATUS_TIMEOUT)
         return false;
     loop->next_suspicion_us =
@@ -176,13 +176,13 @@ static size_t take_from_store(struct loop *loop,
     size_t most = (size_t)ctx->shared->config->claim_batch, count;
     struct intent *intents = ARENA_ARRAY(&ctx->arena, struct intent, most);
     bool *suspects = ARENA_ARRAY(&ctx->arena, bool, most);
-    struct hand_owner owner = hand_owner(hand_of(loop));
+    struct claim_owner owner = claim_owner(claim_of(loop));
 
     if (!look_at_dead_hands(loop, &owner))
         return 0;
     count = find(loop, intents, most);
     if (count == 0 ||
-        worker_take_in_hand(ctx->store, &owner, HAND_MS, intents, count, suspects, NULL) != STATUS_OK)
+        claim_work_take(ctx->store, &owner, CLAIM_HOLD_MS, intents, count, suspects, NULL) != STATUS_OK)
         return 0;
     *messages = ARENA_ARRAY(&ctx->arena, struct queue_message, count);
     for (size_t i = 0; i < count; i++)
@@ -223,14 +223,14 @@ static size_t drop_held_back(struct worker_ctx *ctx, struct queue_message *messa
 
 /* ---- giving them back ---- */
 
-static size_t collect(const struct batch *batch, enum fate fate, struct queue_message *out)
+static size_t collect(const struct batch *batch, enum disposition disposition, struct queue_message *out)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < batch->item_count; i++) {
         const struct item *item = &batch->items[i];
 
-        for (size_t j = 0; j < item->count && item->fate == fate; j++)
+        for (size_t j = 0; j < item->count && item->disposition == disposition; j++)
             out[count++] = batch->messages[item->first + j];
     }
     return count;
@@ -239,7 +239,7 @@ static size_t collect(const struct batch *batch, enum fate fate, struct queue_me
 static bool anything_done(const struct batch *batch)
 {
     for (size_t i = 0; i < batch->item_count; i++) {
-        if (batch->items[i].fate == FATE_DONE)
+        if (batch->items[i].disposition == DISPOSITION_DONE)
             return true;
     }
     return false;
@@ -250,12 +250,12 @@ static void settle_messages(struct worker_ctx *ctx, const struct batch *batch, s
 {
     struct queue_message *some = ARENA_ARRAY(&ctx->arena, struct queue_message, message_count);
     struct error err = { 0 };
-    size_t count = collect(batch, FATE_DONE, some);
+    size_t count = collect(batch, DISPOSITION_DONE, some);
 
     if (count > 0 && queue_acknowledge(ctx->queue, some, count, &err) != STATUS_OK)
         outage_failed(&ctx->outages.acknowledge, "acknowledge", &err, ctx->now_us());
     FAILPOINT("worker.after_ack");
-    count = collect(batch, FATE_AGAIN, some);
+    count = collect(batch, DISPOSITION_AGAIN, some);
     if (count > 0 && queue_hand_back(ctx->queue, some, count, &err) != STATUS_OK)
         outage_failed(&ctx->outages.hand_back, "hand_back", &err, ctx->now_us());
 }
@@ -263,10 +263,10 @@ static void settle_messages(struct worker_ctx *ctx, const struct batch *batch, s
 /* A hand that stays filled makes its work suspect, no worse. */
 static void put_down(struct loop *loop)
 {
-    struct hand_owner owner = hand_owner(hand_of(loop));
+    struct claim_owner owner = claim_owner(claim_of(loop));
     struct error err = { 0 };
 
-    if (worker_put_down(loop->ctx->store, &owner, &err) != STATUS_OK)
+    if (claim_work_release(loop->ctx->store, &owner, &err) != STATUS_OK)
         outage_failed(&loop->ctx->outages.put_down, "put_down", &err, loop->ctx->now_us());
 }
 
@@ -311,12 +311,12 @@ size_t loop_turn(struct loop *loop)
     if (count == 0)
         return 0;
 
-    worker_count(ctx->shared, from_queue ? WORKER_CLAIMED : WORKER_POLLED, count);
+    metrics_count(ctx->shared, from_queue ? WORKER_CLAIMED : WORKER_POLLED, count);
     FAILPOINT("worker.after_claim");
     batch_init(&batch, ctx, messages, count);
-    hand_fill(hand_of(loop), messages, count, from_queue, ctx->now_us());
+    claim_fill(claim_of(loop), messages, count, from_queue, ctx->now_us());
     batch_run(&batch, ctx);
-    hand_empty(hand_of(loop));
+    claim_empty(claim_of(loop));
     if (from_queue)
         settle_messages(ctx, &batch, count);
     else
@@ -343,7 +343,7 @@ void *loop_thread(void *argument)
 {
     struct loop loop = { .ctx = argument };
 
-    worker_store_observe(loop.ctx->store, publish, loop.ctx);
+    worker_observe(loop.ctx->store, publish, loop.ctx);
     while (!worker_is_stopping(loop.ctx->shared))
         loop_turn(&loop);
     return NULL;

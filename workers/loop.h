@@ -9,7 +9,7 @@
 
 struct loop {
     struct worker_ctx *ctx;
-    struct marks marks; /* for polling */
+    struct scan_marks scan_marks; /* for polling */
     int first_lane;     /* of the next look: each in its turn */
     int64_t next_reclaim_us;
     bool reclaimed;            /* and nothing new since */

@@ -45,5 +45,5 @@ int main(int argc, char **argv)
         config.name = default_name(name, sizeof(name));
     log_init(worker_program.name, (enum log_level)config.log_level);
     raise_file_limit();
-    return worker_process_run(&config);
+    return process_run_worker(&config);
 }

@@ -24,7 +24,7 @@ static const struct row {
 
 _Static_assert(ARRAY_LEN(rows) == WORKER_COUNTERS, "a row for every counter");
 
-void worker_count(struct worker_shared *shared, enum worker_counter counter, size_t more)
+void metrics_count(struct worker_shared *shared, enum worker_counter counter, size_t more)
 {
     counters_add(shared->counters, counter, more);
 }
@@ -79,7 +79,7 @@ static void collect_queues(struct buf *out, const struct queues *queues)
         "The most intents a second the queue may do; 0: no limit.", queues->rates, as_is);
 }
 
-void worker_metrics_collect(void *context, struct buf *out)
+void metrics_collect_worker(void *context, struct buf *out)
 {
     struct worker_shared *shared = context;
     int leases = 0;
@@ -90,7 +90,7 @@ void worker_metrics_collect(void *context, struct buf *out)
             metrics_family(out, rows[i].name, "counter", rows[i].help);
         metrics_value(out, rows[i].name, rows[i].labels, (double)counters_read(shared->counters, i));
     }
-    for (int i = 0; i < LEASE_LANES; i++)
+    for (int i = 0; i < LEASE_RANGES; i++)
         leases += atomic_load(&shared->held[i]);
     gauge(out, "tavola_worker_lag_seconds", "Age of the oldest open intent in the lanes this worker holds.",
         (double)atomic_load(&shared->lag_us) / 1e6);

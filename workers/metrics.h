@@ -20,9 +20,9 @@ enum worker_counter {
     WORKER_COUNTERS
 };
 
-void worker_count(struct worker_shared *shared, enum worker_counter counter, size_t more);
+void metrics_count(struct worker_shared *shared, enum worker_counter counter, size_t more);
 
 /* A metrics_collect_fn; context: a struct worker_shared. */
-void worker_metrics_collect(void *context, struct buf *out);
+void metrics_collect_worker(void *context, struct buf *out);
 
 #endif

@@ -58,7 +58,7 @@ static enum status start_threads(struct process *process, struct error *err)
     TRY(start_thread(process, "relay", 0, relay_thread, err));
     TRY(start_thread(process, "builder", 0, builder_thread, err));
     TRY(start_thread(process, "sweeper", 0, sweeper_thread, err));
-    TRY(start_thread(process, "keeper", 0, keeper_thread, err));
+    TRY(start_thread(process, "keeper", 0, lease_renewal_thread, err));
     for (int i = 0; i < consumers; i++)
         TRY(start_thread(process, WORKER_CONSUMER, i, loop_thread, err));
     return STATUS_OK;
@@ -78,9 +78,9 @@ static enum status start_listeners(struct process *process, struct error *err)
 
     if (config->metrics_listen)
         TRY(metrics_server_start(
-            config->metrics_listen, worker_metrics_collect, &process->shared, &process->metrics, err));
+            config->metrics_listen, metrics_collect_worker, &process->shared, &process->metrics, err));
     if (config->health_listen)
-        TRY(probe_server_start(config->health_listen, is_ready, &process->shared, &process->probes, err));
+        TRY(metrics_server_start_probes(config->health_listen, is_ready, &process->shared, &process->probes, err));
     return STATUS_OK;
 }
 
@@ -118,7 +118,7 @@ static void block_signals(sigset_t *set)
     signal(SIGPIPE, SIG_IGN);
 }
 
-int worker_process_run(const struct worker_config *config)
+int process_run_worker(const struct worker_config *config)
 {
     struct process process = { .count = 0 };
     struct error err = { 0 };
@@ -126,7 +126,7 @@ int worker_process_run(const struct worker_config *config)
     int received = 0, exit_code = EXIT_SUCCESS;
 
     block_signals(&signals);
-    worker_store_allow_data_loss(config->allow_data_loss != 0);
+    worker_allow_data_loss(config->allow_data_loss != 0);
     worker_shared_init(&process.shared, config);
     process.threads = xcalloc((size_t)config->threads + 4, sizeof(*process.threads));
     if (start_threads(&process, &err) == STATUS_OK && start_listeners(&process, &err) == STATUS_OK) {

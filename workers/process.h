@@ -7,6 +7,6 @@
 #include "workers/config.h"
 
 /* Run until SIGTERM or SIGINT; returns the process' exit code. */
-int worker_process_run(const struct worker_config *config);
+int process_run_worker(const struct worker_config *config);
 
 #endif

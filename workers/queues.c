@@ -53,7 +53,7 @@ bool queues_allow(const struct queues *queues, const struct intent *intent)
 
     if (!atomic_load(&queues->controlled))
         return true;
-    slot = queue_slot(queue_of(intent->bucket, atomic_load(&queues->count)), intent->kind);
+    slot = queue_slot(queue_control_queue_of(intent->bucket, atomic_load(&queues->count)), intent->kind);
     return slot < 0 || (!is_limited(queues, slot) &&
                            intent_id_us(intent->id) < atomic_load(&queues->works_until_us[slot]));
 }
@@ -82,7 +82,7 @@ int queues_next_limited(const struct queues *queues, int slot)
 
 void queues_count_applied(struct queues *queues, const struct intent *intent, size_t count)
 {
-    int queue = queue_of(intent->bucket, atomic_load(&queues->count)), slot = queue_slot(queue, intent->kind);
+    int queue = queue_control_queue_of(intent->bucket, atomic_load(&queues->count)), slot = queue_slot(queue, intent->kind);
     size_t i;
 
     if (slot < 0)
@@ -93,15 +93,15 @@ void queues_count_applied(struct queues *queues, const struct intent *intent, si
         if (queues->applied[i].table_id == intent->table_id && queues->applied[i].queue == queue &&
             queues->applied[i].kind == intent->kind)
             break;
-    if (i == queues->applied_count && i < MOST_APPLIED)
+    if (i == queues->applied_count && i < MAX_APPLIED)
         queues->applied[queues->applied_count++] =
             (struct applied){ .table_id = intent->table_id, .queue = (int16_t)queue, .kind = intent->kind };
-    if (i < MOST_APPLIED) /* what has no room is missing from a rate for half a second */
+    if (i < MAX_APPLIED) /* what has no room is missing from a rate for half a second */
         queues->applied[i].count += (int64_t)count;
     pthread_mutex_unlock(&queues->mutex);
 }
 
-size_t queues_take_applied(struct queues *queues, struct applied out[MOST_APPLIED])
+size_t queues_take_applied(struct queues *queues, struct applied out[MAX_APPLIED])
 {
     size_t count;
 

@@ -14,7 +14,7 @@
 #include "domain/intents/intent.h"
 #include "store/session/worker.h"
 
-enum { QUEUE_SLOTS = MOST_QUEUES * WORK_KINDS, MOST_APPLIED = 1024 };
+enum { QUEUE_SLOTS = MAX_QUEUES * WORK_KINDS, MAX_APPLIED = 1024 };
 
 struct queues {
     atomic_int count;
@@ -25,7 +25,7 @@ struct queues {
     atomic_llong applied_total[QUEUE_SLOTS];
 
     pthread_mutex_t mutex; /* of the rest */
-    struct applied applied[MOST_APPLIED];
+    struct applied applied[MAX_APPLIED];
     size_t applied_count;
 };
 
@@ -49,6 +49,6 @@ int queues_next_limited(const struct queues *queues, int slot);
 void queues_count_applied(struct queues *queues, const struct intent *intent, size_t count);
 
 /* Take what was counted; returns how many. */
-size_t queues_take_applied(struct queues *queues, struct applied out[MOST_APPLIED]);
+size_t queues_take_applied(struct queues *queues, struct applied out[MAX_APPLIED]);
 
 #endif

@@ -20,7 +20,7 @@ enum {
     COUNTING_SHARE = 50, /* the same for counting what is open */
     QUEUES_EVERY_MS = 500,
     MISSED_AFTER_MS = 1000, /* the server's own publishing has had its chance */
-    MOST_PER_LANE = 512,
+    MAX_PER_LANE = 512,
     REFUSED_PAUSE_MS = 10000,
 };
 
@@ -65,13 +65,13 @@ static enum status say_store(struct relay *relay, enum status status, const stru
 static enum status renew_leases(struct relay *relay, struct error *err)
 {
     struct worker_ctx *ctx = relay->ctx;
-    bool held[LEASE_LANES] = { false };
+    bool held[LEASE_RANGES] = { false };
 
     if (ctx->now_us() < relay->next_leases_us)
         return STATUS_OK;
-    TRY(worker_hold_leases(ctx->store, LEASE_MS, held, err));
+    TRY(lease_work_hold(ctx->store, LEASE_MS, held, err));
     relay->next_leases_us = ctx->now_us() + RENEW_EVERY_MS * 1000;
-    for (int lane = 0; lane < LEASE_LANES; lane++) {
+    for (int lane = 0; lane < LEASE_RANGES; lane++) {
         relay->held[lane] = held[lane];
         atomic_store(&ctx->shared->held[lane], held[lane]);
     }
@@ -114,7 +114,7 @@ static enum status update_watermarks(struct relay *relay, struct error *err)
         relay->next_count_us = 0;
     counts = began_us >= relay->next_count_us;
     relay->backlog.queues = queues;
-    TRY(worker_update_watermarks(ctx->store, relay->held, counts, &relay->backlog, err));
+    TRY(backlog_work_update(ctx->store, relay->held, counts, &relay->backlog, err));
     relay->next_watermark_us = next_look(relay, began_us, LOOKING_SHARE);
     if (counts)
         relay->next_count_us = next_look(relay, began_us, COUNTING_SHARE);
@@ -135,7 +135,7 @@ static enum status read_controls(struct relay *relay, struct error *err)
     struct queue_map map;
     bool any = false, resharded;
 
-    TRY(worker_read_controls(relay->ctx->store, &map, controls, &any, err));
+    TRY(queue_work_read_controls(relay->ctx->store, &map, controls, &any, err));
     resharded = queues_set_count(queues, map.queues);
     if (resharded)
         log_event(
@@ -155,9 +155,9 @@ static enum status look_after_queues(struct relay *relay, struct error *err)
     relay->next_queues_us = relay->ctx->now_us() + QUEUES_EVERY_MS * 1000;
     arena_cleanup(&relay->ctx->arena);
     TRY(read_controls(relay, err));
-    applied = ARENA_ARRAY(&relay->ctx->arena, struct applied, MOST_APPLIED);
+    applied = ARENA_ARRAY(&relay->ctx->arena, struct applied, MAX_APPLIED);
     count = queues_take_applied(&relay->ctx->shared->queues, applied);
-    return worker_tell_applied(relay->ctx->store, applied, count, err);
+    return queue_work_add_applied(relay->ctx->store, applied, count, err);
 }
 
 /* ---- publishing ---- */
@@ -190,20 +190,20 @@ static enum status scan_lane(struct relay *relay, int lane, bool rest_only, cons
 {
     struct worker_ctx *ctx = relay->ctx;
     struct intent_scan what = { .lane = lane,
-        .from_id = marks_from(&relay->marks, lane, ctx->now_us()),
+        .from_id = scan_marks_from(&relay->scan_marks, lane, ctx->now_us()),
         .rest_only = rest_only,
         .min_age_ms = feeding->min_age_ms,
-        .most = feeding->room < MOST_PER_LANE ? feeding->room : MOST_PER_LANE };
+        .most = feeding->room < MAX_PER_LANE ? feeding->room : MAX_PER_LANE };
     struct scan_scope scope;
 
     if (atomic_load(&ctx->shared->queues.controlled)) {
         queues_free_scope(&ctx->shared->queues, &scope);
         what.scope = &scope;
     }
-    TRY(worker_scan_intents(
-        ctx->store, &what, marks_reach(&relay->marks, lane, ctx->now_us()), &ctx->arena, found, err));
+    TRY(lease_work_scan(
+        ctx->store, &what, scan_marks_reach(&relay->scan_marks, lane, ctx->now_us()), &ctx->arena, found, err));
     if (!rest_only)
-        memcpy(relay->marks.low[lane], found->low_id, sizeof(found->low_id));
+        memcpy(relay->scan_marks.low[lane], found->low_id, sizeof(found->low_id));
     return STATUS_OK;
 }
 
@@ -222,12 +222,12 @@ static enum status publish_lane(
     feeding->room -= count;
     feeding->refused =
         queue_publish(ctx->queue, found.intents, count, &published, &feeding->why) != STATUS_OK;
-    worker_count(ctx->shared, WORKER_RELAYED, published);
+    metrics_count(ctx->shared, WORKER_RELAYED, published);
     FAILPOINT("relay.after_publish");
     for (size_t i = 0; i < count && published == count; i++)
         recent_note(&relay->recent, &found.intents[i], ctx->now_us());
     if (published < count)
-        marks_reread(&relay->marks, lane);
+        scan_marks_reread(&relay->scan_marks, lane);
     log_event(LOG_DEBUG, "relayed", log_number("lane", lane), log_number("intents", (long long)count),
         log_number("published", (long long)published));
     return STATUS_OK;
@@ -239,8 +239,8 @@ static bool is_wanted(const struct relay *relay, int lane, bool rest_only, const
     if (!relay->held[lane])
         return false;
     if (rest_only)
-        return relay->marks.reach[lane].open > 0;
-    return feeding->wanted || marks_start_is_due(&relay->marks, lane, relay->ctx->now_us());
+        return relay->scan_marks.reach[lane].open > 0;
+    return feeding->wanted || scan_marks_start_is_due(&relay->scan_marks, lane, relay->ctx->now_us());
 }
 
 /* Lane after lane, from where the room ended the last time; *more: a lane has been left with more. */
@@ -250,8 +250,8 @@ static enum status publish_round(
     int first = relay->next_lane;
 
     *more = false;
-    for (int i = 0; i < LEASE_LANES && !feeding->refused; i++) {
-        int lane = (first + i) % LEASE_LANES;
+    for (int i = 0; i < LEASE_RANGES && !feeding->refused; i++) {
+        int lane = (first + i) % LEASE_RANGES;
 
         if (!is_wanted(relay, lane, rest_only, feeding))
             continue;
@@ -262,7 +262,7 @@ static enum status publish_round(
         }
         arena_cleanup(&relay->ctx->arena);
         TRY(publish_lane(relay, lane, rest_only, feeding, err));
-        *more = *more || relay->marks.reach[lane].open > 0;
+        *more = *more || relay->scan_marks.reach[lane].open > 0;
     }
     return STATUS_OK;
 }
@@ -282,7 +282,7 @@ static enum status publish_lanes(struct relay *relay, struct feeding *feeding, s
 /* After a crash of the database work may be open again that was done, and published a moment ago. */
 static void notice_reconnect(struct relay *relay)
 {
-    if (marks_follow(&relay->marks, worker_connection(relay->ctx->store)))
+    if (scan_marks_follow(&relay->scan_marks, worker_connection(relay->ctx->store)))
         recent_forget(&relay->recent);
 }
 
@@ -290,7 +290,7 @@ static void notice_reconnect(struct relay *relay)
 static void begin_refill(struct relay *relay, bool has_epoch, struct feeding *feeding)
 {
     if (!has_epoch && !relay->refilling) {
-        marks_forget(&relay->marks);
+        scan_marks_forget(&relay->scan_marks);
         recent_forget(&relay->recent);
     }
     relay->refilling = !has_epoch;
@@ -336,7 +336,7 @@ static enum status feed_queue(struct relay *relay, bool *more, struct error *err
     }
     notice_reconnect(relay);
     begin_refill(relay, state.has_epoch, &feeding);
-    feeding.room = refill_room(
+    feeding.room = retry_budget_refill_room(
         state.length - state.pending, ctx->shared->config->claim_batch, relay->refilling || relay->behind);
     has_room = feeding.room > 0;
     if (has_room) {
@@ -379,7 +379,7 @@ void *relay_thread(void *argument)
     relay->ctx = argument;
     while (worker_pause(relay->ctx, more ? MORE_PAUSE_MS : PASS_PAUSE_MS))
         more = relay_pass(relay);
-    if (relay->store_available && worker_release_leases(relay->ctx->store, &err) != STATUS_OK)
+    if (relay->store_available && lease_work_release(relay->ctx->store, &err) != STATUS_OK)
         log_event(LOG_WARN, "release_leases", log_text("status", status_name(err.status)),
             log_text("why", err.message));
     free(relay);

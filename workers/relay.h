@@ -15,13 +15,13 @@
 
 struct relay {
     struct worker_ctx *ctx;
-    struct marks marks;
+    struct scan_marks scan_marks;
     struct recent recent;
     struct backlog backlog; /* as of the last look */
     int next_lane;          /* where publishing goes on */
     bool refilling;         /* Redis has forgotten everything; what is open has not been published since */
     bool behind;            /* there was more to publish than room, or than has been read */
-    bool held[LEASE_LANES];
+    bool held[LEASE_RANGES];
     int64_t next_leases_us;
     int64_t next_watermark_us, next_count_us;
     int64_t next_queues_us;

@@ -6,48 +6,48 @@
 static const int64_t start_every_us = INT64_C(180) * 1000 * 1000;
 static const int64_t read_on_longest_us = INT64_C(10) * 1000 * 1000;
 
-bool marks_start_is_due(const struct marks *marks, int lane, int64_t now_us)
+bool scan_marks_start_is_due(const struct scan_marks *scan_marks, int lane, int64_t now_us)
 {
-    return now_us >= marks->next_start_us[lane];
+    return now_us >= scan_marks->next_start_us[lane];
 }
 
-const char *marks_from(struct marks *marks, int lane, int64_t now_us)
+const char *scan_marks_from(struct scan_marks *scan_marks, int lane, int64_t now_us)
 {
-    if (marks_start_is_due(marks, lane, now_us)) {
-        marks->next_start_us[lane] = now_us + start_every_us;
-        marks->low[lane][0] = '\0';
-        marks_reread(marks, lane);
+    if (scan_marks_start_is_due(scan_marks, lane, now_us)) {
+        scan_marks->next_start_us[lane] = now_us + start_every_us;
+        scan_marks->low[lane][0] = '\0';
+        scan_marks_reread(scan_marks, lane);
     }
-    return marks->low[lane];
+    return scan_marks->low[lane];
 }
 
-struct scan_reach *marks_reach(struct marks *marks, int lane, int64_t now_us)
+struct scan_reach *scan_marks_reach(struct scan_marks *scan_marks, int lane, int64_t now_us)
 {
-    if (now_us - marks->reading_since_us[lane] > read_on_longest_us)
-        marks_reread(marks, lane);
-    if (marks->reach[lane].open == 0)
-        marks->reading_since_us[lane] = now_us;
-    return &marks->reach[lane];
+    if (now_us - scan_marks->reading_since_us[lane] > read_on_longest_us)
+        scan_marks_reread(scan_marks, lane);
+    if (scan_marks->reach[lane].open == 0)
+        scan_marks->reading_since_us[lane] = now_us;
+    return &scan_marks->reach[lane];
 }
 
-void marks_reread(struct marks *marks, int lane)
+void scan_marks_reread(struct scan_marks *scan_marks, int lane)
 {
-    scan_reach_forget(&marks->reach[lane]);
+    scan_reach_forget(&scan_marks->reach[lane]);
 }
 
-void marks_forget(struct marks *marks)
+void scan_marks_forget(struct scan_marks *scan_marks)
 {
-    int64_t connection = marks->connection;
+    int64_t connection = scan_marks->connection;
 
-    memset(marks, 0, sizeof(*marks));
-    marks->connection = connection;
+    memset(scan_marks, 0, sizeof(*scan_marks));
+    scan_marks->connection = connection;
 }
 
-bool marks_follow(struct marks *marks, int64_t connection)
+bool scan_marks_follow(struct scan_marks *scan_marks, int64_t connection)
 {
-    if (marks->connection == connection)
+    if (scan_marks->connection == connection)
         return false;
-    marks_forget(marks);
-    marks->connection = connection;
+    scan_marks_forget(scan_marks);
+    scan_marks->connection = connection;
     return true;
 }

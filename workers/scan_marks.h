@@ -15,30 +15,30 @@
 
 #include "store/session/worker.h"
 
-struct marks {
-    char low[LEASE_LANES][33];
-    int64_t next_start_us[LEASE_LANES]; /* when the lane is next scanned from the start */
-    struct scan_reach reach[LEASE_LANES];
-    int64_t reading_since_us[LEASE_LANES]; /* when the reading of the reach began */
+struct scan_marks {
+    char low[LEASE_RANGES][33];
+    int64_t next_start_us[LEASE_RANGES]; /* when the lane is next scanned from the start */
+    struct scan_reach reach[LEASE_RANGES];
+    int64_t reading_since_us[LEASE_RANGES]; /* when the reading of the reach began */
     int64_t connection;                    /* that they were learned from */
 };
 
 /* Before scanning: whose connection it is now (worker_connection). True: it is another one, and all is forgotten. */
-bool marks_follow(struct marks *marks, int64_t connection);
+bool scan_marks_follow(struct scan_marks *scan_marks, int64_t connection);
 
 /* Where to begin in this lane now: "" or an id; borrowed; the scan writes the next mark to low[lane]. */
-const char *marks_from(struct marks *marks, int lane, int64_t now_us);
+const char *scan_marks_from(struct scan_marks *scan_marks, int lane, int64_t now_us);
 
-/* Whether marks_from would say "". */
-bool marks_start_is_due(const struct marks *marks, int lane, int64_t now_us);
+/* Whether scan_marks_from would say "". */
+bool scan_marks_start_is_due(const struct scan_marks *scan_marks, int lane, int64_t now_us);
 
 /* The lane's reach, for the next scan; it begins again when it has been read on for ten seconds. */
-struct scan_reach *marks_reach(struct marks *marks, int lane, int64_t now_us);
+struct scan_reach *scan_marks_reach(struct scan_marks *scan_marks, int lane, int64_t now_us);
 
 /* Read every place of the lane from its mark again. */
-void marks_reread(struct marks *marks, int lane);
+void scan_marks_reread(struct scan_marks *scan_marks, int lane);
 
 /* Scan every lane from the start next time. */
-void marks_forget(struct marks *marks);
+void scan_marks_forget(struct scan_marks *scan_marks);
 
 #endif

@@ -24,10 +24,10 @@ struct duties {
 /* The session that stands still may be of the worker that has the leases. */
 static void end_standing(struct worker_ctx *ctx)
 {
-    struct standing ended = { 0 };
+    struct stalled_sessions ended = { 0 };
     struct error err = { 0 };
 
-    if (worker_end_standing(ctx->store, &ended, &err) != STATUS_OK)
+    if (sweep_end_stalled(ctx->store, &ended, &err) != STATUS_OK)
         log_event(LOG_DEBUG, "look_for_standing_sessions", log_text("why", err.message));
     else if (ended.count > 0)
         log_event(LOG_WARN, "ended_standing_sessions", log_number("sessions", ended.count),
@@ -72,7 +72,7 @@ static void sweep_round(struct worker_ctx *ctx, struct duties *duties)
     while (more && worker_pause(ctx, PIECE_PAUSE_MS)) {
         more = false;
         do_duties(ctx, duties);
-        if (worker_sweep(ctx->store, &ages, &counts, &more, &err) != STATUS_OK) {
+        if (sweep_run(ctx->store, &ages, &counts, &more, &err) != STATUS_OK) {
             outage_failed(&ctx->outages.sweep, "sweep", &err, ctx->now_us());
             return;
         }

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 
-static const int64_t most_messages_per_stream = 100000;
+static const int64_t max_messages_per_stream = 100000;
 
 static uint64_t new_life(void)
 {
@@ -37,7 +37,7 @@ void worker_shared_init(struct worker_shared *shared, const struct worker_config
     pthread_condattr_destroy(&attributes);
     for (int i = 0; i < (int)config->threads; i++) {
         snprintf(holder, sizeof(holder), "%s-" WORKER_CONSUMER "%d", config->name, i);
-        hand_init(&shared->hands[i], str_of(holder), new_life());
+        claim_init(&shared->hands[i], str_of(holder), new_life());
     }
 }
 
@@ -46,7 +46,7 @@ void worker_shared_cleanup(struct worker_shared *shared)
     pthread_cond_destroy(&shared->stop);
     pthread_mutex_destroy(&shared->mutex);
     for (int i = 0; i < (int)shared->config->threads; i++)
-        hand_cleanup(&shared->hands[i]);
+        claim_cleanup(&shared->hands[i]);
     counters_free(shared->counters);
     remembered_free(shared->remembered);
     queues_cleanup(&shared->queues);
@@ -73,7 +73,7 @@ enum status worker_ctx_init(
     struct queue_options options = {
         .redis = config->redis,
         .shards = DEFAULT_QUEUES,
-        .most_messages = most_messages_per_stream,
+        .max_messages = max_messages_per_stream,
     };
 
     *ctx = (struct worker_ctx){ .shared = shared, .index = index, .now_us = clock_monotonic_us };
@@ -81,15 +81,15 @@ enum status worker_ctx_init(
     ctx->random = new_life() + (uint64_t)index;
     options.consumer = arena_format(&ctx->arena, "%s-%s%d", config->name, role, index).data;
     TRY(queue_open(&options, &ctx->queue, err));
-    TRY(worker_store_open(config->postgres, config->name, &ctx->store, err));
-    worker_store_remember(ctx->store, shared->remembered);
+    TRY(worker_open(config->postgres, config->name, &ctx->store, err));
+    worker_remember(ctx->store, shared->remembered);
     return STATUS_OK;
 }
 
 void worker_ctx_cleanup(struct worker_ctx *ctx)
 {
     queue_close(ctx->queue);
-    worker_store_close(ctx->store);
+    worker_close(ctx->store);
     arena_cleanup(&ctx->arena);
 }
 

@@ -24,17 +24,17 @@
 #include "workers/outage.h"
 #include "workers/queues.h"
 
-enum { WORKER_MOST_THREADS = 64 };
+enum { WORKER_MAX_THREADS = 64 };
 
 struct worker_shared {
     const struct worker_config *config;
-    struct hand hands[WORKER_MOST_THREADS]; /* of the consumers */
+    struct hand hands[WORKER_MAX_THREADS]; /* of the consumers */
 
     atomic_bool stopping;
     pthread_mutex_t mutex; /* for the condition only */
     pthread_cond_t stop;   /* on the monotonic clock */
 
-    atomic_bool held[LEASE_LANES]; /* the lanes this worker has leases of */
+    atomic_bool held[LEASE_RANGES]; /* the lanes this worker has leases of */
     atomic_bool streaming;         /* false: take intents from PostgreSQL, Redis cannot be relied on */
     atomic_llong lag_us;
     atomic_llong open_intents;   /* in the lanes held */
@@ -54,7 +54,7 @@ bool worker_is_stopping(const struct worker_shared *shared);
 
 struct worker_ctx {
     struct worker_shared *shared;
-    struct worker_store *store;
+    struct worker *store;
     struct queue *queue;
     struct arena arena;          /* of the turn under way */
     int index;                   /* among the consumers, from 0 */

@@ -21,7 +21,7 @@
 #include "base/clock.h"
 #include "base/macros.h"
 
-enum { MOST_ARGUMENTS = 64, TAIL_BYTES = 4096, TAIL_LINES = 15, POLL_MS = 50, EXIT_NOT_STARTED = 127 };
+enum { MAX_ARGUMENTS = 64, TAIL_BYTES = 4096, TAIL_LINES = 15, POLL_MS = 50, EXIT_NOT_STARTED = 127 };
 
 static void fill_signals(sigset_t *set)
 {
@@ -83,7 +83,7 @@ static void build_arguments(const struct process_plan *plan, char *death_signal,
         out[count++] = death_signal;
         out[count++] = "--";
     }
-    for (size_t i = 0; plan->argv[i] && count < MOST_ARGUMENTS - 1; i++)
+    for (size_t i = 0; plan->argv[i] && count < MAX_ARGUMENTS - 1; i++)
         out[count++] = plan->argv[i];
     out[count] = NULL;
 }
@@ -114,7 +114,7 @@ _Noreturn static void become(
 
 enum status process_start(const struct process_plan *plan, struct process *out, struct error *err)
 {
-    char *argv[MOST_ARGUMENTS];
+    char *argv[MAX_ARGUMENTS];
     char death_name[16];
     int death_signal = plan->stop_signal ? plan->stop_signal : SIGTERM;
     int input = plan->foreground ? -1 : open_input(plan->text);

@@ -154,7 +154,7 @@ static void sync_folder(const char *path)
     close(fd);
 }
 
-enum status postgres_prepare(
+enum status servers_prepare_postgres(
     const struct place *place, const struct postgres_options *options, struct arena *arena, struct error *err)
 {
     const char *fresh = arena_format(arena, "%s.new", place->postgres).data;
@@ -191,7 +191,7 @@ static char **with_settings(
     return all;
 }
 
-enum status postgres_start(const struct place *place, const struct postgres_options *options,
+enum status servers_start_postgres(const struct place *place, const struct postgres_options *options,
     struct arena *arena, struct process *out, struct error *err)
 {
     const char *programs;
@@ -217,7 +217,7 @@ enum status postgres_start(const struct place *place, const struct postgres_opti
     }
 }
 
-bool postgres_is_ready(const struct place *place, const struct process *process)
+bool servers_postgres_is_ready(const struct place *place, const struct process *process)
 {
     char path[4096], text[1024];
     const char *line = text;
@@ -232,7 +232,7 @@ bool postgres_is_ready(const struct place *place, const struct process *process)
     return line && strncmp(line, "ready", 5) == 0;
 }
 
-const char *postgres_address(const struct place *place, struct arena *arena)
+const char *servers_postgres_address(const struct place *place, struct arena *arena)
 {
     return arena_format(arena, "host=%s user=postgres dbname=" DATABASE, place->run).data;
 }
@@ -244,7 +244,7 @@ static const char *redis_socket(const struct place *place, struct arena *arena)
     return arena_format(arena, "%s/redis", place->run).data;
 }
 
-const char *redis_address(const struct place *place, struct arena *arena)
+const char *servers_redis_address(const struct place *place, struct arena *arena)
 {
     return arena_format(arena, "unix:%s", redis_socket(place, arena)).data;
 }
@@ -271,7 +271,7 @@ static enum status find_redis(
 }
 
 /* It keeps nothing on disk: nothing is in it that is not in PostgreSQL. */
-enum status redis_start(
+enum status servers_start_redis(
     const struct place *place, struct arena *arena, struct process *out, struct error *err)
 {
     const char *program;
@@ -314,7 +314,7 @@ static int connect_unix(const char *path)
     return fd;
 }
 
-bool redis_is_ready(const struct place *place)
+bool servers_redis_is_ready(const struct place *place)
 {
     static const char ping[] = "PING\r\n", pong[] = "+PONG\r\n";
     char path[256], answer[sizeof(pong)] = "";
@@ -343,7 +343,7 @@ static bool connects(const struct addrinfo *address)
     return connected;
 }
 
-bool address_is_taken(const char *address)
+bool servers_is_taken(const char *address)
 {
     struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *found = NULL;
     const char *colon = strrchr(address, ':');

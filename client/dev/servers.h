@@ -15,24 +15,24 @@ struct postgres_options {
 };
 
 /* Make the cluster and the database on first use. */
-MUST_USE enum status postgres_prepare(const struct place *place, const struct postgres_options *options,
+MUST_USE enum status servers_prepare_postgres(const struct place *place, const struct postgres_options *options,
     struct arena *arena, struct error *err);
 
-MUST_USE enum status postgres_start(const struct place *place, const struct postgres_options *options,
+MUST_USE enum status servers_start_postgres(const struct place *place, const struct postgres_options *options,
     struct arena *arena, struct process *out, struct error *err);
 
 /* Whether this very process accepts connections. */
-bool postgres_is_ready(const struct place *place, const struct process *process);
+bool servers_postgres_is_ready(const struct place *place, const struct process *process);
 
 /* How programs reach it, as TAVOLA_POSTGRES and TAVOLA_REDIS take it. */
-const char *postgres_address(const struct place *place, struct arena *arena);
-const char *redis_address(const struct place *place, struct arena *arena);
+const char *servers_postgres_address(const struct place *place, struct arena *arena);
+const char *servers_redis_address(const struct place *place, struct arena *arena);
 
-MUST_USE enum status redis_start(
+MUST_USE enum status servers_start_redis(
     const struct place *place, struct arena *arena, struct process *out, struct error *err);
-bool redis_is_ready(const struct place *place);
+bool servers_redis_is_ready(const struct place *place);
 
 /* Whether something accepts connections at "host:port" or "unix:/path". */
-bool address_is_taken(const char *address);
+bool servers_is_taken(const char *address);
 
 #endif

@@ -61,12 +61,12 @@ enum status stack_check(struct stack *stack, struct error *err)
 
 static bool postgres_answers(struct stack *stack)
 {
-    return postgres_is_ready(&stack->place, &stack->parts[STACK_POSTGRES]);
+    return servers_postgres_is_ready(&stack->place, &stack->parts[STACK_POSTGRES]);
 }
 
 static bool redis_answers(struct stack *stack)
 {
-    return redis_is_ready(&stack->place);
+    return servers_redis_is_ready(&stack->place);
 }
 
 /* In plain text whatever the server's own address speaks: no certificate has to name this machine for it. */
@@ -74,7 +74,7 @@ static bool server_serves(struct stack *stack)
 {
     struct client_config client = { .target = stack->health };
 
-    return address_is_taken(stack->health) && health_check(&client, HEALTH_TIMEOUT_MS, NULL) == STATUS_OK;
+    return servers_is_taken(stack->health) && health_check(&client, HEALTH_TIMEOUT_MS, NULL) == STATUS_OK;
 }
 
 static enum status wait_until(
@@ -119,19 +119,19 @@ static enum status start_postgres(struct stack *stack, struct error *err)
         .sync_first = !stack->place.temporary,
     };
 
-    TRY(postgres_prepare(&stack->place, &options, stack->arena, err));
-    TRY(postgres_start(&stack->place, &options, stack->arena, &stack->parts[STACK_POSTGRES], err));
+    TRY(servers_prepare_postgres(&stack->place, &options, stack->arena, err));
+    TRY(servers_start_postgres(&stack->place, &options, stack->arena, &stack->parts[STACK_POSTGRES], err));
     TRY(wait_until(stack, STACK_POSTGRES, postgres_answers, err));
-    stack->postgres = postgres_address(&stack->place, stack->arena);
+    stack->postgres = servers_postgres_address(&stack->place, stack->arena);
     say(stack, "PostgreSQL is ready: psql '%s'", stack->postgres);
     return STATUS_OK;
 }
 
 static enum status start_redis(struct stack *stack, struct error *err)
 {
-    TRY(redis_start(&stack->place, stack->arena, &stack->parts[STACK_REDIS], err));
+    TRY(servers_start_redis(&stack->place, stack->arena, &stack->parts[STACK_REDIS], err));
     TRY(wait_until(stack, STACK_REDIS, redis_answers, err));
-    stack->redis = redis_address(&stack->place, stack->arena);
+    stack->redis = servers_redis_address(&stack->place, stack->arena);
     say(stack, "Redis is ready: redis-cli -s %s", stack->redis + strlen("unix:"));
     return STATUS_OK;
 }
@@ -191,7 +191,7 @@ static enum status choose_target(struct stack *stack, struct error *err)
                         : arena_format(stack->arena, "unix:%s/tavolad", stack->place.run).data;
     stack->transport = chosen_transport();
     stack->health = choose_health(stack);
-    if (address_is_taken(stack->target))
+    if (servers_is_taken(stack->target))
         return error_set(err, STATUS_UNAVAILABLE,
             "another program serves on %s already: set TAVOLA_LISTEN to another address", stack->target);
     return STATUS_OK;
@@ -223,8 +223,8 @@ static enum status start_server(struct stack *stack, struct error *err)
 
 static enum status find_own_programs(struct stack *stack, struct error *err)
 {
-    TRY(program_find("tavolad", stack->arena, &stack->server_path, err));
-    return program_find("tavola-worker", stack->arena, &stack->worker_path, err);
+    TRY(environment_find_program("tavolad", stack->arena, &stack->server_path, err));
+    return environment_find_program("tavola-worker", stack->arena, &stack->worker_path, err);
 }
 
 static enum status start_parts(struct stack *stack, struct error *err)

@@ -42,18 +42,18 @@ static const enum scope scopes[] = {
     [OPERATION_INDEX_LIST] = SCOPE_ACCOUNT,
     [OPERATION_INDEX_DROP] = SCOPE_ACCOUNT,
     [OPERATION_RANGE_DELETE] = SCOPE_ACCOUNT,
-    [OPERATION_RUN_GET] = SCOPE_ACCOUNT,
-    [OPERATION_RUN_CONTROL] = SCOPE_ACCOUNT,
-    [OPERATION_RUN_LIST] = SCOPE_ACCOUNT,
-    [OPERATION_RUN_WAIT] = SCOPE_ACCOUNT,
+    [OPERATION_JOB_GET] = SCOPE_ACCOUNT,
+    [OPERATION_JOB_CONTROL] = SCOPE_ACCOUNT,
+    [OPERATION_JOB_LIST] = SCOPE_ACCOUNT,
+    [OPERATION_JOB_WAIT] = SCOPE_ACCOUNT,
     [OPERATION_TRANSACTION_SUBMIT] = SCOPE_STEPS,
     [OPERATION_TRANSACTION_GET] = SCOPE_ACCOUNT,
     [OPERATION_TRANSACTION_LIST] = SCOPE_ACCOUNT,
     [OPERATION_TRANSACTION_WAIT] = SCOPE_ACCOUNT,
     [OPERATION_TRANSACTION_CANCEL] = SCOPE_ACCOUNT,
-    [OPERATION_LETTERS_LIST] = SCOPE_ADMINISTRATOR,
-    [OPERATION_LETTERS_REDRIVE] = SCOPE_ADMINISTRATOR,
-    [OPERATION_LETTERS_DISCARD] = SCOPE_ADMINISTRATOR,
+    [OPERATION_DEAD_LETTERS_LIST] = SCOPE_ADMINISTRATOR,
+    [OPERATION_DEAD_LETTERS_REDRIVE] = SCOPE_ADMINISTRATOR,
+    [OPERATION_DEAD_LETTERS_DISCARD] = SCOPE_ADMINISTRATOR,
     [OPERATION_QUEUES_LIST] = SCOPE_ADMINISTRATOR,
     [OPERATION_QUEUE_CONTROL] = SCOPE_ADMINISTRATOR,
 };
@@ -78,7 +78,7 @@ static const unsigned step_needs[] = {
     [STEP_MOVE] = PERMISSION_READ | PERMISSION_DELETE, /* of the source */
 };
 
-bool permissions_parse(struct str text, unsigned *out)
+bool access_parse_permissions(struct str text, unsigned *out)
 {
     unsigned permissions = 0;
     size_t at = 0;
@@ -94,7 +94,7 @@ bool permissions_parse(struct str text, unsigned *out)
     return true;
 }
 
-struct str permissions_format(unsigned permissions, struct arena *arena)
+struct str access_format_permissions(unsigned permissions, struct arena *arena)
 {
     char *text = arena_alloc(arena, PERMISSION_COUNT);
     size_t len = 0;
@@ -114,7 +114,7 @@ struct access access_unlimited(struct str account)
 
 static enum status refuse(const char *why, struct error *err)
 {
-    return error_reason(err, REASON_AUTHORIZATION_FAILURE, "%s", why);
+    return reason_set(err, REASON_AUTHORIZATION_FAILURE, "%s", why);
 }
 
 static enum status need(const struct access *access, unsigned needed, struct error *err)
@@ -128,7 +128,7 @@ static enum status need(const struct access *access, unsigned needed, struct err
         if (needed & ~access->permissions & 1U << i)
             missing[len++] = letters[i];
     missing[len] = '\0';
-    return error_reason(err, REASON_AUTHORIZATION_PERMISSION_MISMATCH,
+    return reason_set(err, REASON_AUTHORIZATION_PERMISSION_MISMATCH,
         "this needs the permission %s, which the signature does not give", missing);
 }
 

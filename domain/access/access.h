@@ -36,8 +36,8 @@ enum permission {
 enum { PERMISSION_COUNT = 6 };
 
 /* Letters in their order, none twice; false otherwise. */
-bool permissions_parse(struct str text, unsigned *out);
-struct str permissions_format(unsigned permissions, struct arena *arena);
+bool access_parse_permissions(struct str text, unsigned *out);
+struct str access_format_permissions(unsigned permissions, struct arena *arena);
 
 struct access {
     struct str account;

@@ -58,7 +58,7 @@ static bool key_fits(const struct entity_key *key)
 
 static enum status refuse_field(const char *what, struct error *err)
 {
-    return error_reason(err, REASON_INVALID_INPUT, "%s", what);
+    return reason_set(err, REASON_INVALID_INPUT, "%s", what);
 }
 
 static enum status check_signature(const struct credential *credential, struct error *err)
@@ -306,7 +306,7 @@ bool credential_is_genuine(const struct credential *credential, const struct acc
 
 enum status credential_refuse(struct error *err)
 {
-    return error_reason(err, REASON_AUTHENTICATION_FAILED, "the token does not authenticate this call");
+    return reason_set(err, REASON_AUTHENTICATION_FAILED, "the token does not authenticate this call");
 }
 
 static bool is_current(int64_t start, int64_t expiry, int64_t now)
@@ -342,10 +342,10 @@ static enum status check_origin(
 {
     if (credential->has_source &&
         (!origin->has_address || !network_range_contains(&credential->source, &origin->address)))
-        return error_reason(
+        return reason_set(
             err, REASON_AUTHORIZATION_SOURCE_IP_MISMATCH, "the signature may not be used from this address");
     if (credential->tls_only && !origin->is_encrypted)
-        return error_reason(
+        return reason_set(
             err, REASON_AUTHORIZATION_PROTOCOL_MISMATCH, "the signature may be used over TLS only");
     return STATUS_OK;
 }

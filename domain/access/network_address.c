@@ -6,7 +6,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-enum { MOST_TEXT = 64 };
+enum { MAX_TEXT = 64 };
 
 static const uint8_t mapped_prefix[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF };
 
@@ -17,7 +17,7 @@ static bool is_mapped(const struct network_address *address)
 
 bool network_address_parse(struct str text, struct network_address *out)
 {
-    char copy[MOST_TEXT];
+    char copy[MAX_TEXT];
     const char *zone = text.len ? memchr(text.data, '%', text.len) : NULL;
     struct network_address address;
 
@@ -73,7 +73,7 @@ bool network_range_contains(const struct network_range *range, const struct netw
 }
 
 /* "%5B" and its like as the one character they stand for; false when it does not fit. */
-static bool unescape(struct str text, char out[static MOST_TEXT], size_t *len)
+static bool unescape(struct str text, char out[static MAX_TEXT], size_t *len)
 {
     *len = 0;
     for (size_t i = 0; i < text.len; i++) {
@@ -86,7 +86,7 @@ static bool unescape(struct str text, char out[static MOST_TEXT], size_t *len)
             c = ']';
         if (c != text.data[i] || str_starts_with(rest, STR_LITERAL("%25")))
             i += 2;
-        if (*len == MOST_TEXT)
+        if (*len == MAX_TEXT)
             return false;
         out[(*len)++] = c;
     }
@@ -95,7 +95,7 @@ static bool unescape(struct str text, char out[static MOST_TEXT], size_t *len)
 
 bool network_address_of_peer(struct str peer, struct network_address *out)
 {
-    char text[MOST_TEXT];
+    char text[MAX_TEXT];
     struct str address;
     size_t len;
 

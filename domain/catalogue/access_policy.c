@@ -21,13 +21,13 @@ static enum status check_one(
     const struct access_policies *policies, const struct access_policy *policy, struct error *err)
 {
     if (!access_policy_id_is_valid(policy->id))
-        return error_reason(err, REASON_INVALID_INPUT,
+        return reason_set(err, REASON_INVALID_INPUT,
             "the id of a stored access policy has 1 to %d printable ASCII characters", LIMIT_POLICY_ID_BYTES);
     if (access_policies_find(policies, policy->id) != policy)
-        return error_reason(
+        return reason_set(
             err, REASON_INVALID_INPUT, "two stored access policies have the id %.*s", STR_ARG(policy->id));
     if (policy->start && policy->expiry && policy->expiry <= policy->start)
-        return error_reason(
+        return reason_set(
             err, REASON_INVALID_INPUT, "the policy %.*s expires before it starts", STR_ARG(policy->id));
     return STATUS_OK;
 }
@@ -35,7 +35,7 @@ static enum status check_one(
 enum status access_policies_check(const struct access_policies *policies, struct error *err)
 {
     if (policies->count > LIMIT_POLICIES_PER_TABLE) {
-        error_reason(err, REASON_INVALID_INPUT,
+        reason_set(err, REASON_INVALID_INPUT,
             "a table has at most %d stored access policies, these are %zu", LIMIT_POLICIES_PER_TABLE,
             policies->count);
         error_add_meta_int(err, "limit", LIMIT_POLICIES_PER_TABLE);

@@ -37,7 +37,7 @@ static bool is_reserved(struct str name)
 
 static enum status refuse_length(size_t actual, struct error *err)
 {
-    error_reason(err, REASON_OUT_OF_RANGE_INPUT, "a table name has %d to %d characters, this one has %zu",
+    reason_set(err, REASON_OUT_OF_RANGE_INPUT, "a table name has %d to %d characters, this one has %zu",
         LIMIT_TABLE_NAME_MIN, LIMIT_TABLE_NAME_MAX, actual);
     error_add_meta_int(err, "actual", (int64_t)actual);
     error_add_meta(err, "allowed", STR_LITERAL("3 to 63 characters"));
@@ -46,7 +46,7 @@ static enum status refuse_length(size_t actual, struct error *err)
 
 static enum status refuse_character(size_t position, struct error *err)
 {
-    error_reason(err, REASON_INVALID_RESOURCE_NAME,
+    reason_set(err, REASON_INVALID_RESOURCE_NAME,
         "a table name begins with a letter A-Z and goes on with letters and digits; byte %zu breaks this",
         position);
     error_add_meta_int(err, "position", (int64_t)position);
@@ -67,7 +67,7 @@ enum status table_name_check(struct str name, struct error *err)
         if (!is_letter(name.data[i]) && (i == 0 || !is_digit(name.data[i])))
             return refuse_character(i, err);
     if (is_reserved(name))
-        return error_reason(err, REASON_INVALID_INPUT, "the name \"tables\" is reserved");
+        return reason_set(err, REASON_INVALID_INPUT, "the name \"tables\" is reserved");
     return STATUS_OK;
 }
 

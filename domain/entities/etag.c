@@ -133,7 +133,7 @@ enum status condition_parse(struct str if_match, struct condition *out, struct e
         return STATUS_OK;
     }
     if (!is_weak_etag(if_match)) {
-        error_reason(err, REASON_INVALID_INPUT,
+        reason_set(err, REASON_INVALID_INPUT,
             "if_match is not valid: give \"*\" or exactly one ETag as it was returned, W/\"...\", of at most "
             "%d bytes",
             LIMIT_ETAG_BYTES);

@@ -33,7 +33,7 @@ bool feed_place_decode(struct str bytes, struct feed_place *out)
 
 static enum status resync(const char *why, struct error *err)
 {
-    return error_reason(err, REASON_RESYNC_REQUIRED,
+    return reason_set(err, REASON_RESYNC_REQUIRED,
         "changes behind this token cannot be told: %s; watch without a token, then read the table", why);
 }
 

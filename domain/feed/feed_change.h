@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "domain/entities/entity.h"
 
-enum change_kind {
+enum feed_change_kind {
     CHANGE_NONE,
     CHANGE_INSERTED,
     CHANGE_UPDATED,
@@ -21,7 +21,7 @@ enum change_kind {
 
 struct change {
     int64_t number; /* grows within the feed, with gaps */
-    enum change_kind kind;
+    enum feed_change_kind kind;
     struct entity entity; /* as it was after the change; deleted: keys, ETag and timestamp */
 };
 

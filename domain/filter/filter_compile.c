@@ -16,7 +16,7 @@
 #define BOOLEANS "a comparison, a Boolean property, or one of " FUNCTIONS
 #define NOT_BOOLEAN "is not Boolean, but stands where true or false is decided"
 
-enum { LEAST_TEST_BYTES = 5 }; /* "A or A or A" */
+enum { MIN_TEST_BYTES = 5 }; /* "A or A or A" */
 
 struct compiler {
     struct arena *arena;
@@ -30,7 +30,7 @@ struct compiler {
 static enum status refuse_at(enum reason reason, struct str text, size_t position, const char *what,
     const char *allowed, struct error *err)
 {
-    enum status status = error_reason(err, reason, "filter: '%.*s' at position %zu %s; allowed is %s",
+    enum status status = reason_set(err, reason, "filter: '%.*s' at position %zu %s; allowed is %s",
         STR_ARG(text), position, what, allowed);
 
     error_add_meta_int(err, "position", (int64_t)position);
@@ -58,10 +58,10 @@ static enum status refuse_character(struct str name, size_t position, uint32_t c
 {
     char subject[PROPERTY_SUBJECT_BYTES];
 
-    error_reason(err, REASON_PROPERTY_NAME_INVALID,
+    reason_set(err, REASON_PROPERTY_NAME_INVALID,
         "filter: %s: no property's name has U+%04X, which is at position %zu; allowed "
         "is " PROPERTY_NAME_ALLOWED,
-        property_subject(name, subject), (unsigned)character, position);
+        property_name_subject(name, subject), (unsigned)character, position);
     error_add_meta_int(err, "position", (int64_t)position);
     error_add_meta(err, "allowed", STR_LITERAL(PROPERTY_NAME_ALLOWED));
     return STATUS_INVALID;
@@ -69,7 +69,7 @@ static enum status refuse_character(struct str name, size_t position, uint32_t c
 
 static enum status refuse_length(size_t units, size_t position, struct error *err)
 {
-    error_reason(err, REASON_PROPERTY_NAME_TOO_LONG,
+    reason_set(err, REASON_PROPERTY_NAME_TOO_LONG,
         "filter: the name at position %zu has %zu UTF-16 code units, a property's has at most %d", position,
         units, LIMIT_PROPERTY_NAME_UNITS);
     error_add_meta_int(err, "position", (int64_t)position);
@@ -131,7 +131,7 @@ static enum status add_test(struct compiler *compiler, const struct node *node, 
     struct test test, struct clause **out, struct error *err)
 {
     if (compiler->test_count == LIMIT_FILTER_COMPARISONS)
-        return filter_refuse_limit("comparisons", LIMIT_FILTER_COMPARISONS, (int64_t)compiler->test_count + 1,
+        return filter_parse_refuse_limit("comparisons", LIMIT_FILTER_COMPARISONS, (int64_t)compiler->test_count + 1,
             node->lexeme.position, err);
     test.subject = subject_of(property);
     if (test.subject == SUBJECT_PROPERTY)
@@ -161,7 +161,7 @@ static unsigned accepted_by(const struct lexeme *operator, bool swapped)
 {
     size_t i = 0;
 
-    while (!lexeme_is_word(operator, operators[i].name))
+    while (!filter_parse_is_word(operator, operators[i].name))
         i++;
     return swapped ? operators[i].swapped : operators[i].accepts;
 }
@@ -217,7 +217,7 @@ static const struct function {
 static const struct function *find_function(const struct node *node)
 {
     for (size_t i = 0; i < ARRAY_LEN(functions); i++)
-        if (lexeme_is_word(&node->lexeme, functions[i].name))
+        if (filter_parse_is_word(&node->lexeme, functions[i].name))
             return &functions[i];
     return NULL;
 }
@@ -339,11 +339,11 @@ static struct filter *finish(const struct compiler *compiler, struct str text, s
 
 enum status filter_compile(struct str text, struct arena *arena, const struct filter **out, struct error *err)
 {
-    struct compiler compiler = { .arena = arena, .room = text.len / LEAST_TEST_BYTES + 1 };
+    struct compiler compiler = { .arena = arena, .room = text.len / MIN_TEST_BYTES + 1 };
     struct node *node;
     struct clause *root;
 
-    TRY(filter_check_size(text, err));
+    TRY(filter_parse_check_size(text, err));
     text = arena_copy(arena, text);
     TRY(filter_parse(text, arena, &node, err));
     if (!node) {

@@ -10,9 +10,9 @@
 #include "domain/properties/datetime.h"
 #include "domain/reason.h"
 
-enum status filter_syntax_error(size_t position, const char *what, struct error *err)
+enum status filter_lexer_error(size_t position, const char *what, struct error *err)
 {
-    error_reason(err, REASON_INVALID_INPUT, "filter: syntax error at position %zu: %s", position, what);
+    reason_set(err, REASON_INVALID_INPUT, "filter: syntax error at position %zu: %s", position, what);
     error_add_meta_int(err, "position", (int64_t)position);
     return STATUS_INVALID;
 }
@@ -53,7 +53,7 @@ static struct str slice(struct str text, size_t begin, size_t end)
 static enum status literal_end(struct lexer *lexer, size_t end, struct error *err)
 {
     if (continues_word(char_at(lexer->text, end)) || char_at(lexer->text, end) == '\'')
-        return filter_syntax_error(end, "a space or a parenthesis must follow a literal", err);
+        return filter_lexer_error(end, "a space or a parenthesis must follow a literal", err);
     lexer->at = end;
     return STATUS_OK;
 }
@@ -110,21 +110,21 @@ static enum status check_quoted(
         *type = PROPERTY_DATETIME;
         return datetime_parse(content, &seconds, &nanos)
                    ? STATUS_OK
-                   : filter_syntax_error(position, "not an ISO 8601 time", err);
+                   : filter_lexer_error(position, "not an ISO 8601 time", err);
     }
     if (word_is(prefix, "guid")) {
         *type = PROPERTY_GUID;
         return has_form(content, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx")
                    ? STATUS_OK
-                   : filter_syntax_error(position, "not a Guid in its 8-4-4-4-12 form", err);
+                   : filter_lexer_error(position, "not a Guid in its 8-4-4-4-12 form", err);
     }
     if (word_is_folded(prefix, "X") || word_is_folded(prefix, "binary")) {
         *type = PROPERTY_BINARY;
         return content.len % 2 == 0 && is_hex(content)
                    ? STATUS_OK
-                   : filter_syntax_error(position, "not an even number of hexadecimal digits", err);
+                   : filter_lexer_error(position, "not an even number of hexadecimal digits", err);
     }
-    return filter_syntax_error(position, "before a quote may stand datetime, guid, X or binary", err);
+    return filter_lexer_error(position, "before a quote may stand datetime, guid, X or binary", err);
 }
 
 /* The lexer stands at the word before the quote, or at the quote. */
@@ -141,7 +141,7 @@ static enum status read_quoted(struct lexer *lexer, size_t quote, struct lexeme 
         end++;
     }
     if (end >= text.len)
-        return filter_syntax_error(quote, "this quote is never closed", err);
+        return filter_lexer_error(quote, "this quote is never closed", err);
     out->kind = LEXEME_LITERAL;
     out->text = slice(text, quote + 1, end);
     TRY(check_quoted(slice(text, lexer->at, quote), out->text, lexer->at, &out->type, err));
@@ -190,7 +190,7 @@ static enum status read_number(struct lexer *lexer, struct lexeme *out, struct e
         size_t digits = end + 1 + is_one_of(char_at(text, end + 1), "+-");
 
         if (!is_digit(char_at(text, digits)))
-            return filter_syntax_error(digits, "an exponent has digits", err);
+            return filter_lexer_error(digits, "an exponent has digits", err);
         out->type = PROPERTY_DOUBLE;
         end = skip_digits(text, digits);
     }
@@ -204,7 +204,7 @@ static enum status read_number(struct lexer *lexer, struct lexeme *out, struct e
         end++;
     }
     if (out->type == PROPERTY_NULL)
-        return filter_syntax_error(begin, "a whole number beyond 64 bits", err);
+        return filter_lexer_error(begin, "a whole number beyond 64 bits", err);
     out->text = slice(text, begin, end);
     return literal_end(lexer, end, err);
 }
@@ -242,7 +242,7 @@ static enum status read_word(struct lexer *lexer, struct lexeme *out, struct err
         out->type = named_literals[i].type;
     }
     if (out->text.data[0] == '-' && out->kind == LEXEME_WORD)
-        return filter_syntax_error(lexer->at, "a minus stands before a number only", err);
+        return filter_lexer_error(lexer->at, "a minus stands before a number only", err);
     lexer->at = end;
     return STATUS_OK;
 }
@@ -253,11 +253,11 @@ static enum status read_bracketed(struct lexer *lexer, struct lexeme *out, struc
     size_t begin = lexer->at + 1, end = begin;
 
     if (!begins_word(char_at(lexer->text, begin)))
-        return filter_syntax_error(begin, "a property's name must stand between the square brackets", err);
+        return filter_lexer_error(begin, "a property's name must stand between the square brackets", err);
     while (continues_word(char_at(lexer->text, end)))
         end++;
     if (char_at(lexer->text, end) != ']')
-        return filter_syntax_error(end, "']' is missing", err);
+        return filter_lexer_error(end, "']' is missing", err);
     out->kind = LEXEME_NAME;
     out->text = slice(lexer->text, begin, end);
     lexer->at = end + 1;
@@ -280,7 +280,7 @@ static enum status read_mark(struct lexer *lexer, struct lexeme *out, struct err
         out->kind = LEXEME_SLASH;
         break;
     default:
-        return filter_syntax_error(
+        return filter_lexer_error(
             lexer->at, "a character that begins nothing: comparisons are eq, ne, gt, ge, lt and le", err);
     }
     lexer->at++;

@@ -35,6 +35,6 @@ struct lexer {
 MUST_USE enum status lexer_next(struct lexer *lexer, struct lexeme *out, struct error *err);
 
 /* Fill err: "syntax error at position ...: <what>". */
-enum status filter_syntax_error(size_t position, const char *what, struct error *err);
+enum status filter_lexer_error(size_t position, const char *what, struct error *err);
 
 #endif

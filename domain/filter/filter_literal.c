@@ -54,7 +54,7 @@ static enum status read_double(
     else {
         number = strtod(arena_copy(arena, text).data, NULL); /* stops before the suffix */
         if (isinf(number))
-            return filter_syntax_error(
+            return filter_lexer_error(
                 lexeme->position, "a number beyond a Double; infinity is written INF or -INF", err);
     }
     *out = number;
@@ -68,7 +68,7 @@ static enum status read_datetime(const struct lexeme *lexeme, int64_t *out, stru
 
     if (datetime_parse(lexeme->text, &seconds, &nanos) && ticks_from_timestamp(seconds, nanos, out))
         return STATUS_OK;
-    error_reason(err, REASON_OUT_OF_RANGE_INPUT,
+    reason_set(err, REASON_OUT_OF_RANGE_INPUT,
         "filter: the time at position %zu is out of range: a DateTime lies between 1601-01-01T00:00:00Z and "
         "9999-12-31T23:59:59.9999999Z",
         lexeme->position);

@@ -18,10 +18,10 @@ struct parser {
 
 /* ---- parsing ---- */
 
-enum status filter_refuse_limit(
+enum status filter_parse_refuse_limit(
     const char *what, int limit, int64_t actual, size_t position, struct error *err)
 {
-    error_reason(err, REASON_INVALID_INPUT, "filter: too many %s, at most %d are allowed", what, limit);
+    reason_set(err, REASON_INVALID_INPUT, "filter: too many %s, at most %d are allowed", what, limit);
     error_add_meta_int(err, "limit", limit);
     error_add_meta_int(err, "actual", actual);
     error_add_meta_int(err, "position", (int64_t)position);
@@ -49,7 +49,7 @@ static void add_child(struct node *node, struct node *child)
 static bool is_one_of(const struct lexeme *lexeme, const char *const *words, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (lexeme_is_word(lexeme, words[i]))
+        if (filter_parse_is_word(lexeme, words[i]))
             return true;
     }
     return false;
@@ -84,14 +84,14 @@ static struct str source_from(const struct parser *parser, size_t begin)
 static enum status expect(struct parser *parser, enum lexeme_kind kind, const char *what, struct error *err)
 {
     if (parser->ahead.kind != kind)
-        return filter_syntax_error(parser->ahead.position, what, err);
+        return filter_lexer_error(parser->ahead.position, what, err);
     return advance(parser, err);
 }
 
 static enum status enter(struct parser *parser, struct error *err)
 {
     if (++parser->depth > LIMIT_FILTER_DEPTH)
-        return filter_refuse_limit(
+        return filter_parse_refuse_limit(
             "nested parentheses and nots", LIMIT_FILTER_DEPTH, parser->depth, parser->ahead.position, err);
     return STATUS_OK;
 }
@@ -111,7 +111,7 @@ static enum status parse_arguments(struct parser *parser, struct node *function,
             break;
         TRY(advance(parser, err));
         if (parser->ahead.kind == LEXEME_CLOSE)
-            return filter_syntax_error(parser->ahead.position, "an argument is missing", err);
+            return filter_lexer_error(parser->ahead.position, "an argument is missing", err);
     }
     parser->depth--;
     return expect(parser, LEXEME_CLOSE, "')' is missing", err);
@@ -122,9 +122,9 @@ static enum status parse_name(struct parser *parser, struct node **out, struct e
     struct lexeme word = parser->ahead;
     struct node *node;
 
-    if (is_comparison(&word) || lexeme_is_word(&word, "and") || lexeme_is_word(&word, "or") ||
-        lexeme_is_word(&word, "not"))
-        return filter_syntax_error(word.position, "a property or a literal must stand here", err);
+    if (is_comparison(&word) || filter_parse_is_word(&word, "and") || filter_parse_is_word(&word, "or") ||
+        filter_parse_is_word(&word, "not"))
+        return filter_lexer_error(word.position, "a property or a literal must stand here", err);
     TRY(advance(parser, err));
     node = new_node(parser, word.text.data[0] == '$' ? NODE_PATH : NODE_PROPERTY, word);
     *out = node;
@@ -163,7 +163,7 @@ static enum status parse_primary(struct parser *parser, struct node **out, struc
     case LEXEME_SLASH:
         break;
     }
-    return filter_syntax_error(parser->ahead.position, "a property or a literal must stand here", err);
+    return filter_lexer_error(parser->ahead.position, "a property or a literal must stand here", err);
 }
 
 static enum status parse_sum(struct parser *parser, struct node **out, struct error *err)
@@ -193,7 +193,7 @@ static enum status parse_comparison(struct parser *parser, struct node **out, st
         struct node *comparison = new_node(parser, NODE_COMPARISON, parser->ahead);
 
         if (++parser->comparisons > LIMIT_FILTER_COMPARISONS)
-            return filter_refuse_limit(
+            return filter_parse_refuse_limit(
                 "comparisons", LIMIT_FILTER_COMPARISONS, parser->comparisons, parser->ahead.position, err);
         TRY(advance(parser, err));
         TRY(parse_sum(parser, &right, err));
@@ -211,7 +211,7 @@ static enum status parse_not(struct parser *parser, struct node **out, struct er
 {
     size_t begin = parser->ahead.position;
 
-    if (lexeme_is_word(&parser->ahead, "not"))
+    if (filter_parse_is_word(&parser->ahead, "not"))
         TRY(parse_negated(parser, out, err));
     else
         TRY(parse_comparison(parser, out, err));
@@ -241,11 +241,11 @@ static enum status parse_joined(struct parser *parser, const char *word, enum no
     struct node *operand, *node;
 
     TRY(parse_operand(parser, out, err));
-    if (!lexeme_is_word(&parser->ahead, word))
+    if (!filter_parse_is_word(&parser->ahead, word))
         return STATUS_OK;
     node = new_node(parser, kind, parser->ahead);
     add_child(node, *out);
-    while (lexeme_is_word(&parser->ahead, word)) {
+    while (filter_parse_is_word(&parser->ahead, word)) {
         TRY(advance(parser, err));
         TRY(parse_operand(parser, &operand, err));
         add_child(node, operand);
@@ -278,11 +278,11 @@ static enum status parse_all(struct parser *parser, struct node **out, struct er
         err);
 }
 
-enum status filter_check_size(struct str text, struct error *err)
+enum status filter_parse_check_size(struct str text, struct error *err)
 {
     if (text.len <= LIMIT_FILTER_BYTES)
         return STATUS_OK;
-    return filter_refuse_limit("bytes", LIMIT_FILTER_BYTES, (int64_t)text.len, LIMIT_FILTER_BYTES, err);
+    return filter_parse_refuse_limit("bytes", LIMIT_FILTER_BYTES, (int64_t)text.len, LIMIT_FILTER_BYTES, err);
 }
 
 enum status filter_parse(struct str text, struct arena *arena, struct node **out, struct error *err)
@@ -290,8 +290,8 @@ enum status filter_parse(struct str text, struct arena *arena, struct node **out
     struct parser parser = { .lexer = { .text = text }, .arena = arena };
     size_t bad;
 
-    TRY(filter_check_size(text, err));
+    TRY(filter_parse_check_size(text, err));
     if (!text_check(text, NULL, &bad))
-        return filter_syntax_error(bad, "not UTF-8", err);
+        return filter_lexer_error(bad, "not UTF-8", err);
     return parse_all(&parser, out, err);
 }

@@ -42,13 +42,13 @@ struct node {
 MUST_USE enum status filter_parse(struct str text, struct arena *arena, struct node **out, struct error *err);
 
 /* STATUS_INVALID  INVALID_INPUT: over LIMIT_FILTER_BYTES */
-MUST_USE enum status filter_check_size(struct str text, struct error *err);
+MUST_USE enum status filter_parse_check_size(struct str text, struct error *err);
 
 /* Refuse what is too many: "too many <what>"; position is where it goes too far. */
-enum status filter_refuse_limit(
+enum status filter_parse_refuse_limit(
     const char *what, int limit, int64_t actual, size_t position, struct error *err);
 
-static inline bool lexeme_is_word(const struct lexeme *lexeme, const char *word)
+static inline bool filter_parse_is_word(const struct lexeme *lexeme, const char *word)
 {
     return lexeme->kind == LEXEME_WORD && str_equal(lexeme->text, str_of(word));
 }

@@ -213,7 +213,7 @@ static struct region region_of_prefix(enum test_subject subject, struct str pref
         return region;
     if (memchr(prefix.data, 0, prefix.len))
         return nothing();
-    end = key_prefix_end(prefix, arena);
+    end = key_part_prefix_end(prefix, arena);
     *axis = key_axis_of((struct interval){ true, end.len > 0, false, true, prefix, end }, arena);
     return region;
 }

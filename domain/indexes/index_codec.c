@@ -39,7 +39,7 @@ static void write_part(struct buf *out, uint32_t number, const struct key_part *
     wire_write_bytes(out, number, buf_str(&body));
 }
 
-struct str index_definition_encode(const struct index *index, struct arena *arena)
+struct str index_codec_encode(const struct index *index, struct arena *arena)
 {
     struct buf out;
 
@@ -136,7 +136,7 @@ static bool field_has_its_type(const struct wire_field *field)
     }
 }
 
-bool index_definition_decode(struct str bytes, struct arena *arena, struct index *out)
+bool index_codec_decode(struct str bytes, struct arena *arena, struct index *out)
 {
     struct wire_field field;
     enum wire_result result;

@@ -12,12 +12,12 @@
 #include "base/arena.h"
 #include "domain/catalogue/catalogue.h"
 
-struct str index_definition_encode(const struct index *index, struct arena *arena);
+struct str index_codec_encode(const struct index *index, struct arena *arena);
 
 /*
  * Fill name, source_name, shape, place, both keys and the projection; everything else of out is left as it
  * is. Strings borrow bytes. false: these are not bytes we wrote; out is then undefined.
  */
-bool index_definition_decode(struct str bytes, struct arena *arena, struct index *out);
+bool index_codec_decode(struct str bytes, struct arena *arena, struct index *out);
 
 #endif

@@ -63,7 +63,7 @@ struct index_row_parts index_row_parts(const struct index *index)
     return row;
 }
 
-int64_t index_home_table(const struct index *index)
+int64_t index_plan_home_table(const struct index *index)
 {
     return index->place == PLACE_SAME_PARTITION ? index->source_table_id : index->index_id;
 }
@@ -231,7 +231,7 @@ static struct property_list project_properties(
     return (struct property_list){ .bytes = buf_str(&out) };
 }
 
-uint64_t index_digest(struct str properties, int64_t expires)
+uint64_t index_plan_digest(struct str properties, int64_t expires)
 {
     return digest_of((uint64_t)expires, properties);
 }
@@ -239,7 +239,7 @@ uint64_t index_digest(struct str properties, int64_t expires)
 void index_entry_expires(struct index_entry *entry, int64_t expires)
 {
     if (expires != 0)
-        entry->digest = index_digest(entry->properties.bytes, expires);
+        entry->digest = index_plan_digest(entry->properties.bytes, expires);
 }
 
 static enum projection_result project_key(const struct index *index, const struct source *source,
@@ -250,7 +250,7 @@ static enum projection_result project_key(const struct index *index, const struc
     return result == PROJECTED ? project_row(index, source, arena, &out->row, why) : result;
 }
 
-enum projection_result index_project(const struct index *index, const struct entity_key *key,
+enum projection_result index_plan_project(const struct index *index, const struct entity_key *key,
     int64_t timestamp, struct property_list properties, struct arena *arena, struct index_entry *out,
     const char **why)
 {
@@ -260,7 +260,7 @@ enum projection_result index_project(const struct index *index, const struct ent
 
     if (result != PROJECTED)
         return result;
-    entry.bucket = bucket_of(index_home_table(index), entry.key.partition);
+    entry.bucket = entity_key_bucket(index_plan_home_table(index), entry.key.partition);
     entry.properties = project_properties(index, &source, arena);
     entry.digest = digest_of(0, entry.properties.bytes);
     *out = entry;
@@ -278,7 +278,7 @@ static enum projection_result key_of_state(const struct index *index, const stru
 }
 
 /* Of entries of one source and key the rest is their records and when they expire. */
-bool index_affects(const struct index *index, const struct entity_key *key, const struct row_state *before,
+bool index_plan_affects(const struct index *index, const struct entity_key *key, const struct row_state *before,
     const struct row_state *after, struct arena *arena)
 {
     struct entity_key old, new;

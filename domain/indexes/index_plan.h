@@ -26,7 +26,7 @@ struct index_entry {
 };
 
 /* An entry expires with its source, 0: never; its digest is another one then. */
-uint64_t index_digest(struct str properties, int64_t expires);
+uint64_t index_plan_digest(struct str properties, int64_t expires);
 void index_entry_expires(struct index_entry *entry, int64_t expires);
 
 enum projection_result {
@@ -51,7 +51,7 @@ struct index_row_parts index_row_parts(const struct index *index);
  * The table whose id an entry's bucket is computed from, with the entry's partition key: entries in the same
  * partition live where their source does.
  */
-int64_t index_home_table(const struct index *index);
+int64_t index_plan_home_table(const struct index *index);
 
 /*
  * The entry of a live entity; out (in the arena, and borrowing nothing) and why are set as the result says. *why, in the arena, names the
@@ -61,7 +61,7 @@ int64_t index_home_table(const struct index *index);
  * parts. Its properties are the source's two keys and the projected records, byte by byte; a list entry has
  * the two keys only.
  */
-enum projection_result index_project(const struct index *index, const struct entity_key *key,
+enum projection_result index_plan_project(const struct index *index, const struct entity_key *key,
     int64_t timestamp, struct property_list properties, struct arena *arena, struct index_entry *out,
     const char **why);
 
@@ -70,7 +70,7 @@ enum projection_result index_project(const struct index *index, const struct ent
  * intent must follow then. Keys, projected records and the time of expiry are compared. A state in which the entity cannot
  * have its entry always counts as a change, so that the violation is noted, or resolved.
  */
-bool index_affects(const struct index *index, const struct entity_key *key, const struct row_state *before,
+bool index_plan_affects(const struct index *index, const struct entity_key *key, const struct row_state *before,
     const struct row_state *after, struct arena *arena);
 
 /* What entries stored for one source key look like: the manifest. */

@@ -43,7 +43,7 @@ static bool take_value(
     return true;
 }
 
-bool list_split_row_key(
+bool list_page_split_row_key(
     const struct index *index, struct str row_key, struct arena *arena, struct list_address *out)
 {
     struct index_row_parts row = index_row_parts(index);

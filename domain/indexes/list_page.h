@@ -34,7 +34,7 @@ struct list_address {
 };
 
 /* false: no entry and no page can have this row key. */
-MUST_USE bool list_split_row_key(
+MUST_USE bool list_page_split_row_key(
     const struct index *index, struct str row_key, struct arena *arena, struct list_address *out);
 
 /* One page in the making: start, add in row-key order until it is full, finish. */

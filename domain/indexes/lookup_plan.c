@@ -13,7 +13,7 @@
 #include "domain/limits.h"
 #include "domain/reason.h"
 
-enum { MOST_FORMS = 4 }; /* of one value: an Int32, an Int64, two Doubles */
+enum { MAX_FORMS = 4 }; /* of one value: an Int32, an Int64, two Doubles */
 
 /* What a key can begin with, ascending. */
 struct texts {
@@ -34,7 +34,7 @@ struct binding {
 
 static enum status refuse_part(const struct key_part *part, const char *what, struct error *err)
 {
-    error_reason(err, REASON_INVALID_INPUT, "look-up: %s for the key part '%.*s'", what, STR_ARG(part->text));
+    reason_set(err, REASON_INVALID_INPUT, "look-up: %s for the key part '%.*s'", what, STR_ARG(part->text));
     error_add_meta(err, "property", part->text);
     return STATUS_INVALID;
 }
@@ -43,7 +43,7 @@ static enum status refuse_surplus(const struct binding *binding, struct error *e
 {
     size_t most = binding->count - binding->left;
 
-    error_reason(err, REASON_INVALID_INPUT,
+    reason_set(err, REASON_INVALID_INPUT,
         "look-up: the index has %zu key parts to bind, but %zu values%s were given", most, binding->count,
         binding->range ? " and a range" : "");
     error_add_meta_int(err, "limit", (int64_t)most);
@@ -53,7 +53,7 @@ static enum status refuse_surplus(const struct binding *binding, struct error *e
 
 static enum status refuse_breadth(size_t count, struct error *err)
 {
-    error_reason(err, REASON_INVALID_INPUT,
+    reason_set(err, REASON_INVALID_INPUT,
         "look-up: its numbers stand for %zu combinations of types, at most %d are read: bind fewer of them, "
         "or "
         "give Doubles",
@@ -80,7 +80,7 @@ static struct interval half_open(struct str low, struct str high)
 
 static struct interval prefix_interval(struct str prefix, struct arena *arena)
 {
-    return half_open(prefix, key_prefix_end(prefix, arena));
+    return half_open(prefix, key_part_prefix_end(prefix, arena));
 }
 
 /* ---- what a value is equal to ---- */
@@ -113,7 +113,7 @@ static bool is_number(enum property_type type)
     return type == PROPERTY_DOUBLE || type == PROPERTY_INT32 || type == PROPERTY_INT64;
 }
 
-static size_t equal_values(const struct value *value, struct value out[static MOST_FORMS])
+static size_t equal_values(const struct value *value, struct value out[static MAX_FORMS])
 {
     size_t count = 0;
 
@@ -136,9 +136,9 @@ static size_t equal_values(const struct value *value, struct value out[static MO
 
 /* The forms of what equals value, ascending; those the part cannot hold are left out. */
 static size_t forms_of(const struct key_part *part, const struct value *value, bool last, struct arena *arena,
-    struct str out[static MOST_FORMS])
+    struct str out[static MAX_FORMS])
 {
-    struct value values[MOST_FORMS] = { { .type = PROPERTY_NULL } };
+    struct value values[MAX_FORMS] = { { .type = PROPERTY_NULL } };
     size_t count = part->is_literal ? 1 : equal_values(value, values), kept = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -190,7 +190,7 @@ static void multiply(struct texts *texts, const struct str *forms, size_t count,
 static enum status bind(
     struct binding *binding, const struct key_part *part, bool last, struct texts *texts, struct error *err)
 {
-    struct str forms[MOST_FORMS];
+    struct str forms[MAX_FORMS];
     size_t count = forms_of(part, binding->next, last, binding->arena, forms);
 
     if (count == 0)
@@ -309,18 +309,18 @@ static bool interval_of(const struct key_part *part, const struct value_range *e
     struct str prefix, struct arena *arena, struct interval *out)
 {
     struct str region = with_prefix(prefix, key_part_prefix(type), arena);
-    struct str low = region, high = key_prefix_end(region, arena);
+    struct str low = region, high = key_part_prefix_end(region, arena);
     struct str at_least = ends->has_at_least ? encode_end(part, &ends->at_least, prefix, arena) : STR_EMPTY;
     struct str below = ends->has_below ? encode_end(part, &ends->below, prefix, arena) : STR_EMPTY;
 
     if (ends->has_at_least && !part->inverted)
         low = at_least;
     else if (ends->has_at_least)
-        high = key_prefix_end(at_least, arena);
+        high = key_part_prefix_end(at_least, arena);
     if (ends->has_below && !part->inverted)
         high = below;
     else if (ends->has_below)
-        low = key_prefix_end(below, arena);
+        low = key_part_prefix_end(below, arena);
     *out = half_open(low, high);
     /* Nothing is below the empty text. */
     return !(ends->has_below && high.len == 0);

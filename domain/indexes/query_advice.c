@@ -9,7 +9,7 @@
 #include "domain/filter/filter_tree.h"
 #include "domain/limits.h"
 
-enum { MOST_SUGGESTIONS = LIMIT_INDEXES_PER_TABLE + 8 };
+enum { MAX_SUGGESTIONS = LIMIT_INDEXES_PER_TABLE + 8 };
 
 struct advice {
     const struct filter *filter;
@@ -22,7 +22,7 @@ struct advice {
 
 static void suggest(struct advice *advice, struct str text)
 {
-    assert(advice->count < MOST_SUGGESTIONS);
+    assert(advice->count < MAX_SUGGESTIONS);
     advice->out[advice->count++] = text;
 }
 
@@ -137,11 +137,11 @@ static void suggest_rewrites(struct advice *advice, enum access_path path)
                         "range"));
 }
 
-void filter_advise(const struct filter *filter, const struct key_plan *plan, const struct table *table,
+void query_advice_make(const struct filter *filter, const struct key_plan *plan, const struct table *table,
     struct arena *arena, struct str **out, size_t *count)
 {
     enum access_path path = access_path_of(plan);
-    struct advice advice = { filter, plan, table, arena, ARENA_ARRAY(arena, struct str, MOST_SUGGESTIONS),
+    struct advice advice = { filter, plan, table, arena, ARENA_ARRAY(arena, struct str, MAX_SUGGESTIONS),
         0 };
 
     if (plan->range.nothing) {

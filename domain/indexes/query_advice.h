@@ -10,7 +10,7 @@
 #include "domain/filter/filter.h"
 
 /* Sentences for a query of this table, the most helpful first; none where nothing would help. In the arena. */
-void filter_advise(const struct filter *filter, const struct key_plan *plan, const struct table *table,
+void query_advice_make(const struct filter *filter, const struct key_plan *plan, const struct table *table,
     struct arena *arena, struct str **out, size_t *count);
 
 #endif

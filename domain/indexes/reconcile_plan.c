@@ -44,7 +44,7 @@ static void plan_wanted(const struct table *table, const struct entity_key *key,
         struct index_entry entry;
         const char *why = NULL;
 
-        switch (index_project(index, key, source->ts, source->properties, arena, &entry, &why)) {
+        switch (index_plan_project(index, key, source->ts, source->properties, arena, &entry, &why)) {
         case PROJECTED:
             index_entry_expires(&entry, source->expires);
             want(&entry, stored, out);
@@ -67,7 +67,7 @@ static void plan_deletes(const struct table *table, const struct manifest *store
         if (!index || find_item(&out->manifest, item->index_id, &item->key))
             continue;
         out->deletes[out->delete_count++] = (struct index_entry){ .index_id = item->index_id,
-            .bucket = bucket_of(index_home_table(index), item->key.partition),
+            .bucket = entity_key_bucket(index_plan_home_table(index), item->key.partition),
             .key = item->key };
     }
 }
@@ -87,7 +87,7 @@ void reconcile_plan(const struct table *table, const struct entity_key *key, con
     plan_deletes(table, stored, out);
 }
 
-int reconcile_entry_compare(const void *a, const void *b)
+int reconcile_plan_compare_entries(const void *a, const void *b)
 {
     const struct index_entry *x = a, *y = b;
 

@@ -16,7 +16,7 @@
 /* An index that cannot take its entry. */
 struct reconcile_violation {
     int64_t index_id;
-    const char *why; /* in the arena: see index_project */
+    const char *why; /* in the arena: see index_plan_project */
 };
 
 struct reconcile_plan {
@@ -41,6 +41,6 @@ void reconcile_plan(const struct table *table, const struct entity_key *key, con
     const struct manifest *stored, struct arena *arena, struct reconcile_plan *out);
 
 /* By index, partition key and row key: the order in which entries are locked. Takes struct index_entry. */
-int reconcile_entry_compare(const void *a, const void *b);
+int reconcile_plan_compare_entries(const void *a, const void *b);
 
 #endif

@@ -38,7 +38,7 @@ struct delivery delivery_settle(enum status status, int32_t failures, uint64_t r
 {
     if (status == STATUS_OK)
         return (struct delivery){ .verdict = DELIVERY_ACKNOWLEDGE };
-    if (counts(status) && failures >= DELIVERY_MOST_FAILURES)
+    if (counts(status) && failures >= DELIVERY_MAX_FAILURES)
         return (struct delivery){ .verdict = DELIVERY_BURY };
     return (struct delivery){ .verdict = DELIVERY_RETRY,
         .retry_after_ms = backoff_pause(&delay_ms, failures, random) };
@@ -46,5 +46,5 @@ struct delivery delivery_settle(enum status status, int32_t failures, uint64_t r
 
 bool delivery_is_hopeless(int32_t silent)
 {
-    return silent >= DELIVERY_MOST_SILENT;
+    return silent >= DELIVERY_MAX_SILENT;
 }

@@ -16,7 +16,7 @@ struct delivery {
     int64_t retry_after_ms; /* DELIVERY_RETRY */
 };
 
-enum { DELIVERY_MOST_FAILURES = 10, DELIVERY_MOST_SILENT = 5 };
+enum { DELIVERY_MAX_FAILURES = 10, DELIVERY_MAX_SILENT = 5 };
 
 /*
  * failures   how often this work has failed, this time included (0 when status is STATUS_OK)

@@ -10,7 +10,7 @@ enum work_state work_state_of(const struct queue_control *control, int64_t oldes
     return oldest_us > 0 && oldest_us < control->works_until_us ? WORK_DRAINING : WORK_PAUSED;
 }
 
-int64_t queue_time_to_fresh_us(int64_t open_intents, double per_second)
+int64_t queue_control_time_to_fresh_us(int64_t open_intents, double per_second)
 {
     double us;
 

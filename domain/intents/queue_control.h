@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { WORK_KINDS = 2, MOST_QUEUES = 64, DEFAULT_QUEUES = 4 };
+enum { WORK_KINDS = 2, MAX_QUEUES = 64, DEFAULT_QUEUES = 4 };
 
 /* How work is spread over queues; it can change at any time, and whoever has the old one is not wrong, only late. */
 struct queue_map {
@@ -39,15 +39,15 @@ struct queue_control {
     int64_t rate;           /* of intents a second; 0: as fast as it goes. Draining does not mind it */
 };
 
-static inline int queue_of(int16_t bucket, int queues)
+static inline int queue_control_queue_of(int16_t bucket, int queues)
 {
     return bucket % queues;
 }
 
-/* Where a kind of work of a queue stands in arrays of MOST_QUEUES * WORK_KINDS; below 0: no such thing. */
+/* Where a kind of work of a queue stands in arrays of MAX_QUEUES * WORK_KINDS; below 0: no such thing. */
 static inline int queue_slot(int queue, int kind)
 {
-    return kind >= 1 && kind <= WORK_KINDS && queue >= 0 && queue < MOST_QUEUES
+    return kind >= 1 && kind <= WORK_KINDS && queue >= 0 && queue < MAX_QUEUES
                ? queue * WORK_KINDS + kind - 1
                : -1;
 }
@@ -56,6 +56,6 @@ static inline int queue_slot(int queue, int kind)
 enum work_state work_state_of(const struct queue_control *control, int64_t oldest_us);
 
 /* The time in which this much is done at this pace; below 0: it cannot be told. */
-int64_t queue_time_to_fresh_us(int64_t open_intents, double per_second);
+int64_t queue_control_time_to_fresh_us(int64_t open_intents, double per_second);
 
 #endif

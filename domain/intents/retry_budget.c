@@ -4,7 +4,7 @@
 #include "domain/intents/retry_budget.h"
 
 static const double permits_per_us = RETRY_PERMITS_PER_SECOND / 1e6;
-static const double most_spent =
+static const double max_spent =
     RETRY_PERMITS_SAVED + (double)RETRY_PERMITS_PER_SECOND * RETRY_LONGEST_WAIT_MS / 1000;
 
 static void add(struct retry_budget *budget, double permits)
@@ -25,18 +25,18 @@ int64_t retry_budget_spend(struct retry_budget *budget, int64_t now_us)
         add(budget, (double)(now_us - budget->at_us) * permits_per_us);
         budget->at_us = now_us;
     }
-    if (budget->spent + 1 <= most_spent)
+    if (budget->spent + 1 <= max_spent)
         budget->spent += 1;
     missing = budget->spent - RETRY_PERMITS_SAVED;
     return missing > 0 ? (int64_t)(missing * 1000 / RETRY_PERMITS_PER_SECOND) : 0;
 }
 
-size_t refill_room(int64_t waiting, int64_t claim, bool behind)
+size_t retry_budget_refill_room(int64_t waiting, int64_t claim, bool behind)
 {
-    int64_t least = behind ? REFILL_MOST_WAITING / 2 : 0, most = claim > least ? claim : least;
+    int64_t least = behind ? REFILL_MAX_WAITING / 2 : 0, most = claim > least ? claim : least;
 
-    if (most > REFILL_MOST_WAITING)
-        most = REFILL_MOST_WAITING;
+    if (most > REFILL_MAX_WAITING)
+        most = REFILL_MAX_WAITING;
 
-    return waiting < most ? (size_t)(REFILL_MOST_WAITING - waiting) : 0;
+    return waiting < most ? (size_t)(REFILL_MAX_WAITING - waiting) : 0;
 }

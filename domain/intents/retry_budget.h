@@ -19,7 +19,7 @@ enum {
     RETRY_PERMITS_PER_SECOND = 25,
     RETRY_PERMITS_SAVED = 50, /* a full bucket, as in the beginning */
     RETRY_LONGEST_WAIT_MS = 600 * 1000,
-    REFILL_MOST_WAITING = 4096,
+    REFILL_MAX_WAITING = 4096,
 };
 
 struct retry_budget {
@@ -34,9 +34,9 @@ void retry_budget_earn(struct retry_budget *budget, size_t done);
 int64_t retry_budget_spend(struct retry_budget *budget, int64_t now_us);
 
 /*
- * How many messages may be added to streams in which so many wait, unclaimed, up to REFILL_MOST_WAITING: none while a
- * claim's worth does; none while half of REFILL_MOST_WAITING does, where there is a backlog to be published in portions.
+ * How many messages may be added to streams in which so many wait, unclaimed, up to REFILL_MAX_WAITING: none while a
+ * claim's worth does; none while half of REFILL_MAX_WAITING does, where there is a backlog to be published in portions.
  */
-size_t refill_room(int64_t waiting, int64_t claim, bool behind);
+size_t retry_budget_refill_room(int64_t waiting, int64_t claim, bool behind);
 
 #endif

@@ -33,7 +33,7 @@ static bool is_forbidden(const unsigned char *at, size_t left)
 static enum status refuse_length(
     const char *name, size_t actual, int limit, const char *unit, struct error *err)
 {
-    error_reason(err, REASON_PROPERTY_VALUE_TOO_LARGE, "%s has %zu %s, at most %d are allowed", name, actual,
+    reason_set(err, REASON_PROPERTY_VALUE_TOO_LARGE, "%s has %zu %s, at most %d are allowed", name, actual,
         unit, limit);
     error_add_meta(err, "property", str_of(name));
     error_add_meta_int(err, "limit", limit);
@@ -47,7 +47,7 @@ static enum status key_check(const char *name, struct str key, struct error *err
     size_t units, bad;
 
     if (!text_check(key, &units, &bad)) {
-        error_reason(err, REASON_INVALID_INPUT, "%s is not UTF-8 at byte %zu", name, bad);
+        reason_set(err, REASON_INVALID_INPUT, "%s is not UTF-8 at byte %zu", name, bad);
         error_add_meta(err, "property", str_of(name));
         error_add_meta_int(err, "position", (int64_t)bad);
         return STATUS_INVALID;
@@ -55,7 +55,7 @@ static enum status key_check(const char *name, struct str key, struct error *err
     for (size_t i = 0; i < key.len; i++) {
         if (!is_forbidden(data + i, key.len - i))
             continue;
-        error_reason(err, REASON_OUT_OF_RANGE_INPUT,
+        reason_set(err, REASON_OUT_OF_RANGE_INPUT,
             "%s holds a forbidden character at byte %zu; allowed is " ALLOWED, name, i);
         error_add_meta(err, "property", str_of(name));
         error_add_meta_int(err, "position", (int64_t)i);
@@ -89,7 +89,7 @@ static uint64_t fnv1a(uint64_t hash, unsigned char byte)
     return (hash ^ byte) * UINT64_C(0x100000001b3);
 }
 
-int16_t bucket_of(int64_t home_table_id, struct str partition_key)
+int16_t entity_key_bucket(int64_t home_table_id, struct str partition_key)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
 

@@ -38,6 +38,6 @@ int entity_key_compare(const struct entity_key *a, const struct entity_key *b);
  * FNV-1a over the eight little-endian bytes of the id and the key's bytes, folded; test vectors stand in
  * tests/unit/domain/keys/test_entity_key.c.
  */
-int16_t bucket_of(int64_t home_table_id, struct str partition_key);
+int16_t entity_key_bucket(int64_t home_table_id, struct str partition_key);
 
 #endif

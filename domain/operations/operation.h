@@ -221,30 +221,30 @@ struct outcome_tables {
 
 /* ---- long-running operations ---- */
 
-enum run_control { RUN_PAUSE = 1, RUN_RESUME = 2, RUN_CANCEL = 3, RUN_THROTTLE = 4 };
+enum job_control { JOB_PAUSE = 1, JOB_RESUME = 2, JOB_CANCEL = 3, JOB_THROTTLE = 4 };
 
-enum run_state { RUN_RUNNING = 1, RUN_PAUSED = 2, RUN_DONE = 3, RUN_FAILED = 4, RUN_CANCELLED = 5 };
+enum job_state { JOB_RUNNING = 1, JOB_PAUSED = 2, JOB_DONE = 3, JOB_FAILED = 4, JOB_CANCELLED = 5 };
 
-struct run_view {
+struct job_view {
     struct str operation_id; /* e.g. "build-1a2b" */
     struct str kind;         /* "build", "drop_index", "delete_table", "delete_range" */
     struct str target;       /* a table's or index's name */
-    enum run_state state;
+    enum job_state state;
     int64_t done, total;
     int64_t started, ended; /* ticks, 0: not yet */
     struct str error;
 };
 
-struct operation_runs {
+struct operation_jobs {
     struct str operation_id; /* get, wait, control */
-    enum run_control control;
-    int64_t rate;  /* RUN_THROTTLE: rows a second; 0: as fast as it goes */
+    enum job_control control;
+    int64_t rate;  /* JOB_THROTTLE: rows a second; 0: as fast as it goes */
     int32_t limit; /* list */
     struct str after;
 };
 
-struct outcome_runs {
-    struct run_view *runs;
+struct outcome_jobs {
+    struct job_view *jobs;
     size_t count;
     bool more;
     struct str position;
@@ -267,7 +267,7 @@ struct index_view {
     int64_t keys_behind; /* source keys that were given up */
     int64_t discarded;   /* of violations: those whose dead letters were set aside */
     struct str causes;   /* of some violations, each once, one a line */
-    struct run_view build;
+    struct job_view build;
 };
 
 struct outcome_index {
@@ -298,11 +298,11 @@ struct outcome_transaction {
 
 /* ---- dead letters ---- */
 
-enum letter_state { LETTER_DEAD = 1, LETTER_RETRYING = 2, LETTER_DISCARDED = 3 };
+enum dead_letter_state { DEAD_LETTER_DEAD = 1, DEAD_LETTER_RETRYING = 2, DEAD_LETTER_DISCARDED = 3 };
 
 /* All that is set must hold. */
-struct letter_filter {
-    enum letter_state state;
+struct dead_letter_filter {
+    enum dead_letter_state state;
     int16_t kind;       /* enum intent_kind; 0: any */
     struct str account; /* this and the next two: empty: any */
     struct str table;   /* a name */
@@ -310,10 +310,10 @@ struct letter_filter {
     int64_t *ids;
     size_t id_count; /* 0: any */
     int32_t queue;   /* below 0: any */
-    int32_t queues;  /* how many there are; see queue_of */
+    int32_t queues;  /* how many there are; see queue_control_queue_of */
 };
 
-struct letter_view {
+struct dead_letter_view {
     int64_t id;
     int16_t kind, bucket;
     int64_t table_id;
@@ -331,14 +331,14 @@ struct cause_view {
 };
 
 /* What trying again would do. */
-struct letter_difference {
+struct dead_letter_difference {
     int64_t missing, dangling, mismatched; /* entries */
     int64_t violations;                    /* indexes that could not take an entry */
     int64_t steps;                         /* of transactions */
 };
 
-struct operation_letters {
-    struct letter_filter filter;
+struct operation_dead_letters {
+    struct dead_letter_filter filter;
     int32_t limit;
     int64_t after;
     bool by_cause;     /* list */
@@ -346,10 +346,10 @@ struct operation_letters {
     struct str reason; /* discard */
 };
 
-struct outcome_letters {
-    struct letter_view *letters; /* list; redrive and discard: those it was done to */
+struct outcome_dead_letters {
+    struct dead_letter_view *dead_letters; /* list; redrive and discard: those it was done to */
     size_t count;
-    struct letter_difference *differences; /* redrive as a dry run: as many as letters */
+    struct dead_letter_difference *differences; /* redrive as a dry run: as many as letters */
     struct cause_view *causes;             /* list by cause */
     size_t cause_count;
     bool more;
@@ -403,18 +403,18 @@ enum operation_kind {
     OPERATION_INDEX_LIST,
     OPERATION_INDEX_DROP,   /* outcome: runs */
     OPERATION_RANGE_DELETE, /* in: page, of which filter and max_plan count; outcome: runs */
-    OPERATION_RUN_GET,
-    OPERATION_RUN_LIST,
-    OPERATION_RUN_CONTROL,
-    OPERATION_RUN_WAIT, /* answers at the deadline with the state as it is */
+    OPERATION_JOB_GET,
+    OPERATION_JOB_LIST,
+    OPERATION_JOB_CONTROL,
+    OPERATION_JOB_WAIT, /* answers at the deadline with the state as it is */
     OPERATION_TRANSACTION_SUBMIT,
     OPERATION_TRANSACTION_GET,
     OPERATION_TRANSACTION_LIST,
     OPERATION_TRANSACTION_WAIT,
     OPERATION_TRANSACTION_CANCEL,
-    OPERATION_LETTERS_LIST,
-    OPERATION_LETTERS_REDRIVE,
-    OPERATION_LETTERS_DISCARD,
+    OPERATION_DEAD_LETTERS_LIST,
+    OPERATION_DEAD_LETTERS_REDRIVE,
+    OPERATION_DEAD_LETTERS_DISCARD,
     OPERATION_QUEUES_LIST,
     OPERATION_QUEUE_CONTROL,
     OPERATION_KIND_COUNT
@@ -440,9 +440,9 @@ struct operation {
         struct operation_lookup lookup;
         struct operation_tables tables;
         struct operation_index index;
-        struct operation_runs runs;
+        struct operation_jobs jobs;
         struct operation_transaction transaction;
-        struct operation_letters letters;
+        struct operation_dead_letters dead_letters;
         struct operation_queues queues;
     } in;
 
@@ -457,9 +457,9 @@ struct operation {
         struct outcome_lookup lookup;
         struct outcome_tables tables;
         struct outcome_index index;
-        struct outcome_runs runs;
+        struct outcome_jobs jobs;
         struct outcome_transaction transaction;
-        struct outcome_letters letters;
+        struct outcome_dead_letters dead_letters;
         struct outcome_queues queues;
     } out;
 

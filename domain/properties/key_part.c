@@ -613,7 +613,7 @@ static void write_character(struct buf *out, uint32_t c)
 }
 
 /* The last character goes up by one: not the last byte, the result has to be UTF-8. */
-struct str key_prefix_end(struct str prefix, struct arena *arena)
+struct str key_part_prefix_end(struct str prefix, struct arena *arena)
 {
     while (prefix.len > 0) {
         size_t begin = prefix.len - 1;

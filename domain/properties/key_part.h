@@ -104,6 +104,6 @@ struct str key_part_prefix(enum property_type type);
  * The smallest text above every text that starts with prefix; prefix must be UTF-8, and so is the result.
  * Empty when there is none (prefix is empty, or all U+10FFFF).
  */
-struct str key_prefix_end(struct str prefix, struct arena *arena);
+struct str key_part_prefix_end(struct str prefix, struct arena *arena);
 
 #endif

@@ -23,9 +23,9 @@ static bool take_raw(struct str *rest, struct raw *out)
     struct str input = *rest, content;
     struct raw raw;
 
-    if (!record_take_field(&input, RECORD_TAG, &content) ||
-        !record_take_field(&content, NAME_TAG, &raw.name) ||
-        !record_take_field(&content, VALUE_TAG, &raw.value) || content.len > 0)
+    if (!property_value_take_field(&input, RECORD_TAG, &content) ||
+        !property_value_take_field(&content, NAME_TAG, &raw.name) ||
+        !property_value_take_field(&content, VALUE_TAG, &raw.value) || content.len > 0)
         return false;
     raw.record = str_of_bytes(rest->data, rest->len - input.len);
     *rest = input;
@@ -37,7 +37,7 @@ static bool read_raw(const struct raw *raw, struct property *out)
 {
     struct property property = { .name = raw->name, .record = raw->record };
 
-    if (!value_read_canonical(raw->value, &property.value))
+    if (!property_value_read_canonical(raw->value, &property.value))
         return false;
     *out = property;
     return true;
@@ -155,7 +155,7 @@ void property_build(struct property_builder *builder, struct str name, const str
     assert(builder->last_name.len == 0 || str_compare(builder->last_name, name) < 0);
     if (value->type == PROPERTY_NULL)
         return;
-    begin = buf_reserve(builder->out, record_bytes(name, value));
-    builder->out->len += (size_t)(record_put(begin, name, value) - begin);
+    begin = buf_reserve(builder->out, property_value_record_bytes(name, value));
+    builder->out->len += (size_t)(property_value_record_put(begin, name, value) - begin);
     builder->last_name = name;
 }

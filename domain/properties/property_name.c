@@ -105,10 +105,10 @@ static enum status refuse_invalid(struct str name, size_t position, uint32_t cha
 {
     char subject[PROPERTY_SUBJECT_BYTES];
 
-    error_reason(err, REASON_PROPERTY_NAME_INVALID,
+    reason_set(err, REASON_PROPERTY_NAME_INVALID,
         "%s: U+%04X may not stand at byte %zu of a property's name; allowed is " PROPERTY_NAME_ALLOWED,
-        property_subject(name, subject), (unsigned)character, position);
-    property_blame(err, name);
+        property_name_subject(name, subject), (unsigned)character, position);
+    property_name_blame(err, name);
     error_add_meta_int(err, "position", (int64_t)position);
     error_add_meta(err, "allowed", STR_LITERAL(PROPERTY_NAME_ALLOWED));
     return STATUS_INVALID;
@@ -116,10 +116,10 @@ static enum status refuse_invalid(struct str name, size_t position, uint32_t cha
 
 static enum status refuse_length(struct str name, size_t units, struct error *err)
 {
-    error_reason(err, REASON_PROPERTY_NAME_TOO_LONG,
+    reason_set(err, REASON_PROPERTY_NAME_TOO_LONG,
         "a property's name has %zu UTF-16 code units, at most %d are allowed", units,
         LIMIT_PROPERTY_NAME_UNITS);
-    property_blame(err, name);
+    property_name_blame(err, name);
     error_add_meta_int(err, "limit", LIMIT_PROPERTY_NAME_UNITS);
     error_add_meta_int(err, "actual", (int64_t)units);
     return STATUS_INVALID;
@@ -131,14 +131,14 @@ static enum status check_characters(struct str name, struct error *err)
     uint32_t character;
 
     if (!text_check(name, &units, &bad)) {
-        error_reason(err, REASON_INVALID_INPUT, "a property's name is not UTF-8 at byte %zu", bad);
+        reason_set(err, REASON_INVALID_INPUT, "a property's name is not UTF-8 at byte %zu", bad);
         error_add_meta_int(err, "position", (int64_t)bad);
         return STATUS_INVALID;
     }
     if (units > LIMIT_PROPERTY_NAME_UNITS)
         return refuse_length(name, units, err);
     if (name.len == 0) {
-        error_reason(err, REASON_PROPERTY_NAME_INVALID,
+        reason_set(err, REASON_PROPERTY_NAME_INVALID,
             "a property's name is empty; allowed is " PROPERTY_NAME_ALLOWED);
         error_add_meta(err, "allowed", STR_LITERAL(PROPERTY_NAME_ALLOWED));
         return STATUS_INVALID;
@@ -153,15 +153,15 @@ enum status property_name_check(struct str name, struct error *err)
     if (!is_plain(name))
         TRY(check_characters(name, err));
     if (is_field_of_entity(name)) {
-        error_reason(err, REASON_PROPERTY_NAME_INVALID,
+        reason_set(err, REASON_PROPERTY_NAME_INVALID,
             "\"%.*s\" is a field of the entity and cannot be a property too", STR_ARG(name));
-        property_blame(err, name);
+        property_name_blame(err, name);
         return STATUS_INVALID;
     }
     return STATUS_OK;
 }
 
-const char *property_subject(struct str name, char out[static PROPERTY_SUBJECT_BYTES])
+const char *property_name_subject(struct str name, char out[static PROPERTY_SUBJECT_BYTES])
 {
     char shown[64];
     size_t len = 0;
@@ -192,7 +192,7 @@ const char *property_subject(struct str name, char out[static PROPERTY_SUBJECT_B
     return out;
 }
 
-void property_blame(struct error *err, struct str name)
+void property_name_blame(struct error *err, struct str name)
 {
     if (name.len > 0 && text_check(name, NULL, NULL))
         error_add_meta(err, "property", name);

@@ -38,9 +38,9 @@ enum { PROPERTY_SUBJECT_BYTES = 96 };
  * The words for a property in a message: `property "Age"`, its name cut and controls replaced, so that
  * a message stays one line; "the value" when name is empty. Returns out.
  */
-const char *property_subject(struct str name, char out[static PROPERTY_SUBJECT_BYTES]);
+const char *property_name_subject(struct str name, char out[static PROPERTY_SUBJECT_BYTES]);
 
 /* Add name as metadata `property`, unless it is empty or not UTF-8. */
-void property_blame(struct error *err, struct str name);
+void property_name_blame(struct error *err, struct str name);
 
 #endif

@@ -17,7 +17,7 @@
 #include "domain/reason.h"
 
 /* No entity has so many: nulls and duplicates count here, so that nobody makes us sort a million of them. */
-enum { MOST_RECORDS = 10000 };
+enum { MAX_RECORDS = 10000 };
 
 enum { ENTRY_NAME = 1, ENTRY_VALUE = 2 };
 
@@ -38,7 +38,7 @@ static bool draft_read(struct str slice, struct draft *draft)
             continue;
         if (field.number == ENTRY_NAME)
             draft->name = field.bytes;
-        else if (field.number == ENTRY_VALUE && !value_merge(&draft->value, field.bytes))
+        else if (field.number == ENTRY_VALUE && !property_value_merge(&draft->value, field.bytes))
             return false;
     }
     return result == WIRE_END;
@@ -49,13 +49,13 @@ static enum status drafts_read(
 {
     for (size_t i = 0; i < count; i++) {
         if (!draft_read(slices[i], &drafts[i])) {
-            error_reason(
+            reason_set(
                 err, REASON_INVALID_INPUT, "property %zu of the entity, counted from 0, is malformed", i);
-            property_blame(err, drafts[i].name);
+            property_name_blame(err, drafts[i].name);
             error_add_meta_int(err, "position", (int64_t)i);
             return STATUS_INVALID;
         }
-        TRY(value_finish(&drafts[i].value, drafts[i].name, arena, err));
+        TRY(property_value_finish(&drafts[i].value, drafts[i].name, arena, err));
     }
     return STATUS_OK;
 }
@@ -83,9 +83,9 @@ static enum status drafts_check_duplicates(const struct draft *drafts, size_t co
     for (size_t i = 1; i < count; i++) {
         if (!str_equal(drafts[i - 1].name, drafts[i].name))
             continue;
-        error_reason(err, REASON_DUPLICATE_PROPERTIES_SPECIFIED, "%s is specified more than once",
-            property_subject(drafts[i].name, subject));
-        property_blame(err, drafts[i].name);
+        reason_set(err, REASON_DUPLICATE_PROPERTIES_SPECIFIED, "%s is specified more than once",
+            property_name_subject(drafts[i].name, subject));
+        property_name_blame(err, drafts[i].name);
         return STATUS_INVALID;
     }
     return STATUS_OK;
@@ -110,10 +110,10 @@ static enum status refuse_value(const struct draft *draft, size_t actual, int li
     char subject[PROPERTY_SUBJECT_BYTES];
     bool is_string = draft->value.value.type == PROPERTY_STRING;
 
-    error_reason(err, REASON_PROPERTY_VALUE_TOO_LARGE, "%s: the %s has %zu %s, at most %d are allowed",
-        property_subject(draft->name, subject), is_string ? "string" : "binary", actual,
+    reason_set(err, REASON_PROPERTY_VALUE_TOO_LARGE, "%s: the %s has %zu %s, at most %d are allowed",
+        property_name_subject(draft->name, subject), is_string ? "string" : "binary", actual,
         is_string ? "UTF-16 code units" : "bytes", limit);
-    property_blame(err, draft->name);
+    property_name_blame(err, draft->name);
     error_add_meta_int(err, "limit", limit);
     error_add_meta_int(err, "actual", (int64_t)actual);
     return STATUS_INVALID;
@@ -123,15 +123,15 @@ static enum status refuse_value(const struct draft *draft, size_t actual, int li
 static enum status drafts_check_sizes(
     const struct draft *drafts, size_t count, const struct entity_key *key, struct error *err)
 {
-    size_t size = entity_base_size(key);
+    size_t size = property_size_of_entity(key);
 
     if (count > LIMIT_PROPERTIES)
-        return property_refuse_count(count, err);
+        return property_size_refuse_count(count, err);
     for (size_t i = 0; i < count; i++)
         size +=
-            property_name_size(drafts[i].name) + value_size(&drafts[i].value.value, drafts[i].value.units);
+            property_size_of_name(drafts[i].name) + property_size_of_value(&drafts[i].value.value, drafts[i].value.units);
     if (size > LIMIT_ENTITY_BYTES)
-        return property_refuse_size(size, err);
+        return property_size_refuse(size, err);
     for (size_t i = 0; i < count; i++) {
         const struct value *value = &drafts[i].value.value;
 
@@ -149,10 +149,10 @@ static struct property_list drafts_write(const struct draft *drafts, size_t coun
     char *begin, *at;
 
     for (size_t i = 0; i < count; i++)
-        bytes += record_bytes(drafts[i].name, &drafts[i].value.value);
+        bytes += property_value_record_bytes(drafts[i].name, &drafts[i].value.value);
     at = begin = arena_alloc(arena, bytes);
     for (size_t i = 0; i < count; i++)
-        at = record_put(at, drafts[i].name, &drafts[i].value.value);
+        at = property_value_record_put(at, drafts[i].name, &drafts[i].value.value);
     return (struct property_list){ .bytes = str_of_bytes(begin, bytes) };
 }
 
@@ -162,8 +162,8 @@ enum status property_list_parse(const struct str *slices, size_t count, const st
     struct draft *drafts;
     size_t kept;
 
-    if (count > MOST_RECORDS)
-        return property_refuse_count(count, err);
+    if (count > MAX_RECORDS)
+        return property_size_refuse_count(count, err);
     drafts = arena_alloc(arena, count * sizeof(*drafts));
     TRY(drafts_read(slices, count, drafts, arena, err));
     drafts_sort(drafts, count);

@@ -12,7 +12,7 @@
 #include "domain/reason.h"
 #include "domain/text.h"
 
-size_t value_size(const struct value *value, size_t units)
+size_t property_size_of_value(const struct value *value, size_t units)
 {
     switch (value->type) {
     case PROPERTY_NULL:
@@ -42,28 +42,28 @@ static size_t units_of(struct str text)
     return text_check(text, &units, NULL) ? units : text.len;
 }
 
-size_t entity_base_size(const struct entity_key *key)
+size_t property_size_of_entity(const struct entity_key *key)
 {
     return 4 + 2 * (units_of(key->partition) + units_of(key->row));
 }
 
-size_t property_name_size(struct str name)
+size_t property_size_of_name(struct str name)
 {
     return 8 + 2 * units_of(name);
 }
 
-enum status property_refuse_count(size_t count, struct error *err)
+enum status property_size_refuse_count(size_t count, struct error *err)
 {
-    error_reason(err, REASON_TOO_MANY_PROPERTIES, "the entity has %zu properties, at most %d are allowed",
+    reason_set(err, REASON_TOO_MANY_PROPERTIES, "the entity has %zu properties, at most %d are allowed",
         count, LIMIT_PROPERTIES);
     error_add_meta_int(err, "limit", LIMIT_PROPERTIES);
     error_add_meta_int(err, "actual", (int64_t)count);
     return STATUS_INVALID;
 }
 
-enum status property_refuse_size(size_t size, struct error *err)
+enum status property_size_refuse(size_t size, struct error *err)
 {
-    error_reason(err, REASON_ENTITY_TOO_LARGE,
+    reason_set(err, REASON_ENTITY_TOO_LARGE,
         "the entity's names and values have %zu bytes, at most %d are allowed", size, LIMIT_ENTITY_BYTES);
     error_add_meta_int(err, "limit", LIMIT_ENTITY_BYTES);
     error_add_meta_int(err, "actual", (int64_t)size);
@@ -72,18 +72,18 @@ enum status property_refuse_size(size_t size, struct error *err)
 
 enum status property_list_check(struct property_list list, const struct entity_key *key, struct error *err)
 {
-    size_t count = 0, size = entity_base_size(key);
+    size_t count = 0, size = property_size_of_entity(key);
     struct property property;
 
     while (property_next(&list.bytes, &property)) {
         size_t units = property.value.type == PROPERTY_STRING ? units_of(property.value.bytes) : 0;
 
-        size += property_name_size(property.name) + value_size(&property.value, units);
+        size += property_size_of_name(property.name) + property_size_of_value(&property.value, units);
         count++;
     }
     if (count > LIMIT_PROPERTIES)
-        return property_refuse_count(count, err);
+        return property_size_refuse_count(count, err);
     if (size > LIMIT_ENTITY_BYTES)
-        return property_refuse_size(size, err);
+        return property_size_refuse(size, err);
     return STATUS_OK;
 }

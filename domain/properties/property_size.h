@@ -7,14 +7,14 @@
 #include "domain/properties/property.h"
 
 /* The share of a value in the entity's size; units as in struct value_draft. */
-size_t value_size(const struct value *value, size_t units);
+size_t property_size_of_value(const struct value *value, size_t units);
 
 /* The size of an entity without its properties, and the share of one property's name. */
-size_t entity_base_size(const struct entity_key *key);
-size_t property_name_size(struct str name);
+size_t property_size_of_entity(const struct entity_key *key);
+size_t property_size_of_name(struct str name);
 
 /* Refusals by the two limits of a whole entity. */
-enum status property_refuse_count(size_t count, struct error *err);
-enum status property_refuse_size(size_t size, struct error *err);
+enum status property_size_refuse_count(size_t count, struct error *err);
+enum status property_size_refuse(size_t size, struct error *err);
 
 #endif

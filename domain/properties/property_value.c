@@ -123,7 +123,7 @@ static bool merge_field(struct value_draft *draft, const struct wire_field *fiel
     return true;
 }
 
-bool value_merge(struct value_draft *draft, struct str message)
+bool property_value_merge(struct value_draft *draft, struct str message)
 {
     struct wire_field field;
     enum wire_result result;
@@ -137,9 +137,9 @@ bool value_merge(struct value_draft *draft, struct str message)
 static enum status refuse(enum reason reason, struct str name, const char *what, struct error *err)
 {
     char subject[PROPERTY_SUBJECT_BYTES];
-    enum status status = error_reason(err, reason, "%s: %s", property_subject(name, subject), what);
+    enum status status = reason_set(err, reason, "%s: %s", property_name_subject(name, subject), what);
 
-    property_blame(err, name);
+    property_name_blame(err, name);
     return status;
 }
 
@@ -208,7 +208,7 @@ static enum status finish_datetime(struct value_draft *draft, struct str name, s
     return STATUS_OUT_OF_RANGE;
 }
 
-enum status value_finish(struct value_draft *draft, struct str name, struct arena *arena, struct error *err)
+enum status property_value_finish(struct value_draft *draft, struct str name, struct arena *arena, struct error *err)
 {
     switch (draft->value.type) {
     case PROPERTY_STRING:
@@ -239,16 +239,16 @@ enum status value_parse(struct str message, struct value *out, struct arena *are
 {
     struct value_draft draft = { .value = { .type = PROPERTY_NULL } };
 
-    if (!value_merge(&draft, message))
-        return error_reason(err, REASON_INVALID_INPUT, "the value is malformed");
-    TRY(value_finish(&draft, STR_EMPTY, arena, err));
+    if (!property_value_merge(&draft, message))
+        return reason_set(err, REASON_INVALID_INPUT, "the value is malformed");
+    TRY(property_value_finish(&draft, STR_EMPTY, arena, err));
     *out = draft.value;
     return STATUS_OK;
 }
 
 /* ---- what is stored ---- */
 
-bool record_take_field(struct str *input, char tag, struct str *out)
+bool property_value_take_field(struct str *input, char tag, struct str *out)
 {
     struct str rest;
     uint64_t len;
@@ -310,7 +310,7 @@ static bool read_integer(struct str rest, enum property_type type, int64_t *out)
     return true;
 }
 
-bool value_read_canonical(struct str message, struct value *out)
+bool property_value_read_canonical(struct str message, struct value *out)
 {
     struct str rest = str_from(message, 1), bytes;
     struct value value = { .bytes = STR_EMPTY };
@@ -323,7 +323,7 @@ bool value_read_canonical(struct str message, struct value *out)
     case TAG_STRING:
     case TAG_GUID:
     case TAG_BINARY:
-        good = record_take_field(&message, message.data[0], &value.bytes) && message.len == 0;
+        good = property_value_take_field(&message, message.data[0], &value.bytes) && message.len == 0;
         break;
     case TAG_BOOLEAN:
     case TAG_INT32:
@@ -334,7 +334,7 @@ bool value_read_canonical(struct str message, struct value *out)
         good = read_double(rest, &value.number);
         break;
     case TAG_DATETIME:
-        good = record_take_field(&message, TAG_DATETIME, &bytes) && message.len == 0 &&
+        good = property_value_take_field(&message, TAG_DATETIME, &bytes) && message.len == 0 &&
                read_datetime(bytes, &value.integer);
         break;
     default:
@@ -450,14 +450,14 @@ static size_t content_bytes(struct str name, size_t value_len)
     return 1 + wire_varint_bytes(name.len) + name.len + 1 + wire_varint_bytes(value_len) + value_len;
 }
 
-size_t record_bytes(struct str name, const struct value *value)
+size_t property_value_record_bytes(struct str name, const struct value *value)
 {
     size_t content = content_bytes(name, value_bytes(value));
 
     return 1 + wire_varint_bytes(content) + content;
 }
 
-char *record_put(char *out, struct str name, const struct value *value)
+char *property_value_record_put(char *out, struct str name, const struct value *value)
 {
     size_t value_len = value_bytes(value);
 

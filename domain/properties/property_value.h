@@ -13,32 +13,32 @@
  */
 struct value_draft {
     struct value value;
-    size_t units;    /* UTF-16 code units of a STRING, after value_finish */
+    size_t units;    /* UTF-16 code units of a STRING, after property_value_finish */
     uint64_t int32;  /* INT32 as it came: zigzag, possibly wider than 32 bits */
     int64_t seconds; /* DATETIME as it came */
     int64_t nanos;
 };
 
 /* Merge one Value message into the draft; false: malformed. */
-bool value_merge(struct value_draft *draft, struct str message);
+bool property_value_merge(struct value_draft *draft, struct str message);
 
 /*
  * Check and canonicalise. name is for the messages, empty where there is none.
  *
  * STATUS_OK, STATUS_INVALID (INVALID_INPUT), STATUS_OUT_OF_RANGE (OUT_OF_RANGE_INPUT)
  */
-MUST_USE enum status value_finish(
+MUST_USE enum status property_value_finish(
     struct value_draft *draft, struct str name, struct arena *arena, struct error *err);
 
 /* Read a canonical Value message; false: it is none. */
-bool value_read_canonical(struct str message, struct value *out);
+bool property_value_read_canonical(struct str message, struct value *out);
 
 /* Take a field of bytes with this one-byte tag from the front; false: something else is there. */
-bool record_take_field(struct str *input, char tag, struct str *out);
+bool property_value_take_field(struct str *input, char tag, struct str *out);
 
 /* The bytes of a whole record, and where it ends after it was written. */
-size_t record_bytes(struct str name, const struct value *value);
-char *record_put(char *out, struct str name, const struct value *value);
+size_t property_value_record_bytes(struct str name, const struct value *value);
+char *property_value_record_put(char *out, struct str name, const struct value *value);
 
 enum { RECORD_TAG = 15 << 3 | 2, NAME_TAG = 1 << 3 | 2, VALUE_TAG = 2 << 3 | 2 };
 

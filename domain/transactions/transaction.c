@@ -344,7 +344,7 @@ static int32_t next_number(const struct transaction *transaction, int32_t step)
 }
 
 /* The attempt that is missed least: the oldest that failed, or the oldest of all. */
-static size_t least_wanted(const struct transaction *transaction)
+static size_t min_wanted(const struct transaction *transaction)
 {
     for (size_t i = 0; i < transaction->attempt_count; i++)
         if (transaction->timeline[i].status != STATUS_OK)
@@ -361,7 +361,7 @@ void transaction_note_attempt(
     size_t kept = 0;
 
     if (count >= LIMIT_TRANSACTION_ATTEMPTS)
-        dropped = least_wanted(transaction);
+        dropped = min_wanted(transaction);
     for (size_t i = 0; i < count; i++)
         if (i != dropped)
             timeline[kept++] = transaction->timeline[i];
@@ -427,7 +427,7 @@ static enum status check_id(struct str id, struct error *err)
         fits = id.data[i] >= ' ' && id.data[i] <= '~';
     if (fits)
         return STATUS_OK;
-    error_reason(err, REASON_INVALID_INPUT, "a transaction id has 1 to %d printable ASCII characters",
+    reason_set(err, REASON_INVALID_INPUT, "a transaction id has 1 to %d printable ASCII characters",
         LIMIT_TRANSACTION_ID_BYTES);
     error_add_meta_int(err, "limit", LIMIT_TRANSACTION_ID_BYTES);
     error_add_meta_int(err, "actual", (int64_t)id.len);
@@ -450,7 +450,7 @@ static enum status check_step(const struct step *step, size_t number, struct err
         problem = "moves an entity onto itself: source and destination must differ";
     if (!problem)
         return STATUS_OK;
-    error_reason(err, REASON_INVALID_INPUT, "step %zu %s", number, problem);
+    reason_set(err, REASON_INVALID_INPUT, "step %zu %s", number, problem);
     error_add_meta_int(err, "operation_index", (int64_t)number);
     return STATUS_INVALID;
 }
@@ -459,7 +459,7 @@ enum status transaction_check(const struct transaction *transaction, struct erro
 {
     TRY(check_id(transaction->id, err));
     if (transaction->step_count < 1 || transaction->step_count > LIMIT_TRANSACTION_STEPS) {
-        error_reason(err, REASON_INVALID_INPUT, "a transaction has 1 to %d steps, this one has %zu",
+        reason_set(err, REASON_INVALID_INPUT, "a transaction has 1 to %d steps, this one has %zu",
             LIMIT_TRANSACTION_STEPS, transaction->step_count);
         error_add_meta_int(err, "limit", LIMIT_TRANSACTION_STEPS);
         error_add_meta_int(err, "actual", (int64_t)transaction->step_count);
@@ -511,7 +511,7 @@ enum status transaction_id_check_age(struct str id, int64_t now, int64_t retenti
 
     if (!uuid_v7_time(id, &ms) || ticks_from_unix_us(ms * 1000) >= now - retention_s * TICKS_PER_SECOND)
         return STATUS_OK;
-    error_reason(err, REASON_TRANSACTION_ID_EXPIRED,
+    reason_set(err, REASON_TRANSACTION_ID_EXPIRED,
         "the id's time is more than %lld seconds ago: whether it has run is no longer known",
         (long long)retention_s);
     error_add_meta_int(err, "limit", retention_s);

@@ -83,7 +83,7 @@ static void add_write(struct buf *out, struct buf *scratch, const struct write *
     wire_write_bytes(out, REQUEST_WRITE, buf_str(scratch));
 }
 
-struct str request_digest(const struct operation *operation, int64_t table_id, struct arena *arena)
+struct str request_record_digest(const struct operation *operation, int64_t table_id, struct arena *arena)
 {
     const struct operation_write *in = &operation->in.write;
     unsigned char *digest = arena_alloc(arena, REQUEST_DIGEST_BYTES);
@@ -148,7 +148,7 @@ static void add_current(struct buf *out, const struct entity *current, struct ar
     wire_write_bytes(out, RESPONSE_CURRENT, buf_str(&item));
 }
 
-struct str request_response(const struct operation *operation, struct arena *arena)
+struct str request_record_response(const struct operation *operation, struct arena *arena)
 {
     const struct operation_write *in = &operation->in.write;
     struct buf out;
@@ -306,19 +306,19 @@ static bool read_response(struct str bytes, struct operation *operation, struct 
     return result == WIRE_END && (err->reason || count == operation->in.write.count);
 }
 
-void request_replay(const struct request_record *record, struct str digest, struct operation *operation)
+void request_record_replay(const struct request_record *record, struct str digest, struct operation *operation)
 {
     struct error err = { 0 };
 
     operation->status = STATUS_OK;
     operation->error = NULL;
     if (!str_equal(record->digest, digest)) {
-        error_reason(&err, REASON_REQUEST_ID_REUSED,
+        reason_set(&err, REASON_REQUEST_ID_REUSED,
             "request_id %.*s was used before, for a write with another content or to an earlier table",
             STR_ARG(operation->in.write.request_id));
         operation_fail(operation, &err);
     } else if (!read_response(record->response, operation, &err)) {
-        error_reason(&err, REASON_INTERNAL_ERROR, "the record of a request cannot be read");
+        reason_set(&err, REASON_INTERNAL_ERROR, "the record of a request cannot be read");
         operation_fail(operation, &err);
     } else if (err.reason) {
         error_add_meta(&err, "replayed", STR_LITERAL("true"));

@@ -26,15 +26,15 @@ struct request_record {
  * SHA-256 of an OPERATION_WRITE's content: the same for equal requests to the same table. A later table of the same
  * name is another one.
  */
-struct str request_digest(const struct operation *operation, int64_t table_id, struct arena *arena);
+struct str request_record_digest(const struct operation *operation, int64_t table_id, struct arena *arena);
 
 /* The outcome that an atomic write has, as bytes. */
-struct str request_response(const struct operation *operation, struct arena *arena);
+struct str request_record_response(const struct operation *operation, struct arena *arena);
 
 /*
  * Give an atomic write with this digest the outcome that is recorded under its id: the recorded one, marked as
  * `replayed` in the outcome or the error's metadata, or REQUEST_ID_REUSED when the record is of another request.
  */
-void request_replay(const struct request_record *record, struct str digest, struct operation *operation);
+void request_record_replay(const struct request_record *record, struct str digest, struct operation *operation);
 
 #endif

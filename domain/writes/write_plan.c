@@ -61,7 +61,7 @@ static enum status check_filter(
     if (filter_matches(filter, &entity))
         return STATUS_OK;
     clause = filter_failing_clause(filter, &entity);
-    error_reason(err, REASON_UPDATE_CONDITION_NOT_SATISFIED,
+    reason_set(err, REASON_UPDATE_CONDITION_NOT_SATISFIED,
         "the entity does not meet the condition of the precondition: %.*s", STR_ARG(clause));
     error_add_meta(err, "clause", clause);
     return add_etag(write, etag, err);
@@ -77,16 +77,16 @@ static enum status check_condition(
         etag.key = etag_key(&write->key);
 
     if (current->live && rule->must_be_absent) {
-        error_reason(err, REASON_ENTITY_ALREADY_EXISTS, "the entity already exists");
+        reason_set(err, REASON_ENTITY_ALREADY_EXISTS, "the entity already exists");
         return add_key(write, err);
     }
     if (!current->live && (rule->must_exist || condition_is_set(&write->condition))) {
-        error_reason(err, REASON_RESOURCE_NOT_FOUND, "the entity does not exist");
+        reason_set(err, REASON_RESOURCE_NOT_FOUND, "the entity does not exist");
         return add_key(write, err);
     }
     if (current->live && write->condition.kind == CONDITION_MATCHES &&
         !etag_equal(write->condition.etag, etag)) {
-        error_reason(err, REASON_UPDATE_CONDITION_NOT_SATISFIED,
+        reason_set(err, REASON_UPDATE_CONDITION_NOT_SATISFIED,
             "the entity has changed, or the etag in the precondition is another entity's");
         return add_etag(write, etag, err);
     }
@@ -105,8 +105,8 @@ enum status write_plan_one(const struct row_state *current, const struct write *
     const struct write_rule *rule = &rules[write->kind];
     struct row_state planned = {
         .live = !rule->deletes,
-        .version = larger(current->version, clock.floor) + 1,
-        .ts = larger(current->ts + 1, clock.ticks),
+        .version = numbers_max(current->version, clock.floor) + 1,
+        .ts = numbers_max(current->ts + 1, clock.ticks),
         .properties = write->properties,
         .expires = write->expires,
     };
@@ -271,9 +271,9 @@ enum row_action write_plan_action(const struct plan_row *row)
     return same_row(&row->now, &row->offered) ? ROW_KEEP : ROW_UPDATE;
 }
 
-enum change_kind write_plan_change(const struct plan_row *row)
+enum feed_change_kind write_plan_change(const struct plan_row *row)
 {
-    static const enum change_kind kinds[2][2] = {
+    static const enum feed_change_kind kinds[2][2] = {
         { CHANGE_NONE, CHANGE_INSERTED },
         { CHANGE_DELETED, CHANGE_UPDATED },
     };
@@ -286,7 +286,7 @@ enum change_kind write_plan_change(const struct plan_row *row)
 static bool changes_entries(const struct plan_row *row, struct arena *arena)
 {
     for (size_t i = 0; i < row->table->index_count; i++)
-        if (index_affects(row->table->indexes[i], &row->key, &row->stored, &row->now, arena))
+        if (index_plan_affects(row->table->indexes[i], &row->key, &row->stored, &row->now, arena))
             return true;
     return false;
 }

@@ -93,6 +93,6 @@ bool write_plan_needs_intent(struct plan_row *row, struct arena *arena);
  * What the change feed tells of this row. An entity that was due is there until it is deleted: between an insert
  * and the next one there is always a delete.
  */
-enum change_kind write_plan_change(const struct plan_row *row);
+enum feed_change_kind write_plan_change(const struct plan_row *row);
 
 #endif

@@ -25,95 +25,95 @@ struct place {
     char text[REMEMBERED_BYTES];
 };
 
-struct gate_memory {
+struct authenticator_memory {
     uint64_t seed; /* secret, so that nobody can choose who shares a place */
     struct place places[PLACES];
 };
 
-void gate_init(struct gate *gate, bool open)
+void authenticator_init(struct authenticator *authenticator, bool open)
 {
     pthread_rwlockattr_t fair;
 
-    *gate = (struct gate){ .open = open };
+    *authenticator = (struct authenticator){ .open = open };
     pthread_rwlockattr_init(&fair);
     pthread_rwlockattr_setkind_np(&fair, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-    pthread_rwlock_init(&gate->lock, &fair);
+    pthread_rwlock_init(&authenticator->lock, &fair);
     pthread_rwlockattr_destroy(&fair);
-    gate->memory = xcalloc(1, sizeof(*gate->memory));
-    if (getrandom(&gate->memory->seed, sizeof(gate->memory->seed), 0) != sizeof(gate->memory->seed))
+    authenticator->memory = xcalloc(1, sizeof(*authenticator->memory));
+    if (getrandom(&authenticator->memory->seed, sizeof(authenticator->memory->seed), 0) != sizeof(authenticator->memory->seed))
         abort();
     for (size_t i = 0; i < PLACES; i++)
-        pthread_mutex_init(&gate->memory->places[i].lock, NULL);
+        pthread_mutex_init(&authenticator->memory->places[i].lock, NULL);
 }
 
-void gate_cleanup(struct gate *gate)
+void authenticator_cleanup(struct authenticator *authenticator)
 {
-    if (!gate->memory)
+    if (!authenticator->memory)
         return;
     for (size_t i = 0; i < PLACES; i++)
-        pthread_mutex_destroy(&gate->memory->places[i].lock);
-    free(gate->memory);
-    access_book_free(gate->book);
-    pthread_rwlock_destroy(&gate->lock);
-    *gate = (struct gate){ 0 };
+        pthread_mutex_destroy(&authenticator->memory->places[i].lock);
+    free(authenticator->memory);
+    access_snapshot_free(authenticator->book);
+    pthread_rwlock_destroy(&authenticator->lock);
+    *authenticator = (struct authenticator){ 0 };
 }
 
-void gate_confirm(struct gate *gate, struct access_book *book)
+void authenticator_confirm(struct authenticator *authenticator, struct access_snapshot *book)
 {
-    struct access_book *old = NULL;
+    struct access_snapshot *old = NULL;
 
-    pthread_rwlock_wrlock(&gate->lock);
-    gate->confirmed_us = clock_monotonic_us();
+    pthread_rwlock_wrlock(&authenticator->lock);
+    authenticator->confirmed_us = clock_monotonic_us();
     if (book) {
-        old = gate->book;
-        gate->book = book;
-        gate->generation++;
+        old = authenticator->book;
+        authenticator->book = book;
+        authenticator->generation++;
     }
-    pthread_rwlock_unlock(&gate->lock);
-    access_book_free(old);
+    pthread_rwlock_unlock(&authenticator->lock);
+    access_snapshot_free(old);
 }
 
-void gate_enter(struct gate *gate)
+void authenticator_enter(struct authenticator *authenticator)
 {
-    pthread_rwlock_rdlock(&gate->lock);
+    pthread_rwlock_rdlock(&authenticator->lock);
 }
 
-void gate_leave(struct gate *gate)
+void authenticator_leave(struct authenticator *authenticator)
 {
-    pthread_rwlock_unlock(&gate->lock);
+    pthread_rwlock_unlock(&authenticator->lock);
 }
 
 /* ---- signatures that have been checked ---- */
 
-static struct place *place_of(struct gate *gate, struct str text)
+static struct place *place_of(struct authenticator *authenticator, struct str text)
 {
-    struct gate_memory *memory = gate->memory;
+    struct authenticator_memory *memory = authenticator->memory;
 
     return text.len > REMEMBERED_BYTES ? NULL : &memory->places[digest_of(memory->seed, text) % PLACES];
 }
 
-static bool is_remembered(struct gate *gate, struct str text)
+static bool is_remembered(struct authenticator *authenticator, struct str text)
 {
-    struct place *place = place_of(gate, text);
+    struct place *place = place_of(authenticator, text);
     bool same;
 
     if (!place)
         return false;
     pthread_mutex_lock(&place->lock);
-    same = place->generation == gate->generation && place->len == text.len &&
+    same = place->generation == authenticator->generation && place->len == text.len &&
            CRYPTO_memcmp(place->text, text.data, text.len) == 0;
     pthread_mutex_unlock(&place->lock);
     return same;
 }
 
-static void remember(struct gate *gate, struct str text)
+static void remember(struct authenticator *authenticator, struct str text)
 {
-    struct place *place = place_of(gate, text);
+    struct place *place = place_of(authenticator, text);
 
     if (!place)
         return;
     pthread_mutex_lock(&place->lock);
-    place->generation = gate->generation;
+    place->generation = authenticator->generation;
     place->len = text.len;
     memcpy(place->text, text.data, text.len);
     pthread_mutex_unlock(&place->lock);
@@ -121,30 +121,30 @@ static void remember(struct gate *gate, struct str text)
 
 /* Accounts nobody has take as long as those that are there. */
 static bool is_genuine(
-    struct gate *gate, const struct account *account, const struct credential *credential, struct str text)
+    struct authenticator *authenticator, const struct account *account, const struct credential *credential, struct str text)
 {
     static const struct account nobody;
 
-    if (account && is_remembered(gate, text))
+    if (account && is_remembered(authenticator, text))
         return true;
     if (!credential_is_genuine(credential, account ? account : &nobody) || !account)
         return false;
-    remember(gate, text);
+    remember(authenticator, text);
     return true;
 }
 
-enum status gate_admit(struct gate *gate, const struct credential *credential, struct str text,
+enum status authenticator_admit(struct authenticator *authenticator, const struct credential *credential, struct str text,
     const struct call_origin *origin, int64_t *generation, struct access *out, struct error *err)
 {
     const struct account *account;
 
-    if (!gate->book || clock_monotonic_us() - gate->confirmed_us > UNCONFIRMED_US)
-        return error_reason(err, REASON_STORE_UNAVAILABLE, "the database could not be asked who may do what");
-    account = access_book_find(gate->book, credential->account);
-    if (*generation != gate->generation) {
-        if (!is_genuine(gate, account, credential, text))
+    if (!authenticator->book || clock_monotonic_us() - authenticator->confirmed_us > UNCONFIRMED_US)
+        return reason_set(err, REASON_STORE_UNAVAILABLE, "the database could not be asked who may do what");
+    account = access_snapshot_find(authenticator->book, credential->account);
+    if (*generation != authenticator->generation) {
+        if (!is_genuine(authenticator, account, credential, text))
             return credential_refuse(err);
-        *generation = gate->generation;
+        *generation = authenticator->generation;
     }
-    return credential_access(credential, account, gate->book->catalogue, origin, clock_ticks(), out, err);
+    return credential_access(credential, account, authenticator->book->catalogue, origin, clock_ticks(), out, err);
 }

@@ -3,7 +3,7 @@
  *
  * The store's monitor brings the book of accounts and policies twice a second, and sooner for a credential that nobody in
  * the book has signed (recheck.h); calls read it under a shared lock
- * for a few microseconds and never ask the database. A gate that has not been confirmed for ten seconds admits
+ * for a few microseconds and never ask the database. A authenticator that has not been confirmed for ten seconds admits
  * nobody: revocation must not wait for a database that cannot be asked.
  *
  * Checking a signature costs two HMACs, so the texts of genuine credentials are remembered, a bounded number of
@@ -17,34 +17,34 @@
 #include "domain/access/credential.h"
 #include "store/access/access_snapshot.h"
 
-struct gate_memory;
+struct authenticator_memory;
 
-struct gate {
+struct authenticator {
     bool open; /* without authentication: everybody is the account `default` and may do everything */
     pthread_rwlock_t lock;
-    struct access_book *book; /* NULL: the database has not been reached yet */
+    struct access_snapshot *book; /* NULL: the database has not been reached yet */
     int64_t generation;       /* of the book, from 1 */
     int64_t confirmed_us;     /* clock_monotonic_us */
-    struct gate_memory *memory;
+    struct authenticator_memory *memory;
 };
 
-void gate_init(struct gate *gate, bool open);
-void gate_cleanup(struct gate *gate);
+void authenticator_init(struct authenticator *authenticator, bool open);
+void authenticator_cleanup(struct authenticator *authenticator);
 
-/* What the monitor found: a new book, now the gate's, or NULL: the one before still holds. */
-void gate_confirm(struct gate *gate, struct access_book *book);
+/* What the monitor found: a new book, now the authenticator's, or NULL: the one before still holds. */
+void authenticator_confirm(struct authenticator *authenticator, struct access_snapshot *book);
 
 /* Between the two the book does not change; nothing may block there. */
-void gate_enter(struct gate *gate);
-void gate_leave(struct gate *gate);
+void authenticator_enter(struct authenticator *authenticator);
+void authenticator_leave(struct authenticator *authenticator);
 
 /*
  * Inside: what a credential comes to now. text: the whole of it. *generation: 0 at first; of the book its signature
  * was checked with, so that later checks of the same call need not repeat that.
  *
- * STATUS_UNAUTHENTICATED, STATUS_DENIED: see credential_access. STATUS_UNAVAILABLE: the gate does not know.
+ * STATUS_UNAUTHENTICATED, STATUS_DENIED: see credential_access. STATUS_UNAVAILABLE: the authenticator does not know.
  */
-MUST_USE enum status gate_admit(struct gate *gate, const struct credential *credential, struct str text,
+MUST_USE enum status authenticator_admit(struct authenticator *authenticator, const struct credential *credential, struct str text,
     const struct call_origin *origin, int64_t *generation, struct access *out, struct error *err);
 
 #endif

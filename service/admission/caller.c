@@ -19,7 +19,7 @@ static enum status read_credential(struct caller *caller, struct rpc_call *call,
     size_t scheme = sizeof(SCHEME) - 1;
 
     if (header.len == 0)
-        return error_reason(err, REASON_NO_AUTHENTICATION_INFORMATION,
+        return reason_set(err, REASON_NO_AUTHENTICATION_INFORMATION,
             "the call carries no credentials; send the metadata authorization: Bearer <token>");
     if (header.len <= scheme || strncasecmp(header.data, SCHEME, scheme) != 0)
         return credential_refuse(err);
@@ -29,21 +29,21 @@ static enum status read_credential(struct caller *caller, struct rpc_call *call,
     return STATUS_OK;
 }
 
-/* Inside the gate. */
+/* Inside the authenticator. */
 static enum status admit(struct caller *caller, struct error *err)
 {
-    return gate_admit(caller->gate, &caller->credential, caller->text, &caller->origin, &caller->generation,
+    return authenticator_admit(caller->authenticator, &caller->credential, caller->text, &caller->origin, &caller->generation,
         &caller->access, err);
 }
 
 enum status caller_identify(struct caller *caller, struct rpc_call *call, struct error *err)
 {
     struct service *service = rpc_call_context(call);
-    struct gate *gate = &service->gate;
+    struct authenticator *authenticator = &service->authenticator;
     enum status status;
 
-    *caller = (struct caller){ .gate = gate };
-    if (gate->open) {
+    *caller = (struct caller){ .authenticator = authenticator };
+    if (authenticator->open) {
         caller->access = access_unlimited(OPEN_ACCOUNT);
         return STATUS_OK;
     }
@@ -51,9 +51,9 @@ enum status caller_identify(struct caller *caller, struct rpc_call *call, struct
     caller->origin.is_encrypted = service->speaks_tls;
     if (caller->credential.has_source)
         caller->origin.has_address = network_address_of_peer(rpc_call_peer(call), &caller->origin.address);
-    gate_enter(gate);
+    authenticator_enter(authenticator);
     status = admit(caller, err);
-    gate_leave(gate);
+    authenticator_leave(authenticator);
     caller->is_unknown = status == STATUS_UNAUTHENTICATED && caller->generation == 0;
     return status;
 }
@@ -62,12 +62,12 @@ enum status caller_authorize(struct caller *caller, struct operation *operation,
 {
     enum status status;
 
-    if (caller->gate->open)
+    if (caller->authenticator->open)
         return access_check(&caller->access, NULL, operation, err);
-    gate_enter(caller->gate);
+    authenticator_enter(caller->authenticator);
     status = admit(caller, err);
     if (status == STATUS_OK)
-        status = access_check(&caller->access, caller->gate->book->catalogue, operation, err);
-    gate_leave(caller->gate);
+        status = access_check(&caller->access, caller->authenticator->book->catalogue, operation, err);
+    authenticator_leave(caller->authenticator);
     return status;
 }

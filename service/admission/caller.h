@@ -18,16 +18,16 @@
 struct caller {
     struct access access; /* as of the last check */
 
-    struct gate *gate;
+    struct authenticator *authenticator;
     struct str text; /* the credential, as it came and as it reads */
     struct credential credential;
     struct call_origin origin; /* the address only where the credential names some */
-    int64_t generation;        /* see gate_admit */
+    int64_t generation;        /* see authenticator_admit */
     bool is_unknown;           /* refused: nobody known here has signed what the credential says */
 };
 
 /*
- * The call's context is the service, with the gate; its metadata must live as long as the caller.
+ * The call's context is the service, with the authenticator; its metadata must live as long as the caller.
  *
  * STATUS_UNAUTHENTICATED  no token, or not one that holds now; the message never says why it does not
  * STATUS_DENIED           the token may not be used from where the call comes from

@@ -93,7 +93,7 @@ static bool take(struct rates *rates, enum rate_scope scope, uint64_t owner, siz
 
 static enum status refuse(const struct rates *rates, enum rate_scope scope, struct error *err)
 {
-    error_reason(err, REASON_SERVER_BUSY, "the %s has used up its rate on this server", scope_names[scope]);
+    reason_set(err, REASON_SERVER_BUSY, "the %s has used up its rate on this server", scope_names[scope]);
     error_add_meta_int(err, "limit", burst_ns / rates->cost_ns[scope]);
     return STATUS_LIMIT;
 }

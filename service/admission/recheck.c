@@ -23,7 +23,7 @@ static bool add(struct recheck *recheck, struct recheck_call *call)
     bool has_room;
 
     pthread_mutex_lock(&recheck->lock);
-    has_room = recheck->count < RECHECK_MOST;
+    has_room = recheck->count < RECHECK_MAX;
     if (has_room) {
         call->since_us = clock_monotonic_us();
         call->next = recheck->first;

@@ -4,7 +4,7 @@
  * admitted or refused.
  *
  * All that wait share one look, so a flood of unknown tokens costs a small statement every 100 ms. Unknown accounts and
- * wrong keys wait alike. At most RECHECK_MOST calls wait; what comes beside them is refused at once, and so is
+ * wrong keys wait alike. At most RECHECK_MAX calls wait; what comes beside them is refused at once, and so is
  * everybody while the database cannot be reached.
  */
 #ifndef SERVICE_ADMISSION_RECHECK_H
@@ -17,7 +17,7 @@
 struct caller;
 struct service;
 
-enum { RECHECK_MOST = 256 };
+enum { RECHECK_MAX = 256 };
 
 /* Part of a call, zeroed at first. The call must not end while it waits. */
 struct recheck_call {

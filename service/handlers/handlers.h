@@ -67,7 +67,7 @@ call_encode_fn discard_dead_letters_encode;
 /* Replies that several methods share: one WriteResult, Table, Operation, Index with status, Transaction. */
 call_encode_fn write_result_encode;
 call_encode_fn table_encode;
-call_encode_fn run_encode;
+call_encode_fn job_encode;
 call_encode_fn index_encode;
 call_encode_fn transaction_encode;
 

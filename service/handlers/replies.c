@@ -29,11 +29,11 @@ enum status table_encode(
     return STATUS_OK;
 }
 
-enum status run_encode(
+enum status job_encode(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
     (void)err;
-    codec_pack(reply, 1, &codec_run_message(&operation->out.runs.runs[0], ctx->arena)->base);
+    codec_pack(reply, 1, &codec_table_job_message(&operation->out.jobs.jobs[0], ctx->arena)->base);
     return STATUS_OK;
 }
 
@@ -44,7 +44,7 @@ enum status index_encode(
     const Tavola__V1__Index *index = codec_index_message(view->definition, ctx->arena);
 
     if (!index)
-        return error_reason(err, REASON_INTERNAL_ERROR, "the stored declaration of an index is damaged");
+        return reason_set(err, REASON_INTERNAL_ERROR, "the stored declaration of an index is damaged");
     codec_pack(reply, 1, &index->base);
     codec_pack(reply, 2, &codec_index_status_message(view, ctx->arena)->base);
     return STATUS_OK;

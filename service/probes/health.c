@@ -20,7 +20,7 @@ struct health_watcher {
     bool known;    /* the service is one of ours */
     bool liveness; /* it is HEALTH_LIVENESS */
     bool sending;  /* a message is on its way */
-    bool finished; /* rpc_finish was called */
+    bool finished; /* rpc_call_finish was called */
     bool told;     /* something was sent: last_sent holds it */
     Grpc__Health__V1__HealthCheckResponse__ServingStatus last_sent;
     struct health_watcher *next, *previous;
@@ -73,11 +73,11 @@ static void tell(struct health_watcher *watcher)
         watcher->last_sent = status;
         watcher->sending = true;
         arena_init(&arena);
-        rpc_send(watcher->call, response(status, &arena));
+        rpc_call_send(watcher->call, response(status, &arena));
         arena_cleanup(&arena);
     } else if (health->draining) {
         watcher->finished = true;
-        rpc_finish(watcher->call, CODE_UNAVAILABLE, STR_LITERAL("this server is stopping"), STR_EMPTY);
+        rpc_call_finish(watcher->call, CODE_UNAVAILABLE, STR_LITERAL("this server is stopping"), STR_EMPTY);
     }
 }
 
@@ -135,13 +135,13 @@ static void check_message(struct rpc_call *call, struct str message)
     if (!asked_service(call, message, &name))
         return;
     if (!is_known(name)) {
-        rpc_finish(call, CODE_NOT_FOUND, STR_LITERAL("there is no service of this name"), STR_EMPTY);
+        rpc_call_finish(call, CODE_NOT_FOUND, STR_LITERAL("there is no service of this name"), STR_EMPTY);
         return;
     }
     pthread_mutex_lock(&service->health.lock);
     status = status_now(&service->health, is_liveness(name));
     pthread_mutex_unlock(&service->health.lock);
-    rpc_reply(call, response(status, rpc_call_arena(call)));
+    rpc_call_reply(call, response(status, rpc_call_arena(call)));
 }
 
 const struct call_events health_check_events = {
@@ -192,7 +192,7 @@ static void watch_cancelled(struct rpc_call *call)
     pthread_mutex_lock(&watcher->health->lock);
     if (!watcher->finished) {
         watcher->finished = true;
-        rpc_finish(call, CODE_CANCELLED, STR_EMPTY, STR_EMPTY);
+        rpc_call_finish(call, CODE_CANCELLED, STR_EMPTY, STR_EMPTY);
     }
     pthread_mutex_unlock(&watcher->health->lock);
 }

@@ -7,7 +7,7 @@
 #include "domain/reason.h"
 #include "proto/public_descriptors.h"
 
-enum { CODE_NOT_FOUND = 5, MOST_FILES = 64 };
+enum { CODE_NOT_FOUND = 5, MAX_FILES = 64 };
 
 enum request_field {
     REQUEST_FILE_BY_FILENAME = 3,
@@ -55,7 +55,7 @@ struct file {
 };
 
 struct files {
-    struct file items[MOST_FILES];
+    struct file items[MAX_FILES];
     size_t count;
 };
 
@@ -77,7 +77,7 @@ static void files_load(struct files *files)
     struct wire_field field;
 
     files->count = 0;
-    while (files->count < MOST_FILES && wire_read_field(&set, &field) == WIRE_FIELD) {
+    while (files->count < MAX_FILES && wire_read_field(&set, &field) == WIRE_FIELD) {
         if (field.number != SET_FILE)
             continue;
         files->items[files->count++] = (struct file){
@@ -282,9 +282,9 @@ enum status reflection_answer(struct str request, struct arena *arena, struct bu
             question = field;
     }
     if (result == WIRE_MALFORMED)
-        return error_reason(err, REASON_INVALID_INPUT, "the reflection request is malformed");
+        return reason_set(err, REASON_INVALID_INPUT, "the reflection request is malformed");
     if (question.number == 0)
-        return error_reason(err, REASON_INVALID_INPUT, "the reflection request asks nothing");
+        return reason_set(err, REASON_INVALID_INPUT, "the reflection request asks nothing");
     wire_write_bytes(out, RESPONSE_ORIGINAL_REQUEST, request);
     answer(&question, arena, out);
     return STATUS_OK;

@@ -8,11 +8,11 @@
 #include "store/session/catalogue_load.h"
 #include "store/sql.h"
 
-void access_book_free(struct access_book *book)
+void access_snapshot_free(struct access_snapshot *book)
 {
     if (!book)
         return;
-    catalogue_free(book->catalogue);
+    catalogue_load_free(book->catalogue);
     arena_cleanup(&book->arena);
     free(book);
 }
@@ -27,7 +27,7 @@ static bool take_key(const PGresult *result, int row, int column, struct account
     return true;
 }
 
-static enum status fill_accounts(struct access_book *book, const PGresult *result, struct error *err)
+static enum status fill_accounts(struct access_snapshot *book, const PGresult *result, struct error *err)
 {
     size_t count = (size_t)PQntuples(result);
 
@@ -47,7 +47,7 @@ static enum status fill_accounts(struct access_book *book, const PGresult *resul
 }
 
 /* The accounts after the catalogue: if they change in between, the next version brings them again. */
-static enum status load(struct pg *pg, struct access_book *book, struct error *err)
+static enum status load(struct pg *pg, struct access_snapshot *book, struct error *err)
 {
     PG_RESULT accounts = NULL;
 
@@ -56,22 +56,22 @@ static enum status load(struct pg *pg, struct access_book *book, struct error *e
     return fill_accounts(book, accounts, err);
 }
 
-enum status access_book_load(struct pg *pg, struct access_book **out, struct error *err)
+enum status access_snapshot_load(struct pg *pg, struct access_snapshot **out, struct error *err)
 {
-    struct access_book *book = xcalloc(1, sizeof(*book));
+    struct access_snapshot *book = xcalloc(1, sizeof(*book));
     enum status status;
 
     arena_init(&book->arena);
     status = load(pg, book, err);
     if (status != STATUS_OK) {
-        access_book_free(book);
+        access_snapshot_free(book);
         return status;
     }
     *out = book;
     return STATUS_OK;
 }
 
-const struct account *access_book_find(const struct access_book *book, struct str name)
+const struct account *access_snapshot_find(const struct access_snapshot *book, struct str name)
 {
     size_t low = 0, high = book->account_count;
 

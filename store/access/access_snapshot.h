@@ -9,7 +9,7 @@
 #include "domain/catalogue/catalogue.h"
 #include "store/connection/pg.h"
 
-struct access_book {
+struct access_snapshot {
     struct account *accounts; /* sorted by name */
     size_t account_count;
     struct catalogue *catalogue;
@@ -17,10 +17,10 @@ struct access_book {
 };
 
 /* Everything in it is at least as new as its catalogue's version. */
-MUST_USE enum status access_book_load(struct pg *pg, struct access_book **out, struct error *err);
-void access_book_free(struct access_book *book);
+MUST_USE enum status access_snapshot_load(struct pg *pg, struct access_snapshot **out, struct error *err);
+void access_snapshot_free(struct access_snapshot *book);
 
 /* NULL: no such account. */
-const struct account *access_book_find(const struct access_book *book, struct str name);
+const struct account *access_snapshot_find(const struct access_snapshot *book, struct str name);
 
 #endif

@@ -37,7 +37,7 @@ static enum status change(struct pg *pg, const struct embedded *sql, const struc
     return pg_end(pg, err);
 }
 
-enum status account_create(struct pg *pg, struct account *account, struct arena *arena, struct error *err)
+enum status account_calls_create(struct pg *pg, struct account *account, struct arena *arena, struct error *err)
 {
     struct pg_params params;
     bool created = false;
@@ -58,7 +58,7 @@ enum status account_create(struct pg *pg, struct account *account, struct arena 
     return error_set(err, STATUS_EXISTS, "there is an account %.*s already", STR_ARG(account->name));
 }
 
-enum status account_list(
+enum status account_calls_list(
     struct pg *pg, struct arena *arena, struct account_view **out, size_t *count, struct error *err)
 {
     PG_RESULT rows = NULL;
@@ -78,7 +78,7 @@ enum status account_list(
     return STATUS_OK;
 }
 
-enum status account_rotate(
+enum status account_calls_rotate(
     struct pg *pg, struct str name, struct arena *arena, struct account_key *key, struct error *err)
 {
     struct pg_params params;
@@ -94,7 +94,7 @@ enum status account_rotate(
     return error_set(err, STATUS_NOT_FOUND, "there is no account %.*s", STR_ARG(name));
 }
 
-enum status account_delete(struct pg *pg, struct str name, struct arena *arena, struct error *err)
+enum status account_calls_delete(struct pg *pg, struct str name, struct arena *arena, struct error *err)
 {
     struct pg_params params;
     bool deleted = false;

@@ -17,18 +17,18 @@ struct account_view {
 };
 
 /* STATUS_EXISTS, STATUS_INVALID: the name. Fills in the keys. */
-MUST_USE enum status account_create(
+MUST_USE enum status account_calls_create(
     struct pg *pg, struct account *account, struct arena *arena, struct error *err);
 
 /* All, by name; in the arena. */
-MUST_USE enum status account_list(
+MUST_USE enum status account_calls_list(
     struct pg *pg, struct arena *arena, struct account_view **out, size_t *count, struct error *err);
 
 /* STATUS_NOT_FOUND. *key: the new first key. */
-MUST_USE enum status account_rotate(
+MUST_USE enum status account_calls_rotate(
     struct pg *pg, struct str name, struct arena *arena, struct account_key *key, struct error *err);
 
 /* STATUS_NOT_FOUND: no such account, or it still has tables. */
-MUST_USE enum status account_delete(struct pg *pg, struct str name, struct arena *arena, struct error *err);
+MUST_USE enum status account_calls_delete(struct pg *pg, struct str name, struct arena *arena, struct error *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include "store/sql.h"
 
 struct expiry {
-    struct worker_store *store;
+    struct worker *store;
     struct arena arena; /* of the operations: parts of a batch have an arena of their own in the session */
     int64_t count;
 };
@@ -49,7 +49,7 @@ static enum status expire(struct session *session, void *context, struct error *
         batch = operation;
     }
     if (batch)
-        worker_write(expiry->store, session, batch);
+        write_batch_for_worker(expiry->store, session, batch);
     for (; batch; batch = batch->next)
         if (batch->error && batch->status != STATUS_NOT_FOUND) {
             *err = *batch->error;
@@ -58,7 +58,7 @@ static enum status expire(struct session *session, void *context, struct error *
     return STATUS_OK;
 }
 
-enum status expire_chunk(struct worker_store *store, int64_t *count, struct error *err)
+enum status expire_chunk(struct worker *store, int64_t *count, struct error *err)
 {
     struct expiry expiry = { .store = store };
     enum status status;

@@ -9,6 +9,6 @@
 
 /* So many at once at most. *count: how many were due; those that are not any more are left alone. */
 enum { EXPIRE_CHUNK = 500 };
-MUST_USE enum status expire_chunk(struct worker_store *store, int64_t *count, struct error *err);
+MUST_USE enum status expire_chunk(struct worker *store, int64_t *count, struct error *err);
 
 #endif

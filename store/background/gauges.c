@@ -13,8 +13,8 @@ enum letter_column { LETTER_KIND, LETTER_STATE, LETTER_COUNT };
 
 static void add_index(struct gauges *gauges, const PGresult *rows, int row)
 {
-    bool has_own = gauges->index_count < MOST_INDEX_GAUGES;
-    size_t place = has_own ? gauges->index_count : MOST_INDEX_GAUGES;
+    bool has_own = gauges->index_count < MAX_INDEX_GAUGES;
+    size_t place = has_own ? gauges->index_count : MAX_INDEX_GAUGES;
     struct index_gauge *gauge = &gauges->indexes[place];
     int64_t lag_us = pg_int8(rows, row, INDEX_LAG_US);
 
@@ -25,8 +25,8 @@ static void add_index(struct gauges *gauges, const PGresult *rows, int row)
     }
     if (lag_us > gauge->lag_us)
         gauge->lag_us = lag_us;
-    gauge->letters[GAUGE_STANDING] += pg_int8(rows, row, INDEX_STANDING);
-    gauge->letters[GAUGE_DISCARDED] += pg_int8(rows, row, INDEX_DISCARDED);
+    gauge->dead_letters[GAUGE_STANDING] += pg_int8(rows, row, INDEX_STANDING);
+    gauge->dead_letters[GAUGE_DISCARDED] += pg_int8(rows, row, INDEX_DISCARDED);
 }
 
 static void add_letters(struct gauges *gauges, const PGresult *rows, int row)
@@ -34,30 +34,30 @@ static void add_letters(struct gauges *gauges, const PGresult *rows, int row)
     int kind = pg_int2(rows, row, LETTER_KIND) - 1, state = pg_int2(rows, row, LETTER_STATE) - 1;
 
     if (kind >= 0 && kind < WORK_KINDS && state >= 0 && state < GAUGE_LETTERS)
-        gauges->letters[kind][state] = pg_int8(rows, row, LETTER_COUNT);
+        gauges->dead_letters[kind][state] = pg_int8(rows, row, LETTER_COUNT);
 }
 
 static enum status look(struct session *session, void *context, struct error *err)
 {
     struct gauges *gauges = context;
     PG_RESULT indexes = NULL;
-    PG_RESULT letters = NULL;
+    PG_RESULT dead_letters = NULL;
 
     TRY(pg_send(&session->pg, &sql_gauge_indexes, NULL, err));
-    TRY(pg_send(&session->pg, &sql_gauge_letters, NULL, err));
+    TRY(pg_send(&session->pg, &sql_gauge_dead_letters, NULL, err));
     TRY(pg_sync(&session->pg, err));
     TRY(pg_next(&session->pg, &indexes, err));
-    TRY(pg_next(&session->pg, &letters, err));
+    TRY(pg_next(&session->pg, &dead_letters, err));
     TRY(pg_end(&session->pg, err));
     *gauges = (struct gauges){ 0 };
     for (int i = 0; i < PQntuples(indexes); i++)
         add_index(gauges, indexes, i);
-    for (int i = 0; i < PQntuples(letters); i++)
-        add_letters(gauges, letters, i);
+    for (int i = 0; i < PQntuples(dead_letters); i++)
+        add_letters(gauges, dead_letters, i);
     return STATUS_OK;
 }
 
-enum status gauges_read(struct worker_store *store, struct gauges *out, struct error *err)
+enum status gauges_read(struct worker *store, struct gauges *out, struct error *err)
 {
     return worker_attempt(store, look, out, err);
 }

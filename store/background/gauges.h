@@ -8,7 +8,7 @@
 #include "store/session/worker.h"
 
 enum {
-    MOST_INDEX_GAUGES = 100, /* indexes with labels of their own; all others are one more */
+    MAX_INDEX_GAUGES = 100, /* indexes with labels of their own; all others are one more */
     GAUGE_NAME_BYTES = 64,
 };
 
@@ -17,16 +17,16 @@ enum gauge_letters { GAUGE_STANDING, GAUGE_RETRYING, GAUGE_DISCARDED, GAUGE_LETT
 struct index_gauge {
     char account[GAUGE_NAME_BYTES], name[GAUGE_NAME_BYTES]; /* both "": of all other indexes together */
     int64_t lag_us;                                         /* of the others: the largest */
-    int64_t letters[GAUGE_LETTERS];                         /* none is told as retrying */
+    int64_t dead_letters[GAUGE_LETTERS];                         /* none is told as retrying */
 };
 
 struct gauges {
-    struct index_gauge indexes[MOST_INDEX_GAUGES + 1]; /* the oldest first, the others last */
+    struct index_gauge indexes[MAX_INDEX_GAUGES + 1]; /* the oldest first, the others last */
     size_t index_count;
-    int64_t letters[WORK_KINDS][GAUGE_LETTERS]; /* of keys, of transactions */
+    int64_t dead_letters[WORK_KINDS][GAUGE_LETTERS]; /* of keys, of transactions */
 };
 
 /* The whole service, not only this worker's lanes. *out is untouched on failure. */
-MUST_USE enum status gauges_read(struct worker_store *store, struct gauges *out, struct error *err);
+MUST_USE enum status gauges_read(struct worker *store, struct gauges *out, struct error *err);
 
 #endif

@@ -30,7 +30,7 @@ static enum status claim(struct session *session, void *context, struct error *e
     pg_params_init(&params, &session->arena);
     pg_add_bytes(&params, run->owner);
     pg_add_int8(&params, CLAIM_MS);
-    TRY(pg_query(&session->pg, &sql_run_claim, &params, &row, err));
+    TRY(pg_query(&session->pg, &sql_job_claim, &params, &row, err));
     if (PQntuples(row) == 0)
         return STATUS_OK;
     run->id = arena_copy(&run->arena, pg_bytes(row, 0, 0));
@@ -45,7 +45,7 @@ static enum status claim(struct session *session, void *context, struct error *e
     run->total = pg_int8(row, 0, 9);
     run->faults = pg_int8(row, 0, 10);
     run->filter = arena_copy(&run->arena, pg_bytes(row, 0, 11));
-    run->state = RUN_RUNNING;
+    run->state = JOB_RUNNING;
     return STATUS_OK;
 }
 
@@ -58,10 +58,10 @@ static enum status release(struct session *session, void *context, struct error 
     pg_params_init(&params, &session->arena);
     pg_add_bytes(&params, run->id);
     pg_add_bytes(&params, run->owner);
-    return pg_query(&session->pg, &sql_run_release, &params, &row, err);
+    return pg_query(&session->pg, &sql_job_release, &params, &row, err);
 }
 
-enum status run_checkpoint_in(struct session *session, const struct run *run, struct error *err)
+enum status job_work_checkpoint_in(struct session *session, const struct run *run, struct error *err)
 {
     struct pg_params params;
     PG_RESULT row = NULL;
@@ -77,9 +77,9 @@ enum status run_checkpoint_in(struct session *session, const struct run *run, st
     pg_add_int8(&params, run->done);
     pg_add_int8(&params, run->total);
     pg_add_int8(&params, run->faults);
-    pg_add_int8(&params, run->state == RUN_RUNNING ? 0 : clock_ticks());
+    pg_add_int8(&params, run->state == JOB_RUNNING ? 0 : clock_ticks());
     pg_add_bytes(&params, run->error);
-    TRY(pg_query(&session->pg, &sql_run_checkpoint, &params, &row, err));
+    TRY(pg_query(&session->pg, &sql_job_checkpoint, &params, &row, err));
     if (PQntuples(row) == 0)
         return error_set(err, STATUS_CANCELLED,
             "operation %.*s has ended, or another worker has taken it over", STR_ARG(run->id));
@@ -88,10 +88,10 @@ enum status run_checkpoint_in(struct session *session, const struct run *run, st
 
 static enum status checkpoint(struct session *session, void *context, struct error *err)
 {
-    return run_checkpoint_in(session, context, err);
+    return job_work_checkpoint_in(session, context, err);
 }
 
-enum status run_checkpoint(struct run *run, struct error *err)
+enum status job_work_checkpoint(struct run *run, struct error *err)
 {
     enum status status = worker_attempt(run->store, checkpoint, run, err);
 
@@ -142,7 +142,7 @@ static enum status end(struct session *session, void *context, struct error *err
     pg_params_init(&params, &session->arena);
     pg_add_int8(&params, work->id);
     TRY(pg_query(&session->pg, work->sql, &params, &gone, err));
-    TRY(run_checkpoint_in(session, work->run, err));
+    TRY(job_work_checkpoint_in(session, work->run, err));
     FAILPOINT_TRY("purge.before_end", err);
     TRY(session_send_commit(session, err));
     return session_take_commit(session, 0, err);
@@ -161,7 +161,7 @@ static enum status purge_some(
         return STATUS_OK;
     run->done += *gone;
     FAILPOINT_TRY("purge.before_checkpoint", err);
-    return run_checkpoint(run, err);
+    return job_work_checkpoint(run, err);
 }
 
 static enum status end_run(struct run *run, const struct embedded *sql, int64_t id, struct error *err)
@@ -169,7 +169,7 @@ static enum status end_run(struct run *run, const struct embedded *sql, int64_t 
     struct ending last = { run, sql, id };
     enum status status;
 
-    run->state = RUN_DONE;
+    run->state = JOB_DONE;
     run->total = run->done;
     status = worker_attempt(run->store, end, &last, err);
     return status == STATUS_CANCELLED ? STATUS_OK : status;
@@ -183,7 +183,7 @@ static enum status drop_index_chunk(struct run *run, struct error *err)
 {
     struct purge purges[] = {
         { run, &sql_purge_entities, run->index_id, -1, 0 },
-        { run, &sql_purge_letters, run->table_id, run->index_id, 0 },
+        { run, &sql_purge_dead_letters, run->table_id, run->index_id, 0 },
     };
     bool is_over = false;
     int64_t gone = 0;
@@ -204,7 +204,7 @@ static enum status delete_table_chunk(struct run *run, struct error *err)
         { run, &sql_purge_entities, run->table_id, -1, 0 },
         { run, &sql_purge_intents, run->table_id, -1, 0 },
         { run, &sql_purge_states, run->table_id, -1, 0 },
-        { run, &sql_purge_letters, run->table_id, 0, 0 },
+        { run, &sql_purge_dead_letters, run->table_id, 0, 0 },
     };
     int64_t gone;
 
@@ -214,7 +214,7 @@ static enum status delete_table_chunk(struct run *run, struct error *err)
 
 /* ---- */
 
-static const struct run_kind {
+static const struct job_kind {
     const char *name;
     enum status (*chunk)(struct run *run, struct error *err);
 } kinds[] = {
@@ -240,9 +240,9 @@ static enum status give_back(struct run *run, enum status status, struct error *
     enum status released;
 
     if (!pg_is_transient(err) && status != STATUS_MAYBE_DONE) {
-        run->state = RUN_FAILED;
+        run->state = JOB_FAILED;
         run->error = str_of(err->message);
-        return run_checkpoint(run, &ignored) == STATUS_OK ? STATUS_OK : status;
+        return job_work_checkpoint(run, &ignored) == STATUS_OK ? STATUS_OK : status;
     }
     /* If this fails too, the claim runs out by itself. */
     released = worker_attempt(run->store, release, run, &ignored);
@@ -250,7 +250,7 @@ static enum status give_back(struct run *run, enum status status, struct error *
     return status;
 }
 
-enum status worker_run_operation(struct worker_store *store, bool *worked, struct error *err)
+enum status job_work_run(struct worker *store, bool *worked, struct error *err)
 {
     struct run run = { .store = store, .error = STR_EMPTY };
     struct error failure = { 0 };

@@ -1,5 +1,5 @@
 /*
- * job_work.h - one chunk of a long-running operation: what the files behind worker_run_operation share.
+ * job_work.h - one chunk of a long-running operation: what the files behind job_work_run share.
  */
 #ifndef STORE_BACKGROUND_JOB_WORK_H
 #define STORE_BACKGROUND_JOB_WORK_H
@@ -10,13 +10,13 @@
 
 /* An operation in this worker's hand. Everything lives in its arena, which outlasts the attempts. */
 struct run {
-    struct worker_store *store;
+    struct worker *store;
     struct arena arena;
     struct str id, kind, owner;
     int64_t table_id, index_id;
     struct str filter;
     /* what a checkpoint writes */
-    enum run_state state;
+    enum job_state state;
     int16_t phase;
     bool has_cursor;
     struct entity_key cursor;
@@ -25,10 +25,10 @@ struct run {
 };
 
 /* Commit how far it has come, and let go. That another worker was faster is not an error. */
-MUST_USE enum status run_checkpoint(struct run *run, struct error *err);
+MUST_USE enum status job_work_checkpoint(struct run *run, struct error *err);
 
 /* The checkpoint inside a transaction: STATUS_CANCELLED: another worker was faster, or it has ended. */
-MUST_USE enum status run_checkpoint_in(struct session *session, const struct run *run, struct error *err);
+MUST_USE enum status job_work_checkpoint_in(struct session *session, const struct run *run, struct error *err);
 
 /* One chunk of a build: index_build.c. */
 MUST_USE enum status index_build_chunk(struct run *run, struct error *err);

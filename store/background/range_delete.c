@@ -17,7 +17,7 @@
 #include "store/sql.h"
 
 enum {
-    MOST_ATTEMPTS = 4,
+    MAX_ATTEMPTS = 4,
     CHUNK_DELETES = 500,
     CHUNK_EXAMINED = 5000,
     CHUNK_BYTES = 8 * 1024 * 1024,
@@ -36,17 +36,17 @@ static enum status next_id(struct session *session, int64_t *out, struct error *
 
 static enum status begin(struct session *session, struct operation *operation, struct error *err)
 {
-    struct outcome_runs *out = &operation->out.runs;
+    struct outcome_jobs *out = &operation->out.jobs;
     const struct table *table;
-    struct run_begin run = {
+    struct job_start run = {
         .account = operation->account, .kind = "delete_range", .started = clock_ticks()
     };
     int64_t id, now_us;
 
     TRY(resolve_writable(session, operation, &table, err));
-    TRY(page_check_plan(table, operation, err));
+    TRY(page_read_check_plan(table, operation, err));
     TRY(next_id(session, &id, err));
-    run.operation_id = run_id("delete", id, operation->arena);
+    run.operation_id = job_calls_id("delete", id, operation->arena);
     run.target = arena_copy(operation->arena, table->name);
     run.table_id = table->table_id;
     run.filter = operation->in.page.filter_text;
@@ -54,19 +54,19 @@ static enum status begin(struct session *session, struct operation *operation, s
     TRY(pg_sync(&session->pg, err));
     TRY(session_take_begin(session, &now_us, err));
     TRY(pg_end(&session->pg, err));
-    TRY(run_send_begin(session, &run, err));
+    TRY(job_calls_send_start(session, &run, err));
     FAILPOINT_TRY("range_delete.before_begin", err);
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, 1, err));
     FAILPOINT("range_delete.after_begin");
-    *out = (struct outcome_runs){ .runs = ARENA_NEW(operation->arena, struct run_view), .count = 1 };
-    out->runs[0] = run_view_of(&run);
+    *out = (struct outcome_jobs){ .jobs = ARENA_NEW(operation->arena, struct job_view), .count = 1 };
+    out->jobs[0] = job_calls_view(&run);
     return STATUS_OK;
 }
 
-void range_delete_run(struct session *session, struct operation *operation)
+void range_delete_start(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, begin, MOST_ATTEMPTS);
+    attempt_operation(session, operation, begin, MAX_ATTEMPTS);
 }
 
 /* ---- a chunk ---- */
@@ -131,8 +131,8 @@ static enum status read_chunk(struct session *session, void *context, struct err
         .keys_only = chunk->plan.exact,
         .has_after = run->has_cursor,
         .after = run->cursor,
-        .most_rows = CHUNK_EXAMINED,
-        .most_bytes = CHUNK_BYTES,
+        .max_rows = CHUNK_EXAMINED,
+        .max_bytes = CHUNK_BYTES,
         .arena = &run->arena };
     status = find_keys(session, chunk, &scan, err);
     row_scan_close(&scan);
@@ -149,7 +149,7 @@ static enum status delete_chunk(struct session *session, void *context, struct e
     struct chunk *chunk = context;
     const struct operation_write *in = &chunk->operation.in.write;
 
-    worker_write(chunk->run->store, session, &chunk->operation);
+    write_batch_for_worker(chunk->run->store, session, &chunk->operation);
     if (chunk->operation.error) {
         *err = *chunk->operation.error;
         /* A delete may be tried twice. */
@@ -161,11 +161,11 @@ static enum status delete_chunk(struct session *session, void *context, struct e
     return STATUS_OK;
 }
 
-static enum status end(struct run *run, enum run_state state, struct error *err)
+static enum status end(struct run *run, enum job_state state, struct error *err)
 {
     run->state = state;
     run->total = run->done;
-    return run_checkpoint(run, err);
+    return job_work_checkpoint(run, err);
 }
 
 enum status range_delete_chunk(struct run *run, struct error *err)
@@ -177,13 +177,13 @@ enum status range_delete_chunk(struct run *run, struct error *err)
     filter_key_plan(chunk.filter, &run->arena, &chunk.plan);
     TRY(worker_attempt(run->store, read_chunk, &chunk, err));
     if (chunk.is_gone)
-        return end(run, RUN_CANCELLED, err);
+        return end(run, JOB_CANCELLED, err);
     if (chunk.operation.in.write.count > 0)
         status = worker_attempt(run->store, delete_chunk, &chunk, err);
     if (status == STATUS_NOT_FOUND)
-        return end(run, RUN_CANCELLED, err);
+        return end(run, JOB_CANCELLED, err);
     TRY(status);
     FAILPOINT_TRY("range_delete.before_checkpoint", err);
     run->done += chunk.deleted;
-    return chunk.was_last ? end(run, RUN_DONE, err) : run_checkpoint(run, err);
+    return chunk.was_last ? end(run, JOB_DONE, err) : job_work_checkpoint(run, err);
 }

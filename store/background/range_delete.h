@@ -14,6 +14,6 @@
  * Begin one: give an OPERATION_RANGE_DELETE its outcome. TABLE_NOT_FOUND, INDEX_OWNED, PLAN_TOO_EXPENSIVE.
  * The worker's part is range_delete_chunk in job_work.h.
  */
-void range_delete_run(struct session *session, struct operation *operation);
+void range_delete_start(struct session *session, struct operation *operation);
 
 #endif

@@ -122,5 +122,5 @@ enum status state_purge_chunk(struct run *run, bool *is_over, struct error *err)
         return STATUS_OK;
     run->has_cursor = true;
     run->cursor = work.end;
-    return run_checkpoint(run, err);
+    return job_work_checkpoint(run, err);
 }

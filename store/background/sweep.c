@@ -56,7 +56,7 @@ static enum status raise_floor(struct session *session, void *context, struct er
     pg_add_int8(&params, sweep->floor_wanted);
     TRY(pg_query(&session->pg, &sql_catalogue_raise_floor, &params, &result, err));
     FAILPOINT_TRY("sweep.before_floor", err);
-    TRY(catalogue_commit_change(&session->pg, err));
+    TRY(catalogue_load_commit_change(&session->pg, err));
     FAILPOINT("sweep.after_floor");
     return session_reload(session, err);
 }
@@ -103,7 +103,7 @@ static enum status remove_chunk(struct session *session, void *context, struct e
 }
 
 /* Chunk after chunk, up to a round's worth. */
-static enum status remove_all(struct worker_store *store, struct sweep *sweep,
+static enum status remove_all(struct worker *store, struct sweep *sweep,
     const struct embedded *statement, int64_t *count, bool *more, struct error *err)
 {
     int64_t total = 0;
@@ -120,7 +120,7 @@ static enum status remove_all(struct worker_store *store, struct sweep *sweep,
 }
 
 static enum status expire_all(
-    struct worker_store *store, struct sweep_counts *counts, bool *more, struct error *err)
+    struct worker *store, struct sweep_counts *counts, bool *more, struct error *err)
 {
     int64_t total = 0, count;
 
@@ -133,7 +133,7 @@ static enum status expire_all(
     return STATUS_OK;
 }
 
-enum status worker_sweep(struct worker_store *store, const struct sweep_ages *ages,
+enum status sweep_run(struct worker *store, const struct sweep_ages *ages,
     struct sweep_counts *counts, bool *more, struct error *err)
 {
     struct sweep sweep = { .ages = ages };
@@ -147,8 +147,8 @@ enum status worker_sweep(struct worker_store *store, const struct sweep_ages *ag
     }
     TRY(remove_all(store, &sweep, &sql_marker_sweep, &counts->markers, more, err));
     TRY(remove_all(store, &sweep, &sql_request_sweep, &counts->requests, more, err));
-    TRY(change_purge(store, ages->change_s, &counts->changes, more, err));
+    TRY(feed_purge_round(store, ages->change_s, &counts->changes, more, err));
     TRY(remove_all(store, &sweep, &sql_apply_rates_sweep, &counts->rates, more, err));
-    TRY(remove_all(store, &sweep, &sql_hand_sweep, &counts->hands, more, err));
+    TRY(remove_all(store, &sweep, &sql_claim_sweep, &counts->hands, more, err));
     return remove_all(store, &sweep, &sql_transaction_sweep, &counts->transactions, more, err);
 }

@@ -13,7 +13,7 @@ static const struct table *find(const struct session *session, const struct oper
 static enum status not_found(
     const struct operation *operation, enum reason reason, const char *what, struct error *err)
 {
-    enum status status = error_reason(err, reason, "%s %.*s does not exist", what, STR_ARG(operation->table));
+    enum status status = reason_set(err, reason, "%s %.*s does not exist", what, STR_ARG(operation->table));
 
     error_add_meta(err, "table", operation->table);
     return status;
@@ -24,7 +24,7 @@ static enum status check_age(const struct operation *operation, const struct tab
 {
     if (!operation->table_created_by || (table && table->created <= operation->table_created_by))
         return STATUS_OK;
-    return error_reason(
+    return reason_set(
         err, REASON_AUTHORIZATION_FAILURE, "the signature was made before this table was created");
 }
 
@@ -48,7 +48,7 @@ static bool is_meant(const struct table *table, const struct operation *operatio
 
 static enum status is_another(const struct operation *operation, struct error *err)
 {
-    enum status status = error_reason(err, REASON_TABLE_NOT_FOUND,
+    enum status status = reason_set(err, REASON_TABLE_NOT_FOUND,
         "the table %.*s that was meant has been deleted; the one of this name now is another",
         STR_ARG(operation->table));
 
@@ -64,7 +64,7 @@ enum status resolve_writable(const struct session *session, const struct operati
         return is_another(operation, err);
     if (!(*out)->entries_of)
         return STATUS_OK;
-    error_reason(err, REASON_INDEX_OWNED, "%.*s holds the entries of an index: only the index writes them",
+    reason_set(err, REASON_INDEX_OWNED, "%.*s holds the entries of an index: only the index writes them",
         STR_ARG(operation->table));
     error_add_meta(err, "table", operation->table);
     return STATUS_PRECONDITION;

@@ -14,7 +14,7 @@
 #include "store/session/catalogue_change.h"
 #include "store/sql.h"
 
-enum { MOST_ATTEMPTS = 6 };
+enum { MAX_ATTEMPTS = 6 };
 
 static struct table_view view_of(const struct table *table, struct arena *arena)
 {
@@ -72,7 +72,7 @@ static enum status create(struct session *session, struct operation *operation, 
     TRY(pg_next(&session->pg, &row, err));
     TRY(pg_end(&session->pg, err));
     if (PQntuples(row) == 0) {
-        error_reason(
+        reason_set(
             err, REASON_TABLE_ALREADY_EXISTS, "table %.*s already exists", STR_ARG(operation->table));
         error_add_meta(err, "table", operation->table);
         return STATUS_EXISTS;
@@ -89,9 +89,9 @@ static enum status create(struct session *session, struct operation *operation, 
     return STATUS_OK;
 }
 
-void table_create_run(struct session *session, struct operation *operation)
+void table_calls_create(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, create, MOST_ATTEMPTS);
+    attempt_operation(session, operation, create, MAX_ATTEMPTS);
 }
 
 /* ---- get ---- */
@@ -106,9 +106,9 @@ static enum status get(struct session *session, struct operation *operation, str
     return STATUS_OK;
 }
 
-void table_get_run(struct session *session, struct operation *operation)
+void table_calls_get(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, get, MOST_ATTEMPTS);
+    attempt_operation(session, operation, get, MAX_ATTEMPTS);
 }
 
 /* ---- update ---- */
@@ -169,7 +169,7 @@ static enum status update(struct session *session, struct operation *operation, 
     TRY(pg_next(&session->pg, &row, err));
     TRY(pg_end(&session->pg, err));
     if (PQntuples(row) == 0) {
-        error_reason(err, REASON_TABLE_NOT_FOUND, "table %.*s does not exist", STR_ARG(operation->table));
+        reason_set(err, REASON_TABLE_NOT_FOUND, "table %.*s does not exist", STR_ARG(operation->table));
         error_add_meta(err, "table", operation->table);
         return STATUS_NOT_FOUND;
     }
@@ -179,9 +179,9 @@ static enum status update(struct session *session, struct operation *operation, 
     return get(session, operation, err);
 }
 
-void table_update_run(struct session *session, struct operation *operation)
+void table_calls_update(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, update, MOST_ATTEMPTS);
+    attempt_operation(session, operation, update, MAX_ATTEMPTS);
 }
 
 /* ---- list ---- */
@@ -229,9 +229,9 @@ static enum status list(struct session *session, struct operation *operation, st
     return STATUS_OK;
 }
 
-void table_list_run(struct session *session, struct operation *operation)
+void table_calls_list(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, list, MOST_ATTEMPTS);
+    attempt_operation(session, operation, list, MAX_ATTEMPTS);
 }
 
 /* ---- delete ---- */
@@ -243,10 +243,10 @@ static enum status find_deletable(const struct session *session, const struct op
 
     *out = catalogue_find(session->catalogue, operation->account, operation->table);
     if (!*out)
-        status = error_reason(
+        status = reason_set(
             err, REASON_RESOURCE_NOT_FOUND, "table %.*s does not exist", STR_ARG(operation->table));
     else if ((*out)->entries_of)
-        status = error_reason(err, REASON_INDEX_OWNED,
+        status = reason_set(err, REASON_INDEX_OWNED,
             "%.*s holds the entries of an index: drop the index instead", STR_ARG(operation->table));
     if (status != STATUS_OK)
         error_add_meta(err, "table", operation->table);
@@ -277,25 +277,25 @@ static enum status delete_one(struct session *session, struct operation *operati
 {
     const struct table *table;
     int64_t now = clock_ticks();
-    struct run_view *run = ARENA_NEW(operation->arena, struct run_view);
+    struct job_view *run = ARENA_NEW(operation->arena, struct job_view);
 
     TRY(session_refresh(session, NULL, err));
     TRY(find_deletable(session, operation, &table, err));
-    *run = (struct run_view){
+    *run = (struct job_view){
         .operation_id = arena_format(operation->arena, "purge-%llx", (unsigned long long)table->table_id),
         .kind = STR_LITERAL("delete_table"),
         .target = arena_copy(operation->arena, table->name),
-        .state = RUN_RUNNING,
+        .state = JOB_RUNNING,
         .started = now,
     };
     TRY(catalogue_change_begin(session, err));
     TRY(send_delete(session, table, now, err));
     TRY(catalogue_change_commit(session, 5, err));
-    operation->out.runs = (struct outcome_runs){ .runs = run, .count = 1 };
+    operation->out.jobs = (struct outcome_jobs){ .jobs = run, .count = 1 };
     return STATUS_OK;
 }
 
-void table_delete_run(struct session *session, struct operation *operation)
+void table_calls_delete(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, delete_one, MOST_ATTEMPTS);
+    attempt_operation(session, operation, delete_one, MAX_ATTEMPTS);
 }

@@ -8,21 +8,21 @@
 #include "store/session/session.h"
 
 /* TABLE_ALREADY_EXISTS, in any case, also when the name is an index's. */
-void table_create_run(struct session *session, struct operation *operation);
+void table_calls_create(struct session *session, struct operation *operation);
 
 /* TABLE_NOT_FOUND. */
-void table_get_run(struct session *session, struct operation *operation);
+void table_calls_get(struct session *session, struct operation *operation);
 
 /* Change the settings in in.tables.change. TABLE_NOT_FOUND. */
-void table_update_run(struct session *session, struct operation *operation);
+void table_calls_update(struct session *session, struct operation *operation);
 
 /* In order of the names in lower case, behind in.tables.after, as far as the filter matches. */
-void table_list_run(struct session *session, struct operation *operation);
+void table_calls_list(struct session *session, struct operation *operation);
 
 /*
  * The name is free at once; rows, indexes and intents are removed by the operation in the outcome.
  * RESOURCE_NOT_FOUND; INDEX_OWNED when it holds the entries of an index.
  */
-void table_delete_run(struct session *session, struct operation *operation);
+void table_calls_delete(struct session *session, struct operation *operation);
 
 #endif

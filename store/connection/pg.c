@@ -328,7 +328,7 @@ static bool is_flushed(struct pg *pg)
 enum status pg_send(
     struct pg *pg, const struct embedded *sql, const struct pg_params *params, struct error *err)
 {
-    static const int binary[PG_MOST_PARAMS] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+    static const int binary[PG_MAX_PARAMS] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
 
     if (!pg->conn)
         return connection_lost(pg, "closed", err);

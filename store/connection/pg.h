@@ -80,13 +80,13 @@ static inline bool pg_in_transaction(const struct pg *pg)
 
 /* ---- parameters ---- */
 
-enum { PG_MOST_PARAMS = 16 };
+enum { PG_MAX_PARAMS = 16 };
 
 struct pg_params {
     struct arena *arena;
     int count;
-    const char *values[PG_MOST_PARAMS];
-    int lengths[PG_MOST_PARAMS];
+    const char *values[PG_MAX_PARAMS];
+    int lengths[PG_MAX_PARAMS];
 };
 
 void pg_params_init(struct pg_params *params, struct arena *arena);

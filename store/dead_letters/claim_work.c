@@ -10,14 +10,14 @@
 #include "store/sql.h"
 
 struct hand_work {
-    const struct hand_owner *owner;
+    const struct claim_owner *owner;
     int64_t hold_ms;
     const struct intent *intents;
     size_t count;
     bool *suspects;
 };
 
-static void owner_params(const struct hand_owner *owner, struct arena *arena, struct pg_params *params)
+static void owner_params(const struct claim_owner *owner, struct arena *arena, struct pg_params *params)
 {
     pg_params_init(params, arena);
     pg_add_bytes(params, str_of(owner->holder));
@@ -61,14 +61,14 @@ static enum status take(struct session *session, void *context, struct error *er
     owner_params(work->owner, &session->arena, &params);
     pg_add_int8(&params, work->hold_ms);
     intent_params(work, &session->arena, &params);
-    TRY(pg_query(&session->pg, &sql_hand_take, &params, &found, err));
+    TRY(pg_query(&session->pg, &sql_claim_take, &params, &found, err));
     memset(work->suspects, 0, work->count * sizeof(*work->suspects));
     for (int i = 0; i < PQntuples(found); i++)
         work->suspects[pg_int8(found, i, 0) - 1] = true;
     return STATUS_OK;
 }
 
-enum status worker_take_in_hand(struct worker_store *store, const struct hand_owner *owner, int64_t hold_ms,
+enum status claim_work_take(struct worker *store, const struct claim_owner *owner, int64_t hold_ms,
     const struct intent *intents, size_t count, bool *suspects, struct error *err)
 {
     struct hand_work work = { owner, hold_ms, intents, count, suspects };
@@ -84,11 +84,11 @@ static enum status renew(struct session *session, void *context, struct error *e
 
     owner_params(work->owner, &session->arena, &params);
     pg_add_int8(&params, work->hold_ms);
-    return pg_query(&session->pg, &sql_hand_renew, &params, &result, err);
+    return pg_query(&session->pg, &sql_claim_renew, &params, &result, err);
 }
 
-enum status worker_renew_hand(
-    struct worker_store *store, const struct hand_owner *owner, int64_t hold_ms, struct error *err)
+enum status claim_work_renew(
+    struct worker *store, const struct claim_owner *owner, int64_t hold_ms, struct error *err)
 {
     struct hand_work work = { .owner = owner, .hold_ms = hold_ms };
 
@@ -101,12 +101,12 @@ static enum status put_down(struct session *session, void *context, struct error
     PG_RESULT result = NULL;
 
     owner_params(context, &session->arena, &params);
-    return pg_query(&session->pg, &sql_hand_put_down, &params, &result, err);
+    return pg_query(&session->pg, &sql_claim_release, &params, &result, err);
 }
 
-enum status worker_put_down(struct worker_store *store, const struct hand_owner *owner, struct error *err)
+enum status claim_work_release(struct worker *store, const struct claim_owner *owner, struct error *err)
 {
-    struct hand_owner copy = *owner;
+    struct claim_owner copy = *owner;
 
     return worker_attempt(store, put_down, &copy, err);
 }
@@ -114,10 +114,10 @@ enum status worker_put_down(struct worker_store *store, const struct hand_owner 
 /* ---- the dead ---- */
 
 struct dead_hand {
-    const struct hand_owner *by;
+    const struct claim_owner *by;
     struct arena arena; /* of what follows */
     bool found;
-    struct hand_owner owner; /* the one before, while the next is looked for */
+    struct claim_owner owner; /* the one before, while the next is looked for */
     struct intent *intents;
     size_t count;
 };
@@ -131,7 +131,7 @@ static enum status find(struct session *session, void *context, struct error *er
     owner_params(dead->by, &session->arena, &params);
     pg_add_bytes(&params, str_of(dead->owner.holder));
     pg_add_bytes(&params, str_of(dead->owner.life));
-    TRY(pg_query(&session->pg, &sql_hand_dead, &params, &rows, err));
+    TRY(pg_query(&session->pg, &sql_claim_dead, &params, &rows, err));
     arena_cleanup(&dead->arena);
     dead->count = 0;
     dead->found = PQntuples(rows) > 0;
@@ -153,15 +153,15 @@ static enum status find(struct session *session, void *context, struct error *er
     return STATUS_OK;
 }
 
-static enum status suspect(struct worker_store *store, const struct dead_hand *dead, struct error *err)
+static enum status suspect(struct worker *store, const struct dead_hand *dead, struct error *err)
 {
     for (size_t i = 0; i < dead->count; i++)
-        TRY(worker_suspect(store, &dead->intents[i], err));
-    return worker_put_down(store, &dead->owner, err);
+        TRY(dead_letter_work_suspect(store, &dead->intents[i], err));
+    return claim_work_release(store, &dead->owner, err);
 }
 
 /* Where somebody else is at one of the keys the hand stays filled, for the next time. */
-static enum status suspect_all(struct worker_store *store, struct dead_hand *dead, struct error *err)
+static enum status suspect_all(struct worker *store, struct dead_hand *dead, struct error *err)
 {
     enum status worst = STATUS_OK;
 
@@ -179,8 +179,8 @@ static enum status suspect_all(struct worker_store *store, struct dead_hand *dea
     }
 }
 
-enum status worker_suspect_dead_hands(
-    struct worker_store *store, const struct hand_owner *owner, struct error *err)
+enum status claim_work_suspect_dead(
+    struct worker *store, const struct claim_owner *owner, struct error *err)
 {
     struct dead_hand dead = { .by = owner, .owner = { .holder = "", .life = "" } };
     enum status status;

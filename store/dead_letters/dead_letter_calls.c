@@ -19,14 +19,14 @@
 #include "store/sql.h"
 #include "store/transactions/transaction_calls.h"
 
-enum { MOST_ATTEMPTS = 4 };
+enum { MAX_ATTEMPTS = 4 };
 
 /* ---- list ---- */
 
 static void filter_params(
-    const struct operation_letters *in, int64_t limit, struct arena *arena, struct pg_params *params)
+    const struct operation_dead_letters *in, int64_t limit, struct arena *arena, struct pg_params *params)
 {
-    const struct letter_filter *filter = &in->filter;
+    const struct dead_letter_filter *filter = &in->filter;
     struct pg_array ids;
 
     pg_array_init(&ids, arena, PG_INT8);
@@ -45,9 +45,9 @@ static void filter_params(
     pg_add_int8(params, limit);
 }
 
-static struct letter_view read_letter(const PGresult *rows, int row, struct arena *arena)
+static struct dead_letter_view read_letter(const PGresult *rows, int row, struct arena *arena)
 {
-    return (struct letter_view){
+    return (struct dead_letter_view){
         .id = pg_int8(rows, row, 0),
         .kind = pg_int2(rows, row, 1),
         .bucket = pg_int2(rows, row, 2),
@@ -67,34 +67,34 @@ static struct letter_view read_letter(const PGresult *rows, int row, struct aren
 
 /* One more than wanted says whether there are more. */
 static enum status read_letters(struct session *session, const struct operation *operation,
-    struct outcome_letters *out, struct error *err)
+    struct outcome_dead_letters *out, struct error *err)
 {
-    const struct operation_letters *in = &operation->in.letters;
+    const struct operation_dead_letters *in = &operation->in.dead_letters;
     struct pg_params params;
     PG_RESULT rows = NULL;
 
-    *out = (struct outcome_letters){ 0 };
+    *out = (struct outcome_dead_letters){ 0 };
     filter_params(in, (int64_t)in->limit + 1, &session->arena, &params);
-    TRY(pg_query(&session->pg, &sql_letter_list, &params, &rows, err));
+    TRY(pg_query(&session->pg, &sql_dead_letter_list, &params, &rows, err));
     out->more = PQntuples(rows) > in->limit;
     out->count = out->more ? (size_t)in->limit : (size_t)PQntuples(rows);
-    out->letters = ARENA_ARRAY(operation->arena, struct letter_view, out->count);
+    out->dead_letters = ARENA_ARRAY(operation->arena, struct dead_letter_view, out->count);
     for (size_t i = 0; i < out->count; i++)
-        out->letters[i] = read_letter(rows, (int)i, operation->arena);
+        out->dead_letters[i] = read_letter(rows, (int)i, operation->arena);
     if (out->more)
-        out->position = out->letters[out->count - 1].id;
+        out->position = out->dead_letters[out->count - 1].id;
     return STATUS_OK;
 }
 
 static enum status read_causes(struct session *session, const struct operation *operation,
-    struct outcome_letters *out, struct error *err)
+    struct outcome_dead_letters *out, struct error *err)
 {
     struct pg_params params;
     PG_RESULT rows = NULL;
 
-    *out = (struct outcome_letters){ 0 };
-    filter_params(&operation->in.letters, operation->in.letters.limit, &session->arena, &params);
-    TRY(pg_query(&session->pg, &sql_letter_causes, &params, &rows, err));
+    *out = (struct outcome_dead_letters){ 0 };
+    filter_params(&operation->in.dead_letters, operation->in.dead_letters.limit, &session->arena, &params);
+    TRY(pg_query(&session->pg, &sql_dead_letter_causes, &params, &rows, err));
     out->cause_count = (size_t)PQntuples(rows);
     out->causes = ARENA_ARRAY(operation->arena, struct cause_view, out->cause_count);
     for (int i = 0; i < PQntuples(rows); i++)
@@ -110,20 +110,20 @@ static enum status read_causes(struct session *session, const struct operation *
 
 static enum status list(struct session *session, struct operation *operation, struct error *err)
 {
-    struct outcome_letters *out = &operation->out.letters;
+    struct outcome_dead_letters *out = &operation->out.dead_letters;
 
-    return operation->in.letters.by_cause ? read_causes(session, operation, out, err)
+    return operation->in.dead_letters.by_cause ? read_causes(session, operation, out, err)
                                           : read_letters(session, operation, out, err);
 }
 
-void letter_list_run(struct session *session, struct operation *operation)
+void dead_letter_calls_list(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, list, MOST_ATTEMPTS);
+    attempt_operation(session, operation, list, MAX_ATTEMPTS);
 }
 
 /* ---- one letter ---- */
 
-static bool is_transaction(const struct letter_view *letter)
+static bool is_transaction(const struct dead_letter_view *letter)
 {
     return letter->kind == INTENT_TRANSACTION;
 }
@@ -147,7 +147,7 @@ static enum status begin(struct session *session, int64_t *now_us, struct error 
 }
 
 /* The class of locks that comes first: a transaction's row. Nothing to do for a source key. */
-static enum status change_transaction(struct session *session, const struct letter_view *letter,
+static enum status change_transaction(struct session *session, const struct dead_letter_view *letter,
     const struct embedded *sql, bool *changed, struct error *err)
 {
     struct pg_params params;
@@ -156,13 +156,13 @@ static enum status change_transaction(struct session *session, const struct lett
     if (!is_transaction(letter))
         return STATUS_OK;
     pg_params_init(&params, &session->arena);
-    transaction_add_key(&params, letter->key.partition, letter->key.row);
+    transaction_calls_add_key(&params, letter->key.partition, letter->key.row);
     if (sql == &sql_transaction_finish)
         pg_add_int8(&params, clock_ticks());
     return change_row(session, sql, &params, changed, err);
 }
 
-static struct intent intent_of(const struct letter_view *letter)
+static struct intent intent_of(const struct dead_letter_view *letter)
 {
     return (struct intent){
         .bucket = letter->bucket, .kind = letter->kind, .table_id = letter->table_id, .key = letter->key
@@ -170,7 +170,7 @@ static struct intent intent_of(const struct letter_view *letter)
 }
 
 /* *done false: somebody else was faster, or what it is about has gone. */
-static enum status redrive_one(struct session *session, const struct letter_view *letter, struct str reason,
+static enum status redrive_one(struct session *session, const struct dead_letter_view *letter, struct str reason,
     bool *done, struct error *err)
 {
     struct intent intent = intent_of(letter);
@@ -183,7 +183,7 @@ static enum status redrive_one(struct session *session, const struct letter_view
     if (*done) {
         pg_params_init(&params, &session->arena);
         pg_add_int8(&params, letter->id);
-        TRY(change_row(session, &sql_letter_redrive, &params, done, err));
+        TRY(change_row(session, &sql_dead_letter_redrive, &params, done, err));
     }
     if (!*done) {
         pg_recover(&session->pg);
@@ -198,7 +198,7 @@ static enum status redrive_one(struct session *session, const struct letter_view
     return STATUS_OK;
 }
 
-static enum status discard_one(struct session *session, const struct letter_view *letter, struct str reason,
+static enum status discard_one(struct session *session, const struct dead_letter_view *letter, struct str reason,
     bool *done, struct error *err)
 {
     struct pg_params params;
@@ -210,7 +210,7 @@ static enum status discard_one(struct session *session, const struct letter_view
         pg_params_init(&params, &session->arena);
         pg_add_int8(&params, letter->id);
         pg_add_bytes(&params, reason);
-        TRY(change_row(session, &sql_letter_discard, &params, done, err));
+        TRY(change_row(session, &sql_dead_letter_discard, &params, done, err));
     }
     if (!*done) {
         pg_recover(&session->pg);
@@ -223,33 +223,33 @@ static enum status discard_one(struct session *session, const struct letter_view
     return STATUS_OK;
 }
 
-static enum status preview_steps(struct session *session, const struct letter_view *letter,
-    struct letter_difference *out, struct error *err)
+static enum status preview_steps(struct session *session, const struct dead_letter_view *letter,
+    struct dead_letter_difference *out, struct error *err)
 {
     struct transaction transaction;
     struct pg_params params;
     PG_RESULT stored = NULL;
 
-    *out = (struct letter_difference){ 0 };
+    *out = (struct dead_letter_difference){ 0 };
     pg_params_init(&params, &session->arena);
-    transaction_add_key(&params, letter->key.partition, letter->key.row);
+    transaction_calls_add_key(&params, letter->key.partition, letter->key.row);
     TRY(pg_query(&session->pg, &sql_transaction_get, &params, &stored, err));
     if (PQntuples(stored) == 0)
         return STATUS_OK;
-    TRY(transaction_row_read(stored, 0, letter->key.partition, &session->arena, &transaction, err));
+    TRY(transaction_calls_read_row(stored, 0, letter->key.partition, &session->arena, &transaction, err));
     out->steps = (int64_t)transaction.step_count - transaction.steps_done;
     return STATUS_OK;
 }
 
 /* ---- many ---- */
 
-typedef enum status letter_change(struct session *session, const struct letter_view *letter,
+typedef enum status letter_change(struct session *session, const struct dead_letter_view *letter,
     struct str reason, bool *done, struct error *err);
 
 /* Those it was done to, whatever number of attempts that took: an attempt finds the ones that are left. */
 struct changes {
     letter_change *change;
-    struct letter_view *letters;
+    struct dead_letter_view *dead_letters;
     size_t count;
 };
 
@@ -257,18 +257,18 @@ static enum status change_all(
     struct session *session, struct operation *operation, void *context, struct error *err)
 {
     struct changes *changes = context;
-    struct outcome_letters found;
+    struct outcome_dead_letters found;
 
     TRY(read_letters(session, operation, &found, err));
-    for (size_t i = 0; i < found.count && changes->count < (size_t)operation->in.letters.limit; i++) {
+    for (size_t i = 0; i < found.count && changes->count < (size_t)operation->in.dead_letters.limit; i++) {
         bool done = false;
 
-        TRY(changes->change(session, &found.letters[i], operation->in.letters.reason, &done, err));
+        TRY(changes->change(session, &found.dead_letters[i], operation->in.dead_letters.reason, &done, err));
         if (done)
-            changes->letters[changes->count++] = found.letters[i];
+            changes->dead_letters[changes->count++] = found.dead_letters[i];
     }
-    operation->out.letters = (struct outcome_letters){
-        .letters = changes->letters, .count = changes->count, .more = found.more, .position = found.position
+    operation->out.dead_letters = (struct outcome_dead_letters){
+        .dead_letters = changes->dead_letters, .count = changes->count, .more = found.more, .position = found.position
     };
     return STATUS_OK;
 }
@@ -276,37 +276,37 @@ static enum status change_all(
 static void run_changes(struct session *session, struct operation *operation, letter_change *change)
 {
     struct changes changes = { .change = change,
-        .letters = ARENA_ARRAY(operation->arena, struct letter_view, (size_t)operation->in.letters.limit) };
+        .dead_letters = ARENA_ARRAY(operation->arena, struct dead_letter_view, (size_t)operation->in.dead_letters.limit) };
 
-    run_until_decided_with(session, operation, change_all, &changes, MOST_ATTEMPTS);
+    attempt_operation_with(session, operation, change_all, &changes, MAX_ATTEMPTS);
 }
 
 static enum status preview(struct session *session, struct operation *operation, struct error *err)
 {
-    struct outcome_letters *out = &operation->out.letters;
+    struct outcome_dead_letters *out = &operation->out.dead_letters;
 
     TRY(read_letters(session, operation, out, err));
-    out->differences = ARENA_ARRAY(operation->arena, struct letter_difference, out->count);
+    out->differences = ARENA_ARRAY(operation->arena, struct dead_letter_difference, out->count);
     for (size_t i = 0; i < out->count; i++) {
-        struct intent intent = intent_of(&out->letters[i]);
+        struct intent intent = intent_of(&out->dead_letters[i]);
 
-        if (is_transaction(&out->letters[i]))
-            TRY(preview_steps(session, &out->letters[i], &out->differences[i], err));
+        if (is_transaction(&out->dead_letters[i]))
+            TRY(preview_steps(session, &out->dead_letters[i], &out->differences[i], err));
         else
             TRY(reconcile_preview(session, &intent, &out->differences[i], err));
     }
     return STATUS_OK;
 }
 
-void letter_redrive_run(struct session *session, struct operation *operation)
+void dead_letter_calls_redrive(struct session *session, struct operation *operation)
 {
-    if (operation->in.letters.dry_run)
-        run_until_decided(session, operation, preview, MOST_ATTEMPTS);
+    if (operation->in.dead_letters.dry_run)
+        attempt_operation(session, operation, preview, MAX_ATTEMPTS);
     else
         run_changes(session, operation, redrive_one);
 }
 
-void letter_discard_run(struct session *session, struct operation *operation)
+void dead_letter_calls_discard(struct session *session, struct operation *operation)
 {
     run_changes(session, operation, discard_one);
 }

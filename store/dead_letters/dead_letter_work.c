@@ -13,7 +13,7 @@
 #include "store/transactions/transaction_calls.h"
 
 struct failing {
-    const struct worker_store *store;
+    const struct worker *store;
     const struct intent *intent;
     const struct error *cause; /* NULL: to be buried */
     int64_t delay_ms;
@@ -42,8 +42,8 @@ static void letter_params(const struct failing *failing, struct arena *arena, st
     pg_add_int8(params, intent->table_id);
     pg_add_bytes(params, intent->key.partition);
     pg_add_bytes(params, intent->key.row);
-    pg_add_int2(params, is_transaction(failing) ? transaction_bucket(intent->key.row)
-                                                : bucket_of(intent->table_id, intent->key.partition));
+    pg_add_int2(params, is_transaction(failing) ? transaction_calls_bucket(intent->key.row)
+                                                : entity_key_bucket(intent->table_id, intent->key.partition));
 }
 
 /* ---- the lock, and whether anything is open ---- */
@@ -57,7 +57,7 @@ static enum status hold_transaction(
 
     TRY(session_send_begin(session, err));
     pg_params_init(&params, &session->arena);
-    transaction_add_key(&params, failing->intent->key.partition, failing->intent->key.row);
+    transaction_calls_add_key(&params, failing->intent->key.partition, failing->intent->key.row);
     TRY(pg_send(&session->pg, &sql_transaction_lock, &params, err));
     TRY(pg_sync(&session->pg, err));
     TRY(session_take_begin(session, &now_us, err));
@@ -66,7 +66,7 @@ static enum status hold_transaction(
     *is_open = PQntuples(row) > 0 && !transaction_is_final((enum transaction_state)pg_int2(row, 0, 1));
     if (!*is_open)
         return STATUS_OK;
-    return transaction_row_read(
+    return transaction_calls_read_row(
         row, 0, failing->intent->key.partition, &session->arena, &failing->transaction, err);
 }
 
@@ -147,7 +147,7 @@ static enum status send_attempt(
         attempt.started = attempt.ended;
     transaction_note_attempt(&failing->transaction, &attempt, &session->arena);
     (*statements)++;
-    return transaction_send_update(session, &failing->transaction, 0, err);
+    return transaction_calls_send_update(session, &failing->transaction, 0, err);
 }
 
 /* Failures or deliveries: what is said of either is kept. */
@@ -170,7 +170,7 @@ static enum status count_one(struct session *session, void *context, struct erro
     if (failing->silent)
         pg_add_bool(&params, failing->once);
     TRY(pg_query(
-        &session->pg, failing->silent ? &sql_letter_deliver : &sql_letter_count, &params, &counted, err));
+        &session->pg, failing->silent ? &sql_dead_letter_deliver : &sql_dead_letter_count, &params, &counted, err));
     if (is_transaction(failing) && !failing->silent)
         TRY(send_attempt(session, failing, &statements, err));
     FAILPOINT_TRY("letter.before_count", err);
@@ -179,7 +179,7 @@ static enum status count_one(struct session *session, void *context, struct erro
     return STATUS_OK;
 }
 
-enum status worker_count_failure(struct worker_store *store, const struct intent *intent,
+enum status dead_letter_work_count_failure(struct worker *store, const struct intent *intent,
     const struct error *cause, int32_t *failures, struct error *err)
 {
     struct failing failing = { .store = store, .intent = intent, .cause = cause };
@@ -191,7 +191,7 @@ enum status worker_count_failure(struct worker_store *store, const struct intent
 }
 
 static enum status count_delivery(
-    struct worker_store *store, const struct intent *intent, bool once, int32_t *count, struct error *err)
+    struct worker *store, const struct intent *intent, bool once, int32_t *count, struct error *err)
 {
     struct error cause = { 0 };
     struct failing failing = {
@@ -204,8 +204,8 @@ static enum status count_delivery(
     return STATUS_OK;
 }
 
-enum status worker_count_delivery(
-    struct worker_store *store, const struct intent *intent, int32_t *before, struct error *err)
+enum status dead_letter_work_count_delivery(
+    struct worker *store, const struct intent *intent, int32_t *before, struct error *err)
 {
     int32_t count = 0;
 
@@ -214,7 +214,7 @@ enum status worker_count_delivery(
     return STATUS_OK;
 }
 
-enum status worker_suspect(struct worker_store *store, const struct intent *intent, struct error *err)
+enum status dead_letter_work_suspect(struct worker *store, const struct intent *intent, struct error *err)
 {
     int32_t count;
 
@@ -228,10 +228,10 @@ static enum status report(struct session *session, void *context, struct error *
     PG_RESULT result = NULL;
 
     letter_params(failing, &session->arena, &params);
-    return pg_query(&session->pg, &sql_letter_report, &params, &result, err);
+    return pg_query(&session->pg, &sql_dead_letter_report, &params, &result, err);
 }
 
-enum status worker_report(struct worker_store *store, const struct intent *intent, struct error *err)
+enum status dead_letter_work_report(struct worker *store, const struct intent *intent, struct error *err)
 {
     struct failing failing = { .intent = intent };
 
@@ -246,11 +246,11 @@ static enum status retry_after(struct session *session, void *context, struct er
 
     letter_params(failing, &session->arena, &params);
     pg_add_int8(&params, failing->delay_ms);
-    return pg_query(&session->pg, &sql_letter_retry, &params, &result, err);
+    return pg_query(&session->pg, &sql_dead_letter_retry, &params, &result, err);
 }
 
-enum status worker_retry_after(
-    struct worker_store *store, const struct intent *intent, int64_t delay_ms, struct error *err)
+enum status dead_letter_work_retry_after(
+    struct worker *store, const struct intent *intent, int64_t delay_ms, struct error *err)
 {
     struct failing failing = { .intent = intent, .delay_ms = delay_ms };
 
@@ -264,10 +264,10 @@ static enum status send_transaction_end(struct session *session, struct failing 
     struct pg_params params;
 
     pg_params_init(&params, &session->arena);
-    transaction_add_key(&params, failing->intent->key.partition, failing->intent->key.row);
+    transaction_calls_add_key(&params, failing->intent->key.partition, failing->intent->key.row);
     TRY(pg_send(&session->pg, &sql_transaction_bury, &params, err));
     pg_params_init(&params, &session->arena);
-    pg_add_int2(&params, transaction_bucket(failing->intent->key.row));
+    pg_add_int2(&params, transaction_calls_bucket(failing->intent->key.row));
     pg_add_bytes(&params, failing->intent->key.partition);
     pg_add_bytes(&params, failing->intent->key.row);
     return pg_send(&session->pg, &sql_transaction_intent_delete, &params, err);
@@ -298,7 +298,7 @@ static enum status bury(struct session *session, void *context, struct error *er
     if (is_open) {
         letter_params(failing, &session->arena, &params);
         pg_add_array(&params, &failing->ids);
-        TRY(pg_send(&session->pg, &sql_letter_bury, &params, err));
+        TRY(pg_send(&session->pg, &sql_dead_letter_bury, &params, err));
         statements++;
     }
     if (is_transaction(failing)) { /* an intent that outlived its transaction goes in any case */
@@ -314,7 +314,7 @@ static enum status bury(struct session *session, void *context, struct error *er
     return STATUS_OK;
 }
 
-enum status worker_bury(struct worker_store *store, const struct intent *intent, struct error *err)
+enum status dead_letter_work_bury(struct worker *store, const struct intent *intent, struct error *err)
 {
     struct failing failing = { .intent = intent };
 

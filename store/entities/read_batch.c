@@ -12,10 +12,10 @@
 #include "store/sql.h"
 
 enum {
-    MOST_ATTEMPTS = 3,
-    MOST_BEGUN_BYTES = 32 * 1024, /* of keys: a socket takes them without waiting for its reader */
-    LEAST_PARTED = 48, /* operations: a smaller batch is one statement, since each costs as much as 3 keys */
-    MOST_READ_BYTES = 32 << 20, /* of properties, that a statement brings */
+    MAX_ATTEMPTS = 3,
+    MAX_BEGUN_BYTES = 32 * 1024, /* of keys: a socket takes them without waiting for its reader */
+    MIN_PARTED = 48, /* operations: a smaller batch is one statement, since each costs as much as 3 keys */
+    MAX_READ_BYTES = 32 << 20, /* of properties, that a statement brings */
     WHOLE_KEYS = 16,            /* a statement of so few brings them whatever they take */
 };
 
@@ -109,7 +109,7 @@ static enum status send_one(struct session *session, const struct read *read, st
     pg_add_int8(&params, read->table->table_id);
     pg_add_bytes(&params, key->partition);
     pg_add_bytes(&params, key->row);
-    pg_add_int2(&params, bucket_of(read->table->table_id, key->partition));
+    pg_add_int2(&params, entity_key_bucket(read->table->table_id, key->partition));
     return pg_send(&session->pg, &sql_entity_get_one, &params, err);
 }
 
@@ -122,10 +122,10 @@ static size_t keys_of(const struct read *reads, size_t count)
     return keys;
 }
 
-/* What the properties of a key may have so that all of them are no more than MOST_READ_BYTES. */
-static int32_t most_of_each(size_t keys)
+/* What the properties of a key may have so that all of them are no more than MAX_READ_BYTES. */
+static int32_t max_of_each(size_t keys)
 {
-    return keys <= WHOLE_KEYS ? INT32_MAX : MOST_READ_BYTES / (int32_t)keys;
+    return keys <= WHOLE_KEYS ? INT32_MAX : MAX_READ_BYTES / (int32_t)keys;
 }
 
 /* The keys from one on. */
@@ -135,7 +135,7 @@ static void put_keys(struct key_arrays *keys, const struct read *read, size_t fr
     int64_t table_id = read->table->table_id;
 
     for (size_t k = 0; k < count; k++)
-        key_arrays_put(keys, table_id, &wanted[k], bucket_of(table_id, wanted[k].partition));
+        key_arrays_put(keys, table_id, &wanted[k], entity_key_bucket(table_id, wanted[k].partition));
 }
 
 static enum status send_keys(
@@ -212,7 +212,7 @@ static enum status read_singles(struct session *session, struct read *reads, siz
 
     for (; count > 0; reads += some, count -= some) {
         some = count < WHOLE_KEYS ? count : WHOLE_KEYS;
-        TRY(send(session, reads, some, most_of_each(some), err));
+        TRY(send(session, reads, some, max_of_each(some), err));
         TRY(take(session, reads, some, &none, err));
     }
     return STATUS_OK;
@@ -227,7 +227,7 @@ static enum status read_some(
 
     key_arrays_init(&keys, &session->arena);
     put_keys(&keys, read, read->operation->out.get.count, count);
-    TRY(send_keys(session, &keys, most_of_each(count), err));
+    TRY(send_keys(session, &keys, max_of_each(count), err));
     TRY(pg_sync(&session->pg, err));
     TRY(take_rows(session, count, &result, err));
     *came = fill_some(read, result, 0, count);
@@ -282,7 +282,7 @@ static enum status read_now(struct session *session, struct read *reads, size_t 
 
     if (count == 0)
         return STATUS_OK;
-    TRY(send(session, reads, count, most_of_each(keys_of(reads, count)), err));
+    TRY(send(session, reads, count, max_of_each(keys_of(reads, count)), err));
     TRY(take(session, reads, count, &left_out, err));
     return left_out > 0 ? read_left_out(session, reads, count, err) : STATUS_OK;
 }
@@ -359,7 +359,7 @@ void read_batch_run(struct session *session, struct operation *batch, void *cont
 
     (void)context;
     pg_recover(&session->pg); /* what a failed step has left */
-    for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         struct error ignored;
         enum status status = read_all(session, batch, reads, &err);
 
@@ -370,7 +370,7 @@ void read_batch_run(struct session *session, struct operation *batch, void *cont
             pg_recover(&session->pg);
     }
     for (struct operation *operation = batch; operation; operation = operation->next)
-        fail_operation(operation, &err);
+        attempt_fail(operation, &err);
 }
 
 /* ---- in steps ---- */
@@ -404,7 +404,7 @@ static void *begin(struct session *session, struct operation *batch)
         return NULL;
     for (struct operation *operation = batch; operation; operation = operation->next, count++)
         bytes += key_bytes(&operation->in.get);
-    if (bytes > MOST_BEGUN_BYTES)
+    if (bytes > MAX_BEGUN_BYTES)
         return NULL;
     begun = arena_calloc(&session->arena, 1, sizeof(*begun) + count * sizeof(begun->reads[0]));
     for (struct operation *operation = batch; operation; operation = operation->next) {
@@ -416,8 +416,8 @@ static void *begin(struct session *session, struct operation *batch)
         if (read->table->entries_of && read->table->entries_of->shape == INDEX_LIST)
             return NULL;
     }
-    begun->part = count < LEAST_PARTED ? count : (count + 1) / 2;
-    most = most_of_each(keys_of(begun->reads, count));
+    begun->part = count < MIN_PARTED ? count : (count + 1) / 2;
+    most = max_of_each(keys_of(begun->reads, count));
     if (send(session, begun->reads, begun->part, most, &ignored) != STATUS_OK)
         return NULL;
     if (begun->part < count &&

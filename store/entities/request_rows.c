@@ -20,7 +20,7 @@ static struct request key_of(const struct operation *operation)
     return (struct request){ .account = operation->account, .id = operation->in.write.request_id };
 }
 
-void requests_add(struct requests *requests, const struct operation *operation)
+void request_rows_add(struct requests *requests, const struct operation *operation)
 {
     struct request *item;
 
@@ -28,10 +28,10 @@ void requests_add(struct requests *requests, const struct operation *operation)
         return;
     item = &requests->items[requests->count++];
     *item = key_of(operation);
-    item->bucket = bucket_of(0, item->id);
+    item->bucket = entity_key_bucket(0, item->id);
 }
 
-void requests_sort(struct requests *requests)
+void request_rows_sort(struct requests *requests)
 {
     size_t kept = 0;
 
@@ -44,7 +44,7 @@ void requests_sort(struct requests *requests)
     requests->count = kept + 1;
 }
 
-struct request *requests_find(const struct requests *requests, const struct operation *operation)
+struct request *request_rows_find(const struct requests *requests, const struct operation *operation)
 {
     const struct request key = key_of(operation);
 
@@ -77,7 +77,7 @@ static void add_keys(
     pg_add_array(params, &buckets);
 }
 
-enum status requests_send_get(struct session *session, const struct requests *requests, struct error *err)
+enum status request_rows_send_get(struct session *session, const struct requests *requests, struct error *err)
 {
     struct pg_params params;
 
@@ -87,7 +87,7 @@ enum status requests_send_get(struct session *session, const struct requests *re
     return pg_send(&session->pg, &sql_request_get, &params, err);
 }
 
-enum status requests_take(struct session *session, struct requests *requests, struct error *err)
+enum status request_rows_take(struct session *session, struct requests *requests, struct error *err)
 {
     PG_RESULT found = NULL;
 
@@ -101,14 +101,14 @@ enum status requests_take(struct session *session, struct requests *requests, st
     return STATUS_OK;
 }
 
-void requests_note(
+void request_rows_note(
     struct request *request, const struct operation *operation, struct str digest, struct arena *arena)
 {
-    request->record = (struct request_record){ digest, request_response(operation, arena) };
+    request->record = (struct request_record){ digest, request_record_response(operation, arena) };
     request->is_new = true;
 }
 
-enum status requests_send_insert(
+enum status request_rows_send_insert(
     struct session *session, const struct requests *requests, int *statements, struct error *err)
 {
     struct pg_array digests, responses;

@@ -24,24 +24,24 @@ struct requests {
     size_t count;
 };
 
-/* An id; the items are sorted and united by requests_sort. */
-void requests_add(struct requests *requests, const struct operation *operation);
-void requests_sort(struct requests *requests);
+/* An id; the items are sorted and united by request_rows_sort. */
+void request_rows_add(struct requests *requests, const struct operation *operation);
+void request_rows_sort(struct requests *requests);
 
 /* The operation's item; NULL: it has no id. */
-struct request *requests_find(const struct requests *requests, const struct operation *operation);
+struct request *request_rows_find(const struct requests *requests, const struct operation *operation);
 
 /* Ask for the records: one statement, if there is anything to ask for. */
-MUST_USE enum status requests_send_get(
+MUST_USE enum status request_rows_send_get(
     struct session *session, const struct requests *requests, struct error *err);
-MUST_USE enum status requests_take(struct session *session, struct requests *requests, struct error *err);
+MUST_USE enum status request_rows_take(struct session *session, struct requests *requests, struct error *err);
 
 /* What was decided is a record from now on: for repeats in this batch, and to be stored. */
-void requests_note(
+void request_rows_note(
     struct request *request, const struct operation *operation, struct str digest, struct arena *arena);
 
 /* Store what is new: one statement, if there is anything. */
-MUST_USE enum status requests_send_insert(
+MUST_USE enum status request_rows_send_insert(
     struct session *session, const struct requests *requests, int *statements, struct error *err);
 
 #endif

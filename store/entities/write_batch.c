@@ -16,21 +16,21 @@
 #include "store/sql.h"
 
 enum {
-    MOST_ATTEMPTS = 4,
-    MOST_READ_BYTES = 32 << 20, /* of stored properties, for the writes of several callers */
+    MAX_ATTEMPTS = 4,
+    MAX_READ_BYTES = 32 << 20, /* of stored properties, for the writes of several callers */
 };
 
 /* ---- flight 1 ---- */
 
 /*
- * What a stored row may have so that all of them are no more than MOST_READ_BYTES. One operation is read whatever it
+ * What a stored row may have so that all of them are no more than MAX_READ_BYTES. One operation is read whatever it
  * takes.
  */
-static int32_t most_of_each(const struct write_set *set)
+static int32_t max_of_each(const struct write_set *set)
 {
     if (set->planned_count <= 1 || set->row_count == 0)
         return INT32_MAX;
-    return MOST_READ_BYTES / (int32_t)set->row_count;
+    return MAX_READ_BYTES / (int32_t)set->row_count;
 }
 
 static enum status send_locks(struct session *session, const struct write_set *set, struct error *err)
@@ -58,9 +58,9 @@ static enum status send_locks(struct session *session, const struct write_set *s
     pg_params_init(&params, &session->arena);
     key_arrays_add(&keys, &params);
     pg_add_array(&params, &wanted);
-    pg_add_int4(&params, most_of_each(set));
+    pg_add_int4(&params, max_of_each(set));
     TRY(pg_send(&session->pg, &sql_entity_locked, &params, err));
-    return requests_send_get(session, &set->requests, err);
+    return request_rows_send_get(session, &set->requests, err);
 }
 
 /* The keys that were absent come back in the order of the rows. */
@@ -113,7 +113,7 @@ static enum status take_locks(struct session *session, struct write_set *set, st
 
     TRY(pg_next(&session->pg, &created, err));
     TRY(pg_next(&session->pg, &stored, err));
-    TRY(requests_take(session, &set->requests, err));
+    TRY(request_rows_take(session, &set->requests, err));
     TRY(pg_end(&session->pg, err));
     mark_created(set, created);
     return fill_stored(set, stored, &session->arena, err);
@@ -234,7 +234,7 @@ enum status write_batch_send_changes(struct session *session, const struct write
 {
     TRY(send_removals(session, set, statements, err));
     TRY(send_updates(session, set, statements, err));
-    TRY(change_write_send(session, set, statements, err));
+    TRY(feed_append_send(session, set, statements, err));
     *intent_count = make_intents(session, set, intents);
     if (*intent_count == 0)
         return STATUS_OK;
@@ -248,19 +248,19 @@ static void plan(const struct write_set *set, struct write_clock clock, int64_t 
     for (size_t i = 0; i < set->planned_count; i++) {
         const struct planned *planned = &set->planned[i];
         struct operation *operation = planned->operation;
-        struct request *request = requests_find(&set->requests, operation);
+        struct request *request = request_rows_find(&set->requests, operation);
         struct str digest = STR_EMPTY;
 
         if (request)
-            digest = request_digest(operation, planned->rows[0]->table->table_id, arena);
+            digest = request_record_digest(operation, planned->rows[0]->table->table_id, arena);
         if (request && request->record.response.len > 0) {
-            request_replay(&request->record, digest, operation);
+            request_record_replay(&request->record, digest, operation);
             continue;
         }
         write_plan_operation(operation, planned->rows, clock);
         operation->out.write.left_open = write_set_left_open(set, planned, epoch, operation->arena);
         if (request)
-            requests_note(request, operation, digest, arena);
+            request_rows_note(request, operation, digest, arena);
     }
 }
 
@@ -293,7 +293,7 @@ static enum status run_planned(
         return STATUS_OK;
     }
     TRY(write_batch_send_changes(session, set, intents, &intent_count, &statements, err));
-    TRY(requests_send_insert(session, &set->requests, &statements, err));
+    TRY(request_rows_send_insert(session, &set->requests, &statements, err));
     FAILPOINT_TRY("write.before_commit", err);
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, statements, err));
@@ -373,7 +373,7 @@ static enum status find_written(struct session *session, struct write_set *set, 
 
 static enum status lost_etag(struct error *err)
 {
-    return error_reason(err, REASON_OUTCOME_UNKNOWN,
+    return reason_set(err, REASON_OUTCOME_UNKNOWN,
         "the write stands, but its etag was lost with the connection to the database: read the entity");
 }
 
@@ -475,7 +475,7 @@ static bool may_run_again(const struct error *err)
 static bool decide(struct session *session, struct operation *batch, const struct write_observer *observer,
     struct error *err)
 {
-    for (int tries = 0; tries < MOST_ATTEMPTS; tries++) {
+    for (int tries = 0; tries < MAX_ATTEMPTS; tries++) {
         enum status status = attempt(session, batch, observer, err);
 
         if (status == STATUS_OK)
@@ -496,7 +496,7 @@ static bool decide(struct session *session, struct operation *batch, const struc
 /* With an id the same request finds out what became of it; without one, only reading does. */
 static void fail_write(struct operation *operation, const struct error *err)
 {
-    fail_operation(operation, err);
+    attempt_fail(operation, err);
     if (err->status != STATUS_MAYBE_DONE || operation->in.write.request_id.len == 0)
         return;
     operation->error->meta_count = 0;

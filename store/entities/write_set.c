@@ -62,7 +62,7 @@ static size_t refer(struct write_set *set, const struct session *session, struct
         }
         *planned = (struct planned){ operation, ARENA_ARRAY(arena, struct plan_row *, in->count) };
         set->planned_count++;
-        requests_add(&set->requests, operation);
+        request_rows_add(&set->requests, operation);
         set->is_blind = set->is_blind && in->request_id.len == 0;
         for (size_t i = 0; i < in->count; i++) {
             const struct write *write = &in->writes[i];
@@ -70,7 +70,7 @@ static size_t refer(struct write_set *set, const struct session *session, struct
             set->is_blind = set->is_blind && may_be_blind(table, write);
             references[count] = (struct reference){
                 .row = { .table = table,
-                    .bucket = bucket_of(table->table_id, write->key.partition),
+                    .bucket = entity_key_bucket(table->table_id, write->key.partition),
                     .key = write->key,
                     .reads_properties = reads_properties(table, write) },
                 .slot = &planned->rows[i],
@@ -122,7 +122,7 @@ void write_set_build(struct write_set *set, struct session *session, struct oper
     count = refer(set, session, batch, references, arena);
     qsort(references, count, sizeof(references[0]), by_key_then_arrival);
     unite(set, references, count, clock, arena);
-    requests_sort(&set->requests);
+    request_rows_sort(&set->requests);
 }
 
 /* ---- what is left open ---- */

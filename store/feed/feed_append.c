@@ -23,7 +23,7 @@ static void init(struct change_arrays *arrays, struct arena *arena)
     pg_array_init(&arrays->properties, arena, PG_BYTEA);
 }
 
-static void put(struct change_arrays *arrays, const struct plan_row *row, enum change_kind kind)
+static void put(struct change_arrays *arrays, const struct plan_row *row, enum feed_change_kind kind)
 {
     const struct row_state *now = &row->now;
 
@@ -46,7 +46,7 @@ static void add(struct change_arrays *arrays, struct pg_params *params)
         pg_add_array(params, all[i]);
 }
 
-enum status change_write_send(
+enum status feed_append_send(
     struct session *session, const struct write_set *set, int *statements, struct error *err)
 {
     struct change_arrays changes;
@@ -58,7 +58,7 @@ enum status change_write_send(
     pg_array_init(&feeds, &session->arena, PG_INT8);
     for (size_t i = 0; i < set->row_count; i++) {
         const struct plan_row *row = &set->rows[i];
-        enum change_kind kind = row->table->feed_id ? write_plan_change(row) : CHANGE_NONE;
+        enum feed_change_kind kind = row->table->feed_id ? write_plan_change(row) : CHANGE_NONE;
 
         if (kind == CHANGE_NONE)
             continue;

@@ -11,7 +11,7 @@
  * Send the changes of all rows whose tables keep a feed, or nothing. The last class of locks before requests,
  * intents and commits: feeds, sorted. *statements counts what was sent.
  */
-MUST_USE enum status change_write_send(
+MUST_USE enum status feed_append_send(
     struct session *session, const struct write_set *set, int *statements, struct error *err);
 
 #endif

@@ -71,8 +71,8 @@ static enum status remove_feed(struct session *session, void *context, struct er
     return pg_query(&session->pg, &sql_feed_delete, &params, &result, err);
 }
 
-enum status change_purge(
-    struct worker_store *store, int64_t age_s, int64_t *count, bool *more, struct error *err)
+enum status feed_purge_round(
+    struct worker *store, int64_t age_s, int64_t *count, bool *more, struct error *err)
 {
     struct purge purge = { .age_s = age_s };
     int64_t total = 0;

@@ -7,7 +7,7 @@
 #include "store/session/worker.h"
 
 /* A round over all feeds, of bounded work. *count is added to; *more: there is more to do now. */
-MUST_USE enum status change_purge(
-    struct worker_store *store, int64_t age_s, int64_t *count, bool *more, struct error *err);
+MUST_USE enum status feed_purge_round(
+    struct worker *store, int64_t age_s, int64_t *count, bool *more, struct error *err);
 
 #endif

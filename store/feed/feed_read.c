@@ -10,7 +10,7 @@
 #include "store/session/attempt.h"
 #include "store/sql.h"
 
-enum { MOST_ATTEMPTS = 4 };
+enum { MAX_ATTEMPTS = 4 };
 
 enum column {
     CATALOGUE_VERSION,
@@ -33,7 +33,7 @@ static enum status find_feed(
     TRY(resolve_table(session, operation, out, err));
     if ((*out)->feed_id)
         return STATUS_OK;
-    error_reason(err, REASON_CHANGE_FEED_OFF, "table %.*s keeps no change feed", STR_ARG(operation->table));
+    reason_set(err, REASON_CHANGE_FEED_OFF, "table %.*s keeps no change feed", STR_ARG(operation->table));
     error_add_meta(err, "table", operation->table);
     return err->status;
 }
@@ -77,7 +77,7 @@ static void take_changes(struct operation *operation, const struct table *table,
             return;
         out->place.number = pg_int8(result, row, NUMBER);
         *change = (struct change){ .number = out->place.number,
-            .kind = (enum change_kind)pg_int2(result, row, KIND),
+            .kind = (enum feed_change_kind)pg_int2(result, row, KIND),
             .entity = { .key = { pg_bytes(result, row, PARTITION_KEY), pg_bytes(result, row, ROW_KEY) },
                 .etag = { .table_id = table->table_id, .version = pg_int8(result, row, VERSION) },
                 .timestamp = pg_int8(result, row, TS),
@@ -123,7 +123,7 @@ static enum status read_page(struct session *session, struct operation *operatio
     return STATUS_OK;
 }
 
-void change_read_run(struct session *session, struct operation *operation)
+void feed_read_run(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, read_page, MOST_ATTEMPTS);
+    attempt_operation(session, operation, read_page, MAX_ATTEMPTS);
 }

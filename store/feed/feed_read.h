@@ -8,6 +8,6 @@
 #include "store/session/session.h"
 
 /* Give an OPERATION_CHANGES its outcome. */
-void change_read_run(struct session *session, struct operation *operation);
+void feed_read_run(struct session *session, struct operation *operation);
 
 #endif

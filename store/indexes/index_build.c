@@ -21,7 +21,7 @@
 enum {
     CHUNK_KEYS = 500,
     CHUNK_BYTES = 8 * 1024 * 1024,
-    MOST_PASSES = 5,
+    MAX_PASSES = 5,
 };
 
 /* Keys of one chunk, in the run's arena; of the source, or of the entries' table. */
@@ -52,7 +52,7 @@ static struct intent key_intent(
     int64_t table_id, int64_t home_id, const struct entity_key *key, struct arena *arena)
 {
     return (struct intent){
-        .bucket = bucket_of(home_id, key->partition),
+        .bucket = entity_key_bucket(home_id, key->partition),
         .kind = INTENT_RECONCILE,
         .table_id = table_id,
         .key = { arena_copy(arena, key->partition), arena_copy(arena, key->row) },
@@ -171,7 +171,7 @@ static bool project(const struct index *index, const struct entity_key *key, con
     struct property_list properties = { pg_bytes(rows, row, CHUNK_PROPERTIES) };
     const char *why;
 
-    if (index_project(index, key, pg_int8(rows, row, CHUNK_TS), properties, arena, out, &why) != PROJECTED)
+    if (index_plan_project(index, key, pg_int8(rows, row, CHUNK_TS), properties, arena, out, &why) != PROJECTED)
         return false;
     index_entry_expires(out, pg_int8(rows, row, CHUNK_EXPIRES));
     return true;
@@ -236,7 +236,7 @@ static enum status compare_sources(struct session *session, struct chunk *chunk,
     for (int i = 0; i < PQntuples(entries); i++) {
         size_t n = (size_t)pg_int8(entries, i, 0) - 1;
 
-        if (PQgetisnull(entries, i, 2) || index_digest(pg_bytes(entries, i, ENTRY_PROPERTIES),
+        if (PQgetisnull(entries, i, 2) || index_plan_digest(pg_bytes(entries, i, ENTRY_PROPERTIES),
                                               pg_int8(entries, i, ENTRY_EXPIRES)) != wanted[n].digest)
             add_fault(chunk, chunk->keys[positions[n]]);
     }
@@ -268,7 +268,7 @@ static enum status compare_entries(struct session *session, struct chunk *chunk,
         origins[count] =
             key_intent(index->source_table_id, index->source_table_id, &source, &chunk->run->arena);
         entries[count++] = (struct index_entry){ .key = chunk->keys[i].key,
-            .digest = index_digest(properties, pg_int8(rows, (int)i, CHUNK_EXPIRES)) };
+            .digest = index_plan_digest(properties, pg_int8(rows, (int)i, CHUNK_EXPIRES)) };
     }
     if (count == 0)
         return STATUS_OK;
@@ -305,7 +305,7 @@ static enum status validate(struct session *session, void *context, struct error
     if (is_source_pass(run))
         take_keys(chunk, rows, run->table_id, run->table_id);
     else
-        take_keys(chunk, rows, run->index_id, index_home_table(index));
+        take_keys(chunk, rows, run->index_id, index_plan_home_table(index));
     chunk->faulty = ARENA_ARRAY(&run->arena, struct intent, chunk->count);
     chunk->faulty_count = 0;
     chunk->strangers = 0;
@@ -321,14 +321,14 @@ static enum status validate(struct session *session, void *context, struct error
 static enum status reconcile(struct run *run, const struct intent *keys, size_t count, struct error *err)
 {
     struct reconcile_counts counts = { 0 };
-    enum status status = worker_reconcile(run->store, keys, count, true, &counts, err);
+    enum status status = reconcile_keys(run->store, keys, count, true, &counts, err);
 
     if (status == STATUS_OK || status == STATUS_MAYBE_DONE || pg_is_transient(err))
         return status;
     for (size_t i = 0; i < count; i++) {
         struct error cause = { 0 };
 
-        status = worker_reconcile(run->store, &keys[i], 1, true, &counts, &cause);
+        status = reconcile_keys(run->store, &keys[i], 1, true, &counts, &cause);
         if (status == STATUS_OK)
             continue;
         error_set(err, status, "entity (%.*s, %.*s) cannot be indexed: %.200s",
@@ -351,7 +351,7 @@ static enum status change_state(struct session *session, void *context, struct e
     PG_RESULT updated = NULL;
 
     TRY(catalogue_change_begin(session, err));
-    TRY(run_checkpoint_in(session, change->run, err));
+    TRY(job_work_checkpoint_in(session, change->run, err));
     pg_params_init(&params, &session->arena);
     pg_add_int8(&params, change->run->index_id);
     pg_add_int2(&params, (int16_t)change->state);
@@ -390,8 +390,8 @@ static void next_phase(struct run *run)
 /* Dropping an index cancels its build; if it has gone in another way, that is the same. */
 static enum status cancel(struct run *run, struct error *err)
 {
-    run->state = RUN_CANCELLED;
-    return run_checkpoint(run, err);
+    run->state = JOB_CANCELLED;
+    return job_work_checkpoint(run, err);
 }
 
 static enum status walk_chunk(struct run *run, struct error *err)
@@ -409,7 +409,7 @@ static enum status walk_chunk(struct run *run, struct error *err)
         run->total = run->done;
     move_cursor(run, &chunk);
     if (!chunk.is_last)
-        return run_checkpoint(run, err);
+        return job_work_checkpoint(run, err);
     next_phase(run);
     return enter(run, INDEX_VALIDATING, err);
 }
@@ -418,22 +418,22 @@ static enum status walk_chunk(struct run *run, struct error *err)
 static enum status end_pass(struct run *run, struct error *err)
 {
     if (run->faults == 0) {
-        run->state = RUN_DONE;
+        run->state = JOB_DONE;
         run->total = run->done;
         return enter(run, INDEX_READY, err);
     }
-    if (run->phase >= 2 * MOST_PASSES) {
-        run->state = RUN_FAILED;
+    if (run->phase >= 2 * MAX_PASSES) {
+        run->state = JOB_FAILED;
         run->error = arena_format(&run->arena,
             "after %d passes %lld differences between entities and entries are left; drop the index and "
             "create "
             "it anew",
-            MOST_PASSES, (long long)run->faults);
-        return run_checkpoint(run, err);
+            MAX_PASSES, (long long)run->faults);
+        return job_work_checkpoint(run, err);
     }
     run->faults = 0;
     next_phase(run);
-    return run_checkpoint(run, err);
+    return job_work_checkpoint(run, err);
 }
 
 static enum status validate_chunk(struct run *run, struct error *err)
@@ -449,11 +449,11 @@ static enum status validate_chunk(struct run *run, struct error *err)
     run->faults += (int64_t)chunk.faulty_count + chunk.strangers;
     move_cursor(run, &chunk);
     if (!chunk.is_last)
-        return run_checkpoint(run, err);
+        return job_work_checkpoint(run, err);
     if (!is_source_pass(run))
         return end_pass(run, err);
     next_phase(run);
-    return run_checkpoint(run, err);
+    return job_work_checkpoint(run, err);
 }
 
 enum status index_build_chunk(struct run *run, struct error *err)

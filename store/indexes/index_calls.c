@@ -14,7 +14,7 @@
 #include "store/session/catalogue_change.h"
 #include "store/sql.h"
 
-enum { MOST_ATTEMPTS = 4 };
+enum { MAX_ATTEMPTS = 4 };
 
 /* ---- create ---- */
 
@@ -25,12 +25,12 @@ static enum status find_source(const struct session *session, const struct opera
     const struct table *source = catalogue_find(session->catalogue, operation->account, name);
 
     if (!source)
-        error_reason(err, REASON_TABLE_NOT_FOUND, "table %.*s does not exist", STR_ARG(name));
+        reason_set(err, REASON_TABLE_NOT_FOUND, "table %.*s does not exist", STR_ARG(name));
     else if (source->entries_of)
-        error_reason(err, REASON_INDEX_OWNED,
+        reason_set(err, REASON_INDEX_OWNED,
             "%.*s holds the entries of an index: it cannot have indexes itself", STR_ARG(name));
     else if (source->index_count >= LIMIT_INDEXES_PER_TABLE)
-        error_reason(err, REASON_INVALID_INPUT, "table %.*s has %zu indexes, allowed are %d", STR_ARG(name),
+        reason_set(err, REASON_INVALID_INPUT, "table %.*s has %zu indexes, allowed are %d", STR_ARG(name),
             source->index_count, LIMIT_INDEXES_PER_TABLE);
     else {
         *out = source;
@@ -49,9 +49,9 @@ static enum status check_name_is_free(
     if (!taken)
         return STATUS_OK;
     if (taken->entries_of)
-        error_reason(err, REASON_INDEX_EXISTS, "there is an index %.*s already", STR_ARG(taken->name));
+        reason_set(err, REASON_INDEX_EXISTS, "there is an index %.*s already", STR_ARG(taken->name));
     else
-        error_reason(err, REASON_TABLE_ALREADY_EXISTS, "there is a table %.*s already", STR_ARG(taken->name));
+        reason_set(err, REASON_TABLE_ALREADY_EXISTS, "there is a table %.*s already", STR_ARG(taken->name));
     error_add_meta(err, "table", name);
     return err->status;
 }
@@ -67,7 +67,7 @@ static enum status next_id(struct session *session, int64_t *out, struct error *
 }
 
 static enum status send_create(
-    struct session *session, const struct index *index, const struct run_begin *build, struct error *err)
+    struct session *session, const struct index *index, const struct job_start *build, struct error *err)
 {
     struct pg_params params;
 
@@ -81,14 +81,14 @@ static enum status send_create(
     pg_add_bytes(&params, build->operation_id);
     pg_add_int8(&params, build->started);
     TRY(pg_send(&session->pg, &sql_index_insert, &params, err));
-    return run_send_begin(session, build, err);
+    return job_calls_send_start(session, build, err);
 }
 
 static enum status create(struct session *session, struct operation *operation, struct error *err)
 {
     struct index index = operation->in.index.definition;
     const struct table *source = NULL;
-    struct run_begin build;
+    struct job_start build;
     struct index_view *view = ARENA_NEW(operation->arena, struct index_view);
 
     TRY(session_refresh(session, NULL, err));
@@ -98,9 +98,9 @@ static enum status create(struct session *session, struct operation *operation, 
     index.account = operation->account;
     index.source_table_id = source->table_id;
     index.source_name = source->name;
-    index.definition = index_definition_encode(&index, operation->arena);
-    build = (struct run_begin){
-        .operation_id = run_id("build", index.index_id, operation->arena),
+    index.definition = index_codec_encode(&index, operation->arena);
+    build = (struct job_start){
+        .operation_id = job_calls_id("build", index.index_id, operation->arena),
         .account = operation->account,
         .kind = "build",
         .target = index.name,
@@ -115,15 +115,15 @@ static enum status create(struct session *session, struct operation *operation, 
         .definition = index.definition,
         .state = INDEX_BUILDING,
         .lag = { .open_intents = -1, .per_second = -1 },
-        .build = run_view_of(&build),
+        .build = job_calls_view(&build),
     };
     operation->out.index = (struct outcome_index){ .indexes = view, .count = 1 };
     return STATUS_OK;
 }
 
-void index_create_run(struct session *session, struct operation *operation)
+void index_calls_create(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, create, MOST_ATTEMPTS);
+    attempt_operation(session, operation, create, MAX_ATTEMPTS);
 }
 
 /* ---- get, list ---- */
@@ -156,7 +156,7 @@ static struct index_view read_view(const PGresult *rows, int row, struct arena *
         .causes = arena_copy(arena, pg_bytes(rows, row, VIEW_CAUSES)),
         .lag = { .open_intents = pg_int8(rows, row, VIEW_OPEN_INTENTS),
             .per_second = (double)pg_int8(rows, row, VIEW_PER_SECOND) / 1000 },
-        .build = run_row_read(rows, row, VIEW_BUILD, arena),
+        .build = job_calls_read_row(rows, row, VIEW_BUILD, arena),
     };
     int64_t now_us = pg_int8(rows, row, VIEW_NOW_US), as_of_us = now_us;
 
@@ -201,14 +201,14 @@ static enum status get(struct session *session, struct operation *operation, str
         TRY(read_views(session, operation, folded, 1, err));
     if (folded.len > 0 && operation->out.index.count > 0)
         return STATUS_OK;
-    error_reason(err, REASON_INDEX_NOT_FOUND, "index %.*s does not exist", STR_ARG(operation->table));
+    reason_set(err, REASON_INDEX_NOT_FOUND, "index %.*s does not exist", STR_ARG(operation->table));
     error_add_meta(err, "table", operation->table);
     return err->status;
 }
 
-void index_get_run(struct session *session, struct operation *operation)
+void index_calls_get(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, get, MOST_ATTEMPTS);
+    attempt_operation(session, operation, get, MAX_ATTEMPTS);
 }
 
 static enum status list(struct session *session, struct operation *operation, struct error *err)
@@ -216,20 +216,20 @@ static enum status list(struct session *session, struct operation *operation, st
     return read_views(session, operation, STR_EMPTY, operation->in.index.limit, err);
 }
 
-void index_list_run(struct session *session, struct operation *operation)
+void index_calls_list(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, list, MOST_ATTEMPTS);
+    attempt_operation(session, operation, list, MAX_ATTEMPTS);
 }
 
 /* ---- drop ---- */
 
 static enum status send_drop(struct session *session, const struct index *index, int64_t now,
-    struct run_begin *begin, int *statements, struct error *err)
+    struct job_start *begin, int *statements, struct error *err)
 {
     struct pg_params params;
 
-    *begin = (struct run_begin){
-        .operation_id = run_id("drop", index->index_id, &session->arena),
+    *begin = (struct job_start){
+        .operation_id = job_calls_id("drop", index->index_id, &session->arena),
         .account = index->account,
         .kind = "drop_index",
         .target = index->name,
@@ -244,18 +244,18 @@ static enum status send_drop(struct session *session, const struct index *index,
     pg_params_init(&params, &session->arena);
     pg_add_bytes(&params, index->operation_id);
     pg_add_int8(&params, now);
-    TRY(pg_send(&session->pg, &sql_run_cancel, &params, err));
-    TRY(run_send_begin(session, begin, err));
+    TRY(pg_send(&session->pg, &sql_job_cancel, &params, err));
+    TRY(job_calls_send_start(session, begin, err));
     *statements += 3;
     return STATUS_OK;
 }
 
 /* The session's arena and catalogue go; the caller's arena stays. */
-static struct run_view *keep_view(const struct run_begin *begin, struct arena *arena)
+static struct job_view *keep_view(const struct job_start *begin, struct arena *arena)
 {
-    struct run_view *view = ARENA_NEW(arena, struct run_view);
+    struct job_view *view = ARENA_NEW(arena, struct job_view);
 
-    *view = run_view_of(begin);
+    *view = job_calls_view(begin);
     view->operation_id = arena_copy(arena, view->operation_id);
     view->target = arena_copy(arena, view->target);
     return view;
@@ -264,7 +264,7 @@ static struct run_view *keep_view(const struct run_begin *begin, struct arena *a
 static enum status drop(struct session *session, struct operation *operation, struct error *err)
 {
     const struct index *index = NULL;
-    struct run_begin begin;
+    struct job_start begin;
     int statements = 0;
 
     TRY(session_refresh(session, NULL, err));
@@ -272,11 +272,11 @@ static enum status drop(struct session *session, struct operation *operation, st
     TRY(catalogue_change_begin(session, err));
     TRY(send_drop(session, index, clock_ticks(), &begin, &statements, err));
     TRY(catalogue_change_commit(session, statements, err));
-    operation->out.runs = (struct outcome_runs){ .runs = keep_view(&begin, operation->arena), .count = 1 };
+    operation->out.jobs = (struct outcome_jobs){ .jobs = keep_view(&begin, operation->arena), .count = 1 };
     return STATUS_OK;
 }
 
-void index_drop_run(struct session *session, struct operation *operation)
+void index_calls_drop(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, drop, MOST_ATTEMPTS);
+    attempt_operation(session, operation, drop, MAX_ATTEMPTS);
 }

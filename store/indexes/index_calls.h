@@ -1,6 +1,6 @@
 /*
  * index_calls.h - requests about indexes: creating, reading, listing, dropping. Each function gives one
- * operation its outcome. Builds and drops are carried out by workers: see worker_run_operation.
+ * operation its outcome. Builds and drops are carried out by workers: see job_work_run.
  */
 #ifndef STORE_INDEXES_INDEX_CALLS_H
 #define STORE_INDEXES_INDEX_CALLS_H
@@ -14,17 +14,17 @@
  * TABLE_NOT_FOUND, INDEX_OWNED (the source is an index itself), INDEX_EXISTS, TABLE_ALREADY_EXISTS,
  * INVALID_INPUT (too many indexes on one table).
  */
-void index_create_run(struct session *session, struct operation *operation);
+void index_calls_create(struct session *session, struct operation *operation);
 
 /* Outcome: out.index, one view. INDEX_NOT_FOUND. */
-void index_get_run(struct session *session, struct operation *operation);
+void index_calls_get(struct session *session, struct operation *operation);
 
-void index_list_run(struct session *session, struct operation *operation);
+void index_calls_list(struct session *session, struct operation *operation);
 
 /*
- * DROPPING through the fence; the name is free at once, a running build is cancelled. Outcome: out.runs, one.
+ * DROPPING through the fence; the name is free at once, a running build is cancelled. Outcome: out.jobs, one.
  * INDEX_NOT_FOUND.
  */
-void index_drop_run(struct session *session, struct operation *operation);
+void index_calls_drop(struct session *session, struct operation *operation);
 
 #endif

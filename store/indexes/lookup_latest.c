@@ -14,7 +14,7 @@
 
 enum {
     CHUNK = 32,                 /* sources in memory at once */
-    MOST = 2 * FRESH_MOST_OPEN, /* who came here has waited until it was half of it */
+    MOST = 2 * FRESHNESS_MAX_OPEN, /* who came here has waited until it was half of it */
 };
 
 static int compare_keys(const void *a, const void *b)
@@ -34,10 +34,10 @@ enum status lookup_latest_begin(struct session *session, const struct index *ind
     pg_add_int8(&params, MOST + 1);
     TRY(pg_query(&session->pg, &sql_open_sources, &params, &keys, err));
     if (PQntuples(keys) > MOST)
-        return error_reason(err, REASON_NOT_FRESH_ENOUGH,
+        return reason_set(err, REASON_NOT_FRESH_ENOUGH,
             "the index is behind with more than %d entities: an exact answer has to wait until it has caught "
             "up",
-            FRESH_MOST_OPEN);
+            FRESHNESS_MAX_OPEN);
     out->count = (size_t)PQntuples(keys);
     out->keys = ARENA_ARRAY(arena, struct entity_key, out->count);
     for (size_t i = 0; i < out->count; i++)
@@ -48,7 +48,7 @@ enum status lookup_latest_begin(struct session *session, const struct index *ind
     return STATUS_OK;
 }
 
-bool open_sources_hold(const struct open_sources *open, const struct entity *entry)
+bool lookup_latest_covers(const struct open_sources *open, const struct entity *entry)
 {
     struct entity_key source;
 
@@ -91,7 +91,7 @@ static void add_source(struct merging *merging, const struct entity *source, str
     struct index_entry entry;
     const char *why;
 
-    if (index_project(merging->index, &source->key, source->timestamp, source->properties, scratch, &entry,
+    if (index_plan_project(merging->index, &source->key, source->timestamp, source->properties, scratch, &entry,
             &why) != PROJECTED ||
         !lookup_range_holds(merging->range, &entry.key) || !is_on_page(merging->operation, &entry.key))
         return;

@@ -19,7 +19,7 @@ MUST_USE enum status lookup_latest_begin(struct session *session, const struct i
     struct arena *arena, struct open_sources *out, struct error *err);
 
 /* Whether an entry is of one of these keys: it says nothing then. */
-bool open_sources_hold(const struct open_sources *open, const struct entity *entry);
+bool lookup_latest_covers(const struct open_sources *open, const struct entity *entry);
 
 /*
  * Put the entries that these keys should have into a page of the others' entries, in its order; the page is cut at

@@ -17,9 +17,9 @@
 #include "store/session/attempt.h"
 #include "store/sql.h"
 
-enum { MOST_ATTEMPTS = 4 };
+enum { MAX_ATTEMPTS = 4 };
 
-enum status read_lag(struct session *session, struct lag *out, struct error *err)
+enum status lookup_read_lag(struct session *session, struct lag *out, struct error *err)
 {
     PG_RESULT result = NULL;
     int64_t now;
@@ -47,7 +47,7 @@ static bool holds(const void *context, const struct entity *entry)
     const struct wanted *wanted = context;
 
     return (!wanted->range->others || lookup_range_holds(wanted->range, &entry->key)) &&
-           !open_sources_hold(wanted->open, entry);
+           !lookup_latest_covers(wanted->open, entry);
 }
 
 static enum status read_entries(struct session *session, const struct index *index,
@@ -66,8 +66,8 @@ static enum status read_entries(struct session *session, const struct index *ind
         .descending = in->descending,
         .has_after = in->has_after,
         .after = in->after,
-        .most_rows = LIMIT_PAGE_EXAMINED,
-        .most_bytes = LIMIT_PAGE_EXAMINED_BYTES,
+        .max_rows = LIMIT_PAGE_EXAMINED,
+        .max_bytes = LIMIT_PAGE_EXAMINED_BYTES,
         .arena = operation->arena,
     };
     struct entity_list list;
@@ -80,7 +80,7 @@ static enum status read_entries(struct session *session, const struct index *ind
     };
     int64_t count;
 
-    entity_list_init(&list, (size_t)in->limit, operation->arena);
+    collect_list_init(&list, (size_t)in->limit, operation->arena);
     TRY(collect_entities(session, &collection, &count, err));
     out->entities = list.entities;
     out->count = list.count;
@@ -116,7 +116,7 @@ static bool still_holds(const struct index *index, const struct entity *source,
     struct index_entry wanted;
     const char *why;
 
-    return index_project(index, &source->key, source->timestamp, source->properties, arena, &wanted, &why) ==
+    return index_plan_project(index, &source->key, source->timestamp, source->properties, arena, &wanted, &why) ==
                PROJECTED &&
            entity_key_compare(&wanted.key, entry) == 0;
 }
@@ -189,10 +189,10 @@ static enum status check_tokens(const struct session *session, const struct inde
         const struct consistency *token = &freshness->at_least[i];
 
         if (token->block_count > 0 && token->epoch != session->catalogue->epoch)
-            return error_reason(err, REASON_TOKEN_EXPIRED,
+            return reason_set(err, REASON_TOKEN_EXPIRED,
                 "freshness.at_least[%zu] is from before a fail-over or restore of the database", i);
         if (token->table_id != 0 && token->table_id != index->source_table_id)
-            return error_reason(err, REASON_TOKEN_EXPIRED,
+            return reason_set(err, REASON_TOKEN_EXPIRED,
                 "freshness.at_least[%zu] is of a write to another table than %.*s, or to one of that name "
                 "that "
                 "is gone",
@@ -208,13 +208,13 @@ static enum status check_tokens(const struct session *session, const struct inde
 static enum status check_fresh(struct session *session, struct operation *operation, struct error *err)
 {
     int64_t *fresh_us = &operation->in.lookup.fresh_us, now_us = clock_monotonic_us();
-    struct fresh_wait wait = { .operation = operation };
+    struct freshness_wait wait = { .operation = operation };
 
     if (*fresh_us == 0 || session->pg.connected_us <= *fresh_us)
         return STATUS_OK;
-    TRY(fresh_ask(session, &wait, 1, err));
-    if (wait.answer != FRESH_NOW)
-        return error_reason(err, REASON_STORE_UNAVAILABLE,
+    TRY(freshness_ask(session, &wait, 1, err));
+    if (wait.answer != FRESHNESS_NOW)
+        return reason_set(err, REASON_STORE_UNAVAILABLE,
             "the connection to the database was lost, and since then: %s", wait.err.message);
     *fresh_us = now_us;
     return STATUS_OK;
@@ -226,7 +226,7 @@ static enum status resolve_ready(
     TRY(resolve_index(session, operation, out, err));
     if ((*out)->state == INDEX_READY)
         return check_tokens(session, *out, &operation->in.lookup.freshness, err);
-    error_reason(err, REASON_INDEX_NOT_READY, "index %.*s is still being built", STR_ARG((*out)->name));
+    reason_set(err, REASON_INDEX_NOT_READY, "index %.*s is still being built", STR_ARG((*out)->name));
     error_add_meta(err, "table", (*out)->name);
     return STATUS_PRECONDITION;
 }
@@ -245,7 +245,7 @@ static enum status look_up(struct session *session, struct operation *operation,
     *out = (struct outcome_lookup){ .table_id = index->index_id };
     out->stats.access_path = ACCESS_INDEX_LOOKUP;
     /* Guard G22: before the entries, so that they have all that was applied by then. */
-    TRY(read_lag(session, &out->lag, err));
+    TRY(lookup_read_lag(session, &out->lag, err));
     if (in->freshness.latest)
         TRY(lookup_latest_begin(session, index, operation->arena, &open, err));
     TRY(read_entries(session, index, &range, &open, operation, err));
@@ -258,5 +258,5 @@ static enum status look_up(struct session *session, struct operation *operation,
 
 void lookup_read_run(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, look_up, MOST_ATTEMPTS);
+    attempt_operation(session, operation, look_up, MAX_ATTEMPTS);
 }

@@ -22,7 +22,7 @@
 #include "store/sql.h"
 
 /* Of properties, that a transaction reads and writes. A single source may have more: it is never in the way. */
-enum { MOST_BYTES = 16 << 20 };
+enum { MAX_BYTES = 16 << 20 };
 
 struct reconcile {
     const struct intent *intents;
@@ -37,8 +37,8 @@ struct reconcile {
 
 /* ---- flights 1 and 2 ---- */
 
-/* What a source may have so that sources and entries of `keys` keys like it are no more than MOST_BYTES. */
-static int64_t most_of_each(const struct source_keys *keys)
+/* What a source may have so that sources and entries of `keys` keys like it are no more than MAX_BYTES. */
+static int64_t max_of_each(const struct source_keys *keys)
 {
     size_t copies = 1;
 
@@ -47,7 +47,7 @@ static int64_t most_of_each(const struct source_keys *keys)
     for (size_t i = 0; i < keys->count; i++)
         if (keys->keys[i].table && keys->keys[i].table->index_count > copies)
             copies = keys->keys[i].table->index_count;
-    return MOST_BYTES / (int64_t)(keys->count * copies);
+    return MAX_BYTES / (int64_t)(keys->count * copies);
 }
 
 static enum status send_reads(struct session *session, const struct source_keys *keys, struct error *err)
@@ -55,8 +55,8 @@ static enum status send_reads(struct session *session, const struct source_keys 
     struct pg_params params;
 
     source_keys_params(keys, &session->arena, &params);
-    TRY(pg_send(&session->pg, &sql_letter_of_keys, &params, err));
-    pg_add_int4(&params, (int32_t)most_of_each(keys));
+    TRY(pg_send(&session->pg, &sql_dead_letter_of_keys, &params, err));
+    pg_add_int4(&params, (int32_t)max_of_each(keys));
     return pg_send(&session->pg, &sql_source_get, &params, err);
 }
 
@@ -123,7 +123,7 @@ static void plan(struct session *session, struct reconcile *work)
 /* ---- flight 3 ---- */
 
 struct entry_change {
-    struct index_entry entry; /* first: reconcile_entry_compare looks at it */
+    struct index_entry entry; /* first: reconcile_plan_compare_entries looks at it */
     const struct row_state *source;
 };
 
@@ -163,7 +163,7 @@ static size_t collect(
                 changes[count++] = (struct entry_change){ entries[k], &key->source };
     }
     if (count > 1)
-        qsort(changes, count, sizeof(changes[0]), reconcile_entry_compare);
+        qsort(changes, count, sizeof(changes[0]), reconcile_plan_compare_entries);
     *out = changes;
     return count;
 }
@@ -268,7 +268,7 @@ static enum status send_cures(struct session *session, const struct reconcile *w
     key_arrays_add(&keys, &params);
     pg_add_array(&params, &indexes);
     (*statements)++;
-    return pg_send(&session->pg, &sql_letter_delete, &params, err);
+    return pg_send(&session->pg, &sql_dead_letter_delete, &params, err);
 }
 
 static enum status send_violations(
@@ -297,7 +297,7 @@ static enum status send_violations(
     pg_add_array(&params, &indexes);
     pg_add_array(&params, &causes);
     (*statements)++;
-    return pg_send(&session->pg, &sql_letter_violation, &params, err);
+    return pg_send(&session->pg, &sql_dead_letter_violation, &params, err);
 }
 
 static enum status send_changes(struct session *session, struct reconcile *work, const PGresult *letters,
@@ -345,11 +345,11 @@ static enum status reconcile(struct session *session, void *context, struct erro
     return session_take_commit(session, statements, err);
 }
 
-static void count_difference(const struct source_key *key, struct letter_difference *out)
+static void count_difference(const struct source_key *key, struct dead_letter_difference *out)
 {
     const struct reconcile_plan *plan = &key->plan;
 
-    *out = (struct letter_difference){ .dangling = (int64_t)plan->delete_count,
+    *out = (struct dead_letter_difference){ .dangling = (int64_t)plan->delete_count,
         .violations = (int64_t)plan->violation_count };
     for (size_t i = 0; i < plan->upsert_count; i++) {
         if (is_named(&key->stored, &plan->upserts[i]))
@@ -361,7 +361,7 @@ static void count_difference(const struct source_key *key, struct letter_differe
 
 /* One snapshot; nothing is locked, nothing written. */
 enum status reconcile_preview(
-    struct session *session, const struct intent *intent, struct letter_difference *out, struct error *err)
+    struct session *session, const struct intent *intent, struct dead_letter_difference *out, struct error *err)
 {
     struct reconcile work = { .intents = intent, .count = 1, .force = true };
     struct pg_params params;
@@ -390,7 +390,7 @@ enum status reconcile_preview(
     return STATUS_OK;
 }
 
-static enum status reconcile_at_once(struct worker_store *store, struct reconcile *work, struct error *err)
+static enum status reconcile_at_once(struct worker *store, struct reconcile *work, struct error *err)
 {
     struct error failure = { 0 };
     enum status status = worker_attempt(store, reconcile, work, &failure);
@@ -414,7 +414,7 @@ static void add_counts(struct reconcile_counts *counts, const struct reconcile_c
     counts->violations += more->violations;
 }
 
-enum status worker_reconcile(struct worker_store *store, const struct intent *intents, size_t count,
+enum status reconcile_keys(struct worker *store, const struct intent *intents, size_t count,
     bool force, struct reconcile_counts *counts, struct error *err)
 {
     struct reconcile work = { .intents = intents, .count = count, .force = force };
@@ -423,6 +423,6 @@ enum status worker_reconcile(struct worker_store *store, const struct intent *in
     add_counts(counts, &work.counts);
     if (!work.is_too_large)
         return STATUS_OK;
-    TRY(worker_reconcile(store, intents, count / 2, force, counts, err));
-    return worker_reconcile(store, &intents[count / 2], count - count / 2, force, counts, err);
+    TRY(reconcile_keys(store, intents, count / 2, force, counts, err));
+    return reconcile_keys(store, &intents[count / 2], count - count / 2, force, counts, err);
 }

@@ -20,9 +20,9 @@ struct backlog_work {
     /* Of an attempt. */
     struct backlog found;
     bool is_ahead
-        [LEASE_LANES]; /* some work has a younger time than the clock: how far the lane is cannot be said */
-    bool is_open[LEASE_LANES], is_open_of[MOST_QUEUES * WORK_KINDS];
-    int64_t as_of_us[LEASE_LANES]; /* 0: not held */
+        [LEASE_RANGES]; /* some work has a younger time than the clock: how far the lane is cannot be said */
+    bool is_open[LEASE_RANGES], is_open_of[MAX_QUEUES * WORK_KINDS];
+    int64_t as_of_us[LEASE_RANGES]; /* 0: not held */
 };
 
 static enum status ask(struct session *session, const struct backlog_work *work, struct error *err)
@@ -31,12 +31,12 @@ static enum status ask(struct session *session, const struct backlog_work *work,
     struct pg_params params;
 
     pg_array_init(&lanes, &session->arena, PG_INT2);
-    for (int lane = 0; lane < LEASE_LANES; lane++)
+    for (int lane = 0; lane < LEASE_RANGES; lane++)
         if (work->held[lane])
             pg_array_int2(&lanes, (int16_t)lane);
     pg_params_init(&params, &session->arena);
     pg_add_array(&params, &lanes);
-    pg_add_int4(&params, LANE_BUCKETS);
+    pg_add_int4(&params, RANGE_BUCKETS);
     pg_add_int4(&params, work->found.queues);
     TRY(pg_send(&session->pg, &sql_intent_oldest, &params, err));
     if (work->counts)
@@ -62,21 +62,21 @@ static void take_oldest(struct backlog_work *work, const PGresult *rows)
             age_us = 0;
         work->is_open[lane] = true;
         if (kind == INTENT_RECONCILE) {
-            work->as_of_us[lane] = smaller(work->as_of_us[lane], now_us - age_us);
-            work->found.lag_us = larger(work->found.lag_us, age_us);
+            work->as_of_us[lane] = numbers_min(work->as_of_us[lane], now_us - age_us);
+            work->found.lag_us = numbers_max(work->found.lag_us, age_us);
         }
         slot = queue_slot(pg_int4(rows, row, OLDEST_QUEUE), kind);
         if (slot < 0)
             continue;
         work->is_open_of[slot] = true;
-        work->found.work[slot].lag_us = larger(work->found.work[slot].lag_us, age_us);
+        work->found.work[slot].lag_us = numbers_max(work->found.work[slot].lag_us, age_us);
     }
 }
 
 static void take_counts(struct backlog_work *work, const PGresult *rows)
 {
     memset(work->found.lanes, 0, sizeof(work->found.lanes));
-    for (int slot = 0; slot < MOST_QUEUES * WORK_KINDS; slot++)
+    for (int slot = 0; slot < MAX_QUEUES * WORK_KINDS; slot++)
         work->found.work[slot].open_intents = 0;
     for (int row = 0; row < PQntuples(rows); row++) {
         int slot = queue_slot(pg_int4(rows, row, COUNT_QUEUE), pg_int2(rows, row, COUNT_KIND));
@@ -90,16 +90,16 @@ static void take_counts(struct backlog_work *work, const PGresult *rows)
 /* A count may be older than what is known to be open, or be an estimate: it is 0 only where nothing is. */
 static int64_t bounded(int64_t count, bool is_open)
 {
-    return is_open ? larger(count, 1) : 0;
+    return is_open ? numbers_max(count, 1) : 0;
 }
 
 static void bound(struct backlog_work *work)
 {
-    for (int lane = 0; lane < LEASE_LANES; lane++) {
+    for (int lane = 0; lane < LEASE_RANGES; lane++) {
         work->found.lanes[lane] = bounded(work->found.lanes[lane], work->is_open[lane]);
         work->found.open_intents += work->found.lanes[lane];
     }
-    for (int slot = 0; slot < MOST_QUEUES * WORK_KINDS; slot++)
+    for (int slot = 0; slot < MAX_QUEUES * WORK_KINDS; slot++)
         work->found.work[slot].open_intents =
             bounded(work->found.work[slot].open_intents, work->is_open_of[slot]);
 }
@@ -113,7 +113,7 @@ static enum status store(struct session *session, const struct backlog_work *wor
     pg_array_init(&lanes, &session->arena, PG_INT2);
     pg_array_init(&as_of, &session->arena, PG_INT8);
     pg_array_init(&open, &session->arena, PG_INT8);
-    for (int lane = 0; lane < LEASE_LANES; lane++) {
+    for (int lane = 0; lane < LEASE_RANGES; lane++) {
         if (work->as_of_us[lane] == 0)
             continue;
         pg_array_int2(&lanes, (int16_t)lane);
@@ -138,7 +138,7 @@ static enum status look(struct session *session, void *context, struct error *er
     *work = (struct backlog_work){ .held = work->held, .counts = work->counts, .out = work->out };
     work->found = *work->out;
     work->found.lag_us = work->found.open_intents = 0;
-    for (int slot = 0; slot < MOST_QUEUES * WORK_KINDS; slot++)
+    for (int slot = 0; slot < MAX_QUEUES * WORK_KINDS; slot++)
         work->found.work[slot].lag_us = 0;
     TRY(ask(session, work, err));
     TRY(pg_next(&session->pg, &oldest, err));
@@ -154,7 +154,7 @@ static enum status look(struct session *session, void *context, struct error *er
     return STATUS_OK;
 }
 
-enum status worker_update_watermarks(struct worker_store *store, const bool held[LEASE_LANES], bool counts,
+enum status backlog_work_update(struct worker *store, const bool held[LEASE_RANGES], bool counts,
     struct backlog *backlog, struct error *err)
 {
     struct backlog_work work = { .held = held, .counts = counts, .out = backlog };

@@ -10,33 +10,33 @@
 #include "store/indexes/lookup_read.h"
 #include "store/sql.h"
 
-enum { MOST_CAUSE = 120 };
+enum { MAX_CAUSE = 120 };
 
-static const struct freshness *freshness_of(const struct fresh_wait *wait)
+static const struct freshness *freshness_of(const struct freshness_wait *wait)
 {
     return &wait->operation->in.lookup.freshness;
 }
 
-static void set_never(struct fresh_wait *wait)
+static void set_never(struct freshness_wait *wait)
 {
-    wait->answer = FRESH_NEVER;
+    wait->answer = FRESHNESS_NEVER;
 }
 
-static void set_open(struct fresh_wait *wait)
+static void set_open(struct freshness_wait *wait)
 {
-    if (wait->answer == FRESH_NOW)
-        wait->answer = FRESH_OPEN;
+    if (wait->answer == FRESHNESS_NOW)
+        wait->answer = FRESHNESS_OPEN;
 }
 
 /* ---- transactions ---- */
 
 /* A token that names a transaction, and whose it is. */
 struct named {
-    struct fresh_wait *wait;
+    struct freshness_wait *wait;
     struct consistency *token;
 };
 
-static size_t list_named(struct fresh_wait *waits, size_t count, struct arena *arena, struct named **out)
+static size_t list_named(struct freshness_wait *waits, size_t count, struct arena *arena, struct named **out)
 {
     size_t most = 0, found = 0;
 
@@ -58,14 +58,14 @@ static enum status take_transaction(
 
     if (state == TRANSACTION_DEAD) {
         set_never(named->wait);
-        error_reason(&named->wait->err, REASON_NOT_FRESH_ENOUGH,
+        reason_set(&named->wait->err, REASON_NOT_FRESH_ENOUGH,
             "transaction %.*s was given up and waits for a person: GetTransaction tells how far it came",
             STR_ARG(named->token->id));
         return STATUS_OK;
     }
     if (!transaction_is_final(state)) {
         set_open(named->wait);
-        error_reason(&named->wait->err, REASON_NOT_FRESH_ENOUGH,
+        reason_set(&named->wait->err, REASON_NOT_FRESH_ENOUGH,
             "transaction %.*s, which a token names, has not ended", STR_ARG(named->token->id));
         return STATUS_OK;
     }
@@ -78,7 +78,7 @@ static enum status take_transaction(
 }
 
 static enum status ask_transactions(
-    struct session *session, struct fresh_wait *waits, size_t count, struct error *err)
+    struct session *session, struct freshness_wait *waits, size_t count, struct error *err)
 {
     struct pg_array accounts, ids, buckets;
     struct pg_params params;
@@ -95,7 +95,7 @@ static enum status ask_transactions(
     for (size_t i = 0; i < asked; i++) {
         pg_array_bytes(&accounts, named[i].token->account);
         pg_array_bytes(&ids, named[i].token->id);
-        pg_array_int2(&buckets, bucket_of(0, named[i].token->id));
+        pg_array_int2(&buckets, entity_key_bucket(0, named[i].token->id));
     }
     pg_params_init(&params, &session->arena);
     pg_add_array(&params, &accounts);
@@ -113,7 +113,7 @@ static enum status ask_transactions(
     for (size_t i = 0; i < asked; i++)
         if (!known[i]) {
             set_never(named[i].wait);
-            error_reason(&named[i].wait->err, REASON_TRANSACTION_NOT_FOUND, "there is no transaction %.*s",
+            reason_set(&named[i].wait->err, REASON_TRANSACTION_NOT_FOUND, "there is no transaction %.*s",
                 STR_ARG(named[i].token->id));
         }
     return STATUS_OK;
@@ -146,27 +146,27 @@ static void add_blocks(struct blocks *blocks, size_t owner, const struct freshne
             add_block(blocks, owner, &freshness->at_least[i].blocks[k]);
 }
 
-static void take_block(struct fresh_wait *wait, const PGresult *found, int row)
+static void take_block(struct freshness_wait *wait, const PGresult *found, int row)
 {
     struct str cause;
 
     if (PQgetisnull(found, row, 1) || !pg_bool(found, row, 2)) {
         set_open(wait);
-        if (wait->answer == FRESH_OPEN)
-            error_reason(&wait->err, REASON_NOT_FRESH_ENOUGH,
+        if (wait->answer == FRESHNESS_OPEN)
+            reason_set(&wait->err, REASON_NOT_FRESH_ENOUGH,
                 "a write that a token names has not reached the index yet");
         return;
     }
     cause = pg_bytes(found, row, 3);
-    cause.len = cause.len < MOST_CAUSE ? cause.len : MOST_CAUSE;
+    cause.len = cause.len < MAX_CAUSE ? cause.len : MAX_CAUSE;
     set_never(wait);
-    error_reason(&wait->err, REASON_NOT_FRESH_ENOUGH,
+    reason_set(&wait->err, REASON_NOT_FRESH_ENOUGH,
         "a write that a token names was given up and waits for a person, as dead letter %lld: %.*s",
         (long long)pg_int8(found, row, 1), STR_ARG(cause));
 }
 
 static enum status ask_blocks(
-    struct session *session, struct fresh_wait *waits, size_t count, struct error *err)
+    struct session *session, struct freshness_wait *waits, size_t count, struct error *err)
 {
     struct pg_params params;
     struct blocks blocks;
@@ -177,7 +177,7 @@ static enum status ask_blocks(
     pg_array_init(&blocks.first, &session->arena, PG_UUID);
     pg_array_init(&blocks.last, &session->arena, PG_UUID);
     for (size_t i = 0; i < count; i++)
-        if (waits[i].answer == FRESH_NOW)
+        if (waits[i].answer == FRESHNESS_NOW)
             add_blocks(&blocks, i, freshness_of(&waits[i]));
     if (blocks.owners.count == 0)
         return STATUS_OK;
@@ -195,7 +195,7 @@ static enum status ask_blocks(
 /* ---- staleness ---- */
 
 static enum status ask_staleness(
-    struct session *session, struct fresh_wait *waits, size_t count, struct error *err)
+    struct session *session, struct freshness_wait *waits, size_t count, struct error *err)
 {
     struct lag lag = { 0 };
     bool is_known = false;
@@ -203,19 +203,19 @@ static enum status ask_staleness(
     for (size_t i = 0; i < count; i++) {
         const struct freshness *freshness = freshness_of(&waits[i]);
 
-        if (waits[i].answer != FRESH_NOW || !freshness->has_max_staleness)
+        if (waits[i].answer != FRESHNESS_NOW || !freshness->has_max_staleness)
             continue;
         if (!is_known)
-            TRY(read_lag(session, &lag, err));
+            TRY(lookup_read_lag(session, &lag, err));
         is_known = true;
         if (lag.as_of > 0 && lag.age_us <= freshness->max_staleness_us)
             continue;
         set_open(&waits[i]);
         if (lag.as_of == 0)
-            error_reason(&waits[i].err, REASON_NOT_FRESH_ENOUGH,
+            reason_set(&waits[i].err, REASON_NOT_FRESH_ENOUGH,
                 "no worker has told yet how far it has come, or the database's clock was set back since");
         else
-            error_reason(&waits[i].err, REASON_NOT_FRESH_ENOUGH,
+            reason_set(&waits[i].err, REASON_NOT_FRESH_ENOUGH,
                 "the indexes are %lld ms behind, max_staleness allows %lld ms; %lld intents are open",
                 (long long)(lag.age_us / 1000), (long long)(freshness->max_staleness_us / 1000),
                 (long long)lag.open_intents);
@@ -226,9 +226,9 @@ static enum status ask_staleness(
 /* ---- the latest ---- */
 
 static enum status ask_latest(
-    struct session *session, struct fresh_wait *waits, size_t count, struct error *err)
+    struct session *session, struct freshness_wait *waits, size_t count, struct error *err)
 {
-    struct fresh_wait **asked = ARENA_ARRAY(&session->arena, struct fresh_wait *, count);
+    struct freshness_wait **asked = ARENA_ARRAY(&session->arena, struct freshness_wait *, count);
     struct pg_array accounts, names;
     struct pg_params params;
     PG_RESULT found = NULL;
@@ -239,7 +239,7 @@ static enum status ask_latest(
     for (size_t i = 0; i < count; i++) {
         const struct operation *operation = waits[i].operation;
 
-        if (waits[i].answer != FRESH_NOW || !freshness_of(&waits[i])->latest)
+        if (waits[i].answer != FRESHNESS_NOW || !freshness_of(&waits[i])->latest)
             continue;
         asked[asked_count++] = &waits[i];
         pg_array_bytes(&accounts, operation->account);
@@ -250,28 +250,28 @@ static enum status ask_latest(
     pg_params_init(&params, &session->arena);
     pg_add_array(&params, &accounts);
     pg_add_array(&params, &names);
-    pg_add_int8(&params, FRESH_MOST_OPEN + 1);
+    pg_add_int8(&params, FRESHNESS_MAX_OPEN + 1);
     TRY(pg_query(&session->pg, &sql_open_source_counts, &params, &found, err));
     for (int row = 0; row < PQntuples(found); row++) {
-        struct fresh_wait *wait = asked[pg_int8(found, row, 0) - 1];
+        struct freshness_wait *wait = asked[pg_int8(found, row, 0) - 1];
 
-        if (pg_int8(found, row, 1) <= FRESH_MOST_OPEN)
+        if (pg_int8(found, row, 1) <= FRESHNESS_MAX_OPEN)
             continue;
         set_open(wait);
-        error_reason(&wait->err, REASON_NOT_FRESH_ENOUGH,
+        reason_set(&wait->err, REASON_NOT_FRESH_ENOUGH,
             "the index is behind with more than %d entities: an exact answer has to wait until it has caught "
             "up",
-            FRESH_MOST_OPEN);
+            FRESHNESS_MAX_OPEN);
     }
     return STATUS_OK;
 }
 
-enum status fresh_ask(struct session *session, struct fresh_wait *waits, size_t count, struct error *err)
+enum status freshness_ask(struct session *session, struct freshness_wait *waits, size_t count, struct error *err)
 {
     enum status status = session_ensure(session, err);
 
     for (size_t i = 0; i < count; i++)
-        waits[i].answer = FRESH_NOW;
+        waits[i].answer = FRESHNESS_NOW;
     if (status == STATUS_OK)
         status = ask_transactions(session, waits, count, err);
     if (status == STATUS_OK)
@@ -281,8 +281,8 @@ enum status fresh_ask(struct session *session, struct fresh_wait *waits, size_t 
     if (status == STATUS_OK)
         status = ask_latest(session, waits, count, err);
     for (size_t i = 0; i < count && status != STATUS_OK; i++) {
-        waits[i].answer = FRESH_OPEN;
-        error_reason(
+        waits[i].answer = FRESHNESS_OPEN;
+        reason_set(
             &waits[i].err, REASON_NOT_FRESH_ENOUGH, "the database could not be asked: %s", err->message);
     }
     return status;

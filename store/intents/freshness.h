@@ -9,24 +9,24 @@
 #include "store/session/session.h"
 
 /* The most source keys with something open that a look-up of the latest reads around. */
-enum { FRESH_MOST_OPEN = 1000 };
+enum { FRESHNESS_MAX_OPEN = 1000 };
 
-enum fresh_answer {
-    FRESH_OPEN, /* not yet: err says what is missing */
-    FRESH_NOW,
-    FRESH_NEVER, /* it will not come by itself: err */
+enum freshness_answer {
+    FRESHNESS_OPEN, /* not yet: err says what is missing */
+    FRESHNESS_NOW,
+    FRESHNESS_NEVER, /* it will not come by itself: err */
 };
 
-struct fresh_wait {
+struct freshness_wait {
     struct operation
         *operation; /* an OPERATION_LOOKUP. Its tokens of transactions that have ended become those of
                                     their steps */
-    enum fresh_answer answer;
+    enum freshness_answer answer;
     struct error err;
 };
 
 /* Connects where that is needed. Fails with the database; then all answers are open, and say so. */
-MUST_USE enum status fresh_ask(
-    struct session *session, struct fresh_wait *waits, size_t count, struct error *err);
+MUST_USE enum status freshness_ask(
+    struct session *session, struct freshness_wait *waits, size_t count, struct error *err);
 
 #endif

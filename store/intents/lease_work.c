@@ -16,7 +16,7 @@ static const char first_id[] = "00000000000000000000000000000000";
 /* ---- leases ---- */
 
 struct lease_work {
-    const struct worker_store *store;
+    const struct worker *store;
     int64_t lease_ms;
     bool *held;
 };
@@ -31,14 +31,14 @@ static enum status hold_leases(struct session *session, void *context, struct er
     pg_add_bytes(&params, work->store->worker);
     pg_add_int8(&params, work->lease_ms);
     TRY(pg_query(&session->pg, &sql_lease_hold, &params, &lanes, err));
-    memset(work->held, 0, LEASE_LANES * sizeof(work->held[0]));
+    memset(work->held, 0, LEASE_RANGES * sizeof(work->held[0]));
     for (int i = 0; i < PQntuples(lanes); i++)
         work->held[pg_int2(lanes, i, 0)] = true;
     return STATUS_OK;
 }
 
-enum status worker_hold_leases(
-    struct worker_store *store, int64_t lease_ms, bool held[LEASE_LANES], struct error *err)
+enum status lease_work_hold(
+    struct worker *store, int64_t lease_ms, bool held[LEASE_RANGES], struct error *err)
 {
     struct lease_work work = { store, lease_ms, held };
 
@@ -47,7 +47,7 @@ enum status worker_hold_leases(
 
 static enum status release_leases(struct session *session, void *context, struct error *err)
 {
-    const struct worker_store *store = context;
+    const struct worker *store = context;
     struct pg_params params;
     PG_RESULT result = NULL;
 
@@ -56,7 +56,7 @@ static enum status release_leases(struct session *session, void *context, struct
     return pg_query(&session->pg, &sql_lease_release, &params, &result, err);
 }
 
-enum status worker_release_leases(struct worker_store *store, struct error *err)
+enum status lease_work_release(struct worker *store, struct error *err)
 {
     return worker_attempt(store, release_leases, store, err);
 }
@@ -86,7 +86,7 @@ struct scan_places {
 static void add_place(
     const struct scan *scan, int16_t bucket, int16_t kind, const char *until, struct scan_places *places)
 {
-    const char *after = scan->reach->after[scan_place(bucket, kind)];
+    const char *after = scan->reach->after[scan_reach_slot(bucket, kind)];
 
     if (after[0] == '\0' && scan->what->rest_only)
         return;
@@ -105,7 +105,7 @@ static void add_scope(const struct scan *scan, int16_t bucket, struct scan_place
     char until[33];
 
     for (int16_t kind = 1; kind <= WORK_KINDS; kind++) {
-        int slot = queue_slot(queue_of(bucket, scope->queues), kind);
+        int slot = queue_slot(queue_control_queue_of(bucket, scope->queues), kind);
 
         if (scope->until_us[slot] == 0)
             continue;
@@ -117,13 +117,13 @@ static void add_scope(const struct scan *scan, int16_t bucket, struct scan_place
 static void add_places(const struct scan *scan, struct arena *arena, struct pg_params *params)
 {
     struct scan_places places;
-    int first = scan->what->lane * LANE_BUCKETS;
+    int first = scan->what->lane * RANGE_BUCKETS;
 
     pg_array_init(&places.buckets, arena, PG_INT2);
     pg_array_init(&places.kinds, arena, PG_INT2);
     pg_array_init(&places.until, arena, PG_UUID);
     pg_array_init(&places.after, arena, PG_UUID);
-    for (int bucket = first; bucket < first + LANE_BUCKETS; bucket++) {
+    for (int bucket = first; bucket < first + RANGE_BUCKETS; bucket++) {
         if (scan->what->scope)
             add_scope(scan, (int16_t)bucket, &places);
         else
@@ -142,8 +142,8 @@ static enum status send_first(struct session *session, const struct scan *scan, 
     struct pg_params params;
 
     pg_params_init(&params, &session->arena);
-    pg_add_int4(&params, scan->what->lane * LANE_BUCKETS);
-    pg_add_int4(&params, (scan->what->lane + 1) * LANE_BUCKETS - 1);
+    pg_add_int4(&params, scan->what->lane * RANGE_BUCKETS);
+    pg_add_int4(&params, (scan->what->lane + 1) * RANGE_BUCKETS - 1);
     pg_add_uuid(&params, scan->what->from_id[0] ? scan->what->from_id : first_id);
     return pg_send(&session->pg, &sql_intent_first, &params, err);
 }
@@ -213,7 +213,7 @@ static enum status scan_intents(struct session *session, void *context, struct e
     return STATUS_OK;
 }
 
-enum status worker_scan_intents(struct worker_store *store, const struct intent_scan *what,
+enum status lease_work_scan(struct worker *store, const struct intent_scan *what,
     struct scan_reach *reach, struct arena *arena, struct intents_found *out, struct error *err)
 {
     struct scan scan = { .what = what,

@@ -7,7 +7,7 @@
 #include "store/session/attempt.h"
 #include "store/sql.h"
 
-enum { MOST_ATTEMPTS = 4 };
+enum { MAX_ATTEMPTS = 4 };
 
 static struct queue_view read_view_row(const PGresult *rows, int row)
 {
@@ -27,7 +27,7 @@ static struct queue_view read_view_row(const PGresult *rows, int row)
     return view;
 }
 
-enum status queue_map_read(struct session *session, struct queue_map *out, struct error *err)
+enum status queue_calls_read_map(struct session *session, struct queue_map *out, struct error *err)
 {
     PG_RESULT row = NULL;
 
@@ -62,13 +62,13 @@ static enum status list(struct session *session, struct operation *operation, st
 {
     struct queue_map map;
 
-    TRY(queue_map_read(session, &map, err));
+    TRY(queue_calls_read_map(session, &map, err));
     return read_views(session, operation, &map, -1, 0, err);
 }
 
-void queue_list_run(struct session *session, struct operation *operation)
+void queue_calls_list(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, list, MOST_ATTEMPTS);
+    attempt_operation(session, operation, list, MAX_ATTEMPTS);
 }
 
 static enum status reshard(struct session *session, struct operation *operation, struct error *err)
@@ -80,7 +80,7 @@ static enum status reshard(struct session *session, struct operation *operation,
     pg_params_init(&params, &session->arena);
     pg_add_int4(&params, operation->in.queues.queues);
     TRY(pg_query(&session->pg, &sql_queue_reshard, &params, &result, err));
-    TRY(queue_map_read(session, &map, err));
+    TRY(queue_calls_read_map(session, &map, err));
     return read_views(session, operation, &map, -1, 0, err);
 }
 
@@ -94,9 +94,9 @@ static enum status control(struct session *session, struct operation *operation,
 
     if (in->action == QUEUE_RESHARD)
         return reshard(session, operation, err);
-    TRY(queue_map_read(session, &map, err));
+    TRY(queue_calls_read_map(session, &map, err));
     if (in->queue >= map.queues)
-        return error_reason(
+        return reason_set(
             err, REASON_INVALID_INPUT, "queue is q%d, which is none of q0 to q%d", in->queue, map.queues - 1);
     pg_params_init(&params, &session->arena);
     pg_add_int4(&params, map.queues);
@@ -108,7 +108,7 @@ static enum status control(struct session *session, struct operation *operation,
     return read_views(session, operation, &map, in->queue, in->kind, err);
 }
 
-void queue_control_run(struct session *session, struct operation *operation)
+void queue_calls_control(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, control, MOST_ATTEMPTS);
+    attempt_operation(session, operation, control, MAX_ATTEMPTS);
 }

@@ -8,12 +8,12 @@
 #include "store/session/session.h"
 
 /* How work is spread over queues now. */
-MUST_USE enum status queue_map_read(struct session *session, struct queue_map *out, struct error *err);
+MUST_USE enum status queue_calls_read_map(struct session *session, struct queue_map *out, struct error *err);
 
 /* Give an OPERATION_QUEUES_LIST its outcome: every queue, both kinds of work, as of now. */
-void queue_list_run(struct session *session, struct operation *operation);
+void queue_calls_list(struct session *session, struct operation *operation);
 
 /* OPERATION_QUEUE_CONTROL: durable when it is answered, with the work it was about as it is then. */
-void queue_control_run(struct session *session, struct operation *operation);
+void queue_calls_control(struct session *session, struct operation *operation);
 
 #endif

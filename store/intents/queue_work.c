@@ -23,7 +23,7 @@ static enum status read_controls(struct session *session, void *context, struct 
         return error_set(err, STATUS_INTERNAL, "the database has no map of queues");
     controls->map = (struct queue_map){ .version = pg_int8(rows, 0, 0), .queues = pg_int2(rows, 0, 1) };
     controls->any = !PQgetisnull(rows, 0, 2);
-    for (int i = 0; i < MOST_QUEUES * WORK_KINDS; i++)
+    for (int i = 0; i < MAX_QUEUES * WORK_KINDS; i++)
         controls->out[i] = (struct queue_control){ .works_until_us = INT64_MAX };
     for (int row = 0; row < PQntuples(rows) && controls->any; row++) {
         int slot = queue_slot(pg_int2(rows, row, 2), pg_int2(rows, row, 3));
@@ -37,10 +37,10 @@ static enum status read_controls(struct session *session, void *context, struct 
     return STATUS_OK;
 }
 
-enum status worker_read_controls(struct worker_store *store, struct queue_map *map,
-    struct queue_control out[MOST_QUEUES * WORK_KINDS], bool *any, struct error *err)
+enum status queue_work_read_controls(struct worker *store, struct queue_map *map,
+    struct queue_control out[MAX_QUEUES * WORK_KINDS], bool *any, struct error *err)
 {
-    struct queue_control read[MOST_QUEUES * WORK_KINDS];
+    struct queue_control read[MAX_QUEUES * WORK_KINDS];
     struct controls controls = { .out = read };
 
     TRY(worker_attempt(store, read_controls, &controls, err));
@@ -72,8 +72,8 @@ static enum status take_permits(struct session *session, void *context, struct e
     return STATUS_OK;
 }
 
-enum status worker_take_permits(
-    struct worker_store *store, int queue, int kind, int64_t wanted, int64_t *granted, struct error *err)
+enum status queue_work_take_permits(
+    struct worker *store, int queue, int kind, int64_t wanted, int64_t *granted, struct error *err)
 {
     struct permits permits = { .queue = queue, .kind = kind, .wanted = wanted };
 
@@ -114,8 +114,8 @@ static enum status tell_applied(struct session *session, void *context, struct e
     return pg_query(&session->pg, &sql_apply_rates, &params, &result, err);
 }
 
-enum status worker_tell_applied(
-    struct worker_store *store, const struct applied *applied, size_t count, struct error *err)
+enum status queue_work_add_applied(
+    struct worker *store, const struct applied *applied, size_t count, struct error *err)
 {
     struct telling telling = { applied, count };
 

@@ -3,12 +3,12 @@
  */
 #include "store/intents/scan_reach.h"
 
-enum { LEAST_SHARE = 64, PARTS = 8 };
+enum { MIN_SHARE = 64, PARTS = 8 };
 
 void scan_reach_forget(struct scan_reach *reach)
 {
     reach->open = 0;
-    for (int place = 0; place < LANE_PLACES; place++)
+    for (int place = 0; place < RANGE_SLOTS; place++)
         reach->after[place][0] = '\0';
 }
 
@@ -16,23 +16,23 @@ size_t scan_reach_share(const struct scan_reach *reach, bool rest_only, size_t m
 {
     size_t parts = rest_only && reach->open > 0 ? (size_t)reach->open : PARTS;
 
-    return most / parts > LEAST_SHARE ? most / parts : LEAST_SHARE;
+    return most / parts > MIN_SHARE ? most / parts : MIN_SHARE;
 }
 
 void scan_reach_note(struct scan_reach *reach, const struct scan_answer *answer)
 {
-    size_t counts[LANE_PLACES] = { 0 };
+    size_t counts[RANGE_SLOTS] = { 0 };
     bool was_cut = answer->count >= answer->most;
 
     for (size_t i = 0; i < answer->count; i++) {
         const struct intent *intent = &answer->intents[i];
-        int place = scan_place(intent->bucket, answer->by_kind ? intent->kind : 0);
+        int place = scan_reach_slot(intent->bucket, answer->by_kind ? intent->kind : 0);
 
         counts[place]++;
         memcpy(reach->after[place], intent->id, sizeof(reach->after[place]));
     }
     reach->open = 0;
-    for (int place = 0; place < LANE_PLACES; place++) {
+    for (int place = 0; place < RANGE_SLOTS; place++) {
         if (counts[place] < answer->share && !was_cut)
             reach->after[place][0] = '\0';
         reach->open += reach->after[place][0] != '\0';

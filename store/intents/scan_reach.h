@@ -15,19 +15,19 @@
 #include "domain/intents/queue_control.h"
 #include "domain/limits.h"
 
-enum { LEASE_LANES = 16 }; /* lane = bucket / LANE_BUCKETS */
-enum { LANE_BUCKETS = BUCKETS / LEASE_LANES, LANE_PLACES = LANE_BUCKETS * WORK_KINDS };
+enum { LEASE_RANGES = 16 }; /* lane = bucket / RANGE_BUCKETS */
+enum { RANGE_BUCKETS = BUCKETS / LEASE_RANGES, RANGE_SLOTS = RANGE_BUCKETS * WORK_KINDS };
 
 /* All zeros: no place is read on. */
 struct scan_reach {
     int open;                    /* places with more behind */
-    char after[LANE_PLACES][33]; /* ids; "": is read from the low mark */
+    char after[RANGE_SLOTS][33]; /* ids; "": is read from the low mark */
 };
 
 /* Where a bucket, or a kind of work in it, stands in `after`. kind 0: all kinds together. */
-static inline int scan_place(int16_t bucket, int16_t kind)
+static inline int scan_reach_slot(int16_t bucket, int16_t kind)
 {
-    return bucket % LANE_BUCKETS * WORK_KINDS + (kind > 1 ? kind - 1 : 0);
+    return bucket % RANGE_BUCKETS * WORK_KINDS + (kind > 1 ? kind - 1 : 0);
 }
 
 /* Read every place from the low mark again. */

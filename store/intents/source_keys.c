@@ -8,7 +8,7 @@
 #include "store/sql.h"
 
 /* A lock is tried for seldom more than twice, but state rows of keys without entries come and go. */
-enum { MOST_ROUNDS = 16 };
+enum { MAX_ROUNDS = 16 };
 
 static int by_key(const void *a, const void *b)
 {
@@ -43,7 +43,7 @@ void source_keys_build(struct source_keys *keys, const struct session *session, 
             continue;
         /* The bucket is computed: a state row under another one would be another lock. */
         keys->keys[total++] = (struct source_key){ .table_id = intents[i].table_id,
-            .bucket = bucket_of(intents[i].table_id, intents[i].key.partition),
+            .bucket = entity_key_bucket(intents[i].table_id, intents[i].key.partition),
             .key = intents[i].key };
     }
     if (total > 1)
@@ -170,7 +170,7 @@ static void let_go(struct session *session, struct source_keys *keys)
 
 enum status source_keys_begin(struct session *session, struct source_keys *keys, struct error *err)
 {
-    for (int round = 0; round < MOST_ROUNDS; round++) {
+    for (int round = 0; round < MAX_ROUNDS; round++) {
         struct key_list missing;
         bool is_done = true;
 

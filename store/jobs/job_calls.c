@@ -10,26 +10,26 @@
 #include "store/session/attempt.h"
 #include "store/sql.h"
 
-enum { MOST_ATTEMPTS = 4 };
+enum { MAX_ATTEMPTS = 4 };
 
-struct str run_id(const char *prefix, int64_t id, struct arena *arena)
+struct str job_calls_id(const char *prefix, int64_t id, struct arena *arena)
 {
     return arena_format(arena, "%s-%" PRIx64, prefix, (uint64_t)id);
 }
 
-struct run_view run_view_of(const struct run_begin *begin)
+struct job_view job_calls_view(const struct job_start *begin)
 {
-    return (struct run_view){
+    return (struct job_view){
         .operation_id = begin->operation_id,
         .kind = str_of(begin->kind),
         .target = begin->target,
-        .state = RUN_RUNNING,
+        .state = JOB_RUNNING,
         .started = begin->started,
         .error = STR_EMPTY,
     };
 }
 
-enum status run_send_begin(struct session *session, const struct run_begin *begin, struct error *err)
+enum status job_calls_send_start(struct session *session, const struct job_start *begin, struct error *err)
 {
     struct pg_params params;
 
@@ -42,16 +42,16 @@ enum status run_send_begin(struct session *session, const struct run_begin *begi
     pg_add_int8(&params, begin->table_id);
     pg_add_int8(&params, begin->index_id);
     pg_add_bytes(&params, begin->filter.len > 0 ? begin->filter : STR_EMPTY);
-    return pg_send(&session->pg, &sql_run_insert, &params, err);
+    return pg_send(&session->pg, &sql_job_insert, &params, err);
 }
 
-struct run_view run_row_read(const PGresult *result, int row, int column, struct arena *arena)
+struct job_view job_calls_read_row(const PGresult *result, int row, int column, struct arena *arena)
 {
-    return (struct run_view){
+    return (struct job_view){
         .operation_id = arena_copy(arena, pg_bytes(result, row, column)),
         .kind = arena_copy(arena, pg_bytes(result, row, column + 1)),
         .target = arena_copy(arena, pg_bytes(result, row, column + 2)),
-        .state = (enum run_state)pg_int2(result, row, column + 3),
+        .state = (enum job_state)pg_int2(result, row, column + 3),
         .done = pg_int8(result, row, column + 4),
         .total = pg_int8(result, row, column + 5),
         .started = pg_int8(result, row, column + 6),
@@ -63,51 +63,51 @@ struct run_view run_row_read(const PGresult *result, int row, int column, struct
 static enum status read_page(
     struct session *session, struct operation *operation, struct str only, int32_t limit, struct error *err)
 {
-    struct outcome_runs out = { 0 };
+    struct outcome_jobs out = { 0 };
     struct pg_params params;
     PG_RESULT rows = NULL;
 
     pg_params_init(&params, &session->arena);
     pg_add_bytes(&params, operation->account);
-    pg_add_bytes(&params, only.len > 0 ? STR_EMPTY : operation->in.runs.after);
+    pg_add_bytes(&params, only.len > 0 ? STR_EMPTY : operation->in.jobs.after);
     pg_add_bytes(&params, only);
     pg_add_int8(&params, (int64_t)limit + 1);
-    TRY(pg_query(&session->pg, &sql_run_list, &params, &rows, err));
+    TRY(pg_query(&session->pg, &sql_job_list, &params, &rows, err));
     out.more = PQntuples(rows) > limit;
     out.count = out.more ? (size_t)limit : (size_t)PQntuples(rows);
-    out.runs = ARENA_ARRAY(operation->arena, struct run_view, out.count);
+    out.jobs = ARENA_ARRAY(operation->arena, struct job_view, out.count);
     for (size_t i = 0; i < out.count; i++)
-        out.runs[i] = run_row_read(rows, (int)i, 0, operation->arena);
+        out.jobs[i] = job_calls_read_row(rows, (int)i, 0, operation->arena);
     if (out.more)
-        out.position = out.runs[out.count - 1].operation_id;
-    operation->out.runs = out;
+        out.position = out.jobs[out.count - 1].operation_id;
+    operation->out.jobs = out;
     return STATUS_OK;
 }
 
 static enum status get(struct session *session, struct operation *operation, struct error *err)
 {
-    struct str id = operation->in.runs.operation_id;
+    struct str id = operation->in.jobs.operation_id;
 
     if (id.len > 0)
         TRY(read_page(session, operation, id, 1, err));
-    if (id.len == 0 || operation->out.runs.count == 0)
-        return error_reason(err, REASON_OPERATION_NOT_FOUND, "there is no operation \"%.*s\"", STR_ARG(id));
+    if (id.len == 0 || operation->out.jobs.count == 0)
+        return reason_set(err, REASON_OPERATION_NOT_FOUND, "there is no operation \"%.*s\"", STR_ARG(id));
     return STATUS_OK;
 }
 
-void run_get_run(struct session *session, struct operation *operation)
+void job_calls_get(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, get, MOST_ATTEMPTS);
+    attempt_operation(session, operation, get, MAX_ATTEMPTS);
 }
 
 static enum status list(struct session *session, struct operation *operation, struct error *err)
 {
-    return read_page(session, operation, STR_EMPTY, operation->in.runs.limit, err);
+    return read_page(session, operation, STR_EMPTY, operation->in.jobs.limit, err);
 }
 
-void run_list_run(struct session *session, struct operation *operation)
+void job_calls_list(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, list, MOST_ATTEMPTS);
+    attempt_operation(session, operation, list, MAX_ATTEMPTS);
 }
 
 /* ---- control ---- */
@@ -115,14 +115,14 @@ void run_list_run(struct session *session, struct operation *operation)
 /* Nothing was done: all is as it was to be, or it cannot be. */
 static enum status not_controlled(struct session *session, struct operation *operation, struct error *err)
 {
-    const struct run_view *run;
+    const struct job_view *run;
 
     TRY(get(session, operation, err));
-    run = &operation->out.runs.runs[0];
-    if (operation->in.runs.control == RUN_CANCEL && run->state == RUN_CANCELLED)
+    run = &operation->out.jobs.jobs[0];
+    if (operation->in.jobs.control == JOB_CANCEL && run->state == JOB_CANCELLED)
         return STATUS_OK;
-    error_reason(err, REASON_OPERATION_NOT_CONTROLLABLE,
-        run->state == RUN_RUNNING || run->state == RUN_PAUSED ? "a %.*s cannot be cancelled"
+    reason_set(err, REASON_OPERATION_NOT_CONTROLLABLE,
+        run->state == JOB_RUNNING || run->state == JOB_PAUSED ? "a %.*s cannot be cancelled"
                                                               : "the %.*s has ended",
         STR_ARG(run->kind));
     return STATUS_PRECONDITION;
@@ -131,8 +131,8 @@ static enum status not_controlled(struct session *session, struct operation *ope
 /* Doing it twice is harmless, and so is trying again after a lost answer: the last one stands. */
 static enum status control(struct session *session, struct operation *operation, struct error *err)
 {
-    const struct operation_runs *in = &operation->in.runs;
-    struct outcome_runs *out = &operation->out.runs;
+    const struct operation_jobs *in = &operation->in.jobs;
+    struct outcome_jobs *out = &operation->out.jobs;
     struct pg_params params;
     PG_RESULT row = NULL;
 
@@ -142,15 +142,15 @@ static enum status control(struct session *session, struct operation *operation,
     pg_add_int2(&params, (int16_t)in->control);
     pg_add_int8(&params, in->rate);
     pg_add_int8(&params, clock_ticks());
-    TRY(pg_query(&session->pg, &sql_run_control, &params, &row, err));
+    TRY(pg_query(&session->pg, &sql_job_control, &params, &row, err));
     if (PQntuples(row) == 0)
         return not_controlled(session, operation, err);
-    *out = (struct outcome_runs){ .runs = ARENA_NEW(operation->arena, struct run_view), .count = 1 };
-    out->runs[0] = run_row_read(row, 0, 0, operation->arena);
+    *out = (struct outcome_jobs){ .jobs = ARENA_NEW(operation->arena, struct job_view), .count = 1 };
+    out->jobs[0] = job_calls_read_row(row, 0, 0, operation->arena);
     return STATUS_OK;
 }
 
-void run_control_run(struct session *session, struct operation *operation)
+void job_calls_control(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, control, MOST_ATTEMPTS);
+    attempt_operation(session, operation, control, MAX_ATTEMPTS);
 }

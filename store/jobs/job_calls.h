@@ -1,6 +1,6 @@
 /*
  * job_calls.h - requests about long-running operations: reading and listing them, and how a request begins
- * one. Workers carry them on: see worker_run_operation.
+ * one. Workers carry them on: see job_work_run.
  */
 #ifndef STORE_JOBS_JOB_CALLS_H
 #define STORE_JOBS_JOB_CALLS_H
@@ -8,16 +8,16 @@
 #include "domain/operations/operation.h"
 #include "store/session/session.h"
 
-/* Give an OPERATION_RUN_GET (or _WAIT: the state as it is) its outcome. OPERATION_NOT_FOUND. */
-void run_get_run(struct session *session, struct operation *operation);
+/* Give an OPERATION_JOB_GET (or _WAIT: the state as it is) its outcome. OPERATION_NOT_FOUND. */
+void job_calls_get(struct session *session, struct operation *operation);
 
-void run_list_run(struct session *session, struct operation *operation);
+void job_calls_list(struct session *session, struct operation *operation);
 
-/* Give an OPERATION_RUN_CONTROL its outcome. OPERATION_NOT_FOUND, OPERATION_NOT_CONTROLLABLE. */
-void run_control_run(struct session *session, struct operation *operation);
+/* Give an OPERATION_JOB_CONTROL its outcome. OPERATION_NOT_FOUND, OPERATION_NOT_CONTROLLABLE. */
+void job_calls_control(struct session *session, struct operation *operation);
 
 /* A new operation, to be committed with what begins it. */
-struct run_begin {
+struct job_start {
     struct str operation_id;
     struct str account;
     const char *kind; /* "build", "drop_index", "delete_range" */
@@ -29,16 +29,16 @@ struct run_begin {
 };
 
 /* One statement, whose rows nobody reads. */
-MUST_USE enum status run_send_begin(
-    struct session *session, const struct run_begin *begin, struct error *err);
+MUST_USE enum status job_calls_send_start(
+    struct session *session, const struct job_start *begin, struct error *err);
 
 /* "build-1a2b": what a kind's operations on an id are called. */
-struct str run_id(const char *prefix, int64_t id, struct arena *arena);
+struct str job_calls_id(const char *prefix, int64_t id, struct arena *arena);
 
 /* What a new operation looks like to callers; borrows from begin. */
-struct run_view run_view_of(const struct run_begin *begin);
+struct job_view job_calls_view(const struct job_start *begin);
 
 /* The nine columns of run_list from `column` on, copied into the arena. */
-struct run_view run_row_read(const PGresult *result, int row, int column, struct arena *arena);
+struct job_view job_calls_read_row(const PGresult *result, int row, int column, struct arena *arena);
 
 #endif

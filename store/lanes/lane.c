@@ -13,11 +13,11 @@ enum {
     /* How long lane_run waits for a batch: several times what the database takes for one of reads. */
     PATIENCE_US = 2000,
     /* So many batches lane_run takes in a row: its caller has other things to do. */
-    MOST_IN_A_ROW = 4,
+    MAX_IN_A_ROW = 4,
     /* Operations: fewer are one batch, since each costs a transaction. */
-    LEAST_SHARED = 128,
+    MIN_SHARED = 128,
     /* Keys that the reads of a batch have: what a statement brings of each of many would be too little. */
-    MOST_KEYS = 1000,
+    MAX_KEYS = 1000,
 };
 
 struct lane_thread {
@@ -52,7 +52,7 @@ static bool enqueue(struct lane *lane, struct operation *operation, bool wakes)
 
     operation->next = NULL;
     pthread_mutex_lock(&lane->mutex);
-    taken = !lane->stopping && lane->waiting < lane->options.most_waiting;
+    taken = !lane->stopping && lane->waiting < lane->options.max_waiting;
     if (taken) {
         *lane->last = operation;
         lane->last = &operation->next;
@@ -106,7 +106,7 @@ static void count_batch(struct lane *lane, int operations)
 /* So many of those that wait: some are left to threads that have nothing to do. With the mutex. */
 static int share_of(const struct lane *lane)
 {
-    int threads = lane->options.steps || lane->waiting < LEAST_SHARED ? 1 : lane->idle + 1;
+    int threads = lane->options.steps || lane->waiting < MIN_SHARED ? 1 : lane->idle + 1;
     int share = (lane->waiting + threads - 1) / threads;
 
     return share < lane->options.batch_operations ? share : lane->options.batch_operations;
@@ -123,7 +123,7 @@ static struct operation *take_batch(struct lane *lane)
         size_t more = operation_bytes(lane->first);
         size_t more_keys = operation_keys(lane->first);
 
-        if (count > 0 && (bytes + more > lane->options.batch_bytes || keys + more_keys > MOST_KEYS))
+        if (count > 0 && (bytes + more > lane->options.batch_bytes || keys + more_keys > MAX_KEYS))
             break;
         *tail = lane->first;
         tail = &lane->first->next;
@@ -181,9 +181,9 @@ static bool drop_late(struct operation *operation, int64_t now_us)
     struct error err;
 
     if (atomic_load(&operation->cancelled))
-        error_reason(&err, REASON_CANCELLED, "the call was cancelled");
+        reason_set(&err, REASON_CANCELLED, "the call was cancelled");
     else if (operation->deadline_us <= now_us)
-        error_reason(&err, REASON_OPERATION_TIMED_OUT, "the deadline passed before the operation began");
+        reason_set(&err, REASON_OPERATION_TIMED_OUT, "the deadline passed before the operation began");
     else
         return false;
     operation_fail(operation, &err);
@@ -209,7 +209,7 @@ static void answer(const struct lane *lane, struct operation *operation)
 static void fail_all(struct operation *batch, const struct error *err)
 {
     for (struct operation *operation = batch; operation; operation = operation->next)
-        fail_operation(operation, err);
+        attempt_fail(operation, err);
 }
 
 /* Answer what is too late; the rest. */
@@ -343,7 +343,7 @@ void lane_run(struct lane *lane)
     struct lane_thread *thread;
     struct operation *batch;
 
-    for (int i = 0; lane->options.steps && i < MOST_IN_A_ROW; i++) {
+    for (int i = 0; lane->options.steps && i < MAX_IN_A_ROW; i++) {
         batch = borrow(lane, &thread);
         if (!batch)
             break;
@@ -390,7 +390,7 @@ void lane_stop(struct lane *lane)
     pthread_cond_broadcast(&lane->arrived);
     pthread_mutex_unlock(&lane->mutex);
 
-    (void)error_reason(&err, REASON_SERVER_DRAINING, "the server is stopping");
+    (void)reason_set(&err, REASON_SERVER_DRAINING, "the server is stopping");
     fail_all(rest, &err);
     answer(lane, rest);
     for (int i = 0; i < lane->options.threads; i++) {

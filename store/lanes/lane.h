@@ -37,7 +37,7 @@ struct lane_options {
     const char *postgres;
     struct remembered *remembered; /* see session.h; may be NULL */
     int threads;
-    int most_waiting;
+    int max_waiting;
     int batch_operations;
     size_t batch_bytes;
     /* Give every operation of the list (linked by next) its outcome; never call done(). */

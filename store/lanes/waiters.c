@@ -162,13 +162,13 @@ static enum wait_kind kind_of(const struct operation *operation)
         return WAIT_FRESH;
     if (operation->kind == OPERATION_CHANGES_WAIT)
         return WAIT_CHANGES;
-    return operation->kind == OPERATION_RUN_WAIT ? WAIT_RUN : WAIT_TRANSACTION;
+    return operation->kind == OPERATION_JOB_WAIT ? WAIT_RUN : WAIT_TRANSACTION;
 }
 
 static struct str id_of(const struct operation *operation)
 {
-    if (operation->kind == OPERATION_RUN_WAIT)
-        return operation->in.runs.operation_id;
+    if (operation->kind == OPERATION_JOB_WAIT)
+        return operation->in.jobs.operation_id;
     if (operation->kind == OPERATION_TRANSACTION_WAIT)
         return operation->in.transaction.transaction.id;
     return operation->wait_for_transaction;
@@ -230,7 +230,7 @@ static void add_ids(struct pg_params *params, struct waiting *const *asked, size
     for (size_t i = 0; i < count; i++) {
         pg_array_bytes(&accounts, asked[i]->operation->account);
         pg_array_bytes(&ids, id_of(asked[i]->operation));
-        pg_array_int2(&buckets, bucket_of(0, id_of(asked[i]->operation)));
+        pg_array_int2(&buckets, entity_key_bucket(0, id_of(asked[i]->operation)));
     }
     pg_add_array(params, &accounts);
     pg_add_array(params, &ids);
@@ -260,7 +260,7 @@ static void ask(struct session *session, enum wait_kind kind, struct waiting *co
         void (*add)(
             struct pg_params *params, struct waiting *const *asked, size_t count, struct arena *arena);
     } questions[] = {
-        [WAIT_RUN] = { &sql_run_open, add_ids },
+        [WAIT_RUN] = { &sql_job_open, add_ids },
         [WAIT_TRANSACTION] = { &sql_transaction_open, add_ids },
         [WAIT_CHANGES] = { &sql_feed_news, add_places },
     };
@@ -280,14 +280,14 @@ static void ask(struct session *session, enum wait_kind kind, struct waiting *co
 static void ask_fresh(struct session *session, struct waiting *const *asked, size_t count)
 {
     static const enum answer answers[] = {
-        [FRESH_OPEN] = ANSWER_OPEN, [FRESH_NOW] = ANSWER_DECIDED, [FRESH_NEVER] = ANSWER_GIVEN_UP
+        [FRESHNESS_OPEN] = ANSWER_OPEN, [FRESHNESS_NOW] = ANSWER_DECIDED, [FRESHNESS_NEVER] = ANSWER_GIVEN_UP
     };
-    struct fresh_wait *waits = ARENA_ARRAY(&session->arena, struct fresh_wait, count);
+    struct freshness_wait *waits = ARENA_ARRAY(&session->arena, struct freshness_wait, count);
     struct error err;
 
     for (size_t i = 0; i < count; i++)
         waits[i].operation = asked[i]->operation;
-    if (fresh_ask(session, waits, count, &err) != STATUS_OK)
+    if (freshness_ask(session, waits, count, &err) != STATUS_OK)
         pg_recover(&session->pg);
     for (size_t i = 0; i < count; i++) {
         asked[i]->answer = answers[waits[i].answer];
@@ -352,11 +352,11 @@ static void release_fresh(
     if (waiting->answer == ANSWER_DECIDED)
         return;
     if (which == WAITERS_ALL)
-        error_reason(&err, REASON_SERVER_DRAINING, "this server is stopping: ask another");
+        reason_set(&err, REASON_SERVER_DRAINING, "this server is stopping: ask another");
     else if (waiting->why)
         err = *waiting->why;
     else
-        error_reason(&err, REASON_NOT_FRESH_ENOUGH, "the call ended before it could be answered");
+        reason_set(&err, REASON_NOT_FRESH_ENOUGH, "the call ended before it could be answered");
     operation_fail(operation, &err);
 }
 
@@ -371,18 +371,18 @@ static void release_read(struct operation *operation, enum answer answer, enum w
     case ANSWER_DECIDED:
         return;
     case ANSWER_UNKNOWN:
-        error_reason(&err, REASON_TRANSACTION_NOT_FOUND, "there is no transaction %.*s", STR_ARG(id));
+        reason_set(&err, REASON_TRANSACTION_NOT_FOUND, "there is no transaction %.*s", STR_ARG(id));
         break;
     case ANSWER_GIVEN_UP:
-        error_reason(&err, REASON_NOT_FRESH_ENOUGH,
+        reason_set(&err, REASON_NOT_FRESH_ENOUGH,
             "transaction %.*s was given up and waits for a person: GetTransaction tells how far it came",
             STR_ARG(id));
         break;
     case ANSWER_OPEN:
         if (which == WAITERS_ALL)
-            error_reason(&err, REASON_SERVER_DRAINING, "this server is stopping: ask another");
+            reason_set(&err, REASON_SERVER_DRAINING, "this server is stopping: ask another");
         else
-            error_reason(&err, REASON_NOT_FRESH_ENOUGH,
+            reason_set(&err, REASON_NOT_FRESH_ENOUGH,
                 "transaction %.*s has not ended within the time this call had", STR_ARG(id));
         break;
     }
@@ -392,8 +392,8 @@ static void release_read(struct operation *operation, enum answer answer, enum w
 static void release(
     struct operation *operation, const struct waiting *waiting, enum waiters_which which, int64_t asked_us)
 {
-    if (operation->kind == OPERATION_RUN_WAIT)
-        operation->kind = OPERATION_RUN_GET;
+    if (operation->kind == OPERATION_JOB_WAIT)
+        operation->kind = OPERATION_JOB_GET;
     else if (operation->kind == OPERATION_CHANGES_WAIT)
         operation->kind = OPERATION_CHANGES;
     else if (operation->kind == OPERATION_TRANSACTION_WAIT)

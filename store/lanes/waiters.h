@@ -28,7 +28,7 @@ void waiters_init(struct waiters *waiters, int64_t most);
 void waiters_cleanup(struct waiters *waiters);
 
 /*
- * An OPERATION_RUN_WAIT, an OPERATION_TRANSACTION_WAIT, an OPERATION_CHANGES_WAIT, a read with wait_for_transaction,
+ * An OPERATION_JOB_WAIT, an OPERATION_TRANSACTION_WAIT, an OPERATION_CHANGES_WAIT, a read with wait_for_transaction,
  * or an OPERATION_LOOKUP that must be fresh. false: there is no
  * room, it is still the caller's.
  */

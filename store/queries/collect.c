@@ -101,7 +101,7 @@ static bool add(struct entity_sink *sink, const struct entity *entity)
     return true;
 }
 
-void entity_list_init(struct entity_list *list, size_t most, struct arena *arena)
+void collect_list_init(struct entity_list *list, size_t most, struct arena *arena)
 {
     *list = (struct entity_list){ .sink = { reset, add }, .arena = arena };
     list->entities = ARENA_ARRAY(arena, struct entity, most);

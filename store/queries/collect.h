@@ -39,6 +39,6 @@ struct entity_list {
 };
 
 /* Room for `most` entities. */
-void entity_list_init(struct entity_list *list, size_t most, struct arena *arena);
+void collect_list_init(struct entity_list *list, size_t most, struct arena *arena);
 
 #endif

@@ -71,7 +71,7 @@ static void set_range(
     scan->plan.range.row = (struct interval){ .has_low = true,
         .low = parts->prefix,
         .has_high = parts->prefix.len > 0,
-        .high = key_prefix_end(parts->prefix, scan->arena),
+        .high = key_part_prefix_end(parts->prefix, scan->arena),
         .high_open = true };
     scan->has_after = parts->has_member;
     scan->after = *address;
@@ -85,7 +85,7 @@ static enum status read_address(struct session *session, const struct index *ind
     struct list_page page;
 
     *found = false;
-    if (!list_split_row_key(index, address->row, arena, &parts))
+    if (!list_page_split_row_key(index, address->row, arena, &parts))
         return STATUS_OK;
     set_range(&scan, address, &parts);
     row_scan_open(&scan);
@@ -172,7 +172,7 @@ static bool open_page(struct walk *walk, const struct entity_key *entry, const s
 {
     struct list_address parts;
 
-    if (!list_split_row_key(walk->index, entry->row, walk->operation->arena, &parts))
+    if (!list_page_split_row_key(walk->index, entry->row, walk->operation->arena, &parts))
         return false;
     walk->prefix = parts.prefix;
     walk->address = (struct entity_key){ entry->partition, parts.value };
@@ -211,7 +211,7 @@ static struct key_filter entries_of_range(const struct walk *walk)
     struct list_address parts;
 
     if (asked->row.has_low && interval_is_point(&asked->partition) &&
-        list_split_row_key(walk->index, asked->row.low, walk->operation->arena, &parts))
+        list_page_split_row_key(walk->index, asked->row.low, walk->operation->arena, &parts))
         filter.row = (struct interval){ .has_low = true, .low = parts.value };
     return filter;
 }

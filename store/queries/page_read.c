@@ -11,11 +11,11 @@
 #include "store/queries/list_read.h"
 #include "store/session/attempt.h"
 
-enum { MOST_ATTEMPTS = 4 };
+enum { MAX_ATTEMPTS = 4 };
 
 /* ---- what all queries have in common ---- */
 
-enum status page_check_plan(const struct table *table, const struct operation *operation, struct error *err)
+enum status page_read_check_plan(const struct table *table, const struct operation *operation, struct error *err)
 {
     const struct operation_page *in = &operation->in.page;
     enum access_path path = access_path_of(&in->plan), most = in->max_plan;
@@ -24,7 +24,7 @@ enum status page_check_plan(const struct table *table, const struct operation *o
         most = table->default_max_plan;
     if (!most || path <= most)
         return STATUS_OK;
-    error_reason(err, REASON_PLAN_TOO_EXPENSIVE,
+    reason_set(err, REASON_PLAN_TOO_EXPENSIVE,
         "the query would take the path %s, %s allows %s at most: ExplainQuery says what would help",
         access_path_name(path), in->max_plan ? "its max_plan" : "the table's default_max_plan",
         access_path_name(most));
@@ -59,8 +59,8 @@ static struct row_scan scan_of(const struct table *table, const struct operation
         .has_after = in->has_after,
         .after = in->after,
         .within = operation->within,
-        .most_rows = LIMIT_PAGE_EXAMINED,
-        .most_bytes = LIMIT_PAGE_EXAMINED_BYTES,
+        .max_rows = LIMIT_PAGE_EXAMINED,
+        .max_bytes = LIMIT_PAGE_EXAMINED_BYTES,
         .arena = operation->arena,
     };
 }
@@ -109,7 +109,7 @@ static enum status refuse_descending(const struct operation *operation, struct e
 {
     if (!operation->in.page.descending)
         return STATUS_OK;
-    return error_reason(
+    return reason_set(
         err, REASON_NOT_IMPLEMENTED, "the pages of a list index are read first one first only");
 }
 
@@ -121,7 +121,7 @@ static enum status read_into(
     struct row_scan scan;
 
     TRY(find_table(session, operation, &table, err));
-    TRY(page_check_plan(table, operation, err));
+    TRY(page_read_check_plan(table, operation, err));
     if (is_list(table)) {
         TRY(refuse_descending(operation, err));
         return list_read_page(session, table->entries_of, operation, sink, in->limit, err);
@@ -137,7 +137,7 @@ static enum status read_page(struct session *session, struct operation *operatio
 
     if (in->sink)
         return read_into(session, operation, in->sink, err);
-    entity_list_init(&list, (size_t)in->limit, operation->arena);
+    collect_list_init(&list, (size_t)in->limit, operation->arena);
     TRY(read_into(session, operation, &list.sink, err));
     operation->out.page.entities = list.entities;
     operation->out.page.stats.bytes_returned = list.property_bytes;
@@ -146,7 +146,7 @@ static enum status read_page(struct session *session, struct operation *operatio
 
 void page_read_run(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, read_page, MOST_ATTEMPTS);
+    attempt_operation(session, operation, read_page, MAX_ATTEMPTS);
 }
 
 /* ---- counts ---- */
@@ -169,7 +169,7 @@ static enum status count_range(
 {
     int64_t count;
 
-    scan->most_rows = LIMIT_COUNT_EXAMINED;
+    scan->max_rows = LIMIT_COUNT_EXAMINED;
     row_scan_open(scan);
     TRY(row_scan_count(session, scan, &count, err));
     set_outcome(&operation->out.page, &operation->in.page, scan, count);
@@ -185,7 +185,7 @@ static enum status count_page(struct session *session, struct operation *operati
     struct row_scan scan;
 
     TRY(find_table(session, operation, &table, err));
-    TRY(page_check_plan(table, operation, err));
+    TRY(page_read_check_plan(table, operation, err));
     if (is_list(table))
         return list_read_page(session, table->entries_of, operation, &sink, LIMIT_PAGE_ROWS, err);
     scan = scan_of(table, operation);
@@ -196,9 +196,9 @@ static enum status count_page(struct session *session, struct operation *operati
     return collect(session, operation, &scan, &sink, INT64_MAX, err);
 }
 
-void page_count_run(struct session *session, struct operation *operation)
+void page_read_count(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, count_page, MOST_ATTEMPTS);
+    attempt_operation(session, operation, count_page, MAX_ATTEMPTS);
 }
 
 /* ---- explaining ---- */
@@ -213,11 +213,11 @@ static enum status explain(struct session *session, struct operation *operation,
     TRY(session_confirm(session, operation->arrived_us, err)); /* nothing else asks the database */
     out->stats.access_path = access_path_of(&in->plan);
     out->stats.rows_examined = (int64_t)in->plan.point_count;
-    filter_advise(in->filter, &in->plan, table, operation->arena, &out->suggestions, &out->suggestion_count);
+    query_advice_make(in->filter, &in->plan, table, operation->arena, &out->suggestions, &out->suggestion_count);
     return STATUS_OK;
 }
 
-void page_explain_run(struct session *session, struct operation *operation)
+void page_read_explain(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, explain, MOST_ATTEMPTS);
+    attempt_operation(session, operation, explain, MAX_ATTEMPTS);
 }

@@ -15,13 +15,13 @@
 void page_read_run(struct session *session, struct operation *operation);
 
 /* The same for an OPERATION_COUNT: how many match, of so many as are looked at for one page. */
-void page_count_run(struct session *session, struct operation *operation);
+void page_read_count(struct session *session, struct operation *operation);
 
 /* The same for an OPERATION_EXPLAIN: the path, and what would help. Nothing is read, and any plan will do. */
-void page_explain_run(struct session *session, struct operation *operation);
+void page_read_explain(struct session *session, struct operation *operation);
 
 /* The table's default bounds what asks for no other plan: PLAN_TOO_EXPENSIVE, naming the path. */
-MUST_USE enum status page_check_plan(
+MUST_USE enum status page_read_check_plan(
     const struct table *table, const struct operation *operation, struct error *err);
 
 #endif

@@ -18,12 +18,12 @@
 
 enum {
     CHUNK_BYTES = LIMIT_REPLY_BYTES + LIMIT_ENTITY_BYTES, /* of one round trip, but for UNCAPPED_ROWS */
-    MOST_CHUNK = LIMIT_PAGE_ROWS + 1,
-    LEAST_CHUNK = 64,
+    MAX_CHUNK = LIMIT_PAGE_ROWS + 1,
+    MIN_CHUNK = 64,
     UNCAPPED_ROWS = 4, /* so few may have any size */
     GROWTH = 4,
     SHRINKAGE = 8,
-    MOST_RANGES = 16, /* of a round trip: the statement may read as many rows of each as are asked for */
+    MAX_RANGES = 16, /* of a round trip: the statement may read as many rows of each as are asked for */
 };
 
 /* A text above every key: U+10FFFF, which is two UTF-16 units, once more than it fits into a key. */
@@ -65,9 +65,9 @@ static struct str high_of(const struct interval *interval, struct arena *arena)
 
 static int16_t bucket_in(const struct table *table, struct str partition)
 {
-    int64_t home = table->entries_of ? index_home_table(table->entries_of) : table->table_id;
+    int64_t home = table->entries_of ? index_plan_home_table(table->entries_of) : table->table_id;
 
-    return bucket_of(home, partition);
+    return entity_key_bucket(home, partition);
 }
 
 static bool in_one_partition(const struct row_scan *scan)
@@ -191,7 +191,7 @@ static void ranges_params(struct row_scan *scan, struct pg_params *params)
     pg_array_init(&buckets, params->arena, PG_INT2);
     pg_array_init(&lows, params->arena, PG_TEXT);
     pg_array_init(&highs, params->arena, PG_TEXT);
-    for (scan->range_to = scan->range; scan->range_to < scan->range_count && partitions.count < MOST_RANGES;
+    for (scan->range_to = scan->range; scan->range_to < scan->range_count && partitions.count < MAX_RANGES;
          scan->range_to++) {
         struct key_filter rest;
 
@@ -227,8 +227,8 @@ static int64_t rows_to_ask(const struct row_scan *scan)
 
     if (scan->enough > 0)
         rows = least(rows, scan->enough);
-    if (scan->most_rows > 0)
-        rows = least(rows, scan->most_rows - scan->rows_examined);
+    if (scan->max_rows > 0)
+        rows = least(rows, scan->max_rows - scan->rows_examined);
     return rows > 0 ? rows : 1;
 }
 
@@ -326,8 +326,8 @@ static enum status next_chunk(struct session *session, struct row_scan *scan, st
         scan->range = scan->range_to;
         scan->exhausted = scan->range == scan->range_count;
     }
-    if (cap_of(least(scan->chunk * GROWTH, MOST_CHUNK)) >= scan->largest)
-        scan->chunk = least(scan->chunk * GROWTH, MOST_CHUNK);
+    if (cap_of(least(scan->chunk * GROWTH, MAX_CHUNK)) >= scan->largest)
+        scan->chunk = least(scan->chunk * GROWTH, MAX_CHUNK);
     return STATUS_OK;
 }
 
@@ -384,7 +384,7 @@ void row_scan_open(struct row_scan *scan)
     narrow(scan);
     scan->has_start = scan->has_after;
     scan->start = scan->after;
-    scan->chunk = scan->enough > 0 ? MOST_CHUNK : LEAST_CHUNK;
+    scan->chunk = scan->enough > 0 ? MAX_CHUNK : MIN_CHUNK;
     scan->is_narrow = row_scan_is_exact(&scan->plan) && !scan->within;
     go_to_start(scan);
 }
@@ -417,8 +417,8 @@ static bool read_row(struct row_scan *scan, struct entity *out)
 
 static bool is_paused(const struct row_scan *scan)
 {
-    return (scan->most_rows > 0 && scan->rows_examined >= scan->most_rows) ||
-           (scan->most_bytes > 0 && scan->bytes_examined >= scan->most_bytes);
+    return (scan->max_rows > 0 && scan->rows_examined >= scan->max_rows) ||
+           (scan->max_bytes > 0 && scan->bytes_examined >= scan->max_bytes);
 }
 
 static bool is_cut(const struct row_scan *scan)
@@ -514,7 +514,7 @@ enum status row_scan_count(struct session *session, struct row_scan *scan, int64
         return check_unread(session, scan, err);
     pg_params_init(&params, &session->arena);
     range_params(scan, &params);
-    pg_add_int8(&params, scan->most_rows);
+    pg_add_int8(&params, scan->max_rows);
     TRY(pg_send(&session->pg, one_partition ? &sql_entity_count_partition : &sql_entity_count, &params, err));
     TRY(send_version(session, err));
     TRY(pg_sync(&session->pg, err));
@@ -524,7 +524,7 @@ enum status row_scan_count(struct session *session, struct row_scan *scan, int64
     TRY(check_version(session, version, err));
     *count = pg_int8(counts, 0, 0);
     scan->rows_examined = pg_int8(counts, 0, 1);
-    scan->exhausted = scan->rows_examined < scan->most_rows;
+    scan->exhausted = scan->rows_examined < scan->max_rows;
     if (scan->rows_examined > 0) {
         struct entity_key last = { pg_bytes(counts, 0, 2), pg_bytes(counts, 0, 3) };
 

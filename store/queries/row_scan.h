@@ -31,7 +31,7 @@ struct row_scan {
     bool has_after;
     struct entity_key
         after; /* strictly behind this key, in the direction of the scan; moves: row_scan_pass */
-    int64_t most_rows, most_bytes; /* to be examined, about; 0: any number. The scan pauses then */
+    int64_t max_rows, max_bytes; /* to be examined, about; 0: any number. The scan pauses then */
     bool one_statement;            /* end after the first one, be it enough or not */
     struct arena *arena;           /* holds `after` */
 
@@ -91,7 +91,7 @@ bool row_scan_is_exact(const struct key_plan *plan);
 
 /*
  * Count what lives in the ranges of a plan for which row_scan_is_exact holds and which has no points, inside the
- * database: the live rows behind `after`, of at most most_rows. Sets what row_scan_finish sets, and `after`.
+ * database: the live rows behind `after`, of at most max_rows. Sets what row_scan_finish sets, and `after`.
  */
 MUST_USE enum status row_scan_count(
     struct session *session, struct row_scan *scan, int64_t *count, struct error *err);

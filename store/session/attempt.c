@@ -39,23 +39,23 @@ static const char *text_of(const struct error *err)
     }
 }
 
-void fail_name(const struct error *err, struct error *out)
+void attempt_name_failure(const struct error *err, struct error *out)
 {
     struct error named = *err;
 
     if (!named.reason) {
-        (void)error_reason(&named, reason_of(err->status), "%s", text_of(err));
+        (void)reason_set(&named, reason_of(err->status), "%s", text_of(err));
         memcpy(named.sqlstate, err->sqlstate, sizeof(named.sqlstate));
         error_set_detail(&named, err->message);
     }
     *out = named;
 }
 
-void fail_operation(struct operation *operation, const struct error *err)
+void attempt_fail(struct operation *operation, const struct error *err)
 {
     struct error named;
 
-    fail_name(err, &named);
+    attempt_name_failure(err, &named);
     operation_fail(operation, &named);
 }
 
@@ -101,8 +101,8 @@ static bool is_given_up(const struct operation *operation)
     return atomic_load(&operation->cancelled) || operation->deadline_us <= clock_monotonic_us();
 }
 
-void run_until_decided_with(
-    struct session *session, struct operation *operation, operation_work *work, void *context, int attempts)
+void attempt_operation_with(
+    struct session *session, struct operation *operation, attempt_work *work, void *context, int attempts)
 {
     struct error err = { 0 };
 
@@ -129,7 +129,7 @@ void run_until_decided_with(
                 pg_recover(&session->pg);
         }
     }
-    fail_operation(operation, &err);
+    attempt_fail(operation, &err);
 }
 
 struct plain_work {
@@ -144,11 +144,11 @@ static enum status run_plain(
     return plain->work(session, operation, err);
 }
 
-void run_until_decided(struct session *session, struct operation *operation,
+void attempt_operation(struct session *session, struct operation *operation,
     enum status (*work)(struct session *session, struct operation *operation, struct error *err),
     int attempts)
 {
     struct plain_work plain = { work };
 
-    run_until_decided_with(session, operation, run_plain, &plain, attempts);
+    attempt_operation_with(session, operation, run_plain, &plain, attempts);
 }

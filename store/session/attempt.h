@@ -12,24 +12,24 @@
  * right, OPERATION_TIMED_OUT, else INTERNAL_ERROR, each with a fixed message. What the database or libpq said becomes
  * the detail, for the log: it may name hosts, files and roles. out may be err.
  */
-void fail_name(const struct error *err, struct error *out);
+void attempt_name_failure(const struct error *err, struct error *out);
 
 /* Fail an operation with that. */
-void fail_operation(struct operation *operation, const struct error *err);
+void attempt_fail(struct operation *operation, const struct error *err);
 
 /*
  * Run one operation: work() fills its outcome or fails. A transient failure and a changed catalogue
  * (STATUS_STALE without a reason) are tried again, on a session that is connected, idle and fresh.
  * work() must be safe to run again after any failure it returns, and may leave a snapshot open.
  */
-void run_until_decided(struct session *session, struct operation *operation,
+void attempt_operation(struct session *session, struct operation *operation,
     enum status (*work)(struct session *session, struct operation *operation, struct error *err),
     int attempts);
 
 /* The same for work that needs more than the operation. */
-typedef enum status operation_work(
+typedef enum status attempt_work(
     struct session *session, struct operation *operation, void *context, struct error *err);
-void run_until_decided_with(
-    struct session *session, struct operation *operation, operation_work *work, void *context, int attempts);
+void attempt_operation_with(
+    struct session *session, struct operation *operation, attempt_work *work, void *context, int attempts);
 
 #endif

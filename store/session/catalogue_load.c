@@ -9,7 +9,7 @@
 #include "domain/limits.h"
 #include "store/sql.h"
 
-void catalogue_free(struct catalogue *catalogue)
+void catalogue_load_free(struct catalogue *catalogue)
 {
     if (!catalogue)
         return;
@@ -87,7 +87,7 @@ static enum status fill_indexes(struct catalogue *catalogue, const PGresult *res
         struct index *index = ARENA_NEW(&catalogue->arena, struct index);
         struct str definition = column(catalogue, result, i, 5);
 
-        if (!index_definition_decode(definition, &catalogue->arena, index))
+        if (!index_codec_decode(definition, &catalogue->arena, index))
             return error_set(err, STATUS_INTERNAL, "the definition of index %.*s cannot be read",
                 STR_ARG(pg_bytes(result, i, 3)));
         index->index_id = pg_int8(result, i, 0);
@@ -139,14 +139,14 @@ enum status catalogue_load(struct pg *pg, struct catalogue **out, struct error *
     status = load(pg, catalogue, err);
     if (status != STATUS_OK) {
         pg_recover(pg);
-        catalogue_free(catalogue);
+        catalogue_load_free(catalogue);
         return status;
     }
     *out = catalogue;
     return STATUS_OK;
 }
 
-enum status catalogue_commit_change(struct pg *pg, struct error *err)
+enum status catalogue_load_commit_change(struct pg *pg, struct error *err)
 {
     PG_RESULT result = NULL;
 

@@ -10,9 +10,9 @@
 
 /* Read all of it, in one snapshot. The caller frees it. */
 MUST_USE enum status catalogue_load(struct pg *pg, struct catalogue **out, struct error *err);
-void catalogue_free(struct catalogue *catalogue);
+void catalogue_load_free(struct catalogue *catalogue);
 
 /* The end of a change that fence_close (store/session/fence.h) began: bump the version, commit. */
-MUST_USE enum status catalogue_commit_change(struct pg *pg, struct error *err);
+MUST_USE enum status catalogue_load_commit_change(struct pg *pg, struct error *err);
 
 #endif

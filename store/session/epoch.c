@@ -6,7 +6,7 @@
 #include "store/session/catalogue_change.h"
 #include "store/sql.h"
 
-enum { MOST_ATTEMPTS = 5 };
+enum { MAX_ATTEMPTS = 5 };
 
 enum column { IS_SAME, SYSTEM_ID, TIMELINE, EPOCH, INSERT_LSN, FLUSH_LSN, KEY };
 
@@ -98,7 +98,7 @@ enum status epoch_ensure(struct session *session, struct error *err)
 {
     bool raised = false;
 
-    for (int i = 0; i < MOST_ATTEMPTS; i++) {
+    for (int i = 0; i < MAX_ATTEMPTS; i++) {
         struct history remembered;
         struct look found;
         bool put_back;
@@ -118,7 +118,7 @@ static enum status raise_once(struct session *session, int64_t *epoch, struct er
     bool raised = false;
 
     TRY(session_ensure(session, err));
-    for (int i = 0; i < MOST_ATTEMPTS && !raised; i++)
+    for (int i = 0; i < MAX_ATTEMPTS && !raised; i++)
         TRY(try_to_raise(session, 0, &raised, err));
     if (!raised)
         return error_set(err, STATUS_UNAVAILABLE, "the catalogue keeps changing: try again");

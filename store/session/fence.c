@@ -47,10 +47,10 @@ static enum status refuse(struct pg *pg, struct error *err)
 
     TRY(pg_query(pg, &sql_fence_holder, NULL, &rows, err));
     if (PQntuples(rows) == 0)
-        return error_reason(err, REASON_CATALOGUE_CHANGE_BLOCKED,
+        return reason_set(err, REASON_CATALOGUE_CHANGE_BLOCKED,
             "the change waits until every open write has ended; they kept overlapping");
     event = PQgetvalue(rows, 0, 2);
-    return error_reason(err, REASON_CATALOGUE_CHANGE_BLOCKED,
+    return reason_set(err, REASON_CATALOGUE_CHANGE_BLOCKED,
         "the change waits until every open write has ended, and this session keeps one open: %.60s "
         "(%.40s%s%.40s), "
         "for %.1f s",
@@ -65,7 +65,7 @@ enum status fence_close(struct session *session, struct error *err)
 
     for (int32_t failures = 1;; failures++) {
         struct error failure = { 0 };
-        struct standing ended;
+        struct stalled_sessions ended;
         enum status status = attempt(pg, &failure);
 
         if (status == STATUS_OK)
@@ -76,7 +76,7 @@ enum status fence_close(struct session *session, struct error *err)
                 *err = failure;
             return status;
         }
-        TRY(standing_end(pg, STANDING_MS, &ended, err));
+        TRY(stalled_sessions_end(pg, STALLED_MS, &ended, err));
         if (ended.count > 0)
             continue;
         if (clock_monotonic_us() > deadline_us)

@@ -25,7 +25,7 @@ void session_init(struct session *session, const char *conninfo, const char *rol
 
 void session_cleanup(struct session *session)
 {
-    catalogue_free(session->catalogue);
+    catalogue_load_free(session->catalogue);
     session->catalogue = NULL;
     pg_close(&session->pg);
     arena_cleanup(&session->arena);
@@ -57,7 +57,7 @@ enum status session_reload(struct session *session, struct error *err)
 
     session_asks_version(session);
     TRY(catalogue_load(&session->pg, &fresh, err));
-    catalogue_free(session->catalogue);
+    catalogue_load_free(session->catalogue);
     session->catalogue = fresh;
     session_note_confirmed(session);
     return STATUS_OK;
@@ -238,7 +238,7 @@ static enum status resolve(
         pg_recover(&session->pg);
         nanosleep(&pause, NULL);
     } while (clock_monotonic_us() < deadline_us);
-    error_reason(err, REASON_OUTCOME_UNKNOWN,
+    reason_set(err, REASON_OUTCOME_UNKNOWN,
         "the database was lost during the commit, and it could not be found out whether the write happened");
     error_set_detail(err, last.message);
     error_add_meta(err, "retry", STR_LITERAL("read-then-retry"));

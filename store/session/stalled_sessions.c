@@ -10,14 +10,14 @@
 
 enum column { COLUMN_PID, COLUMN_PROGRAM, COLUMN_EVENT, COLUMN_MS };
 
-static void describe(const PGresult *rows, int row, struct standing *out)
+static void describe(const PGresult *rows, int row, struct stalled_sessions *out)
 {
     snprintf(out->example, sizeof(out->example), "%.40s pid=%lld event=%.20s for_ms=%lld",
         PQgetvalue(rows, row, COLUMN_PROGRAM), (long long)pg_int8(rows, row, COLUMN_PID),
         PQgetvalue(rows, row, COLUMN_EVENT), (long long)pg_int8(rows, row, COLUMN_MS));
 }
 
-enum status standing_end(struct pg *pg, int64_t standing_ms, struct standing *out, struct error *err)
+enum status stalled_sessions_end(struct pg *pg, int64_t standing_ms, struct stalled_sessions *out, struct error *err)
 {
     struct arena arena;
     struct pg_params params;
@@ -31,7 +31,7 @@ enum status standing_end(struct pg *pg, int64_t standing_ms, struct standing *ou
     arena_cleanup(&arena);
     if (status != STATUS_OK)
         return status;
-    *out = (struct standing){ .count = PQntuples(rows) };
+    *out = (struct stalled_sessions){ .count = PQntuples(rows) };
     if (out->count > 0)
         describe(rows, 0, out);
     return STATUS_OK;

@@ -15,9 +15,9 @@
 struct pg;
 
 /* As long as idle_in_transaction_session_timeout, which is the same limit for sessions that it reaches. */
-enum { STANDING_MS = 5000 };
+enum { STALLED_MS = 5000 };
 
-struct standing {
+struct stalled_sessions {
     int count;         /* sessions that were ended */
     char example[128]; /* of the one that stood longest: program, wait event, for how long */
 };
@@ -27,7 +27,7 @@ struct standing {
  * inside a transaction. What the ended sessions had begun is rolled back; a commit that was under way is resolved by
  * its program (guard G6).
  */
-MUST_USE enum status standing_end(
-    struct pg *pg, int64_t standing_ms, struct standing *out, struct error *err);
+MUST_USE enum status stalled_sessions_end(
+    struct pg *pg, int64_t standing_ms, struct stalled_sessions *out, struct error *err);
 
 #endif

@@ -6,17 +6,17 @@
 
 #include <stdlib.h>
 
-enum { MOST_ATTEMPTS = 4 };
+enum { MAX_ATTEMPTS = 4 };
 
-void worker_store_allow_data_loss(bool allowed)
+void worker_allow_data_loss(bool allowed)
 {
     pg_allow_data_loss(allowed);
 }
 
-enum status worker_store_open(
-    const char *postgres, const char *worker, struct worker_store **out, struct error *err)
+enum status worker_open(
+    const char *postgres, const char *worker, struct worker **out, struct error *err)
 {
-    struct worker_store *store;
+    struct worker *store;
 
     if (worker[0] == '\0')
         return error_set(err, STATUS_INVALID, "a worker needs a name: leases without one are free");
@@ -28,7 +28,7 @@ enum status worker_store_open(
     return STATUS_OK;
 }
 
-void worker_store_close(struct worker_store *store)
+void worker_close(struct worker *store)
 {
     if (!store)
         return;
@@ -37,7 +37,7 @@ void worker_store_close(struct worker_store *store)
     free(store);
 }
 
-void worker_store_remember(struct worker_store *store, struct remembered *remembered)
+void worker_remember(struct worker *store, struct remembered *remembered)
 {
     store->session.remembered = remembered;
 }
@@ -48,12 +48,12 @@ static enum status look_at_history(struct session *session, void *context, struc
     return epoch_ensure(session, err);
 }
 
-enum status worker_look_at_history(struct worker_store *store, struct error *err)
+enum status worker_look_at_history(struct worker *store, struct error *err)
 {
     return worker_attempt(store, look_at_history, NULL, err);
 }
 
-int64_t worker_connection(const struct worker_store *store)
+int64_t worker_connection(const struct worker *store)
 {
     return store->session.pg.connects;
 }
@@ -64,13 +64,13 @@ static bool is_stale(enum status status, const struct error *err)
     return status == STATUS_STALE && !err->reason;
 }
 
-enum status worker_attempt(struct worker_store *store, worker_work *work, void *context, struct error *err)
+enum status worker_attempt(struct worker *store, worker_work *work, void *context, struct error *err)
 {
     struct session *session = &store->session;
     struct error own = { 0 };
     enum status status = STATUS_OK;
 
-    for (int tries = 0; tries < MOST_ATTEMPTS; tries++) {
+    for (int tries = 0; tries < MAX_ATTEMPTS; tries++) {
         own = (struct error){ 0 };
         status = session_ensure(session, &own);
         if (status != STATUS_OK) { /* whatever keeps this worker from connecting is no fault of the work */
@@ -104,10 +104,10 @@ enum status worker_attempt(struct worker_store *store, worker_work *work, void *
 
 static enum status end_standing(struct session *session, void *context, struct error *err)
 {
-    return standing_end(&session->pg, STANDING_MS, context, err);
+    return stalled_sessions_end(&session->pg, STALLED_MS, context, err);
 }
 
-enum status worker_end_standing(struct worker_store *store, struct standing *out, struct error *err)
+enum status sweep_end_stalled(struct worker *store, struct stalled_sessions *out, struct error *err)
 {
     return worker_attempt(store, end_standing, out, err);
 }
@@ -119,7 +119,7 @@ static void nobody_waits(void *context, const struct intent *intents, size_t cou
     (void)count;
 }
 
-void worker_write(struct worker_store *store, struct session *session, struct operation *batch)
+void write_batch_for_worker(struct worker *store, struct session *session, struct operation *batch)
 {
     struct write_observer observer = store->observer;
 

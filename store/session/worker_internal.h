@@ -9,7 +9,7 @@
 #include "store/session/session.h"
 #include "store/session/worker.h"
 
-struct worker_store {
+struct worker {
     struct session session;
     struct arena arena; /* of the strings below */
     struct str worker;
@@ -31,13 +31,13 @@ typedef enum status worker_work(struct session *session, void *context, struct e
  * statement that took too long or a lock that others kept: the database is well, and other work may go on.
  */
 MUST_USE enum status worker_attempt(
-    struct worker_store *store, worker_work *work, void *context, struct error *err);
+    struct worker *store, worker_work *work, void *context, struct error *err);
 
 /* The work of this intent's key has begun at least once without a report. */
-MUST_USE enum status worker_suspect(
-    struct worker_store *store, const struct intent *intent, struct error *err);
+MUST_USE enum status dead_letter_work_suspect(
+    struct worker *store, const struct intent *intent, struct error *err);
 
 /* Run ordinary writes; the store's observer is told of their intents. Every operation gets its outcome. */
-void worker_write(struct worker_store *store, struct session *session, struct operation *batch);
+void write_batch_for_worker(struct worker *store, struct session *session, struct operation *batch);
 
 #endif

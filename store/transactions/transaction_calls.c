@@ -11,21 +11,21 @@
 #include "store/session/attempt.h"
 #include "store/sql.h"
 
-enum { MOST_ATTEMPTS = 4 };
+enum { MAX_ATTEMPTS = 4 };
 
-int16_t transaction_bucket(struct str id)
+int16_t transaction_calls_bucket(struct str id)
 {
-    return bucket_of(0, id);
+    return entity_key_bucket(0, id);
 }
 
-void transaction_add_key(struct pg_params *params, struct str account, struct str id)
+void transaction_calls_add_key(struct pg_params *params, struct str account, struct str id)
 {
     pg_add_bytes(params, account);
     pg_add_bytes(params, id);
-    pg_add_int2(params, transaction_bucket(id));
+    pg_add_int2(params, transaction_calls_bucket(id));
 }
 
-enum status transaction_row_read(const PGresult *result, int row, struct str account, struct arena *arena,
+enum status transaction_calls_read_row(const PGresult *result, int row, struct str account, struct arena *arena,
     struct transaction *out, struct error *err)
 {
     struct transaction read = {
@@ -46,13 +46,13 @@ enum status transaction_row_read(const PGresult *result, int row, struct str acc
     return STATUS_OK;
 }
 
-enum status transaction_send_update(
+enum status transaction_calls_send_update(
     struct session *session, const struct transaction *transaction, int64_t finished, struct error *err)
 {
     struct pg_params params;
 
     pg_params_init(&params, &session->arena);
-    transaction_add_key(&params, transaction->account, transaction->id);
+    transaction_calls_add_key(&params, transaction->account, transaction->id);
     pg_add_int2(&params, (int16_t)transaction->state);
     pg_add_int4(&params, transaction->steps_done);
     pg_add_bytes(&params,
@@ -68,7 +68,7 @@ static enum status send_end(struct session *session, const struct embedded *sql,
     struct pg_params params;
 
     pg_params_init(&params, &session->arena);
-    pg_add_int2(&params, transaction_bucket(transaction->id));
+    pg_add_int2(&params, transaction_calls_bucket(transaction->id));
     pg_add_bytes(&params, transaction->account);
     pg_add_bytes(&params, transaction->id);
     return pg_send(&session->pg, sql, &params, err);
@@ -122,7 +122,7 @@ static enum status send_submission(
 
     TRY(session_send_begin(session, err));
     pg_params_init(&params, &session->arena);
-    pg_add_int2(&params, transaction_bucket(transaction->id));
+    pg_add_int2(&params, transaction_calls_bucket(transaction->id));
     pg_add_bytes(&params, operation->account);
     pg_add_bytes(&params, transaction->id);
     pg_add_bytes(
@@ -133,7 +133,7 @@ static enum status send_submission(
     TRY(pg_send(&session->pg, &sql_transaction_insert, &params, err));
 
     pg_params_init(&params, &session->arena);
-    transaction_add_key(&params, operation->account, transaction->id);
+    transaction_calls_add_key(&params, operation->account, transaction->id);
     TRY(pg_send(&session->pg, &sql_transaction_get, &params, err));
     return pg_sync(&session->pg, err);
 }
@@ -142,7 +142,7 @@ static enum status commit_submission(struct session *session, const struct opera
     int64_t now_us, const struct write_observer *observer, struct error *err)
 {
     struct str id = operation->in.transaction.transaction.id;
-    struct intent intent = { .bucket = transaction_bucket(id),
+    struct intent intent = { .bucket = transaction_calls_bucket(id),
         .kind = INTENT_TRANSACTION,
         .key = { .partition = operation->account, .row = id } };
 
@@ -164,7 +164,7 @@ static enum status check_same_steps(struct session *session, const struct operat
     if (transaction_same_steps(
             stored->steps, stored->step_count, submitted->steps, submitted->step_count, &session->arena))
         return STATUS_OK;
-    return error_reason(err, REASON_TRANSACTION_ID_REUSED,
+    return reason_set(err, REASON_TRANSACTION_ID_REUSED,
         "a transaction %.*s with other steps was submitted before", STR_ARG(submitted->id));
 }
 
@@ -219,7 +219,7 @@ static enum status submit(
     TRY(pg_end(&session->pg, err));
     if (PQntuples(stored) == 0)
         return error_set(err, STATUS_UNAVAILABLE, "the transaction was purged meanwhile");
-    TRY(transaction_row_read(stored, 0, operation->account, operation->arena, found, err));
+    TRY(transaction_calls_read_row(stored, 0, operation->account, operation->arena, found, err));
     if (PQntuples(inserted) > 0) {
         TRY(check_tables(
             session, operation, err)); /* a repeat is the same transaction, whatever has gone since */
@@ -232,7 +232,7 @@ static enum status submit(
     return STATUS_OK;
 }
 
-void transaction_submit_run(
+void transaction_calls_submit(
     struct session *session, struct operation *operation, const struct write_observer *observer)
 {
     const struct transaction *in = &operation->in.transaction.transaction;
@@ -243,7 +243,7 @@ void transaction_submit_run(
         operation_fail(operation, &err);
         return;
     }
-    run_until_decided_with(session, operation, submit, &submission, MOST_ATTEMPTS);
+    attempt_operation_with(session, operation, submit, &submission, MAX_ATTEMPTS);
 }
 
 /* ---- get ---- */
@@ -256,18 +256,18 @@ static enum status get(struct session *session, struct operation *operation, str
     PG_RESULT stored = NULL;
 
     pg_params_init(&params, &session->arena);
-    transaction_add_key(&params, operation->account, id);
+    transaction_calls_add_key(&params, operation->account, id);
     TRY(pg_query(&session->pg, &sql_transaction_get, &params, &stored, err));
     if (PQntuples(stored) == 0)
-        return error_reason(err, REASON_TRANSACTION_NOT_FOUND, "there is no transaction %.*s", STR_ARG(id));
-    TRY(transaction_row_read(stored, 0, operation->account, operation->arena, found, err));
+        return reason_set(err, REASON_TRANSACTION_NOT_FOUND, "there is no transaction %.*s", STR_ARG(id));
+    TRY(transaction_calls_read_row(stored, 0, operation->account, operation->arena, found, err));
     operation->out.transaction = (struct outcome_transaction){ .transactions = found, .count = 1 };
     return STATUS_OK;
 }
 
-void transaction_get_run(struct session *session, struct operation *operation)
+void transaction_calls_get(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, get, MOST_ATTEMPTS);
+    attempt_operation(session, operation, get, MAX_ATTEMPTS);
 }
 
 /* ---- cancel ---- */
@@ -282,23 +282,23 @@ static enum status lock_to_cancel(
 
     TRY(session_send_begin(session, err));
     pg_params_init(&params, &session->arena);
-    transaction_add_key(&params, operation->account, id);
+    transaction_calls_add_key(&params, operation->account, id);
     TRY(pg_send(&session->pg, &sql_transaction_lock, &params, err));
     TRY(pg_sync(&session->pg, err));
     TRY(session_take_begin(session, &now_us, err));
     TRY(pg_next(&session->pg, &row, err));
     TRY(pg_end(&session->pg, err));
     if (PQntuples(row) == 0)
-        return error_reason(err, REASON_TRANSACTION_NOT_FOUND, "there is no transaction %.*s", STR_ARG(id));
-    return transaction_row_read(row, 0, operation->account, operation->arena, out, err);
+        return reason_set(err, REASON_TRANSACTION_NOT_FOUND, "there is no transaction %.*s", STR_ARG(id));
+    return transaction_calls_read_row(row, 0, operation->account, operation->arena, out, err);
 }
 
 static enum status commit_cancel(struct session *session, struct transaction *transaction, struct error *err)
 {
     transaction->state = TRANSACTION_CANCELLED;
     transaction->revision++;
-    TRY(transaction_send_update(session, transaction, clock_ticks(), err));
-    TRY(send_end(session, &sql_transaction_letter_delete, transaction, err));
+    TRY(transaction_calls_send_update(session, transaction, clock_ticks(), err));
+    TRY(send_end(session, &sql_transaction_dead_letter_delete, transaction, err));
     TRY(send_end(session, &sql_transaction_intent_delete, transaction, err));
     FAILPOINT_TRY("cancel.before_commit", err);
     TRY(session_send_commit(session, err));
@@ -318,7 +318,7 @@ static enum status cancel(struct session *session, struct operation *operation, 
     else if (found->state == TRANSACTION_PENDING)
         TRY(commit_cancel(session, found, err));
     else
-        return error_reason(err, REASON_TRANSACTION_STARTED,
+        return reason_set(err, REASON_TRANSACTION_STARTED,
             "%d of %zu steps of transaction %.*s are done%s: only before the first one it can be cancelled",
             found->steps_done, found->step_count, STR_ARG(found->id),
             transaction_is_final(found->state) ? " and it has ended" : "");
@@ -326,9 +326,9 @@ static enum status cancel(struct session *session, struct operation *operation, 
     return STATUS_OK;
 }
 
-void transaction_cancel_run(struct session *session, struct operation *operation)
+void transaction_calls_cancel(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, cancel, MOST_ATTEMPTS);
+    attempt_operation(session, operation, cancel, MAX_ATTEMPTS);
 }
 
 /* ---- list ---- */
@@ -374,7 +374,7 @@ static enum status list(struct session *session, struct operation *operation, st
     return STATUS_OK;
 }
 
-void transaction_list_run(struct session *session, struct operation *operation)
+void transaction_calls_list(struct session *session, struct operation *operation)
 {
-    run_until_decided(session, operation, list, MOST_ATTEMPTS);
+    attempt_operation(session, operation, list, MAX_ATTEMPTS);
 }

@@ -19,7 +19,7 @@
 #include "store/transactions/transaction_calls.h"
 
 struct step_work {
-    const struct worker_store *store;
+    const struct worker *store;
     const struct intent *intent;
     bool finished;
 };
@@ -35,7 +35,7 @@ struct stepping {
     int64_t now_us;
 };
 
-void worker_store_observe(struct worker_store *store,
+void worker_observe(struct worker *store,
     void (*intents_committed)(void *context, const struct intent *intents, size_t count), void *context)
 {
     store->observer = (struct write_observer){ intents_committed, context };
@@ -52,7 +52,7 @@ static enum status lock_transaction(struct session *session, const struct intent
 
     TRY(session_send_begin(session, err));
     pg_params_init(&params, &session->arena);
-    transaction_add_key(&params, intent->key.partition, intent->key.row);
+    transaction_calls_add_key(&params, intent->key.partition, intent->key.row);
     TRY(pg_send(&session->pg, &sql_transaction_lock, &params, err));
     TRY(pg_sync(&session->pg, err));
     TRY(session_take_begin(session, &stepping->now_us, err));
@@ -61,7 +61,7 @@ static enum status lock_transaction(struct session *session, const struct intent
     *found = PQntuples(row) > 0;
     if (!*found)
         return STATUS_OK;
-    return transaction_row_read(row, 0, intent->key.partition, &session->arena, &stepping->transaction, err);
+    return transaction_calls_read_row(row, 0, intent->key.partition, &session->arena, &stepping->transaction, err);
 }
 
 /* A statement about the transaction an intent names. */
@@ -71,7 +71,7 @@ static enum status send_about(
     struct pg_params params;
 
     pg_params_init(&params, &session->arena);
-    pg_add_int2(&params, transaction_bucket(intent->key.row));
+    pg_add_int2(&params, transaction_calls_bucket(intent->key.row));
     pg_add_bytes(&params, intent->key.partition);
     pg_add_bytes(&params, intent->key.row);
     return pg_send(&session->pg, sql, &params, err);
@@ -280,9 +280,9 @@ static enum status commit_step(
     work->finished = transaction_is_final(stepping->transaction.state);
     TRY(write_batch_send_changes(session, &stepping->set, intents, &intent_count, &statements, err));
     FAILPOINT_TRY("step.before_record", err);
-    TRY(transaction_send_update(
+    TRY(transaction_calls_send_update(
         session, &stepping->transaction, work->finished ? stepping->attempt.ended : 0, err));
-    TRY(send_about(session, &sql_transaction_letter_delete, work->intent, err));
+    TRY(send_about(session, &sql_transaction_dead_letter_delete, work->intent, err));
     if (work->finished) {
         TRY(send_about(session, &sql_transaction_intent_delete, work->intent, err));
         statements++;
@@ -326,8 +326,8 @@ static enum status take_step(struct session *session, void *context, struct erro
     return commit_step(session, &stepping, work, err);
 }
 
-enum status worker_transaction_step(
-    struct worker_store *store, const struct intent *intent, bool *finished, struct error *err)
+enum status transaction_work_step(
+    struct worker *store, const struct intent *intent, bool *finished, struct error *err)
 {
     struct step_work work = { .store = store, .intent = intent };
 

@@ -122,7 +122,7 @@ static void decode_get(struct arena *arena)
     must(codec_unpack(&tavola__v1__get_entity_request__descriptor, get_request, arena, &message, &err) ==
              STATUS_OK,
         "decode a Get");
-    must(codec_key_decode(((Tavola__V1__GetEntityRequest *)message)->key, "key", &key, &err) == STATUS_OK,
+    must(codec_entity_key_decode(((Tavola__V1__GetEntityRequest *)message)->key, "key", &key, &err) == STATUS_OK,
         "decode a key");
 }
 
@@ -170,7 +170,7 @@ static void plan_merge(struct arena *arena)
 
 static void plan_index(struct arena *arena)
 {
-    must(index_affects(&copies, &entity.key, &before, &after, arena), "a change of an entry");
+    must(index_plan_affects(&copies, &entity.key, &before, &after, arena), "a change of an entry");
 }
 
 static void compile_filter(struct arena *arena)

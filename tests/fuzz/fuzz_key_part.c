@@ -37,7 +37,7 @@ void fuzz_key_part(struct str input)
         fuzz_require(str_equal(buf_str(&again), str_of_bytes(part.data, part.len - rest.len)));
     }
     if (text_check(part, NULL, NULL)) {
-        end = key_prefix_end(part, &arena);
+        end = key_part_prefix_end(part, &arena);
         fuzz_require(end.len == 0 || (str_compare(part, end) < 0 && text_check(end, NULL, NULL)));
     }
     arena_cleanup(&arena);

@@ -6,20 +6,20 @@
 #include "queue/message.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { MOST_WORDS = 32 };
+enum { MAX_WORDS = 32 };
 
 fuzz_fn fuzz_message;
 
 void fuzz_message(struct str input)
 {
-    redisReply words[MOST_WORDS] = { 0 }, *elements[MOST_WORDS];
+    redisReply words[MAX_WORDS] = { 0 }, *elements[MAX_WORDS];
     redisReply fields = { .type = REDIS_REPLY_ARRAY, .element = elements };
     struct queue_message message;
     struct arena arena;
     size_t count = 0, given = input.len;
 
     arena_init(&arena);
-    while (input.len > 0 && count < MOST_WORDS) {
+    while (input.len > 0 && count < MAX_WORDS) {
         size_t len = (unsigned char)input.data[0];
         struct str word;
 

@@ -7,7 +7,7 @@
 #include "domain/properties/property.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { MOST_SLICES = 512 };
+enum { MAX_SLICES = 512 };
 
 fuzz_fn fuzz_property_list;
 
@@ -23,7 +23,7 @@ static struct str content_of(struct str record)
 
 static void check_accepted(struct property_list list, const struct entity_key *key, struct arena *arena)
 {
-    struct str slices[MOST_SLICES], rest = list.bytes;
+    struct str slices[MAX_SLICES], rest = list.bytes;
     struct property_list again;
     struct property property, found;
     size_t count = 0;
@@ -43,13 +43,13 @@ static void check_accepted(struct property_list list, const struct entity_key *k
 void fuzz_property_list(struct str input)
 {
     const struct entity_key key = { .partition = STR_EMPTY, .row = STR_EMPTY };
-    struct str slices[MOST_SLICES];
+    struct str slices[MAX_SLICES];
     struct property_list list;
     struct error err;
     struct arena arena;
     size_t count = 0;
 
-    while (input.len > 0 && count < MOST_SLICES) {
+    while (input.len > 0 && count < MAX_SLICES) {
         size_t len = (unsigned char)input.data[0];
 
         input = str_from(input, 1);

@@ -88,7 +88,7 @@ static void check_refusal(const struct error *err, struct arena *arena)
     struct codec_trailers trailers = codec_trailers_encode(err, NULL, arena);
 
     fuzz_require(err->status != STATUS_OK && trailers.code > 0);
-    fuzz_require(reason_find(codec_reason(err)) != NULL);
+    fuzz_require(reason_find(codec_error_reason(err)) != NULL);
     fuzz_require(trailers.message.len + trailers.details.len / 3 * 4 <= CODEC_TRAILER_BYTES);
 }
 
@@ -99,7 +99,7 @@ static void check_planned(struct operation *operation)
     struct table table = { .table_id = TABLE_ID };
     struct plan_row *states = ARENA_ARRAY(operation->arena, struct plan_row, in->count);
     struct plan_row **rows = ARENA_ARRAY(operation->arena, struct plan_row *, in->count);
-    struct request_record record = { .digest = request_digest(operation, TABLE_ID, operation->arena) };
+    struct request_record record = { .digest = request_record_digest(operation, TABLE_ID, operation->arena) };
     enum status planned;
 
     for (size_t i = 0; i < in->count; i++) {
@@ -109,13 +109,13 @@ static void check_planned(struct operation *operation)
     write_plan_operation(operation, rows, (struct write_clock){ .ticks = 1 });
     planned = operation->status;
     fuzz_require((planned == STATUS_OK) == !operation->error);
-    record.response = request_response(operation, operation->arena);
-    fuzz_require(str_equal(record.digest, request_digest(operation, TABLE_ID, operation->arena)));
-    request_replay(&record, record.digest, operation);
+    record.response = request_record_response(operation, operation->arena);
+    fuzz_require(str_equal(record.digest, request_record_digest(operation, TABLE_ID, operation->arena)));
+    request_record_replay(&record, record.digest, operation);
     fuzz_require(operation->status == planned && operation->out.write.replayed);
     if (operation->error) /* it says that it is a repeat, in the last of its metadata */
         operation->error->meta_count--;
-    fuzz_require(str_equal(record.response, request_response(operation, operation->arena)));
+    fuzz_require(str_equal(record.response, request_record_response(operation, operation->arena)));
 }
 
 static void check_writes(struct operation *operation)
@@ -160,7 +160,7 @@ static void check_access(struct operation *operation)
         check_refusal(&err, operation->arena);
     else
         fuzz_require(operation->kind == OPERATION_LOOKUP || operation->kind == OPERATION_TRANSACTION_SUBMIT ||
-                     operation->kind >= OPERATION_RUN_GET || table_name_is(operation->table, access.table));
+                     operation->kind >= OPERATION_JOB_GET || table_name_is(operation->table, access.table));
 }
 
 static void check_operation(struct operation *operation)

@@ -49,7 +49,7 @@ static void check_response(struct str bytes, struct arena *arena)
         .in.write = { .writes = writes, .count = REPEATED_WRITES, .atomic = true } };
     const struct request_record record = { .digest = STR_EMPTY, .response = bytes };
 
-    request_replay(&record, STR_EMPTY, &operation);
+    request_record_replay(&record, STR_EMPTY, &operation);
     fuzz_require((operation.status == STATUS_OK) == !operation.error);
     fuzz_require(operation.error ? operation.error->reason != NULL : operation.out.write.replayed);
 }
@@ -59,11 +59,11 @@ static void check_index(struct str bytes, struct arena *arena)
     struct index index = { 0 }, again = { 0 };
     struct str once;
 
-    if (!index_definition_decode(bytes, arena, &index))
+    if (!index_codec_decode(bytes, arena, &index))
         return;
-    once = index_definition_encode(&index, arena);
-    fuzz_require(index_definition_decode(once, arena, &again));
-    fuzz_require(str_equal(index_definition_encode(&again, arena), once));
+    once = index_codec_encode(&index, arena);
+    fuzz_require(index_codec_decode(once, arena, &again));
+    fuzz_require(str_equal(index_codec_encode(&again, arena), once));
 }
 
 static void check_policies(struct str bytes, struct arena *arena)

@@ -26,7 +26,7 @@ static void check_redis_url(const char *text, struct arena *arena)
     if (redis_url_parse(text, arena, &url, &err) != STATUS_OK)
         return;
     fuzz_require(
-        url.path ? url.place_count == 0 : url.place_count > 0 && url.place_count <= REDIS_MOST_PLACES);
+        url.path ? url.place_count == 0 : url.place_count > 0 && url.place_count <= REDIS_MAX_PLACES);
     for (size_t i = 0; i < url.place_count; i++)
         fuzz_require(url.places[i].host[0] != '\0' && url.places[i].port > 0 && url.places[i].port <= 65535);
     fuzz_require(!url.user || url.password);
@@ -84,8 +84,8 @@ static void check_names(struct str input, struct arena *arena)
     unsigned permissions;
     struct error err;
 
-    if (permissions_parse(input, &permissions))
-        fuzz_require(str_equal(permissions_format(permissions, arena), input));
+    if (access_parse_permissions(input, &permissions))
+        fuzz_require(str_equal(access_format_permissions(permissions, arena), input));
     if (table_name_check(input, &err) == STATUS_OK) {
         folded = table_name_fold(input, arena);
         fuzz_require(table_name_is(input, folded) && table_name_check(folded, &err) == STATUS_OK);

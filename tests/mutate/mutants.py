@@ -32,17 +32,17 @@ MUTANTS = [
 
     # Where records are read first, the key of the record still refuses the second; so that goes as well.
     ("G5", [("store/entities/write_batch.c", "    TRY(pg_send(&session->pg, &sql_entity_lock, &params, err));\n",
-             "    TRY(requests_send_get(session, &set->requests, err));\n"
+             "    TRY(request_rows_send_get(session, &set->requests, err));\n"
              "    TRY(pg_send(&session->pg, &sql_entity_lock, &params, err));\n"),
             ("store/entities/write_batch.c",
              "    TRY(pg_send(&session->pg, &sql_entity_locked, &params, err));\n"
-             "    return requests_send_get(session, &set->requests, err);\n",
+             "    return request_rows_send_get(session, &set->requests, err);\n",
              "    return pg_send(&session->pg, &sql_entity_locked, &params, err);\n"),
             ("store/entities/write_batch.c",
              "    TRY(pg_next(&session->pg, &created, err));\n"
              "    TRY(pg_next(&session->pg, &stored, err));\n"
-             "    TRY(requests_take(session, &set->requests, err));\n",
-             "    TRY(requests_take(session, &set->requests, err));\n"
+             "    TRY(request_rows_take(session, &set->requests, err));\n",
+             "    TRY(request_rows_take(session, &set->requests, err));\n"
              "    TRY(pg_next(&session->pg, &created, err));\n"
              "    TRY(pg_next(&session->pg, &stored, err));\n"),
             ("store/entities/sql/request_insert.sql", "$4::bytea[], $5::bytea[])", "$4::bytea[], $5::bytea[]) on conflict do nothing")],
@@ -110,11 +110,11 @@ MUTANTS = [
      "test_store", "snapshot", ["several_pages_of_lists_are_one_snapshot"]),
 
     ("G22", [("store/indexes/lookup_read.c",
-              "    TRY(read_lag(session, &out->lag, err));\n    if (in->freshness.latest)\n",
+              "    TRY(lookup_read_lag(session, &out->lag, err));\n    if (in->freshness.latest)\n",
               "    if (in->freshness.latest)\n"),
              ("store/indexes/lookup_read.c",
               "    out->stats.rows_returned = (int64_t)out->count;\n",
-              "    out->stats.rows_returned = (int64_t)out->count;\n    TRY(read_lag(session, &out->lag, err));\n")],
+              "    out->stats.rows_returned = (int64_t)out->count;\n    TRY(lookup_read_lag(session, &out->lag, err));\n")],
      "test_store", "lookup", ["a_page_does_not_miss_what_is_older_than_its_as_of"]),
 
     ("G23", [("store/session/attempt.c", "if (!is_refusal(err) || ", "if (!is_refusal(err) || err->status != STATUS_OK || ")],

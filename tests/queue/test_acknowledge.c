@@ -11,7 +11,7 @@
 
 #define STREAM "tavola:{q0}:intents"
 
-enum { CONSUMERS = 3, MESSAGES = 400, MOST_AT_ONCE = 40 };
+enum { CONSUMERS = 3, MESSAGES = 400, MAX_AT_ONCE = 40 };
 
 static struct redis_server server;
 static struct arena arena;
@@ -25,7 +25,7 @@ static void given_consumers(void)
     arena_init(&arena);
     for (int i = 0; i < CONSUMERS; i++) {
         struct queue_options options = {
-            .redis.url = server.url, .consumer = names[i], .shards = 1, .most_messages = 10000
+            .redis.url = server.url, .consumer = names[i], .shards = 1, .max_messages = 10000
         };
 
         ck_assert_int_eq(queue_open(&options, &consumers[i], NULL), STATUS_OK);
@@ -114,8 +114,8 @@ static struct queue_message take_any(struct held *held)
 
 static void acknowledge_some(struct held *held, bool done[MESSAGES])
 {
-    struct queue_message some[MOST_AT_ONCE];
-    size_t count = 0, most = (size_t)rand() % MOST_AT_ONCE;
+    struct queue_message some[MAX_AT_ONCE];
+    size_t count = 0, most = (size_t)rand() % MAX_AT_ONCE;
 
     for (; count < most && held->count > 0; count++) {
         some[count] = take_any(held);
@@ -167,7 +167,7 @@ START_TEST(exactly_what_is_not_acknowledged_stays)
 
     srand((unsigned)_i);
     while (published < MESSAGES) {
-        int more = rand() % MOST_AT_ONCE;
+        int more = rand() % MAX_AT_ONCE;
         size_t count;
         struct queue_message *messages;
 
@@ -175,7 +175,7 @@ START_TEST(exactly_what_is_not_acknowledged_stays)
         if (more > 0)
             publish(published, more);
         published += more;
-        messages = claim(rand() % CONSUMERS, 1 + (size_t)rand() % MOST_AT_ONCE, &count);
+        messages = claim(rand() % CONSUMERS, 1 + (size_t)rand() % MAX_AT_ONCE, &count);
         memcpy(held.messages + held.count, messages, count * sizeof(*messages));
         held.count += count;
         hand_back_one(&held);

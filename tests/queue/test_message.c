@@ -10,7 +10,7 @@
 #define ID "0123456789abcdef0123456789abcdef"
 #define GOOD "5 0123456789abcdef0123456789abcdef 1 7 1 pr"
 
-enum { MOST_FIELDS = 4 };
+enum { MAX_FIELDS = 4 };
 
 static struct arena arena;
 
@@ -31,7 +31,7 @@ static redisReply text_reply(struct str text)
 
 static bool decode(redisReply id, redisReply *words, size_t count, struct queue_message *out)
 {
-    redisReply *elements[2 * MOST_FIELDS] = { NULL };
+    redisReply *elements[2 * MAX_FIELDS] = { NULL };
     redisReply fields = { .type = REDIS_REPLY_ARRAY, .element = elements, .elements = count };
 
     for (size_t i = 0; i < count; i++)
@@ -156,7 +156,7 @@ START_TEST(what_is_cut_off_is_refused)
 END_TEST
 
 static const struct {
-    const char *words[2 * MOST_FIELDS];
+    const char *words[2 * MAX_FIELDS];
     bool good;
 } field_cases[] = {
     { { "v2", GOOD }, true },
@@ -175,11 +175,11 @@ static const struct {
 
 START_TEST(our_field_is_there_once_and_others_are_ignored)
 {
-    redisReply words[2 * MOST_FIELDS];
+    redisReply words[2 * MAX_FIELDS];
     struct queue_message got = { 0 };
     size_t count = 0;
 
-    while (count < 2 * MOST_FIELDS && field_cases[_i].words[count]) {
+    while (count < 2 * MAX_FIELDS && field_cases[_i].words[count]) {
         words[count] = text_reply(str_of(field_cases[_i].words[count]));
         count++;
     }

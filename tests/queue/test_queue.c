@@ -19,7 +19,7 @@ static struct queue *other; /* consumer "two" */
 static struct queue *open_queue(const char *consumer, int shards, int64_t most)
 {
     struct queue_options options = {
-        .redis.url = server.url, .consumer = consumer, .shards = shards, .most_messages = most
+        .redis.url = server.url, .consumer = consumer, .shards = shards, .max_messages = most
     };
     struct queue *opened = NULL;
     struct error err = { 0 };

@@ -45,7 +45,7 @@ START_TEST(an_address_is_read)
 
     same_text(c->text, got.path, c->want.path);
     ck_assert_int_eq(got.tls, c->want.tls);
-    for (size_t i = 0; i < REDIS_MOST_PLACES; i++) {
+    for (size_t i = 0; i < REDIS_MAX_PLACES; i++) {
         same_text(c->text, got.places[i].host, c->want.places[i].host);
         ck_assert_int_eq(got.places[i].port, c->want.places[i].port);
         ck_assert_int_eq(i < got.place_count, c->want.places[i].host != NULL);

@@ -80,7 +80,7 @@ static inline void echo_begin(struct rpc_call *call)
     rpc_call_set_state(call, state);
     echo_note(&echo.begun);
     if (rpc_call_method(call)->kind == RPC_CLIENT_STREAM || rpc_call_method(call)->kind == RPC_BIDI)
-        rpc_read(call);
+        rpc_call_read(call);
 }
 
 static inline void echo_count(struct rpc_call *call)
@@ -89,11 +89,11 @@ static inline void echo_count(struct rpc_call *call)
     char text[32];
 
     if (state->next == state->count) {
-        rpc_finish(call, 0, STR_EMPTY, STR_EMPTY);
+        rpc_call_finish(call, 0, STR_EMPTY, STR_EMPTY);
         return;
     }
     snprintf(text, sizeof(text), "%d", state->next++);
-    rpc_send(call, str_of(text));
+    rpc_call_send(call, str_of(text));
 }
 
 static inline void echo_facts(struct rpc_call *call)
@@ -106,7 +106,7 @@ static inline void echo_facts(struct rpc_call *call)
     struct str peer = rpc_call_peer(call);
 
     arena_alloc(arena, 1024 * 1024);
-    rpc_reply(
+    rpc_call_reply(
         call, arena_format(rpc_call_arena(call), "deadline=%" PRId64 " agent=%.*s absent=%.*s peer=%.*s",
                   deadline == INT64_MAX ? -1 : (deadline - clock_monotonic_us()) / 1000000, STR_ARG(agent),
                   STR_ARG(absent), STR_ARG(peer)));
@@ -143,9 +143,9 @@ static inline void echo_message(struct rpc_call *call, struct str message)
     struct echo_state *state = rpc_call_state(call);
 
     if (echo_is(call, "Unary") && str_equal(message, str_of("fail"))) {
-        rpc_finish(call, FAIL_CODE, str_of(fail_message), STR_LITERAL(fail_details));
+        rpc_call_finish(call, FAIL_CODE, str_of(fail_message), STR_LITERAL(fail_details));
     } else if (echo_is(call, "Unary")) {
-        rpc_reply(call, message);
+        rpc_call_reply(call, message);
     } else if (echo_is(call, "Facts")) {
         echo_facts(call);
     } else if (echo_is(call, "Batched")) {
@@ -155,12 +155,12 @@ static inline void echo_message(struct rpc_call *call, struct str message)
         echo_put(echo.held, &echo.held_count, call);
     } else if (echo_is(call, "Collect")) {
         buf_append(&state->joined, message);
-        rpc_read(call);
+        rpc_call_read(call);
     } else if (echo_is(call, "Count")) {
         state->count = (int)strtol(message.data, NULL, 10);
         echo_count(call);
     } else {
-        rpc_send(call, message);
+        rpc_call_send(call, message);
     }
 }
 
@@ -170,9 +170,9 @@ static inline void echo_half_closed(struct rpc_call *call)
 
     echo_note(&echo.half_closed);
     if (echo_is(call, "Collect"))
-        rpc_reply(call, buf_str(&state->joined));
+        rpc_call_reply(call, buf_str(&state->joined));
     else
-        rpc_finish(call, 0, STR_EMPTY, STR_EMPTY);
+        rpc_call_finish(call, 0, STR_EMPTY, STR_EMPTY);
 }
 
 static inline void echo_sent(struct rpc_call *call)
@@ -181,7 +181,7 @@ static inline void echo_sent(struct rpc_call *call)
     if (echo_is(call, "Count"))
         echo_count(call);
     else
-        rpc_read(call);
+        rpc_call_read(call);
 }
 
 static inline void echo_cancelled(struct rpc_call *call)
@@ -194,7 +194,7 @@ static inline void echo_cancelled(struct rpc_call *call)
         return;
     if (is_batched && !echo_take(echo.batched, &echo.batched_count, call))
         return;
-    rpc_finish(call, 1, STR_EMPTY, STR_EMPTY);
+    rpc_call_finish(call, 1, STR_EMPTY, STR_EMPTY);
 }
 
 static inline void echo_ended(struct rpc_call *call)
@@ -210,7 +210,7 @@ static inline void echo_drained(void *context)
     ck_assert_ptr_eq(context, &echo);
     echo_note(&echo.drained);
     while ((call = echo_take(echo.batched, &echo.batched_count, NULL)) != NULL)
-        rpc_reply(call, buf_str(&((struct echo_state *)rpc_call_state(call))->joined));
+        rpc_call_reply(call, buf_str(&((struct echo_state *)rpc_call_state(call))->joined));
 }
 
 static const struct rpc_method echo_methods[] = {

@@ -126,9 +126,9 @@ START_TEST(late_reply_is_dropped)
 
         call = echo_take(echo.held, &echo.held_count, NULL);
         if (i == 1)
-            rpc_reply(call, str_of("too late"));
+            rpc_call_reply(call, str_of("too late"));
         else
-            rpc_finish(call, CODE_UNAVAILABLE, str_of("too late"), STR_EMPTY);
+            rpc_call_finish(call, CODE_UNAVAILABLE, str_of("too late"), STR_EMPTY);
         echo_wait(&echo.ended, i);
     }
 }
@@ -139,7 +139,7 @@ START_TEST(reply_may_come_from_any_thread)
     struct rpc_stream *stream = open_held();
     struct str reply;
 
-    rpc_reply(echo_take(echo.held, &echo.held_count, NULL), str_of("from the test"));
+    rpc_call_reply(echo_take(echo.held, &echo.held_count, NULL), str_of("from the test"));
 
     ck_assert(rpc_stream_receive(stream, &arena, &reply));
     ck_assert(str_equal(reply, str_of("from the test")));
@@ -160,7 +160,7 @@ START_TEST(replies_of_one_thread_leave_together)
     echo_wait(&echo.held_count, OPEN_CALLS);
     rpc_together(true);
     for (int i = 0; i < OPEN_CALLS; i++)
-        rpc_reply(echo_take(echo.held, &echo.held_count, NULL), str_of("one of many"));
+        rpc_call_reply(echo_take(echo.held, &echo.held_count, NULL), str_of("one of many"));
     ck_assert_int_eq(echo.ended, 0);
     rpc_together(false);
 
@@ -219,7 +219,7 @@ START_TEST(stop_lets_open_calls_finish)
     /* CANCELLED: it was on its way when the server said goodbye. */
     ck_assert_msg(status.code == CODE_UNAVAILABLE || status.code == CODE_CANCELLED, "%d %.*s", status.code,
         STR_ARG(status.message));
-    rpc_reply(echo_take(echo.held, &echo.held_count, NULL), str_of("finished"));
+    rpc_call_reply(echo_take(echo.held, &echo.held_count, NULL), str_of("finished"));
 
     ck_assert(rpc_stream_receive(held, &arena, &reply));
     ck_assert(!rpc_stream_receive(held, &arena, &reply));
@@ -269,7 +269,7 @@ static void *storm_answerer(void *argument)
         if (i % 2 == 0)
             rpc_together(true);
         while ((call = echo_take(echo.held, &echo.held_count, NULL)))
-            rpc_reply(call, str_of("done"));
+            rpc_call_reply(call, str_of("done"));
         if (i % 2 == 0)
             rpc_together(false);
         sched_yield();

@@ -26,7 +26,7 @@ START_TEST(only_this_machine_is_local)
 {
     const struct address_case *c = &address_cases[_i];
 
-    ck_assert_msg(address_is_local(c->address) == c->is_local, "%s", c->address);
+    ck_assert_msg(service_config_is_local(c->address) == c->is_local, "%s", c->address);
 }
 END_TEST
 
@@ -52,7 +52,7 @@ START_TEST(the_defaults_are_usable)
 
     buf_init(&problems, NULL);
     ck_assert_uint_eq(config_load(&service_program, environment, &config, &problems), 0);
-    ck_assert(address_is_local(config.listen));
+    ck_assert(service_config_is_local(config.listen));
     buf_cleanup(&problems);
 }
 END_TEST

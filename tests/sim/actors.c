@@ -9,7 +9,7 @@
 
 enum {
     STACK_BYTES = 128 * 1024,
-    MOST_SWITCHES = 60000,
+    MAX_SWITCHES = 60000,
     FAULTY_US = 20 * 1000000,
 };
 
@@ -218,7 +218,7 @@ void actors_run(uint64_t seed)
         }
         if (!faults && database_rests())
             break;
-        if (switches++ == MOST_SWITCHES)
+        if (switches++ == MAX_SWITCHES)
             sim_fail("it does not come to rest: something stays open");
         befall();
         current = choose();

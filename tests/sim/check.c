@@ -14,7 +14,7 @@ static const struct index_entry *projection(int key, int value)
         struct row_state row = db_row_state(key, value, 1);
         const char *why;
 
-        (void)index_project(sim_table.indexes[0], &db.rows[key].key, 1, row.properties, &arena, entry, &why);
+        (void)index_plan_project(sim_table.indexes[0], &db.rows[key].key, 1, row.properties, &arena, entry, &why);
     }
     return entry;
 }
@@ -31,7 +31,7 @@ static void check_key(int key)
     bool settled = !db_is_open(INTENT_RECONCILE, key) && !db.key_letters[key].dead;
     int found = 0;
 
-    for (int i = 0; i < MOST_ENTRIES; i++) {
+    for (int i = 0; i < MAX_ENTRIES; i++) {
         const struct sim_entry *entry = &db.entries[i];
 
         if (!entry->there || entry->source != key)

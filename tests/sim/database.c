@@ -11,7 +11,7 @@ struct database db;
 static struct database on_disk; /* while is_behind: db as a crash would leave it */
 static bool is_behind;
 static int64_t connections;          /* everybody's breaks when the database restarts */
-static char cursor[LEASE_LANES][33]; /* of scans, without G7 only */
+static char cursor[LEASE_RANGES][33]; /* of scans, without G7 only */
 
 static struct key_part city[] = { { .text = { "City", 4 } } };
 static struct index by_city = { .index_id = INDEX_ID,
@@ -26,7 +26,7 @@ struct table sim_table = { .table_id = TABLE_ID, .indexes = indexes, .index_coun
 
 static const char *const partitions[KEYS] = { "p0", "p1", "p2" };
 static const char *const cities[VALUES] = { "", "Aalen", "Bonn", "Celle" };
-static const char *const names[MOST_TRANSACTIONS] = { "t0", "t1", "t2", "t3", "t4", "t5" };
+static const char *const names[MAX_TRANSACTIONS] = { "t0", "t1", "t2", "t3", "t4", "t5" };
 
 /* ---- life ---- */
 
@@ -42,7 +42,7 @@ void database_begin(void)
             (struct sim_row){ .lock = { NOBODY }, .key = { str_of(partitions[i]), STR_LITERAL("r") } };
         db.states[i].lock.owner = NOBODY;
     }
-    for (int i = 0; i < MOST_TRANSACTIONS; i++)
+    for (int i = 0; i < MAX_TRANSACTIONS; i++)
         db.transactions[i].lock.owner = NOBODY;
 }
 
@@ -54,7 +54,7 @@ static void let_go(int actor)
         if (db.states[i].lock.owner == actor)
             db.states[i].lock.owner = NOBODY;
     }
-    for (int i = 0; i < MOST_TRANSACTIONS; i++) {
+    for (int i = 0; i < MAX_TRANSACTIONS; i++) {
         if (db.transactions[i].lock.owner == actor)
             db.transactions[i].lock.owner = NOBODY;
     }
@@ -94,7 +94,7 @@ int64_t db_clock_us(void)
     return sim_now_us() + db.clock_offset_us;
 }
 
-int64_t worker_connection(const struct worker_store *store)
+int64_t worker_connection(const struct worker *store)
 {
     (void)store;
     return connections;
@@ -219,10 +219,10 @@ void db_add_intent(const char id[33], enum intent_kind kind, int what, struct in
     if (kind == INTENT_RECONCILE) {
         intent->intent.table_id = TABLE_ID;
         intent->intent.key = db.rows[what].key;
-        intent->intent.bucket = bucket_of(TABLE_ID, db.rows[what].key.partition);
+        intent->intent.bucket = entity_key_bucket(TABLE_ID, db.rows[what].key.partition);
     } else {
         intent->intent.key = (struct entity_key){ STR_LITERAL("default"), str_of(names[what]) };
-        intent->intent.bucket = bucket_of(0, str_of(names[what]));
+        intent->intent.bucket = entity_key_bucket(0, str_of(names[what]));
     }
     *out = intent->intent;
 }
@@ -258,7 +258,7 @@ static size_t collect(int lane, const char *from, int64_t min_age_ms, const stru
     for (int i = 0; i < db.intent_count; i++) {
         const struct sim_intent *intent = &db.intents[i];
 
-        if (!intent->open || intent->intent.bucket / (1024 / LEASE_LANES) != lane ||
+        if (!intent->open || intent->intent.bucket / (1024 / LEASE_RANGES) != lane ||
             strcmp(intent->intent.id, from) < 0 || db_clock_us() - intent->created_us < min_age_ms * 1000 ||
             letter_of(&intent->intent)->next_us > db_clock_us())
             continue;
@@ -280,10 +280,10 @@ static size_t take_shares(const struct intent_scan *what, struct scan_reach *rea
     struct scan_answer answer = {
         .intents = out, .most = what->most, .share = scan_reach_share(reach, what->rest_only, what->most)
     };
-    size_t counts[LANE_PLACES] = { 0 };
+    size_t counts[RANGE_SLOTS] = { 0 };
 
     for (size_t i = 0; i < all && answer.count < what->most; i++) {
-        int place = scan_place(from[i]->intent.bucket, 0);
+        int place = scan_reach_slot(from[i]->intent.bucket, 0);
         const char *after = reach->after[place];
 
         if ((after[0] ? strcmp(from[i]->intent.id, after) > 0 : !what->rest_only) &&
@@ -294,10 +294,10 @@ static size_t take_shares(const struct intent_scan *what, struct scan_reach *rea
     return answer.count;
 }
 
-enum status worker_scan_intents(struct worker_store *store, const struct intent_scan *what,
+enum status lease_work_scan(struct worker *store, const struct intent_scan *what,
     struct scan_reach *reach, struct arena *arena, struct intents_found *out, struct error *err)
 {
-    const struct sim_intent *found[MOST_INTENTS];
+    const struct sim_intent *found[MAX_INTENTS];
     bool without = sim_without("G7");
     size_t all;
 
@@ -305,7 +305,7 @@ enum status worker_scan_intents(struct worker_store *store, const struct intent_
     TRY(db_begin("scan", err));
     db_rollback();
     all = collect(what->lane, without ? cursor[what->lane] : what->from_id, what->min_age_ms, found);
-    *out = (struct intents_found){ .intents = ARENA_ARRAY(arena, struct intent, MOST_INTENTS) };
+    *out = (struct intents_found){ .intents = ARENA_ARRAY(arena, struct intent, MAX_INTENTS) };
     out->count = take_shares(what, reach, found, all, out->intents);
     snprintf(out->low_id, sizeof(out->low_id), "%016llx%016x",
         (unsigned long long)((all > 0 ? found[0]->created_us : db_clock_us()) - 60000000), 0);
@@ -318,7 +318,7 @@ enum status worker_scan_intents(struct worker_store *store, const struct intent_
 
 /* ---- dead letters ---- */
 
-enum status worker_count_failure(struct worker_store *store, const struct intent *intent,
+enum status dead_letter_work_count_failure(struct worker *store, const struct intent *intent,
     const struct error *cause, int32_t *failures, struct error *err)
 {
     (void)store, (void)cause;
@@ -329,8 +329,8 @@ enum status worker_count_failure(struct worker_store *store, const struct intent
     return db_committed(err);
 }
 
-enum status worker_retry_after(
-    struct worker_store *store, const struct intent *intent, int64_t delay_ms, struct error *err)
+enum status dead_letter_work_retry_after(
+    struct worker *store, const struct intent *intent, int64_t delay_ms, struct error *err)
 {
     (void)store;
     TRY(db_begin("retry after", err));
@@ -340,7 +340,7 @@ enum status worker_retry_after(
     return db_committed(err);
 }
 
-enum status worker_bury(struct worker_store *store, const struct intent *intent, struct error *err)
+enum status dead_letter_work_bury(struct worker *store, const struct intent *intent, struct error *err)
 {
     int what = db_key_of(intent);
 
@@ -361,8 +361,8 @@ enum status worker_bury(struct worker_store *store, const struct intent *intent,
 }
 
 /* What no report is heard of is counted; the count is never high enough to give up, for nothing kills its worker here. */
-enum status worker_count_delivery(
-    struct worker_store *store, const struct intent *intent, int32_t *before, struct error *err)
+enum status dead_letter_work_count_delivery(
+    struct worker *store, const struct intent *intent, int32_t *before, struct error *err)
 {
     (void)store, (void)intent;
     TRY(db_begin("count delivery", err));
@@ -372,7 +372,7 @@ enum status worker_count_delivery(
     return db_committed(err);
 }
 
-enum status worker_report(struct worker_store *store, const struct intent *intent, struct error *err)
+enum status dead_letter_work_report(struct worker *store, const struct intent *intent, struct error *err)
 {
     (void)store, (void)intent;
     TRY(db_begin("report", err));
@@ -382,7 +382,7 @@ enum status worker_report(struct worker_store *store, const struct intent *inten
 
 /* ---- hands: every batch of a poller may hold suspects ---- */
 
-enum status worker_take_in_hand(struct worker_store *store, const struct hand_owner *owner, int64_t hold_ms,
+enum status claim_work_take(struct worker *store, const struct claim_owner *owner, int64_t hold_ms,
     const struct intent *intents, size_t count, bool *suspects, struct error *err)
 {
     (void)store, (void)owner, (void)hold_ms, (void)intents;
@@ -393,7 +393,7 @@ enum status worker_take_in_hand(struct worker_store *store, const struct hand_ow
     return STATUS_OK;
 }
 
-enum status worker_put_down(struct worker_store *store, const struct hand_owner *owner, struct error *err)
+enum status claim_work_release(struct worker *store, const struct claim_owner *owner, struct error *err)
 {
     (void)store, (void)owner;
     TRY(db_begin("put down", err));
@@ -401,8 +401,8 @@ enum status worker_put_down(struct worker_store *store, const struct hand_owner 
     return STATUS_OK;
 }
 
-enum status worker_suspect_dead_hands(
-    struct worker_store *store, const struct hand_owner *owner, struct error *err)
+enum status claim_work_suspect_dead(
+    struct worker *store, const struct claim_owner *owner, struct error *err)
 {
     (void)store, (void)owner;
     TRY(db_begin("look at hands", err));
@@ -412,15 +412,15 @@ enum status worker_suspect_dead_hands(
 
 /* ---- leases and lag ---- */
 
-enum status worker_hold_leases(
-    struct worker_store *store, int64_t lease_ms, bool held[LEASE_LANES], struct error *err)
+enum status lease_work_hold(
+    struct worker *store, int64_t lease_ms, bool held[LEASE_RANGES], struct error *err)
 {
     int process = sim_actor() / 2;
 
     (void)store;
     TRY(db_begin("hold leases", err));
     db_rollback();
-    for (int lane = 0; lane < LEASE_LANES; lane++) {
+    for (int lane = 0; lane < LEASE_RANGES; lane++) {
         bool free =
             db.lane_until_us[lane] < db_clock_us() || db.lane_until_us[lane] > db_clock_us() + 10000000;
 
@@ -433,13 +433,13 @@ enum status worker_hold_leases(
     return STATUS_OK;
 }
 
-enum status worker_release_leases(struct worker_store *store, struct error *err)
+enum status lease_work_release(struct worker *store, struct error *err)
 {
     (void)store, (void)err;
     return STATUS_OK;
 }
 
-enum status worker_update_watermarks(struct worker_store *store, const bool held[LEASE_LANES], bool counts,
+enum status backlog_work_update(struct worker *store, const bool held[LEASE_RANGES], bool counts,
     struct backlog *backlog, struct error *err)
 {
     (void)store, (void)held, (void)counts;
@@ -452,7 +452,7 @@ enum status worker_update_watermarks(struct worker_store *store, const bool held
 }
 
 /* A step's own intents are hints for the queue, which get lost here. */
-void worker_store_observe(struct worker_store *store,
+void worker_observe(struct worker *store,
     void (*intents_committed)(void *context, const struct intent *intents, size_t count), void *context)
 {
     (void)store, (void)intents_committed, (void)context;
@@ -460,27 +460,27 @@ void worker_store_observe(struct worker_store *store,
 
 /* ---- queues: nobody controls them here ---- */
 
-enum status worker_read_controls(struct worker_store *store, struct queue_map *map,
-    struct queue_control out[MOST_QUEUES * WORK_KINDS], bool *any, struct error *err)
+enum status queue_work_read_controls(struct worker *store, struct queue_map *map,
+    struct queue_control out[MAX_QUEUES * WORK_KINDS], bool *any, struct error *err)
 {
     (void)store, (void)err;
     *map = (struct queue_map){ .version = 1, .queues = 1 };
-    for (int slot = 0; slot < MOST_QUEUES * WORK_KINDS; slot++)
+    for (int slot = 0; slot < MAX_QUEUES * WORK_KINDS; slot++)
         out[slot] = (struct queue_control){ .works_until_us = INT64_MAX };
     *any = false;
     return STATUS_OK;
 }
 
-enum status worker_take_permits(
-    struct worker_store *store, int queue, int kind, int64_t wanted, int64_t *granted, struct error *err)
+enum status queue_work_take_permits(
+    struct worker *store, int queue, int kind, int64_t wanted, int64_t *granted, struct error *err)
 {
     (void)store, (void)queue, (void)kind, (void)err;
     *granted = wanted;
     return STATUS_OK;
 }
 
-enum status worker_tell_applied(
-    struct worker_store *store, const struct applied *applied, size_t count, struct error *err)
+enum status queue_work_add_applied(
+    struct worker *store, const struct applied *applied, size_t count, struct error *err)
 {
     (void)store, (void)applied, (void)count, (void)err;
     return STATUS_OK;

@@ -16,9 +16,9 @@
 enum {
     KEYS = 3,
     VALUES = 4, /* of an entity: 0 absent, else 1..3 */
-    MOST_INTENTS = 64,
-    MOST_ENTRIES = 16,
-    MOST_TRANSACTIONS = 6,
+    MAX_INTENTS = 64,
+    MAX_ENTRIES = 16,
+    MAX_TRANSACTIONS = 6,
     STEPS = 2,
     TABLE_ID = 5,
     INDEX_ID = 70,
@@ -84,17 +84,17 @@ struct sim_transaction {
 struct database {
     struct sim_row rows[KEYS];
     struct sim_state states[KEYS];
-    struct sim_entry entries[MOST_ENTRIES];
-    struct sim_intent intents[MOST_INTENTS];
+    struct sim_entry entries[MAX_ENTRIES];
+    struct sim_intent intents[MAX_INTENTS];
     int intent_count;
-    struct sim_letter key_letters[KEYS], transaction_letters[MOST_TRANSACTIONS];
-    struct sim_transaction transactions[MOST_TRANSACTIONS];
+    struct sim_letter key_letters[KEYS], transaction_letters[MAX_TRANSACTIONS];
+    struct sim_transaction transactions[MAX_TRANSACTIONS];
     int transaction_count;
     int64_t clock_offset_us; /* its clock may be stepped */
     int64_t down_until_us;
     bool in_transaction[ACTORS];
-    int lane_holder[LEASE_LANES];
-    int64_t lane_until_us[LEASE_LANES];
+    int lane_holder[LEASE_RANGES];
+    int64_t lane_until_us[LEASE_RANGES];
     int poison;      /* a key whose reconcile fails, NOBODY: none */
     int poison_left; /* how often still */
 };

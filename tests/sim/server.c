@@ -70,7 +70,7 @@ bool server_turn(int server)
     struct intent intent;
     struct error err = { 0 };
     /* Every server may be about to submit one. */
-    bool submits = sim_pick(4) == 0 && db.transaction_count + SERVERS <= MOST_TRANSACTIONS;
+    bool submits = sim_pick(4) == 0 && db.transaction_count + SERVERS <= MAX_TRANSACTIONS;
 
     if (writes_left[server] == 0)
         return false;

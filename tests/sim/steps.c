@@ -9,7 +9,7 @@
 /* ---- reconcile ---- */
 
 struct reading {
-    bool intents[MOST_INTENTS];
+    bool intents[MAX_INTENTS];
     int value;
     int64_t version;
 };
@@ -39,7 +39,7 @@ static struct sim_entry *find_entry(const struct entity_key *key)
 {
     struct sim_entry *room = NULL;
 
-    for (int i = 0; i < MOST_ENTRIES; i++) {
+    for (int i = 0; i < MAX_ENTRIES; i++) {
         if (has_key(&db.entries[i], key))
             return &db.entries[i];
         if (!db.entries[i].there)
@@ -128,7 +128,7 @@ static enum status reconcile_key(int key, struct arena *arena, struct error *err
 }
 
 /* A key after the other: what a batch shares is the transaction, and whoever dies in it has done nothing. */
-enum status worker_reconcile(struct worker_store *store, const struct intent *intents, size_t count,
+enum status reconcile_keys(struct worker *store, const struct intent *intents, size_t count,
     bool force, struct reconcile_counts *counts, struct error *err)
 {
     (void)store, (void)force, (void)counts;
@@ -183,8 +183,8 @@ static enum status lock_rows(const struct sim_step *step, struct error *err)
     return STATUS_OK;
 }
 
-enum status worker_transaction_step(
-    struct worker_store *store, const struct intent *intent, bool *finished, struct error *err)
+enum status transaction_work_step(
+    struct worker *store, const struct intent *intent, bool *finished, struct error *err)
 {
     int number = db_key_of(intent), value = 0;
     struct sim_transaction *transaction = &db.transactions[number];

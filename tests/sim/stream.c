@@ -7,7 +7,7 @@
 #include "queue/queue.h"
 #include "tests/sim/sim.h"
 
-enum { MOST_MESSAGES = 64 };
+enum { MAX_MESSAGES = 64 };
 
 static struct message {
     bool there;
@@ -15,7 +15,7 @@ static struct message {
     int holder; /* the actor that claimed it; NOBODY: not claimed */
     int64_t claimed_us, deliveries;
     uint32_t id;
-} messages[MOST_MESSAGES];
+} messages[MAX_MESSAGES];
 
 static uint32_t last_id;
 static bool has_epoch;
@@ -56,7 +56,7 @@ static enum status answer(struct error *err)
 
 static void put(const struct intent *intent)
 {
-    for (int i = 0; i < MOST_MESSAGES; i++) {
+    for (int i = 0; i < MAX_MESSAGES; i++) {
         if (messages[i].there)
             continue;
         messages[i] = (struct message){ .there = true, .intent = *intent, .holder = NOBODY, .id = ++last_id };
@@ -92,12 +92,12 @@ static bool is_wanted(const struct message *message, int64_t idle_us)
 /* Begins anywhere: nothing may rely on order. */
 static size_t take(size_t most, int64_t idle_us, struct arena *arena, struct queue_message **out)
 {
-    uint32_t start = sim_pick(MOST_MESSAGES);
+    uint32_t start = sim_pick(MAX_MESSAGES);
     size_t count = 0;
 
     *out = ARENA_ARRAY(arena, struct queue_message, most);
-    for (uint32_t i = 0; i < MOST_MESSAGES && count < most; i++) {
-        struct message *message = &messages[(start + i) % MOST_MESSAGES];
+    for (uint32_t i = 0; i < MAX_MESSAGES && count < most; i++) {
+        struct message *message = &messages[(start + i) % MAX_MESSAGES];
 
         if (!is_wanted(message, idle_us))
             continue;
@@ -140,7 +140,7 @@ static struct message *find(const struct queue_message *given)
     uint32_t id;
 
     memcpy(&id, given->entry_id, sizeof(id));
-    for (int i = 0; i < MOST_MESSAGES; i++) {
+    for (int i = 0; i < MAX_MESSAGES; i++) {
         if (messages[i].there && messages[i].id == id)
             return &messages[i];
     }
@@ -182,7 +182,7 @@ enum status queue_inspect(struct queue *queue, struct queue_state *out, struct e
     (void)queue;
     TRY(reach("inspect", err));
     *out = (struct queue_state){ .has_epoch = has_epoch };
-    for (int i = 0; i < MOST_MESSAGES; i++) {
+    for (int i = 0; i < MAX_MESSAGES; i++) {
         out->length += messages[i].there;
         out->pending += messages[i].there && messages[i].holder != NOBODY;
     }

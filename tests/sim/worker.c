@@ -5,13 +5,13 @@
 #include "workers/loop.h"
 #include "workers/relay.h"
 
-struct worker_store {
+struct worker {
     int process; /* only to be something */
 };
 
 static struct process {
     struct worker_shared shared;
-    struct worker_store store;
+    struct worker store;
     struct worker_ctx consumer, relaying;
     struct loop loop;
     struct relay relay;
@@ -40,7 +40,7 @@ void worker_begin(int number, bool relay)
         process->relay = (struct relay){ .ctx = &process->relaying };
         return;
     }
-    for (int lane = 0; lane < LEASE_LANES; lane++)
+    for (int lane = 0; lane < LEASE_RANGES; lane++)
         atomic_store(&process->shared.held[lane], false);
     process->shared.config = &config;
     queues_init(&process->shared.queues);
@@ -80,7 +80,7 @@ bool worker_pause(struct worker_ctx *ctx, int64_t ms)
     return true;
 }
 
-void worker_count(struct worker_shared *shared, enum worker_counter counter, size_t more)
+void metrics_count(struct worker_shared *shared, enum worker_counter counter, size_t more)
 {
     (void)shared, (void)counter, (void)more;
 }

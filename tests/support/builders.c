@@ -194,7 +194,7 @@ struct store_options plain_options(const char *conninfo)
         .read_threads = 1,
         .write_threads = 2,
         .page_threads = 1,
-        .most_waiting = 1000,
+        .max_waiting = 1000,
         .batch_operations = 64,
         .batch_bytes = 1024 * 1024,
         .transaction_retention_s = 3600 };
@@ -283,7 +283,7 @@ void scene_index(struct scene *scene, struct index *index)
         "operation_id) "
         "values (%lld, %lld, 'acme', '%.*s', lower('%.*s'), %d, %s, '')",
         id, (long long)index->source_table_id, STR_ARG(index->name), STR_ARG(index->name), index->state,
-        as_bytea(&scene->arena, index_definition_encode(index, &scene->arena)));
+        as_bytea(&scene->arena, index_codec_encode(index, &scene->arena)));
     buf_append_byte(&sql, 0);
     scene_change(scene, sql.data);
 }
@@ -293,7 +293,7 @@ struct entity_key scene_entry(struct scene *scene, const struct index *index, co
     struct index_entry entry = { 0 };
     const char *why = "no entry";
 
-    ck_assert_msg(index_project(index, &source->key, source->timestamp, source->properties, &scene->arena,
+    ck_assert_msg(index_plan_project(index, &source->key, source->timestamp, source->properties, &scene->arena,
                       &entry, &why) == PROJECTED,
         "%s", why);
     test_sql(scene->sql,

@@ -9,7 +9,7 @@
 #include "store/jobs/job_calls.h"
 #include "tests/support/calls.h"
 
-enum { MOST_CHUNKS = 1000 };
+enum { MAX_CHUNKS = 1000 };
 
 struct operation *call_run(struct session *session,
     void (*request)(struct session *session, struct operation *operation), struct operation *operation)
@@ -31,48 +31,48 @@ struct operation *index_created(struct world *world, const char *name, const cha
         .place = PLACE_OTHER_PARTITION,
         .partition_key = { part, 1 },
         .projection = PROJECT_ALL };
-    return call_run(&world->writer, index_create_run, operation);
+    return call_run(&world->writer, index_calls_create, operation);
 }
 
 struct operation *index_dropped(struct world *world, const char *name)
 {
-    return call_run(&world->writer, index_drop_run, call_make(&world->arena, OPERATION_INDEX_DROP, name));
+    return call_run(&world->writer, index_calls_drop, call_make(&world->arena, OPERATION_INDEX_DROP, name));
 }
 
 struct index_view index_seen(struct world *world, const char *name)
 {
     struct operation *operation =
-        call_run(&world->writer, index_get_run, call_make(&world->arena, OPERATION_INDEX_GET, name));
+        call_run(&world->writer, index_calls_get, call_make(&world->arena, OPERATION_INDEX_GET, name));
 
     call_succeeded(operation);
     ck_assert_uint_eq(operation->out.index.count, 1);
     return operation->out.index.indexes[0];
 }
 
-struct run_view run_seen(struct world *world, const char *operation_id)
+struct job_view run_seen(struct world *world, const char *operation_id)
 {
-    struct operation *operation = call_make(&world->arena, OPERATION_RUN_GET, "");
+    struct operation *operation = call_make(&world->arena, OPERATION_JOB_GET, "");
 
-    operation->in.runs.operation_id = str_of(operation_id);
-    call_succeeded(call_run(&world->writer, run_get_run, operation));
-    return operation->out.runs.runs[0];
+    operation->in.jobs.operation_id = str_of(operation_id);
+    call_succeeded(call_run(&world->writer, job_calls_get, operation));
+    return operation->out.jobs.jobs[0];
 }
 
-bool run_chunk(struct worker_store *worker)
+bool run_chunk(struct worker *worker)
 {
     struct error err = { 0 };
     bool worked = false;
 
-    ck_assert_msg(worker_run_operation(worker, &worked, &err) == STATUS_OK, "work: %s", err.message);
+    ck_assert_msg(job_work_run(worker, &worked, &err) == STATUS_OK, "work: %s", err.message);
     return worked;
 }
 
-int run_chunks(struct worker_store *worker)
+int run_chunks(struct worker *worker)
 {
     int chunks = 0;
 
     while (run_chunk(worker))
-        ck_assert_int_lt(++chunks, MOST_CHUNKS);
+        ck_assert_int_lt(++chunks, MAX_CHUNKS);
     return chunks;
 }
 

@@ -18,13 +18,13 @@ struct operation *index_dropped(struct world *world, const char *name);
 
 /* As callers see them; fails the test when there is none. */
 struct index_view index_seen(struct world *world, const char *name);
-struct run_view run_seen(struct world *world, const char *operation_id);
+struct job_view run_seen(struct world *world, const char *operation_id);
 
 /* One chunk of some operation; false: nothing to do. */
-bool run_chunk(struct worker_store *worker);
+bool run_chunk(struct worker *worker);
 
 /* All there is to do; how many chunks it was. */
-int run_chunks(struct worker_store *worker);
+int run_chunks(struct worker *worker);
 
 /* count entities "r00000", ..: every fourth without a City. */
 void people_put(struct world *world, int count);

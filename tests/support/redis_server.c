@@ -106,8 +106,8 @@ void redis_server_stop(struct redis_server *server)
 
 long long redis_server_command(struct redis_server *server, const char *word, ...)
 {
-    enum { MOST_WORDS = 32 };
-    const char *words[MOST_WORDS];
+    enum { MAX_WORDS = 32 };
+    const char *words[MAX_WORDS];
     int count = 0;
     va_list args;
     redisContext *connection = redisConnectUnix(socket_path(server));
@@ -115,7 +115,7 @@ long long redis_server_command(struct redis_server *server, const char *word, ..
     long long number;
 
     va_start(args, word);
-    for (; word && count < MOST_WORDS; word = va_arg(args, const char *))
+    for (; word && count < MAX_WORDS; word = va_arg(args, const char *))
         words[count++] = word;
     va_end(args);
     ck_assert_msg(connection && !connection->err, "no connection to Redis");

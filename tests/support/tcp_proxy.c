@@ -23,7 +23,7 @@
 #include "base/buf.h"
 #include "tests/support/temporary.h"
 
-enum { MOST_LINKS = 64, NAME_BYTES = 64 };
+enum { MAX_LINKS = 64, NAME_BYTES = 64 };
 
 struct link {
     int caller, server;  /* -1: closed */
@@ -44,7 +44,7 @@ struct tcp_proxy {
     socklen_t target_len;
     char folder[MAX_TEMPORARY_PATH];
     char *conninfo;
-    struct link links[MOST_LINKS];
+    struct link links[MAX_LINKS];
 
     char cut_at[NAME_BYTES], mute_at[NAME_BYTES];
     enum tcp_proxy_cut how;
@@ -203,7 +203,7 @@ static void accept_link(struct tcp_proxy *proxy)
 {
     int caller = accept(proxy->listener, NULL, NULL), server = -1;
 
-    for (size_t i = 0; caller >= 0 && !proxy->down && i < MOST_LINKS; i++) {
+    for (size_t i = 0; caller >= 0 && !proxy->down && i < MAX_LINKS; i++) {
         struct link *link = &proxy->links[i];
 
         if (link->server >= 0)
@@ -240,25 +240,25 @@ static void *serve(void *argument)
     struct tcp_proxy *proxy = argument;
 
     for (;;) {
-        struct pollfd fds[2 + 2 * MOST_LINKS];
+        struct pollfd fds[2 + 2 * MAX_LINKS];
         char ignored[64];
 
         pthread_mutex_lock(&proxy->mutex);
         fds[0] = (struct pollfd){ .fd = proxy->wake[0], .events = POLLIN };
         fds[1] = (struct pollfd){ .fd = proxy->listener, .events = POLLIN };
-        for (size_t i = 0; i < MOST_LINKS; i++) {
+        for (size_t i = 0; i < MAX_LINKS; i++) {
             fds[2 + 2 * i] = (struct pollfd){ .fd = proxy->links[i].caller, .events = POLLIN };
             fds[3 + 2 * i] = (struct pollfd){ .fd = proxy->links[i].server, .events = POLLIN };
         }
         pthread_mutex_unlock(&proxy->mutex);
-        if (poll(fds, 2 + 2 * MOST_LINKS, -1) < 0)
+        if (poll(fds, 2 + 2 * MAX_LINKS, -1) < 0)
             continue;
         pthread_mutex_lock(&proxy->mutex);
         if (fds[0].revents && read(proxy->wake[0], ignored, sizeof(ignored)) > 0 && proxy->stopping) {
             pthread_mutex_unlock(&proxy->mutex);
             return NULL;
         }
-        for (size_t i = 0; i < MOST_LINKS; i++)
+        for (size_t i = 0; i < MAX_LINKS; i++)
             if (fds[2 + 2 * i].fd == proxy->links[i].caller && fds[3 + 2 * i].fd == proxy->links[i].server)
                 serve_link(proxy, &proxy->links[i], fds[2 + 2 * i].revents, fds[3 + 2 * i].revents);
         if (fds[1].revents)
@@ -309,14 +309,14 @@ static void listen_in_folder(struct tcp_proxy *proxy)
     proxy->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     ck_assert_int_ge(proxy->listener, 0);
     ck_assert_int_eq(bind(proxy->listener, (struct sockaddr *)&address, sizeof(address)), 0);
-    ck_assert_int_eq(listen(proxy->listener, MOST_LINKS), 0);
+    ck_assert_int_eq(listen(proxy->listener, MAX_LINKS), 0);
 }
 
 struct tcp_proxy *tcp_proxy_start(const char *conninfo)
 {
     struct tcp_proxy *proxy = xcalloc(1, sizeof(*proxy));
 
-    for (size_t i = 0; i < MOST_LINKS; i++)
+    for (size_t i = 0; i < MAX_LINKS; i++)
         proxy->links[i] = (struct link){ .caller = -1, .server = -1, .dropped_from = -1 };
     pthread_mutex_init(&proxy->mutex, NULL);
     find_target(proxy, conninfo);
@@ -344,7 +344,7 @@ void tcp_proxy_stop(struct tcp_proxy *proxy)
     proxy->stopping = true;
     tell(proxy);
     pthread_join(proxy->thread, NULL);
-    for (size_t i = 0; i < MOST_LINKS; i++)
+    for (size_t i = 0; i < MAX_LINKS; i++)
         close_link(&proxy->links[i]);
     close_fd(&proxy->listener);
     close_fd(&proxy->wake[0]);
@@ -390,7 +390,7 @@ int tcp_proxy_cuts(struct tcp_proxy *proxy)
 void tcp_proxy_release(struct tcp_proxy *proxy)
 {
     pthread_mutex_lock(&proxy->mutex);
-    for (size_t i = 0; i < MOST_LINKS; i++) {
+    for (size_t i = 0; i < MAX_LINKS; i++) {
         struct link *link = &proxy->links[i];
 
         if (!link->held)
@@ -416,7 +416,7 @@ void tcp_proxy_down(struct tcp_proxy *proxy, bool down)
 {
     pthread_mutex_lock(&proxy->mutex);
     proxy->down = down;
-    for (size_t i = 0; down && i < MOST_LINKS; i++)
+    for (size_t i = 0; down && i < MAX_LINKS; i++)
         close_link(&proxy->links[i]);
     tell(proxy);
 }

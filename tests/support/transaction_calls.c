@@ -46,7 +46,7 @@ struct operation *transaction_submitted(struct session *session, struct arena *a
     operation->in.transaction.transaction = (struct transaction){
         .id = str_of(id), .account = operation->account, .steps = steps, .step_count = count
     };
-    transaction_submit_run(session, operation, observer ? observer : &nobody);
+    transaction_calls_submit(session, operation, observer ? observer : &nobody);
     arena_cleanup(&session->arena);
     return operation;
 }
@@ -56,22 +56,22 @@ struct transaction transaction_seen(struct world *world, const char *id)
     struct operation *operation = call_make(&world->arena, OPERATION_TRANSACTION_GET, "");
 
     operation->in.transaction.transaction.id = str_of(id);
-    transaction_get_run(&world->writer, operation);
+    transaction_calls_get(&world->writer, operation);
     arena_cleanup(&world->writer.arena);
     call_succeeded(operation);
     return operation->out.transaction.transactions[0];
 }
 
-bool transaction_step(struct worker_store *worker, const char *id)
+bool transaction_step(struct worker *worker, const char *id)
 {
-    struct intent intent = { .bucket = transaction_bucket(str_of(id)),
+    struct intent intent = { .bucket = transaction_calls_bucket(str_of(id)),
         .kind = INTENT_TRANSACTION,
         .key = { STR_LITERAL("acme"), str_of(id) } };
     struct error err = { 0 };
     bool finished = false;
 
     ck_assert_msg(
-        worker_transaction_step(worker, &intent, &finished, &err) == STATUS_OK, "step: %s", err.message);
+        transaction_work_step(worker, &intent, &finished, &err) == STATUS_OK, "step: %s", err.message);
     return finished;
 }
 

@@ -19,7 +19,7 @@ struct operation *transaction_submitted(struct session *session, struct arena *a
 struct transaction transaction_seen(struct world *world, const char *id);
 
 /* One step; true: the transaction has ended. */
-bool transaction_step(struct worker_store *worker, const char *id);
+bool transaction_step(struct worker *worker, const char *id);
 void transaction_run(struct world *world, const char *id);
 
 /* What the timeline says of this attempt. */

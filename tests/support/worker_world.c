@@ -31,7 +31,7 @@ void world_open(struct world *world)
 
 void world_close(struct world *world)
 {
-    worker_store_close(world->worker);
+    worker_close(world->worker);
     session_cleanup(&world->writer);
     PQfinish(world->sql);
     arena_cleanup(&world->arena);
@@ -44,13 +44,13 @@ void world_crash(struct world *world)
     session_init(&world->writer, world->conninfo, "test writer");
 }
 
-struct worker_store *world_worker(const struct world *world, const char *name)
+struct worker *world_worker(const struct world *world, const char *name)
 {
-    struct worker_store *worker = NULL;
+    struct worker *worker = NULL;
     struct error err = { 0 };
 
     ck_assert_msg(
-        worker_store_open(world->conninfo, name, &worker, &err) == STATUS_OK, "worker: %s", err.message);
+        worker_open(world->conninfo, name, &worker, &err) == STATUS_OK, "worker: %s", err.message);
     return worker;
 }
 
@@ -91,7 +91,7 @@ void world_index(struct world *world, int64_t index_id, const char *property, in
         .place = PLACE_OTHER_PARTITION,
         .partition_key = { &part, 1 },
         .projection = index_id == BY_CITY ? PROJECT_ALL : PROJECT_KEYS_ONLY };
-    const char *definition = hex_of(world, index_definition_encode(&index, &world->arena));
+    const char *definition = hex_of(world, index_codec_encode(&index, &world->arena));
 
     world_change(world,
         "insert into tables (table_id, account, name, folded, created, live, index_id) "
@@ -168,7 +168,7 @@ struct intent world_message(const char *row)
 {
     struct entity_key key = key_of(row);
 
-    return (struct intent){ .bucket = bucket_of(TABLE_ID, key.partition),
+    return (struct intent){ .bucket = entity_key_bucket(TABLE_ID, key.partition),
         .kind = INTENT_RECONCILE,
         .table_id = TABLE_ID,
         .key = key };
@@ -180,7 +180,7 @@ struct reconcile_counts world_reconcile(struct world *world, const char *row)
     struct reconcile_counts counts = { 0 };
     struct error err = { 0 };
 
-    ck_assert_msg(worker_reconcile(world->worker, &message, 1, false, &counts, &err) == STATUS_OK,
+    ck_assert_msg(reconcile_keys(world->worker, &message, 1, false, &counts, &err) == STATUS_OK,
         "reconcile: %s", err.message);
     return counts;
 }
@@ -191,7 +191,7 @@ struct intents_found world_scan(struct world *world, const struct intent_scan *w
     struct intents_found found = { 0 };
     struct error err = { 0 };
 
-    ck_assert_msg(worker_scan_intents(world->worker, what, &reach, &world->arena, &found, &err) == STATUS_OK,
+    ck_assert_msg(lease_work_scan(world->worker, what, &reach, &world->arena, &found, &err) == STATUS_OK,
         "scan: %s", err.message);
     return found;
 }
@@ -199,14 +199,14 @@ struct intents_found world_scan(struct world *world, const struct intent_scan *w
 struct reconcile_counts world_reconcile_all(struct world *world)
 {
     enum { MOST = 1000 };
-    int lane = bucket_of(TABLE_ID, STR_LITERAL("p")) / (BUCKETS / LEASE_LANES);
+    int lane = entity_key_bucket(TABLE_ID, STR_LITERAL("p")) / (BUCKETS / LEASE_RANGES);
     struct reconcile_counts counts = { 0 };
     struct intents_found found =
         world_scan(world, &(struct intent_scan){ .lane = lane, .from_id = "", .most = MOST });
     struct error err = { 0 };
 
     ck_assert_msg(
-        worker_reconcile(world->worker, found.intents, found.count, false, &counts, &err) == STATUS_OK,
+        reconcile_keys(world->worker, found.intents, found.count, false, &counts, &err) == STATUS_OK,
         "reconcile: %s", err.message);
     return counts;
 }
@@ -269,7 +269,7 @@ static long long check_sources(struct world *world, const struct index *index, c
         uint64_t ts;
 
         memcpy(&ts, PQgetvalue(sources, i, 2), sizeof(ts));
-        if (index_project(index, &key, (int64_t)be64toh(ts), properties, &world->arena, &entry, &why) !=
+        if (index_plan_project(index, &key, (int64_t)be64toh(ts), properties, &world->arena, &entry, &why) !=
             PROJECTED)
             continue;
         check_entry(world, &entry, key.row.data);

@@ -19,7 +19,7 @@ struct world {
     const char *conninfo;
     PGconn *sql; /* for arranging and looking */
     struct session writer;
-    struct worker_store *worker;
+    struct worker *worker;
     struct arena arena;
 };
 
@@ -30,7 +30,7 @@ void world_close(struct world *world);
 /* Crash the database after test_postgres_hold_log. The worker finds its way back by itself. */
 void world_crash(struct world *world);
 
-struct worker_store *world_worker(const struct world *world, const char *name);
+struct worker *world_worker(const struct world *world, const char *name);
 
 /*
  * An index on one property, in state READY. BY_CITY projects everything, all others keys only. width > 0: it

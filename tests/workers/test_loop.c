@@ -13,7 +13,7 @@
 #include "workers/lease_renewal.h"
 #include "workers/relay.h"
 
-enum { MOST_ROWS = 6000 };
+enum { MAX_ROWS = 6000 };
 
 /* ---- the database: what it was asked, and what it answers ---- */
 
@@ -22,7 +22,7 @@ static struct fake {
     int32_t failures; /* what the next count says, less one */
     int steps_left;   /* of every transaction */
     bool stop_after_step;
-    struct intent open[MOST_ROWS]; /* what a scan finds, in lane 0 */
+    struct intent open[MAX_ROWS]; /* what a scan finds, in lane 0 */
     size_t open_count;
 
     char reconciled[16384]; /* rows, each behind a space, calls separated by "|" */
@@ -46,26 +46,26 @@ static enum status fake_down(struct error *err)
     return fake.down ? error_set(err, STATUS_UNAVAILABLE, "no database") : STATUS_OK;
 }
 
-enum status worker_store_open(
-    const char *postgres, const char *worker, struct worker_store **out, struct error *err)
+enum status worker_open(
+    const char *postgres, const char *worker, struct worker **out, struct error *err)
 {
     (void)postgres, (void)worker, (void)err;
     *out = NULL;
     return STATUS_OK;
 }
 
-void worker_store_remember(struct worker_store *store, struct remembered *remembered)
+void worker_remember(struct worker *store, struct remembered *remembered)
 {
     (void)store, (void)remembered;
 }
 
-enum status worker_look_at_history(struct worker_store *store, struct error *err)
+enum status worker_look_at_history(struct worker *store, struct error *err)
 {
     (void)store;
     return fake_down(err);
 }
 
-enum status gauges_read(struct worker_store *store, struct gauges *out, struct error *err)
+enum status gauges_read(struct worker *store, struct gauges *out, struct error *err)
 {
     (void)store, (void)out;
     return fake_down(err);
@@ -104,13 +104,13 @@ bool remembered_take_raise(struct remembered *remembered, int64_t *epoch)
     return false;
 }
 
-int64_t worker_connection(const struct worker_store *store)
+int64_t worker_connection(const struct worker *store)
 {
     (void)store;
     return fake.connection;
 }
 
-void worker_store_observe(struct worker_store *store,
+void worker_observe(struct worker *store,
     void (*intents_committed)(void *context, const struct intent *intents, size_t count), void *context)
 {
     (void)store;
@@ -118,7 +118,7 @@ void worker_store_observe(struct worker_store *store,
     (void)context;
 }
 
-void worker_store_close(struct worker_store *store)
+void worker_close(struct worker *store)
 {
     (void)store;
 }
@@ -137,7 +137,7 @@ static enum status fake_io_error(struct error *err)
 }
 
 /* Rows with "bad" in them cannot be reconciled, those with "slow" or "block" not now; all or nothing. */
-enum status worker_reconcile(struct worker_store *store, const struct intent *intents, size_t count,
+enum status reconcile_keys(struct worker *store, const struct intent *intents, size_t count,
     bool force, struct reconcile_counts *counts, struct error *err)
 {
     size_t len = strlen(fake.reconciled);
@@ -167,8 +167,8 @@ enum status worker_reconcile(struct worker_store *store, const struct intent *in
     return STATUS_OK;
 }
 
-enum status worker_transaction_step(
-    struct worker_store *store, const struct intent *intent, bool *finished, struct error *err)
+enum status transaction_work_step(
+    struct worker *store, const struct intent *intent, bool *finished, struct error *err)
 {
     (void)store, (void)intent;
     TRY(fake_down(err));
@@ -179,7 +179,7 @@ enum status worker_transaction_step(
     return STATUS_OK;
 }
 
-enum status worker_count_failure(struct worker_store *store, const struct intent *intent,
+enum status dead_letter_work_count_failure(struct worker *store, const struct intent *intent,
     const struct error *cause, int32_t *failures, struct error *err)
 {
     (void)store, (void)intent;
@@ -190,8 +190,8 @@ enum status worker_count_failure(struct worker_store *store, const struct intent
     return STATUS_OK;
 }
 
-enum status worker_count_delivery(
-    struct worker_store *store, const struct intent *intent, int32_t *before, struct error *err)
+enum status dead_letter_work_count_delivery(
+    struct worker *store, const struct intent *intent, int32_t *before, struct error *err)
 {
     (void)store, (void)intent;
     TRY(fake_down(err));
@@ -199,7 +199,7 @@ enum status worker_count_delivery(
     return STATUS_OK;
 }
 
-enum status worker_report(struct worker_store *store, const struct intent *intent, struct error *err)
+enum status dead_letter_work_report(struct worker *store, const struct intent *intent, struct error *err)
 {
     (void)store, (void)intent;
     TRY(fake_down(err));
@@ -207,7 +207,7 @@ enum status worker_report(struct worker_store *store, const struct intent *inten
     return STATUS_OK;
 }
 
-enum status worker_take_in_hand(struct worker_store *store, const struct hand_owner *owner, int64_t hold_ms,
+enum status claim_work_take(struct worker *store, const struct claim_owner *owner, int64_t hold_ms,
     const struct intent *intents, size_t count, bool *suspects, struct error *err)
 {
     (void)store;
@@ -221,8 +221,8 @@ enum status worker_take_in_hand(struct worker_store *store, const struct hand_ow
     return STATUS_OK;
 }
 
-enum status worker_renew_hand(
-    struct worker_store *store, const struct hand_owner *owner, int64_t hold_ms, struct error *err)
+enum status claim_work_renew(
+    struct worker *store, const struct claim_owner *owner, int64_t hold_ms, struct error *err)
 {
     (void)store, (void)owner, (void)hold_ms;
     TRY(fake_down(err));
@@ -230,7 +230,7 @@ enum status worker_renew_hand(
     return STATUS_OK;
 }
 
-enum status worker_put_down(struct worker_store *store, const struct hand_owner *owner, struct error *err)
+enum status claim_work_release(struct worker *store, const struct claim_owner *owner, struct error *err)
 {
     (void)store, (void)owner;
     TRY(fake_down(err));
@@ -239,8 +239,8 @@ enum status worker_put_down(struct worker_store *store, const struct hand_owner 
     return STATUS_OK;
 }
 
-enum status worker_suspect_dead_hands(
-    struct worker_store *store, const struct hand_owner *owner, struct error *err)
+enum status claim_work_suspect_dead(
+    struct worker *store, const struct claim_owner *owner, struct error *err)
 {
     (void)store, (void)owner;
     TRY(fake_down(err));
@@ -248,8 +248,8 @@ enum status worker_suspect_dead_hands(
     return fake.dead_hand_is_locked ? error_set(err, STATUS_TIMEOUT, "a lock") : STATUS_OK;
 }
 
-enum status worker_retry_after(
-    struct worker_store *store, const struct intent *intent, int64_t delay_ms, struct error *err)
+enum status dead_letter_work_retry_after(
+    struct worker *store, const struct intent *intent, int64_t delay_ms, struct error *err)
 {
     (void)store, (void)intent;
     ck_assert_int_gt(delay_ms, 0);
@@ -258,7 +258,7 @@ enum status worker_retry_after(
     return STATUS_OK;
 }
 
-enum status worker_bury(struct worker_store *store, const struct intent *intent, struct error *err)
+enum status dead_letter_work_bury(struct worker *store, const struct intent *intent, struct error *err)
 {
     (void)store, (void)intent;
     TRY(fake_down(err));
@@ -266,16 +266,16 @@ enum status worker_bury(struct worker_store *store, const struct intent *intent,
     return STATUS_OK;
 }
 
-enum status worker_hold_leases(
-    struct worker_store *store, int64_t lease_ms, bool held[LEASE_LANES], struct error *err)
+enum status lease_work_hold(
+    struct worker *store, int64_t lease_ms, bool held[LEASE_RANGES], struct error *err)
 {
     (void)store, (void)lease_ms;
     TRY(fake_down(err));
-    memset(held, true, LEASE_LANES);
+    memset(held, true, LEASE_RANGES);
     return STATUS_OK;
 }
 
-enum status worker_release_leases(struct worker_store *store, struct error *err)
+enum status lease_work_release(struct worker *store, struct error *err)
 {
     (void)store;
     return fake_down(err);
@@ -286,19 +286,19 @@ static bool is_found(const struct intent *intent, const struct intent_scan *what
 {
     if (what->scope &&
         intent_id_us(intent->id) >=
-            what->scope->until_us[queue_slot(queue_of(intent->bucket, what->scope->queues), intent->kind)])
+            what->scope->until_us[queue_slot(queue_control_queue_of(intent->bucket, what->scope->queues), intent->kind)])
         return false;
     return after[0] ? strcmp(intent->id, after) > 0 : !what->rest_only;
 }
 
-enum status worker_scan_intents(struct worker_store *store, const struct intent_scan *what,
+enum status lease_work_scan(struct worker *store, const struct intent_scan *what,
     struct scan_reach *reach, struct arena *arena, struct intents_found *out, struct error *err)
 {
     struct scan_answer answer = { .most = what->most,
         .share = scan_reach_share(reach, what->rest_only, what->most),
         .by_kind = what->scope };
     struct intent *found = ARENA_ARRAY(arena, struct intent, what->most);
-    size_t counts[LANE_PLACES] = { 0 };
+    size_t counts[RANGE_SLOTS] = { 0 };
 
     (void)store;
     TRY(fake_down(err));
@@ -306,7 +306,7 @@ enum status worker_scan_intents(struct worker_store *store, const struct intent_
     fake.scans_from_start += what->lane == 0 && !what->rest_only && what->from_id[0] == '\0';
     fake.scan_age_ms = what->min_age_ms;
     for (size_t i = 0; what->lane == 0 && i < fake.open_count && answer.count < what->most; i++) {
-        int place = scan_place(fake.open[i].bucket, what->scope ? fake.open[i].kind : 0);
+        int place = scan_reach_slot(fake.open[i].bucket, what->scope ? fake.open[i].kind : 0);
 
         if (is_found(&fake.open[i], what, reach->after[place]) && counts[place]++ < answer.share)
             found[answer.count++] = fake.open[i];
@@ -318,7 +318,7 @@ enum status worker_scan_intents(struct worker_store *store, const struct intent_
     return STATUS_OK;
 }
 
-enum status worker_update_watermarks(struct worker_store *store, const bool held[LEASE_LANES], bool counts,
+enum status backlog_work_update(struct worker *store, const bool held[LEASE_RANGES], bool counts,
     struct backlog *backlog, struct error *err)
 {
     (void)store, (void)held, (void)counts;
@@ -328,19 +328,19 @@ enum status worker_update_watermarks(struct worker_store *store, const bool held
 
 /* ---- queues ---- */
 
-enum status worker_read_controls(struct worker_store *store, struct queue_map *map,
-    struct queue_control out[MOST_QUEUES * WORK_KINDS], bool *any, struct error *err)
+enum status queue_work_read_controls(struct worker *store, struct queue_map *map,
+    struct queue_control out[MAX_QUEUES * WORK_KINDS], bool *any, struct error *err)
 {
     (void)store;
     *map = (struct queue_map){ .version = 1, .queues = 2 };
-    for (int slot = 0; slot < MOST_QUEUES * WORK_KINDS; slot++)
+    for (int slot = 0; slot < MAX_QUEUES * WORK_KINDS; slot++)
         out[slot] = fake.controlled ? fake.control : (struct queue_control){ .works_until_us = INT64_MAX };
     *any = fake.controlled;
     return fake_down(err);
 }
 
-enum status worker_take_permits(
-    struct worker_store *store, int queue, int kind, int64_t wanted, int64_t *granted, struct error *err)
+enum status queue_work_take_permits(
+    struct worker *store, int queue, int kind, int64_t wanted, int64_t *granted, struct error *err)
 {
     (void)store, (void)queue, (void)kind, (void)err;
     *granted = wanted < fake.permits ? wanted : fake.permits;
@@ -348,27 +348,27 @@ enum status worker_take_permits(
     return STATUS_OK;
 }
 
-enum status worker_tell_applied(
-    struct worker_store *store, const struct applied *applied, size_t count, struct error *err)
+enum status queue_work_add_applied(
+    struct worker *store, const struct applied *applied, size_t count, struct error *err)
 {
     (void)store, (void)applied, (void)count, (void)err;
     return STATUS_OK;
 }
 
-enum status worker_run_operation(struct worker_store *store, bool *worked, struct error *err)
+enum status job_work_run(struct worker *store, bool *worked, struct error *err)
 {
     (void)store;
     *worked = false;
     return fake_down(err);
 }
 
-enum status worker_end_standing(struct worker_store *store, struct standing *out, struct error *err)
+enum status sweep_end_stalled(struct worker *store, struct stalled_sessions *out, struct error *err)
 {
     (void)store, (void)out;
     return fake_down(err);
 }
 
-enum status worker_sweep(struct worker_store *store, const struct sweep_ages *ages,
+enum status sweep_run(struct worker *store, const struct sweep_ages *ages,
     struct sweep_counts *counts, bool *more, struct error *err)
 {
     (void)store, (void)ages, (void)counts;
@@ -395,7 +395,7 @@ static int64_t test_now(void)
 static void open_client(void)
 {
     struct queue_options options = {
-        .redis.url = server.url, .consumer = "another", .shards = 2, .most_messages = 1000
+        .redis.url = server.url, .consumer = "another", .shards = 2, .max_messages = 1000
     };
 
     ck_assert_int_eq(queue_open(&options, &client, NULL), STATUS_OK);
@@ -680,7 +680,7 @@ END_TEST
 
 START_TEST(after_the_last_failure_it_is_buried)
 {
-    fake.failures = DELIVERY_MOST_FAILURES - 1;
+    fake.failures = DELIVERY_MAX_FAILURES - 1;
     publish(INTENT_RECONCILE, "bad");
 
     loop_turn(&loop);
@@ -811,7 +811,7 @@ START_TEST(what_kills_every_worker_is_buried_untried)
     struct queue_message *messages;
     size_t count;
 
-    fake.begun = DELIVERY_MOST_SILENT;
+    fake.begun = DELIVERY_MAX_SILENT;
     publish(INTENT_RECONCILE, "poison");
     ck_assert_int_eq(queue_claim(client, 1, 0, &relay_ctx.arena, &messages, &count, NULL), STATUS_OK);
     config.visibility_s = 0;
@@ -853,7 +853,7 @@ static void much_later_but_kept(void)
         "local s = KEYS[1] for _, p in ipairs(redis.call('XPENDING', s, 'workers', '-', '+', 9)) do "
         "redis.call('XCLAIM', s, 'workers', p[2], 0, p[1], 'IDLE', 900000, 'JUSTID') end return 1",
         "1", "tavola:{q1}:intents", NULL);
-    keeper_pass(&relay_ctx);
+    lease_renewal_pass(&relay_ctx);
     ck_assert_int_eq(queue_reclaim(client, 9, 800000, &relay_ctx.arena, &messages, &count, NULL), STATUS_OK);
     ck_assert_uint_eq(count, 0);
 }
@@ -867,16 +867,16 @@ START_TEST(long_work_is_nobody_elses)
 
     ck_assert_str_eq(fake.reconciled, " a|");
     check_queue(0, 0);
-    keeper_pass(&relay_ctx); /* nothing is in hand any more */
+    lease_renewal_pass(&relay_ctx); /* nothing is in hand any more */
 }
 END_TEST
 
 static void renewed_until_it_lasts_too_long(void)
 {
-    keeper_pass(&relay_ctx);
+    lease_renewal_pass(&relay_ctx);
     ck_assert_int_eq(fake.renewed, 1);
     now_us += 1000 * config.visibility_s * 1000 * 1000;
-    keeper_pass(&relay_ctx);
+    lease_renewal_pass(&relay_ctx);
     ck_assert_int_eq(fake.renewed, 1);
 }
 
@@ -985,7 +985,7 @@ END_TEST
 /* So many open intents of one bucket, in the order of their ids. */
 static void given_a_backlog(int16_t bucket, size_t count)
 {
-    static char rows[MOST_ROWS][32];
+    static char rows[MAX_ROWS][32];
 
     for (size_t i = 0; i < count; i++) {
         char *row = rows[fake.open_count];
@@ -1135,18 +1135,18 @@ END_TEST
 
 START_TEST(a_large_backlog_is_published_in_portions_each_once)
 {
-    given_a_backlog(1, MOST_ROWS);
+    given_a_backlog(1, MAX_ROWS);
 
     ck_assert(relay_pass(&relay));
-    check_queue(REFILL_MOST_WAITING, 0);
+    check_queue(REFILL_MAX_WAITING, 0);
     ck_assert(relay_pass(&relay)); /* no room, but more to come */
-    check_queue(REFILL_MOST_WAITING, 0);
+    check_queue(REFILL_MAX_WAITING, 0);
     redis_server_command(
         &server, "XTRIM", "tavola:{q1}:intents", "MAXLEN", "0", NULL); /* somebody has done it all */
     fake.scans = 0;
 
     ck_assert(!relay_pass(&relay));
-    check_queue(MOST_ROWS - REFILL_MOST_WAITING, 0);
+    check_queue(MAX_ROWS - REFILL_MAX_WAITING, 0);
     ck_assert_int_lt(fake.scans, 8); /* what was published before is not read again */
 }
 END_TEST
@@ -1156,14 +1156,14 @@ START_TEST(a_large_backlog_holds_up_no_other_bucket)
     struct queue_message *messages = NULL;
     size_t count = 0, of_others = 0;
 
-    given_a_backlog(1, MOST_ROWS - 20);
+    given_a_backlog(1, MAX_ROWS - 20);
     given_a_backlog(5, 10);
     given_a_backlog(9, 10);
 
     relay_pass(&relay);
 
     ck_assert_int_eq(
-        queue_claim(client, REFILL_MOST_WAITING, 0, &relay_ctx.arena, &messages, &count, NULL), STATUS_OK);
+        queue_claim(client, REFILL_MAX_WAITING, 0, &relay_ctx.arena, &messages, &count, NULL), STATUS_OK);
     for (size_t i = 0; i < 100; i++)
         of_others += messages[i].intent.bucket != 1;
     ck_assert_uint_eq(of_others, 20);
@@ -1173,7 +1173,7 @@ END_TEST
 /* Lost messages are found although the bucket is being read on: its reading begins again after a while. */
 START_TEST(what_was_lost_behind_the_reader_is_published_again)
 {
-    given_a_backlog(1, MOST_ROWS);
+    given_a_backlog(1, MAX_ROWS);
     relay_pass(&relay);
     redis_server_command(&server, "XTRIM", "tavola:{q1}:intents", "MAXLEN", "0", NULL);
     fake.open_count = 100;

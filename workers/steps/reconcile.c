@@ -11,7 +11,7 @@ enum status step_reconcile(
     struct reconcile_counts counts = { 0 };
 
     FAILPOINT_TRY("worker.before_reconcile", err);
-    TRY(worker_reconcile(ctx->store, intents, count, false, &counts, err));
+    TRY(reconcile_keys(ctx->store, intents, count, false, &counts, err));
     FAILPOINT("reconcile.after_commit_before_ack");
     log_event(LOG_DEBUG, "reconciled", log_number("keys", counts.keys),
         log_number("written", counts.entries_written), log_number("deleted", counts.entries_deleted),

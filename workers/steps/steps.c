@@ -3,13 +3,13 @@
  */
 #include "workers/steps/steps.h"
 
-const struct step steps[] = {
+const struct message_step steps[] = {
     { INTENT_RECONCILE, "reconcile", true, step_reconcile },
     { INTENT_TRANSACTION, "transaction", false, step_transaction },
 };
 const size_t step_count = ARRAY_LEN(steps);
 
-const struct step *step_find(int kind)
+const struct message_step *step_find(int kind)
 {
     for (size_t i = 0; i < step_count; i++) {
         if ((int)steps[i].kind == kind)

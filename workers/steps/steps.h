@@ -2,7 +2,7 @@
  * steps.h - what a worker does for each kind of intent: one file per kind, found in a table.
  *
  * A step is idempotent, does short transactions, keeps no state between messages and never decides its own
- * fate: it returns a status.
+ * disposition: it returns a status.
  */
 #ifndef WORKERS_STEPS_STEPS_H
 #define WORKERS_STEPS_STEPS_H
@@ -12,18 +12,18 @@
 typedef enum status step_fn(
     struct worker_ctx *ctx, const struct intent *intents, size_t count, struct error *err);
 
-struct step {
+struct message_step {
     enum intent_kind kind;
     const char *name;
     bool together; /* takes many keys in one transaction; on failure nothing happened */
     step_fn *run;
 };
 
-extern const struct step steps[];
+extern const struct message_step steps[];
 extern const size_t step_count;
 
 /* NULL: a kind this version does not know. */
-const struct step *step_find(int kind);
+const struct message_step *step_find(int kind);
 
 step_fn step_reconcile;
 step_fn step_transaction;

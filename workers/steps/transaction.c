@@ -13,7 +13,7 @@ enum status step_transaction(
         while (!finished) {
             if (worker_is_stopping(ctx->shared))
                 return error_set(err, STATUS_CANCELLED, "the worker is stopping");
-            TRY(worker_transaction_step(ctx->store, &intents[i], &finished, err));
+            TRY(transaction_work_step(ctx->store, &intents[i], &finished, err));
         }
     }
     return STATUS_OK;

@@ -13,6 +13,6 @@ enum status delete_table_decode(struct call_ctx *ctx, struct operation *out, str
     out->kind = OPERATION_TABLE_DELETE;
     /* A name that no table can have is the name of no table: the model asks for this answer here. */
     if (call_table(out, "name", request->name, err) != STATUS_OK)
-        return error_reason(err, REASON_RESOURCE_NOT_FOUND, "no table can have this name");
+        return reason_set(err, REASON_RESOURCE_NOT_FOUND, "no table can have this name");
     return STATUS_OK;
 }

@@ -7,7 +7,7 @@
 #include "domain/reason.h"
 #include "domain/text.h"
 
-enum { MOST_REASON_BYTES = 1000 };
+enum { MAX_REASON_BYTES = 1000 };
 
 enum status discard_dead_letters_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
@@ -15,29 +15,29 @@ enum status discard_dead_letters_decode(struct call_ctx *ctx, struct operation *
         (const Tavola__V1__DiscardDeadLettersRequest *)ctx->request;
     struct str why = codec_str(request->reason);
 
-    out->kind = OPERATION_LETTERS_DISCARD;
-    out->in.letters.reason = why;
-    if (why.len == 0 || why.len > MOST_REASON_BYTES || !text_check(why, NULL, NULL) ||
+    out->kind = OPERATION_DEAD_LETTERS_DISCARD;
+    out->in.dead_letters.reason = why;
+    if (why.len == 0 || why.len > MAX_REASON_BYTES || !text_check(why, NULL, NULL) ||
         memchr(why.data, '\0', why.len))
-        return error_reason(err, REASON_INVALID_INPUT,
-            "reason says in 1 to %d bytes of text why: it is kept with the letters", MOST_REASON_BYTES);
-    TRY(codec_letters_decode(request->letter_ids, request->n_letter_ids, request->filter,
-        atomic_load(&ctx->service->queues), &out->in.letters, err));
-    if (out->in.letters.filter.state != LETTER_DEAD)
-        return error_reason(err, REASON_INVALID_INPUT, "filter.state: only DEAD letters can be discarded");
+        return reason_set(err, REASON_INVALID_INPUT,
+            "reason says in 1 to %d bytes of text why: it is kept with the letters", MAX_REASON_BYTES);
+    TRY(codec_admin_dead_letters_decode(request->letter_ids, request->n_letter_ids, request->filter,
+        atomic_load(&ctx->service->queues), &out->in.dead_letters, err));
+    if (out->in.dead_letters.filter.state != DEAD_LETTER_DEAD)
+        return reason_set(err, REASON_INVALID_INPUT, "filter.state: only DEAD letters can be discarded");
     return STATUS_OK;
 }
 
 enum status discard_dead_letters_encode(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
-    const struct outcome_letters *out = &operation->out.letters;
+    const struct outcome_dead_letters *out = &operation->out.dead_letters;
     Tavola__V1__DiscardDeadLettersResponse message = TAVOLA__V1__DISCARD_DEAD_LETTERS_RESPONSE__INIT;
     int64_t *ids = ARENA_ARRAY(ctx->arena, int64_t, out->count);
 
     (void)err;
     for (size_t i = 0; i < out->count; i++)
-        ids[i] = out->letters[i].id;
+        ids[i] = out->dead_letters[i].id;
     message.letter_ids = ids;
     message.n_letter_ids = out->count;
     message.more = out->more;

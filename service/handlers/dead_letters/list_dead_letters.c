@@ -10,7 +10,7 @@
 #include "service/paging.h"
 
 /* A token goes on with the list it came from. */
-static const char *list_name(const struct letter_filter *filter, struct arena *arena)
+static const char *list_name(const struct dead_letter_filter *filter, struct arena *arena)
 {
     return arena_format(arena, "dead letters %d %d %d %zu:%.*s %zu:%.*s %.*s", (int)filter->state,
         filter->kind, filter->queue, filter->account.len, STR_ARG(filter->account), filter->table.len,
@@ -22,11 +22,11 @@ enum status list_dead_letters_decode(struct call_ctx *ctx, struct operation *out
 {
     const Tavola__V1__ListDeadLettersRequest *request =
         (const Tavola__V1__ListDeadLettersRequest *)ctx->request;
-    struct operation_letters *in = &out->in.letters;
+    struct operation_dead_letters *in = &out->in.dead_letters;
     struct str after;
 
-    out->kind = OPERATION_LETTERS_LIST;
-    TRY(codec_letter_filter_decode(request->filter, atomic_load(&ctx->service->queues), &in->filter, err));
+    out->kind = OPERATION_DEAD_LETTERS_LIST;
+    TRY(codec_admin_dead_letter_filter_decode(request->filter, atomic_load(&ctx->service->queues), &in->filter, err));
     TRY(paging_read_list(ctx, request->page_size, request->page_token, list_name(&in->filter, ctx->arena),
         &in->limit, &after, err));
     in->by_cause = request->group_by_cause;
@@ -35,25 +35,25 @@ enum status list_dead_letters_decode(struct call_ctx *ctx, struct operation *out
 }
 
 /* A page ends where the reply is full: what a letter says of itself is bounded. */
-enum { MOST_LETTER_BYTES = 24 * 1024 };
+enum { MAX_LETTER_BYTES = 24 * 1024 };
 
 enum status list_dead_letters_encode(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
-    const struct letter_filter *filter = &operation->in.letters.filter;
-    const struct outcome_letters *out = &operation->out.letters;
+    const struct dead_letter_filter *filter = &operation->in.dead_letters.filter;
+    const struct outcome_dead_letters *out = &operation->out.dead_letters;
     int64_t position = out->position;
     bool more = out->more;
 
     for (size_t i = 0; i < out->cause_count; i++)
-        codec_pack(reply, 2, &codec_cause_message(&out->causes[i], ctx->arena)->base);
+        codec_pack(reply, 2, &codec_admin_cause_message(&out->causes[i], ctx->arena)->base);
     for (size_t i = 0; i < out->count; i++) {
-        if (reply->len + MOST_LETTER_BYTES + LIMIT_TOKEN_BYTES > LIMIT_REPLY_BYTES) {
+        if (reply->len + MAX_LETTER_BYTES + LIMIT_TOKEN_BYTES > LIMIT_REPLY_BYTES) {
             more = true;
-            position = out->letters[i - 1].id;
+            position = out->dead_letters[i - 1].id;
             break;
         }
-        codec_pack(reply, 1, &codec_letter_message(&out->letters[i], filter, ctx->arena)->base);
+        codec_pack(reply, 1, &codec_admin_dead_letter_message(&out->dead_letters[i], filter, ctx->arena)->base);
     }
     if (!more)
         return STATUS_OK;

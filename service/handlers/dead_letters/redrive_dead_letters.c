@@ -10,27 +10,27 @@ enum status redrive_dead_letters_decode(struct call_ctx *ctx, struct operation *
     const Tavola__V1__RedriveDeadLettersRequest *request =
         (const Tavola__V1__RedriveDeadLettersRequest *)ctx->request;
 
-    out->kind = OPERATION_LETTERS_REDRIVE;
-    out->in.letters.dry_run = request->dry_run;
-    return codec_letters_decode(request->letter_ids, request->n_letter_ids, request->filter,
-        atomic_load(&ctx->service->queues), &out->in.letters, err);
+    out->kind = OPERATION_DEAD_LETTERS_REDRIVE;
+    out->in.dead_letters.dry_run = request->dry_run;
+    return codec_admin_dead_letters_decode(request->letter_ids, request->n_letter_ids, request->filter,
+        atomic_load(&ctx->service->queues), &out->in.dead_letters, err);
 }
 
 enum status redrive_dead_letters_encode(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
-    const struct outcome_letters *out = &operation->out.letters;
+    const struct outcome_dead_letters *out = &operation->out.dead_letters;
     Tavola__V1__RedriveDeadLettersResponse message = TAVOLA__V1__REDRIVE_DEAD_LETTERS_RESPONSE__INIT;
     int64_t *ids = ARENA_ARRAY(ctx->arena, int64_t, out->count);
 
     (void)err;
     for (size_t i = 0; i < out->count; i++)
-        ids[i] = out->letters[i].id;
+        ids[i] = out->dead_letters[i].id;
     message.letter_ids = ids;
     message.n_letter_ids = out->differences ? 0 : out->count;
     message.more = out->more;
     codec_pack(reply, 0, &message.base);
     for (size_t i = 0; out->differences && i < out->count; i++)
-        codec_pack(reply, 2, &codec_difference_message(ids[i], &out->differences[i], ctx->arena)->base);
+        codec_pack(reply, 2, &codec_admin_difference_message(ids[i], &out->differences[i], ctx->arena)->base);
     return STATUS_OK;
 }

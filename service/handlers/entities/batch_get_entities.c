@@ -13,9 +13,9 @@ enum status batch_get_entities_decode(struct call_ctx *ctx, struct operation *ou
 
     out->kind = OPERATION_GET;
     TRY(call_table(out, "table", request->table, err));
-    TRY(codec_selection_decode(request->options, ctx->arena, &selection, err));
-    TRY(codec_wait_decode(request->options, &out->wait_for_transaction, err));
-    return codec_keys_decode(request->keys, request->n_keys, ctx->arena, &out->in.get, err);
+    TRY(codec_read_selection_decode(request->options, ctx->arena, &selection, err));
+    TRY(codec_read_wait_decode(request->options, &out->wait_for_transaction, err));
+    return codec_read_keys_decode(request->keys, request->n_keys, ctx->arena, &out->in.get, err);
 }
 
 enum status batch_get_entities_encode(
@@ -25,7 +25,7 @@ enum status batch_get_entities_encode(
         (const Tavola__V1__BatchGetEntitiesRequest *)ctx->request;
     struct selection selection;
 
-    TRY(codec_selection_decode(request->options, ctx->arena, &selection, err));
-    codec_batch_get_write(reply, operation, &selection, ctx->arena);
+    TRY(codec_read_selection_decode(request->options, ctx->arena, &selection, err));
+    codec_read_batch_get_write(reply, operation, &selection, ctx->arena);
     return STATUS_OK;
 }

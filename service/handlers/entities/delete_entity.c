@@ -11,7 +11,7 @@ enum status delete_entity_decode(struct call_ctx *ctx, struct operation *out, st
     struct write write;
 
     TRY(call_table(out, "table", request->table, err));
-    TRY(codec_delete_decode(request->key, request->precondition, ctx->arena, &write, err));
-    codec_operation_write(out, &write);
+    TRY(codec_write_delete_decode(request->key, request->precondition, ctx->arena, &write, err));
+    codec_write_operation(out, &write);
     return codec_request_id_decode(request->request_id, &out->in.write.request_id, err);
 }

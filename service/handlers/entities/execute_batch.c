@@ -12,7 +12,7 @@ enum status execute_batch_decode(struct call_ctx *ctx, struct operation *out, st
 
     TRY(call_table(out, "table", request->table, err));
     out->kind = OPERATION_WRITE;
-    TRY(codec_batch_decode(request, ctx->arena, &out->in.write, err));
+    TRY(codec_write_batch_decode(request, ctx->arena, &out->in.write, err));
     return codec_request_id_decode(request->request_id, &out->in.write.request_id, err);
 }
 

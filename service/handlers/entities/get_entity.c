@@ -13,11 +13,11 @@ enum status get_entity_decode(struct call_ctx *ctx, struct operation *out, struc
 
     out->kind = OPERATION_GET;
     TRY(call_table(out, "table", request->table, err));
-    TRY(codec_selection_decode(request->options, ctx->arena, &selection, err));
-    TRY(codec_wait_decode(request->options, &out->wait_for_transaction, err));
+    TRY(codec_read_selection_decode(request->options, ctx->arena, &selection, err));
+    TRY(codec_read_wait_decode(request->options, &out->wait_for_transaction, err));
     out->in.get.keys = ARENA_NEW(ctx->arena, struct entity_key);
     out->in.get.count = 1;
-    return codec_key_decode(request->key, "key", out->in.get.keys, err);
+    return codec_entity_key_decode(request->key, "key", out->in.get.keys, err);
 }
 
 enum status get_entity_encode(
@@ -28,14 +28,14 @@ enum status get_entity_encode(
     struct entity entity;
 
     if (!operation->out.get.found[0]) {
-        (void)error_reason(err, REASON_RESOURCE_NOT_FOUND, "the entity does not exist");
+        (void)reason_set(err, REASON_RESOURCE_NOT_FOUND, "the entity does not exist");
         error_add_meta(err, "table", operation->table);
         error_add_meta(err, "partition_key", operation->in.get.keys[0].partition);
         error_add_meta(err, "row_key", operation->in.get.keys[0].row);
         return STATUS_NOT_FOUND;
     }
-    TRY(codec_selection_decode(request->options, ctx->arena, &selection, err));
-    entity = codec_select(&operation->out.get.entities[0], &selection, ctx->arena);
+    TRY(codec_read_selection_decode(request->options, ctx->arena, &selection, err));
+    entity = codec_read_select(&operation->out.get.entities[0], &selection, ctx->arena);
     codec_entity_write(reply, 1, &entity);
     return STATUS_OK;
 }

@@ -50,7 +50,7 @@ static enum status take_table(struct call_ctx *ctx, struct import *import, struc
     if (import->table.len > 0) {
         if (table.len == 0 || table_name_is(table, table_name_fold(import->table, ctx->arena)))
             return STATUS_OK;
-        return error_reason(
+        return reason_set(
             err, REASON_INVALID_INPUT, "table differs from the first message's: an import has one table");
     }
     TRY(table_name_check(table, err));
@@ -78,7 +78,7 @@ static Tavola__V1__EntityKey *rejected_key(const Tavola__V1__Entity *entity, str
     if (key.partition.len > LIMIT_KEY_BYTES || !text_check(key.partition, NULL, NULL) ||
         key.row.len > LIMIT_KEY_BYTES || !text_check(key.row, NULL, NULL))
         return NULL;
-    return codec_key_message(&key, arena);
+    return codec_entity_key_message(&key, arena);
 }
 
 static void write_rejection(struct buf *out, int64_t position, const Tavola__V1__Entity *entity,

@@ -13,6 +13,6 @@ enum status insert_or_merge_entity_decode(struct call_ctx *ctx, struct operation
 
     TRY(call_table(out, "table", request->table, err));
     TRY(codec_write_decode(WRITE_INSERT_OR_MERGE, request->entity, NULL, ctx->arena, &write, err));
-    codec_operation_write(out, &write);
+    codec_write_operation(out, &write);
     return codec_request_id_decode(request->request_id, &out->in.write.request_id, err);
 }

@@ -39,7 +39,7 @@ static enum status take_token(
         return STATUS_OK;
     changes->place.table_id = token.table_id;
     if (!feed_place_decode(token.first, &changes->place))
-        return error_reason(
+        return reason_set(
             err, REASON_PAGE_TOKEN_INVALID, "the token is of a version that is not read any more");
     return STATUS_OK;
 }
@@ -53,10 +53,10 @@ static enum status take(struct call_ctx *ctx, struct error *err)
     ctx->state = watch;
     watch->more = true;
     asked->account = ctx->account;
-    TRY(codec_watch_decode(request, ctx->arena, asked, err));
-    TRY(codec_selection_decode(request->options, ctx->arena, &watch->selection, err));
-    TRY(codec_wait_decode(request->options, &asked->wait_for_transaction, err));
-    watch->identity = codec_watch_identity(asked, codec_str(request->filter), ctx->arena);
+    TRY(codec_change_watch_decode(request, ctx->arena, asked, err));
+    TRY(codec_read_selection_decode(request->options, ctx->arena, &watch->selection, err));
+    TRY(codec_read_wait_decode(request->options, &asked->wait_for_transaction, err));
+    watch->identity = codec_change_watch_identity(asked, codec_str(request->filter), ctx->arena);
     return take_token(ctx, watch, request->resume_token, err);
 }
 
@@ -85,7 +85,7 @@ static enum status write_message(
 {
     struct feed_place place = out->place;
     size_t told =
-        codec_changes_write(&ctx->reply, CHANGES, out->changes, out->count, &watch->selection, ctx->arena);
+        codec_change_write(&ctx->reply, CHANGES, out->changes, out->count, &watch->selection, ctx->arena);
     struct token token = {
         .purpose = TOKEN_CHANGES, .table_id = place.table_id, .query = watch->identity, .second = STR_EMPTY
     };

@@ -26,7 +26,7 @@ static enum status write_view(struct call_ctx *ctx, const struct index_view *vie
 
     message.index = codec_index_message(view->definition, ctx->arena);
     if (!message.index)
-        return error_reason(err, REASON_INTERNAL_ERROR, "the stored declaration of an index is damaged");
+        return reason_set(err, REASON_INTERNAL_ERROR, "the stored declaration of an index is damaged");
     message.status = codec_index_status_message(view, ctx->arena);
     codec_pack(reply, 1, &message.base);
     *name = codec_str(message.index->name);

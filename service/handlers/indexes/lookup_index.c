@@ -16,10 +16,10 @@ enum status lookup_index_decode(struct call_ctx *ctx, struct operation *out, str
 
     out->kind = OPERATION_LOOKUP;
     TRY(call_table(out, "index", request->index, err));
-    TRY(codec_lookup_decode(request, ctx->arena, &out->in.lookup, err));
+    TRY(codec_index_lookup_decode(request, ctx->arena, &out->in.lookup, err));
     TRY(consistency_read(ctx->service, request->freshness, ctx->arena, &out->in.lookup.freshness, err));
-    TRY(codec_page_size(request->page_size, &out->in.lookup.limit, err));
-    TRY(paging_read(ctx, request->page_token, TOKEN_LOOKUP, codec_lookup_identity(request, ctx->arena),
+    TRY(codec_read_page_size(request->page_size, &out->in.lookup.limit, err));
+    TRY(paging_read(ctx, request->page_token, TOKEN_LOOKUP, codec_index_lookup_identity(request, ctx->arena),
         &token, &has_after, err));
     out->in.lookup.has_after = has_after;
     if (has_after)
@@ -34,7 +34,7 @@ static enum status write_token(struct call_ctx *ctx, const struct outcome_lookup
     struct token token = {
         .purpose = TOKEN_LOOKUP,
         .table_id = page->table_id,
-        .query = codec_lookup_identity(request, ctx->arena),
+        .query = codec_index_lookup_identity(request, ctx->arena),
         .first = position->partition,
         .second = position->row,
     };
@@ -51,14 +51,14 @@ enum status lookup_index_encode(
 
     TRY(paging_check_table(ctx, page->table_id, err));
     if (operation->in.lookup.keys_only)
-        written = codec_keys_write(reply, 1, page->entities, page->count);
+        written = codec_read_keys_write(reply, 1, page->entities, page->count);
     else
-        written = codec_entities_write(reply, 2, page->entities, page->count, &everything, ctx->arena);
+        written = codec_read_entities_write(reply, 2, page->entities, page->count, &everything, ctx->arena);
     if (written.count < page->count)
         TRY(write_token(ctx, page, &page->entries[written.count - 1], reply, err));
     else if (page->more)
         TRY(write_token(ctx, page, &page->position, reply, err));
-    codec_pack(reply, 4, &codec_lag_message(&page->lag, ctx->arena)->base);
-    codec_stats_write(reply, 5, &page->stats, operation->table, &written);
+    codec_pack(reply, 4, &codec_index_lag_message(&page->lag, ctx->arena)->base);
+    codec_read_stats_write(reply, 5, &page->stats, operation->table, &written);
     return STATUS_OK;
 }

@@ -10,5 +10,5 @@ enum status control_queue_decode(struct call_ctx *ctx, struct operation *out, st
     const Tavola__V1__ControlQueueRequest *request = (const Tavola__V1__ControlQueueRequest *)ctx->request;
 
     out->kind = OPERATION_QUEUE_CONTROL;
-    return codec_queue_control_decode(request, &out->in.queues, err);
+    return codec_admin_queue_control_decode(request, &out->in.queues, err);
 }

@@ -17,6 +17,6 @@ enum status queues_encode(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
     (void)err;
-    codec_queues_write(reply, 1, &operation->out.queues, ctx->arena);
+    codec_admin_queues_write(reply, 1, &operation->out.queues, ctx->arena);
     return STATUS_OK;
 }

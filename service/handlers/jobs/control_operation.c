@@ -10,17 +10,17 @@ enum status control_operation_decode(struct call_ctx *ctx, struct operation *out
 {
     const Tavola__V1__ControlOperationRequest *request =
         (const Tavola__V1__ControlOperationRequest *)ctx->request;
-    struct operation_runs *in = &out->in.runs;
+    struct operation_jobs *in = &out->in.jobs;
 
-    out->kind = OPERATION_RUN_CONTROL;
+    out->kind = OPERATION_JOB_CONTROL;
     in->operation_id = codec_str(request->operation_id);
-    in->control = (enum run_control)request->control;
+    in->control = (enum job_control)request->control;
     in->rate = request->rows_per_second;
-    if (in->control < RUN_PAUSE || in->control > RUN_THROTTLE)
-        return error_reason(
+    if (in->control < JOB_PAUSE || in->control > JOB_THROTTLE)
+        return reason_set(
             err, REASON_INVALID_INPUT, "control is one of PAUSE, RESUME, CANCEL and THROTTLE");
-    if (in->rate < 0 || (in->rate > 0 && in->control != RUN_THROTTLE))
-        return error_reason(
+    if (in->rate < 0 || (in->rate > 0 && in->control != JOB_THROTTLE))
+        return reason_set(
             err, REASON_INVALID_INPUT, "rows_per_second is for THROTTLE: 0 for no limit, or more");
-    return codec_operation_id_check(in->operation_id, err);
+    return codec_table_check_operation_id(in->operation_id, err);
 }

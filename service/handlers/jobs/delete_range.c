@@ -11,9 +11,9 @@ enum status delete_range_decode(struct call_ctx *ctx, struct operation *out, str
     const Tavola__V1__DeleteRangeRequest *request = (const Tavola__V1__DeleteRangeRequest *)ctx->request;
 
     out->kind = OPERATION_RANGE_DELETE;
-    TRY(codec_query_decode(request->query, ctx->arena, out, err));
+    TRY(codec_read_query_decode(request->query, ctx->arena, out, err));
     if (out->in.page.descending)
-        return error_reason(
+        return reason_set(
             err, REASON_INVALID_INPUT, "query.descending: a range is deleted first key first");
     out->in.page.filter_text = codec_str(request->query->filter);
     return STATUS_OK;

@@ -9,7 +9,7 @@ enum status get_operation_decode(struct call_ctx *ctx, struct operation *out, st
 {
     const Tavola__V1__GetOperationRequest *request = (const Tavola__V1__GetOperationRequest *)ctx->request;
 
-    out->kind = OPERATION_RUN_GET;
-    out->in.runs.operation_id = codec_str(request->operation_id);
-    return codec_operation_id_check(out->in.runs.operation_id, err);
+    out->kind = OPERATION_JOB_GET;
+    out->in.jobs.operation_id = codec_str(request->operation_id);
+    return codec_table_check_operation_id(out->in.jobs.operation_id, err);
 }

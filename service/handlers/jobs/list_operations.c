@@ -11,18 +11,18 @@ enum status list_operations_decode(struct call_ctx *ctx, struct operation *out, 
     const Tavola__V1__ListOperationsRequest *request =
         (const Tavola__V1__ListOperationsRequest *)ctx->request;
 
-    out->kind = OPERATION_RUN_LIST;
-    return paging_read_list(ctx, request->page_size, request->page_token, "operations", &out->in.runs.limit,
-        &out->in.runs.after, err);
+    out->kind = OPERATION_JOB_LIST;
+    return paging_read_list(ctx, request->page_size, request->page_token, "operations", &out->in.jobs.limit,
+        &out->in.jobs.after, err);
 }
 
 enum status list_operations_encode(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
-    const struct outcome_runs *runs = &operation->out.runs;
+    const struct outcome_jobs *runs = &operation->out.jobs;
 
     for (size_t i = 0; i < runs->count; i++)
-        codec_pack(reply, 1, &codec_run_message(&runs->runs[i], ctx->arena)->base);
+        codec_pack(reply, 1, &codec_table_job_message(&runs->jobs[i], ctx->arena)->base);
     if (!runs->more)
         return STATUS_OK;
     return paging_write_list(ctx, reply, 2, "operations", runs->position, err);

@@ -9,7 +9,7 @@ enum status wait_operation_decode(struct call_ctx *ctx, struct operation *out, s
 {
     const Tavola__V1__WaitOperationRequest *request = (const Tavola__V1__WaitOperationRequest *)ctx->request;
 
-    out->kind = OPERATION_RUN_WAIT;
-    out->in.runs.operation_id = codec_str(request->operation_id);
-    return codec_operation_id_check(out->in.runs.operation_id, err);
+    out->kind = OPERATION_JOB_WAIT;
+    out->in.jobs.operation_id = codec_str(request->operation_id);
+    return codec_table_check_operation_id(out->in.jobs.operation_id, err);
 }

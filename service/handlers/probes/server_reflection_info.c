@@ -10,7 +10,7 @@
 
 static void begin(struct rpc_call *call)
 {
-    rpc_read(call);
+    rpc_call_read(call);
 }
 
 static void message(struct rpc_call *call, struct str request)
@@ -22,7 +22,7 @@ static void message(struct rpc_call *call, struct str request)
     arena_init(&arena);
     buf_init(&out, &arena);
     if (reflection_answer(request, &arena, &out, &err) == STATUS_OK)
-        rpc_send(call, buf_str(&out));
+        rpc_call_send(call, buf_str(&out));
     else
         call_fail(call, &err, &arena);
     arena_cleanup(&arena);
@@ -30,17 +30,17 @@ static void message(struct rpc_call *call, struct str request)
 
 static void sent(struct rpc_call *call)
 {
-    rpc_read(call);
+    rpc_call_read(call);
 }
 
 static void half_closed(struct rpc_call *call)
 {
-    rpc_finish(call, codec_status_code(STATUS_OK), STR_EMPTY, STR_EMPTY);
+    rpc_call_finish(call, codec_error_status_code(STATUS_OK), STR_EMPTY, STR_EMPTY);
 }
 
 static void cancelled(struct rpc_call *call)
 {
-    rpc_finish(call, codec_status_code(STATUS_CANCELLED), STR_EMPTY, STR_EMPTY);
+    rpc_call_finish(call, codec_error_status_code(STATUS_CANCELLED), STR_EMPTY, STR_EMPTY);
 }
 
 const struct call_events server_reflection_info_events = {

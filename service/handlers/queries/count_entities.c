@@ -29,6 +29,6 @@ enum status count_entities_encode(
         wire_write_scalar(reply, COUNT, page->count);
     if (page->more)
         TRY(query_write_token(ctx, ctx->state, page, reply, NEXT_PAGE_TOKEN, err));
-    codec_stats_write(reply, STATS, &page->stats, STR_EMPTY, &nothing);
+    codec_read_stats_write(reply, STATS, &page->stats, STR_EMPTY, &nothing);
     return STATUS_OK;
 }

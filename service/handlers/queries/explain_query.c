@@ -13,7 +13,7 @@ enum status explain_query_decode(struct call_ctx *ctx, struct operation *out, st
     const Tavola__V1__ExplainQueryRequest *request = (const Tavola__V1__ExplainQueryRequest *)ctx->request;
 
     out->kind = OPERATION_EXPLAIN;
-    return codec_query_decode(request->query, ctx->arena, out, err);
+    return codec_read_query_decode(request->query, ctx->arena, out, err);
 }
 
 enum status explain_query_encode(
@@ -24,7 +24,7 @@ enum status explain_query_encode(
 
     (void)ctx;
     (void)err;
-    codec_stats_write(reply, EXPECTED, &page->stats, STR_EMPTY, &nothing);
+    codec_read_stats_write(reply, EXPECTED, &page->stats, STR_EMPTY, &nothing);
     for (size_t i = 0; i < page->suggestion_count; i++)
         wire_write_bytes(reply, SUGGESTIONS, page->suggestions[i]);
     return STATUS_OK;

@@ -17,7 +17,7 @@ enum status query_entities_decode(struct call_ctx *ctx, struct operation *out, s
     out->kind = OPERATION_PAGE;
     TRY(query_decode(
         ctx, request->query, request->options, TOKEN_PAGE, request->page_token, query, out, err));
-    TRY(codec_page_size(request->page_size, &out->in.page.limit, err));
+    TRY(codec_read_page_size(request->page_size, &out->in.page.limit, err));
     entity_writer_init(&query->writer, &ctx->reply, ENTITIES, &query->selection, ctx->arena);
     out->in.page.sink = &query->writer.sink;
     return STATUS_OK;
@@ -32,6 +32,6 @@ enum status query_entities_encode(
     TRY(paging_check_table(ctx, page->table_id, err));
     if (page->more)
         TRY(query_write_token(ctx, query, page, reply, NEXT_PAGE_TOKEN, err));
-    codec_stats_write(reply, STATS, &page->stats, STR_EMPTY, &query->writer.written);
+    codec_read_stats_write(reply, STATS, &page->stats, STR_EMPTY, &query->writer.written);
     return STATUS_OK;
 }

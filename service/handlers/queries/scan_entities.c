@@ -52,7 +52,7 @@ static enum status check_table(struct call_ctx *ctx, struct scan *scan, int64_t 
     if (scan->table_id == 0)
         TRY(paging_check_table(ctx, table_id, err));
     if (scan->table_id != 0 && scan->table_id != table_id) {
-        (void)error_reason(err, REASON_TABLE_NOT_FOUND,
+        (void)reason_set(err, REASON_TABLE_NOT_FOUND,
             "table %.*s was deleted while it was scanned; there is another one of this name",
             STR_ARG(scan->query.table));
         error_add_meta(err, "table", scan->query.table);
@@ -90,7 +90,7 @@ static enum status tell(
     if (!page->more)
         *step = STREAM_SEND_LAST;
     TRY(query_write_token(ctx, &scan->asked, page, &ctx->reply, RESUME_TOKEN, err));
-    codec_stats_write(&ctx->reply, STATS, &page->stats, STR_EMPTY, &scan->asked.writer.written);
+    codec_read_stats_write(&ctx->reply, STATS, &page->stats, STR_EMPTY, &scan->asked.writer.written);
     keep_position(scan, page);
     return STATUS_OK;
 }

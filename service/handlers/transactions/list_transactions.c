@@ -19,12 +19,12 @@ static enum status filter_decode(struct call_ctx *ctx, const Tavola__V1__ListTra
     struct operation_transaction *out, struct error *err)
 {
     if (request->state < 0 || request->state > TAVOLA__V1__TRANSACTION_STATE__TRANSACTION_STATE_DEAD)
-        return error_reason(err, REASON_INVALID_INPUT, "state is none of the states a transaction can have");
+        return reason_set(err, REASON_INVALID_INPUT, "state is none of the states a transaction can have");
     out->only = (enum transaction_state)request->state;
     out->by_key = request->entity != NULL;
     if (!out->by_key)
         return STATUS_OK;
-    return codec_address_digest(request->entity, "entity", ctx->account, &out->key_digest, err);
+    return codec_transaction_address_digest(request->entity, "entity", ctx->account, &out->key_digest, err);
 }
 
 enum status list_transactions_decode(struct call_ctx *ctx, struct operation *out, struct error *err)

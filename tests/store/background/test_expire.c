@@ -219,7 +219,7 @@ static struct sweep_counts sweep(void)
     struct error err = { 0 };
     bool more;
 
-    ck_assert_msg(worker_sweep(world.worker, &ages, &counts, &more, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_msg(sweep_run(world.worker, &ages, &counts, &more, &err) == STATUS_OK, "%s", err.message);
     return counts;
 }
 
@@ -340,7 +340,7 @@ START_TEST(one_of_many_large_ones_stays)
         "create trigger refuse before update on entities for each row when (new.row_key = '07') "
         "execute function refuse()");
 
-    ck_assert_int_eq(worker_sweep(world.worker, &ages, &counts, &more, &err), STATUS_INTERNAL);
+    ck_assert_int_eq(sweep_run(world.worker, &ages, &counts, &more, &err), STATUS_INTERNAL);
 
     ck_assert_str_eq(err.sqlstate, "P0001");
     ck_assert_int_eq(rows("not dead"), 1);

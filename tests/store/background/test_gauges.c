@@ -8,7 +8,7 @@
 #include "tests/support/builders.h"
 #include "tests/support/worker_world.h"
 
-enum { MORE_INDEXES = MOST_INDEX_GAUGES + 9 };
+enum { MORE_INDEXES = MAX_INDEX_GAUGES + 9 };
 
 static struct world world;
 static struct gauges gauges;
@@ -59,11 +59,11 @@ START_TEST(letters_of_the_index_and_of_whole_keys_are_counted_by_state)
 
     ck_assert_uint_eq(gauges.index_count, 1);
     ck_assert_str_ne(gauges.indexes[0].name, "");
-    ck_assert_int_eq(gauges.indexes[0].letters[GAUGE_STANDING], 2);
-    ck_assert_int_eq(gauges.indexes[0].letters[GAUGE_DISCARDED], 1);
-    ck_assert_int_eq(gauges.letters[0][GAUGE_STANDING], 2);
-    ck_assert_int_eq(gauges.letters[0][GAUGE_DISCARDED], 1);
-    ck_assert_int_eq(gauges.letters[1][GAUGE_RETRYING], 1);
+    ck_assert_int_eq(gauges.indexes[0].dead_letters[GAUGE_STANDING], 2);
+    ck_assert_int_eq(gauges.indexes[0].dead_letters[GAUGE_DISCARDED], 1);
+    ck_assert_int_eq(gauges.dead_letters[0][GAUGE_STANDING], 2);
+    ck_assert_int_eq(gauges.dead_letters[0][GAUGE_DISCARDED], 1);
+    ck_assert_int_eq(gauges.dead_letters[1][GAUGE_RETRYING], 1);
 }
 END_TEST
 
@@ -80,11 +80,11 @@ START_TEST(indexes_beyond_the_bound_are_one)
     bury("b", index_id() + 1000 + MORE_INDEXES - 1, false);
     look();
 
-    ck_assert_uint_eq(gauges.index_count, MOST_INDEX_GAUGES + 1);
-    ck_assert_str_eq(gauges.indexes[MOST_INDEX_GAUGES].name, "");
-    ck_assert_int_eq(gauges.indexes[MOST_INDEX_GAUGES].letters[GAUGE_STANDING], 2);
-    ck_assert_str_ne(gauges.indexes[MOST_INDEX_GAUGES - 1].name, "");
-    ck_assert_int_eq(gauges.indexes[MOST_INDEX_GAUGES - 1].letters[GAUGE_STANDING], 0);
+    ck_assert_uint_eq(gauges.index_count, MAX_INDEX_GAUGES + 1);
+    ck_assert_str_eq(gauges.indexes[MAX_INDEX_GAUGES].name, "");
+    ck_assert_int_eq(gauges.indexes[MAX_INDEX_GAUGES].dead_letters[GAUGE_STANDING], 2);
+    ck_assert_str_ne(gauges.indexes[MAX_INDEX_GAUGES - 1].name, "");
+    ck_assert_int_eq(gauges.indexes[MAX_INDEX_GAUGES - 1].dead_letters[GAUGE_STANDING], 0);
 }
 END_TEST
 

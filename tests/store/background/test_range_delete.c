@@ -32,7 +32,7 @@ static struct operation *begin(const char *table, const char *filter)
     page->filter_text = str_of(filter);
     ck_assert_int_eq(filter_compile(page->filter_text, &world.arena, &page->filter, &err), STATUS_OK);
     filter_key_plan(page->filter, &world.arena, &page->plan);
-    return call_run(&world.writer, range_delete_run, operation);
+    return call_run(&world.writer, range_delete_start, operation);
 }
 
 static const char *begun(const char *filter)
@@ -40,15 +40,15 @@ static const char *begun(const char *filter)
     struct operation *operation = begin("people", filter);
 
     call_succeeded(operation);
-    return arena_copy(&world.arena, operation->out.runs.runs[0].operation_id).data;
+    return arena_copy(&world.arena, operation->out.jobs.jobs[0].operation_id).data;
 }
 
-static struct operation *control(const char *id, enum run_control what, int64_t rate)
+static struct operation *control(const char *id, enum job_control what, int64_t rate)
 {
-    struct operation *operation = call_make(&world.arena, OPERATION_RUN_CONTROL, "");
+    struct operation *operation = call_make(&world.arena, OPERATION_JOB_CONTROL, "");
 
-    operation->in.runs = (struct operation_runs){ .operation_id = str_of(id), .control = what, .rate = rate };
-    return call_run(&world.writer, run_control_run, operation);
+    operation->in.jobs = (struct operation_jobs){ .operation_id = str_of(id), .control = what, .rate = rate };
+    return call_run(&world.writer, job_calls_control, operation);
 }
 
 static long long living(const char *where)
@@ -63,13 +63,13 @@ static bool chunk(void)
     struct error err = { 0 };
     bool worked = false;
 
-    ck_assert_msg(worker_run_operation(world.worker, &worked, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_msg(job_work_run(world.worker, &worked, &err) == STATUS_OK, "%s", err.message);
     return worked;
 }
 
 START_TEST(what_matches_goes_and_the_rest_stays)
 {
-    struct run_view run;
+    struct job_view run;
     const char *id;
 
     people_put(&world, 60);
@@ -77,7 +77,7 @@ START_TEST(what_matches_goes_and_the_rest_stays)
     run_chunks(world.worker);
 
     run = run_seen(&world, id);
-    ck_assert_int_eq(run.state, RUN_DONE);
+    ck_assert_int_eq(run.state, JOB_DONE);
     ck_assert_int_gt(run.done, 0);
     ck_assert_int_eq(run.done, 60 - living("true"));
     ck_assert_int_eq(run.total, run.done);
@@ -112,14 +112,14 @@ START_TEST(a_large_range_goes_in_chunks_and_a_crash_repeats_one)
     people_copy(&world, 1800);
     id = begun("RowKey ge 'c'");
     ck_assert(chunk());
-    ck_assert_int_eq(run_seen(&world, id).state, RUN_RUNNING);
+    ck_assert_int_eq(run_seen(&world, id).state, JOB_RUNNING);
     ck_assert_int_eq(run_seen(&world, id).done, 500);
 
     /* The worker died after its deletes, before its checkpoint. */
     test_sql(world.sql, "update operations set has_cursor = false, done = 0, owner = 'dead', until = now()");
     run_chunks(world.worker);
 
-    ck_assert_int_eq(run_seen(&world, id).state, RUN_DONE);
+    ck_assert_int_eq(run_seen(&world, id).state, JOB_DONE);
     ck_assert_int_eq(living("true"), 0);
 }
 END_TEST
@@ -142,7 +142,7 @@ START_TEST(a_table_of_the_same_name_is_left_alone)
         TABLE_ID + 7, TABLE_ID);
     run_chunks(world.worker);
 
-    ck_assert_int_eq(run_seen(&world, id).state, RUN_CANCELLED);
+    ck_assert_int_eq(run_seen(&world, id).state, JOB_CANCELLED);
     ck_assert_int_eq(test_number(world.sql, "select count(*) from entities where table_id = %d and not dead",
                          TABLE_ID + 7),
         900);
@@ -155,7 +155,7 @@ START_TEST(what_cannot_be_is_refused)
 
     call_failed(begin("Nowhere", ""), "TABLE_NOT_FOUND");
     ck_assert_int_eq(test_number(world.sql, "select count(*) from operations"), 0);
-    call_failed(control("delete-1", RUN_PAUSE, 0), "OPERATION_NOT_FOUND");
+    call_failed(control("delete-1", JOB_PAUSE, 0), "OPERATION_NOT_FOUND");
 }
 END_TEST
 
@@ -168,15 +168,15 @@ START_TEST(a_paused_operation_stands_still_and_goes_on)
     people_copy(&world, 1200);
     id = begun("");
     ck_assert(chunk());
-    call_succeeded(control(id, RUN_PAUSE, 0));
-    call_succeeded(control(id, RUN_PAUSE, 0));
-    ck_assert_int_eq(run_seen(&world, id).state, RUN_PAUSED);
+    call_succeeded(control(id, JOB_PAUSE, 0));
+    call_succeeded(control(id, JOB_PAUSE, 0));
+    ck_assert_int_eq(run_seen(&world, id).state, JOB_PAUSED);
     ck_assert(!chunk());
     ck_assert_int_eq(living("true"), 700);
-    call_succeeded(control(id, RUN_RESUME, 0));
+    call_succeeded(control(id, JOB_RESUME, 0));
     run_chunks(world.worker);
 
-    ck_assert_int_eq(run_seen(&world, id).state, RUN_DONE);
+    ck_assert_int_eq(run_seen(&world, id).state, JOB_DONE);
     ck_assert_int_eq(run_seen(&world, id).done, 1200);
 }
 END_TEST
@@ -188,14 +188,14 @@ START_TEST(a_cancelled_operation_ends_where_it_is)
     people_copy(&world, 1200);
     id = begun("");
     ck_assert(chunk());
-    call_succeeded(control(id, RUN_CANCEL, 0));
+    call_succeeded(control(id, JOB_CANCEL, 0));
 
     ck_assert(!chunk());
-    ck_assert_int_eq(run_seen(&world, id).state, RUN_CANCELLED);
+    ck_assert_int_eq(run_seen(&world, id).state, JOB_CANCELLED);
     ck_assert_int_gt(run_seen(&world, id).ended, 0);
     ck_assert_int_eq(living("true"), 700);
-    call_succeeded(control(id, RUN_CANCEL, 0));
-    call_failed(control(id, RUN_RESUME, 0), "OPERATION_NOT_CONTROLLABLE");
+    call_succeeded(control(id, JOB_CANCEL, 0));
+    call_failed(control(id, JOB_RESUME, 0), "OPERATION_NOT_CONTROLLABLE");
 }
 END_TEST
 
@@ -205,13 +205,13 @@ START_TEST(a_throttled_operation_rests_between_chunks)
 
     people_copy(&world, 1200);
     id = begun("");
-    call_succeeded(control(id, RUN_THROTTLE, 50));
+    call_succeeded(control(id, JOB_THROTTLE, 50));
     ck_assert(chunk());
     ck_assert(!chunk());
     ck_assert_int_eq(test_number(world.sql, "select count(*) from operations where until - now() between "
                                             "interval '5 seconds' and interval '10 seconds'"),
         1);
-    call_succeeded(control(id, RUN_THROTTLE, 0));
+    call_succeeded(control(id, JOB_THROTTLE, 0));
     ck_assert(chunk());
 }
 END_TEST
@@ -223,10 +223,10 @@ START_TEST(a_build_is_paused_but_not_cancelled)
     people_put(&world, 40);
     call_succeeded(index_created(&world, "ByCity", "People", 5));
     id = index_seen(&world, "ByCity").build.operation_id.data;
-    call_failed(control(id, RUN_CANCEL, 0), "OPERATION_NOT_CONTROLLABLE");
-    call_succeeded(control(id, RUN_PAUSE, 0));
+    call_failed(control(id, JOB_CANCEL, 0), "OPERATION_NOT_CONTROLLABLE");
+    call_succeeded(control(id, JOB_PAUSE, 0));
     ck_assert(!chunk());
-    call_succeeded(control(id, RUN_RESUME, 0));
+    call_succeeded(control(id, JOB_RESUME, 0));
     run_chunks(world.worker);
 
     ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_READY);

@@ -27,7 +27,7 @@ static void sweep(int64_t min_age_s)
     const struct sweep_ages ages = { .dead_row_s = min_age_s, .transaction_s = HOUR_S, .request_s = HOUR_S };
     struct error err = { 0 };
 
-    ck_assert_msg(worker_sweep(world.worker, &ages, &counts, &more, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_msg(sweep_run(world.worker, &ages, &counts, &more, &err) == STATUS_OK, "%s", err.message);
 }
 
 static long long rows(void)

@@ -47,7 +47,7 @@ static void make_index(enum index_shape shape, const char *second_part, int widt
         .projection = shape == INDEX_COPY ? PROJECT_ALL : PROJECT_KEYS_ONLY };
     if (test_number(world.sql, "select count(*) from tables where live and folded = 'bycity'") > 0)
         call_succeeded(index_dropped(&world, "ByCity"));
-    call_succeeded(call_run(&world.writer, index_create_run, operation));
+    call_succeeded(call_run(&world.writer, index_calls_create, operation));
     run_chunks(world.worker);
     ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_READY);
 }
@@ -162,9 +162,9 @@ START_TEST(a_token_of_a_newer_table_is_of_now)
     found(look_up(text("Rome")), 1);
 
     call_succeeded(
-        call_run(&world.writer, table_delete_run, call_make(&world.arena, OPERATION_TABLE_DELETE, "People")));
+        call_run(&world.writer, table_calls_delete, call_make(&world.arena, OPERATION_TABLE_DELETE, "People")));
     call_succeeded(
-        call_run(&world.writer, table_create_run, call_make(&world.arena, OPERATION_TABLE_CREATE, "People")));
+        call_run(&world.writer, table_calls_create, call_make(&world.arena, OPERATION_TABLE_CREATE, "People")));
     make_index(INDEX_COPY, NULL, 0);
     put = call_write(
         &world.writer, &world.arena, WRITE_INSERT, "People", call_key("p", "r2"), "of the new one");
@@ -191,23 +191,23 @@ START_TEST(what_a_table_has_become_is_known)
     call_succeeded(page_of("People"));
 
     call_succeeded(
-        call_run(&world.writer, table_create_run, call_make(&world.arena, OPERATION_TABLE_CREATE, "Later")));
+        call_run(&world.writer, table_calls_create, call_make(&world.arena, OPERATION_TABLE_CREATE, "Later")));
     world_change(&world, "update tables set name = 'Gone', folded = 'gone' where folded = 'people'");
 
     call_succeeded(page_of("Later"));
     call_failed(page_of("People"), "TABLE_NOT_FOUND");
-    call_failed(read_of(OPERATION_EXPLAIN, page_explain_run, "People"), "TABLE_NOT_FOUND");
+    call_failed(read_of(OPERATION_EXPLAIN, page_read_explain, "People"), "TABLE_NOT_FOUND");
     call_succeeded(page_of("Gone"));
 }
 END_TEST
 
 START_TEST(an_explanation_is_of_the_table_as_it_is)
 {
-    call_succeeded(read_of(OPERATION_EXPLAIN, page_explain_run, "People"));
+    call_succeeded(read_of(OPERATION_EXPLAIN, page_read_explain, "People"));
 
     world_change(&world, "update tables set name = 'Gone', folded = 'gone' where folded = 'people'");
 
-    call_failed(read_of(OPERATION_EXPLAIN, page_explain_run, "People"), "TABLE_NOT_FOUND");
+    call_failed(read_of(OPERATION_EXPLAIN, page_read_explain, "People"), "TABLE_NOT_FOUND");
 }
 END_TEST
 

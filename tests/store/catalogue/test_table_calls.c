@@ -69,9 +69,9 @@ START_TEST(a_deletion_frees_the_name_at_once)
     scene_write(&scene, a_write(WRITE_INSERT, "p", "r", properties));
     delete = ask(OPERATION_TABLE_DELETE, "things");
     ck_assert_reason(delete, "OK");
-    ck_assert_uint_eq(delete->out.runs.count, 1);
-    ck_assert(str_equal(delete->out.runs.runs[0].kind, STR_LITERAL("delete_table")));
-    ck_assert_int_eq(delete->out.runs.runs[0].state, RUN_RUNNING);
+    ck_assert_uint_eq(delete->out.jobs.count, 1);
+    ck_assert(str_equal(delete->out.jobs.jobs[0].kind, STR_LITERAL("delete_table")));
+    ck_assert_int_eq(delete->out.jobs.jobs[0].state, JOB_RUNNING);
     ck_assert_reason(ask(OPERATION_TABLE_GET, "Things"), "TABLE_NOT_FOUND");
     ck_assert_reason(ask(OPERATION_TABLE_DELETE, "Things"), "RESOURCE_NOT_FOUND");
 

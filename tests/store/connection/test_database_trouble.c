@@ -59,13 +59,13 @@ START_TEST(a_build_that_meets_it_goes_on_later)
     people_put(&world, 40);
     call_succeeded(index_created(&world, "ByCity", "People", 0));
     break_disk(troubles[_i], test_number(world.sql, "select index_id from indexes"));
-    ck_assert_int_eq(worker_run_operation(world.worker, &worked, &err), STATUS_UNAVAILABLE);
-    ck_assert_int_eq(index_seen(&world, "ByCity").build.state, RUN_RUNNING);
+    ck_assert_int_eq(job_work_run(world.worker, &worked, &err), STATUS_UNAVAILABLE);
+    ck_assert_int_eq(index_seen(&world, "ByCity").build.state, JOB_RUNNING);
     mend_disk();
     run_chunks(world.worker);
 
     ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_READY);
-    ck_assert_int_eq(index_seen(&world, "ByCity").build.state, RUN_DONE);
+    ck_assert_int_eq(index_seen(&world, "ByCity").build.state, JOB_DONE);
     world_check(&world);
 }
 END_TEST
@@ -79,7 +79,7 @@ START_TEST(a_reconcile_that_meets_it_says_so)
     world_index(&world, BY_CITY, "City", 0);
     world_put(&world, "r", "Bonn", "x");
     break_disk(troubles[_i], BY_CITY);
-    ck_assert_int_eq(worker_reconcile(world.worker, &message, 1, false, &counts, &err), STATUS_UNAVAILABLE);
+    ck_assert_int_eq(reconcile_keys(world.worker, &message, 1, false, &counts, &err), STATUS_UNAVAILABLE);
     ck_assert_str_eq(err.sqlstate, troubles[_i]);
     mend_disk();
     world_reconcile(&world, "r");

@@ -7,7 +7,7 @@
 
 static struct world world;
 static struct error err;
-static const struct hand_owner first = { "w-consumer0", "1" }, second = { "w-consumer1", "2" },
+static const struct claim_owner first = { "w-consumer0", "1" }, second = { "w-consumer1", "2" },
                                third = { "w-consumer2", "3" };
 
 static void setup(void)
@@ -34,7 +34,7 @@ static void succeeds(enum status status)
 
 static struct intent *scan(size_t want)
 {
-    int lane = world_message("").bucket / LANE_BUCKETS;
+    int lane = world_message("").bucket / RANGE_BUCKETS;
     struct intents_found found =
         world_scan(&world, &(struct intent_scan){ .lane = lane, .from_id = "", .most = 100 });
 
@@ -43,12 +43,12 @@ static struct intent *scan(size_t want)
 }
 
 /* Returns which of the intents are suspects, as digits. */
-static const char *take(const struct hand_owner *owner, const struct intent *intents, size_t count)
+static const char *take(const struct claim_owner *owner, const struct intent *intents, size_t count)
 {
     bool *suspects = ARENA_ARRAY(&world.arena, bool, count);
     char *digits = ARENA_ARRAY(&world.arena, char, count + 1);
 
-    succeeds(worker_take_in_hand(world.worker, owner, 60000, intents, count, suspects, &err));
+    succeeds(claim_work_take(world.worker, owner, 60000, intents, count, suspects, &err));
     for (size_t i = 0; i < count; i++)
         digits[i] = suspects[i] ? '1' : '0';
     return digits;
@@ -59,7 +59,7 @@ static int32_t begin(const char *row)
     struct intent intent = world_message(row);
     int32_t before = -1;
 
-    succeeds(worker_count_delivery(world.worker, &intent, &before, &err));
+    succeeds(dead_letter_work_count_delivery(world.worker, &intent, &before, &err));
     return before;
 }
 
@@ -68,7 +68,7 @@ static long long hands(void)
     return test_number(world.sql, "select count(*) from in_hand");
 }
 
-static void dies(const struct hand_owner *owner)
+static void dies(const struct claim_owner *owner)
 {
     test_sql(world.sql, "update in_hand set until = now() - interval '1 second' where holder = '%s'",
         owner->holder);
@@ -93,12 +93,12 @@ START_TEST(deliveries_and_failures_are_counted_apart)
     scan(2);
 
     error_set(&cause, STATUS_INTERNAL, "broken");
-    succeeds(worker_count_failure(world.worker, &intent, &cause, &failures, &err));
+    succeeds(dead_letter_work_count_failure(world.worker, &intent, &cause, &failures, &err));
     ck_assert_int_eq(failures, 1);
     ck_assert_int_eq(begin("a"), 0);
     ck_assert_int_eq(letters("deliveries = 1 and failures = 1"), 1);
 
-    succeeds(worker_report(world.worker, &intent, &err));
+    succeeds(dead_letter_work_report(world.worker, &intent, &err));
     ck_assert_int_eq(letters("deliveries = 0 and failures = 1 and next_try <= now()"), 1);
     world_reconcile(&world, "a");
     ck_assert_int_eq(letters("true"), 0);
@@ -115,11 +115,11 @@ START_TEST(what_a_dead_worker_had_in_hand_is_suspect)
 
     ck_assert_str_eq(take(&first, open, 2), "00");
     world_reconcile(&world, "b");
-    succeeds(worker_suspect_dead_hands(world.worker, &second, &err));
+    succeeds(claim_work_suspect_dead(world.worker, &second, &err));
     ck_assert_str_eq(take(&second, scan(2), 2), "00");
 
     dies(&first);
-    succeeds(worker_suspect_dead_hands(world.worker, &second, &err));
+    succeeds(claim_work_suspect_dead(world.worker, &second, &err));
     ck_assert_int_eq(hands(), 1);
     ck_assert_str_eq(take(&second, scan(2), 2), "10");
     ck_assert_int_eq(letters("row_key = 'a' and deliveries = 1 and failures = 0"), 1);
@@ -136,7 +136,7 @@ START_TEST(suspicion_is_no_count)
     for (int i = 0; i < 3; i++) {
         take(&first, open, 1);
         dies(&first);
-        succeeds(worker_suspect_dead_hands(world.worker, &second, &err));
+        succeeds(claim_work_suspect_dead(world.worker, &second, &err));
     }
     ck_assert_int_eq(letters("deliveries = 1"), 1);
     ck_assert_int_eq(begin("a"), 1);
@@ -149,13 +149,13 @@ START_TEST(what_was_put_down_or_renewed_is_not)
 
     take(&first, open, 3);
     take(&first, open, 1);
-    succeeds(worker_put_down(world.worker, &first, &err));
+    succeeds(claim_work_release(world.worker, &first, &err));
     ck_assert_int_eq(hands(), 0);
 
     take(&first, open, 3);
     dies(&first);
-    succeeds(worker_renew_hand(world.worker, &first, 60000, &err));
-    succeeds(worker_suspect_dead_hands(world.worker, &second, &err));
+    succeeds(claim_work_renew(world.worker, &first, 60000, &err));
+    succeeds(claim_work_suspect_dead(world.worker, &second, &err));
     ck_assert_int_eq(letters("true"), 0);
     ck_assert_int_eq(hands(), 1);
 }
@@ -163,10 +163,10 @@ END_TEST
 
 START_TEST(a_worker_that_starts_again_looks_at_its_own_last_hand)
 {
-    const struct hand_owner again = { first.holder, "3" };
+    const struct claim_owner again = { first.holder, "3" };
 
     take(&first, scan(3), 1);
-    succeeds(worker_suspect_dead_hands(world.worker, &again, &err));
+    succeeds(claim_work_suspect_dead(world.worker, &again, &err));
     ck_assert_int_eq(hands(), 0);
     ck_assert_str_eq(take(&again, scan(3), 3), "100");
 }
@@ -185,12 +185,12 @@ START_TEST(a_key_that_others_are_at_is_suspected_later)
     test_sql(
         other, "begin; insert into index_state values (%d, %d, 'p', 'a', 0, '')", open[0].bucket, TABLE_ID);
 
-    ck_assert_int_eq(worker_suspect_dead_hands(world.worker, &third, &err), STATUS_TIMEOUT);
+    ck_assert_int_eq(claim_work_suspect_dead(world.worker, &third, &err), STATUS_TIMEOUT);
     ck_assert_int_eq(letters("row_key = 'b' and deliveries = 1"), 1);
     ck_assert_int_eq(hands(), 1);
 
     test_sql(other, "rollback");
-    succeeds(worker_suspect_dead_hands(world.worker, &third, &err));
+    succeeds(claim_work_suspect_dead(world.worker, &third, &err));
     ck_assert_int_eq(letters("deliveries = 1"), 2);
     ck_assert_int_eq(hands(), 0);
     PQfinish(other);
@@ -212,7 +212,7 @@ START_TEST(the_hand_of_a_dead_worker_goes_when_nothing_of_it_is_open)
     dies(&second);
     test_sql(world.sql, "delete from intents where row_key <> 'a'");
 
-    succeeds(worker_sweep(world.worker, &ages, &counts, &more, &err));
+    succeeds(sweep_run(world.worker, &ages, &counts, &more, &err));
 
     ck_assert_int_eq(counts.hands, 1);
     ck_assert_int_eq(hands(), 2); /* of one something is open, the other one lives */

@@ -31,8 +31,8 @@ static void give_up(const struct intent *intent, const char *why)
 
     error_set(&cause, STATUS_INTERNAL, "%s", why);
     ck_assert_msg(
-        worker_count_failure(world.worker, intent, &cause, &failures, &err) == STATUS_OK, "%s", err.message);
-    ck_assert_msg(worker_bury(world.worker, intent, &err) == STATUS_OK, "%s", err.message);
+        dead_letter_work_count_failure(world.worker, intent, &cause, &failures, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_msg(dead_letter_work_bury(world.worker, intent, &err) == STATUS_OK, "%s", err.message);
 }
 
 static void give_up_row(const char *row, const char *why)
@@ -46,8 +46,8 @@ static struct operation *letters(enum operation_kind kind)
 {
     struct operation *operation = call_make(&world.arena, kind, "");
 
-    operation->in.letters =
-        (struct operation_letters){ .filter = { .state = LETTER_DEAD, .queue = -1, .queues = 4 },
+    operation->in.dead_letters =
+        (struct operation_dead_letters){ .filter = { .state = DEAD_LETTER_DEAD, .queue = -1, .queues = 4 },
             .limit = 100,
             .reason = STR_LITERAL("not wanted") };
     return operation;
@@ -55,21 +55,21 @@ static struct operation *letters(enum operation_kind kind)
 
 static struct operation *run_on(struct session *session, struct operation *operation)
 {
-    if (operation->kind == OPERATION_LETTERS_LIST)
-        letter_list_run(session, operation);
-    else if (operation->kind == OPERATION_LETTERS_REDRIVE)
-        letter_redrive_run(session, operation);
+    if (operation->kind == OPERATION_DEAD_LETTERS_LIST)
+        dead_letter_calls_list(session, operation);
+    else if (operation->kind == OPERATION_DEAD_LETTERS_REDRIVE)
+        dead_letter_calls_redrive(session, operation);
     else
-        letter_discard_run(session, operation);
+        dead_letter_calls_discard(session, operation);
     arena_cleanup(&session->arena);
     return operation;
 }
 
-static struct outcome_letters *run(struct operation *operation)
+static struct outcome_dead_letters *run(struct operation *operation)
 {
     run_on(&world.writer, operation);
     call_succeeded(operation);
-    return &operation->out.letters;
+    return &operation->out.dead_letters;
 }
 
 static long long count(const char *what)
@@ -86,27 +86,27 @@ START_TEST(letters_are_listed_with_cause_history_and_source)
     give_up_row("a", "the disk is full");
     give_up_row("b", "it's broken");
 
-    struct outcome_letters *all = run(letters(OPERATION_LETTERS_LIST));
+    struct outcome_dead_letters *all = run(letters(OPERATION_DEAD_LETTERS_LIST));
     ck_assert_uint_eq(all->count, 2);
-    ck_assert(str_equal(all->letters[0].cause, STR_LITERAL("INTERNAL: the disk is full")));
-    ck_assert(str_equal(all->letters[0].table, STR_LITERAL("People")));
-    ck_assert(str_equal(all->letters[0].account, STR_LITERAL("acme")));
-    ck_assert(str_equal(all->letters[1].key.row, STR_LITERAL("b")));
-    ck_assert_int_eq(all->letters[0].failures, 1);
-    ck_assert_uint_gt(all->letters[0].history.len, 0);
+    ck_assert(str_equal(all->dead_letters[0].cause, STR_LITERAL("INTERNAL: the disk is full")));
+    ck_assert(str_equal(all->dead_letters[0].table, STR_LITERAL("People")));
+    ck_assert(str_equal(all->dead_letters[0].account, STR_LITERAL("acme")));
+    ck_assert(str_equal(all->dead_letters[1].key.row, STR_LITERAL("b")));
+    ck_assert_int_eq(all->dead_letters[0].failures, 1);
+    ck_assert_uint_gt(all->dead_letters[0].history.len, 0);
 
-    struct operation *by_cause = letters(OPERATION_LETTERS_LIST);
-    by_cause->in.letters.by_cause = true;
-    struct outcome_letters *causes = run(by_cause);
+    struct operation *by_cause = letters(OPERATION_DEAD_LETTERS_LIST);
+    by_cause->in.dead_letters.by_cause = true;
+    struct outcome_dead_letters *causes = run(by_cause);
     ck_assert_uint_eq(causes->cause_count, 1);
     ck_assert_int_eq(causes->causes[0].count, 2);
     ck_assert(str_equal(causes->causes[0].cause, STR_LITERAL("INTERNAL")));
 
-    struct operation *page = letters(OPERATION_LETTERS_LIST);
-    page->in.letters.limit = 1;
+    struct operation *page = letters(OPERATION_DEAD_LETTERS_LIST);
+    page->in.dead_letters.limit = 1;
     ck_assert(run(page)->more);
-    page->in.letters.after = page->out.letters.position;
-    ck_assert(str_equal(run(page)->letters[0].key.row, STR_LITERAL("b")) && !page->out.letters.more);
+    page->in.dead_letters.after = page->out.dead_letters.position;
+    ck_assert(str_equal(run(page)->dead_letters[0].key.row, STR_LITERAL("b")) && !page->out.dead_letters.more);
 }
 END_TEST
 
@@ -120,7 +120,7 @@ START_TEST(a_key_whose_manifest_cannot_be_read_is_given_up)
     world_put(&world, "a", "Bonn", "x");
     test_sql(
         world.sql, "insert into index_state values (%d, %d, 'p', 'a', 1, '\\x02')", message.bucket, TABLE_ID);
-    ck_assert_int_eq(worker_reconcile(world.worker, &message, 1, false, &counts, &err), STATUS_INTERNAL);
+    ck_assert_int_eq(reconcile_keys(world.worker, &message, 1, false, &counts, &err), STATUS_INTERNAL);
 
     give_up_row("a", err.message);
 
@@ -131,7 +131,7 @@ END_TEST
 
 static const struct filter_case {
     const char *name;
-    struct letter_filter filter;
+    struct dead_letter_filter filter;
     size_t want;
 } filter_cases[] = {
     { "its table, in any case", { .table = STR_LITERAL("PEOPLE") }, 1 },
@@ -142,20 +142,20 @@ static const struct filter_case {
     { "another kind", { .kind = INTENT_TRANSACTION }, 0 },
     { "how its cause begins", { .cause = STR_LITERAL("INTERNAL: it's") }, 1 },
     { "another cause", { .cause = STR_LITERAL("it's") }, 0 },
-    { "another state", { .state = LETTER_RETRYING }, 0 },
+    { "another state", { .state = DEAD_LETTER_RETRYING }, 0 },
 };
 
 START_TEST(filters_mean_some)
 {
     const struct filter_case *c = &filter_cases[_i];
-    struct operation *list = letters(OPERATION_LETTERS_LIST);
+    struct operation *list = letters(OPERATION_DEAD_LETTERS_LIST);
 
     world_put(&world, "a", "Bonn", "x");
     give_up_row("a", "it's broken");
-    list->in.letters.filter = c->filter;
-    list->in.letters.filter.queue = -1;
+    list->in.dead_letters.filter = c->filter;
+    list->in.dead_letters.filter.queue = -1;
     if (c->filter.state == 0)
-        list->in.letters.filter.state = LETTER_DEAD;
+        list->in.dead_letters.filter.state = DEAD_LETTER_DEAD;
 
     ck_assert_msg(run(list)->count == c->want, "%s", c->name);
 }
@@ -168,9 +168,9 @@ START_TEST(a_queue_is_a_share_of_the_buckets)
     world_put(&world, "a", "Bonn", "x");
     give_up_row("a", "it's broken");
     for (int32_t queue = 0; queue < 4; queue++) {
-        struct operation *list = letters(OPERATION_LETTERS_LIST);
+        struct operation *list = letters(OPERATION_DEAD_LETTERS_LIST);
 
-        list->in.letters.filter.queue = queue;
+        list->in.dead_letters.filter.queue = queue;
         if (run(list)->count == 1) {
             found++;
             ck_assert_int_eq(world_message("a").bucket % 4, queue);
@@ -188,8 +188,8 @@ START_TEST(a_redriven_key_is_open_and_its_success_ends_the_letter)
     give_up_row("a", "the disk is full");
     ck_assert_int_eq(world_intents(&world), 0);
 
-    struct outcome_letters *first = run(letters(OPERATION_LETTERS_REDRIVE));
-    struct outcome_letters *again = run(letters(OPERATION_LETTERS_REDRIVE));
+    struct outcome_dead_letters *first = run(letters(OPERATION_DEAD_LETTERS_REDRIVE));
+    struct outcome_dead_letters *again = run(letters(OPERATION_DEAD_LETTERS_REDRIVE));
 
     ck_assert_uint_eq(first->count, 1);
     ck_assert_uint_eq(again->count, 0);
@@ -209,7 +209,7 @@ START_TEST(a_redrive_undoes_nothing)
     give_up_row("a", "the disk is full");
     world_put(&world, "a", "Rome", "x");
     world_put(&world, "b", "Oslo", "x");
-    run(letters(OPERATION_LETTERS_REDRIVE));
+    run(letters(OPERATION_DEAD_LETTERS_REDRIVE));
 
     world_reconcile_all(&world);
 
@@ -220,7 +220,7 @@ END_TEST
 
 START_TEST(a_dry_run_tells_and_changes_nothing)
 {
-    struct operation *dry = letters(OPERATION_LETTERS_REDRIVE);
+    struct operation *dry = letters(OPERATION_DEAD_LETTERS_REDRIVE);
 
     world_put(&world, "a", "Bonn", "x");
     world_put(&world, "b", "Bonn", "x");
@@ -232,12 +232,12 @@ START_TEST(a_dry_run_tells_and_changes_nothing)
     give_up_row("a", "x");
     give_up_row("b", "x");
     give_up_row("c", "x");
-    dry->in.letters.dry_run = true;
+    dry->in.dead_letters.dry_run = true;
 
-    struct outcome_letters *out = run(dry);
+    struct outcome_dead_letters *out = run(dry);
 
     ck_assert_uint_eq(out->count, 3);
-    const struct letter_difference *a = &out->differences[0], *b = &out->differences[1],
+    const struct dead_letter_difference *a = &out->differences[0], *b = &out->differences[1],
                                    *c = &out->differences[2];
     ck_assert(a->missing == 1 && a->dangling == 1 && a->mismatched == 0);
     ck_assert(b->missing == 0 && b->dangling == 0 && b->mismatched == 1);
@@ -255,12 +255,12 @@ START_TEST(a_failure_between_leaves_the_letter_as_it_was)
                         "$$ begin raise 'no room' using errcode = '53100'; end $$;"
                         "create trigger refuse before insert on intents execute function refuse()");
 
-    ck_assert_int_ne(run_on(&world.writer, letters(OPERATION_LETTERS_REDRIVE))->status, STATUS_OK);
+    ck_assert_int_ne(run_on(&world.writer, letters(OPERATION_DEAD_LETTERS_REDRIVE))->status, STATUS_OK);
 
     ck_assert_int_eq(count("dead and history not like '%%redriven%%'"), 1);
     ck_assert_int_eq(world_intents(&world), 0);
     test_sql(world.sql, "drop trigger refuse on intents");
-    ck_assert_uint_eq(run(letters(OPERATION_LETTERS_REDRIVE))->count, 1);
+    ck_assert_uint_eq(run(letters(OPERATION_DEAD_LETTERS_REDRIVE))->count, 1);
 }
 END_TEST
 
@@ -278,12 +278,12 @@ static void *redrive_all(void *argument)
 
     arena_init(&arena);
     session_init(&session, world.conninfo, "test redriver");
-    operation = call_make(&arena, OPERATION_LETTERS_REDRIVE, "");
-    operation->in.letters =
-        (struct operation_letters){ .filter = { .state = LETTER_DEAD, .queue = -1, .queues = 1 },
+    operation = call_make(&arena, OPERATION_DEAD_LETTERS_REDRIVE, "");
+    operation->in.dead_letters =
+        (struct operation_dead_letters){ .filter = { .state = DEAD_LETTER_DEAD, .queue = -1, .queues = 1 },
             .limit = 1000 };
     run_on(&session, operation);
-    self->done = operation->status == STATUS_OK ? operation->out.letters.count : 0;
+    self->done = operation->status == STATUS_OK ? operation->out.dead_letters.count : 0;
     session_cleanup(&session);
     arena_cleanup(&arena);
     return NULL;
@@ -317,7 +317,7 @@ static struct intent give_up_transaction(size_t steps_done)
 {
     struct step steps[] = { step_put(&world.arena, "People", "x", "1"),
         step_put(&world.arena, "People", "y", "1") };
-    struct intent intent = { .bucket = transaction_bucket(STR_LITERAL("t1")),
+    struct intent intent = { .bucket = transaction_calls_bucket(STR_LITERAL("t1")),
         .kind = INTENT_TRANSACTION,
         .key = { STR_LITERAL("acme"), STR_LITERAL("t1") } };
 
@@ -331,14 +331,14 @@ static struct intent give_up_transaction(size_t steps_done)
 
 START_TEST(a_redriven_transaction_goes_on_where_it_stood)
 {
-    struct operation *dry = letters(OPERATION_LETTERS_REDRIVE);
+    struct operation *dry = letters(OPERATION_DEAD_LETTERS_REDRIVE);
 
     give_up_transaction(1);
-    dry->in.letters.dry_run = true;
-    dry->in.letters.filter.kind = INTENT_TRANSACTION;
+    dry->in.dead_letters.dry_run = true;
+    dry->in.dead_letters.filter.kind = INTENT_TRANSACTION;
     ck_assert_int_eq(run(dry)->differences[0].steps, 1);
 
-    ck_assert_uint_eq(run(letters(OPERATION_LETTERS_REDRIVE))->count, 1);
+    ck_assert_uint_eq(run(letters(OPERATION_DEAD_LETTERS_REDRIVE))->count, 1);
     ck_assert_int_eq(transaction_seen(&world, "t1").state, TRANSACTION_RUNNING);
     transaction_run(&world, "t1");
 
@@ -356,16 +356,16 @@ START_TEST(a_discarded_letter_is_kept_until_a_later_success)
     world_put(&world, "a", "Bonn", "x");
     give_up_row("a", "the disk is full");
 
-    ck_assert_uint_eq(run(letters(OPERATION_LETTERS_DISCARD))->count, 1);
-    ck_assert_uint_eq(run(letters(OPERATION_LETTERS_DISCARD))->count, 0);
-    ck_assert_uint_eq(run(letters(OPERATION_LETTERS_LIST))->count, 0);
+    ck_assert_uint_eq(run(letters(OPERATION_DEAD_LETTERS_DISCARD))->count, 1);
+    ck_assert_uint_eq(run(letters(OPERATION_DEAD_LETTERS_DISCARD))->count, 0);
+    ck_assert_uint_eq(run(letters(OPERATION_DEAD_LETTERS_LIST))->count, 0);
     ck_assert_int_eq(count("dead and discarded and note = 'not wanted'"), 1);
 
-    struct operation *redrive = letters(OPERATION_LETTERS_REDRIVE);
-    redrive->in.letters.filter.state = LETTER_DISCARDED;
+    struct operation *redrive = letters(OPERATION_DEAD_LETTERS_REDRIVE);
+    redrive->in.dead_letters.filter.state = DEAD_LETTER_DISCARDED;
     ck_assert_uint_eq(run(redrive)->count, 1); /* it can be taken back */
     give_up_row("a", "again");
-    run(letters(OPERATION_LETTERS_DISCARD));
+    run(letters(OPERATION_DEAD_LETTERS_DISCARD));
 
     world_put(&world, "a", "Rome", "x");
     world_reconcile_all(&world);
@@ -382,11 +382,11 @@ START_TEST(a_discarded_transaction_is_forgotten_in_time)
     bool more;
 
     give_up_transaction(0);
-    ck_assert_uint_eq(run(letters(OPERATION_LETTERS_DISCARD))->count, 1);
+    ck_assert_uint_eq(run(letters(OPERATION_DEAD_LETTERS_DISCARD))->count, 1);
     ck_assert_int_eq(transaction_seen(&world, "t1").state, TRANSACTION_DEAD);
     test_sql(world.sql, "update transactions set finished = 1 where finished > 0");
 
-    ck_assert_int_eq(worker_sweep(world.worker, &ages, &counts, &more, &err), STATUS_OK);
+    ck_assert_int_eq(sweep_run(world.worker, &ages, &counts, &more, &err), STATUS_OK);
 
     ck_assert_int_eq(counts.transactions, 1);
     ck_assert_int_eq(count("true"), 0);

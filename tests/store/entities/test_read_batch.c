@@ -95,7 +95,7 @@ START_TEST(a_thousand_keys_come_back_in_their_order)
     test_sql(scene.sql,
         "insert into entities select %d, 1, 'p', n::text, n + 1, n, false, null, '' from generate_series(0, "
         "%d, 2) n",
-        (int)bucket_of(1, STR_LITERAL("p")), MANY - 1);
+        (int)entity_key_bucket(1, STR_LITERAL("p")), MANY - 1);
     for (int i = 0; i < MANY; i++)
         keys[i] = a_key("p", arena_format(&scene.arena, "%d", MANY - 1 - i).data);
     read = a_get(&scene.arena, "Things", keys, MANY);
@@ -120,7 +120,7 @@ static void put_some(int bytes, int step)
         "insert into entities select %d, 1, 'p', n::text, n + 1, n, false, null,"
         " convert_to(lpad(n::text, case when n %% %d = 0 then %d else 10 end, '.'), 'UTF8')"
         " from generate_series(0, %d) n",
-        (int)bucket_of(1, STR_LITERAL("p")), step, bytes, SOME - 1);
+        (int)entity_key_bucket(1, STR_LITERAL("p")), step, bytes, SOME - 1);
 }
 
 static struct operation *get_some(int first, size_t count)
@@ -255,7 +255,7 @@ static void put_many(int bytes)
     test_sql(scene.sql,
         "insert into entities select %d, 1, 'p', n::text, n + 1, n, false, null, convert_to(repeat('.', %d), "
         "'UTF8') from generate_series(0, %d) n",
-        (int)bucket_of(1, STR_LITERAL("p")), bytes, MANY - 1);
+        (int)entity_key_bucket(1, STR_LITERAL("p")), bytes, MANY - 1);
 }
 
 static struct operation *get_many(void)

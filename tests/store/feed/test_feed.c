@@ -319,14 +319,14 @@ static struct sweep_counts sweep(void)
 {
     const struct sweep_ages ages = { DAY_S, DAY_S, DAY_S, DAY_S };
     struct sweep_counts counts = { 0 };
-    struct worker_store *worker;
+    struct worker *worker;
     struct error err = { 0 };
     bool more = true;
 
-    ck_assert_int_eq(worker_store_open(scene.conninfo, "w", &worker, &err), STATUS_OK);
+    ck_assert_int_eq(worker_open(scene.conninfo, "w", &worker, &err), STATUS_OK);
     while (more)
-        ck_assert_msg(worker_sweep(worker, &ages, &counts, &more, &err) == STATUS_OK, "%s", err.message);
-    worker_store_close(worker);
+        ck_assert_msg(sweep_run(worker, &ages, &counts, &more, &err) == STATUS_OK, "%s", err.message);
+    worker_close(worker);
     return counts;
 }
 

@@ -86,13 +86,13 @@ START_TEST(indexes_are_listed_by_name)
     call_succeeded(index_created(&world, "cc", "People", 0));
     call_succeeded(index_dropped(&world, "cc"));
     list->in.index.limit = 1;
-    call_succeeded(call_run(&world.writer, index_list_run, list));
+    call_succeeded(call_run(&world.writer, index_calls_list, list));
     ck_assert_uint_eq(list->out.index.count, 1);
     ck_assert(list->out.index.more);
     ck_assert(str_equal(list->out.index.indexes[0].build.target, STR_LITERAL("aa")));
 
     list->in.index.after = list->out.index.position;
-    call_succeeded(call_run(&world.writer, index_list_run, list));
+    call_succeeded(call_run(&world.writer, index_calls_list, list));
     ck_assert_uint_eq(list->out.index.count, 1);
     ck_assert(!list->out.index.more);
     ck_assert(str_equal(list->out.index.indexes[0].build.target, STR_LITERAL("Bb")));
@@ -101,22 +101,22 @@ END_TEST
 
 START_TEST(operations_are_listed_by_id)
 {
-    struct operation *list = call_make(&world.arena, OPERATION_RUN_LIST, "");
-    struct operation *missing = call_make(&world.arena, OPERATION_RUN_GET, "");
+    struct operation *list = call_make(&world.arena, OPERATION_JOB_LIST, "");
+    struct operation *missing = call_make(&world.arena, OPERATION_JOB_GET, "");
 
     call_succeeded(index_created(&world, "ByCity", "People", 0));
     call_succeeded(index_dropped(&world, "ByCity"));
-    list->in.runs.limit = 1;
-    call_succeeded(call_run(&world.writer, run_list_run, list));
-    ck_assert(list->out.runs.more);
-    ck_assert(str_equal(list->out.runs.runs[0].kind, STR_LITERAL("build")));
-    list->in.runs.after = list->out.runs.position;
-    call_succeeded(call_run(&world.writer, run_list_run, list));
-    ck_assert(!list->out.runs.more);
-    ck_assert(str_equal(list->out.runs.runs[0].kind, STR_LITERAL("drop_index")));
+    list->in.jobs.limit = 1;
+    call_succeeded(call_run(&world.writer, job_calls_list, list));
+    ck_assert(list->out.jobs.more);
+    ck_assert(str_equal(list->out.jobs.jobs[0].kind, STR_LITERAL("build")));
+    list->in.jobs.after = list->out.jobs.position;
+    call_succeeded(call_run(&world.writer, job_calls_list, list));
+    ck_assert(!list->out.jobs.more);
+    ck_assert(str_equal(list->out.jobs.jobs[0].kind, STR_LITERAL("drop_index")));
 
-    missing->in.runs.operation_id = STR_LITERAL("build-0");
-    call_failed(call_run(&world.writer, run_get_run, missing), "OPERATION_NOT_FOUND");
+    missing->in.jobs.operation_id = STR_LITERAL("build-0");
+    call_failed(call_run(&world.writer, job_calls_get, missing), "OPERATION_NOT_FOUND");
 }
 END_TEST
 
@@ -127,7 +127,7 @@ START_TEST(an_empty_table_is_indexed_at_once)
     call_succeeded(index_created(&world, "ByCity", "People", 0));
     run_chunks(world.worker);
     ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_READY);
-    ck_assert_int_eq(index_seen(&world, "ByCity").build.state, RUN_DONE);
+    ck_assert_int_eq(index_seen(&world, "ByCity").build.state, JOB_DONE);
 }
 END_TEST
 
@@ -143,7 +143,7 @@ START_TEST(a_build_makes_an_entry_for_every_entity)
     seen = index_seen(&world, "ByCity");
     ck_assert_int_eq(seen.state, INDEX_READY);
     ck_assert_int_eq(seen.entries, 29);
-    ck_assert_int_eq(seen.build.state, RUN_DONE);
+    ck_assert_int_eq(seen.build.state, JOB_DONE);
     ck_assert_int_eq(seen.build.done, 39);
     ck_assert_int_eq(seen.build.total, 39);
     ck_assert_int_gt(seen.build.ended, 0);
@@ -160,11 +160,11 @@ START_TEST(a_build_is_carried_on_by_other_workers)
     people_copy(&world, 1200);
     call_succeeded(index_created(&world, "ByCity", "People", 0));
     for (; worked; chunks++) {
-        struct worker_store *worker =
+        struct worker *worker =
             world_worker(&world, arena_format(&world.arena, "worker-%d", chunks).data);
 
         worked = run_chunk(worker);
-        worker_store_close(worker);
+        worker_close(worker);
     }
 
     /* 3 chunks of the walk, 3 of sources, 3 of entries, and one that finds nothing */
@@ -203,7 +203,7 @@ END_TEST
  */
 START_TEST(a_worker_that_died_in_a_chunk_is_replaced)
 {
-    struct run late = { .store = world.worker, .owner = STR_LITERAL("dead/1"), .state = RUN_RUNNING };
+    struct run late = { .store = world.worker, .owner = STR_LITERAL("dead/1"), .state = JOB_RUNNING };
     struct error err = { 0 };
 
     people_copy(&world, 600);
@@ -216,7 +216,7 @@ START_TEST(a_worker_that_died_in_a_chunk_is_replaced)
     ck_assert(run_chunk(world.worker));
     late.id = arena_copy(&world.arena, index_seen(&world, "ByCity").build.operation_id);
     late.error = late.cursor.partition = late.cursor.row = STR_EMPTY;
-    ck_assert_int_eq(run_checkpoint(&late, &err), STATUS_OK);
+    ck_assert_int_eq(job_work_checkpoint(&late, &err), STATUS_OK);
     ck_assert_int_eq(index_seen(&world, "ByCity").build.done, 600);
     run_chunks(world.worker);
     ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_READY);
@@ -358,7 +358,7 @@ START_TEST(an_index_that_stays_wrong_is_not_ready)
 
     seen = index_seen(&world, "ByCity");
     ck_assert_int_eq(seen.state, INDEX_VALIDATING);
-    ck_assert_int_eq(seen.build.state, RUN_FAILED);
+    ck_assert_int_eq(seen.build.state, JOB_FAILED);
     ck_assert_uint_gt(seen.build.error.len, 0);
 }
 END_TEST

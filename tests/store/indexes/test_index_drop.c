@@ -38,13 +38,13 @@ START_TEST(a_dropped_index_leaves_nothing_and_its_name_at_once)
     call_succeeded(dropped);
     call_failed(index_dropped(&world, "ByCity"), "INDEX_NOT_FOUND");
     call_failed(
-        call_run(&world.writer, index_get_run, call_make(&world.arena, OPERATION_INDEX_GET, "ByCity")),
+        call_run(&world.writer, index_calls_get, call_make(&world.arena, OPERATION_INDEX_GET, "ByCity")),
         "INDEX_NOT_FOUND");
 
     call_succeeded(index_created(&world, "ByCity", "People", 0));
     run_chunks(world.worker);
     ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_READY);
-    ck_assert_int_eq(run_seen(&world, dropped->out.runs.runs[0].operation_id.data).state, RUN_DONE);
+    ck_assert_int_eq(run_seen(&world, dropped->out.jobs.jobs[0].operation_id.data).state, JOB_DONE);
     ck_assert_int_eq(test_number(world.sql, "select count(*) from indexes where index_id = %lld", first), 0);
     ck_assert_int_eq(test_number(world.sql, "select count(*) from tables where table_id = %lld", first), 0);
     ck_assert_int_eq(test_number(world.sql, "select count(*) from dead_letters"), 0);
@@ -115,9 +115,9 @@ START_TEST(dropping_cancels_a_running_build)
     build = index_seen(&world, "ByCity").build.operation_id.data;
     call_succeeded(index_dropped(&world, "ByCity"));
 
-    ck_assert_int_eq(run_seen(&world, build).state, RUN_CANCELLED);
+    ck_assert_int_eq(run_seen(&world, build).state, JOB_CANCELLED);
     run_chunks(world.worker);
-    ck_assert_int_eq(run_seen(&world, build).state, RUN_CANCELLED);
+    ck_assert_int_eq(run_seen(&world, build).state, JOB_CANCELLED);
     ck_assert_int_eq(
         test_number(world.sql, "select count(*) from entities where table_id <> %d", TABLE_ID), 0);
 }
@@ -131,10 +131,10 @@ START_TEST(a_deleted_table_is_purged_with_its_indexes)
     call_succeeded(index_created(&world, "ByCity", "People", 0));
     run_chunks(world.worker);
     world_put(&world, "r00000", "Paris", "x");
-    call_succeeded(call_run(&world.writer, table_delete_run, deleted));
+    call_succeeded(call_run(&world.writer, table_calls_delete, deleted));
     run_chunks(world.worker);
 
-    ck_assert_int_eq(run_seen(&world, deleted->out.runs.runs[0].operation_id.data).state, RUN_DONE);
+    ck_assert_int_eq(run_seen(&world, deleted->out.jobs.jobs[0].operation_id.data).state, JOB_DONE);
     ck_assert_int_eq(
         test_number(world.sql, "select (select count(*) from entities) + (select count(*) from intents) "
                                "+ (select count(*) from index_state) + (select count(*) from indexes) "

@@ -100,8 +100,8 @@ START_TEST(duplicates_and_late_messages_do_nothing)
     world_put(&world, "r1", "Bonn", "x");
     world_put(&world, "r2", "Rome", "x");
 
-    ck_assert_int_eq(worker_reconcile(world.worker, messages, 3, false, &first, &err), STATUS_OK);
-    ck_assert_int_eq(worker_reconcile(world.worker, messages, 3, false, &late, &err), STATUS_OK);
+    ck_assert_int_eq(reconcile_keys(world.worker, messages, 3, false, &first, &err), STATUS_OK);
+    ck_assert_int_eq(reconcile_keys(world.worker, messages, 3, false, &late, &err), STATUS_OK);
 
     ck_assert_int_eq(first.keys, 2);
     ck_assert_int_eq(first.entries_written, 2);
@@ -118,7 +118,7 @@ START_TEST(a_key_without_intents_beside_one_with_is_left_alone)
 
     world_put(&world, "open", "Bonn", "x");
 
-    ck_assert_int_eq(worker_reconcile(world.worker, messages, 2, false, &counts, &err), STATUS_OK);
+    ck_assert_int_eq(reconcile_keys(world.worker, messages, 2, false, &counts, &err), STATUS_OK);
 
     ck_assert_int_eq(counts.keys, 1);
     ck_assert_int_eq(test_number(world.sql, "select count(*) from index_state"), 1);
@@ -190,7 +190,7 @@ START_TEST(only_force_reconciles_keys_without_intents)
 
     ck_assert_int_eq(world_reconcile(&world, "r1").keys, 0);
     ck_assert_int_eq(world_entries(&world, BY_NOTE), 0);
-    ck_assert_int_eq(worker_reconcile(world.worker, &message, 1, true, &counts, &err), STATUS_OK);
+    ck_assert_int_eq(reconcile_keys(world.worker, &message, 1, true, &counts, &err), STATUS_OK);
 
     ck_assert_int_eq(counts.keys, 1);
     ck_assert_int_eq(world_entries(&world, BY_NOTE), 1);
@@ -331,7 +331,7 @@ static void *reconcile_both(void *unused)
 
     (void)unused;
     ck_assert_msg(
-        worker_reconcile(world.worker, messages, 2, true, &counts, &err) == STATUS_OK, "%s", err.message);
+        reconcile_keys(world.worker, messages, 2, true, &counts, &err) == STATUS_OK, "%s", err.message);
     return NULL;
 }
 
@@ -425,7 +425,7 @@ START_TEST(a_failure_anywhere_leaves_everything_as_it_was)
         "create trigger refuse before %s on %s for each row execute function refuse()",
         _i == 0 || _i == 3 ? "insert" : "update or delete", table);
 
-    ck_assert_int_eq(worker_reconcile(world.worker, &message, 1, false, &counts, &err), STATUS_INTERNAL);
+    ck_assert_int_eq(reconcile_keys(world.worker, &message, 1, false, &counts, &err), STATUS_INTERNAL);
 
     ck_assert_int_eq(counts.keys + counts.entries_written + counts.intents_removed, 0);
     ck_assert_int_eq(world_intents(&world), 1);
@@ -471,7 +471,7 @@ START_TEST(what_a_worker_commits_afterwards_is_on_disk_with_all_before_it)
     test_postgres_hold_log(world.sql);
     world_reconcile(&world, "r1");
     error_set(&cause, STATUS_INTERNAL, "refused");
-    ck_assert_int_eq(worker_count_failure(world.worker, &other, &cause, &failures, &err), STATUS_OK);
+    ck_assert_int_eq(dead_letter_work_count_failure(world.worker, &other, &cause, &failures, &err), STATUS_OK);
 
     world_crash(&world);
     ck_assert_int_eq(test_number(world.sql, "select failures from dead_letters"), 1);
@@ -498,7 +498,7 @@ END_TEST
 enum { KEYS = 24, ROUNDS = 15 };
 
 struct reconciler {
-    struct worker_store *worker;
+    struct worker *worker;
     bool backwards;
 };
 
@@ -515,7 +515,7 @@ static void *reconcile_all_rounds(void *context)
         struct reconcile_counts counts = { 0 };
         struct error err = { 0 };
 
-        ck_assert_msg(worker_reconcile(own->worker, messages, KEYS, true, &counts, &err) == STATUS_OK, "%s",
+        ck_assert_msg(reconcile_keys(own->worker, messages, KEYS, true, &counts, &err) == STATUS_OK, "%s",
             err.message);
     }
     return NULL;
@@ -543,8 +543,8 @@ START_TEST(reconcilers_of_the_same_keys_do_not_deadlock)
     }
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
-    worker_store_close(there.worker);
-    worker_store_close(back.worker);
+    worker_close(there.worker);
+    worker_close(back.worker);
     world_reconcile_all(&world);
 
     world_check(&world);
@@ -574,7 +574,7 @@ START_TEST(large_sources_are_taken_fewer_at_a_time)
         messages[i] = world_message(rows[i]);
     }
 
-    ck_assert_int_eq(worker_reconcile(world.worker, messages, LARGE, false, &counts, &err), STATUS_OK);
+    ck_assert_int_eq(reconcile_keys(world.worker, messages, LARGE, false, &counts, &err), STATUS_OK);
 
     ck_assert_int_eq(counts.keys, LARGE);
     ck_assert_int_eq(counts.intents_removed, LARGE);
@@ -613,7 +613,7 @@ START_TEST(a_lock_that_others_keep_is_a_timeout)
     test_sql(
         other, "begin; insert into index_state values (%d, %d, 'p', 'r1', 0, '')", message.bucket, TABLE_ID);
 
-    ck_assert_int_eq(worker_reconcile(world.worker, &message, 1, false, &counts, &err), STATUS_TIMEOUT);
+    ck_assert_int_eq(reconcile_keys(world.worker, &message, 1, false, &counts, &err), STATUS_TIMEOUT);
 
     ck_assert_str_eq(err.sqlstate, "55P03");
     test_sql(other, "rollback");

@@ -15,7 +15,7 @@
 enum { INDEX_ID = 900, SOON_US = 300000, MANY = 3000 };
 
 static struct scene scene;
-static struct worker_store *worker;
+static struct worker *worker;
 static struct key_part by_city = { .text = { "City", 4 } };
 static struct index city_index;
 
@@ -32,7 +32,7 @@ static void setup(void)
         .partition_key = { &by_city, 1 },
         .projection = PROJECT_KEYS_ONLY };
     scene_index(&scene, &city_index);
-    ck_assert_int_eq(worker_store_open(scene.conninfo, "worker", &worker, &err), STATUS_OK);
+    ck_assert_int_eq(worker_open(scene.conninfo, "worker", &worker, &err), STATUS_OK);
 }
 
 /* Each operation's own, as with callers: it is run by another thread while this one goes on. */
@@ -54,7 +54,7 @@ static struct arena *own_arena(void)
 
 static void teardown(void)
 {
-    worker_store_close(worker);
+    worker_close(worker);
     for (; own_arenas; own_arenas = own_arenas->next)
         arena_cleanup(&own_arenas->arena);
     scene_close(&scene);
@@ -82,7 +82,7 @@ static struct intent about(const char *row)
     return (struct intent){ .kind = INTENT_RECONCILE,
         .table_id = city_index.source_table_id,
         .key = a_key("p", row),
-        .bucket = bucket_of(city_index.source_table_id, STR_LITERAL("p")) };
+        .bucket = entity_key_bucket(city_index.source_table_id, STR_LITERAL("p")) };
 }
 
 static void reconcile(const char *row)
@@ -91,7 +91,7 @@ static void reconcile(const char *row)
     struct intent intent = about(row);
     struct error err = { 0 };
 
-    ck_assert_msg(worker_reconcile(worker, &intent, 1, false, &counts, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_msg(reconcile_keys(worker, &intent, 1, false, &counts, &err) == STATUS_OK, "%s", err.message);
 }
 
 static void reconcile_all(void)
@@ -245,7 +245,7 @@ END_TEST
 /* Guard against ids as a sequence: the intent is older than all that workers have told of, and is not done. */
 START_TEST(a_token_is_no_position_in_a_sequence)
 {
-    int16_t bucket = bucket_of(city_index.source_table_id, STR_LITERAL("p"));
+    int16_t bucket = entity_key_bucket(city_index.source_table_id, STR_LITERAL("p"));
     struct intent_block block = {
         .us = 1000, .lane = 1, .first = 7, .last = 7, .buckets = &bucket, .bucket_count = 1
     };
@@ -277,9 +277,9 @@ START_TEST(a_write_that_was_given_up_is_not_waited_for)
     int32_t failures;
 
     error_set(&cause, STATUS_INTERNAL, "the disk is full");
-    ck_assert_int_eq(worker_count_failure(worker, &intent, &cause, &failures, &err), STATUS_OK);
+    ck_assert_int_eq(dead_letter_work_count_failure(worker, &intent, &cause, &failures, &err), STATUS_OK);
     refused(in_haste(a_lookup_after("Bonn", token)), "NOT_FRESH_ENOUGH", "not reached the index");
-    ck_assert_int_eq(worker_bury(worker, &intent, &err), STATUS_OK);
+    ck_assert_int_eq(dead_letter_work_bury(worker, &intent, &err), STATUS_OK);
 
     struct operation *behind = a_lookup_after("Bonn", token);
     run(scene.store, behind);
@@ -296,19 +296,19 @@ START_TEST(what_is_redriven_is_waited_for_again)
 {
     const struct consistency *token = put("a", "Bonn");
     struct intent intent = about("a");
-    struct operation *redrive = an_operation(&scene.arena, OPERATION_LETTERS_REDRIVE, "");
+    struct operation *redrive = an_operation(&scene.arena, OPERATION_DEAD_LETTERS_REDRIVE, "");
     struct error cause, err = { 0 };
     int32_t failures;
 
     error_set(&cause, STATUS_INTERNAL, "the disk is full");
-    ck_assert_int_eq(worker_count_failure(worker, &intent, &cause, &failures, &err), STATUS_OK);
-    ck_assert_int_eq(worker_bury(worker, &intent, &err), STATUS_OK);
-    redrive->in.letters =
-        (struct operation_letters){ .filter = { .state = LETTER_DEAD, .queue = -1, .queues = 4 },
+    ck_assert_int_eq(dead_letter_work_count_failure(worker, &intent, &cause, &failures, &err), STATUS_OK);
+    ck_assert_int_eq(dead_letter_work_bury(worker, &intent, &err), STATUS_OK);
+    redrive->in.dead_letters =
+        (struct operation_dead_letters){ .filter = { .state = DEAD_LETTER_DEAD, .queue = -1, .queues = 4 },
             .limit = 10 };
     run(scene.store, redrive);
     ck_assert_reason(redrive, "OK");
-    ck_assert_uint_eq(redrive->out.letters.count, 1);
+    ck_assert_uint_eq(redrive->out.dead_letters.count, 1);
 
     struct operation *waiting = a_lookup_after("Bonn", token);
     submit(scene.store, waiting);
@@ -370,7 +370,7 @@ START_TEST(a_transaction_is_waited_for_with_all_it_does)
     struct operation *waiting = a_lookup_after("Bonn", &token);
     submit(scene.store, waiting);
     refused(in_haste(a_lookup_after("Bonn", &token)), "NOT_FRESH_ENOUGH", "has not ended");
-    ck_assert_int_eq(worker_transaction_step(worker, &intent, &finished, &err), STATUS_OK);
+    ck_assert_int_eq(transaction_work_step(worker, &intent, &finished, &err), STATUS_OK);
     ck_assert(finished);
     refused(in_haste(a_lookup_after("Bonn", &token)), "NOT_FRESH_ENOUGH", "not reached the index");
     run(scene.store, get);
@@ -409,12 +409,12 @@ static struct operation *a_stale_lookup(int64_t max_staleness_us)
 
 static void tell_of_all_lanes(void)
 {
-    bool held[LEASE_LANES];
+    bool held[LEASE_RANGES];
     struct backlog backlog = { .queues = 1 };
     struct error err = { 0 };
 
     memset(held, true, sizeof(held));
-    ck_assert_int_eq(worker_update_watermarks(worker, held, true, &backlog, &err), STATUS_OK);
+    ck_assert_int_eq(backlog_work_update(worker, held, true, &backlog, &err), STATUS_OK);
 }
 
 START_TEST(staleness_is_bounded)
@@ -486,8 +486,8 @@ START_TEST(the_latest_are_right_where_keys_were_given_up)
 
     put("a", "Bonn");
     error_set(&cause, STATUS_INTERNAL, "broken");
-    ck_assert_int_eq(worker_count_failure(worker, &intent, &cause, &failures, &err), STATUS_OK);
-    ck_assert_int_eq(worker_bury(worker, &intent, &err), STATUS_OK);
+    ck_assert_int_eq(dead_letter_work_count_failure(worker, &intent, &cause, &failures, &err), STATUS_OK);
+    ck_assert_int_eq(dead_letter_work_bury(worker, &intent, &err), STATUS_OK);
     ck_assert_int_eq(test_number(scene.sql, "select count(*) from intents"), 0);
 
     ck_assert_str_eq(found(a_lookup("Bonn")), "");
@@ -572,7 +572,7 @@ START_TEST(thousands_wait_without_connections)
     long long before, meanwhile;
     struct store *store;
 
-    options.most_waiting = MANY;
+    options.max_waiting = MANY;
     store = store_open(&options);
     run(store, a_lookup("Bonn"));
     before =

@@ -27,38 +27,38 @@ static void teardown(void)
 
 static int home_lane(void)
 {
-    return world_message("").bucket / LANE_BUCKETS;
+    return world_message("").bucket / RANGE_BUCKETS;
 }
 
 /* ---- leases ---- */
 
-static int lanes_of(struct worker_store *worker, int64_t lease_ms, bool held[LEASE_LANES])
+static int lanes_of(struct worker *worker, int64_t lease_ms, bool held[LEASE_RANGES])
 {
     int count = 0;
 
-    ck_assert_msg(worker_hold_leases(worker, lease_ms, held, &err) == STATUS_OK, "%s", err.message);
-    for (int i = 0; i < LEASE_LANES; i++)
+    ck_assert_msg(lease_work_hold(worker, lease_ms, held, &err) == STATUS_OK, "%s", err.message);
+    for (int i = 0; i < LEASE_RANGES; i++)
         count += held[i];
     return count;
 }
 
 START_TEST(lanes_are_held_taken_over_and_released)
 {
-    struct worker_store *other = world_worker(&world, "worker-2");
-    bool held[LEASE_LANES], others[LEASE_LANES];
+    struct worker *other = world_worker(&world, "worker-2");
+    bool held[LEASE_RANGES], others[LEASE_RANGES];
 
-    ck_assert_int_eq(lanes_of(world.worker, 60000, held), LEASE_LANES);
+    ck_assert_int_eq(lanes_of(world.worker, 60000, held), LEASE_RANGES);
     ck_assert_int_eq(lanes_of(other, 60000, others), 0);
 
     test_sql(world.sql, "update leases set until = now() - interval '1 second' where lane in (3, 5)");
     ck_assert_int_eq(lanes_of(other, 60000, others), 2);
     ck_assert(others[3] && others[5]);
-    ck_assert_int_eq(lanes_of(world.worker, 60000, held), LEASE_LANES - 2);
+    ck_assert_int_eq(lanes_of(world.worker, 60000, held), LEASE_RANGES - 2);
     ck_assert(!held[3] && !held[5]);
 
-    ck_assert_int_eq(worker_release_leases(world.worker, &err), STATUS_OK);
-    ck_assert_int_eq(lanes_of(other, 60000, others), LEASE_LANES);
-    worker_store_close(other);
+    ck_assert_int_eq(lease_work_release(world.worker, &err), STATUS_OK);
+    ck_assert_int_eq(lanes_of(other, 60000, others), LEASE_RANGES);
+    worker_close(other);
 }
 END_TEST
 
@@ -90,7 +90,7 @@ START_TEST(a_scan_finds_open_intents_oldest_first)
     ck_assert(str_equal(all.intents[2].key.row, STR_LITERAL("c")));
     ck_assert_uint_eq(two.count, 2);
     ck_assert_uint_eq(rest.count, 1);
-    ck_assert_uint_eq(scan((home_lane() + 1) % LEASE_LANES, "", 0, 100).count, 0);
+    ck_assert_uint_eq(scan((home_lane() + 1) % LEASE_RANGES, "", 0, 100).count, 0);
     ck_assert_uint_eq(scan(home_lane(), "", 60000, 100).count, 0);
 }
 END_TEST
@@ -100,7 +100,7 @@ static size_t scan_on(struct scan_reach *reach, bool rest_only, size_t most)
     struct intent_scan what = { .lane = home_lane(), .from_id = "", .rest_only = rest_only, .most = most };
     struct intents_found found;
 
-    ck_assert_int_eq(worker_scan_intents(world.worker, &what, reach, &world.arena, &found, &err), STATUS_OK);
+    ck_assert_int_eq(lease_work_scan(world.worker, &what, reach, &world.arena, &found, &err), STATUS_OK);
     for (size_t i = 1; i < found.count; i++)
         ck_assert_str_lt(found.intents[i - 1].id, found.intents[i].id);
     return found.count;
@@ -137,7 +137,7 @@ START_TEST(a_scan_takes_of_every_bucket_in_turn)
         "insert into intents (table_id, partition_key, row_key, bucket, id, kind, version) "
         "select %d, 'q', n::text, %d + case when n <= 100 then 0 else 1 end, "
         "(lpad(to_hex(1000000 + n), 16, '0') || repeat('0', 16))::uuid, 1, 1 from generate_series(1, 110) n",
-        TABLE_ID, home_lane() * LANE_BUCKETS);
+        TABLE_ID, home_lane() * RANGE_BUCKETS);
 
     found = scan(home_lane(), "", 0, 10);
 
@@ -180,7 +180,7 @@ static int64_t as_of(int lane)
 
 START_TEST(a_lane_is_applied_up_to_its_oldest_open_intent) /* guard G13 */
 {
-    bool held[LEASE_LANES] = { false };
+    bool held[LEASE_RANGES] = { false };
     struct backlog backlog = { .queues = 1 };
     struct intent first;
 
@@ -189,16 +189,16 @@ START_TEST(a_lane_is_applied_up_to_its_oldest_open_intent) /* guard G13 */
     world_put(&world, "b", "Bonn", "x");
     first = scan(home_lane(), "", 0, 1).intents[0];
 
-    ck_assert_int_eq(worker_update_watermarks(world.worker, held, true, &backlog, &err), STATUS_OK);
+    ck_assert_int_eq(backlog_work_update(world.worker, held, true, &backlog, &err), STATUS_OK);
 
     ck_assert_int_eq(backlog.open_intents, 2);
     ck_assert_int_gt(backlog.lag_us, 0);
     ck_assert_int_eq(as_of(home_lane()), ticks_from_unix_us(us_of(first.id)));
-    ck_assert_int_eq(as_of((home_lane() + 1) % LEASE_LANES), 0); /* not held */
+    ck_assert_int_eq(as_of((home_lane() + 1) % LEASE_RANGES), 0); /* not held */
 
     world_reconcile_all(&world);
     int64_t before = test_number(world.sql, "select (extract(epoch from now()) * 1000000)::int8");
-    ck_assert_int_eq(worker_update_watermarks(world.worker, held, true, &backlog, &err), STATUS_OK);
+    ck_assert_int_eq(backlog_work_update(world.worker, held, true, &backlog, &err), STATUS_OK);
     ck_assert_int_eq(backlog.open_intents, 0);
     ck_assert_int_eq(backlog.lag_us, 0);
     ck_assert_int_ge(as_of(home_lane()), ticks_from_unix_us(before));
@@ -214,7 +214,7 @@ static int32_t count_one(const struct intent *intent)
 
     error_set(&cause, STATUS_INTERNAL, "database: it's broken");
     ck_assert_msg(
-        worker_count_failure(world.worker, intent, &cause, &failures, &err) == STATUS_OK, "%s", err.message);
+        dead_letter_work_count_failure(world.worker, intent, &cause, &failures, &err) == STATUS_OK, "%s", err.message);
     return failures;
 }
 
@@ -228,7 +228,7 @@ START_TEST(failures_are_counted_and_hide_the_key_until_its_next_try)
     ck_assert_int_eq(count_one(&message), 2);
     ck_assert_uint_eq(scan(home_lane(), "", 0, 10).count, 2);
 
-    ck_assert_int_eq(worker_retry_after(world.worker, &message, 60000, &err), STATUS_OK);
+    ck_assert_int_eq(dead_letter_work_retry_after(world.worker, &message, 60000, &err), STATUS_OK);
     struct intents_found found = scan(home_lane(), "", 0, 10);
     ck_assert_uint_eq(found.count, 1);
     ck_assert(str_equal(found.intents[0].key.row, STR_LITERAL("b")));
@@ -236,7 +236,7 @@ START_TEST(failures_are_counted_and_hide_the_key_until_its_next_try)
         test_text(world.sql, "select cause from dead_letters"), "INTERNAL: database: it's broken");
     ck_assert_int_eq(test_number(world.sql, "select count(*) from index_state"), 0);
 
-    ck_assert_int_eq(worker_retry_after(world.worker, &message, -1, &err), STATUS_OK);
+    ck_assert_int_eq(dead_letter_work_retry_after(world.worker, &message, -1, &err), STATUS_OK);
     ck_assert_uint_eq(scan(home_lane(), "", 0, 10).count, 2);
     world_reconcile_all(&world);
     ck_assert_int_eq(test_number(world.sql, "select count(*) from dead_letters"), 0);
@@ -252,7 +252,7 @@ START_TEST(a_key_with_nothing_open_has_nothing_to_count_or_bury)
     world_reconcile(&world, "a");
 
     ck_assert_int_eq(count_one(&message), 0);
-    ck_assert_int_eq(worker_bury(world.worker, &message, &err), STATUS_OK);
+    ck_assert_int_eq(dead_letter_work_bury(world.worker, &message, &err), STATUS_OK);
 
     ck_assert_int_eq(test_number(world.sql, "select count(*) from dead_letters"), 0);
     world_check(&world);
@@ -266,7 +266,7 @@ START_TEST(a_buried_key_loses_its_intents_and_a_later_success_digs_it_out)
     world_put(&world, "a", "Bonn", "x");
     world_put(&world, "a", "Rome", "x");
     count_one(&message);
-    ck_assert_msg(worker_bury(world.worker, &message, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_msg(dead_letter_work_bury(world.worker, &message, &err) == STATUS_OK, "%s", err.message);
 
     ck_assert_int_eq(world_intents(&world), 0);
     ck_assert_int_eq(
@@ -283,7 +283,7 @@ END_TEST
 static struct intent a_transaction(int state)
 {
     struct intent intent = { .kind = INTENT_TRANSACTION,
-        .bucket = transaction_bucket(STR_LITERAL("t1")),
+        .bucket = transaction_calls_bucket(STR_LITERAL("t1")),
         .key = { STR_LITERAL("acme"), STR_LITERAL("t1") } };
 
     test_sql(world.sql,
@@ -300,7 +300,7 @@ START_TEST(a_buried_transaction_is_dead_and_its_intent_gone)
     struct intent intent = a_transaction(2);
 
     ck_assert_int_eq(count_one(&intent), 1);
-    ck_assert_msg(worker_bury(world.worker, &intent, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_msg(dead_letter_work_bury(world.worker, &intent, &err) == STATUS_OK, "%s", err.message);
 
     ck_assert_int_eq(test_number(world.sql, "select state from transactions"), TRANSACTION_DEAD);
     ck_assert_int_eq(world_intents(&world), 0);
@@ -315,7 +315,7 @@ START_TEST(a_transaction_that_has_ended_is_not_buried)
     struct intent intent = a_transaction(TRANSACTION_DONE);
 
     ck_assert_int_eq(count_one(&intent), 0);
-    ck_assert_msg(worker_bury(world.worker, &intent, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_msg(dead_letter_work_bury(world.worker, &intent, &err) == STATUS_OK, "%s", err.message);
 
     ck_assert_int_eq(test_number(world.sql, "select state from transactions"), TRANSACTION_DONE);
     ck_assert_int_eq(world_intents(&world), 0);
@@ -325,16 +325,16 @@ END_TEST
 
 START_TEST(without_a_database_everything_is_unavailable)
 {
-    struct worker_store *lost = NULL;
+    struct worker *lost = NULL;
     struct intent message = world_message("a");
     struct reconcile_counts counts = { 0 };
-    bool held[LEASE_LANES] = { false };
+    bool held[LEASE_RANGES] = { false };
 
-    ck_assert_int_eq(worker_store_open("host=/nowhere dbname=none", "w", &lost, &err), STATUS_OK);
-    ck_assert_int_eq(worker_reconcile(lost, &message, 1, false, &counts, &err), STATUS_UNAVAILABLE);
-    ck_assert_int_eq(worker_hold_leases(lost, 1000, held, &err), STATUS_UNAVAILABLE);
-    worker_store_close(lost);
-    ck_assert_int_eq(worker_store_open(world.conninfo, "", &lost, &err), STATUS_INVALID);
+    ck_assert_int_eq(worker_open("host=/nowhere dbname=none", "w", &lost, &err), STATUS_OK);
+    ck_assert_int_eq(reconcile_keys(lost, &message, 1, false, &counts, &err), STATUS_UNAVAILABLE);
+    ck_assert_int_eq(lease_work_hold(lost, 1000, held, &err), STATUS_UNAVAILABLE);
+    worker_close(lost);
+    ck_assert_int_eq(worker_open(world.conninfo, "", &lost, &err), STATUS_INVALID);
 }
 END_TEST
 

@@ -8,7 +8,7 @@
 #include "tests/support/calls.h"
 #include "tests/support/worker_world.h"
 
-enum { QUEUES = 4, SLOTS = MOST_QUEUES * WORK_KINDS };
+enum { QUEUES = 4, SLOTS = MAX_QUEUES * WORK_KINDS };
 
 static struct world world;
 
@@ -27,7 +27,7 @@ static void teardown(void)
 
 static int queue_of_world(void)
 {
-    return queue_of(world_message("a").bucket, QUEUES);
+    return queue_control_queue_of(world_message("a").bucket, QUEUES);
 }
 
 static const struct outcome_queues *listed(void)
@@ -35,7 +35,7 @@ static const struct outcome_queues *listed(void)
     struct operation *operation = call_make(&world.arena, OPERATION_QUEUES_LIST, "");
 
     operation->in.queues = (struct operation_queues){ .queue = -1 };
-    queue_list_run(&world.writer, operation);
+    queue_calls_list(&world.writer, operation);
     arena_cleanup(&world.writer.arena);
     call_succeeded(operation);
     return &operation->out.queues;
@@ -48,7 +48,7 @@ static const struct outcome_queues *controlled(
 
     operation->in.queues =
         (struct operation_queues){ .queue = queue, .kind = kind, .action = action, .rate = rate };
-    queue_control_run(&world.writer, operation);
+    queue_calls_control(&world.writer, operation);
     arena_cleanup(&world.writer.arena);
     call_succeeded(operation);
     return &operation->out.queues;
@@ -60,7 +60,7 @@ static const struct outcome_queues *resharded(int32_t queues)
 
     operation->in.queues =
         (struct operation_queues){ .queues = queues, .queue = -1, .action = QUEUE_RESHARD };
-    queue_control_run(&world.writer, operation);
+    queue_calls_control(&world.writer, operation);
     arena_cleanup(&world.writer.arena);
     call_succeeded(operation);
     return &operation->out.queues;
@@ -75,7 +75,7 @@ static struct queue_control told(int queue, int kind, bool any)
     struct error err = { 0 };
     bool some;
 
-    ck_assert_int_eq(worker_read_controls(world.worker, &told_map, controls, &some, &err), STATUS_OK);
+    ck_assert_int_eq(queue_work_read_controls(world.worker, &told_map, controls, &some, &err), STATUS_OK);
     ck_assert(some == any);
     return controls[queue_slot(queue, kind)];
 }
@@ -84,7 +84,7 @@ static size_t scanned(int16_t kind, int64_t until_us)
 {
     struct scan_scope scope = { .queues = QUEUES };
     struct intent_scan what = {
-        .lane = world_message("a").bucket / LANE_BUCKETS, .scope = &scope, .from_id = "", .most = 100
+        .lane = world_message("a").bucket / RANGE_BUCKETS, .scope = &scope, .from_id = "", .most = 100
     };
 
     scope.until_us[queue_slot(queue_of_world(), kind)] = until_us;
@@ -96,7 +96,7 @@ static int64_t permits(int queue, int64_t wanted)
     struct error err = { 0 };
     int64_t granted;
 
-    ck_assert_int_eq(worker_take_permits(world.worker, queue, 1, wanted, &granted, &err), STATUS_OK);
+    ck_assert_int_eq(queue_work_take_permits(world.worker, queue, 1, wanted, &granted, &err), STATUS_OK);
     return granted;
 }
 
@@ -196,9 +196,9 @@ START_TEST(rates_add_up_and_fade)
     struct error err = { 0 };
     const struct queue_view *view;
 
-    ck_assert_int_eq(worker_tell_applied(world.worker, applied, 3, &err), STATUS_OK);
-    ck_assert_int_eq(worker_tell_applied(world.worker, applied, 1, &err), STATUS_OK);
-    ck_assert_int_eq(worker_tell_applied(world.worker, NULL, 0, &err), STATUS_OK);
+    ck_assert_int_eq(queue_work_add_applied(world.worker, applied, 3, &err), STATUS_OK);
+    ck_assert_int_eq(queue_work_add_applied(world.worker, applied, 1, &err), STATUS_OK);
+    ck_assert_int_eq(queue_work_add_applied(world.worker, NULL, 0, &err), STATUS_OK);
     view = &listed()->views[WORK_KINDS];
     ck_assert_double_gt(view->per_second, 20);
     ck_assert_double_le(view->per_second, 25);
@@ -211,7 +211,7 @@ START_TEST(rates_add_up_and_fade)
     struct sweep_counts counts = { 0 };
     bool more;
     ck_assert_int_eq(
-        worker_sweep(world.worker, &(struct sweep_ages){ .dead_row_s = 3600 }, &counts, &more, &err),
+        sweep_run(world.worker, &(struct sweep_ages){ .dead_row_s = 3600 }, &counts, &more, &err),
         STATUS_OK);
     ck_assert_int_eq(counts.rates, 3);
 }
@@ -238,12 +238,12 @@ END_TEST
 
 static void look(struct backlog *backlog, bool holds, bool counts)
 {
-    bool held[LEASE_LANES];
+    bool held[LEASE_RANGES];
     struct error err = { 0 };
 
     memset(held, holds, sizeof(held));
     ck_assert_msg(
-        worker_update_watermarks(world.worker, held, counts, backlog, &err) == STATUS_OK, "%s", err.message);
+        backlog_work_update(world.worker, held, counts, backlog, &err) == STATUS_OK, "%s", err.message);
 }
 
 START_TEST(a_backlog_is_told_per_queue)

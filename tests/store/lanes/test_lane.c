@@ -37,13 +37,13 @@ static struct operation *an_upsert(struct arena *arena, const char *row)
 }
 
 /* A store with one writer that takes one operation at a time. */
-static struct store *open_narrow(int most_waiting)
+static struct store *open_narrow(int max_waiting)
 {
     struct store_options options = plain_options(scene.conninfo);
 
     options.write_threads = 1;
     options.batch_operations = 1;
-    options.most_waiting = most_waiting;
+    options.max_waiting = max_waiting;
     return store_open(&options);
 }
 
@@ -161,7 +161,7 @@ START_TEST(threads_that_have_nothing_to_do_share_what_waits)
     struct lane *lane = lane_start(&(struct lane_options){ .name = "test",
         .postgres = scene.conninfo,
         .threads = 2,
-        .most_waiting = CROWD,
+        .max_waiting = CROWD,
         .batch_operations = CROWD,
         .batch_bytes = 1 << 20,
         .run = note_size });
@@ -212,12 +212,12 @@ END_TEST
 START_TEST(closing_answers_those_who_wait_for_an_end)
 {
     struct store *store = open_narrow(10);
-    struct operation *wait = an_operation(&scene.arena, OPERATION_RUN_WAIT, "");
+    struct operation *wait = an_operation(&scene.arena, OPERATION_JOB_WAIT, "");
 
     test_sql(scene.sql,
         "insert into operations (operation_id, account, kind, target, state, started, table_id) "
         "values ('purge-1', 'acme', 'delete_table', 'Things', 1, 1, 1)");
-    wait->in.runs.operation_id = STR_LITERAL("purge-1");
+    wait->in.jobs.operation_id = STR_LITERAL("purge-1");
     submit(store, wait);
     while (!store_is_available(store))
         usleep(1000);
@@ -231,24 +231,24 @@ END_TEST
 
 START_TEST(who_waits_for_an_end_gets_the_state_at_the_deadline_or_the_end)
 {
-    struct operation *first = an_operation(&scene.arena, OPERATION_RUN_WAIT, "");
-    struct operation *second = an_operation(&scene.arena, OPERATION_RUN_WAIT, "");
+    struct operation *first = an_operation(&scene.arena, OPERATION_JOB_WAIT, "");
+    struct operation *second = an_operation(&scene.arena, OPERATION_JOB_WAIT, "");
 
     test_sql(scene.sql,
         "insert into operations (operation_id, account, kind, target, state, started, table_id) "
         "values ('purge-1', 'acme', 'delete_table', 'Things', 1, 1, 1)");
-    first->in.runs.operation_id = second->in.runs.operation_id = STR_LITERAL("purge-1");
+    first->in.jobs.operation_id = second->in.jobs.operation_id = STR_LITERAL("purge-1");
     first->deadline_us = clock_monotonic_us() + 500000;
     run(scene.store, first);
     ck_assert_reason(first, "OK");
-    ck_assert_int_eq(first->out.runs.runs[0].state, RUN_RUNNING);
+    ck_assert_int_eq(first->out.jobs.jobs[0].state, JOB_RUNNING);
     ck_assert_int_lt(clock_monotonic_us(), first->deadline_us);
 
     submit(scene.store, second);
     test_sql(scene.sql, "update operations set state = 3");
     await(second);
     ck_assert_reason(second, "OK");
-    ck_assert_int_eq(second->out.runs.runs[0].state, RUN_DONE);
+    ck_assert_int_eq(second->out.jobs.jobs[0].state, JOB_DONE);
 }
 END_TEST
 
@@ -299,10 +299,10 @@ struct looks {
     atomic_llong began_us; /* of the last one */
 };
 
-static void take_book(void *context, struct access_book *book)
+static void take_book(void *context, struct access_snapshot *book)
 {
     (void)context;
-    access_book_free(book);
+    access_snapshot_free(book);
 }
 
 static void note_look(void *context, int64_t began_us)
@@ -414,7 +414,7 @@ END_TEST
 
 /* ---- the database dies under load: invariant I1 ---- */
 
-enum { CALLERS = 3, MOST_WRITES = 20000, BEFORE_CRASH = 200, AFTER_CRASH = 200 };
+enum { CALLERS = 3, MAX_WRITES = 20000, BEFORE_CRASH = 200, AFTER_CRASH = 200 };
 
 struct caller {
     pthread_t thread;
@@ -456,7 +456,7 @@ static void *keep_writing(void *argument)
 {
     struct caller *caller = argument;
 
-    for (int i = 0; i < MOST_WRITES && !atomic_load(caller->stop); i++) {
+    for (int i = 0; i < MAX_WRITES && !atomic_load(caller->stop); i++) {
         caller->stood[i] = write_until_decided(caller, i) == STATUS_OK;
         if (caller->stood[i])
             atomic_fetch_add(&caller->acknowledged, 1);
@@ -493,7 +493,7 @@ START_TEST(acknowledged_writes_survive_a_crash_of_the_database)
 
     for (int i = 0; i < CALLERS; i++) {
         callers[i] =
-            (struct caller){ .number = i, .stop = &stop, .stood = xcalloc(MOST_WRITES, sizeof(bool)) };
+            (struct caller){ .number = i, .stop = &stop, .stood = xcalloc(MAX_WRITES, sizeof(bool)) };
         ck_assert_int_eq(pthread_create(&callers[i].thread, NULL, keep_writing, &callers[i]), 0);
     }
     await_acknowledged(&callers[0], BEFORE_CRASH);

@@ -8,14 +8,14 @@
 #include "store/entities/write_batch.h"
 #include "tests/support/builders.h"
 
-enum { MEMBERS = 500, INDEX_ID = 900, MOST_PAGES = 32 };
+enum { MEMBERS = 500, INDEX_ID = 900, MAX_PAGES = 32 };
 
 static struct scene scene;
 static struct key_part by_tag = { .text = { "Tag", 3 } }, by_level = { .text = { "Level", 5 } };
 static struct index list_index;
 
 /* All pages, as a walk by addresses finds them. */
-static struct entity pages[MOST_PAGES];
+static struct entity pages[MAX_PAGES];
 static size_t page_count;
 
 static void add_member(const char *tag, const char *level, int number)
@@ -48,7 +48,7 @@ static void walk(const char *partition, const char *value)
 
         ck_assert_msg(page, "%s/%.*s: no such page", partition, STR_ARG(next));
         ck_assert(str_equal(page->key.row, next));
-        ck_assert_uint_lt(page_count, MOST_PAGES);
+        ck_assert_uint_lt(page_count, MAX_PAGES);
         pages[page_count++] = *page;
         next = text_of(page->properties, "NextRowKey");
     } while (next.len > 0);

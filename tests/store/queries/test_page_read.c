@@ -200,7 +200,7 @@ START_TEST(a_long_count_goes_on_where_it_stopped)
     test_sql(scene.sql,
         "insert into entities select %d, 1, 'zz', lpad(n::text, 6, '0'), 1, 1, n %% 2 = 0, null, '' from "
         "generate_series(1, %d) n",
-        (int)bucket_of(1, STR_LITERAL("zz")), LIMIT_COUNT_EXAMINED + 10);
+        (int)entity_key_bucket(1, STR_LITERAL("zz")), LIMIT_COUNT_EXAMINED + 10);
     set_filter(first, "PartitionKey eq 'zz'");
     run(scene.store, first);
 
@@ -248,7 +248,7 @@ START_TEST(a_page_that_looks_at_too_much_ends_early)
     test_sql(scene.sql,
         "insert into entities select %d, 1, 'zz', lpad(n::text, 6, '0'), 1, 1, n < %d, null, '' from "
         "generate_series(0, %d) n",
-        (int)bucket_of(1, STR_LITERAL("zz")), 2 * LIMIT_PAGE_EXAMINED, 2 * LIMIT_PAGE_EXAMINED);
+        (int)entity_key_bucket(1, STR_LITERAL("zz")), 2 * LIMIT_PAGE_EXAMINED, 2 * LIMIT_PAGE_EXAMINED);
     set_filter(page, "PartitionKey eq 'zz'");
     run(scene.store, page);
     ck_assert_reason(page, "OK");
@@ -317,7 +317,7 @@ START_TEST(rows_of_any_size_come_in_their_place)
         "insert into entities select %d, 1, 'large', '00' || lpad(n::text, 4, '0'), 1, 1, false, null, '' "
         "from "
         "generate_series(1, %zu) n",
-        (int)bucket_of(1, STR_LITERAL("large")), small);
+        (int)entity_key_bucket(1, STR_LITERAL("large")), small);
     for (int down = 0; down < 2; down++) {
         page = a_page(&scene.arena, "Things", 1000);
         set_filter(page, "PartitionKey eq 'large'");

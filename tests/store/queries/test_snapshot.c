@@ -60,7 +60,7 @@ static void put_group(int count, int bytes)
         "c.properties"
         " from generate_series(0, %d) n join cities c on c.city = case when n < %d then 'Bonn' else 'Rome' "
         "end",
-        (int)bucket_of(1, STR_LITERAL("g")), count - 1, count / 2);
+        (int)entity_key_bucket(1, STR_LITERAL("g")), count - 1, count / 2);
 }
 
 static void put_entry(const char *row)
@@ -232,7 +232,7 @@ START_TEST(a_count_is_one_snapshot)
     count->kind = OPERATION_COUNT;
     put_group(SMALL, 0);
     put_stops(1);
-    read_beside_changes(page_count_run, count);
+    read_beside_changes(page_read_count, count);
 
     ck_assert_uint_eq(count->out.page.count, SMALL / 2 + 1);
 }

@@ -25,7 +25,7 @@ static void teardown(void)
 
 static int home_lane(void)
 {
-    return world_message("").bucket / (BUCKETS / LEASE_LANES);
+    return world_message("").bucket / (BUCKETS / LEASE_RANGES);
 }
 
 /* Everything that is open was made before the step. */
@@ -46,13 +46,13 @@ static struct intent *scan(int64_t min_age_ms, size_t want)
 
 START_TEST(a_lease_further_ahead_than_it_can_last_is_free)
 {
-    bool held[LEASE_LANES];
+    bool held[LEASE_RANGES];
 
     test_sql(world.sql, "update leases set owner = 'dead', until = now() + interval '1 hour'");
 
-    ck_assert_int_eq(worker_hold_leases(world.worker, 5000, held, &err), STATUS_OK);
+    ck_assert_int_eq(lease_work_hold(world.worker, 5000, held, &err), STATUS_OK);
 
-    for (int lane = 0; lane < LEASE_LANES; lane++)
+    for (int lane = 0; lane < LEASE_RANGES; lane++)
         ck_assert(held[lane]);
 }
 END_TEST
@@ -75,7 +75,7 @@ START_TEST(controlled_queues_see_them_too)
         .lane = home_lane(), .scope = &scope, .from_id = "", .min_age_ms = 1000, .most = 100
     };
 
-    for (int slot = 0; slot < MOST_QUEUES * WORK_KINDS; slot++)
+    for (int slot = 0; slot < MAX_QUEUES * WORK_KINDS; slot++)
         scope.until_us[slot] = INT64_MAX;
     world_put(&world, "a", "Bonn", "x");
     move_intents_ahead();
@@ -91,8 +91,8 @@ START_TEST(a_retry_further_ahead_than_any_is_due)
     int32_t failures;
 
     error_set(&err, STATUS_INTERNAL, "broken");
-    ck_assert_int_eq(worker_count_failure(world.worker, &message, &err, &failures, &err), STATUS_OK);
-    ck_assert_int_eq(worker_retry_after(world.worker, &message, 60000, &err), STATUS_OK);
+    ck_assert_int_eq(dead_letter_work_count_failure(world.worker, &message, &err, &failures, &err), STATUS_OK);
+    ck_assert_int_eq(dead_letter_work_retry_after(world.worker, &message, 60000, &err), STATUS_OK);
     scan(0, 0);
 
     test_sql(world.sql, "update dead_letters set next_try = next_try + interval '1 hour'");
@@ -102,18 +102,18 @@ END_TEST
 
 START_TEST(a_hand_further_ahead_than_it_can_be_held_is_dead)
 {
-    const struct hand_owner dead = { "dead", "1" }, living = { "living", "2" };
+    const struct claim_owner dead = { "dead", "1" }, living = { "living", "2" };
     bool suspect = false;
     struct intent message;
 
     world_put(&world, "a", "Bonn", "x");
     message = scan(0, 1)[0];
-    ck_assert_int_eq(worker_take_in_hand(world.worker, &dead, 5000, &message, 1, &suspect, &err), STATUS_OK);
-    ck_assert_int_eq(worker_suspect_dead_hands(world.worker, &living, &err), STATUS_OK);
+    ck_assert_int_eq(claim_work_take(world.worker, &dead, 5000, &message, 1, &suspect, &err), STATUS_OK);
+    ck_assert_int_eq(claim_work_suspect_dead(world.worker, &living, &err), STATUS_OK);
     ck_assert_int_eq(test_number(world.sql, "select count(*) from in_hand"), 1);
 
     test_sql(world.sql, "update in_hand set until = until + interval '1 hour'");
-    ck_assert_int_eq(worker_suspect_dead_hands(world.worker, &living, &err), STATUS_OK);
+    ck_assert_int_eq(claim_work_suspect_dead(world.worker, &living, &err), STATUS_OK);
 
     ck_assert_int_eq(test_number(world.sql, "select count(*) from in_hand"), 0);
     ck_assert_int_eq(test_number(world.sql, "select count(*) from dead_letters where deliveries > 0"), 1);
@@ -124,7 +124,7 @@ static long long claimed(void)
 {
     bool worked;
 
-    ck_assert_msg(worker_run_operation(world.worker, &worked, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_msg(job_work_run(world.worker, &worked, &err) == STATUS_OK, "%s", err.message);
     return worked;
 }
 
@@ -153,7 +153,7 @@ static long long as_of(int lane)
 
 START_TEST(how_far_a_lane_is_cannot_be_said_while_older_work_has_a_younger_time)
 {
-    bool held[LEASE_LANES] = { false };
+    bool held[LEASE_RANGES] = { false };
     struct backlog backlog = { .queues = 1 };
 
     held[home_lane()] = true;
@@ -161,11 +161,11 @@ START_TEST(how_far_a_lane_is_cannot_be_said_while_older_work_has_a_younger_time)
     move_intents_ahead();
     world_put(&world, "b", "Bonn", "x");
 
-    ck_assert_int_eq(worker_update_watermarks(world.worker, held, true, &backlog, &err), STATUS_OK);
+    ck_assert_int_eq(backlog_work_update(world.worker, held, true, &backlog, &err), STATUS_OK);
     ck_assert_int_eq(as_of(home_lane()), 0);
 
     world_reconcile_all(&world);
-    ck_assert_int_eq(worker_update_watermarks(world.worker, held, true, &backlog, &err), STATUS_OK);
+    ck_assert_int_eq(backlog_work_update(world.worker, held, true, &backlog, &err), STATUS_OK);
     ck_assert_int_gt(as_of(home_lane()), 0);
 }
 END_TEST

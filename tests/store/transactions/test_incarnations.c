@@ -179,7 +179,7 @@ START_TEST(a_signature_for_an_earlier_table_submits_nothing_for_this_one)
         .id = STR_LITERAL("t1"), .account = operation->account, .steps = &step, .step_count = 1
     };
     make_anew(TABLE_ID);
-    transaction_submit_run(&world.writer, operation, &nobody);
+    transaction_calls_submit(&world.writer, operation, &nobody);
     arena_cleanup(&world.writer.arena);
     call_failed(operation, "AUTHORIZATION_FAILURE");
 }

@@ -31,7 +31,7 @@ static struct operation *cancel_on(struct session *session, struct arena *arena,
     struct operation *operation = call_make(arena, OPERATION_TRANSACTION_CANCEL, "");
 
     operation->in.transaction.transaction.id = str_of(id);
-    transaction_cancel_run(session, operation);
+    transaction_calls_cancel(session, operation);
     arena_cleanup(&session->arena);
     return operation;
 }
@@ -151,7 +151,7 @@ END_TEST
 
 static struct intent message(const char *id)
 {
-    return (struct intent){ .bucket = transaction_bucket(str_of(id)),
+    return (struct intent){ .bucket = transaction_calls_bucket(str_of(id)),
         .kind = INTENT_TRANSACTION,
         .key = { STR_LITERAL("acme"), str_of(id) } };
 }
@@ -164,7 +164,7 @@ static void fail_once(const char *id, const char *why)
 
     error_set(&cause, STATUS_INTERNAL, "%s", why);
     ck_assert_msg(
-        worker_count_failure(world.worker, &intent, &cause, &failures, &err) == STATUS_OK, "%s", err.message);
+        dead_letter_work_count_failure(world.worker, &intent, &cause, &failures, &err) == STATUS_OK, "%s", err.message);
 }
 
 START_TEST(the_timeline_shows_attempts_that_failed)
@@ -208,7 +208,7 @@ static struct operation *list(enum transaction_state only, const char *row, int 
     in->only = only;
     in->by_key = row != NULL;
     in->key_digest = transaction_key_digest(operation->account, STR_EMPTY, STR_LITERAL("PEOPLE"), &key);
-    transaction_list_run(&world.writer, operation);
+    transaction_calls_list(&world.writer, operation);
     arena_cleanup(&world.writer.arena);
     call_succeeded(operation);
     return operation;
@@ -263,7 +263,7 @@ START_TEST(what_is_noted_of_keys_goes_with_the_transaction)
     transaction_run(&world, "t1");
     test_sql(world.sql, "update transactions set finished = 1");
 
-    ck_assert_int_eq(worker_sweep(world.worker, &ages, &counts, &more, &err), STATUS_OK);
+    ck_assert_int_eq(sweep_run(world.worker, &ages, &counts, &more, &err), STATUS_OK);
     ck_assert_int_eq(counts.transactions, 1);
     ck_assert_int_eq(test_number(world.sql, "select count(*) from transaction_keys"), 0);
 }

@@ -176,20 +176,20 @@ START_TEST(transactions_are_listed_by_id)
     for (size_t i = 0; i < ARRAY_LEN(ids); i++)
         call_succeeded(submit(ids[i], steps, 1));
     list->in.transaction.limit = 2;
-    transaction_list_run(&world.writer, list);
+    transaction_calls_list(&world.writer, list);
     call_succeeded(list);
     ck_assert_uint_eq(list->out.transaction.count, 2);
     ck_assert(list->out.transaction.more);
     ck_assert(str_equal(list->out.transaction.position, STR_LITERAL("b")));
 
     list->in.transaction.after = STR_LITERAL("b");
-    transaction_list_run(&world.writer, list);
+    transaction_calls_list(&world.writer, list);
     ck_assert_uint_eq(list->out.transaction.count, 1);
     ck_assert(!list->out.transaction.more);
     ck_assert(str_equal(list->out.transaction.transactions[0].id, STR_LITERAL("c")));
 
     missing->in.transaction.transaction.id = STR_LITERAL("nobody");
-    transaction_get_run(&world.writer, missing);
+    transaction_calls_get(&world.writer, missing);
     call_failed(missing, "TRANSACTION_NOT_FOUND");
 }
 END_TEST
@@ -204,7 +204,7 @@ START_TEST(steps_are_done_in_order_by_any_worker)
         .properties = call_value(&world.arena, "2") };
     struct step steps[] = { step_put(&world.arena, "People", "a", "1"), merge, step_delete("People", "b"),
         step_delete("People", "none") };
-    struct worker_store *other = world_worker(&world, "worker-2");
+    struct worker *other = world_worker(&world, "worker-2");
     struct transaction transaction;
 
     write_value("People", "b", "old");
@@ -230,7 +230,7 @@ START_TEST(steps_are_done_in_order_by_any_worker)
     ck_assert_ptr_null(value_at("People", "p", "b"));
     ck_assert_int_eq(open_intents(INTENT_TRANSACTION), 0);
     ck_assert_int_eq(test_number(world.sql, "select count(*) from entities where row_key = 'none'"), 0);
-    worker_store_close(other);
+    worker_close(other);
 }
 END_TEST
 
@@ -239,7 +239,7 @@ START_TEST(steps_make_intents_for_indexes)
     struct step steps[] = { step_put(&world.arena, "People", "a", "Rome") };
 
     world_index(&world, BY_NOTE, "Value", 0);
-    worker_store_observe(world.worker, keep, NULL);
+    worker_observe(world.worker, keep, NULL);
     call_succeeded(submit("t1", steps, 1));
     handed_out_count = 0;
     transaction_run(&world, "t1");
@@ -423,7 +423,7 @@ START_TEST(a_step_that_succeeds_ends_what_was_counted_against_it)
     struct step steps[] = { step_put(&world.arena, "People", "a", "1"),
         step_put(&world.arena, "People", "b", "2") };
     struct intent intent = { .kind = INTENT_TRANSACTION,
-        .bucket = bucket_of(0, STR_LITERAL("t1")),
+        .bucket = entity_key_bucket(0, STR_LITERAL("t1")),
         .key = { STR_LITERAL("acme"), STR_LITERAL("t1") } };
     struct error cause = { 0 }, err = { 0 };
     int32_t failures = 0;
@@ -431,7 +431,7 @@ START_TEST(a_step_that_succeeds_ends_what_was_counted_against_it)
     call_succeeded(submit("t1", steps, 2));
     error_set(&cause, STATUS_INTERNAL, "broken");
     ck_assert_msg(
-        worker_count_failure(world.worker, &intent, &cause, &failures, &err) == STATUS_OK, "%s", err.message);
+        dead_letter_work_count_failure(world.worker, &intent, &cause, &failures, &err) == STATUS_OK, "%s", err.message);
     ck_assert_int_eq(failures, 1);
     ck_assert_int_eq(test_number(world.sql, "select count(*) from dead_letters where kind = 2"), 1);
 
@@ -461,11 +461,11 @@ struct stepper {
 static void *step_to_the_end(void *argument)
 {
     struct stepper *self = argument;
-    struct worker_store *worker = world_worker(&world, self->name);
+    struct worker *worker = world_worker(&world, self->name);
 
     while (!transaction_step(worker, "t1"))
         continue;
-    worker_store_close(worker);
+    worker_close(worker);
     return NULL;
 }
 

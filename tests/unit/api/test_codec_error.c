@@ -41,7 +41,7 @@ START_TEST(trailers_carry_the_reason)
     Google__Rpc__Status *status;
     Google__Rpc__ErrorInfo *info;
 
-    (void)error_reason(&error, REASON_UPDATE_CONDITION_NOT_SATISFIED, "changed");
+    (void)reason_set(&error, REASON_UPDATE_CONDITION_NOT_SATISFIED, "changed");
     error_add_meta(&error, "row_key", STR_LITERAL("r"));
     trailers = codec_trailers_encode(&error, NULL, &arena);
     status = unpack_status(trailers.details);
@@ -73,7 +73,7 @@ static struct codec_trailers with_entity(size_t bytes)
     buf_init(&properties, &arena);
     property_build(&builder, STR_LITERAL("A"), &value);
     entity.properties.bytes = buf_str(&properties);
-    (void)error_reason(&error, REASON_UPDATE_CONDITION_NOT_SATISFIED, "no");
+    (void)reason_set(&error, REASON_UPDATE_CONDITION_NOT_SATISFIED, "no");
     error_add_meta(&error, "clause", STR_LITERAL("A eq 1"));
     return codec_trailers_encode(&error, &entity, &arena);
 }
@@ -114,7 +114,7 @@ START_TEST(a_retry_is_advised_where_it_helps)
     const struct retry_case *c = &retry_cases[_i];
     struct error error;
 
-    (void)error_reason(&error, c->reason, "x");
+    (void)reason_set(&error, c->reason, "x");
     Google__Rpc__Status *status = unpack_status(codec_trailers_encode(&error, NULL, &arena).details);
 
     ck_assert_uint_eq(status->n_details, c->retry ? 2 : 1);
@@ -131,7 +131,7 @@ START_TEST(trailers_stay_under_3_kib)
     for (size_t i = 0; i < 300; i++)
         memcpy(wide + 2 * i, "\xc3\xa9", 2);
     wide[600] = 0;
-    (void)error_reason(&error, REASON_STORE_UNAVAILABLE, "%.500s", wide);
+    (void)reason_set(&error, REASON_STORE_UNAVAILABLE, "%.500s", wide);
     for (int i = 0; i < ERROR_META_COUNT; i++)
         error_add_meta(&error, "partition_key", str_of(wide));
     trailers = codec_trailers_encode(&error, NULL, &arena);
@@ -202,7 +202,7 @@ static struct str errors_page(void)
     for (int i = 0; i < REASON_COUNT; i++) {
         const struct reason_info *info = reason_info((enum reason)i);
 
-        buf_format(&out, "| `%s` | %s | %s | %s |\n", info->name, code_names[codec_status_code(info->status)],
+        buf_format(&out, "| `%s` | %s | %s | %s |\n", info->name, code_names[codec_error_status_code(info->status)],
             info->cause, info->cure);
     }
     return buf_str(&out);

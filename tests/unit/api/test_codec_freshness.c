@@ -36,7 +36,7 @@ static const char *decode(const Tavola__V1__Freshness *message, struct freshness
 
 START_TEST(tokens_come_back)
 {
-    struct str text = codec_consistency_token(&open, &key, &arena);
+    struct str text = codec_freshness_token(&open, &key, &arena);
     ProtobufCBinaryData tokens[] = { codec_bytes(STR_EMPTY), codec_bytes(text) };
     Tavola__V1__Freshness message = TAVOLA__V1__FRESHNESS__INIT;
     struct freshness out;
@@ -47,7 +47,7 @@ START_TEST(tokens_come_back)
     ck_assert_uint_eq(out.at_least_count, 1);
     ck_assert_int_eq(out.at_least[0].table_id, 9);
     ck_assert_int_eq(out.at_least[0].blocks[0].buckets[0], 8);
-    ck_assert(str_equal(codec_consistency_token(&open, &key, &arena), text));
+    ck_assert(str_equal(codec_freshness_token(&open, &key, &arena), text));
     ck_assert(freshness_is_set(&out));
     message.n_at_least = 1;
     ck_assert_str_eq(decode(&message, &out), "OK");
@@ -64,7 +64,7 @@ START_TEST(tokens_of_others_are_refused)
         .purpose = TOKEN_CONSISTENCY, .query = STR_EMPTY, .first = STR_EMPTY, .second = STR_EMPTY
     };
     struct str texts[] = { STR_LITERAL("t"), token_encode(&key, &page, &arena),
-        token_encode(&key, &empty, &arena), codec_consistency_token(&open, &other_key, &arena),
+        token_encode(&key, &empty, &arena), codec_freshness_token(&open, &other_key, &arena),
         str_of_bytes(arena_calloc(&arena, 1, LIMIT_TOKEN_BYTES + 1), LIMIT_TOKEN_BYTES + 1) };
     ProtobufCBinaryData token = codec_bytes(texts[_i]);
     Tavola__V1__Freshness message = TAVOLA__V1__FRESHNESS__INIT;

@@ -270,7 +270,7 @@ START_TEST(damaged_declarations_are_noticed)
         struct index back = { 0 };
         struct str cut = str_of_bytes(index.definition.data, len);
 
-        if (index_definition_decode(cut, &arena, &back))
+        if (index_codec_decode(cut, &arena, &back))
             ck_assert(str_equal(back.name, index.name)); /* a whole number of fields is left */
     }
     ck_assert_ptr_null(codec_index_message(STR_LITERAL("\x0a\x09what"), &arena));
@@ -292,10 +292,10 @@ START_TEST(a_range_has_one_type)
     range.at_least = &low;
     range.below = &high;
     request.range = &range;
-    assert_refused(codec_lookup_decode(&request, &arena, &out, &err), "INVALID_INPUT");
+    assert_refused(codec_index_lookup_decode(&request, &arena, &out, &err), "INVALID_INPUT");
     ck_assert_str_eq(err.field, "range");
     range.below = NULL;
-    ck_assert_int_eq(codec_lookup_decode(&request, &arena, &out, &err), STATUS_OK);
+    ck_assert_int_eq(codec_index_lookup_decode(&request, &arena, &out, &err), STATUS_OK);
     ck_assert(out.range.has_at_least && !out.range.has_below);
 }
 END_TEST
@@ -311,12 +311,12 @@ START_TEST(a_value_that_is_none_is_named)
     good.kind_case = TAVOLA__V1__VALUE__KIND_INT32_VALUE;
     request.equals = equals;
     request.n_equals = 2;
-    assert_refused(codec_lookup_decode(&request, &arena, &out, &err), "INVALID_INPUT");
+    assert_refused(codec_index_lookup_decode(&request, &arena, &out, &err), "INVALID_INPUT");
     ck_assert_str_eq(err.field, "equals[1]");
     request.n_equals = 1;
     request.range = &range;
     range.below = &none;
-    assert_refused(codec_lookup_decode(&request, &arena, &out, &err), "INVALID_INPUT");
+    assert_refused(codec_index_lookup_decode(&request, &arena, &out, &err), "INVALID_INPUT");
     ck_assert_str_eq(err.field, "range.below");
 }
 END_TEST
@@ -324,13 +324,13 @@ END_TEST
 START_TEST(a_lookup_is_the_same_on_every_page)
 {
     Tavola__V1__LookupIndexRequest request = TAVOLA__V1__LOOKUP_INDEX_REQUEST__INIT;
-    struct str first = codec_lookup_identity(&request, &arena);
+    struct str first = codec_index_lookup_identity(&request, &arena);
 
     request.page_size = 7;
     request.page_token = text("abc");
-    ck_assert(str_equal(first, codec_lookup_identity(&request, &arena)));
+    ck_assert(str_equal(first, codec_index_lookup_identity(&request, &arena)));
     request.keys_only = 1;
-    ck_assert(!str_equal(first, codec_lookup_identity(&request, &arena)));
+    ck_assert(!str_equal(first, codec_index_lookup_identity(&request, &arena)));
 }
 END_TEST
 

@@ -69,9 +69,9 @@ START_TEST(page_sizes_are_bounded)
 {
     int32_t got;
 
-    ck_assert_int_eq(codec_page_size(page_cases[_i].asked, &got, &err), STATUS_OK);
+    ck_assert_int_eq(codec_read_page_size(page_cases[_i].asked, &got, &err), STATUS_OK);
     ck_assert_int_eq(got, page_cases[_i].got);
-    assert_refused(codec_page_size(-1, &got, &err), "INVALID_INPUT");
+    assert_refused(codec_read_page_size(-1, &got, &err), "INVALID_INPUT");
 }
 END_TEST
 
@@ -87,13 +87,13 @@ START_TEST(any_names_an_entity_can_have_may_be_selected)
         options.select[i] = text(arena_format(&arena, "Name%zu", i % most).data);
     options.select[0] = options.select[most] = text("PartitionKey");
     options.n_select = 2 * most;
-    ck_assert_int_eq(codec_selection_decode(&options, &arena, &selection, &err), STATUS_OK);
+    ck_assert_int_eq(codec_read_selection_decode(&options, &arena, &selection, &err), STATUS_OK);
     ck_assert_uint_eq(selection.count, most);
     for (size_t i = 1; i < most; i++)
         ck_assert(str_equal(selection.names[i], str_of(arena_format(&arena, "Name%zu", i).data)));
 
     options.select[2 * most - 1] = text("OneMore");
-    assert_refused(codec_selection_decode(&options, &arena, &selection, &err), "INVALID_INPUT");
+    assert_refused(codec_read_selection_decode(&options, &arena, &selection, &err), "INVALID_INPUT");
     ck_assert_str_eq(err.field, arena_format(&arena, "options.select[%zu]", 2 * most - 1).data);
 }
 END_TEST
@@ -104,14 +104,14 @@ START_TEST(waiting_for_a_transaction_is_refused_by_name)
     struct selection selection;
     struct str waited = STR_EMPTY;
 
-    ck_assert_int_eq(codec_selection_decode(NULL, &arena, &selection, &err), STATUS_OK);
-    ck_assert_int_eq(codec_wait_decode(NULL, &waited, &err), STATUS_OK);
+    ck_assert_int_eq(codec_read_selection_decode(NULL, &arena, &selection, &err), STATUS_OK);
+    ck_assert_int_eq(codec_read_wait_decode(NULL, &waited, &err), STATUS_OK);
     ck_assert_uint_eq(waited.len, 0);
     options.wait_for_transaction = text("t");
-    ck_assert_int_eq(codec_wait_decode(&options, &waited, &err), STATUS_OK);
+    ck_assert_int_eq(codec_read_wait_decode(&options, &waited, &err), STATUS_OK);
     ck_assert(str_equal(waited, STR_LITERAL("t")));
     options.wait_for_transaction = text("no\nid");
-    assert_refused(codec_wait_decode(&options, &waited, &err), "TRANSACTION_NOT_FOUND");
+    assert_refused(codec_read_wait_decode(&options, &waited, &err), "TRANSACTION_NOT_FOUND");
 }
 END_TEST
 
@@ -122,11 +122,11 @@ START_TEST(a_batch_get_has_1_to_1000_keys)
 
     for (size_t i = 0; i < 1001; i++)
         keys[i] = a_key("p", "r");
-    ck_assert_int_eq(codec_keys_decode(keys, 1000, &arena, &get, &err), STATUS_OK);
-    assert_refused(codec_keys_decode(keys, 0, &arena, &get, &err), "INVALID_INPUT");
-    assert_refused(codec_keys_decode(keys, 1001, &arena, &get, &err), "INVALID_INPUT");
+    ck_assert_int_eq(codec_read_keys_decode(keys, 1000, &arena, &get, &err), STATUS_OK);
+    assert_refused(codec_read_keys_decode(keys, 0, &arena, &get, &err), "INVALID_INPUT");
+    assert_refused(codec_read_keys_decode(keys, 1001, &arena, &get, &err), "INVALID_INPUT");
     keys[7] = a_key("p", "a#b");
-    assert_refused(codec_keys_decode(keys, 9, &arena, &get, &err), "OUT_OF_RANGE_INPUT");
+    assert_refused(codec_read_keys_decode(keys, 9, &arena, &get, &err), "OUT_OF_RANGE_INPUT");
     ck_assert_str_eq(meta("operation_index"), "7");
 }
 END_TEST
@@ -170,7 +170,7 @@ START_TEST(a_spliced_entity_reads_back)
     struct buf out;
 
     buf_init(&out, &arena);
-    struct written written = codec_entities_write(&out, 1, &entity, 1, &everything, &arena);
+    struct written written = codec_read_entities_write(&out, 1, &entity, 1, &everything, &arena);
     page = unpack_page(&out);
 
     ck_assert_uint_eq(written.count, 1);
@@ -206,7 +206,7 @@ START_TEST(a_selection_keeps_the_chosen)
     struct buf out;
 
     buf_init(&out, &arena);
-    (void)codec_entities_write(&out, 1, &entity, 1, &selection, &arena);
+    (void)codec_read_entities_write(&out, 1, &entity, 1, &selection, &arena);
     page = unpack_page(&out);
 
     ck_assert_uint_eq(page->entities[0]->n_properties, 1);
@@ -223,7 +223,7 @@ START_TEST(a_page_ends_before_3_mib)
         entities[i] = stored_entity("r", 1000000);
     buf_init(&out, &arena);
     struct written written =
-        codec_entities_write(&out, 1, entities, ARRAY_LEN(entities), &everything, &arena);
+        codec_read_entities_write(&out, 1, entities, ARRAY_LEN(entities), &everything, &arena);
 
     ck_assert_uint_eq(written.count, 3);
     ck_assert_uint_le(out.len, LIMIT_REPLY_BYTES);
@@ -239,7 +239,7 @@ START_TEST(a_page_has_one_entity_however_large)
 
     buf_init(&out, &arena);
 
-    ck_assert_uint_eq(codec_entities_write(&out, 1, entities, 2, &everything, &arena).count, 1);
+    ck_assert_uint_eq(codec_read_entities_write(&out, 1, entities, 2, &everything, &arena).count, 1);
 }
 END_TEST
 
@@ -261,7 +261,7 @@ START_TEST(a_batch_get_answers_in_order_what_fits)
     operation.in.get = (struct operation_get){ .keys = keys, .count = 5 };
     operation.out.get = (struct outcome_get){ .entities = entities, .found = found, .count = 5 };
     buf_init(&out, &arena);
-    codec_batch_get_write(&out, &operation, &everything, &arena);
+    codec_read_batch_get_write(&out, &operation, &everything, &arena);
     ck_assert_int_eq(codec_unpack(&tavola__v1__batch_get_entities_response__descriptor, buf_str(&out), &arena,
                          &message, &err),
         STATUS_OK);
@@ -281,11 +281,11 @@ START_TEST(a_null_value_is_refused)
     Tavola__V1__Value value = TAVOLA__V1__VALUE__INIT;
     struct value out;
 
-    assert_refused(codec_value_decode(&value, "equals", &arena, &out, &err), "INVALID_INPUT");
-    assert_refused(codec_value_decode(NULL, "equals", &arena, &out, &err), "INVALID_INPUT");
+    assert_refused(codec_entity_value_decode(&value, "equals", &arena, &out, &err), "INVALID_INPUT");
+    assert_refused(codec_entity_value_decode(NULL, "equals", &arena, &out, &err), "INVALID_INPUT");
     value.kind_case = TAVOLA__V1__VALUE__KIND_INT32_VALUE;
     value.int32_value = -7;
-    ck_assert_int_eq(codec_value_decode(&value, "equals", &arena, &out, &err), STATUS_OK);
+    ck_assert_int_eq(codec_entity_value_decode(&value, "equals", &arena, &out, &err), STATUS_OK);
     ck_assert_int_eq(out.type, PROPERTY_INT32);
     ck_assert_int_eq(out.integer, -7);
 }

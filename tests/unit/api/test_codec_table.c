@@ -9,11 +9,11 @@
 #include "domain/ticks.h"
 #include "tests/unit/api/codec_fixture.h"
 
-enum { MOST_PATHS = 4 };
+enum { MAX_PATHS = 4 };
 
 static Tavola__V1__Table table;
 static Google__Protobuf__FieldMask mask;
-static ProtobufCBinaryData paths[MOST_PATHS];
+static ProtobufCBinaryData paths[MAX_PATHS];
 static Tavola__V1__UpdateTableRequest request;
 static struct table_change change;
 

@@ -47,7 +47,7 @@ START_TEST(a_condition_stands_alone_or_beside_an_etag)
     struct write write;
 
     precondition->condition = text("A eq 1");
-    ck_assert_int_eq(codec_delete_decode(a_key("p", "r"), precondition, &arena, &write, &err), STATUS_OK);
+    ck_assert_int_eq(codec_write_delete_decode(a_key("p", "r"), precondition, &arena, &write, &err), STATUS_OK);
 
     ck_assert_int_eq(write.condition.kind, _i ? CONDITION_MATCHES : CONDITION_NONE);
     ck_assert(str_equal(write.condition.text, STR_LITERAL("A eq 1")));
@@ -61,7 +61,7 @@ START_TEST(a_condition_that_is_no_filter_is_refused)
     struct write write;
 
     precondition->condition = text("A eq");
-    assert_refused(codec_delete_decode(a_key("p", "r"), precondition, &arena, &write, &err), "INVALID_INPUT");
+    assert_refused(codec_write_delete_decode(a_key("p", "r"), precondition, &arena, &write, &err), "INVALID_INPUT");
     ck_assert_str_ne(meta("position"), "");
     precondition->condition = text("A eq 1");
     assert_refused(codec_write_decode(WRITE_INSERT, an_entity("p", "r"), precondition, &arena, &write, &err),
@@ -75,7 +75,7 @@ START_TEST(an_absent_entity_is_not_an_empty_one)
 
     assert_refused(
         codec_write_decode(WRITE_INSERT, NULL, NULL, &arena, &write, &err), "PROPERTIES_NEED_VALUE");
-    assert_refused(codec_delete_decode(NULL, if_match("*"), &arena, &write, &err), "PROPERTIES_NEED_VALUE");
+    assert_refused(codec_write_delete_decode(NULL, if_match("*"), &arena, &write, &err), "PROPERTIES_NEED_VALUE");
     ck_assert_int_eq(
         codec_write_decode(WRITE_INSERT, an_entity("", ""), NULL, &arena, &write, &err), STATUS_OK);
 }
@@ -115,11 +115,11 @@ START_TEST(a_batch_holds_up_to_100)
 {
     struct operation_write out;
 
-    ck_assert_int_eq(codec_batch_decode(a_batch(100), &arena, &out, &err), STATUS_OK);
+    ck_assert_int_eq(codec_write_batch_decode(a_batch(100), &arena, &out, &err), STATUS_OK);
     ck_assert_uint_eq(out.count, 100);
     ck_assert(out.atomic && out.is_group);
-    assert_refused(codec_batch_decode(a_batch(0), &arena, &out, &err), "INVALID_INPUT");
-    assert_refused(codec_batch_decode(a_batch(101), &arena, &out, &err), "INVALID_INPUT");
+    assert_refused(codec_write_batch_decode(a_batch(0), &arena, &out, &err), "INVALID_INPUT");
+    assert_refused(codec_write_batch_decode(a_batch(101), &arena, &out, &err), "INVALID_INPUT");
     ck_assert_str_eq(meta("limit"), "100");
 }
 END_TEST
@@ -132,7 +132,7 @@ START_TEST(a_batch_has_one_partition)
     batch->operations[2]->insert->partition_key = text("other");
 
     assert_refused(
-        codec_batch_decode(batch, &arena, &out, &err), "COMMANDS_IN_BATCH_ACT_ON_DIFFERENT_PARTITIONS");
+        codec_write_batch_decode(batch, &arena, &out, &err), "COMMANDS_IN_BATCH_ACT_ON_DIFFERENT_PARTITIONS");
     ck_assert_str_eq(meta("operation_index"), "2");
     ck_assert_int_eq(strncmp(err.message, "2:", 2), 0);
 }
@@ -146,7 +146,7 @@ START_TEST(a_batch_names_an_entity_once)
     batch->operations[1]->insert->row_key = text("same");
     batch->operations[3]->insert->row_key = text("same");
 
-    assert_refused(codec_batch_decode(batch, &arena, &out, &err), "INVALID_DUPLICATE_ROW");
+    assert_refused(codec_write_batch_decode(batch, &arena, &out, &err), "INVALID_DUPLICATE_ROW");
     ck_assert_str_eq(meta("operation_index"), "3");
     ck_assert_int_eq(strncmp(err.message, "3:", 2), 0);
 }
@@ -158,12 +158,12 @@ START_TEST(a_bad_write_in_a_batch_is_named)
     struct operation_write out;
 
     batch->operations[1]->insert->row_key = text("a/b");
-    assert_refused(codec_batch_decode(batch, &arena, &out, &err), "OUT_OF_RANGE_INPUT");
+    assert_refused(codec_write_batch_decode(batch, &arena, &out, &err), "OUT_OF_RANGE_INPUT");
     ck_assert_str_eq(meta("operation_index"), "1");
     ck_assert_int_eq(strncmp(err.message, "1:", 2), 0);
 
     batch->operations[1]->action_case = TAVOLA__V1__BATCH_OPERATION__ACTION__NOT_SET;
-    assert_refused(codec_batch_decode(batch, &arena, &out, &err), "INVALID_INPUT");
+    assert_refused(codec_write_batch_decode(batch, &arena, &out, &err), "INVALID_INPUT");
     ck_assert_int_eq(strncmp(err.message, "1:", 2), 0);
 }
 END_TEST

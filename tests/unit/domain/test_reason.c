@@ -67,13 +67,13 @@ START_TEST(an_error_carries_the_name_and_status_of_its_reason)
     const struct status_case *c = &status_cases[_i];
     struct error err = { 0 };
 
-    enum status got = error_reason(&err, c->reason, "%d of %s", 3, "them");
+    enum status got = reason_set(&err, c->reason, "%d of %s", 3, "them");
 
     ck_assert_int_eq(got, c->want);
     ck_assert_int_eq(err.status, c->want);
     ck_assert_str_eq(err.reason, c->name);
     ck_assert_str_eq(err.message, "3 of them");
-    ck_assert_int_eq(error_reason(NULL, c->reason, "nobody listens"), c->want);
+    ck_assert_int_eq(reason_set(NULL, c->reason, "nobody listens"), c->want);
 }
 END_TEST
 

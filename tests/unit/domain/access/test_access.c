@@ -33,7 +33,7 @@ static struct access a_signature(const char *permissions)
         .account = STR_LITERAL("acme"), .table = STR_LITERAL("people"), .created_by = 200
     };
 
-    ck_assert(permissions_parse(str_of(permissions), &access.permissions));
+    ck_assert(access_parse_permissions(str_of(permissions), &access.permissions));
     return access;
 }
 
@@ -340,9 +340,9 @@ START_TEST(letters_stand_in_order)
     const struct letters_case *c = &letters_cases[_i];
     unsigned permissions = 0;
 
-    ck_assert_msg(permissions_parse(str_of(c->text), &permissions) == c->good, "%s", c->text);
+    ck_assert_msg(access_parse_permissions(str_of(c->text), &permissions) == c->good, "%s", c->text);
     if (c->good)
-        ck_assert(str_equal(permissions_format(permissions, &arena), str_of(c->text)));
+        ck_assert(str_equal(access_format_permissions(permissions, &arena), str_of(c->text)));
 }
 END_TEST
 

@@ -201,7 +201,7 @@ END_TEST
 
 /* ---- random filters ---- */
 
-enum { ROUNDS = 4000, ENTITIES = 24, NAMES = 4, MOST_DEPTH = 4, KEY_COUNT = 6 };
+enum { ROUNDS = 4000, ENTITIES = 24, NAMES = 4, MAX_DEPTH = 4, KEY_COUNT = 6 };
 
 static const char *const names[NAMES] = { "A", "B", "C", "D" };
 static const char *const key_texts[KEY_COUNT] = { "", "a", "ab", "b", "ba", "c" };
@@ -450,7 +450,7 @@ START_TEST(random_filters_answer_as_a_naive_evaluator)
 
         make_entities();
         buf_init(&text, &arena);
-        make_filter(&text, (int)pick(MOST_DEPTH + 1), truths);
+        make_filter(&text, (int)pick(MAX_DEPTH + 1), truths);
         filter = compiled(buf_str(&text));
         filter_key_plan(filter, &arena, &plan);
         exact += plan.exact;

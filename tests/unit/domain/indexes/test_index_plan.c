@@ -69,7 +69,7 @@ static struct index_entry the_entry(const struct index *index, struct property_l
     struct index_entry entry;
     const char *why = NULL;
 
-    ck_assert_int_eq(index_project(index, &source_key, 1000, properties, &arena, &entry, &why), PROJECTED);
+    ck_assert_int_eq(index_plan_project(index, &source_key, 1000, properties, &arena, &entry, &why), PROJECTED);
     return entry;
 }
 
@@ -105,7 +105,7 @@ START_TEST(an_entry_has_its_keys)
     ck_assert_msg(
         str_equal(entry.key.row, str_of(c->want)), "%s: got '%.*s'", c->name, STR_ARG(entry.key.row));
     ck_assert_int_eq(entry.index_id, 77);
-    ck_assert_int_eq(entry.bucket, bucket_of(77, STR_LITERAL("city:Bonn")));
+    ck_assert_int_eq(entry.bucket, entity_key_bucket(77, STR_LITERAL("city:Bonn")));
 }
 END_TEST
 
@@ -120,7 +120,7 @@ START_TEST(an_entry_in_the_same_partition_shares_bucket_and_partition)
 
     ck_assert(str_equal(entry.key.partition, source_key.partition));
     ck_assert(str_equal(entry.key.row, STR_LITERAL("Ann  !r1")));
-    ck_assert_int_eq(entry.bucket, bucket_of(5, source_key.partition));
+    ck_assert_int_eq(entry.bucket, entity_key_bucket(5, source_key.partition));
 }
 END_TEST
 
@@ -131,7 +131,7 @@ START_TEST(an_entity_without_the_property_has_no_entry)
     const char *why = NULL;
 
     ck_assert_int_eq(
-        index_project(&index, &source_key, 1, a_person(NULL, "x"), &arena, &entry, &why), PROJECTED_NOTHING);
+        index_plan_project(&index, &source_key, 1, a_person(NULL, "x"), &arena, &entry, &why), PROJECTED_NOTHING);
 }
 END_TEST
 
@@ -168,7 +168,7 @@ START_TEST(a_key_beyond_the_limits_is_a_violation)
     struct index_entry entry;
     const char *why = NULL;
 
-    ck_assert_int_eq(index_project(&index, &source_key, 1, person, &arena, &entry, &why), c->want);
+    ck_assert_int_eq(index_plan_project(&index, &source_key, 1, person, &arena, &entry, &why), c->want);
     ck_assert_msg(
         c->want == PROJECTED || strstr(why, "be longer than a key may be: City (String) make "), "%s", why);
 }
@@ -180,7 +180,7 @@ START_TEST(a_value_that_cannot_be_written_is_a_violation)
     struct index_entry entry;
     const char *why = NULL;
 
-    ck_assert_int_eq(index_project(&index, &source_key, 1, a_person("Bonn", "x"), &arena, &entry, &why),
+    ck_assert_int_eq(index_plan_project(&index, &source_key, 1, a_person("Bonn", "x"), &arena, &entry, &why),
         PROJECTED_VIOLATION);
     ck_assert_str_eq(why,
         "a property cannot be part of the entry's key: Name is of type String, wanted: an Int32 or Int64 "
@@ -260,7 +260,7 @@ static struct row_state a_state(const char *city, const char *note, int64_t ts)
 
 static bool affects(const struct index *index, struct row_state before, struct row_state after)
 {
-    return index_affects(index, &source_key, &before, &after, &arena);
+    return index_plan_affects(index, &source_key, &before, &after, &arena);
 }
 
 START_TEST(only_a_changed_entry_needs_an_intent)

@@ -211,7 +211,7 @@ static struct entity_key entry_of(const struct index *index, const struct value 
         property_build(&builder, str_of(name), value);
     property_build(&builder, STR_LITERAL("City"), strcmp(name, "City") == 0 ? value : &other);
     property_build(&builder, STR_LITERAL("Country"), &country);
-    ck_assert_int_eq(index_project(index, &source, 1, (struct property_list){ buf_str(&properties) }, &arena,
+    ck_assert_int_eq(index_plan_project(index, &source, 1, (struct property_list){ buf_str(&properties) }, &arena,
                          &entry, &why),
         PROJECTED);
     return entry.key;
@@ -332,7 +332,7 @@ static bool has_entry(const struct index *index, const struct value *value, stru
     buf_init(&properties, &arena);
     property_build(&builder, STR_LITERAL("P"), value);
     property_build(&builder, STR_LITERAL("Q"), value);
-    if (index_project(index, &source, 1, (struct property_list){ buf_str(&properties) }, &arena, &entry,
+    if (index_plan_project(index, &source, 1, (struct property_list){ buf_str(&properties) }, &arena, &entry,
             &why) != PROJECTED)
         return false;
     *out = entry.key;

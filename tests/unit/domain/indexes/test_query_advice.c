@@ -45,7 +45,7 @@ static const char *advised(const char *text, const struct table *table)
 
     ck_assert_int_eq(filter_compile(str_of(text), &arena, &filter, &err), STATUS_OK);
     filter_key_plan(filter, &arena, &plan);
-    filter_advise(filter, &plan, table, &arena, &sentences, &count);
+    query_advice_make(filter, &plan, table, &arena, &sentences, &count);
     for (size_t i = 0; i < count; i++)
         out = arena_format(&arena, "%.*s%.*s\n", STR_ARG(out), STR_ARG(sentences[i]));
     return arena_copy(&arena, out).data;

@@ -101,7 +101,7 @@ START_TEST(a_changed_key_moves_the_entry)
     ck_assert(str_equal(got.upserts[0].key.partition, STR_LITERAL("Rome")));
     ck_assert_uint_eq(got.delete_count, 2);
     ck_assert(str_equal(got.deletes[0].key.partition, STR_LITERAL("Bonn")));
-    ck_assert_int_eq(got.deletes[0].bucket, bucket_of(70, STR_LITERAL("Bonn")));
+    ck_assert_int_eq(got.deletes[0].bucket, entity_key_bucket(70, STR_LITERAL("Bonn")));
     ck_assert_uint_eq(got.manifest.count, 2);
 }
 END_TEST
@@ -179,10 +179,10 @@ START_TEST(entries_are_ordered_by_index_and_key)
     b.key.partition = STR_EMPTY;
     c.key.row = STR_LITERAL("b");
 
-    ck_assert_int_lt(reconcile_entry_compare(&a, &b), 0);
-    ck_assert_int_lt(reconcile_entry_compare(&a, &c), 0);
-    ck_assert_int_gt(reconcile_entry_compare(&b, &c), 0);
-    ck_assert_int_eq(reconcile_entry_compare(&a, &a), 0);
+    ck_assert_int_lt(reconcile_plan_compare_entries(&a, &b), 0);
+    ck_assert_int_lt(reconcile_plan_compare_entries(&a, &c), 0);
+    ck_assert_int_gt(reconcile_plan_compare_entries(&b, &c), 0);
+    ck_assert_int_eq(reconcile_plan_compare_entries(&a, &a), 0);
 }
 END_TEST
 

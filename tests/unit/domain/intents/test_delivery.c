@@ -33,9 +33,9 @@ static const enum status counted[] = { STATUS_INVALID, STATUS_OUT_OF_RANGE, STAT
 START_TEST(other_failures_are_buried_at_the_limit)
 {
     ck_assert_int_eq(delivery_settle(counted[_i], 1, 0).verdict, DELIVERY_RETRY);
-    ck_assert_int_eq(delivery_settle(counted[_i], DELIVERY_MOST_FAILURES - 1, 0).verdict, DELIVERY_RETRY);
-    ck_assert_int_eq(delivery_settle(counted[_i], DELIVERY_MOST_FAILURES, 0).verdict, DELIVERY_BURY);
-    ck_assert_int_eq(delivery_settle(counted[_i], DELIVERY_MOST_FAILURES + 1, 0).verdict, DELIVERY_BURY);
+    ck_assert_int_eq(delivery_settle(counted[_i], DELIVERY_MAX_FAILURES - 1, 0).verdict, DELIVERY_RETRY);
+    ck_assert_int_eq(delivery_settle(counted[_i], DELIVERY_MAX_FAILURES, 0).verdict, DELIVERY_BURY);
+    ck_assert_int_eq(delivery_settle(counted[_i], DELIVERY_MAX_FAILURES + 1, 0).verdict, DELIVERY_BURY);
 }
 END_TEST
 
@@ -77,8 +77,8 @@ END_TEST
 START_TEST(what_never_reports_is_given_up_in_the_end)
 {
     ck_assert(!delivery_is_hopeless(0));
-    ck_assert(!delivery_is_hopeless(DELIVERY_MOST_SILENT - 1));
-    ck_assert(delivery_is_hopeless(DELIVERY_MOST_SILENT));
+    ck_assert(!delivery_is_hopeless(DELIVERY_MAX_SILENT - 1));
+    ck_assert(delivery_is_hopeless(DELIVERY_MAX_SILENT));
 }
 END_TEST
 

@@ -20,10 +20,10 @@ END_TEST
 
 START_TEST(the_time_to_fresh_is_what_is_open_at_this_pace)
 {
-    ck_assert_int_eq(queue_time_to_fresh_us(0, 0), 0);
-    ck_assert_int_eq(queue_time_to_fresh_us(10, 4), 2500000);
-    ck_assert_int_lt(queue_time_to_fresh_us(1, 0), 0);
-    ck_assert_int_lt(queue_time_to_fresh_us(1, 1e-12), 0);
+    ck_assert_int_eq(queue_control_time_to_fresh_us(0, 0), 0);
+    ck_assert_int_eq(queue_control_time_to_fresh_us(10, 4), 2500000);
+    ck_assert_int_lt(queue_control_time_to_fresh_us(1, 0), 0);
+    ck_assert_int_lt(queue_control_time_to_fresh_us(1, 1e-12), 0);
 }
 END_TEST
 
@@ -33,8 +33,8 @@ START_TEST(every_kind_of_work_of_a_queue_has_its_place)
     ck_assert_int_eq(queue_slot(3, 2), 7);
     ck_assert_int_lt(queue_slot(0, 0), 0);
     ck_assert_int_lt(queue_slot(0, WORK_KINDS + 1), 0);
-    ck_assert_int_lt(queue_slot(MOST_QUEUES, 1), 0);
-    ck_assert_int_eq(queue_of(9, 4), 1);
+    ck_assert_int_lt(queue_slot(MAX_QUEUES, 1), 0);
+    ck_assert_int_eq(queue_control_queue_of(9, 4), 1);
 }
 END_TEST
 

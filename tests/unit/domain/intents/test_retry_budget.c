@@ -80,20 +80,20 @@ static const struct room {
     bool behind;
     size_t want;
 } rooms[] = {
-    { 0, 64, false, REFILL_MOST_WAITING },
-    { 63, 64, false, REFILL_MOST_WAITING - 63 },
+    { 0, 64, false, REFILL_MAX_WAITING },
+    { 63, 64, false, REFILL_MAX_WAITING - 63 },
     { 64, 64, false, 0 },
-    { 64, 64, true, REFILL_MOST_WAITING - 64 },
-    { REFILL_MOST_WAITING / 2 - 1, 64, true, REFILL_MOST_WAITING / 2 + 1 },
-    { REFILL_MOST_WAITING / 2, 64, true, 0 },
-    { REFILL_MOST_WAITING, 64, true, 0 },
+    { 64, 64, true, REFILL_MAX_WAITING - 64 },
+    { REFILL_MAX_WAITING / 2 - 1, 64, true, REFILL_MAX_WAITING / 2 + 1 },
+    { REFILL_MAX_WAITING / 2, 64, true, 0 },
+    { REFILL_MAX_WAITING, 64, true, 0 },
     { 100000, 64, true, 0 },
     { 5000, 10000, false, 0 },
 };
 
 START_TEST(streams_are_filled_a_little_ahead)
 {
-    ck_assert_uint_eq(refill_room(rooms[_i].waiting, rooms[_i].claim, rooms[_i].behind), rooms[_i].want);
+    ck_assert_uint_eq(retry_budget_refill_room(rooms[_i].waiting, rooms[_i].claim, rooms[_i].behind), rooms[_i].want);
 }
 END_TEST
 

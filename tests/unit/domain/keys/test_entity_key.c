@@ -157,13 +157,13 @@ START_TEST(buckets_never_change)
 {
     const struct bucket_case *c = &bucket_cases[_i];
 
-    ck_assert_int_eq(bucket_of(c->table_id, c->partition), c->bucket);
+    ck_assert_int_eq(entity_key_bucket(c->table_id, c->partition), c->bucket);
 }
 END_TEST
 
 START_TEST(the_bucket_of_a_long_key_never_changes)
 {
-    ck_assert_int_eq(bucket_of(42, repeated("x", 512)), 917);
+    ck_assert_int_eq(entity_key_bucket(42, repeated("x", 512)), 917);
 }
 END_TEST
 
@@ -178,7 +178,7 @@ START_TEST(numbered_partitions_are_spread_evenly)
 
         for (int rest = i; rest > 0 || len == 0; rest /= 10)
             text[len++] = (char)('0' + rest % 10);
-        counts[bucket_of(7, str_of_bytes(text, len))]++;
+        counts[entity_key_bucket(7, str_of_bytes(text, len))]++;
     }
     for (int i = 0; i < BUCKETS; i++) {
         least = counts[i] < least ? counts[i] : least;

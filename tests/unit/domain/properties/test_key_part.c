@@ -467,7 +467,7 @@ static const struct prefix_case {
 START_TEST(a_prefix_ends_at_the_next_character)
 {
     const struct prefix_case *c = &prefix_cases[_i];
-    struct str got = key_prefix_end(str_of(c->prefix), &arena);
+    struct str got = key_part_prefix_end(str_of(c->prefix), &arena);
 
     ck_assert_msg(str_equal(got, str_of(c->want)), "'%s': got '%.*s'", c->prefix, STR_ARG(got));
 }

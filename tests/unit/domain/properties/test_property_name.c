@@ -81,11 +81,11 @@ START_TEST(a_message_speaks_of_a_property_in_one_bounded_line)
 
     memset(longest, 'x', sizeof(longest));
 
-    ck_assert_str_eq(property_subject(STR_LITERAL("Age"), out), "property \"Age\"");
-    ck_assert_str_eq(property_subject(STR_LITERAL("a\nb\x7F\0"), out), "property \"a?b??\"");
-    ck_assert_str_eq(property_subject(STR_EMPTY, out), "the value");
-    ck_assert_str_eq(property_subject(STR_LITERAL("\xFF"), out), "a property");
-    property_subject(str_of_bytes(longest, sizeof(longest)), out);
+    ck_assert_str_eq(property_name_subject(STR_LITERAL("Age"), out), "property \"Age\"");
+    ck_assert_str_eq(property_name_subject(STR_LITERAL("a\nb\x7F\0"), out), "property \"a?b??\"");
+    ck_assert_str_eq(property_name_subject(STR_EMPTY, out), "the value");
+    ck_assert_str_eq(property_name_subject(STR_LITERAL("\xFF"), out), "a property");
+    property_name_subject(str_of_bytes(longest, sizeof(longest)), out);
     ck_assert_uint_eq(strlen(out), strlen("property \"\"") + 63);
 }
 END_TEST

@@ -37,7 +37,7 @@ static struct operation *a_request(const char *table, struct write write)
 
 static bool same(const struct operation *a, const struct operation *b)
 {
-    return str_equal(request_digest(a, TABLE, &arena), request_digest(b, TABLE, &arena));
+    return str_equal(request_record_digest(a, TABLE, &arena), request_record_digest(b, TABLE, &arena));
 }
 
 START_TEST(equal_content_has_an_equal_digest)
@@ -45,9 +45,9 @@ START_TEST(equal_content_has_an_equal_digest)
     const struct operation *request = a_request("Things", a_replace("r", "x"));
     struct write other = a_replace("r", "x");
 
-    ck_assert_uint_eq(request_digest(request, TABLE, &arena).len, REQUEST_DIGEST_BYTES);
+    ck_assert_uint_eq(request_record_digest(request, TABLE, &arena).len, REQUEST_DIGEST_BYTES);
     ck_assert(same(request, a_request("tHINGS", a_replace("r", "x"))));
-    ck_assert(!str_equal(request_digest(request, TABLE, &arena), request_digest(request, TABLE + 1, &arena)));
+    ck_assert(!str_equal(request_record_digest(request, TABLE, &arena), request_record_digest(request, TABLE + 1, &arena)));
     ck_assert(!same(request, a_request("Things", a_replace("s", "x"))));
     ck_assert(!same(request, a_request("Things", a_replace("r", "y"))));
     other.kind = WRITE_MERGE;
@@ -79,8 +79,8 @@ END_TEST
 
 static struct request_record record_of(const struct operation *operation)
 {
-    return (struct request_record){ request_digest(operation, TABLE, &arena),
-        request_response(operation, &arena) };
+    return (struct request_record){ request_record_digest(operation, TABLE, &arena),
+        request_record_response(operation, &arena) };
 }
 
 START_TEST(results_come_back_as_they_were)
@@ -93,7 +93,7 @@ START_TEST(results_come_back_as_they_were)
 
     first->out.write.results = results;
     record = record_of(first);
-    request_replay(&record, request_digest(again, TABLE, &arena), again);
+    request_record_replay(&record, request_record_digest(again, TABLE, &arena), again);
 
     ck_assert_reason(again, "OK");
     ck_assert(again->out.write.replayed);
@@ -117,7 +117,7 @@ START_TEST(what_was_left_open_comes_back)
 
     first->out.write = (struct outcome_write){ .results = &result, .left_open = &left_open };
     record = record_of(first);
-    request_replay(&record, request_digest(again, TABLE, &arena), again);
+    request_record_replay(&record, request_record_digest(again, TABLE, &arena), again);
 
     ck_assert_reason(again, "OK");
     ck_assert(str_equal(
@@ -132,12 +132,12 @@ START_TEST(a_refusal_comes_back_as_it_was)
     struct request_record record;
     struct error err;
 
-    error_reason(&err, REASON_UPDATE_CONDITION_NOT_SATISFIED, "0:no, 100%% no");
+    reason_set(&err, REASON_UPDATE_CONDITION_NOT_SATISFIED, "0:no, 100%% no");
     error_add_meta(&err, "actual", STR_LITERAL("W/\"1.2\""));
     error_add_meta(&err, "partition_key", STR_EMPTY);
     operation_fail(first, &err);
     record = record_of(first);
-    request_replay(&record, request_digest(again, TABLE, &arena), again);
+    request_record_replay(&record, request_record_digest(again, TABLE, &arena), again);
 
     ck_assert_reason(again, "UPDATE_CONDITION_NOT_SATISFIED");
     ck_assert_int_eq(again->status, STATUS_STALE);
@@ -158,11 +158,11 @@ START_TEST(the_entity_of_a_refusal_comes_back)
     struct request_record record;
     struct error err;
 
-    error_reason(&err, REASON_UPDATE_CONDITION_NOT_SATISFIED, "no");
+    reason_set(&err, REASON_UPDATE_CONDITION_NOT_SATISFIED, "no");
     operation_fail(first, &err);
     first->out.write.current = &entity;
     record = record_of(first);
-    request_replay(&record, request_digest(again, TABLE, &arena), again);
+    request_record_replay(&record, request_record_digest(again, TABLE, &arena), again);
     current = again->out.write.current;
 
     ck_assert_ptr_nonnull(current);
@@ -183,7 +183,7 @@ START_TEST(an_id_serves_one_request)
 
     first->out.write.results = &result;
     record = record_of(first);
-    request_replay(&record, request_digest(other, TABLE, &arena), other);
+    request_record_replay(&record, request_record_digest(other, TABLE, &arena), other);
 
     ck_assert_reason(other, "REQUEST_ID_REUSED");
     ck_assert_int_eq(other->status, STATUS_EXISTS);
@@ -195,10 +195,10 @@ START_TEST(damaged_records_are_no_answer)
     static const char *const damaged[] = { "", "\x02", "\x01", "\x01\x0a", "\x01\x0a\x01", "\x01\x12\x01X",
         "\x01\x0a\x02\x08\x07\x0a\x02\x08\x07" };
     struct operation *again = a_request("Things", a_replace("r", "x"));
-    struct str digest = request_digest(again, TABLE, &arena);
+    struct str digest = request_record_digest(again, TABLE, &arena);
     struct request_record record = { digest, str_of(damaged[_i]) };
 
-    request_replay(&record, digest, again);
+    request_record_replay(&record, digest, again);
 
     ck_assert_reason(again, "INTERNAL_ERROR");
 }

@@ -161,7 +161,7 @@ END_TEST
 static const struct change_case {
     bool was_live, is_live;
     int64_t was, is; /* versions */
-    enum change_kind kind;
+    enum feed_change_kind kind;
 } change_cases[] = {
     { false, false, 0, 0, CHANGE_NONE }, { false, true, 0, 1, CHANGE_INSERTED },
     { false, true, 5, 6, CHANGE_INSERTED }, /* over a dead row */
@@ -549,7 +549,7 @@ END_TEST
 
 /* ---- the model: entities as two numbers each, 0 for none ---- */
 
-enum { KEYS = 4, MOST_WRITES = 3, MOST_OPERATIONS = 5, BATCHES = 40 };
+enum { KEYS = 4, MAX_WRITES = 3, MAX_OPERATIONS = 5, BATCHES = 40 };
 
 struct model_row {
     bool exists, live; /* exists: there is a row */
@@ -632,14 +632,14 @@ static void step(
     struct model_row *model, struct plan_row *planned, struct write_clock clock, const char *names)
 {
     struct model_row before[KEYS];
-    struct plan_row *rows[MOST_WRITES];
-    struct write writes[MOST_WRITES];
-    size_t count = 1 + (size_t)below(MOST_WRITES);
+    struct plan_row *rows[MAX_WRITES];
+    struct write writes[MAX_WRITES];
+    size_t count = 1 + (size_t)below(MAX_WRITES);
     const char *wanted = "OK";
     bool atomic = below(2);
     struct operation *operation;
     int first = below(KEYS);
-    const char *each[MOST_WRITES];
+    const char *each[MAX_WRITES];
 
     memcpy(before, model, sizeof(before));
     for (size_t i = 0; i < count; i++) {
@@ -699,7 +699,7 @@ START_TEST(random_batches_do_what_the_model_does)
     srand((unsigned)_i + 1);
     for (int batch = 0; batch < BATCHES; batch++) {
         struct plan_row planned[KEYS];
-        int operations = 1 + below(MOST_OPERATIONS);
+        int operations = 1 + below(MAX_OPERATIONS);
 
         snprintf(names, sizeof(names), "seed %d, batch %d", _i + 1, batch);
         for (int k = 0; k < KEYS; k++) {
