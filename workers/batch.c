@@ -12,6 +12,7 @@
 #include "domain/intents/delivery.h"
 #include "domain/limits.h"
 #include "domain/text.h"
+#include "store/dead_letters/dead_letter_work.h"
 
 enum {
     MAX_TROUBLES = 8, /* of single keys in a batch: a timeout takes a second or more */

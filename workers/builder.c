@@ -3,6 +3,7 @@
  */
 #include "workers/builder.h"
 
+#include "store/background/job_work.h"
 #include "workers/worker.h"
 
 enum {

@@ -1,6 +1,7 @@
 /*
  * claim.c - the mutex is held for a copy at most.
  */
+#include "store/dead_letters/claim_work.h"
 #include "workers/claim.h"
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /*
  * lease_renewal.c - see the header.
  */
+#include "store/dead_letters/claim_work.h"
 #include "workers/lease_renewal.h"
 
 enum { MAX_RENEWALS = 20, PASSES_PER_HOLD = 3 };

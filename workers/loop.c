@@ -5,6 +5,10 @@
 
 #include "base/failpoint.h"
 #include "base/log.h"
+#include "store/dead_letters/claim_work.h"
+#include "store/intents/lease_work.h"
+#include "store/intents/queue_work.h"
+#include "store/intents/scan_reach.h"
 #include "workers/batch.h"
 
 enum {

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "store/intents/scan_reach.h"
 #include "workers/worker.h"
 
 static const struct row {

@@ -1,6 +1,8 @@
 /*
  * queues.c - see the header.
  */
+#include "store/intents/lease_work.h"
+#include "store/intents/queue_work.h"
 #include "workers/queues.h"
 
 #include <string.h>

@@ -12,6 +12,8 @@
 #include <stdatomic.h>
 
 #include "domain/intents/intent.h"
+#include "store/intents/lease_work.h"
+#include "store/intents/queue_work.h"
 #include "store/session/worker.h"
 
 enum { QUEUE_SLOTS = MAX_QUEUES * WORK_KINDS, MAX_APPLIED = 1024 };

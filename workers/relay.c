@@ -9,6 +9,10 @@
 #include "base/failpoint.h"
 #include "base/log.h"
 #include "domain/intents/retry_budget.h"
+#include "store/intents/backlog_work.h"
+#include "store/intents/lease_work.h"
+#include "store/intents/queue_work.h"
+#include "store/intents/scan_reach.h"
 
 enum {
     PASS_PAUSE_MS = 250,

@@ -9,6 +9,8 @@
 #define WORKERS_RELAY_H
 
 #include "base/log_repeat.h"
+#include "store/intents/backlog_work.h"
+#include "store/intents/scan_reach.h"
 #include "workers/recent.h"
 #include "workers/scan_marks.h"
 #include "workers/worker.h"

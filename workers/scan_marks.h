@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "store/intents/scan_reach.h"
 #include "store/session/worker.h"
 
 struct scan_marks {

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "domain/limits.h"
+#include "store/background/sweep.h"
 #include "workers/history.h"
 #include "workers/worker.h"
 

@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "domain/intents/retry_budget.h"
 #include "queue/queue.h"
+#include "store/intents/scan_reach.h"
 #include "store/session/worker.h"
 #include "workers/claim.h"
 #include "workers/config.h"

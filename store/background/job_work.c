@@ -8,6 +8,8 @@
  */
 #include "store/background/job_work.h"
 
+#include "store/jobs/job.h"
+
 #include <inttypes.h>
 
 #include "base/clock.h"

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "domain/reason.h"
-#include "store/background/job_work.h"
+#include "store/jobs/job.h"
 #include "store/catalogue/resolve.h"
 #include "store/jobs/job_calls.h"
 #include "store/queries/page_read.h"

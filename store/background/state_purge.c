@@ -12,7 +12,7 @@
  * is done twice finds nothing.
  */
 #include "base/failpoint.h"
-#include "store/background/job_work.h"
+#include "store/jobs/job.h"
 #include "store/intents/source_keys.h"
 #include "store/sql.h"
 

@@ -6,6 +6,8 @@
  * writer, so the floor is raised through the fence first, and then rows are deleted in small transactions
  * (guard G3). Nothing to purge: the catalogue stays as it is, and no server has to read it again.
  */
+#include "store/background/sweep.h"
+
 #include "base/failpoint.h"
 #include "store/background/expire.h"
 #include "store/feed/feed_purge.h"

@@ -6,6 +6,8 @@
  */
 #include <stdlib.h>
 
+#include "store/dead_letters/claim_work.h"
+
 #include "store/session/worker_internal.h"
 #include "store/sql.h"
 

@@ -5,6 +5,8 @@
  * row - so a failure is never counted, nor a key buried, beside a success: what has nothing open any more has
  * nothing to be counted.
  */
+#include "store/dead_letters/dead_letter_work.h"
+
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "store/intents/source_keys.h"

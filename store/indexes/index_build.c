@@ -13,8 +13,9 @@
 #include "base/failpoint.h"
 #include "domain/digest.h"
 #include "domain/indexes/index_plan.h"
-#include "store/background/job_work.h"
 #include "store/connection/row_arrays.h"
+#include "store/indexes/reconcile.h"
+#include "store/jobs/job.h"
 #include "store/session/catalogue_change.h"
 #include "store/sql.h"
 

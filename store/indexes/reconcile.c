@@ -13,6 +13,8 @@
  * Unless it is forced, that commit does not wait for the disk: a crash of the database that takes it back opens the intents again, and never
  * takes back what a later commit that waited has seen of it.
  */
+#include "store/indexes/reconcile.h"
+
 #include <stdlib.h>
 
 #include "base/failpoint.h"

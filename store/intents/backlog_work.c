@@ -4,8 +4,11 @@
  * The oldest intent of every bucket is found through an index, in milliseconds however many there are. Counting looks
  * at all of them, or at a sample, and is asked for less often.
  */
+#include "store/intents/backlog_work.h"
+
 #include "base/numbers.h"
 #include "domain/ticks.h"
+#include "store/intents/scan_reach.h"
 #include "store/session/worker_internal.h"
 #include "store/sql.h"
 

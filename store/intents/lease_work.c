@@ -6,6 +6,9 @@
  */
 #include <stdio.h>
 
+#include "store/intents/lease_work.h"
+
+#include "store/intents/scan_reach.h"
 #include "store/session/worker_internal.h"
 #include "store/sql.h"
 

@@ -2,6 +2,8 @@
  * queue_work.c - what workers ask and tell about queues: how they are controlled, permits where they are limited, and
  * how much has been done.
  */
+#include "store/intents/queue_work.h"
+
 #include "store/session/worker_internal.h"
 #include "store/sql.h"
 

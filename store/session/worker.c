@@ -1,6 +1,7 @@
 /*
  * worker.c - opening and closing, and running a piece of work until it is decided.
  */
+#include "store/background/sweep.h"
 #include "store/session/epoch.h"
 #include "store/session/worker_internal.h"
 

@@ -4,7 +4,6 @@
 #ifndef STORE_SESSION_WORKER_INTERNAL_H
 #define STORE_SESSION_WORKER_INTERNAL_H
 
-#include "domain/limits.h"
 #include "store/entities/write_batch.h"
 #include "store/session/session.h"
 #include "store/session/worker.h"

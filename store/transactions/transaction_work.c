@@ -9,6 +9,8 @@
  * The outcome commits with the effect (guard G14), so a message that comes twice, or late, finds the step
  * done and never overwrites what clients have written since.
  */
+#include "store/transactions/transaction_work.h"
+
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "domain/filter/filter.h"

@@ -1,6 +1,12 @@
 /*
  * database.c - rows, locks, commits, intents, leases and dead letters.
  */
+#include "store/dead_letters/claim_work.h"
+#include "store/dead_letters/dead_letter_work.h"
+#include "store/intents/backlog_work.h"
+#include "store/intents/lease_work.h"
+#include "store/intents/queue_work.h"
+#include "store/intents/scan_reach.h"
 #include "tests/sim/database.h"
 
 #include <stdio.h>

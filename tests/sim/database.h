@@ -10,6 +10,7 @@
 #include "domain/indexes/reconcile_plan.h"
 #include "domain/intents/intent.h"
 #include "domain/writes/write_plan.h"
+#include "store/intents/scan_reach.h"
 #include "store/session/worker.h"
 #include "tests/sim/sim.h"
 

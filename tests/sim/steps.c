@@ -4,6 +4,8 @@
  */
 #include <string.h>
 
+#include "store/indexes/reconcile.h"
+#include "store/transactions/transaction_work.h"
 #include "tests/sim/database.h"
 
 /* ---- reconcile ---- */

@@ -1,6 +1,7 @@
 /*
  * worker.c - the worker program's own threads as actors; what their contexts take from the operating system.
  */
+#include "store/intents/scan_reach.h"
 #include "tests/sim/sim.h"
 #include "workers/loop.h"
 #include "workers/relay.h"

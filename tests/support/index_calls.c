@@ -5,6 +5,7 @@
 
 #include <check.h>
 
+#include "store/background/job_work.h"
 #include "store/indexes/index_calls.h"
 #include "store/jobs/job_calls.h"
 #include "tests/support/calls.h"

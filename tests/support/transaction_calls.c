@@ -6,6 +6,7 @@
 #include <check.h>
 
 #include "store/transactions/transaction_calls.h"
+#include "store/transactions/transaction_work.h"
 #include "tests/support/calls.h"
 
 struct step step_put(struct arena *arena, const char *table, const char *row, const char *value)

@@ -15,6 +15,9 @@
 #include "domain/limits.h"
 #include "domain/operations/operation.h"
 #include "store/entities/write_batch.h"
+#include "store/indexes/reconcile.h"
+#include "store/intents/lease_work.h"
+#include "store/intents/scan_reach.h"
 
 void world_open(struct world *world)
 {

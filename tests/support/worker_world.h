@@ -9,6 +9,8 @@
 #define TESTS_SUPPORT_WORKER_WORLD_H
 
 #include "domain/intents/intent.h"
+#include "store/indexes/reconcile.h"
+#include "store/intents/lease_work.h"
 #include "store/session/session.h"
 #include "store/session/worker.h"
 #include "tests/support/postgres_server.h"

@@ -3,6 +3,7 @@
  */
 #include "base/failpoint.h"
 #include "base/log.h"
+#include "store/indexes/reconcile.h"
 #include "workers/steps/steps.h"
 
 enum status step_reconcile(

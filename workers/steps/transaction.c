@@ -2,6 +2,7 @@
  * transaction.c - carry transactions on, step by step, each step its own commit. A worker that stops in
  * between leaves the rest to whoever gets the message next.
  */
+#include "store/transactions/transaction_work.h"
 #include "workers/steps/steps.h"
 
 enum status step_transaction(

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "domain/ticks.h"
+#include "store/background/sweep.h"
 #include "store/entities/write_batch.h"
 #include "tests/support/builders.h"
 #include "tests/support/calls.h"

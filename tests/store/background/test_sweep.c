@@ -3,6 +3,7 @@
  */
 #include <check.h>
 
+#include "store/background/sweep.h"
 #include "tests/support/worker_world.h"
 
 enum { HOUR_S = 3600 };

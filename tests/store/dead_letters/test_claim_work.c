@@ -3,6 +3,11 @@
  */
 #include <check.h>
 
+#include "store/background/sweep.h"
+#include "store/dead_letters/claim_work.h"
+#include "store/dead_letters/dead_letter_work.h"
+#include "store/intents/lease_work.h"
+#include "store/intents/scan_reach.h"
 #include "tests/support/worker_world.h"
 
 static struct world world;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "domain/limits.h"
+#include "store/background/sweep.h"
 #include "store/session/worker.h"
 #include "tests/support/builders.h"
 

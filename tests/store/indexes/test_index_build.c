@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "domain/limits.h"
-#include "store/background/job_work.h"
+#include "store/jobs/job.h"
 #include "store/indexes/index_calls.h"
 #include "store/jobs/job_calls.h"
 #include "tests/support/calls.h"

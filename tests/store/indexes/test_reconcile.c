@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "store/dead_letters/dead_letter_work.h"
+#include "store/indexes/reconcile.h"
 #include "tests/support/worker_world.h"
 
 static struct world world;

@@ -7,6 +7,11 @@
 
 #include "domain/limits.h"
 #include "domain/ticks.h"
+#include "store/dead_letters/dead_letter_work.h"
+#include "store/indexes/reconcile.h"
+#include "store/intents/backlog_work.h"
+#include "store/intents/lease_work.h"
+#include "store/intents/scan_reach.h"
 #include "store/transactions/transaction_calls.h"
 #include "tests/support/worker_world.h"
 

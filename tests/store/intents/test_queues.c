@@ -4,7 +4,12 @@
 #include <check.h>
 #include <pthread.h>
 
+#include "store/background/sweep.h"
+#include "store/intents/backlog_work.h"
+#include "store/intents/lease_work.h"
 #include "store/intents/queue_calls.h"
+#include "store/intents/queue_work.h"
+#include "store/intents/scan_reach.h"
 #include "tests/support/calls.h"
 #include "tests/support/worker_world.h"
 

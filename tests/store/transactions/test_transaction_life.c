@@ -5,6 +5,8 @@
 #include <check.h>
 #include <pthread.h>
 
+#include "store/background/sweep.h"
+#include "store/dead_letters/dead_letter_work.h"
 #include "store/transactions/transaction_calls.h"
 #include "tests/support/calls.h"
 #include "tests/support/transaction_calls.h"

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "store/dead_letters/dead_letter_work.h"
 #include "store/transactions/transaction_calls.h"
 #include "tests/support/calls.h"
 #include "tests/support/transaction_calls.h"

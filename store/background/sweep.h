@@ -1,0 +1,36 @@
+/*
+ * sweep.h - removing what nobody needs any more, a bounded round at a time.
+ */
+#ifndef STORE_BACKGROUND_SWEEP_H
+#define STORE_BACKGROUND_SWEEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "store/session/stalled_sessions.h"
+#include "store/session/worker.h"
+
+/* End sessions of this role whose program has stood still inside a transaction for STALLED_MS. */
+MUST_USE enum status sweep_end_stalled(struct worker *store, struct stalled_sessions *out, struct error *err);
+
+struct sweep_counts {
+    int64_t expired, dead_rows, markers, transactions, requests, changes, rates, hands;
+};
+
+/* How old, in seconds by the database's clock, what is removed has to be. */
+struct sweep_ages {
+    int64_t dead_row_s;
+    int64_t transaction_s; /* since its end */
+    int64_t request_s;     /* since it was decided */
+    int64_t change_s;      /* since it was made */
+};
+
+/*
+ * One round: delete entities that are due, by ordinary deletes with their intents; purge dead rows through the floor (guard G3), commit markers of dead lanes, finished transactions,
+ * records of requests, changes with the feeds that are over. Bounded work: *more says that there is more to do now.
+ */
+MUST_USE enum status sweep_run(struct worker *store, const struct sweep_ages *ages,
+    struct sweep_counts *counts, bool *more, struct error *err);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * claim_work.h - which intents a consumer works on when they did not come from the queue, so that others notice its death.
+ */
+#ifndef STORE_DEAD_LETTERS_CLAIM_WORK_H
+#define STORE_DEAD_LETTERS_CLAIM_WORK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "domain/intents/intent.h"
+#include "store/session/worker.h"
+
+/* A consumer by its name, and one of its lives by anything that no other life had. */
+struct claim_owner {
+    const char *holder, *life;
+};
+
+/*
+ * Before a batch is run that did not come from the queue: note it as in hand for so long, in place of the batch
+ * before. suspects: which of them are keys that have begun before without a report.
+ */
+MUST_USE enum status claim_work_take(struct worker *store, const struct claim_owner *owner,
+    int64_t hold_ms, const struct intent *intents, size_t count, bool *suspects, struct error *err);
+MUST_USE enum status claim_work_renew(
+    struct worker *store, const struct claim_owner *owner, int64_t hold_ms, struct error *err);
+MUST_USE enum status claim_work_release(
+    struct worker *store, const struct claim_owner *owner, struct error *err);
+
+/*
+ * What is still open of batches whose consumers have died becomes suspect: it has begun once without a report.
+ * STATUS_TIMEOUT: others are at some of it, which is left for the next time.
+ */
+MUST_USE enum status claim_work_suspect_dead(
+    struct worker *store, const struct claim_owner *owner, struct error *err);
+
+#endif
