@@ -88,7 +88,7 @@ _Static_assert(ARRAY_LEN(routes) == OPERATION_KIND_COUNT, "one route per kind of
 
 struct store {
     struct store_options options;
-    struct write_observer observer;
+    struct commit_observer observer;
     struct lane *lanes[LANE_COUNT];
     struct waiters waiters;
 
@@ -357,6 +357,8 @@ static void *monitor(void *argument)
 
 /* ---- opening and closing ---- */
 
+static const struct lane_steps read_steps = { .begin = read_batch_begin, .finish = read_batch_finish };
+
 static void start_lanes(struct store *store)
 {
     const struct store_options *options = &store->options;
@@ -364,7 +366,7 @@ static void start_lanes(struct store *store)
         [LANE_READ] = { .name = "tavolad read",
             .threads = options->read_threads,
             .run = read_batch_run,
-            .steps = &read_batch_steps },
+            .steps = &read_steps },
         [LANE_WRITE] = { .name = "tavolad write", .threads = options->write_threads, .run = write_batch_run },
         [LANE_PAGE] = { .name = "tavolad page", .threads = options->page_threads, .run = run_single },
         [LANE_CHANGE] = { .name = "tavolad change", .threads = 1, .run = run_single },
@@ -400,7 +402,7 @@ struct store *store_open(const struct store_options *options)
         pg_allow_data_loss(true);
     store->options = *options;
     store->observer =
-        (struct write_observer){ options->intents_committed ? options->intents_committed : no_observer,
+        (struct commit_observer){ options->intents_committed ? options->intents_committed : no_observer,
             options->context };
     waiters_init(&store->waiters, options->max_waiting);
     pthread_mutex_init(&store->mutex, NULL);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "domain/filter/filter_tree.h"
-#include "domain/indexes/index_plan.h"
 #include "domain/limits.h"
 #include "domain/properties/property_name.h"
 #include "domain/reason.h"
@@ -109,7 +108,7 @@ static enum status check_name(const struct node *property, struct error *err)
 
     if (property->lexeme.kind == LEXEME_NAME)
         begin++; /* the bracket */
-    if (property_name_misfit(name, &misfit, &character) && !index_names_source(name))
+    if (property_name_misfit(name, &misfit, &character) && !property_name_is_source(name))
         return refuse_character(name, begin + misfit, character, err);
     if (name.len > LIMIT_PROPERTY_NAME_UNITS && text_check(name, &units, NULL) &&
         units > LIMIT_PROPERTY_NAME_UNITS)

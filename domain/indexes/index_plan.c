@@ -9,16 +9,15 @@
 
 #include "base/wire.h"
 #include "domain/digest.h"
+#include "domain/entities/row_state.h"
+#include "domain/properties/property_name.h"
 #include "domain/text.h"
-#include "domain/writes/write_plan.h"
 
 enum { MANIFEST_VERSION = 1, RECORD_OVERHEAD = 64 };
 
 static const struct str partition_key_name = { "PartitionKey", 12 };
 static const struct str row_key_name = { "RowKey", 6 };
 static const struct str timestamp_name = { "Timestamp", 9 };
-static const struct str source_partition_name = { "$SourcePartitionKey", 19 };
-static const struct str source_row_name = { "$SourceRowKey", 13 };
 
 static const struct key_part source_keys[] = {
     { .text = { "PartitionKey", 12 } },
@@ -225,8 +224,8 @@ static struct property_list project_properties(
 
     buf_init(&out, arena);
     buf_reserve(&out, records.len + partition.bytes.len + row.bytes.len + 2 * RECORD_OVERHEAD);
-    property_build(&builder, source_partition_name, &partition);
-    property_build(&builder, source_row_name, &row);
+    property_build(&builder, PROPERTY_SOURCE_PARTITION, &partition);
+    property_build(&builder, PROPERTY_SOURCE_ROW, &row);
     buf_append(&out, records);
     return (struct property_list){ .bytes = buf_str(&out) };
 }
@@ -391,17 +390,12 @@ bool manifest_decode(struct str bytes, struct arena *arena, struct manifest *out
 
 /* ---- back to the source ---- */
 
-bool index_names_source(struct str name)
-{
-    return str_equal(name, source_partition_name) || str_equal(name, source_row_name);
-}
-
 bool index_entry_source(struct property_list properties, struct entity_key *out)
 {
     struct property partition, row;
 
-    if (!property_find(properties, source_partition_name, &partition) ||
-        !property_find(properties, source_row_name, &row))
+    if (!property_find(properties, PROPERTY_SOURCE_PARTITION, &partition) ||
+        !property_find(properties, PROPERTY_SOURCE_ROW, &row))
         return false;
     if (partition.value.type != PROPERTY_STRING || row.value.type != PROPERTY_STRING)
         return false;

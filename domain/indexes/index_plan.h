@@ -94,9 +94,6 @@ bool manifest_decode(struct str bytes, struct arena *arena, struct manifest *out
 /* The source key an entry stands for, from its $Source... properties; false: it is no entry. */
 bool index_entry_source(struct property_list properties, struct entity_key *out);
 
-/* $SourcePartitionKey and $SourceRowKey: names that entries have and entities cannot have. */
-bool index_names_source(struct str name);
-
 /* The range of entries of a look-up is in lookup_plan.h, reading lists in list_page.h. */
 
 #endif

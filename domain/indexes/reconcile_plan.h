@@ -10,8 +10,8 @@
 
 #include "base/arena.h"
 #include "domain/catalogue/catalogue.h"
+#include "domain/entities/row_state.h"
 #include "domain/indexes/index_plan.h"
-#include "domain/writes/write_plan.h"
 
 /* An index that cannot take its entry. */
 struct reconcile_violation {

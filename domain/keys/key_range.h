@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 
-#include "domain/filter/filter.h"
 #include "domain/keys/entity_key.h"
+#include "domain/keys/key_filter.h"
 
 struct key_range {
     bool has_low, has_high;

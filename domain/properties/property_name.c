@@ -197,3 +197,8 @@ void property_name_blame(struct error *err, struct str name)
     if (name.len > 0 && text_check(name, NULL, NULL))
         error_add_meta(err, "property", name);
 }
+
+bool property_name_is_source(struct str name)
+{
+    return str_equal(name, PROPERTY_SOURCE_PARTITION) || str_equal(name, PROPERTY_SOURCE_ROW);
+}

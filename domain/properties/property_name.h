@@ -43,4 +43,9 @@ const char *property_name_subject(struct str name, char out[static PROPERTY_SUBJ
 /* Add name as metadata `property`, unless it is empty or not UTF-8. */
 void property_name_blame(struct error *err, struct str name);
 
+/* Where an index entry keeps its source key: entries have these properties, and entities cannot have them. */
+#define PROPERTY_SOURCE_PARTITION STR_LITERAL("$SourcePartitionKey")
+#define PROPERTY_SOURCE_ROW STR_LITERAL("$SourceRowKey")
+bool property_name_is_source(struct str name);
+
 #endif

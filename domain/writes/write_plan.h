@@ -18,18 +18,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "domain/catalogue/catalogue.h"
+#include "domain/entities/row_state.h"
 #include "domain/feed/feed_change.h"
 #include "domain/operations/operation.h"
-
-/* One entity at one moment. */
-struct row_state {
-    bool live;
-    int64_t version; /* of the row, live or dead; 0: there is no row */
-    int64_t ts;
-    struct property_list properties; /* empty unless live */
-    int64_t expires;                 /* ticks; 0: never */
-    bool due; /* its time has come: it is no longer there (not live) for whoever plans, and not yet deleted */
-};
 
 /* What a row is to a plan: one that is due has only its version. */
 struct row_state write_plan_visible(const struct row_state *stored, bool due);

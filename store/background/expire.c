@@ -3,6 +3,7 @@
  */
 #include "store/background/expire.h"
 
+#include "store/entities/write_batch.h"
 #include "store/sql.h"
 
 struct expiry {

@@ -8,8 +8,9 @@
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "domain/reason.h"
-#include "store/jobs/job.h"
 #include "store/catalogue/resolve.h"
+#include "store/entities/write_batch.h"
+#include "store/jobs/job.h"
 #include "store/jobs/job_calls.h"
 #include "store/queries/page_read.h"
 #include "store/queries/row_scan.h"
@@ -72,7 +73,7 @@ void range_delete_start(struct session *session, struct operation *operation)
 /* ---- a chunk ---- */
 
 struct chunk {
-    struct run *run;
+    struct job *run;
     const struct filter *filter;
     struct key_plan plan;
     struct operation
@@ -109,7 +110,7 @@ static enum status find_keys(
 static enum status read_chunk(struct session *session, void *context, struct error *err)
 {
     struct chunk *chunk = context;
-    struct run *run = chunk->run;
+    struct job *run = chunk->run;
     const struct table *table;
     struct row_scan scan;
     enum status status;
@@ -161,14 +162,14 @@ static enum status delete_chunk(struct session *session, void *context, struct e
     return STATUS_OK;
 }
 
-static enum status end(struct run *run, enum job_state state, struct error *err)
+static enum status end(struct job *run, enum job_state state, struct error *err)
 {
     run->state = state;
     run->total = run->done;
-    return job_work_checkpoint(run, err);
+    return job_checkpoint(run, err);
 }
 
-enum status range_delete_chunk(struct run *run, struct error *err)
+enum status range_delete_chunk(struct job *run, struct error *err)
 {
     struct chunk chunk = { .run = run };
     enum status status = STATUS_OK;
@@ -185,5 +186,5 @@ enum status range_delete_chunk(struct run *run, struct error *err)
     TRY(status);
     FAILPOINT_TRY("range_delete.before_checkpoint", err);
     run->done += chunk.deleted;
-    return chunk.was_last ? end(run, JOB_DONE, err) : job_work_checkpoint(run, err);
+    return chunk.was_last ? end(run, JOB_DONE, err) : job_checkpoint(run, err);
 }

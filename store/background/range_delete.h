@@ -8,12 +8,15 @@
 #define STORE_BACKGROUND_RANGE_DELETE_H
 
 #include "domain/operations/operation.h"
+#include "store/jobs/job.h"
 #include "store/session/session.h"
 
 /*
  * Begin one: give an OPERATION_RANGE_DELETE its outcome. TABLE_NOT_FOUND, INDEX_OWNED, PLAN_TOO_EXPENSIVE.
- * The worker's part is range_delete_chunk in job_work.h.
  */
 void range_delete_start(struct session *session, struct operation *operation);
+
+/* One chunk of a job of the kind "delete_range". */
+MUST_USE enum status range_delete_chunk(struct job *run, struct error *err);
 
 #endif

@@ -11,15 +11,16 @@
  * the change that dropped it went through the fence. So no row that is to go appears behind the walk, and a chunk that
  * is done twice finds nothing.
  */
+#include "store/background/state_purge.h"
+
 #include "base/failpoint.h"
-#include "store/jobs/job.h"
 #include "store/intents/source_keys.h"
 #include "store/sql.h"
 
 enum { CHUNK_KEYS = 1000 };
 
 struct leftovers {
-    struct run *run;
+    struct job *run;
     struct intent *keys; /* those that seem to go; in the run's arena */
     size_t count;
     bool is_last;
@@ -40,7 +41,7 @@ static bool is_leftover(const struct table *table, const struct manifest *manife
 static void take_rows(
     struct leftovers *work, const struct table *table, const PGresult *rows, struct arena *scratch)
 {
-    struct run *run = work->run;
+    struct job *run = work->run;
     int count = PQntuples(rows);
 
     work->keys = ARENA_ARRAY(&run->arena, struct intent, (size_t)count);
@@ -60,7 +61,7 @@ static void take_rows(
 static enum status read_chunk(struct session *session, void *context, struct error *err)
 {
     struct leftovers *work = context;
-    struct run *run = work->run;
+    struct job *run = work->run;
     const struct table *table;
     struct pg_params params;
     PG_RESULT rows = NULL;
@@ -110,7 +111,7 @@ static enum status remove_chunk(struct session *session, void *context, struct e
     return session_take_commit(session, statements, err);
 }
 
-enum status state_purge_chunk(struct run *run, bool *is_over, struct error *err)
+enum status state_purge_chunk(struct job *run, bool *is_over, struct error *err)
 {
     struct leftovers work = { .run = run };
 
@@ -122,5 +123,5 @@ enum status state_purge_chunk(struct run *run, bool *is_over, struct error *err)
         return STATUS_OK;
     run->has_cursor = true;
     run->cursor = work.end;
-    return job_work_checkpoint(run, err);
+    return job_checkpoint(run, err);
 }

@@ -13,6 +13,7 @@
 #include "store/feed/feed_purge.h"
 #include "store/session/catalogue_load.h"
 #include "store/session/fence.h"
+#include "store/session/stalled_sessions.h"
 #include "store/session/worker_internal.h"
 #include "store/sql.h"
 
@@ -153,4 +154,16 @@ enum status sweep_run(struct worker *store, const struct sweep_ages *ages,
     TRY(remove_all(store, &sweep, &sql_apply_rates_sweep, &counts->rates, more, err));
     TRY(remove_all(store, &sweep, &sql_claim_sweep, &counts->hands, more, err));
     return remove_all(store, &sweep, &sql_transaction_sweep, &counts->transactions, more, err);
+}
+
+/* ---- stalled sessions ---- */
+
+static enum status end_standing(struct session *session, void *context, struct error *err)
+{
+    return stalled_sessions_end(&session->pg, STALLED_MS, context, err);
+}
+
+enum status sweep_end_stalled(struct worker *store, struct stalled_sessions *out, struct error *err)
+{
+    return worker_attempt(store, end_standing, out, err);
 }

@@ -15,6 +15,7 @@
 #include "domain/catalogue/table_name.h"
 #include "domain/reason.h"
 #include "store/entities/write_batch.h"
+#include "store/indexes/reconcile.h"
 #include "store/session/attempt.h"
 #include "store/sql.h"
 #include "store/transactions/transaction_calls.h"

@@ -21,8 +21,4 @@ void dead_letter_calls_redrive(struct session *session, struct operation *operat
 /* Each in a transaction of its own. The key stays behind; the letter stays as the record of why. */
 void dead_letter_calls_discard(struct session *session, struct operation *operation);
 
-/* What reconciling this key would change. */
-MUST_USE enum status reconcile_preview(
-    struct session *session, const struct intent *intent, struct dead_letter_difference *out, struct error *err);
-
 #endif

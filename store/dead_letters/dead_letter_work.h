@@ -39,4 +39,8 @@ MUST_USE enum status dead_letter_work_count_delivery(
 MUST_USE enum status dead_letter_work_report(
     struct worker *store, const struct intent *intent, struct error *err);
 
+/* The work of this intent's key has begun at least once without a report. */
+MUST_USE enum status dead_letter_work_suspect(
+    struct worker *store, const struct intent *intent, struct error *err);
+
 #endif

@@ -393,7 +393,7 @@ static size_t key_bytes(const struct operation_get *in)
     return bytes;
 }
 
-static void *begin(struct session *session, struct operation *batch)
+void *read_batch_begin(struct session *session, struct operation *batch)
 {
     struct begun *begun;
     int32_t most;
@@ -427,7 +427,7 @@ static void *begin(struct session *session, struct operation *batch)
 }
 
 /* Of the next part. What was left out stays in the batch, to be read when all parts have been answered. */
-static bool finish(
+bool read_batch_finish(
     struct session *session, void *begun_reads, struct operation **batch, struct operation **decided)
 {
     struct begun *begun = begun_reads;
@@ -455,5 +455,3 @@ static bool finish(
     begun->left_out += left_out;
     return begun->taken < begun->count;
 }
-
-const struct lane_steps read_batch_steps = { .begin = begin, .finish = finish };

@@ -5,7 +5,6 @@
 #define STORE_ENTITIES_READ_BATCH_H
 
 #include "domain/operations/operation.h"
-#include "store/lanes/lane.h"
 #include "store/session/session.h"
 
 /* Give every OPERATION_GET of the list its outcome; all keys of one are read in one snapshot. */
@@ -15,6 +14,8 @@ void read_batch_run(struct session *session, struct operation *batch, void *cont
 MUST_USE enum status read_batch_within(struct session *session, struct operation *batch, struct error *err);
 
 /* The same in steps, for batches of keys in tables the session knows. */
-extern const struct lane_steps read_batch_steps;
+void *read_batch_begin(struct session *session, struct operation *batch);
+bool read_batch_finish(
+    struct session *session, void *begun, struct operation **batch, struct operation **decided);
 
 #endif

@@ -13,6 +13,7 @@
 #include "store/entities/write_set.h"
 #include "store/feed/feed_append.h"
 #include "store/session/attempt.h"
+#include "store/session/worker_internal.h"
 #include "store/sql.h"
 
 enum {
@@ -234,7 +235,7 @@ enum status write_batch_send_changes(struct session *session, const struct write
 {
     TRY(send_removals(session, set, statements, err));
     TRY(send_updates(session, set, statements, err));
-    TRY(feed_append_send(session, set, statements, err));
+    TRY(feed_append_send(session, set->rows, set->row_count, statements, err));
     *intent_count = make_intents(session, set, intents);
     if (*intent_count == 0)
         return STATUS_OK;
@@ -276,7 +277,7 @@ static bool changes_anything(const struct write_set *set)
 }
 
 static enum status run_planned(
-    struct session *session, struct write_set *set, const struct write_observer *observer, struct error *err)
+    struct session *session, struct write_set *set, const struct commit_observer *observer, struct error *err)
 {
     struct write_clock clock = { .floor = session->catalogue->floor, .ticks = session->now_ticks };
     struct intent *intents = ARENA_ARRAY(&session->arena, struct intent, set->row_count);
@@ -448,7 +449,7 @@ static void answer_blind(const struct write_set *set)
 /* ---- attempts ---- */
 
 static enum status attempt(struct session *session, struct operation *batch,
-    const struct write_observer *observer, struct error *err)
+    const struct commit_observer *observer, struct error *err)
 {
     struct write_set set;
 
@@ -472,7 +473,7 @@ static bool may_run_again(const struct error *err)
 }
 
 /* Attempt until it is decided; true: every operation has its outcome. */
-static bool decide(struct session *session, struct operation *batch, const struct write_observer *observer,
+static bool decide(struct session *session, struct operation *batch, const struct commit_observer *observer,
     struct error *err)
 {
     for (int tries = 0; tries < MAX_ATTEMPTS; tries++) {
@@ -503,10 +504,10 @@ static void fail_write(struct operation *operation, const struct error *err)
     error_add_meta(operation->error, "retry", STR_LITERAL("same-request-id"));
 }
 
-static void run(struct session *session, struct operation *batch, const struct write_observer *observer);
+static void run(struct session *session, struct operation *batch, const struct commit_observer *observer);
 
 static void run_one_by_one(struct session *session, struct operation *batch,
-    const struct write_observer *observer, const struct error *err)
+    const struct commit_observer *observer, const struct error *err)
 {
     for (struct operation *operation = batch, *next; operation; operation = next) {
         struct error own = { 0 };
@@ -525,7 +526,7 @@ static void run_one_by_one(struct session *session, struct operation *batch,
 }
 
 /* What a part of a batch takes is free again when it is decided. */
-static void run_part(struct session *session, struct operation *part, const struct write_observer *observer)
+static void run_part(struct session *session, struct operation *part, const struct commit_observer *observer)
 {
     struct arena whole = session->arena;
 
@@ -537,7 +538,7 @@ static void run_part(struct session *session, struct operation *part, const stru
 
 /* Each half may have rows of twice the size. */
 static void run_halves(
-    struct session *session, struct operation *batch, const struct write_observer *observer)
+    struct session *session, struct operation *batch, const struct commit_observer *observer)
 {
     struct operation *last = batch, *second;
 
@@ -550,7 +551,7 @@ static void run_halves(
     last->next = second;
 }
 
-static void run(struct session *session, struct operation *batch, const struct write_observer *observer)
+static void run(struct session *session, struct operation *batch, const struct commit_observer *observer)
 {
     struct error err = { 0 };
 
@@ -565,4 +566,22 @@ static void run(struct session *session, struct operation *batch, const struct w
 void write_batch_run(struct session *session, struct operation *batch, void *context)
 {
     run(session, batch, context);
+}
+
+/* ---- writes of workers ---- */
+
+static void nobody_waits(void *context, const struct intent *intents, size_t count)
+{
+    (void)context;
+    (void)intents;
+    (void)count;
+}
+
+void write_batch_for_worker(struct worker *store, struct session *session, struct operation *batch)
+{
+    struct commit_observer observer = store->observer;
+
+    if (!observer.intents_committed)
+        observer.intents_committed = nobody_waits;
+    write_batch_run(session, batch, &observer);
 }

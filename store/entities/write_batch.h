@@ -18,19 +18,17 @@
 #include "domain/operations/operation.h"
 #include "store/session/session.h"
 
-/* Called after COMMIT with the batch's intents. */
-struct write_observer {
-    void (*intents_committed)(void *context, const struct intent *intents, size_t count);
-    void *context;
-};
-
 /*
- * Give every OPERATION_WRITE of the list its outcome. context: a struct write_observer. Operations have arenas that
+ * Give every OPERATION_WRITE of the list its outcome. context: a struct commit_observer. Operations have arenas that
  * are not the session's.
  */
 void write_batch_run(struct session *session, struct operation *batch, void *context);
 
+struct worker;
 struct write_set;
+
+/* Run ordinary writes; the worker's observer is told of their intents. Every operation gets its outcome. */
+void write_batch_for_worker(struct worker *store, struct session *session, struct operation *batch);
 
 /*
  * Flight 1 inside a transaction that has begun: lock or create the rows, read them. For a step's rows, locked after

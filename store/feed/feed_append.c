@@ -47,7 +47,7 @@ static void add(struct change_arrays *arrays, struct pg_params *params)
 }
 
 enum status feed_append_send(
-    struct session *session, const struct write_set *set, int *statements, struct error *err)
+    struct session *session, const struct plan_row *rows, size_t count, int *statements, struct error *err)
 {
     struct change_arrays changes;
     struct pg_array feeds;
@@ -56,8 +56,8 @@ enum status feed_append_send(
 
     init(&changes, &session->arena);
     pg_array_init(&feeds, &session->arena, PG_INT8);
-    for (size_t i = 0; i < set->row_count; i++) {
-        const struct plan_row *row = &set->rows[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct plan_row *row = &rows[i];
         enum feed_change_kind kind = row->table->feed_id ? write_plan_change(row) : CHANGE_NONE;
 
         if (kind == CHANGE_NONE)

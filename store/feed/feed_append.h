@@ -4,7 +4,7 @@
 #ifndef STORE_FEED_FEED_APPEND_H
 #define STORE_FEED_FEED_APPEND_H
 
-#include "store/entities/write_set.h"
+#include "domain/writes/write_plan.h"
 #include "store/session/session.h"
 
 /*
@@ -12,6 +12,6 @@
  * intents and commits: feeds, sorted. *statements counts what was sent.
  */
 MUST_USE enum status feed_append_send(
-    struct session *session, const struct write_set *set, int *statements, struct error *err);
+    struct session *session, const struct plan_row *rows, size_t count, int *statements, struct error *err);
 
 #endif

@@ -10,12 +10,13 @@
  * Each chunk of a validation is read in one snapshot and judges only keys with nothing open; differences are
  * counted and reconciled. A chunk that is done twice, or late, is a reconcile as any other: harmless.
  */
+#include "store/indexes/index_build.h"
+
 #include "base/failpoint.h"
 #include "domain/digest.h"
 #include "domain/indexes/index_plan.h"
 #include "store/connection/row_arrays.h"
 #include "store/indexes/reconcile.h"
-#include "store/jobs/job.h"
 #include "store/session/catalogue_change.h"
 #include "store/sql.h"
 
@@ -27,7 +28,7 @@ enum {
 
 /* Keys of one chunk, in the run's arena; of the source, or of the entries' table. */
 struct chunk {
-    struct run *run;
+    struct job *run;
     bool is_gone; /* there is no such index any more */
     bool is_last;
     struct intent *keys;
@@ -37,12 +38,12 @@ struct chunk {
     int64_t strangers; /* rows among the entries that name no source */
 };
 
-static bool is_source_pass(const struct run *run)
+static bool is_source_pass(const struct job *run)
 {
     return run->phase % 2 == 1;
 }
 
-static const struct index *find_index(const struct session *session, const struct run *run)
+static const struct index *find_index(const struct session *session, const struct job *run)
 {
     const struct table *entries = catalogue_find_id(session->catalogue, run->index_id);
 
@@ -85,7 +86,7 @@ static void take_keys(struct chunk *chunk, const PGresult *rows, int64_t table_i
 }
 
 static void range_params(
-    const struct run *run, int64_t table_id, struct arena *arena, struct pg_params *params)
+    const struct job *run, int64_t table_id, struct arena *arena, struct pg_params *params)
 {
     pg_params_init(params, arena);
     pg_add_int8(params, table_id);
@@ -96,7 +97,7 @@ static void range_params(
 }
 
 /* For progress only: a table too large to be counted in time has no total. */
-static enum status count_source(struct session *session, struct run *run, struct error *err)
+static enum status count_source(struct session *session, struct job *run, struct error *err)
 {
     struct pg_params params;
     PG_RESULT count = NULL;
@@ -113,7 +114,7 @@ static enum status count_source(struct session *session, struct run *run, struct
 static enum status read_walk(struct session *session, void *context, struct error *err)
 {
     struct chunk *chunk = context;
-    struct run *run = chunk->run;
+    struct job *run = chunk->run;
     struct pg_params params;
     PG_RESULT rows = NULL;
 
@@ -287,7 +288,7 @@ static enum status compare_entries(struct session *session, struct chunk *chunk,
 static enum status validate(struct session *session, void *context, struct error *err)
 {
     struct chunk *chunk = context;
-    struct run *run = chunk->run;
+    struct job *run = chunk->run;
     const struct index *index;
     struct pg_params params;
     PG_RESULT begun = NULL;
@@ -319,7 +320,7 @@ static enum status validate(struct session *session, void *context, struct error
 /* ---- effects ---- */
 
 /* All at once, or, if that fails, one by one, so that the culprit can be named. */
-static enum status reconcile(struct run *run, const struct intent *keys, size_t count, struct error *err)
+static enum status reconcile(struct job *run, const struct intent *keys, size_t count, struct error *err)
 {
     struct reconcile_counts counts = { 0 };
     enum status status = reconcile_keys(run->store, keys, count, true, &counts, err);
@@ -340,7 +341,7 @@ static enum status reconcile(struct run *run, const struct intent *keys, size_t 
 }
 
 struct state_change {
-    struct run *run;
+    struct job *run;
     enum index_state state;
 };
 
@@ -352,7 +353,7 @@ static enum status change_state(struct session *session, void *context, struct e
     PG_RESULT updated = NULL;
 
     TRY(catalogue_change_begin(session, err));
-    TRY(job_work_checkpoint_in(session, change->run, err));
+    TRY(job_checkpoint_in(session, change->run, err));
     pg_params_init(&params, &session->arena);
     pg_add_int8(&params, change->run->index_id);
     pg_add_int2(&params, (int16_t)change->state);
@@ -363,7 +364,7 @@ static enum status change_state(struct session *session, void *context, struct e
     return STATUS_OK;
 }
 
-static enum status enter(struct run *run, enum index_state state, struct error *err)
+static enum status enter(struct job *run, enum index_state state, struct error *err)
 {
     struct state_change change = { run, state };
     enum status status = worker_attempt(run->store, change_state, &change, err);
@@ -373,7 +374,7 @@ static enum status enter(struct run *run, enum index_state state, struct error *
 
 /* ---- a chunk ---- */
 
-static void move_cursor(struct run *run, const struct chunk *chunk)
+static void move_cursor(struct job *run, const struct chunk *chunk)
 {
     if (chunk->count == 0)
         return;
@@ -381,7 +382,7 @@ static void move_cursor(struct run *run, const struct chunk *chunk)
     run->cursor = chunk->keys[chunk->count - 1].key;
 }
 
-static void next_phase(struct run *run)
+static void next_phase(struct job *run)
 {
     run->phase++;
     run->has_cursor = false;
@@ -389,13 +390,13 @@ static void next_phase(struct run *run)
 }
 
 /* Dropping an index cancels its build; if it has gone in another way, that is the same. */
-static enum status cancel(struct run *run, struct error *err)
+static enum status cancel(struct job *run, struct error *err)
 {
     run->state = JOB_CANCELLED;
-    return job_work_checkpoint(run, err);
+    return job_checkpoint(run, err);
 }
 
-static enum status walk_chunk(struct run *run, struct error *err)
+static enum status walk_chunk(struct job *run, struct error *err)
 {
     struct chunk chunk = { .run = run };
 
@@ -410,13 +411,13 @@ static enum status walk_chunk(struct run *run, struct error *err)
         run->total = run->done;
     move_cursor(run, &chunk);
     if (!chunk.is_last)
-        return job_work_checkpoint(run, err);
+        return job_checkpoint(run, err);
     next_phase(run);
     return enter(run, INDEX_VALIDATING, err);
 }
 
 /* Both directions have been looked at. */
-static enum status end_pass(struct run *run, struct error *err)
+static enum status end_pass(struct job *run, struct error *err)
 {
     if (run->faults == 0) {
         run->state = JOB_DONE;
@@ -430,14 +431,14 @@ static enum status end_pass(struct run *run, struct error *err)
             "create "
             "it anew",
             MAX_PASSES, (long long)run->faults);
-        return job_work_checkpoint(run, err);
+        return job_checkpoint(run, err);
     }
     run->faults = 0;
     next_phase(run);
-    return job_work_checkpoint(run, err);
+    return job_checkpoint(run, err);
 }
 
-static enum status validate_chunk(struct run *run, struct error *err)
+static enum status validate_chunk(struct job *run, struct error *err)
 {
     struct chunk chunk = { .run = run };
 
@@ -450,14 +451,14 @@ static enum status validate_chunk(struct run *run, struct error *err)
     run->faults += (int64_t)chunk.faulty_count + chunk.strangers;
     move_cursor(run, &chunk);
     if (!chunk.is_last)
-        return job_work_checkpoint(run, err);
+        return job_checkpoint(run, err);
     if (!is_source_pass(run))
         return end_pass(run, err);
     next_phase(run);
-    return job_work_checkpoint(run, err);
+    return job_checkpoint(run, err);
 }
 
-enum status index_build_chunk(struct run *run, struct error *err)
+enum status index_build_chunk(struct job *run, struct error *err)
 {
     return run->phase == 0 ? walk_chunk(run, err) : validate_chunk(run, err);
 }

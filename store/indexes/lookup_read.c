@@ -13,26 +13,12 @@
 #include "store/entities/read_batch.h"
 #include "store/indexes/lookup_latest.h"
 #include "store/intents/freshness.h"
+#include "store/intents/lag.h"
 #include "store/queries/collect.h"
 #include "store/session/attempt.h"
 #include "store/sql.h"
 
 enum { MAX_ATTEMPTS = 4 };
-
-enum status lookup_read_lag(struct session *session, struct lag *out, struct error *err)
-{
-    PG_RESULT result = NULL;
-    int64_t now;
-
-    TRY(pg_query(&session->pg, &sql_watermark_read, NULL, &result, err));
-    now = ticks_from_unix_us(pg_int8(result, 0, 2));
-    *out = (struct lag){
-        .as_of = pg_int8(result, 0, 0), .open_intents = pg_int8(result, 0, 1), .per_second = -1
-    };
-    if (out->as_of > 0)
-        out->age_us = (now - out->as_of) / 10;
-    return STATUS_OK;
-}
 
 /* ---- entries ---- */
 
@@ -245,7 +231,7 @@ static enum status look_up(struct session *session, struct operation *operation,
     *out = (struct outcome_lookup){ .table_id = index->index_id };
     out->stats.access_path = ACCESS_INDEX_LOOKUP;
     /* Guard G22: before the entries, so that they have all that was applied by then. */
-    TRY(lookup_read_lag(session, &out->lag, err));
+    TRY(lag_read(session, &out->lag, err));
     if (in->freshness.latest)
         TRY(lookup_latest_begin(session, index, operation->arena, &open, err));
     TRY(read_entries(session, index, &range, &open, operation, err));

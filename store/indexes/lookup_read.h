@@ -16,7 +16,4 @@
  */
 void lookup_read_run(struct session *session, struct operation *operation);
 
-/* Lag over all lanes, as the relay last saw it. */
-MUST_USE enum status lookup_read_lag(struct session *session, struct lag *out, struct error *err);
-
 #endif

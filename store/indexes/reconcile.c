@@ -18,7 +18,6 @@
 #include <stdlib.h>
 
 #include "base/failpoint.h"
-#include "store/dead_letters/dead_letter_calls.h"
 #include "store/intents/source_keys.h"
 #include "store/session/worker_internal.h"
 #include "store/sql.h"

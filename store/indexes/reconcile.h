@@ -32,4 +32,10 @@ struct reconcile_counts {
 MUST_USE enum status reconcile_keys(struct worker *store, const struct intent *intents, size_t count,
     bool force, struct reconcile_counts *counts, struct error *err);
 
+struct session;
+
+/* What reconciling this key would change. */
+MUST_USE enum status reconcile_preview(
+    struct session *session, const struct intent *intent, struct dead_letter_difference *out, struct error *err);
+
 #endif

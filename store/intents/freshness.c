@@ -7,7 +7,7 @@
 #include "domain/catalogue/table_name.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
-#include "store/indexes/lookup_read.h"
+#include "store/intents/lag.h"
 #include "store/sql.h"
 
 enum { MAX_CAUSE = 120 };
@@ -206,7 +206,7 @@ static enum status ask_staleness(
         if (waits[i].answer != FRESHNESS_NOW || !freshness->has_max_staleness)
             continue;
         if (!is_known)
-            TRY(lookup_read_lag(session, &lag, err));
+            TRY(lag_read(session, &lag, err));
         is_known = true;
         if (lag.as_of > 0 && lag.age_us <= freshness->max_staleness_us)
             continue;

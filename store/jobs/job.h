@@ -1,5 +1,6 @@
 /*
- * job.h - one chunk of a long-running operation: what the files behind job_work_run share.
+ * job.h - a long-running operation (a job) that this worker carries on: its row, and checkpoints. What a kind of job does
+ * in a chunk stands with its kind: index_build.h, range_delete.h, purge.h.
  */
 #ifndef STORE_JOBS_JOB_H
 #define STORE_JOBS_JOB_H
@@ -8,8 +9,8 @@
 #include "domain/operations/operation.h"
 #include "store/session/worker_internal.h"
 
-/* An operation in this worker's hand. Everything lives in its arena, which outlasts the attempts. */
-struct run {
+/* A job that this worker has claimed. Everything lives in its arena, which outlasts the attempts. */
+struct job {
     struct worker *store;
     struct arena arena;
     struct str id, kind, owner;
@@ -25,21 +26,9 @@ struct run {
 };
 
 /* Commit how far it has come, and let go. That another worker was faster is not an error. */
-MUST_USE enum status job_work_checkpoint(struct run *run, struct error *err);
+MUST_USE enum status job_checkpoint(struct job *run, struct error *err);
 
 /* The checkpoint inside a transaction: STATUS_CANCELLED: another worker was faster, or it has ended. */
-MUST_USE enum status job_work_checkpoint_in(struct session *session, const struct run *run, struct error *err);
-
-/* One chunk of a build: index_build.c. */
-MUST_USE enum status index_build_chunk(struct run *run, struct error *err);
-
-/*
- * One chunk of the walk over the state rows of a dropped index's table, from the run's cursor on: state_purge.c.
- * *is_over: it was the last one, and there is no checkpoint of it.
- */
-MUST_USE enum status state_purge_chunk(struct run *run, bool *is_over, struct error *err);
-
-/* One chunk of a range's deletion: range_delete.c. */
-MUST_USE enum status range_delete_chunk(struct run *run, struct error *err);
+MUST_USE enum status job_checkpoint_in(struct session *session, const struct job *run, struct error *err);
 
 #endif

@@ -3,13 +3,11 @@
  */
 #include "store/session/session.h"
 
-#include <sys/random.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "domain/reason.h"
 #include "store/session/catalogue_load.h"
-#include "store/session/epoch.h"
 #include "store/sql.h"
 
 enum { RESOLVE_LIMIT_US = 10000000, FENCE_LIMIT_US = 10000000 };
@@ -29,15 +27,6 @@ void session_cleanup(struct session *session)
     session->catalogue = NULL;
     pg_close(&session->pg);
     arena_cleanup(&session->arena);
-}
-
-static int64_t random_bits(void)
-{
-    int64_t bits = 0;
-
-    if (getrandom(&bits, sizeof(bits), 0) != sizeof(bits))
-        bits = clock_monotonic_us();
-    return bits & INT64_MAX;
 }
 
 void session_asks_version(struct session *session)
@@ -60,20 +49,6 @@ enum status session_reload(struct session *session, struct error *err)
     catalogue_load_free(session->catalogue);
     session->catalogue = fresh;
     session_note_confirmed(session);
-    return STATUS_OK;
-}
-
-enum status session_ensure(struct session *session, struct error *err)
-{
-    TRY(pg_ensure(&session->pg, err));
-    if (session->known != session->pg.connects || !session->catalogue) {
-        TRY(session_reload(session, err));
-        session->lane = random_bits();
-        session->intent_lane = (uint32_t)random_bits();
-        session->n = 0;
-        TRY(epoch_ensure(session, err));
-        session->known = session->pg.connects;
-    }
     return STATUS_OK;
 }
 

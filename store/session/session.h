@@ -11,8 +11,15 @@
 #include "base/error.h"
 #include "domain/catalogue/catalogue.h"
 #include "domain/intents/consistency.h"
+#include "domain/intents/intent.h"
 #include "store/connection/pg.h"
 #include "store/session/remembered.h"
+
+/* Called after COMMIT with the intents of the transaction. */
+struct commit_observer {
+    void (*intents_committed)(void *context, const struct intent *intents, size_t count);
+    void *context;
+};
 
 struct session {
     struct pg pg;

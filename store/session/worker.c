@@ -1,7 +1,6 @@
 /*
  * worker.c - opening and closing, and running a piece of work until it is decided.
  */
-#include "store/background/sweep.h"
 #include "store/session/epoch.h"
 #include "store/session/worker_internal.h"
 
@@ -101,30 +100,4 @@ enum status worker_attempt(struct worker *store, worker_work *work, void *contex
     if (err)
         *err = own;
     return status;
-}
-
-static enum status end_standing(struct session *session, void *context, struct error *err)
-{
-    return stalled_sessions_end(&session->pg, STALLED_MS, context, err);
-}
-
-enum status sweep_end_stalled(struct worker *store, struct stalled_sessions *out, struct error *err)
-{
-    return worker_attempt(store, end_standing, out, err);
-}
-
-static void nobody_waits(void *context, const struct intent *intents, size_t count)
-{
-    (void)context;
-    (void)intents;
-    (void)count;
-}
-
-void write_batch_for_worker(struct worker *store, struct session *session, struct operation *batch)
-{
-    struct write_observer observer = store->observer;
-
-    if (!observer.intents_committed)
-        observer.intents_committed = nobody_waits;
-    write_batch_run(session, batch, &observer);
 }

@@ -4,7 +4,6 @@
 #ifndef STORE_SESSION_WORKER_INTERNAL_H
 #define STORE_SESSION_WORKER_INTERNAL_H
 
-#include "store/entities/write_batch.h"
 #include "store/session/session.h"
 #include "store/session/worker.h"
 
@@ -13,7 +12,7 @@ struct worker {
     struct arena arena; /* of the strings below */
     struct str worker;
     int64_t step_began; /* ticks: an attempt at a step that may have to be counted as failed; 0: none */
-    struct write_observer observer; /* its function is NULL: nobody wants to know */
+    struct commit_observer observer; /* its function is NULL: nobody wants to know */
 };
 
 /*
@@ -31,12 +30,5 @@ typedef enum status worker_work(struct session *session, void *context, struct e
  */
 MUST_USE enum status worker_attempt(
     struct worker *store, worker_work *work, void *context, struct error *err);
-
-/* The work of this intent's key has begun at least once without a report. */
-MUST_USE enum status dead_letter_work_suspect(
-    struct worker *store, const struct intent *intent, struct error *err);
-
-/* Run ordinary writes; the store's observer is told of their intents. Every operation gets its outcome. */
-void write_batch_for_worker(struct worker *store, struct session *session, struct operation *batch);
 
 #endif

@@ -77,7 +77,7 @@ static enum status send_end(struct session *session, const struct embedded *sql,
 /* ---- submit ---- */
 
 struct submission {
-    const struct write_observer *observer;
+    const struct commit_observer *observer;
 };
 
 static void add_touched(struct pg_params *params, const struct transaction *transaction, struct arena *arena)
@@ -139,7 +139,7 @@ static enum status send_submission(
 }
 
 static enum status commit_submission(struct session *session, const struct operation *operation,
-    int64_t now_us, const struct write_observer *observer, struct error *err)
+    int64_t now_us, const struct commit_observer *observer, struct error *err)
 {
     struct str id = operation->in.transaction.transaction.id;
     struct intent intent = { .bucket = transaction_calls_bucket(id),
@@ -233,7 +233,7 @@ static enum status submit(
 }
 
 void transaction_calls_submit(
-    struct session *session, struct operation *operation, const struct write_observer *observer)
+    struct session *session, struct operation *operation, const struct commit_observer *observer)
 {
     const struct transaction *in = &operation->in.transaction.transaction;
     struct submission submission = { observer };

@@ -14,7 +14,7 @@
  * steps are the same, else TRANSACTION_ID_REUSED. The observer is given the intent after the commit.
  */
 void transaction_calls_submit(
-    struct session *session, struct operation *operation, const struct write_observer *observer);
+    struct session *session, struct operation *operation, const struct commit_observer *observer);
 
 /* Outcome: out.transaction, one of them. TRANSACTION_NOT_FOUND. */
 void transaction_calls_get(struct session *session, struct operation *operation);

@@ -40,7 +40,7 @@ struct stepping {
 void worker_observe(struct worker *store,
     void (*intents_committed)(void *context, const struct intent *intents, size_t count), void *context)
 {
-    store->observer = (struct write_observer){ intents_committed, context };
+    store->observer = (struct commit_observer){ intents_committed, context };
 }
 
 /* ---- flight 1 ---- */
@@ -273,7 +273,7 @@ static void advance(struct stepping *stepping, struct arena *arena)
 static enum status commit_step(
     struct session *session, struct stepping *stepping, struct step_work *work, struct error *err)
 {
-    const struct write_observer *observer = &work->store->observer;
+    const struct commit_observer *observer = &work->store->observer;
     struct intent *intents = ARENA_ARRAY(&session->arena, struct intent, stepping->set.row_count);
     size_t intent_count = 0;
     int statements = 2;

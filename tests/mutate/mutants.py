@@ -135,7 +135,7 @@ MUTANTS = [
     ("G29", [("domain/database/history.c", "return remembered->lsn > now->lsn;", "return false;")],
      "test_store", "epoch", ["a_database_behind_what_is_remembered_gets_an_epoch_once"]),
 
-    ("G30", [("store/indexes/sql/watermark_read.sql",
+    ("G30", [("store/intents/sql/watermark_read.sql",
               "case when max(w.as_of) <= (clock.us + 11644473600000000) * 10 then min(w.as_of) else 0 end",
               "min(w.as_of)"),
              ("store/session/sql/watermark_forget.sql", "where as_of >", "where false and as_of >")],

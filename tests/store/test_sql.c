@@ -135,7 +135,7 @@ static const struct plan_case {
     { "state_delete", "index_state_pkey", "row_key = " },
     { "entry_get", "entities_pkey", "row_key = " },
     { "entity_written", "entities_pkey", "row_key = " },
-    { "letter_of_keys", "dead_letters_pkey", "row_key = " },
+    { "dead_letter_of_keys", "dead_letters_pkey", "row_key = " },
     { "intent_scan", "intents_pkey", "(id > \"*VALUES*\".column1)" },
     { "intent_oldest", "intents_pkey", "bucket = " },
     { "intent_oldest", "intents_transactions", "bucket = " },

@@ -59,7 +59,7 @@ static void ignore(void *context, const struct intent *intents, size_t count)
 struct operation *call_write(struct session *session, struct arena *arena, enum write_kind kind,
     const char *table, struct entity_key key, const char *value)
 {
-    struct write_observer observer = { .intents_committed = ignore };
+    struct commit_observer observer = { .intents_committed = ignore };
     struct operation *operation = call_make(arena, OPERATION_WRITE, table);
     struct write *write = ARENA_NEW(arena, struct write);
 

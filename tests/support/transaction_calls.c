@@ -39,9 +39,9 @@ static void ignore(void *context, const struct intent *intents, size_t count)
 }
 
 struct operation *transaction_submitted(struct session *session, struct arena *arena,
-    const struct write_observer *observer, const char *id, struct step *steps, size_t count)
+    const struct commit_observer *observer, const char *id, struct step *steps, size_t count)
 {
-    const struct write_observer nobody = { .intents_committed = ignore };
+    const struct commit_observer nobody = { .intents_committed = ignore };
     struct operation *operation = call_make(arena, OPERATION_TRANSACTION_SUBMIT, "");
 
     operation->in.transaction.transaction = (struct transaction){

@@ -14,7 +14,7 @@ struct step step_move(const char *table, const char *row, const char *to_table, 
 
 /* observer NULL: nobody wants to know. */
 struct operation *transaction_submitted(struct session *session, struct arena *arena,
-    const struct write_observer *observer, const char *id, struct step *steps, size_t count);
+    const struct commit_observer *observer, const char *id, struct step *steps, size_t count);
 
 struct transaction transaction_seen(struct world *world, const char *id);
 

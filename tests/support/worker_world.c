@@ -117,7 +117,7 @@ static void forget(void *context, const struct intent *intents, size_t count)
 
 static int64_t run_write(struct world *world, struct write write)
 {
-    struct write_observer observer = { .intents_committed = forget };
+    struct commit_observer observer = { .intents_committed = forget };
     struct operation operation = { .kind = OPERATION_WRITE,
         .account = STR_LITERAL("acme"),
         .table = STR_LITERAL("People"),

@@ -197,7 +197,7 @@ static void ignore(void *context, const struct intent *intents, size_t count)
 
 static void write_now(struct write write)
 {
-    struct write_observer observer = { .intents_committed = ignore };
+    struct commit_observer observer = { .intents_committed = ignore };
     struct operation *operation = a_write_operation(&world.arena, "People", write);
 
     write_batch_run(&world.writer, operation, &observer);

@@ -220,7 +220,7 @@ static void ignore(void *context, const struct intent *intents, size_t count)
 
 static void write_now(struct session *session, struct operation *batch)
 {
-    struct write_observer observer = { .intents_committed = ignore };
+    struct commit_observer observer = { .intents_committed = ignore };
 
     write_batch_run(session, batch, &observer);
     arena_cleanup(&session->arena);

@@ -242,7 +242,7 @@ END_TEST
 /* A batch as one transaction, whatever its operations. */
 static void run_batch(struct session *session, struct operation *const *operations, size_t count)
 {
-    struct write_observer observer = { 0 };
+    struct commit_observer observer = { 0 };
     struct error err = { 0 };
 
     for (size_t i = 0; i < count; i++)
@@ -376,7 +376,7 @@ static void free_racers(struct racer *racers)
 
 static void run_racer(struct racer *racer, struct operation *batch)
 {
-    struct write_observer observer = { 0 };
+    struct commit_observer observer = { 0 };
 
     write_batch_run(&racer->session, batch, &observer);
     arena_cleanup(&racer->session.arena);

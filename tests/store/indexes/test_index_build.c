@@ -203,7 +203,7 @@ END_TEST
  */
 START_TEST(a_worker_that_died_in_a_chunk_is_replaced)
 {
-    struct run late = { .store = world.worker, .owner = STR_LITERAL("dead/1"), .state = JOB_RUNNING };
+    struct job late = { .store = world.worker, .owner = STR_LITERAL("dead/1"), .state = JOB_RUNNING };
     struct error err = { 0 };
 
     people_copy(&world, 600);
@@ -216,7 +216,7 @@ START_TEST(a_worker_that_died_in_a_chunk_is_replaced)
     ck_assert(run_chunk(world.worker));
     late.id = arena_copy(&world.arena, index_seen(&world, "ByCity").build.operation_id);
     late.error = late.cursor.partition = late.cursor.row = STR_EMPTY;
-    ck_assert_int_eq(job_work_checkpoint(&late, &err), STATUS_OK);
+    ck_assert_int_eq(job_checkpoint(&late, &err), STATUS_OK);
     ck_assert_int_eq(index_seen(&world, "ByCity").build.done, 600);
     run_chunks(world.worker);
     ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_READY);

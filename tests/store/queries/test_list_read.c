@@ -268,7 +268,7 @@ START_TEST(a_table_that_took_the_name_of_an_index_can_be_written)
     struct write insert = a_write(WRITE_INSERT, "p", "r", some_texts(&scene.arena, NULL));
     struct operation *before = a_write_operation(&scene.arena, "ByTag", insert);
     struct operation *after = a_write_operation(&scene.arena, "ByTag", insert);
-    struct write_observer observer = { 0 };
+    struct commit_observer observer = { 0 };
     struct session session;
 
     session_init(&session, scene.conninfo, "test writer");

@@ -44,7 +44,7 @@ static void ignore(void *context, const struct intent *intents, size_t count)
 
 static void write_now(struct operation *operation)
 {
-    struct write_observer observer = { .intents_committed = ignore };
+    struct commit_observer observer = { .intents_committed = ignore };
 
     write_batch_run(&session, operation, &observer);
     arena_cleanup(&session.arena);

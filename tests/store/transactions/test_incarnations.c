@@ -171,7 +171,7 @@ END_TEST
 START_TEST(a_signature_for_an_earlier_table_submits_nothing_for_this_one)
 {
     struct operation *operation = call_make(&world.arena, OPERATION_TRANSACTION_SUBMIT, "");
-    const struct write_observer nobody = { 0 };
+    const struct commit_observer nobody = { 0 };
     struct step step = put_here();
 
     operation->table_created_by = clock_ticks();

@@ -37,7 +37,7 @@ static void teardown(void)
 
 static struct operation *submit(const char *id, struct step *steps, size_t count)
 {
-    struct write_observer observer = { .intents_committed = keep };
+    struct commit_observer observer = { .intents_committed = keep };
 
     return transaction_submitted(&world.writer, &world.arena, &observer, id, steps, count);
 }

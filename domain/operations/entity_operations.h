@@ -1,0 +1,76 @@
+/*
+ * entity_operations.h - operations on single entities and groups of them: point reads and writes.
+ */
+#ifndef DOMAIN_OPERATIONS_ENTITY_OPERATIONS_H
+#define DOMAIN_OPERATIONS_ENTITY_OPERATIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "domain/entities/entity.h"
+#include "domain/entities/etag.h"
+#include "domain/intents/consistency.h"
+
+/* ---- point reads: GetEntity, BatchGetEntities ---- */
+
+struct operation_get {
+    struct entity_key *keys;
+    size_t count;
+    size_t enough_bytes; /* of properties: the keys behind them need not be read; 0: all are wanted */
+};
+
+struct outcome_get {
+    struct entity *entities; /* in the order of the keys */
+    bool *found;
+    size_t count; /* so many of the keys, from the first, have been read */
+};
+
+/* ---- writes: single, entity group transaction, import ---- */
+
+enum write_kind {
+    WRITE_INSERT,
+    WRITE_REPLACE,
+    WRITE_MERGE,
+    WRITE_INSERT_OR_REPLACE,
+    WRITE_INSERT_OR_MERGE,
+    WRITE_DELETE,
+    WRITE_DELETE_IF_EXISTS, /* steps only: absent is success, if no precondition is given */
+    WRITE_EXPIRE,           /* the sweeper only: deletes what is due, and leaves alone what is not */
+};
+
+struct write {
+    enum write_kind kind;
+    struct entity_key key;
+    struct property_list properties; /* canonical; empty for deletes */
+    struct condition condition;
+    int64_t expires; /* ticks; 0: never, or for merges: as it was */
+};
+
+struct write_result {
+    struct etag etag;  /* version 0 after a delete */
+    int64_t timestamp; /* ticks, 0 after a delete */
+};
+
+struct operation_write {
+    struct write *writes;
+    size_t count;
+    bool atomic;           /* all or nothing, in one partition; false: each on its own (import) */
+    bool is_group;         /* an entity group transaction: its errors name the operation */
+    struct str request_id; /* empty: none. Atomic only: see request_record.h */
+    int64_t table_id;      /* the table of the name must be this one; 0: any */
+};
+
+struct outcome_write {
+    struct write_result *results;        /* as many as writes; valid where errors[i] is NULL */
+    struct error **errors;               /* not atomic only: the writes that were refused */
+    bool replayed;                       /* answered from the record of the request */
+    int64_t table_id;                    /* not atomic only: of the table that was written to */
+    const struct consistency *left_open; /* the intents that this has made; NULL: none */
+    /* Atomic only, with a condition's failure: what is stored, if it is small enough to be told; else NULL. */
+    const struct entity *current;
+};
+
+#endif

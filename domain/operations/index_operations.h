@@ -1,0 +1,83 @@
+/*
+ * index_operations.h - operations on look-ups, and indexes as such.
+ */
+#ifndef DOMAIN_OPERATIONS_INDEX_OPERATIONS_H
+#define DOMAIN_OPERATIONS_INDEX_OPERATIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "domain/catalogue/catalogue.h"
+#include "domain/intents/consistency.h"
+#include "domain/operations/job_operations.h"
+#include "domain/operations/query_operations.h"
+
+/* ---- index look-up ---- */
+
+struct value_range {
+    bool has_at_least, has_below;
+    struct value at_least, below;
+};
+
+struct operation_lookup {
+    struct value *equals; /* bind the property parts in order, partition key first */
+    size_t equal_count;
+    struct value_range range; /* of the next part */
+    struct freshness freshness;
+    int64_t fresh_us; /* by then what it waited for had come (monotonic clock); 0: not yet; the store's */
+    bool trust_index; /* false: every hit is checked against its source */
+    bool keys_only;
+    bool descending;
+    bool has_after;
+    struct entity_key after; /* an entry's key */
+    int32_t limit;
+};
+
+struct lag {
+    int64_t age_us;
+    int64_t open_intents; /* -1: not counted */
+    int64_t as_of;        /* ticks */
+    double per_second;    /* intents applied, lately; below 0: it is not told */
+};
+
+struct outcome_lookup {
+    struct entity *entities;    /* with the source's keys */
+    struct entity_key *entries; /* as many: the key of the entry each was found by, where a page can end */
+    size_t count;
+    bool more;
+    struct entity_key position;
+    int64_t table_id;
+    struct lag lag;
+    struct query_stats stats;
+};
+
+/* ---- indexes ---- */
+
+struct operation_index {
+    struct index definition; /* create: name, source_name, shape, place, keys, projection, definition */
+    int32_t limit;           /* list */
+    struct str after;        /* folded name; empty: from the start */
+};
+
+struct index_view {
+    struct str definition; /* the declaration as bytes: index_codec.h */
+    enum index_state state;
+    struct lag lag;
+    int64_t entries; /* beyond 100,000 an estimate */
+    int64_t violations;
+    int64_t keys_behind; /* source keys that were given up */
+    int64_t discarded;   /* of violations: those whose dead letters were set aside */
+    struct str causes;   /* of some violations, each once, one a line */
+    struct job_view build;
+};
+
+struct outcome_index {
+    struct index_view *indexes;
+    size_t count;
+    bool more;
+    struct str position;
+};
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * query_operations.h - operations on queries, counts and scans, a page at a time.
+ */
+#ifndef DOMAIN_OPERATIONS_QUERY_OPERATIONS_H
+#define DOMAIN_OPERATIONS_QUERY_OPERATIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "domain/entities/entity.h"
+#include "domain/filter/access_path.h"
+#include "domain/filter/filter.h"
+#include "domain/keys/key_range.h"
+
+/*
+ * Where entities go while they are read, one by one and in order, so that nobody has to hold them. Called on the
+ * store's threads, before done().
+ */
+struct entity_sink {
+    /* Begin, or begin anew: what was added so far does not count. */
+    void (*reset)(struct entity_sink *sink);
+    /* Take an entity, which is borrowed for the call. false: full without it. The first is always taken. */
+    bool (*add)(struct entity_sink *sink, const struct entity *entity);
+};
+
+struct operation_page {
+    const struct filter *filter; /* NULL: everything */
+    struct str filter_text;      /* range deletes only: who carries them out compiles it again */
+    struct key_plan plan;        /* where its matches lie: filter_key_plan */
+    bool descending;
+    enum access_path max_plan; /* refuse anything costlier; 0: the table's default */
+    bool has_after;
+    struct entity_key after;  /* the position: rows strictly behind this key, in the direction of the query */
+    int32_t limit;            /* 1..LIMIT_PAGE_ROWS; pages only */
+    struct entity_sink *sink; /* pages only; NULL: collect them in the outcome */
+};
+
+struct query_stats {
+    enum access_path access_path;
+    int64_t rows_examined, bytes_examined, rows_returned, bytes_returned;
+};
+
+struct outcome_page {
+    struct entity *entities; /* without a sink */
+    size_t count;            /* of the entities that were read, or of those that match: CountEntities */
+    bool more;               /* there may be more behind `position` */
+    bool has_position;       /* false: nothing was looked at, and none was asked from */
+    struct entity_key position;
+    int64_t table_id; /* what a page token is bound to */
+    struct query_stats stats;
+    struct str *suggestions; /* ExplainQuery */
+    size_t suggestion_count;
+};
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * table_operations.h - operations on tables and their settings.
+ */
+#ifndef DOMAIN_OPERATIONS_TABLE_OPERATIONS_H
+#define DOMAIN_OPERATIONS_TABLE_OPERATIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "domain/catalogue/catalogue.h"
+#include "domain/filter/filter.h"
+
+struct table_view {
+    struct str name;
+    int64_t created;                   /* ticks */
+    struct str index;                  /* the index whose entries it holds, or empty */
+    enum access_path default_max_plan; /* 0: none */
+    struct access_policies policies;
+    bool change_feed;
+};
+
+/* What an update changes. */
+struct table_change {
+    bool sets_default_max_plan;
+    enum access_path default_max_plan;
+    bool sets_policies;
+    struct str policies;   /* as stored: access_policy.h */
+    bool sets_change_feed; /* create too */
+    bool change_feed;
+};
+
+struct operation_tables {
+    int32_t limit;
+    struct str after;            /* folded name; empty: from the start */
+    const struct filter *filter; /* list: over an entity whose one property is TableName */
+    struct table_change change;  /* update; create: change_feed */
+};
+
+struct outcome_tables {
+    struct table_view *tables; /* create, get: exactly one */
+    size_t count;
+    bool more;
+    struct str position;
+};
+
+#endif

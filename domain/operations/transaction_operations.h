@@ -1,0 +1,31 @@
+/*
+ * transaction_operations.h - operations on transactions.
+ */
+#ifndef DOMAIN_OPERATIONS_TRANSACTION_OPERATIONS_H
+#define DOMAIN_OPERATIONS_TRANSACTION_OPERATIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "domain/transactions/transaction.h"
+
+struct operation_transaction {
+    struct transaction transaction; /* submit: id and steps; get, wait, cancel: id */
+    int64_t seen;  /* wait: also until its revision is another one; below 0: for its end only */
+    int32_t limit; /* list */
+    struct str after;
+    enum transaction_state only; /* list: 0: any state */
+    bool by_key;                 /* list: those that name the key of this digest */
+    int64_t key_digest;          /* see transaction_key_digest */
+};
+
+struct outcome_transaction {
+    struct transaction *transactions;
+    size_t count;
+    bool more;
+    struct str position;
+};
+
+#endif

@@ -1,0 +1,122 @@
+/*
+ * purge.c - see the header. The first statement that still finds something is a chunk; when none does, the job ends.
+ */
+#include "store/background/purge.h"
+
+#include "base/failpoint.h"
+#include "store/background/state_purge.h"
+#include "store/sql.h"
+
+enum { PURGE_ROWS = 2000 };
+
+struct purge {
+    struct job *run;
+    const struct embedded *sql;
+    int64_t table_id;
+    int64_t index_id; /* of dead letters; -1: the statement has no such parameter */
+    int64_t gone;
+};
+
+static enum status purge(struct session *session, void *context, struct error *err)
+{
+    struct purge *work = context;
+    struct pg_params params;
+    PG_RESULT count = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, work->table_id);
+    pg_add_int8(&params, PURGE_ROWS);
+    if (work->index_id >= 0)
+        pg_add_int8(&params, work->index_id);
+    TRY(pg_query(&session->pg, work->sql, &params, &count, err));
+    work->gone = pg_int8(count, 0, 0);
+    return STATUS_OK;
+}
+
+struct ending {
+    struct job *run;
+    const struct embedded *sql;
+    int64_t id;
+};
+
+/* What was purged has no row any more, and the operation is done, in one commit. */
+static enum status end(struct session *session, void *context, struct error *err)
+{
+    const struct ending *work = context;
+    struct pg_params params;
+    PG_RESULT begun = NULL;
+    PG_RESULT gone = NULL;
+
+    TRY(pg_query(&session->pg, &sql_begin, NULL, &begun, err));
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, work->id);
+    TRY(pg_query(&session->pg, work->sql, &params, &gone, err));
+    TRY(job_checkpoint_in(session, work->run, err));
+    FAILPOINT_TRY("purge.before_end", err);
+    TRY(session_send_commit(session, err));
+    return session_take_commit(session, 0, err);
+}
+
+/* Run the first purge that still finds something. *gone: how many rows it took; 0: none does. */
+static enum status purge_some(
+    struct job *run, struct purge *purges, size_t count, int64_t *gone, struct error *err)
+{
+    *gone = 0;
+    for (size_t i = 0; i < count && *gone == 0; i++) {
+        TRY(worker_attempt(run->store, purge, &purges[i], err));
+        *gone = purges[i].gone;
+    }
+    if (*gone == 0)
+        return STATUS_OK;
+    run->done += *gone;
+    FAILPOINT_TRY("purge.before_checkpoint", err);
+    return job_checkpoint(run, err);
+}
+
+static enum status end_run(struct job *run, const struct embedded *sql, int64_t id, struct error *err)
+{
+    struct ending last = { run, sql, id };
+    enum status status;
+
+    run->state = JOB_DONE;
+    run->total = run->done;
+    status = worker_attempt(run->store, end, &last, err);
+    return status == STATUS_CANCELLED ? STATUS_OK : status;
+}
+
+/*
+ * Phase 0 takes entries and dead letters, phase 1 state rows that name entries of no other index. What those that stay
+ * name of this one goes when their keys are next reconciled.
+ */
+enum status purge_index_chunk(struct job *run, struct error *err)
+{
+    struct purge purges[] = {
+        { run, &sql_purge_entities, run->index_id, -1, 0 },
+        { run, &sql_purge_dead_letters, run->table_id, run->index_id, 0 },
+    };
+    bool is_over = false;
+    int64_t gone = 0;
+
+    if (run->phase == 0)
+        TRY(purge_some(run, purges, ARRAY_LEN(purges), &gone, err));
+    if (gone > 0)
+        return STATUS_OK;
+    run->phase = 1;
+    TRY(state_purge_chunk(run, &is_over, err));
+    return is_over ? end_run(run, &sql_index_gone, run->index_id, err) : STATUS_OK;
+}
+
+/* Its indexes are dropped by operations of their own. */
+enum status purge_table_chunk(struct job *run, struct error *err)
+{
+    struct purge purges[] = {
+        { run, &sql_purge_entities, run->table_id, -1, 0 },
+        { run, &sql_purge_intents, run->table_id, -1, 0 },
+        { run, &sql_purge_states, run->table_id, -1, 0 },
+        { run, &sql_purge_dead_letters, run->table_id, 0, 0 },
+    };
+    int64_t gone;
+
+    TRY(purge_some(run, purges, ARRAY_LEN(purges), &gone, err));
+    return gone > 0 ? STATUS_OK : end_run(run, &sql_table_gone, run->table_id, err);
+}

@@ -1,0 +1,16 @@
+/*
+ * purge.h - removing the rows of dropped indexes and deleted tables, a chunk at a time. It needs no fence: nobody can
+ * write what is deleted, since the change that began it was made through the fence.
+ */
+#ifndef STORE_BACKGROUND_PURGE_H
+#define STORE_BACKGROUND_PURGE_H
+
+#include "store/jobs/job.h"
+
+/* One chunk of a job of the kind "drop_index": the index's entries and dead letters. */
+MUST_USE enum status purge_index_chunk(struct job *run, struct error *err);
+
+/* One chunk of a job of the kind "delete_table". The table's indexes are dropped by jobs of their own. */
+MUST_USE enum status purge_table_chunk(struct job *run, struct error *err);
+
+#endif

@@ -1,0 +1,12 @@
+/*
+ * index_build.h - building an index while writes go on, and validating it, a chunk at a time.
+ */
+#ifndef STORE_INDEXES_INDEX_BUILD_H
+#define STORE_INDEXES_INDEX_BUILD_H
+
+#include "store/jobs/job.h"
+
+/* One chunk of a job of the kind "build". */
+MUST_USE enum status index_build_chunk(struct job *run, struct error *err);
+
+#endif

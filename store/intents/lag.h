@@ -1,0 +1,13 @@
+/*
+ * lag.h - how far the workers have come.
+ */
+#ifndef STORE_INTENTS_LAG_H
+#define STORE_INTENTS_LAG_H
+
+#include "domain/operations/operation.h"
+#include "store/session/session.h"
+
+/* Lag over all lanes, as the relay last saw it. */
+MUST_USE enum status lag_read(struct session *session, struct lag *out, struct error *err);
+
+#endif

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Fails when a public function's name does not begin with the name of its header, or of a type that the header defines.
+
+    store/entities/read_batch.h     read_batch_run         the header
+    rpc/channel.h                   rpc_channel_open       the folder and the header
+    domain/entities/etag.h          condition_parse        struct condition is defined there
+    rpc/call_parts.h                call_finish            what the files behind call.h share
+
+It also holds words that have one meaning: a bound is MAX_ or MIN_.
+
+usage: check_names.py ROOT
+"""
+
+import os
+import re
+import sys
+
+LAYERS = ("api", "base", "client", "domain", "queue", "rpc", "service", "store", "workers")
+# The C library's names with an x before them: they end the program where memory has run out.
+ALLOWED = {"xmalloc", "xcalloc", "xrealloc", "memory_keep"}
+FORBIDDEN = {r"\b(MOST|LEAST)_[A-Z]": "say MAX_ or MIN_", r"[A-Z]_(MOST|LEAST)_[A-Z]": "say _MAX_ or _MIN_"}
+SHARED = ("_parts", "_internal", "_state")
+
+
+def strip(text):
+    """Without comments, preprocessor lines, and what stands in braces."""
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    text = re.sub(r"^[ \t]*#.*(?:\\\n.*)*$", "", text, flags=re.M)
+    out, depth = [], 0
+    for character in text:
+        depth += character == "{"
+        if depth == 0:
+            out.append(character)
+        depth -= character == "}"
+    return "".join(out)
+
+
+def types_of(text):
+    """struct, enum and function types that a header defines or names."""
+    return set(re.findall(r"\b(?:struct|enum) (\w+) \{", text)) | set(re.findall(r"^(?:struct|enum) (\w+);", text, re.M))
+
+
+def functions_of(text):
+    """Names of the functions declared in a header."""
+    for statement in strip(text).split(";"):
+        statement = re.sub(r"__attribute__\s*\(\(.*?\)\)\)?", "", statement, flags=re.S).strip()
+        found = re.search(r"\b([a-z_]\w*)\s*\(", statement)
+        if found and found.group(1) != "while" and not statement.startswith("typedef") and " " in statement[:found.start() + 1]:
+            yield found.group(1)
+
+
+def is_well_named(name, path, types):
+    folder, base = os.path.basename(os.path.dirname(path)), os.path.basename(path)[:-2]
+    for suffix in SHARED:
+        base = base[:-len(suffix)] if base.endswith(suffix) else base
+    prefixes = {base, f"{folder}_{base}"} | types
+    return name in ALLOWED or any(name == prefix or name.startswith(prefix + "_") for prefix in prefixes) or \
+        base.endswith("s") and name.startswith(base[:-1] + "_")
+
+
+def check(root, complain):
+    for layer in LAYERS:
+        for folder, _, names in os.walk(os.path.join(root, layer)):
+            for name in sorted(names):
+                if not name.endswith((".c", ".h")):
+                    continue
+                path = os.path.join(folder, name)
+                with open(path, encoding="utf-8") as file:
+                    text = file.read()
+                short = os.path.relpath(path, root)
+                text = re.sub(r'"(?:[^"\\\n]|\\.)*"', '""', text)
+                for pattern, advice in FORBIDDEN.items():
+                    for found in re.finditer(pattern, text):
+                        complain(f"{short}: {found.group(0)}...: {advice}")
+                if not name.endswith(".h"):
+                    continue
+                types = types_of(re.sub(r"/\*.*?\*/", "", text, flags=re.S))
+                for function in functions_of(text):
+                    if not is_well_named(function, path, types):
+                        complain(f"{short}: {function} begins neither with the file's name nor with a type of this header")
+
+
+def main():
+    complaints = []
+    check(sys.argv[1], complaints.append)
+    print("\n".join(complaints), end="\n" if complaints else "")
+    sys.exit(1 if complaints else 0)
+
+
+if __name__ == "__main__":
+    main()

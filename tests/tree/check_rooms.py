@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Fails when rooms of a layer include each other in a circle, or when a room outgrows its bounds.
+
+A room is a folder directly below a layer (store/entities, domain/filter); files of the layer's own folder are its hall.
+The hall may include every room. A room may include the headers of its layer's hall only where HALL names them.
+
+usage: check_rooms.py ROOT [--graph]
+"""
+
+import os
+import re
+import sys
+
+LAYERS = ("domain", "store")
+MAX_SOURCES = 15  # .c files of a room: with more it is two rooms
+# Headers of a hall that its rooms may include: they include no room themselves.
+HALL = {"domain": {"digest.h", "limits.h", "reason.h", "text.h", "ticks.h", "token.h"}, "store": {"sql.h", "migrations.h"}}
+
+
+def includes(root, layer):
+    """(file, room, included header) for every include of a header of the same layer."""
+    for folder, _, names in os.walk(os.path.join(root, layer)):
+        for name in sorted(names):
+            if not name.endswith((".c", ".h")):
+                continue
+            path = os.path.join(folder, name)
+            inside = os.path.relpath(path, os.path.join(root, layer)).split(os.sep)
+            room = inside[0] if len(inside) > 1 else ""
+            with open(path, encoding="utf-8") as file:
+                for header in re.findall(rf'^#include "{layer}/([^"]+)"', file.read(), re.M):
+                    yield os.path.relpath(path, root), room, header
+
+
+def graph(root, layer, complain):
+    """room -> the rooms it includes, with one example each."""
+    edges = {}
+    for path, room, header in includes(root, layer):
+        target = header.split("/")[0] if "/" in header else ""
+        if not room or target == room:
+            continue
+        if not target:
+            if header not in HALL[layer]:
+                complain(f"{path}: a room may not include {layer}/{header}, which stands above the rooms")
+            continue
+        edges.setdefault(room, {}).setdefault(target, path)
+    return edges
+
+
+def circle(edges):
+    """The rooms of a circle, or None."""
+    done = set()
+
+    def visit(room, path):
+        if room in path:
+            return path[path.index(room):] + [room]
+        if room in done:
+            return None
+        for target in sorted(edges.get(room, {})):
+            found = visit(target, path + [room])
+            if found:
+                return found
+        done.add(room)
+        return None
+
+    for room in sorted(edges):
+        found = visit(room, [])
+        if found:
+            return found
+    return None
+
+
+def check(root, complain):
+    """Complain of every circle and every room that is too large; returns the graphs by layer."""
+    graphs = {}
+    for layer in LAYERS:
+        edges = graphs[layer] = graph(root, layer, complain)
+        found = circle(edges)
+        if found:
+            steps = [f"{a} -> {b} ({edges[a][b]})" for a, b in zip(found, found[1:])]
+            complain(f"{layer}/: rooms include each other in a circle: " + ", ".join(steps))
+        for room in sorted(os.listdir(os.path.join(root, layer))):
+            folder = os.path.join(root, layer, room)
+            sources = [n for n in os.listdir(folder) if n.endswith(".c")] if os.path.isdir(folder) else []
+            if len(sources) > MAX_SOURCES:
+                complain(f"{layer}/{room}/ has {len(sources)} sources, at most {MAX_SOURCES}: it is two rooms")
+    return graphs
+
+
+def main():
+    complaints = []
+    graphs = check(sys.argv[1], complaints.append)
+    if "--graph" in sys.argv:
+        for layer, edges in graphs.items():
+            for room in sorted(edges):
+                print(f"{layer}/{room}: {' '.join(sorted(edges[room]))}")
+    print("\n".join(complaints), end="\n" if complaints else "")
+    sys.exit(1 if complaints else 0)
+
+
+if __name__ == "__main__":
+    main()

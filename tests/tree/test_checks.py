@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""check_rooms.py and check_names.py find what they are for, in small trees made here."""
+
+import os
+import tempfile
+import unittest
+
+import check_names
+import check_rooms
+
+
+def tree(files):
+    folder = tempfile.TemporaryDirectory()
+    for layer in set(check_names.LAYERS) | set(check_rooms.LAYERS):
+        os.makedirs(os.path.join(folder.name, layer), exist_ok=True)
+    for path, text in files.items():
+        os.makedirs(os.path.dirname(os.path.join(folder.name, path)), exist_ok=True)
+        with open(os.path.join(folder.name, path), "w", encoding="utf-8") as file:
+            file.write(text)
+    return folder
+
+
+def complaints(check, files):
+    found = []
+    with tree(files) as root:
+        check(root, found.append)
+    return found
+
+
+class Rooms(unittest.TestCase):
+    def test_rooms_may_include_each_other_one_way(self):
+        self.assertEqual(complaints(check_rooms.check, {
+            "store/a/x.c": '#include "store/b/y.h"\n',
+            "store/b/y.h": '#include "store/sql.h"\n',
+            "store/store.c": '#include "store/a/x.h"\n',
+        }), [])
+
+    def test_a_circle_is_named_with_its_files(self):
+        found = complaints(check_rooms.check, {
+            "domain/a/x.c": '#include "domain/b/y.h"\n',
+            "domain/b/y.h": '#include "domain/c/z.h"\n',
+            "domain/c/z.c": '#include "domain/a/x.h"\n',
+        })
+        self.assertEqual(len(found), 1)
+        self.assertIn("a -> b (domain/a/x.c), b -> c (domain/b/y.h), c -> a (domain/c/z.c)", found[0])
+
+    def test_a_room_does_not_include_the_door(self):
+        found = complaints(check_rooms.check, {"store/a/x.c": '#include "store/store.h"\n'})
+        self.assertEqual(found, ["store/a/x.c: a room may not include store/store.h, which stands above the rooms"])
+
+    def test_a_room_is_not_larger_than_its_bound(self):
+        files = {f"store/a/x{i}.c": "" for i in range(check_rooms.MAX_SOURCES + 1)}
+        self.assertIn("it is two rooms", complaints(check_rooms.check, files)[0])
+
+
+class Names(unittest.TestCase):
+    def test_names_begin_with_the_file_or_a_type_of_it(self):
+        self.assertEqual(complaints(check_names.check, {
+            "rpc/channel.h": "struct rpc_stream;\nvoid rpc_channel_open(int a);\nvoid channel_close(void);\n"
+                             "bool rpc_stream_send(struct rpc_stream *stream);\n",
+            "rpc/call_parts.h": "/* void other(void); */\nMUST_USE enum status call_finish(\n    int a, int b);\n",
+            "base/arena.h": "void *xmalloc(size_t size);\n",
+        }), [])
+
+    def test_another_name_is_told(self):
+        found = complaints(check_names.check, {"store/a/x.h": "void other_run(void);\n"})
+        self.assertEqual(found, ["store/a/x.h: other_run begins neither with the file's name nor with a type of this header"])
+
+    def test_a_bound_is_max_or_min(self):
+        found = complaints(check_names.check, {"store/a/x.c": "enum { MOST_ROWS = 1, ROWS_LEAST_X = 2 };\n"})
+        self.assertEqual(len(found), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
