@@ -43,8 +43,8 @@ static enum status text_decode(
         err, REASON_INVALID_INPUT, "%s is longer than %d bytes, or no text", field, LIMIT_KEY_BYTES);
 }
 
-enum status codec_admin_dead_letter_filter_decode(
-    const Tavola__V1__DeadLetterFilter *filter, int32_t queues, struct dead_letter_filter *out, struct error *err)
+enum status codec_admin_dead_letter_filter_decode(const Tavola__V1__DeadLetterFilter *filter, int32_t queues,
+    struct dead_letter_filter *out, struct error *err)
 {
     *out = (struct dead_letter_filter){ .state = DEAD_LETTER_DEAD, .queue = -1, .queues = queues };
     if (!filter)
@@ -62,8 +62,9 @@ enum status codec_admin_dead_letter_filter_decode(
     return queue_decode(codec_str(filter->queue), "filter.queue", queues, &out->queue, err);
 }
 
-enum status codec_admin_dead_letters_decode(const int64_t *ids, size_t count, const Tavola__V1__DeadLetterFilter *filter,
-    int32_t queues, struct operation_dead_letters *out, struct error *err)
+enum status codec_admin_dead_letters_decode(const int64_t *ids, size_t count,
+    const Tavola__V1__DeadLetterFilter *filter, int32_t queues, struct operation_dead_letters *out,
+    struct error *err)
 {
     if (count == 0 && !filter)
         return codec_missing(err, "letter_ids", "numbers of dead letters, or else filter");
@@ -180,7 +181,8 @@ static Tavola__V1__QueueWork *work_message(const struct queue_view *view, struct
     out->open_intents = view->open_intents;
     out->oldest_age = codec_duration(view->oldest_age_us, arena);
     out->applied_per_second = view->per_second;
-    out->time_to_fresh = codec_duration(queue_control_time_to_fresh_us(view->open_intents, view->per_second), arena);
+    out->time_to_fresh =
+        codec_duration(queue_control_time_to_fresh_us(view->open_intents, view->per_second), arena);
     return out;
 }
 

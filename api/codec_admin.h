@@ -9,8 +9,8 @@
 #include "tavola/v1/admin_service.pb-c.h"
 
 /* filter may be NULL: all that are DEAD. queues: how many queues there are. INVALID_INPUT names the field. */
-MUST_USE enum status codec_admin_dead_letter_filter_decode(
-    const Tavola__V1__DeadLetterFilter *filter, int32_t queues, struct dead_letter_filter *out, struct error *err);
+MUST_USE enum status codec_admin_dead_letter_filter_decode(const Tavola__V1__DeadLetterFilter *filter,
+    int32_t queues, struct dead_letter_filter *out, struct error *err);
 
 /* Which letters are to be changed: numbers, a filter, or both, but not neither. At most LIMIT_PAGE_ROWS at once. */
 MUST_USE enum status codec_admin_dead_letters_decode(const int64_t *ids, size_t count,

@@ -37,7 +37,8 @@ enum status codec_change_watch_decode(const Tavola__V1__WatchEntitiesRequest *re
     return error_in_field(err, "filter");
 }
 
-struct str codec_change_watch_identity(const struct operation *operation, struct str filter, struct arena *arena)
+struct str codec_change_watch_identity(
+    const struct operation *operation, struct str filter, struct arena *arena)
 {
     struct buf out;
 

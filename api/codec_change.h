@@ -11,11 +11,12 @@
  * Table and filter. A filter may ask about the two keys only: a deleted entity has nothing else.
  * STATUS_UNIMPLEMENTED  NOT_IMPLEMENTED: it asks about more, or is no plain range of keys
  */
-MUST_USE enum status codec_change_watch_decode(const Tavola__V1__WatchEntitiesRequest *request, struct arena *arena,
-    struct operation *out, struct error *err);
+MUST_USE enum status codec_change_watch_decode(const Tavola__V1__WatchEntitiesRequest *request,
+    struct arena *arena, struct operation *out, struct error *err);
 
 /* What makes a watch another one: its token does not fit then. */
-struct str codec_change_watch_identity(const struct operation *operation, struct str filter, struct arena *arena);
+struct str codec_change_watch_identity(
+    const struct operation *operation, struct str filter, struct arena *arena);
 
 /*
  * Append changes as repeated field `field` until LIMIT_REPLY_BYTES would be passed, but at least one. Returns how many

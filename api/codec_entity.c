@@ -96,8 +96,8 @@ enum status codec_entity_decode(const Tavola__V1__Entity *message, const char *f
     return STATUS_OK;
 }
 
-enum status codec_entity_value_decode(const Tavola__V1__Value *message, const char *field, struct arena *arena,
-    struct value *out, struct error *err)
+enum status codec_entity_value_decode(const Tavola__V1__Value *message, const char *field,
+    struct arena *arena, struct value *out, struct error *err)
 {
     struct value value;
     struct buf bytes;

@@ -333,7 +333,8 @@ Tavola__V1__Lag *codec_index_lag_message(const struct lag *lag, struct arena *ar
     if (lag->per_second < 0)
         return out;
     out->applied_per_second = lag->per_second;
-    out->time_to_fresh = codec_duration(queue_control_time_to_fresh_us(out->open_intents, lag->per_second), arena);
+    out->time_to_fresh =
+        codec_duration(queue_control_time_to_fresh_us(out->open_intents, lag->per_second), arena);
     return out;
 }
 
@@ -412,7 +413,8 @@ enum status codec_index_lookup_decode(const Tavola__V1__LookupIndexRequest *requ
     lookup.equals = ARENA_ARRAY(arena, struct value, request->n_equals);
     lookup.equal_count = request->n_equals;
     for (size_t i = 0; i < request->n_equals; i++)
-        if (codec_entity_value_decode(request->equals[i], "equals", arena, &lookup.equals[i], err) != STATUS_OK)
+        if (codec_entity_value_decode(request->equals[i], "equals", arena, &lookup.equals[i], err) !=
+            STATUS_OK)
             return error_in_element(err, "equals", i);
     TRY(range_decode(request->range, arena, &lookup.range, err));
     *out = lookup;

@@ -23,8 +23,8 @@ Tavola__V1__IndexStatus *codec_index_status_message(const struct index_view *vie
 Tavola__V1__Lag *codec_index_lag_message(const struct lag *lag, struct arena *arena);
 
 /* Everything of a look-up but its page and its freshness. */
-MUST_USE enum status codec_index_lookup_decode(const Tavola__V1__LookupIndexRequest *request, struct arena *arena,
-    struct operation_lookup *out, struct error *err);
+MUST_USE enum status codec_index_lookup_decode(const Tavola__V1__LookupIndexRequest *request,
+    struct arena *arena, struct operation_lookup *out, struct error *err);
 
 /* The bytes a page token of this look-up is bound to: the request without its page, its freshness and its
  * index's name: later pages need not wait again. */

@@ -16,7 +16,7 @@
 
 enum {
     ROOM_FOR_REST = LIMIT_TOKEN_BYTES + 512, /* token, lag and statistics beside the entities */
-    MAX_SELECTED = LIMIT_PROPERTIES + 3,    /* and the keys and the timestamp */
+    MAX_SELECTED = LIMIT_PROPERTIES + 3,     /* and the keys and the timestamp */
     BATCH_GET_RESULTS = 1,
     BATCH_GET_ENTITY = 1,
     BATCH_GET_ERROR = 2,
@@ -245,7 +245,8 @@ struct written codec_read_entities_write(struct buf *out, uint32_t field, const 
     return writer.written;
 }
 
-struct written codec_read_keys_write(struct buf *out, uint32_t field, const struct entity *entities, size_t count)
+struct written codec_read_keys_write(
+    struct buf *out, uint32_t field, const struct entity *entities, size_t count)
 {
     struct written written = { 0 };
 
@@ -295,8 +296,8 @@ void codec_read_batch_get_write(struct buf *out, const struct operation *operati
     }
 }
 
-void codec_read_stats_write(struct buf *out, uint32_t field, const struct query_stats *stats, struct str index,
-    const struct written *written)
+void codec_read_stats_write(struct buf *out, uint32_t field, const struct query_stats *stats,
+    struct str index, const struct written *written)
 {
     Tavola__V1__QueryStats message = TAVOLA__V1__QUERY_STATS__INIT;
 

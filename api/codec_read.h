@@ -35,8 +35,8 @@ struct str codec_read_query_identity(
     const Tavola__V1__Query *query, const struct selection *selection, struct arena *arena);
 
 /* 1..LIMIT_BATCH_GET_KEYS keys. */
-MUST_USE enum status codec_read_keys_decode(Tavola__V1__EntityKey *const *keys, size_t count, struct arena *arena,
-    struct operation_get *out, struct error *err);
+MUST_USE enum status codec_read_keys_decode(Tavola__V1__EntityKey *const *keys, size_t count,
+    struct arena *arena, struct operation_get *out, struct error *err);
 
 /* The entity with the properties wanted. */
 struct entity codec_read_select(
@@ -69,7 +69,8 @@ void entity_writer_init(struct entity_writer *writer, struct buf *out, uint32_t 
     const struct selection *selection, struct arena *arena);
 
 /* The same for the keys alone. */
-struct written codec_read_keys_write(struct buf *out, uint32_t field, const struct entity *entities, size_t count);
+struct written codec_read_keys_write(
+    struct buf *out, uint32_t field, const struct entity *entities, size_t count);
 
 /*
  * The reply to BatchGetEntities: an entity or a NOT_FOUND per key, as many as fit.
@@ -78,7 +79,7 @@ void codec_read_batch_get_write(struct buf *out, const struct operation *operati
     const struct selection *selection, struct arena *arena);
 
 /* Append QueryStats as field `field`: what was examined, and what was returned. index may be empty. */
-void codec_read_stats_write(struct buf *out, uint32_t field, const struct query_stats *stats, struct str index,
-    const struct written *written);
+void codec_read_stats_write(struct buf *out, uint32_t field, const struct query_stats *stats,
+    struct str index, const struct written *written);
 
 #endif

@@ -88,8 +88,8 @@ static enum status move_decode(
     return address_decode(move->destination, "move.destination", account, second_place(out), err);
 }
 
-enum status codec_transaction_address_digest(const Tavola__V1__EntityAddress *address, const char *field, struct str own,
-    int64_t *out, struct error *err)
+enum status codec_transaction_address_digest(const Tavola__V1__EntityAddress *address, const char *field,
+    struct str own, int64_t *out, struct error *err)
 {
     struct step named = { 0 };
 

@@ -13,8 +13,8 @@ MUST_USE enum status codec_transaction_decode(const Tavola__V1__SubmitTransactio
     struct str account, struct arena *arena, struct transaction *out, struct error *err);
 
 /* The digest of an entity's address (transaction_key_digest); own: the caller's account. */
-MUST_USE enum status codec_transaction_address_digest(const Tavola__V1__EntityAddress *address, const char *field,
-    struct str own, int64_t *out, struct error *err);
+MUST_USE enum status codec_transaction_address_digest(const Tavola__V1__EntityAddress *address,
+    const char *field, struct str own, int64_t *out, struct error *err);
 
 /* The id alone: what can be no id is TRANSACTION_NOT_FOUND. */
 MUST_USE enum status codec_transaction_id_check(struct str id, struct error *err);

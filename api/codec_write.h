@@ -20,15 +20,15 @@ MUST_USE enum status codec_write_delete_decode(const Tavola__V1__EntityKey *key,
     const Tavola__V1__Precondition *precondition, struct arena *arena, struct write *out, struct error *err);
 
 /* A precondition that may be absent (steps). */
-MUST_USE enum status codec_write_condition_decode(const Tavola__V1__Precondition *precondition, struct arena *arena,
-    struct condition *out, struct error *err);
+MUST_USE enum status codec_write_condition_decode(const Tavola__V1__Precondition *precondition,
+    struct arena *arena, struct condition *out, struct error *err);
 
 /*
  * The writes of a batch: 1..LIMIT_BATCH_OPERATIONS, one partition, an entity once. An error's message begins
  * with "<i>:", its metadata has operation_index.
  */
-MUST_USE enum status codec_write_batch_decode(const Tavola__V1__ExecuteBatchRequest *request, struct arena *arena,
-    struct operation_write *out, struct error *err);
+MUST_USE enum status codec_write_batch_decode(const Tavola__V1__ExecuteBatchRequest *request,
+    struct arena *arena, struct operation_write *out, struct error *err);
 
 /* Fill an operation with one atomic write. */
 void codec_write_operation(struct operation *operation, const struct write *write);

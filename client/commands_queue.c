@@ -34,7 +34,13 @@ enum { INDEXES_TOKEN = 2, INDEXES_NEXT = 2 };
 
 static const char *const kinds[] = { "?", "reconcile", "transaction" };
 static const char *const queue_states[] = { "?", "RUNNING", "PAUSED", "DRAINING" };
-enum { KIND_RECONCILE = 1, QUEUE_PAUSED = 2, DEAD_LETTER_DEAD = 1, DEAD_LETTER_RETRYING = 2, DEAD_LETTER_DISCARDED = 3 };
+enum {
+    KIND_RECONCILE = 1,
+    QUEUE_PAUSED = 2,
+    DEAD_LETTER_DEAD = 1,
+    DEAD_LETTER_RETRYING = 2,
+    DEAD_LETTER_DISCARDED = 3
+};
 static const char *const index_states[] = { "?", "BUILDING", "VALIDATING", "READY", "DROPPING" };
 
 static const char *name_of(const char *const *names, size_t count, uint64_t value)
@@ -75,7 +81,8 @@ static void print_work(struct str queue, struct str work)
     printf("%-5.*s %-11s %-8s %9s %9llu %9s %9s %9s\n", STR_ARG(queue),
         name_of(kinds, ARRAY_LEN(kinds), conversation_number(work, WORK_KIND)),
         name_of(queue_states, ARRAY_LEN(queue_states), conversation_number(work, WORK_STATE)), limit,
-        (unsigned long long)conversation_number(work, WORK_OPEN), duration(conversation_seconds(work, WORK_OLDEST), oldest),
+        (unsigned long long)conversation_number(work, WORK_OPEN),
+        duration(conversation_seconds(work, WORK_OLDEST), oldest),
         pace(conversation_double(work, WORK_PER_SECOND), is_paused, rate),
         duration(is_paused ? -1 : conversation_seconds(work, WORK_TIME_TO_FRESH), fresh));
 }
@@ -246,7 +253,8 @@ static void print_index_row(struct str view, bool is_paused)
     printf("%-24.*s %-24.*s %-10s %9llu %9s %9s %9s %10llu %9llu %9llu\n",
         STR_ARG(conversation_text(index, INDEX_NAME)), STR_ARG(conversation_text(index, INDEX_TABLE)),
         name_of(index_states, ARRAY_LEN(index_states), conversation_number(status, STATUS_STATE)),
-        (unsigned long long)conversation_number(lag, LAG_OPEN), duration(conversation_seconds(lag, LAG_AGE), age),
+        (unsigned long long)conversation_number(lag, LAG_OPEN),
+        duration(conversation_seconds(lag, LAG_AGE), age),
         pace(conversation_double(lag, LAG_PER_SECOND), is_paused, rate),
         duration(is_paused ? -1 : conversation_seconds(lag, LAG_TIME_TO_FRESH), fresh), violations,
         violations - discarded, discarded);
@@ -300,7 +308,8 @@ static bool show_letters(struct conversation *talk)
 {
     unsigned long long standing, retrying, discarded;
 
-    if (!count_letters(talk, DEAD_LETTER_DEAD, &standing) || !count_letters(talk, DEAD_LETTER_RETRYING, &retrying) ||
+    if (!count_letters(talk, DEAD_LETTER_DEAD, &standing) ||
+        !count_letters(talk, DEAD_LETTER_RETRYING, &retrying) ||
         !count_letters(talk, DEAD_LETTER_DISCARDED, &discarded))
         return false;
     printf(

@@ -52,7 +52,7 @@ static void print_change(struct str change)
     struct str entity = conversation_text(change, CHANGE_ENTITY);
     const char *what = conversation_number(change, CHANGE_INSERTED)  ? "inserted"
                        : conversation_number(change, CHANGE_DELETED) ? "deleted"
-                                                              : "updated";
+                                                                     : "updated";
 
     printf("%-8s\t%.*s\t%.*s\t%.*s\n", what, STR_ARG(conversation_text(entity, ENTITY_PARTITION_KEY)),
         STR_ARG(conversation_text(entity, ENTITY_ROW_KEY)), STR_ARG(conversation_text(entity, ENTITY_ETAG)));

@@ -205,8 +205,10 @@ static void print_timeline(struct str transaction)
         printf("  step %llu attempt %llu by %.*s: %.*s -> %.*s %.*s %.*s\n",
             (unsigned long long)conversation_number(attempt, ATTEMPT_STEP),
             (unsigned long long)conversation_number(attempt, ATTEMPT_NUMBER),
-            STR_ARG(conversation_text(attempt, ATTEMPT_WORKER)), STR_ARG(conversation_text(attempt, ATTEMPT_BEFORE)),
-            STR_ARG(conversation_text(attempt, ATTEMPT_AFTER)), STR_ARG(conversation_text(error, ERROR_REASON)),
+            STR_ARG(conversation_text(attempt, ATTEMPT_WORKER)),
+            STR_ARG(conversation_text(attempt, ATTEMPT_BEFORE)),
+            STR_ARG(conversation_text(attempt, ATTEMPT_AFTER)),
+            STR_ARG(conversation_text(error, ERROR_REASON)),
             STR_ARG(conversation_text(error, ERROR_MESSAGE)));
     }
 }

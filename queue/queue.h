@@ -27,8 +27,8 @@ struct queue;
 
 struct queue_options {
     struct redis_access redis;
-    const char *consumer;  /* this worker's name; NULL for publishers */
-    int shards;            /* see queue_set_shards */
+    const char *consumer; /* this worker's name; NULL for publishers */
+    int shards;           /* see queue_set_shards */
     int64_t max_messages; /* publishing stops while a stream is this long */
 };
 

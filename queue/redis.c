@@ -17,7 +17,7 @@ enum {
     TIME_LIMIT_MS = 1000,
     CHECK_LIMIT_MS = 200,
     MIN_PAUSE_US = 500 * 1000, /* between attempts to connect */
-    PAUSE_FACTOR = 4,            /* and so many times what the last one took: others wait meanwhile */
+    PAUSE_FACTOR = 4,          /* and so many times what the last one took: others wait meanwhile */
     SHA_BYTES = 41,
     MAX_SCRIPTS = 16,
 };

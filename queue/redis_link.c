@@ -89,8 +89,8 @@ static enum status connect_path(
 }
 
 /* Every address the name has, the time divided among them: a dead one leaves some for the next. */
-static enum status connect_host(
-    struct redis_link *link, const struct servers_redis_address *place, int64_t deadline_us, struct error *err)
+static enum status connect_host(struct redis_link *link, const struct servers_redis_address *place,
+    int64_t deadline_us, struct error *err)
 {
     const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
     enum status status = STATUS_UNAVAILABLE;
@@ -132,8 +132,8 @@ static enum status wait_for_ssl(
     }
 }
 
-static enum status shake_hands(
-    struct redis_link *link, const struct servers_redis_address *address, int64_t deadline_us, struct error *err)
+static enum status shake_hands(struct redis_link *link, const struct servers_redis_address *address,
+    int64_t deadline_us, struct error *err)
 {
     TRY(redis_tls_begin(address->tls, address->host, link->fd, &link->ssl, err));
     for (;;) {
@@ -264,8 +264,8 @@ enum status redis_link_exchange(struct redis_link *link, struct redis_batch *bat
 
 /* ---- from beginning to end ---- */
 
-static enum status open_link(
-    struct redis_link *link, const struct servers_redis_address *address, int64_t deadline_us, struct error *err)
+static enum status open_link(struct redis_link *link, const struct servers_redis_address *address,
+    int64_t deadline_us, struct error *err)
 {
     if (address->path)
         return connect_path(link, address->path, deadline_us, err);
@@ -273,8 +273,8 @@ static enum status open_link(
     return address->tls ? shake_hands(link, address, deadline_us, err) : STATUS_OK;
 }
 
-enum status redis_link_open(
-    const struct servers_redis_address *address, int64_t deadline_us, struct redis_link **out, struct error *err)
+enum status redis_link_open(const struct servers_redis_address *address, int64_t deadline_us,
+    struct redis_link **out, struct error *err)
 {
     struct redis_link *link = xcalloc(1, sizeof(*link));
     enum status status;

@@ -20,8 +20,8 @@ struct servers_redis_address {
 };
 
 /* deadline_us: on clock_monotonic_us. Looking a host's name up takes as long as the system's resolver does. */
-MUST_USE enum status redis_link_open(
-    const struct servers_redis_address *address, int64_t deadline_us, struct redis_link **out, struct error *err);
+MUST_USE enum status redis_link_open(const struct servers_redis_address *address, int64_t deadline_us,
+    struct redis_link **out, struct error *err);
 void redis_link_close(struct redis_link *link);
 
 /* Send `count` commands of a batch as one pipeline and wait for their replies. Those of a failure go. */

@@ -223,7 +223,8 @@ static void arrived(struct rpc_call *call, struct call_list *fresh)
         finish_unknown(call);
     } else if (call->silent) {
         /* Also when it was cancelled before its message came: then nothing is sent. */
-        rpc_call_finish(call, CODE_INVALID_ARGUMENT, str_of("the call carries no request message"), STR_EMPTY);
+        rpc_call_finish(
+            call, CODE_INVALID_ARGUMENT, str_of("the call carries no request message"), STR_EMPTY);
     } else {
         call->late = atomic_load(&host->stopping);
         if (!call->late)

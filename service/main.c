@@ -24,7 +24,7 @@ enum {
     EXIT_BAD_SETTING = 2,
     OWN_FILES = 64,                /* descriptors the program needs beside callers' connections */
     BATCH_BYTES = 8 * 1024 * 1024, /* of properties */
-    MAX_QUEUED_MESSAGES = 100000, /* per stream */
+    MAX_QUEUED_MESSAGES = 100000,  /* per stream */
     MS_PER_SECOND = 1000,
     ADDRESS_BYTES = 300,
 };

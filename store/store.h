@@ -33,7 +33,7 @@ struct store_options {
     int read_threads;     /* 1..16 */
     int write_threads;    /* 1..16 */
     int page_threads;     /* 1..16 */
-    int max_waiting;     /* operations per lane before it refuses */
+    int max_waiting;      /* operations per lane before it refuses */
     int batch_operations; /* the most operations of one batch, 1..1024 */
     int batch_bytes;      /* the most property bytes of one batch */
     int64_t transaction_retention_s;

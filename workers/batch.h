@@ -17,7 +17,7 @@ enum disposition {
 struct item {
     struct intent intent;
     const struct message_step *step; /* NULL: unknown kind */
-    int64_t deliveries;      /* the most any of the messages has */
+    int64_t deliveries;              /* the most any of the messages has */
     enum disposition disposition;
     size_t first, count; /* the messages */
 };

@@ -1,8 +1,8 @@
 /*
  * claim.c - the mutex is held for a copy at most.
  */
-#include "store/dead_letters/claim_work.h"
 #include "workers/claim.h"
+#include "store/dead_letters/claim_work.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,7 +11,9 @@
 #include "store/dead_letters/claim_work.h"
 #include "store/session/worker.h"
 
-enum { CLAIM_HOLD_MS = 5000 }; /* how long a batch that did not come from the queue is in hand, unless renewed */
+enum {
+    CLAIM_HOLD_MS = 5000
+}; /* how long a batch that did not come from the queue is in hand, unless renewed */
 
 struct hand {
     pthread_mutex_t mutex;

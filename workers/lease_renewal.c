@@ -1,8 +1,8 @@
 /*
  * lease_renewal.c - see the header.
  */
-#include "store/dead_letters/claim_work.h"
 #include "workers/lease_renewal.h"
+#include "store/dead_letters/claim_work.h"
 
 enum { MAX_RENEWALS = 20, PASSES_PER_HOLD = 3 };
 

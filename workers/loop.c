@@ -99,7 +99,8 @@ static size_t scan_lanes(struct loop *loop, const struct scan_scope *scope, stru
             int lane = (first + i) % LEASE_RANGES;
 
             if (!rest_only)
-                scan_marks_reread(&loop->scan_marks, lane); /* what was found the last time is done, or open */
+                scan_marks_reread(
+                    &loop->scan_marks, lane); /* what was found the last time is done, or open */
             if (!is_mine(loop->ctx, lane) || (rest_only && loop->scan_marks.reach[lane].open == 0))
                 continue;
             if (scan_lane(loop, lane, rest_only, &finding) != STATUS_OK)
@@ -138,8 +139,8 @@ static size_t find_limited(struct loop *loop, struct intent *out, size_t most)
         found = scan_lanes(loop, &scope, out + total, most - total);
         if (found == 0)
             continue;
-        if (queue_work_take_permits(loop->ctx->store, slot / WORK_KINDS, slot % WORK_KINDS + 1, (int64_t)found,
-                &granted, NULL) != STATUS_OK)
+        if (queue_work_take_permits(loop->ctx->store, slot / WORK_KINDS, slot % WORK_KINDS + 1,
+                (int64_t)found, &granted, NULL) != STATUS_OK)
             break;
         total += (size_t)granted;
         if ((size_t)granted == found)

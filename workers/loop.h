@@ -10,7 +10,7 @@
 struct loop {
     struct worker_ctx *ctx;
     struct scan_marks scan_marks; /* for polling */
-    int first_lane;     /* of the next look: each in its turn */
+    int first_lane;               /* of the next look: each in its turn */
     int64_t next_reclaim_us;
     bool reclaimed;            /* and nothing new since */
     int64_t next_suspicion_us; /* when to look after dead pollers again */

@@ -80,7 +80,8 @@ static enum status start_listeners(struct process *process, struct error *err)
         TRY(metrics_server_start(
             config->metrics_listen, metrics_collect_worker, &process->shared, &process->metrics, err));
     if (config->health_listen)
-        TRY(metrics_server_start_probes(config->health_listen, is_ready, &process->shared, &process->probes, err));
+        TRY(metrics_server_start_probes(
+            config->health_listen, is_ready, &process->shared, &process->probes, err));
     return STATUS_OK;
 }
 

@@ -1,9 +1,9 @@
 /*
  * queues.c - see the header.
  */
+#include "workers/queues.h"
 #include "store/intents/lease_work.h"
 #include "store/intents/queue_work.h"
-#include "workers/queues.h"
 
 #include <string.h>
 
@@ -84,7 +84,8 @@ int queues_next_limited(const struct queues *queues, int slot)
 
 void queues_count_applied(struct queues *queues, const struct intent *intent, size_t count)
 {
-    int queue = queue_control_queue_of(intent->bucket, atomic_load(&queues->count)), slot = queue_slot(queue, intent->kind);
+    int queue = queue_control_queue_of(intent->bucket, atomic_load(&queues->count)),
+        slot = queue_slot(queue, intent->kind);
     size_t i;
 
     if (slot < 0)

@@ -204,8 +204,8 @@ static enum status scan_lane(struct relay *relay, int lane, bool rest_only, cons
         queues_free_scope(&ctx->shared->queues, &scope);
         what.scope = &scope;
     }
-    TRY(lease_work_scan(
-        ctx->store, &what, scan_marks_reach(&relay->scan_marks, lane, ctx->now_us()), &ctx->arena, found, err));
+    TRY(lease_work_scan(ctx->store, &what, scan_marks_reach(&relay->scan_marks, lane, ctx->now_us()),
+        &ctx->arena, found, err));
     if (!rest_only)
         memcpy(relay->scan_marks.low[lane], found->low_id, sizeof(found->low_id));
     return STATUS_OK;

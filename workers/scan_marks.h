@@ -21,7 +21,7 @@ struct scan_marks {
     int64_t next_start_us[LEASE_RANGES]; /* when the lane is next scanned from the start */
     struct scan_reach reach[LEASE_RANGES];
     int64_t reading_since_us[LEASE_RANGES]; /* when the reading of the reach began */
-    int64_t connection;                    /* that they were learned from */
+    int64_t connection;                     /* that they were learned from */
 };
 
 /* Before scanning: whose connection it is now (worker_connection). True: it is another one, and all is forgotten. */

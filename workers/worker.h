@@ -36,7 +36,7 @@ struct worker_shared {
     pthread_cond_t stop;   /* on the monotonic clock */
 
     atomic_bool held[LEASE_RANGES]; /* the lanes this worker has leases of */
-    atomic_bool streaming;         /* false: take intents from PostgreSQL, Redis cannot be relied on */
+    atomic_bool streaming;          /* false: take intents from PostgreSQL, Redis cannot be relied on */
     atomic_llong lag_us;
     atomic_llong open_intents;   /* in the lanes held */
     atomic_bool store_available; /* the relay's last pass ended well */

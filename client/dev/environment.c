@@ -33,7 +33,8 @@ static const char *path_beside(const char *name, struct arena *arena)
     return arena_format(arena, "%s/%s", own, name).data;
 }
 
-enum status environment_find_program(const char *name, struct arena *arena, const char **out, struct error *err)
+enum status environment_find_program(
+    const char *name, struct arena *arena, const char **out, struct error *err)
 {
     const char *path = path_beside(name, arena);
 

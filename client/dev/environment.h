@@ -18,7 +18,8 @@ struct variable {
 };
 
 /* The path of a program beside this one. STATUS_UNAVAILABLE: it is not there. */
-MUST_USE enum status environment_find_program(const char *name, struct arena *arena, const char **out, struct error *err);
+MUST_USE enum status environment_find_program(
+    const char *name, struct arena *arena, const char **out, struct error *err);
 
 /* The environment of a program: for our own with all settings, under the given variables. */
 char **environment_for(bool is_own, const struct variable *variables, size_t count, struct arena *arena);

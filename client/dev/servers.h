@@ -15,8 +15,8 @@ struct postgres_options {
 };
 
 /* Make the cluster and the database on first use. */
-MUST_USE enum status servers_prepare_postgres(const struct place *place, const struct postgres_options *options,
-    struct arena *arena, struct error *err);
+MUST_USE enum status servers_prepare_postgres(const struct place *place,
+    const struct postgres_options *options, struct arena *arena, struct error *err);
 
 MUST_USE enum status servers_start_postgres(const struct place *place, const struct postgres_options *options,
     struct arena *arena, struct process *out, struct error *err);

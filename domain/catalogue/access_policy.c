@@ -35,9 +35,8 @@ static enum status check_one(
 enum status access_policies_check(const struct access_policies *policies, struct error *err)
 {
     if (policies->count > LIMIT_POLICIES_PER_TABLE) {
-        reason_set(err, REASON_INVALID_INPUT,
-            "a table has at most %d stored access policies, these are %zu", LIMIT_POLICIES_PER_TABLE,
-            policies->count);
+        reason_set(err, REASON_INVALID_INPUT, "a table has at most %d stored access policies, these are %zu",
+            LIMIT_POLICIES_PER_TABLE, policies->count);
         error_add_meta_int(err, "limit", LIMIT_POLICIES_PER_TABLE);
         error_add_meta_int(err, "actual", (int64_t)policies->count);
         return STATUS_INVALID;

@@ -130,8 +130,8 @@ static enum status add_test(struct compiler *compiler, const struct node *node, 
     struct test test, struct clause **out, struct error *err)
 {
     if (compiler->test_count == LIMIT_FILTER_COMPARISONS)
-        return filter_parse_refuse_limit("comparisons", LIMIT_FILTER_COMPARISONS, (int64_t)compiler->test_count + 1,
-            node->lexeme.position, err);
+        return filter_parse_refuse_limit("comparisons", LIMIT_FILTER_COMPARISONS,
+            (int64_t)compiler->test_count + 1, node->lexeme.position, err);
     test.subject = subject_of(property);
     if (test.subject == SUBJECT_PROPERTY)
         TRY(check_name(property, err));

@@ -277,8 +277,8 @@ static enum projection_result key_of_state(const struct index *index, const stru
 }
 
 /* Of entries of one source and key the rest is their records and when they expire. */
-bool index_plan_affects(const struct index *index, const struct entity_key *key, const struct row_state *before,
-    const struct row_state *after, struct arena *arena)
+bool index_plan_affects(const struct index *index, const struct entity_key *key,
+    const struct row_state *before, const struct row_state *after, struct arena *arena)
 {
     struct entity_key old, new;
     enum projection_result was = key_of_state(index, key, before, arena, &old);

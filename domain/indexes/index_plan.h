@@ -70,8 +70,8 @@ enum projection_result index_plan_project(const struct index *index, const struc
  * intent must follow then. Keys, projected records and the time of expiry are compared. A state in which the entity cannot
  * have its entry always counts as a change, so that the violation is noted, or resolved.
  */
-bool index_plan_affects(const struct index *index, const struct entity_key *key, const struct row_state *before,
-    const struct row_state *after, struct arena *arena);
+bool index_plan_affects(const struct index *index, const struct entity_key *key,
+    const struct row_state *before, const struct row_state *after, struct arena *arena);
 
 /* What entries stored for one source key look like: the manifest. */
 struct manifest_item {

@@ -141,8 +141,7 @@ void query_advice_make(const struct filter *filter, const struct key_plan *plan,
     struct arena *arena, struct str **out, size_t *count)
 {
     enum access_path path = access_path_of(plan);
-    struct advice advice = { filter, plan, table, arena, ARENA_ARRAY(arena, struct str, MAX_SUGGESTIONS),
-        0 };
+    struct advice advice = { filter, plan, table, arena, ARENA_ARRAY(arena, struct str, MAX_SUGGESTIONS), 0 };
 
     if (plan->range.nothing) {
         suggest(&advice, STR_LITERAL("the filter contradicts itself: no entity can match"));

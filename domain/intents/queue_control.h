@@ -47,9 +47,8 @@ static inline int queue_control_queue_of(int16_t bucket, int queues)
 /* Where a kind of work of a queue stands in arrays of MAX_QUEUES * WORK_KINDS; below 0: no such thing. */
 static inline int queue_slot(int queue, int kind)
 {
-    return kind >= 1 && kind <= WORK_KINDS && queue >= 0 && queue < MAX_QUEUES
-               ? queue * WORK_KINDS + kind - 1
-               : -1;
+    return kind >= 1 && kind <= WORK_KINDS && queue >= 0 && queue < MAX_QUEUES ? queue * WORK_KINDS + kind - 1
+                                                                               : -1;
 }
 
 /* oldest_us: of the open intents; 0: none is open. */

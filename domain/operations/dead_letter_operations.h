@@ -63,7 +63,7 @@ struct outcome_dead_letters {
     struct dead_letter_view *dead_letters; /* list; redrive and discard: those it was done to */
     size_t count;
     struct dead_letter_difference *differences; /* redrive as a dry run: as many as letters */
-    struct cause_view *causes;             /* list by cause */
+    struct cause_view *causes;                  /* list by cause */
     size_t cause_count;
     bool more;
     int64_t position;

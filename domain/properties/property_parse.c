@@ -128,8 +128,8 @@ static enum status drafts_check_sizes(
     if (count > LIMIT_PROPERTIES)
         return property_size_refuse_count(count, err);
     for (size_t i = 0; i < count; i++)
-        size +=
-            property_size_of_name(drafts[i].name) + property_size_of_value(&drafts[i].value.value, drafts[i].value.units);
+        size += property_size_of_name(drafts[i].name) +
+                property_size_of_value(&drafts[i].value.value, drafts[i].value.units);
     if (size > LIMIT_ENTITY_BYTES)
         return property_size_refuse(size, err);
     for (size_t i = 0; i < count; i++) {

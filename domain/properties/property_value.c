@@ -208,7 +208,8 @@ static enum status finish_datetime(struct value_draft *draft, struct str name, s
     return STATUS_OUT_OF_RANGE;
 }
 
-enum status property_value_finish(struct value_draft *draft, struct str name, struct arena *arena, struct error *err)
+enum status property_value_finish(
+    struct value_draft *draft, struct str name, struct arena *arena, struct error *err)
 {
     switch (draft->value.type) {
     case PROPERTY_STRING:

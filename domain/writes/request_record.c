@@ -306,7 +306,8 @@ static bool read_response(struct str bytes, struct operation *operation, struct 
     return result == WIRE_END && (err->reason || count == operation->in.write.count);
 }
 
-void request_record_replay(const struct request_record *record, struct str digest, struct operation *operation)
+void request_record_replay(
+    const struct request_record *record, struct str digest, struct operation *operation)
 {
     struct error err = { 0 };
 

@@ -35,6 +35,7 @@ struct str request_record_response(const struct operation *operation, struct are
  * Give an atomic write with this digest the outcome that is recorded under its id: the recorded one, marked as
  * `replayed` in the outcome or the error's metadata, or REQUEST_ID_REUSED when the record is of another request.
  */
-void request_record_replay(const struct request_record *record, struct str digest, struct operation *operation);
+void request_record_replay(
+    const struct request_record *record, struct str digest, struct operation *operation);
 
 #endif

@@ -40,7 +40,8 @@ void authenticator_init(struct authenticator *authenticator, bool open)
     pthread_rwlock_init(&authenticator->lock, &fair);
     pthread_rwlockattr_destroy(&fair);
     authenticator->memory = xcalloc(1, sizeof(*authenticator->memory));
-    if (getrandom(&authenticator->memory->seed, sizeof(authenticator->memory->seed), 0) != sizeof(authenticator->memory->seed))
+    if (getrandom(&authenticator->memory->seed, sizeof(authenticator->memory->seed), 0) !=
+        sizeof(authenticator->memory->seed))
         abort();
     for (size_t i = 0; i < PLACES; i++)
         pthread_mutex_init(&authenticator->memory->places[i].lock, NULL);
@@ -120,8 +121,8 @@ static void remember(struct authenticator *authenticator, struct str text)
 }
 
 /* Accounts nobody has take as long as those that are there. */
-static bool is_genuine(
-    struct authenticator *authenticator, const struct account *account, const struct credential *credential, struct str text)
+static bool is_genuine(struct authenticator *authenticator, const struct account *account,
+    const struct credential *credential, struct str text)
 {
     static const struct account nobody;
 
@@ -133,8 +134,9 @@ static bool is_genuine(
     return true;
 }
 
-enum status authenticator_admit(struct authenticator *authenticator, const struct credential *credential, struct str text,
-    const struct call_origin *origin, int64_t *generation, struct access *out, struct error *err)
+enum status authenticator_admit(struct authenticator *authenticator, const struct credential *credential,
+    struct str text, const struct call_origin *origin, int64_t *generation, struct access *out,
+    struct error *err)
 {
     const struct account *account;
 
@@ -146,5 +148,6 @@ enum status authenticator_admit(struct authenticator *authenticator, const struc
             return credential_refuse(err);
         *generation = authenticator->generation;
     }
-    return credential_access(credential, account, authenticator->book->catalogue, origin, clock_ticks(), out, err);
+    return credential_access(
+        credential, account, authenticator->book->catalogue, origin, clock_ticks(), out, err);
 }

@@ -23,8 +23,8 @@ struct authenticator {
     bool open; /* without authentication: everybody is the account `default` and may do everything */
     pthread_rwlock_t lock;
     struct access_snapshot *book; /* NULL: the database has not been reached yet */
-    int64_t generation;       /* of the book, from 1 */
-    int64_t confirmed_us;     /* clock_monotonic_us */
+    int64_t generation;           /* of the book, from 1 */
+    int64_t confirmed_us;         /* clock_monotonic_us */
     struct authenticator_memory *memory;
 };
 
@@ -44,7 +44,8 @@ void authenticator_leave(struct authenticator *authenticator);
  *
  * STATUS_UNAUTHENTICATED, STATUS_DENIED: see credential_access. STATUS_UNAVAILABLE: the authenticator does not know.
  */
-MUST_USE enum status authenticator_admit(struct authenticator *authenticator, const struct credential *credential, struct str text,
-    const struct call_origin *origin, int64_t *generation, struct access *out, struct error *err);
+MUST_USE enum status authenticator_admit(struct authenticator *authenticator,
+    const struct credential *credential, struct str text, const struct call_origin *origin,
+    int64_t *generation, struct access *out, struct error *err);
 
 #endif

@@ -32,8 +32,8 @@ static enum status read_credential(struct caller *caller, struct rpc_call *call,
 /* Inside the authenticator. */
 static enum status admit(struct caller *caller, struct error *err)
 {
-    return authenticator_admit(caller->authenticator, &caller->credential, caller->text, &caller->origin, &caller->generation,
-        &caller->access, err);
+    return authenticator_admit(caller->authenticator, &caller->credential, caller->text, &caller->origin,
+        &caller->generation, &caller->access, err);
 }
 
 enum status caller_identify(struct caller *caller, struct rpc_call *call, struct error *err)

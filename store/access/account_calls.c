@@ -37,7 +37,8 @@ static enum status change(struct pg *pg, const struct embedded *sql, const struc
     return pg_end(pg, err);
 }
 
-enum status account_calls_create(struct pg *pg, struct account *account, struct arena *arena, struct error *err)
+enum status account_calls_create(
+    struct pg *pg, struct account *account, struct arena *arena, struct error *err)
 {
     struct pg_params params;
     bool created = false;

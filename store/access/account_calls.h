@@ -29,6 +29,7 @@ MUST_USE enum status account_calls_rotate(
     struct pg *pg, struct str name, struct arena *arena, struct account_key *key, struct error *err);
 
 /* STATUS_NOT_FOUND: no such account, or it still has tables. */
-MUST_USE enum status account_calls_delete(struct pg *pg, struct str name, struct arena *arena, struct error *err);
+MUST_USE enum status account_calls_delete(
+    struct pg *pg, struct str name, struct arena *arena, struct error *err);
 
 #endif

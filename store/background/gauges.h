@@ -17,7 +17,7 @@ enum gauge_letters { GAUGE_STANDING, GAUGE_RETRYING, GAUGE_DISCARDED, GAUGE_LETT
 struct index_gauge {
     char account[GAUGE_NAME_BYTES], name[GAUGE_NAME_BYTES]; /* both "": of all other indexes together */
     int64_t lag_us;                                         /* of the others: the largest */
-    int64_t dead_letters[GAUGE_LETTERS];                         /* none is told as retrying */
+    int64_t dead_letters[GAUGE_LETTERS];                    /* none is told as retrying */
 };
 
 struct gauges {

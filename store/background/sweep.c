@@ -106,8 +106,8 @@ static enum status remove_chunk(struct session *session, void *context, struct e
 }
 
 /* Chunk after chunk, up to a round's worth. */
-static enum status remove_all(struct worker *store, struct sweep *sweep,
-    const struct embedded *statement, int64_t *count, bool *more, struct error *err)
+static enum status remove_all(struct worker *store, struct sweep *sweep, const struct embedded *statement,
+    int64_t *count, bool *more, struct error *err)
 {
     int64_t total = 0;
 
@@ -136,8 +136,8 @@ static enum status expire_all(
     return STATUS_OK;
 }
 
-enum status sweep_run(struct worker *store, const struct sweep_ages *ages,
-    struct sweep_counts *counts, bool *more, struct error *err)
+enum status sweep_run(struct worker *store, const struct sweep_ages *ages, struct sweep_counts *counts,
+    bool *more, struct error *err)
 {
     struct sweep sweep = { .ages = ages };
 

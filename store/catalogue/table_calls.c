@@ -72,8 +72,7 @@ static enum status create(struct session *session, struct operation *operation, 
     TRY(pg_next(&session->pg, &row, err));
     TRY(pg_end(&session->pg, err));
     if (PQntuples(row) == 0) {
-        reason_set(
-            err, REASON_TABLE_ALREADY_EXISTS, "table %.*s already exists", STR_ARG(operation->table));
+        reason_set(err, REASON_TABLE_ALREADY_EXISTS, "table %.*s already exists", STR_ARG(operation->table));
         error_add_meta(err, "table", operation->table);
         return STATUS_EXISTS;
     }

@@ -182,8 +182,7 @@ static enum status suspect_all(struct worker *store, struct dead_hand *dead, str
     }
 }
 
-enum status claim_work_suspect_dead(
-    struct worker *store, const struct claim_owner *owner, struct error *err)
+enum status claim_work_suspect_dead(struct worker *store, const struct claim_owner *owner, struct error *err)
 {
     struct dead_hand dead = { .by = owner, .owner = { .holder = "", .life = "" } };
     enum status status;

@@ -20,8 +20,8 @@ struct claim_owner {
  * Before a batch is run that did not come from the queue: note it as in hand for so long, in place of the batch
  * before. suspects: which of them are keys that have begun before without a report.
  */
-MUST_USE enum status claim_work_take(struct worker *store, const struct claim_owner *owner,
-    int64_t hold_ms, const struct intent *intents, size_t count, bool *suspects, struct error *err);
+MUST_USE enum status claim_work_take(struct worker *store, const struct claim_owner *owner, int64_t hold_ms,
+    const struct intent *intents, size_t count, bool *suspects, struct error *err);
 MUST_USE enum status claim_work_renew(
     struct worker *store, const struct claim_owner *owner, int64_t hold_ms, struct error *err);
 MUST_USE enum status claim_work_release(

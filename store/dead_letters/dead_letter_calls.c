@@ -114,7 +114,7 @@ static enum status list(struct session *session, struct operation *operation, st
     struct outcome_dead_letters *out = &operation->out.dead_letters;
 
     return operation->in.dead_letters.by_cause ? read_causes(session, operation, out, err)
-                                          : read_letters(session, operation, out, err);
+                                               : read_letters(session, operation, out, err);
 }
 
 void dead_letter_calls_list(struct session *session, struct operation *operation)
@@ -171,8 +171,8 @@ static struct intent intent_of(const struct dead_letter_view *letter)
 }
 
 /* *done false: somebody else was faster, or what it is about has gone. */
-static enum status redrive_one(struct session *session, const struct dead_letter_view *letter, struct str reason,
-    bool *done, struct error *err)
+static enum status redrive_one(struct session *session, const struct dead_letter_view *letter,
+    struct str reason, bool *done, struct error *err)
 {
     struct intent intent = intent_of(letter);
     struct pg_params params;
@@ -199,8 +199,8 @@ static enum status redrive_one(struct session *session, const struct dead_letter
     return STATUS_OK;
 }
 
-static enum status discard_one(struct session *session, const struct dead_letter_view *letter, struct str reason,
-    bool *done, struct error *err)
+static enum status discard_one(struct session *session, const struct dead_letter_view *letter,
+    struct str reason, bool *done, struct error *err)
 {
     struct pg_params params;
     int64_t now_us = 0;
@@ -268,16 +268,18 @@ static enum status change_all(
         if (done)
             changes->dead_letters[changes->count++] = found.dead_letters[i];
     }
-    operation->out.dead_letters = (struct outcome_dead_letters){
-        .dead_letters = changes->dead_letters, .count = changes->count, .more = found.more, .position = found.position
-    };
+    operation->out.dead_letters = (struct outcome_dead_letters){ .dead_letters = changes->dead_letters,
+        .count = changes->count,
+        .more = found.more,
+        .position = found.position };
     return STATUS_OK;
 }
 
 static void run_changes(struct session *session, struct operation *operation, letter_change *change)
 {
     struct changes changes = { .change = change,
-        .dead_letters = ARENA_ARRAY(operation->arena, struct dead_letter_view, (size_t)operation->in.dead_letters.limit) };
+        .dead_letters = ARENA_ARRAY(
+            operation->arena, struct dead_letter_view, (size_t)operation->in.dead_letters.limit) };
 
     attempt_operation_with(session, operation, change_all, &changes, MAX_ATTEMPTS);
 }

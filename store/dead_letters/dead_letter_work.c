@@ -171,8 +171,8 @@ static enum status count_one(struct session *session, void *context, struct erro
     pg_add_bytes(&params, describe(failing->cause, &session->arena));
     if (failing->silent)
         pg_add_bool(&params, failing->once);
-    TRY(pg_query(
-        &session->pg, failing->silent ? &sql_dead_letter_deliver : &sql_dead_letter_count, &params, &counted, err));
+    TRY(pg_query(&session->pg, failing->silent ? &sql_dead_letter_deliver : &sql_dead_letter_count, &params,
+        &counted, err));
     if (is_transaction(failing) && !failing->silent)
         TRY(send_attempt(session, failing, &statements, err));
     FAILPOINT_TRY("letter.before_count", err);

@@ -25,7 +25,8 @@ MUST_USE enum status dead_letter_work_retry_after(
  * Turn it into a dead letter and remove the key's intents, in one commit; a transaction becomes DEAD. A key
  * with nothing open is left alone.
  */
-MUST_USE enum status dead_letter_work_bury(struct worker *store, const struct intent *intent, struct error *err);
+MUST_USE enum status dead_letter_work_bury(
+    struct worker *store, const struct intent *intent, struct error *err);
 
 /*
  * Count, in a transaction of its own, that the work of this intent's key is about to begin on its own. *before: how often

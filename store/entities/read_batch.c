@@ -16,7 +16,7 @@ enum {
     MAX_BEGUN_BYTES = 32 * 1024, /* of keys: a socket takes them without waiting for its reader */
     MIN_PARTED = 48, /* operations: a smaller batch is one statement, since each costs as much as 3 keys */
     MAX_READ_BYTES = 32 << 20, /* of properties, that a statement brings */
-    WHOLE_KEYS = 16,            /* a statement of so few brings them whatever they take */
+    WHOLE_KEYS = 16,           /* a statement of so few brings them whatever they take */
 };
 
 /* One operation with its table; the keys of all stand one after another in the arrays. */

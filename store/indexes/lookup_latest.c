@@ -13,7 +13,7 @@
 #include "store/sql.h"
 
 enum {
-    CHUNK = 32,                 /* sources in memory at once */
+    CHUNK = 32,                    /* sources in memory at once */
     MOST = 2 * FRESHNESS_MAX_OPEN, /* who came here has waited until it was half of it */
 };
 
@@ -91,8 +91,8 @@ static void add_source(struct merging *merging, const struct entity *source, str
     struct index_entry entry;
     const char *why;
 
-    if (index_plan_project(merging->index, &source->key, source->timestamp, source->properties, scratch, &entry,
-            &why) != PROJECTED ||
+    if (index_plan_project(merging->index, &source->key, source->timestamp, source->properties, scratch,
+            &entry, &why) != PROJECTED ||
         !lookup_range_holds(merging->range, &entry.key) || !is_on_page(merging->operation, &entry.key))
         return;
     merging->found[merging->count] = *source;

@@ -102,8 +102,8 @@ static bool still_holds(const struct index *index, const struct entity *source,
     struct index_entry wanted;
     const char *why;
 
-    return index_plan_project(index, &source->key, source->timestamp, source->properties, arena, &wanted, &why) ==
-               PROJECTED &&
+    return index_plan_project(index, &source->key, source->timestamp, source->properties, arena, &wanted,
+               &why) == PROJECTED &&
            entity_key_compare(&wanted.key, entry) == 0;
 }
 

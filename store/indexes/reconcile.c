@@ -361,8 +361,8 @@ static void count_difference(const struct source_key *key, struct dead_letter_di
 }
 
 /* One snapshot; nothing is locked, nothing written. */
-enum status reconcile_preview(
-    struct session *session, const struct intent *intent, struct dead_letter_difference *out, struct error *err)
+enum status reconcile_preview(struct session *session, const struct intent *intent,
+    struct dead_letter_difference *out, struct error *err)
 {
     struct reconcile work = { .intents = intent, .count = 1, .force = true };
     struct pg_params params;
@@ -415,8 +415,8 @@ static void add_counts(struct reconcile_counts *counts, const struct reconcile_c
     counts->violations += more->violations;
 }
 
-enum status reconcile_keys(struct worker *store, const struct intent *intents, size_t count,
-    bool force, struct reconcile_counts *counts, struct error *err)
+enum status reconcile_keys(struct worker *store, const struct intent *intents, size_t count, bool force,
+    struct reconcile_counts *counts, struct error *err)
 {
     struct reconcile work = { .intents = intents, .count = count, .force = force };
 

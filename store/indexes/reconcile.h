@@ -35,7 +35,7 @@ MUST_USE enum status reconcile_keys(struct worker *store, const struct intent *i
 struct session;
 
 /* What reconciling this key would change. */
-MUST_USE enum status reconcile_preview(
-    struct session *session, const struct intent *intent, struct dead_letter_difference *out, struct error *err);
+MUST_USE enum status reconcile_preview(struct session *session, const struct intent *intent,
+    struct dead_letter_difference *out, struct error *err);
 
 #endif

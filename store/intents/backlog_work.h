@@ -30,7 +30,7 @@ struct backlog {
  * unless `counts` asks for new ones, which are estimates where the table of intents is larger than 32 MB; but
  * nothing open is 0, and something never.
  */
-MUST_USE enum status backlog_work_update(struct worker *store, const bool held[LEASE_RANGES],
-    bool counts, struct backlog *backlog, struct error *err);
+MUST_USE enum status backlog_work_update(struct worker *store, const bool held[LEASE_RANGES], bool counts,
+    struct backlog *backlog, struct error *err);
 
 #endif

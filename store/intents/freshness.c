@@ -266,7 +266,8 @@ static enum status ask_latest(
     return STATUS_OK;
 }
 
-enum status freshness_ask(struct session *session, struct freshness_wait *waits, size_t count, struct error *err)
+enum status freshness_ask(
+    struct session *session, struct freshness_wait *waits, size_t count, struct error *err)
 {
     enum status status = session_ensure(session, err);
 

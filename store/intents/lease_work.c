@@ -216,8 +216,8 @@ static enum status scan_intents(struct session *session, void *context, struct e
     return STATUS_OK;
 }
 
-enum status lease_work_scan(struct worker *store, const struct intent_scan *what,
-    struct scan_reach *reach, struct arena *arena, struct intents_found *out, struct error *err)
+enum status lease_work_scan(struct worker *store, const struct intent_scan *what, struct scan_reach *reach,
+    struct arena *arena, struct intents_found *out, struct error *err)
 {
     struct scan scan = { .what = what,
         .reach = reach,

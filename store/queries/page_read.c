@@ -15,7 +15,8 @@ enum { MAX_ATTEMPTS = 4 };
 
 /* ---- what all queries have in common ---- */
 
-enum status page_read_check_plan(const struct table *table, const struct operation *operation, struct error *err)
+enum status page_read_check_plan(
+    const struct table *table, const struct operation *operation, struct error *err)
 {
     const struct operation_page *in = &operation->in.page;
     enum access_path path = access_path_of(&in->plan), most = in->max_plan;
@@ -109,8 +110,7 @@ static enum status refuse_descending(const struct operation *operation, struct e
 {
     if (!operation->in.page.descending)
         return STATUS_OK;
-    return reason_set(
-        err, REASON_NOT_IMPLEMENTED, "the pages of a list index are read first one first only");
+    return reason_set(err, REASON_NOT_IMPLEMENTED, "the pages of a list index are read first one first only");
 }
 
 static enum status read_into(
@@ -213,7 +213,8 @@ static enum status explain(struct session *session, struct operation *operation,
     TRY(session_confirm(session, operation->arrived_us, err)); /* nothing else asks the database */
     out->stats.access_path = access_path_of(&in->plan);
     out->stats.rows_examined = (int64_t)in->plan.point_count;
-    query_advice_make(in->filter, &in->plan, table, operation->arena, &out->suggestions, &out->suggestion_count);
+    query_advice_make(
+        in->filter, &in->plan, table, operation->arena, &out->suggestions, &out->suggestion_count);
     return STATUS_OK;
 }
 

@@ -32,8 +32,8 @@ struct row_scan {
     struct entity_key
         after; /* strictly behind this key, in the direction of the scan; moves: row_scan_pass */
     int64_t max_rows, max_bytes; /* to be examined, about; 0: any number. The scan pauses then */
-    bool one_statement;            /* end after the first one, be it enough or not */
-    struct arena *arena;           /* holds `after` */
+    bool one_statement;          /* end after the first one, be it enough or not */
+    struct arena *arena;         /* holds `after` */
 
     /* So many more rows would be enough; may be set before each row_scan_next. */
     int64_t enough;

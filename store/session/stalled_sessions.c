@@ -17,7 +17,8 @@ static void describe(const PGresult *rows, int row, struct stalled_sessions *out
         PQgetvalue(rows, row, COLUMN_EVENT), (long long)pg_int8(rows, row, COLUMN_MS));
 }
 
-enum status stalled_sessions_end(struct pg *pg, int64_t standing_ms, struct stalled_sessions *out, struct error *err)
+enum status stalled_sessions_end(
+    struct pg *pg, int64_t standing_ms, struct stalled_sessions *out, struct error *err)
 {
     struct arena arena;
     struct pg_params params;

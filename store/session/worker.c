@@ -13,8 +13,7 @@ void worker_allow_data_loss(bool allowed)
     pg_allow_data_loss(allowed);
 }
 
-enum status worker_open(
-    const char *postgres, const char *worker, struct worker **out, struct error *err)
+enum status worker_open(const char *postgres, const char *worker, struct worker **out, struct error *err)
 {
     struct worker *store;
 

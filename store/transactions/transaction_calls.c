@@ -25,8 +25,8 @@ void transaction_calls_add_key(struct pg_params *params, struct str account, str
     pg_add_int2(params, transaction_calls_bucket(id));
 }
 
-enum status transaction_calls_read_row(const PGresult *result, int row, struct str account, struct arena *arena,
-    struct transaction *out, struct error *err)
+enum status transaction_calls_read_row(const PGresult *result, int row, struct str account,
+    struct arena *arena, struct transaction *out, struct error *err)
 {
     struct transaction read = {
         .id = arena_copy(arena, pg_bytes(result, row, 0)),

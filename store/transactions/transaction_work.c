@@ -63,7 +63,8 @@ static enum status lock_transaction(struct session *session, const struct intent
     *found = PQntuples(row) > 0;
     if (!*found)
         return STATUS_OK;
-    return transaction_calls_read_row(row, 0, intent->key.partition, &session->arena, &stepping->transaction, err);
+    return transaction_calls_read_row(
+        row, 0, intent->key.partition, &session->arena, &stepping->transaction, err);
 }
 
 /* A statement about the transaction an intent names. */

@@ -122,7 +122,8 @@ static void decode_get(struct arena *arena)
     must(codec_unpack(&tavola__v1__get_entity_request__descriptor, get_request, arena, &message, &err) ==
              STATUS_OK,
         "decode a Get");
-    must(codec_entity_key_decode(((Tavola__V1__GetEntityRequest *)message)->key, "key", &key, &err) == STATUS_OK,
+    must(codec_entity_key_decode(((Tavola__V1__GetEntityRequest *)message)->key, "key", &key, &err) ==
+             STATUS_OK,
         "decode a key");
 }
 

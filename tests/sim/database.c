@@ -1,13 +1,13 @@
 /*
  * database.c - rows, locks, commits, intents, leases and dead letters.
  */
+#include "tests/sim/database.h"
 #include "store/dead_letters/claim_work.h"
 #include "store/dead_letters/dead_letter_work.h"
 #include "store/intents/backlog_work.h"
 #include "store/intents/lease_work.h"
 #include "store/intents/queue_work.h"
 #include "store/intents/scan_reach.h"
-#include "tests/sim/database.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct database db;
 
 static struct database on_disk; /* while is_behind: db as a crash would leave it */
 static bool is_behind;
-static int64_t connections;          /* everybody's breaks when the database restarts */
+static int64_t connections;           /* everybody's breaks when the database restarts */
 static char cursor[LEASE_RANGES][33]; /* of scans, without G7 only */
 
 static struct key_part city[] = { { .text = { "City", 4 } } };
@@ -300,8 +300,8 @@ static size_t take_shares(const struct intent_scan *what, struct scan_reach *rea
     return answer.count;
 }
 
-enum status lease_work_scan(struct worker *store, const struct intent_scan *what,
-    struct scan_reach *reach, struct arena *arena, struct intents_found *out, struct error *err)
+enum status lease_work_scan(struct worker *store, const struct intent_scan *what, struct scan_reach *reach,
+    struct arena *arena, struct intents_found *out, struct error *err)
 {
     const struct sim_intent *found[MAX_INTENTS];
     bool without = sim_without("G7");
@@ -407,8 +407,7 @@ enum status claim_work_release(struct worker *store, const struct claim_owner *o
     return STATUS_OK;
 }
 
-enum status claim_work_suspect_dead(
-    struct worker *store, const struct claim_owner *owner, struct error *err)
+enum status claim_work_suspect_dead(struct worker *store, const struct claim_owner *owner, struct error *err)
 {
     (void)store, (void)owner;
     TRY(db_begin("look at hands", err));

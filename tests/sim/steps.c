@@ -130,8 +130,8 @@ static enum status reconcile_key(int key, struct arena *arena, struct error *err
 }
 
 /* A key after the other: what a batch shares is the transaction, and whoever dies in it has done nothing. */
-enum status reconcile_keys(struct worker *store, const struct intent *intents, size_t count,
-    bool force, struct reconcile_counts *counts, struct error *err)
+enum status reconcile_keys(struct worker *store, const struct intent *intents, size_t count, bool force,
+    struct reconcile_counts *counts, struct error *err)
 {
     (void)store, (void)force, (void)counts;
     for (size_t i = 0; i < count; i++) {

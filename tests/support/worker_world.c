@@ -52,8 +52,7 @@ struct worker *world_worker(const struct world *world, const char *name)
     struct worker *worker = NULL;
     struct error err = { 0 };
 
-    ck_assert_msg(
-        worker_open(world->conninfo, name, &worker, &err) == STATUS_OK, "worker: %s", err.message);
+    ck_assert_msg(worker_open(world->conninfo, name, &worker, &err) == STATUS_OK, "worker: %s", err.message);
     return worker;
 }
 

@@ -56,8 +56,7 @@ static enum status fake_down(struct error *err)
     return fake.down ? error_set(err, STATUS_UNAVAILABLE, "no database") : STATUS_OK;
 }
 
-enum status worker_open(
-    const char *postgres, const char *worker, struct worker **out, struct error *err)
+enum status worker_open(const char *postgres, const char *worker, struct worker **out, struct error *err)
 {
     (void)postgres, (void)worker, (void)err;
     *out = NULL;
@@ -147,8 +146,8 @@ static enum status fake_io_error(struct error *err)
 }
 
 /* Rows with "bad" in them cannot be reconciled, those with "slow" or "block" not now; all or nothing. */
-enum status reconcile_keys(struct worker *store, const struct intent *intents, size_t count,
-    bool force, struct reconcile_counts *counts, struct error *err)
+enum status reconcile_keys(struct worker *store, const struct intent *intents, size_t count, bool force,
+    struct reconcile_counts *counts, struct error *err)
 {
     size_t len = strlen(fake.reconciled);
 
@@ -249,8 +248,7 @@ enum status claim_work_release(struct worker *store, const struct claim_owner *o
     return STATUS_OK;
 }
 
-enum status claim_work_suspect_dead(
-    struct worker *store, const struct claim_owner *owner, struct error *err)
+enum status claim_work_suspect_dead(struct worker *store, const struct claim_owner *owner, struct error *err)
 {
     (void)store, (void)owner;
     TRY(fake_down(err));
@@ -294,15 +292,15 @@ enum status lease_work_release(struct worker *store, struct error *err)
 /* As the statements do it, but one place after the other. */
 static bool is_found(const struct intent *intent, const struct intent_scan *what, const char *after)
 {
-    if (what->scope &&
-        intent_id_us(intent->id) >=
-            what->scope->until_us[queue_slot(queue_control_queue_of(intent->bucket, what->scope->queues), intent->kind)])
+    if (what->scope && intent_id_us(intent->id) >=
+                           what->scope->until_us[queue_slot(
+                               queue_control_queue_of(intent->bucket, what->scope->queues), intent->kind)])
         return false;
     return after[0] ? strcmp(intent->id, after) > 0 : !what->rest_only;
 }
 
-enum status lease_work_scan(struct worker *store, const struct intent_scan *what,
-    struct scan_reach *reach, struct arena *arena, struct intents_found *out, struct error *err)
+enum status lease_work_scan(struct worker *store, const struct intent_scan *what, struct scan_reach *reach,
+    struct arena *arena, struct intents_found *out, struct error *err)
 {
     struct scan_answer answer = { .most = what->most,
         .share = scan_reach_share(reach, what->rest_only, what->most),
@@ -378,8 +376,8 @@ enum status sweep_end_stalled(struct worker *store, struct stalled_sessions *out
     return fake_down(err);
 }
 
-enum status sweep_run(struct worker *store, const struct sweep_ages *ages,
-    struct sweep_counts *counts, bool *more, struct error *err)
+enum status sweep_run(struct worker *store, const struct sweep_ages *ages, struct sweep_counts *counts,
+    bool *more, struct error *err)
 {
     (void)store, (void)ages, (void)counts;
     *more = false;

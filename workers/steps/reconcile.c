@@ -1,9 +1,9 @@
 /*
  * reconcile.c - make the indexes of some source keys agree with them.
  */
+#include "store/indexes/reconcile.h"
 #include "base/failpoint.h"
 #include "base/log.h"
-#include "store/indexes/reconcile.h"
 #include "workers/steps/steps.h"
 
 enum status step_reconcile(

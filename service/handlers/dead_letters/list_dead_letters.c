@@ -26,7 +26,8 @@ enum status list_dead_letters_decode(struct call_ctx *ctx, struct operation *out
     struct str after;
 
     out->kind = OPERATION_DEAD_LETTERS_LIST;
-    TRY(codec_admin_dead_letter_filter_decode(request->filter, atomic_load(&ctx->service->queues), &in->filter, err));
+    TRY(codec_admin_dead_letter_filter_decode(
+        request->filter, atomic_load(&ctx->service->queues), &in->filter, err));
     TRY(paging_read_list(ctx, request->page_size, request->page_token, list_name(&in->filter, ctx->arena),
         &in->limit, &after, err));
     in->by_cause = request->group_by_cause;
@@ -53,7 +54,8 @@ enum status list_dead_letters_encode(
             position = out->dead_letters[i - 1].id;
             break;
         }
-        codec_pack(reply, 1, &codec_admin_dead_letter_message(&out->dead_letters[i], filter, ctx->arena)->base);
+        codec_pack(
+            reply, 1, &codec_admin_dead_letter_message(&out->dead_letters[i], filter, ctx->arena)->base);
     }
     if (!more)
         return STATUS_OK;

@@ -17,8 +17,7 @@ enum status control_operation_decode(struct call_ctx *ctx, struct operation *out
     in->control = (enum job_control)request->control;
     in->rate = request->rows_per_second;
     if (in->control < JOB_PAUSE || in->control > JOB_THROTTLE)
-        return reason_set(
-            err, REASON_INVALID_INPUT, "control is one of PAUSE, RESUME, CANCEL and THROTTLE");
+        return reason_set(err, REASON_INVALID_INPUT, "control is one of PAUSE, RESUME, CANCEL and THROTTLE");
     if (in->rate < 0 || (in->rate > 0 && in->control != JOB_THROTTLE))
         return reason_set(
             err, REASON_INVALID_INPUT, "rows_per_second is for THROTTLE: 0 for no limit, or more");

@@ -13,8 +13,7 @@ enum status delete_range_decode(struct call_ctx *ctx, struct operation *out, str
     out->kind = OPERATION_RANGE_DELETE;
     TRY(codec_read_query_decode(request->query, ctx->arena, out, err));
     if (out->in.page.descending)
-        return reason_set(
-            err, REASON_INVALID_INPUT, "query.descending: a range is deleted first key first");
+        return reason_set(err, REASON_INVALID_INPUT, "query.descending: a range is deleted first key first");
     out->in.page.filter_text = codec_str(request->query->filter);
     return STATUS_OK;
 }

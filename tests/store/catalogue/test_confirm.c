@@ -161,10 +161,10 @@ START_TEST(a_token_of_a_newer_table_is_of_now)
     make_index(INDEX_COPY, NULL, 0);
     found(look_up(text("Rome")), 1);
 
-    call_succeeded(
-        call_run(&world.writer, table_calls_delete, call_make(&world.arena, OPERATION_TABLE_DELETE, "People")));
-    call_succeeded(
-        call_run(&world.writer, table_calls_create, call_make(&world.arena, OPERATION_TABLE_CREATE, "People")));
+    call_succeeded(call_run(
+        &world.writer, table_calls_delete, call_make(&world.arena, OPERATION_TABLE_DELETE, "People")));
+    call_succeeded(call_run(
+        &world.writer, table_calls_create, call_make(&world.arena, OPERATION_TABLE_CREATE, "People")));
     make_index(INDEX_COPY, NULL, 0);
     put = call_write(
         &world.writer, &world.arena, WRITE_INSERT, "People", call_key("p", "r2"), "of the new one");
@@ -190,8 +190,8 @@ START_TEST(what_a_table_has_become_is_known)
     call_failed(page_of("Later"), "TABLE_NOT_FOUND");
     call_succeeded(page_of("People"));
 
-    call_succeeded(
-        call_run(&world.writer, table_calls_create, call_make(&world.arena, OPERATION_TABLE_CREATE, "Later")));
+    call_succeeded(call_run(
+        &world.writer, table_calls_create, call_make(&world.arena, OPERATION_TABLE_CREATE, "Later")));
     world_change(&world, "update tables set name = 'Gone', folded = 'gone' where folded = 'people'");
 
     call_succeeded(page_of("Later"));

@@ -13,7 +13,7 @@
 static struct world world;
 static struct error err;
 static const struct claim_owner first = { "w-consumer0", "1" }, second = { "w-consumer1", "2" },
-                               third = { "w-consumer2", "3" };
+                                third = { "w-consumer2", "3" };
 
 static void setup(void)
 {

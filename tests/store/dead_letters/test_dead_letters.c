@@ -33,8 +33,8 @@ static void give_up(const struct intent *intent, const char *why)
     int32_t failures;
 
     error_set(&cause, STATUS_INTERNAL, "%s", why);
-    ck_assert_msg(
-        dead_letter_work_count_failure(world.worker, intent, &cause, &failures, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_msg(dead_letter_work_count_failure(world.worker, intent, &cause, &failures, &err) == STATUS_OK,
+        "%s", err.message);
     ck_assert_msg(dead_letter_work_bury(world.worker, intent, &err) == STATUS_OK, "%s", err.message);
 }
 
@@ -109,7 +109,8 @@ START_TEST(letters_are_listed_with_cause_history_and_source)
     page->in.dead_letters.limit = 1;
     ck_assert(run(page)->more);
     page->in.dead_letters.after = page->out.dead_letters.position;
-    ck_assert(str_equal(run(page)->dead_letters[0].key.row, STR_LITERAL("b")) && !page->out.dead_letters.more);
+    ck_assert(
+        str_equal(run(page)->dead_letters[0].key.row, STR_LITERAL("b")) && !page->out.dead_letters.more);
 }
 END_TEST
 
@@ -241,7 +242,7 @@ START_TEST(a_dry_run_tells_and_changes_nothing)
 
     ck_assert_uint_eq(out->count, 3);
     const struct dead_letter_difference *a = &out->differences[0], *b = &out->differences[1],
-                                   *c = &out->differences[2];
+                                        *c = &out->differences[2];
     ck_assert(a->missing == 1 && a->dangling == 1 && a->mismatched == 0);
     ck_assert(b->missing == 0 && b->dangling == 0 && b->mismatched == 1);
     ck_assert(c->missing == 0 && c->dangling == 1 && c->mismatched == 0);

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "domain/limits.h"
-#include "store/jobs/job.h"
 #include "store/indexes/index_calls.h"
+#include "store/jobs/job.h"
 #include "store/jobs/job_calls.h"
 #include "tests/support/calls.h"
 #include "tests/support/index_calls.h"
@@ -160,8 +160,7 @@ START_TEST(a_build_is_carried_on_by_other_workers)
     people_copy(&world, 1200);
     call_succeeded(index_created(&world, "ByCity", "People", 0));
     for (; worked; chunks++) {
-        struct worker *worker =
-            world_worker(&world, arena_format(&world.arena, "worker-%d", chunks).data);
+        struct worker *worker = world_worker(&world, arena_format(&world.arena, "worker-%d", chunks).data);
 
         worked = run_chunk(worker);
         worker_close(worker);

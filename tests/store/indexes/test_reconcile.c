@@ -473,7 +473,8 @@ START_TEST(what_a_worker_commits_afterwards_is_on_disk_with_all_before_it)
     test_postgres_hold_log(world.sql);
     world_reconcile(&world, "r1");
     error_set(&cause, STATUS_INTERNAL, "refused");
-    ck_assert_int_eq(dead_letter_work_count_failure(world.worker, &other, &cause, &failures, &err), STATUS_OK);
+    ck_assert_int_eq(
+        dead_letter_work_count_failure(world.worker, &other, &cause, &failures, &err), STATUS_OK);
 
     world_crash(&world);
     ck_assert_int_eq(test_number(world.sql, "select failures from dead_letters"), 1);
@@ -517,8 +518,8 @@ static void *reconcile_all_rounds(void *context)
         struct reconcile_counts counts = { 0 };
         struct error err = { 0 };
 
-        ck_assert_msg(reconcile_keys(own->worker, messages, KEYS, true, &counts, &err) == STATUS_OK, "%s",
-            err.message);
+        ck_assert_msg(
+            reconcile_keys(own->worker, messages, KEYS, true, &counts, &err) == STATUS_OK, "%s", err.message);
     }
     return NULL;
 }

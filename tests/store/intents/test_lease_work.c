@@ -218,8 +218,8 @@ static int32_t count_one(const struct intent *intent)
     int32_t failures = -1;
 
     error_set(&cause, STATUS_INTERNAL, "database: it's broken");
-    ck_assert_msg(
-        dead_letter_work_count_failure(world.worker, intent, &cause, &failures, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_msg(dead_letter_work_count_failure(world.worker, intent, &cause, &failures, &err) == STATUS_OK,
+        "%s", err.message);
     return failures;
 }
 

@@ -216,8 +216,7 @@ START_TEST(rates_add_up_and_fade)
     struct sweep_counts counts = { 0 };
     bool more;
     ck_assert_int_eq(
-        sweep_run(world.worker, &(struct sweep_ages){ .dead_row_s = 3600 }, &counts, &more, &err),
-        STATUS_OK);
+        sweep_run(world.worker, &(struct sweep_ages){ .dead_row_s = 3600 }, &counts, &more, &err), STATUS_OK);
     ck_assert_int_eq(counts.rates, 3);
 }
 END_TEST

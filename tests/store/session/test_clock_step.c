@@ -97,7 +97,8 @@ START_TEST(a_retry_further_ahead_than_any_is_due)
     int32_t failures;
 
     error_set(&err, STATUS_INTERNAL, "broken");
-    ck_assert_int_eq(dead_letter_work_count_failure(world.worker, &message, &err, &failures, &err), STATUS_OK);
+    ck_assert_int_eq(
+        dead_letter_work_count_failure(world.worker, &message, &err, &failures, &err), STATUS_OK);
     ck_assert_int_eq(dead_letter_work_retry_after(world.worker, &message, 60000, &err), STATUS_OK);
     scan(0, 0);
 

@@ -66,7 +66,8 @@ static int ended_after(int64_t standing_ms)
     struct stalled_sessions ended = { 0 };
     struct error err = { 0 };
 
-    ck_assert_msg(stalled_sessions_end(&world.writer.pg, standing_ms, &ended, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_msg(
+        stalled_sessions_end(&world.writer.pg, standing_ms, &ended, &err) == STATUS_OK, "%s", err.message);
     return ended.count;
 }
 

@@ -165,8 +165,8 @@ static void fail_once(const char *id, const char *why)
     int32_t failures = 0;
 
     error_set(&cause, STATUS_INTERNAL, "%s", why);
-    ck_assert_msg(
-        dead_letter_work_count_failure(world.worker, &intent, &cause, &failures, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_msg(dead_letter_work_count_failure(world.worker, &intent, &cause, &failures, &err) == STATUS_OK,
+        "%s", err.message);
 }
 
 START_TEST(the_timeline_shows_attempts_that_failed)

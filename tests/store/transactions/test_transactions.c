@@ -431,8 +431,8 @@ START_TEST(a_step_that_succeeds_ends_what_was_counted_against_it)
 
     call_succeeded(submit("t1", steps, 2));
     error_set(&cause, STATUS_INTERNAL, "broken");
-    ck_assert_msg(
-        dead_letter_work_count_failure(world.worker, &intent, &cause, &failures, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_msg(dead_letter_work_count_failure(world.worker, &intent, &cause, &failures, &err) == STATUS_OK,
+        "%s", err.message);
     ck_assert_int_eq(failures, 1);
     ck_assert_int_eq(test_number(world.sql, "select count(*) from dead_letters where kind = 2"), 1);
 

@@ -202,8 +202,8 @@ static struct str errors_page(void)
     for (int i = 0; i < REASON_COUNT; i++) {
         const struct reason_info *info = reason_info((enum reason)i);
 
-        buf_format(&out, "| `%s` | %s | %s | %s |\n", info->name, code_names[codec_error_status_code(info->status)],
-            info->cause, info->cure);
+        buf_format(&out, "| `%s` | %s | %s | %s |\n", info->name,
+            code_names[codec_error_status_code(info->status)], info->cause, info->cure);
     }
     return buf_str(&out);
 }

@@ -47,7 +47,8 @@ START_TEST(a_condition_stands_alone_or_beside_an_etag)
     struct write write;
 
     precondition->condition = text("A eq 1");
-    ck_assert_int_eq(codec_write_delete_decode(a_key("p", "r"), precondition, &arena, &write, &err), STATUS_OK);
+    ck_assert_int_eq(
+        codec_write_delete_decode(a_key("p", "r"), precondition, &arena, &write, &err), STATUS_OK);
 
     ck_assert_int_eq(write.condition.kind, _i ? CONDITION_MATCHES : CONDITION_NONE);
     ck_assert(str_equal(write.condition.text, STR_LITERAL("A eq 1")));
@@ -61,7 +62,8 @@ START_TEST(a_condition_that_is_no_filter_is_refused)
     struct write write;
 
     precondition->condition = text("A eq");
-    assert_refused(codec_write_delete_decode(a_key("p", "r"), precondition, &arena, &write, &err), "INVALID_INPUT");
+    assert_refused(
+        codec_write_delete_decode(a_key("p", "r"), precondition, &arena, &write, &err), "INVALID_INPUT");
     ck_assert_str_ne(meta("position"), "");
     precondition->condition = text("A eq 1");
     assert_refused(codec_write_decode(WRITE_INSERT, an_entity("p", "r"), precondition, &arena, &write, &err),
@@ -75,7 +77,8 @@ START_TEST(an_absent_entity_is_not_an_empty_one)
 
     assert_refused(
         codec_write_decode(WRITE_INSERT, NULL, NULL, &arena, &write, &err), "PROPERTIES_NEED_VALUE");
-    assert_refused(codec_write_delete_decode(NULL, if_match("*"), &arena, &write, &err), "PROPERTIES_NEED_VALUE");
+    assert_refused(
+        codec_write_delete_decode(NULL, if_match("*"), &arena, &write, &err), "PROPERTIES_NEED_VALUE");
     ck_assert_int_eq(
         codec_write_decode(WRITE_INSERT, an_entity("", ""), NULL, &arena, &write, &err), STATUS_OK);
 }

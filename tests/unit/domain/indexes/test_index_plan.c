@@ -69,7 +69,8 @@ static struct index_entry the_entry(const struct index *index, struct property_l
     struct index_entry entry;
     const char *why = NULL;
 
-    ck_assert_int_eq(index_plan_project(index, &source_key, 1000, properties, &arena, &entry, &why), PROJECTED);
+    ck_assert_int_eq(
+        index_plan_project(index, &source_key, 1000, properties, &arena, &entry, &why), PROJECTED);
     return entry;
 }
 
@@ -130,8 +131,8 @@ START_TEST(an_entity_without_the_property_has_no_entry)
     struct index_entry entry;
     const char *why = NULL;
 
-    ck_assert_int_eq(
-        index_plan_project(&index, &source_key, 1, a_person(NULL, "x"), &arena, &entry, &why), PROJECTED_NOTHING);
+    ck_assert_int_eq(index_plan_project(&index, &source_key, 1, a_person(NULL, "x"), &arena, &entry, &why),
+        PROJECTED_NOTHING);
 }
 END_TEST
 

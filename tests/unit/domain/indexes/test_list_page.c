@@ -61,7 +61,8 @@ START_TEST(a_row_key_is_value_and_member)
     struct index index = a_list(c->parts, c->count);
     struct list_address got;
 
-    ck_assert_msg(list_page_split_row_key(&index, str_of(c->row_key), &arena, &got) == c->legal, "%s", c->name);
+    ck_assert_msg(
+        list_page_split_row_key(&index, str_of(c->row_key), &arena, &got) == c->legal, "%s", c->name);
     if (!c->legal)
         return;
     ck_assert_msg(str_equal(got.value, str_of(c->value)), "%s: value %.*s", c->name, STR_ARG(got.value));

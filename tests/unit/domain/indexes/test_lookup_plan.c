@@ -211,8 +211,8 @@ static struct entity_key entry_of(const struct index *index, const struct value 
         property_build(&builder, str_of(name), value);
     property_build(&builder, STR_LITERAL("City"), strcmp(name, "City") == 0 ? value : &other);
     property_build(&builder, STR_LITERAL("Country"), &country);
-    ck_assert_int_eq(index_plan_project(index, &source, 1, (struct property_list){ buf_str(&properties) }, &arena,
-                         &entry, &why),
+    ck_assert_int_eq(index_plan_project(index, &source, 1, (struct property_list){ buf_str(&properties) },
+                         &arena, &entry, &why),
         PROJECTED);
     return entry.key;
 }

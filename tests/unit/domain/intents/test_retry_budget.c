@@ -93,7 +93,8 @@ static const struct room {
 
 START_TEST(streams_are_filled_a_little_ahead)
 {
-    ck_assert_uint_eq(retry_budget_refill_room(rooms[_i].waiting, rooms[_i].claim, rooms[_i].behind), rooms[_i].want);
+    ck_assert_uint_eq(
+        retry_budget_refill_room(rooms[_i].waiting, rooms[_i].claim, rooms[_i].behind), rooms[_i].want);
 }
 END_TEST
 

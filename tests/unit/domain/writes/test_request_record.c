@@ -47,7 +47,8 @@ START_TEST(equal_content_has_an_equal_digest)
 
     ck_assert_uint_eq(request_record_digest(request, TABLE, &arena).len, REQUEST_DIGEST_BYTES);
     ck_assert(same(request, a_request("tHINGS", a_replace("r", "x"))));
-    ck_assert(!str_equal(request_record_digest(request, TABLE, &arena), request_record_digest(request, TABLE + 1, &arena)));
+    ck_assert(!str_equal(
+        request_record_digest(request, TABLE, &arena), request_record_digest(request, TABLE + 1, &arena)));
     ck_assert(!same(request, a_request("Things", a_replace("s", "x"))));
     ck_assert(!same(request, a_request("Things", a_replace("r", "y"))));
     other.kind = WRITE_MERGE;
