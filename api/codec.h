@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * codec.h - what all codecs share: messages in and out, borrowed strings, times, refusals.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * codec_admin.h - administration: which dead letters are meant, and what they are.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * codec_change.h - the change feed: what a watch asks for, and changes up to the size of a message.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * codec_error.h - errors as callers see them: canonical codes, Error messages inside replies, and
  * google.rpc.Status for trailers.

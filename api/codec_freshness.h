@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * codec_freshness.h - consistency tokens as text, and what look-ups ask of freshness.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * codec_index.h - declarations of indexes, their status, and look-ups.
  */

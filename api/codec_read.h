@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * codec_read.h - what the reads have in common: options, page sizes, entities up to the size of a reply,
  * statistics.

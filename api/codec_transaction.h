@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * codec_transaction.h - transactions: steps in, states and timelines out.
  */

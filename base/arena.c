@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * arena.c - blocks in a list, the newest first; objects larger than a quarter block get one of their own.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * arena.h - memory of one call or one message: allocated piece by piece, released at once.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * base64url.h - bytes as text of letters, digits, - and _, without padding: what tokens are written in.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * buf.c - doubling growth; a buffer in an arena leaves its old bytes to the arena.
  */

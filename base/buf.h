@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * buf.h - bytes that grow at their end, in an arena or on the heap.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * embedded.h - a text file that the build has put into the program: SQL statements, Lua scripts,
  * migrations. For every file the generated header declares one constant; cmake/embed.cmake makes it.

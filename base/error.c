@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * error.c - filling errors. Values from outside are cut so that no error outgrows a gRPC trailer.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * error.h - one closed set of statuses for the whole program, and the error that carries one.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * failpoint.c - the environment is read at the first point passed. A passage is logged before it acts, with
  * one write to an appending descriptor, so that lines of several processes do not mix and none is lost.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * failpoint.h - named points at which a test makes the program die, stand still or fail.
  *

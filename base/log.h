@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * log.h - one line per event on standard error, in strict logfmt: time, level, program and event first, then the event's own
  * fields.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * log_repeat.h - a failure that repeats: said once, said again when its cause changes, counted otherwise; and its end.
  *

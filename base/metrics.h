@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * metrics.h - counters that many threads raise and one reads, and the text Prometheus reads.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * metrics_server.c - see the header. One thread of libmicrohttpd, few connections, short time limits: whoever
  * reads metrics cannot take anything from those who are served.

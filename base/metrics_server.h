@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * metrics_server.h - an HTTP listener that answers GET /metrics and nothing else; or one for probes, with GET /live and GET /ready.
  */

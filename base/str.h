@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * str.h - a view of bytes: a pointer and a length, no NUL needed, nothing owned.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wire.h - the protobuf wire format: a bounds-checked reader of fields and a writer of canonical ones.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A backlog of index work, in one partition and in many: how fast a worker that comes back does it.
 
 It was made while no worker ran. Its messages lie in Redis, up to the cap of a stream; or Redis was flushed since; or

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the machine can do and what the service does with it, measured in the same run.
 
 Runs beside a private PostgreSQL and Redis: `./dev bench`. Every measurement is made once per round, ceilings and

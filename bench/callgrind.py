@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What callgrind wrote down: instructions of each function by itself, and how often each was called."""
 
 import collections

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * common.h - what our clients share: the end of one that cannot go on, the clock and, for those that make calls
  * (bench_load, bench_h2_load), requests from a file and the line that says what became of them. Nothing of gRPC.

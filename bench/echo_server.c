@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * echo_server.c - the ceiling of a unary call: the bare C core, a completion queue, and a reply of a given
  * size, whatever was asked. It takes what a real server needs (the request as one buffer, the end of the call

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a feature costs: the same loads to a server that has it, beside one that has not.
 
 One feature is one entry: the server's settings, what the load adds to its calls, and what it is measured with. In

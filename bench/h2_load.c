@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * h2_load.c - a load of unary calls for little CPU: gRPC's HTTP/2, and nothing else of gRPC.
  *

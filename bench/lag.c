@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lag.c - how long after its acknowledgement a write is visible in an index.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Latency at a load that does not wait for answers: alone, beside other work, and through an overload.
 
 Calls are due at equal distances and latency counts from when a call was due (see load.c): a server that stalls is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * load.h - what the parts of bench_load share: the load, its requests (load_requests.c) and its calls
  * (load_calls.c). The program and its options are in load.c.

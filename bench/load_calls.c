@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * load_calls.c - the calls of a load: closed loops, streams, and an open loop with a pacer.
  *

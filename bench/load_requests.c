@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * load_requests.c - the requests of a load: given out in order, completed with what only
  * the load can know (the ETag of the last reply, an id of its own).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The programs that make load, what they saw, and what CPU it cost.
 
 Every load gives a dict: rate (1/s), server_us, kernel_us, postgres_us and client_us (CPU per operation of the server

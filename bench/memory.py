@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Resident memory of a server of its own: idle, per connection and stream, through a scan and an import of a million."""
 
 import select

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Other products on the same machine: Azurite, etcd, BullMQ, graphile-worker, each beside what of ours it is like.
 
 They differ in what they promise; the difference stands beside the ratio. Azurite is loaded with h2load, etcd and we

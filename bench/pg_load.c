@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pg_load.c - what libpq alone gets out of the database: the ceilings of batches and pages.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The service on a database of its own: tables, requests, and everything that is measured once per round."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whose instructions a call costs, and how many properties are unpacked on the way: a server below callgrind.
 
 It runs fifty times slower than it would, so that nothing here is about time; batches are those of a busy server.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queue_load.c - messages through Redis: published, claimed, acknowledged, in groups of 64.
  *

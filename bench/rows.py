@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Judging: what is compared with what, what came out, as a table and as JSON.
 
 A measurement has a name and gives figures, once per round. A row compares one figure with another of the same round,

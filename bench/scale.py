@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How cost grows: with the entities there are, each number in a database of its own with a server of its own, asked
 in turn; and with the connections there are."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rows of `./dev bench`: one entry each."""
 
 from rows import Row

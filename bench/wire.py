@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Requests of the service as bytes, and files of them for bench_load: no generated code is needed for so few.
 
 A field is a number and a value: bytes or text, an int (varint), or a list of fields (a message).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * command.h - what a command of `tavola` is. Commands stand in tables, one file per group
  * (client/commands_*.c); main.c finds the command by its words and prints the tables as help.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * commands_access.c - tokens and shared access signatures. Signing needs an account's key alone, and neither server nor
  * database.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * commands_dev.c - a private stack on this machine: to try the service, and for tests, demo and benchmarks.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * commands_queue.c - queues: how they are doing and what they may do; and all that is behind on one page.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * commands_work.c - what has been given up, and transactions: listed, redriven, discarded, cancelled.
  */

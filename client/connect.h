@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * connect.h - the channel of a command, as the settings say: target, TLS, token.
  */

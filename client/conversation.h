@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conversation.h - calls of a command to the server of TAVOLA_TARGET, and their replies, which are read by hand, field by
  * field: a command shows few of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * main.c - `tavola`: finds the command in the tables of its groups and runs it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * spoken_time.h - times as operators write and read them. Pure.
  */

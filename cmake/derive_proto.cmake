@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Write the copy of a .proto that protoc-c gets. Run as a script:
 #   cmake -DIN=<file> -DOUT=<file> -P derive_proto.cmake
 # protobuf-c turns a `string` into a char pointer that ends at the first NUL and it has no maps. On the wire a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Turn text files into C constants. Run as a script:
 #   cmake -DPREFIX=sql "-DFILES=<file>;<file>" -DOUT=<path without ending> -P embed.cmake
 # writes OUT.h and OUT.c: one `const struct embedded PREFIX_<file>` per file, and all of them in

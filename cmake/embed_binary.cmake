@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Turn a binary file into C. Run as a script:
 #   cmake -DNAME=<identifier> -DIN=<file> -DOUT=<path without ending> -P embed_binary.cmake
 # writes OUT.h and OUT.c with `extern const unsigned char NAME[]` and `extern const size_t NAME_bytes`.

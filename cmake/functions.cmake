@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The build's vocabulary: one library per folder, text files as constants, one check program per test folder.
 
 set(GENERATED_DIR ${CMAKE_BINARY_DIR}/generated)

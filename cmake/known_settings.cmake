@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The names of all settings of all programs, from their tables, as a C array: one file of settings serves them
 # all, and each refuses only what none of them knows. Run as a script:
 #   cmake "-DTABLES=<file>;..." -DOUT=<path>.c -P known_settings.cmake

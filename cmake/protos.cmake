@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The library tavola_proto: C code for the derived copies of all .proto files (see derive_proto.cmake), the
 # descriptor set of the public ones for reflection ("proto/public_descriptors.h"), and that of the derived ones
 # for the test that compares the two ("proto/derived_descriptors.h").

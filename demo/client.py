@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A client of the service as any program could have one: stubs made by protoc, calls through grpcio.
 
 Entities are keys (partition, row) and properties {name: (kind, value)}, the kind being a field of Value.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The main job on real input: Debian's package index, two indexes, and parts that are killed on the way.
 
 Runs beside a private PostgreSQL and Redis: `tavola dev exec -- python3 demo/demo.py`, or `./dev demo`.

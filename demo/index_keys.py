@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where an entry must be: the keys of index entries, built from the documented encoding alone.
 
 Written a second time, in another way than the server does it (domain/properties/key_part.h is the description), so that

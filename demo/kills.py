@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The disturbances: each at a moment with work under way, or it would prove nothing."""
 
 import time

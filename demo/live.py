@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The line that is always there: what goes on, how fast, how far the indexes are behind, what was hit last.
 
 On a terminal it is replaced several times a second; elsewhere it is a line whenever nothing else was said for a while.

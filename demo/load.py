@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loading many entities: several streams of large messages, each answered when it is committed.
 
 A stream whose server is killed begins again behind the last message that was answered: repeating is harmless.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Debian's package index as entities: `apt-cache dumpavail`, a paragraph per package.
 
 An entity's PartitionKey is the package's section, its RowKey the package's name. Properties are pairs

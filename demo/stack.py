@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Server and worker as children of the demo, so that it can kill them, and the Redis it may flush.
 
 PostgreSQL and Redis are those of `tavola dev exec`, found in TAVOLA_POSTGRES and TAVOLA_REDIS.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the demo prints: lines with the time since its start, a line that is replaced, and the duration of each phase."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The load that runs while things are killed: updates and moves from several threads, and the ledger.
 
 The ledger is what the service has acknowledged, nothing else. Every package belongs to one thread, so what an

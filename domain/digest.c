@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * digest.c - MurmurHash64A, eight little-endian bytes at a time: it runs over every projected property of
  * every write.

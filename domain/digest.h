@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * digest.h - a 64-bit digest of bytes: equal bytes, equal digest, on every machine and for ever (digests are
  * stored). Fast, and not secret: whoever wants two texts of one digest can make them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * limits.h - every numeric limit of the product, once, with its unit.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reason.h - every reason an error can have, once: its name on the wire, its status, its cause and cure.
  *

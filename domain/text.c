@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * text.c - UTF-8 as the Unicode standard defines it (table 3-7, well-formed byte sequences).
  *

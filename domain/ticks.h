@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ticks.h - times inside the program: 100 ns ticks since 1601-01-01T00:00:00Z.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * token.c - version, purpose, table id, the query's digest, two counted strings; behind them the signature.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * token.h - opaque tokens: base64url text, signed (HMAC-SHA256, cut to 16 bytes), versioned, bound to a
  * purpose, a table's incarnation and the query they continue.

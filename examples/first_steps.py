@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """First steps from Python, to be read from top to bottom and run: examples/first_steps.py [TARGET]
 
 Needs what Debian has: python3-grpcio, python3-protobuf and protobuf-compiler. TARGET is TAVOLA_TARGET, or

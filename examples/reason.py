@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """How a program learns why a call failed: examples/reason.py TABLE [TARGET]
 
 Asks for a table and prints "found", or the code, the reason and the metadata of the refusal. Needs Debian's

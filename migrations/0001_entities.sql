@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The truth: entities, and what every writing transaction touches.
 
 -- One row per entity, live or dead; entries of indexes are rows too, under their index's table id.

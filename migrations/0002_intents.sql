@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- What has to follow a write, and what has followed.
 
 -- Open = the row exists, done = it is deleted. Appended and deleted, never updated.

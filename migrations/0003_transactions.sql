@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Eventually consistent transactions: the steps' state is the receipt, it commits with the effect.
 create table transactions (
     bucket     smallint not null,

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Writes with a request_id: what was asked and what was answered, committed with the effect.
 create table requests (
     bucket     smallint not null,                     -- of the id: it is unique in the whole account

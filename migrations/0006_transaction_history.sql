@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Transactions: who touched a key, what is in which state, and a number that grows with every change.
 
 -- revision: so that who watches knows news from old. touched: digests of the keys its steps name.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Operations that work on what a filter says, and that are held back.
 alter table operations
     add column filter text   not null default '',

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Dead letters as a person handles them: by a number, given another try, or set aside with a reason.
 
 -- A discarded letter stays as the record that its key is behind, until a later success of the key removes it.

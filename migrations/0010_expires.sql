@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Entities that expire: who reads skips those whose time has come, the sweeper deletes them later. The clock is this
 -- database's, of the statement: a statement that follows a lock is later than the lock. It is one expression, so
 -- that PostgreSQL puts it in place.

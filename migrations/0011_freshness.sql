@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Waiting for writes: which intents a dead letter has taken the place of.
 
 -- intents: the latest ids that were removed when the key was given up: who waits for one of them must not take it for

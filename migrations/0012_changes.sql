@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The change feed: what happened to the entities of tables that keep one, in the order it was committed.
 
 -- One row per feed, and every time it is switched on is a feed of its own. Who writes changes locks it to the end of

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Work that was begun and never reported back: whoever had it may have died of it.
 
 -- How often a key's work has begun, on its own, since it last reported; kept apart from its failures.

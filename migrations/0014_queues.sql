@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- What operators say of queues, and how fast work is done.
 
 -- One row per queue and kind of work that somebody has controlled. works_until: microseconds since 1970; only intents

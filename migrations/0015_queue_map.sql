@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- How work is spread over queues: an intent's is bucket % queues. One row; the version counts the changes.
 create table queue_map (
     only_one boolean  primary key default true check (only_one),

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- What several statements say of intents and of tables. Each is one expression or one query, so that PostgreSQL puts it
 -- in place.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- What earlier versions have left behind: state rows of tables that have no index any more, which nothing would remove.
 -- Rows that name dropped indexes only, of tables that have others, go when one of those is dropped.
 

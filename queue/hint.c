@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hint.c - one small text that programs keep in Redis for the next start; nothing is lost without it.
  */

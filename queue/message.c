@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * message.c - whatever stands in Redis may have been put there by anybody: nothing is taken on trust.
  */

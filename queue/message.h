@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * message.h - an intent as the one field of a stream entry. The field's name is the version of this form, "v2"; its
  * value can be read by people:

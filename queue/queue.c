@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queue.c - Redis streams, one per shard, each with the consumer group "workers": publishing, settling
  * and looking at them. Taking messages is in queue_claim.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queue.h - Redis streams as transport and wake-up: nothing in them that is not in PostgreSQL.
  *

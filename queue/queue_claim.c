@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queue_claim.c - taking messages: new ones, and those of consumers that have gone silent.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queue_state.h - what a queue is made of, for the files of this folder.
  */

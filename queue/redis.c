@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redis.c - a link that is opened when it is needed, to where the address says or Sentinels say. Scripts are
  * loaded when a connection is made; one that the server has forgotten since (SCRIPT FLUSH) is sent as text.

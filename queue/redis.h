@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redis.h - one connection to Redis, made when it is needed and again when it broke, and batches of
  * commands sent as one pipeline.

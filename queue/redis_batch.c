@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redis_batch.c - commands being written, and what replies say. No I/O.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redis_link.c - a socket that never blocks, poll() against the deadline, hiredis' formatter and reader.
  * TLS is OpenSSL's on the same socket.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redis_link.h - one connection to one Redis or Sentinel, plain or over TLS: commands out, replies in, each
  * exchange with a time limit of its own.

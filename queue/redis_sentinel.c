@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redis_sentinel.c - a connection per question: it is asked rarely.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redis_sentinel.h - where the master is, by the word of Sentinels. The word may be old: whoever follows it
  * asks the Redis found there for its role.

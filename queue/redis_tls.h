@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redis_tls.h - the TLS side of a link: which certificates, whose name, and what went wrong. Files are read
  * anew for every connection, so that they may be replaced while programs run.

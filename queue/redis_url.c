@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redis_url.c - cuts the line from left to right; every part is checked where it is cut.
  */

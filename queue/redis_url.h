@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redis_url.h - where a Redis is and how to log in there, read from one line of configuration.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bytes.c - see the header. Small messages come in one slice and are not copied.
  */

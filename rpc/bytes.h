@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bytes.h - between our views of bytes and the core's slices and byte buffers. Internal to rpc/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * call.c - the call machine: a call's life, and what its handler is told of it. Its other parts: call_parts.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * call.h - the call machine, as the server sees it. Internal to rpc/.
  *

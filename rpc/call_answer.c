@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * call_answer.c - the last batch of a call: at once, or with those of others.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * call_batch.c - what is asked of the core: the only file with batches.
  *

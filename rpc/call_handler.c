@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * call_handler.c - what a handler asks of its call, and does with it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * call_parts.h - what the files of the call machine share: a call, its batches, its answer. Nobody else includes it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * channel.c - blocking calls: every call has a queue of its own and plucks its batches from it, as they
  * are started. A batch named LIFE, with the metadata of both sides and the status, lasts as long as the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * channel.h - the client side: a channel to one server, unary calls and streams on it. Blocking calls;
  * a channel may be used by several threads, a stream by one at a time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core_log.c - see the header. GRPC_VERBOSITY still says what the core says at all: errors, when it is not set.
  */

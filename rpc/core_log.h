@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core_log.h - what gRPC's core has to say goes into our log, as lines of ours.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * server.h - the completion-queue server: one call machine for all four kinds of method.
  *

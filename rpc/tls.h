@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tls.h - credentials from files in PEM. The functions are internal to rpc/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * consistency.h - consistency tokens in requests and replies, signed with the key that all servers of a database share.
  */

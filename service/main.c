@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * main.c - tavolad: starts the parts in order, waits for a signal, stops them in the reverse order.
  *

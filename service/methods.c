@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * methods.c - the method table. A method that is not in it does not exist: the transport answers
  * UNIMPLEMENTED, and the public protos do not declare it (a test compares the two).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * operation_call.c - the calls that are one operation each: decode, store, encode.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * paging.c - see the header. The key that signs tokens is the database's, so that any server accepts the
  * tokens of any other.

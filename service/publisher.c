@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * publisher.c - see the header. Batches wait in a list whose length in intents is bounded.
  */

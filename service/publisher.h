@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * publisher.h - the fast path of intents: a thread that puts what was just committed into the queue.
  *

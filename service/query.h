@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * query.h - what the methods that take a Query have in common: their tokens.
  */

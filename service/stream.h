@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stream.h - the calls that answer with a stream: an operation, a message, the next operation.
  *

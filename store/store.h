@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store.h - the one door to PostgreSQL for requests: operations go in, outcomes come back.
  *

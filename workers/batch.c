@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * batch.c - see the header. Failures that say something about the work are counted durably and retried by
  * the relay when their time has come, or buried; failures of the world around it are not counted.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * batch.h - the messages of one claim: coalesced by key, run by kind, each given its disposition.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * builder.c - building gives way: while the lag of ordinary work is high, chunks come slowly.
  */

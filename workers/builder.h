@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * builder.h - one thread per worker that carries long-running operations on, chunk by chunk: index builds,
  * index drops, purges of deleted tables.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * claim.h - what a consumer has in hand at the moment, for its worker's keeper (lease_renewal.h) to renew.
  */

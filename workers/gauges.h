@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gauges.h - the gauges of indexes and dead letters in a worker's metrics. They are of the whole service, so one worker tells
  * them: the one that holds lane 0.

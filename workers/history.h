@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * history.h - how far this worker has seen the database come, kept in Redis over a restart: see store/session/remembered.h.
  */

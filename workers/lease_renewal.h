@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lease_renewal.h - one thread per worker that keeps what the consumers have in hand theirs while they work on it,
  * however long that takes: it renews before the visibility timeout ends. It shares no connection with the work.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * loop.c - see the header. Acknowledging comes last and only saves work: the intent is the record.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * loop.h - a consumer: claim, work, settle, acknowledge, again.
  */

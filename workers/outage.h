@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * outage.h - what the log of a worker is told of things that fail again and again: one line per change, then a count.
  *

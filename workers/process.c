@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * process.c - signals are taken by the main thread alone (sigwait), so no handler runs anywhere.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queues.h - what the threads of a worker know of queues: how operators control them, and how much they have done.
  *

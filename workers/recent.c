@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * recent.c - one slot per hash of the id; a later intent takes an earlier one's place.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * recent.h - which intents the relay has published within the last seconds, so that work under way is not
  * published over and over. A table of fixed size: what falls out of it is published once more, no harm.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * relay.c - see the header. Nothing is marked as published: publishing twice is harmless, and a mark would
  * cost a row version per write.

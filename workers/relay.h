@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * relay.h - one thread per worker that publishes what was missed: intents that are older than a second while
  * the streams are short of work, so that the backlog stays in PostgreSQL and Redis stays small.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scan_marks.h - from where to scan for open intents: for each lane a low mark that the store hands out, which
  * lags a minute behind the oldest open intent, and every few minutes the very start (guard G7): a commit

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sweeper.c - a round is made of bounded pieces, so that a stop is noticed between two.
  */

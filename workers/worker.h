@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * worker.h - what the threads of one worker process share, and what each has of its own.
  *

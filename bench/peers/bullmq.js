@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs that do nothing, added and processed at once: node bullmq.js REDIS_SOCKET JOBS
 'use strict'
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs that do nothing, processed after they were added: node graphile.js JOBS; the database is that of PGHOST, PGUSER
 // and PGDATABASE. Tuned as its documentation advises: a local queue, completions in batches.
 'use strict'

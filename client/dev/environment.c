@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * environment.c - variables of the stack's programs. See environment.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * environment.h - which program of the stack gets which variables.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * invitation.h - what a private stack tells its user once it is ready: where it serves, and commands to type that
  * reach it as it is, over TLS and with client certificates too.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * place.c - folders and locks of a private stack. See place.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * place.h - where a private stack lives: its folders, and the lock that keeps a second one out.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * process.h - a child of the supervisor: started in a session of its own, told to stop when the supervisor
  * dies, its output in a file whose last lines can be shown.

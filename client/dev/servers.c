@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * servers.c - PostgreSQL and Redis of a private stack. See servers.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * servers.h - the private PostgreSQL and Redis of a stack: on Unix sockets only, trust inside.
  */

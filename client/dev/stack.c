@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack.c - the parts of a private stack in order. See stack.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack.h - a private stack: PostgreSQL, Redis, the schema, and when asked for the server and a worker.
  *

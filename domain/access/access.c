@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * access.c - two tables: what each kind of operation asks of its caller, and what each kind of write does.
  * A kind nobody has thought of is permitted to nobody.

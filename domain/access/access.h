@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * access.h - what a caller may do, and whether an operation is within it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * account.h - accounts: who owns tables, and the two keys that sign for them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * credential.h - what a caller shows: text that an account's key has signed. Pure.
  *

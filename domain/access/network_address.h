@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * network_address.h - addresses callers come from, and ranges of them.
  *

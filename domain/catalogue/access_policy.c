@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * access_policy.c - stored as one record per policy: id, start, expiry, permissions.
  */

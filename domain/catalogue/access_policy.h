@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * access_policy.h - stored access policies: what the shared access signatures that name one have in common.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * catalogue.h - what tables and indexes there are, as of one version: an immutable value.
  *

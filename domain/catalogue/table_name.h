@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * table_name.h - the rule for names of tables and indexes: ^[A-Za-z][A-Za-z0-9]{2,62}$, compared without
  * case, its case kept.

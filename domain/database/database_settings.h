@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * database_settings.h - what PostgreSQL must be set to for the promises to hold. Pure: the store reads the settings.
  */

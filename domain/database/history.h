@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * history.h - how far a program has seen a database come, to notice one that was put back: restored from a cold
  * copy, a volume snapshot, or a base backup of an earlier time.

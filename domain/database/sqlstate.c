@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sqlstate.c - see the header. The codes are those of PostgreSQL's documentation, appendix A.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sqlstate.h - what a failure that PostgreSQL reports means for the work that met it: a pure table of SQLSTATE codes.
  */

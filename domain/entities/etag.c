@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * etag.c - written by hand rather than with snprintf: every entity of every page gets one.
  */

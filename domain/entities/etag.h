@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * etag.h - opaque versions: W/"<table id>.<version>.<key>" in lower-case hexadecimal, the last with eight digits: a digest
  * of both keys.

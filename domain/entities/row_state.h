@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * row_state.h - an entity's row at one moment, live or dead.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * feed_change.h - what happened to an entity, as the change feed tells it, and a place in the feed.
  *

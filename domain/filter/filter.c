@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * filter.c - deciding whether an entity matches: the tests are answered along one walk of its properties, then
  * the clauses are decided from the answers. Nothing is allocated and nothing unpacked that is not asked for.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * filter.h - OData filter text: which entities a caller wants. docs/filters.md explains the language.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * filter_compile.c - the parsed tree to clauses and tests. What a filter may not say is refused here, by name
  * and place: what makes no sense as INVALID_INPUT, what the language has and we do not as NOT_IMPLEMENTED.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * filter_lexer.c - see the header. Literals are checked for their form here, so that a malformed one is told
  * apart from one that merely is not honoured.

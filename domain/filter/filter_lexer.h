@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * filter_lexer.h - filter text as a sequence of words, literals and marks. Used by filter_parse.c only.
  */

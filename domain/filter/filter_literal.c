@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * filter_literal.c - literals to values. The lexer has checked their form.
  */

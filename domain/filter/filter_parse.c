@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * filter_parse.c - recursive descent, one function per line of the grammar in the header.
  */

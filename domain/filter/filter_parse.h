@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * filter_parse.h - filter text to a tree, in full. Used by filter_compile.c only.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * filter_plan.c - where the matches of a filter lie: every clause becomes a region of keys that holds all its
  * matches. A `not` is pushed down to the tests, which for the keys is exact, because every entity has them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * filter_tree.h - the compiled filter, for the modules of the filter. Others use filter.h.
  */

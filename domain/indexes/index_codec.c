@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * index_codec.c - see the header. The fields carry protobuf tags, so that later versions can add some and
  * old declarations stay readable.

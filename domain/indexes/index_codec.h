@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * index_codec.h - an index's declaration as bytes: what the catalogue keeps.
  *

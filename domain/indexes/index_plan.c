@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * index_plan.c - from a source entity to its entry: key parts, then the chosen records.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * index_plan.h - which entries an entity has in an index: project(source). Pure, and it never looks at a
  * clock; the same function serves the write plan, the workers, the builder and the look-up.

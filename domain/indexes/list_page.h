@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * list_page.h - reading a list index: its entries, one per member, become pages.
  *

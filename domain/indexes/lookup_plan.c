@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lookup_plan.c - writes the bound parts as project() would and bounds what follows by prefixes.
  *

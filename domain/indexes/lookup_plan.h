@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lookup_plan.h - from the values of a look-up to the ranges of entries that answer it. Pure.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * query_advice.c - see the header. An index answers where equality binds all properties of its partition key.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * query_advice.h - what would make a query cheaper, in plain words: the rewrite, or the index.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reconcile_plan.h - deciding what the entries of one source key are to be: (source, what its manifest says)
  * -> entries to write and to delete, the new manifest, violations.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * backoff.h - pauses between attempts: doubling, bounded, with jitter. Pure: the random bits are the caller's.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * consistency.c - see the header. The bytes are varints in a fixed order; a block's buckets are differences.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * consistency.h - what a write has left open, as a value: the consistency token, and what a read asks of it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * delivery.h - what becomes of a message after an attempt: a pure table of status and count.
  */

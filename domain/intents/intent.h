@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * intent.h - a row, committed with the write that caused it, saying that something elsewhere has to
  * follow. It is a pointer (a source key), not a copy: whoever acts on it reads the newest state.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queue_control.h - queues as an operator handles them: each has two kinds of work, and each of these can be
  * paused, drained, or limited.

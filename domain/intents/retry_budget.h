@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * retry_budget.h - recovery that cannot collapse: how soon work that has failed may be tried again, and how much is put
  * into the streams ahead of the workers. Pure.

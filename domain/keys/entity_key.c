@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * entity_key.c - the rules for keys, and the bucket function.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * entity_key.h - the address of an entity inside a table, and the rules for its two keys.
  *

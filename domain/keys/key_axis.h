@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * key_axis.h - a set of values of one of the two keys, as filters make them: an interval, or single values.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * key_range.h - a range of entities by key, as shared access signatures name it: both ends belong to it.
  *

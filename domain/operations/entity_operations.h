@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * entity_operations.h - operations on single entities and groups of them: point reads and writes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * feed_operations.h - operations on reading a table's change feed, a page at a time.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * index_operations.h - operations on look-ups, and indexes as such.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * operation.h - a request as a value: what is wanted, and what became of it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * query_operations.h - operations on queries, counts and scans, a page at a time.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queue_operations.h - operations on queues as operators see and control them.
  */

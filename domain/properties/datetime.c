@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * datetime.c - see the header. Each taker moves the text forward over what it read.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * datetime.h - times as text: 2008-07-10T13:37:00.1234567Z.
  *

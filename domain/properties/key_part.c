@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * key_part.c - text and numbers as parts of keys; the encodings stand in the header.
  *

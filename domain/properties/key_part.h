@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * key_part.h - how values become parts of an index's keys, so that
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * property.h - the properties of an entity in their one form: the bytes of a reply's field 15 records,
  * sorted by name (bytes), with shortest varints, no unknown fields and no nulls.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * property_name.c - the rule for names, and how messages speak of a property.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * property_parse.c - from what a caller sent to the canonical list.
  *

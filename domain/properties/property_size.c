@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * property_size.c - the size of an entity, by the formula that the Azure Table service publishes:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * property_size.h - how much an entity and its parts count towards LIMIT_ENTITY_BYTES.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * property_value.c - one Value message: as callers send it and as it is stored.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * property_value.h - what the modules of the property list share: reading and writing values and
  * records. Others use property.h.

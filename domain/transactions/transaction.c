@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * transaction.c - stored bytes of steps and timelines, and the checks of what a caller submits.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * transaction.h - eventually consistent transactions: steps, their outcomes, and the state machine.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * request_record.c - a response is a message in the wire format behind one version byte: either a result for
  * every write, or the error with its metadata and the entity that rides along.

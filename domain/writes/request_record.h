@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * request_record.h - what is remembered of a write with a request_id: a digest of the request and the answer
  * it got, as bytes that commit with its effect. A repeat is answered from them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * write_plan.h - deciding writes: (current rows, operations) -> (outcomes, rows to write, intents).
  *

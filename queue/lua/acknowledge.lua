@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Acknowledge and delete entries: both or neither, so that nothing is left without an owner.
 -- KEYS[1] stream; ARGV[1] group; then entry ids, some hundreds at most. Returns how many were acknowledged.
 --

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Delete consumers that hold nothing and have not been heard of for long; never one that holds entries.
 -- KEYS[1] stream; ARGV[1] group, ARGV[2] the consumer to keep, ARGV[3] how long (ms). Returns how many.
 local forgotten = 0

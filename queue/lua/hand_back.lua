@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Make claimed entries claimable at once and take back the delivery that claiming counted.
 -- KEYS[1] stream; ARGV[1] group, ARGV[2] consumer, ARGV[3] idle time to pretend (ms);
 -- then pairs of entry id and the count before the claim. Entries no longer claimed stay away.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Append messages to a stream while it is shorter than its cap.
 -- A stream that nobody publishes to any more - there are fewer shards now - is gone after a day, with what is in it.
 -- KEYS[1] stream; ARGV[1] cap; then one value per message (message.h). Returns how many were appended.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Take over entries whose consumer has been silent. XAUTOCLAIM looks at a bounded number of entries, so it
 -- hands out a cursor; it forgets entries whose body is gone.
 -- KEYS[1] stream; ARGV[1] group, ARGV[2] consumer, ARGV[3] least idle time (ms), ARGV[4] cursor, ARGV[5] most.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Begin the visibility timeout of claimed entries anew, where they are still this consumer's and were not handed back.
 -- KEYS[1] stream; ARGV[1] group, ARGV[2] consumer, ARGV[3] the idle time of what was handed back (ms); then entry
 -- ids. Returns how many were renewed; deliveries stay as they are.

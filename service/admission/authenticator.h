@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * authenticator.h - what the server knows about who may do what, and whether a credential holds at this moment.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * caller.h - who makes a call, and whether they may do what it asks.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rates.c - see the header. A bucket is one number: the time at which it will be full again.
  */

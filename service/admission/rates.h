@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rates.h - how many entities per second an account, and a partition of it, may read and write on this server.
  *

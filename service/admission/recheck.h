@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * recheck.h - calls with a token that no account known here has signed: the account, or the key, may be newer than
  * what this server knows. They wait, as state, until the monitor has looked at the accounts once more, and are then

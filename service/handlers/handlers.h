@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * handlers.h - one file per RPC; what the method table needs of each.
  */

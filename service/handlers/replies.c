@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * replies.c - the replies that several methods share; in all of them the one thing is field 1.
  */

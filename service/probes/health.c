@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * health.c - see the header, and the two methods of grpc.health.v1.Health.
  *

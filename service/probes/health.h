@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * health.h - is the server serving? Asked by grpc.health.v1.Health, told by the store and by a stop.
  *

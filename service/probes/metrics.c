@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * metrics.c - see the header. A method's counters: one per status code, then a histogram of durations.
  */

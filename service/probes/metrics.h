@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * metrics.h - what the server counts, and the text of its metrics. docs/operations.md explains each.
  */

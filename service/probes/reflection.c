@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reflection.c - see the header. Descriptors are walked as wire fields: nothing is unpacked or kept.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reflection.h - answers of grpc.reflection.v1 and v1alpha (the two are the same on the wire) from the
  * descriptor set that the build has put into the program.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * account_calls.c - see the header. Creating a table works without the fence, and so does this: nothing is planned
  * with accounts.

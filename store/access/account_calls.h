@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * account_calls.h - what an operator does with accounts. Servers take it over within a second, and new
  * accounts and keys when they are first used: every change raises the catalogue's version.

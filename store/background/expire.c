@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * expire.c - see the header. Whether an entity is due is decided again under its lock.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * expire.h - deleting entities whose time has come. Nobody sees them any more; but only an ordinary delete, with its
  * intents, takes their entries out of the indexes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gauges.h - what metrics tell of indexes and dead letters: numbers that stay until somebody mends what they count.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * job_work.c - carrying on long-running operations, a chunk at a time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * job_work.h - carrying on long-running operations (jobs), a chunk at a time.
  */

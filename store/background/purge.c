@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * purge.c - see the header. The first statement that still finds something is a chunk; when none does, the job ends.
  */

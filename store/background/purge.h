@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * purge.h - removing the rows of dropped indexes and deleted tables, a chunk at a time. It needs no fence: nobody can
  * write what is deleted, since the change that began it was made through the fence.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * range_delete.c - see the header. A chunk reads a bounded number of rows behind the cursor, deletes what matches
  * in one ordinary batch of writes, and moves the cursor. After a crash between the two the chunk is read again,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * range_delete.h - deleting what a filter says, as an operation that workers carry on.
  *

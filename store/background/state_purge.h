@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * state_purge.h - removing the state rows that a dropped index leaves behind.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sweep.c - removing what nobody needs any more: expired entities, dead rows, markers, finished transactions, records of
  * requests, rates of what nobody works on, hands of dead workers.

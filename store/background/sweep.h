@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sweep.h - removing what nobody needs any more, a bounded round at a time.
  */

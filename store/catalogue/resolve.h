@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * resolve.h - from the names in operations to the tables of the catalogue, as this session knows it. Whoever refuses an
  * operation because of it confirms the catalogue first: see session_confirm.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * table_calls.h - tables: create, get, list, delete. Each gives one operation its outcome.
  */

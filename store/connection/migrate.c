@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * migrate.c - one transaction per migration; an advisory lock makes a second run wait. (The lock only saves
  * the second run an error: the primary key of schema_migrations would refuse it anyway.)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pg.h - one connection to PostgreSQL: prepared statements by name, binary parameters, pipelined flights.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pg_values.c - parameters and columns in PostgreSQL's binary form: big-endian numbers, arrays with one
  * dimension and no nulls.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * row_arrays.h - arrays of keys and rows as parameters of the entity statements.
  */

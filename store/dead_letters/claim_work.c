@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * claim_work.c - what those who poll have in hand, and what the dead among them had.
  *

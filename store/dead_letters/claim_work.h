@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * claim_work.h - which intents a consumer works on when they did not come from the queue, so that others notice its death.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dead_letter_calls.h - requests about dead letters: listing them, giving them another try, setting them aside. What
  * makes them is in dead_letter_work.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dead_letter_work.c - counting failures, and giving up.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dead_letter_work.h - durable counts of failures and of attempts that never reported, and the dead letters that follow.
  */

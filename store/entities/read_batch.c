@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * read_batch.c - see the header. The statement brings the catalogue's version along, so that a read never
  * answers from a table that has been deleted.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * request_rows.h - the records of writes with a request_id, in the transaction of the writes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * write_set.h - the rows a batch of writes touches: sorted by key, each once, and which row every write
  * means.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * feed_append.c - see the header. The lock on a feed's row spans from before its numbers are drawn to the end of the
  * commit. That is what makes their order the order of commits: a number by itself is drawn before the commit,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * feed_append.h - the changes of a batch of writes, for the feeds of their tables.
  */

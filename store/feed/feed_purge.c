@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * feed_purge.c - see the header. One feed at a time, in chunks of one commit each: the rows go, and the floor stands
  * above them. The feed's row is held against its writers only from there to the commit.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * feed_purge.h - removing changes that are older than they are kept, and feeds that are over.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * feed_read.c - see the header. A page and what decides whether it is complete - floor, epoch - are one statement's
  * snapshot: what was purged is either still read or known to be gone.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * index_build.h - building an index while writes go on, and validating it, a chunk at a time.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * index_calls.h - requests about indexes: creating, reading, listing, dropping. Each function gives one
  * operation its outcome. Builds and drops are carried out by workers: see job_work_run.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lookup_latest.c - see the header. A key with nothing open has exactly its entries, since the manifest, the entries
  * and the removal of intents commit together (guards G9, G10); so what is left to judge is bounded.

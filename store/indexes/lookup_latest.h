@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lookup_latest.h - reading around what an index is behind with: source keys with an open intent, or given up, are
  * looked up at their source. All of it, and the entries, in one snapshot.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reconcile.c - making entries agree with their sources, a batch of keys per transaction.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reconcile.h - making every live index agree with its source keys: the heart of the protocol.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * backlog_work.c - how much is open, and up to when all of it is done.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * freshness.c - see the header. Four questions, each one statement for all who ask it; an answer can only become
  * worse by the next.

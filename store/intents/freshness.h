@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * freshness.h - whether what reads wait for has come: their consistency tokens, their bound on staleness, and for reads
  * of the latest that not too much is open. Asked for many of them at once.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lease_work.c - who looks after which buckets, and what is open in them.
  *

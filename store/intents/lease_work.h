@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lease_work.h - leases on ranges of buckets, and scanning for open intents in the ranges held.
  */

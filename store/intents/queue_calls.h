@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queue_calls.h - what operators say of queues and what they are told.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queue_work.c - what workers ask and tell about queues: how they are controlled, permits where they are limited, and
  * how much has been done.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queue_work.h - what workers read of the queues' controls, and what they report as applied.
  */

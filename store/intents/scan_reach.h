@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scan_reach.h - how far the open intents of a lane have been read: of each bucket, and where work is controlled of each
  * kind of work in it (a place), the last intent that was returned while there may be more behind it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * source_keys.h - the source keys a piece of work is about: each once, in the order of locks, with what
  * was read about them under the lock of their state rows.

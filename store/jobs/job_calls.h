@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * job_calls.h - requests about long-running operations: reading and listing them, and how a request begins
  * one. Workers carry them on: see job_work_run.

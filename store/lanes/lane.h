@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lane.h - a queue of operations and the threads that serve it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * statistics.h - what the store has to say about its load: a copy, taken in a moment.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * waiters.h - operations that wait for something to be finished: state, not threads, and no connection is held.
  * One statement asks for all that are due, at most twenty times a second for each; those that have just come

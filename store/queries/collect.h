@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * collect.h - the one loop of all that reads entities in order: pass those that are wanted on to a sink until the
  * sink, or the answer, is full.

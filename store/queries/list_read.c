@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * list_read.c - see the header. The pages of a value are those that result from reading its members from the
  * first one on, so an address in the middle of a query's range never changes where pages begin.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * list_read.h - reading a list index: rows, one per member, become pages with a `Members`
  * property. What one operation asks for is read in one snapshot; where that takes several statements, it is left open.

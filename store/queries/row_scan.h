@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * row_scan.h - walking the live rows of one table in the order of their keys, or against it: what pages, counts,
  * look-ups and list pages read by.

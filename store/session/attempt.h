@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * attempt.h - from errors of the database to outcomes of operations, and trying again.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * catalogue_change.h - a catalogue change as one piece of work on a session: planned with the catalogue the
  * session knows, refused when that is no longer the current one, committed with a marker.

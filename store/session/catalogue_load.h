@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * catalogue_load.h - reading the catalogue, and changing it through the fence.
  */

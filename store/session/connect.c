@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * connect.c - session_ensure: a connection with a catalogue of its epoch. Apart from session.c, because raising the epoch
  * is a catalogue change, which needs a session.

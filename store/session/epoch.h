@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * epoch.h - after a fail-over or a restore, versions that a lost timeline handed out must never come back.
  *

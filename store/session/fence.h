@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fence.h - closing the write fence: the beginning of every change of the catalogue that writers must see (guard G1).
  *

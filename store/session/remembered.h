@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * remembered.h - what a program remembers of how far its database had come, to notice a restore (guard G29): in memory
  * while it runs, and over a restart as a signed hint that it keeps elsewhere (in Redis).

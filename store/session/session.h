@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * session.h - what one thread of the store works with: a connection, the catalogue as it knows it, and
  * the marker of its write transactions.

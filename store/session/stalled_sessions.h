@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stalled_sessions.h - sessions of our own whose program stands still inside a transaction, and what to do about them.
  *

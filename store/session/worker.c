@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * worker.c - opening and closing, and running a piece of work until it is decided.
  */

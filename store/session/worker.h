@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * worker.h - a worker's connection to PostgreSQL. What workers do with it stands in the headers *_work.h, reconcile.h and
  * sweep.h of the rooms beside: each function there is one short transaction, or a few that may each be the last, so

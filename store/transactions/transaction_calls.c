@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * transaction_calls.c - see the header. Two submissions of one id meet at the primary key: the second waits
  * for the first and then reads what it has left.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * transaction_calls.h - requests about transactions: submitting, reading, listing. Each function gives one
  * operation its outcome. The steps are carried out by workers: see transaction_work_step.

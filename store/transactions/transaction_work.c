@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * transaction_work.c - one step of a transaction, in one commit:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * transaction_work.h - how a worker carries out the steps of a transaction.
  */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the bench judges: bench/rows.py."""
 
 import contextlib

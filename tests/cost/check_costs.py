@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Instructions that operations take in our own functions, against those that were accepted.
 
   check_costs.py PROGRAM COSTS COMPILER [accept]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * operations.c - what every call does in our own pure functions, on fixed inputs, to have its instructions counted
  * (check_costs.py). One row of the table is one operation; each is run once to warm up and then RUNS times below

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The whole demo on a few packages: it ends well, is never silent for long, and breaks something in every phase.
 
   check_demo.py PROGRAMS      inside `tavola dev exec`; exit code 77: this machine has no package index

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The demo's own way of building index keys: cases by hand, and the promises the encoding makes."""
 
 import itertools

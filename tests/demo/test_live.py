@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The demo's live line: what goes on, rates, lag, and what was hit last."""
 
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reading the package index: paragraphs, types, and what is left out."""
 
 import unittest

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The build asks for nothing but what ./dev installs for it: on a machine without the commands and libraries that tests,
 # bench and lint bring, it is still configured, as the first `./dev run` does.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Tests that need the npm registry are left out where it cannot be reached, with the reason; a package that the registry does
 # not have is a failure. What ctest has left out is told by name and reason.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The supervisor keeps its promises: a command gets its stack and hands back its exit code, nothing of a fresh
 # stack stays, data of a kept one does, and a second stack in the same folder is told who holds it.
 #

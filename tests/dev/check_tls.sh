@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A private stack whose server speaks TLS, also with client certificates: it is ready soon, nothing talks plain text to the
 # server meanwhile, and what it tells its user to type works.
 #

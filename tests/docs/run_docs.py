@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run every command of README.md and docs/*.md, in order, and compare what it prints with what the page says.
 
 A page has a shell and a private stack of its own, made by `tavola dev run` on a free port with an empty folder for data;

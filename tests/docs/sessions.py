@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shell sessions in Markdown: which commands a page has, what it says they print, and whether what they print is that.
 
 A block (indented by four spaces, or fenced) is a session when a line of it begins with "$ ". A command goes on over the

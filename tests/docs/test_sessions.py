@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tests of sessions.py: what it finds in a page, and what it takes as the same output."""
 
 import pathlib

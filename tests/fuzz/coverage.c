@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * coverage.c - see the header. The compiler calls __sanitizer_cov_trace_pc in every block of the libraries; pairs
  * of successive blocks are counted, and counts compared by powers of two. This file itself is not instrumented.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * coverage.h - which paths an input took, where the build records them (preset fuzz).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_credential.c - any bytes as a credential, as its text and as the fields inside it: it is refused, or what is
  * read is something that can be signed and is read the same again. Nothing is genuine that no key has signed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_filter.c - any bytes as a filter: it is refused with a reason, or it compiles, and then what it answers for
  * some entities agrees with its plan, with the clause that it blames and with its own negation.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_key_part.c - any bytes as a part of an index's key, as entries and look-ups read them: what is accepted is exactly
  * what would be written for the value that was read. The first byte says of what kind the part is.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_page_token.c - any bytes as a page token: as its text, as the signed content inside it, and as a change of one
  * byte of a good one. Nothing but what the key has signed is read; and what is signed is read without harm.

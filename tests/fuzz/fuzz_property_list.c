@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_property_list.c - any bytes as an entity's properties. What is accepted must be canonical: parsing the
  * accepted records once more gives the same bytes, every record can be walked and found, and merging a

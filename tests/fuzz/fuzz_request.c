@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_request.c - whole requests through the method table: a line with the method's name, then any bytes as its message.
  * It is refused with a reason, in trailers of bounded size; or it is an operation that keeps the domain's rules, that can

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_stored.c - any bytes where ours should be: in rows of PostgreSQL, behind a restore or another program's hand.
  * The first byte says what they are taken for. They are refused, or they read the same once they are written again.

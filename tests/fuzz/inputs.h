@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inputs.h - the inputs of a fuzz run: read from folders, mutated, kept when they reach something new.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * main.c - runs one fuzz target: first on all inputs of the folders, then on mutations of them.
  *

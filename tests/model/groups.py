@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Groups: all entities of a partition are rewritten by one batch, again and again, while pages are read.
 
 Each rewriting is a generation. A page is one snapshot, whatever its size and filter, so what it has of a group is of one

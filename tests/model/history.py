@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The in-memory reference for one key, and the search for an order in which it explains what callers saw.
 
 The state of a key is (content, version, least):

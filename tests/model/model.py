@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random operations of several callers against a real server that is killed meanwhile, every answer compared.
 
   model.py [--seconds N] [--seed N]

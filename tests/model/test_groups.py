@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The judge of groups is judged: whole pages pass, and each way of being torn is noticed."""
 
 import unittest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The judge is judged: right histories pass, and each way of being wrong is noticed."""
 
 import random

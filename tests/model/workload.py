@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random operations of several callers, and what they tell of each key."""
 
 import collections

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The guards of the protocol, and for each what the program would be without it.
 
 A mutant is a guard, the edits that take it away (file, what stands there once, what stands there instead), the

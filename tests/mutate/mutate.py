@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Take one guard of the protocol away at a time, and require that a test which names it fails.
 
 Works on a copy of the sources in the build folder. A mutant is caught when one of its tests ends with a failed

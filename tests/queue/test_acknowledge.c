@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of queue/lua/acknowledge.lua: what was acknowledged goes, however it lies between what was not, and nothing
  * else.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * echo_server.h - a server with one method for each thing a call can do, and a channel to it, as a checked
  * fixture: it starts in the process of the test.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_calls.c - what goes through a call: bytes of all four kinds, sizes, statuses, facts.
  */

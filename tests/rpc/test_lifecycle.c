@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_lifecycle.c - how calls and servers end: cancellation, deadlines, replies that come too late, stop,
  * and addresses that are taken.

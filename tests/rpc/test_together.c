@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_together.c - bytes sent together wait in the kernel, keep their order, and leave at the end; a full
  * socket is as it always is.

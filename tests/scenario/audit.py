@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a campaign leaves behind: rows that nothing owns, in every table of the schema (tests/support/audit.sql)."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Callers that write all the time while things break, and what has been promised to them.
 
 Each caller is a thread with keys of its own. It notes what was acknowledged, and what may have happened: a call

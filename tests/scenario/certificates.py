@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Certificate authorities of a test, and what they sign, as files in PEM."""
 
 import os

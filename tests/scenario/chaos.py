@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Chaos: everything breaks at random while callers do everything.
 
 Two servers, two workers, PostgreSQL and Redis, with a network of proxies between them and before one of the servers.

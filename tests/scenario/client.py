@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A thin client, made from the API's descriptors: one function per method, errors with code and reason."""
 
 import os

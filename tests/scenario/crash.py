@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The crash matrix: every failpoint of the sources, every fault there, at the first and at the second passage.
 
 A process of the product is started with the failpoint armed while callers write all the time; what else it takes

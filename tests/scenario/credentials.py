@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tokens and shared access signatures, written down a second time: to make good ones, and any kind of bad one."""
 
 import base64

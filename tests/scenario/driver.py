@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Server, worker, PostgreSQL and Redis with callers at work, for those who break them."""
 
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Watching a table's change feed, and what a copy of the table becomes by it."""
 
 import client

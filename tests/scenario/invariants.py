@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What must hold at rest: all callers paused, all work done. Read through the ordinary calls, and in SQL.
 
   I1  acknowledged writes are readable                I6  groups are all or nothing

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Callers that write all the time while a test breaks things, and the check that nothing was lost or done twice."""
 
 import random

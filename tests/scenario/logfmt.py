@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The form of a log's lines: strict logfmt, as base/log.h has it."""
 
 import re

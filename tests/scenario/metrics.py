@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read what a program tells Prometheus."""
 
 import http.client

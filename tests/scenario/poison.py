@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Work that fails: while poison is there, the database refuses every row of a key that is called so, but for the
 rows of one table, the source."""
 

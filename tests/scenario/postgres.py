@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A PostgreSQL of a test's own, which can be killed or given settings that the others' must not have."""
 
 import glob

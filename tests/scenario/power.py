@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A disk whose power can be cut: a file system on a loop device, in a mount namespace of this process and its children,
 so that nothing is left behind however the test ends. Needs root, loop devices, and Debian's xfsprogs."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What it takes to pass each failpoint, and what must be so afterwards.
 
 Points of work that goes on all the time need nothing; each other one has a Provocation, found by the start of its

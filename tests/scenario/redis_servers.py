@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Redis as operators run it: over TLS, and several with Sentinels that watch them."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of access share: a server that requires tokens, two accounts, and what calls get."""
 
 import time

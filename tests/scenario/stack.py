@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The programs of the product as children of a test.
 
 Runs under `tavola dev exec`, which gives a PostgreSQL of its own. Every Stack has a database in it, a Redis

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every method there is, and who gets nothing from it: callers without a token, with a wrong one, of another account,
 with a signature for another table, without the rights of an administrator.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The audit of what nothing owns: it sees such rows in every table, and the product leaves none."""
 
 import re

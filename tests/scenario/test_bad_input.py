@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What no client should send: each gets its code and reason, and a read afterwards shows that nothing changed."""
 
 import base64

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A short storm of chaos.py; ./dev chaos is a long one."""
 
 import unittest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The database's clock is set back by an hour; the machine's own is not touched (Debian's libfaketime)."""
 
 import glob

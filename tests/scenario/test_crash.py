@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A fixed slice of the crash matrix (crash.py); ./dev crash is all of it."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Settings of the database that would void a promise: the programs refuse to work on it and say why."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The examples run as they stand, beside a server and a worker."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The change feed: order, resumption, bookmarks, what every kind of write tells, and when history is gone."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A session that stands still inside a transaction: changes of the catalogue wait for it, and nobody else may suffer."""
 
 import contextlib

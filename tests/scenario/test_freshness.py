@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads by an index that must see what was written: consistency tokens, bounds on staleness, the latest."""
 
 import signal

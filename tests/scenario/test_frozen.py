@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A database that stands still, as one on a hanging disk does: connections stay, and nobody answers."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A key that kills whoever works on it: work on others goes on, and it ends as a dead letter.
 
 Who writes the key's entry stands still, and the test kills the worker there: as if it had died of it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every limit of the data model: exactly at it a write succeeds and reads back the same; one step over it is
 refused with its code and reason, and a read afterwards shows that nothing changed."""
 

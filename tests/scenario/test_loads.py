@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The clients that the bench makes calls with: every request is sent, and what failed is counted."""
 
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What administrators read: the programs' logs and PostgreSQL's."""
 
 import os

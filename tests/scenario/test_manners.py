@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What callers expect of any good gRPC server: drains, hints, compression, retries, deadlines that count."""
 
 import contextlib

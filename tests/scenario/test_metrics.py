@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What server and worker tell Prometheus is what happened."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """More than the server can do: it goes on at its ceiling, refuses the rest with a hint, and recovers at once."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pages: for any size, direction, filter and keys their union is the whole, in order, each entity once; under writes
 that go on meanwhile too, for every entity that these leave alone.
 

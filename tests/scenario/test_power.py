@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The disk whose power can be cut keeps what was synced, and nothing else is needed of it."""
 
 import os

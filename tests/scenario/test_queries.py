@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Queries, counts and look-ups with filters and in both directions, as a caller in another language sees them."""
 
 import random

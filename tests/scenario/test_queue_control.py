@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An operator pauses, drains and limits queues, and sees how late they are, while a worker runs."""
 
 import os

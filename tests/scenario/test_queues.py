@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Queues under change and after an outage: nothing is stuck, nothing is published over and over."""
 
 import os

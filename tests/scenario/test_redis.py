@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Redis over TLS, and Redis that fails over: what Sentinels name is found, and left when it is no longer the master."""
 
 import os

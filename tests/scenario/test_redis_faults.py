@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Redis is disposable: whatever happens to it under load, callers notice nothing, no work is lost, none is done twice."""
 
 import os

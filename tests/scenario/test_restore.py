@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A database that was put back from a cold copy: what was told of what it has lost holds no more."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Scans as streams; plans that are explained and bounded; tables listed by filter."""
 
 import signal

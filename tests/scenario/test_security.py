@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What tokens open, and what every forged, expired, widened, replayed or truncated one gets; test_signatures.py has what
 good signatures open.
 

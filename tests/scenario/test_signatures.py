@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each shared access signature opens: permissions, ranges of keys, tables, policies, batches, imports, transactions."""
 
 import time

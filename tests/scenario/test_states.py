@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every operation in every state of an entity: one table of what is answered, from which docs/conformance.md is made too.
 
 Each cell is run as a single call and, for writes, once more inside a batch; afterwards a read shows what is stored.

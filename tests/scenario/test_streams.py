@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Streams whose caller goes: whatever the server was at, the call ends at once, and counts as cancelled."""
 
 import os

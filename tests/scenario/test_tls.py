@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TLS between callers and server, and between server and PostgreSQL."""
 
 import os

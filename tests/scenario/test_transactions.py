@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Transactions as callers follow them: watched, cancelled, waited for by reads, found by what they touch."""
 
 import threading

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every method of every service, with its main outcomes, as a caller in another language sees them."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes as callers see them: what a request_id is worth."""
 
 import queue

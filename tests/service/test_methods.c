@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of service/methods.c against the public descriptors: what is declared is served, and nothing else.
  */

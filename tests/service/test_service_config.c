@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of service/service_config.c: which addresses may be served without authentication.
  */

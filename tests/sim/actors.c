@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * actors.c - coroutines, the clock, and what befalls processes.
  */

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # check_sim.sh SIM - a slice of the schedules, and that the simulation notices a missing guard.
 set -eu
 "$1" --schedules 20000

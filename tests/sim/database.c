@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * database.c - rows, locks, commits, intents, leases and dead letters.
  */

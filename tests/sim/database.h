@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * database.h - what stands in PostgreSQL's place: rows with locks, transactions that end with their actor,
  * commits that are one step. Shared by the files that play the store's part.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * main.c - schedule after schedule, each from a seed; the first that fails is shown and can be repeated.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sim.h - the worker program on simulated time: its relay, its loop, its batches, steps and delivery run as
  * they are, on a store, a queue, a clock and a random source that a seed decides.

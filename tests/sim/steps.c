@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * steps.c - the store's part of the two steps of a worker, statement by statement: reconcile keys, and carry a
  * transaction on. Plans are the real ones. Guards can be left out by name, to show that they are missed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stream.c - a Redis stream with its consumer group, in place of queue/: it forgets, it is away, answers
  * get lost, messages come twice and in any order.

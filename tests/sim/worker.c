@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * worker.c - the worker program's own threads as actors; what their contexts take from the operating system.
  */

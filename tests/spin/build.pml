@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * build.pml - an index comes and goes under writers and workers that know either catalogue.
  *

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # check_models.sh - every model holds, and falls as soon as one of its guards is left out.
 # A model's guards stand in its first comment: "guards: G8 G9". NO_G8 leaves G8 out.
 set -eu

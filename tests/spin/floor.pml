@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * floor.pml - versions of one key through deletion, purge and return.
  *

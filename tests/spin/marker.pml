@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * marker.pml - the answer to COMMIT was lost: was it done?
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queue.pml - an intent, a queue that forgets, messages that come twice, workers that die.
  *

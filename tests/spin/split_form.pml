@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * split_form.pml - an effect outside the database: three short transactions instead of one.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * state_lock.pml - one source key, its state row with the manifest, workers that overlap and die.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * state_rows.pml - workers that lock the state rows of the same keys, which come and go (store/intents/source_keys.c).
  *

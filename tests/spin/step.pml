@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * step.pml - one step of a transaction, delivered more than once, beside a client that writes the same entity.
  *

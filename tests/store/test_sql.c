@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_sql.c - the statements themselves: each says what it is for, all can be prepared against the newest
  * schema, and the hot ones go by the primary key whatever the tables hold.

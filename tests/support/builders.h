@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * builders.h - short ways to say what a test needs: properties, writes, operations, and a scene to run them
  * in - a database of its own, a store on it, and the table Things of the account acme.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * calls.h - requests of the store as tests make them: an operation, run at once on a session.
  *

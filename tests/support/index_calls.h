@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * index_calls.h - indexes as tests create them, and the operations that build and drop them. Indexes are on
  * the property City.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What a run of ctest has left out, and why: a line "NAME: REASON" for each "left out: REASON" that a test has printed, and
 # for each other test that was skipped, with the last line it has printed.
 #

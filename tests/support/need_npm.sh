@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Run a command that fetches from the npm registry. Where the registry cannot be reached, the test that calls this is left
 # out: exit code 77, with the reason in a line "left out: ..." on standard output, which ./dev test repeats at its end.
 # A package that is not there, or not what it should be, is a failure like any other.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * postgres_server.c - initdb, one postmaster per test program, one migrated template, and a copy of it per
  * test. PostgreSQL refuses to run as root, so root becomes the user postgres.

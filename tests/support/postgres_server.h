@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * postgres_server.h - databases for tests: each test gets a fresh one with the newest schema.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A network that is slow, silent or cut: a proxy from a TCP port to a Unix socket, in a thread of its own."""
 
 import asyncio

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redis_server.c - fork and exec; the parent-death signal takes care of tests that crash.
  */

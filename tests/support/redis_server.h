@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redis_server.h - a Redis of a test's own: on a Unix socket in a folder of its own, without persistence,
  * gone when the test ends, however it ends.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tcp_proxy.c - see the header. Every connection is a pair of sockets; messages of the caller are forwarded
  * whole, one at a time, so that a cut falls exactly between two of them.

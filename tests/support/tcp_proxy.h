@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tcp_proxy.h - stands between a program and PostgreSQL, forwards bytes, and cuts connections at a chosen
  * statement: what a network does to a COMMIT.

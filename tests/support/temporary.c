@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * temporary.c - mkdtemp(3) in the folder that TMPDIR names.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * temporary.h - folders for what a test leaves behind: sockets, logs, a cluster.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * transaction_calls.h - transactions as tests submit them and carry them out. Steps are in partition "p";
  * a move's destination is in partition "q".

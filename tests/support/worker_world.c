@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * worker_world.c - see the header. Tables and indexes are made with SQL: their creation is not what these
  * tests are about.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * worker_world.h - a small world for tests of what workers do: a database of its own with one table and its
  * indexes, somebody who writes, and a worker.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Fails when an include points the wrong way, or when a library's headers are used outside their one place.
 #
 #   base <- domain <- api, store, queue, rpc <- service, workers, client        tests/ and bench/ are free

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The include check sees what it is there for: each of these trees must be refused, the last one accepted.
 #
 # usage: check_includes_test.sh CHECK

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Fails when a public function's name does not begin with the name of its header, or of a type that the header defines.
 
     store/entities/read_batch.h     read_batch_run         the header

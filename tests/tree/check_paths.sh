@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Fails when a page names a file or folder of the tree that is not there: text in backquotes that begins with a folder of the
 # tree and has a slash. Patterns (*, [], {}) and what a build makes are left out.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The check of paths in pages finds what is gone, and nothing else.
 #
 # usage: check_paths_test.sh CHECK

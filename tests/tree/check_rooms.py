@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Fails when rooms of a layer include each other in a circle, or when a room outgrows its bounds.
 
 A room is a folder directly below a layer (store/entities, domain/filter); files of the layer's own folder are its hall.

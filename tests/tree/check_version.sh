@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The version is said once, in CMakeLists.txt; the changelog and the chart agree with it.
 #
 #   - CHANGELOG.md begins with "## Unreleased" or with the project's version and its date;

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The check of versions refuses what it is there for, and ./dev tag makes a tag of what the check accepts only when
 # the version has its date and everything is committed.
 #

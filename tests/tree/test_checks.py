@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_rooms.py and check_names.py find what they are for, in small trees made here."""
 
 import os

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of workers/loop.c, batch.c and relay.c: a real Redis, and in the database's place the functions
  * below, which stand in for store/session/worker.h. Turns are run one by one, on a clock of the test's own.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * steps.h - what a worker does for each kind of intent: one file per kind, found in a table.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * transaction.c - carry transactions on, step by step, each step its own commit. A worker that stops in
  * between leaves the rest to whoever gets the message next.

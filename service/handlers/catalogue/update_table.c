@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * update_table.c - TableService.UpdateTable: change what a table's settings are.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * discard_dead_letters.c - AdminService.DiscardDeadLetters.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redrive_dead_letters.c - AdminService.RedriveDeadLetters.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * batch_get_entities.c - EntityService.BatchGetEntities.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * execute_batch.c - EntityService.ExecuteBatch: the entity group transaction.
  */

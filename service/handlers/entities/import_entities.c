@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * import_entities.c - EntityService.ImportEntities: insert-or-replace any number of entities.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * insert_or_merge_entity.c - EntityService.InsertOrMergeEntity.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * insert_or_replace_entity.c - EntityService.InsertOrReplaceEntity.
  */

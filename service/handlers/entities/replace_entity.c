@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * replace_entity.c - EntityService.ReplaceEntity.
  */

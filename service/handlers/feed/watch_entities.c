@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * watch_entities.c - EntityService.WatchEntities: the changes of a table, for as long as somebody listens.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * create_index.c - IndexService.CreateIndex.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * get_index.c - IndexService.GetIndex.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * list_indexes.c - IndexService.ListIndexes. A page ends early when declarations are long.
  */

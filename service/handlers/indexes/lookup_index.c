@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lookup_index.c - IndexService.LookupIndex: one page, in the order of the index.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * control_queue.c - AdminService.ControlQueue; the reply is that of list_queues.c.
  */

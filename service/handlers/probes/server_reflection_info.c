@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * server_reflection_info.c - ServerReflection.ServerReflectionInfo, of v1 and v1alpha: a question, an answer,
  * the next.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * count_entities.c - EntityService.CountEntities: how many match, of so many as one call looks at.
  */

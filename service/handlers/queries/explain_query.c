@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * explain_query.c - EntityService.ExplainQuery: the access path of a query, and what would make it cheaper.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * query_entities.c - EntityService.QueryEntities: one page, in the order of the keys or against it. The store
  * writes the entities straight into the reply.

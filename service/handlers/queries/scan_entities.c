@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scan_entities.c - EntityService.ScanEntities: a query as a stream, for as long as it takes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * watch_transaction.c - TransactionService.WatchTransaction: look, tell, wait for a change, look again.
  *

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Rates of what nobody has worked on for an hour. $1 at most.
 with old as materialized (
     select r.table_id, r.queue, r.kind from apply_rates r where r.at < now() - interval '1 hour' limit $1::int8

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Hands that nobody renews, of which nothing is open any more: nobody is to be suspected. Pollers look at the hands of the
 -- dead; where all work comes from Redis again nobody would. $1 at most.
 with old as materialized (

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Remove dead rows older than $1 seconds whose versions are at or below the floor $2, which is in force for
 -- every writer (guard G3); $3 at most. Rows that a writer has locked are left for later: it may revive them.
 with doomed as materialized (

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- What a purge would take: the highest version of dead rows last written more than $1 seconds ago by this
 -- database's clock, and their number; no more than $2 are looked at. By entities_dead.
 select coalesce(max(d.version), 0), count(*)

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Entities whose time has come, the longest due first; $1 at most. By entities_expires. Entries of indexes go with
 -- their sources.
 select t.account, t.name, t.table_id, e.partition_key, e.row_key

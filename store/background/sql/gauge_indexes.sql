@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- For metrics, of each index that is not being dropped, the oldest index first: account, name, how many microseconds its
 -- oldest open intent has waited (0: none is open), and its dead letters that stand and that were discarded, those of whole keys
 -- included. Up to 10,001 open intents of a table are looked at; with more, the oldest of them or the watermark, whichever is older.

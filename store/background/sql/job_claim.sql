@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Take a running operation that nobody works on, the one left alone longest. $1 owner, $2 for how many
 -- milliseconds. It spreads work, nothing relies on it: whoever works on is held up by run_checkpoint. One further ahead
 -- than twice that, and than 5000 rows at its rate may take, is free: the clock has been set back.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Markers of lanes that are gone: nobody asks for one an hour later. $1 at most.
 with old as materialized (
     select c.bucket, c.lane, c.n from commits c where c.at < now() - interval '1 hour' limit $1::int8

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Some dead letters of a source table: of one index, or all where $3 is 0. $1 table id, $2 how many. Returns
 -- how many went.
 with gone as (

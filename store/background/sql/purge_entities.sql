@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Some rows of a table that nobody can write any more. $1 table id, $2 how many. Returns how many went.
 with gone as (
     delete from entities e

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Some intents of a table that is gone. $1 table id, $2 how many. Returns how many went.
 with gone as (
     delete from intents i

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Records of requests decided more than $1 seconds ago, by this database's clock; $2 at most. By requests_at.
 with old as materialized (
     select r.account, r.request_id, r.bucket from requests r

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Transactions that ended more than $1 seconds ago, by this database's clock, with what is noted of their keys and
 -- their dead letters; $2 at most. By transactions_finished.
 with old as materialized (

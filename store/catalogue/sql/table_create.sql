@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- A new table under a new id, with a feed if $5; no row comes back when the name is taken.
 with made as (
     insert into tables (table_id, account, name, folded, created, live, feed_id)

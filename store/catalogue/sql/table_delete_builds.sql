@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The builds of a deleted table's indexes end.
 update operations set state = 5, ended = $2::int8
 where kind = 'build' and state in (1, 2)

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Changes the settings of live table $2/$1 (account, name in lower case): where $3, the default plan to $4; where $5,
 -- the policies to $6.
 update tables

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- What the promises rest on, as it is for this session, in a transaction after the one that made the session's settings.
 -- Columns: fsync, full_page_writes, synchronous_commit, isolation, encoding, whether all columns of keys and names have the
 -- collation "C", the process that answers.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The next hand behind holder $3's in life $4 that nobody renews, or that holder $1 left behind in another life than
 -- $2; and what of it is still open. Nobody holds a hand for two minutes: then the clock has been set back.
 with hand as materialized (

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- What a consumer is about to do, in place of what it had before: $1 holder, $2 life, $3 for how many milliseconds;
 -- of each intent its bucket $4, id $5, kind $6, table id $7, partition key $8, row key $9. Returns the numbers, from 1,
 -- of those whose key has begun before without a report.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Turn a failing key into a dead letter: kind, table id, partition key, row key, bucket, and the ids of the intents
 -- that it takes the place of. The latest ten thousand are kept.
 insert into dead_letters as d

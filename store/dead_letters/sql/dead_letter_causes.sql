@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- How many dead letters there are per cause, its details left out, the most frequent first; with one as an example.
 -- Parameters $1 to $10: see letter_list. Times in ticks.
 select split_part(d.cause, ':', 1), count(*), min(d.letter_id),

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Count a failure of a key: kind, table id, partition key, row key, bucket, cause. What was DEAD counts anew.
 insert into dead_letters as d
     (kind, table_id, partition_key, row_key, bucket, index_id, dead, failures, cause, history)

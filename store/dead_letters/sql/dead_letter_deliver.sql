@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Work of a key begins on its own: kind, table id, partition key, row key, bucket, what there is to say. Nobody else
 -- begins it for a while. $7: it is only to be known that it began once. What was DEAD counts anew.
 insert into dead_letters as d

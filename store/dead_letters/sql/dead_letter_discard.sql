@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Set a dead letter aside: $1 its number, $2 why. No row: it has been mended, is being retried, or set aside already.
 update dead_letters
 set discarded = true, note = $2::text, history = right(history

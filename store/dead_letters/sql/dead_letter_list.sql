@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Dead letters by number. $1 behind this number, $2 state: 1 dead, 2 retrying, 3 discarded, $3 kind, or 0, $4 account,
 -- $5 table by folded name, $6 beginning of the cause, each '' for any, $7 only these numbers, empty for any, $8 of
 -- the buckets whose remainder by $9 it is, below 0 for any, $10 how many. Times in ticks.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Take a dead or discarded letter back into work, in the commit of the intent that does it: $1 its number. It counts
 -- anew and keeps its history. No row: it has been mended, or is being retried already.
 update dead_letters

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Work has reported, if only that it could not be done now: kind, table id, partition key, row key, bucket.
 update dead_letters
 set deliveries = 0, next_try = now()

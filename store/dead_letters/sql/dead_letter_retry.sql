@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Nobody tries this key again before $6 milliseconds have passed: kind, table id, partition key, row key, bucket.
 update dead_letters
 set next_try = now() + $6::int8 * interval '1 millisecond'

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The open intents of source keys, read under the lock of their state rows and before the sources (guard G9).
 -- n is the position in the arrays, from 1; $5 the kind. By intents_key.
 select u.n, i.id

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- A transaction that failed too often waits for a person: state DEAD (6). Its row is locked; one that has ended
 -- stays as it is. account, id, bucket.
 update transactions set state = 6, revision = revision + 1

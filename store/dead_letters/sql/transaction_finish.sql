@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- A transaction that was given up for good: it is forgotten after the retention. account, id, bucket, $4 now in ticks.
 update transactions
 set finished = $4::int8

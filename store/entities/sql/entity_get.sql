@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Live entities at many keys. $1 table ids, $2 partition keys, $3 row keys, $4 buckets: arrays of one length.
 -- n is the position in the arrays, from 1. The catalogue's version comes with every row, found or not. $5: properties of
 -- more bytes come as null.

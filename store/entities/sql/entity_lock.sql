@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Lock or create (guard G4): rows that exist are locked and left as they are, absent ones are created as
 -- offered. Arrays of one length, sorted by key, each key once. Returns the keys that were absent, in
 -- the order of the arrays.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The rows just locked, read in a later statement (guard G5), and where they stand. $5: whose properties are
 -- wanted. $6: those of more bytes come as null.
 select u.n, e.version, e.ts, e.dead,

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Remove rows: those created in vain by entity_lock, and entries that are no longer wanted.
 delete from entities e
 using unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) u(t, p, r, b)

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Write rows that this transaction has locked. $1 where they stand: nobody has moved them since entity_locked found them
 -- there.
 update entities e

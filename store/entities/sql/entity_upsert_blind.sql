@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Unconditional upserts into tables without indexes: one statement, no reading. Sorted, each key once.
 -- $7: the floor. $8: the catalogue's version as the writer knows it. Rows come back in the order of the arrays, and none
 -- at all, with nothing written, when the catalogue has another version: that condition is evaluated once, in the

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- What is recorded of these requests, read after the locks of their rows (guard G5). $1 accounts, $2 ids,
 -- $3 buckets: arrays of one length; n is the position in them, from 1.
 select u.n, r.digest, r.response

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Changes, committed with the writes that make them; numbered in the order of the arrays. In a statement after
 -- feed_lock. $1 feeds, $2 kinds, $3 partition keys, $4 row keys, $5 versions, $6 ts, $7 expires, $8 properties.
 insert into changes (feed_id, number, kind, partition_key, row_key, version, ts, expires, properties)

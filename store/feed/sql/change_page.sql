@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- A page of feed $1 behind number $2, in one snapshot: at most $3 rows, and beyond the first no more than about $4 bytes
 -- of properties, which come with the changes of partition $6 only, unless $5. Each row with the catalogue's version and
 -- epoch, the feed's floor (-1: there is no such feed) and its newest number; one row without a change where there is

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Remove the oldest changes of feed $1: those of its first $3 that are older than $2 seconds, or below 0 all of them. The
 -- floor rises with them, in one commit: who reads on from below it is told to resync. Returns how many went.
 with gone as (

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- One feed that has something to remove: changes older than $1 seconds by this database's clock, or all of it, because
 -- no table keeps it any more (is_over). $2: only feeds behind this id.
 select f.feed_id, t.feed_id is null as is_over

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Keys of a table's entities in key order, and how large each is. $1 table id, from ($2, $3) on, or strictly
 -- behind it when $4; $5 how many.
 select e.partition_key, e.row_key, octet_length(e.properties)::int8

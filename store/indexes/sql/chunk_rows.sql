@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- As chunk_keys, with what the rows hold: ts, expires (0: never) and properties, the latter while those so far are not
 -- more than $6 bytes, then null.
 select e.partition_key, e.row_key, octet_length(e.properties)::int8, e.ts, coalesce(e.expires, 0),

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- What has been mended: $5 index ids. Kind 1: reconciling. The state rows are locked.
 delete from dead_letters d
 using unnest($1::int8[], $2::text[], $3::text[], $4::int2[], $5::int8[]) u(t, p, r, b, i)

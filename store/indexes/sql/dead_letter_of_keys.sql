@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The dead letters of source keys: n, and the index, 0 for the key as a whole. Kind 1: reconciling. Mostly there are none
 -- at all, and one look says so for all keys.
 select u.n, d.index_id

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Indexes that cannot take an entry of a source key: $5 index ids, $6 causes. The state rows are locked.
 insert into dead_letters as d
     (kind, table_id, partition_key, row_key, bucket, index_id, dead, failures, cause, history)

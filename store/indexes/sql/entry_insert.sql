@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Insert entries that the manifests of their sources do not name, sorted by key, each key once. Version and ts are the
 -- source's. One that stands there all the same is a unique violation: the manifest was wrong.
 insert into entities (table_id, partition_key, row_key, bucket, version, ts, dead, properties, expires)

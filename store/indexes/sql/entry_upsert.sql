@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Insert or replace entries, sorted by key, each key once. Version and ts are the source's.
 insert into entities (table_id, partition_key, row_key, bucket, version, ts, dead, properties, expires)
 select t, p, r, b, v, ts, d, x, nullif(e, 0)

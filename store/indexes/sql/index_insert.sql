@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- A new index, BUILDING, and the table of its entries. $1 index id, $2 source's table id, $3 account, $4 name,
 -- $5 folded name, $6 definition, $7 the build's id, $8 now.
 with entries as (

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- DROPPING: nobody writes it any more, and its name is free. $1 index id.
 with entries as (
     update tables set live = false where table_id = $1::int8

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- An account's indexes by folded name, with what is known of their state. $1 account, $2 behind this name,
 -- $3 only this name unless it is empty, $4 how many. Dead letters: the index's own and those of whole keys, the latter alone, the
 -- discarded ones of both; and up to three causes of the index's own, out of 1000.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Remove the open intents of source keys, under the lock of their state rows and before the sources are read
 -- (guard G9): one that comes later stays. $5 the kind. n is the key's position in the arrays, from 1, once for each
 -- intent. By intents_key.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The source keys of table $1 that some index may be behind: with an open intent, or given up. $2 at most of either.
 -- By intents_key, and the primary key of dead_letters.
 (select distinct i.partition_key, i.row_key from intents i where i.table_id = $1::int8 limit $2::int8)

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The sources of source keys, read after their state rows were locked (guard G8); n is the position in the arrays, from 1.
 -- $5: properties of more bytes come as null.
 select u.n, e.version, e.ts, e.dead, coalesce(e.expires, 0),

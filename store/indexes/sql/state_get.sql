@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The state rows of source keys, without a lock; columns as in state_hold.
 select u.n, s.applied, s.manifest, s.ctid
 from unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) with ordinality u(t, p, r, b, n)

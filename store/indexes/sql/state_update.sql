@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- What the entries of source keys were made from, and which they are (guard G10). $1 where the rows stand: they are locked,
 -- so they have not moved since state_hold found them there.
 update index_state s

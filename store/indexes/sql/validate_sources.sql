@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Source keys as validation sees them. $1 table ids, $2 partition keys, $3 row keys, $4 buckets: arrays of one
 -- length; n is the position in them, from 1. $5: whether to look if the sources live: absent and dead ones do not, those
 -- that are due do until they are deleted. in_flight: something is open for the key, so that its entries may be behind.

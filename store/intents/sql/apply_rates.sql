@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Count $4 intents applied, per table $1, queue $2 and kind $3: arrays of one length.
 insert into apply_rates as r (table_id, queue, kind, per_second, at)
 select u.t, u.q, u.k, u.n / 10.0, now()

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Which of these blocks of intents are not done? n: whose they are; bucket; the first and the last id, all of which
 -- one transaction reserved. A row comes back for what is open (null), and for what a dead letter has taken the place
 -- of: its number, whether it is given up and not being retried, its cause. By the primary key, and dead_letters_keys.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The oldest open intent of the buckets $1..$2 from id $3 on, whatever its age, and the database's clock in
 -- microseconds since 1970.
 select (extract(epoch from now()) * 1000000)::int8, f.id

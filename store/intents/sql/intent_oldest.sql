@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- In one snapshot, of the lanes $1, each of $2 buckets, per queue, of $3, and kind: the oldest open intent, in microseconds
 -- since 1970, and the database's clock in the same; and whether work on source keys lies ahead of this clock, which has
 -- been set back then. Without a kind: lane and queue have buckets with nothing open. By (bucket, id), and

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Open intents of the buckets $1 behind the ids $2, arrays of one length, at least $3 microseconds old, whose key is not
 -- waiting for its next retry; of one bucket the oldest, $4 at most, so that the work stays bounded however much is
 -- open; $5 at most in all, of every bucket its first before any bucket's second. One made more than five seconds from now

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- As intent_scan, of some work only: in the buckets $1 intents of the kinds $2 before the ids $3 and behind the ids $4,
 -- arrays of one length, at least $5 microseconds old, or more than five seconds ahead; of one bucket and kind $6 at
 -- most, in all $7. By (bucket, id), and intents_transactions.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- How many source keys the indexes of these names may be behind with, counted as open_sources has them. $1 accounts,
 -- $2 folded names; n: the position in them, from 1. Indexes that are not READY, or not there, have no row.
 select u.n, (

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Control queues: $1 how many there are, $2 which, below 0: all; $3 the kind of work, 0: both; $4 what: 1 pause, 2 resume,
 -- 3 drain, 4 limit the rate; $5 that rate. Resuming keeps the rate.
 insert into queue_controls as c (queue, kind, works_until, rate)

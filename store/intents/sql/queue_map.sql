@@ -1,2 +1,3 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- How work is spread over queues: version, queues.
 select version, queues from queue_map

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- How many of $3 intents of queue $1 and kind $2 may be worked on now: a second's worth can have been saved up. No row:
 -- the queue is not limited. The row's lock makes it one limit for all workers; the clock is this database's.
 with held as (

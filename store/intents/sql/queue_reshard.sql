@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- There are $1 queues from now on: another version of the map, if it is another number. What was said of queues that are
 -- gone is forgotten.
 with gone as (

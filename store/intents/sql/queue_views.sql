@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Queues as of now: for each queue below $1 and kind of work how it is controlled, how many intents are open, the time of
 -- the oldest and the database's clock, both in microseconds since 1970, and how many are applied per second, in
 -- thousandths. $2 only this queue, below 0: all; $3 only this kind, 0: both. The oldest by (bucket, id) and

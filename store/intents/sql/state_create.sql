@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- State rows for source keys that state_hold did not find: locked by whoever makes them. One that somebody else has made
 -- meanwhile is waited for and left to be held. Arrays of one length, sorted by key, each key once.
 -- applied = 0 until the transaction that made the row writes or removes it.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Remove the state rows of source keys that have no entries. The rows are locked.
 delete from index_state s
 using unnest($1::int8[], $2::text[], $3::text[], $4::int2[]) u(t, p, r, b)

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Lock the state rows of source keys, where there are any (guard G8), one after another in the order of the arrays, and
 -- read what stands there once the lock is held; n is the position in the arrays, from 1.
 select u.n, s.applied, s.manifest, s.ctid

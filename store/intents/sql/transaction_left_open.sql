@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- What these transactions have come to, and what their steps have left open. n: the position in the arrays, from 1.
 -- Unknown ones have no row.
 select u.n, t.state, t.timeline

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- $1 lanes, ascending, $2 up to when each has applied everything (ticks), $3 how many intents it has open.
 update watermarks w
 set as_of = u.a, open_intents = u.o

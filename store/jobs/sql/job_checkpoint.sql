@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- How far an operation has come, and let go of it. No row comes back when it has ended, or when another
 -- worker has taken it over: what it has done counts then. One that was paused meanwhile stays so; one with a rate
 -- rests for as long as the rows just done may take. $1 id, $2 owner, $3 state, $4 phase, $5 to $7 cursor, $8 done,

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Hold an operation that has not ended, let it go on, give it up or slow it down; builds and purges are never given
 -- up. $1 account, $2 id, $3 what: 1 pause, 2 resume, 3 cancel, 4 throttle; $4 rate, $5 now. No row: it cannot be.
 update operations

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Which of the feeds $1 have changes behind the numbers $2, or end before them (the database was restored), or are no
 -- table's any more? n: the position in the arrays, from 1.
 select u.n

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- What has become of these transactions? n: the position in the arrays, from 1; state; revision. Unknown ones have
 -- no row.
 select u.n, t.state, t.revision

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Counts live rows of a table: keys from ($2, $3) on and below ($4, $5), looking at $6 rows at most: how many live,
 -- how many were looked at, and the last key of them.
 with page as materialized (

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- entity_page, last key first.
 select e.partition_key, e.row_key, e.version, e.ts, e.dead or is_due(e.expires),
     case when octet_length(e.properties) <= $7::int4 then e.properties end, e.expires

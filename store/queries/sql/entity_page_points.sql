@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Rows of table $1 at the keys $2, $3 in the buckets $4 (arrays of one length), in their order. Properties of
 -- more than $5 bytes are left out.
 select e.partition_key, e.row_key, e.version, e.ts, e.dead or is_due(e.expires),

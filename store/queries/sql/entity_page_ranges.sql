@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- A page of several ranges, in their order: of the partitions $2 in the buckets $3 the row keys from $4 on and below $5
 -- (arrays of one length). Rows and bytes as in entity_page. Each range is one search of the primary key.
 select e.partition_key, e.row_key, e.version, e.ts, e.dead or is_due(e.expires),

@@ -1,2 +1,3 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Every index that is not gone.
 select index_id, source_table_id, account, name, state, definition, violations, operation_id from indexes

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Is the catalogue's system and timeline the one of this database (is_same)? And how far it has come: system, timeline,
 -- epoch, where in the log the next record goes, up to where the log is on disk; and the key that signs what is remembered
 -- of it. Fails on a standby (55000).

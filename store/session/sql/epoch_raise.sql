@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- A new epoch: the floor above every version an earlier one can have given out. Inside a catalogue change. $1: the highest
 -- epoch that is known to have been, here or in what a restore has taken back. It is the number of the ten minutes since
 -- 2025 in which it is made, or the next one: two restores of one copy do not make the same epoch twice.

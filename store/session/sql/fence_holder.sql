@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- The oldest transaction that is inside the write fence. Columns: program, state, what it waits for ("" nothing), age in
 -- milliseconds; no row: none is, or a transaction without an age.
 select a.application_name, coalesce(a.state, ''), coalesce(a.wait_event, ''),

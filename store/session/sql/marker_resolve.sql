@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Settle whether the transaction with this marker commits (guard G6): waits while it is open, then inserts its
 -- marker, which is not possible if it has committed. If it was, it never will: its own marker would collide.
 -- A note (a lane below zero is nobody's) tells this resolver's marker from the transaction's.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- End sessions of our own whose program has stopped reading or sending in the middle of a transaction.
 -- $1 for how long at least, in milliseconds, both the transaction and its last statement. Columns: pid, program, what
 -- the session waits for, and for how long in milliseconds.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Times ahead of the clock are from before it was set back: they say nothing, not even once it has come there (guard G30).
 update watermarks
 set as_of = 0

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- One transaction. $1 account, $2 id, $3 bucket.
 select txn_id, state, steps, steps_done, timeline, submitted, revision
 from transactions

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- A new transaction, once: no row comes back when there is one of this id. $1 bucket, $2 account, $3 id,
 -- $4 steps, $5 timeline, $6 time of submission, $7 digests of the keys its steps name. It waits for another insert
 -- of the same id to be decided.

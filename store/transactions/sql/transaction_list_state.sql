@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Those in one state, $4; otherwise as transaction_list. By transactions_state.
 select txn_id, state, steps_done, submitted, revision
 from transactions

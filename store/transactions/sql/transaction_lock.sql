@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- One transaction, locked: whoever holds it decides its next step (guard G14). Parameters: transaction_get.
 select txn_id, state, steps, steps_done, timeline, submitted, revision
 from transactions

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of store/background/gauges.c: lag and dead letters of indexes, with labels for a bounded number of them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_range_delete.c - deleting what a filter says: in chunks, by ordinary deletes, resumable; and holding
  * operations back.

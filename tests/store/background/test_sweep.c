@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_sweep.c - purging dead rows through the floor (guard G3), markers, finished transactions.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Refusals: none leaves that was decided from a catalogue older than the request. A reader has looked up in an index
  * or read a table; somebody else makes another one under its name; the reader is asked again.

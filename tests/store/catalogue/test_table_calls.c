@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_table.c - tables: names, ids, lists, and what a deletion frees.
  */

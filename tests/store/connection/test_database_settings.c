@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_database_settings.c - a connection whose role, database or server is set so that a promise would be void.
  */

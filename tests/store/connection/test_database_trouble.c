@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_database_trouble.c - a database that cannot read or write its files (SQLSTATE class 58) or has no room (53): its
  * own trouble, never a failure of a write, a key or a build.

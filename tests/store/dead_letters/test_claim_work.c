@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_in_hand.c - work that never reported: counted apart from its failures, found in the hands of the dead.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_letters.c - dead letters as a person handles them: each goes back into work, or aside, with one commit.
  */

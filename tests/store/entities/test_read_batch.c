@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_read.c - point reads: many keys, several tables, what is not there, and what other servers have made
  * or deleted meanwhile.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_requests.c - writes with a request_id: done once, answered the same (invariant I5), whoever repeats
  * them and when.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_write.c - writes through the store on a real PostgreSQL: what is stored and told, and what several
  * servers do to each other.

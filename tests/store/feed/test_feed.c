@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_changes.c - the change feed on a real PostgreSQL: its order among writers that commit at once, what a reader
  * of a page is told, when writers learn of a feed, and what a purge leaves.

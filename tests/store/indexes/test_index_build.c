@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Indexes from their creation to their end: building beside writers, validating, dropping; and the operations
  * that do it, carried on by whichever worker comes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The end of indexes and of tables: names are free at once, rows go in chunks.
  */

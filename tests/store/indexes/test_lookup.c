@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_lookup.c - look-ups: which entities they find, what they make of entries that are behind, and pages.
  */

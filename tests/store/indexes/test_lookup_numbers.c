@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_lookup_numbers.c - look-ups of numbers, which stand for several ranges of entries: pages of all sizes, in both
  * directions, whatever types are stored and however large the entities are.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_reconcile.c - entries converge to their sources, whatever happens in between: guards G8, G9, G10.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_leases.c - leases, scanning, watermarks, and keys that fail.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_queues.c - queues as operators control them and workers ask for them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_lanes.c - the store under pressure: full lanes, late callers, closing, and a database that goes away
  * and comes back.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_collect.c - operations that are collected first and then run by the thread that brought them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_list.c - a list index read as pages: by address, one after another, and by a query.
  */

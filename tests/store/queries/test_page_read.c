@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_page.c - pages of a query: whatever their size, together they are the whole, in order.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_snapshot.c - a group of entities that is changed by one commit while a reader needs several statements: the
  * reader has all of the change or none of it (guard G21).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_clock_step.c - the database's clock is set back by an hour: times that were stored before lie ahead. Whatever
  * looks at them goes on.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_commit.c - guard G6: what a caller is told about a COMMIT whose answer was lost is what the database
  * holds.

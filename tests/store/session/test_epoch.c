@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_epoch.c - another timeline raises the floor, so that no version comes back (invariant I7).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Steps are for the tables that had their names when they were submitted: never for a later one.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Moves: source and destination change in one commit, so nothing is seen twice, or lost.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_transaction_life.c - what is told of transactions, and what ends them before their time: cancelling, the
  * timeline of failures, lists by state and by key, other accounts.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Transactions: submitted once, carried out step by step, each step's effect and receipt in one commit.
  */

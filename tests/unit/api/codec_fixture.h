@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * codec_fixture.h - what the tests of the codecs share: an arena, an error, requests from their parts.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of api/codec_error.c, and of docs/errors.md, which is made from the same tables.
  */

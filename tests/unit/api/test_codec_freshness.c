@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_codec_freshness.c - consistency tokens as text, and what look-ups ask of freshness.
  */

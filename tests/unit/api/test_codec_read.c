@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of api/codec.c, codec_entity.c and codec_read.c: requests in, spliced replies out.
  */

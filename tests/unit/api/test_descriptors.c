@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of the derived protos: protoc-c must see the public messages, strings and maps aside.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of base/failpoint.c; without TAVOLA_FAILPOINTS there is only to see that the macros are nothing.
  */

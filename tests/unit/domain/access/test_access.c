@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_access.c - what each kind of caller may do, operation by operation.
  */

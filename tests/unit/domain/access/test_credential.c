@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_credential.c - signing, reading, and what a credential comes to.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_database_settings.c - which settings of PostgreSQL are refused, and with what words.
  */

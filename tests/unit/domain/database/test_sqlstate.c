@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_sqlstate.c - which failures of PostgreSQL are the database's own trouble.
  */

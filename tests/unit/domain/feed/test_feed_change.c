@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_change.c - places in a change feed, as bytes and against what can still be told.
  */

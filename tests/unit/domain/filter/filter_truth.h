@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * filter_truth.h - what comparisons and functions answer, as data: test_filter_truth.c tests the filter against
  * it and writes the tables of docs/filters.md from it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of the filter's language: what compiles, what is refused and where, and which clause fails. What the
  * tests answer is in test_filter_truth.c, the ranges of keys in test_filter_plan.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of filter_key_plan, by cases; and of filters as a whole, by random ones against a naive evaluator that
  * knows nothing of trees, orders or plans: it computes the answer while it makes up the text.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The truth tables of filter_truth.h: every stored value against every literal, by every operator, with the
  * literal on either side, and under `not`; as a property, as a key and as the timestamp. And docs/filters.md,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "domain/indexes/list_page.h"
 
 #include <check.h>

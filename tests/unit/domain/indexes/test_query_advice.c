@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of filter_advice: what is said to whom, by cases. The words are for people; the tests ask for what matters.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_backoff.c - pauses double up to their bound, and jitter stays in the upper half.
  */

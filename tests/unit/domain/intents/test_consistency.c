@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_consistency.c - what a write leaves open: as bytes, and of transactions.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_queue_control.c - what state a queue is in, and how long it will take.
  */

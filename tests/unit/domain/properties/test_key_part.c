@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "domain/properties/key_part.h"
 
 #include <check.h>

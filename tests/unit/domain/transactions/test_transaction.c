@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "domain/transactions/transaction.h"
 
 #include <check.h>

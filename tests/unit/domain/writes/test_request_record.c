@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_request_record.c - which requests are the same, and that a repeat is told what the first was told.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_write_plan.c - what each kind of write makes of each state, what a group leaves behind, and random
  * batches against a model that knows nothing of plans.
