@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log.h - one line per event on standard error, in strict logfmt: time, level, program and event first, then the event's own
- * fields.
+ * log.h - one line per event on standard error, in strict logfmt: time, level, program and event first, then the
+ * event's own fields.
  *
  *   time=2026-11-22T08:00:01.250Z level=warn program=tavolad event=database database=unavailable why="no route to host"
  *
- * A name is lower-case letters, digits and underscores. A value stands bare if it is letters, digits and ._:/@+- alone, else in
- * double quotes with the escapes of JSON (\" \\ \n \r \t \u00xx); bytes that are not UTF-8 become U+FFFD. A line has up to
- * LOG_LINE_BYTES bytes: a value that does not fit is cut, and ends with "...", and the fields behind it are left out.
+ * A name is lower-case letters, digits and underscores. A value stands bare if it is letters, digits and ._:/@+-
+ * alone, else in double quotes with the escapes of JSON (\" \\ \n \r \t \u00xx); bytes that are not UTF-8 become
+ * U+FFFD. A line has up to LOG_LINE_BYTES bytes: a value that does not fit is cut, and ends with "...", and the
+ * fields behind it are left out.
  *
  * Only the edges log. Never log the values of keys or properties, tokens or secrets.
  * A line is written with one write(2), so lines of several threads and processes do not mix.

@@ -2,8 +2,8 @@
 /*
  * log_repeat.h - a failure that repeats: said once, said again when its cause changes, counted otherwise; and its end.
  *
- * One struct per thing that can fail, used by one thread; all zero: nothing has failed. Pure: the caller passes the time and writes
- * the lines.
+ * One struct per thing that can fail, used by one thread; all zero: nothing has failed. Pure: the caller passes the
+ * time and writes the lines.
  *
  * A success shortly after a failure is no end yet: between two failures of one outage nothing is said.
  */
@@ -27,8 +27,8 @@ struct log_repeat {
 };
 
 /*
- * It has failed. true: to be said now, with repeat->failures. That is so for the first failure, for another cause than the one said
- * last, once in five seconds, and for the same one once a minute.
+ * It has failed. true: to be said now, with repeat->failures. That is so for the first failure, for another cause
+ * than the one said last, once in five seconds, and for the same one once a minute.
  */
 bool log_repeat_failed(struct log_repeat *repeat, const char *cause, int64_t now_us);
 

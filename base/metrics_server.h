@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics_server.h - an HTTP listener that answers GET /metrics and nothing else; or one for probes, with GET /live and GET /ready.
+ * metrics_server.h - an HTTP listener that answers GET /metrics and nothing else; or one for probes, with GET /live
+ * and GET /ready.
  */
 #ifndef BASE_METRICS_SERVER_H
 #define BASE_METRICS_SERVER_H

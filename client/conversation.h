@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conversation.h - calls of a command to the server of TAVOLA_TARGET, and their replies, which are read by hand, field by
- * field: a command shows few of them.
+ * conversation.h - calls of a command to the server of TAVOLA_TARGET, and their replies, which are read by hand,
+ * field by field: a command shows few of them.
  */
 #ifndef CLIENT_CONVERSATION_H
 #define CLIENT_CONVERSATION_H

@@ -90,8 +90,8 @@ MUST_USE enum status queue_inspect(struct queue *queue, struct queue_state *out,
 MUST_USE enum status queue_set_epoch(struct queue *queue, struct error *err);
 
 /*
- * One small text that outlives the programs, as long as Redis keeps it: "tavola:{history}". Recalled into the arena; empty:
- * there is none. It is as little to be trusted as everything in Redis.
+ * One small text that outlives the programs, as long as Redis keeps it: "tavola:{history}". Recalled into the arena;
+ * empty: there is none. It is as little to be trusted as everything in Redis.
  */
 MUST_USE enum status queue_recall(
     struct queue *queue, struct arena *arena, struct str *out, struct error *err);

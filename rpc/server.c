@@ -398,7 +398,10 @@ static bool wait_drained(struct call_host *host, int64_t grace_ms)
     return false;
 }
 
-/* Wake every thread once, by empty batches of a call to nowhere: who rests takes no second event. */
+/*
+ * Wake every thread once, by empty batches of a call to nowhere. A parked thread polls no more, so each thread gets
+ * exactly one event.
+ */
 static void close_to_new_calls(struct rpc_server *server)
 {
     struct call_host *host = &server->host;

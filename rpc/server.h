@@ -105,8 +105,8 @@ bool rpc_call_is_cancelled(const struct rpc_call *call);
 struct str rpc_call_peer(struct rpc_call *call);
 
 /*
- * What it holds when the state is set lives until `ended` has returned; what comes later only until rpc_call_reply, if the call
- * ends with that: replies may wait long for their peers.
+ * What it holds when the state is set lives until `ended` has returned; what comes later only until rpc_call_reply,
+ * if the call ends with that: replies may wait long for their peers.
  */
 struct arena *rpc_call_arena(struct rpc_call *call);
 

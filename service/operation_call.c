@@ -5,10 +5,10 @@
  *   message --decode--> store_collect ... done --encode--> rpc_call_reply
  *      '------ error ------'  '--------- error --------> rpc_call_finish
  *
- * `message` runs on a queue thread and only collects; what was collected runs when the thread has drained its
- * queue. A call of an unknown account waits before that, see recheck.h. `done` runs there too, or on a thread of the store; from store_collect to done the call's memory belongs
- * to the store. Only `done` ends a call that was collected: a cancellation just marks the operation, and what may
- * have been committed is finished as what it was.
+ * `message` runs on a queue thread and only collects; what was collected runs when the thread has drained its queue.
+ * A call of an unknown account waits before that, see recheck.h. `done` runs there too, or on a thread of the store;
+ * from store_collect to done the call's memory belongs to the store. Only `done` ends a call that was collected: a
+ * cancellation just marks the operation, and what may have been committed is finished as what it was.
  */
 #include <assert.h>
 

@@ -19,7 +19,8 @@ struct publisher;
 
 /*
  * remembered: borrowed; what it was told in the program's last life is asked for here, before anybody connects to the
- * database, and kept in the queue once a second. A queue that cannot be reached costs about a second, and is asked again.
+ * database, and kept in the queue once a second. A queue that cannot be reached costs about a second, and is asked
+ * again.
  */
 MUST_USE enum status publisher_start(const struct queue_options *options, struct remembered *remembered,
     struct publisher **out, struct error *err);

@@ -49,8 +49,8 @@ struct store_options {
     void (*answering)(bool begins);
 
     /*
-     * Called twice a second while the database answers, and after store_look_at_access: with a book, now the callee's, when accounts or tables
-     * have changed; with NULL when the one before still holds.
+     * Called twice a second while the database answers, and after store_look_at_access: with a book, now the
+     * callee's, when accounts or tables have changed; with NULL when the one before still holds.
      */
     void (*access_confirmed)(void *context, struct access_snapshot *book);
 

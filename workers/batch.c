@@ -61,7 +61,7 @@ void batch_init(struct batch *batch, struct worker_ctx *ctx, struct queue_messag
     }
 }
 
-/* Redis is nobody's word: what can name nothing in the database is not taken there. */
+/* The content of Redis is untrusted: a message whose key could not exist is dropped before the database sees it. */
 static bool is_usable(struct str part)
 {
     return part.len <= LIMIT_KEY_BYTES && text_check(part, NULL, NULL) &&

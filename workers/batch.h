@@ -37,10 +37,11 @@ struct batch {
 void batch_init(struct batch *batch, struct worker_ctx *ctx, struct queue_message *messages, size_t count);
 
 /*
- * Run it. Kinds that can be done together are, in one transaction; if that fails each quarter of them is, and so
- * on, until a culprit has few beside it; those run alone, so that it harms nobody else. A key that was delivered
- * before without a report runs alone, with a count in the database that outlives a crash. After this no item is
- * DISPOSITION_OPEN. Where very many fail, the rest of them is DISPOSITION_AGAIN: what is new must not wait for all of it.
+ * Run it. Kinds that can be done together are, in one transaction; if that fails each quarter of them is, and so on,
+ * until a culprit has few beside it; those run alone, so that it harms nobody else. A key that was delivered before
+ * without a report runs alone, with a count in the database that outlives a crash. After this no item is
+ * DISPOSITION_OPEN. Where very many fail, the rest of them is DISPOSITION_AGAIN: what is new must not wait for all of
+ * it.
  */
 void batch_run(struct batch *batch, struct worker_ctx *ctx);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gauges.h - the gauges of indexes and dead letters in a worker's metrics. They are of the whole service, so one worker tells
- * them: the one that holds lane 0.
+ * gauges.h - the gauges of indexes and dead letters in a worker's metrics. They are of the whole service, so one
+ * worker tells them: the one that holds lane 0.
  */
 #ifndef WORKERS_GAUGES_H
 #define WORKERS_GAUGES_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * history.h - how far this worker has seen the database come, kept in Redis over a restart: see store/session/remembered.h.
+ * history.h - how far this worker has seen the database come, kept in Redis over a restart: see
+ * store/session/remembered.h.
  */
 #ifndef WORKERS_HISTORY_H
 #define WORKERS_HISTORY_H

@@ -155,7 +155,10 @@ static struct hand *claim_of(const struct loop *loop)
     return &loop->ctx->shared->hands[loop->ctx->index];
 }
 
-/* false: the database cannot be used. What others are at needs no suspicion now, and all else must not wait for it. */
+/*
+ * false: the database cannot be used. A lock timeout is no failure: another worker has the key, so the look for
+ * claims of dead workers is left for the next time, and other work does not wait for it.
+ */
 static bool look_at_dead_hands(struct loop *loop, const struct claim_owner *owner)
 {
     struct worker_ctx *ctx = loop->ctx;

@@ -20,8 +20,9 @@ struct loop {
 };
 
 /*
- * One turn: messages of silent consumers, or new ones from Redis; where Redis cannot be relied on, open
- * intents of the leased lanes from PostgreSQL; work that is limited always from there. Returns how many messages or intents there were.
+ * One turn: messages of silent consumers, or new ones from Redis; where Redis cannot be relied on, open intents of
+ * the leased lanes from PostgreSQL; work that is limited always from there. Returns how many messages or intents
+ * there were.
  */
 size_t loop_turn(struct loop *loop);
 

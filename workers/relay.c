@@ -272,7 +272,10 @@ static enum status publish_round(
     return STATUS_OK;
 }
 
-/* A share of every bucket first, so that a large backlog holds up no other; then what is left, until there is no room. */
+/*
+ * A share of every bucket first, so that a large backlog holds up no other; then what is left, until there is no
+ * room.
+ */
 static enum status publish_lanes(struct relay *relay, struct feeding *feeding, struct error *err)
 {
     bool more;
@@ -314,9 +317,9 @@ static void end_refill(struct relay *relay)
 }
 
 /*
- * Streams are short of work when fewer messages wait in them, unclaimed, than one claim takes. A refill, and a backlog
- * that did not fit, goes on while more do, in portions: the fresh work behind them must not wait for all that was open. The epoch is set
- * afterwards, so that a relay that dies in between leaves the duty to the next.
+ * Streams are short of work when fewer messages wait in them, unclaimed, than one claim takes. A refill, and a
+ * backlog that did not fit, goes on while more do, in portions: the fresh work behind them must not wait for all that
+ * was open. The epoch is set afterwards, so that a relay that dies in between leaves the duty to the next.
  *
  * A Redis that is full has room again as soon as the pollers have settled a few messages, and not for long: it
  * is left alone for a while.

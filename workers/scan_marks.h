@@ -5,8 +5,9 @@
  * that came later than its id would be skipped by any cursor. From the start also on each new connection (guard
  * G18): the database may have crashed, and intents be open again that are older than the mark.
  *
- * A bucket with a large backlog is read on from scan to scan (store/intents/scan_reach.h); after ten seconds, and at its end, it is
- * read from the mark again: what became open behind the reader, or was published and lost, is not forgotten for longer.
+ * A bucket with a large backlog is read on from scan to scan (store/intents/scan_reach.h); after ten seconds, and at
+ * its end, it is read from the mark again: what became open behind the reader, or was published and lost, is not
+ * forgotten for longer.
  */
 #ifndef WORKERS_SCAN_MARKS_H
 #define WORKERS_SCAN_MARKS_H

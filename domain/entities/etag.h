@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * etag.h - opaque versions: W/"<table id>.<version>.<key>" in lower-case hexadecimal, the last with eight digits: a digest
- * of both keys.
+ * etag.h - opaque versions: W/"<table id>.<version>.<key>" in lower-case hexadecimal, the last with eight digits: a
+ * digest of both keys.
  *
  * A version never repeats for a key and always grows, and a table id is never reused, so an ETag names one state of
  * one entity for ever. Versions of different keys are equal all the time; the digest keeps a caller who mixes up two

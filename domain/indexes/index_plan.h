@@ -55,8 +55,8 @@ struct index_row_parts index_row_parts(const struct index *index);
 int64_t index_plan_home_table(const struct index *index);
 
 /*
- * The entry of a live entity; out (in the arena, and borrowing nothing) and why are set as the result says. *why, in the arena, names the
- * properties that are to blame, their types and what is wanted, but no values; why may be NULL.
+ * The entry of a live entity; out (in the arena, and borrowing nothing) and why are set as the result says. *why, in
+ * the arena, names the properties that are to blame, their types and what is wanted, but no values; why may be NULL.
  *
  * An entry in the same partition has the source's partition key as it is; other keys are made of encoded
  * parts. Its properties are the source's two keys and the projected records, byte by byte; a list entry has
@@ -67,9 +67,9 @@ enum projection_result index_plan_project(const struct index *index, const struc
     const char **why);
 
 /*
- * Whether a write that takes the source key from `before` to `after` changes its entry in this index: an
- * intent must follow then. Keys, projected records and the time of expiry are compared. A state in which the entity cannot
- * have its entry always counts as a change, so that the violation is noted, or resolved.
+ * Whether a write that takes the source key from `before` to `after` changes its entry in this index: an intent must
+ * follow then. Keys, projected records and the time of expiry are compared. A state in which the entity cannot have
+ * its entry always counts as a change, so that the violation is noted, or resolved.
  */
 bool index_plan_affects(const struct index *index, const struct entity_key *key,
     const struct row_state *before, const struct row_state *after, struct arena *arena);

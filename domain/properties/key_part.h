@@ -82,8 +82,8 @@ enum key_part_fit {
 enum key_part_fit key_part_fit(const struct key_part *part, const struct value *value);
 
 /*
- * Why a value that does not fit cannot be encoded: "is a String, wanted: an Int32 or Int64 from 0 to 9999". It names types and bounds,
- * never the value. In the arena, and ended by a NUL. part is no literal.
+ * Why a value that does not fit cannot be encoded: "is a String, wanted: an Int32 or Int64 from 0 to 9999". It names
+ * types and bounds, never the value. In the arena, and ended by a NUL. part is no literal.
  */
 const char *key_part_objection(const struct key_part *part, const struct value *value, struct arena *arena);
 

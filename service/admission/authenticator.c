@@ -121,7 +121,7 @@ static void remember(struct authenticator *authenticator, struct str text)
     pthread_mutex_unlock(&place->lock);
 }
 
-/* Accounts nobody has take as long as those that are there. */
+/* An unknown account is checked against a dummy key, so that timing does not tell which accounts exist. */
 static bool is_genuine(struct authenticator *authenticator, const struct account *account,
     const struct credential *credential, struct str text)
 {

@@ -2,13 +2,13 @@
 /*
  * authenticator.h - what the server knows about who may do what, and whether a credential holds at this moment.
  *
- * The store's monitor brings the book of accounts and policies twice a second, and sooner for a credential that nobody in
- * the book has signed (recheck.h); calls read it under a shared lock
- * for a few microseconds and never ask the database. A authenticator that has not been confirmed for ten seconds admits
- * nobody: revocation must not wait for a database that cannot be asked.
+ * The store's monitor delivers a snapshot of accounts and policies (the book) twice a second, and sooner if a
+ * credential names a signer that the snapshot does not know (recheck.h). Calls read it under a shared lock for a few
+ * microseconds and never ask the database. An authenticator that has not been confirmed for ten seconds admits
+ * nobody: a revocation must not wait for a database that cannot be asked.
  *
- * Checking a signature costs two HMACs, so the texts of genuine credentials are remembered, a bounded number of
- * them and only while the book stays the same. Times, policy and address are looked at for every operation.
+ * Checking a signature costs two HMACs. The texts of genuine credentials are therefore remembered, up to a bound, and
+ * only while the snapshot stays the same. Times, policy and address are checked for every operation.
  */
 #ifndef SERVICE_ADMISSION_AUTHENTICATOR_H
 #define SERVICE_ADMISSION_AUTHENTICATOR_H
@@ -32,16 +32,20 @@ struct authenticator {
 void authenticator_init(struct authenticator *authenticator, bool open);
 void authenticator_cleanup(struct authenticator *authenticator);
 
-/* What the monitor found: a new book, now the authenticator's, or NULL: the one before still holds. */
+/*
+ * Called by the monitor. book: a new snapshot, which the authenticator owns from now on; NULL: the last one still
+ * holds.
+ */
 void authenticator_confirm(struct authenticator *authenticator, struct access_snapshot *book);
 
-/* Between the two the book does not change; nothing may block there. */
+/* The snapshot does not change between enter and leave. The caller must not block there. */
 void authenticator_enter(struct authenticator *authenticator);
 void authenticator_leave(struct authenticator *authenticator);
 
 /*
- * Inside: what a credential comes to now. text: the whole of it. *generation: 0 at first; of the book its signature
- * was checked with, so that later checks of the same call need not repeat that.
+ * Between enter and leave: decide what a credential allows at this moment. text: the whole credential. *generation: 0
+ * on the first check of a call; then the generation of the snapshot that its signature was checked with, so that
+ * later checks of the same call need not repeat that.
  *
  * STATUS_UNAUTHENTICATED, STATUS_DENIED: see credential_access. STATUS_UNAVAILABLE: the authenticator does not know.
  */

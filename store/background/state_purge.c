@@ -2,10 +2,10 @@
 /*
  * state_purge.c - the state rows that a dropped index leaves behind.
  *
- * A row names the entries of its key in all indexes of the table. When an index is dropped nothing else removes its part:
- * a write that no other index sees makes no intent, so the row would stay, also when the entity has gone. The
- * drop therefore walks the table's state rows in key order, a chunk per transaction, and removes those that name no entry of
- * a living index. Others stay, with what they name of the dropped one, until their key is next reconciled.
+ * A row names the entries of its key in all indexes of the table. When an index is dropped nothing else removes its
+ * part: a write that no other index sees makes no intent, so the row would stay, also when the entity has gone. The
+ * drop therefore walks the table's state rows in key order, a chunk per transaction, and removes those that name no
+ * entry of a living index. Others stay, with what they name of the dropped one, until their key is next reconciled.
  *
  * A row is removed only under its lock, and judged by what it says then (guard G25): a reconcile that held the lock may
  * have named an entry of an index that is being built. Reconciles that begin later know that the index is gone, since

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sweep.c - removing what nobody needs any more: expired entities, dead rows, markers, finished transactions, records of
- * requests, rates of what nobody works on, hands of dead workers.
+ * sweep.c - removing what nobody needs any more: expired entities, dead rows, markers, finished transactions, records
+ * of requests, rates of what nobody works on, hands of dead workers.
  *
  * A dead row keeps its key's version. It may go once the floor stands at that version or above for every
  * writer, so the floor is raised through the fence first, and then rows are deleted in small transactions

@@ -28,7 +28,7 @@ struct pg {
     const char *role;     /* for pg_stat_activity: "tavolad write", "tavola-worker" */
     PGconn *conn;         /* NULL: not connected */
     int64_t connects;     /* so many connections there have been: tells them apart, an address may return */
-    int64_t connected_us; /* when the last one was made: what was seen since then no crash has taken back */
+    int64_t connected_us; /* when the last one was made: anything read on it is newer than the last crash recovery */
     int64_t next_try_us;  /* no attempt to connect before this time; until then the last failure holds: */
     enum status failure;
     char failure_text[256];

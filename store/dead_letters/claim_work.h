@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claim_work.h - which intents a consumer works on when they did not come from the queue, so that others notice its death.
+ * claim_work.h - which intents a consumer works on when they did not come from the queue, so that others notice its
+ * death.
  */
 #ifndef STORE_DEAD_LETTERS_CLAIM_WORK_H
 #define STORE_DEAD_LETTERS_CLAIM_WORK_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dead_letter_work.h - durable counts of failures and of attempts that never reported, and the dead letters that follow.
+ * dead_letter_work.h - durable counts of failures and of attempts that never reported, and the dead letters that
+ * follow.
  */
 #ifndef STORE_DEAD_LETTERS_DEAD_LETTER_WORK_H
 #define STORE_DEAD_LETTERS_DEAD_LETTER_WORK_H
@@ -30,9 +31,9 @@ MUST_USE enum status dead_letter_work_bury(
     struct worker *store, const struct intent *intent, struct error *err);
 
 /*
- * Count, in a transaction of its own, that the work of this intent's key is about to begin on its own. *before: how often
- * it had begun, and never reported since. A counted failure is a report, and so is dead_letter_work_report. Nobody scans
- * it for ten seconds. A key with nothing open is not counted, and *before is 0.
+ * Count, in a transaction of its own, that the work of this intent's key is about to begin on its own. *before: how
+ * often it had begun, and never reported since. A counted failure is a report, and so is dead_letter_work_report.
+ * Nobody scans it for ten seconds. A key with nothing open is not counted, and *before is 0.
  */
 MUST_USE enum status dead_letter_work_count_delivery(
     struct worker *store, const struct intent *intent, int32_t *before, struct error *err);

@@ -189,8 +189,8 @@ static enum status check_tokens(const struct session *session, const struct inde
 }
 
 /*
- * What the read waited for was seen on another connection. A younger one may be to a database that has crashed since and has
- * lost what reconciles did last (guard G19): whether it is there must be asked again.
+ * What the read waited for was seen on another connection. A younger one may be to a database that has crashed since
+ * and has lost what reconciles did last (guard G19): whether it is there must be asked again.
  */
 static enum status check_fresh(struct session *session, struct operation *operation, struct error *err)
 {

@@ -11,8 +11,8 @@
  * locked last has read last; and the intents are removed before the sources are read (guard G9), so every removed
  * intent has had its reading. One commit holds entries, manifest and the end of the intents (guard G10).
  *
- * Unless it is forced, that commit does not wait for the disk: a crash of the database that takes it back opens the intents again, and never
- * takes back what a later commit that waited has seen of it.
+ * Unless it is forced, that commit does not wait for the disk: a crash of the database that takes it back opens the
+ * intents again, and never takes back what a later commit that waited has seen of it.
  */
 #include "store/indexes/reconcile.h"
 

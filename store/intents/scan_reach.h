@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan_reach.h - how far the open intents of a lane have been read: of each bucket, and where work is controlled of each
- * kind of work in it (a place), the last intent that was returned while there may be more behind it.
+ * scan_reach.h - how far the open intents of a lane have been read: of each bucket, and where work is controlled of
+ * each kind of work in it (a place), the last intent that was returned while there may be more behind it.
  *
  * A bucket with a large backlog is so read once from its beginning to its end, instead of its beginning over and over.
  * Nothing relies on it (guard G7): intents that commit late, or whose messages were lost, are found when the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * job.h - a long-running operation (a job) that this worker carries on: its row, and checkpoints. What a kind of job does
- * in a chunk stands with its kind: index_build.h, range_delete.h, purge.h.
+ * job.h - a long-running operation (a job) that this worker carries on: its row, and checkpoints. What a kind of job
+ * does in a chunk stands with its kind: index_build.h, range_delete.h, purge.h.
  */
 #ifndef STORE_JOBS_JOB_H
 #define STORE_JOBS_JOB_H

@@ -283,7 +283,7 @@ static void *serve(void *argument)
 
 /* ---- in the submitter's thread ---- */
 
-/* A session nobody uses, and a batch for it; NULL: there is not both. */
+/* An idle session and a batch for it; NULL if no session is idle or no work waits. */
 static struct operation *borrow(struct lane *lane, struct lane_thread **out)
 {
     struct operation *batch = NULL;

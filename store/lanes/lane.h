@@ -21,7 +21,7 @@
 
 struct lane;
 
-/* A batch in steps, of which the first never waits and the others not when pg_wait was true. */
+/* A batch in steps: begin() sends without blocking. Call finish() once pg_wait() has returned true. */
 struct lane_steps {
     /* Send; NULL: this batch or the connection's state is not for this way. */
     void *(*begin)(struct session *session, struct operation *batch);

@@ -53,9 +53,9 @@ enum waiters_which {
 };
 
 /*
- * Take out operations, as a list. Those that waited for its own sake have become the kind that gets the state as
- * it is. Reads wait no more; one for which what it waited for does not come in time, will not come, or is unknown
- * has failed: its error is set, it is ready for done().
+ * Remove and return the ready operations, as a list. A *_WAIT has become the matching *_GET, which answers with the
+ * state as it is. A read waits no more; if what it waited for will not come, does not come in time, or is unknown,
+ * the read has failed: its error is set, and it is ready for done().
  */
 struct operation *waiters_take(struct waiters *waiters, struct session *session, enum waiters_which which);
 

@@ -98,9 +98,10 @@ MUST_USE enum status session_take_begin(struct session *session, int64_t *now_us
 MUST_USE enum status session_send_commit(struct session *session, struct error *err);
 
 /*
- * The same for a transaction whose statements write only while the catalogue has the session's version, and that does not
- * ask for it first: without that version there is no marker either, so a lost answer is resolved as "not committed"
- * (guard G33). session_take_commit is told STATUS_OK then, although nothing was written: look at the statements' results.
+ * The same for a transaction whose statements write only while the catalogue has the session's version, and that does
+ * not ask for it first: without that version there is no marker either, so a lost answer is resolved as "not
+ * committed" (guard G33). session_take_commit is told STATUS_OK then, although nothing was written: look at the
+ * statements' results.
  */
 MUST_USE enum status session_send_guarded_commit(struct session *session, struct error *err);
 

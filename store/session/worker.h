@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker.h - a worker's connection to PostgreSQL. What workers do with it stands in the headers *_work.h, reconcile.h and
- * sweep.h of the rooms beside: each function there is one short transaction, or a few that may each be the last, so
- * a crash between any two leaves work that another worker carries on.
+ * worker.h - a worker's connection to PostgreSQL. What workers do with it stands in the headers *_work.h, reconcile.h
+ * and sweep.h of the rooms beside: each function there is one short transaction, or a few that may each be the last,
+ * so a crash between any two leaves work that another worker carries on.
  *
  * A worker is a connection with its catalogue; it belongs to one thread, connects by itself and
  * again after a loss. Every function returns STATUS_UNAVAILABLE when there is no database (at most once a

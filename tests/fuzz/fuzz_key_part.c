@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_key_part.c - any bytes as a part of an index's key, as entries and look-ups read them: what is accepted is exactly
- * what would be written for the value that was read. The first byte says of what kind the part is.
+ * fuzz_key_part.c - any bytes as a part of an index's key, as entries and look-ups read them: what is accepted is
+ * exactly what would be written for the value that was read. The first byte says of what kind the part is.
  */
 #include "domain/properties/key_part.h"
 #include "domain/text.h"

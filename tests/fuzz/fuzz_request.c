@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_request.c - whole requests through the method table: a line with the method's name, then any bytes as its message.
- * It is refused with a reason, in trailers of bounded size; or it is an operation that keeps the domain's rules, that can
- * be checked against what a caller may do, and - where it writes - planned, recorded and answered again.
+ * fuzz_request.c - whole requests through the method table: a line with the method's name, then any bytes as its
+ * message. It is refused with a reason, in trailers of bounded size; or it is an operation that keeps the domain's
+ * rules, that can be checked against what a caller may do, and - where it writes - planned, recorded and answered
+ * again.
  */
 #include "api/codec_error.h"
 #include "api/codec_transaction.h"

@@ -367,7 +367,10 @@ enum status dead_letter_work_bury(struct worker *store, const struct intent *int
     return db_committed(err);
 }
 
-/* What no report is heard of is counted; the count is never high enough to give up, for nothing kills its worker here. */
+/*
+ * What no report is heard of is counted; the count is never high enough to give up, for nothing kills its worker
+ * here.
+ */
 enum status dead_letter_work_count_delivery(
     struct worker *store, const struct intent *intent, int32_t *before, struct error *err)
 {

@@ -113,8 +113,8 @@ enum status db_begin(const char *what, struct error *err);
 enum status db_lock(struct lock *lock, const char *what, struct error *err);
 
 /*
- * COMMIT: true when the caller is to do what it has in mind, at once; then db_committed says what the caller hears. False:
- * the transaction was over already, or the commit failed; err says so.
+ * COMMIT: true when the caller is to do what it has in mind, at once; then db_committed says what the caller hears.
+ * False: the transaction was over already, or the commit failed; err says so.
  */
 bool db_may_commit(const char *what, struct error *err);
 enum status db_committed(struct error *err);

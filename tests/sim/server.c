@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server.c - servers that write for their callers: an entity with its intent, or a transaction with its own, each in one
- * commit, then a hint for the queue.
+ * server.c - servers that write for their callers: an entity with its intent, or a transaction with its own, each in
+ * one commit, then a hint for the queue.
  */
 #include <stdio.h>
 

@@ -3,8 +3,8 @@
  * sim.h - the worker program on simulated time: its relay, its loop, its batches, steps and delivery run as
  * they are, on a store, a queue, a clock and a random source that a seed decides.
  *
- * Actors are coroutines. Every call of the store or the queue is a point at which another actor may go on, or
- * this one may stop for long, or its process may die and come back. Invariants are checked after every commit; in the end
+ * Actors are coroutines. Every call of the store or the queue is a point at which another actor may go on, or this
+ * one may stop for long, or its process may die and come back. Invariants are checked after every commit; in the end
  * faults cease, and everything must come to rest. The same seed gives the same schedule.
  */
 #ifndef TESTS_SIM_SIM_H

@@ -23,7 +23,10 @@ void test_postgres_start(void);
  */
 void test_postgres_hold_log(PGconn *conn);
 
-/* Crash the server after test_postgres_hold_log, and wait until it serves again; all connections are lost, *conn is new. */
+/*
+ * Crash the server after test_postgres_hold_log, and wait until it serves again; all connections are lost, *conn is
+ * new.
+ */
 void test_postgres_crash(PGconn **conn, const char *conninfo);
 
 /* The connection string of a new, migrated database; lives as long as the process. */

@@ -3,7 +3,8 @@
  * watch_entities.c - EntityService.WatchEntities: the changes of a table, for as long as somebody listens.
  *
  * At the end of what is there an operation waits in the store, as state, for news or for the next bookmark; else it
- * reads the page behind the place that was told last. It ends by an error only: at its deadline by DEADLINE_EXCEEDED. What a slow client has not asked for stays in the database.
+ * reads the page behind the place that was told last. It ends by an error only: at its deadline by DEADLINE_EXCEEDED.
+ * What a slow client has not asked for stays in the database.
  */
 #include "api/codec_change.h"
 #include "base/clock.h"

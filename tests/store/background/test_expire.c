@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_expires.c - time to live: what is due is gone for everybody at once, and deleted later as if somebody had
+ * test_expire.c - time to live: what is due is gone for everybody at once, and deleted later as if somebody had
  * asked for it, entries included.
  */
 #include <check.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_table.c - tables: names, ids, lists, and what a deletion frees.
+ * test_table_calls.c - tables: names, ids, lists, and what a deletion frees.
  */
 #include <check.h>
 

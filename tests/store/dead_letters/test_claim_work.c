@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_in_hand.c - work that never reported: counted apart from its failures, found in the hands of the dead.
+ * test_claim_work.c - work that never reported: counted apart from its failures, found in the hands of the dead.
  */
 #include <check.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_letters.c - dead letters as a person handles them: each goes back into work, or aside, with one commit.
+ * test_dead_letters.c - dead letters as a person handles them: each goes back into work, or aside, with one commit.
  */
 #include <check.h>
 #include <pthread.h>

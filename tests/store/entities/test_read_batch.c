@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_read.c - point reads: many keys, several tables, what is not there, and what other servers have made
+ * test_read_batch.c - point reads: many keys, several tables, what is not there, and what other servers have made
  * or deleted meanwhile.
  */
 #include <check.h>

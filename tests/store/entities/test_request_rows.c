@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_requests.c - writes with a request_id: done once, answered the same (invariant I5), whoever repeats
+ * test_request_rows.c - writes with a request_id: done once, answered the same (invariant I5), whoever repeats
  * them and when.
  */
 #include <check.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_write.c - writes through the store on a real PostgreSQL: what is stored and told, and what several
+ * test_write_batch.c - writes through the store on a real PostgreSQL: what is stored and told, and what several
  * servers do to each other.
  */
 #include <check.h>

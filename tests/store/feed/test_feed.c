@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_changes.c - the change feed on a real PostgreSQL: its order among writers that commit at once, what a reader
+ * test_feed.c - the change feed on a real PostgreSQL: its order among writers that commit at once, what a reader
  * of a page is told, when writers learn of a feed, and what a purge leaves.
  */
 #include <check.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_fresh.c - reads that must be fresh: they wait for what a token names, for a bound on staleness, and the
+ * test_freshness.c - reads that must be fresh: they wait for what a token names, for a bound on staleness, and the
  * latest are read around what the index is behind with.
  */
 #include <check.h>

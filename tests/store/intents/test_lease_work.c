@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_leases.c - leases, scanning, watermarks, and keys that fail.
+ * test_lease_work.c - leases, scanning, watermarks, and keys that fail.
  */
 #include <check.h>
 #include <stdio.h>

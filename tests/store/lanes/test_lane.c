@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_lanes.c - the store under pressure: full lanes, late callers, closing, and a database that goes away
+ * test_lane.c - the store under pressure: full lanes, late callers, closing, and a database that goes away
  * and comes back.
  */
 #include <check.h>

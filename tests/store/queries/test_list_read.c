@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_list.c - a list index read as pages: by address, one after another, and by a query.
+ * test_list_read.c - a list index read as pages: by address, one after another, and by a query.
  */
 #include <check.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_page.c - pages of a query: whatever their size, together they are the whole, in order.
+ * test_page_read.c - pages of a query: whatever their size, together they are the whole, in order.
  */
 #include <check.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_standing.c - sessions whose program stands still: ended, when they are ours and hold something up, so that a change
- * of the catalogue goes through; and the refusal of a change that waits for somebody else.
+ * test_stalled_sessions.c - sessions whose program stands still: ended, when they are ours and hold something up, so
+ * that a change of the catalogue goes through; and the refusal of a change that waits for somebody else.
  */
 #include <check.h>
 

@@ -308,7 +308,9 @@ START_TEST(any_precondition_on_an_absent_entity_fails)
 }
 END_TEST
 
-/* A step's effect and its mark are one commit: a precondition that the step itself has made false is not asked again. */
+/*
+ * A step's effect and its mark are one commit: a precondition that the step itself has made false is not asked again.
+ */
 START_TEST(a_precondition_is_not_asked_again_of_a_step_that_is_done)
 {
     struct step deletes[] = { step_delete("People", "a"), step_put(&world.arena, "People", "later", "2") };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_change.c - places in a change feed, as bytes and against what can still be told.
+ * test_feed_change.c - places in a change feed, as bytes and against what can still be told.
  */
 #include "domain/feed/feed_change.h"
 
