@@ -68,10 +68,14 @@ function(tavola_known_settings library)
     target_sources(${library} PRIVATE ${out})
 endfunction()
 
-# tavola_test(<name> <folder> <libraries>...): one check program from tests/<folder>/ and below: test_*.c; every file
+# tavola_test(<name> <folders> <libraries>...): one check program from tests/<folder>/ and below: test_*.c; every file
 # defines `Suite *<file>_suite(void)`. Label and time limit are ctest's.
-function(tavola_test name folder)
-    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/test_*.c)
+function(tavola_test name folders)
+    set(sources "")
+    foreach(folder IN LISTS folders)
+        file(GLOB_RECURSE found CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/test_*.c)
+        list(APPEND sources ${found})
+    endforeach()
     if(NOT sources)
         return()
     endif()
