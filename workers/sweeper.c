@@ -24,7 +24,7 @@ struct duties {
 };
 
 /* The session that stands still may be of the worker that has the leases. */
-static void end_standing(struct worker_ctx *ctx)
+static void end_stalled(struct worker_ctx *ctx)
 {
     struct stalled_sessions ended = { 0 };
     struct error err = { 0 };
@@ -55,7 +55,7 @@ static void do_duties(struct worker_ctx *ctx, struct duties *duties)
     }
     if (ctx->now_us() >= duties->next_standing_us) {
         duties->next_standing_us = ctx->now_us() + STANDING_EVERY_MS * 1000;
-        end_standing(ctx);
+        end_stalled(ctx);
     }
     if (ctx->now_us() >= duties->next_gauges_us && ctx->shared->config->metrics_listen)
         count_gauges(ctx, duties);

@@ -5,21 +5,12 @@
 #include "workers/worker.h"
 
 #include <stdio.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/random.h"
 
 static const int64_t max_messages_per_stream = 100000;
-
-static uint64_t new_life(void)
-{
-    uint64_t life;
-
-    if (getrandom(&life, sizeof(life), 0) != (ssize_t)sizeof(life))
-        life = (uint64_t)clock_ticks();
-    return life;
-}
 
 void worker_shared_init(struct worker_shared *shared, const struct worker_config *config)
 {
@@ -38,7 +29,7 @@ void worker_shared_init(struct worker_shared *shared, const struct worker_config
     pthread_condattr_destroy(&attributes);
     for (int i = 0; i < (int)config->threads; i++) {
         snprintf(holder, sizeof(holder), "%s-" WORKER_CONSUMER "%d", config->name, i);
-        claim_init(&shared->hands[i], str_of(holder), new_life());
+        claim_init(&shared->hands[i], str_of(holder), random_bits());
     }
 }
 
@@ -79,7 +70,7 @@ enum status worker_ctx_init(
 
     *ctx = (struct worker_ctx){ .shared = shared, .index = index, .now_us = clock_monotonic_us };
     arena_init(&ctx->arena);
-    ctx->random = new_life() + (uint64_t)index;
+    ctx->random = random_bits() + (uint64_t)index;
     options.consumer = arena_format(&ctx->arena, "%s-%s%d", config->name, role, index).data;
     TRY(queue_open(&options, &ctx->queue, err));
     TRY(worker_open(config->postgres, config->name, &ctx->store, err));

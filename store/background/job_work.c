@@ -9,8 +9,6 @@
  */
 #include "store/background/job_work.h"
 
-#include "store/jobs/job.h"
-
 #include <inttypes.h>
 
 #include "base/clock.h"

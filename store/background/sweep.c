@@ -159,12 +159,12 @@ enum status sweep_run(struct worker *store, const struct sweep_ages *ages, struc
 
 /* ---- stalled sessions ---- */
 
-static enum status end_standing(struct session *session, void *context, struct error *err)
+static enum status end_stalled(struct session *session, void *context, struct error *err)
 {
     return stalled_sessions_end(&session->pg, STALLED_MS, context, err);
 }
 
 enum status sweep_end_stalled(struct worker *store, struct stalled_sessions *out, struct error *err)
 {
-    return worker_attempt(store, end_standing, out, err);
+    return worker_attempt(store, end_stalled, out, err);
 }

@@ -5,9 +5,9 @@
  * A dead consumer's batch becomes suspect key by key, each under its lock, and its row goes last: whoever stops in
  * between leaves it to the next. Suspicion is not a count, so repeating it does no harm.
  */
-#include <stdlib.h>
-
 #include "store/dead_letters/claim_work.h"
+
+#include <stdlib.h>
 
 #include "store/dead_letters/dead_letter_work.h"
 #include "store/session/worker_internal.h"

@@ -5,9 +5,9 @@
  * Ids of intents begin with sixteen hexadecimal digits of microseconds since 1970, by the database's clock
  * (guard G13): so their order is that of their making.
  */
-#include <stdio.h>
-
 #include "store/intents/lease_work.h"
+
+#include <stdio.h>
 
 #include "store/intents/scan_reach.h"
 #include "store/session/worker_internal.h"

@@ -15,7 +15,6 @@
 #include "domain/intents/intent.h"
 #include "domain/intents/queue_control.h"
 #include "domain/limits.h"
-#include "store/intents/scan_reach.h"
 
 enum { LEASE_RANGES = 16 }; /* lane = bucket / RANGE_BUCKETS */
 enum { RANGE_BUCKETS = BUCKETS / LEASE_RANGES, RANGE_SLOTS = RANGE_BUCKETS * WORK_KINDS };

@@ -3,27 +3,16 @@
  * connect.c - session_ensure: a connection with a catalogue of its epoch. Apart from session.c, because raising the
  * epoch is a catalogue change, which needs a session.
  */
-#include <sys/random.h>
-
-#include "base/clock.h"
+#include "base/random.h"
 #include "store/session/epoch.h"
 #include "store/session/session.h"
-
-static int64_t random_bits(void)
-{
-    int64_t bits = 0;
-
-    if (getrandom(&bits, sizeof(bits), 0) != sizeof(bits))
-        bits = clock_monotonic_us();
-    return bits & INT64_MAX;
-}
 
 enum status session_ensure(struct session *session, struct error *err)
 {
     TRY(pg_ensure(&session->pg, err));
     if (session->known != session->pg.connects || !session->catalogue) {
         TRY(session_reload(session, err));
-        session->lane = random_bits();
+        session->lane = (int64_t)(random_bits() & INT64_MAX);
         session->intent_lane = (uint32_t)random_bits();
         session->n = 0;
         TRY(epoch_ensure(session, err));

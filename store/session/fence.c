@@ -4,10 +4,10 @@
  */
 #include "store/session/fence.h"
 
-#include <sys/random.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "domain/intents/backoff.h"
 #include "domain/reason.h"
 #include "store/session/stalled_sessions.h"
@@ -29,14 +29,9 @@ static enum status attempt(struct pg *pg, struct error *err)
 
 static void pause_after(int32_t failures)
 {
-    struct timespec pause;
-    uint64_t random = 0;
-    int64_t us;
+    int64_t us = backoff_pause(&pause_us, failures, random_bits());
+    struct timespec pause = { .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000 };
 
-    if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
-        random = (uint64_t)clock_monotonic_us();
-    us = backoff_pause(&pause_us, failures, random);
-    pause = (struct timespec){ .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000 };
     nanosleep(&pause, NULL);
 }
 
@@ -53,8 +48,7 @@ static enum status refuse(struct pg *pg, struct error *err)
     event = PQgetvalue(rows, 0, 2);
     return reason_set(err, REASON_CATALOGUE_CHANGE_BLOCKED,
         "the change waits until every open write has ended, and this session keeps one open: %.60s "
-        "(%.40s%s%.40s), "
-        "for %.1f s",
+        "(%.40s%s%.40s), for %.1f s",
         PQgetvalue(rows, 0, 0), PQgetvalue(rows, 0, 1), *event ? ", " : "", event,
         (double)pg_int8(rows, 0, 3) / 1000);
 }

@@ -19,7 +19,7 @@ static void describe(const PGresult *rows, int row, struct stalled_sessions *out
 }
 
 enum status stalled_sessions_end(
-    struct pg *pg, int64_t standing_ms, struct stalled_sessions *out, struct error *err)
+    struct pg *pg, int64_t stalled_ms, struct stalled_sessions *out, struct error *err)
 {
     struct arena arena;
     struct pg_params params;
@@ -28,8 +28,8 @@ enum status stalled_sessions_end(
 
     arena_init(&arena);
     pg_params_init(&params, &arena);
-    pg_add_int8(&params, standing_ms);
-    status = pg_query(pg, &sql_standing_end, &params, &rows, err);
+    pg_add_int8(&params, stalled_ms);
+    status = pg_query(pg, &sql_stalled_sessions_end, &params, &rows, err);
     arena_cleanup(&arena);
     if (status != STATUS_OK)
         return status;

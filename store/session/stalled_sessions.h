@@ -24,11 +24,11 @@ struct stalled_sessions {
 };
 
 /*
- * End the sessions of this role in this database that have stood for standing_ms at least. The connection must not be
+ * End the sessions of this role in this database that have stood for stalled_ms at least. The connection must not be
  * inside a transaction. What the ended sessions had begun is rolled back; a commit that was under way is resolved by
  * its program (guard G6).
  */
 MUST_USE enum status stalled_sessions_end(
-    struct pg *pg, int64_t standing_ms, struct stalled_sessions *out, struct error *err);
+    struct pg *pg, int64_t stalled_ms, struct stalled_sessions *out, struct error *err);
 
 #endif

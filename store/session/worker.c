@@ -2,10 +2,12 @@
 /*
  * worker.c - opening and closing, and running a piece of work until it is decided.
  */
-#include "store/session/epoch.h"
-#include "store/session/worker_internal.h"
+#include "store/session/worker.h"
 
 #include <stdlib.h>
+
+#include "store/session/epoch.h"
+#include "store/session/worker_internal.h"
 
 enum { MAX_ATTEMPTS = 4 };
 

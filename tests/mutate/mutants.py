@@ -55,8 +55,8 @@ MUTANTS = [
      "test_store", "commit",
      ["the_resolver_waits_for_a_transaction_that_is_open", "a_marker_that_comes_late_collides_with_the_resolvers"]),
 
-    ("G7", [("workers/scan_marks.c", "return now_us >= marks->next_start_us[lane];",
-             "return now_us >= marks->next_start_us[lane] && marks->next_start_us[lane] == 0;")],
+    ("G7", [("workers/scan_marks.c", "return now_us >= scan_marks->next_start_us[lane];",
+             "return now_us >= scan_marks->next_start_us[lane] && scan_marks->next_start_us[lane] == 0;")],
      "test_workers", "loop", ["every_few_minutes_a_scan_begins_at_the_start"]),
 
     ("G8", [("store/intents/sql/state_hold.sql", "    for no key update\n", "")],
@@ -88,7 +88,7 @@ MUTANTS = [
     ("G14", [("store/transactions/sql/transaction_lock.sql", "\nfor update", "")],
      "test_store", "transactions", ["a_step_waits_for_who_has_the_transaction"]),
 
-    ("G18", [("workers/scan_marks.c", "if (marks->connection == connection)", "if (connection >= 0)")],
+    ("G18", [("workers/scan_marks.c", "if (scan_marks->connection == connection)", "if (connection >= 0)")],
      "test_workers", "loop",
      ["after_a_reconnect_everything_open_is_published_from_the_start",
       "a_poller_with_a_new_connection_scans_from_the_start"]),
@@ -111,11 +111,11 @@ MUTANTS = [
      "test_store", "snapshot", ["several_pages_of_lists_are_one_snapshot"]),
 
     ("G22", [("store/indexes/lookup_read.c",
-              "    TRY(lookup_read_lag(session, &out->lag, err));\n    if (in->freshness.latest)\n",
+              "    TRY(lag_read(session, &out->lag, err));\n    if (in->freshness.latest)\n",
               "    if (in->freshness.latest)\n"),
              ("store/indexes/lookup_read.c",
               "    out->stats.rows_returned = (int64_t)out->count;\n",
-              "    out->stats.rows_returned = (int64_t)out->count;\n    TRY(lookup_read_lag(session, &out->lag, err));\n")],
+              "    out->stats.rows_returned = (int64_t)out->count;\n    TRY(lag_read(session, &out->lag, err));\n")],
      "test_store", "lookup", ["a_page_does_not_miss_what_is_older_than_its_as_of"]),
 
     ("G23", [("store/session/attempt.c", "if (!is_refusal(err) || ", "if (!is_refusal(err) || err->status != STATUS_OK || ")],

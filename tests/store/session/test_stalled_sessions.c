@@ -62,13 +62,13 @@ static PGconn *stopped_writer(const char *program)
     return conn;
 }
 
-static int ended_after(int64_t standing_ms)
+static int ended_after(int64_t stalled_ms)
 {
     struct stalled_sessions ended = { 0 };
     struct error err = { 0 };
 
     ck_assert_msg(
-        stalled_sessions_end(&world.writer.pg, standing_ms, &ended, &err) == STATUS_OK, "%s", err.message);
+        stalled_sessions_end(&world.writer.pg, stalled_ms, &ended, &err) == STATUS_OK, "%s", err.message);
     return ended.count;
 }
 

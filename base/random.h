@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * random.h - random bits for what must differ between programs and connections. Not for secrets: see account_calls.c.
+ */
+#ifndef BASE_RANDOM_H
+#define BASE_RANDOM_H
+
+#include <stdint.h>
+
+/* 64 random bits; where the kernel has none to give, the monotonic clock. Never blocks for long, never fails. */
+uint64_t random_bits(void);
+
+#endif
