@@ -64,7 +64,9 @@ extern const struct call_events stream_events;
 
 static inline const struct method *call_method(const struct rpc_call *call)
 {
-    return rpc_call_method(call)->handler;
+    const struct method *const *row = rpc_call_method(call)->handler; /* see methods_for_rpc */
+
+    return *row;
 }
 
 /* End a call with an error: status, message and details; the log gets what went wrong inside. */

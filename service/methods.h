@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * methods.h - the table of all methods this server has.
+ * methods.h - the table of all methods that the server has.
  */
 #ifndef SERVICE_METHODS_H
 #define SERVICE_METHODS_H
@@ -11,19 +11,22 @@
 #include "base/str.h"
 #include "service/call.h"
 
-extern const struct method methods[];
+extern const struct method *const methods[];
 extern const size_t method_count;
+
+/* The place of the call's method in the table. The call must be of a server that has the methods of this table. */
+size_t methods_index(const struct rpc_call *call);
 
 /* Is this the full name of a service in the table? */
 bool methods_have_service(struct str name);
 
-/* The table as the transport wants it, in the arena. */
+/* The table in the form that rpc_server_start takes, in the arena; each handler points to an element of `methods`. */
 const struct rpc_method *methods_for_rpc(struct arena *arena);
 
-/* The health service alone. */
+/* The same with only the methods of the health service. */
 const struct rpc_method *methods_for_health(struct arena *arena, size_t *count);
 
-/* The events of every call, handed on to the method's own. */
+/* The events of a call of any method; they call the functions of its struct method. */
 extern const struct rpc_events methods_events;
 
 #endif

@@ -2,18 +2,19 @@
 /*
  * stream.c - see the header.
  *
- *                message: ask          done: tell           sent: ask
- *   READING --------------> RUNNING -----------> SENDING --------------> RUNNING, or READING the next request
- *                            |   ^
- *                            '---' done: nothing to tell, ask
+ *                message: fill_operation         done: write_message         sent: fill_operation
+ *   READING --------------------------> RUNNING ---------------------> SENDING ---> RUNNING or READING the next request
+ *                                        |   ^
+ *                                        '---' done: no message is due, fill_operation
  *
- *   UNKNOWN    from READING: the caller's account is not known here, see recheck.h; READING again, with the same request
+ *   UNKNOWN    from READING: the server does not know the caller's account, see recheck.h. `resume` returns to READING
+ *              with the same request
  *
- *   FINISHED   from any of them: an error, the end; from READING: half_closed; cancelled: at once, but when
- *              RUNNING after `done`, when UNKNOWN after `resume`
+ *   FINISHED   from each state, after an error or at the end; from READING by half_closed. A cancellation finishes the
+ *              call at once; but while RUNNING, `done` finishes the call, and while UNKNOWN, `resume` does
  *
- * Events come from queue threads and `done` from one of the store, so every step runs under the lock; while RUNNING
- * only `done` may end the call. The lock is not held across store_submit, which may call `done` at once.
+ * Events come from queue threads, and `done` comes from a thread of the store, so each step holds the lock. While
+ * RUNNING only `done` may end the call. The lock is not held during store_submit, which may call `done` at once.
  */
 #include "service/stream.h"
 
@@ -34,82 +35,82 @@ struct stream {
     pthread_mutex_t lock;
     enum stream_state state;
     bool was_cancelled;
-    struct str message;          /* the request at hand, until the next one is read */
+    struct str message;          /* the current request, until the next one is read */
     struct recheck_call recheck; /* UNKNOWN: the call goes on in `resume` */
 
-    struct arena requests; /* of the request at hand, where there are several */
-    struct arena arena;    /* of the operation at hand */
+    struct arena requests; /* of the current request, if the client sends several */
+    struct arena arena;    /* of the current operation */
     struct operation operation;
 };
 
 enum status stream_admit(
-    struct call_ctx *ctx, struct operation *operation, const char *otherwise, struct error *err)
+    struct call_ctx *ctx, struct operation *operation, const char *advice, struct error *err)
 {
     if (atomic_load(&ctx->service->draining))
-        return reason_set(err, REASON_SERVER_DRAINING, "this server is stopping: %s", otherwise);
+        return reason_set(err, REASON_SERVER_DRAINING, "this server is stopping: %s", advice);
     if (operation->deadline_us <= clock_monotonic_us())
         return reason_set(err, REASON_OPERATION_TIMED_OUT, "the deadline of the stream has passed");
     return caller_authorize(&ctx->caller, operation, err);
 }
 
-static bool takes_several(const struct stream *stream)
+static bool reads_several_requests(const struct stream *stream)
 {
     return stream->method->kind == RPC_BIDI;
 }
 
-static void count(struct stream *stream, int difference)
+static void count_call(struct stream *stream, int difference)
 {
     if (stream->method->stream->count)
         stream->method->stream->count(stream->ctx.service, difference);
 }
 
-static void resume(struct recheck_call *waiting);
+static void resume_call(struct recheck_call *waiting);
 
-static void begin(struct rpc_call *call)
+static void on_begin(struct rpc_call *call)
 {
     struct stream *stream = ARENA_NEW(rpc_call_arena(call), struct stream);
 
     stream->call = call;
     stream->method = call_method(call);
-    stream->recheck.resume = resume;
+    stream->recheck.resume = resume_call;
     stream->ctx.service = rpc_call_context(call);
     pthread_mutex_init(&stream->lock, NULL);
     arena_init(&stream->requests);
     arena_init(&stream->arena);
     rpc_call_set_state(call, stream);
-    count(stream, 1);
-    if (takes_several(stream))
+    count_call(stream, 1);
+    if (reads_several_requests(stream))
         rpc_call_read(call);
 }
 
-/* ---- lock held from here on ---- */
+/* ---- the functions up to "events" are called with the lock held ---- */
 
-static void finish(struct stream *stream, enum status status)
+static void finish_call(struct stream *stream, enum status status)
 {
     stream->state = STREAM_FINISHED;
     rpc_call_finish(stream->call, codec_error_status_code(status), STR_EMPTY, STR_EMPTY);
 }
 
-static void fail(struct stream *stream, const struct error *err)
+static void fail_call(struct stream *stream, const struct error *err)
 {
     stream->state = STREAM_FINISHED;
     call_fail(stream->call, err, rpc_call_arena(stream->call));
 }
 
-static void send(struct stream *stream)
+static void send_message(struct stream *stream)
 {
     stream->state = STREAM_SENDING;
     rpc_call_send(stream->call, buf_str(&stream->ctx.reply));
 }
 
-static void read_next(struct stream *stream)
+static void read_next_request(struct stream *stream)
 {
     stream->state = STREAM_READING;
     arena_cleanup(&stream->requests);
     rpc_call_read(stream->call);
 }
 
-static enum status take(struct stream *stream, struct error *err)
+static enum status unpack_request(struct stream *stream, struct error *err)
 {
     struct call_ctx *ctx = &stream->ctx;
     ProtobufCMessage *request;
@@ -120,16 +121,16 @@ static enum status take(struct stream *stream, struct error *err)
     ctx->account = ctx->caller.access.account;
     ctx->arena = rpc_call_arena(stream->call);
     TRY(codec_unpack(stream->method->request, stream->message,
-        takes_several(stream) ? &stream->requests : ctx->arena, &request, err));
+        reads_several_requests(stream) ? &stream->requests : ctx->arena, &request, err));
     ctx->request = request;
-    TRY(stream->method->stream->take(ctx, err));
+    TRY(stream->method->stream->read_request(ctx, err));
     ctx->arena = &stream->arena;
     return STATUS_OK;
 }
 
-static void done(struct operation *operation);
+static void on_done(struct operation *operation);
 
-static enum status ask(struct stream *stream, enum stream_step *step, struct error *err)
+static enum status fill_operation(struct stream *stream, enum stream_step *step, struct error *err)
 {
     arena_cleanup(&stream->arena);
     buf_init(&stream->ctx.reply, &stream->arena);
@@ -137,68 +138,68 @@ static enum status ask(struct stream *stream, enum stream_step *step, struct err
         .account = stream->ctx.account,
         .arena = &stream->arena,
         .deadline_us = rpc_call_deadline_us(stream->call),
-        .done = done,
+        .done = on_done,
     };
     *step = STREAM_RUN;
-    return stream->method->stream->ask(&stream->ctx, &stream->operation, step, err);
+    return stream->method->stream->fill_operation(&stream->ctx, &stream->operation, step, err);
 }
 
-static enum status tell(struct stream *stream, enum stream_step *step, struct error *err)
+static enum status write_message(struct stream *stream, enum stream_step *step, struct error *err)
 {
     *step = STREAM_SEND;
-    return stream->method->stream->tell(&stream->ctx, &stream->operation, step, err);
+    return stream->method->stream->write_message(&stream->ctx, &stream->operation, step, err);
 }
 
-typedef enum status part_fn(struct stream *stream, enum stream_step *step, struct error *err);
+typedef enum status step_fn(struct stream *stream, enum stream_step *step, struct error *err);
 
-/* Ask or tell, and do what follows; true: the caller submits the operation, see leave. */
-static bool advance(struct stream *stream, part_fn *part)
+/* Call fill_operation or write_message, and do the step it returns. true: the caller must submit the operation. */
+static bool advance(struct stream *stream, step_fn *function)
 {
     struct error err = { 0 };
     enum stream_step step;
 
-    if (part(stream, &step, &err) != STATUS_OK) {
-        fail(stream, &err);
+    if (function(stream, &step, &err) != STATUS_OK) {
+        fail_call(stream, &err);
         return false;
     }
     switch (step) {
     case STREAM_RUN:
         stream->state = STREAM_RUNNING;
         return true;
-    case STREAM_ASK:
-        return advance(stream, ask);
+    case STREAM_NEXT:
+        return advance(stream, fill_operation);
     case STREAM_READ:
-        read_next(stream);
+        read_next_request(stream);
         break;
     case STREAM_SEND:
-        send(stream);
+        send_message(stream);
         break;
     case STREAM_SEND_LAST:
-        send(stream);
-        finish(stream, STATUS_OK);
+        send_message(stream);
+        finish_call(stream, STATUS_OK);
         break;
     case STREAM_END:
-        finish(stream, STATUS_OK);
+        finish_call(stream, STATUS_OK);
         break;
     }
     return false;
 }
 
-/* A request has come; the result is that of advance. */
-static bool receive(struct stream *stream)
+/* Handle stream->message, a request. Returns what advance returns. */
+static bool receive_request(struct stream *stream)
 {
     struct error err = { 0 };
 
-    if (take(stream, &err) == STATUS_OK)
-        return advance(stream, ask);
+    if (unpack_request(stream, &err) == STATUS_OK)
+        return advance(stream, fill_operation);
     stream->state = STREAM_UNKNOWN;
     if (!recheck_wait(stream->ctx.service, &stream->ctx.caller, &stream->recheck))
-        fail(stream, &err);
+        fail_call(stream, &err);
     return false;
 }
 
-/* Release the lock. Without an operation to submit the call may be gone afterwards. */
-static void leave(struct stream *stream, bool submit)
+/* Release the lock. If no operation is submitted, the call may have ended when this returns. */
+static void unlock_and_submit(struct stream *stream, bool submit)
 {
     pthread_mutex_unlock(&stream->lock);
     if (submit)
@@ -207,7 +208,7 @@ static void leave(struct stream *stream, bool submit)
 
 /* ---- events ---- */
 
-static void done(struct operation *operation)
+static void on_done(struct operation *operation)
 {
     struct stream *stream = CONTAINER_OF(operation, struct stream, operation);
     bool submit = false;
@@ -215,12 +216,12 @@ static void done(struct operation *operation)
     pthread_mutex_lock(&stream->lock);
     assert(stream->state == STREAM_RUNNING);
     if (stream->was_cancelled)
-        finish(stream, STATUS_CANCELLED);
+        finish_call(stream, STATUS_CANCELLED);
     else if (operation->status != STATUS_OK)
-        fail(stream, operation->error);
+        fail_call(stream, operation->error);
     else
-        submit = advance(stream, tell);
-    leave(stream, submit);
+        submit = advance(stream, write_message);
+    unlock_and_submit(stream, submit);
 }
 
 static void on_message(struct rpc_call *call, struct str message)
@@ -229,10 +230,10 @@ static void on_message(struct rpc_call *call, struct str message)
 
     pthread_mutex_lock(&stream->lock);
     stream->message = message;
-    leave(stream, receive(stream));
+    unlock_and_submit(stream, receive_request(stream));
 }
 
-static void resume(struct recheck_call *waiting)
+static void resume_call(struct recheck_call *waiting)
 {
     struct stream *stream = CONTAINER_OF(waiting, struct stream, recheck);
     bool submit = false;
@@ -241,10 +242,10 @@ static void resume(struct recheck_call *waiting)
     assert(stream->state == STREAM_UNKNOWN);
     stream->state = STREAM_READING;
     if (stream->was_cancelled)
-        finish(stream, STATUS_CANCELLED);
+        finish_call(stream, STATUS_CANCELLED);
     else
-        submit = receive(stream);
-    leave(stream, submit);
+        submit = receive_request(stream);
+    unlock_and_submit(stream, submit);
 }
 
 static void on_half_closed(struct rpc_call *call)
@@ -253,8 +254,8 @@ static void on_half_closed(struct rpc_call *call)
 
     pthread_mutex_lock(&stream->lock);
     assert(stream->state == STREAM_READING);
-    finish(stream, STATUS_OK);
-    leave(stream, false);
+    finish_call(stream, STATUS_OK);
+    unlock_and_submit(stream, false);
 }
 
 static void on_sent(struct rpc_call *call)
@@ -262,7 +263,7 @@ static void on_sent(struct rpc_call *call)
     struct stream *stream = rpc_call_state(call);
 
     pthread_mutex_lock(&stream->lock);
-    leave(stream, stream->state == STREAM_SENDING && advance(stream, ask));
+    unlock_and_submit(stream, stream->state == STREAM_SENDING && advance(stream, fill_operation));
 }
 
 static void on_cancelled(struct rpc_call *call)
@@ -274,25 +275,25 @@ static void on_cancelled(struct rpc_call *call)
     if (stream->state == STREAM_RUNNING)
         atomic_store(&stream->operation.cancelled, true);
     else if (stream->state != STREAM_FINISHED && stream->state != STREAM_UNKNOWN)
-        finish(stream, STATUS_CANCELLED);
-    leave(stream, false);
+        finish_call(stream, STATUS_CANCELLED);
+    unlock_and_submit(stream, false);
 }
 
 static void on_ended(struct rpc_call *call)
 {
     struct stream *stream = rpc_call_state(call);
 
-    /* Whoever finished the call may still be on the way out of the lock. */
+    /* The thread that finished the call may still hold the lock: wait until it has released the lock. */
     pthread_mutex_lock(&stream->lock);
     pthread_mutex_unlock(&stream->lock);
     pthread_mutex_destroy(&stream->lock);
     arena_cleanup(&stream->requests);
     arena_cleanup(&stream->arena);
-    count(stream, -1);
+    count_call(stream, -1);
 }
 
 const struct call_events stream_events = {
-    .begin = begin,
+    .begin = on_begin,
     .message = on_message,
     .half_closed = on_half_closed,
     .sent = on_sent,

@@ -1,54 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream.h - the calls that answer with a stream: an operation, a message, the next operation.
+ * stream.h - the methods that answer with a stream: an operation, a message, the next operation.
  *
- * A method of this kind is three straight functions, none of which waits, locks or knows how the call came: `take`
- * reads a request, `ask` makes the next operation, `tell` turns its outcome into a message. The memory of an
- * operation and of its message goes before the next one; there is at most one of either, so memory holds one page,
- * however slow the client is.
+ * Such a method consists of three functions. read_request() checks a request, fill_operation() makes the next
+ * operation, and write_message() turns the operation's outcome into a message. None of them waits, locks, or knows the
+ * transport. A call holds at most one operation and one message, and frees both before the next operation. Memory is
+ * therefore bounded by one page, however slow the client is.
  *
- * ctx: the arena is the call's for `take`, else that of the operation at hand; `request` lives until the next one is
- * read; `state` is the method's own, made by `take`; `reply` is the message.
+ * In struct call_ctx: `arena` is the call's in read_request() and the operation's in the two other functions;
+ * `request` lives until the next request is read; `state` belongs to the method, which sets it in read_request();
+ * `reply` is the message.
  */
 #ifndef SERVICE_STREAM_H
 #define SERVICE_STREAM_H
 
 #include "service/call.h"
 
+/* What the machine does next. */
 enum stream_step {
-    STREAM_RUN,       /* from ask: run the operation, then tell */
-    STREAM_READ,      /* from ask: take the next request; end well if there is none */
-    STREAM_SEND,      /* from either: send the message, and ask when it has left */
-    STREAM_SEND_LAST, /* from either: send the message, and end well behind it */
-    STREAM_ASK,       /* from tell: there is nothing to tell, ask at once */
-    STREAM_END,       /* from either: end well */
+    STREAM_RUN, /* from fill_operation: run the operation, then call write_message */
+    STREAM_READ, /* from fill_operation: read the next request; if the client has ended its stream, end with OK */
+    STREAM_SEND,      /* send the message; when the transport has taken the message, call fill_operation */
+    STREAM_SEND_LAST, /* send the message, then end with OK */
+    STREAM_NEXT,      /* from write_message: send no message, call fill_operation at once */
+    STREAM_END,       /* end with OK */
 };
 
 struct stream_method {
-    /* Read ctx->request. */
-    enum status (*take)(struct call_ctx *ctx, struct error *err);
+    /* Check and keep ctx->request. */
+    enum status (*read_request)(struct call_ctx *ctx, struct error *err);
 
     /*
-     * Fill kind, table and in; the rest of out is set already, and *step to STREAM_RUN. What is run must have passed
-     * stream_admit.
+     * Fill kind, table and in; the other members of out are set, and *step is STREAM_RUN. An operation must pass
+     * stream_admit before it is run.
      */
-    enum status (*ask)(
+    enum status (*fill_operation)(
         struct call_ctx *ctx, struct operation *out, enum stream_step *step, struct error *err);
 
-    /* Append the message of an operation that succeeded to ctx->reply; *step is STREAM_SEND already. */
-    enum status (*tell)(
+    /* Append the message of an operation that succeeded to ctx->reply. *step is STREAM_SEND. */
+    enum status (*write_message)(
         struct call_ctx *ctx, const struct operation *operation, enum stream_step *step, struct error *err);
 
-    /* A call has begun: 1, or ended: -1. May be NULL. */
+    /* Called with 1 when a call begins and with -1 when it ends. May be NULL. */
     void (*count)(struct service *service, int difference);
 };
 
 /*
- * Whether the caller may do this now, at a server that goes on. otherwise: what to do when it does not.
+ * Check that the server is not stopping, that the deadline has not passed, and that the caller may run the operation.
  *
- * STATUS_UNAVAILABLE  SERVER_DRAINING, or as caller_authorize, whose other outcomes are possible, too
+ * advice  what the client does if the server is stopping: the end of the error's message
+ *
+ * STATUS_UNAVAILABLE  SERVER_DRAINING
+ * STATUS_TIMEOUT      OPERATION_TIMED_OUT
+ * others              those of caller_authorize
  */
 MUST_USE enum status stream_admit(
-    struct call_ctx *ctx, struct operation *operation, const char *otherwise, struct error *err);
+    struct call_ctx *ctx, struct operation *operation, const char *advice, struct error *err);
 
 #endif

@@ -1,86 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * handlers.h - one file per RPC; what the method table needs of each.
+ * handlers.h - the methods that the server has. Each is defined in the file of its name, with its functions.
+ * A method is served if service/methods.c lists it.
  */
 #ifndef SERVICE_HANDLERS_HANDLERS_H
 #define SERVICE_HANDLERS_HANDLERS_H
 
 #include "service/call.h"
 
-call_decode_fn create_table_decode;
-call_decode_fn get_table_decode;
-call_decode_fn list_tables_decode;
-call_encode_fn list_tables_encode;
-call_decode_fn update_table_decode;
-call_decode_fn delete_table_decode;
+/* TableService */
+extern const struct method create_table_method;
+extern const struct method get_table_method;
+extern const struct method list_tables_method;
+extern const struct method update_table_method;
+extern const struct method delete_table_method;
 
-call_decode_fn insert_entity_decode;
-call_decode_fn replace_entity_decode;
-call_decode_fn merge_entity_decode;
-call_decode_fn insert_or_replace_entity_decode;
-call_decode_fn insert_or_merge_entity_decode;
-call_decode_fn delete_entity_decode;
-call_decode_fn execute_batch_decode;
-call_encode_fn execute_batch_encode;
-call_decode_fn get_entity_decode;
-call_encode_fn get_entity_encode;
-call_decode_fn batch_get_entities_decode;
-call_encode_fn batch_get_entities_encode;
-call_decode_fn query_entities_decode;
-call_encode_fn query_entities_encode;
-call_decode_fn count_entities_decode;
-call_encode_fn count_entities_encode;
-call_decode_fn explain_query_decode;
-call_encode_fn explain_query_encode;
+/* EntityService */
+extern const struct method insert_entity_method;
+extern const struct method replace_entity_method;
+extern const struct method merge_entity_method;
+extern const struct method insert_or_replace_entity_method;
+extern const struct method insert_or_merge_entity_method;
+extern const struct method delete_entity_method;
+extern const struct method execute_batch_method;
+extern const struct method get_entity_method;
+extern const struct method batch_get_entities_method;
+extern const struct method query_entities_method;
+extern const struct method count_entities_method;
+extern const struct method delete_range_method;
+extern const struct method explain_query_method;
+extern const struct method scan_entities_method;
+extern const struct method watch_entities_method;
+extern const struct method import_entities_method;
 
-call_decode_fn create_index_decode;
-call_decode_fn get_index_decode;
-call_decode_fn list_indexes_decode;
-call_encode_fn list_indexes_encode;
-call_decode_fn drop_index_decode;
-call_decode_fn lookup_index_decode;
-call_encode_fn lookup_index_encode;
+/* IndexService */
+extern const struct method create_index_method;
+extern const struct method get_index_method;
+extern const struct method list_indexes_method;
+extern const struct method drop_index_method;
+extern const struct method lookup_index_method;
 
-call_decode_fn submit_transaction_decode;
-call_decode_fn get_transaction_decode;
-call_decode_fn list_transactions_decode;
-call_encode_fn list_transactions_encode;
-call_decode_fn wait_transaction_decode;
-call_decode_fn cancel_transaction_decode;
+/* TransactionService */
+extern const struct method submit_transaction_method;
+extern const struct method get_transaction_method;
+extern const struct method list_transactions_method;
+extern const struct method wait_transaction_method;
+extern const struct method watch_transaction_method;
+extern const struct method cancel_transaction_method;
 
-call_decode_fn control_operation_decode;
-call_decode_fn delete_range_decode;
-call_decode_fn get_operation_decode;
-call_decode_fn list_operations_decode;
-call_encode_fn list_operations_encode;
-call_decode_fn wait_operation_decode;
+/* OperationService */
+extern const struct method get_operation_method;
+extern const struct method list_operations_method;
+extern const struct method wait_operation_method;
+extern const struct method control_operation_method;
 
-call_decode_fn list_queues_decode;
-call_decode_fn control_queue_decode;
-call_encode_fn queues_encode;
-call_decode_fn list_dead_letters_decode;
-call_encode_fn list_dead_letters_encode;
-call_decode_fn redrive_dead_letters_decode;
-call_encode_fn redrive_dead_letters_encode;
-call_decode_fn discard_dead_letters_decode;
-call_encode_fn discard_dead_letters_encode;
+/* AdminService */
+extern const struct method list_queues_method;
+extern const struct method control_queue_method;
+extern const struct method list_dead_letters_method;
+extern const struct method redrive_dead_letters_method;
+extern const struct method discard_dead_letters_method;
 
-/* Replies that several methods share: one WriteResult, Table, Operation, Index with status, Transaction. */
-call_encode_fn write_result_encode;
-call_encode_fn table_encode;
-call_encode_fn job_encode;
-call_encode_fn index_encode;
-call_encode_fn transaction_encode;
+/* grpc.health, in service/probes/health.c */
+extern const struct method health_check_method;
+extern const struct method health_watch_method;
 
-/* Calls that are one operation after another. */
-extern const struct stream_method import_entities_stream;
-extern const struct stream_method scan_entities_stream;
-extern const struct stream_method watch_entities_stream;
-extern const struct stream_method watch_transaction_stream;
-
-/* Calls that handle their events themselves. */
-extern const struct call_events health_check_events;
-extern const struct call_events health_watch_events;
-extern const struct call_events server_reflection_info_events;
+/* grpc.reflection */
+extern const struct method server_reflection_info_v1_method;
+extern const struct method server_reflection_info_v1alpha_method;
 
 #endif

@@ -145,8 +145,14 @@ static void check_message(struct rpc_call *call, struct str message)
     rpc_call_reply(call, response(status, rpc_call_arena(call)));
 }
 
-const struct call_events health_check_events = {
+static const struct call_events check_events = {
     .message = check_message,
+};
+
+const struct method health_check_method = {
+    .path = "/grpc.health.v1.Health/Check",
+    .kind = RPC_UNARY,
+    .events = &check_events,
 };
 
 /* ---- Watch ---- */
@@ -214,9 +220,15 @@ static void watch_ended(struct rpc_call *call)
     pthread_mutex_unlock(&watcher->health->lock);
 }
 
-const struct call_events health_watch_events = {
+static const struct call_events watch_events = {
     .message = watch_message,
     .sent = watch_sent,
     .cancelled = watch_cancelled,
     .ended = watch_ended,
+};
+
+const struct method health_watch_method = {
+    .path = "/grpc.health.v1.Health/Watch",
+    .kind = RPC_SERVER_STREAM,
+    .events = &watch_events,
 };

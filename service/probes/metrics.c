@@ -20,7 +20,7 @@ struct counters *metrics_calls_new(void)
 
 void metrics_count_call(struct counters *calls, struct rpc_call *call)
 {
-    size_t first = (size_t)(call_method(call) - methods) * PER_METHOD;
+    size_t first = methods_index(call) * PER_METHOD;
     int code = rpc_call_is_cancelled(call) ? CODE_CANCELLED : rpc_call_code(call);
 
     counters_add(calls, first + (size_t)code, 1);
@@ -44,7 +44,7 @@ static void collect_calls(const struct counters *calls, struct buf *out)
 
     metrics_family(out, "tavola_calls_total", "counter", "Calls that have ended, by their status code.");
     for (size_t i = 0; i < method_count; i++) {
-        method_labels(methods[i].path, labels);
+        method_labels(methods[i]->path, labels);
         for (size_t code = 0; code < RPC_CODES; code++) {
             uint64_t count = counters_read(calls, i * PER_METHOD + code);
 
@@ -57,7 +57,7 @@ static void collect_calls(const struct counters *calls, struct buf *out)
     metrics_family(
         out, "tavola_call_duration_seconds", "histogram", "Time from a call's arrival to its end.");
     for (size_t i = 0; i < method_count; i++) {
-        method_labels(methods[i].path, labels);
+        method_labels(methods[i]->path, labels);
         metrics_durations(out, "tavola_call_duration_seconds", labels, calls, i * PER_METHOD + RPC_CODES);
     }
 }

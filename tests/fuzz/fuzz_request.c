@@ -75,8 +75,8 @@ static bool is_called(const struct method *method, struct str name)
 static const struct method *find(struct str name)
 {
     for (size_t i = 0; i < method_count; i++)
-        if (is_called(&methods[i], name))
-            return &methods[i];
+        if (is_called(methods[i], name))
+            return methods[i];
     for (size_t i = 0; i < ARRAY_LEN(streams); i++)
         if (is_called(&streams[i], name))
             return &streams[i];

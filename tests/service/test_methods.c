@@ -64,13 +64,13 @@ static void visit_method(struct str service, struct str method)
     struct str path = arena_format(&arena, "/%.*s/%.*s", STR_ARG(service), STR_ARG(find(method, NAME).bytes));
     size_t i = 0;
 
-    while (i < method_count && !str_equal(str_of(methods[i].path), path))
+    while (i < method_count && !str_equal(str_of(methods[i]->path), path))
         i++;
     ck_assert_msg(i < method_count, "%.*s is declared and not served", STR_ARG(path));
-    ck_assert_int_eq(methods[i].kind, kind_of(method));
-    if (methods[i].request)
+    ck_assert_int_eq(methods[i]->kind, kind_of(method));
+    if (methods[i]->request)
         ck_assert(
-            str_equal(str_of_bytes(methods[i].request->short_name, strlen(methods[i].request->short_name)),
+            str_equal(str_of_bytes(methods[i]->request->short_name, strlen(methods[i]->request->short_name)),
                 arena_format(&arena, "%.*sRequest", STR_ARG(find(method, NAME).bytes))));
     declared++;
 }
@@ -100,12 +100,14 @@ END_TEST
 START_TEST(every_method_can_be_served)
 {
     for (size_t i = 0; i < method_count; i++) {
-        ck_assert_ptr_nonnull(methods[i].events);
-        ck_assert_ptr_nonnull(methods[i].events->message);
-        if (methods[i].events == &operation_call_events)
-            ck_assert(methods[i].request && methods[i].decode && methods[i].encode);
-        if (methods[i].kind == RPC_BIDI)
-            ck_assert(methods[i].events->half_closed && methods[i].events->cancelled);
+        ck_assert_ptr_nonnull(methods[i]->events);
+        ck_assert_ptr_nonnull(methods[i]->events->message);
+        if (methods[i]->events == &operation_call_events)
+            ck_assert(methods[i]->request && methods[i]->decode && methods[i]->encode);
+        if (methods[i]->events == &stream_events)
+            ck_assert(methods[i]->request && methods[i]->stream);
+        if (methods[i]->kind == RPC_BIDI)
+            ck_assert(methods[i]->events->half_closed && methods[i]->events->cancelled);
     }
 }
 END_TEST

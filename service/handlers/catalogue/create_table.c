@@ -4,9 +4,10 @@
  */
 #include "service/handlers/handlers.h"
 
+#include "service/handlers/reply.h"
 #include "tavola/v1/table_service.pb-c.h"
 
-enum status create_table_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__CreateTableRequest *request = (const Tavola__V1__CreateTableRequest *)ctx->request;
 
@@ -14,3 +15,12 @@ enum status create_table_decode(struct call_ctx *ctx, struct operation *out, str
     out->in.tables.change.change_feed = request->change_feed;
     return call_table(out, "name", request->name, err);
 }
+
+const struct method create_table_method = {
+    .path = "/tavola.v1.TableService/CreateTable",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__create_table_request__descriptor,
+    .decode = decode_request,
+    .encode = reply_with_table,
+};

@@ -5,9 +5,10 @@
 #include "service/handlers/handlers.h"
 
 #include "domain/reason.h"
+#include "service/handlers/reply.h"
 #include "tavola/v1/table_service.pb-c.h"
 
-enum status delete_table_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__DeleteTableRequest *request = (const Tavola__V1__DeleteTableRequest *)ctx->request;
 
@@ -17,3 +18,12 @@ enum status delete_table_decode(struct call_ctx *ctx, struct operation *out, str
         return reason_set(err, REASON_RESOURCE_NOT_FOUND, "no table can have this name");
     return STATUS_OK;
 }
+
+const struct method delete_table_method = {
+    .path = "/tavola.v1.TableService/DeleteTable",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__delete_table_request__descriptor,
+    .decode = decode_request,
+    .encode = reply_with_job,
+};

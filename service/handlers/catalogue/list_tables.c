@@ -16,7 +16,7 @@ static const char *list_name(struct call_ctx *ctx)
     return filter.len ? arena_format(ctx->arena, "tables where %.*s", STR_ARG(filter)).data : "tables";
 }
 
-enum status list_tables_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__ListTablesRequest *request = (const Tavola__V1__ListTablesRequest *)ctx->request;
 
@@ -26,7 +26,7 @@ enum status list_tables_decode(struct call_ctx *ctx, struct operation *out, stru
         &out->in.tables.limit, &out->in.tables.after, err);
 }
 
-enum status list_tables_encode(
+static enum status encode_reply(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
     const struct outcome_tables *tables = &operation->out.tables;
@@ -37,3 +37,12 @@ enum status list_tables_encode(
         return STATUS_OK;
     return paging_write_list(ctx, reply, 2, list_name(ctx), tables->position, err);
 }
+
+const struct method list_tables_method = {
+    .path = "/tavola.v1.TableService/ListTables",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__list_tables_request__descriptor,
+    .decode = decode_request,
+    .encode = encode_reply,
+};

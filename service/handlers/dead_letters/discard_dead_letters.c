@@ -10,7 +10,7 @@
 
 enum { MAX_REASON_BYTES = 1000 };
 
-enum status discard_dead_letters_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__DiscardDeadLettersRequest *request =
         (const Tavola__V1__DiscardDeadLettersRequest *)ctx->request;
@@ -29,7 +29,7 @@ enum status discard_dead_letters_decode(struct call_ctx *ctx, struct operation *
     return STATUS_OK;
 }
 
-enum status discard_dead_letters_encode(
+static enum status encode_reply(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
     const struct outcome_dead_letters *out = &operation->out.dead_letters;
@@ -45,3 +45,12 @@ enum status discard_dead_letters_encode(
     codec_pack(reply, 0, &message.base);
     return STATUS_OK;
 }
+
+const struct method discard_dead_letters_method = {
+    .path = "/tavola.v1.AdminService/DiscardDeadLetters",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__discard_dead_letters_request__descriptor,
+    .decode = decode_request,
+    .encode = encode_reply,
+};

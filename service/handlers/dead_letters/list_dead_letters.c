@@ -19,7 +19,7 @@ static const char *list_name(const struct dead_letter_filter *filter, struct are
         .data;
 }
 
-enum status list_dead_letters_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__ListDeadLettersRequest *request =
         (const Tavola__V1__ListDeadLettersRequest *)ctx->request;
@@ -39,7 +39,7 @@ enum status list_dead_letters_decode(struct call_ctx *ctx, struct operation *out
 /* A page ends where the reply is full: what a letter says of itself is bounded. */
 enum { MAX_LETTER_BYTES = 24 * 1024 };
 
-enum status list_dead_letters_encode(
+static enum status encode_reply(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
     const struct dead_letter_filter *filter = &operation->in.dead_letters.filter;
@@ -63,3 +63,12 @@ enum status list_dead_letters_encode(
     return paging_write_list(ctx, reply, 3, list_name(filter, ctx->arena),
         arena_format(ctx->arena, "%lld", (long long)position), err);
 }
+
+const struct method list_dead_letters_method = {
+    .path = "/tavola.v1.AdminService/ListDeadLetters",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__list_dead_letters_request__descriptor,
+    .decode = decode_request,
+    .encode = encode_reply,
+};

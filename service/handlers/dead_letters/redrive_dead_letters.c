@@ -6,7 +6,7 @@
 
 #include "api/codec_admin.h"
 
-enum status redrive_dead_letters_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__RedriveDeadLettersRequest *request =
         (const Tavola__V1__RedriveDeadLettersRequest *)ctx->request;
@@ -17,7 +17,7 @@ enum status redrive_dead_letters_decode(struct call_ctx *ctx, struct operation *
         atomic_load(&ctx->service->queues), &out->in.dead_letters, err);
 }
 
-enum status redrive_dead_letters_encode(
+static enum status encode_reply(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
     const struct outcome_dead_letters *out = &operation->out.dead_letters;
@@ -35,3 +35,12 @@ enum status redrive_dead_letters_encode(
         codec_pack(reply, 2, &codec_admin_difference_message(ids[i], &out->differences[i], ctx->arena)->base);
     return STATUS_OK;
 }
+
+const struct method redrive_dead_letters_method = {
+    .path = "/tavola.v1.AdminService/RedriveDeadLetters",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__redrive_dead_letters_request__descriptor,
+    .decode = decode_request,
+    .encode = encode_reply,
+};

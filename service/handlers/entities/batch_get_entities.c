@@ -6,7 +6,7 @@
 
 #include "api/codec_read.h"
 
-enum status batch_get_entities_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__BatchGetEntitiesRequest *request =
         (const Tavola__V1__BatchGetEntitiesRequest *)ctx->request;
@@ -19,7 +19,7 @@ enum status batch_get_entities_decode(struct call_ctx *ctx, struct operation *ou
     return codec_read_keys_decode(request->keys, request->n_keys, ctx->arena, &out->in.get, err);
 }
 
-enum status batch_get_entities_encode(
+static enum status encode_reply(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
     const Tavola__V1__BatchGetEntitiesRequest *request =
@@ -30,3 +30,12 @@ enum status batch_get_entities_encode(
     codec_read_batch_get_write(reply, operation, &selection, ctx->arena);
     return STATUS_OK;
 }
+
+const struct method batch_get_entities_method = {
+    .path = "/tavola.v1.EntityService/BatchGetEntities",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__batch_get_entities_request__descriptor,
+    .decode = decode_request,
+    .encode = encode_reply,
+};

@@ -7,7 +7,7 @@
 #include "api/codec_write.h"
 #include "service/consistency.h"
 
-enum status execute_batch_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__ExecuteBatchRequest *request = (const Tavola__V1__ExecuteBatchRequest *)ctx->request;
 
@@ -17,7 +17,7 @@ enum status execute_batch_decode(struct call_ctx *ctx, struct operation *out, st
     return codec_request_id_decode(request->request_id, &out->in.write.request_id, err);
 }
 
-enum status execute_batch_encode(
+static enum status encode_reply(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
     const struct outcome_write *out = &operation->out.write;
@@ -28,3 +28,12 @@ enum status execute_batch_encode(
         codec_write_result(reply, 1, &out->results[i], token, out->replayed);
     return STATUS_OK;
 }
+
+const struct method execute_batch_method = {
+    .path = "/tavola.v1.EntityService/ExecuteBatch",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__execute_batch_request__descriptor,
+    .decode = decode_request,
+    .encode = encode_reply,
+};

@@ -7,7 +7,7 @@
 #include "api/codec_read.h"
 #include "domain/reason.h"
 
-enum status get_entity_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__GetEntityRequest *request = (const Tavola__V1__GetEntityRequest *)ctx->request;
     struct selection selection;
@@ -21,7 +21,7 @@ enum status get_entity_decode(struct call_ctx *ctx, struct operation *out, struc
     return codec_entity_key_decode(request->key, "key", out->in.get.keys, err);
 }
 
-enum status get_entity_encode(
+static enum status encode_reply(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
     const Tavola__V1__GetEntityRequest *request = (const Tavola__V1__GetEntityRequest *)ctx->request;
@@ -40,3 +40,12 @@ enum status get_entity_encode(
     codec_entity_write(reply, 1, &entity);
     return STATUS_OK;
 }
+
+const struct method get_entity_method = {
+    .path = "/tavola.v1.EntityService/GetEntity",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__get_entity_request__descriptor,
+    .decode = decode_request,
+    .encode = encode_reply,
+};

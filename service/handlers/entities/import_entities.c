@@ -59,7 +59,7 @@ static enum status take_table(struct call_ctx *ctx, struct import *import, struc
     return STATUS_OK;
 }
 
-static enum status take(struct call_ctx *ctx, struct error *err)
+static enum status read_request(struct call_ctx *ctx, struct error *err)
 {
     struct import *import;
 
@@ -114,7 +114,7 @@ static void write_rejections(
 }
 
 /* Answer a chunk whose operation, if it had one, has succeeded. */
-static enum status tell(
+static enum status write_message(
     struct call_ctx *ctx, const struct operation *operation, enum stream_step *step, struct error *err)
 {
     Tavola__V1__ImportEntitiesResponse head = TAVOLA__V1__IMPORT_ENTITIES_RESPONSE__INIT;
@@ -172,7 +172,8 @@ static void decode_chunk(struct call_ctx *ctx, struct import *import, struct ope
         add_entity(ctx, import, import->next++, &out->in.write);
 }
 
-static enum status ask(struct call_ctx *ctx, struct operation *out, enum stream_step *step, struct error *err)
+static enum status fill_operation(
+    struct call_ctx *ctx, struct operation *out, enum stream_step *step, struct error *err)
 {
     struct rates *rates = ctx->service->rates;
     struct import *import = ctx->state;
@@ -182,12 +183,22 @@ static enum status ask(struct call_ctx *ctx, struct operation *out, enum stream_
         return STATUS_OK;
     }
     decode_chunk(ctx, import, out);
-    TRY(stream_admit(ctx, out, "what was answered is committed, send the rest to another", err));
+    TRY(stream_admit(ctx, out, "what was answered is committed, send the rest to another server", err));
     if (out->in.write.count == 0) {
         *step = STREAM_SEND;
-        return tell(ctx, out, step, err);
+        return write_message(ctx, out, step, err);
     }
     return rates ? rates_admit(rates, out, clock_monotonic_us(), err) : STATUS_OK;
 }
 
-const struct stream_method import_entities_stream = { .take = take, .ask = ask, .tell = tell };
+static const struct stream_method stream = {
+    .read_request = read_request, .fill_operation = fill_operation, .write_message = write_message
+};
+
+const struct method import_entities_method = {
+    .path = "/tavola.v1.EntityService/ImportEntities",
+    .kind = RPC_BIDI,
+    .events = &stream_events,
+    .request = &tavola__v1__import_entities_request__descriptor,
+    .stream = &stream,
+};

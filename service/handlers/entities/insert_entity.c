@@ -5,8 +5,9 @@
 #include "service/handlers/handlers.h"
 
 #include "api/codec_write.h"
+#include "service/handlers/reply.h"
 
-enum status insert_entity_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__InsertEntityRequest *request = (const Tavola__V1__InsertEntityRequest *)ctx->request;
     struct write write;
@@ -16,3 +17,12 @@ enum status insert_entity_decode(struct call_ctx *ctx, struct operation *out, st
     codec_write_operation(out, &write);
     return codec_request_id_decode(request->request_id, &out->in.write.request_id, err);
 }
+
+const struct method insert_entity_method = {
+    .path = "/tavola.v1.EntityService/InsertEntity",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__insert_entity_request__descriptor,
+    .decode = decode_request,
+    .encode = reply_with_write_result,
+};

@@ -5,8 +5,9 @@
 #include "service/handlers/handlers.h"
 
 #include "api/codec_write.h"
+#include "service/handlers/reply.h"
 
-enum status replace_entity_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__ReplaceEntityRequest *request = (const Tavola__V1__ReplaceEntityRequest *)ctx->request;
     struct write write;
@@ -16,3 +17,12 @@ enum status replace_entity_decode(struct call_ctx *ctx, struct operation *out, s
     codec_write_operation(out, &write);
     return codec_request_id_decode(request->request_id, &out->in.write.request_id, err);
 }
+
+const struct method replace_entity_method = {
+    .path = "/tavola.v1.EntityService/ReplaceEntity",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__replace_entity_request__descriptor,
+    .decode = decode_request,
+    .encode = reply_with_write_result,
+};

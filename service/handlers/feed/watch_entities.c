@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * watch_entities.c - EntityService.WatchEntities: the changes of a table, for as long as somebody listens.
+ * watch_entities.c - EntityService.WatchEntities: the changes of a table, as a stream without an end.
  *
- * At the end of what is there an operation waits in the store, as state, for news or for the next bookmark; else it
- * reads the page behind the place that was told last. It ends by an error only: at its deadline by DEADLINE_EXCEEDED.
- * What a slow client has not asked for stays in the database.
+ * While the feed has changes that the client has not got, an operation reads the page behind the last position that was
+ * sent. Else an operation waits in the store, as state, for the next change or until a bookmark is due. The stream ends
+ * only with an error, at its deadline with DEADLINE_EXCEEDED. Changes for which a slow client is not ready stay in the
+ * database.
  */
 #include "api/codec_change.h"
 #include "base/clock.h"
@@ -18,14 +19,14 @@ enum { CHANGES = 1, RESUME_TOKEN = 2 };
 enum { US_PER_SECOND = 1000000 };
 
 struct watch {
-    struct operation asked; /* in.changes.place moves on */
+    struct operation asked; /* as decoded from the request; in.changes.place is behind the last message */
     struct selection selection;
     struct str identity;
-    bool more;       /* there is more behind the place already */
-    int64_t told_us; /* when the last message was sent; 0: none yet */
+    bool more;       /* the feed has changes behind the position that can be read at once */
+    int64_t sent_us; /* when the last message was sent; 0: none yet */
 };
 
-static void count(struct service *service, int difference)
+static void count_watchers(struct service *service, int difference)
 {
     atomic_fetch_add(&service->watchers, difference);
 }
@@ -46,7 +47,7 @@ static enum status take_token(
     return STATUS_OK;
 }
 
-static enum status take(struct call_ctx *ctx, struct error *err)
+static enum status read_request(struct call_ctx *ctx, struct error *err)
 {
     const Tavola__V1__WatchEntitiesRequest *request = (const Tavola__V1__WatchEntitiesRequest *)ctx->request;
     struct watch *watch = ARENA_NEW(ctx->arena, struct watch);
@@ -64,59 +65,71 @@ static enum status take(struct call_ctx *ctx, struct error *err)
 
 static int64_t bookmark_us(const struct watch *watch)
 {
-    return watch->told_us + LIMIT_BOOKMARK_S * (int64_t)US_PER_SECOND;
+    return watch->sent_us + LIMIT_BOOKMARK_S * (int64_t)US_PER_SECOND;
 }
 
-static enum status ask(struct call_ctx *ctx, struct operation *out, enum stream_step *step, struct error *err)
+static enum status fill_operation(
+    struct call_ctx *ctx, struct operation *out, enum stream_step *step, struct error *err)
 {
     const struct watch *watch = ctx->state;
 
     (void)step;
     out->kind = watch->more ? OPERATION_CHANGES : OPERATION_CHANGES_WAIT;
     out->table = watch->asked.table;
-    if (watch->told_us == 0)
+    if (watch->sent_us == 0)
         out->wait_for_transaction = watch->asked.wait_for_transaction;
     out->in.changes = watch->asked.in.changes;
     out->in.changes.wait_until_us = bookmark_us(watch);
-    return stream_admit(ctx, out, "resume the watch at another one", err);
+    return stream_admit(ctx, out, "resume the watch at another server", err);
 }
 
-/* Write what was read, cut at the size of a message, and the token of the place behind it. */
-static enum status write_message(
+/* Write the changes that fit into a message, and the token of the position behind the last of them. */
+static enum status write_changes(
     struct call_ctx *ctx, struct watch *watch, const struct outcome_changes *out, struct error *err)
 {
     struct feed_place place = out->place;
-    size_t told =
+    size_t written =
         codec_change_write(&ctx->reply, CHANGES, out->changes, out->count, &watch->selection, ctx->arena);
     struct token token = {
         .purpose = TOKEN_CHANGES, .table_id = place.table_id, .query = watch->identity, .second = STR_EMPTY
     };
 
-    watch->more = out->more || told < out->count;
-    if (told < out->count)
-        place.number = out->changes[told - 1].number;
+    watch->more = out->more || written < out->count;
+    if (written < out->count)
+        place.number = out->changes[written - 1].number;
     token.first = feed_place_encode(&place, ctx->arena);
     TRY(paging_write(ctx, &ctx->reply, RESUME_TOKEN, &token, err));
     watch->asked.in.changes.has_place = true;
     watch->asked.in.changes.place = place;
-    watch->told_us = clock_monotonic_us();
-    atomic_fetch_add(&ctx->service->changes_told, (long long)told);
+    watch->sent_us = clock_monotonic_us();
+    atomic_fetch_add(&ctx->service->changes_told, (long long)written);
     return STATUS_OK;
 }
 
-static enum status tell(
+static enum status write_message(
     struct call_ctx *ctx, const struct operation *operation, enum stream_step *step, struct error *err)
 {
     const struct outcome_changes *out = &operation->out.changes;
     int64_t now_us = clock_monotonic_us();
     struct watch *watch = ctx->state;
 
-    if (out->count > 0 || now_us >= bookmark_us(watch) || watch->told_us == 0)
-        return write_message(ctx, watch, out, err);
+    if (out->count > 0 || now_us >= bookmark_us(watch) || watch->sent_us == 0)
+        return write_changes(ctx, watch, out, err);
     watch->asked.in.changes.place = out->place;
     watch->more = out->more;
-    *step = STREAM_ASK;
+    *step = STREAM_NEXT;
     return STATUS_OK;
 }
 
-const struct stream_method watch_entities_stream = { .count = count, .take = take, .ask = ask, .tell = tell };
+static const struct stream_method stream = { .count = count_watchers,
+    .read_request = read_request,
+    .fill_operation = fill_operation,
+    .write_message = write_message };
+
+const struct method watch_entities_method = {
+    .path = "/tavola.v1.EntityService/WatchEntities",
+    .kind = RPC_SERVER_STREAM,
+    .events = &stream_events,
+    .request = &tavola__v1__watch_entities_request__descriptor,
+    .stream = &stream,
+};

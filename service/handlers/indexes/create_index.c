@@ -5,8 +5,9 @@
 #include "service/handlers/handlers.h"
 
 #include "api/codec_index.h"
+#include "service/handlers/reply.h"
 
-enum status create_index_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__CreateIndexRequest *request = (const Tavola__V1__CreateIndexRequest *)ctx->request;
 
@@ -16,3 +17,12 @@ enum status create_index_decode(struct call_ctx *ctx, struct operation *out, str
     out->table = out->in.index.definition.name;
     return STATUS_OK;
 }
+
+const struct method create_index_method = {
+    .path = "/tavola.v1.IndexService/CreateIndex",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__create_index_request__descriptor,
+    .decode = decode_request,
+    .encode = reply_with_index,
+};

@@ -11,7 +11,7 @@
 #include "domain/reason.h"
 #include "service/paging.h"
 
-enum status list_indexes_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__ListIndexesRequest *request = (const Tavola__V1__ListIndexesRequest *)ctx->request;
 
@@ -34,7 +34,7 @@ static enum status write_view(struct call_ctx *ctx, const struct index_view *vie
     return STATUS_OK;
 }
 
-enum status list_indexes_encode(
+static enum status encode_reply(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
     const struct outcome_index *indexes = &operation->out.index;
@@ -51,3 +51,12 @@ enum status list_indexes_encode(
         return STATUS_OK;
     return paging_write_list(ctx, reply, 2, "indexes", indexes->position, err);
 }
+
+const struct method list_indexes_method = {
+    .path = "/tavola.v1.IndexService/ListIndexes",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__list_indexes_request__descriptor,
+    .decode = decode_request,
+    .encode = encode_reply,
+};

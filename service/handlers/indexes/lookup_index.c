@@ -9,7 +9,7 @@
 #include "service/consistency.h"
 #include "service/paging.h"
 
-enum status lookup_index_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__LookupIndexRequest *request = (const Tavola__V1__LookupIndexRequest *)ctx->request;
     struct token token;
@@ -43,7 +43,7 @@ static enum status write_token(struct call_ctx *ctx, const struct outcome_lookup
     return paging_write(ctx, reply, 3, &token, err);
 }
 
-enum status lookup_index_encode(
+static enum status encode_reply(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
     const struct outcome_lookup *page = &operation->out.lookup;
@@ -63,3 +63,12 @@ enum status lookup_index_encode(
     codec_read_stats_write(reply, 5, &page->stats, operation->table, &written);
     return STATUS_OK;
 }
+
+const struct method lookup_index_method = {
+    .path = "/tavola.v1.IndexService/LookupIndex",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__lookup_index_request__descriptor,
+    .decode = decode_request,
+    .encode = encode_reply,
+};

@@ -4,9 +4,10 @@
  */
 #include "service/handlers/handlers.h"
 
-#include "api/codec_admin.h"
+#include "service/handlers/reply.h"
+#include "tavola/v1/admin_service.pb-c.h"
 
-enum status list_queues_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     (void)ctx, (void)err;
     out->kind = OPERATION_QUEUES_LIST;
@@ -14,10 +15,11 @@ enum status list_queues_decode(struct call_ctx *ctx, struct operation *out, stru
     return STATUS_OK;
 }
 
-enum status queues_encode(
-    struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
-{
-    (void)err;
-    codec_admin_queues_write(reply, 1, &operation->out.queues, ctx->arena);
-    return STATUS_OK;
-}
+const struct method list_queues_method = {
+    .path = "/tavola.v1.AdminService/ListQueues",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__list_queues_request__descriptor,
+    .decode = decode_request,
+    .encode = reply_with_queues,
+};

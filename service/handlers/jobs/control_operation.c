@@ -6,8 +6,9 @@
 
 #include "api/codec_table.h"
 #include "domain/reason.h"
+#include "service/handlers/reply.h"
 
-enum status control_operation_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__ControlOperationRequest *request =
         (const Tavola__V1__ControlOperationRequest *)ctx->request;
@@ -24,3 +25,12 @@ enum status control_operation_decode(struct call_ctx *ctx, struct operation *out
             err, REASON_INVALID_INPUT, "rows_per_second is for THROTTLE: 0 for no limit, or more");
     return codec_table_check_operation_id(in->operation_id, err);
 }
+
+const struct method control_operation_method = {
+    .path = "/tavola.v1.OperationService/ControlOperation",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__control_operation_request__descriptor,
+    .decode = decode_request,
+    .encode = reply_with_job,
+};

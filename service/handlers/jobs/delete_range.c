@@ -6,8 +6,9 @@
 
 #include "api/codec_read.h"
 #include "domain/reason.h"
+#include "service/handlers/reply.h"
 
-enum status delete_range_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__DeleteRangeRequest *request = (const Tavola__V1__DeleteRangeRequest *)ctx->request;
 
@@ -18,3 +19,12 @@ enum status delete_range_decode(struct call_ctx *ctx, struct operation *out, str
     out->in.page.filter_text = codec_str(request->query->filter);
     return STATUS_OK;
 }
+
+const struct method delete_range_method = {
+    .path = "/tavola.v1.EntityService/DeleteRange",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__delete_range_request__descriptor,
+    .decode = decode_request,
+    .encode = reply_with_job,
+};

@@ -5,8 +5,9 @@
 #include "service/handlers/handlers.h"
 
 #include "api/codec_table.h"
+#include "service/handlers/reply.h"
 
-enum status get_operation_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__GetOperationRequest *request = (const Tavola__V1__GetOperationRequest *)ctx->request;
 
@@ -14,3 +15,12 @@ enum status get_operation_decode(struct call_ctx *ctx, struct operation *out, st
     out->in.jobs.operation_id = codec_str(request->operation_id);
     return codec_table_check_operation_id(out->in.jobs.operation_id, err);
 }
+
+const struct method get_operation_method = {
+    .path = "/tavola.v1.OperationService/GetOperation",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__get_operation_request__descriptor,
+    .decode = decode_request,
+    .encode = reply_with_job,
+};

@@ -7,7 +7,7 @@
 #include "api/codec_table.h"
 #include "service/paging.h"
 
-enum status list_operations_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__ListOperationsRequest *request =
         (const Tavola__V1__ListOperationsRequest *)ctx->request;
@@ -17,7 +17,7 @@ enum status list_operations_decode(struct call_ctx *ctx, struct operation *out, 
         &out->in.jobs.after, err);
 }
 
-enum status list_operations_encode(
+static enum status encode_reply(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
     const struct outcome_jobs *runs = &operation->out.jobs;
@@ -28,3 +28,12 @@ enum status list_operations_encode(
         return STATUS_OK;
     return paging_write_list(ctx, reply, 2, "operations", runs->position, err);
 }
+
+const struct method list_operations_method = {
+    .path = "/tavola.v1.OperationService/ListOperations",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__list_operations_request__descriptor,
+    .decode = decode_request,
+    .encode = encode_reply,
+};

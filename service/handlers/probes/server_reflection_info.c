@@ -44,10 +44,22 @@ static void cancelled(struct rpc_call *call)
     rpc_call_finish(call, codec_error_status_code(STATUS_CANCELLED), STR_EMPTY, STR_EMPTY);
 }
 
-const struct call_events server_reflection_info_events = {
+static const struct call_events reflection_events = {
     .begin = begin,
     .message = message,
     .half_closed = half_closed,
     .sent = sent,
     .cancelled = cancelled,
+};
+
+const struct method server_reflection_info_v1_method = {
+    .path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+    .kind = RPC_BIDI,
+    .events = &reflection_events,
+};
+
+const struct method server_reflection_info_v1alpha_method = {
+    .path = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+    .kind = RPC_BIDI,
+    .events = &reflection_events,
 };

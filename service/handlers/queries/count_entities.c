@@ -9,7 +9,7 @@
 
 enum { COUNT = 1, NEXT_PAGE_TOKEN = 2, STATS = 3 };
 
-enum status count_entities_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__CountEntitiesRequest *request = (const Tavola__V1__CountEntitiesRequest *)ctx->request;
     struct query_call *query = ARENA_NEW(ctx->arena, struct query_call);
@@ -19,7 +19,7 @@ enum status count_entities_decode(struct call_ctx *ctx, struct operation *out, s
     return query_decode(ctx, request->query, NULL, TOKEN_COUNT, request->page_token, query, out, err);
 }
 
-enum status count_entities_encode(
+static enum status encode_reply(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
     const struct outcome_page *page = &operation->out.page;
@@ -33,3 +33,12 @@ enum status count_entities_encode(
     codec_read_stats_write(reply, STATS, &page->stats, STR_EMPTY, &nothing);
     return STATUS_OK;
 }
+
+const struct method count_entities_method = {
+    .path = "/tavola.v1.EntityService/CountEntities",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__count_entities_request__descriptor,
+    .decode = decode_request,
+    .encode = encode_reply,
+};

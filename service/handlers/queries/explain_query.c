@@ -9,7 +9,7 @@
 
 enum { EXPECTED = 1, SUGGESTIONS = 2 };
 
-enum status explain_query_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__ExplainQueryRequest *request = (const Tavola__V1__ExplainQueryRequest *)ctx->request;
 
@@ -17,7 +17,7 @@ enum status explain_query_decode(struct call_ctx *ctx, struct operation *out, st
     return codec_read_query_decode(request->query, ctx->arena, out, err);
 }
 
-enum status explain_query_encode(
+static enum status encode_reply(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
     const struct outcome_page *page = &operation->out.page;
@@ -30,3 +30,12 @@ enum status explain_query_encode(
         wire_write_bytes(reply, SUGGESTIONS, page->suggestions[i]);
     return STATUS_OK;
 }
+
+const struct method explain_query_method = {
+    .path = "/tavola.v1.EntityService/ExplainQuery",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__explain_query_request__descriptor,
+    .decode = decode_request,
+    .encode = encode_reply,
+};

@@ -9,7 +9,7 @@
 
 enum { ENTITIES = 1, NEXT_PAGE_TOKEN = 2, STATS = 3 };
 
-enum status query_entities_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__QueryEntitiesRequest *request = (const Tavola__V1__QueryEntitiesRequest *)ctx->request;
     struct query_call *query = ARENA_NEW(ctx->arena, struct query_call);
@@ -24,7 +24,7 @@ enum status query_entities_decode(struct call_ctx *ctx, struct operation *out, s
     return STATUS_OK;
 }
 
-enum status query_entities_encode(
+static enum status encode_reply(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
     const struct outcome_page *page = &operation->out.page;
@@ -36,3 +36,12 @@ enum status query_entities_encode(
     codec_read_stats_write(reply, STATS, &page->stats, STR_EMPTY, &query->writer.written);
     return STATUS_OK;
 }
+
+const struct method query_entities_method = {
+    .path = "/tavola.v1.EntityService/QueryEntities",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__query_entities_request__descriptor,
+    .decode = decode_request,
+    .encode = encode_reply,
+};

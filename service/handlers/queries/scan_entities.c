@@ -19,7 +19,7 @@ struct scan {
     struct buf place; /* the bytes of the position */
 };
 
-static enum status take(struct call_ctx *ctx, struct error *err)
+static enum status read_request(struct call_ctx *ctx, struct error *err)
 {
     const Tavola__V1__ScanEntitiesRequest *request = (const Tavola__V1__ScanEntitiesRequest *)ctx->request;
     struct scan *scan = ARENA_NEW(ctx->arena, struct scan);
@@ -30,7 +30,8 @@ static enum status take(struct call_ctx *ctx, struct error *err)
         &scan->asked, &scan->query, err);
 }
 
-static enum status ask(struct call_ctx *ctx, struct operation *out, enum stream_step *step, struct error *err)
+static enum status fill_operation(
+    struct call_ctx *ctx, struct operation *out, enum stream_step *step, struct error *err)
 {
     struct scan *scan = ctx->state;
     struct entity_writer *writer = &scan->asked.writer;
@@ -44,7 +45,7 @@ static enum status ask(struct call_ctx *ctx, struct operation *out, enum stream_
     out->in.page = scan->query.in.page;
     out->in.page.limit = LIMIT_PAGE_ROWS;
     out->in.page.sink = &writer->sink;
-    return stream_admit(ctx, out, "resume the scan at another one", err);
+    return stream_admit(ctx, out, "resume the scan at another server", err);
 }
 
 /* A name may have passed on to another table since the page before. */
@@ -77,7 +78,7 @@ static void keep_position(struct scan *scan, const struct outcome_page *page)
     in->after.row = str_of_bytes(place->data + page->position.partition.len, page->position.row.len);
 }
 
-static enum status tell(
+static enum status write_message(
     struct call_ctx *ctx, const struct operation *operation, enum stream_step *step, struct error *err)
 {
     const struct outcome_page *page = &operation->out.page;
@@ -96,4 +97,14 @@ static enum status tell(
     return STATUS_OK;
 }
 
-const struct stream_method scan_entities_stream = { .take = take, .ask = ask, .tell = tell };
+static const struct stream_method stream = {
+    .read_request = read_request, .fill_operation = fill_operation, .write_message = write_message
+};
+
+const struct method scan_entities_method = {
+    .path = "/tavola.v1.EntityService/ScanEntities",
+    .kind = RPC_SERVER_STREAM,
+    .events = &stream_events,
+    .request = &tavola__v1__scan_entities_request__descriptor,
+    .stream = &stream,
+};

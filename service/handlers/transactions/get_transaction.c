@@ -5,8 +5,9 @@
 #include "service/handlers/handlers.h"
 
 #include "api/codec_transaction.h"
+#include "service/handlers/reply.h"
 
-enum status get_transaction_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__GetTransactionRequest *request =
         (const Tavola__V1__GetTransactionRequest *)ctx->request;
@@ -16,3 +17,12 @@ enum status get_transaction_decode(struct call_ctx *ctx, struct operation *out, 
     out->in.transaction.transaction.id = codec_str(request->transaction_id);
     return codec_transaction_id_check(out->in.transaction.transaction.id, err);
 }
+
+const struct method get_transaction_method = {
+    .path = "/tavola.v1.TransactionService/GetTransaction",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__get_transaction_request__descriptor,
+    .decode = decode_request,
+    .encode = reply_with_transaction,
+};

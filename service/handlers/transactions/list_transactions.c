@@ -28,7 +28,7 @@ static enum status filter_decode(struct call_ctx *ctx, const Tavola__V1__ListTra
     return codec_transaction_address_digest(request->entity, "entity", ctx->account, &out->key_digest, err);
 }
 
-enum status list_transactions_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__ListTransactionsRequest *request =
         (const Tavola__V1__ListTransactionsRequest *)ctx->request;
@@ -40,7 +40,7 @@ enum status list_transactions_decode(struct call_ctx *ctx, struct operation *out
         ctx, request->page_size, request->page_token, list_name(in, ctx->arena), &in->limit, &in->after, err);
 }
 
-enum status list_transactions_encode(
+static enum status encode_reply(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
     const struct outcome_transaction *list = &operation->out.transaction;
@@ -53,3 +53,12 @@ enum status list_transactions_encode(
     return paging_write_list(
         ctx, reply, 2, list_name(&operation->in.transaction, ctx->arena), list->position, err);
 }
+
+const struct method list_transactions_method = {
+    .path = "/tavola.v1.TransactionService/ListTransactions",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__list_transactions_request__descriptor,
+    .decode = decode_request,
+    .encode = encode_reply,
+};

@@ -5,8 +5,9 @@
 #include "service/handlers/handlers.h"
 
 #include "api/codec_transaction.h"
+#include "service/handlers/reply.h"
 
-enum status submit_transaction_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__SubmitTransactionRequest *request =
         (const Tavola__V1__SubmitTransactionRequest *)ctx->request;
@@ -14,3 +15,12 @@ enum status submit_transaction_decode(struct call_ctx *ctx, struct operation *ou
     out->kind = OPERATION_TRANSACTION_SUBMIT;
     return codec_transaction_decode(request, ctx->account, ctx->arena, &out->in.transaction.transaction, err);
 }
+
+const struct method submit_transaction_method = {
+    .path = "/tavola.v1.TransactionService/SubmitTransaction",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__submit_transaction_request__descriptor,
+    .decode = decode_request,
+    .encode = reply_with_transaction,
+};

@@ -5,8 +5,9 @@
 #include "service/handlers/handlers.h"
 
 #include "api/codec_transaction.h"
+#include "service/handlers/reply.h"
 
-enum status wait_transaction_decode(struct call_ctx *ctx, struct operation *out, struct error *err)
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__WaitTransactionRequest *request =
         (const Tavola__V1__WaitTransactionRequest *)ctx->request;
@@ -17,3 +18,12 @@ enum status wait_transaction_decode(struct call_ctx *ctx, struct operation *out,
     out->in.transaction.transaction.id = codec_str(request->transaction_id);
     return codec_transaction_id_check(out->in.transaction.transaction.id, err);
 }
+
+const struct method wait_transaction_method = {
+    .path = "/tavola.v1.TransactionService/WaitTransaction",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__wait_transaction_request__descriptor,
+    .decode = decode_request,
+    .encode = reply_with_transaction,
+};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replies.c - the replies that several methods share; in all of them the one thing is field 1.
+ * reply.c - see the header. In each of these replies the named thing is field 1.
  */
-#include "service/handlers/handlers.h"
+#include "service/handlers/reply.h"
 
+#include "api/codec_admin.h"
 #include "api/codec_index.h"
 #include "api/codec_table.h"
 #include "api/codec_transaction.h"
@@ -11,7 +12,7 @@
 #include "domain/reason.h"
 #include "service/consistency.h"
 
-enum status write_result_encode(
+enum status reply_with_write_result(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
     const struct outcome_write *out = &operation->out.write;
@@ -22,7 +23,7 @@ enum status write_result_encode(
     return STATUS_OK;
 }
 
-enum status table_encode(
+enum status reply_with_table(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
     (void)err;
@@ -30,7 +31,7 @@ enum status table_encode(
     return STATUS_OK;
 }
 
-enum status job_encode(
+enum status reply_with_job(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
     (void)err;
@@ -38,7 +39,7 @@ enum status job_encode(
     return STATUS_OK;
 }
 
-enum status index_encode(
+enum status reply_with_index(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
     const struct index_view *view = &operation->out.index.indexes[0];
@@ -51,7 +52,7 @@ enum status index_encode(
     return STATUS_OK;
 }
 
-enum status transaction_encode(
+enum status reply_with_transaction(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
 {
     const struct transaction *transaction = &operation->out.transaction.transactions[0];
@@ -59,5 +60,13 @@ enum status transaction_encode(
 
     TRY(consistency_write_transaction(ctx->service, transaction, ctx->arena, &token, err));
     codec_transaction_write(reply, 1, transaction, token, ctx->arena);
+    return STATUS_OK;
+}
+
+enum status reply_with_queues(
+    struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
+{
+    (void)err;
+    codec_admin_queues_write(reply, 1, &operation->out.queues, ctx->arena);
     return STATUS_OK;
 }
