@@ -21,14 +21,20 @@ static void unpack_free(void *arena, void *memory)
     (void)memory;
 }
 
-enum status codec_unpack(const ProtobufCMessageDescriptor *type, struct str bytes, struct arena *arena,
-    ProtobufCMessage **out, struct error *err)
+ProtobufCMessage *codec_read(const ProtobufCMessageDescriptor *type, struct str bytes, struct arena *arena)
 {
     ProtobufCAllocator allocator = {
         .alloc = unpack_alloc,
         .free = unpack_free,
         .allocator_data = arena,
     };
+
+    return protobuf_c_message_unpack(type, &allocator, bytes.len, (const uint8_t *)bytes.data);
+}
+
+enum status codec_unpack(const ProtobufCMessageDescriptor *type, struct str bytes, struct arena *arena,
+    ProtobufCMessage **out, struct error *err)
+{
     ProtobufCMessage *message;
 
     if (bytes.len > LIMIT_REQUEST_BYTES) {
@@ -38,7 +44,7 @@ enum status codec_unpack(const ProtobufCMessageDescriptor *type, struct str byte
         error_add_meta_int(err, "actual", (int64_t)bytes.len);
         return STATUS_LIMIT;
     }
-    message = protobuf_c_message_unpack(type, &allocator, bytes.len, (const uint8_t *)bytes.data);
+    message = codec_read(type, bytes, arena);
     if (!message)
         return reason_set(err, REASON_INVALID_INPUT, "the request is not a well-formed %s", type->name);
     *out = message;

@@ -30,6 +30,9 @@ static inline ProtobufCBinaryData codec_bytes(struct str text)
     return (ProtobufCBinaryData){ .data = (uint8_t *)(uintptr_t)text.data, .len = text.len };
 }
 
+/* Read a message into the arena. NULL: the bytes are not a well-formed message of the type. */
+ProtobufCMessage *codec_read(const ProtobufCMessageDescriptor *type, struct str bytes, struct arena *arena);
+
 /*
  * Read a request into the arena.
  * STATUS_INVALID  INVALID_INPUT: malformed

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "client/command.h"
-#include "client/spoken_time.h"
+#include "client/time_text.h"
 #include "domain/access/credential.h"
 #include "domain/catalogue/table_name.h"
 #include "domain/limits.h"
@@ -47,7 +47,7 @@ static int run_token(const struct client_config *config, int argc, char **argv)
     int exit_code;
 
     if (argc < 1 || argc > 2 ||
-        (argc == 2 && !spoken_time_parse_lifetime(argv[1], credential.issued, &credential.expiry)))
+        (argc == 2 && !time_text_parse_lifetime(argv[1], credential.issued, &credential.expiry)))
         return command_misused("token create", "ACCOUNT [SECONDS]");
     credential.account = str_of(argv[0]);
     if (argc == 1)
@@ -62,12 +62,12 @@ static int run_token(const struct client_config *config, int argc, char **argv)
 
 static bool take_expiry(struct credential *out, const char *value)
 {
-    return spoken_time_parse(value, out->issued, &out->expiry);
+    return time_text_parse(value, out->issued, &out->expiry);
 }
 
 static bool take_start(struct credential *out, const char *value)
 {
-    return spoken_time_parse(value, out->issued, &out->start);
+    return time_text_parse(value, out->issued, &out->start);
 }
 
 static bool take_permissions(struct credential *out, const char *value)
@@ -206,10 +206,10 @@ static int run_sas_create(const struct client_config *config, int argc, char **a
 
 static void print_time(const char *what, int64_t ticks)
 {
-    char text[SPOKEN_TIME_BYTES];
+    char text[TIME_TEXT_BYTES];
 
     if (ticks)
-        printf("%-16s %s\n", what, spoken_time_format(ticks, text));
+        printf("%-16s %s\n", what, time_text_format(ticks, text));
 }
 
 static void print_text(const char *what, struct str text)

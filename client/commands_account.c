@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "client/command.h"
-#include "client/spoken_time.h"
+#include "client/time_text.h"
 #include "store/access/account_calls.h"
 
 static void print_key(const char *which, const struct account_key *key, struct arena *arena)
@@ -38,14 +38,13 @@ static enum status create(struct account_work *work, struct error *err)
 static enum status list(struct account_work *work, struct error *err)
 {
     struct account_view *accounts;
-    char created[SPOKEN_TIME_BYTES], rotated[SPOKEN_TIME_BYTES];
+    char created[TIME_TEXT_BYTES], rotated[TIME_TEXT_BYTES];
     size_t count;
 
     TRY(account_calls_list(&work->pg, &work->arena, &accounts, &count, err));
     for (size_t i = 0; i < count; i++)
         printf("%.*s created %s keys of %s%s\n", STR_ARG(accounts[i].name),
-            spoken_time_format(accounts[i].created, created),
-            spoken_time_format(accounts[i].rotated, rotated),
+            time_text_format(accounts[i].created, created), time_text_format(accounts[i].rotated, rotated),
             accounts[i].administrator ? " administrator" : "");
     return STATUS_OK;
 }

@@ -1,56 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands_queue.c - queues: how they are doing and what they may do; and all that is behind on one page.
+ * commands_queue.c - queues: their state and their control; and `top`, which shows everything that is behind.
  */
 #include "client/command.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/wire.h"
-#include "client/conversation.h"
+#include "api/codec.h"
+#include "client/api_client.h"
+#include "tavola/v1/admin_service.pb-c.h"
+#include "tavola/v1/index_service.pb-c.h"
 
-enum { TOP_EVERY_S = 2, MAX_CELL_BYTES = 32 };
+#define ADMIN "/tavola.v1.AdminService/"
 
-/* QueueControl */
-enum {
-    CONTROL_PAUSE = 1,
-    CONTROL_RESUME = 2,
-    CONTROL_DRAIN = 3,
-    CONTROL_LIMIT_RATE = 4,
-    CONTROL_RESHARD = 5
-};
+enum { TOP_EVERY_S = 2, MAX_CELL_BYTES = 32, MAX_SHARDS = 64 };
 
-enum { REQUEST_QUEUE = 1, REQUEST_KIND = 2, REQUEST_CONTROL = 3, REQUEST_RATE = 4, REQUEST_SHARDS = 5 };
-enum { REPLY_MAP_VERSION = 2, MAX_SHARDS = 64 };
-enum { QUEUES = 1, QUEUE_NAME = 1, QUEUE_WORK = 2 };
-enum { WORK_KIND = 1, WORK_STATE, WORK_LIMIT, WORK_OPEN, WORK_OLDEST, WORK_PER_SECOND, WORK_TIME_TO_FRESH };
-enum { VIEW_INDEX = 1, VIEW_STATUS = 2, INDEX_NAME = 1, INDEX_TABLE = 2 };
-enum { STATUS_STATE = 1, STATUS_LAG = 2, STATUS_VIOLATIONS = 4, STATUS_DISCARDED = 7, STATUS_CAUSES = 8 };
-enum { LETTERS_FILTER = 1, LETTERS_BY_CAUSE = 2, FILTER_STATE = 1, LETTERS_CAUSES = 2, CAUSE_COUNT = 2 };
-enum { LAG_AGE = 1, LAG_OPEN = 2, LAG_PER_SECOND = 4, LAG_TIME_TO_FRESH = 5 };
-enum { INDEXES_TOKEN = 2, INDEXES_NEXT = 2 };
+/* ---- cells of tables ---- */
 
-static const char *const kinds[] = { "?", "reconcile", "transaction" };
-static const char *const queue_states[] = { "?", "RUNNING", "PAUSED", "DRAINING" };
-enum {
-    KIND_RECONCILE = 1,
-    QUEUE_PAUSED = 2,
-    DEAD_LETTER_DEAD = 1,
-    DEAD_LETTER_RETRYING = 2,
-    DEAD_LETTER_DISCARDED = 3
-};
-static const char *const index_states[] = { "?", "BUILDING", "VALIDATING", "READY", "DROPPING" };
-
-static const char *name_of(const char *const *names, size_t count, uint64_t value)
+/* -1 if the duration is not known. */
+static double seconds_of(const Google__Protobuf__Duration *duration)
 {
-    return names[value < count ? value : 0];
+    return duration ? (double)duration->seconds + duration->nanos / 1e9 : -1;
 }
 
-/* Seconds as people read them; below 0: it cannot be told. */
-static const char *duration(double seconds, char out[MAX_CELL_BYTES])
+/* Below 0: the duration is not known. */
+static const char *format_duration(double seconds, char out[MAX_CELL_BYTES])
 {
     if (seconds < 0)
         snprintf(out, MAX_CELL_BYTES, "-");
@@ -63,338 +41,346 @@ static const char *duration(double seconds, char out[MAX_CELL_BYTES])
     return out;
 }
 
-/* What a paused queue did before it was paused is not its pace. */
-static const char *pace(double per_second, bool is_paused, char out[MAX_CELL_BYTES])
+/* Not shown for a paused queue: the average still holds work from before the pause. */
+static const char *format_rate(double per_second, bool is_paused, char out[MAX_CELL_BYTES])
 {
     snprintf(out, MAX_CELL_BYTES, is_paused ? "-" : "%.1f", per_second);
     return out;
 }
 
+/* "reconcile", "transaction". */
+static const char *format_kind(Tavola__V1__WorkKind kind, char out[MAX_CELL_BYTES])
+{
+    snprintf(out, MAX_CELL_BYTES, "%s", api_client_enum_name(&tavola__v1__work_kind__descriptor, (int)kind));
+    for (char *letter = out; *letter; letter++)
+        *letter = (char)tolower((unsigned char)*letter);
+    return out;
+}
+
 /* ---- queues ---- */
 
-static void print_work(struct str queue, struct str work)
+static void print_work(const Tavola__V1__Queue *queue, const Tavola__V1__QueueWork *work)
 {
-    char limit[MAX_CELL_BYTES] = "-", oldest[MAX_CELL_BYTES], fresh[MAX_CELL_BYTES], rate[MAX_CELL_BYTES];
-    bool is_paused = conversation_number(work, WORK_STATE) == QUEUE_PAUSED;
+    char kind[MAX_CELL_BYTES], limit[MAX_CELL_BYTES] = "-", oldest[MAX_CELL_BYTES];
+    char fresh[MAX_CELL_BYTES], rate[MAX_CELL_BYTES];
+    bool is_paused = work->state == TAVOLA__V1__QUEUE_STATE__QUEUE_STATE_PAUSED;
 
-    if (conversation_number(work, WORK_LIMIT) > 0)
-        snprintf(limit, sizeof(limit), "%llu/s", (unsigned long long)conversation_number(work, WORK_LIMIT));
-    printf("%-5.*s %-11s %-8s %9s %9llu %9s %9s %9s\n", STR_ARG(queue),
-        name_of(kinds, ARRAY_LEN(kinds), conversation_number(work, WORK_KIND)),
-        name_of(queue_states, ARRAY_LEN(queue_states), conversation_number(work, WORK_STATE)), limit,
-        (unsigned long long)conversation_number(work, WORK_OPEN),
-        duration(conversation_seconds(work, WORK_OLDEST), oldest),
-        pace(conversation_double(work, WORK_PER_SECOND), is_paused, rate),
-        duration(is_paused ? -1 : conversation_seconds(work, WORK_TIME_TO_FRESH), fresh));
+    if (work->rate_limit > 0)
+        snprintf(limit, sizeof(limit), "%lld/s", (long long)work->rate_limit);
+    printf("%-5.*s %-11s %-8s %9s %9lld %9s %9s %9s\n", STR_ARG(codec_str(queue->name)),
+        format_kind(work->kind, kind),
+        api_client_enum_name(&tavola__v1__queue_state__descriptor, (int)work->state), limit,
+        (long long)work->open_intents, format_duration(seconds_of(work->oldest_age), oldest),
+        format_rate(work->applied_per_second, is_paused, rate),
+        format_duration(is_paused ? -1 : seconds_of(work->time_to_fresh), fresh));
 }
 
-static void print_queues(struct str reply)
+static void print_queues(Tavola__V1__Queue *const *queues, size_t count)
 {
-    struct str queue, work;
-
     printf("%-5s %-11s %-8s %9s %9s %9s %9s %9s\n", "queue", "work", "state", "limit", "open", "oldest",
         "applied/s", "fresh in");
-    while (conversation_next(&reply, QUEUES, &queue))
-        for (struct str rest = queue; conversation_next(&rest, QUEUE_WORK, &work);)
-            print_work(conversation_text(queue, QUEUE_NAME), work);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < queues[i]->n_work; j++)
+            print_work(queues[i], queues[i]->work[j]);
 }
 
-static void print_map_version(struct str reply)
+static void print_map_version(int64_t version)
 {
-    printf("map version %llu\n", (unsigned long long)conversation_number(reply, REPLY_MAP_VERSION));
+    printf("map version %lld\n", (long long)version);
 }
 
-/* A method whose reply tells of queues. */
-static bool show_queues(struct conversation *talk, const char *path, struct buf *request, struct str *reply)
+/* Print all queues. NULL: the call failed. */
+static const Tavola__V1__ListQueuesResponse *list_queues(struct api_client *client)
 {
-    if (!conversation_call(talk, path, request, reply))
-        return false;
-    print_queues(*reply);
-    return true;
-}
+    const Tavola__V1__ListQueuesRequest request = TAVOLA__V1__LIST_QUEUES_REQUEST__INIT;
+    const Tavola__V1__ListQueuesResponse *reply = api_client_call(
+        client, ADMIN "ListQueues", &request.base, &tavola__v1__list_queues_response__descriptor);
 
-static bool list_queues(struct conversation *talk, struct str *reply)
-{
-    struct buf request;
-
-    buf_init(&request, &talk->arena);
-    return show_queues(talk, "/tavola.v1.AdminService/ListQueues", &request, reply);
-}
-
-static bool control_queues(struct conversation *talk, struct buf *request, struct str *reply)
-{
-    return show_queues(talk, "/tavola.v1.AdminService/ControlQueue", request, reply);
+    if (reply)
+        print_queues(reply->queues, reply->n_queues);
+    return reply;
 }
 
 static int run_queue_list(const struct client_config *config, int argc, char **argv)
 {
-    struct conversation talk;
-    struct str reply;
-    bool shown;
+    const Tavola__V1__ListQueuesResponse *reply;
+    struct api_client client;
 
     (void)argv;
     if (argc != 0)
         return command_misused("queue list", "");
-    if (!conversation_begin(&talk, config))
+    if (!api_client_open(&client, config))
         return COMMAND_FAILED;
-    shown = list_queues(&talk, &reply);
-    if (shown)
-        print_map_version(reply);
-    return conversation_end(&talk, shown ? COMMAND_OK : COMMAND_FAILED);
+    reply = list_queues(&client);
+    if (reply)
+        print_map_version(reply->map_version);
+    return api_client_close(&client, reply ? COMMAND_OK : COMMAND_FAILED);
 }
 
-/* "all", or a queue's name; and maybe a kind of work. */
-static bool write_target(struct buf *request, int argc, char **argv)
+/* ---- control ---- */
+
+/* Send the request and print the queues of the reply. */
+static int control_queues(const struct client_config *config, const Tavola__V1__ControlQueueRequest *request)
+{
+    const Tavola__V1__ControlQueueResponse *reply;
+    struct api_client client;
+
+    if (!api_client_open(&client, config))
+        return COMMAND_FAILED;
+    reply = api_client_call(
+        &client, ADMIN "ControlQueue", &request->base, &tavola__v1__control_queue_response__descriptor);
+    if (reply) {
+        print_queues(reply->queues, reply->n_queues);
+        if (request->control == TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_RESHARD)
+            print_map_version(reply->map_version);
+    }
+    return api_client_close(&client, reply ? COMMAND_OK : COMMAND_FAILED);
+}
+
+static bool parse_kind(const char *text, Tavola__V1__WorkKind *out)
+{
+    const ProtobufCEnumDescriptor *kinds = &tavola__v1__work_kind__descriptor;
+    char name[MAX_CELL_BYTES];
+
+    for (unsigned i = 0; i < kinds->n_values; i++) {
+        *out = (Tavola__V1__WorkKind)kinds->values[i].value;
+        if (*out && strcmp(text, format_kind(*out, name)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* argv: "all" or the name of a queue, then perhaps a kind of work. */
+static bool parse_target(int argc, char **argv, Tavola__V1__ControlQueueRequest *request)
 {
     if (argc < 1 || argc > 2)
         return false;
     if (strcmp(argv[0], "all") != 0)
-        wire_write_bytes(request, REQUEST_QUEUE, str_of(argv[0]));
-    for (size_t kind = 1; argc == 2 && kind < ARRAY_LEN(kinds); kind++)
-        if (strcmp(argv[1], kinds[kind]) == 0) {
-            wire_write_scalar(request, REQUEST_KIND, kind);
-            return true;
-        }
-    return argc == 1;
-}
-
-/* rate below 0: none is given. */
-static int job_control(const struct client_config *config, int argc, char **argv, const char *words,
-    const char *arguments, int control, long long rate)
-{
-    struct conversation talk;
-    struct buf request;
-    struct str reply;
-
-    if (!conversation_begin(&talk, config))
-        return COMMAND_FAILED;
-    buf_init(&request, &talk.arena);
-    if (!write_target(&request, argc, argv))
-        return conversation_end(&talk, command_misused(words, arguments));
-    wire_write_scalar(&request, REQUEST_CONTROL, (uint64_t)control);
-    if (rate >= 0)
-        wire_write_scalar(&request, REQUEST_RATE, (uint64_t)rate);
-    return conversation_end(&talk, control_queues(&talk, &request, &reply) ? COMMAND_OK : COMMAND_FAILED);
+        request->queue = codec_bytes(str_of(argv[0]));
+    return argc == 1 || parse_kind(argv[1], &request->kind);
 }
 
 #define TARGET "QUEUE|all [reconcile|transaction]"
 #define SHARDS_ARGUMENTS "NUMBER (1 to 64)"
 #define RATE_ARGUMENTS "INTENTS_PER_SECOND|0 " TARGET
 
+static int run_control(const struct client_config *config, int argc, char **argv, const char *words,
+    Tavola__V1__QueueControl control)
+{
+    Tavola__V1__ControlQueueRequest request = TAVOLA__V1__CONTROL_QUEUE_REQUEST__INIT;
+
+    request.control = control;
+    return parse_target(argc, argv, &request) ? control_queues(config, &request)
+                                              : command_misused(words, TARGET);
+}
+
 static int run_queue_pause(const struct client_config *config, int argc, char **argv)
 {
-    return job_control(config, argc, argv, "queue pause", TARGET, CONTROL_PAUSE, -1);
+    return run_control(config, argc, argv, "queue pause", TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_PAUSE);
 }
 
 static int run_queue_resume(const struct client_config *config, int argc, char **argv)
 {
-    return job_control(config, argc, argv, "queue resume", TARGET, CONTROL_RESUME, -1);
+    return run_control(config, argc, argv, "queue resume", TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_RESUME);
 }
 
 static int run_queue_drain(const struct client_config *config, int argc, char **argv)
 {
-    return job_control(config, argc, argv, "queue drain", TARGET, CONTROL_DRAIN, -1);
+    return run_control(config, argc, argv, "queue drain", TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_DRAIN);
 }
 
 static int run_queue_rate(const struct client_config *config, int argc, char **argv)
 {
+    Tavola__V1__ControlQueueRequest request = TAVOLA__V1__CONTROL_QUEUE_REQUEST__INIT;
     char *end = NULL;
-    long long rate = argc > 0 ? strtoll(argv[0], &end, 10) : -1;
 
-    if (rate < 0 || end == argv[0] || *end)
+    request.control = TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_LIMIT_RATE;
+    request.rate = argc > 0 ? strtoll(argv[0], &end, 10) : -1;
+    if (request.rate < 0 || end == argv[0] || *end || !parse_target(argc - 1, argv + 1, &request))
         return command_misused("queue rate", RATE_ARGUMENTS);
-    return job_control(config, argc - 1, argv + 1, "queue rate", RATE_ARGUMENTS, CONTROL_LIMIT_RATE, rate);
+    return control_queues(config, &request);
 }
 
 static int run_queue_shards(const struct client_config *config, int argc, char **argv)
 {
-    struct conversation talk;
-    struct buf request;
-    struct str reply;
+    Tavola__V1__ControlQueueRequest request = TAVOLA__V1__CONTROL_QUEUE_REQUEST__INIT;
     char *end = NULL;
     long shards = argc == 1 ? strtol(argv[0], &end, 10) : 0;
-    bool shown;
 
     if (shards < 1 || shards > MAX_SHARDS || *end)
         return command_misused("queue shards", SHARDS_ARGUMENTS);
-    if (!conversation_begin(&talk, config))
-        return COMMAND_FAILED;
-    buf_init(&request, &talk.arena);
-    wire_write_scalar(&request, REQUEST_CONTROL, CONTROL_RESHARD);
-    wire_write_scalar(&request, REQUEST_SHARDS, (uint64_t)shards);
-    shown = control_queues(&talk, &request, &reply);
-    if (shown)
-        print_map_version(reply);
-    return conversation_end(&talk, shown ? COMMAND_OK : COMMAND_FAILED);
+    request.control = TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_RESHARD;
+    request.shards = (int32_t)shards;
+    return control_queues(config, &request);
 }
 
 /* ---- top ---- */
 
-/* Whether no queue makes indexes agree. */
-static bool none_reconciles(struct str reply)
+/* Whether every queue has paused its work on indexes. */
+static bool indexes_are_paused(const Tavola__V1__ListQueuesResponse *reply)
 {
-    struct str queue, work;
+    for (size_t i = 0; i < reply->n_queues; i++)
+        for (size_t j = 0; j < reply->queues[i]->n_work; j++) {
+            const Tavola__V1__QueueWork *work = reply->queues[i]->work[j];
 
-    while (conversation_next(&reply, QUEUES, &queue))
-        for (struct str rest = queue; conversation_next(&rest, QUEUE_WORK, &work);)
-            if (conversation_number(work, WORK_KIND) == KIND_RECONCILE &&
-                conversation_number(work, WORK_STATE) != QUEUE_PAUSED)
+            if (work->kind == TAVOLA__V1__WORK_KIND__WORK_KIND_RECONCILE &&
+                work->state != TAVOLA__V1__QUEUE_STATE__QUEUE_STATE_PAUSED)
                 return false;
+        }
     return true;
 }
 
-static void print_index_row(struct str view, bool is_paused)
+static void print_index(const Tavola__V1__IndexView *view, bool is_paused)
 {
-    struct str index = conversation_text(view, VIEW_INDEX), status = conversation_text(view, VIEW_STATUS);
-    struct str lag = conversation_text(status, STATUS_LAG), cause;
-    unsigned long long violations = (unsigned long long)conversation_number(status, STATUS_VIOLATIONS);
-    unsigned long long discarded = (unsigned long long)conversation_number(status, STATUS_DISCARDED);
+    static const Tavola__V1__Index no_index = TAVOLA__V1__INDEX__INIT;
+    static const Tavola__V1__IndexStatus no_status = TAVOLA__V1__INDEX_STATUS__INIT;
+    static const Tavola__V1__Lag no_lag = TAVOLA__V1__LAG__INIT;
+    const Tavola__V1__Index *index = view->index ? view->index : &no_index;
+    const Tavola__V1__IndexStatus *status = view->status ? view->status : &no_status;
+    const Tavola__V1__Lag *lag = status->lag ? status->lag : &no_lag;
     char age[MAX_CELL_BYTES], fresh[MAX_CELL_BYTES], rate[MAX_CELL_BYTES];
 
-    printf("%-24.*s %-24.*s %-10s %9llu %9s %9s %9s %10llu %9llu %9llu\n",
-        STR_ARG(conversation_text(index, INDEX_NAME)), STR_ARG(conversation_text(index, INDEX_TABLE)),
-        name_of(index_states, ARRAY_LEN(index_states), conversation_number(status, STATUS_STATE)),
-        (unsigned long long)conversation_number(lag, LAG_OPEN),
-        duration(conversation_seconds(lag, LAG_AGE), age),
-        pace(conversation_double(lag, LAG_PER_SECOND), is_paused, rate),
-        duration(is_paused ? -1 : conversation_seconds(lag, LAG_TIME_TO_FRESH), fresh), violations,
-        violations - discarded, discarded);
-    while (conversation_next(&status, STATUS_CAUSES, &cause))
-        printf("  %.*s\n", STR_ARG(cause));
+    printf("%-24.*s %-24.*s %-10s %9lld %9s %9s %9s %10lld %9lld %9lld\n", STR_ARG(codec_str(index->name)),
+        STR_ARG(codec_str(index->table)),
+        api_client_enum_name(&tavola__v1__index_state__descriptor, (int)status->state),
+        (long long)lag->open_intents, format_duration(seconds_of(lag->age), age),
+        format_rate(lag->applied_per_second, is_paused, rate),
+        format_duration(is_paused ? -1 : seconds_of(lag->time_to_fresh), fresh),
+        (long long)status->violations, (long long)(status->violations - status->discarded),
+        (long long)status->discarded);
+    for (size_t i = 0; i < status->n_violation_causes; i++)
+        printf("  %.*s\n", STR_ARG(codec_str(status->violation_causes[i])));
 }
 
-static void print_index(struct str view)
+static bool show_indexes(struct api_client *client, bool is_paused)
 {
-    print_index_row(view, false);
-}
-
-static void print_paused_index(struct str view)
-{
-    print_index_row(view, true);
-}
-
-static bool show_indexes(struct conversation *talk, bool is_paused)
-{
-    const struct listing indexes = {
-        .path = "/tavola.v1.IndexService/ListIndexes",
-        .token = INDEXES_TOKEN,
-        .next = INDEXES_NEXT,
-        .print = is_paused ? print_paused_index : print_index,
-    };
+    Tavola__V1__ListIndexesRequest request = TAVOLA__V1__LIST_INDEXES_REQUEST__INIT;
 
     printf("%-24s %-24s %-10s %9s %9s %9s %9s %10s %9s %9s\n", "index", "table", "state", "open", "lag",
         "applied/s", "fresh in", "violations", "standing", "discarded");
-    return conversation_list(talk, &indexes, STR_EMPTY);
-}
+    do {
+        const Tavola__V1__ListIndexesResponse *page =
+            api_client_call(client, "/tavola.v1.IndexService/ListIndexes", &request.base,
+                &tavola__v1__list_indexes_response__descriptor);
 
-/* Dead letters in this state, of keys and of transactions. */
-static bool count_letters(struct conversation *talk, int state, unsigned long long *count)
-{
-    struct buf request, filter;
-    struct str reply, cause;
-
-    buf_init(&request, &talk->arena);
-    buf_init(&filter, &talk->arena);
-    wire_write_scalar(&filter, FILTER_STATE, (uint64_t)state);
-    wire_write_bytes(&request, LETTERS_FILTER, buf_str(&filter));
-    wire_write_scalar(&request, LETTERS_BY_CAUSE, 1);
-    if (!conversation_call(talk, "/tavola.v1.AdminService/ListDeadLetters", &request, &reply))
-        return false;
-    for (*count = 0; conversation_next(&reply, LETTERS_CAUSES, &cause);)
-        *count += (unsigned long long)conversation_number(cause, CAUSE_COUNT);
+        if (!page)
+            return false;
+        for (size_t i = 0; i < page->n_indexes; i++)
+            print_index(page->indexes[i], is_paused);
+        request.page_token = page->next_page_token;
+    } while (request.page_token.len > 0);
     return true;
 }
 
-static bool show_letters(struct conversation *talk)
+/* Count the dead letters in this state, of keys and of transactions. */
+static bool count_dead_letters(struct api_client *client, Tavola__V1__LetterState state, long long *count)
 {
-    unsigned long long standing, retrying, discarded;
+    Tavola__V1__DeadLetterFilter filter = TAVOLA__V1__DEAD_LETTER_FILTER__INIT;
+    Tavola__V1__ListDeadLettersRequest request = TAVOLA__V1__LIST_DEAD_LETTERS_REQUEST__INIT;
+    const Tavola__V1__ListDeadLettersResponse *reply;
 
-    if (!count_letters(talk, DEAD_LETTER_DEAD, &standing) ||
-        !count_letters(talk, DEAD_LETTER_RETRYING, &retrying) ||
-        !count_letters(talk, DEAD_LETTER_DISCARDED, &discarded))
+    filter.state = state;
+    request.filter = &filter;
+    request.group_by_cause = true;
+    reply = api_client_call(
+        client, ADMIN "ListDeadLetters", &request.base, &tavola__v1__list_dead_letters_response__descriptor);
+    *count = 0;
+    for (size_t i = 0; reply && i < reply->n_causes; i++)
+        *count += reply->causes[i]->count;
+    return reply != NULL;
+}
+
+static bool show_dead_letters(struct api_client *client)
+{
+    long long standing, retrying, discarded;
+
+    if (!count_dead_letters(client, TAVOLA__V1__LETTER_STATE__LETTER_STATE_DEAD, &standing) ||
+        !count_dead_letters(client, TAVOLA__V1__LETTER_STATE__LETTER_STATE_RETRYING, &retrying) ||
+        !count_dead_letters(client, TAVOLA__V1__LETTER_STATE__LETTER_STATE_DISCARDED, &discarded))
         return false;
     printf(
-        "\ndead letters: %llu standing, %llu discarded; %llu being retried\n", standing, discarded, retrying);
+        "\ndead letters: %lld standing, %lld discarded; %lld being retried\n", standing, discarded, retrying);
     return true;
 }
 
-static bool show_all(struct conversation *talk)
+static bool show_all(struct api_client *client)
 {
-    struct str reply;
+    const Tavola__V1__ListQueuesResponse *reply = list_queues(client);
 
-    if (!list_queues(talk, &reply))
+    if (!reply)
         return false;
     printf("\n");
-    return show_indexes(talk, none_reconciles(reply)) && show_letters(talk);
+    return show_indexes(client, indexes_are_paused(reply)) && show_dead_letters(client);
 }
 
-/* A terminal shows it in place, anything else one page behind another. */
+/* On a terminal each page replaces the one before; in a file or pipe the pages follow each other. */
 static int run_top(const struct client_config *config, int argc, char **argv)
 {
     bool once = argc == 1 && strcmp(argv[0], "--once") == 0;
     const struct timespec pause = { .tv_sec = TOP_EVERY_S };
-    struct conversation talk;
+    struct api_client client;
     bool shown;
 
     if (argc != 0 && !once)
         return command_misused("top", "[--once]");
-    if (!conversation_begin(&talk, config))
+    if (!api_client_open(&client, config))
         return COMMAND_FAILED;
     for (;;) {
         if (!once && isatty(STDOUT_FILENO))
             printf("\033[H\033[2J");
-        shown = show_all(&talk);
+        shown = show_all(&client);
         if (fflush(stdout) != 0 || !shown || once)
             break;
         if (!isatty(STDOUT_FILENO))
             printf("\n");
-        arena_cleanup(&talk.arena);
+        arena_cleanup(&client.arena);
         nanosleep(&pause, NULL);
     }
-    return conversation_end(&talk, shown ? COMMAND_OK : COMMAND_FAILED);
+    return api_client_close(&client, shown ? COMMAND_OK : COMMAND_FAILED);
 }
 
 static const struct command commands[] = {
     {
         .words = "top",
         .arguments = "[--once]",
-        .help = "show queues and indexes: what is open, how late it is, how fast it goes",
+        .help =
+            "show queues and indexes every 2 seconds: open work, its age, its rate; --once: print one page",
         .run = run_top,
     },
     {
         .words = "queue list",
         .arguments = "",
-        .help = "show every queue: what it may do, what is open, how fast it goes",
+        .help = "list the queues: state, rate limit, open work, its age, its rate",
         .run = run_queue_list,
     },
     {
         .words = "queue pause",
         .arguments = TARGET,
-        .help = "begin no work of a queue any more; it still takes work",
+        .help = "start no more work of a queue; new work is still accepted and waits",
         .run = run_queue_pause,
     },
     {
         .words = "queue resume",
         .arguments = TARGET,
-        .help = "let a queue work again",
+        .help = "start the work of a paused queue again",
         .run = run_queue_resume,
     },
     {
         .words = "queue drain",
         .arguments = TARGET,
-        .help = "let a queue do what is open now, then pause it",
+        .help = "finish the work of a queue that is open now, then pause the queue",
         .run = run_queue_drain,
     },
     {
         .words = "queue rate",
         .arguments = RATE_ARGUMENTS,
-        .help = "limit a queue to so many intents a second, or lift the limit",
+        .help = "limit a queue to this number of intents per second; 0: no limit",
         .run = run_queue_rate,
     },
     {
         .words = "queue shards",
         .arguments = SHARDS_ARGUMENTS,
-        .help = "change how many queues there are, while everything runs",
+        .help = "change the number of queues, while servers and workers run",
         .run = run_queue_shards,
     },
 };

@@ -6,16 +6,12 @@
 
 #include <string.h>
 
-#include "base/wire.h"
-#include "client/conversation.h"
+#include "api/codec.h"
+#include "client/api_client.h"
+#include "tavola/v1/entity_service.pb-c.h"
 
 #define WATCH_PATH "/tavola.v1.EntityService/WatchEntities"
 #define WATCH_ARGUMENTS "TABLE [--filter TEXT] [--token TOKEN] [--tokens]"
-
-enum request_field { REQUEST_TABLE = 1, REQUEST_FILTER = 2, REQUEST_TOKEN = 3 };
-enum message_field { MESSAGE_CHANGES = 1, MESSAGE_TOKEN = 2 };
-enum change_field { CHANGE_ENTITY = 1, CHANGE_DELETED = 2, CHANGE_INSERTED = 3 };
-enum entity_field { ENTITY_PARTITION_KEY = 1, ENTITY_ROW_KEY = 2, ENTITY_ETAG = 4 };
 
 enum { TOKEN_BYTES = 4096 };
 
@@ -48,88 +44,98 @@ static bool take_arguments(struct watch *watch, int argc, char **argv)
     return watch->table != NULL;
 }
 
-static void print_change(struct str change)
+static void print_change(const Tavola__V1__Change *change)
 {
-    struct str entity = conversation_text(change, CHANGE_ENTITY);
-    const char *what = conversation_number(change, CHANGE_INSERTED)  ? "inserted"
-                       : conversation_number(change, CHANGE_DELETED) ? "deleted"
-                                                                     : "updated";
+    static const Tavola__V1__Entity no_entity = TAVOLA__V1__ENTITY__INIT;
+    const Tavola__V1__Entity *entity = change->entity ? change->entity : &no_entity;
+    const char *what = change->inserted ? "inserted" : change->deleted ? "deleted" : "updated";
 
-    printf("%-8s\t%.*s\t%.*s\t%.*s\n", what, STR_ARG(conversation_text(entity, ENTITY_PARTITION_KEY)),
-        STR_ARG(conversation_text(entity, ENTITY_ROW_KEY)), STR_ARG(conversation_text(entity, ENTITY_ETAG)));
+    printf("%-8s\t%.*s\t%.*s\t%.*s\n", what, STR_ARG(codec_str(entity->partition_key)),
+        STR_ARG(codec_str(entity->row_key)), STR_ARG(codec_str(entity->etag)));
 }
 
-static void take_message(struct watch *watch, struct str message)
+/* False: the message cannot be read. */
+static bool show_message(struct watch *watch, struct str bytes, struct arena *arena)
 {
-    struct str token = conversation_text(message, MESSAGE_TOKEN), change;
+    const Tavola__V1__WatchEntitiesResponse *message = (const Tavola__V1__WatchEntitiesResponse *)codec_read(
+        &tavola__v1__watch_entities_response__descriptor, bytes, arena);
 
-    while (conversation_next(&message, MESSAGE_CHANGES, &change))
-        print_change(change);
-    if (token.len > 0 && token.len <= TOKEN_BYTES)
-        snprintf(watch->last_token, sizeof(watch->last_token), "%.*s", STR_ARG(token));
+    if (!message)
+        return false;
+    for (size_t i = 0; i < message->n_changes; i++)
+        print_change(message->changes[i]);
+    if (message->resume_token.len > 0 && message->resume_token.len <= TOKEN_BYTES)
+        snprintf(
+            watch->last_token, sizeof(watch->last_token), "%.*s", STR_ARG(codec_str(message->resume_token)));
     if (watch->shows_tokens)
         printf("token\t%s\n", watch->last_token);
     fflush(stdout);
+    return true;
 }
 
-static struct str request_of(const struct watch *watch, struct arena *arena)
+static struct str encode_request(const struct watch *watch, struct arena *arena)
 {
-    struct buf request;
+    Tavola__V1__WatchEntitiesRequest request = TAVOLA__V1__WATCH_ENTITIES_REQUEST__INIT;
+    struct buf out;
 
-    buf_init(&request, arena);
-    wire_write_bytes(&request, REQUEST_TABLE, str_of(watch->table));
+    request.table = codec_bytes(str_of(watch->table));
     if (watch->filter)
-        wire_write_bytes(&request, REQUEST_FILTER, str_of(watch->filter));
+        request.filter = codec_bytes(str_of(watch->filter));
     if (watch->token)
-        wire_write_bytes(&request, REQUEST_TOKEN, str_of(watch->token));
-    return buf_str(&request);
+        request.resume_token = codec_bytes(str_of(watch->token));
+    buf_init(&out, arena);
+    codec_pack(&out, 0, &request.base);
+    return buf_str(&out);
 }
 
-/* Until the stream ends, which it does only by a failure. */
-static bool follow(struct watch *watch, struct conversation *talk)
+/* Returns when the stream has ended, which is always a failure. */
+static bool follow(struct watch *watch, struct api_client *client)
 {
     struct rpc_stream *stream;
     struct rpc_status ended;
     struct error err = { 0 };
     struct str message;
+    bool readable = true;
 
-    if (rpc_stream_open(talk->channel, WATCH_PATH, 0, &stream, &err) != STATUS_OK) {
+    if (rpc_stream_open(client->channel, WATCH_PATH, 0, &stream, &err) != STATUS_OK) {
         fprintf(stderr, "tavola: %s\n", err.message);
         return false;
     }
-    if (rpc_stream_send(stream, request_of(watch, &talk->arena)))
+    if (rpc_stream_send(stream, encode_request(watch, &client->arena)))
         rpc_stream_half_close(stream);
-    while (rpc_stream_receive(stream, &talk->arena, &message)) {
-        take_message(watch, message);
-        arena_cleanup(&talk->arena);
+    while (readable && rpc_stream_receive(stream, &client->arena, &message)) {
+        readable = show_message(watch, message, &client->arena);
+        arena_cleanup(&client->arena);
     }
-    rpc_stream_finish(stream, &talk->arena, &ended);
-    if (ended.code != 0)
-        conversation_complain(&ended);
-    return ended.code == 0;
+    rpc_stream_finish(stream, &client->arena, &ended);
+    if (!readable)
+        fprintf(stderr, "tavola: a message of the server is not a well-formed WatchEntitiesResponse\n");
+    else if (ended.code != 0)
+        api_client_print_failure(&ended, &client->arena);
+    return readable && ended.code == 0;
 }
 
 static int run_watch(const struct client_config *config, int argc, char **argv)
 {
     struct watch watch = { 0 };
-    struct conversation talk;
+    struct api_client client;
     bool followed;
 
     if (!take_arguments(&watch, argc, argv))
         return command_misused("watch", WATCH_ARGUMENTS);
-    if (!conversation_begin(&talk, config))
+    if (!api_client_open(&client, config))
         return COMMAND_FAILED;
-    followed = follow(&watch, &talk);
+    followed = follow(&watch, &client);
     if (!followed && watch.last_token[0])
         fprintf(stderr, "tavola: to go on from here: --token %s\n", watch.last_token);
-    return conversation_end(&talk, followed ? COMMAND_OK : COMMAND_FAILED);
+    return api_client_close(&client, followed ? COMMAND_OK : COMMAND_FAILED);
 }
 
 static const struct command commands[] = {
     {
         .words = "watch",
         .arguments = WATCH_ARGUMENTS,
-        .help = "show what happens to a table's entities, from now or from a token, until Ctrl-C",
+        .help = "print the changes of a table's entities, from now on or from a token, until Ctrl-C",
         .run = run_watch,
     },
 };

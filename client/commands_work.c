@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands_work.c - what has been given up, and transactions: listed, redriven, discarded, cancelled.
+ * commands_work.c - dead letters: list, redrive, discard; and transactions: show, list, cancel.
  */
 #include "client/command.h"
 
@@ -8,111 +8,99 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/wire.h"
-#include "client/conversation.h"
+#include "api/codec.h"
+#include "client/api_client.h"
+#include "tavola/v1/admin_service.pb-c.h"
+#include "tavola/v1/transaction_service.pb-c.h"
+
+#define ADMIN "/tavola.v1.AdminService/"
+#define TRANSACTIONS "/tavola.v1.TransactionService/"
+
+#define REDRIVE_ARGUMENTS "NUMBER|all [--dry-run]"
+#define DISCARD_ARGUMENTS "NUMBER REASON"
 
 /* ---- dead letters ---- */
 
-enum letter_field {
-    LETTER_ID = 1,
-    LETTER_KIND = 2,
-    LETTER_QUEUE = 3,
-    LETTER_TABLE = 5,
-    LETTER_KEY = 6,
-    LETTER_INDEX = 7,
-    LETTER_TRANSACTION = 8,
-    LETTER_FAILURES = 10,
-    LETTER_CAUSE = 11,
-};
-enum { KIND_TRANSACTION = 2, FILTER_TABLE = 5, KEY_PARTITION = 1, KEY_ROW = 2 };
-enum { LIST_FILTER = 1, LIST_PAGE_TOKEN = 4, LISTED_NEXT = 3 };
-enum { CHANGE_IDS = 1, CHANGE_FILTER = 2, REDRIVE_DRY_RUN = 3, DISCARD_REASON = 3 };
-enum { CHANGED_IDS = 1, REDRIVEN_DIFFERENCES = 2, REDRIVEN_MORE = 3 };
-
-static void print_letter(struct str letter)
+static void print_dead_letter(const Tavola__V1__DeadLetter *letter)
 {
-    struct str key = conversation_text(letter, LETTER_KEY);
-    struct str index = conversation_text(letter, LETTER_INDEX);
-    bool is_transaction = conversation_number(letter, LETTER_KIND) == KIND_TRANSACTION;
+    static const Tavola__V1__EntityKey no_key = TAVOLA__V1__ENTITY_KEY__INIT;
+    const Tavola__V1__EntityKey *key = letter->key ? letter->key : &no_key;
 
-    printf("%-8llu %-5.*s ", (unsigned long long)conversation_number(letter, LETTER_ID),
-        STR_ARG(conversation_text(letter, LETTER_QUEUE)));
-    if (is_transaction)
-        printf("transaction %.*s", STR_ARG(conversation_text(letter, LETTER_TRANSACTION)));
+    printf("%-8lld %-5.*s ", (long long)letter->letter_id, STR_ARG(codec_str(letter->queue)));
+    if (letter->kind == TAVOLA__V1__WORK_KIND__WORK_KIND_TRANSACTION)
+        printf("transaction %.*s", STR_ARG(codec_str(letter->transaction_id)));
     else
-        printf("%.*s (%.*s, %.*s)", STR_ARG(conversation_text(letter, LETTER_TABLE)),
-            STR_ARG(conversation_text(key, KEY_PARTITION)), STR_ARG(conversation_text(key, KEY_ROW)));
-    if (index.len > 0)
-        printf(" in %.*s", STR_ARG(index));
-    printf("  failures=%llu  %.*s\n", (unsigned long long)conversation_number(letter, LETTER_FAILURES),
-        STR_ARG(conversation_text(letter, LETTER_CAUSE)));
+        printf("%.*s (%.*s, %.*s)", STR_ARG(codec_str(letter->table)), STR_ARG(codec_str(key->partition_key)),
+            STR_ARG(codec_str(key->row_key)));
+    if (letter->index.len > 0)
+        printf(" in %.*s", STR_ARG(codec_str(letter->index)));
+    printf("  failures=%d  %.*s\n", letter->failures, STR_ARG(codec_str(letter->cause)));
 }
 
-static void write_filter(struct buf *request, uint32_t number, const char *table, struct arena *arena)
+static bool list_dead_letters(struct api_client *client, Tavola__V1__ListDeadLettersRequest *request)
 {
-    struct buf filter;
+    bool any = false;
 
-    buf_init(&filter, arena);
-    if (table)
-        wire_write_bytes(&filter, FILTER_TABLE, str_of(table));
-    wire_write_bytes(request, number, buf_str(&filter));
-}
+    do {
+        const Tavola__V1__ListDeadLettersResponse *page = api_client_call(client, ADMIN "ListDeadLetters",
+            &request->base, &tavola__v1__list_dead_letters_response__descriptor);
 
-static int run_letters_list(const struct client_config *config, int argc, char **argv)
-{
-    static const struct listing letters = {
-        .path = "/tavola.v1.AdminService/ListDeadLetters",
-        .token = LIST_PAGE_TOKEN,
-        .next = LISTED_NEXT,
-        .heading = "number   queue what",
-        .none = "no dead letters",
-        .print = print_letter,
-    };
-    struct conversation talk;
-    struct buf request;
-    bool listed;
-
-    if (argc > 1)
-        return command_misused("dead-letters list", "[TABLE]");
-    if (!conversation_begin(&talk, config))
-        return COMMAND_FAILED;
-    buf_init(&request, &talk.arena);
-    write_filter(&request, LIST_FILTER, argc == 1 ? argv[0] : NULL, &talk.arena);
-    listed = conversation_list(&talk, &letters, buf_str(&request));
-    return conversation_end(&talk, listed ? COMMAND_OK : COMMAND_FAILED);
-}
-
-/* A number, or "all" for all that are dead. */
-static bool write_which(struct buf *request, const char *which, struct arena *arena)
-{
-    unsigned long long id;
-    char *end;
-
-    errno = 0;
-    id = strtoull(which, &end, 10);
-    if (strcmp(which, "all") == 0) {
-        write_filter(request, CHANGE_FILTER, NULL, arena);
-        return true;
-    }
-    if (*which < '0' || *which > '9' || *end || errno == ERANGE || id > INT64_MAX)
-        return false;
-    wire_write_scalar(request, CHANGE_IDS, id);
+        if (!page)
+            return false;
+        if (!any && page->n_letters > 0)
+            printf("number   queue what\n");
+        for (size_t i = 0; i < page->n_letters; i++)
+            print_dead_letter(page->letters[i]);
+        any = any || page->n_letters > 0;
+        request->page_token = page->next_page_token;
+    } while (request->page_token.len > 0);
+    if (!any)
+        printf("no dead letters\n");
     return true;
 }
 
-static void print_differences(struct str reply)
+static int run_dead_letters_list(const struct client_config *config, int argc, char **argv)
 {
-    struct str one;
+    Tavola__V1__DeadLetterFilter filter = TAVOLA__V1__DEAD_LETTER_FILTER__INIT;
+    Tavola__V1__ListDeadLettersRequest request = TAVOLA__V1__LIST_DEAD_LETTERS_REQUEST__INIT;
+    struct api_client client;
 
-    while (conversation_next(&reply, REDRIVEN_DIFFERENCES, &one))
-        printf("%-8llu missing=%llu dangling=%llu mismatched=%llu violations=%llu steps=%llu\n",
-            (unsigned long long)conversation_number(one, 1), (unsigned long long)conversation_number(one, 2),
-            (unsigned long long)conversation_number(one, 3), (unsigned long long)conversation_number(one, 4),
-            (unsigned long long)conversation_number(one, 5), (unsigned long long)conversation_number(one, 6));
+    if (argc > 1)
+        return command_misused("dead-letters list", "[TABLE]");
+    if (!api_client_open(&client, config))
+        return COMMAND_FAILED;
+    if (argc == 1)
+        filter.table = codec_bytes(str_of(argv[0]));
+    request.filter = &filter;
+    return api_client_close(&client, list_dead_letters(&client, &request) ? COMMAND_OK : COMMAND_FAILED);
 }
 
-/* What was asked for by number and did not happen. */
-static int say_changed(const char *which, size_t count, const char *what)
+static bool parse_number(const char *text, int64_t *out)
+{
+    unsigned long long number;
+    char *end;
+
+    errno = 0;
+    number = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno == ERANGE || number > INT64_MAX)
+        return false;
+    *out = (int64_t)number;
+    return true;
+}
+
+static void print_differences(const Tavola__V1__RedriveDeadLettersResponse *reply)
+{
+    for (size_t i = 0; i < reply->n_differences; i++) {
+        const Tavola__V1__RedriveDifference *one = reply->differences[i];
+
+        printf("%-8lld missing=%lld dangling=%lld mismatched=%lld violations=%lld steps=%lld\n",
+            (long long)one->letter_id, (long long)one->missing, (long long)one->dangling,
+            (long long)one->mismatched, (long long)one->violations, (long long)one->steps);
+    }
+}
+
+/* COMMAND_FAILED if the dead letter of a given number was not changed. */
+static int print_changed(const char *which, size_t count, const char *what)
 {
     if (count == 0 && strcmp(which, "all") != 0) {
         fprintf(stderr, "tavola: there is no dead letter %s that could be %s\n", which, what);
@@ -122,188 +110,196 @@ static int say_changed(const char *which, size_t count, const char *what)
     return COMMAND_OK;
 }
 
-static int run_letters_redrive(const struct client_config *config, int argc, char **argv)
+/* One call redrives a bounded number of dead letters. */
+static int redrive(
+    struct api_client *client, const Tavola__V1__RedriveDeadLettersRequest *request, const char *which)
 {
-    bool dry_run = argc == 2 && strcmp(argv[1], "--dry-run") == 0;
-    struct conversation talk;
-    struct buf request;
-    struct str reply;
+    const Tavola__V1__RedriveDeadLettersResponse *reply;
     size_t done = 0;
 
-    if (argc != 1 && !dry_run)
-        return command_misused("dead-letters redrive", "NUMBER|all [--dry-run]");
-    if (!conversation_begin(&talk, config))
-        return COMMAND_FAILED;
     do {
-        buf_init(&request, &talk.arena);
-        wire_write_scalar(&request, REDRIVE_DRY_RUN, dry_run);
-        if (!write_which(&request, argv[0], &talk.arena))
-            return conversation_end(&talk, command_misused("dead-letters redrive", "NUMBER|all [--dry-run]"));
-        if (!conversation_call(&talk, "/tavola.v1.AdminService/RedriveDeadLetters", &request, &reply))
-            return conversation_end(&talk, COMMAND_FAILED);
+        reply = api_client_call(client, ADMIN "RedriveDeadLetters", &request->base,
+            &tavola__v1__redrive_dead_letters_response__descriptor);
+        if (!reply)
+            return COMMAND_FAILED;
         print_differences(reply);
-        done += conversation_count(reply, CHANGED_IDS);
-    } while (conversation_count(reply, CHANGED_IDS) > 0 && conversation_number(reply, REDRIVEN_MORE));
-    if (!dry_run)
-        return conversation_end(&talk, say_changed(argv[0], done, "redriven"));
-    if (conversation_text(reply, REDRIVEN_DIFFERENCES).len == 0)
+        done += reply->n_letter_ids;
+    } while (reply->n_letter_ids > 0 && reply->more);
+    if (!request->dry_run)
+        return print_changed(which, done, "redriven");
+    if (reply->n_differences == 0)
         printf("no dead letters\n");
-    if (conversation_number(reply, REDRIVEN_MORE))
+    if (reply->more)
         printf("and more\n");
-    return conversation_end(&talk, COMMAND_OK);
+    return COMMAND_OK;
 }
 
-static int run_letters_discard(const struct client_config *config, int argc, char **argv)
+static int run_dead_letters_redrive(const struct client_config *config, int argc, char **argv)
 {
-    struct conversation talk;
-    struct buf request;
-    struct str reply;
+    Tavola__V1__DeadLetterFilter filter = TAVOLA__V1__DEAD_LETTER_FILTER__INIT;
+    Tavola__V1__RedriveDeadLettersRequest request = TAVOLA__V1__REDRIVE_DEAD_LETTERS_REQUEST__INIT;
+    struct api_client client;
+    int64_t number;
 
-    if (argc != 2)
-        return command_misused("dead-letters discard", "NUMBER REASON");
-    if (!conversation_begin(&talk, config))
+    request.dry_run = argc == 2 && strcmp(argv[1], "--dry-run") == 0;
+    if (argc != 1 && !request.dry_run)
+        return command_misused("dead-letters redrive", REDRIVE_ARGUMENTS);
+    if (strcmp(argv[0], "all") == 0) {
+        request.filter = &filter;
+    } else if (parse_number(argv[0], &number)) {
+        request.letter_ids = &number;
+        request.n_letter_ids = 1;
+    } else {
+        return command_misused("dead-letters redrive", REDRIVE_ARGUMENTS);
+    }
+    if (!api_client_open(&client, config))
         return COMMAND_FAILED;
-    buf_init(&request, &talk.arena);
-    wire_write_bytes(&request, DISCARD_REASON, str_of(argv[1]));
-    if (strcmp(argv[0], "all") == 0 || !write_which(&request, argv[0], &talk.arena))
-        return conversation_end(&talk, command_misused("dead-letters discard", "NUMBER REASON"));
-    if (!conversation_call(&talk, "/tavola.v1.AdminService/DiscardDeadLetters", &request, &reply))
-        return conversation_end(&talk, COMMAND_FAILED);
-    return conversation_end(&talk, say_changed(argv[0], conversation_count(reply, CHANGED_IDS), "discarded"));
+    return api_client_close(&client, redrive(&client, &request, argv[0]));
+}
+
+static int run_dead_letters_discard(const struct client_config *config, int argc, char **argv)
+{
+    Tavola__V1__DiscardDeadLettersRequest request = TAVOLA__V1__DISCARD_DEAD_LETTERS_REQUEST__INIT;
+    const Tavola__V1__DiscardDeadLettersResponse *reply;
+    struct api_client client;
+    int64_t number;
+
+    if (argc != 2 || !parse_number(argv[0], &number))
+        return command_misused("dead-letters discard", DISCARD_ARGUMENTS);
+    if (!api_client_open(&client, config))
+        return COMMAND_FAILED;
+    request.letter_ids = &number;
+    request.n_letter_ids = 1;
+    request.reason = codec_bytes(str_of(argv[1]));
+    reply = api_client_call(&client, ADMIN "DiscardDeadLetters", &request.base,
+        &tavola__v1__discard_dead_letters_response__descriptor);
+    return api_client_close(
+        &client, reply ? print_changed(argv[0], reply->n_letter_ids, "discarded") : COMMAND_FAILED);
 }
 
 /* ---- transactions ---- */
 
-enum { TRANSACTION_ID = 1, TRANSACTION_STATE = 2, TRANSACTION_STEPS_DONE = 4, TRANSACTION_TIMELINE = 5 };
-enum {
-    ATTEMPT_STEP = 1,
-    ATTEMPT_NUMBER = 2,
-    ATTEMPT_WORKER = 3,
-    ATTEMPT_BEFORE = 6,
-    ATTEMPT_AFTER = 7,
-    ATTEMPT_ERROR = 8
-};
-enum { ERROR_REASON = 2, ERROR_MESSAGE = 3, TRANSACTIONS_TOKEN = 2, TRANSACTIONS_NEXT = 2 };
-
-static const char *const states[] = { "?", "PENDING", "RUNNING", "DONE", "FAILED", "CANCELLED", "DEAD" };
-
-static void print_transaction(struct str transaction)
+static void print_transaction(const Tavola__V1__Transaction *transaction)
 {
-    uint64_t state = conversation_number(transaction, TRANSACTION_STATE);
-
-    printf("%-36.*s %-9s steps done: %llu\n", STR_ARG(conversation_text(transaction, TRANSACTION_ID)),
-        states[state < ARRAY_LEN(states) ? state : 0],
-        (unsigned long long)conversation_number(transaction, TRANSACTION_STEPS_DONE));
+    printf("%-36.*s %-9s steps done: %d\n", STR_ARG(codec_str(transaction->transaction_id)),
+        api_client_enum_name(&tavola__v1__transaction_state__descriptor, (int)transaction->state),
+        transaction->steps_done);
 }
 
-static void print_timeline(struct str transaction)
+static void print_attempt(const Tavola__V1__Attempt *attempt)
 {
-    struct str attempt;
+    static const Tavola__V1__Error no_error = TAVOLA__V1__ERROR__INIT;
+    const Tavola__V1__Error *error = attempt->error ? attempt->error : &no_error;
 
-    while (conversation_next(&transaction, TRANSACTION_TIMELINE, &attempt)) {
-        struct str error = conversation_text(attempt, ATTEMPT_ERROR);
-
-        printf("  step %llu attempt %llu by %.*s: %.*s -> %.*s %.*s %.*s\n",
-            (unsigned long long)conversation_number(attempt, ATTEMPT_STEP),
-            (unsigned long long)conversation_number(attempt, ATTEMPT_NUMBER),
-            STR_ARG(conversation_text(attempt, ATTEMPT_WORKER)),
-            STR_ARG(conversation_text(attempt, ATTEMPT_BEFORE)),
-            STR_ARG(conversation_text(attempt, ATTEMPT_AFTER)),
-            STR_ARG(conversation_text(error, ERROR_REASON)),
-            STR_ARG(conversation_text(error, ERROR_MESSAGE)));
-    }
+    printf("  step %d attempt %d by %.*s: %.*s -> %.*s %.*s %.*s\n", attempt->step, attempt->number,
+        STR_ARG(codec_str(attempt->worker)), STR_ARG(codec_str(attempt->etag_before)),
+        STR_ARG(codec_str(attempt->etag_after)), STR_ARG(codec_str(error->reason)),
+        STR_ARG(codec_str(error->message)));
 }
 
-/* A method whose request and reply are an id and a transaction, both field 1. */
-static int run_on_transaction(
-    const struct client_config *config, int argc, char **argv, const char *words, const char *path)
+/* End a command with the transaction that a call returned. NULL: the call failed. */
+static int show_transaction(struct api_client *client, const Tavola__V1__Transaction *transaction)
 {
-    struct conversation talk;
-    struct buf request;
-    struct str reply;
-    bool called;
-
-    if (argc != 1)
-        return command_misused(words, "ID");
-    if (!conversation_begin(&talk, config))
-        return COMMAND_FAILED;
-    buf_init(&request, &talk.arena);
-    wire_write_bytes(&request, 1, str_of(argv[0]));
-    called = conversation_call(&talk, path, &request, &reply);
-    if (called) {
-        print_transaction(conversation_text(reply, 1));
-        print_timeline(conversation_text(reply, 1));
-    }
-    return conversation_end(&talk, called ? COMMAND_OK : COMMAND_FAILED);
+    if (!transaction)
+        return api_client_close(client, COMMAND_FAILED);
+    print_transaction(transaction);
+    for (size_t i = 0; i < transaction->n_timeline; i++)
+        print_attempt(transaction->timeline[i]);
+    return api_client_close(client, COMMAND_OK);
 }
 
 static int run_transaction_get(const struct client_config *config, int argc, char **argv)
 {
-    return run_on_transaction(
-        config, argc, argv, "transaction get", "/tavola.v1.TransactionService/GetTransaction");
+    Tavola__V1__GetTransactionRequest request = TAVOLA__V1__GET_TRANSACTION_REQUEST__INIT;
+    const Tavola__V1__GetTransactionResponse *reply;
+    struct api_client client;
+
+    if (argc != 1)
+        return command_misused("transaction get", "ID");
+    if (!api_client_open(&client, config))
+        return COMMAND_FAILED;
+    request.transaction_id = codec_bytes(str_of(argv[0]));
+    reply = api_client_call(&client, TRANSACTIONS "GetTransaction", &request.base,
+        &tavola__v1__get_transaction_response__descriptor);
+    return show_transaction(&client, reply ? reply->transaction : NULL);
 }
 
 static int run_transaction_cancel(const struct client_config *config, int argc, char **argv)
 {
-    return run_on_transaction(
-        config, argc, argv, "transaction cancel", "/tavola.v1.TransactionService/CancelTransaction");
+    Tavola__V1__CancelTransactionRequest request = TAVOLA__V1__CANCEL_TRANSACTION_REQUEST__INIT;
+    const Tavola__V1__CancelTransactionResponse *reply;
+    struct api_client client;
+
+    if (argc != 1)
+        return command_misused("transaction cancel", "ID");
+    if (!api_client_open(&client, config))
+        return COMMAND_FAILED;
+    request.transaction_id = codec_bytes(str_of(argv[0]));
+    reply = api_client_call(&client, TRANSACTIONS "CancelTransaction", &request.base,
+        &tavola__v1__cancel_transaction_response__descriptor);
+    return show_transaction(&client, reply ? reply->transaction : NULL);
 }
 
 static int run_transaction_list(const struct client_config *config, int argc, char **argv)
 {
-    static const struct listing transactions = {
-        .path = "/tavola.v1.TransactionService/ListTransactions",
-        .token = TRANSACTIONS_TOKEN,
-        .next = TRANSACTIONS_NEXT,
-        .print = print_transaction,
-    };
-    struct conversation talk;
-    bool listed;
+    Tavola__V1__ListTransactionsRequest request = TAVOLA__V1__LIST_TRANSACTIONS_REQUEST__INIT;
+    struct api_client client;
 
     (void)argv;
     if (argc != 0)
         return command_misused("transaction list", "");
-    if (!conversation_begin(&talk, config))
+    if (!api_client_open(&client, config))
         return COMMAND_FAILED;
-    listed = conversation_list(&talk, &transactions, STR_EMPTY);
-    return conversation_end(&talk, listed ? COMMAND_OK : COMMAND_FAILED);
+    do {
+        const Tavola__V1__ListTransactionsResponse *page =
+            api_client_call(&client, TRANSACTIONS "ListTransactions", &request.base,
+                &tavola__v1__list_transactions_response__descriptor);
+
+        if (!page)
+            return api_client_close(&client, COMMAND_FAILED);
+        for (size_t i = 0; i < page->n_transactions; i++)
+            print_transaction(page->transactions[i]);
+        request.page_token = page->next_page_token;
+    } while (request.page_token.len > 0);
+    return api_client_close(&client, COMMAND_OK);
 }
 
 static const struct command commands[] = {
     {
         .words = "dead-letters list",
         .arguments = "[TABLE]",
-        .help = "show the work that was given up, of all tables or one, with its cause",
-        .run = run_letters_list,
+        .help = "list the dead letters (work that was given up) of all tables or of one, each with its cause",
+        .run = run_dead_letters_list,
     },
     {
         .words = "dead-letters redrive",
-        .arguments = "NUMBER|all [--dry-run]",
-        .help = "give dead letters another try, or tell what that would change",
-        .run = run_letters_redrive,
+        .arguments = REDRIVE_ARGUMENTS,
+        .help = "put dead letters back into work; --dry-run: only report what that would change",
+        .run = run_dead_letters_redrive,
     },
     {
         .words = "dead-letters discard",
-        .arguments = "NUMBER REASON",
-        .help = "set a dead letter aside; its key stays behind",
-        .run = run_letters_discard,
+        .arguments = DISCARD_ARGUMENTS,
+        .help = "set a dead letter aside with a reason; the work is not done, and the indexes of its key "
+                "stay out of date",
+        .run = run_dead_letters_discard,
     },
     {
         .words = "transaction get",
         .arguments = "ID",
-        .help = "show a transaction and every attempt at its steps",
+        .help = "print a transaction and every attempt at its steps",
         .run = run_transaction_get,
     },
     {
         .words = "transaction cancel",
         .arguments = "ID",
-        .help = "cancel a transaction of which no step has run",
+        .help = "cancel a transaction, as long as none of its steps has run",
         .run = run_transaction_cancel,
     },
     {
         .words = "transaction list",
         .arguments = "",
-        .help = "show all transactions that are remembered",
+        .help = "list the transactions that are still stored",
         .run = run_transaction_list,
     },
 };

@@ -4,13 +4,19 @@
  */
 #include "client/health.h"
 
-#include "base/arena.h"
+#include "api/codec.h"
 #include "client/connect.h"
-#include "client/conversation.h"
+#include "grpc/health/v1/health.pb-c.h"
 #include "rpc/code.h"
 
-/* HealthCheckResponse { ServingStatus status = 1; } */
-enum { FIELD_STATUS = 1, HEALTH_SERVING = 1 };
+static bool is_serving(struct str reply, struct arena *arena)
+{
+    const Grpc__Health__V1__HealthCheckResponse *response =
+        (const Grpc__Health__V1__HealthCheckResponse *)codec_read(
+            &grpc__health__v1__health_check_response__descriptor, reply, arena);
+
+    return response && response->status == GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__SERVING;
+}
 
 enum status health_check(const struct client_config *config, int64_t timeout_ms, struct error *err)
 {
@@ -26,7 +32,7 @@ enum status health_check(const struct client_config *config, int64_t timeout_ms,
     if (ended.code != 0)
         status = error_set(err, STATUS_UNAVAILABLE, "%s: %s: %.*s", config->target, rpc_code_name(ended.code),
             STR_ARG(ended.message));
-    else if (conversation_number(reply, FIELD_STATUS) != HEALTH_SERVING)
+    else if (!is_serving(reply, &arena))
         status = error_set(err, STATUS_UNAVAILABLE, "%s answers NOT_SERVING", config->target);
     arena_cleanup(&arena);
     rpc_channel_close(channel);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spoken_time.c - see the header.
+ * time_text.c - see the header.
  */
-#include "client/spoken_time.h"
+#include "client/time_text.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -10,7 +10,7 @@
 #include "base/macros.h"
 #include "domain/ticks.h"
 
-const char *spoken_time_format(int64_t ticks, char out[static SPOKEN_TIME_BYTES])
+const char *time_text_format(int64_t ticks, char out[static TIME_TEXT_BYTES])
 {
     int64_t seconds;
     int32_t nanos;
@@ -20,11 +20,11 @@ const char *spoken_time_format(int64_t ticks, char out[static SPOKEN_TIME_BYTES]
     ticks_to_timestamp(ticks, &seconds, &nanos);
     when = (time_t)seconds;
     gmtime_r(&when, &parts);
-    strftime(out, SPOKEN_TIME_BYTES, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    strftime(out, TIME_TEXT_BYTES, "%Y-%m-%dT%H:%M:%SZ", &parts);
     return out;
 }
 
-bool spoken_time_parse_lifetime(const char *text, int64_t now, int64_t *out)
+bool time_text_parse_lifetime(const char *text, int64_t now, int64_t *out)
 {
     char *end;
     long long seconds = strtoll(text, &end, 10);
@@ -35,12 +35,12 @@ bool spoken_time_parse_lifetime(const char *text, int64_t now, int64_t *out)
     return true;
 }
 
-bool spoken_time_parse(const char *text, int64_t now, int64_t *out)
+bool time_text_parse(const char *text, int64_t now, int64_t *out)
 {
     static const char *const forms[] = { "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%MZ", "%Y-%m-%d" };
 
     if (*text == '+')
-        return spoken_time_parse_lifetime(text + 1, now, out);
+        return time_text_parse_lifetime(text + 1, now, out);
     for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
         struct tm parts = { 0 };
         const char *end = strptime(text, forms[i], &parts);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * api_client.h - calls of a command to the server of TAVOLA_TARGET, with the generated messages of the API.
+ */
+#ifndef CLIENT_API_CLIENT_H
+#define CLIENT_API_CLIENT_H
+
+#include <protobuf-c/protobuf-c.h>
+
+#include "base/arena.h"
+#include "client/client_config.h"
+#include "rpc/channel.h"
+
+struct api_client {
+    struct rpc_channel *channel;
+    struct arena arena; /* of requests and replies */
+};
+
+/* False: the channel could not be opened, and standard error has the cause. */
+bool api_client_open(struct api_client *out, const struct client_config *config);
+
+/* Returns exit_code, so that a command can end with the call. */
+int api_client_close(struct api_client *client, int exit_code);
+
+/*
+ * A unary call.
+ *
+ * path   such as "/tavola.v1.AdminService/ListDeadLetters"
+ * reply  the type of the reply
+ *
+ * Returns the reply, a message of that type in the client's arena. NULL: the call failed, and standard error has
+ * the cause.
+ */
+const void *api_client_call(struct api_client *client, const char *path, const ProtobufCMessage *request,
+    const ProtobufCMessageDescriptor *reply);
+
+/* Print status and reason of a failed call to standard error: "UNAVAILABLE / SERVER_DRAINING: ...". */
+void api_client_print_failure(const struct rpc_status *ended, struct arena *arena);
+
+/*
+ * The name of an enum's value without the prefix that all values of the enum have: "PAUSED" for QUEUE_STATE_PAUSED.
+ * "?" for 0 and for values that this program does not know.
+ */
+const char *api_client_enum_name(const ProtobufCEnumDescriptor *type, int value);
+
+#endif
