@@ -32,8 +32,6 @@ static enum status change(struct pg *pg, const struct embedded *sql, const struc
     TRY(pg_sync(pg, err));
     TRY(pg_done(pg, err));
     TRY(pg_next(pg, &row, err));
-    TRY(pg_done(pg, err));
-    TRY(pg_done(pg, err));
     *changed = PQntuples(row) == 1;
     return pg_end(pg, err);
 }

@@ -55,7 +55,7 @@ static enum status end(struct session *session, void *context, struct error *err
     TRY(job_checkpoint_in(session, work->run, err));
     FAILPOINT_TRY("purge.before_end", err);
     TRY(session_send_commit(session, err));
-    return session_take_commit(session, 0, err);
+    return session_take_commit(session, err);
 }
 
 /* Run the first purge that still finds something. *gone: how many rows it took; 0: none does. */

@@ -59,7 +59,7 @@ static enum status begin(struct session *session, struct operation *operation, s
     TRY(job_calls_send_start(session, &run, err));
     FAILPOINT_TRY("range_delete.before_begin", err);
     TRY(session_send_commit(session, err));
-    TRY(session_take_commit(session, 1, err));
+    TRY(session_take_commit(session, err));
     FAILPOINT("range_delete.after_begin");
     *out = (struct outcome_jobs){ .jobs = ARENA_NEW(operation->arena, struct job_view), .count = 1 };
     out->jobs[0] = job_calls_view(&run);

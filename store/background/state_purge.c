@@ -102,14 +102,13 @@ static enum status remove_chunk(struct session *session, void *context, struct e
 {
     const struct leftovers *work = context;
     struct source_keys keys;
-    int statements = 0;
 
     source_keys_build(&keys, session, &session->arena, work->keys, work->count);
     TRY(source_keys_begin(session, &keys, err));
-    TRY(source_keys_send_state_delete(session, &keys, goes, &statements, err));
+    TRY(source_keys_send_state_delete(session, &keys, goes, err));
     FAILPOINT_TRY("purge.before_states", err);
     TRY(session_send_commit(session, err));
-    return session_take_commit(session, statements, err);
+    return session_take_commit(session, err);
 }
 
 enum status state_purge_chunk(struct job *run, bool *is_over, struct error *err)

@@ -103,7 +103,7 @@ static enum status remove_chunk(struct session *session, void *context, struct e
     }
     FAILPOINT_TRY("sweep.before_commit", err);
     TRY(session_send_commit(session, err));
-    return session_take_commit(session, 0, err);
+    return session_take_commit(session, err);
 }
 
 /* Chunk after chunk, up to a round's worth. */

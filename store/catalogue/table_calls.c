@@ -80,7 +80,7 @@ static enum status create(struct session *session, struct operation *operation, 
     TRY(pg_send(&session->pg, &sql_catalogue_bump, NULL, err));
     FAILPOINT_TRY("table.before_commit", err);
     TRY(session_send_commit(session, err));
-    TRY(session_take_commit(session, 1, err));
+    TRY(session_take_commit(session, err));
     FAILPOINT("table.after_commit");
     answer_one(operation, (struct table_view){ .name = operation->table,
                               .created = created,
@@ -134,7 +134,6 @@ static enum status update_with_feed(struct session *session, struct operation *o
     const struct table_change *change = &operation->in.tables.change;
     const struct table *table;
     struct pg_params params;
-    int statements = 1;
 
     TRY(session_refresh(session, NULL, err));
     TRY(resolve_writable(session, operation, &table, err));
@@ -144,10 +143,9 @@ static enum status update_with_feed(struct session *session, struct operation *o
         pg_add_int8(&params, table->table_id);
         pg_add_bool(&params, change->change_feed);
         TRY(pg_send(&session->pg, &sql_feed_switch, &params, err));
-        statements++;
     }
     TRY(send_update(session, operation, err));
-    TRY(catalogue_change_commit(session, statements, err));
+    TRY(catalogue_change_commit(session, err));
     return get(session, operation, err);
 }
 
@@ -175,7 +173,7 @@ static enum status update(struct session *session, struct operation *operation, 
     }
     TRY(pg_send(&session->pg, &sql_catalogue_bump, NULL, err));
     TRY(session_send_commit(session, err));
-    TRY(session_take_commit(session, 1, err));
+    TRY(session_take_commit(session, err));
     return get(session, operation, err);
 }
 
@@ -290,7 +288,7 @@ static enum status delete_one(struct session *session, struct operation *operati
     };
     TRY(catalogue_change_begin(session, err));
     TRY(send_delete(session, table, now, err));
-    TRY(catalogue_change_commit(session, 5, err));
+    TRY(catalogue_change_commit(session, err));
     operation->out.jobs = (struct outcome_jobs){ .jobs = run, .count = 1 };
     return STATUS_OK;
 }

@@ -2,10 +2,9 @@
 /*
  * pg.h - one connection to PostgreSQL: prepared statements by name, binary parameters, pipelined flights.
  *
- * A flight is: pg_send*, pg_sync, and then pg_next for each statement and pg_end for the sync. All waits
- * are bounded by the connection's time limit; past it, or when the connection breaks, the connection is
- * closed, and the caller is told STATUS_UNAVAILABLE. Whether a COMMIT was under way is the caller's to
- * know.
+ * A flight is: pg_send*, pg_sync, then pg_next for each statement whose result is read, and pg_end for the rest up to
+ * the sync. All waits are bounded by the connection's time limit. After it, or when the connection breaks, the
+ * connection is closed, and the caller gets STATUS_UNAVAILABLE. The caller knows whether a COMMIT was under way.
  *
  * Isolation is READ COMMITTED (guard G0). Results are read through the column functions below, so that
  * libpq's types stay in store/.
@@ -28,8 +27,9 @@ struct pg {
     const char *role;     /* for pg_stat_activity: "tavolad write", "tavola-worker" */
     PGconn *conn;         /* NULL: not connected */
     int64_t connects;     /* so many connections there have been: tells them apart, an address may return */
-    int64_t connected_us; /* when the last one was made: anything read on it is newer than the last crash recovery */
-    int64_t next_try_us;  /* no attempt to connect before this time; until then the last failure holds: */
+    int64_t
+        connected_us; /* when the last one was made: anything read on it is newer than the last crash recovery */
+    int64_t next_try_us; /* no attempt to connect before this time; until then the last failure holds: */
     enum status failure;
     char failure_text[256];
     int64_t limit_us; /* of each wait */
@@ -155,10 +155,10 @@ MUST_USE enum status pg_next(struct pg *pg, PGresult **out, struct error *err);
  */
 MUST_USE enum status pg_row(struct pg *pg, PGresult **row, struct error *err);
 
-/* pg_next for statements whose rows nobody reads. */
+/* pg_next for a statement whose rows are not read. After the last result that is read, pg_end takes all others. */
 MUST_USE enum status pg_done(struct pg *pg, struct error *err);
 
-/* Take what is left up to the next sync. The first error met, if err holds none yet. */
+/* Take all results that are left, up to the next sync, without their rows. Fails with the first error met. */
 MUST_USE enum status pg_end(struct pg *pg, struct error *err);
 
 /*

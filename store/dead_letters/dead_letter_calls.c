@@ -195,7 +195,7 @@ static enum status redrive_one(struct session *session, const struct dead_letter
     TRY(write_batch_send_intents(session, &intent, 1, err));
     FAILPOINT_TRY("redrive.before_commit", err);
     TRY(session_send_commit(session, err));
-    TRY(session_take_commit(session, 1, err));
+    TRY(session_take_commit(session, err));
     FAILPOINT("redrive.after_commit");
     return STATUS_OK;
 }
@@ -220,7 +220,7 @@ static enum status discard_one(struct session *session, const struct dead_letter
     }
     FAILPOINT_TRY("discard.before_commit", err);
     TRY(session_send_commit(session, err));
-    TRY(session_take_commit(session, 0, err));
+    TRY(session_take_commit(session, err));
     FAILPOINT("discard.after_commit");
     return STATUS_OK;
 }

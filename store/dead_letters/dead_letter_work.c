@@ -115,12 +115,12 @@ static enum status hold(struct session *session, struct failing *failing, bool *
                                    : hold_source_key(session, failing, is_open, err);
 }
 
-static enum status commit(struct session *session, struct failing *failing, int statements, struct error *err)
+static enum status commit(struct session *session, struct failing *failing, struct error *err)
 {
     if (!is_transaction(failing))
-        TRY(source_keys_send_state_delete(session, &failing->keys, was_made_here, &statements, err));
+        TRY(source_keys_send_state_delete(session, &failing->keys, was_made_here, err));
     TRY(session_send_commit(session, err));
-    return session_take_commit(session, statements, err);
+    return session_take_commit(session, err);
 }
 
 /* ---- counting ---- */
@@ -132,8 +132,7 @@ static struct str describe(const struct error *cause, struct arena *arena)
 }
 
 /* The timeline shows every attempt, in the commit that counts it. */
-static enum status send_attempt(
-    struct session *session, struct failing *failing, int *statements, struct error *err)
+static enum status send_attempt(struct session *session, struct failing *failing, struct error *err)
 {
     const struct error *cause = failing->cause;
     struct attempt attempt = {
@@ -149,7 +148,6 @@ static enum status send_attempt(
     if (attempt.started == 0)
         attempt.started = attempt.ended;
     transaction_note_attempt(&failing->transaction, &attempt, &session->arena);
-    (*statements)++;
     return transaction_calls_send_update(session, &failing->transaction, 0, err);
 }
 
@@ -160,7 +158,6 @@ static enum status count_one(struct session *session, void *context, struct erro
     struct pg_params params;
     PG_RESULT counted = NULL;
     bool is_open = false;
-    int statements = 0;
 
     failing->count = 0;
     TRY(hold(session, failing, &is_open, err));
@@ -175,9 +172,9 @@ static enum status count_one(struct session *session, void *context, struct erro
     TRY(pg_query(&session->pg, failing->silent ? &sql_dead_letter_deliver : &sql_dead_letter_count, &params,
         &counted, err));
     if (is_transaction(failing) && !failing->silent)
-        TRY(send_attempt(session, failing, &statements, err));
+        TRY(send_attempt(session, failing, err));
     FAILPOINT_TRY("letter.before_count", err);
-    TRY(commit(session, failing, statements, err));
+    TRY(commit(session, failing, err));
     failing->count = pg_int4(counted, 0, 0);
     return STATUS_OK;
 }
@@ -291,7 +288,6 @@ static enum status bury(struct session *session, void *context, struct error *er
     struct failing *failing = context;
     struct pg_params params;
     bool is_open = false;
-    int statements = 0;
 
     TRY(hold(session, failing, &is_open, err));
     if (!is_open && !is_transaction(failing)) {
@@ -302,17 +298,13 @@ static enum status bury(struct session *session, void *context, struct error *er
         letter_params(failing, &session->arena, &params);
         pg_add_array(&params, &failing->ids);
         TRY(pg_send(&session->pg, &sql_dead_letter_bury, &params, err));
-        statements++;
     }
-    if (is_transaction(failing)) { /* an intent that outlived its transaction goes in any case */
+    if (is_transaction(failing)) /* an intent that outlived its transaction goes in any case */
         TRY(send_transaction_end(session, failing, err));
-        statements += 2;
-    } else {
+    else
         TRY(send_intent_delete(session, failing, err));
-        statements++;
-    }
     FAILPOINT_TRY("letter.before_bury", err);
-    TRY(commit(session, failing, statements, err));
+    TRY(commit(session, failing, err));
     FAILPOINT("letter.after_bury");
     return STATUS_OK;
 }

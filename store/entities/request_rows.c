@@ -110,7 +110,7 @@ void request_rows_note(
 }
 
 enum status request_rows_send_insert(
-    struct session *session, const struct requests *requests, int *statements, struct error *err)
+    struct session *session, const struct requests *requests, struct error *err)
 {
     struct pg_array digests, responses;
     struct pg_params params;
@@ -128,6 +128,5 @@ enum status request_rows_send_insert(
     add_keys(requests, true, &session->arena, &params);
     pg_add_array(&params, &digests);
     pg_add_array(&params, &responses);
-    (*statements)++;
     return pg_send(&session->pg, &sql_request_insert, &params, err);
 }

@@ -43,6 +43,6 @@ void request_rows_note(
 
 /* Store what is new: one statement, if there is anything. */
 MUST_USE enum status request_rows_send_insert(
-    struct session *session, const struct requests *requests, int *statements, struct error *err);
+    struct session *session, const struct requests *requests, struct error *err);
 
 #endif

@@ -140,8 +140,7 @@ enum status write_batch_lock_more(struct session *session, struct write_set *set
 
 /* ---- flight 2 ---- */
 
-static enum status send_removals(
-    struct session *session, const struct write_set *set, int *statements, struct error *err)
+static enum status send_removals(struct session *session, const struct write_set *set, struct error *err)
 {
     struct key_arrays keys;
     struct pg_params params;
@@ -157,12 +156,10 @@ static enum status send_removals(
         return STATUS_OK;
     pg_params_init(&params, &session->arena);
     key_arrays_add(&keys, &params);
-    (*statements)++;
     return pg_send(&session->pg, &sql_entity_remove, &params, err);
 }
 
-static enum status send_updates(
-    struct session *session, const struct write_set *set, int *statements, struct error *err)
+static enum status send_updates(struct session *session, const struct write_set *set, struct error *err)
 {
     struct pg_array places;
     struct state_arrays states;
@@ -181,7 +178,6 @@ static enum status send_updates(
     pg_params_init(&params, &session->arena);
     pg_add_array(&params, &places);
     state_arrays_add(&states, &params);
-    (*statements)++;
     return pg_send(&session->pg, &sql_entity_update, &params, err);
 }
 
@@ -232,15 +228,14 @@ enum status write_batch_send_intents(
 }
 
 enum status write_batch_send_changes(struct session *session, const struct write_set *set,
-    struct intent *intents, size_t *intent_count, int *statements, struct error *err)
+    struct intent *intents, size_t *intent_count, struct error *err)
 {
-    TRY(send_removals(session, set, statements, err));
-    TRY(send_updates(session, set, statements, err));
-    TRY(feed_append_send(session, set->rows, set->row_count, statements, err));
+    TRY(send_removals(session, set, err));
+    TRY(send_updates(session, set, err));
+    TRY(feed_append_send(session, set->rows, set->row_count, err));
     *intent_count = make_intents(session, set, intents);
     if (*intent_count == 0)
         return STATUS_OK;
-    (*statements)++;
     return write_batch_send_intents(session, intents, *intent_count, err);
 }
 
@@ -283,7 +278,6 @@ static enum status run_planned(
     struct write_clock clock = { .floor = session->catalogue->floor, .ticks = session->now_ticks };
     struct intent *intents = ARENA_ARRAY(&session->arena, struct intent, set->row_count);
     size_t intent_count = 0;
-    int statements = 0;
     int64_t now_us = 0;
 
     TRY(begin_and_lock(session, set, &now_us, err));
@@ -294,11 +288,11 @@ static enum status run_planned(
         pg_recover(&session->pg); /* rolls back: nothing was written, the locks go */
         return STATUS_OK;
     }
-    TRY(write_batch_send_changes(session, set, intents, &intent_count, &statements, err));
-    TRY(request_rows_send_insert(session, &set->requests, &statements, err));
+    TRY(write_batch_send_changes(session, set, intents, &intent_count, err));
+    TRY(request_rows_send_insert(session, &set->requests, err));
     FAILPOINT_TRY("write.before_commit", err);
     TRY(session_send_commit(session, err));
-    TRY(session_take_commit(session, statements, err));
+    TRY(session_take_commit(session, err));
     FAILPOINT("write.after_commit");
     if (intent_count > 0)
         observer->intents_committed(observer->context, intents, intent_count);
@@ -391,7 +385,7 @@ static enum status run_blind(struct session *session, struct write_set *set, str
         status = pg_done(&session->pg, &failure);
     if (status == STATUS_OK)
         status = pg_next(&session->pg, &written, &failure);
-    committed = session_take_commit(session, 0, err);
+    committed = session_take_commit(session, err);
     if (status == STATUS_OK && PQntuples(written) == 0)
         return error_set(err, STATUS_STALE, "the catalogue has changed");
     if (status != STATUS_OK && committed == STATUS_OK)

@@ -39,11 +39,10 @@ MUST_USE enum status write_batch_lock_more(struct session *session, struct write
 
 /*
  * The pieces of flight 2, once set->ids are reserved: rows to remove and to update, the feeds' changes, and the
- * intents that follow. intents has room for
- * one per row; *statements counts what was sent.
+ * intents that follow. intents has room for one per row.
  */
 MUST_USE enum status write_batch_send_changes(struct session *session, const struct write_set *set,
-    struct intent *intents, size_t *intent_count, int *statements, struct error *err);
+    struct intent *intents, size_t *intent_count, struct error *err);
 
 /* One statement. */
 MUST_USE enum status write_batch_send_intents(

@@ -48,7 +48,7 @@ static void add(struct change_arrays *arrays, struct pg_params *params)
 }
 
 enum status feed_append_send(
-    struct session *session, const struct plan_row *rows, size_t count, int *statements, struct error *err)
+    struct session *session, const struct plan_row *rows, size_t count, struct error *err)
 {
     struct change_arrays changes;
     struct pg_array feeds;
@@ -70,7 +70,6 @@ enum status feed_append_send(
     }
     if (!last_feed)
         return STATUS_OK;
-    *statements += 2;
     pg_params_init(&params, &session->arena);
     pg_add_array(&params, &feeds);
     TRY(pg_send(&session->pg, &sql_feed_lock, &params, err));

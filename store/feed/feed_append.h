@@ -10,9 +10,9 @@
 
 /*
  * Send the changes of all rows whose tables keep a feed, or nothing. The last class of locks before requests,
- * intents and commits: feeds, sorted. *statements counts what was sent.
+ * intents and commits: feeds, sorted.
  */
 MUST_USE enum status feed_append_send(
-    struct session *session, const struct plan_row *rows, size_t count, int *statements, struct error *err);
+    struct session *session, const struct plan_row *rows, size_t count, struct error *err);
 
 #endif

@@ -57,7 +57,7 @@ static enum status remove_chunk(struct session *session, void *context, struct e
     purge->removed = pg_int8(result, 0, 0);
     FAILPOINT_TRY("feed.purge_before_commit", err);
     TRY(session_send_commit(session, err));
-    return session_take_commit(session, 0, err);
+    return session_take_commit(session, err);
 }
 
 static enum status remove_feed(struct session *session, void *context, struct error *err)

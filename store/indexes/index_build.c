@@ -361,7 +361,7 @@ static enum status change_state(struct session *session, void *context, struct e
     pg_add_int2(&params, (int16_t)change->state);
     TRY(pg_query(&session->pg, &sql_index_set_state, &params, &updated, err));
     FAILPOINT_TRY("build.state_change", err);
-    TRY(catalogue_change_commit(session, 0, err));
+    TRY(catalogue_change_commit(session, err));
     FAILPOINT("build.after_state_change");
     return STATUS_OK;
 }

@@ -111,7 +111,7 @@ static enum status create(struct session *session, struct operation *operation, 
     };
     TRY(catalogue_change_begin(session, err));
     TRY(send_create(session, &index, &build, err));
-    TRY(catalogue_change_commit(session, 2, err));
+    TRY(catalogue_change_commit(session, err));
     *view = (struct index_view){
         .definition = index.definition,
         .state = INDEX_BUILDING,
@@ -225,7 +225,7 @@ void index_calls_list(struct session *session, struct operation *operation)
 /* ---- drop ---- */
 
 static enum status send_drop(struct session *session, const struct index *index, int64_t now,
-    struct job_start *begin, int *statements, struct error *err)
+    struct job_start *begin, struct error *err)
 {
     struct pg_params params;
 
@@ -247,7 +247,6 @@ static enum status send_drop(struct session *session, const struct index *index,
     pg_add_int8(&params, now);
     TRY(pg_send(&session->pg, &sql_job_cancel, &params, err));
     TRY(job_calls_send_start(session, begin, err));
-    *statements += 3;
     return STATUS_OK;
 }
 
@@ -266,13 +265,12 @@ static enum status drop(struct session *session, struct operation *operation, st
 {
     const struct index *index = NULL;
     struct job_start begin;
-    int statements = 0;
 
     TRY(session_refresh(session, NULL, err));
     TRY(resolve_index(session, operation, &index, err));
     TRY(catalogue_change_begin(session, err));
-    TRY(send_drop(session, index, clock_ticks(), &begin, &statements, err));
-    TRY(catalogue_change_commit(session, statements, err));
+    TRY(send_drop(session, index, clock_ticks(), &begin, err));
+    TRY(catalogue_change_commit(session, err));
     operation->out.jobs = (struct outcome_jobs){ .jobs = keep_view(&begin, operation->arena), .count = 1 };
     return STATUS_OK;
 }

@@ -170,8 +170,8 @@ static size_t collect(
     return count;
 }
 
-static enum status send_entries(struct session *session, const struct reconcile *work, enum entry_work kind,
-    int *statements, struct error *err)
+static enum status send_entries(
+    struct session *session, const struct reconcile *work, enum entry_work kind, struct error *err)
 {
     static const struct embedded *const sql[] = { &sql_entry_insert, &sql_entry_upsert, &sql_entity_remove };
     struct entry_change *changes;
@@ -198,7 +198,6 @@ static enum status send_entries(struct session *session, const struct reconcile 
     key_arrays_add(&keys, &params);
     if (kind != DELETES)
         state_arrays_add(&states, &params);
-    (*statements)++;
     return pg_send(&session->pg, sql[kind], &params, err);
 }
 
@@ -208,8 +207,7 @@ static bool loses_state(const struct source_key *key)
     return key->is_selected ? key->plan.manifest.count == 0 : key->applied == 0;
 }
 
-static enum status send_states(
-    struct session *session, const struct reconcile *work, int *statements, struct error *err)
+static enum status send_states(struct session *session, const struct reconcile *work, struct error *err)
 {
     struct pg_array places, applied, manifests;
     struct pg_params params;
@@ -226,14 +224,13 @@ static enum status send_states(
         pg_array_int8(&applied, key->source.version);
         pg_array_bytes(&manifests, manifest_encode(&key->plan.manifest, &session->arena));
     }
-    TRY(source_keys_send_state_delete(session, &work->keys, loses_state, statements, err));
+    TRY(source_keys_send_state_delete(session, &work->keys, loses_state, err));
     if (places.count == 0)
         return STATUS_OK;
     pg_params_init(&params, &session->arena);
     pg_add_array(&params, &places);
     pg_add_array(&params, &applied);
     pg_add_array(&params, &manifests);
-    (*statements)++;
     return pg_send(&session->pg, &sql_state_update, &params, err);
 }
 
@@ -246,8 +243,8 @@ static bool is_violated(const struct reconcile_plan *plan, int64_t index_id)
 }
 
 /* A key that has been reconciled has no dead letters but those of its violations. */
-static enum status send_cures(struct session *session, const struct reconcile *work, const PGresult *letters,
-    int *statements, struct error *err)
+static enum status send_cures(
+    struct session *session, const struct reconcile *work, const PGresult *letters, struct error *err)
 {
     struct key_arrays keys;
     struct pg_array indexes;
@@ -269,12 +266,10 @@ static enum status send_cures(struct session *session, const struct reconcile *w
     pg_params_init(&params, &session->arena);
     key_arrays_add(&keys, &params);
     pg_add_array(&params, &indexes);
-    (*statements)++;
     return pg_send(&session->pg, &sql_dead_letter_delete, &params, err);
 }
 
-static enum status send_violations(
-    struct session *session, const struct reconcile *work, int *statements, struct error *err)
+static enum status send_violations(struct session *session, const struct reconcile *work, struct error *err)
 {
     struct key_arrays keys;
     struct pg_array indexes, causes;
@@ -298,23 +293,21 @@ static enum status send_violations(
     key_arrays_add(&keys, &params);
     pg_add_array(&params, &indexes);
     pg_add_array(&params, &causes);
-    (*statements)++;
     return pg_send(&session->pg, &sql_dead_letter_violation, &params, err);
 }
 
-static enum status send_changes(struct session *session, struct reconcile *work, const PGresult *letters,
-    int *statements, struct error *err)
+static enum status send_changes(
+    struct session *session, struct reconcile *work, const PGresult *letters, struct error *err)
 {
-    TRY(send_entries(session, work, INSERTS, statements, err));
-    TRY(send_entries(session, work, REPLACEMENTS, statements, err));
+    TRY(send_entries(session, work, INSERTS, err));
+    TRY(send_entries(session, work, REPLACEMENTS, err));
     FAILPOINT_TRY("reconcile.between_add_and_remove", err);
-    TRY(send_entries(session, work, DELETES, statements, err));
-    TRY(send_states(session, work, statements, err));
-    TRY(send_cures(session, work, letters, statements, err));
-    TRY(send_violations(session, work, statements, err));
+    TRY(send_entries(session, work, DELETES, err));
+    TRY(send_states(session, work, err));
+    TRY(send_cures(session, work, letters, err));
+    TRY(send_violations(session, work, err));
     if (work->force) /* there is no intent that would be open again */
         return STATUS_OK;
-    (*statements)++;
     return pg_send(&session->pg, &sql_flush_later, NULL, err);
 }
 
@@ -323,7 +316,6 @@ static enum status reconcile(struct session *session, void *context, struct erro
     struct reconcile *work = context;
     PG_RESULT letters = NULL;
     PG_RESULT sources = NULL;
-    int statements = 0;
 
     source_keys_build(&work->keys, session, &session->arena, work->intents, work->count);
     work->counts = (struct reconcile_counts){ 0 };
@@ -341,10 +333,10 @@ static enum status reconcile(struct session *session, void *context, struct erro
         pg_recover(&session->pg); /* rolls back: a message that came twice, or late */
         return STATUS_OK;
     }
-    TRY(send_changes(session, work, letters, &statements, err));
+    TRY(send_changes(session, work, letters, err));
     FAILPOINT_TRY("reconcile.before_commit", err);
     TRY(session_send_commit(session, err));
-    return session_take_commit(session, statements, err);
+    return session_take_commit(session, err);
 }
 
 static void count_difference(const struct source_key *key, struct dead_letter_difference *out)

@@ -205,7 +205,7 @@ void source_keys_mark_open(struct source_keys *keys, const PGresult *intents)
 }
 
 enum status source_keys_send_state_delete(struct session *session, const struct source_keys *keys,
-    bool (*is_wanted)(const struct source_key *key), int *statements, struct error *err)
+    bool (*is_wanted)(const struct source_key *key), struct error *err)
 {
     struct key_list list = list_of(keys, is_wanted, &session->arena);
     struct pg_params params;
@@ -213,6 +213,5 @@ enum status source_keys_send_state_delete(struct session *session, const struct 
     if (list.count == 0)
         return STATUS_OK;
     list_params(list, &session->arena, &params);
-    (*statements)++;
     return pg_send(&session->pg, &sql_state_delete, &params, err);
 }

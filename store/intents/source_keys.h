@@ -58,8 +58,8 @@ MUST_USE enum status source_keys_send_intents(
 /* By its result, a row for each intent. */
 void source_keys_mark_open(struct source_keys *keys, const PGresult *intents);
 
-/* Delete the state rows of those keys for which is_wanted says true. *statements counts what was sent. */
+/* Delete the state rows of those keys for which is_wanted says true. */
 MUST_USE enum status source_keys_send_state_delete(struct session *session, const struct source_keys *keys,
-    bool (*is_wanted)(const struct source_key *key), int *statements, struct error *err);
+    bool (*is_wanted)(const struct source_key *key), struct error *err);
 
 #endif

@@ -20,12 +20,12 @@ enum status catalogue_change_begin(struct session *session, struct error *err)
     return STATUS_OK;
 }
 
-enum status catalogue_change_commit(struct session *session, int statements, struct error *err)
+enum status catalogue_change_commit(struct session *session, struct error *err)
 {
     TRY(pg_send(&session->pg, &sql_catalogue_bump, NULL, err));
     FAILPOINT_TRY("catalogue.before_commit", err);
     TRY(session_send_commit(session, err));
-    TRY(session_take_commit(session, statements + 1, err));
+    TRY(session_take_commit(session, err));
     FAILPOINT("catalogue.after_commit");
     return STATUS_OK;
 }

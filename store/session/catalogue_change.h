@@ -18,7 +18,7 @@
 /* STATUS_STALE: the catalogue has changed; roll back, reload, plan again. Others: see fence_close. */
 MUST_USE enum status catalogue_change_begin(struct session *session, struct error *err);
 
-/* statements: how many were sent since, whose rows nobody reads. Outcomes: see session_take_commit. */
-MUST_USE enum status catalogue_change_commit(struct session *session, int statements, struct error *err);
+/* Outcomes: see session_take_commit. */
+MUST_USE enum status catalogue_change_commit(struct session *session, struct error *err);
 
 #endif

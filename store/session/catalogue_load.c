@@ -121,7 +121,6 @@ static enum status load(struct pg *pg, struct catalogue *catalogue, struct error
     TRY(pg_next(pg, &version, err));
     TRY(pg_next(pg, &tables, err));
     TRY(pg_next(pg, &indexes, err));
-    TRY(pg_done(pg, err));
     TRY(pg_end(pg, err));
 
     catalogue->version = pg_int8(version, 0, 0);

@@ -21,9 +21,6 @@ static enum status attempt(struct pg *pg, struct error *err)
     TRY(pg_send(pg, &sql_fence_patience, NULL, err));
     TRY(pg_send(pg, &sql_fence_close, NULL, err));
     TRY(pg_sync(pg, err));
-    TRY(pg_done(pg, err));
-    TRY(pg_done(pg, err));
-    TRY(pg_done(pg, err));
     return pg_end(pg, err);
 }
 

@@ -234,43 +234,29 @@ static enum status commit_answer(struct session *session, struct error *err)
     return err->status;
 }
 
-enum status session_take_commit(struct session *session, int statements, struct error *err)
+enum status session_take_commit(struct session *session, struct error *err)
 {
     int64_t lane = session->lane, n = session->n;
     struct error failure = { 0 };
-    enum status status = STATUS_OK;
+    enum status sent = pg_end(&session->pg, &failure);
     bool committed = false;
 
-    for (int i = 0; i < statements + 2 && status == STATUS_OK; i++)
-        status = pg_done(&session->pg, &failure);
-    if (pg_is_open(&session->pg)) {
-        struct error ignored;
-        enum status rest = pg_end(&session->pg, status == STATUS_OK ? &failure : &ignored);
-
-        if (status == STATUS_OK)
-            status = rest;
-    }
     if (pg_is_open(&session->pg)) {
         struct error answer = { 0 };
         enum status commit = commit_answer(session, &answer);
 
-        if (commit == STATUS_OK && status == STATUS_OK)
+        if (sent == STATUS_OK && commit == STATUS_OK)
             return STATUS_OK;
-        if (status == STATUS_OK) {
-            status = commit;
+        if (sent == STATUS_OK)
             failure = answer;
-        }
-        if (pg_is_open(&session->pg)) {
-            *err = failure;
-            return status;
-        }
     }
-    /* The connection is gone and COMMIT had been sent. */
-    TRY(resolve(session, lane, n, &committed, err));
-    if (committed)
-        return STATUS_OK;
+    if (!pg_is_open(&session->pg)) { /* COMMIT had been sent */
+        TRY(resolve(session, lane, n, &committed, err));
+        if (committed)
+            return STATUS_OK;
+    }
     *err = failure;
-    return status == STATUS_OK ? error_set(err, STATUS_UNAVAILABLE, "the transaction was lost") : status;
+    return failure.status;
 }
 
 struct intent_block session_reserve_intents(struct session *session, int64_t now_us, size_t count)

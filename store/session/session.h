@@ -106,14 +106,14 @@ MUST_USE enum status session_send_commit(struct session *session, struct error *
 MUST_USE enum status session_send_guarded_commit(struct session *session, struct error *err);
 
 /*
- * Take the results of what was sent since the last sync (`statements` results nobody reads, then the
- * marker's two), and of COMMIT. A lost answer is resolved through the marker on a new connection (G6).
+ * Take the results of what was sent since the last sync, up to the marker's, and of COMMIT. The rows of results that
+ * the caller has not taken before are dropped. A lost answer is resolved through the marker on a new connection (G6).
  *
  * STATUS_OK           committed
  * STATUS_UNAVAILABLE, STATUS_TIMEOUT, STATUS_INTERNAL  rolled back: nothing happened
  * STATUS_MAYBE_DONE   it could not be found out
  */
-MUST_USE enum status session_take_commit(struct session *session, int statements, struct error *err);
+MUST_USE enum status session_take_commit(struct session *session, struct error *err);
 
 /*
  * Ids of new intents: the database's clock, this session's lane, a counter (guard G13). Reserving names them before

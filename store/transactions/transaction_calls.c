@@ -151,7 +151,7 @@ static enum status commit_submission(struct session *session, const struct opera
     TRY(write_batch_send_intents(session, &intent, 1, err));
     FAILPOINT_TRY("submit.before_commit", err);
     TRY(session_send_commit(session, err));
-    TRY(session_take_commit(session, 1, err));
+    TRY(session_take_commit(session, err));
     FAILPOINT("submit.after_commit");
     observer->intents_committed(observer->context, &intent, 1);
     return STATUS_OK;
@@ -303,7 +303,7 @@ static enum status commit_cancel(struct session *session, struct transaction *tr
     TRY(send_end(session, &sql_transaction_intent_delete, transaction, err));
     FAILPOINT_TRY("cancel.before_commit", err);
     TRY(session_send_commit(session, err));
-    TRY(session_take_commit(session, 3, err));
+    TRY(session_take_commit(session, err));
     FAILPOINT("cancel.after_commit");
     return STATUS_OK;
 }

@@ -278,22 +278,19 @@ static enum status commit_step(
     const struct commit_observer *observer = &work->store->observer;
     struct intent *intents = ARENA_ARRAY(&session->arena, struct intent, stepping->set.row_count);
     size_t intent_count = 0;
-    int statements = 2;
 
     advance(stepping, &session->arena);
     work->finished = transaction_is_final(stepping->transaction.state);
-    TRY(write_batch_send_changes(session, &stepping->set, intents, &intent_count, &statements, err));
+    TRY(write_batch_send_changes(session, &stepping->set, intents, &intent_count, err));
     FAILPOINT_TRY("step.before_record", err);
     TRY(transaction_calls_send_update(
         session, &stepping->transaction, work->finished ? stepping->attempt.ended : 0, err));
     TRY(send_about(session, &sql_transaction_dead_letter_delete, work->intent, err));
-    if (work->finished) {
+    if (work->finished)
         TRY(send_about(session, &sql_transaction_intent_delete, work->intent, err));
-        statements++;
-    }
     FAILPOINT_TRY("step.before_commit", err);
     TRY(session_send_commit(session, err));
-    TRY(session_take_commit(session, statements, err));
+    TRY(session_take_commit(session, err));
     FAILPOINT("step.after_commit");
     if (intent_count > 0 && observer->intents_committed)
         observer->intents_committed(observer->context, intents, intent_count);
@@ -307,7 +304,7 @@ static enum status drop_intent(struct session *session, struct step_work *work, 
     work->finished = true;
     TRY(send_about(session, &sql_transaction_intent_delete, work->intent, err));
     TRY(session_send_commit(session, err));
-    return session_take_commit(session, 1, err);
+    return session_take_commit(session, err);
 }
 
 static enum status take_step(struct session *session, void *context, struct error *err)

@@ -145,7 +145,7 @@ START_TEST(a_second_resolver_knows_the_marker_of_the_first)
     tcp_proxy_cut(proxy, "marker_resolve", CUT_AFTER, 1); /* on the next connection */
 
     /* Nothing was committed, and that is what it must say although its own marker is there. */
-    ck_assert_int_eq(session_take_commit(&session, 0, &err), STATUS_UNAVAILABLE);
+    ck_assert_int_eq(session_take_commit(&session, &err), STATUS_UNAVAILABLE);
 
     ck_assert_int_eq(tcp_proxy_cuts(proxy), 2);
     ck_assert_int_eq(
