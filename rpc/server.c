@@ -19,9 +19,10 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/condition.h"
 #include "base/macros.h"
 #include "rpc/call.h"
 #include "rpc/core_log.h"
@@ -278,15 +279,11 @@ static void arm_all(struct rpc_server *server)
 static struct rpc_server *server_new(const struct rpc_options *options)
 {
     struct rpc_server *server = xcalloc(1, sizeof(*server));
-    pthread_condattr_t monotonic;
 
     core_log_take_over();
     grpc_init();
     pthread_mutex_init(&server->host.lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&server->host.changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    condition_init(&server->host.changed);
     server->host.events = options->events;
     server->host.context = options->context;
     server->host.core = core_new(options);
@@ -363,20 +360,12 @@ static bool has_no_open_calls(const struct call_host *host)
 
 static bool wait_for(struct call_host *host, bool (*is_over)(const struct call_host *), int64_t wait_ms)
 {
-    struct timespec until;
-    int failed = 0;
+    int64_t deadline_us = clock_monotonic_us() + wait_ms * 1000;
     bool over;
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += wait_ms / 1000;
-    until.tv_nsec += wait_ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
     pthread_mutex_lock(&host->lock);
-    while (!is_over(host) && failed == 0)
-        failed = pthread_cond_timedwait(&host->changed, &host->lock, &until);
+    while (!is_over(host) && condition_wait_until(&host->changed, &host->lock, deadline_us))
+        continue;
     over = is_over(host);
     pthread_mutex_unlock(&host->lock);
     return over;

@@ -7,9 +7,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/condition.h"
 #include "base/failpoint.h"
 #include "base/log.h"
 #include "base/log_repeat.h"
@@ -45,14 +45,12 @@ struct publisher {
 /* Wait for a batch, or until the hint is due: then *out is NULL. false: it is time to stop. */
 static bool take(struct publisher *publisher, struct batch **out)
 {
-    const struct timespec until = { .tv_sec = (time_t)(publisher->next_hint_us / 1000000),
-        .tv_nsec = (long)(publisher->next_hint_us % 1000000 * 1000) };
     bool goes_on;
 
     *out = NULL;
     pthread_mutex_lock(&publisher->lock);
     while (!publisher->first && !publisher->stopping &&
-           pthread_cond_timedwait(&publisher->changed, &publisher->lock, &until) == 0)
+           condition_wait_until(&publisher->changed, &publisher->lock, publisher->next_hint_us))
         continue;
     goes_on = !publisher->stopping;
     if (goes_on && publisher->first) {
@@ -145,7 +143,6 @@ static void *run(void *context)
 enum status publisher_start(const struct queue_options *options, struct remembered *remembered,
     struct publisher **out, struct error *err)
 {
-    pthread_condattr_t attributes;
     struct publisher *publisher;
     struct queue *queue;
 
@@ -158,10 +155,7 @@ enum status publisher_start(const struct queue_options *options, struct remember
     atomic_init(&publisher->shards, options->shards);
     publisher->end = &publisher->first;
     pthread_mutex_init(&publisher->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&publisher->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&publisher->changed);
     if (pthread_create(&publisher->thread, NULL, run, publisher) != 0) {
         queue_close(queue);
         free(publisher);

@@ -5,16 +5,15 @@
 #include "workers/worker.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/condition.h"
 #include "base/random.h"
 
 static const int64_t max_messages_per_stream = 100000;
 
 void worker_shared_init(struct worker_shared *shared, const struct worker_config *config)
 {
-    pthread_condattr_t attributes;
     char holder[128];
 
     *shared = (struct worker_shared){
@@ -23,10 +22,7 @@ void worker_shared_init(struct worker_shared *shared, const struct worker_config
     queues_init(&shared->queues);
     told_gauges_init(&shared->gauges);
     pthread_mutex_init(&shared->mutex, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&shared->stop, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&shared->stop);
     for (int i = 0; i < (int)config->threads; i++) {
         snprintf(holder, sizeof(holder), "%s-" WORKER_CONSUMER "%d", config->name, i);
         claim_init(&shared->hands[i], str_of(holder), random_bits());
@@ -98,20 +94,12 @@ uint64_t worker_random(struct worker_ctx *ctx)
 bool worker_pause(struct worker_ctx *ctx, int64_t ms)
 {
     struct worker_shared *shared = ctx->shared;
-    struct timespec until;
+    int64_t deadline_us = clock_monotonic_us() + ms * 1000;
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)(ms / 1000);
-    until.tv_nsec += (long)(ms % 1000 * 1000000);
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
     pthread_mutex_lock(&shared->mutex);
-    while (!atomic_load(&shared->stopping)) {
-        if (pthread_cond_timedwait(&shared->stop, &shared->mutex, &until) != 0)
-            break;
-    }
+    while (
+        !atomic_load(&shared->stopping) && condition_wait_until(&shared->stop, &shared->mutex, deadline_us))
+        continue;
     pthread_mutex_unlock(&shared->mutex);
     return !worker_is_stopping(shared);
 }

@@ -16,7 +16,6 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -45,7 +44,7 @@ void process_catch_signals(void)
 
 int process_wait(int64_t timeout_ms)
 {
-    struct timespec time = { .tv_sec = timeout_ms / 1000, .tv_nsec = timeout_ms % 1000 * 1000000 };
+    struct timespec time = clock_timespec(timeout_ms * 1000);
     sigset_t set;
     int signal_number;
 

@@ -4,9 +4,8 @@
  */
 #include "store/lanes/waiters.h"
 
-#include <time.h>
-
 #include "base/clock.h"
+#include "base/condition.h"
 #include "domain/keys/entity_key.h"
 #include "domain/reason.h"
 #include "store/intents/freshness.h"
@@ -38,14 +37,9 @@ enum wait_kind { WAIT_RUN, WAIT_TRANSACTION, WAIT_FRESH, WAIT_CHANGES, WAIT_KIND
 
 void waiters_init(struct waiters *waiters, int64_t most)
 {
-    pthread_condattr_t attributes;
-
     *waiters = (struct waiters){ .most = most, .due_us = INT64_MAX };
     pthread_mutex_init(&waiters->mutex, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&waiters->arrived, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&waiters->arrived);
 }
 
 void waiters_cleanup(struct waiters *waiters)
@@ -86,13 +80,11 @@ void waiters_count(struct waiters *waiters, int64_t *waiting, int64_t *refused)
 
 void waiters_pause(struct waiters *waiters, int64_t ms)
 {
-    int64_t until_us = clock_monotonic_us() + ms * 1000;
-    struct timespec until = { .tv_sec = (time_t)(until_us / 1000000),
-        .tv_nsec = (long)(until_us % 1000000 * 1000) };
+    int64_t deadline_us = clock_monotonic_us() + ms * 1000;
 
     pthread_mutex_lock(&waiters->mutex);
     while (!waiters->fresh && !waiters->is_called &&
-           pthread_cond_timedwait(&waiters->arrived, &waiters->mutex, &until) == 0)
+           condition_wait_until(&waiters->arrived, &waiters->mutex, deadline_us))
         continue;
     waiters->is_called = false;
     pthread_mutex_unlock(&waiters->mutex);

@@ -4,8 +4,6 @@
  */
 #include "store/session/fence.h"
 
-#include <time.h>
-
 #include "base/clock.h"
 #include "base/random.h"
 #include "domain/intents/backoff.h"
@@ -26,10 +24,7 @@ static enum status attempt(struct pg *pg, struct error *err)
 
 static void pause_after(int32_t failures)
 {
-    int64_t us = backoff_pause(&pause_us, failures, random_bits());
-    struct timespec pause = { .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000 };
-
-    nanosleep(&pause, NULL);
+    clock_sleep(backoff_pause(&pause_us, failures, random_bits()));
 }
 
 /* "tavolad write (active, ClientWrite), open for 129.0 s". The holder may have ended since. */

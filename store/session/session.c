@@ -4,14 +4,12 @@
  */
 #include "store/session/session.h"
 
-#include <time.h>
-
 #include "base/clock.h"
 #include "domain/reason.h"
 #include "store/session/catalogue_load.h"
 #include "store/sql.h"
 
-enum { RESOLVE_LIMIT_US = 10000000, FENCE_LIMIT_US = 10000000 };
+enum { RESOLVE_LIMIT_US = 10000000, RESOLVE_PAUSE_US = 50000, FENCE_LIMIT_US = 10000000 };
 
 void session_init(struct session *session, const char *conninfo, const char *role)
 {
@@ -207,12 +205,10 @@ static enum status resolve(
     struct error last = { 0 };
 
     do {
-        struct timespec pause = { .tv_nsec = 50000000 };
-
         if (resolve_once(session, lane, n, committed, &last) == STATUS_OK)
             return STATUS_OK;
         pg_recover(&session->pg);
-        nanosleep(&pause, NULL);
+        clock_sleep(RESOLVE_PAUSE_US);
     } while (clock_monotonic_us() < deadline_us);
     reason_set(err, REASON_OUTCOME_UNKNOWN,
         "the database was lost during the commit, and it could not be found out whether the write happened");

@@ -126,13 +126,12 @@ static void check_state(int64_t length, int64_t pending)
 /* Try until the queue answers again; the pause between attempts is its own. */
 static void wait_until_connected(void)
 {
-    const struct timespec pause = { .tv_nsec = 5 * 1000 * 1000 };
     int64_t deadline = clock_monotonic_us() + 10 * 1000 * 1000;
     struct queue_state state;
 
     while (queue_inspect(queue, &state, NULL) != STATUS_OK) {
         ck_assert_msg(clock_monotonic_us() < deadline, "no connection");
-        nanosleep(&pause, NULL);
+        clock_sleep(5 * 1000);
     }
 }
 

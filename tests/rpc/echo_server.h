@@ -25,6 +25,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/condition.h"
 #include "base/macros.h"
 #include "rpc/channel.h"
 #include "rpc/server.h"
@@ -250,7 +251,7 @@ static inline void echo_start(void)
 
     echo = (struct echo){ .folder = "/tmp/test_rpc_XXXXXX" };
     pthread_mutex_init(&echo.lock, NULL);
-    pthread_cond_init(&echo.changed, NULL);
+    condition_init(&echo.changed);
     ck_assert_ptr_nonnull(mkdtemp(echo.folder));
     snprintf(echo.address, sizeof(echo.address), "unix:%s/socket", echo.folder);
     options = echo_options(echo.address);
@@ -280,14 +281,11 @@ static inline void echo_stop(void)
 /* Wait until the counter has come to this; the test fails when that takes too long. */
 static inline void echo_wait(const int *counter, int want)
 {
-    struct timespec until;
-    int failed = 0;
+    int64_t deadline_us = clock_monotonic_us() + INT64_C(1000000) * WAIT_S;
 
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += WAIT_S;
     pthread_mutex_lock(&echo.lock);
-    while (*counter < want && failed == 0)
-        failed = pthread_cond_timedwait(&echo.changed, &echo.lock, &until);
+    while (*counter < want && condition_wait_until(&echo.changed, &echo.lock, deadline_us))
+        continue;
     ck_assert_msg(*counter >= want, "waited for %d, got to %d", want, *counter);
     pthread_mutex_unlock(&echo.lock);
 }

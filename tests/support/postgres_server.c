@@ -24,7 +24,7 @@
 #include "store/connection/pg.h"
 #include "tests/support/temporary.h"
 
-enum { WAIT_LIMIT_US = 30 * 1000 * 1000, AWAIT_LIMIT_US = 10 * 1000 * 1000, POLL_NS = 5 * 1000 * 1000 };
+enum { WAIT_LIMIT_US = 30 * 1000 * 1000, AWAIT_LIMIT_US = 10 * 1000 * 1000, POLL_US = 5 * 1000 };
 
 static pid_t owner;      /* the process that called test_postgres_start */
 static pid_t postmaster; /* 0: the server is not ours */
@@ -40,9 +40,7 @@ static void die(const char *what, const char *detail)
 
 static void pause_shortly(void)
 {
-    const struct timespec pause = { .tv_nsec = POLL_NS };
-
-    nanosleep(&pause, NULL);
+    clock_sleep(POLL_US);
 }
 
 /* ---- processes ---- */

@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 
-enum { START_LIMIT_US = 10 * 1000 * 1000, POLL_NS = 2 * 1000 * 1000 };
+enum { START_LIMIT_US = 10 * 1000 * 1000, POLL_US = 2 * 1000 };
 
 static const char *socket_path(const struct redis_server *server)
 {
@@ -55,7 +55,6 @@ static int answers(const struct redis_server *server)
 
 static void launch(struct redis_server *server)
 {
-    const struct timespec pause = { .tv_nsec = POLL_NS };
     int64_t deadline = clock_monotonic_us() + START_LIMIT_US;
 
     unlink(socket_path(server));
@@ -66,7 +65,7 @@ static void launch(struct redis_server *server)
     while (!answers(server)) {
         ck_assert_msg(clock_monotonic_us() < deadline, "redis-server does not answer");
         ck_assert_msg(waitpid(server->pid, NULL, WNOHANG) == 0, "redis-server has ended by itself");
-        nanosleep(&pause, NULL);
+        clock_sleep(POLL_US);
     }
 }
 
