@@ -5,6 +5,7 @@
 #include "api/codec_admin.h"
 
 #include "api/codec_entity.h"
+#include "base/digits.h"
 #include "base/wire.h"
 #include "domain/intents/intent.h"
 #include "domain/limits.h"
@@ -17,19 +18,16 @@ enum { MAX_RATE = 1000000 };
 static enum status queue_decode(
     struct str name, const char *field, int32_t queues, int32_t *out, struct error *err)
 {
-    int32_t number = 0;
-    bool good = name.len >= 2 && name.len <= 4 && name.data[0] == 'q';
+    uint64_t number;
+    bool has_zeros = name.len > 2 && name.data[1] == '0';
 
     *out = -1;
     if (name.len == 0)
         return STATUS_OK;
-    for (size_t i = 1; good && i < name.len; i++) {
-        good = name.data[i] >= '0' && name.data[i] <= '9' && !(i == 1 && name.data[1] == '0' && name.len > 2);
-        number = number * 10 + (name.data[i] - '0');
-    }
-    if (!good || number >= queues)
+    if (name.data[0] != 'q' || has_zeros ||
+        !digits_parse_unsigned(str_from(name, 1), (uint64_t)queues - 1, &number))
         return reason_set(err, REASON_INVALID_INPUT, "%s is none of q0 to q%d", field, queues - 1);
-    *out = number;
+    *out = (int32_t)number;
     return STATUS_OK;
 }
 

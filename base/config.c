@@ -4,10 +4,10 @@
  */
 #include "base/config.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/digits.h"
 
 enum { EXIT_BAD_CONFIG = 2, NAME_BYTES = 96, MAX_SETTINGS = 128 };
 
@@ -74,7 +74,7 @@ static bool is_service_link(const char *name, const char *value)
 
     return strncmp(value, "tcp://", 6) == 0 || strncmp(value, "udp://", 6) == 0 ||
            ends_with(name, "_SERVICE_HOST") || strstr(name, "_SERVICE_PORT") ||
-           (port && isdigit((unsigned char)port[6]));
+           (port && digits_is_decimal(port[6]));
 }
 
 /* Why a variable is there although no setting is called so, or has such a value; "": nobody knows. */
@@ -90,7 +90,7 @@ static const char *stray_hint(const char *name, const char *value)
 bool config_is_address(const char *value)
 {
     const char *colon = strrchr(value, ':');
-    size_t digits;
+    uint64_t port;
 
     if (strncmp(value, "unix:", 5) == 0)
         return value[5] == '/';
@@ -98,23 +98,7 @@ bool config_is_address(const char *value)
         return false;
     if (value[0] == '[' ? colon[-1] != ']' : memchr(value, ':', (size_t)(colon - value)) != NULL)
         return false;
-    digits = strspn(colon + 1, "0123456789");
-    return digits >= 1 && digits <= 5 && colon[1 + digits] == '\0' && strtol(colon + 1, NULL, 10) <= 65535;
-}
-
-static bool parse_int(const char *text, int64_t *out)
-{
-    char *end;
-    long long value;
-
-    if (!isdigit((unsigned char)text[0]) && text[0] != '-')
-        return false;
-    errno = 0;
-    value = strtoll(text, &end, 10);
-    if (errno != 0 || *end != '\0')
-        return false;
-    *out = value;
-    return true;
+    return digits_parse_unsigned(str_of(colon + 1), 65535, &port);
 }
 
 static int find_choice(const struct config_setting *setting, const char *value)
@@ -157,7 +141,7 @@ static bool store_value(const struct config_setting *setting, const char *value,
     case CONFIG_INT: {
         int64_t number = 0;
 
-        if (value && (!parse_int(value, &number) || number < setting->min || number > setting->max))
+        if (value && !digits_parse_signed(str_of(value), setting->min, setting->max, &number))
             return false;
         memcpy(field, &number, sizeof(number));
         return true;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/digits.h"
 #include "base/macros.h"
 
 enum { COPIES = 8, CACHE_LINE = 64, PER_LINE = CACHE_LINE / sizeof(uint64_t) };
@@ -126,17 +127,18 @@ static double resident_bytes(void)
 {
     FILE *file = fopen("/proc/self/statm", "re");
     char text[128] = "";
-    char *second;
-    double pages = 0;
+    uint64_t pages = 0;
 
     if (!file)
         return 0;
     if (fgets(text, sizeof(text), file)) {
-        (void)strtoul(text, &second, 10);
-        pages = (double)strtoul(second, NULL, 10);
+        struct str behind_size = str_from(str_of(text), strcspn(text, " ") + 1);
+
+        if (!digits_take_unsigned(&behind_size, UINT64_MAX, &pages))
+            pages = 0;
     }
     fclose(file);
-    return pages * (double)sysconf(_SC_PAGESIZE);
+    return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 
 void metrics_process(struct buf *out, const char *version)

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/digits.h"
 #include "base/log.h"
 
 enum { MAX_CONNECTIONS = 16, PATIENCE_S = 10, BACKLOG = 16, HOST_BYTES = 256 };
@@ -154,10 +155,11 @@ static int port_of(int fd)
     struct sockaddr_storage address = { 0 };
     socklen_t size = sizeof(address);
     char port[16] = "0";
+    uint64_t number;
 
     if (getsockname(fd, (struct sockaddr *)&address, &size) == 0)
         (void)getnameinfo((struct sockaddr *)&address, size, NULL, 0, port, sizeof(port), NI_NUMERICSERV);
-    return (int)strtol(port, NULL, 10);
+    return digits_parse_unsigned(str_of(port), 65535, &number) ? (int)number : 0;
 }
 
 static void say_where(const struct metrics_server *server, const char *address, int fd)

@@ -5,12 +5,12 @@
 #include "client/command.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "api/codec.h"
+#include "base/clock.h"
+#include "base/digits.h"
 #include "client/api_client.h"
 #include "tavola/v1/admin_service.pb-c.h"
 #include "tavola/v1/index_service.pb-c.h"
@@ -192,11 +192,10 @@ static int run_queue_drain(const struct client_config *config, int argc, char **
 static int run_queue_rate(const struct client_config *config, int argc, char **argv)
 {
     Tavola__V1__ControlQueueRequest request = TAVOLA__V1__CONTROL_QUEUE_REQUEST__INIT;
-    char *end = NULL;
 
     request.control = TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_LIMIT_RATE;
-    request.rate = argc > 0 ? strtoll(argv[0], &end, 10) : -1;
-    if (request.rate < 0 || end == argv[0] || *end || !parse_target(argc - 1, argv + 1, &request))
+    if (argc == 0 || !digits_parse_signed(str_of(argv[0]), 0, INT64_MAX, &request.rate) ||
+        !parse_target(argc - 1, argv + 1, &request))
         return command_misused("queue rate", RATE_ARGUMENTS);
     return control_queues(config, &request);
 }
@@ -204,10 +203,9 @@ static int run_queue_rate(const struct client_config *config, int argc, char **a
 static int run_queue_shards(const struct client_config *config, int argc, char **argv)
 {
     Tavola__V1__ControlQueueRequest request = TAVOLA__V1__CONTROL_QUEUE_REQUEST__INIT;
-    char *end = NULL;
-    long shards = argc == 1 ? strtol(argv[0], &end, 10) : 0;
+    uint64_t shards;
 
-    if (shards < 1 || shards > MAX_SHARDS || *end)
+    if (argc != 1 || !digits_parse_unsigned(str_of(argv[0]), MAX_SHARDS, &shards) || shards == 0)
         return command_misused("queue shards", SHARDS_ARGUMENTS);
     request.control = TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_RESHARD;
     request.shards = (int32_t)shards;
@@ -317,7 +315,6 @@ static bool show_all(struct api_client *client)
 static int run_top(const struct client_config *config, int argc, char **argv)
 {
     bool once = argc == 1 && strcmp(argv[0], "--once") == 0;
-    const struct timespec pause = { .tv_sec = TOP_EVERY_S };
     struct api_client client;
     bool shown;
 
@@ -334,7 +331,7 @@ static int run_top(const struct client_config *config, int argc, char **argv)
         if (!isatty(STDOUT_FILENO))
             printf("\n");
         arena_cleanup(&client.arena);
-        nanosleep(&pause, NULL);
+        clock_sleep(INT64_C(1000000) * TOP_EVERY_S);
     }
     return api_client_close(&client, shown ? COMMAND_OK : COMMAND_FAILED);
 }

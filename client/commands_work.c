@@ -4,11 +4,10 @@
  */
 #include "client/command.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/codec.h"
+#include "base/digits.h"
 #include "client/api_client.h"
 #include "tavola/v1/admin_service.pb-c.h"
 #include "tavola/v1/transaction_service.pb-c.h"
@@ -75,19 +74,6 @@ static int run_dead_letters_list(const struct client_config *config, int argc, c
     return api_client_close(&client, list_dead_letters(&client, &request) ? COMMAND_OK : COMMAND_FAILED);
 }
 
-static bool parse_number(const char *text, int64_t *out)
-{
-    unsigned long long number;
-    char *end;
-
-    errno = 0;
-    number = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno == ERANGE || number > INT64_MAX)
-        return false;
-    *out = (int64_t)number;
-    return true;
-}
-
 static void print_differences(const Tavola__V1__RedriveDeadLettersResponse *reply)
 {
     for (size_t i = 0; i < reply->n_differences; i++) {
@@ -146,7 +132,7 @@ static int run_dead_letters_redrive(const struct client_config *config, int argc
         return command_misused("dead-letters redrive", REDRIVE_ARGUMENTS);
     if (strcmp(argv[0], "all") == 0) {
         request.filter = &filter;
-    } else if (parse_number(argv[0], &number)) {
+    } else if (digits_parse_signed(str_of(argv[0]), 0, INT64_MAX, &number)) {
         request.letter_ids = &number;
         request.n_letter_ids = 1;
     } else {
@@ -164,7 +150,7 @@ static int run_dead_letters_discard(const struct client_config *config, int argc
     struct api_client client;
     int64_t number;
 
-    if (argc != 2 || !parse_number(argv[0], &number))
+    if (argc != 2 || !digits_parse_signed(str_of(argv[0]), 0, INT64_MAX, &number))
         return command_misused("dead-letters discard", DISCARD_ARGUMENTS);
     if (!api_client_open(&client, config))
         return COMMAND_FAILED;

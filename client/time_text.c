@@ -4,9 +4,9 @@
  */
 #include "client/time_text.h"
 
-#include <stdlib.h>
 #include <time.h>
 
+#include "base/digits.h"
 #include "base/macros.h"
 #include "domain/ticks.h"
 
@@ -26,10 +26,9 @@ const char *time_text_format(int64_t ticks, char out[static TIME_TEXT_BYTES])
 
 bool time_text_parse_lifetime(const char *text, int64_t now, int64_t *out)
 {
-    char *end;
-    long long seconds = strtoll(text, &end, 10);
+    int64_t seconds;
 
-    if (end == text || *end || seconds <= 0 || seconds > (TICKS_MAX - now) / TICKS_PER_SECOND)
+    if (!digits_parse_signed(str_of(text), 1, (TICKS_MAX - now) / TICKS_PER_SECOND, &seconds))
         return false;
     *out = now + seconds * TICKS_PER_SECOND;
     return true;

@@ -5,6 +5,7 @@
 #include "queue/message.h"
 
 #include "base/buf.h"
+#include "base/digits.h"
 #include "domain/limits.h"
 
 static const char field_name[] = "v2"; /* publish.lua writes it */
@@ -59,19 +60,8 @@ static bool take_word(struct str *rest, struct str *word)
 static bool take_decimal(struct str *rest, int64_t most, int64_t *out)
 {
     struct str text;
-    int64_t value = 0;
 
-    if (!take_word(rest, &text) || text.len == 0)
-        return false;
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.data[i] < '0' || text.data[i] > '9' || __builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, text.data[i] - '0', &value))
-            return false;
-    }
-    if (value > most)
-        return false;
-    *out = value;
-    return true;
+    return take_word(rest, &text) && digits_parse_signed(text, 0, most, out);
 }
 
 static bool take_intent_id(struct str *rest, struct str *id)

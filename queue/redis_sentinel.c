@@ -4,10 +4,10 @@
  */
 #include "queue/redis_sentinel.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/digits.h"
 #include "queue/redis_link.h"
 
 static void write_question(
@@ -28,16 +28,18 @@ static enum status read_answer(
 {
     struct str host, port;
     struct redis_master master = { .port = 0 };
+    uint64_t number;
 
     TRY(redis_reply_status(reply, err));
     if (reply->type == REDIS_REPLY_NIL)
         return error_set(err, STATUS_UNAVAILABLE, "Sentinel knows no master \"%s\"", url->master);
     if (redis_reply_array(reply, 2) && redis_reply_str(reply->element[0], &host) &&
-        redis_reply_str(reply->element[1], &port) && host.len < sizeof(master.host)) {
+        redis_reply_str(reply->element[1], &port) && host.len < sizeof(master.host) &&
+        digits_parse_unsigned(port, 65535, &number)) {
         memcpy(master.host, host.data, host.len);
-        master.port = (int)strtol(port.data, NULL, 10); /* hiredis ends strings with a NUL */
+        master.port = (int)number;
     }
-    if (master.port < 1 || master.port > 65535)
+    if (master.port == 0)
         return error_set(err, STATUS_UNAVAILABLE, "Sentinel: an answer of an unexpected form");
     *out = master;
     return STATUS_OK;

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "base/str.h"
 #include "domain/reason.h"
 
@@ -39,17 +40,6 @@ static bool cut(struct str text, char mark, bool last, struct str *before, struc
     return true;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 static bool unescape(struct str text, struct arena *arena, const char **out)
 {
     char *copy = arena_alloc(arena, text.len + 1);
@@ -59,8 +49,8 @@ static bool unescape(struct str text, struct arena *arena, const char **out)
         char c = text.data[i];
 
         if (c == '%') {
-            int high = i + 2 < text.len ? hex_digit(text.data[i + 1]) : -1;
-            int low = i + 2 < text.len ? hex_digit(text.data[i + 2]) : -1;
+            int high = i + 2 < text.len ? digits_hex_value(text.data[i + 1]) : -1;
+            int low = i + 2 < text.len ? digits_hex_value(text.data[i + 2]) : -1;
 
             if (high < 0 || low < 0)
                 return false;
@@ -74,20 +64,13 @@ static bool unescape(struct str text, struct arena *arena, const char **out)
     return true;
 }
 
-static bool number(struct str text, int most, int *out)
+static bool parse_number(struct str text, int max, int *out)
 {
-    int value = 0;
+    uint64_t number;
 
-    if (text.len == 0)
+    if (!digits_parse_unsigned(text, (uint64_t)max, &number))
         return false;
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.data[i] < '0' || text.data[i] > '9' || value > (INT_MAX - 9) / 10)
-            return false;
-        value = value * 10 + (text.data[i] - '0');
-    }
-    if (value > most)
-        return false;
-    *out = value;
+    *out = (int)number;
     return true;
 }
 
@@ -112,7 +95,7 @@ static enum status parse_place(
 
     if (!cut(text, ':', true, &host, &port) || host.len == 0)
         return refuse(err, "host or port is missing");
-    if (!number(port, 65535, &place->port) || place->port == 0)
+    if (!parse_number(port, 65535, &place->port) || place->port == 0)
         return refuse(err, "the port is not a number from 1 to 65535");
     if (host.data[0] == '[' && host.data[host.len - 1] == ']')
         host = str_of_bytes(host.data + 1, host.len - 2);
@@ -155,7 +138,7 @@ static enum status parse_remote(struct str text, const struct scheme *scheme, st
             return refuse(err, "the master's name is missing");
         url->master = arena_copy(arena, master).data;
     }
-    if (database.len > 0 && !number(database, INT_MAX, &url->database))
+    if (database.len > 0 && !parse_number(database, INT_MAX, &url->database))
         return refuse(err, "the database is not a number");
     if (scheme->sentinels)
         return parse_sentinels(rest, arena, url, err);

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <limits.h>
 #include <netdb.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/digits.h"
 #include "base/macros.h"
 #include "client/dev/environment.h"
 
@@ -45,30 +47,39 @@ static bool read_file(const char *path, char *out, size_t size)
     return len > 0;
 }
 
+/* The number with which the text begins; 0: it begins with no digit. */
+static int number_of(const char *text)
+{
+    struct str rest = str_of(text);
+    uint64_t number;
+
+    return digits_take_unsigned(&rest, INT_MAX, &number) ? (int)number : 0;
+}
+
 /* The major version the cluster was made with; 0: there is no cluster. */
-static long cluster_version(const struct place *place, struct arena *arena)
+static int cluster_version(const struct place *place, struct arena *arena)
 {
     char text[16];
 
     if (!read_file(arena_format(arena, "%s/PG_VERSION", place->postgres).data, text, sizeof(text)))
         return 0;
-    return strtol(text, NULL, 10);
+    return number_of(text);
 }
 
-static long version_in_path(const char *path)
+static int version_in_path(const char *path)
 {
-    return strtol(path + strcspn(POSTGRES_FOLDERS, "*"), NULL, 10);
+    return number_of(path + strcspn(POSTGRES_FOLDERS, "*"));
 }
 
 /* The programs of that version, or of the newest one when it is 0. */
-static enum status find_programs(long version, struct arena *arena, const char **out, struct error *err)
+static enum status find_programs(int version, struct arena *arena, const char **out, struct error *err)
 {
     glob_t found;
-    long best = 0;
+    int best = 0;
 
     if (glob(POSTGRES_FOLDERS, 0, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc; i++) {
-            long one = version_in_path(found.gl_pathv[i]);
+            int one = version_in_path(found.gl_pathv[i]);
 
             if (one > best && (version == 0 || one == version))
                 best = one;
@@ -77,12 +88,12 @@ static enum status find_programs(long version, struct arena *arena, const char *
     }
     if (best == 0 && version != 0)
         return error_set(err, STATUS_UNAVAILABLE,
-            "the data was written by PostgreSQL %ld, which is not installed (no /usr/lib/postgresql/%ld/bin)",
+            "the data was written by PostgreSQL %d, which is not installed (no /usr/lib/postgresql/%d/bin)",
             version, version);
     if (best == 0)
         return error_set(
             err, STATUS_UNAVAILABLE, "PostgreSQL is not installed (nothing matches %s)", POSTGRES_FOLDERS);
-    *out = arena_format(arena, "/usr/lib/postgresql/%ld/bin", best).data;
+    *out = arena_format(arena, "/usr/lib/postgresql/%d/bin", best).data;
     return STATUS_OK;
 }
 
@@ -224,7 +235,7 @@ bool servers_postgres_is_ready(const struct place *place, const struct process *
     const char *line = text;
 
     snprintf(path, sizeof(path), "%s/postmaster.pid", place->postgres);
-    if (!read_file(path, text, sizeof(text)) || strtol(text, NULL, 10) != process->pid)
+    if (!read_file(path, text, sizeof(text)) || number_of(text) != process->pid)
         return false;
     for (int i = 1; line && i < PID_FILE_STATUS_LINE; i++) {
         line = strchr(line, '\n');

@@ -6,6 +6,7 @@
 
 #include "base/base64url.h"
 #include "base/buf.h"
+#include "base/digits.h"
 #include "domain/limits.h"
 
 #define PREFIX "tvk1."
@@ -17,7 +18,7 @@ bool account_name_is_valid(struct str name)
     for (size_t i = 0; i < name.len; i++) {
         char c = name.data[i];
 
-        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9'))
+        if (!(c >= 'a' && c <= 'z') && !digits_is_decimal(c))
             return false;
     }
     return true;

@@ -4,6 +4,7 @@
  */
 #include "domain/catalogue/table_name.h"
 
+#include "base/digits.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/text.h"
@@ -11,11 +12,6 @@
 static bool is_letter(char c)
 {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
 }
 
 static char lower(char c)
@@ -65,7 +61,7 @@ enum status table_name_check(struct str name, struct error *err)
     if (characters < LIMIT_TABLE_NAME_MIN || characters > LIMIT_TABLE_NAME_MAX)
         return refuse_length(characters, err);
     for (size_t i = 0; i < name.len; i++)
-        if (!is_letter(name.data[i]) && (i == 0 || !is_digit(name.data[i])))
+        if (!is_letter(name.data[i]) && (i == 0 || !digits_is_decimal(name.data[i])))
             return refuse_character(i, err);
     if (is_reserved(name))
         return reason_set(err, REASON_INVALID_INPUT, "the name \"tables\" is reserved");

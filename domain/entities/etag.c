@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/digits.h"
 #include "domain/digest.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
@@ -20,20 +21,13 @@ uint32_t etag_key(const struct entity_key *key)
     return folded ? folded : 1;
 }
 
-static char *put_digits(char *out, uint64_t value, int digits)
-{
-    for (int i = digits - 1; i >= 0; i--)
-        *out++ = "0123456789abcdef"[value >> (4 * i) & 0xF];
-    return out;
-}
-
 static char *put_hex(char *out, uint64_t value)
 {
     int digits = 1;
 
     while (digits < 16 && value >> (4 * digits) != 0)
         digits++;
-    return put_digits(out, value, digits);
+    return digits_write_hex(out, value, digits);
 }
 
 size_t etag_format(struct etag etag, char out[static ETAG_BYTES])
@@ -46,33 +40,21 @@ size_t etag_format(struct etag etag, char out[static ETAG_BYTES])
     at = put_hex(at, (uint64_t)etag.version);
     if (etag.key != 0) {
         *at++ = '.';
-        at = put_digits(at, etag.key, KEY_DIGITS);
+        at = digits_write_hex(at, etag.key, KEY_DIGITS);
     }
     *at++ = '"';
     *at = '\0';
     return (size_t)(at - out);
 }
 
-/* Take 1..15 or 16 lower-case digits that fit an int64_t. */
-static bool take_hex(struct str *text, int64_t *out)
+/* Take up to 16 digits that fit an int64_t. */
+static bool take_number(struct str *text, int64_t *out)
 {
-    uint64_t value = 0;
-    size_t i = 0;
+    uint64_t value;
 
-    for (; i < text->len && i < 16; i++) {
-        char c = text->data[i];
-
-        if (c >= '0' && c <= '9')
-            value = value << 4 | (uint64_t)(c - '0');
-        else if (c >= 'a' && c <= 'f')
-            value = value << 4 | (uint64_t)(c - 'a' + 10);
-        else
-            break;
-    }
-    if (i == 0 || value > INT64_MAX)
+    if (!digits_take_hex(text, 16, &value) || value > INT64_MAX)
         return false;
     *out = (int64_t)value;
-    *text = str_from(*text, i);
     return true;
 }
 
@@ -86,7 +68,7 @@ static bool take_key(struct str rest, uint32_t *out)
     if (rest.len != 1 + KEY_DIGITS || rest.data[0] != '.')
         return false;
     rest = str_from(rest, 1);
-    if (!take_hex(&rest, &key))
+    if (!take_number(&rest, &key))
         return false;
     *out = (uint32_t)key;
     return true;
@@ -94,7 +76,7 @@ static bool take_key(struct str rest, uint32_t *out)
 
 /*
  * The version an opaque text stands for, {0, 0} when it is none of ours. ETags are compared as texts, so
- * only the one text that etag_format would write is recognised: no leading zeros, nothing behind.
+ * only the one text that etag_format would write is recognised: no upper case, no leading zeros, nothing behind.
  */
 static struct etag etag_of(struct str opaque)
 {
@@ -103,10 +85,10 @@ static struct etag etag_of(struct str opaque)
     struct str rest = opaque;
     size_t len;
 
-    if (!take_hex(&rest, &etag.table_id) || rest.len == 0 || rest.data[0] != '.')
+    if (!take_number(&rest, &etag.table_id) || rest.len == 0 || rest.data[0] != '.')
         return (struct etag){ 0 };
     rest = str_from(rest, 1);
-    if (!take_hex(&rest, &etag.version) || !take_key(rest, &etag.key))
+    if (!take_number(&rest, &etag.version) || !take_key(rest, &etag.key))
         return (struct etag){ 0 };
     len = etag_format(etag, text);
     if (!str_equal(opaque, str_of_bytes(text + 3, len - 4)))

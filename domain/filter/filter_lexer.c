@@ -5,9 +5,9 @@
  */
 #include "domain/filter/filter_lexer.h"
 
-#include <ctype.h>
 #include <strings.h>
 
+#include "base/digits.h"
 #include "domain/properties/datetime.h"
 #include "domain/reason.h"
 
@@ -23,11 +23,6 @@ static char char_at(struct str text, size_t at)
     return at < text.len ? text.data[at] : '\0';
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Letters of other scripts may stand in names: every byte above ASCII counts as one. */
 static bool begins_word(char c)
 {
@@ -36,12 +31,12 @@ static bool begins_word(char c)
 
 static bool continues_word(char c)
 {
-    return begins_word(c) || is_digit(c);
+    return begins_word(c) || digits_is_decimal(c);
 }
 
 static size_t skip_digits(struct str text, size_t at)
 {
-    while (is_digit(char_at(text, at)))
+    while (digits_is_decimal(char_at(text, at)))
         at++;
     return at;
 }
@@ -64,7 +59,7 @@ static enum status literal_end(struct lexer *lexer, size_t end, struct error *er
 static bool is_hex(struct str text)
 {
     for (size_t i = 0; i < text.len; i++) {
-        if (!isxdigit((unsigned char)text.data[i]))
+        if (digits_hex_value(text.data[i]) < 0)
             return false;
     }
     return true;
@@ -77,8 +72,8 @@ static bool has_form(struct str text, const char *form)
         return false;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.data[i];
-        bool fits = form[i] == 'x'   ? isxdigit((unsigned char)c) != 0
-                    : form[i] == 'd' ? is_digit(c)
+        bool fits = form[i] == 'x'   ? digits_hex_value(c) >= 0
+                    : form[i] == 'd' ? digits_is_decimal(c)
                                      : c == form[i];
 
         if (!fits)
@@ -151,23 +146,12 @@ static enum status read_quoted(struct lexer *lexer, size_t quote, struct lexeme 
 
 /* ---- numbers ---- */
 
-static enum property_type integer_type(struct str digits)
+/* PROPERTY_NULL: 64 bits do not hold the number; *number is unchanged. */
+static enum property_type read_integer(struct str digits, int64_t *number)
 {
-    int64_t number = 0;
-
-    for (size_t i = 0; i < digits.len; i++) {
-        if (digits.data[i] == '-')
-            continue;
-        if (__builtin_mul_overflow(number, 10, &number) ||
-            __builtin_sub_overflow(number, digits.data[i] - '0', &number))
-            return PROPERTY_NULL;
-    }
-    /* It was summed up below zero, where there is room for the least one. */
-    if (digits.data[0] == '-')
-        return number >= INT32_MIN ? PROPERTY_INT32 : PROPERTY_INT64;
-    if (number < -INT64_MAX)
+    if (!digits_parse_signed(digits, INT64_MIN, INT64_MAX, number))
         return PROPERTY_NULL;
-    return number >= -INT32_MAX ? PROPERTY_INT32 : PROPERTY_INT64;
+    return *number >= INT32_MIN && *number <= INT32_MAX ? PROPERTY_INT32 : PROPERTY_INT64;
 }
 
 static bool is_one_of(char c, const char *set)
@@ -182,15 +166,15 @@ static enum status read_number(struct lexer *lexer, struct lexeme *out, struct e
     size_t end = skip_digits(text, begin + (char_at(text, begin) == '-'));
 
     out->kind = LEXEME_LITERAL;
-    out->type = integer_type(slice(text, begin, end));
-    if (char_at(text, end) == '.' && is_digit(char_at(text, end + 1))) {
+    out->type = read_integer(slice(text, begin, end), &out->integer);
+    if (char_at(text, end) == '.' && digits_is_decimal(char_at(text, end + 1))) {
         out->type = PROPERTY_DOUBLE;
         end = skip_digits(text, end + 1);
     }
     if (is_one_of(char_at(text, end), "eE")) {
         size_t digits = end + 1 + is_one_of(char_at(text, end + 1), "+-");
 
-        if (!is_digit(char_at(text, digits)))
+        if (!digits_is_decimal(char_at(text, digits)))
             return filter_lexer_error(digits, "an exponent has digits", err);
         out->type = PROPERTY_DOUBLE;
         end = skip_digits(text, digits);
@@ -213,17 +197,17 @@ static enum status read_number(struct lexer *lexer, struct lexeme *out, struct e
 /* ---- words ---- */
 
 static const struct named_literal {
-    const char *name;
+    struct str name;
     enum property_type type;
 } named_literals[] = {
-    { "true", PROPERTY_BOOLEAN },
-    { "True", PROPERTY_BOOLEAN },
-    { "false", PROPERTY_BOOLEAN },
-    { "False", PROPERTY_BOOLEAN },
-    { "null", PROPERTY_NULL },
-    { "NaN", PROPERTY_DOUBLE },
-    { "INF", PROPERTY_DOUBLE },
-    { "-INF", PROPERTY_DOUBLE },
+    { STR_LITERAL("true"), PROPERTY_BOOLEAN },
+    { STR_LITERAL("True"), PROPERTY_BOOLEAN },
+    { STR_LITERAL("false"), PROPERTY_BOOLEAN },
+    { STR_LITERAL("False"), PROPERTY_BOOLEAN },
+    { STR_LITERAL("null"), PROPERTY_NULL },
+    { STR_LITERAL("NaN"), PROPERTY_DOUBLE },
+    { STR_LITERAL("INF"), PROPERTY_DOUBLE },
+    { STR_LITERAL("-INF"), PROPERTY_DOUBLE },
 };
 
 static enum status read_word(struct lexer *lexer, struct lexeme *out, struct error *err)
@@ -237,7 +221,7 @@ static enum status read_word(struct lexer *lexer, struct lexeme *out, struct err
     out->kind = LEXEME_WORD;
     out->text = slice(lexer->text, lexer->at, end);
     for (size_t i = 0; i < ARRAY_LEN(named_literals); i++) {
-        if (!word_is(out->text, named_literals[i].name))
+        if (!str_equal(out->text, named_literals[i].name))
             continue;
         out->kind = LEXEME_LITERAL;
         out->type = named_literals[i].type;
@@ -301,7 +285,7 @@ enum status lexer_next(struct lexer *lexer, struct lexeme *out, struct error *er
     next = char_at(lexer->text, lexer->at + 1);
     if (c == '\'')
         return read_quoted(lexer, lexer->at, out, err);
-    if (is_digit(c) || (c == '-' && is_digit(next)))
+    if (digits_is_decimal(c) || (c == '-' && digits_is_decimal(next)))
         return read_number(lexer, out, err);
     if (begins_word(c) || (c == '-' && begins_word(next)))
         return read_word(lexer, out, err);

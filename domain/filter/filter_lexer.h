@@ -25,6 +25,7 @@ struct lexeme {
     size_t position;         /* bytes from the start of the text */
     struct str text;         /* as it is written; of what is quoted or in brackets: what is between */
     enum property_type type; /* LEXEME_LITERAL */
+    int64_t integer;         /* of an Int32 or Int64 */
 };
 
 struct lexer {

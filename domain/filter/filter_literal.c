@@ -2,11 +2,13 @@
 /*
  * filter_literal.c - literals to values. The lexer has checked their form.
  */
+#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/digits.h"
 #include "domain/filter/filter_tree.h"
 #include "domain/properties/datetime.h"
 #include "domain/reason.h"
@@ -27,17 +29,6 @@ static struct str read_string(struct str text, struct arena *arena)
             i++;
     }
     return buf_str(&out);
-}
-
-/* Summed up below zero, where there is room for the least one. */
-static int64_t read_integer(struct str text)
-{
-    int64_t number = 0;
-
-    for (size_t i = 0; i < text.len; i++)
-        if (text.data[i] >= '0' && text.data[i] <= '9')
-            number = number * 10 - (text.data[i] - '0');
-    return text.data[0] == '-' ? number : -number;
 }
 
 static enum status read_double(
@@ -87,17 +78,14 @@ static struct str read_guid(struct str text, struct arena *arena)
     return str_of_bytes(lowered, text.len);
 }
 
-static unsigned digit_of(char c)
-{
-    return c <= '9' ? (unsigned)(c - '0') : (unsigned)((c | 0x20) - 'a') + 10;
-}
-
 static struct str read_binary(struct str text, struct arena *arena)
 {
     char *bytes = arena_alloc(arena, text.len / 2 + 1);
 
-    for (size_t i = 0; i + 1 < text.len; i += 2)
-        bytes[i / 2] = (char)(digit_of(text.data[i]) << 4 | digit_of(text.data[i + 1]));
+    bool is_hex = digits_decode_hex(text, bytes);
+
+    assert(is_hex && "the lexer has checked it");
+    (void)is_hex;
     return str_of_bytes(bytes, text.len / 2);
 }
 
@@ -117,7 +105,7 @@ enum status filter_literal_read(
         break;
     case PROPERTY_INT32:
     case PROPERTY_INT64:
-        value.integer = read_integer(lexeme->text);
+        value.integer = lexeme->integer;
         value.number = (double)value.integer;
         break;
     case PROPERTY_DOUBLE:

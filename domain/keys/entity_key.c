@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "base/hash.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/text.h"
@@ -85,19 +86,10 @@ int entity_key_compare(const struct entity_key *a, const struct entity_key *b)
     return order != 0 ? order : str_compare(a->row, b->row);
 }
 
-static uint64_t fnv1a(uint64_t hash, unsigned char byte)
-{
-    return (hash ^ byte) * UINT64_C(0x100000001b3);
-}
-
 int16_t entity_key_bucket(int64_t home_table_id, struct str partition_key)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = hash_bytes(hash_number(HASH_EMPTY, (uint64_t)home_table_id), partition_key);
 
-    for (int shift = 0; shift < 64; shift += 8)
-        hash = fnv1a(hash, (unsigned char)((uint64_t)home_table_id >> shift));
-    for (size_t i = 0; i < partition_key.len; i++)
-        hash = fnv1a(hash, (unsigned char)partition_key.data[i]);
     /* Fold: every bit of the hash takes part exactly once. */
     hash ^= hash >> 40;
     hash ^= hash >> 20;

@@ -4,6 +4,8 @@
  */
 #include "domain/properties/datetime.h"
 
+#include "base/digits.h"
+
 enum { SECONDS_PER_DAY = 86400, NANO_DIGITS = 9 };
 
 static bool take_char(struct str *text, char c)
@@ -14,23 +16,17 @@ static bool take_char(struct str *text, char c)
     return true;
 }
 
-/* Exactly so many digits, of a number between low and high. */
+/* A number between low and high, of exactly that many digits. */
 static bool take_number(struct str *text, size_t digits, int low, int high, int *out)
 {
-    int number = 0;
+    uint64_t number;
 
-    if (text->len < digits)
+    if (text->len < digits ||
+        !digits_parse_unsigned(str_of_bytes(text->data, digits), (uint64_t)high, &number))
         return false;
-    for (size_t i = 0; i < digits; i++) {
-        char c = text->data[i];
-
-        if (c < '0' || c > '9')
-            return false;
-        number = number * 10 + (c - '0');
-    }
     *text = str_from(*text, digits);
-    *out = number;
-    return number >= low && number <= high;
+    *out = (int)number;
+    return *out >= low;
 }
 
 static int days_of_month(int year, int month)

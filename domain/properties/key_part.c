@@ -29,6 +29,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "base/digits.h"
 #include "domain/text.h"
 #include "domain/ticks.h"
 
@@ -204,21 +205,6 @@ static void write_digits(struct buf *out, uint64_t number, int digits)
     assert(number == 0 && "the digits hold the number");
 }
 
-static bool read_digits(struct str text, uint64_t *out)
-{
-    uint64_t number = 0;
-
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.data[i] < '0' || text.data[i] > '9')
-            return false;
-        if (__builtin_mul_overflow(number, 10u, &number) ||
-            __builtin_add_overflow(number, (uint64_t)(text.data[i] - '0'), &number))
-            return false;
-    }
-    *out = number;
-    return true;
-}
-
 static uint64_t power_of_ten(int32_t exponent)
 {
     uint64_t power = 1;
@@ -310,7 +296,7 @@ static bool number_decode(const struct key_part *part, struct str text, struct v
         base = text.len > 0 && text.data[0] == '-' ? (uint64_t)form.min : 0;
         text = str_from(text, 1);
     }
-    if (!read_digits(text, &number))
+    if (!digits_parse_unsigned(text, UINT64_MAX, &number))
         return false;
     out->integer = (int64_t)(part->inverted ? (uint64_t)form.max - number : base + number);
     return true;
@@ -338,38 +324,13 @@ static double double_of_ordered_bits(uint64_t ordered)
 
 static void write_hex(struct buf *out, struct str bytes)
 {
-    static const char digits[] = "0123456789abcdef";
-    char *place = buf_extend(out, 2 * bytes.len);
-
-    for (size_t i = 0; i < bytes.len; i++) {
-        uint8_t byte = (uint8_t)bytes.data[i];
-
-        place[2 * i] = digits[byte >> 4];
-        place[2 * i + 1] = digits[byte & 15];
-    }
+    digits_encode_hex(bytes, buf_extend(out, 2 * bytes.len));
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return -1;
-}
-
+/* Upper case is refused: it sorts elsewhere, so no key has it. */
 static bool read_hex(struct str text, struct buf *out)
 {
-    if (text.len % 2 != 0)
-        return false;
-    for (size_t i = 0; i < text.len; i += 2) {
-        int high = hex_value(text.data[i]), low = hex_value(text.data[i + 1]);
-
-        if (high < 0 || low < 0)
-            return false;
-        buf_append_byte(out, (uint8_t)(high << 4 | low));
-    }
-    return true;
+    return digits_are_lower_hex(text) && digits_decode_hex(text, buf_extend(out, text.len / 2));
 }
 
 /* Inverted: the complement, which falls as the number grows. */

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "base/wire.h"
 #include "domain/properties/property_name.h"
 #include "domain/reason.h"
@@ -163,14 +164,9 @@ static bool is_guid(struct str text, bool *has_upper)
     for (size_t i = 0; i < GUID_BYTES; i++) {
         char c = text.data[i];
 
-        if (i == 8 || i == 13 || i == 18 || i == 23) {
-            if (c != '-')
-                return false;
-        } else if (c >= 'A' && c <= 'F') {
-            *has_upper = true;
-        } else if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'f')) {
+        if (i == 8 || i == 13 || i == 18 || i == 23 ? c != '-' : digits_hex_value(c) < 0)
             return false;
-        }
+        *has_upper |= c >= 'A' && c <= 'F';
     }
     return true;
 }

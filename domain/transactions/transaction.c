@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "base/digits.h"
 #include "base/wire.h"
 #include "domain/catalogue/table_name.h"
 #include "domain/digest.h"
@@ -473,15 +474,6 @@ enum status transaction_check(const struct transaction *transaction, struct erro
 
 /* ---- age ---- */
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'))
-        return (c | 0x20) - 'a' + 10;
-    return -1;
-}
-
 /* The milliseconds since 1970 in a UUIDv7 (RFC 9562); false: the id is none. */
 static bool uuid_v7_time(struct str id, int64_t *ms)
 {
@@ -491,7 +483,7 @@ static bool uuid_v7_time(struct str id, int64_t *ms)
     if (id.len != sizeof(form) - 1)
         return false;
     for (size_t i = 0; i < id.len; i++) {
-        int value = hex_value(id.data[i]);
+        int value = digits_hex_value(id.data[i]);
 
         if (form[i] == '-' || form[i] == '7') {
             if (id.data[i] != form[i])

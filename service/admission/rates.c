@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "domain/reason.h"
 
 enum { SETS = 1024, WAYS = 8, LOCKS = 64, NS_PER_US = 1000 };
@@ -48,12 +49,10 @@ void rates_free(struct rates *rates)
     free(rates);
 }
 
-/* FNV-1a; the length keeps "a","bc" and "ab","c" apart. */
+/* The length keeps "a","bc" and "ab","c" apart. */
 static uint64_t mix(uint64_t hash, struct str text)
 {
-    hash = (hash ^ text.len) * UINT64_C(0x100000001b3);
-    for (size_t i = 0; i < text.len; i++)
-        hash = (hash ^ (uint8_t)text.data[i]) * UINT64_C(0x100000001b3);
+    hash = hash_bytes(hash_byte(hash, (uint8_t)text.len), text);
     return hash ^ (hash >> 29);
 }
 
@@ -132,7 +131,7 @@ static bool take_partitions(
 enum status rates_admit(
     struct rates *rates, const struct operation *operation, int64_t now_us, struct error *err)
 {
-    uint64_t account = mix(UINT64_C(0xcbf29ce484222325), operation->account);
+    uint64_t account = mix(HASH_EMPTY, operation->account);
     bool names_entities = operation->kind == OPERATION_GET || operation->kind == OPERATION_WRITE;
     int64_t now_ns = now_us * NS_PER_US;
 

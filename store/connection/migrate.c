@@ -5,11 +5,13 @@
  */
 #include "store/connection/migrate.h"
 
+#include <assert.h>
 #include <libpq-fe.h>
+#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/digits.h"
 #include "base/embedded.h"
 #include "store/migrations.h"
 
@@ -18,9 +20,21 @@ static const char version_table[] = "create table if not exists schema_migration
                                     "version integer primary key, name text not null,"
                                     "applied timestamptz not null default now())";
 
+/* The number with which a migration's name begins. */
+static int version_of(const struct embedded *migration)
+{
+    struct str name = str_of(migration->name);
+    uint64_t version = 0;
+    bool is_numbered = digits_take_unsigned(&name, INT_MAX, &version);
+
+    assert(is_numbered && "a migration's name begins with its number");
+    (void)is_numbered;
+    return (int)version;
+}
+
 int migrate_wanted_version(void)
 {
-    return (int)strtol(migrations_all[migrations_count - 1]->name, NULL, 10);
+    return version_of(migrations_all[migrations_count - 1]);
 }
 
 static enum status failed(PGconn *conn, const char *what, struct error *err)
@@ -47,9 +61,12 @@ static enum status current_version(PGconn *conn, int *out, struct error *err)
 {
     PGresult *result = PQexec(conn, "select coalesce(max(version), 0) from schema_migrations");
     bool ok = PQresultStatus(result) == PGRES_TUPLES_OK;
+    uint64_t version;
 
     if (ok)
-        *out = (int)strtol(PQgetvalue(result, 0, 0), NULL, 10);
+        ok = digits_parse_unsigned(str_of(PQgetvalue(result, 0, 0)), INT_MAX, &version);
+    if (ok)
+        *out = (int)version;
     PQclear(result);
     return ok ? STATUS_OK : failed(conn, "reading schema_migrations", err);
 }
@@ -59,7 +76,7 @@ static enum status apply(PGconn *conn, const struct embedded *migration, struct 
     char record[256];
 
     snprintf(record, sizeof(record), "insert into schema_migrations (version, name) values (%d, '%s')",
-        (int)strtol(migration->name, NULL, 10), migration->name);
+        version_of(migration), migration->name);
     TRY(run(conn, "begin", migration->name, err));
     TRY(run(conn, migration->text, migration->name, err));
     TRY(run(conn, record, migration->name, err));
@@ -83,7 +100,7 @@ static enum status migrate(
             "the database schema is at version %d, newer than this program's %d: update this program",
             version, wanted);
     for (size_t i = 0; i < migrations_count; i++) {
-        if ((int)strtol(migrations_all[i]->name, NULL, 10) <= version)
+        if (version_of(migrations_all[i]) <= version)
             continue;
         TRY(apply(conn, migrations_all[i], err));
         snprintf(line, sizeof(line), "applied %s", migrations_all[i]->name);

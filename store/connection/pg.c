@@ -7,11 +7,12 @@
  */
 #include "store/connection/pg.h"
 
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/digits.h"
 #include "domain/database/database_settings.h"
 #include "domain/database/sqlstate.h"
 #include "store/connection/migrate.h"
@@ -117,6 +118,14 @@ static enum status connection_lost(struct pg *pg, const char *what, struct error
 
 /* ---- connecting ---- */
 
+/* A number of the first row, in text form; 0: null. */
+static int number_at(const PGresult *result, int column)
+{
+    uint64_t number;
+
+    return digits_parse_unsigned(str_of(PQgetvalue(result, 0, column)), INT_MAX, &number) ? (int)number : 0;
+}
+
 static enum status check_schema(PGconn *conn, struct error *err)
 {
     PG_RESULT result = PQexec(conn, "select max(version) from schema_migrations");
@@ -124,7 +133,7 @@ static enum status check_schema(PGconn *conn, struct error *err)
     int found = 0;
 
     if (PQresultStatus(result) == PGRES_TUPLES_OK)
-        found = (int)strtol(PQgetvalue(result, 0, 0), NULL, 10);
+        found = number_at(result, 0);
     else if (!state || strcmp(state, "42P01") != 0) /* undefined_table: nothing was ever migrated */
         return result_error(result, err);
     if (found == migrate_wanted_version())
@@ -177,7 +186,7 @@ static enum status check_settings(PGconn *conn, struct error *err)
         .isolation = PQgetvalue(result, 0, 3),
         .encoding = PQgetvalue(result, 0, 4),
         .keys_in_byte_order = strcmp(PQgetvalue(result, 0, 5), "t") == 0,
-        .session_is_ours = strtol(PQgetvalue(result, 0, 6), NULL, 10) == PQbackendPID(conn),
+        .session_is_ours = number_at(result, 6) == PQbackendPID(conn),
     };
     return database_settings_check(&settings, data_loss_is_allowed, err);
 }
@@ -301,7 +310,7 @@ bool pg_wait(struct pg *pg, int64_t wait_us)
     for (;;) {
         int unsent = pg->conn ? PQflush(pg->conn) : -1;
         struct pollfd fd = { .fd = PQsocket(pg->conn), .events = POLLIN };
-        struct timespec left = { 0 };
+        struct timespec left;
         int64_t left_us;
 
         if (unsent < 0 || (unsent == 0 && has_result(pg)))
@@ -311,8 +320,7 @@ bool pg_wait(struct pg *pg, int64_t wait_us)
         left_us = deadline_us - clock_monotonic_us();
         if (left_us <= 0)
             return false;
-        left.tv_nsec = left_us % 1000000 * 1000;
-        left.tv_sec = left_us / 1000000;
+        left = clock_timespec(left_us);
         if (ppoll(&fd, 1, &left, NULL) > 0 && (fd.revents & ~POLLOUT) && !PQconsumeInput(pg->conn))
             return true;
     }

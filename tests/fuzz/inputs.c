@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/hash.h"
 
 /* ---- files ---- */
 
@@ -50,12 +51,10 @@ void inputs_load(struct inputs *inputs, const char *folder)
 const char *inputs_save(struct str input, const char *folder, const char *prefix)
 {
     static char path[4096];
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
     FILE *file;
 
-    for (size_t i = 0; i < input.len; i++)
-        hash = (hash ^ (unsigned char)input.data[i]) * UINT64_C(0x100000001b3);
-    snprintf(path, sizeof(path), "%s/%s%016llx", folder, prefix, (unsigned long long)hash);
+    snprintf(path, sizeof(path), "%s/%s%016llx", folder, prefix,
+        (unsigned long long)hash_bytes(HASH_EMPTY, input));
     file = fopen(path, "wb");
     if (!file)
         return NULL;

@@ -5,10 +5,10 @@
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/digits.h"
 #include "base/log.h"
 #include "tests/sim/sim.h"
 
@@ -97,15 +97,16 @@ int main(int count, char **arguments)
         { "seed", required_argument, NULL, 's' }, { "without", required_argument, NULL, 'w' },
         { "trace", no_argument, NULL, 't' }, { "help", no_argument, NULL, 'h' }, { 0 } };
     int option;
+    bool is_number = true;
 
     log_init("sim", LOG_ERROR);
     while ((option = getopt_long(count, arguments, "", known, NULL)) != -1) {
         switch (option) {
         case 'n':
-            options.count = strtoull(optarg, NULL, 10);
+            is_number &= digits_parse_unsigned(str_of(optarg), UINT64_MAX, &options.count);
             break;
         case 's':
-            options.first = strtoull(optarg, NULL, 10);
+            is_number &= digits_parse_unsigned(str_of(optarg), UINT64_MAX, &options.first);
             break;
         case 'w':
             options.without = optarg;
@@ -119,5 +120,5 @@ int main(int count, char **arguments)
             return usage(stderr, 2);
         }
     }
-    return run();
+    return is_number ? run() : usage(stderr, 2);
 }

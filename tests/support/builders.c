@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <time.h>
 
+#include "base/digits.h"
 #include "base/macros.h"
 #include "domain/indexes/index_codec.h"
 #include "domain/indexes/index_plan.h"
@@ -313,8 +314,7 @@ const char *as_bytea(struct arena *arena, struct str bytes)
 
     buf_init(&out, arena);
     buf_append(&out, STR_LITERAL("'\\x"));
-    for (size_t i = 0; i < bytes.len; i++)
-        buf_format(&out, "%02x", (unsigned)(unsigned char)bytes.data[i]);
+    digits_encode_hex(bytes, buf_extend(&out, 2 * bytes.len));
     buf_append(&out, STR_LITERAL("'::bytea"));
     buf_append_byte(&out, 0);
     return out.data;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/digits.h"
 #include "domain/indexes/index_codec.h"
 #include "domain/indexes/index_plan.h"
 #include "domain/limits.h"
@@ -78,8 +79,7 @@ static const char *hex_of(struct world *world, struct str bytes)
     struct buf out;
 
     buf_init(&out, &world->arena);
-    for (size_t i = 0; i < bytes.len; i++)
-        buf_format(&out, "%02x", (unsigned char)bytes.data[i]);
+    digits_encode_hex(bytes, buf_extend(&out, 2 * bytes.len));
     buf_append_byte(&out, 0);
     return out.data;
 }
@@ -246,11 +246,7 @@ static void check_entry(struct world *world, const struct index_entry *entry, co
     hex = str_of(test_text(
         world->sql, "select encode(manifest, 'hex') from index_state where row_key = '%s'", source_row));
     buf_init(&bytes, &world->arena);
-    for (size_t i = 0; i + 1 < hex.len; i += 2) {
-        char digits[3] = { hex.data[i], hex.data[i + 1], 0 };
-
-        buf_append_byte(&bytes, (uint8_t)strtoul(digits, NULL, 16));
-    }
+    ck_assert(digits_decode_hex(hex, buf_extend(&bytes, hex.len / 2)));
     ck_assert(manifest_decode(buf_str(&bytes), &world->arena, &manifest));
     for (size_t i = 0; i < manifest.count; i++)
         named |= manifest.items[i].index_id == entry->index_id && manifest.items[i].digest == entry->digest &&

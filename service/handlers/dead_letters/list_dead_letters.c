@@ -4,9 +4,8 @@
  */
 #include "service/handlers/handlers.h"
 
-#include <stdlib.h>
-
 #include "api/codec_admin.h"
+#include "base/digits.h"
 #include "domain/limits.h"
 #include "service/paging.h"
 
@@ -32,7 +31,8 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
     TRY(paging_read_list(ctx, request->page_size, request->page_token, list_name(&in->filter, ctx->arena),
         &in->limit, &after, err));
     in->by_cause = request->group_by_cause;
-    in->after = after.len > 0 ? strtoll(arena_format(ctx->arena, "%.*s", STR_ARG(after)).data, NULL, 10) : 0;
+    if (!digits_parse_signed(after, 0, INT64_MAX, &in->after))
+        in->after = 0; /* the first page */
     return STATUS_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <check.h>
 
 #include "base/clock.h"
+#include "base/digits.h"
 #include "store/transactions/transaction_calls.h"
 #include "tests/support/calls.h"
 #include "tests/support/transaction_calls.h"
@@ -158,8 +159,7 @@ START_TEST(steps_without_ids_run_by_name)
 
     call_succeeded(submit("t1", &step));
     buf_init(&hex, &world.arena);
-    for (size_t i = 0; i < bytes.len; i++)
-        buf_format(&hex, "%02x", (unsigned char)bytes.data[i]);
+    digits_encode_hex(bytes, buf_extend(&hex, 2 * bytes.len));
     test_sql(world.sql, "update transactions set steps = '\\x%.*s'", STR_ARG(buf_str(&hex)));
     make_anew(TABLE_ID);
     transaction_run(&world, "t1");
