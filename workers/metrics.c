@@ -47,9 +47,9 @@ static double as_seconds(long long us)
     return (double)us / 1e6;
 }
 
-static double as_held(long long works_until_us)
+static double as_held(long long intents_before_us)
 {
-    return works_until_us != INT64_MAX;
+    return intents_before_us != INT64_MAX;
 }
 
 /* One value for each kind of work of each queue. */
@@ -76,7 +76,7 @@ static void collect_queues(struct buf *out, const struct queues *queues)
     queue_family(out, queues, "tavola_queue_applied_total", "counter", "Intents of the queue applied.",
         queues->applied_total, as_is);
     queue_family(out, queues, "tavola_queue_held", "gauge", "1 while the queue is paused or being drained.",
-        queues->works_until_us, as_held);
+        queues->intents_before_us, as_held);
     queue_family(out, queues, "tavola_queue_rate_limit", "gauge",
         "The most intents a second the queue may do; 0: no limit.", queues->rates, as_is);
 }

@@ -12,7 +12,7 @@ void queues_init(struct queues *queues)
 {
     *queues = (struct queues){ .count = DEFAULT_QUEUES };
     for (int slot = 0; slot < QUEUE_SLOTS; slot++)
-        atomic_init(&queues->works_until_us[slot], INT64_MAX);
+        atomic_init(&queues->intents_before_us[slot], INT64_MAX);
     pthread_mutex_init(&queues->mutex, NULL);
 }
 
@@ -33,9 +33,9 @@ bool queues_set_controls(struct queues *queues, const struct queue_control contr
     bool changed = false;
 
     for (int slot = 0; slot < QUEUE_SLOTS; slot++) {
-        long long until_us = controls[slot].works_until_us, rate = controls[slot].rate;
+        long long until_us = controls[slot].intents_before_us, rate = controls[slot].rate;
 
-        if (atomic_exchange(&queues->works_until_us[slot], until_us) != until_us)
+        if (atomic_exchange(&queues->intents_before_us[slot], until_us) != until_us)
             changed = true;
         if (atomic_exchange(&queues->rates[slot], rate) != rate)
             changed = true;
@@ -47,7 +47,8 @@ bool queues_set_controls(struct queues *queues, const struct queue_control contr
 /* A drain does not mind the rate. */
 static bool is_limited(const struct queues *queues, int slot)
 {
-    return atomic_load(&queues->rates[slot]) > 0 && atomic_load(&queues->works_until_us[slot]) == INT64_MAX;
+    return atomic_load(&queues->rates[slot]) > 0 &&
+           atomic_load(&queues->intents_before_us[slot]) == INT64_MAX;
 }
 
 bool queues_allow(const struct queues *queues, const struct intent *intent)
@@ -58,7 +59,7 @@ bool queues_allow(const struct queues *queues, const struct intent *intent)
         return true;
     slot = queue_slot(queue_control_queue_of(intent->bucket, atomic_load(&queues->count)), intent->kind);
     return slot < 0 || (!is_limited(queues, slot) &&
-                           intent_id_us(intent->id) < atomic_load(&queues->works_until_us[slot]));
+                           intent_id_us(intent->id) < atomic_load(&queues->intents_before_us[slot]));
 }
 
 void queues_free_scope(const struct queues *queues, struct scan_scope *out)
@@ -66,7 +67,7 @@ void queues_free_scope(const struct queues *queues, struct scan_scope *out)
     out->queues = atomic_load(&queues->count);
     for (int slot = 0; slot < QUEUE_SLOTS; slot++)
         out->until_us[slot] =
-            is_limited(queues, slot) ? 0 : (int64_t)atomic_load(&queues->works_until_us[slot]);
+            is_limited(queues, slot) ? 0 : (int64_t)atomic_load(&queues->intents_before_us[slot]);
 }
 
 int queues_next_limited(const struct queues *queues, int slot)

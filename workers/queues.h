@@ -22,7 +22,7 @@ enum { QUEUE_SLOTS = MAX_QUEUES * WORK_KINDS, MAX_APPLIED = 1024 };
 struct queues {
     atomic_int count;
     atomic_bool controlled; /* some work is held back or limited */
-    atomic_llong works_until_us[QUEUE_SLOTS];
+    atomic_llong intents_before_us[QUEUE_SLOTS];
     atomic_llong rates[QUEUE_SLOTS];
     atomic_llong open_intents[QUEUE_SLOTS], lag_us[QUEUE_SLOTS]; /* in the lanes held */
     atomic_llong applied_total[QUEUE_SLOTS];

@@ -6,9 +6,9 @@
 
 enum work_state work_state_of(const struct queue_control *control, int64_t oldest_us)
 {
-    if (control->works_until_us == INT64_MAX)
+    if (control->intents_before_us == INT64_MAX)
         return WORK_RUNNING;
-    return oldest_us > 0 && oldest_us < control->works_until_us ? WORK_DRAINING : WORK_PAUSED;
+    return oldest_us > 0 && oldest_us < control->intents_before_us ? WORK_DRAINING : WORK_PAUSED;
 }
 
 int64_t queue_control_time_to_fresh_us(int64_t open_intents, double per_second)

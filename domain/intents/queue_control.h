@@ -36,8 +36,8 @@ enum work_state { WORK_RUNNING = 1, WORK_PAUSED = 2, WORK_DRAINING = 3 };
 
 /* How one kind of work of one queue is controlled. */
 struct queue_control {
-    int64_t works_until_us; /* only intents made before are worked on; 0: none, INT64_MAX: all */
-    int64_t rate;           /* of intents a second; 0: as fast as it goes. Draining does not mind it */
+    int64_t intents_before_us; /* only intents made before are worked on; 0: none, INT64_MAX: all */
+    int64_t rate;              /* of intents a second; 0: as fast as it goes. Draining does not mind it */
 };
 
 static inline int queue_control_queue_of(int16_t bucket, int queues)

@@ -15,7 +15,7 @@ static struct queue_view read_view_row(const PGresult *rows, int row)
     struct queue_view view = {
         .queue = pg_int4(rows, row, 0),
         .kind = pg_int2(rows, row, 1),
-        .control = { .works_until_us = PQgetisnull(rows, row, 2) ? INT64_MAX : pg_int8(rows, row, 2),
+        .control = { .intents_before_us = PQgetisnull(rows, row, 2) ? INT64_MAX : pg_int8(rows, row, 2),
             .rate = pg_int8(rows, row, 3) },
         .open_intents = pg_int8(rows, row, 4),
         .per_second = (double)pg_int8(rows, row, 6) / 1000,

@@ -27,13 +27,13 @@ static enum status read_controls(struct session *session, void *context, struct 
     controls->map = (struct queue_map){ .version = pg_int8(rows, 0, 0), .queues = pg_int2(rows, 0, 1) };
     controls->any = !PQgetisnull(rows, 0, 2);
     for (int i = 0; i < MAX_QUEUES * WORK_KINDS; i++)
-        controls->out[i] = (struct queue_control){ .works_until_us = INT64_MAX };
+        controls->out[i] = (struct queue_control){ .intents_before_us = INT64_MAX };
     for (int row = 0; row < PQntuples(rows) && controls->any; row++) {
         int slot = queue_slot(pg_int2(rows, row, 2), pg_int2(rows, row, 3));
 
         if (slot >= 0)
             controls->out[slot] = (struct queue_control){
-                .works_until_us = PQgetisnull(rows, row, 4) ? INT64_MAX : pg_int8(rows, row, 4),
+                .intents_before_us = PQgetisnull(rows, row, 4) ? INT64_MAX : pg_int8(rows, row, 4),
                 .rate = pg_int8(rows, row, 5),
             };
     }

@@ -50,8 +50,8 @@ MUTANTS = [
      "test_store", "requests", ["servers_that_race_for_one_request_do_it_once"]),
 
     ("G6", [("store/session/sql/marker_resolve.sql",
-             "insert into commits (bucket, lane, n) values (0, $1::int8, $2::int8) on conflict do nothing returning n)",
-             "select $2::int8 as n where not exists (select from commits where lane = $1::int8 and n = $2::int8))")],
+             "insert into commit_markers (bucket, connection_id, number) values (0, $1::int8, $2::int8) on conflict do nothing returning number)",
+             "select $2::int8 as number where not exists (select from commit_markers where connection_id = $1::int8 and number = $2::int8))")],
      "test_store", "commit",
      ["the_resolver_waits_for_a_transaction_that_is_open", "a_marker_that_comes_late_collides_with_the_resolvers"]),
 

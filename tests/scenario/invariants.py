@@ -42,7 +42,7 @@ def prepare(stack):
 
 def hurry(stack):
     """What dead workers had claimed is free: as if the time had passed."""
-    stack.sql("update operations set until = now() where state = 1 and until > now()")
+    stack.sql("update operations set claim_expires_at = now() where state = 1 and claim_expires_at > now()")
 
 
 def drain(stack, seconds=40):

@@ -27,10 +27,10 @@ insert into transactions (bucket, account, txn_id, state, steps, steps_done, tim
     values (1, 'local', 'w', 1, '', 0, '', 0);
 insert into transaction_keys values (1, 'local', 1, 'x');
 insert into requests values (1, 'local', 'y', '', '', now() - interval '3 days');
-insert into commits values (1, 1, 1, now() - interval '3 hours');
+insert into commit_markers values (1, 1, 1, now() - interval '3 hours');
 insert into feeds values (9011, 9011);
 insert into changes values (9012, 1, now(), 1, 'p', 'r', 1, 1, 0, '');
-insert into in_hand values ('h', 'l', now() - interval '1 minute', '{}', '{}');
+insert into claims values ('h', 'l', now() - interval '1 minute', '{}', '{}');
 insert into apply_rates values (1, 1, 1, 1, now() - interval '3 hours');
 insert into queue_controls (queue, kind) values (63, 1);
 insert into leases values (99, '', now());

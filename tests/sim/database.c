@@ -475,7 +475,7 @@ enum status queue_work_read_controls(struct worker *store, struct queue_map *map
     (void)store, (void)err;
     *map = (struct queue_map){ .version = 1, .queues = 1 };
     for (int slot = 0; slot < MAX_QUEUES * WORK_KINDS; slot++)
-        out[slot] = (struct queue_control){ .works_until_us = INT64_MAX };
+        out[slot] = (struct queue_control){ .intents_before_us = INT64_MAX };
     *any = false;
     return STATUS_OK;
 }

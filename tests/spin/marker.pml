@@ -2,7 +2,7 @@
 /*
  * marker.pml - the answer to COMMIT was lost: was it done?
  *
- * The transaction inserts a row into commits that is its own. Who resolves inserts the same row on another
+ * The transaction inserts a row into commit_markers that is its own. Who resolves inserts the same row on another
  * connection: it waits while the old transaction is open, and what it finds decides. "Not committed" is said
  * only when it never will be.
  *
@@ -10,7 +10,7 @@
  */
 mtype = { OPEN, COMMITTED, ROLLED_BACK };
 mtype transaction = OPEN;
-bool marker;      /* a committed row in commits, of the transaction or of the resolver */
+bool marker;      /* a committed row in commit_markers, of the transaction or of the resolver */
 bool answered_no; /* the caller was told that nothing happened */
 
 /* The server end of the lost connection: the COMMIT may still be on its way. */

@@ -40,7 +40,7 @@ static void setup(void)
     test_sql(sql, "insert into entities select n %% 1024, n %% 5, 'p' || n %% 20, 'r' || n, 1, 1, n %% 7 = "
                   "0, null, 'x' "
                   "from generate_series(1, 20000) n");
-    test_sql(sql, "insert into commits select 0, n %% 10, n from generate_series(1, 2000) n");
+    test_sql(sql, "insert into commit_markers select 0, n %% 10, n from generate_series(1, 2000) n");
     test_sql(sql, "insert into requests select n %% 1024, 'acme', 'id ' || n, '', 'x' from "
                   "generate_series(1, 5000) n");
     test_sql(sql, "insert into intents select n %% 1024, gen_random_uuid(), 1, n %% 5, 'p', 'r' || n, 1 from "
@@ -121,8 +121,8 @@ static const struct plan_case {
     { "entity_page_ranges_down", "entities_pkey", "(row_key < u.high)" },
     { "entity_count", "entities_pkey", "ROW(partition_key, row_key) < ROW($4, $5)" },
     { "entity_count_partition", "entities_pkey", "(row_key < $5)" },
-    { "marker_delete", "commits_pkey", "n < $2" },
-    { "marker_resolved", "commits_pkey", "n = $2" },
+    { "marker_delete", "commit_markers_pkey", "number < $2" },
+    { "marker_resolved", "commit_markers_pkey", "number = $2" },
     { "intent_insert", NULL, NULL },
     { "intent_delete", "intents_pkey", "bucket = " },
     { "intent_of_keys", "intents_key", "row_key = " },

@@ -133,8 +133,8 @@ union all
 select 'requests: that are remembered for more than two days', count(*)
 from requests where at < now() - interval '2 days'
 union all
-select 'commits: markers that nobody has asked for in two hours', count(*)
-from commits where at < now() - interval '2 hours'
+select 'commit_markers: that nobody has asked for in two hours', count(*)
+from commit_markers where at < now() - interval '2 hours'
 union all
 select 'feeds: that no table keeps', count(*)
 from feeds f where not exists (select from tables t where t.live and t.feed_id = f.feed_id)
@@ -142,9 +142,9 @@ union all
 select 'changes: of no feed', count(*)
 from changes c where not exists (select from feeds f where f.feed_id = c.feed_id)
 union all
-select 'in_hand: of dead workers, with nothing open', count(*)
-from in_hand h
-where until < now() and not exists (select from intents i where i.id = any (h.ids) and i.bucket = any (h.buckets))
+select 'claims: of dead workers, with nothing open', count(*)
+from claims c
+where expires_at < now() and not exists (select from intents i where i.id = any (c.ids) and i.bucket = any (c.buckets))
 union all
 select 'apply_rates: that nobody has worked at in two hours', count(*)
 from apply_rates where at < now() - interval '2 hours'
@@ -156,9 +156,9 @@ select 'queue_map: one row too many or too few', abs(count(*) - 1) from queue_ma
 union all
 select 'catalogue: one row too many or too few', abs(count(*) - 1) from catalogue
 union all
-select 'leases: of no lane', count(*) from leases where lane not between 0 and 15
+select 'leases: of no bucket range', count(*) from leases where bucket_range not between 0 and 15
 union all
-select 'watermarks: of no lane', count(*) from watermarks where lane not between 0 and 15
+select 'watermarks: of no bucket range', count(*) from watermarks where bucket_range not between 0 and 15
 union all
 select 'write_fence: it is always empty', count(*) from write_fence
 union all

@@ -343,7 +343,7 @@ enum status queue_work_read_controls(struct worker *store, struct queue_map *map
     (void)store;
     *map = (struct queue_map){ .version = 1, .queues = 2 };
     for (int slot = 0; slot < MAX_QUEUES * WORK_KINDS; slot++)
-        out[slot] = fake.controlled ? fake.control : (struct queue_control){ .works_until_us = INT64_MAX };
+        out[slot] = fake.controlled ? fake.control : (struct queue_control){ .intents_before_us = INT64_MAX };
     *any = fake.controlled;
     return fake_down(err);
 }
@@ -1047,10 +1047,10 @@ END_TEST
 /* ---- queues under control ---- */
 
 /* The worker hears of it. Intents in these tests were made in 1970. */
-static void given_controls(int64_t works_until_us, int64_t rate)
+static void given_controls(int64_t intents_before_us, int64_t rate)
 {
     fake.controlled = true;
-    fake.control = (struct queue_control){ works_until_us, rate };
+    fake.control = (struct queue_control){ intents_before_us, rate };
     now_us += 1000 * 1000;
     relay_pass(&relay);
 }

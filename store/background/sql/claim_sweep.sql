@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Hands that nobody renews, of which nothing is open any more: nobody is to be suspected. Pollers look at the hands of the
--- dead; where all work comes from Redis again nobody would. $1 at most.
+-- Delete claims that have expired and of which no intent is open, $1 at most: no key of theirs is a suspect. Workers that poll
+-- look for expired claims; while all work comes from Redis, only this statement removes them.
 with old as materialized (
-    select h.holder, h.life from in_hand h
-    where h.until < now() and not exists (
-        select from unnest(h.buckets, h.ids) u(b, id) join intents x on x.bucket = u.b and x.id = u.id)
+    select c.consumer, c.start_id from claims c
+    where c.expires_at < now() and not exists (
+        select from unnest(c.buckets, c.ids) u(b, id) join intents x on x.bucket = u.b and x.id = u.id)
     limit $1::int8
-    for update of h skip locked)
-delete from in_hand h
+    for update of c skip locked)
+delete from claims c
 using old o
-where h.holder = o.holder and h.life = o.life
+where c.consumer = o.consumer and c.start_id = o.start_id
 returning 1

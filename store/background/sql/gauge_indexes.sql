@@ -8,7 +8,7 @@ with sources as materialized (
             else open.oldest end as oldest
     from (select distinct i.source_table_id as table_id from indexes i where i.state <> 4) s
     cross join lateral (
-        select count(*) as n, min(made_us(t.id)) as oldest
+        select count(*) as n, min(intent_created_us(t.id)) as oldest
         from (select t.id from intents t where t.table_id = s.table_id limit 10001) t) open),
 letters as materialized (
     select d.table_id, d.index_id, count(*) filter (where not d.discarded) as standing,

@@ -2,14 +2,14 @@
 -- Transactions that ended more than $1 seconds ago, by this database's clock, with what is noted of their keys and
 -- their dead letters; $2 at most. By transactions_finished.
 with old as materialized (
-    select t.account, t.txn_id, t.bucket, t.touched from transactions t
+    select t.account, t.txn_id, t.bucket, t.key_digests from transactions t
     where t.finished > 0
         and t.finished < ((extract(epoch from now()) + 11644473600 - $1::int8) * 10000000)::int8
     limit $2::int8
     for update skip locked),
 keys as (
     delete from transaction_keys k
-    using (select account, txn_id, bucket, unnest(touched) digest from old) o
+    using (select account, txn_id, bucket, unnest(key_digests) digest from old) o
     where k.account = any (array[o.account]) and k.digest = o.digest and k.txn_id = o.txn_id and k.bucket = o.bucket),
 letters as (
     delete from dead_letters d

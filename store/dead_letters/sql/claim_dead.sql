@@ -1,15 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The next hand behind holder $3's in life $4 that nobody renews, or that holder $1 left behind in another life than
--- $2; and what of it is still open. Nobody holds a hand for two minutes: then the clock has been set back.
-with hand as materialized (
-    select holder, life, buckets, ids
-    from in_hand
-    where (until < now() or until > now() + interval '2 minutes' or (holder = $1::text and life <> $2::text)) and (holder, life) > ($3::text, $4::text)
-    order by holder, life
+-- The first claim after consumer $3, start $4 that has expired, or that consumer $1 left behind in another start than $2; and
+-- those of its intents that are still open. No claim is held for two minutes: one that ends later was made before the clock
+-- was set back.
+with claim as materialized (
+    select consumer, start_id, buckets, ids
+    from claims
+    where (expires_at < now() or expires_at > now() + interval '2 minutes' or (consumer = $1::text and start_id <> $2::text))
+        and (consumer, start_id) > ($3::text, $4::text)
+    order by consumer, start_id
     limit 1)
-select h.holder, h.life, i.bucket, i.id, i.kind, i.table_id, i.partition_key, i.row_key
-from hand h
+select c.consumer, c.start_id, i.bucket, i.id, i.kind, i.table_id, i.partition_key, i.row_key
+from claim c
 left join lateral (
     select x.*
-    from unnest(h.buckets, h.ids) u(b, id)
+    from unnest(c.buckets, c.ids) u(b, id)
     join intents x on x.bucket = u.b and x.id = u.id) i on true

@@ -1,3 +1,3 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Holder $1, in its life $2, has nothing in hand.
-delete from in_hand where holder = $1::text and life = $2::text
+-- Delete the claim of consumer $1 in its start $2.
+delete from claims where consumer = $1::text and start_id = $2::text

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Keep holder $1's hand, in its life $2, for another $3 milliseconds.
-update in_hand
-set until = now() + $3::int8 * interval '1 millisecond'
-where holder = $1::text and life = $2::text
+-- Extend the claim of consumer $1 in its start $2 to $3 milliseconds from now.
+update claims
+set expires_at = now() + $3::int8 * interval '1 millisecond'
+where consumer = $1::text and start_id = $2::text

@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What a consumer is about to do, in place of what it had before: $1 holder, $2 life, $3 for how many milliseconds;
--- of each intent its bucket $4, id $5, kind $6, table id $7, partition key $8, row key $9. Returns the numbers, from 1,
--- of those whose key has begun before without a report.
+-- Store the batch that a consumer is about to work on, in place of the one before: $1 consumer, $2 start, $3 how many
+-- milliseconds the claim lasts; of each intent its bucket $4, id $5, kind $6, table id $7, partition key $8, row key $9. Returns
+-- the positions, from 1, of the intents whose key was begun before without a report.
 with taken as (
-    insert into in_hand (holder, life, until, buckets, ids)
+    insert into claims (consumer, start_id, expires_at, buckets, ids)
     values ($1::text, $2::text, now() + $3::int8 * interval '1 millisecond', $4::int2[], $5::uuid[])
-    on conflict (holder, life) do update set until = excluded.until, buckets = excluded.buckets, ids = excluded.ids
+    on conflict (consumer, start_id) do update set expires_at = excluded.expires_at, buckets = excluded.buckets, ids = excluded.ids
     returning 1)
 select u.n
 from taken

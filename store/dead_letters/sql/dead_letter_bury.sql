@@ -8,5 +8,5 @@ values ($1::int2, $2::int8, $3::text, $4::text, $5::int2, 0, true, 0, 'given up 
 on conflict (kind, table_id, partition_key, row_key, index_id, bucket) do update
 set dead = true, discarded = false, next_try = now(),
     intents = array(select i from unnest(d.intents || excluded.intents) i order by i desc limit 10000),
-    forgotten = coalesce(
-        (select i from unnest(d.intents || excluded.intents) i order by i desc offset 10000 limit 1), d.forgotten)
+    last_dropped_intent = coalesce(
+        (select i from unnest(d.intents || excluded.intents) i order by i desc offset 10000 limit 1), d.last_dropped_intent)

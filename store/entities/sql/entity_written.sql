@@ -3,7 +3,7 @@
 -- the transaction's id, as its marker has. $3 table ids, $4 partition keys, $5 row keys, $6 buckets: arrays of
 -- one length; n is the position in them, from 1.
 select u.n, e.version, e.ts
-from commits c
+from commit_markers c
 cross join unnest($3::int8[], $4::text[], $5::text[], $6::int2[]) with ordinality u(t, p, r, b, n)
 join entities e on e.table_id = any (array[u.t]) and e.partition_key = u.p and e.row_key = u.r and e.bucket = u.b
-where c.bucket = 0 and c.lane = $1::int8 and c.n = $2::int8 and e.xmin = c.xmin
+where c.bucket = 0 and c.connection_id = $1::int8 and c.number = $2::int8 and e.xmin = c.xmin

@@ -42,7 +42,7 @@ cross join lateral (
     select count(*) as n
     from (select from entities e where e.table_id = i.index_id and not e.dead limit 100001) e) few
 cross join lateral (
-    select count(*) as n, min(made_us(t.id)) as oldest
+    select count(*) as n, min(intent_created_us(t.id)) as oldest
     from (select t.id from intents t where t.table_id = i.source_table_id limit 10001) t) open
 join operations o on o.operation_id = i.operation_id
 order by i.folded

@@ -4,7 +4,7 @@
 -- thousandths. $2 only this queue, below 0: all; $3 only this kind, 0: both. The oldest by (bucket, id) and
 -- intents_transactions; counted as in intent_count, of 32 MB at most.
 with oldest as (
-    select b.bucket % $1::int4 as queue, o.kind, min(made_us(o.id)) as us
+    select b.bucket % $1::int4 as queue, o.kind, min(intent_created_us(o.id)) as us
     from generate_series(0, 1023) b(bucket)
     cross join lateral oldest_intents(b.bucket::int2) o
     group by 1, 2),
@@ -17,7 +17,7 @@ rates as (
         sum(r.per_second * exp(- abs(extract(epoch from now() - r.at)) / 10)) as per_second
     from apply_rates r
     group by 1, 2)
-select q.queue, k.kind, c.works_until, coalesce(c.rate, 0),
+select q.queue, k.kind, c.intents_before_us, coalesce(c.rate, 0),
     case when o.us is null then 0 else greatest(1, coalesce(n.n, 0)) end, o.us,
     (coalesce(r.per_second, 0) * 1000)::int8, (extract(epoch from now()) * 1000000)::int8
 from generate_series(0, $1::int4 - 1) q(queue)

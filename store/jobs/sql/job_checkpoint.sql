@@ -2,11 +2,11 @@
 -- How far an operation has come, and let go of it. No row comes back when it has ended, or when another
 -- worker has taken it over: what it has done counts then. One that was paused meanwhile stays so; one with a rate
 -- rests for as long as the rows just done may take. $1 id, $2 owner, $3 state, $4 phase, $5 to $7 cursor, $8 done,
--- $9 total, $10 faults, $11 when it ended, $12 error.
+-- $9 total, $10 differences, $11 when it ended, $12 error.
 update operations
 set state = case when state = 2 and $3::int2 = 1 then 2 else $3::int2 end, phase = $4::int2, has_cursor = $5::bool,
     cursor_partition = $6::text, cursor_row = $7::text,
-    done = $8::int8, total = $9::int8, faults = $10::int8, ended = $11::int8, error = $12::text, owner = '',
-    until = now() + case when rate > 0 then ($8::int8 - done) * interval '1 second' / rate else interval '0' end
+    done = $8::int8, total = $9::int8, differences = $10::int8, ended = $11::int8, error = $12::text, owner = '',
+    claim_expires_at = now() + case when rate > 0 then ($8::int8 - done) * interval '1 second' / rate else interval '0' end
 where operation_id = $1::text and owner = $2::text and state in (1, 2)
 returning 1

@@ -1,3 +1,3 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Older markers of this connection: their transactions have been answered.
-delete from commits where bucket = 0 and lane = $1::int8 and n < $2::int8
+-- Delete older markers of connection $1, with numbers below $2: the COMMITs of their transactions have been answered.
+delete from commit_markers where bucket = 0 and connection_id = $1::int8 and number < $2::int8

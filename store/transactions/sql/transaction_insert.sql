@@ -3,7 +3,7 @@
 -- $4 steps, $5 timeline, $6 time of submission, $7 digests of the keys its steps name. It waits for another insert
 -- of the same id to be decided.
 with inserted as (
-    insert into transactions (bucket, account, txn_id, state, steps, steps_done, timeline, submitted, touched)
+    insert into transactions (bucket, account, txn_id, state, steps, steps_done, timeline, submitted, key_digests)
     values ($1::int2, $2::text, $3::text, 1, $4::bytea, 0, $5::bytea, $6::int8, $7::int8[])
     on conflict (account, txn_id, bucket) do nothing
     returning 1),

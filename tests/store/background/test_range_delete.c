@@ -118,7 +118,8 @@ START_TEST(a_large_range_goes_in_chunks_and_a_crash_repeats_one)
     ck_assert_int_eq(run_seen(&world, id).done, 500);
 
     /* The worker died after its deletes, before its checkpoint. */
-    test_sql(world.sql, "update operations set has_cursor = false, done = 0, owner = 'dead', until = now()");
+    test_sql(world.sql,
+        "update operations set has_cursor = false, done = 0, owner = 'dead', claim_expires_at = now()");
     run_chunks(world.worker);
 
     ck_assert_int_eq(run_seen(&world, id).state, JOB_DONE);
@@ -210,8 +211,9 @@ START_TEST(a_throttled_operation_rests_between_chunks)
     call_succeeded(control(id, JOB_THROTTLE, 50));
     ck_assert(chunk());
     ck_assert(!chunk());
-    ck_assert_int_eq(test_number(world.sql, "select count(*) from operations where until - now() between "
-                                            "interval '5 seconds' and interval '10 seconds'"),
+    ck_assert_int_eq(
+        test_number(world.sql, "select count(*) from operations where claim_expires_at - now() between "
+                               "interval '5 seconds' and interval '10 seconds'"),
         1);
     call_succeeded(control(id, JOB_THROTTLE, 0));
     ck_assert(chunk());

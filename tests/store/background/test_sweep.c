@@ -132,7 +132,7 @@ END_TEST
 
 START_TEST(old_markers_and_finished_transactions_go)
 {
-    test_sql(world.sql, "insert into commits (bucket, lane, n, at) values "
+    test_sql(world.sql, "insert into commit_markers (bucket, connection_id, number, at) values "
                         "(0, 1, 1, now() - interval '2 hours'), (0, 2, 1, now() - interval '30 minutes')");
     test_sql(world.sql,
         "insert into transactions (bucket, account, txn_id, state, steps, steps_done, timeline, submitted, "
@@ -145,8 +145,10 @@ START_TEST(old_markers_and_finished_transactions_go)
 
     ck_assert_int_eq(counts.markers, 1);
     ck_assert_int_eq(counts.transactions, 1);
-    ck_assert_int_eq(test_number(world.sql, "select count(*) from commits where lane = 1"), 0);
-    ck_assert_int_eq(test_number(world.sql, "select count(*) from commits where lane = 2"), 1);
+    ck_assert_int_eq(
+        test_number(world.sql, "select count(*) from commit_markers where connection_id = 1"), 0);
+    ck_assert_int_eq(
+        test_number(world.sql, "select count(*) from commit_markers where connection_id = 2"), 1);
     ck_assert_int_eq(test_number(world.sql, "select count(*) from transactions where txn_id = 'old'"), 0);
     ck_assert_int_eq(test_number(world.sql, "select count(*) from transactions"), 2);
 }

@@ -71,12 +71,12 @@ static int32_t begin(const char *row)
 
 static long long hands(void)
 {
-    return test_number(world.sql, "select count(*) from in_hand");
+    return test_number(world.sql, "select count(*) from claims");
 }
 
 static void dies(const struct claim_owner *owner)
 {
-    test_sql(world.sql, "update in_hand set until = now() - interval '1 second' where holder = '%s'",
+    test_sql(world.sql, "update claims set expires_at = now() - interval '1 second' where consumer = '%s'",
         owner->holder);
 }
 
@@ -227,7 +227,7 @@ END_TEST
 
 Suite *test_claim_work_suite(void)
 {
-    Suite *suite = suite_create("in_hand");
+    Suite *suite = suite_create("claims");
     TCase *tc = tcase_create("in hand");
 
     tcase_add_checked_fixture(tc, setup, teardown);

@@ -194,7 +194,7 @@ START_TEST(a_chunk_of_large_entities_ends_early)
     ck_assert_int_eq(chunks, 2 + 2 + 2);
     ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_READY);
     ck_assert_int_eq(index_seen(&world, "ByCity").entries, COUNT);
-    ck_assert_int_eq(test_number(world.sql, "select faults from operations"), 0);
+    ck_assert_int_eq(test_number(world.sql, "select differences from operations"), 0);
     world_check(&world);
 }
 END_TEST
@@ -209,10 +209,11 @@ START_TEST(a_worker_that_died_in_a_chunk_is_replaced)
     people_copy(&world, 600);
     call_succeeded(index_created(&world, "ByCity", "People", 0));
     ck_assert(run_chunk(world.worker));
-    test_sql(world.sql, "update operations set owner = 'dead/1', until = now() + interval '8 seconds'");
+    test_sql(
+        world.sql, "update operations set owner = 'dead/1', claim_expires_at = now() + interval '8 seconds'");
     ck_assert(!run_chunk(world.worker));
 
-    test_sql(world.sql, "update operations set until = now()");
+    test_sql(world.sql, "update operations set claim_expires_at = now()");
     ck_assert(run_chunk(world.worker));
     late.id = arena_copy(&world.arena, index_seen(&world, "ByCity").build.operation_id);
     late.error = late.cursor.partition = late.cursor.row = STR_EMPTY;
@@ -330,7 +331,7 @@ START_TEST(validation_finds_and_mends_differences)
     test_sql(world.sql, "%s", damages[_i]);
 
     ck_assert(run_chunk(world.worker));
-    ck_assert_int_eq(test_number(world.sql, "select faults from operations"), 1);
+    ck_assert_int_eq(test_number(world.sql, "select differences from operations"), 1);
     ck_assert(run_chunk(world.worker));
     ck_assert_int_eq(index_seen(&world, "ByCity").state, INDEX_VALIDATING);
     run_chunks(world.worker);

@@ -410,7 +410,7 @@ START_TEST(an_intent_that_came_after_the_reading_stays)
 }
 END_TEST
 
-static const char *const tables_of_a_reconcile[] = { "entities", "index_state", "intents", "commits" };
+static const char *const tables_of_a_reconcile[] = { "entities", "index_state", "intents", "commit_markers" };
 
 /* Guard G10: entries, manifest and intents are one commit; whichever statement fails, nothing has happened.
  */

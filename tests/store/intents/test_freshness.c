@@ -447,12 +447,12 @@ END_TEST
 START_TEST(a_time_that_lies_ahead_says_nothing) /* guard G30 */
 {
     tell_of_all_lanes();
-    test_sql(scene.sql, "update watermarks set as_of = as_of + 36000000000 where lane = 3");
+    test_sql(scene.sql, "update watermarks set as_of = as_of + 36000000000 where bucket_range = 3");
 
     refused(in_haste(a_stale_lookup(1000000)), "NOT_FRESH_ENOUGH", "no worker");
 
     /* Nor will it when the clock has come there: it is forgotten. */
-    test_await(scene.sql, "select count(*) from watermarks where lane = 3 and as_of = 0");
+    test_await(scene.sql, "select count(*) from watermarks where bucket_range = 3 and as_of = 0");
     tell_of_all_lanes();
     ck_assert_str_eq(found(a_stale_lookup(60000000)), "");
 }

@@ -56,7 +56,8 @@ START_TEST(lanes_are_held_taken_over_and_released)
     ck_assert_int_eq(lanes_of(world.worker, 60000, held), LEASE_RANGES);
     ck_assert_int_eq(lanes_of(other, 60000, others), 0);
 
-    test_sql(world.sql, "update leases set until = now() - interval '1 second' where lane in (3, 5)");
+    test_sql(
+        world.sql, "update leases set expires_at = now() - interval '1 second' where bucket_range in (3, 5)");
     ck_assert_int_eq(lanes_of(other, 60000, others), 2);
     ck_assert(others[3] && others[5]);
     ck_assert_int_eq(lanes_of(world.worker, 60000, held), LEASE_RANGES - 2);
@@ -181,7 +182,7 @@ END_TEST
 
 static int64_t as_of(int lane)
 {
-    return test_number(world.sql, "select as_of from watermarks where lane = %d", lane);
+    return test_number(world.sql, "select as_of from watermarks where bucket_range = %d", lane);
 }
 
 START_TEST(a_lane_is_applied_up_to_its_oldest_open_intent) /* guard G13 */

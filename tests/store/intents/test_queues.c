@@ -119,7 +119,7 @@ START_TEST(all_queues_run_at_first)
         ck_assert_int_eq(all->views[i].state, WORK_RUNNING);
         ck_assert_int_eq(all->views[i].open_intents, 0);
     }
-    ck_assert_int_eq(told(0, 1, false).works_until_us, INT64_MAX);
+    ck_assert_int_eq(told(0, 1, false).intents_before_us, INT64_MAX);
 }
 END_TEST
 
@@ -146,16 +146,16 @@ START_TEST(controls_reach_one_kind_of_one_queue)
 
     ck_assert_uint_eq(meant->count, 1);
     ck_assert_int_eq(meant->views[0].state, WORK_PAUSED);
-    ck_assert_int_eq(told(2, 1, true).works_until_us, 0);
-    ck_assert_int_eq(told(2, 2, true).works_until_us, INT64_MAX);
-    ck_assert_int_eq(told(1, 1, true).works_until_us, INT64_MAX);
+    ck_assert_int_eq(told(2, 1, true).intents_before_us, 0);
+    ck_assert_int_eq(told(2, 2, true).intents_before_us, INT64_MAX);
+    ck_assert_int_eq(told(1, 1, true).intents_before_us, INT64_MAX);
 
     controlled(QUEUE_LIMIT_RATE, 2, 0, 9);
-    ck_assert_int_eq(told(2, 1, true).works_until_us, 0);
+    ck_assert_int_eq(told(2, 1, true).intents_before_us, 0);
     ck_assert_int_eq(told(2, 1, true).rate, 9);
     ck_assert_int_eq(told(2, 2, true).rate, 9);
     ck_assert_uint_eq(controlled(QUEUE_RESUME, -1, 0, 0)->count, QUEUES * WORK_KINDS);
-    ck_assert_int_eq(told(2, 1, true).works_until_us, INT64_MAX);
+    ck_assert_int_eq(told(2, 1, true).intents_before_us, INT64_MAX);
     ck_assert_int_eq(told(2, 1, true).rate, 9);
     controlled(QUEUE_LIMIT_RATE, -1, 0, 0);
     ck_assert_int_eq(told(2, 1, false).rate, 0);
@@ -169,7 +169,7 @@ START_TEST(a_drain_means_what_is_open_when_it_begins)
     world_put(&world, "a", "Bonn", "x");
     ck_assert_int_eq(controlled(QUEUE_DRAIN, queue, 1, 0)->views[0].state, WORK_DRAINING);
     world_put(&world, "b", "Bonn", "x");
-    ck_assert_uint_eq(scanned(1, told(queue, 1, true).works_until_us), 1);
+    ck_assert_uint_eq(scanned(1, told(queue, 1, true).intents_before_us), 1);
     ck_assert_uint_eq(scanned(1, INT64_MAX), 2);
     ck_assert_uint_eq(scanned(1, 0), 0);
     ck_assert_uint_eq(scanned(2, INT64_MAX), 0);
@@ -234,8 +234,8 @@ START_TEST(a_map_has_versions_and_takes_controls_of_queues_that_are_gone)
     ck_assert_int_eq(all->map.version, 2);
     ck_assert_int_eq(resharded(2)->map.version, 2);
     ck_assert_uint_eq(resharded(64)->count, 64 * WORK_KINDS);
-    ck_assert_int_eq(told(1, 1, true).works_until_us, 0);
-    ck_assert_int_eq(told(3, 1, true).works_until_us, INT64_MAX);
+    ck_assert_int_eq(told(1, 1, true).intents_before_us, 0);
+    ck_assert_int_eq(told(3, 1, true).intents_before_us, INT64_MAX);
     ck_assert_int_eq(told_map.queues, 64);
     ck_assert_int_eq(told_map.version, 3);
 }

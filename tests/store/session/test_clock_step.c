@@ -38,8 +38,9 @@ static int home_lane(void)
 /* Everything that is open was made before the step. */
 static void move_intents_ahead(void)
 {
-    test_sql(world.sql, "update intents set id = (lpad(to_hex(made_us(id) + 3600000000), 16, '0') || "
-                        "right(replace(id::text, '-', ''), 16))::uuid");
+    test_sql(world.sql,
+        "update intents set id = (lpad(to_hex(intent_created_us(id) + 3600000000), 16, '0') || "
+        "right(replace(id::text, '-', ''), 16))::uuid");
 }
 
 static struct intent *scan(int64_t min_age_ms, size_t want)
@@ -55,7 +56,7 @@ START_TEST(a_lease_further_ahead_than_it_can_last_is_free)
 {
     bool held[LEASE_RANGES];
 
-    test_sql(world.sql, "update leases set owner = 'dead', until = now() + interval '1 hour'");
+    test_sql(world.sql, "update leases set owner = 'dead', expires_at = now() + interval '1 hour'");
 
     ck_assert_int_eq(lease_work_hold(world.worker, 5000, held, &err), STATUS_OK);
 
@@ -118,12 +119,12 @@ START_TEST(a_hand_further_ahead_than_it_can_be_held_is_dead)
     message = scan(0, 1)[0];
     ck_assert_int_eq(claim_work_take(world.worker, &dead, 5000, &message, 1, &suspect, &err), STATUS_OK);
     ck_assert_int_eq(claim_work_suspect_dead(world.worker, &living, &err), STATUS_OK);
-    ck_assert_int_eq(test_number(world.sql, "select count(*) from in_hand"), 1);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from claims"), 1);
 
-    test_sql(world.sql, "update in_hand set until = until + interval '1 hour'");
+    test_sql(world.sql, "update claims set expires_at = expires_at + interval '1 hour'");
     ck_assert_int_eq(claim_work_suspect_dead(world.worker, &living, &err), STATUS_OK);
 
-    ck_assert_int_eq(test_number(world.sql, "select count(*) from in_hand"), 0);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from claims"), 0);
     ck_assert_int_eq(test_number(world.sql, "select count(*) from dead_letters where deliveries > 0"), 1);
 }
 END_TEST
@@ -142,12 +143,12 @@ START_TEST(an_operation_claimed_further_ahead_than_a_claim_lasts_is_taken_over)
     world_reconcile_all(&world);
     test_sql(world.sql,
         "insert into operations (operation_id, kind, account, target, table_id, index_id, state, "
-        "started, owner, until) "
+        "started, owner, claim_expires_at) "
         "values ('purge-1', 'delete_table', 'local', 'x', 77, 0, 1, 0, 'dead', now() + interval '4 "
         "seconds')");
     ck_assert(!claimed());
 
-    test_sql(world.sql, "update operations set until = until + interval '1 hour'");
+    test_sql(world.sql, "update operations set claim_expires_at = claim_expires_at + interval '1 hour'");
     ck_assert(claimed());
 }
 END_TEST
@@ -156,7 +157,7 @@ END_TEST
 
 static long long as_of(int lane)
 {
-    return test_number(world.sql, "select as_of from watermarks where lane = %d", lane);
+    return test_number(world.sql, "select as_of from watermarks where bucket_range = %d", lane);
 }
 
 START_TEST(how_far_a_lane_is_cannot_be_said_while_older_work_has_a_younger_time)

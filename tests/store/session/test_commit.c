@@ -148,8 +148,9 @@ START_TEST(a_second_resolver_knows_the_marker_of_the_first)
     ck_assert_int_eq(session_take_commit(&session, &err), STATUS_UNAVAILABLE);
 
     ck_assert_int_eq(tcp_proxy_cuts(proxy), 2);
-    ck_assert_int_eq(
-        test_number(scene.sql, "select count(*) from commits where lane = %lld", (long long)session.lane), 1);
+    ck_assert_int_eq(test_number(scene.sql, "select count(*) from commit_markers where connection_id = %lld",
+                         (long long)session.lane),
+        1);
     write_now(insert);
     ck_assert_reason(insert, "OK");
     check_stored("one", 1);
@@ -172,7 +173,7 @@ START_TEST(the_resolver_waits_for_a_transaction_that_is_open) /* guard G6 */
     tcp_proxy_cut(proxy, "commit", CUT_LATE, 1);
     ck_assert_int_eq(pthread_create(&writer, NULL, write_in_thread, insert), 0);
     test_await(scene.sql, "select count(*) from pg_stat_activity where wait_event_type = 'Lock' "
-                          "and query like '%%insert into commits%%' and datname = current_database()");
+                          "and query like '%%insert into commit_markers%%' and datname = current_database()");
     ck_assert_ptr_null(scene_read(&scene, "p", "r"));
     tcp_proxy_release(proxy);
     pthread_join(writer, NULL);
@@ -189,7 +190,7 @@ START_TEST(a_marker_that_comes_late_collides_with_the_resolvers) /* guard G6 */
 
     tcp_proxy_cut(proxy, "marker_insert", CUT_LATE, 1);
     ck_assert_int_eq(pthread_create(&writer, NULL, write_in_thread, insert), 0);
-    test_await(scene.sql, "select count(*) from commits where lane < 0");
+    test_await(scene.sql, "select count(*) from commit_markers where connection_id < 0");
     tcp_proxy_release(proxy);
     pthread_join(writer, NULL);
 

@@ -9,11 +9,11 @@
 START_TEST(a_drained_queue_is_paused)
 {
     static const struct {
-        int64_t works_until_us, oldest_us;
+        int64_t intents_before_us, oldest_us;
         enum work_state want;
     } cases[] = { { INT64_MAX, 0, WORK_RUNNING }, { INT64_MAX, 5, WORK_RUNNING }, { 0, 0, WORK_PAUSED },
         { 0, 5, WORK_PAUSED }, { 10, 0, WORK_PAUSED }, { 10, 9, WORK_DRAINING }, { 10, 10, WORK_PAUSED } };
-    const struct queue_control control = { .works_until_us = cases[_i].works_until_us };
+    const struct queue_control control = { .intents_before_us = cases[_i].intents_before_us };
 
     ck_assert_int_eq(work_state_of(&control, cases[_i].oldest_us), cases[_i].want);
 }
