@@ -6,7 +6,7 @@ import time
 
 import grpc
 
-import client
+from tavola_test import client
 from filters import packed
 from history import EXPIRES, FOREIGN
 

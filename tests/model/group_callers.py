@@ -4,7 +4,7 @@
 import random
 import threading
 
-import client
+from tavola_test import client
 from calls import Caller, key_of, message_of
 from groups import GROUPS, SMALL, torn
 

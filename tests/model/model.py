@@ -17,16 +17,14 @@ import signal
 import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scenario"))
-
-import audit  # noqa: E402  the scenarios' own
-import client  # noqa: E402
-import filters  # noqa: E402
-from calls import content_of, key_of, message_of  # noqa: E402
-from group_callers import GroupReader, GroupWriter  # noqa: E402
-from history import CLOCK_SLACK, Read, check, count_bounds  # noqa: E402
-from stack import PATIENCE, Stack, wait_for  # noqa: E402
-from workload import Client, World, project, wire_order  # noqa: E402
+from tavola_test import audit
+from tavola_test import client
+import filters
+from calls import content_of, key_of, message_of
+from group_callers import GroupReader, GroupWriter
+from history import CLOCK_SLACK, Read, check, count_bounds
+from tavola_test.stack import PATIENCE, Stack, wait_for
+from workload import Client, World, project, wire_order
 
 CALLERS = 5
 GROUP_READERS = 2

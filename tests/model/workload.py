@@ -6,7 +6,7 @@ import random
 import threading
 import time
 
-import client
+from tavola_test import client
 import filters
 from calls import Caller, NOTHING_DONE, content_of, key_of, message_of, ticks_of, version_of
 from history import CONDITION, DELETES, EXISTS, MERGES, NEVER, NOT_FOUND, UPSERTS

@@ -18,16 +18,14 @@ import sys
 import threading
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-
-import invariants
-from callers import DIFFERENT, DOUBLED, LOST, Broken, Caller, Writer, promise
-from client import ApiError, BatchOperation, entity
-from driver import SERVER, WORKER, Driver
-from poison import DEAD
-from proxy import Proxy
-from provocations import unless
-from stack import wait_for
+from tavola_test import invariants
+from tavola_test.callers import DIFFERENT, DOUBLED, LOST, Broken, Caller, Writer, promise
+from tavola_test.client import ApiError, BatchOperation, entity
+from tavola_test.driver import SERVER, WORKER, Driver
+from tavola_test.poison import DEAD
+from tavola_test.proxy import Proxy
+from tavola_test.provocations import unless
+from tavola_test.stack import wait_for
 
 READY = 3
 ROWS = 20

@@ -27,11 +27,11 @@ import sys
 import threading
 import time
 
-from callers import UNKNOWN_OUTCOME
-from client import ApiError
-from driver import SERVER, TROUBLES, WORKER, Driver
-from provocations import provocation_of
-from stack import PATIENCE, DatabaseAway, wait_for
+from tavola_test.callers import UNKNOWN_OUTCOME
+from tavola_test.client import ApiError
+from tavola_test.driver import SERVER, TROUBLES, WORKER, Driver
+from tavola_test.provocations import provocation_of
+from tavola_test.stack import PATIENCE, DatabaseAway, wait_for
 
 FAULTS = ("kill", "stop", "error", *TROUBLES, *(trouble + "+kill" for trouble in TROUBLES))
 HITS = (1, 2)

@@ -7,11 +7,11 @@ The methods are those the server declares. A new one is red here until REQUESTS 
 
 import unittest
 
-import client
-from client import ApiError, match, types
-from credentials import sas, token
-from security_case import ANONYMOUS, FORGED, OK, REFUSED, SecurityCase, address
-from stack import wait_for
+from tavola_test import client
+from tavola_test.client import ApiError, match, types
+from tavola_test.credentials import sas, token
+from tavola_test.security_case import ANONYMOUS, FORGED, OK, REFUSED, SecurityCase, address
+from tavola_test.stack import wait_for
 
 SECRET = "buried treasure"
 ANYBODY = ("/grpc.health.v1.", "/grpc.reflection.")

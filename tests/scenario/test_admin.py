@@ -3,9 +3,9 @@
 
 import unittest
 
-from case import ServerCase
-from client import entity, key
-from stack import run_program, wait_for
+from tavola_test.case import ServerCase
+from tavola_test.client import entity, key
+from tavola_test.stack import run_program, wait_for
 
 DEAD, RETRYING, DISCARDED = 1, 2, 3
 

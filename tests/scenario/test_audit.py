@@ -4,10 +4,10 @@
 import re
 import unittest
 
-import audit
-from case import ServerCase
-from client import entity, key
-from stack import Stack, wait_for
+from tavola_test import audit
+from tavola_test.case import ServerCase
+from tavola_test.client import entity, key
+from tavola_test.stack import Stack, wait_for
 
 # A row that nothing owns in each table that can have one, or a row of a table too many or too few.
 ORPHANS = """

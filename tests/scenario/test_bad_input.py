@@ -5,9 +5,9 @@ import base64
 import time
 import unittest
 
-import client
-from case import ServerCase
-from client import BatchOperation, ImportEntitiesRequest, entity, key, match, raw_field, types, value
+from tavola_test import client
+from tavola_test.case import ServerCase
+from tavola_test.client import BatchOperation, ImportEntitiesRequest, entity, key, match, raw_field, types, value
 
 MIB = 1024 * 1024
 BAD_TEXT = (b"\xff", b"a\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x82", b"\xc3")

@@ -6,8 +6,8 @@ import os
 import tempfile
 import unittest
 
-from client import ApiError, BatchOperation, entity, value
-from stack import Stack, wait_for, wait_ready
+from tavola_test.client import ApiError, BatchOperation, entity, value
+from tavola_test.stack import Stack, wait_for, wait_ready
 
 LIBRARY = next(iter(glob.glob("/usr/lib/*/faketime/libfaketime.so.1")), None)
 INTENTS = 200

@@ -5,7 +5,7 @@ import sys
 import unittest
 
 import crash
-from provocations import provocation_of
+from tavola_test.provocations import provocation_of
 
 # Every fault, at both passages, in all kinds of work.
 SLICE = [

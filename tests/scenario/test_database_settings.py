@@ -6,7 +6,7 @@ import shutil
 import socket
 import unittest
 
-from stack import Stack, wait_for
+from tavola_test.stack import Stack, wait_for
 
 POOLER = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
 

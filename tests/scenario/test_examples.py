@@ -6,7 +6,7 @@ import subprocess
 import sys
 import unittest
 
-from stack import Stack, program_environment
+from tavola_test.stack import Stack, program_environment
 
 
 class Examples(unittest.TestCase):

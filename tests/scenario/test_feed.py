@@ -8,12 +8,12 @@ import threading
 import time
 import unittest
 
-from case import ServerCase
-from client import ApiError, BatchOperation, EntityKey, entity, key, match, plain
-from credentials import sas
-from feed import Watch, WatchRequest, apply, everything
-from security_case import FORGED, MISMATCH, REFUSED, SecurityCase, result
-from stack import BIN, Stack, run_program, wait_for
+from tavola_test.case import ServerCase
+from tavola_test.client import ApiError, BatchOperation, EntityKey, entity, key, match, plain
+from tavola_test.credentials import sas
+from tavola_test.feed import Watch, WatchRequest, apply, everything
+from tavola_test.security_case import FORGED, MISMATCH, REFUSED, SecurityCase, result
+from tavola_test.stack import BIN, Stack, run_program, wait_for
 
 BIG = b"x" * 60000  # 50 of them are a message
 

@@ -6,8 +6,8 @@ import threading
 import time
 import unittest
 
-from case import ServerCase
-from client import ApiError, entity
+from tavola_test.case import ServerCase
+from tavola_test.client import ApiError, entity
 
 WRITERS = 4
 SECONDS = 4

@@ -6,9 +6,9 @@ import signal
 import time
 import unittest
 
-import logfmt
-from client import ApiError, entity
-from stack import PATIENCE, Stack, wait_for
+from tavola_test import log_lines
+from tavola_test.client import ApiError, entity
+from tavola_test.stack import PATIENCE, Stack, wait_for
 
 FROZEN_SECONDS = 7
 TOLD_SECONDS = 2
@@ -27,7 +27,7 @@ class Frozen(unittest.TestCase):
         self.caller.create_table(name="things")
 
     def told(self):
-        return [line["database"] for line in logfmt.of(self.stack.server.output(), "database")]
+        return [line["database"] for line in log_lines.of(self.stack.server.output(), "database")]
 
     def await_health(self, status):
         """How long it takes."""

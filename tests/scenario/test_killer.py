@@ -6,11 +6,11 @@ Who writes the key's entry stands still, and the test kills the worker there: as
 
 import unittest
 
-import audit
-from client import entity, value
-from poison import Poison
-from redis_servers import RedisCase
-from stack import wait_for, wait_ready
+from tavola_test import audit
+from tavola_test.client import entity, value
+from tavola_test.poison import Poison
+from tavola_test.redis_servers import RedisCase
+from tavola_test.stack import wait_for, wait_ready
 
 PREPARE = """
 create function stand_still() returns trigger language plpgsql as $$

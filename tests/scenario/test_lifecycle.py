@@ -8,11 +8,11 @@ import subprocess
 import threading
 import unittest
 
-import client
-import logfmt
-import stack
-from client import ImportEntitiesRequest, entity, key, match
-from stack import BIN, Stack, program_environment, run_program, wait_for, wait_ready
+from tavola_test import client
+from tavola_test import log_lines
+from tavola_test import stack
+from tavola_test.client import ImportEntitiesRequest, entity, key, match
+from tavola_test.stack import BIN, Stack, program_environment, run_program, wait_for, wait_ready
 
 
 class LifecycleCase(unittest.TestCase):
@@ -194,7 +194,7 @@ class Parts(LifecycleCase):
         wait_for("NOT_SERVING", lambda: made.health(caller) == "NOT_SERVING")
         made.postgres_up()
         wait_for("SERVING", lambda: made.health(caller) == "SERVING")
-        said = [line["database"] for line in logfmt.of(made.server.output(), "database")]
+        said = [line["database"] for line in log_lines.of(made.server.output(), "database")]
         self.assertEqual(said, ["unavailable", "available"] * 3, "one line per change")
         caller.channel.close()
         self.assertEqual(made.server.stop(), 0)
@@ -251,7 +251,7 @@ class Parts(LifecycleCase):
 
         with client.Client(wait_for("the address", made.listens_on)) as caller:
             wait_for("SERVING", lambda: caller.health() == "SERVING")
-        self.assertTrue(logfmt.of(made.server.output(), "limits")[0]["most_connections"].isdigit())
+        self.assertTrue(log_lines.of(made.server.output(), "limits")[0]["most_connections"].isdigit())
         self.assertEqual(made.server.stop(), 0)
 
 

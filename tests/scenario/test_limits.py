@@ -6,8 +6,8 @@ import math
 import struct
 import unittest
 
-from case import ServerCase
-from client import (
+from tavola_test.case import ServerCase
+from tavola_test.client import (
     BatchOperation,
     ImportEntitiesRequest,
     contents,

@@ -7,9 +7,9 @@ import struct
 import subprocess
 import unittest
 
-import stack
-from client import entity, key, types
-from stack import BIN, Stack
+from tavola_test import stack
+from tavola_test.client import entity, key, types
+from tavola_test.stack import BIN, Stack
 
 FOLDER = os.path.join(BIN, "..", "bench")
 SERVICE = "/tavola.v1.EntityService/"

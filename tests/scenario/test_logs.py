@@ -6,10 +6,10 @@ import re
 import time
 import unittest
 
-import logfmt
-import metrics
-from client import entity
-from stack import Stack, wait_for, wait_ready
+from tavola_test import log_lines
+from tavola_test import metrics
+from tavola_test.client import entity
+from tavola_test.stack import Stack, wait_for, wait_ready
 
 TROUBLE = re.compile(r"^.*\b(?:ERROR|FATAL|PANIC|WARNING):.*$", re.M)
 
@@ -55,7 +55,7 @@ class WhatAnOutageLogs(unittest.TestCase):
         self.made.start_worker(TAVOLA_WORKER_METRICS_LISTEN="unix:" + self.path)
 
     def told(self):
-        return [line["database"] for line in logfmt.of(self.made.worker.output(), "database")]
+        return [line["database"] for line in log_lines.of(self.made.worker.output(), "database")]
 
     def test_an_outage_is_told_once_however_long_it_lasts(self):
         wait_for("the worker to work", lambda: self.told() == ["available"])
@@ -77,15 +77,15 @@ class TheFormOfLines(unittest.TestCase):
     HEAD = "time=2026-11-22T08:00:01.250Z level=warn program=tavolad event=database"
 
     def test_what_is_well_formed(self):
-        self.assertEqual(logfmt.parse(self.HEAD + r' why="say \"no\"\n\u0007 \\" n=1')["why"], 'say "no"\n\a \\')
-        self.assertEqual(logfmt.parse(self.HEAD + ' why="" at=x:80')["why"], "")
+        self.assertEqual(log_lines.parse(self.HEAD + r' why="say \"no\"\n\u0007 \\" n=1')["why"], 'say "no"\n\a \\')
+        self.assertEqual(log_lines.parse(self.HEAD + ' why="" at=x:80')["why"], "")
 
     def test_what_is_not(self):
         for line in ("listening on 127.0.0.1:1", self.HEAD + " a=b=c", self.HEAD + ' a="b', self.HEAD + " a= b=1",
                      self.HEAD + " a=1  b=2", self.HEAD + ' a="\t"', self.HEAD + " level=info", self.HEAD + " ",
                      "level=warn " + self.HEAD):
             with self.assertRaises(ValueError):
-                logfmt.parse(line)
+                log_lines.parse(line)
 
 
 if __name__ == "__main__":

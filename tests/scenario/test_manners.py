@@ -12,10 +12,10 @@ import unittest
 
 import grpc
 
-import metrics
-import stack
-from client import ApiError, Client, entity, key, types
-from stack import Stack, wait_for
+from tavola_test import metrics
+from tavola_test import stack
+from tavola_test.client import ApiError, Client, entity, key, types
+from tavola_test.stack import Stack, wait_for
 
 STOPS = 6
 REFUSALS = {("UNAVAILABLE", "SERVER_DRAINING")}

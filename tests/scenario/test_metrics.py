@@ -5,9 +5,9 @@ import os
 import re
 import unittest
 
-import metrics
-from client import ApiError, entity, key
-from stack import Stack, wait_for, wait_ready
+from tavola_test import metrics
+from tavola_test.client import ApiError, entity, key
+from tavola_test.stack import Stack, wait_for, wait_ready
 
 PAUSE, RESUME = 1, 2
 

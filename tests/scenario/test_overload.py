@@ -7,10 +7,10 @@ import struct
 import subprocess
 import unittest
 
-import metrics
-import stack
-from client import ApiError, entity, key, types
-from stack import BIN, Stack, wait_for
+from tavola_test import metrics
+from tavola_test import stack
+from tavola_test.client import ApiError, entity, key, types
+from tavola_test.stack import BIN, Stack, wait_for
 
 LOAD = os.path.join(BIN, "..", "bench", "bench_load")
 UPSERT = "/tavola.v1.EntityService/InsertOrReplaceEntity"

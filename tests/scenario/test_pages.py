@@ -11,8 +11,8 @@ import threading
 import time
 import unittest
 
-from case import ServerCase
-from client import BatchOperation, entity, key, match, plain, types
+from tavola_test.case import ServerCase
+from tavola_test.client import BatchOperation, entity, key, match, plain, types
 
 SCAN_REQUEST = types.message("tavola.v1.ScanEntitiesRequest")
 SEED = int(os.environ.get("SCENARIO_SEED", "1"))

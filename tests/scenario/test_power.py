@@ -5,7 +5,7 @@ import os
 import tempfile
 import unittest
 
-from power import Disk, NoDisk
+from tavola_test.disk import Disk, NoDisk
 
 
 class Power(unittest.TestCase):

@@ -4,8 +4,8 @@
 import random
 import unittest
 
-from case import ServerCase
-from client import entity, int32, plain
+from tavola_test.case import ServerCase
+from tavola_test.client import entity, int32, plain
 
 POINT, ROW_RANGE, INDEX_LOOKUP, PARTITION_SCAN, TABLE_SCAN = 1, 2, 3, 4, 5
 

@@ -6,10 +6,10 @@ import re
 import time
 import unittest
 
-import metrics
-from case import ServerCase
-from client import entity, value
-from stack import run_program, wait_for
+from tavola_test import metrics
+from tavola_test.case import ServerCase
+from tavola_test.client import entity, value
+from tavola_test.stack import run_program, wait_for
 
 RECONCILE, TRANSACTION = 1, 2
 RUNNING, PAUSED, DRAINING = 1, 2, 3

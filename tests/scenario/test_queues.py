@@ -5,12 +5,12 @@ import os
 import time
 import unittest
 
-import metrics
-from client import BatchOperation, entity, value
-from load import Load
-from poison import Poison
-from redis_servers import RedisCase
-from stack import PATIENCE, wait_for
+from tavola_test import metrics
+from tavola_test.client import BatchOperation, entity, value
+from tavola_test.load import Load
+from tavola_test.poison import Poison
+from tavola_test.redis_servers import RedisCase
+from tavola_test.stack import PATIENCE, wait_for
 
 KEYS = 400
 ROUNDS = 5

@@ -7,10 +7,10 @@ import signal
 import tempfile
 import unittest
 
-from certificates import Authority
-from load import Load
-from redis_servers import Node, RedisCase, Sentinels
-from stack import run_program, wait_for
+from tavola_test.certificates import Authority
+from tavola_test.load import Load
+from tavola_test.redis_servers import Node, RedisCase, Sentinels
+from tavola_test.stack import run_program, wait_for
 
 
 class Tls(RedisCase):

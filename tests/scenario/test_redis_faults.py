@@ -6,10 +6,10 @@ import shutil
 import signal
 import unittest
 
-import metrics
-from load import Load
-from redis_servers import RedisCase
-from stack import PATIENCE, wait_for
+from tavola_test import metrics
+from tavola_test.load import Load
+from tavola_test.redis_servers import RedisCase
+from tavola_test.stack import PATIENCE, wait_for
 
 # Far more than a write takes, far less than one that waits for Redis' time limit.
 SLOW_SECONDS = 0.5 * PATIENCE

@@ -6,9 +6,9 @@ import shutil
 import signal
 import unittest
 
-from client import ApiError, entity, match, value
-from feed import Watch
-from stack import PATIENCE, Stack, run_program, wait_for, wait_ready
+from tavola_test.client import ApiError, entity, match, value
+from tavola_test.feed import Watch
+from tavola_test.stack import PATIENCE, Stack, run_program, wait_for, wait_ready
 
 LOST = 5
 SIZE = 30000  # bytes of each

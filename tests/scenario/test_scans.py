@@ -4,10 +4,10 @@
 import signal
 import unittest
 
-import client
-from case import ServerCase
-from client import entity
-from stack import Stack, wait_for
+from tavola_test import client
+from tavola_test.case import ServerCase
+from tavola_test.client import entity
+from tavola_test.stack import Stack, wait_for
 
 POINT, ROW_RANGE, INDEX_LOOKUP, PARTITION_SCAN, TABLE_SCAN = 1, 2, 3, 4, 5
 BIG = b"x" * 60000  # 50 of them are a message of a scan

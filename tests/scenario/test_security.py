@@ -15,13 +15,13 @@ import threading
 import time
 import unittest
 
-import client
-import credentials
-import logfmt
-from client import ApiError
-from credentials import encode, key_of, sas, sas_fields, sign, ticks, token
-from security_case import ABSENT, ANONYMOUS, FORGED, OK, WRONG_ADDRESS, SecurityCase, address, result
-from stack import BIN, PATIENCE, Stack, run_program, wait_for
+from tavola_test import client
+from tavola_test import credentials
+from tavola_test import log_lines
+from tavola_test.client import ApiError
+from tavola_test.credentials import encode, key_of, sas, sas_fields, sign, ticks, token
+from tavola_test.security_case import ABSENT, ANONYMOUS, FORGED, OK, WRONG_ADDRESS, SecurityCase, address, result
+from tavola_test.stack import BIN, PATIENCE, Stack, run_program, wait_for
 
 
 class Tokens(SecurityCase):
@@ -367,7 +367,7 @@ class Revocation(SecurityCase):
     @staticmethod
     def moments(server, method):
         """When it answered with OK, by its own clock."""
-        calls = logfmt.of(server.output(), "call", status="OK")
+        calls = log_lines.of(server.output(), "call", status="OK")
         times = [call["time"].removesuffix("Z") for call in calls if call["method"].endswith("/" + method)]
         return [datetime.datetime.fromisoformat(moment) for moment in times]
 

@@ -4,11 +4,11 @@
 import time
 import unittest
 
-import client
-from client import ApiError, match
-from credentials import sas, token
-from security_case import ABSENT, FORGED, MISMATCH, OK, REFUSED, WRONG_ADDRESS, WRONG_PROTOCOL, SecurityCase, address, result
-from stack import wait_for
+from tavola_test import client
+from tavola_test.client import ApiError, match
+from tavola_test.credentials import sas, token
+from tavola_test.security_case import ABSENT, FORGED, MISMATCH, OK, REFUSED, WRONG_ADDRESS, WRONG_PROTOCOL, SecurityCase, address, result
+from tavola_test.stack import wait_for
 
 
 class Signatures(SecurityCase):

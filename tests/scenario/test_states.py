@@ -7,8 +7,8 @@ Each cell is run as a single call and, for writes, once more inside a batch; aft
 import os
 import unittest
 
-from case import ServerCase
-from client import ApiError, BatchOperation, entity, key, match, plain, types
+from tavola_test.case import ServerCase
+from tavola_test.client import ApiError, BatchOperation, entity, key, match, plain, types
 
 DOCUMENT = os.path.join(os.environ["SCENARIO_SOURCE"], "docs", "conformance.md")
 BEGIN = "<!-- Made from tests/scenario/test_states.py; UPDATE_DOCS=1 and the test scenario_states write it. -->\n"

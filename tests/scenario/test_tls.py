@@ -11,12 +11,12 @@ import unittest
 
 import grpc
 
-import credentials
-import logfmt
-import postgres
-from certificates import Authority, read
-from client import ApiError, Client, entity, key, types
-from stack import Child, Stack, run_program, wait_for
+from tavola_test import credentials
+from tavola_test import log_lines
+from tavola_test import postgres
+from tavola_test.certificates import Authority, read
+from tavola_test.client import ApiError, Client, entity, key, types
+from tavola_test.stack import Child, Stack, run_program, wait_for
 
 
 class TlsCase(unittest.TestCase):
@@ -124,7 +124,7 @@ class Callers(TlsCase):
         shutil.copy(os.path.join(self.folder, "third.key"), key_file)
         self.assertNotEqual(self.serial(target), second)
         self.assertEqual(self.connect(target, self.authority).health(), "SERVING")
-        said = [kept["why"] for kept in logfmt.of(self.stack.server.output(), "certificates_kept")]
+        said = [kept["why"] for kept in log_lines.of(self.stack.server.output(), "certificates_kept")]
         self.assertRegex(said[0], "not a file in PEM")
         self.assertRegex(said[-1], f"the key in {key_file} is not that of the certificate in")
 

@@ -6,9 +6,9 @@ import time
 import unittest
 import uuid
 
-from case import ServerCase
-from client import BatchOperation, ImportEntitiesRequest, entity, key, match, plain
-from stack import wait_for
+from tavola_test.case import ServerCase
+from tavola_test.client import BatchOperation, ImportEntitiesRequest, entity, key, match, plain
+from tavola_test.stack import wait_for
 
 
 class RequestIds(ServerCase):

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What nothing owns: rows that no work that is open, and no retention, will ever remove. Two columns, "<table>: <what>" and how
 -- many; every table of the schema is named. At rest each count is 0; work that is on its way may need some seconds for that.
--- tests/scenario/audit.py runs it.
+-- tests/support/python/tavola_test/audit.py runs it.
 
 -- The indexes that a manifest names (domain/indexes/index_plan.c: a version byte, then per entry its index, two counted keys and
 -- eight bytes).

@@ -10,9 +10,9 @@ import random
 import threading
 import time
 
-from client import ApiError, BatchOperation, Client, entity, key, match, plain, value
-from feed import Watch
-from stack import PATIENCE, wait_for, wait_ready
+from tavola_test.client import ApiError, BatchOperation, Client, entity, key, match, plain, value
+from tavola_test.feed import Watch
+from tavola_test.stack import PATIENCE, wait_for, wait_ready
 
 UNKNOWN_OUTCOME = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
 OWNERS = ["o/1", "o/2", "o/3"]

@@ -16,10 +16,10 @@ import subprocess
 import tempfile
 import time
 
-import client
-import logfmt
-from postgres import BINARIES, Postgres
-from power import Disk, NoDisk
+from tavola_test import client
+from tavola_test import log_lines
+from tavola_test.postgres import BINARIES, Postgres
+from tavola_test.disk import Disk, NoDisk
 
 # Builds with sanitizers are slower.
 PATIENCE = float(os.environ.get("SCENARIO_PATIENCE", "1"))
@@ -171,7 +171,7 @@ class Stack:
         for child in self.children:
             # Where a setting stops the start there is no log yet.
             if child.is_program and child.process.returncode != BAD_SETTING:
-                logfmt.events(child.output())
+                log_lines.events(child.output())
 
     def start(self, name, argv, settings=None):
         child = Child(argv, settings or {}, os.path.join(self.folder, name + ".log"))
@@ -366,7 +366,7 @@ class Stack:
 
     def listens_on(self):
         """The address that the server says it has, for one whose port the system chooses; None before that."""
-        said = logfmt.of(self.server.output(), "listening")
+        said = log_lines.of(self.server.output(), "listening")
         return said[-1]["address"] if said else None
 
     def wait_until_serving(self):

@@ -3,10 +3,10 @@
 
 import signal
 
-import invariants
-from callers import Workload
-from poison import Poison
-from stack import Stack
+from tavola_test import invariants
+from tavola_test.callers import Workload
+from tavola_test.poison import Poison
+from tavola_test.stack import Stack
 
 SERVER, WORKER = "tavolad", "tavola-worker"
 TROUBLES = ("postgres", "redis", "flush")

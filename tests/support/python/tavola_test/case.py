@@ -4,8 +4,8 @@
 import sys
 import unittest
 
-from client import ApiError
-from stack import Stack, wait_ready
+from tavola_test.client import ApiError
+from tavola_test.stack import Stack, wait_ready
 
 
 class ServerCase(unittest.TestCase):

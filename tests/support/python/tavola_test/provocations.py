@@ -7,11 +7,11 @@ passed often enough, with answers that get lost; settle() with all programs back
 what was begun to its end and says what is wrong with that.
 """
 
-from client import ApiError, entity, key
-from driver import SERVER, WORKER
-from poison import DEAD
-from stack import wait_for, wait_ready
-from callers import OWNERS, promise
+from tavola_test.client import ApiError, entity, key
+from tavola_test.driver import SERVER, WORKER
+from tavola_test.poison import DEAD
+from tavola_test.stack import wait_for, wait_ready
+from tavola_test.callers import OWNERS, promise
 
 DONE, DISCARDED, CANCELLED = 3, 3, 5
 RANGE_ROWS = 550

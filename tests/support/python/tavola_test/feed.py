@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Watching a table's change feed, and what a copy of the table becomes by it."""
 
-import client
-from client import ApiError
+from tavola_test import client
+from tavola_test.client import ApiError
 
 WatchRequest = client.types.message("tavola.v1.WatchEntitiesRequest")
 WatchResponse = client.types.message("tavola.v1.WatchEntitiesResponse")

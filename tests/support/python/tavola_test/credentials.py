@@ -7,7 +7,7 @@ import hmac
 import ipaddress
 import time
 
-import client
+from tavola_test import client
 
 TICKS_1970 = 116444736000000000
 PERMISSIONS = "raudit"

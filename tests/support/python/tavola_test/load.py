@@ -5,8 +5,8 @@ import random
 import threading
 import time
 
-from client import ApiError, entity, key, match, plain
-from stack import PATIENCE, wait_for, wait_ready
+from tavola_test.client import ApiError, entity, key, match, plain
+from tavola_test.stack import PATIENCE, wait_for, wait_ready
 
 OWNERS = ["o1", "o2", "o3"]
 

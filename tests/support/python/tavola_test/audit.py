@@ -3,9 +3,9 @@
 
 import os
 
-from stack import wait_for
+from tavola_test.stack import wait_for
 
-FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support", "audit.sql")
+FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "audit.sql")
 TABLES = "select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace"
 _OUR_OWN = {"poison", "versions_seen"}  # made by the campaigns
 _MIGRATIONS = "schema_migrations"  # one row per migration, for good

@@ -7,8 +7,8 @@ import subprocess
 import sys
 import unittest
 
-import metrics
-from stack import Stack, wait_for
+from tavola_test import metrics
+from tavola_test.stack import Stack, wait_for
 
 
 def free_port():

@@ -10,10 +10,10 @@ I5, one answer for one request_id, and I9, an index as fresh as it says, the wri
 of a table that is kept by its change feed alone is the same as the table. No table has rows that nothing owns (audit.py).
 """
 
-import audit
-from client import key, plain, value
-from stack import wait_for
-from callers import DIFFERENT, DONE, DOUBLED, OWNERS, TAGS, promise
+from tavola_test import audit
+from tavola_test.client import key, plain, value
+from tavola_test.stack import wait_for
+from tavola_test.callers import DIFFERENT, DONE, DOUBLED, OWNERS, TAGS, promise
 
 # What must be nothing.
 NOTHING = {
