@@ -26,8 +26,8 @@ from loads import Loads
 from product import Product
 from rows import Results, judge, print_judged, print_measured, write_json
 from stack import Stack
+from tavola_test.settings import BUILD
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 class Run:
@@ -86,7 +86,7 @@ def bench_peers(run, stack, options):
     run.rows = peers.ROWS
     product = Product(stack, Loads(stack, options.seconds))
     product.prepare()
-    others = peers.Peers(product, os.path.join(os.path.dirname(os.path.abspath(options.programs)), "peers"))
+    others = peers.Peers(product, f"{BUILD}/peers")
     others.prepare()
     run.measure(others.measurements(), options.rounds)
 
@@ -111,8 +111,7 @@ COMMANDS = {"all": bench_all, "peers": bench_peers, "scale": bench_scale, "backl
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("command", nargs="?", choices=COMMANDS, default="all")
-    parser.add_argument("--programs", default=f"{ROOT}/build/bin", help="the folder of tavola and tavolad")
-    parser.add_argument("--out", default=f"{ROOT}/build/bench.json")
+    parser.add_argument("--out", default=f"{BUILD}/bench.json")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1.2, help="of each measurement (default: 1.2)")
     parser.add_argument("--quick", action="store_true", help="one round of half seconds: does it work at all?")
@@ -134,7 +133,7 @@ def main():
     options = arguments()
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a thousand connections, and ours
-    stack = Stack(options.programs)
+    stack = Stack()
     run = Run(stack, options)
     try:
         COMMANDS[options.command](run, stack, options)

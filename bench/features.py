@@ -7,11 +7,11 @@ both {certificate}, {token} and {sas} stand for what is made when it is needed.
 
 import dataclasses
 import functools
-import os
 import subprocess
 
 import wire
 from rows import Row
+from tavola_test.processes import run_program
 
 ACCOUNT = "default"
 DAY = 86_400  # seconds
@@ -110,9 +110,7 @@ class Features:
                            "--start-partition", "p1", "--end-partition", "p9", TAVOLA_ACCOUNT_KEY=self.key())
 
     def tavola(self, *words, **settings):
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("TAVOLA_")}
-        done = subprocess.run([self.stack.program("tavola"), *words], env=environment | settings, check=False,
-                              capture_output=True, text=True)
+        done = run_program("tavola", *words, settings=settings)
         if done.returncode != 0:
             raise RuntimeError(f"tavola {' '.join(words)}: {done.stderr.strip()}")
         return done.stdout.strip()

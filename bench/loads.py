@@ -13,6 +13,7 @@ import subprocess
 import time
 
 import wire
+from tavola_test.processes import bench_program
 
 SERVICE = "/tavola.v1.EntityService/"
 ECHO = "/bench.Echo/Echo"
@@ -60,7 +61,7 @@ class Loads:
         """bench_load (see load.c), or bench_h2_load (see h2_load.c), as a command."""
         method = method if method.startswith("/") else SERVICE + method
         seconds = seconds or self.seconds
-        return [self.stack.program(f"../bench/{program}"), self.stack.targets[server], method, path, str(in_flight),
+        return [bench_program(program), self.stack.targets[server], method, path, str(in_flight),
                 str(seconds), *options]
 
     def run(self, *arguments, **named):
@@ -74,7 +75,7 @@ class Loads:
 
     def lag(self, seconds, probes, write, lookup):
         """Probes, each writing an entity and looking for its entry (see lag.c)."""
-        command = [self.stack.program("../bench/bench_lag"), self.stack.targets["tavolad"], str(seconds), str(probes)]
+        command = [bench_program("bench_lag"), self.stack.targets["tavolad"], str(seconds), str(probes)]
         return _words(_checked([*command, write, lookup]))
 
     # ---- programs nobody here wrote ----
@@ -107,10 +108,10 @@ class Loads:
     # ---- ceilings of database and queue ----
 
     def libpq(self, mode, connections):
-        command = [self.stack.program("../bench/bench_pg_load"), mode, str(connections), str(self.seconds)]
+        command = [bench_program("bench_pg_load"), mode, str(connections), str(self.seconds)]
         command += [str(wire.FIRST), str(wire.COUNT - 1000)]
         return self.measured(lambda: _words(_checked(command)), "rows", "none")
 
     def queue(self, mode):
-        command = [self.stack.program("../bench/bench_queue_load"), mode, str(self.seconds)]
+        command = [bench_program("bench_queue_load"), mode, str(self.seconds)]
         return self.measured(lambda: _words(_checked(command)), "messages", "none")

@@ -13,7 +13,6 @@ import hmac
 import os
 import re
 import shutil
-import socket
 import subprocess
 import time
 import urllib.parse
@@ -23,6 +22,8 @@ import wire
 from loads import ECHO, _checked, _words
 from product import IDLE_KEYS, INDEXED_KEYS
 from rows import Row
+from tavola_test.ports import free_port
+from tavola_test.processes import program_environment
 
 IN_FLIGHT = (32, 256)  # the musts are for the first
 KEYS = 1000  # everybody has the same, asked for in the same order
@@ -69,12 +70,6 @@ ROWS = [
 ]
 
 
-def _free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
 def _install(folder):
     """Below the build, and once."""
     os.makedirs(folder, exist_ok=True)
@@ -102,12 +97,12 @@ def _signature():
 class Azurite:
     def __init__(self, peers):
         self.peers = peers
-        port = _free_port()
+        port = free_port()
         self.base = f"http://127.0.0.1:{port}/{_ACCOUNT}"
         self.query = _signature()
         command = [f"{peers.folder}/node_modules/.bin/azurite-table", "--silent", "--disableTelemetry", "--skipApiVersionCheck", "--location",
                    f"{peers.stack.folder}/azurite", "--tableHost", "127.0.0.1", "--tablePort", str(port)]
-        peers.stack.start("azurite", command, peers.stack.environment(), "successfully started")
+        peers.stack.start("azurite", command, {}, "successfully started")
         self.request("POST", "/Tables", b'{"TableName": "Bench"}')
         properties = ", ".join(f'"Prop{i}": "{"x" * 24}"' for i in range(7))
         self.body = peers.product.text("azurite-body", "{" + properties + "}")
@@ -152,11 +147,11 @@ class Azurite:
 class Etcd:
     def __init__(self, peers):
         self.peers = peers
-        client, peer = (f"127.0.0.1:{_free_port()}" for _ in range(2))
+        client, peer = (f"127.0.0.1:{free_port()}" for _ in range(2))
         command = ["etcd", "--data-dir", f"{peers.stack.folder}/etcd", "--listen-client-urls", f"http://{client}",
                    "--advertise-client-urls", f"http://{client}", "--listen-peer-urls", f"http://{peer}",
                    "--initial-advertise-peer-urls", f"http://{peer}", "--initial-cluster", f"default=http://{peer}"]
-        peers.stack.start("etcd", command, peers.stack.environment(), "ready to serve client requests")
+        peers.stack.start("etcd", command, {}, "ready to serve client requests")
         peers.stack.targets["etcd"] = client
         keys = [b"p%d/r%d" % (key // 100, key) for key in range(wire.FIRST, wire.FIRST + KEYS)]
         file = peers.product.file
@@ -198,7 +193,7 @@ class Peers:
         command = ["node", os.path.join(self.folder, program), *arguments]
 
         def run():
-            done = subprocess.run(command, env=self.stack.environment(**environment), capture_output=True, text=True,
+            done = subprocess.run(command, env=program_environment(environment), capture_output=True, text=True,
                                   check=False, timeout=120)
             if done.returncode != 0:
                 raise RuntimeError(f"{program}: {done.stderr.strip()[-500:]}")

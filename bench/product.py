@@ -12,7 +12,7 @@ INDEXED_KEYS = 60_000
 IDLE_KEYS = 20_000  # written twice
 SCANNED_KEYS = 10_000  # of the partition that is filtered
 INSERT_KEYS = 120_000  # per round: enough for every machine we know
-WORKER_PATIENCE = 120  # seconds
+WORKER_TIMEOUT = 120  # seconds
 
 _TABLES = ("Bench", "Large", "Scanned", "Indexed", "Indexed5")
 _INDEXES = [("ByColor", "Indexed", ["Color"])]
@@ -146,14 +146,14 @@ class Product:
     @staticmethod
     def wait_while(condition, what):
         """Looks twenty times a second; returns when the condition held for the last time and when it was seen to fail."""
-        held, end = None, time.monotonic() + WORKER_PATIENCE
+        held, end = None, time.monotonic() + WORKER_TIMEOUT
         while time.monotonic() < end:
             seen = time.monotonic()
             if not condition():
                 return held, seen
             held = seen
             time.sleep(0.05)
-        raise RuntimeError(f"not within {WORKER_PATIENCE} s: {what}")
+        raise RuntimeError(f"not within {WORKER_TIMEOUT} s: {what}")
 
     # ---- loads that need some care ----
 

@@ -10,10 +10,13 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
+
+from tavola_test import servers
+from tavola_test.processes import Child, bench_program, program, run_program
+from tavola_test.waiting import wait_for
 
 _TICKS = os.sysconf("SC_CLK_TCK")
-_PATIENCE = 60  # seconds
+_TIMEOUT = 60  # seconds
 
 
 def _stat(pid):
@@ -39,8 +42,7 @@ def cpu_of_family(pid):
 
 
 class Stack:
-    def __init__(self, programs):
-        self.programs = programs
+    def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="tavola-bench-")
         self.children = {}
         self.starts = {}  # how each child was started
@@ -52,90 +54,67 @@ class Stack:
 
     # ---- children ----
 
-    def environment(self, **settings):
-        plain = {name: value for name, value in os.environ.items() if not name.startswith("TAVOLA_")}
-        return plain | {"TAVOLA_POSTGRES": self.postgres} | settings
-
-    def program(self, name):
-        return os.path.join(self.programs, name)
+    def settings(self, **more):
+        return {"TAVOLA_POSTGRES": self.postgres} | more
 
     def migrate(self, **settings):
-        subprocess.run([self.program("tavola"), "migrate"], env=self.environment(**settings), stdout=subprocess.DEVNULL,
-                       check=True)
+        done = run_program("tavola", "migrate", settings=self.settings(**settings))
+        if done.returncode != 0:
+            raise RuntimeError(f"tavola migrate: {done.stderr.strip()}")
 
-    def start(self, name, command, environment, awaited, prefix=()):
-        """Start it and wait for what it says; its target follows if that ends with a space or "="."""
-        self.starts[name] = (command, environment, awaited, prefix)
-        path = f"{self.folder}/{name}.log"
-        with open(path, "w", encoding="utf-8") as log:
-            child = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "TERM", *prefix, *command], env=environment, stdin=subprocess.DEVNULL,
-                stdout=log, stderr=log)
-        self.children[name] = child
-        end = time.monotonic() + _PATIENCE
-        while time.monotonic() < end and child.poll() is None:
-            with open(path, encoding="utf-8", errors="replace") as log:
-                for line in log:
-                    if awaited in line and line.endswith("\n"):
-                        if awaited.endswith((" ", "=")):
-                            self.targets[name] = line.split(awaited)[1].split()[0].rstrip(",;")
-                        return
-            time.sleep(0.02)
-        self.stop(name)
-        with open(path, encoding="utf-8", errors="replace") as log:
-            raise RuntimeError(f"{name} does not start: {' '.join(log.read().split())[-500:]}")
+    def start(self, name, command, settings, awaited):
+        """Start it and wait until its output has `awaited`; its target follows if that ends with a space or "="."""
+        self.starts[name] = (command, settings, awaited)
+        log = f"{self.folder}/{name}.log"
+        open(log, "w", encoding="utf-8").close()  # a line of an earlier start is not awaited
+        child = self.children[name] = Child(command, settings, log, at_our_end="TERM")
+
+        def line():
+            lines = child.output().splitlines(keepends=True)
+            return next((one for one in lines if awaited in one and one.endswith("\n")), not child.is_running())
+
+        found = wait_for(f"{awaited!r} of {name}", line, _TIMEOUT)
+        if found is True:
+            self.stop(name)
+            raise RuntimeError(f"{name} does not start: {' '.join(child.output().split())[-500:]}")
+        if awaited.endswith((" ", "=")):
+            self.targets[name] = found.split(awaited)[1].split()[0].rstrip(",;")
 
     def start_server(self, name="tavolad", prefix=(), health=None, **settings):
         """Ready when it returns; TAVOLA_..._THREADS of the caller reach it. health: what it takes to ask."""
         threads = {key: value for key, value in os.environ.items() if key.endswith("_THREADS")}
         plain = {"TAVOLA_REDIS": os.environ["TAVOLA_REDIS"], "TAVOLA_LISTEN": "127.0.0.1:0",
                  "TAVOLA_AUTHENTICATION": "none"}
-        self.start(name, [self.program("tavolad")], self.environment(**plain | threads | settings),
-                   "event=listening address=", prefix)
+        self.start(name, [*prefix, program("tavolad")], self.settings(**plain | threads | settings),
+                   "event=listening address=")
         self.wait_until_serving(name, **health or {})
 
     def wait_until_serving(self, name, **settings):
-        environment = self.environment(TAVOLA_TARGET=self.targets[name], **settings)
-        environment.pop("TAVOLA_POSTGRES")
-        end = time.monotonic() + _PATIENCE
-        while subprocess.run([self.program("tavola"), "health"], env=environment, capture_output=True,
-                             check=False).returncode:
-            if time.monotonic() > end:
-                raise RuntimeError(f"{name} does not become ready")
-            time.sleep(0.05)
+        settings = {"TAVOLA_TARGET": self.targets[name]} | settings
+        wait_for(f"{name} serving", lambda: run_program("tavola", "health", settings=settings).returncode == 0, _TIMEOUT)
 
     def start_echo(self, name, threads, reply_bytes):
-        command = [self.program("../bench/bench_echo_server"), str(threads), str(reply_bytes)]
-        self.start(name, command, self.environment(), "listening on ")
-
-    @staticmethod
-    def flush_redis():
-        address = os.environ["TAVOLA_REDIS"]
-        where = ["-s", address.removeprefix("unix:")] if address.startswith("unix:") else ["-u", address]
-        subprocess.run(["redis-cli", *where, "flushall"], stdout=subprocess.DEVNULL, check=True)
+        command = [bench_program("bench_echo_server"), str(threads), str(reply_bytes)]
+        self.start(name, command, self.settings(), "listening on ")
 
     def start_worker(self, **settings):
-        environment = self.environment(**{"TAVOLA_REDIS": os.environ["TAVOLA_REDIS"]} | settings)
-        self.children["worker"] = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "TERM", self.program("tavola-worker")], env=environment,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        settings = self.settings(**{"TAVOLA_REDIS": os.environ["TAVOLA_REDIS"]} | settings)
+        self.children["worker"] = Child([program("tavola-worker")], settings, os.devnull, at_our_end="TERM")
 
     def stop(self, name):
         child = self.children.pop(name, None)
         self.starts.pop(name, None)
-        if child and child.poll() is None:
-            child.terminate()
+        if child and child.is_running():
             try:
-                child.wait(_PATIENCE)
+                child.stop(_TIMEOUT)
             except subprocess.TimeoutExpired:
                 child.kill()
-                child.wait()
 
     def revive(self):
         """After a measurement that failed: servers that have ended are started again, a worker is stopped."""
         self.stop("worker")
         for name, child in list(self.children.items()):
-            if child.poll() is not None and name in self.starts:
+            if not child.is_running() and name in self.starts:
                 self.start(name, *self.starts[name])
 
     def close(self):
@@ -146,24 +125,13 @@ class Stack:
     # ---- the database ----
 
     def sql(self, text, database=None):
-        command = ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", text, database or self.postgres]
-        done = subprocess.run(command, check=False, capture_output=True, text=True)
-        if done.returncode != 0:
-            raise RuntimeError(f"psql: {done.stderr.strip()}")
-        return done.stdout.strip()
+        return servers.sql(database or self.postgres, text)
 
     @contextlib.contextmanager
     def asking(self, database=None):
-        """A function that asks for one number, over one connection: psql takes longer to start than to answer."""
-        with subprocess.Popen(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", database or self.postgres], text=True,
-                              stdin=subprocess.PIPE, stdout=subprocess.PIPE) as psql:
-
-            def ask(query):
-                psql.stdin.write(f"{query};\n")
-                psql.stdin.flush()
-                return int(psql.stdout.readline())
-
-            yield ask
+        """Until the end of the `with`, a function that asks for one number over one connection."""
+        with servers.session(database or self.postgres) as ask:
+            yield lambda query: int(ask(query))
 
     # ---- CPU and memory ----
 

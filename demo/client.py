@@ -1,24 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client of the service as any program could have one: stubs made by protoc, calls through grpcio.
+"""A client of the service that repeats calls until they have succeeded.
 
 Entities are keys (partition, row) and properties {name: (kind, value)}, the kind being a field of Value.
 """
 
-import glob
-import importlib
-import os
-import subprocess
-import sys
 import threading
 import time
-import types
 
 import grpc
 
+from tavola_test.client import types
+
 _PACKAGE = "tavola.v1"
-_PATIENCE = 30  # seconds for one attempt
+_TIMEOUT = 30  # seconds for one attempt
 _ATTEMPTS = 100
-_WAITS = 4  # for a transaction's end, _PATIENCE each
+_WAITS = 4  # for a transaction's end, _TIMEOUT each
 _PAUSE = 0.05  # seconds before the next attempt
 # The server's end is seen at once and its return within a tenth of a second.
 _OPTIONS = [
@@ -28,24 +24,6 @@ _OPTIONS = [
 ]
 # Nothing was done, or it is not known what was done.
 _WORTH_ANOTHER_TRY = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED)
-
-
-def load_stubs(api_folder, out_folder):
-    """All messages of the package as one namespace; `methods` of it: {"Service/Method": descriptor}."""
-    os.makedirs(out_folder, exist_ok=True)
-    names = [os.path.relpath(path, api_folder) for path in sorted(glob.glob(f"{api_folder}/tavola/v1/*.proto"))]
-    subprocess.run(["protoc", f"-I{api_folder}", f"--python_out={out_folder}", *names], check=True)
-    sys.path.insert(0, out_folder)
-    stubs = types.SimpleNamespace(methods={})
-    for name in names:
-        module = importlib.import_module(name.removesuffix(".proto").replace("/", ".") + "_pb2")
-        for attribute in vars(module):
-            if not attribute.startswith("_"):
-                setattr(stubs, attribute, getattr(module, attribute))
-        for service in module.DESCRIPTOR.services_by_name.values():
-            for method in service.methods:
-                stubs.methods[f"{service.name}/{method.name}"] = method
-    return stubs
 
 
 class Conflict(Exception):
@@ -58,8 +36,8 @@ class Conflict(Exception):
 
 
 class Client:
-    def __init__(self, target, stubs):
-        self.pb = stubs
+    def __init__(self, target):
+        self.pb = types.package(_PACKAGE)
         self.channel = grpc.insecure_channel(target, options=_OPTIONS)
         self.calls = {}
         self.retries = 0
@@ -82,12 +60,12 @@ class Client:
             kind = self.channel.stream_stream if name.endswith("/ImportEntities") else self.channel.unary_unary
             self.calls[name] = kind(
                 f"/{_PACKAGE}.{name}",
-                request_serializer=method.input_type._concrete_class.SerializeToString,
-                response_deserializer=method.output_type._concrete_class.FromString,
+                request_serializer=types.message(method.input_type.full_name).SerializeToString,
+                response_deserializer=types.message(method.output_type.full_name).FromString,
             )
         return self.calls[name]
 
-    def call(self, name, request, timeout=_PATIENCE):
+    def call(self, name, request, timeout=_TIMEOUT):
         """The reply, after as many attempts as it takes; for requests that may be repeated."""
         for attempt in range(_ATTEMPTS):
             try:
@@ -103,7 +81,7 @@ class Client:
     def wait_until_serving(self, check):
         """By grpc.health.v1; its two messages are short enough to be written by hand. check() may raise."""
         health = self.channel.unary_unary("/grpc.health.v1.Health/Check")
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _TIMEOUT
         while time.monotonic() < deadline:
             try:
                 if health(b"", timeout=1, wait_for_ready=True) == b"\x08\x01":

@@ -22,7 +22,7 @@ import grpc
 import check
 import load
 import packages
-from client import Client, load_stubs
+from client import Client
 from kills import Disturber
 from live import Counter, Live
 from stack import SERVER, WORKER, Stack
@@ -35,11 +35,10 @@ WITH_SLASH = "Debian Qt/KDE Maintainers"
 READS = 200
 FEWEST = 300  # packages with which the demo still shows something
 NO_PACKAGE_INDEX = 77  # exit code
-LAG_PATIENCE = 180  # seconds
-BUILD_PATIENCE = 300
+LAG_TIMEOUT = 180  # seconds
+BUILD_TIMEOUT = 300
 BUILD_LOOK = 0.3
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 class NoPackageIndex(Exception):
@@ -57,9 +56,6 @@ def at_least(least):
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument(
-        "--programs", default=f"{ROOT}/build/bin", help="the folder of tavola, tavolad and tavola-worker"
-    )
     parser.add_argument("--packages", type=at_least(FEWEST), metavar="N", help="take the first N packages only")
     parser.add_argument("--updates", type=at_least(100), default=4000, metavar="N", help="at least so many (default: 4000)")
     parser.add_argument("--seed", type=int, default=1, help="of what the updates do (default: 1)")
@@ -117,7 +113,7 @@ def load_and_index(story, live, client, disturber, entities):
 
 
 def await_ready(story, live, client, disturber):
-    deadline = time.monotonic() + BUILD_PATIENCE
+    deadline = time.monotonic() + BUILD_TIMEOUT
     for name in (BY_MAINTAINER, BY_ARCHITECTURE):
         status = client.index_status(name)
         counter, came_to = Counter(status.build.total), disturber.new_build()
@@ -220,8 +216,8 @@ def lag(client):
 def await_no_lag(story, client):
     begin = time.monotonic()
     while lag(client) != 0:
-        if time.monotonic() - begin > LAG_PATIENCE:
-            story.say(f"there is still lag after {LAG_PATIENCE} s")
+        if time.monotonic() - begin > LAG_TIMEOUT:
+            story.say(f"there is still lag after {LAG_TIMEOUT} s")
             return
         client.pause.wait(0.1)
     story.say(f"lag 0 after {ms(begin)}")
@@ -262,7 +258,7 @@ def start(stack):
     stack.migrate()
     stack.start(SERVER)
     stack.start(WORKER)
-    client = Client(stack.target, load_stubs(f"{ROOT}/api", f"{stack.folder}/stubs"))
+    client = Client(stack.target)
     client.wait_until_serving(stack.check)
     return client
 
@@ -314,7 +310,7 @@ def tell(story, stack, options):
 def main():
     options = arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    story, stack = Story(), Stack(options.programs)
+    story, stack = Story(), Stack()
     try:
         return 0 if tell(story, stack, options) else 1
     except NoPackageIndex:

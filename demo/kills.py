@@ -4,12 +4,13 @@
 import time
 
 from stack import SERVER, WORKER
+from tavola_test.servers import flush_redis
 
 FLUSH = "redis"
 DURING_LOAD = ((0.2, SERVER), (0.4, SERVER), (0.7, WORKER), (0.8, FLUSH), (0.9, SERVER))  # share of the load, what
 DURING_BUILD = ((0.1, WORKER), (0.3, SERVER), (0.5, FLUSH), (0.6, WORKER))  # share of the build, what
 DURING_UPDATES = (WORKER, FLUSH, WORKER, SERVER, WORKER, FLUSH, WORKER, SERVER, WORKER)
-_PATIENCE = 30  # seconds until something is open
+_TIMEOUT = 30  # seconds until something is open
 
 
 class Disturber:
@@ -24,7 +25,7 @@ class Disturber:
         begin = time.monotonic()
         self.count += 1
         if what == FLUSH:
-            self.stack.flush_redis()
+            flush_redis()
             self.live.hit("Redis flushed")
             self.story.say(f"Redis flushed           with {moment}")
             return
@@ -61,7 +62,7 @@ class Disturber:
 
     def _wait_for_open_intents(self, index, traffic):
         """Their number; it has gone down once before: the worker that is hit now was at work."""
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _TIMEOUT
         before, worked = 0, False
         while time.monotonic() < deadline:
             count = self.client.index_status(index).lag.open_intents
@@ -70,7 +71,7 @@ class Disturber:
             if worked and count > 0:
                 return count
             traffic.check()
-        raise RuntimeError(f"no moment with open intents and a working worker for {_PATIENCE} s")
+        raise RuntimeError(f"no moment with open intents and a working worker for {_TIMEOUT} s")
 
     def during_updates(self, index, traffic):
         """Spread over the traffic's updates."""

@@ -5,11 +5,9 @@ import contextlib
 import io
 import json
 import os
-import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench"))
 import wire
 from rows import WORST, Results, Row, judge, print_judged, print_measured, write_json
 

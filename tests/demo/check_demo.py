@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The whole demo on a few packages: it ends well, is never silent for long, and breaks something in every phase.
 
-  check_demo.py PROGRAMS      inside `tavola dev exec`; exit code 77: this machine has no package index
+  check_demo.py      inside `tavola dev exec`; exit code 77: this machine has no package index
 """
 
 import os
@@ -14,9 +14,9 @@ MOST_SILENCE = 10  # seconds; it speaks after four, but the machine may be busy
 NO_PACKAGE_INDEX = 77
 
 
-def run(programs):
+def run():
     """(exit code, lines, the longest time between two lines)"""
-    argv = [sys.executable, "-B", DEMO, "--programs", programs, "--packages", "3000", "--updates", "1500"]
+    argv = [sys.executable, "-B", DEMO, "--packages", "3000", "--updates", "1500"]
     lines, longest, last = [], 0, time.monotonic()
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as demo:
         for line in demo.stdout:
@@ -35,7 +35,7 @@ def hits(lines, begin, end):
 
 
 def main():
-    code, lines, longest = run(sys.argv[1])
+    code, lines, longest = run()
     if code != 0:
         return code
     phases = {"load": ("packages to load", " sections ("), "build": ("both indexes declared", " is READY"),

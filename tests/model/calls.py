@@ -6,9 +6,9 @@ import time
 
 import grpc
 
-from tavola_test import client
 from filters import packed
 from history import EXPIRES, FOREIGN
+from tavola_test import client
 
 # What a call may end with that says nothing about its effect.
 UNKNOWN = ("UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED")

@@ -4,9 +4,9 @@
 import random
 import threading
 
-from tavola_test import client
 from calls import Caller, key_of, message_of
 from groups import GROUPS, SMALL, torn
+from tavola_test import client
 
 LATEST = {"latest": True}
 

@@ -17,13 +17,14 @@ import signal
 import sys
 import time
 
-from tavola_test import audit
-from tavola_test import client
 import filters
 from calls import content_of, key_of, message_of
 from group_callers import GroupReader, GroupWriter
 from history import CLOCK_SLACK, Read, check, count_bounds
-from tavola_test.stack import PATIENCE, Stack, wait_for
+from tavola_test import audit
+from tavola_test.settings import TIMEOUT_FACTOR
+from tavola_test.stack import Stack
+from tavola_test.waiting import wait_for
 from workload import Client, World, project, wire_order
 
 CALLERS = 5
@@ -223,7 +224,7 @@ def main():
         made.start_server()
         made.start_worker(**WORKER)
         try:
-            run_rounds(made, arguments.seed, arguments.round * PATIENCE, end)
+            run_rounds(made, arguments.seed, arguments.round * TIMEOUT_FACTOR, end)
         except BaseException:
             print(f"failed with seed {arguments.seed}\n{made.logs()}", file=sys.stderr)
             raise

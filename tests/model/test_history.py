@@ -5,8 +5,20 @@ import random
 import unittest
 
 import filters
-from history import CONDITION, EXISTS, INITIAL, NEVER, NOT_FOUND
-from history import Change, Matches, Read, Write, check, count_bounds, expiring
+from history import (
+    CONDITION,
+    EXISTS,
+    INITIAL,
+    NEVER,
+    NOT_FOUND,
+    Change,
+    Matches,
+    Read,
+    Write,
+    check,
+    count_bounds,
+    expiring,
+)
 
 KEY = ("p", "r")
 

@@ -6,11 +6,23 @@ import random
 import threading
 import time
 
-from tavola_test import client
 import filters
-from calls import Caller, NOTHING_DONE, content_of, key_of, message_of, ticks_of, version_of
-from history import CONDITION, DELETES, EXISTS, MERGES, NEVER, NOT_FOUND, UPSERTS
-from history import Change, Matches, Read, Write, expiring
+from calls import NOTHING_DONE, Caller, content_of, key_of, message_of, ticks_of, version_of
+from history import (
+    CONDITION,
+    DELETES,
+    EXISTS,
+    MERGES,
+    NEVER,
+    NOT_FOUND,
+    UPSERTS,
+    Change,
+    Matches,
+    Read,
+    Write,
+    expiring,
+)
+from tavola_test import client
 
 METHODS = {
     "insert": "InsertEntity",

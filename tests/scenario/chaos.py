@@ -24,8 +24,7 @@ from tavola_test.client import ApiError, BatchOperation, entity
 from tavola_test.driver import SERVER, WORKER, Driver
 from tavola_test.poison import DEAD
 from tavola_test.proxy import Proxy
-from tavola_test.provocations import unless
-from tavola_test.stack import wait_for
+from tavola_test.waiting import wait_for
 
 READY = 3
 ROWS = 20

@@ -31,7 +31,9 @@ from tavola_test.callers import UNKNOWN_OUTCOME
 from tavola_test.client import ApiError
 from tavola_test.driver import SERVER, TROUBLES, WORKER, Driver
 from tavola_test.provocations import provocation_of
-from tavola_test.stack import PATIENCE, DatabaseAway, wait_for
+from tavola_test.servers import DatabaseAway
+from tavola_test.settings import SOURCE, TIMEOUT_FACTOR
+from tavola_test.waiting import wait_for
 
 FAULTS = ("kill", "stop", "error", *TROUBLES, *(trouble + "+kill" for trouble in TROUBLES))
 HITS = (1, 2)
@@ -45,7 +47,7 @@ def points_in_sources():
     """{name: whether it can fail}"""
     found = {}
     for folder in FOLDERS:
-        for path, _, names in os.walk(os.path.join(os.environ["SCENARIO_SOURCE"], folder)):
+        for path, _, names in os.walk(os.path.join(SOURCE, folder)):
             for name in sorted(names):
                 if name.endswith(".c"):
                     with open(os.path.join(path, name), encoding="utf-8") as file:
@@ -92,7 +94,7 @@ class Provoker(threading.Thread):
 
     def end(self):
         self.stopping.set()
-        self.join(60 * PATIENCE)
+        self.join(60 * TIMEOUT_FACTOR)
         if self.failure:
             raise AssertionError(f"provoking: {self.failure!r}") from self.failure
 
@@ -150,7 +152,7 @@ class Cases(Driver):
             if action == "kill":
                 return not target.is_running()
             if not target.is_running():
-                raise AssertionError(f"it ended with {target.process.returncode}:\n{target.output()[-2000:]}")
+                raise AssertionError(f"it ended with {target.exit_code()}:\n{target.output()[-2000:]}")
             return target.is_stopped() if action == "stop" else self.passages(point) >= hit
 
         self.provoker = Provoker(self.stack, self.provocation)
@@ -159,8 +161,8 @@ class Cases(Driver):
             wait_for(f"passage {hit} of {point}", reached, 30)
         finally:
             self.provoker.stopping.set()
-        if action == "kill" and target.process.returncode != -signal.SIGKILL:
-            raise AssertionError(f"it ended with {target.process.returncode}:\n{target.output()[-2000:]}")
+        if action == "kill" and target.exit_code() != -signal.SIGKILL:
+            raise AssertionError(f"it ended with {target.exit_code()}:\n{target.output()[-2000:]}")
 
     def replace_and_continue(self, role, late):
         """The other one does the work, and has to find everything right before the late one goes on."""
@@ -224,7 +226,7 @@ class Cases(Driver):
 
 def promise_alive(child):
     if not child.is_running():
-        raise AssertionError(f"a process ended with {child.process.returncode}:\n{child.output()[-2000:]}")
+        raise AssertionError(f"a process ended with {child.exit_code()}:\n{child.output()[-2000:]}")
 
 
 # ---- the campaign ----

@@ -11,7 +11,7 @@ from tavola_test import client
 from tavola_test.client import ApiError, match, types
 from tavola_test.credentials import sas, token
 from tavola_test.security_case import ANONYMOUS, FORGED, OK, REFUSED, SecurityCase, address
-from tavola_test.stack import wait_for
+from tavola_test.waiting import wait_for
 
 SECRET = "buried treasure"
 ANYBODY = ("/grpc.health.v1.", "/grpc.reflection.")

@@ -5,7 +5,8 @@ import unittest
 
 from tavola_test.case import ServerCase
 from tavola_test.client import entity, key
-from tavola_test.stack import run_program, wait_for
+from tavola_test.processes import run_program
+from tavola_test.waiting import wait_for
 
 DEAD, RETRYING, DISCARDED = 1, 2, 3
 

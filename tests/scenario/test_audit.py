@@ -7,7 +7,8 @@ import unittest
 from tavola_test import audit
 from tavola_test.case import ServerCase
 from tavola_test.client import entity, key
-from tavola_test.stack import Stack, wait_for
+from tavola_test.stack import Stack
+from tavola_test.waiting import wait_for
 
 # A row that nothing owns in each table that can have one, or a row of a table too many or too few.
 ORPHANS = """

@@ -7,7 +7,8 @@ import tempfile
 import unittest
 
 from tavola_test.client import ApiError, BatchOperation, entity, value
-from tavola_test.stack import Stack, wait_for, wait_ready
+from tavola_test.stack import Stack, wait_ready
+from tavola_test.waiting import wait_for
 
 LIBRARY = next(iter(glob.glob("/usr/lib/*/faketime/libfaketime.so.1")), None)
 INTENTS = 200

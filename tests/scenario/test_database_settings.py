@@ -6,7 +6,8 @@ import shutil
 import socket
 import unittest
 
-from tavola_test.stack import Stack, wait_for
+from tavola_test.stack import Stack
+from tavola_test.waiting import wait_for
 
 POOLER = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
 

@@ -6,12 +6,14 @@ import subprocess
 import sys
 import unittest
 
-from tavola_test.stack import Stack, program_environment
+from tavola_test.processes import program_environment
+from tavola_test.settings import SOURCE
+from tavola_test.stack import Stack
 
 
 class Examples(unittest.TestCase):
     def run_example(self, name, *arguments):
-        script = os.path.join(os.environ["SCENARIO_SOURCE"], "examples", name)
+        script = os.path.join(SOURCE, "examples", name)
         ended = subprocess.run([sys.executable, script, *arguments], env=program_environment({}), text=True,
                                capture_output=True, timeout=120, check=False)
         self.assertEqual(ended.returncode, 0, ended.stderr)

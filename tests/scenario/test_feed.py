@@ -3,7 +3,6 @@
 
 import os
 import random
-import signal
 import threading
 import time
 import unittest
@@ -12,8 +11,11 @@ from tavola_test.case import ServerCase
 from tavola_test.client import ApiError, BatchOperation, EntityKey, entity, key, match, plain
 from tavola_test.credentials import sas
 from tavola_test.feed import Watch, WatchRequest, apply, everything
+from tavola_test.processes import run_program
 from tavola_test.security_case import FORGED, MISMATCH, REFUSED, SecurityCase, result
-from tavola_test.stack import BIN, Stack, run_program, wait_for
+from tavola_test.settings import BIN
+from tavola_test.stack import Stack
+from tavola_test.waiting import wait_for
 
 BIG = b"x" * 60000  # 50 of them are a message
 
@@ -256,7 +258,7 @@ class Watching(FeedCase):
         table = self.new_feed()
         watch = self.watch(table).begin()
         quick = self.watch(table).begin()
-        status = f"/proc/{self.stack.server.process.pid}/status"
+        status = f"/proc/{self.stack.server.pid}/status"
 
         def resident_mb():
             with open(status, encoding="ascii") as file:

@@ -7,7 +7,7 @@ import unittest
 
 from tavola_test.case import ServerCase
 from tavola_test.client import BatchOperation, ImportEntitiesRequest, entity, key, types, value
-from tavola_test.stack import wait_for
+from tavola_test.waiting import wait_for
 
 LookupIndexRequest = types.message("tavola.v1.LookupIndexRequest")
 LookupIndexResponse = types.message("tavola.v1.LookupIndexResponse")

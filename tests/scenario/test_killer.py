@@ -7,10 +7,11 @@ Who writes the key's entry stands still, and the test kills the worker there: as
 import unittest
 
 from tavola_test import audit
-from tavola_test.client import entity, value
+from tavola_test.client import entity
 from tavola_test.poison import Poison
 from tavola_test.redis_servers import RedisCase
-from tavola_test.stack import wait_for, wait_ready
+from tavola_test.stack import wait_ready
+from tavola_test.waiting import wait_for
 
 PREPARE = """
 create function stand_still() returns trigger language plpgsql as $$

@@ -8,11 +8,12 @@ import subprocess
 import threading
 import unittest
 
-from tavola_test import client
-from tavola_test import log_lines
-from tavola_test import stack
-from tavola_test.client import ImportEntitiesRequest, entity, key, match
-from tavola_test.stack import BIN, Stack, program_environment, run_program, wait_for, wait_ready
+from tavola_test import client, log_lines
+from tavola_test.client import ImportEntitiesRequest, entity, key
+from tavola_test.processes import program_environment, run_program
+from tavola_test.settings import BIN, TIMEOUT_FACTOR
+from tavola_test.stack import Stack, wait_ready
+from tavola_test.waiting import wait_for
 
 
 class LifecycleCase(unittest.TestCase):
@@ -135,7 +136,7 @@ class Migrations(LifecycleCase):
         environment = program_environment({"TAVOLA_POSTGRES": made.postgres})
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": environment}
         runs = [subprocess.Popen(argv, **pipes) for _ in range(4)]
-        outputs = [run.communicate(timeout=60 * stack.PATIENCE) for run in runs]
+        outputs = [run.communicate(timeout=60 * TIMEOUT_FACTOR) for run in runs]
         self.assertEqual([run.returncode for run in runs], [0] * 4, outputs)
         applied = sum(out.count("applied 0001") for out, _ in outputs)
         self.assertEqual(applied, 1)

@@ -7,11 +7,11 @@ import struct
 import subprocess
 import unittest
 
-from tavola_test import stack
 from tavola_test.client import entity, key, types
-from tavola_test.stack import BIN, Stack
+from tavola_test.processes import bench_program
+from tavola_test.settings import TIMEOUT_FACTOR
+from tavola_test.stack import Stack
 
-FOLDER = os.path.join(BIN, "..", "bench")
 SERVICE = "/tavola.v1.EntityService/"
 ENTITIES = 300
 CLIENTS = list(itertools.product(("bench_load", "bench_h2_load"), ("connections=1", "connections=3")))
@@ -37,8 +37,8 @@ class Loads(unittest.TestCase):
 
     def load(self, program, method, path, *options):
         """What the client says, its exit code included."""
-        command = [os.path.join(FOLDER, program), self.stack.target, SERVICE + method, path, *options]
-        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60 * stack.PATIENCE)
+        command = [bench_program(program), self.stack.target, SERVICE + method, path, *options]
+        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60 * TIMEOUT_FACTOR)
         words = done.stdout.split()
         told = {name: float(value) for name, value in zip(words[::2], words[1::2])}
         return told | {"exit": done.returncode, "complaint": done.stderr}

@@ -6,10 +6,10 @@ import re
 import time
 import unittest
 
-from tavola_test import log_lines
-from tavola_test import metrics
+from tavola_test import log_lines, metrics
 from tavola_test.client import entity
-from tavola_test.stack import Stack, wait_for, wait_ready
+from tavola_test.stack import Stack, wait_ready
+from tavola_test.waiting import wait_for
 
 TROUBLE = re.compile(r"^.*\b(?:ERROR|FATAL|PANIC|WARNING):.*$", re.M)
 

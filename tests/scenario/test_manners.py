@@ -13,9 +13,10 @@ import unittest
 import grpc
 
 from tavola_test import metrics
-from tavola_test import stack
 from tavola_test.client import ApiError, Client, entity, key, types
-from tavola_test.stack import Stack, wait_for
+from tavola_test.settings import SOURCE, TIMEOUT_FACTOR
+from tavola_test.stack import Stack
+from tavola_test.waiting import wait_for
 
 STOPS = 6
 REFUSALS = {("UNAVAILABLE", "SERVER_DRAINING")}
@@ -42,7 +43,7 @@ class Draining(MannersCase):
         begun = time.monotonic()
         self.stack.server.send(signal.SIGTERM)
         self.assertEqual(self.stack.server.wait(), 0)
-        self.assertLess(time.monotonic() - begun, 2 * stack.PATIENCE)
+        self.assertLess(time.monotonic() - begun, 2 * TIMEOUT_FACTOR)
 
 
     def test_no_call_is_cancelled(self):
@@ -160,7 +161,7 @@ class Deadlines(MannersCase):
         self.ends_early(self.start, lambda call: call.cancel())
 
     def test_a_query_past_its_deadline_is_cancelled(self):
-        late = 0.6 / stack.PATIENCE
+        late = 0.6 / TIMEOUT_FACTOR
         self.ends_early(
             lambda: self.start(late), lambda call: self.assertEqual(call.exception().code().name, "DEADLINE_EXCEEDED")
         )
@@ -254,7 +255,7 @@ class Retries(MannersCase):
     """The service configs of api/: which calls a client may send again by itself."""
 
     def config(self, name):
-        with open(os.path.join(os.environ["SCENARIO_SOURCE"], "api", name), encoding="ascii") as file:
+        with open(os.path.join(SOURCE, "api", name), encoding="ascii") as file:
             return file.read()
 
     def methods(self, name):

@@ -7,7 +7,9 @@ import unittest
 
 from tavola_test import metrics
 from tavola_test.client import ApiError, entity, key
-from tavola_test.stack import Stack, wait_for, wait_ready
+from tavola_test.settings import SOURCE
+from tavola_test.stack import Stack, wait_ready
+from tavola_test.waiting import wait_for
 
 PAUSE, RESUME = 1, 2
 
@@ -105,7 +107,7 @@ class Metrics(unittest.TestCase):
         self.start()
         self.caller.health()
         told = set(metrics.read(self.server_path).types) | set(metrics.read(self.worker_path).types)
-        with open(os.path.join(os.environ["SCENARIO_SOURCE"], "docs", "operations.md"), encoding="utf-8") as file:
+        with open(os.path.join(SOURCE, "docs", "operations.md"), encoding="utf-8") as file:
             explained = set(re.findall(r"^\| `([a-z_]+)`", file.read(), re.M))
         self.assertEqual(told, explained)
 

@@ -8,11 +8,13 @@ import subprocess
 import unittest
 
 from tavola_test import metrics
-from tavola_test import stack
 from tavola_test.client import ApiError, entity, key, types
-from tavola_test.stack import BIN, Stack, wait_for
+from tavola_test.processes import bench_program
+from tavola_test.settings import TIMEOUT_FACTOR
+from tavola_test.stack import Stack
+from tavola_test.waiting import wait_for
 
-LOAD = os.path.join(BIN, "..", "bench", "bench_load")
+LOAD = bench_program("bench_load")
 UPSERT = "/tavola.v1.EntityService/InsertOrReplaceEntity"
 QUERY = "/tavola.v1.EntityService/QueryEntities"
 ENTITIES = 1000
@@ -48,7 +50,7 @@ class Overload(unittest.TestCase):
             check=True,
             capture_output=True,
             text=True,
-            timeout=60 * stack.PATIENCE,
+            timeout=60 * TIMEOUT_FACTOR,
         )
         words = done.stdout.split()
         told = {name: float(value) for name, value in zip(words[::2], words[1::2])}
@@ -143,10 +145,10 @@ class Overload(unittest.TestCase):
         self.addCleanup(holder.wait)
         self.addCleanup(holder.kill)
         wait_for("all calls", lambda: metrics.read(self.metrics).value("tavola_waiting_calls") == CONNECTIONS, 60)
-        with open(f"/proc/{self.stack.server.process.pid}/status", encoding="ascii") as file:
+        with open(f"/proc/{self.stack.server.pid}/status", encoding="ascii") as file:
             peak = next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
         print(f"memory: {idle / 1e6:.0f} MB idle, {peak / 1e6:.0f} MB at most with {CONNECTIONS} open calls")
-        self.assertLess(peak - idle, CONNECTIONS * 250e3 * stack.PATIENCE)
+        self.assertLess(peak - idle, CONNECTIONS * 250e3 * TIMEOUT_FACTOR)
         self.assertEqual(self.caller.health(), "SERVING")
 
 

@@ -2,7 +2,7 @@
 """Pages: for any size, direction, filter and keys their union is the whole, in order, each entity once; under writes
 that go on meanwhile too, for every entity that these leave alone.
 
-The keys are random: empty, of the greatest length, with characters above U+FFFF. SCENARIO_SEED repeats a run.
+The keys are random: empty, of the greatest length, with characters above U+FFFF. TEST_SEED repeats a run.
 """
 
 import os
@@ -15,7 +15,7 @@ from tavola_test.case import ServerCase
 from tavola_test.client import BatchOperation, entity, key, match, plain, types
 
 SCAN_REQUEST = types.message("tavola.v1.ScanEntitiesRequest")
-SEED = int(os.environ.get("SCENARIO_SEED", "1"))
+SEED = int(os.environ.get("TEST_SEED", "1"))
 SIZES = (1, 2, 3, 7, 50, 999, 0, 1001)
 
 # Single characters whose order by UTF-8 bytes, by UTF-16 units and by case differ; no key may hold / \ # ? and controls.

@@ -9,7 +9,8 @@ import unittest
 from tavola_test import metrics
 from tavola_test.case import ServerCase
 from tavola_test.client import entity, value
-from tavola_test.stack import run_program, wait_for
+from tavola_test.processes import run_program
+from tavola_test.waiting import wait_for
 
 RECONCILE, TRANSACTION = 1, 2
 RUNNING, PAUSED, DRAINING = 1, 2, 3

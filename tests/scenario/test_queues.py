@@ -10,7 +10,8 @@ from tavola_test.client import BatchOperation, entity, value
 from tavola_test.load import Load
 from tavola_test.poison import Poison
 from tavola_test.redis_servers import RedisCase
-from tavola_test.stack import PATIENCE, wait_for
+from tavola_test.settings import TIMEOUT_FACTOR
+from tavola_test.waiting import wait_for
 
 KEYS = 400
 ROUNDS = 5
@@ -152,7 +153,7 @@ class Queues(RedisCase):
         for away in (False, True):
             many, one = [self.drain_of(partitions, away) for partitions in (50, 1)]
             print(f"{BACKLOG} open{', no Redis' if away else ''}: of many partitions {many:.1f} s, of one {one:.1f} s", flush=True)
-            self.assertLess(one, 3 * many + PATIENCE)
+            self.assertLess(one, 3 * many + TIMEOUT_FACTOR)
 
     def drain_of(self, partitions, redis_away):
         """Seconds in which a worker does a backlog of so many partitions."""
@@ -202,8 +203,8 @@ class Queues(RedisCase):
         self.assertGreater(failures, 100)
         permits = 2 * (50 + 25 * elapsed) + len(lags) / 4  # two threads
         self.assertLess(failures, 2 * permits)
-        self.assertLess(lags[len(lags) // 2], 0.5 * PATIENCE)
-        self.assertLess(lags[-1], 5 * PATIENCE)
+        self.assertLess(lags[len(lags) // 2], 0.5 * TIMEOUT_FACTOR)
+        self.assertLess(lags[-1], 5 * TIMEOUT_FACTOR)
 
     def failures(self):
         return metrics.read(self.worker_metrics).value("tavola_worker_retries_total")
@@ -214,7 +215,7 @@ class Queues(RedisCase):
         began = time.monotonic()
         found = caller.lookup_index(
             index="byOwner", equals=[value(row)], freshness={"at_least": [written.result.consistency_token]},
-            timeout=20 * PATIENCE)
+            timeout=20 * TIMEOUT_FACTOR)
         self.assertEqual(len(found.entities), 1)
         return time.monotonic() - began
 

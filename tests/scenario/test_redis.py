@@ -9,8 +9,9 @@ import unittest
 
 from tavola_test.certificates import Authority
 from tavola_test.load import Load
+from tavola_test.processes import run_program
 from tavola_test.redis_servers import Node, RedisCase, Sentinels
-from tavola_test.stack import run_program, wait_for
+from tavola_test.waiting import wait_for
 
 
 class Tls(RedisCase):

@@ -9,10 +9,11 @@ import unittest
 from tavola_test import metrics
 from tavola_test.load import Load
 from tavola_test.redis_servers import RedisCase
-from tavola_test.stack import PATIENCE, wait_for
+from tavola_test.settings import TIMEOUT_FACTOR
+from tavola_test.waiting import wait_for
 
 # Far more than a write takes, far less than one that waits for Redis' time limit.
-SLOW_SECONDS = 0.5 * PATIENCE
+SLOW_SECONDS = 0.5 * TIMEOUT_FACTOR
 
 
 class Faults(RedisCase):

@@ -8,7 +8,10 @@ import unittest
 
 from tavola_test.client import ApiError, entity, match, value
 from tavola_test.feed import Watch
-from tavola_test.stack import PATIENCE, Stack, run_program, wait_for, wait_ready
+from tavola_test.processes import run_program
+from tavola_test.settings import TIMEOUT_FACTOR
+from tavola_test.stack import Stack, wait_ready
+from tavola_test.waiting import wait_for
 
 LOST = 5
 SIZE = 30000  # bytes of each
@@ -122,7 +125,7 @@ class Restore(unittest.TestCase):
             index="byCity",
             equals=[value("city 1")],
             freshness={"at_least": [token]},
-            timeout=10 * PATIENCE,
+            timeout=10 * TIMEOUT_FACTOR,
         )
         with self.assertRaises(ApiError) as caught:
             Watch(self.client, "people", token=place, timeout=20).until(1)

@@ -7,7 +7,8 @@ import unittest
 from tavola_test import client
 from tavola_test.case import ServerCase
 from tavola_test.client import entity
-from tavola_test.stack import Stack, wait_for
+from tavola_test.stack import Stack
+from tavola_test.waiting import wait_for
 
 POINT, ROW_RANGE, INDEX_LOOKUP, PARTITION_SCAN, TABLE_SCAN = 1, 2, 3, 4, 5
 BIG = b"x" * 60000  # 50 of them are a message of a scan

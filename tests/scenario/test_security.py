@@ -15,13 +15,14 @@ import threading
 import time
 import unittest
 
-from tavola_test import client
-from tavola_test import credentials
-from tavola_test import log_lines
+from tavola_test import client, credentials, log_lines
 from tavola_test.client import ApiError
 from tavola_test.credentials import encode, key_of, sas, sas_fields, sign, ticks, token
+from tavola_test.processes import run_program
 from tavola_test.security_case import ABSENT, ANONYMOUS, FORGED, OK, WRONG_ADDRESS, SecurityCase, address, result
-from tavola_test.stack import BIN, PATIENCE, Stack, run_program, wait_for
+from tavola_test.settings import BIN, TIMEOUT_FACTOR
+from tavola_test.stack import Stack
+from tavola_test.waiting import wait_for
 
 
 class Tokens(SecurityCase):
@@ -385,7 +386,7 @@ class Revocation(SecurityCase):
 
         revoked = self.moments(self.stack.server, "UpdateTable")[-1]
         last = self.moments(self.other, "GetEntity")[-1]
-        self.assertLess((last - revoked).total_seconds(), 1 * PATIENCE)
+        self.assertLess((last - revoked).total_seconds(), 1 * TIMEOUT_FACTOR)
         with self.assertRaises(ApiError) as caught:
             for reply in scan:
                 seen += len(reply.entities)

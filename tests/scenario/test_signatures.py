@@ -7,8 +7,19 @@ import unittest
 from tavola_test import client
 from tavola_test.client import ApiError, match
 from tavola_test.credentials import sas, token
-from tavola_test.security_case import ABSENT, FORGED, MISMATCH, OK, REFUSED, WRONG_ADDRESS, WRONG_PROTOCOL, SecurityCase, address, result
-from tavola_test.stack import wait_for
+from tavola_test.security_case import (
+    ABSENT,
+    FORGED,
+    MISMATCH,
+    OK,
+    REFUSED,
+    WRONG_ADDRESS,
+    WRONG_PROTOCOL,
+    SecurityCase,
+    address,
+    result,
+)
+from tavola_test.waiting import wait_for
 
 
 class Signatures(SecurityCase):

@@ -9,8 +9,9 @@ import unittest
 
 from tavola_test.case import ServerCase
 from tavola_test.client import ApiError, BatchOperation, entity, key, match, plain, types
+from tavola_test.settings import SOURCE
 
-DOCUMENT = os.path.join(os.environ["SCENARIO_SOURCE"], "docs", "conformance.md")
+DOCUMENT = os.path.join(SOURCE, "docs", "conformance.md")
 BEGIN = "<!-- Made from tests/scenario/test_states.py; UPDATE_DOCS=1 and the test scenario_states write it. -->\n"
 END = "<!-- end of the table -->\n"
 

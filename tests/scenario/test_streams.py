@@ -5,10 +5,10 @@ import os
 import queue
 import unittest
 
-from tavola_test import client
-from tavola_test import metrics
+from tavola_test import client, metrics
 from tavola_test.client import entity
-from tavola_test.stack import Stack, wait_for
+from tavola_test.stack import Stack
+from tavola_test.waiting import wait_for
 
 BIG = b"x" * 60000  # 500 of them are more than the transport holds
 

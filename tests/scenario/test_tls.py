@@ -11,12 +11,12 @@ import unittest
 
 import grpc
 
-from tavola_test import credentials
-from tavola_test import log_lines
-from tavola_test import postgres
+from tavola_test import credentials, log_lines, postgres
 from tavola_test.certificates import Authority, read
 from tavola_test.client import ApiError, Client, entity, key, types
-from tavola_test.stack import Child, Stack, run_program, wait_for
+from tavola_test.processes import Child, run_program
+from tavola_test.stack import Stack
+from tavola_test.waiting import wait_for
 
 
 class TlsCase(unittest.TestCase):

@@ -7,7 +7,6 @@ import uuid
 
 from tavola_test.case import ServerCase
 from tavola_test.client import entity, key, plain, types
-from tavola_test.stack import wait_for
 
 WatchTransactionRequest = types.message("tavola.v1.WatchTransactionRequest")
 PENDING, RUNNING, DONE, FAILED, CANCELLED = 1, 2, 3, 4, 5

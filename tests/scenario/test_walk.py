@@ -8,7 +8,7 @@ import uuid
 from tavola_test import client
 from tavola_test.case import ServerCase
 from tavola_test.client import BatchOperation, ImportEntitiesRequest, contents, entity, int32, key, match, plain, types
-from tavola_test.stack import wait_for
+from tavola_test.waiting import wait_for
 
 READY, DONE = 3, 3
 COPY, LIST = 1, 2

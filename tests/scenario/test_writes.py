@@ -8,7 +8,7 @@ import uuid
 
 from tavola_test.case import ServerCase
 from tavola_test.client import BatchOperation, ImportEntitiesRequest, entity, key, match, plain
-from tavola_test.stack import wait_for
+from tavola_test.waiting import wait_for
 
 
 class RequestIds(ServerCase):

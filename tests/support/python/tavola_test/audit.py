@@ -3,7 +3,7 @@
 
 import os
 
-from tavola_test.stack import wait_for
+from tavola_test.waiting import wait_for
 
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "audit.sql")
 TABLES = "select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace"

@@ -12,7 +12,9 @@ import time
 
 from tavola_test.client import ApiError, BatchOperation, Client, entity, key, match, plain, value
 from tavola_test.feed import Watch
-from tavola_test.stack import PATIENCE, wait_for, wait_ready
+from tavola_test.settings import TIMEOUT_FACTOR
+from tavola_test.stack import wait_ready
+from tavola_test.waiting import wait_for
 
 UNKNOWN_OUTCOME = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
 OWNERS = ["o/1", "o/2", "o/3"]
@@ -474,7 +476,7 @@ class Workload:
 
     def pause(self):
         for caller in self.callers:
-            if not caller.turns.acquire(timeout=60 * PATIENCE):
+            if not caller.turns.acquire(timeout=60 * TIMEOUT_FACTOR):
                 raise AssertionError(f"{caller.name} does not come to the end of a call")
 
     def resume(self):

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A thin client, made from the API's descriptors: one function per method, errors with code and reason."""
 
-import os
 import re
 import struct
+import types as types_module
 
 import grpc
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-PATIENCE = float(os.environ.get("SCENARIO_PATIENCE", "1"))
+from tavola_test.settings import DESCRIPTORS, TIMEOUT_FACTOR
 
 
 class Types:
@@ -17,6 +17,7 @@ class Types:
     def __init__(self, files):
         self.pool = descriptor_pool.DescriptorPool()
         self.factory = message_factory.MessageFactory(self.pool)
+        self.files = files
         self.services = []
         for file in files:
             self.pool.Add(file)
@@ -32,6 +33,22 @@ class Types:
         for name in self.services:
             for method in self.pool.FindServiceByName(name).methods:
                 yield f"/{name}/{method.name}", method
+
+    def package(self, name):
+        """The messages, enums' constants and methods ({"Service/Method": descriptor}) of a package as attributes."""
+        out = types_module.SimpleNamespace(methods={})
+        for file in self.files:
+            if file.package != name:
+                continue
+            for message in file.message_type:
+                setattr(out, message.name, self.message(f"{name}.{message.name}"))
+            for enum in file.enum_type:
+                for constant in enum.value:
+                    setattr(out, constant.name, constant.number)
+        for path, method in self.methods():
+            if path.startswith(f"/{name}."):
+                out.methods[path.removeprefix(f"/{name}.")] = method
+        return out
 
     def is_streamed(self, method):
         """Which sides of a method are streams: (requests, responses)."""
@@ -49,7 +66,7 @@ def read_types(path):
         return Types(descriptor_pb2.FileDescriptorSet.FromString(file.read()).file)
 
 
-types = read_types(os.environ["SCENARIO_DESCRIPTORS"])
+types = read_types(DESCRIPTORS)
 Value = types.message("tavola.v1.Value")
 Entity = types.message("tavola.v1.Entity")
 EntityKey = types.message("tavola.v1.EntityKey")
@@ -231,7 +248,7 @@ class Client:
 
         def call(requests, timeout=30):
             try:
-                yield from rpc(iter(requests), timeout=timeout * PATIENCE)
+                yield from rpc(iter(requests), timeout=timeout * TIMEOUT_FACTOR)
             except grpc.RpcError as error:
                 raise ApiError(error) from None
 
@@ -240,13 +257,13 @@ class Client:
     def raw(self, path, message, timeout=20):
         """Bytes there, bytes back."""
         try:
-            return self.channel.unary_unary(path)(message, timeout=timeout * PATIENCE)
+            return self.channel.unary_unary(path)(message, timeout=timeout * TIMEOUT_FACTOR)
         except grpc.RpcError as error:
             raise ApiError(error) from None
 
     def start(self, path, message, timeout=20):
         """Begin a unary call; a future of bytes."""
-        return self.channel.unary_unary(path).future(message, timeout=timeout * PATIENCE)
+        return self.channel.unary_unary(path).future(message, timeout=timeout * TIMEOUT_FACTOR)
 
     # health
 
@@ -268,7 +285,7 @@ class Client:
         rpc = self.channel.unary_stream(
             "/grpc.health.v1.Health/Watch", request.SerializeToString, response.FromString
         )
-        return rpc(request(service=service), timeout=timeout * PATIENCE)
+        return rpc(request(service=service), timeout=timeout * TIMEOUT_FACTOR)
 
     # reflection
 
@@ -280,7 +297,7 @@ class Client:
             request.SerializeToString,
             response.FromString,
         )
-        return list(rpc(iter([request(**fields) for fields in requests]), timeout=20 * PATIENCE))
+        return list(rpc(iter([request(**fields) for fields in requests]), timeout=20 * TIMEOUT_FACTOR))
 
     # paging
 

@@ -3,6 +3,7 @@
 
 from tavola_test import client
 from tavola_test.client import ApiError
+from tavola_test.settings import TIMEOUT_FACTOR
 
 WatchRequest = client.types.message("tavola.v1.WatchEntitiesRequest")
 WatchResponse = client.types.message("tavola.v1.WatchEntitiesResponse")
@@ -15,7 +16,7 @@ class Watch:
     def __init__(self, caller, table, text="", token="", timeout=120, **options):
         request = WatchRequest(table=table, filter=text, resume_token=token, options=options)
         rpc = caller.channel.unary_stream(METHOD, WatchRequest.SerializeToString, WatchResponse.FromString)
-        self.call = rpc(request, timeout=timeout * client.PATIENCE)
+        self.call = rpc(request, timeout=timeout * TIMEOUT_FACTOR)
         self.changes = []
         self.token = token
         self.bookmarks = 0

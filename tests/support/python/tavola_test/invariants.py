@@ -11,9 +11,9 @@ of a table that is kept by its change feed alone is the same as the table. No ta
 """
 
 from tavola_test import audit
-from tavola_test.client import key, plain, value
-from tavola_test.stack import wait_for
 from tavola_test.callers import DIFFERENT, DONE, DOUBLED, OWNERS, TAGS, promise
+from tavola_test.client import key, plain, value
+from tavola_test.waiting import wait_for
 
 # What must be nothing.
 NOTHING = {

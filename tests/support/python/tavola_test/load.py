@@ -5,8 +5,10 @@ import random
 import threading
 import time
 
-from tavola_test.client import ApiError, entity, key, match, plain
-from tavola_test.stack import PATIENCE, wait_for, wait_ready
+from tavola_test.client import entity, key, match, plain
+from tavola_test.settings import TIMEOUT_FACTOR
+from tavola_test.stack import wait_ready
+from tavola_test.waiting import wait_for
 
 OWNERS = ["o1", "o2", "o3"]
 
@@ -40,7 +42,7 @@ class Caller(threading.Thread):
 
     def timed(self, call, **fields):
         began = time.monotonic()
-        reply = getattr(self.client, call)(timeout=20 * PATIENCE, **fields)
+        reply = getattr(self.client, call)(timeout=20 * TIMEOUT_FACTOR, **fields)
         self.seconds.append(time.monotonic() - began)
         return reply
 
@@ -72,7 +74,7 @@ class Transactor(Caller):
         name = f"make-{self.number}-{self.done}"
         step = {"insert_or_replace": {"table": "log", "entity": entity(*address, N=self.done)}}
         self.timed("submit_transaction", transaction_id=name, steps=[step])
-        self.client.wait_transaction(transaction_id=name, timeout=60 * PATIENCE)
+        self.client.wait_transaction(transaction_id=name, timeout=60 * TIMEOUT_FACTOR)
         self.client.delete_entity(table="log", key=key(address), precondition=match())
 
 

@@ -58,7 +58,7 @@ class Postgres:
 
     def send(self, number):
         """To the postmaster and all its processes, as near to at once as can be."""
-        postmaster = self.server.process.pid
+        postmaster = self.server.pid
         with open(f"/proc/{postmaster}/task/{postmaster}/children", encoding="ascii") as file:
             children = [int(text) for text in file.read().split()]
         self.server.send(number)

@@ -7,11 +7,12 @@ passed often enough, with answers that get lost; settle() with all programs back
 what was begun to its end and says what is wrong with that.
 """
 
+from tavola_test.callers import OWNERS, promise
 from tavola_test.client import ApiError, entity, key
 from tavola_test.driver import SERVER, WORKER
 from tavola_test.poison import DEAD
-from tavola_test.stack import wait_for, wait_ready
-from tavola_test.callers import OWNERS, promise
+from tavola_test.stack import wait_ready
+from tavola_test.waiting import wait_for
 
 DONE, DISCARDED, CANCELLED = 3, 3, 5
 RANGE_ROWS = 550

@@ -2,20 +2,14 @@
 """Redis as operators run it: over TLS, and several with Sentinels that watch them."""
 
 import os
-import socket
 import subprocess
 import sys
 import unittest
 
 from tavola_test import metrics
-from tavola_test.stack import Stack, wait_for
-
-
-def free_port():
-    """One that nobody had a moment ago: Redis and Sentinel must know theirs beforehand."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+from tavola_test.ports import free_port
+from tavola_test.stack import Stack
+from tavola_test.waiting import wait_for
 
 
 class Node:

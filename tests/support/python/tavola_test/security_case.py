@@ -7,7 +7,9 @@ from tavola_test import client
 from tavola_test.case import ServerCase
 from tavola_test.client import ApiError
 from tavola_test.credentials import key_of, sas, token
-from tavola_test.stack import Stack, run_program, wait_for
+from tavola_test.processes import run_program
+from tavola_test.stack import Stack
+from tavola_test.waiting import wait_for
 
 OK = ("OK", None)
 ABSENT = ("NOT_FOUND", "RESOURCE_NOT_FOUND")

@@ -10,107 +10,23 @@ kill PostgreSQL has one of its own, and does not need the other.
 import contextlib
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
-import time
 
-from tavola_test import client
-from tavola_test import log_lines
-from tavola_test.postgres import BINARIES, Postgres
+from tavola_test import client, log_lines, servers
 from tavola_test.disk import Disk, NoDisk
+from tavola_test.postgres import BINARIES, Postgres
+from tavola_test.processes import Child, program, run_program
+from tavola_test.waiting import wait_for
 
-# Builds with sanitizers are slower.
-PATIENCE = float(os.environ.get("SCENARIO_PATIENCE", "1"))
-BIN = os.environ["SCENARIO_BIN"]
-POLL_SECONDS = 0.01
 READY = 3  # an index
 BAD_SETTING = 2  # an exit code
 
 
-def wait_for(what, condition, seconds=20):
-    """The first true value of condition()."""
-    deadline = time.monotonic() + seconds * PATIENCE
-    while True:
-        result = condition()
-        if result:
-            return result
-        if time.monotonic() > deadline:
-            raise AssertionError(f"not within {seconds} seconds: {what}")
-        time.sleep(POLL_SECONDS)
-
-
 def wait_ready(caller, index, seconds=60):
-    """The index has been built."""
+    """Wait until the index has been built."""
     wait_for(f"{index} READY", lambda: caller.get_index(name=index).status.state == READY, seconds)
-
-
-def program_environment(settings):
-    """Our environment without the product's variables, and these settings."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("TAVOLA_")}
-    environment.update(settings)
-    return environment
-
-
-def run_program(name, *arguments, settings=None, seconds=30, text=""):
-    """Run to the end, with this on standard input; returns the completed process with stdout and stderr as text."""
-    return subprocess.run(
-        [os.path.join(BIN, name), *arguments],
-        env=program_environment(settings or {}),
-        input=text,
-        capture_output=True,
-        text=True,
-        timeout=seconds * PATIENCE,
-    )
-
-
-class DatabaseAway(AssertionError):
-    """Nobody answers where PostgreSQL was."""
-
-
-class Child:
-    """One running program, its output in a file."""
-
-    def __init__(self, argv, settings, log):
-        self.log = log
-        self.is_program = os.path.dirname(argv[0]) == BIN and os.path.basename(argv[0]) != "tavola"
-        with open(log, "ab") as out:
-            # However the test ends, its children end with it.
-            self.process = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "KILL", *argv],
-                env=program_environment(settings),
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=out,
-            )
-
-    def output(self):
-        with open(self.log, encoding="utf-8", errors="replace") as log:
-            return log.read()
-
-    def is_running(self):
-        return self.process.poll() is None
-
-    def is_stopped(self):
-        with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as stat:
-            return stat.read().rsplit(")", 1)[1].split()[0] == "T"
-
-    def send(self, number):
-        if self.is_running():
-            self.process.send_signal(number)
-
-    def wait(self, seconds=30):
-        return self.process.wait(seconds * PATIENCE)
-
-    def stop(self):
-        """SIGTERM; returns the exit code."""
-        self.send(signal.SIGTERM)
-        return self.wait()
-
-    def kill(self):
-        self.send(signal.SIGKILL)
-        return self.wait()
 
 
 class Stack:
@@ -170,7 +86,7 @@ class Stack:
     def check_logs(self):
         for child in self.children:
             # Where a setting stops the start there is no log yet.
-            if child.is_program and child.process.returncode != BAD_SETTING:
+            if child.is_product and child.exit_code() != BAD_SETTING:
                 log_lines.events(child.output())
 
     def start(self, name, argv, settings=None):
@@ -189,40 +105,27 @@ class Stack:
 
     # PostgreSQL
 
+    def conninfo(self, database):
+        return f"host={self.postgres_folder} user={self.postgres_user} dbname={database}"
+
     def sql(self, text, database=None):
-        """Rows as lines, columns divided by |."""
-        result = subprocess.run(
-            ["psql", "-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-h", self.postgres_folder]
-            + ["-U", self.postgres_user, "-d", database or self.database, "-c", text],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        no_connection = 2
-        if result.returncode == no_connection:
-            raise DatabaseAway(result.stderr)
-        if result.returncode != 0:
-            raise AssertionError(result.stderr)
-        return result.stdout.strip()
+        """Rows as lines, with | between columns."""
+        return servers.sql(self.conninfo(database or self.database), text)
 
     def locked(self, table):
-        """Nobody else gets at this table of the database."""
+        """Until the end of the `with`, this table of the database is locked."""
         return self.holding(f"lock table {table} in access exclusive mode; select 1")
 
     @contextlib.contextmanager
     def holding(self, statements):
-        """A session of our own keeps the locks that they take; the last one answers a row."""
-        argv = ["psql", "-X", "-q", "-t", "-A", "-h", self.postgres_folder, "-U", self.postgres_user]
-        argv += ["-d", self.database]
-        with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as session:
-            session.stdin.write(f"begin; {statements};\n")
-            session.stdin.flush()
-            session.stdout.readline()
+        """Until the end of the `with`, another session keeps the locks that the statements take; one returns a row."""
+        with servers.session(self.conninfo(self.database)) as ask:
+            ask(f"begin; {statements}")
             try:
                 yield
             finally:
-                session.communicate("rollback;\n")
+                with contextlib.suppress(BrokenPipeError):  # PostgreSQL was killed meanwhile
+                    ask("rollback; select 1")
 
     def wait_for_lock_waiter(self):
         """A session of the server waits for a lock."""
@@ -346,7 +249,7 @@ class Stack:
         return self.settings({"TAVOLA_LISTEN": self.target, "TAVOLA_AUTHENTICATION": "none", **more})
 
     def start_server(self, wait=True, **settings):
-        self.server = self.start("tavolad", [os.path.join(BIN, "tavolad")], self.server_settings(**settings))
+        self.server = self.start("tavolad", [program("tavolad")], self.server_settings(**settings))
         if wait:
             self.wait_until_serving()
         return self.server
@@ -386,7 +289,7 @@ class Stack:
             return None
 
     def start_worker(self, **settings):
-        argv = [os.path.join(BIN, "tavola-worker")]
+        argv = [program("tavola-worker")]
         self.worker = self.start("tavola-worker", argv, self.settings(settings))
         return self.worker
 
