@@ -117,7 +117,6 @@ static void start_store(struct server *server, const struct service_config *conf
         .max_waiting = (int)config->max_waiting,
         .batch_operations = (int)config->batch_operations,
         .batch_bytes = BATCH_BYTES,
-        .transaction_retention_s = LIMIT_TRANSACTION_RETENTION_S,
         .intents_committed = intents_committed,
         .context = server,
         .answering = config->join_replies ? rpc_together : NULL,

@@ -51,8 +51,7 @@ static void reply(struct operation_call *state)
 
     if (operation->status != STATUS_OK) {
         assert(operation->error);
-        call_fail_with(state->call, operation->error,
-            operation->kind == OPERATION_WRITE ? operation->out.write.current : NULL, state->ctx.arena);
+        call_fail_with(state->call, operation->error, operation_conflict(operation), state->ctx.arena);
         return;
     }
     if (state->method->encode(&state->ctx, operation, bytes, &err) != STATUS_OK) {

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.c - lanes, who serves which operation, and the monitor.
+ * store.c - the lanes and the monitor. Which lane and function serve a kind of operation: routes.c.
  *
- *   read    point reads, many as one statement
- *   write   writes, many as one transaction
- *   page    pages, look-ups, lists, views: one by one, on connections of their own
- *   change  changes of the catalogue: they may wait for the write fence
- *   wait    state, not a thread: see waiters.h; the monitor looks after it. Reads that name a transaction wait
- *           there first, look-ups that must be fresh too
+ * An operation that waits for an event is state, not a thread: see waiters.h. The monitor gives each such operation to
+ * its lane when the wait has ended.
  */
 #include "store/store.h"
 
@@ -16,24 +12,15 @@
 
 #include "base/clock.h"
 #include "domain/reason.h"
-#include "store/background/range_delete.h"
-#include "store/catalogue/table_calls.h"
-#include "store/dead_letters/dead_letter_calls.h"
 #include "store/entities/read_batch.h"
 #include "store/entities/write_batch.h"
-#include "store/feed/feed_read.h"
-#include "store/indexes/index_calls.h"
-#include "store/indexes/lookup_read.h"
 #include "store/intents/queue_calls.h"
-#include "store/jobs/job_calls.h"
 #include "store/lanes/lane.h"
 #include "store/lanes/waiters.h"
-#include "store/queries/page_read.h"
+#include "store/routes.h"
 #include "store/session/epoch.h"
+#include "store/session/operation_times.h"
 #include "store/sql.h"
-#include "store/transactions/transaction_calls.h"
-
-enum lane_kind { LANE_READ, LANE_WRITE, LANE_PAGE, LANE_CHANGE, LANE_COUNT, LANE_WAIT };
 
 enum {
     TICK_MS = 50,            /* between two looks at everything that waits */
@@ -44,48 +31,7 @@ enum {
     TOKEN_KEY_BYTES = 32,
 };
 
-/* Who gives an operation its outcome. The two batch lanes take theirs together. */
-static const struct route {
-    enum lane_kind lane;
-    void (*run)(struct session *session, struct operation *operation);
-    bool only_reads; /* it may be cancelled while it runs: nothing can have been committed */
-} routes[] = {
-    [OPERATION_GET] = { LANE_READ, NULL },
-    [OPERATION_WRITE] = { LANE_WRITE, NULL },
-    [OPERATION_PAGE] = { LANE_PAGE, page_read_run, true },
-    [OPERATION_COUNT] = { LANE_PAGE, page_read_count, true },
-    [OPERATION_EXPLAIN] = { LANE_PAGE, page_read_explain, true },
-    [OPERATION_CHANGES] = { LANE_PAGE, feed_read_run, true },
-    [OPERATION_CHANGES_WAIT] = { LANE_WAIT, NULL },
-    [OPERATION_LOOKUP] = { LANE_PAGE, lookup_read_run, true },
-    [OPERATION_TABLE_CREATE] = { LANE_CHANGE, table_calls_create },
-    [OPERATION_TABLE_GET] = { LANE_PAGE, table_calls_get, true },
-    [OPERATION_TABLE_LIST] = { LANE_PAGE, table_calls_list, true },
-    [OPERATION_TABLE_UPDATE] = { LANE_CHANGE, table_calls_update },
-    [OPERATION_TABLE_DELETE] = { LANE_CHANGE, table_calls_delete },
-    [OPERATION_INDEX_CREATE] = { LANE_CHANGE, index_calls_create },
-    [OPERATION_INDEX_GET] = { LANE_PAGE, index_calls_get, true },
-    [OPERATION_INDEX_LIST] = { LANE_PAGE, index_calls_list, true },
-    [OPERATION_INDEX_DROP] = { LANE_CHANGE, index_calls_drop },
-    [OPERATION_RANGE_DELETE] = { LANE_PAGE, range_delete_start },
-    [OPERATION_JOB_GET] = { LANE_PAGE, job_calls_get, true },
-    [OPERATION_JOB_LIST] = { LANE_PAGE, job_calls_list, true },
-    [OPERATION_JOB_CONTROL] = { LANE_PAGE, job_calls_control },
-    [OPERATION_JOB_WAIT] = { LANE_WAIT, NULL },
-    [OPERATION_TRANSACTION_SUBMIT] = { LANE_PAGE, NULL },
-    [OPERATION_TRANSACTION_GET] = { LANE_PAGE, transaction_calls_get, true },
-    [OPERATION_TRANSACTION_LIST] = { LANE_PAGE, transaction_calls_list, true },
-    [OPERATION_TRANSACTION_WAIT] = { LANE_WAIT, NULL },
-    [OPERATION_TRANSACTION_CANCEL] = { LANE_PAGE, transaction_calls_cancel },
-    [OPERATION_DEAD_LETTERS_LIST] = { LANE_PAGE, dead_letter_calls_list },
-    [OPERATION_DEAD_LETTERS_REDRIVE] = { LANE_PAGE, dead_letter_calls_redrive },
-    [OPERATION_DEAD_LETTERS_DISCARD] = { LANE_PAGE, dead_letter_calls_discard },
-    [OPERATION_QUEUES_LIST] = { LANE_PAGE, queue_calls_list, true },
-    [OPERATION_QUEUE_CONTROL] = { LANE_PAGE, queue_calls_control },
-};
-
 _Static_assert((int)LANE_COUNT == (int)STORE_LANES, "statistics of every lane");
-_Static_assert(ARRAY_LEN(routes) == OPERATION_KIND_COUNT, "one route per kind of operation");
 
 struct store {
     struct store_options options;
@@ -109,42 +55,26 @@ struct store {
     uint8_t token_key[TOKEN_KEY_BYTES];
 };
 
-/* Rows of finished transactions are purged, so an id from before that could run a second time. */
-static void submit_transaction(struct store *store, struct session *session, struct operation *operation)
+static void run_one(struct store *store, struct session *session, struct operation *operation)
 {
-    struct str id = operation->in.transaction.transaction.id;
-    struct error err = { 0 };
+    const struct route *route = routes_find(operation->kind);
 
-    if (transaction_id_check_age(id, clock_ticks(), store->options.transaction_retention_s, &err) !=
-        STATUS_OK)
-        operation_fail(operation, &err);
-    else
-        transaction_calls_submit(session, operation, &store->observer);
-}
-
-static void run_bounded(struct session *session, struct operation *operation)
-{
-    const struct route *route = &routes[operation->kind];
-
-    if (route->only_reads)
+    if (operation_kind_facts(operation->kind)->only_reads)
         pg_bound(&session->pg, operation->deadline_us, &operation->cancelled);
-    route->run(session, operation);
+    if (route->run_observed)
+        route->run_observed(session, operation, &store->observer);
+    else
+        route->run(session, operation);
     pg_unbound(&session->pg);
 }
 
 static void run_single(struct session *session, struct operation *batch, void *context)
 {
-    struct store *store = context;
-
-    for (struct operation *operation = batch; operation; operation = operation->next) {
-        if (operation->kind == OPERATION_TRANSACTION_SUBMIT)
-            submit_transaction(store, session, operation);
-        else
-            run_bounded(session, operation);
-    }
+    for (struct operation *operation = batch; operation; operation = operation->next)
+        run_one(context, session, operation);
 }
 
-static void refuse(struct operation *operation, enum reason reason, const char *text)
+static void refuse_operation(struct operation *operation, enum reason reason, const char *text)
 {
     struct error err;
 
@@ -153,24 +83,17 @@ static void refuse(struct operation *operation, enum reason reason, const char *
     operation->done(operation);
 }
 
-static bool must_wait(const struct operation *operation)
-{
-    return routes[operation->kind].lane == LANE_WAIT || operation->wait_for_transaction.len > 0 ||
-           (operation->kind == OPERATION_LOOKUP && operation->in.lookup.fresh_us == 0 &&
-               freshness_is_set(&operation->in.lookup.freshness));
-}
-
 static void submit(
     struct store *store, struct operation *operation, bool (*add)(struct lane *, struct operation *))
 {
-    enum lane_kind lane = routes[operation->kind].lane;
+    enum lane_kind lane = routes_find(operation->kind)->lane;
 
-    operation->arrived_us = clock_monotonic_us();
+    operation_times_begin(operation);
     if (atomic_load(&store->stopping))
-        refuse(operation, REASON_SERVER_DRAINING, "the server is stopping");
-    else if (must_wait(operation) ? !waiters_add(&store->waiters, operation)
-                                  : !add(store->lanes[lane], operation))
-        refuse(operation, REASON_SERVER_BUSY, "too many operations are waiting");
+        refuse_operation(operation, REASON_SERVER_DRAINING, "the server is stopping");
+    else if (waiters_must_wait(operation) ? !waiters_add(&store->waiters, operation)
+                                          : !add(store->lanes[lane], operation))
+        refuse_operation(operation, REASON_SERVER_BUSY, "too many operations are waiting");
 }
 
 void store_submit(struct store *store, struct operation *operation)

@@ -37,7 +37,6 @@ struct store_options {
     int max_waiting;      /* operations per lane before it refuses */
     int batch_operations; /* the most operations of one batch, 1..1024 */
     int batch_bytes;      /* the most property bytes of one batch */
-    int64_t transaction_retention_s;
     struct remembered *remembered; /* borrowed; NULL: restores are not noticed */
 
     /* Called after COMMIT, from a lane's thread, with the intents of one batch: hints for the queue, lost

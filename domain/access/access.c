@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access.c - two tables: what each kind of operation asks of its caller, and what each kind of write does.
- * A kind nobody has thought of is permitted to nobody.
+ * access.c - see the header. What a kind of operation requires of its caller is the scope in its row of
+ * domain/operations/operation_kinds.c; a kind without a row is refused to all callers.
  */
 #include "domain/access/access.h"
 
@@ -12,54 +12,6 @@
 
 static const char letters[] = "raudit";
 _Static_assert(sizeof(letters) - 1 == PERMISSION_COUNT, "a letter per permission");
-
-/* Who may run an operation, and what decides it for a signature. */
-enum scope {
-    SCOPE_NOBODY,
-    SCOPE_READ,    /* r on the table; the range hides */
-    SCOPE_WRITE,   /* each write for itself */
-    SCOPE_LOOK_UP, /* r and i on the indexed table, without a range: an index spans all keys */
-    SCOPE_STEPS,   /* t, and each step for itself */
-    SCOPE_ACCOUNT, /* not by a signature */
-    SCOPE_ADMINISTRATOR,
-};
-
-static const enum scope scopes[] = {
-    [OPERATION_GET] = SCOPE_READ,
-    [OPERATION_WRITE] = SCOPE_WRITE,
-    [OPERATION_PAGE] = SCOPE_READ,
-    [OPERATION_COUNT] = SCOPE_READ,
-    [OPERATION_EXPLAIN] = SCOPE_READ,
-    [OPERATION_CHANGES] = SCOPE_READ,
-    [OPERATION_CHANGES_WAIT] = SCOPE_READ,
-    [OPERATION_LOOKUP] = SCOPE_LOOK_UP,
-    [OPERATION_TABLE_CREATE] = SCOPE_ACCOUNT,
-    [OPERATION_TABLE_GET] = SCOPE_ACCOUNT,
-    [OPERATION_TABLE_LIST] = SCOPE_ACCOUNT,
-    [OPERATION_TABLE_UPDATE] = SCOPE_ACCOUNT,
-    [OPERATION_TABLE_DELETE] = SCOPE_ACCOUNT,
-    [OPERATION_INDEX_CREATE] = SCOPE_ACCOUNT,
-    [OPERATION_INDEX_GET] = SCOPE_ACCOUNT,
-    [OPERATION_INDEX_LIST] = SCOPE_ACCOUNT,
-    [OPERATION_INDEX_DROP] = SCOPE_ACCOUNT,
-    [OPERATION_RANGE_DELETE] = SCOPE_ACCOUNT,
-    [OPERATION_JOB_GET] = SCOPE_ACCOUNT,
-    [OPERATION_JOB_CONTROL] = SCOPE_ACCOUNT,
-    [OPERATION_JOB_LIST] = SCOPE_ACCOUNT,
-    [OPERATION_JOB_WAIT] = SCOPE_ACCOUNT,
-    [OPERATION_TRANSACTION_SUBMIT] = SCOPE_STEPS,
-    [OPERATION_TRANSACTION_GET] = SCOPE_ACCOUNT,
-    [OPERATION_TRANSACTION_LIST] = SCOPE_ACCOUNT,
-    [OPERATION_TRANSACTION_WAIT] = SCOPE_ACCOUNT,
-    [OPERATION_TRANSACTION_CANCEL] = SCOPE_ACCOUNT,
-    [OPERATION_DEAD_LETTERS_LIST] = SCOPE_ADMINISTRATOR,
-    [OPERATION_DEAD_LETTERS_REDRIVE] = SCOPE_ADMINISTRATOR,
-    [OPERATION_DEAD_LETTERS_DISCARD] = SCOPE_ADMINISTRATOR,
-    [OPERATION_QUEUES_LIST] = SCOPE_ADMINISTRATOR,
-    [OPERATION_QUEUE_CONTROL] = SCOPE_ADMINISTRATOR,
-};
-
-_Static_assert(sizeof(scopes) / sizeof(scopes[0]) == OPERATION_KIND_COUNT, "a scope per kind of operation");
 
 static const unsigned write_needs[] = {
     [WRITE_INSERT] = PERMISSION_ADD,
@@ -273,18 +225,18 @@ static enum status check_accounts(
 static enum status check_signature(const struct access *access, const struct catalogue *catalogue,
     struct operation *operation, struct error *err)
 {
-    switch (scopes[operation->kind]) {
-    case SCOPE_READ:
+    switch (operation_kind_facts(operation->kind)->scope) {
+    case OPERATION_SCOPE_READ:
         return check_read(access, catalogue, operation, err);
-    case SCOPE_WRITE:
+    case OPERATION_SCOPE_WRITE:
         return check_writes(access, operation, err);
-    case SCOPE_LOOK_UP:
+    case OPERATION_SCOPE_LOOK_UP:
         return check_look_up(access, catalogue, operation, err);
-    case SCOPE_STEPS:
+    case OPERATION_SCOPE_STEPS:
         return check_steps(access, catalogue, operation, err);
-    case SCOPE_ACCOUNT:
-    case SCOPE_ADMINISTRATOR:
-    case SCOPE_NOBODY:
+    case OPERATION_SCOPE_ACCOUNT:
+    case OPERATION_SCOPE_ADMINISTRATOR:
+    case OPERATION_SCOPE_NONE:
         break;
     }
     return refuse("a shared access signature does not open this method", err);
@@ -293,16 +245,16 @@ static enum status check_signature(const struct access *access, const struct cat
 enum status access_check(const struct access *access, const struct catalogue *catalogue,
     struct operation *operation, struct error *err)
 {
-    enum scope scope = scopes[operation->kind];
+    enum operation_scope scope = operation_kind_facts(operation->kind)->scope;
 
     assert(str_equal(operation->account, access->account) && "an operation runs as its caller");
-    if (scope == SCOPE_STEPS)
+    if (scope == OPERATION_SCOPE_STEPS)
         TRY(check_accounts(access, operation, err));
     if (operation->wait_for_transaction.len > 0 && !access->whole_account)
         TRY(need(access, PERMISSION_TRANSACT, err));
     if (!access->whole_account)
         return check_signature(access, catalogue, operation, err);
-    if (scope == SCOPE_ADMINISTRATOR && !access->administrator)
+    if (scope == OPERATION_SCOPE_ADMINISTRATOR && !access->administrator)
         return refuse("this needs an account that administers the service", err);
-    return scope == SCOPE_NOBODY ? refuse("nobody may do this", err) : STATUS_OK;
+    return scope == OPERATION_SCOPE_NONE ? refuse("no caller may run this operation", err) : STATUS_OK;
 }

@@ -27,7 +27,6 @@ struct operation_lookup {
     size_t equal_count;
     struct value_range range; /* of the next part */
     struct freshness freshness;
-    int64_t fresh_us; /* by then what it waited for had come (monotonic clock); 0: not yet; the store's */
     bool trust_index; /* false: every hit is checked against its source */
     bool keys_only;
     bool descending;

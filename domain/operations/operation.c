@@ -6,16 +6,22 @@
 
 #include <assert.h>
 
-int64_t operation_latest_us(const struct operation *batch)
+enum operation_wait operation_waits_for(const struct operation *operation)
 {
-    int64_t latest_us = 0;
+    enum operation_wait wait = operation_kind_facts(operation->kind)->wait;
 
-    for (; batch; batch = batch->next) {
-        if (batch->arrived_us == 0)
-            return 0;
-        latest_us = batch->arrived_us > latest_us ? batch->arrived_us : latest_us;
-    }
-    return latest_us;
+    if (operation->wait_for_transaction.len > 0)
+        return OPERATION_WAIT_TRANSACTION;
+    if (wait == OPERATION_WAIT_FRESHNESS && !freshness_is_set(&operation->in.lookup.freshness))
+        return OPERATION_WAIT_NONE;
+    return wait;
+}
+
+const struct entity *operation_conflict(const struct operation *operation)
+{
+    if (operation_kind_facts(operation->kind)->input != OPERATION_IN_WRITE)
+        return NULL;
+    return operation->out.write.current;
 }
 
 void operation_fail(struct operation *operation, const struct error *err)

@@ -98,24 +98,28 @@ static enum status refuse(const struct rates *rates, enum rate_scope scope, stru
     return STATUS_LIMIT;
 }
 
-/* How many entities an operation names; all of a write's are in one partition, unless it is an import. */
-static size_t entities_of(const struct operation *operation)
+/* The number of entities that the operation names by key; 0: its kind names none. */
+static size_t count_entities(const struct operation *operation)
 {
-    if (operation->kind == OPERATION_GET)
+    enum operation_input input = operation_kind_facts(operation->kind)->input;
+
+    if (input == OPERATION_IN_GET)
         return operation->in.get.count;
-    return operation->kind == OPERATION_WRITE ? operation->in.write.count : 1;
+    return input == OPERATION_IN_WRITE ? operation->in.write.count : 0;
 }
 
+/* The partition key of entity i of count_entities. */
 static struct str partition_of(const struct operation *operation, size_t i)
 {
-    return operation->kind == OPERATION_GET ? operation->in.get.keys[i].partition
-                                            : operation->in.write.writes[i].key.partition;
+    return operation_kind_facts(operation->kind)->input == OPERATION_IN_GET
+               ? operation->in.get.keys[i].partition
+               : operation->in.write.writes[i].key.partition;
 }
 
 static bool take_partitions(
     struct rates *rates, const struct operation *operation, uint64_t seed, int64_t now_ns)
 {
-    size_t count = entities_of(operation), run;
+    size_t count = count_entities(operation), run;
 
     for (size_t i = 0; i < count; i += run) {
         struct str partition = partition_of(operation, i);
@@ -132,14 +136,13 @@ enum status rates_admit(
     struct rates *rates, const struct operation *operation, int64_t now_us, struct error *err)
 {
     uint64_t account = mix(HASH_EMPTY, operation->account);
-    bool names_entities = operation->kind == OPERATION_GET || operation->kind == OPERATION_WRITE;
+    size_t entities = count_entities(operation);
     int64_t now_ns = now_us * NS_PER_US;
 
     if (rates->cost_ns[RATE_ACCOUNT] > 0 &&
-        !take(rates, RATE_ACCOUNT, account, entities_of(operation), now_ns))
+        !take(rates, RATE_ACCOUNT, account, entities > 0 ? entities : 1, now_ns))
         return refuse(rates, RATE_ACCOUNT, err);
-    if (rates->cost_ns[RATE_PARTITION] > 0 && names_entities &&
-        !take_partitions(rates, operation, account, now_ns))
+    if (rates->cost_ns[RATE_PARTITION] > 0 && !take_partitions(rates, operation, account, now_ns))
         return refuse(rates, RATE_PARTITION, err);
     return STATUS_OK;
 }

@@ -43,8 +43,8 @@ enum status resolve_table(const struct session *session, const struct operation 
 
 static bool is_meant(const struct table *table, const struct operation *operation)
 {
-    return operation->kind != OPERATION_WRITE || operation->in.write.table_id == 0 ||
-           operation->in.write.table_id == table->table_id;
+    return operation_kind_facts(operation->kind)->input != OPERATION_IN_WRITE ||
+           operation->in.write.table_id == 0 || operation->in.write.table_id == table->table_id;
 }
 
 static enum status is_another(const struct operation *operation, struct error *err)

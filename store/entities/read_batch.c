@@ -10,6 +10,7 @@
 #include "store/connection/row_arrays.h"
 #include "store/queries/list_read.h"
 #include "store/session/attempt.h"
+#include "store/session/operation_times.h"
 #include "store/sql.h"
 
 enum {
@@ -336,7 +337,7 @@ static enum status read_all(
     TRY(session_end_snapshot(session, err));
     if (count == length_of(batch))
         return STATUS_OK;
-    return session_confirm(session, operation_latest_us(batch), err);
+    return session_confirm(session, operation_times_latest_us(batch), err);
 }
 
 static struct read *room_for(const struct operation *batch, struct arena *arena)

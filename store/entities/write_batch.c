@@ -14,6 +14,7 @@
 #include "store/entities/write_set.h"
 #include "store/feed/feed_append.h"
 #include "store/session/attempt.h"
+#include "store/session/operation_times.h"
 #include "store/session/worker_internal.h"
 #include "store/sql.h"
 
@@ -452,7 +453,7 @@ static enum status attempt(struct session *session, struct operation *batch,
     session->now_ticks = clock_ticks();
     write_set_build(&set, session, batch);
     if (set.planned_count == 0)
-        return session_confirm(session, operation_latest_us(batch), err);
+        return session_confirm(session, operation_times_latest_us(batch), err);
     if (!set.is_blind)
         return run_planned(session, &set, observer, err);
     TRY(run_blind(session, &set, err));

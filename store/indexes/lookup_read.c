@@ -17,6 +17,7 @@
 #include "store/intents/lag.h"
 #include "store/queries/collect.h"
 #include "store/session/attempt.h"
+#include "store/session/operation_times.h"
 #include "store/sql.h"
 
 enum { MAX_ATTEMPTS = 4 };
@@ -146,7 +147,7 @@ static enum status check_sources(
         .account = operation->account,
         .table = arena_copy(operation->arena, index->source_name), /* the read may load the catalogue again */
         .arena = operation->arena,
-        .arrived_us = operation->arrived_us };
+        .times = operation->times };
 
     out->entries = ARENA_ARRAY(operation->arena, struct entity_key, out->count);
     sources.in.get.keys = ARENA_ARRAY(operation->arena, struct entity_key, out->count);
@@ -194,16 +195,16 @@ static enum status check_tokens(const struct session *session, const struct inde
  */
 static enum status check_fresh(struct session *session, struct operation *operation, struct error *err)
 {
-    int64_t *fresh_us = &operation->in.lookup.fresh_us, now_us = clock_monotonic_us();
+    int64_t fresh_us = operation_times_fresh_us(operation), now_us = clock_monotonic_us();
     struct freshness_wait wait = { .operation = operation };
 
-    if (*fresh_us == 0 || session->pg.connected_us <= *fresh_us)
+    if (fresh_us == 0 || session->pg.connected_us <= fresh_us)
         return STATUS_OK;
     TRY(freshness_ask(session, &wait, 1, err));
     if (wait.answer != FRESHNESS_NOW)
         return reason_set(err, REASON_STORE_UNAVAILABLE,
             "the connection to the database was lost, and since then: %s", wait.err.message);
-    *fresh_us = now_us;
+    operation_times_set_fresh(operation, now_us);
     return STATUS_OK;
 }
 

@@ -79,14 +79,14 @@ bool lane_collect(struct lane *lane, struct operation *operation)
 
 static size_t operation_keys(const struct operation *operation)
 {
-    return operation->kind == OPERATION_GET ? operation->in.get.count : 0;
+    return operation_kind_facts(operation->kind)->input == OPERATION_IN_GET ? operation->in.get.count : 0;
 }
 
 static size_t operation_bytes(const struct operation *operation)
 {
     size_t bytes = 64;
 
-    if (operation->kind == OPERATION_WRITE)
+    if (operation_kind_facts(operation->kind)->input == OPERATION_IN_WRITE)
         for (size_t i = 0; i < operation->in.write.count; i++)
             bytes += 64 + operation->in.write.writes[i].properties.bytes.len;
     return bytes;

@@ -9,35 +9,121 @@
 #include "domain/keys/entity_key.h"
 #include "domain/reason.h"
 #include "store/intents/freshness.h"
+#include "store/session/operation_times.h"
 #include "store/sql.h"
 
-/* Before the caller's deadline: the monitor's next look may be 50 ms away, and then come a read and the way. */
+/* An answer leaves this long before the caller's deadline: time for the monitor's next look, a read, and the network. */
 enum { MARGIN_US = 100000 };
 
 /*
- * How long until it is asked for again. What reads wait for mostly comes within milliseconds, so they are asked for
- * after a quarter of the time they have waited.
+ * The time until the database is asked again. Freshness mostly comes within milliseconds, so the database is asked again
+ * after a quarter of the time that the operation has waited.
  */
-enum { PAUSE_US = 50000, SHORTEST_PAUSE_US = 3000, LONGEST_PAUSE_US = 250000 };
+enum { PAUSE_US = 50000, MIN_PAUSE_US = 3000, MAX_PAUSE_US = 250000 };
 
 enum answer {
-    ANSWER_OPEN, /* nobody could be asked: the same */
+    ANSWER_OPEN, /* the event has not come, or the database did not answer */
     ANSWER_DECIDED,
     ANSWER_UNKNOWN,
     ANSWER_GIVEN_UP,
 };
 
-struct waiting {
+/* In the operation's arena. */
+struct waiter {
     struct operation *operation;
+    struct waiter *next;
+    int64_t since_us,
+        ask_us; /* clock_monotonic_us: when it was added, when the database must be asked next */
     enum answer answer;
-    const struct error *why; /* of reads that must be fresh: OPEN, GIVEN_UP; NULL: not asked */
+    const struct error *why; /* WAIT_FRESHNESS: why the answer is OPEN or GIVEN_UP; NULL: not asked */
 };
 
-enum wait_kind { WAIT_RUN, WAIT_TRANSACTION, WAIT_FRESH, WAIT_CHANGES, WAIT_KIND_COUNT };
+/* ---- what differs between the kinds of waits ---- */
 
-void waiters_init(struct waiters *waiters, int64_t most)
+static struct str id_of(const struct operation *operation)
 {
-    *waiters = (struct waiters){ .most = most, .due_us = INT64_MAX };
+    if (operation->wait_for_transaction.len > 0)
+        return operation->wait_for_transaction;
+    return operation_kind_facts(operation->kind)->input == OPERATION_IN_JOBS
+               ? operation->in.jobs.operation_id
+               : operation->in.transaction.transaction.id;
+}
+
+static void add_ids(struct pg_params *params, struct waiter *const *asked, size_t count, struct arena *arena)
+{
+    struct pg_array accounts, ids, buckets;
+
+    pg_array_init(&accounts, arena, PG_TEXT);
+    pg_array_init(&ids, arena, PG_TEXT);
+    pg_array_init(&buckets, arena, PG_INT2);
+    for (size_t i = 0; i < count; i++) {
+        pg_array_bytes(&accounts, asked[i]->operation->account);
+        pg_array_bytes(&ids, id_of(asked[i]->operation));
+        pg_array_int2(&buckets, entity_key_bucket(0, id_of(asked[i]->operation)));
+    }
+    pg_add_array(params, &accounts);
+    pg_add_array(params, &ids);
+    pg_add_array(params, &buckets);
+}
+
+static void add_positions(
+    struct pg_params *params, struct waiter *const *asked, size_t count, struct arena *arena)
+{
+    struct pg_array feeds, numbers;
+
+    pg_array_init(&feeds, arena, PG_INT8);
+    pg_array_init(&numbers, arena, PG_INT8);
+    for (size_t i = 0; i < count; i++) {
+        pg_array_int8(&feeds, asked[i]->operation->in.changes.place.feed_id);
+        pg_array_int8(&numbers, asked[i]->operation->in.changes.place.number);
+    }
+    pg_add_array(params, &feeds);
+    pg_add_array(params, &numbers);
+}
+
+/* A row of job_open: the job has not ended. */
+static enum answer judge_job(const struct operation *operation, const PGresult *result, int row)
+{
+    (void)operation, (void)result, (void)row;
+    return ANSWER_OPEN;
+}
+
+/* A row of transaction_open: its state and its revision. */
+static enum answer judge_transaction(const struct operation *operation, const PGresult *result, int row)
+{
+    enum transaction_state state = (enum transaction_state)pg_int2(result, row, 1);
+    bool is_read = operation->wait_for_transaction.len > 0;
+    int64_t seen = is_read ? -1 : operation->in.transaction.seen;
+
+    if (!transaction_is_final(state))
+        return seen >= 0 && seen != pg_int8(result, row, 2) ? ANSWER_DECIDED : ANSWER_OPEN;
+    return is_read && state == TRANSACTION_DEAD ? ANSWER_GIVEN_UP : ANSWER_DECIDED;
+}
+
+/* A row of feed_news: the feed has changes behind the position. */
+static enum answer judge_changes(const struct operation *operation, const PGresult *result, int row)
+{
+    (void)operation, (void)result, (void)row;
+    return ANSWER_DECIDED;
+}
+
+/* How the database is asked about a wait. Freshness has no row: freshness.h asks in several statements. */
+static const struct wait_question {
+    const struct embedded *statement;
+    void (*add)(struct pg_params *params, struct waiter *const *asked, size_t count, struct arena *arena);
+    enum answer (*judge)(const struct operation *operation, const PGresult *result, int row);
+    enum answer without_row; /* of operations for which the statement returns no row */
+} wait_questions[OPERATION_WAIT_COUNT] = {
+    [OPERATION_WAIT_JOB] = { &sql_job_open, add_ids, judge_job, ANSWER_DECIDED },
+    [OPERATION_WAIT_TRANSACTION] = { &sql_transaction_open, add_ids, judge_transaction, ANSWER_UNKNOWN },
+    [OPERATION_WAIT_CHANGES] = { &sql_feed_news, add_positions, judge_changes, ANSWER_OPEN },
+};
+
+/* ---- the lists ---- */
+
+void waiters_init(struct waiters *waiters, int64_t max_count)
+{
+    *waiters = (struct waiters){ .max_count = max_count, .due_us = INT64_MAX };
     pthread_mutex_init(&waiters->mutex, NULL);
     condition_init(&waiters->arrived);
 }
@@ -48,19 +134,28 @@ void waiters_cleanup(struct waiters *waiters)
     pthread_mutex_destroy(&waiters->mutex);
 }
 
-/* ---- the lists ---- */
+bool waiters_must_wait(const struct operation *operation)
+{
+    enum operation_wait wait = operation_waits_for(operation);
+
+    if (wait == OPERATION_WAIT_FRESHNESS)
+        return operation_times_fresh_us(operation) == 0;
+    return wait != OPERATION_WAIT_NONE;
+}
 
 bool waiters_add(struct waiters *waiters, struct operation *operation)
 {
     bool taken;
 
     pthread_mutex_lock(&waiters->mutex);
-    taken = waiters->count < waiters->most;
+    taken = waiters->count < waiters->max_count;
     if (taken) {
-        operation->waits_since_us = clock_monotonic_us();
-        operation->asks_again_us = 0;
-        operation->next = waiters->fresh;
-        waiters->fresh = operation;
+        struct waiter *waiter = ARENA_NEW(operation->arena, struct waiter);
+
+        waiter->operation = operation;
+        waiter->since_us = clock_monotonic_us();
+        waiter->next = waiters->fresh;
+        waiters->fresh = waiter;
         waiters->count++;
         pthread_cond_signal(&waiters->arrived);
     } else {
@@ -108,10 +203,10 @@ int64_t waiters_due_us(struct waiters *waiters)
     return due_us;
 }
 
-/* What is to be asked for, as one list. */
-static struct operation *take_list(struct waiters *waiters, enum waiters_which which)
+/* Take out the waiters that `which` names, as one list. */
+static struct waiter *take_list(struct waiters *waiters, enum waiters_which which)
 {
-    struct operation *list, **tail = &list;
+    struct waiter *list, **tail = &list;
 
     pthread_mutex_lock(&waiters->mutex);
     list = waiters->fresh;
@@ -127,150 +222,54 @@ static struct operation *take_list(struct waiters *waiters, enum waiters_which w
     return list;
 }
 
-/* Back to those that wait; the rest is gone for good. */
-static void keep(struct waiters *waiters, struct operation *first, struct operation *last, int64_t gone)
+/* Put the kept waiters back. released: the number of waiters that take_list returned and that wait no more. */
+static void put_back(struct waiters *waiters, struct waiter *kept, int64_t released)
 {
     int64_t due_us = INT64_MAX;
+    struct waiter **tail = &kept;
 
-    for (const struct operation *operation = first; operation; operation = operation->next) {
-        due_us = operation->asks_again_us < due_us ? operation->asks_again_us : due_us;
-        if (operation == last)
-            break;
-    }
+    for (; *tail; tail = &(*tail)->next)
+        due_us = (*tail)->ask_us < due_us ? (*tail)->ask_us : due_us;
     pthread_mutex_lock(&waiters->mutex);
     waiters->due_us = due_us < waiters->due_us ? due_us : waiters->due_us;
-    if (first) {
-        last->next = waiters->waiting;
-        waiters->waiting = first;
-    }
-    waiters->count -= gone;
+    *tail = waiters->waiting;
+    waiters->waiting = kept;
+    waiters->count -= released;
     pthread_mutex_unlock(&waiters->mutex);
 }
 
 /* ---- asking ---- */
 
-static enum wait_kind kind_of(const struct operation *operation)
-{
-    if (operation->kind == OPERATION_LOOKUP)
-        return WAIT_FRESH;
-    if (operation->kind == OPERATION_CHANGES_WAIT)
-        return WAIT_CHANGES;
-    return operation->kind == OPERATION_JOB_WAIT ? WAIT_RUN : WAIT_TRANSACTION;
-}
-
-static struct str id_of(const struct operation *operation)
-{
-    if (operation->kind == OPERATION_JOB_WAIT)
-        return operation->in.jobs.operation_id;
-    if (operation->kind == OPERATION_TRANSACTION_WAIT)
-        return operation->in.transaction.transaction.id;
-    return operation->wait_for_transaction;
-}
-
-/* A transaction's state and revision, and what they mean to who waits for it. */
-static enum answer judge(const struct operation *operation, enum transaction_state state, int64_t revision)
-{
-    bool reads = operation->kind != OPERATION_TRANSACTION_WAIT;
-    int64_t seen = reads ? -1 : operation->in.transaction.seen;
-
-    if (!transaction_is_final(state))
-        return seen >= 0 && seen != revision ? ANSWER_DECIDED : ANSWER_OPEN;
-    return reads && state == TRANSACTION_DEAD ? ANSWER_GIVEN_UP : ANSWER_DECIDED;
-}
-
-static enum answer judge_row(
-    enum wait_kind kind, const struct operation *operation, const PGresult *result, int row)
-{
-    switch (kind) {
-    case WAIT_RUN:
-        return ANSWER_OPEN;
-    case WAIT_TRANSACTION:
-        return judge(operation, (enum transaction_state)pg_int2(result, row, 1), pg_int8(result, row, 2));
-    case WAIT_CHANGES:
-    case WAIT_FRESH: /* asked for in another way */
-    case WAIT_KIND_COUNT:
-        break;
-    }
-    return ANSWER_DECIDED;
-}
-
 static void take_answers(
-    enum wait_kind kind, const PGresult *result, struct waiting *const *asked, size_t count)
+    const struct wait_question *question, const PGresult *result, struct waiter *const *asked, size_t count)
 {
-    /* Of those the statement has no row for. */
-    static const enum answer rest[] = {
-        [WAIT_RUN] = ANSWER_DECIDED,
-        [WAIT_TRANSACTION] = ANSWER_UNKNOWN,
-        [WAIT_CHANGES] = ANSWER_OPEN,
-    };
-
     for (size_t i = 0; i < count; i++)
-        asked[i]->answer = rest[kind];
+        asked[i]->answer = question->without_row;
     for (int row = 0; row < PQntuples(result); row++) {
-        struct waiting *waiting = asked[pg_int8(result, row, 0) - 1];
+        struct waiter *waiter = asked[pg_int8(result, row, 0) - 1];
 
-        waiting->answer = judge_row(kind, waiting->operation, result, row);
+        waiter->answer = question->judge(waiter->operation, result, row);
     }
 }
 
-static void add_ids(struct pg_params *params, struct waiting *const *asked, size_t count, struct arena *arena)
+/* Ask about waits of one kind. If the database does not answer, their answers stay OPEN. */
+static void ask_question(
+    struct session *session, const struct wait_question *question, struct waiter *const *asked, size_t count)
 {
-    struct pg_array accounts, ids, buckets;
-
-    pg_array_init(&accounts, arena, PG_TEXT);
-    pg_array_init(&ids, arena, PG_TEXT);
-    pg_array_init(&buckets, arena, PG_INT2);
-    for (size_t i = 0; i < count; i++) {
-        pg_array_bytes(&accounts, asked[i]->operation->account);
-        pg_array_bytes(&ids, id_of(asked[i]->operation));
-        pg_array_int2(&buckets, entity_key_bucket(0, id_of(asked[i]->operation)));
-    }
-    pg_add_array(params, &accounts);
-    pg_add_array(params, &ids);
-    pg_add_array(params, &buckets);
-}
-
-static void add_places(
-    struct pg_params *params, struct waiting *const *asked, size_t count, struct arena *arena)
-{
-    struct pg_array feeds, numbers;
-
-    pg_array_init(&feeds, arena, PG_INT8);
-    pg_array_init(&numbers, arena, PG_INT8);
-    for (size_t i = 0; i < count; i++) {
-        pg_array_int8(&feeds, asked[i]->operation->in.changes.place.feed_id);
-        pg_array_int8(&numbers, asked[i]->operation->in.changes.place.number);
-    }
-    pg_add_array(params, &feeds);
-    pg_add_array(params, &numbers);
-}
-
-/* Give those of one kind their answers. Without a database they keep theirs. */
-static void ask(struct session *session, enum wait_kind kind, struct waiting *const *asked, size_t count)
-{
-    static const struct question {
-        const struct embedded *statement;
-        void (*add)(
-            struct pg_params *params, struct waiting *const *asked, size_t count, struct arena *arena);
-    } questions[] = {
-        [WAIT_RUN] = { &sql_job_open, add_ids },
-        [WAIT_TRANSACTION] = { &sql_transaction_open, add_ids },
-        [WAIT_CHANGES] = { &sql_feed_news, add_places },
-    };
     struct pg_params params;
     PG_RESULT result = NULL;
     struct error err;
 
     pg_params_init(&params, &session->arena);
-    questions[kind].add(&params, asked, count, &session->arena);
+    question->add(&params, asked, count, &session->arena);
     if (session_ensure(session, &err) == STATUS_OK &&
-        pg_query(&session->pg, questions[kind].statement, &params, &result, &err) == STATUS_OK)
-        take_answers(kind, result, asked, count);
+        pg_query(&session->pg, question->statement, &params, &result, &err) == STATUS_OK)
+        take_answers(question, result, asked, count);
     else
         pg_recover(&session->pg);
 }
 
-static void ask_fresh(struct session *session, struct waiting *const *asked, size_t count)
+static void ask_freshness(struct session *session, struct waiter *const *asked, size_t count)
 {
     static const enum answer answers[] = {
         [FRESHNESS_OPEN] = ANSWER_OPEN, [FRESHNESS_NOW] = ANSWER_DECIDED, [FRESHNESS_NEVER] = ANSWER_GIVEN_UP
@@ -288,29 +287,30 @@ static void ask_fresh(struct session *session, struct waiting *const *asked, siz
     }
 }
 
-static void ask_all(struct session *session, struct waiting *all, size_t count, int64_t now_us)
+/* Ask about all waiters of the list that are due; list_count: its length. */
+static void ask_due(struct session *session, struct waiter *list, size_t list_count, int64_t now_us)
 {
-    struct waiting **asked = ARENA_ARRAY(&session->arena, struct waiting *, count);
+    struct waiter **asked = ARENA_ARRAY(&session->arena, struct waiter *, list_count);
 
-    for (enum wait_kind kind = WAIT_RUN; kind < WAIT_KIND_COUNT; kind++) {
-        size_t of_kind = 0;
+    for (enum operation_wait wait = OPERATION_WAIT_JOB; wait < OPERATION_WAIT_COUNT; wait++) {
+        size_t count = 0;
 
-        for (size_t i = 0; i < count; i++)
-            if (kind_of(all[i].operation) == kind && all[i].operation->asks_again_us <= now_us)
-                asked[of_kind++] = &all[i];
-        if (of_kind > 0 && kind == WAIT_FRESH)
-            ask_fresh(session, asked, of_kind);
-        else if (of_kind > 0)
-            ask(session, kind, asked, of_kind);
+        for (struct waiter *waiter = list; waiter; waiter = waiter->next)
+            if (operation_waits_for(waiter->operation) == wait && waiter->ask_us <= now_us)
+                asked[count++] = waiter;
+        if (count > 0 && wait == OPERATION_WAIT_FRESHNESS)
+            ask_freshness(session, asked, count);
+        else if (count > 0)
+            ask_question(session, &wait_questions[wait], asked, count);
     }
 }
 
 /* ---- deciding ---- */
 
-/* Watches go on to their deadline; what answers with the state as it is answers a little before. */
+/* A wait for changes goes on to the deadline; the other waits are answered a little before. */
 static int64_t latest_answer_us(const struct operation *operation)
 {
-    if (operation->deadline_us == INT64_MAX || operation->kind == OPERATION_CHANGES_WAIT)
+    if (operation->deadline_us == INT64_MAX || operation_waits_for(operation) == OPERATION_WAIT_CHANGES)
         return operation->deadline_us;
     return operation->deadline_us - MARGIN_US;
 }
@@ -318,42 +318,42 @@ static int64_t latest_answer_us(const struct operation *operation)
 static bool must_answer(const struct operation *operation, int64_t now_us)
 {
     return atomic_load(&operation->cancelled) ||
-           (operation->kind == OPERATION_CHANGES_WAIT && operation->in.changes.wait_until_us <= now_us) ||
+           (operation_waits_for(operation) == OPERATION_WAIT_CHANGES &&
+               operation->in.changes.wait_until_us <= now_us) ||
            latest_answer_us(operation) <= now_us;
 }
 
-/* When to ask again: not later than it must be answered. */
-static int64_t next_time(const struct operation *operation, int64_t now_us)
+/* When to ask again: not later than the operation must be answered. */
+static int64_t next_ask_us(const struct waiter *waiter, int64_t now_us)
 {
-    int64_t pause_us = PAUSE_US, latest_us = latest_answer_us(operation);
+    int64_t pause_us = PAUSE_US, latest_us = latest_answer_us(waiter->operation);
 
-    if (kind_of(operation) == WAIT_FRESH) {
-        pause_us = (now_us - operation->waits_since_us) / 4;
-        pause_us = pause_us > SHORTEST_PAUSE_US ? pause_us : SHORTEST_PAUSE_US;
-        pause_us = pause_us < LONGEST_PAUSE_US ? pause_us : LONGEST_PAUSE_US;
+    if (operation_waits_for(waiter->operation) == OPERATION_WAIT_FRESHNESS) {
+        pause_us = (now_us - waiter->since_us) / 4;
+        pause_us = pause_us > MIN_PAUSE_US ? pause_us : MIN_PAUSE_US;
+        pause_us = pause_us < MAX_PAUSE_US ? pause_us : MAX_PAUSE_US;
     }
     return latest_us < now_us + pause_us ? latest_us : now_us + pause_us;
 }
 
-/* A read that had to be fresh. */
-static void release_fresh(
-    struct operation *operation, const struct waiting *waiting, enum waiters_which which, int64_t asked_us)
+/* A look-up that waited for freshness. */
+static void release_fresh(const struct waiter *waiter, enum waiters_which which, int64_t asked_us)
 {
     struct error err;
 
-    operation->in.lookup.fresh_us = asked_us;
-    if (waiting->answer == ANSWER_DECIDED)
+    operation_times_set_fresh(waiter->operation, asked_us);
+    if (waiter->answer == ANSWER_DECIDED)
         return;
     if (which == WAITERS_ALL)
         reason_set(&err, REASON_SERVER_DRAINING, "this server is stopping: ask another");
-    else if (waiting->why)
-        err = *waiting->why;
+    else if (waiter->why)
+        err = *waiter->why;
     else
         reason_set(&err, REASON_NOT_FRESH_ENOUGH, "the call ended before it could be answered");
-    operation_fail(operation, &err);
+    operation_fail(waiter->operation, &err);
 }
 
-/* A read that was to see a transaction's end. */
+/* A read that waited for the end of a transaction. */
 static void release_read(struct operation *operation, enum answer answer, enum waiters_which which)
 {
     struct str id = operation->wait_for_transaction;
@@ -382,55 +382,54 @@ static void release_read(struct operation *operation, enum answer answer, enum w
     operation_fail(operation, &err);
 }
 
-static void release(
-    struct operation *operation, const struct waiting *waiting, enum waiters_which which, int64_t asked_us)
+static void release_waiter(const struct waiter *waiter, enum waiters_which which, int64_t asked_us)
 {
-    if (operation->kind == OPERATION_JOB_WAIT)
-        operation->kind = OPERATION_JOB_GET;
-    else if (operation->kind == OPERATION_CHANGES_WAIT)
-        operation->kind = OPERATION_CHANGES;
-    else if (operation->kind == OPERATION_TRANSACTION_WAIT)
-        operation->kind = OPERATION_TRANSACTION_GET;
-    else if (operation->kind == OPERATION_LOOKUP)
-        release_fresh(operation, waiting, which, asked_us);
+    struct operation *operation = waiter->operation;
+
+    if (operation->wait_for_transaction.len > 0)
+        release_read(operation, waiter->answer, which);
+    else if (operation_waits_for(operation) == OPERATION_WAIT_FRESHNESS)
+        release_fresh(waiter, which, asked_us);
     else
-        release_read(operation, waiting->answer, which);
+        operation->kind = operation_kind_facts(operation->kind)->becomes;
+}
+
+/* Does the operation wait on? */
+static bool keeps_waiting(const struct waiter *waiter, enum waiters_which which, int64_t now_us)
+{
+    return waiter->answer == ANSWER_OPEN && which != WAITERS_ALL && !must_answer(waiter->operation, now_us);
 }
 
 struct operation *waiters_take(struct waiters *waiters, struct session *session, enum waiters_which which)
 {
-    struct operation *list = take_list(waiters, which), *taken = NULL, *kept = NULL, *last = NULL;
-    int64_t now_us = clock_monotonic_us();
-    struct waiting *all;
+    struct waiter *list = take_list(waiters, which), *kept = NULL, *next;
+    int64_t now_us = clock_monotonic_us(), released = 0;
+    struct operation *taken = NULL;
     size_t count = 0;
-    int64_t gone = 0;
 
-    for (struct operation *operation = list; operation; operation = operation->next)
-        count++;
+    for (struct waiter *waiter = list; waiter; waiter = waiter->next, count++) {
+        waiter->answer = ANSWER_OPEN;
+        waiter->why = NULL;
+    }
     if (count == 0)
         return NULL;
-    all = ARENA_ARRAY(&session->arena, struct waiting, count);
-    for (size_t i = 0; i < count; i++, list = list->next)
-        all[i].operation = list;
     if (which != WAITERS_ALL)
-        ask_all(session, all, count, now_us);
-    for (size_t i = 0; i < count; i++) {
-        struct operation *operation = all[i].operation;
-
-        if (all[i].answer == ANSWER_OPEN && which != WAITERS_ALL && !must_answer(operation, now_us)) {
-            if (operation->asks_again_us <= now_us)
-                operation->asks_again_us = next_time(operation, now_us);
-            operation->next = kept;
-            kept = operation;
-            last = last ? last : operation;
+        ask_due(session, list, count, now_us);
+    for (struct waiter *waiter = list; waiter; waiter = next) {
+        next = waiter->next;
+        if (keeps_waiting(waiter, which, now_us)) {
+            if (waiter->ask_us <= now_us)
+                waiter->ask_us = next_ask_us(waiter, now_us);
+            waiter->next = kept;
+            kept = waiter;
             continue;
         }
-        release(operation, &all[i], which, now_us);
-        operation->next = taken;
-        taken = operation;
-        gone++;
+        release_waiter(waiter, which, now_us);
+        waiter->operation->next = taken;
+        taken = waiter->operation;
+        released++;
     }
-    keep(waiters, kept, last, gone);
+    put_back(waiters, kept, released);
     arena_cleanup(&session->arena);
     return taken;
 }

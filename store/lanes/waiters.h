@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waiters.h - operations that wait for something to be finished: state, not threads, and no connection is held.
- * One statement asks for all that are due, at most twenty times a second for each; those that have just come
- * are asked for at once. Reads that must be fresh are asked for soon at first, then ever more seldom.
+ * waiters.h - operations that wait for an event before they run: state, not threads; no connection is held meanwhile.
+ *
+ * One statement asks the database about all waits of one kind that are due. A new wait is asked about at once, then at
+ * most twenty times a second. A wait for freshness is asked about soon at first, and then ever less often.
  */
 #ifndef STORE_LANES_WAITERS_H
 #define STORE_LANES_WAITERS_H
@@ -13,49 +14,50 @@
 #include "domain/operations/operation.h"
 #include "store/session/session.h"
 
+struct waiter;
+
 struct waiters {
     pthread_mutex_t mutex;
-    pthread_cond_t arrived;  /* on the monotonic clock */
-    struct operation *fresh; /* nobody has asked for them yet */
-    struct operation *waiting;
-    int64_t due_us; /* when one of `waiting` is to be asked for next; INT64_MAX: never */
+    pthread_cond_t arrived; /* on the monotonic clock */
+    struct waiter *fresh;   /* the database has not been asked about these yet */
+    struct waiter *waiting;
+    int64_t due_us; /* when the database must be asked about one of `waiting` next; INT64_MAX: never */
     bool is_called; /* by waiters_wake */
-    int64_t most, refused;
-    int64_t count; /* of both lists, and of those that are being asked for */
+    int64_t max_count, refused;
+    int64_t count; /* of both lists, and of the waiters that waiters_take is asking about */
 };
 
-/* No more than `most` wait at once. */
-void waiters_init(struct waiters *waiters, int64_t most);
+/* At most max_count operations wait at once. */
+void waiters_init(struct waiters *waiters, int64_t max_count);
 void waiters_cleanup(struct waiters *waiters);
 
-/*
- * An OPERATION_JOB_WAIT, an OPERATION_TRANSACTION_WAIT, an OPERATION_CHANGES_WAIT, a read with wait_for_transaction,
- * or an OPERATION_LOOKUP that must be fresh. false: there is no
- * room, it is still the caller's.
- */
+/* Must the operation wait before it runs? See operation_waits_for; a freshness that was reached needs no second wait. */
+bool waiters_must_wait(const struct operation *operation);
+
+/* Add an operation that must wait. false: there is no room, and the operation still belongs to the caller. */
 MUST_USE bool waiters_add(struct waiters *waiters, struct operation *operation);
 
-/* How many wait, and how many were refused so far. */
+/* The number of waiting operations, and the number of operations refused so far. */
 void waiters_count(struct waiters *waiters, int64_t *waiting, int64_t *refused);
 
-/* When somebody is to be asked for again: WAITERS_DECIDED is due then. */
+/* When the database must be asked again: call waiters_take with WAITERS_DECIDED then. INT64_MAX: nothing waits. */
 int64_t waiters_due_us(struct waiters *waiters);
 
-/* Wait until somebody has come or waiters_wake was called, ms at most. */
+/* Block until an operation is added or waiters_wake is called, for at most ms milliseconds. */
 void waiters_pause(struct waiters *waiters, int64_t ms);
 void waiters_wake(struct waiters *waiters);
 
 enum waiters_which {
-    WAITERS_NEW_AND_DECIDED, /* of those that have just come, the ones that are decided */
-    WAITERS_DECIDED,         /* of all, the ones that are decided: finished, unknown, cancelled, or near their
-                                deadline */
-    WAITERS_ALL,             /* the server stops: all */
+    WAITERS_NEW_AND_DECIDED, /* of the operations added since the last call, those whose wait has ended */
+    WAITERS_DECIDED, /* of all operations, those whose wait has ended: by the event, because the event cannot
+                                come, by cancellation, or because the deadline is near */
+    WAITERS_ALL,     /* all operations: the server stops */
 };
 
 /*
- * Remove and return the ready operations, as a list. A *_WAIT has become the matching *_GET, which answers with the
- * state as it is. A read waits no more; if what it waited for will not come, does not come in time, or is unknown,
- * the read has failed: its error is set, and it is ready for done().
+ * Remove and return the ready operations, as a list. A *_WAIT has become the kind that answers with the state as it is.
+ * A read waits no more. If the event that the read waited for will not come, does not come in time, or is unknown, the
+ * read has failed: its error is set, and it is ready for done().
  */
 struct operation *waiters_take(struct waiters *waiters, struct session *session, enum waiters_which which);
 

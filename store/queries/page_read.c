@@ -11,6 +11,7 @@
 #include "store/queries/collect.h"
 #include "store/queries/list_read.h"
 #include "store/session/attempt.h"
+#include "store/session/operation_times.h"
 
 enum { MAX_ATTEMPTS = 4 };
 
@@ -211,7 +212,7 @@ static enum status explain(struct session *session, struct operation *operation,
     const struct table *table;
 
     TRY(find_table(session, operation, &table, err));
-    TRY(session_confirm(session, operation->arrived_us, err)); /* nothing else asks the database */
+    TRY(session_confirm(session, operation_times_arrived_us(operation), err)); /* nothing else asks the database */
     out->stats.access_path = access_path_of(&in->plan);
     out->stats.rows_examined = (int64_t)in->plan.point_count;
     query_advice_make(

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "domain/reason.h"
+#include "store/session/operation_times.h"
 
 static enum reason reason_of(enum status status)
 {
@@ -90,7 +91,7 @@ static enum status confirm_refusal(
 {
     struct error own = { 0 };
 
-    if (!is_refusal(err) || session_confirm(session, operation->arrived_us, &own) == STATUS_OK)
+    if (!is_refusal(err) || session_confirm(session, operation_times_arrived_us(operation), &own) == STATUS_OK)
         return err->status;
     *err = own;
     return own.status;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/failpoint.h"
+#include "domain/limits.h"
 #include "domain/reason.h"
 #include "store/catalogue/resolve.h"
 #include "store/session/attempt.h"
@@ -240,7 +241,9 @@ void transaction_calls_submit(
     struct submission submission = { observer };
     struct error err = { 0 };
 
-    if (transaction_check(in, &err) != STATUS_OK) {
+    /* Rows of ended transactions are purged, so a transaction with an older id could run a second time. */
+    if (transaction_check(in, &err) != STATUS_OK ||
+        transaction_id_check_age(in->id, clock_ticks(), LIMIT_TRANSACTION_RETENTION_S, &err) != STATUS_OK) {
         operation_fail(operation, &err);
         return;
     }

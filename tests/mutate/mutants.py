@@ -91,7 +91,7 @@ MUTANTS = [
      ["after_a_reconnect_everything_open_is_published_from_the_start",
       "a_poller_with_a_new_connection_scans_from_the_start"]),
 
-    ("G19", [("store/indexes/lookup_read.c", "if (*fresh_us == 0 || ", "if (*fresh_us >= 0 || ")],
+    ("G19", [("store/indexes/lookup_read.c", "if (fresh_us == 0 || ", "if (fresh_us >= 0 || ")],
      "test_store", "fresh", ["a_connection_younger_than_the_answer_asks_again"]),
 
     ("G20", [("store/indexes/sql/flush_later.sql", "set local ", "set ")],
@@ -121,7 +121,7 @@ MUTANTS = [
      ["an_index_made_anew_takes_values_of_its_own_type", "a_list_made_a_copy_can_be_read_backwards",
       "a_token_of_a_newer_table_is_of_now"]),
 
-    ("G23", [("store/entities/read_batch.c", "    return session_confirm(session, operation_latest_us(batch), err);\n",
+    ("G23", [("store/entities/read_batch.c", "    return session_confirm(session, operation_times_latest_us(batch), err);\n",
               "    return STATUS_OK;\n")],
      "test_store", "confirm", ["an_index_of_another_shape_is_read_as_what_it_is"]),
 

@@ -198,8 +198,7 @@ struct store_options plain_options(const char *conninfo)
         .page_threads = 1,
         .max_waiting = 1000,
         .batch_operations = 64,
-        .batch_bytes = 1024 * 1024,
-        .transaction_retention_s = 3600 };
+        .batch_bytes = 1024 * 1024 };
 }
 
 void scene_open(struct scene *scene)

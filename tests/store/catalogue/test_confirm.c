@@ -11,6 +11,7 @@
 #include "store/indexes/index_calls.h"
 #include "store/indexes/lookup_read.h"
 #include "store/queries/page_read.h"
+#include "store/session/operation_times.h"
 #include "tests/support/calls.h"
 #include "tests/support/index_calls.h"
 
@@ -66,7 +67,7 @@ static struct operation *look_up(struct value city)
     lookup->in.lookup.equals[0] = city;
     lookup->in.lookup.equal_count = 1;
     lookup->in.lookup.limit = 10;
-    lookup->arrived_us = clock_monotonic_us();
+    operation_times_begin(lookup);
     return call_run(&reader, lookup_read_run, lookup);
 }
 
@@ -82,7 +83,7 @@ static struct operation *read_of(
     struct operation *operation = call_make(&world.arena, kind, table);
 
     operation->in.page.limit = 10;
-    operation->arrived_us = clock_monotonic_us();
+    operation_times_begin(operation);
     return call_run(&reader, run, operation);
 }
 
@@ -126,7 +127,7 @@ START_TEST(an_index_of_another_shape_is_read_as_what_it_is)
     ck_assert_uint_eq(page->out.page.count, 1);
     get->in.get.keys = &page->out.page.entities[0].key;
     get->in.get.count = 1;
-    get->arrived_us = clock_monotonic_us();
+    operation_times_begin(get);
     read_batch_run(&reader, get, NULL);
 
     call_succeeded(get);
@@ -146,7 +147,7 @@ START_TEST(a_list_made_a_copy_can_be_read_backwards)
     make_index(INDEX_COPY, NULL, 0);
     page->in.page.limit = 10;
     page->in.page.descending = true;
-    page->arrived_us = clock_monotonic_us();
+    operation_times_begin(page);
 
     call_succeeded(call_run(&reader, page_read_run, page));
     ck_assert_uint_eq(page->out.page.count, 1);
@@ -174,11 +175,11 @@ START_TEST(a_token_of_a_newer_table_is_of_now)
     lookup->in.lookup = (struct operation_lookup){ .equals = ARENA_NEW(&world.arena, struct value),
         .equal_count = 1,
         .limit = 10,
-        .fresh_us = clock_monotonic_us(),
         .freshness = { .at_least_count = 1, .at_least = ARENA_NEW(&world.arena, struct consistency) } };
     lookup->in.lookup.equals[0] = text("Rome");
     lookup->in.lookup.freshness.at_least[0].table_id = put->out.write.results[0].etag.table_id;
-    lookup->arrived_us = clock_monotonic_us();
+    operation_times_begin(lookup);
+    operation_times_set_fresh(lookup, clock_monotonic_us());
 
     found(call_run(&reader, lookup_read_run, lookup), 0);
 }
@@ -220,7 +221,7 @@ START_TEST(what_waits_together_is_confirmed_together)
     struct operation *early = call_make(&world.arena, OPERATION_PAGE, "Nowhere");
     int64_t asked_us;
 
-    early->arrived_us = clock_monotonic_us();
+    operation_times_begin(early);
     call_failed(page_of("Nowhere"), "TABLE_NOT_FOUND");
     asked_us = reader.confirmed_us;
 
@@ -241,7 +242,7 @@ START_TEST(a_batch_of_refusals_is_confirmed_at_once)
         reads[i] = call_make(&world.arena, OPERATION_GET, i == 1 ? "People" : "Nowhere");
         reads[i]->in.get.keys = &key;
         reads[i]->in.get.count = 1;
-        reads[i]->arrived_us = clock_monotonic_us();
+        operation_times_begin(reads[i]);
         if (i > 0)
             reads[i - 1]->next = reads[i];
     }
@@ -251,7 +252,7 @@ START_TEST(a_batch_of_refusals_is_confirmed_at_once)
     call_failed(reads[0], "TABLE_NOT_FOUND");
     call_succeeded(reads[1]);
     call_failed(reads[2], "TABLE_NOT_FOUND");
-    ck_assert_int_gt(reader.confirmed_us, reads[2]->arrived_us);
+    ck_assert_int_gt(reader.confirmed_us, operation_times_arrived_us(reads[2]));
 }
 END_TEST
 

@@ -12,6 +12,7 @@
 #include "store/indexes/reconcile.h"
 #include "store/intents/backlog_work.h"
 #include "store/intents/scan_reach.h"
+#include "store/session/operation_times.h"
 #include "store/session/session.h"
 #include "store/session/worker.h"
 #include "store/transactions/transaction_work.h"
@@ -647,7 +648,7 @@ START_TEST(a_connection_younger_than_the_answer_asks_again)
 
     session_init(&session, scene.conninfo, "test");
     ck_assert_int_eq(session_ensure(&session, &err), STATUS_OK);
-    lookup->in.lookup.fresh_us = session.pg.connected_us - 1;
+    operation_times_set_fresh(lookup, session.pg.connected_us - 1);
     lookup_read_run(&session, lookup);
     refused(lookup, "STORE_UNAVAILABLE", "not reached the index");
 
@@ -658,7 +659,7 @@ START_TEST(a_connection_younger_than_the_answer_asks_again)
     put("a", "Rome");
     lookup->in.lookup.freshness.at_least = ARENA_NEW(lookup->arena, struct consistency);
     *lookup->in.lookup.freshness.at_least = *put("b", "Bonn");
-    ck_assert_int_ge(lookup->in.lookup.fresh_us, session.pg.connected_us);
+    ck_assert_int_ge(operation_times_fresh_us(lookup), session.pg.connected_us);
     lookup_read_run(&session, lookup);
     ck_assert_str_eq(rows_in(lookup), "");
     session_cleanup(&session);

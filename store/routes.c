@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * routes.c - see the header.
+ */
+#include "store/routes.h"
+
+#include "store/background/range_delete.h"
+#include "store/catalogue/table_calls.h"
+#include "store/dead_letters/dead_letter_calls.h"
+#include "store/feed/feed_read.h"
+#include "store/indexes/index_calls.h"
+#include "store/indexes/lookup_read.h"
+#include "store/intents/queue_calls.h"
+#include "store/jobs/job_calls.h"
+#include "store/queries/page_read.h"
+#include "store/transactions/transaction_calls.h"
+
+static const struct route routes[] = {
+    [OPERATION_GET] = { LANE_READ },
+    [OPERATION_WRITE] = { LANE_WRITE },
+    [OPERATION_PAGE] = { LANE_PAGE, page_read_run },
+    [OPERATION_COUNT] = { LANE_PAGE, page_read_count },
+    [OPERATION_EXPLAIN] = { LANE_PAGE, page_read_explain },
+    [OPERATION_CHANGES] = { LANE_PAGE, feed_read_run },
+    [OPERATION_CHANGES_WAIT] = { LANE_NONE },
+    [OPERATION_LOOKUP] = { LANE_PAGE, lookup_read_run },
+    [OPERATION_TABLE_CREATE] = { LANE_CHANGE, table_calls_create },
+    [OPERATION_TABLE_GET] = { LANE_PAGE, table_calls_get },
+    [OPERATION_TABLE_LIST] = { LANE_PAGE, table_calls_list },
+    [OPERATION_TABLE_UPDATE] = { LANE_CHANGE, table_calls_update },
+    [OPERATION_TABLE_DELETE] = { LANE_CHANGE, table_calls_delete },
+    [OPERATION_INDEX_CREATE] = { LANE_CHANGE, index_calls_create },
+    [OPERATION_INDEX_GET] = { LANE_PAGE, index_calls_get },
+    [OPERATION_INDEX_LIST] = { LANE_PAGE, index_calls_list },
+    [OPERATION_INDEX_DROP] = { LANE_CHANGE, index_calls_drop },
+    [OPERATION_RANGE_DELETE] = { LANE_PAGE, range_delete_start },
+    [OPERATION_JOB_GET] = { LANE_PAGE, job_calls_get },
+    [OPERATION_JOB_LIST] = { LANE_PAGE, job_calls_list },
+    [OPERATION_JOB_CONTROL] = { LANE_PAGE, job_calls_control },
+    [OPERATION_JOB_WAIT] = { LANE_NONE },
+    [OPERATION_TRANSACTION_SUBMIT] = { LANE_PAGE, .run_observed = transaction_calls_submit },
+    [OPERATION_TRANSACTION_GET] = { LANE_PAGE, transaction_calls_get },
+    [OPERATION_TRANSACTION_LIST] = { LANE_PAGE, transaction_calls_list },
+    [OPERATION_TRANSACTION_WAIT] = { LANE_NONE },
+    [OPERATION_TRANSACTION_CANCEL] = { LANE_PAGE, transaction_calls_cancel },
+    [OPERATION_DEAD_LETTERS_LIST] = { LANE_PAGE, dead_letter_calls_list },
+    [OPERATION_DEAD_LETTERS_REDRIVE] = { LANE_PAGE, dead_letter_calls_redrive },
+    [OPERATION_DEAD_LETTERS_DISCARD] = { LANE_PAGE, dead_letter_calls_discard },
+    [OPERATION_QUEUES_LIST] = { LANE_PAGE, queue_calls_list },
+    [OPERATION_QUEUE_CONTROL] = { LANE_PAGE, queue_calls_control },
+};
+
+_Static_assert(ARRAY_LEN(routes) == OPERATION_KIND_COUNT, "a row for the last kind");
+
+const struct route *routes_find(enum operation_kind kind)
+{
+    return &routes[kind];
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * operation_times.c - see the header.
+ */
+#include "store/session/operation_times.h"
+
+#include "base/clock.h"
+
+struct operation_times {
+    int64_t arrived_us, fresh_us;
+};
+
+static struct operation_times *ensure_times(struct operation *operation)
+{
+    if (!operation->times)
+        operation->times = ARENA_NEW(operation->arena, struct operation_times);
+    return operation->times;
+}
+
+void operation_times_begin(struct operation *operation)
+{
+    ensure_times(operation)->arrived_us = clock_monotonic_us();
+}
+
+int64_t operation_times_arrived_us(const struct operation *operation)
+{
+    return operation->times ? operation->times->arrived_us : 0;
+}
+
+int64_t operation_times_latest_us(const struct operation *batch)
+{
+    int64_t latest_us = 0;
+
+    for (; batch; batch = batch->next) {
+        int64_t arrived_us = operation_times_arrived_us(batch);
+
+        if (arrived_us == 0)
+            return 0;
+        latest_us = arrived_us > latest_us ? arrived_us : latest_us;
+    }
+    return latest_us;
+}
+
+void operation_times_set_fresh(struct operation *operation, int64_t fresh_us)
+{
+    ensure_times(operation)->fresh_us = fresh_us;
+}
+
+int64_t operation_times_fresh_us(const struct operation *operation)
+{
+    return operation->times ? operation->times->fresh_us : 0;
+}

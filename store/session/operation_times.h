@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * operation_times.h - the times that the store notes about an operation.
+ *
+ * They lie in the operation's arena. An operation that the store makes for its own use may do without them: then each
+ * time is 0.
+ */
+#ifndef STORE_SESSION_OPERATION_TIMES_H
+#define STORE_SESSION_OPERATION_TIMES_H
+
+#include "domain/operations/operation.h"
+
+/* The operation arrives now; called for each store_submit. */
+void operation_times_begin(struct operation *operation);
+
+/* When the operation arrived last, by clock_monotonic_us; 0: not known. */
+int64_t operation_times_arrived_us(const struct operation *operation);
+
+/* When the last operation of a list arrived; 0: not known for one of them. */
+int64_t operation_times_latest_us(const struct operation *batch);
+
+/* Note that the freshness which the look-up requires was reached at `fresh_us`, by clock_monotonic_us. */
+void operation_times_set_fresh(struct operation *operation, int64_t fresh_us);
+
+/* What operation_times_set_fresh noted; 0: nothing. */
+int64_t operation_times_fresh_us(const struct operation *operation);
+
+#endif
