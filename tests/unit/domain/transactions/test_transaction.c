@@ -5,6 +5,7 @@
 
 #include "domain/limits.h"
 #include "domain/ticks.h"
+#include "tests/support/golden.h"
 
 static struct arena arena;
 
@@ -105,6 +106,66 @@ START_TEST(a_timeline_comes_back)
     ck_assert(
         transaction_decode_timeline(transaction_encode_timeline(NULL, 0, &arena), &arena, &back, &count));
     ck_assert_uint_eq(count, 0);
+}
+END_TEST
+
+START_TEST(stored_bytes_stay_as_they_are)
+{
+    struct step steps[] = { a_put(), a_move("a", "b", "s") };
+    const struct attempt attempts[] = {
+        { 1, 2, STR_LITERAL("w"), 10, 20, STR_LITERAL("e"), STR_LITERAL("f"), STATUS_OK, STR_EMPTY, STR_EMPTY,
+            STR_LITERAL("o") },
+        { 99, INT32_MAX, STR_EMPTY, INT64_MAX, -1, STR_EMPTY, STR_EMPTY, STATUS_INTERNAL, STR_LITERAL("R"),
+            STR_LITERAL("m"), STR_EMPTY },
+    };
+
+    steps[1].account = STR_LITERAL("x");
+    steps[1].to_account = STR_LITERAL("yz");
+    require_bytes(transaction_encode_steps(steps, 2, &arena),
+        "010a230801120670656f706c651a00220372c3a92a047a02787932003a0042004800500058000a5508041201"
+        "611a01702201722a003201623a01704201734802500a58feffffffffffffffff01620641206571203168feff"
+        "ffffffffffffff017201787a02797a80010e8801feffffffffffffffff019001ffffffff0f");
+    require_bytes(transaction_encode_timeline(attempts, 2, &arena),
+        "010a1a080210041a0177201428283201653a016640004a0052005a016f0a2408c60110feffffff0f1a0020fe"
+        "ffffffffffffffff01280132003a00400f4a015252016d");
+}
+END_TEST
+
+/* One message: a field out of its range, of another type, of another version. */
+static const struct str damaged_steps[] = {
+    STR_LITERAL("\x01\x0A\x02\x08\x00"),                                 /* no kind */
+    STR_LITERAL("\x01\x0A\x02\x0A\x00"),                                 /* a kind that is a text */
+    STR_LITERAL("\x01\x0A\x04\x08\x01\x10\x01"),                         /* a table that is a number */
+    STR_LITERAL("\x01\x0A\x04\x08\x01\x48\x03"),                         /* a condition of a later version */
+    STR_LITERAL("\x01\x0A\x05\x08\x01\x90\x01\x00"),                     /* a digest of a key that is 0 */
+    STR_LITERAL("\x01\x0A\x05\x08\x01\x98\x01\x00"),                     /* a field of a later version */
+    STR_LITERAL("\x01\x12\x02\x08\x01"),                                 /* another message */
+    STR_LITERAL("\x01\x08\x01"),                                         /* no message */
+    STR_LITERAL("\x01\x0A\x0A\x08\x01\x90\x01\xFF\xFF\xFF\xFF\xFF\x01"), /* more than 32 bits */
+};
+
+START_TEST(damaged_steps_are_refused)
+{
+    struct step *back;
+    size_t count;
+
+    ck_assert(!transaction_decode_steps(damaged_steps[_i], &arena, &back, &count));
+}
+END_TEST
+
+static const struct str damaged_timelines[] = {
+    STR_LITERAL("\x01\x0A\x06\x08\xFE\xFF\xFF\xFF\x1F"), /* a step beyond 32 bits */
+    STR_LITERAL("\x01\x0A\x02\x40\x7F"),                 /* a status of a later version */
+    STR_LITERAL("\x01\x0A\x02\x20"),                     /* cut off */
+    STR_LITERAL("\x01\x0A\x02\x60\x01"),                 /* a field of a later version */
+};
+
+START_TEST(damaged_timelines_are_refused)
+{
+    struct attempt *back;
+    size_t count;
+
+    ck_assert(!transaction_decode_timeline(damaged_timelines[_i], &arena, &back, &count));
 }
 END_TEST
 
@@ -234,6 +295,9 @@ Suite *test_transaction_suite(void)
     tcase_add_test(tc, steps_come_back);
     tcase_add_test(tc, steps_are_the_same_whatever_the_case_of_their_tables);
     tcase_add_test(tc, a_timeline_comes_back);
+    tcase_add_test(tc, stored_bytes_stay_as_they_are);
+    tcase_add_loop_test(tc, damaged_steps_are_refused, 0, ARRAY_LEN(damaged_steps));
+    tcase_add_loop_test(tc, damaged_timelines_are_refused, 0, ARRAY_LEN(damaged_timelines));
     tcase_add_test(tc, foreign_bytes_are_refused);
     tcase_add_test(tc, what_is_submitted_is_checked);
     tcase_add_test(tc, a_timeline_stays_bounded_and_keeps_counting);

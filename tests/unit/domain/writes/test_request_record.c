@@ -8,6 +8,7 @@
 
 #include "domain/reason.h"
 #include "tests/support/builders.h"
+#include "tests/support/golden.h"
 
 enum { TABLE = 7 };
 
@@ -176,6 +177,45 @@ START_TEST(the_entity_of_a_refusal_comes_back)
 }
 END_TEST
 
+START_TEST(stored_answers_stay_as_they_are)
+{
+    struct write writes[] = { a_replace("r", "x"), a_replace("s", "x") };
+    struct operation *group = a_group(&arena, "Things", writes, 2);
+    struct write_result results[] = { { { 7, INT64_MAX, UINT32_MAX }, 123456789 }, { { 0, 0, 0 }, 0 } };
+    int16_t bucket = 5;
+    struct intent_block block = { 1, 2, 3, 4, &bucket, 1 };
+    const struct consistency left_open = { 6, 7, STR_EMPTY, STR_EMPTY, &block, 1 };
+
+    group->out.write = (struct outcome_write){ .results = results, .left_open = &left_open };
+    require_bytes(request_record_response(group, &arena),
+        "010a17080710ffffffffffffffff7f18959aef3a20ffffffff0f0a06080010001800320b0607000001010203"
+        "010105");
+    require_bytes(request_record_digest(group, TABLE, &arena),
+        "6611ce9eac4a330a558d168e860453dab970a485425543774cd9bde00fc5b86d");
+}
+END_TEST
+
+START_TEST(stored_refusals_stay_as_they_are)
+{
+    struct entity entity = { a_key("p", "r"), { 7, 8, 9 }, 99, some_texts(&arena, "A", "old", NULL), 77 };
+    struct operation *request = a_request("Things", a_replace("r", "x"));
+    struct error err;
+
+    reason_set(&err, REASON_UPDATE_CONDITION_NOT_SATISFIED, "no");
+    error_add_meta(&err, "actual", STR_LITERAL("W"));
+    error_add_meta(&err, "partition_key", STR_EMPTY);
+    operation_fail(request, &err);
+    require_bytes(request_record_response(request, &arena),
+        "01121e5550444154455f434f4e444954494f4e5f4e4f545f5341544953464945441a026e6f220b0a06616374"
+        "75616c12015722110a0d706172746974696f6e5f6b65791200");
+    request->out.write.current = &entity;
+    require_bytes(request_record_response(request, &arena),
+        "01121e5550444154455f434f4e444954494f4e5f4e4f545f5341544953464945441a026e6f220b0a06616374"
+        "75616c12015722110a0d706172746974696f6e5f6b657912002a1c0a0170120172180720082863320c7a0a0a"
+        "014112050a036f6c64384d");
+}
+END_TEST
+
 START_TEST(an_id_serves_one_request)
 {
     struct operation *first = a_request("Things", a_replace("r", "x"));
@@ -218,6 +258,8 @@ Suite *test_request_record_suite(void)
     tcase_add_test(tc, what_was_left_open_comes_back);
     tcase_add_test(tc, a_refusal_comes_back_as_it_was);
     tcase_add_test(tc, the_entity_of_a_refusal_comes_back);
+    tcase_add_test(tc, stored_answers_stay_as_they_are);
+    tcase_add_test(tc, stored_refusals_stay_as_they_are);
     tcase_add_test(tc, an_id_serves_one_request);
     tcase_add_loop_test(tc, damaged_records_are_no_answer, 0, 7);
     suite_add_tcase(suite, tc);
