@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access_policy.c - stored as one record per policy: id, start, expiry, permissions.
+ * access_policy.c - the policies of a table are stored one behind the other, each in a packed form (base/wire_form.h).
  */
 #include "domain/catalogue/access_policy.h"
 
-#include "base/wire.h"
+#include "base/wire_form.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
 
@@ -55,38 +55,22 @@ const struct access_policy *access_policies_find(const struct access_policies *p
     return NULL;
 }
 
+static const struct wire_form_field policy_fields[] = {
+    WIRE_FORM_FIELD(0, TEXT, struct access_policy, id),
+    WIRE_FORM_FIELD(0, INT64, struct access_policy, start),
+    WIRE_FORM_FIELD(0, INT64, struct access_policy, expiry),
+    WIRE_FORM_FIELD(0, UINT32, struct access_policy, permissions),
+};
+static const struct wire_form policy_form = WIRE_FORM(policy_fields, struct access_policy);
+
 struct str access_policies_encode(const struct access_policies *policies, struct arena *arena)
 {
     struct buf out;
 
     buf_init(&out, arena);
-    for (size_t i = 0; i < policies->count; i++) {
-        const struct access_policy *policy = &policies->items[i];
-
-        wire_write_varint(&out, policy->id.len);
-        buf_append(&out, policy->id);
-        wire_write_varint(&out, (uint64_t)policy->start);
-        wire_write_varint(&out, (uint64_t)policy->expiry);
-        wire_write_varint(&out, policy->permissions);
-    }
+    for (size_t i = 0; i < policies->count; i++)
+        wire_form_write_packed(&out, &policy_form, &policies->items[i]);
     return buf_str(&out);
-}
-
-static bool decode_one(struct str *rest, struct access_policy *out)
-{
-    uint64_t len, start, expiry, permissions;
-
-    if (!wire_read_varint(rest, &len) || len > rest->len)
-        return false;
-    out->id = str_of_bytes(rest->data, (size_t)len);
-    *rest = str_from(*rest, (size_t)len);
-    if (!wire_read_varint(rest, &start) || !wire_read_varint(rest, &expiry) ||
-        !wire_read_varint(rest, &permissions))
-        return false;
-    out->start = (int64_t)start;
-    out->expiry = (int64_t)expiry;
-    out->permissions = (unsigned)permissions;
-    return true;
 }
 
 bool access_policies_decode(struct str bytes, struct arena *arena, struct access_policies *out)
@@ -96,7 +80,7 @@ bool access_policies_decode(struct str bytes, struct arena *arena, struct access
     policies.items = ARENA_ARRAY(arena, struct access_policy, LIMIT_POLICIES_PER_TABLE);
     while (bytes.len > 0) {
         if (policies.count == LIMIT_POLICIES_PER_TABLE ||
-            !decode_one(&bytes, &policies.items[policies.count]))
+            !wire_form_read_packed(&bytes, &policy_form, &policies.items[policies.count]))
             return false;
         policies.count++;
     }

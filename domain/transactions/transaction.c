@@ -2,8 +2,8 @@
 /*
  * transaction.c - stored bytes of steps and timelines, and the checks of what a caller submits.
  *
- * Steps and attempts are messages in the wire format behind one version byte, in the order of the fields'
- * numbers, every field written but for the last ones where there is nothing to say: so equal steps have equal bytes.
+ * Steps and timelines are stored behind one version byte, each as a list of messages (base/wire_form.h). The fields that
+ * are optional were added later or are rare: steps without them have the bytes that they always had.
  */
 #include "domain/transactions/transaction.h"
 
@@ -11,241 +11,122 @@
 #include <strings.h>
 
 #include "base/digits.h"
-#include "base/wire.h"
+#include "base/wire_form.h"
 #include "domain/catalogue/table_name.h"
 #include "domain/digest.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/ticks.h"
 
-enum { VERSION = 1, ITEM = 1 };
+enum { VERSION = 1 };
 
-enum step_field {
-    STEP_KIND = 1,
-    STEP_TABLE,
-    STEP_PARTITION,
-    STEP_ROW,
-    STEP_PROPERTIES,
-    STEP_TO_TABLE,
-    STEP_TO_PARTITION,
-    STEP_TO_ROW,
-    STEP_CONDITION,
-    STEP_ETAG_TABLE,
-    STEP_ETAG_VERSION,
-    STEP_CONDITION_TEXT, /* written if there is one */
-    STEP_EXPIRES,        /* the same */
-    STEP_ACCOUNT,        /* these two as well */
-    STEP_TO_ACCOUNT,
-    STEP_TABLE_ID,
-    STEP_TO_TABLE_ID,
-    STEP_ETAG_KEY, /* as well */
+#define STEP(number, type, member, ...) WIRE_FORM_FIELD(number, type, struct step, member, __VA_ARGS__)
+#define ATTEMPT(number, type, member, ...) WIRE_FORM_FIELD(number, type, struct attempt, member, __VA_ARGS__)
+
+static const struct wire_form_field step_fields[] = {
+    STEP(1, UINT32, kind, .min = STEP_INSERT_OR_REPLACE, .max = STEP_MOVE, .required = true),
+    STEP(2, TEXT, table),
+    STEP(3, TEXT, key.partition),
+    STEP(4, TEXT, key.row),
+    STEP(5, TEXT, properties.bytes),
+    STEP(6, TEXT, to_table),
+    STEP(7, TEXT, to_key.partition),
+    STEP(8, TEXT, to_key.row),
+    STEP(9, UINT32, condition.kind, .min = CONDITION_NONE, .max = CONDITION_MATCHES),
+    STEP(10, ZIGZAG64, condition.etag.table_id),
+    STEP(11, ZIGZAG64, condition.etag.version),
+    STEP(12, TEXT, condition.text, .optional = true),
+    STEP(13, ZIGZAG64, expires, .optional = true),
+    STEP(14, TEXT, account, .optional = true),
+    STEP(15, TEXT, to_account, .optional = true),
+    STEP(16, ZIGZAG64, table_id, .optional = true),
+    STEP(17, ZIGZAG64, to_table_id, .optional = true),
+    STEP(18, UINT32, condition.etag.key, .min = 1, .optional = true),
+};
+static const struct wire_form step_form = WIRE_FORM(step_fields, struct step);
+
+static const struct wire_form_field attempt_fields[] = {
+    ATTEMPT(1, ZIGZAG32, step),
+    ATTEMPT(2, ZIGZAG32, number),
+    ATTEMPT(3, TEXT, worker),
+    ATTEMPT(4, ZIGZAG64, started),
+    ATTEMPT(5, ZIGZAG64, ended),
+    ATTEMPT(6, TEXT, etag_before),
+    ATTEMPT(7, TEXT, etag_after),
+    ATTEMPT(8, UINT32, status, .max = STATUS_COUNT - 1),
+    ATTEMPT(9, TEXT, reason),
+    ATTEMPT(10, TEXT, message),
+    ATTEMPT(11, TEXT, left_open, .optional = true),
+};
+static const struct wire_form attempt_form = WIRE_FORM(attempt_fields, struct attempt);
+
+/* Both forms, as a whole, are one list. */
+struct list {
+    const void *items;
+    size_t count;
 };
 
-enum attempt_field {
-    ATTEMPT_STEP = 1,
-    ATTEMPT_NUMBER,
-    ATTEMPT_WORKER,
-    ATTEMPT_STARTED,
-    ATTEMPT_ENDED,
-    ATTEMPT_ETAG_BEFORE,
-    ATTEMPT_ETAG_AFTER,
-    ATTEMPT_STATUS,
-    ATTEMPT_REASON,
-    ATTEMPT_MESSAGE,
-    ATTEMPT_LEFT_OPEN,
-};
+static const struct wire_form_field steps_fields[] = { WIRE_FORM_ARRAY(
+    1, MESSAGES, struct list, items, count, .form = &step_form) };
+static const struct wire_form steps_form = WIRE_FORM(steps_fields, struct list);
 
-/* ---- lists of messages ---- */
+static const struct wire_form_field timeline_fields[] = { WIRE_FORM_ARRAY(
+    1, MESSAGES, struct list, items, count, .form = &attempt_form) };
+static const struct wire_form timeline_form = WIRE_FORM(timeline_fields, struct list);
 
-typedef void write_item_fn(struct buf *out, const void *item);
-typedef bool read_field_fn(void *item, const struct wire_field *field);
+/* ---- stored bytes ---- */
 
 static struct str encode_list(
-    const void *items, size_t count, size_t item_bytes, write_item_fn *write_item, struct arena *arena)
+    const struct wire_form *form, const void *items, size_t count, struct arena *arena)
 {
-    struct buf out, message;
+    const struct list list = { items, count };
+    struct buf out;
 
     buf_init(&out, arena);
     buf_append_byte(&out, VERSION);
-    buf_init(&message, arena);
-    for (size_t i = 0; i < count; i++) {
-        message.len = 0;
-        write_item(&message, (const char *)items + i * item_bytes);
-        wire_write_bytes(&out, ITEM, buf_str(&message));
-    }
+    wire_form_write(&out, form, &list);
     return buf_str(&out);
 }
 
-static bool read_message(struct str message, void *item, read_field_fn *read_field)
+/* The items lie in the arena; their texts borrow the bytes. */
+static bool decode_list(struct str bytes, const struct wire_form *form, struct arena *arena, struct list *out)
 {
-    struct wire_field field;
-    enum wire_result result;
-
-    while ((result = wire_read_field(&message, &field)) == WIRE_FIELD) {
-        if (!read_field(item, &field))
-            return false;
-    }
-    return result == WIRE_END;
-}
-
-static bool next_message(struct str *rest, struct str *message)
-{
-    struct wire_field field;
-
-    if (wire_read_field(rest, &field) != WIRE_FIELD || field.number != ITEM || field.type != WIRE_BYTES)
-        return false;
-    *message = field.bytes;
-    return true;
-}
-
-/* Items of item_bytes in the arena; their strings borrow the bytes. */
-static bool decode_list(struct str bytes, size_t item_bytes, read_field_fn *read_field, struct arena *arena,
-    void **out, size_t *count)
-{
-    struct str rest = str_from(bytes, 1), message;
-    size_t found = 0;
-    char *items;
-
-    if (bytes.len == 0 || bytes.data[0] != VERSION)
-        return false;
-    for (; rest.len > 0; found++) {
-        if (!next_message(&rest, &message))
-            return false;
-    }
-    items = arena_calloc(arena, found, item_bytes);
-    rest = str_from(bytes, 1);
-    for (size_t i = 0; i < found; i++) {
-        if (!next_message(&rest, &message) || !read_message(message, items + i * item_bytes, read_field))
-            return false;
-    }
-    *out = items;
-    *count = found;
-    return true;
-}
-
-/* ---- steps ---- */
-
-static void write_step(struct buf *out, const void *item)
-{
-    const struct step *step = item;
-
-    wire_write_scalar(out, STEP_KIND, (uint64_t)step->kind);
-    wire_write_bytes(out, STEP_TABLE, step->table);
-    wire_write_bytes(out, STEP_PARTITION, step->key.partition);
-    wire_write_bytes(out, STEP_ROW, step->key.row);
-    wire_write_bytes(out, STEP_PROPERTIES, step->properties.bytes);
-    wire_write_bytes(out, STEP_TO_TABLE, step->to_table);
-    wire_write_bytes(out, STEP_TO_PARTITION, step->to_key.partition);
-    wire_write_bytes(out, STEP_TO_ROW, step->to_key.row);
-    wire_write_scalar(out, STEP_CONDITION, (uint64_t)step->condition.kind);
-    wire_write_scalar(out, STEP_ETAG_TABLE, wire_zigzag(step->condition.etag.table_id));
-    wire_write_scalar(out, STEP_ETAG_VERSION, wire_zigzag(step->condition.etag.version));
-    if (step->condition.text.len > 0)
-        wire_write_bytes(out, STEP_CONDITION_TEXT, step->condition.text);
-    if (step->expires != 0)
-        wire_write_scalar(out, STEP_EXPIRES, wire_zigzag(step->expires));
-    if (step->account.len > 0)
-        wire_write_bytes(out, STEP_ACCOUNT, step->account);
-    if (step->to_account.len > 0)
-        wire_write_bytes(out, STEP_TO_ACCOUNT, step->to_account);
-    if (step->table_id != 0)
-        wire_write_scalar(out, STEP_TABLE_ID, wire_zigzag(step->table_id));
-    if (step->to_table_id != 0)
-        wire_write_scalar(out, STEP_TO_TABLE_ID, wire_zigzag(step->to_table_id));
-    if (step->condition.etag.key != 0)
-        wire_write_scalar(out, STEP_ETAG_KEY, step->condition.etag.key);
-}
-
-static bool read_text(const struct wire_field *field, struct str *out)
-{
-    *out = field->bytes;
-    return field->type == WIRE_BYTES;
-}
-
-static bool read_int64(const struct wire_field *field, int64_t *out)
-{
-    *out = wire_unzigzag(field->scalar);
-    return field->type == WIRE_VARINT;
-}
-
-static bool read_int32(const struct wire_field *field, int32_t *out)
-{
-    int64_t wide = wire_unzigzag(field->scalar);
-
-    *out = (int32_t)wide;
-    return field->type == WIRE_VARINT && wide >= INT32_MIN && wide <= INT32_MAX;
-}
-
-static bool is_enum(const struct wire_field *field, uint64_t least, uint64_t most)
-{
-    return field->type == WIRE_VARINT && field->scalar >= least && field->scalar <= most;
-}
-
-static bool read_step_field(void *item, const struct wire_field *field)
-{
-    struct step *step = item;
-
-    switch ((enum step_field)field->number) {
-    case STEP_KIND:
-        step->kind = (enum step_kind)field->scalar;
-        return is_enum(field, STEP_INSERT_OR_REPLACE, STEP_MOVE);
-    case STEP_TABLE:
-        return read_text(field, &step->table);
-    case STEP_PARTITION:
-        return read_text(field, &step->key.partition);
-    case STEP_ROW:
-        return read_text(field, &step->key.row);
-    case STEP_PROPERTIES:
-        return read_text(field, &step->properties.bytes);
-    case STEP_TO_TABLE:
-        return read_text(field, &step->to_table);
-    case STEP_TO_PARTITION:
-        return read_text(field, &step->to_key.partition);
-    case STEP_TO_ROW:
-        return read_text(field, &step->to_key.row);
-    case STEP_CONDITION:
-        step->condition.kind = (enum condition_kind)field->scalar;
-        return is_enum(field, CONDITION_NONE, CONDITION_MATCHES);
-    case STEP_ETAG_TABLE:
-        return read_int64(field, &step->condition.etag.table_id);
-    case STEP_ETAG_VERSION:
-        return read_int64(field, &step->condition.etag.version);
-    case STEP_CONDITION_TEXT:
-        return read_text(field, &step->condition.text);
-    case STEP_EXPIRES:
-        return read_int64(field, &step->expires);
-    case STEP_ACCOUNT:
-        return read_text(field, &step->account);
-    case STEP_TO_ACCOUNT:
-        return read_text(field, &step->to_account);
-    case STEP_TABLE_ID:
-        return read_int64(field, &step->table_id);
-    case STEP_TO_TABLE_ID:
-        return read_int64(field, &step->to_table_id);
-    case STEP_ETAG_KEY:
-        step->condition.etag.key = (uint32_t)field->scalar;
-        return is_enum(field, 1, UINT32_MAX);
-    }
-    return false;
+    return bytes.len > 0 && bytes.data[0] == VERSION && wire_form_read(str_from(bytes, 1), form, arena, out);
 }
 
 struct str transaction_encode_steps(const struct step *steps, size_t count, struct arena *arena)
 {
-    return encode_list(steps, count, sizeof(*steps), write_step, arena);
+    return encode_list(&steps_form, steps, count, arena);
 }
 
 bool transaction_decode_steps(struct str bytes, struct arena *arena, struct step **out, size_t *count)
 {
-    void *items;
+    struct list list;
 
-    if (!decode_list(bytes, sizeof(**out), read_step_field, arena, &items, count))
+    if (!decode_list(bytes, &steps_form, arena, &list))
         return false;
-    *out = items;
-    for (size_t i = 0; i < *count; i++)
-        if ((*out)[i].kind == 0)
-            return false;
+    *out = (struct step *)list.items;
+    *count = list.count;
     return true;
 }
+
+struct str transaction_encode_timeline(const struct attempt *attempts, size_t count, struct arena *arena)
+{
+    return encode_list(&timeline_form, attempts, count, arena);
+}
+
+bool transaction_decode_timeline(struct str bytes, struct arena *arena, struct attempt **out, size_t *count)
+{
+    struct list list;
+
+    if (!decode_list(bytes, &timeline_form, arena, &list))
+        return false;
+    *out = (struct attempt *)list.items;
+    *count = list.count;
+    return true;
+}
+
+/* ---- equal steps ---- */
 
 /* Without what a repeat may have differently. */
 static struct str encode_meaning(const struct step *steps, size_t count, struct arena *arena)
@@ -269,71 +150,6 @@ bool transaction_same_steps(
 }
 
 /* ---- timelines ---- */
-
-static void write_attempt(struct buf *out, const void *item)
-{
-    const struct attempt *attempt = item;
-
-    wire_write_scalar(out, ATTEMPT_STEP, wire_zigzag(attempt->step));
-    wire_write_scalar(out, ATTEMPT_NUMBER, wire_zigzag(attempt->number));
-    wire_write_bytes(out, ATTEMPT_WORKER, attempt->worker);
-    wire_write_scalar(out, ATTEMPT_STARTED, wire_zigzag(attempt->started));
-    wire_write_scalar(out, ATTEMPT_ENDED, wire_zigzag(attempt->ended));
-    wire_write_bytes(out, ATTEMPT_ETAG_BEFORE, attempt->etag_before);
-    wire_write_bytes(out, ATTEMPT_ETAG_AFTER, attempt->etag_after);
-    wire_write_scalar(out, ATTEMPT_STATUS, (uint64_t)attempt->status);
-    wire_write_bytes(out, ATTEMPT_REASON, attempt->reason);
-    wire_write_bytes(out, ATTEMPT_MESSAGE, attempt->message);
-    if (attempt->left_open.len > 0)
-        wire_write_bytes(out, ATTEMPT_LEFT_OPEN, attempt->left_open);
-}
-
-static bool read_attempt_field(void *item, const struct wire_field *field)
-{
-    struct attempt *attempt = item;
-
-    switch ((enum attempt_field)field->number) {
-    case ATTEMPT_STEP:
-        return read_int32(field, &attempt->step);
-    case ATTEMPT_NUMBER:
-        return read_int32(field, &attempt->number);
-    case ATTEMPT_WORKER:
-        return read_text(field, &attempt->worker);
-    case ATTEMPT_STARTED:
-        return read_int64(field, &attempt->started);
-    case ATTEMPT_ENDED:
-        return read_int64(field, &attempt->ended);
-    case ATTEMPT_ETAG_BEFORE:
-        return read_text(field, &attempt->etag_before);
-    case ATTEMPT_ETAG_AFTER:
-        return read_text(field, &attempt->etag_after);
-    case ATTEMPT_STATUS:
-        attempt->status = (enum status)field->scalar;
-        return is_enum(field, STATUS_OK, STATUS_COUNT - 1);
-    case ATTEMPT_REASON:
-        return read_text(field, &attempt->reason);
-    case ATTEMPT_MESSAGE:
-        return read_text(field, &attempt->message);
-    case ATTEMPT_LEFT_OPEN:
-        return read_text(field, &attempt->left_open);
-    }
-    return false;
-}
-
-struct str transaction_encode_timeline(const struct attempt *attempts, size_t count, struct arena *arena)
-{
-    return encode_list(attempts, count, sizeof(*attempts), write_attempt, arena);
-}
-
-bool transaction_decode_timeline(struct str bytes, struct arena *arena, struct attempt **out, size_t *count)
-{
-    void *items;
-
-    if (!decode_list(bytes, sizeof(**out), read_attempt_field, arena, &items, count))
-        return false;
-    *out = items;
-    return true;
-}
 
 static int32_t next_number(const struct transaction *transaction, int32_t step)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request_record.c - a response is a message in the wire format behind one version byte: either a result for
- * every write, or the error with its metadata and the entity that rides along.
+ * request_record.c - the stored answer is one version byte and a message (base/wire_form.h): either a result for each
+ * write, or a refusal with its metadata and the entity that its condition was compared with.
  */
 #include "domain/writes/request_record.h"
 
@@ -11,40 +11,10 @@
 
 #include "base/buf.h"
 #include "base/wire.h"
+#include "base/wire_form.h"
 #include "domain/reason.h"
 
 enum { VERSION = 1 };
-
-enum response_field {
-    RESPONSE_RESULT = 1,
-    RESPONSE_REASON,
-    RESPONSE_MESSAGE,
-    RESPONSE_META,
-    RESPONSE_CURRENT,
-    RESPONSE_LEFT_OPEN,
-};
-
-enum current_field {
-    CURRENT_PARTITION = 1,
-    CURRENT_ROW,
-    CURRENT_TABLE_ID,
-    CURRENT_VERSION,
-    CURRENT_TIMESTAMP,
-    CURRENT_PROPERTIES,
-    CURRENT_EXPIRES,
-};
-
-enum result_field {
-    RESULT_TABLE_ID = 1,
-    RESULT_VERSION,
-    RESULT_TIMESTAMP,
-    RESULT_KEY, /* written if the etag has it, so that an answer from before stays as it was */
-};
-
-enum meta_field {
-    META_KEY = 1,
-    META_VALUE,
-};
 
 /* ---- digests ---- */
 
@@ -103,208 +73,145 @@ struct str request_record_digest(const struct operation *operation, int64_t tabl
     return str_of_bytes(digest, REQUEST_DIGEST_BYTES);
 }
 
-/* ---- responses ---- */
+/* ---- the stored answer ---- */
 
-static void add_result(struct buf *out, const struct write_result *result)
+struct meta {
+    struct str key, value;
+};
+
+struct response {
+    struct write_result *results;
+    size_t result_count;
+    struct str reason; /* empty: the write was not refused */
+    struct str message;
+    struct meta *meta;
+    size_t meta_count;
+    const struct entity *current; /* NULL: none */
+    struct str left_open;         /* bytes of a struct consistency; empty: none */
+};
+
+#define RESULT(number, type, member, ...)                                                                    \
+    WIRE_FORM_FIELD(number, type, struct write_result, member, __VA_ARGS__)
+#define META(number, type, member, ...) WIRE_FORM_FIELD(number, type, struct meta, member, __VA_ARGS__)
+#define ENTITY(number, type, member, ...) WIRE_FORM_FIELD(number, type, struct entity, member, __VA_ARGS__)
+#define RESPONSE(number, type, member, ...)                                                                  \
+    WIRE_FORM_FIELD(number, type, struct response, member, __VA_ARGS__)
+
+static const struct wire_form_field result_fields[] = {
+    RESULT(1, INT64, etag.table_id),
+    RESULT(2, INT64, etag.version),
+    RESULT(3, INT64, timestamp),
+    RESULT(4, UINT32, etag.key, .optional = true),
+};
+static const struct wire_form result_form =
+    WIRE_FORM(result_fields, struct write_result, .skips_unknown = true);
+
+static const struct wire_form_field meta_fields[] = {
+    META(1, TEXT, key),
+    META(2, TEXT, value),
+};
+static const struct wire_form meta_form = WIRE_FORM(meta_fields, struct meta, .skips_unknown = true);
+
+static const struct wire_form_field entity_fields[] = {
+    ENTITY(1, TEXT, key.partition),
+    ENTITY(2, TEXT, key.row),
+    ENTITY(3, INT64, etag.table_id),
+    ENTITY(4, INT64, etag.version),
+    ENTITY(5, INT64, timestamp),
+    ENTITY(6, TEXT, properties.bytes),
+    ENTITY(7, INT64, expires),
+};
+static const struct wire_form entity_form = WIRE_FORM(entity_fields, struct entity, .skips_unknown = true);
+
+static const struct wire_form_field response_fields[] = {
+    WIRE_FORM_ARRAY(1, MESSAGES, struct response, results, result_count, .form = &result_form),
+    RESPONSE(2, TEXT, reason, .optional = true),
+    RESPONSE(3, TEXT, message, .optional = true),
+    WIRE_FORM_ARRAY(4, MESSAGES, struct response, meta, meta_count, .form = &meta_form),
+    RESPONSE(5, MESSAGE, current, .form = &entity_form),
+    RESPONSE(6, TEXT, left_open, .optional = true),
+};
+static const struct wire_form response_form = WIRE_FORM(response_fields, struct response);
+
+static struct response refusal_of(const struct operation *operation, struct arena *arena)
 {
-    char bytes[64];
-    struct buf item = { .data = bytes, .capacity = sizeof(bytes) };
+    const struct error *err = operation->error;
+    struct response response = { .reason = str_of(err->reason),
+        .message = str_of(err->message),
+        .meta = ARENA_ARRAY(arena, struct meta, err->meta_count),
+        .meta_count = err->meta_count,
+        .current = operation->out.write.current };
 
-    wire_write_scalar(&item, RESULT_TABLE_ID, (uint64_t)result->etag.table_id);
-    wire_write_scalar(&item, RESULT_VERSION, (uint64_t)result->etag.version);
-    wire_write_scalar(&item, RESULT_TIMESTAMP, (uint64_t)result->timestamp);
-    if (result->etag.key != 0)
-        wire_write_scalar(&item, RESULT_KEY, result->etag.key);
-    wire_write_bytes(out, RESPONSE_RESULT, buf_str(&item));
+    for (size_t i = 0; i < err->meta_count; i++)
+        response.meta[i] = (struct meta){ str_of(err->meta[i].key), str_of(err->meta[i].value) };
+    return response;
 }
 
-static void add_error(struct buf *out, const struct error *err, struct arena *arena)
+static struct response results_of(const struct operation *operation, struct arena *arena)
 {
-    wire_write_bytes(out, RESPONSE_REASON, str_of(err->reason));
-    wire_write_bytes(out, RESPONSE_MESSAGE, str_of(err->message));
-    for (size_t i = 0; i < err->meta_count; i++) {
-        struct buf pair;
+    const struct outcome_write *out = &operation->out.write;
 
-        buf_init(&pair, arena);
-        wire_write_bytes(&pair, META_KEY, str_of(err->meta[i].key));
-        wire_write_bytes(&pair, META_VALUE, str_of(err->meta[i].value));
-        wire_write_bytes(out, RESPONSE_META, buf_str(&pair));
-    }
-}
-
-static void add_current(struct buf *out, const struct entity *current, struct arena *arena)
-{
-    struct buf item;
-
-    if (!current)
-        return;
-    buf_init(&item, arena);
-    wire_write_bytes(&item, CURRENT_PARTITION, current->key.partition);
-    wire_write_bytes(&item, CURRENT_ROW, current->key.row);
-    wire_write_scalar(&item, CURRENT_TABLE_ID, (uint64_t)current->etag.table_id);
-    wire_write_scalar(&item, CURRENT_VERSION, (uint64_t)current->etag.version);
-    wire_write_scalar(&item, CURRENT_TIMESTAMP, (uint64_t)current->timestamp);
-    wire_write_bytes(&item, CURRENT_PROPERTIES, current->properties.bytes);
-    wire_write_scalar(&item, CURRENT_EXPIRES, (uint64_t)current->expires);
-    wire_write_bytes(out, RESPONSE_CURRENT, buf_str(&item));
+    return (struct response){ .results = out->results,
+        .result_count = operation->in.write.count,
+        .left_open = out->left_open ? consistency_encode(out->left_open, arena) : STR_EMPTY };
 }
 
 struct str request_record_response(const struct operation *operation, struct arena *arena)
 {
-    const struct operation_write *in = &operation->in.write;
+    struct response response = operation->error ? refusal_of(operation, arena) : results_of(operation, arena);
     struct buf out;
 
-    assert(in->atomic);
+    assert(operation->in.write.atomic);
     buf_init(&out, arena);
     buf_append_byte(&out, VERSION);
-    if (operation->error) {
-        add_error(&out, operation->error, arena);
-        add_current(&out, operation->out.write.current, arena);
-    }
-    for (size_t i = 0; !operation->error && i < in->count; i++)
-        add_result(&out, &operation->out.write.results[i]);
-    if (!operation->error && operation->out.write.left_open)
-        wire_write_bytes(&out, RESPONSE_LEFT_OPEN, consistency_encode(operation->out.write.left_open, arena));
+    wire_form_write(&out, &response_form, &response);
     return buf_str(&out);
 }
 
-/* ---- answers ---- */
+/* ---- the answer to a repeat ---- */
 
-static bool read_result(struct str bytes, struct write_result *out)
+/* false: no version has had a reason of this name. */
+static bool set_refusal(const struct response *response, struct arena *arena, struct error *err)
 {
-    struct wire_field field;
-    enum wire_result result;
+    const struct reason_info *info = reason_find(arena_copy(arena, response->reason).data);
 
-    while ((result = wire_read_field(&bytes, &field)) == WIRE_FIELD) {
-        switch ((enum result_field)field.number) {
-        case RESULT_TABLE_ID:
-            out->etag.table_id = (int64_t)field.scalar;
-            break;
-        case RESULT_VERSION:
-            out->etag.version = (int64_t)field.scalar;
-            break;
-        case RESULT_TIMESTAMP:
-            out->timestamp = (int64_t)field.scalar;
-            break;
-        case RESULT_KEY:
-            out->etag.key = (uint32_t)field.scalar;
-            break;
-        }
-    }
-    return result == WIRE_END;
+    if (!info)
+        return false;
+    error_set(err, info->status, "%.*s", STR_ARG(response->message));
+    err->reason = info->name;
+    for (size_t i = 0; i < response->meta_count; i++)
+        error_add_meta(err, arena_copy(arena, response->meta[i].key).data, response->meta[i].value);
+    return true;
 }
 
-static bool read_meta(struct str bytes, struct arena *arena, struct error *err)
+static bool set_left_open(struct str bytes, struct arena *arena, struct outcome_write *out)
 {
-    struct str key = STR_EMPTY, value = STR_EMPTY;
-    struct wire_field field;
-    enum wire_result result;
+    struct consistency *left_open;
 
-    while ((result = wire_read_field(&bytes, &field)) == WIRE_FIELD) {
-        if (field.number == META_KEY)
-            key = field.bytes;
-        else if (field.number == META_VALUE)
-            value = field.bytes;
-    }
-    error_add_meta(err, arena_copy(arena, key).data, value);
-    return result == WIRE_END;
-}
-
-static bool read_current(struct str bytes, struct arena *arena, struct outcome_write *out)
-{
-    struct entity *entity = ARENA_NEW(arena, struct entity);
-    struct wire_field field;
-    enum wire_result result;
-
-    while ((result = wire_read_field(&bytes, &field)) == WIRE_FIELD) {
-        switch ((enum current_field)field.number) {
-        case CURRENT_PARTITION:
-            entity->key.partition = arena_copy(arena, field.bytes);
-            break;
-        case CURRENT_ROW:
-            entity->key.row = arena_copy(arena, field.bytes);
-            break;
-        case CURRENT_TABLE_ID:
-            entity->etag.table_id = (int64_t)field.scalar;
-            break;
-        case CURRENT_VERSION:
-            entity->etag.version = (int64_t)field.scalar;
-            break;
-        case CURRENT_TIMESTAMP:
-            entity->timestamp = (int64_t)field.scalar;
-            break;
-        case CURRENT_PROPERTIES:
-            entity->properties.bytes = arena_copy(arena, field.bytes);
-            break;
-        case CURRENT_EXPIRES:
-            entity->expires = (int64_t)field.scalar;
-            break;
-        }
-    }
-    out->current = entity;
-    return result == WIRE_END;
-}
-
-static bool read_left_open(struct str bytes, struct arena *arena, struct outcome_write *out)
-{
-    struct consistency *left_open = ARENA_NEW(arena, struct consistency);
-
-    out->left_open = left_open;
-    return consistency_decode(arena_copy(arena, bytes), arena, left_open);
-}
-
-/* The reason comes before message and metadata. */
-static bool read_error(
-    const struct wire_field *field, struct arena *arena, struct outcome_write *out, struct error *err)
-{
-    const struct reason_info *info;
-    const char *reason = err->reason;
-
-    switch ((enum response_field)field->number) {
-    case RESPONSE_REASON:
-        info = reason_find(arena_copy(arena, field->bytes).data);
-        if (!info)
-            return false;
-        err->status = info->status;
-        err->reason = info->name;
+    if (bytes.len == 0)
         return true;
-    case RESPONSE_MESSAGE:
-        error_set(err, err->status, "%.*s", STR_ARG(field->bytes));
-        err->reason = reason;
-        return true;
-    case RESPONSE_META:
-        return read_meta(field->bytes, arena, err);
-    case RESPONSE_CURRENT:
-        return read_current(field->bytes, arena, out);
-    case RESPONSE_LEFT_OPEN:
-        return read_left_open(field->bytes, arena, out);
-    case RESPONSE_RESULT:
-        break;
-    }
-    return false;
+    out->left_open = left_open = ARENA_NEW(arena, struct consistency);
+    return consistency_decode(bytes, arena, left_open);
 }
 
+/* The outcome borrows a copy of the bytes in the operation's arena. */
 static bool read_response(struct str bytes, struct operation *operation, struct error *err)
 {
     struct outcome_write *out = &operation->out.write;
-    enum wire_result result;
-    struct wire_field field;
-    size_t count = 0;
+    struct response response;
 
     if (bytes.len == 0 || bytes.data[0] != VERSION)
         return false;
-    *out = (struct outcome_write){ .replayed = true };
-    out->results = ARENA_ARRAY(operation->arena, struct write_result, operation->in.write.count);
-    bytes = str_from(bytes, 1);
-    while ((result = wire_read_field(&bytes, &field)) == WIRE_FIELD) {
-        if (field.type != WIRE_BYTES)
-            return false;
-        if (field.number != RESPONSE_RESULT
-                ? !read_error(&field, operation->arena, out, err)
-                : count == operation->in.write.count || !read_result(field.bytes, &out->results[count++]))
-            return false;
-    }
-    return result == WIRE_END && (err->reason || count == operation->in.write.count);
+    bytes = arena_copy(operation->arena, str_from(bytes, 1));
+    if (!wire_form_read(bytes, &response_form, operation->arena, &response))
+        return false;
+    *out =
+        (struct outcome_write){ .replayed = true, .results = response.results, .current = response.current };
+    if (!set_left_open(response.left_open, operation->arena, out))
+        return false;
+    if (response.reason.len > 0)
+        return set_refusal(&response, operation->arena, err);
+    return response.result_count == operation->in.write.count;
 }
 
 void request_record_replay(
