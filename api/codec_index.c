@@ -10,6 +10,7 @@
 #include "api/codec_table.h"
 #include "domain/catalogue/table_name.h"
 #include "domain/indexes/index_codec.h"
+#include "domain/indexes/index_shape.h"
 #include "domain/keys/entity_key.h"
 #include "domain/limits.h"
 #include "domain/properties/property_name.h"
@@ -160,11 +161,14 @@ static enum status names_decode(
 static enum status projection_decode(
     const Tavola__V1__Projection *message, struct arena *arena, struct index *out, struct error *err)
 {
+    const struct index_shape_rules *shape = index_shape_rules(out->shape);
+
     if (!message || message->columns_case == TAVOLA__V1__PROJECTION__COLUMNS__NOT_SET)
         return STATUS_OK;
-    if (out->shape == INDEX_LIST)
-        return refuse(
-            err, "index.projection", "index.projection is for COPY: a LIST holds keys and nothing else");
+    if (!shape->may_project)
+        return refuse(err, "index.projection",
+            "index.projection is not for %s, whose entries hold the keys of their entities alone",
+            shape->name);
     if (message->columns_case == TAVOLA__V1__PROJECTION__COLUMNS_SOME) {
         out->projection = PROJECT_SOME;
         return names_decode(message->some, arena, out, err);
@@ -215,14 +219,16 @@ static bool has_property(const struct key_parts *key)
 static enum status keys_decode(
     const Tavola__V1__Index *message, struct arena *arena, struct index *out, struct error *err)
 {
+    const struct index_shape_rules *shape = index_shape_rules(out->shape);
+
     if (message->n_partition_key == 0)
         return codec_missing(err, "index.partition_key", "1 to 16 parts");
     TRY(parts_decode(message->partition_key, message->n_partition_key, "index.partition_key", arena,
         &out->partition_key, err));
     TRY(parts_decode(message->row_key, message->n_row_key, "index.row_key", arena, &out->row_key, err));
-    if (out->shape == INDEX_LIST && !has_property(&out->partition_key) && !has_property(&out->row_key))
+    if (shape->needs_property && !has_property(&out->partition_key) && !has_property(&out->row_key))
         return refuse(err, "index.partition_key",
-            "the keys of a LIST need a property: there is an entry for each of its values");
+            "at least one part of the keys of a %s must be a property, whose values it lists", shape->name);
     return STATUS_OK;
 }
 
@@ -243,9 +249,9 @@ enum status codec_index_decode(
     TRY(name_check(index.name, "index.name", err));
     TRY(name_check(index.source_name, "index.table", err));
     TRY(check_honoured(message, err));
+    if (!index_shape_is_known(message->shape))
+        return codec_missing(err, "index.shape", index_shape_names(arena));
     index.shape = (enum index_shape)message->shape;
-    if (index.shape != INDEX_COPY && index.shape != INDEX_LIST)
-        return codec_missing(err, "index.shape", "COPY or LIST");
     TRY(keys_decode(message, arena, &index, err));
     TRY(projection_decode(message->projection, arena, &index, err));
     index.definition = index_codec_encode(&index, arena);

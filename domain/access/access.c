@@ -8,6 +8,7 @@
 #include <assert.h>
 
 #include "domain/catalogue/table_name.h"
+#include "domain/indexes/index_shape.h"
 #include "domain/reason.h"
 
 static const char letters[] = "raudit";
@@ -109,7 +110,6 @@ static const struct index *index_of(
     return table ? table->entries_of : NULL;
 }
 
-/* A list's pages are made of members with any keys, so a range of keys does not divide them. */
 static enum status check_read(const struct access *access, const struct catalogue *catalogue,
     struct operation *operation, struct error *err)
 {
@@ -120,7 +120,7 @@ static enum status check_read(const struct access *access, const struct catalogu
     TRY(need(access, PERMISSION_READ, err));
     if (!key_range_is_bounded(&access->range))
         return STATUS_OK;
-    if (index && index->shape == INDEX_LIST)
+    if (index && !index_shape_rules(index->shape)->keys_divide_entities)
         return refuse("a signature with a range of keys does not read the lists of an index", err);
     operation->within = &access->range;
     return STATUS_OK;

@@ -17,7 +17,8 @@
 #include "domain/filter/access_path.h"
 #include "domain/properties/key_part.h"
 
-enum index_shape { INDEX_COPY = 1, INDEX_LIST = 2 };
+/* Stored in declarations, with the numbers of the API. What the shapes differ in is in domain/indexes/index_shape.h. */
+enum index_shape { INDEX_COPY = 1, INDEX_LIST = 2, INDEX_SHAPE_END };
 enum index_place { PLACE_SAME_PARTITION = 1, PLACE_OTHER_PARTITION = 2 };
 enum index_state { INDEX_BUILDING = 1, INDEX_VALIDATING = 2, INDEX_READY = 3, INDEX_DROPPING = 4 };
 enum projection_kind { PROJECT_ALL, PROJECT_KEYS_ONLY, PROJECT_SOME };

@@ -23,7 +23,7 @@ static const struct wire_form part_form = WIRE_FORM(part_fields, struct key_part
 static const struct wire_form_field index_fields[] = {
     INDEX(1, TEXT, name, .required = true),
     INDEX(2, TEXT, source_name, .required = true),
-    INDEX(3, UINT32, shape, .min = INDEX_COPY, .max = INDEX_LIST, .required = true),
+    INDEX(3, UINT32, shape, .min = 1, .max = INDEX_SHAPE_END - 1, .required = true),
     INDEX(4, UINT32, place, .min = PLACE_SAME_PARTITION, .max = PLACE_OTHER_PARTITION, .required = true),
     WIRE_FORM_ARRAY(5, MESSAGES, struct index, partition_key.parts, partition_key.count, .form = &part_form,
         .max = LIMIT_KEY_PARTS, .required = true),

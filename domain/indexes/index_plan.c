@@ -11,6 +11,7 @@
 #include "base/wire.h"
 #include "domain/digest.h"
 #include "domain/entities/row_state.h"
+#include "domain/indexes/index_shape.h"
 #include "domain/properties/property_name.h"
 #include "domain/text.h"
 
@@ -42,9 +43,10 @@ static bool declares(const struct key_parts *parts, struct str name)
     return false;
 }
 
+/* A declaration without a row key means the source's two keys; else those are added that it has not named. */
 static bool must_append(const struct index *index, struct str name)
 {
-    if (index->shape == INDEX_LIST || index->row_key.count == 0)
+    if (index->row_key.count == 0 || index_shape_rules(index->shape)->repeats_source_keys)
         return true;
     return !declares(&index->partition_key, name) && !declares(&index->row_key, name);
 }
@@ -200,17 +202,7 @@ static enum projection_result project_row(const struct index *index, const struc
 static struct str projected_records(
     const struct index *index, struct property_list properties, struct arena *arena)
 {
-    if (index->shape == INDEX_LIST)
-        return STR_EMPTY;
-    switch (index->projection) {
-    case PROJECT_ALL:
-        return properties.bytes;
-    case PROJECT_KEYS_ONLY:
-        return STR_EMPTY;
-    case PROJECT_SOME:
-        return property_list_select(properties, index->names, index->name_count, arena).bytes;
-    }
-    return STR_EMPTY;
+    return index_shape_rules(index->shape)->select_records(index, properties, arena);
 }
 
 /* '$' sorts before every character a name can begin with, so the two keys come first. */

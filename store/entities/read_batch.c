@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "store/catalogue/resolve.h"
 #include "store/connection/row_arrays.h"
-#include "store/queries/list_read.h"
+#include "store/queries/shape_reader.h"
 #include "store/session/attempt.h"
 #include "store/session/operation_times.h"
 #include "store/sql.h"
@@ -292,7 +292,7 @@ static enum status read_now(struct session *session, struct read *reads, size_t 
 /* ---- a batch ---- */
 
 /*
- * Resolve names; what fails gets its outcome at once. List indexes are read on their own, and may begin a snapshot. The
+ * Resolve names; what fails gets its outcome at once. What has a reader of its own (shape_reader.h) is read at once, and may begin a snapshot. The
  * operations that reads does not have may have been decided from the catalogue alone.
  */
 static enum status gather(
@@ -305,8 +305,8 @@ static enum status gather(
 
         if (resolve_table(session, operation, &table, &own) != STATUS_OK)
             operation_fail(operation, &own);
-        else if (table->entries_of && table->entries_of->shape == INDEX_LIST)
-            TRY(list_read_get(session, table->entries_of, operation, err));
+        else if (shape_reader_find(table))
+            TRY(shape_reader_find(table)->get(session, table->entries_of, operation, err));
         else
             reads[(*count)++] = (struct read){ .operation = operation, .table = table };
     }
@@ -415,7 +415,7 @@ void *read_batch_begin(struct session *session, struct operation *batch)
         *read = (struct read){ .operation = operation };
         if (resolve_table(session, operation, &read->table, &ignored) != STATUS_OK)
             return NULL;
-        if (read->table->entries_of && read->table->entries_of->shape == INDEX_LIST)
+        if (shape_reader_find(read->table))
             return NULL;
     }
     begun->part = count < MIN_PARTED ? count : (count + 1) / 2;

@@ -4,12 +4,13 @@
  */
 #include "store/queries/page_read.h"
 
+#include "domain/indexes/index_shape.h"
 #include "domain/indexes/query_advice.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "store/catalogue/resolve.h"
 #include "store/queries/collect.h"
-#include "store/queries/list_read.h"
+#include "store/queries/shape_reader.h"
 #include "store/session/attempt.h"
 #include "store/session/operation_times.h"
 
@@ -102,31 +103,29 @@ static enum status collect(struct session *session, struct operation *operation,
 
 /* ---- pages ---- */
 
-static bool is_list(const struct table *table)
+static enum status check_direction(
+    const struct index *index, const struct operation *operation, struct error *err)
 {
-    return table->entries_of && table->entries_of->shape == INDEX_LIST;
-}
-
-/* The pages of a list are made by reading on from the first one, so they cannot be read backwards. */
-static enum status refuse_descending(const struct operation *operation, struct error *err)
-{
-    if (!operation->in.page.descending)
+    if (!operation->in.page.descending || index_shape_rules(index->shape)->pages_may_descend)
         return STATUS_OK;
-    return reason_set(err, REASON_NOT_IMPLEMENTED, "the pages of a list index are read first one first only");
+    return reason_set(
+        err, REASON_NOT_IMPLEMENTED, "the pages of a list index are read in ascending order only");
 }
 
 static enum status read_into(
     struct session *session, struct operation *operation, struct entity_sink *sink, struct error *err)
 {
     const struct operation_page *in = &operation->in.page;
+    const struct shape_reader *reader;
     const struct table *table;
     struct row_scan scan;
 
     TRY(find_table(session, operation, &table, err));
     TRY(page_read_check_plan(table, operation, err));
-    if (is_list(table)) {
-        TRY(refuse_descending(operation, err));
-        return list_read_page(session, table->entries_of, operation, sink, in->limit, err);
+    reader = shape_reader_find(table);
+    if (reader) {
+        TRY(check_direction(table->entries_of, operation, err));
+        return reader->page(session, table->entries_of, operation, sink, in->limit, err);
     }
     scan = scan_of(table, operation);
     return collect(session, operation, &scan, sink, in->limit, err);
@@ -188,8 +187,9 @@ static enum status count_page(struct session *session, struct operation *operati
 
     TRY(find_table(session, operation, &table, err));
     TRY(page_read_check_plan(table, operation, err));
-    if (is_list(table))
-        return list_read_page(session, table->entries_of, operation, &sink, LIMIT_PAGE_ROWS, err);
+    if (shape_reader_find(table))
+        return shape_reader_find(table)->page(
+            session, table->entries_of, operation, &sink, LIMIT_PAGE_ROWS, err);
     scan = scan_of(table, operation);
     scan.descending = false;
     scan.keys_only = plan->exact;

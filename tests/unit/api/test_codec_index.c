@@ -6,6 +6,7 @@
 
 #include "codec_fixture.h"
 #include "domain/indexes/index_codec.h"
+#include "domain/indexes/index_shape.h"
 
 static Tavola__V1__KeyPart *a_part(const char *property)
 {
@@ -335,6 +336,24 @@ START_TEST(a_lookup_is_the_same_on_every_page)
 }
 END_TEST
 
+/* The numbers of shapes are stored in declarations. */
+START_TEST(the_shapes_are_those_of_the_api)
+{
+    const ProtobufCEnumDescriptor *descriptor = &tavola__v1__index_shape__descriptor;
+
+    ck_assert_uint_eq(descriptor->n_values, INDEX_SHAPE_END);
+    for (unsigned i = 0; i < descriptor->n_values; i++) {
+        const ProtobufCEnumValue *value = &descriptor->values[i];
+
+        if (value->value == 0)
+            continue;
+        ck_assert(index_shape_is_known(value->value));
+        ck_assert_str_eq(
+            value->name + strlen("INDEX_SHAPE_"), index_shape_rules((enum index_shape)value->value)->name);
+    }
+}
+END_TEST
+
 Suite *test_codec_index_suite(void)
 {
     Suite *suite = suite_create("codec_index");
@@ -347,6 +366,7 @@ Suite *test_codec_index_suite(void)
     tcase_add_test(tc, a_range_has_one_type);
     tcase_add_test(tc, a_value_that_is_none_is_named);
     tcase_add_test(tc, a_lookup_is_the_same_on_every_page);
+    tcase_add_test(tc, the_shapes_are_those_of_the_api);
     suite_add_tcase(suite, tc);
     return suite;
 }
