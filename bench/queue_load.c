@@ -135,10 +135,10 @@ static void queue_turn(void *state)
         struct intent *intent = &intents[i];
 
         *intent = (struct intent){ .bucket = (int16_t)i,
+            .id = intent_id_of(0, 0, (uint32_t)i),
             .kind = INTENT_RECONCILE,
             .table_id = 7,
             .key = { str_of("p100000"), arena_format(&arena, "r%08d", i) } };
-        snprintf(intent->id, sizeof(intent->id), "%032d", i);
     }
     require(queue_publish(state, intents, GROUP, &published, &err) == STATUS_OK, err.message);
     require(published == GROUP, "messages were not published");

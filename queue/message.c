@@ -13,10 +13,11 @@ static const char field_name[] = "v2"; /* publish.lua writes it */
 void message_encode(const struct intent *intent, struct redis_command *command)
 {
     const struct entity_key *key = &intent->key;
+    char id[INTENT_ID_TEXT_BYTES];
     struct buf value;
 
     buf_init(&value, command->arena);
-    buf_format(&value, "%d %s %d %lld %zu ", intent->bucket, intent->id, intent->kind,
+    buf_format(&value, "%d %s %d %lld %zu ", intent->bucket, intent_id_format(intent->id, id), intent->kind,
         (long long)intent->table_id, key->partition.len);
     buf_append(&value, key->partition);
     buf_append(&value, key->row);
@@ -64,21 +65,18 @@ static bool take_decimal(struct str *rest, int64_t most, int64_t *out)
     return take_word(rest, &text) && digits_parse_signed(text, 0, most, out);
 }
 
-static bool take_intent_id(struct str *rest, struct str *id)
+static bool take_intent_id(struct str *rest, struct intent_id *out)
 {
-    if (!take_word(rest, id) || id->len != sizeof(((struct intent *)0)->id) - 1)
-        return false;
-    for (size_t i = 0; i < id->len; i++) {
-        if (!(id->data[i] >= '0' && id->data[i] <= '9') && !(id->data[i] >= 'a' && id->data[i] <= 'f'))
-            return false;
-    }
-    return true;
+    struct str text;
+
+    return take_word(rest, &text) && intent_id_parse(text, out);
 }
 
 bool message_decode(
     const redisReply *id, const redisReply *fields, struct arena *arena, struct queue_message *out)
 {
-    struct str entry, value, intent_id;
+    struct str entry, value;
+    struct intent_id intent_id;
     int64_t bucket, kind, table_id, len;
 
     if (!redis_reply_str(id, &entry) || entry.len >= sizeof(out->entry_id))
@@ -93,11 +91,11 @@ bool message_decode(
         return false;
     out->intent = (struct intent){
         .bucket = (int16_t)bucket,
+        .id = intent_id,
         .kind = (int16_t)kind,
         .table_id = table_id,
         .key = { .partition = arena_copy(arena, str_of_bytes(value.data, (size_t)len)),
             .row = arena_copy(arena, str_from(value, (size_t)len)) },
     };
-    memcpy(out->intent.id, intent_id.data, intent_id.len);
     return true;
 }

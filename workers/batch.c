@@ -90,10 +90,12 @@ static bool is_fault_of_work(enum status status)
 static void log_failure(struct worker_ctx *ctx, const struct item *item, const struct error *err,
     int32_t failures, const char *then)
 {
+    char id[INTENT_ID_TEXT_BYTES];
+
     if (strcmp(then, BURY) != 0 && !log_repeat_failed(&ctx->outages.attempt, err->message, ctx->now_us()))
         return;
     log_event(LOG_WARN, "attempt_failed", log_text("step", item->step->name),
-        log_text("intent", item->intent.id), log_number("bucket", item->intent.bucket),
+        log_text("intent", intent_id_format(item->intent.id, id)), log_number("bucket", item->intent.bucket),
         log_text("status", status_name(err->status)), log_text("sqlstate", err->sqlstate),
         log_number("failures", failures), log_text("then", then), log_text("why", err->message));
 }

@@ -79,7 +79,7 @@ static enum status scan_lane(struct loop *loop, int lane, bool rest_only, struct
 
     TRY(lease_work_scan(ctx->store, &what, &loop->scan_marks.reach[lane], &ctx->arena, &found, NULL));
     if (!rest_only)
-        memcpy(loop->scan_marks.low[lane], found.low_id, sizeof(found.low_id));
+        loop->scan_marks.low[lane] = found.low_id;
     if (found.count > 0)
         memcpy(finding->intents + finding->count, found.intents, found.count * sizeof(*found.intents));
     finding->count += found.count;

@@ -6,16 +6,16 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+
 static const int64_t remember_us = 3 * 1000 * 1000;
 
-/* FNV-1a over bucket and id. */
+/* Over bucket and id. */
 static uint64_t hash_of(const struct intent *intent)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)(uint16_t)intent->bucket;
+    uint64_t hash = hash_number(HASH_EMPTY, (uint16_t)intent->bucket);
 
-    for (const char *c = intent->id; *c; c++)
-        hash = (hash ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
-    return hash;
+    return hash_number(hash_number(hash, intent->id.us), intent->id.low);
 }
 
 bool recent_has(const struct recent *recent, const struct intent *intent, int64_t now_us)

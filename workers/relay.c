@@ -208,7 +208,7 @@ static enum status scan_lane(struct relay *relay, int lane, bool rest_only, cons
     TRY(lease_work_scan(ctx->store, &what, scan_marks_reach(&relay->scan_marks, lane, ctx->now_us()),
         &ctx->arena, found, err));
     if (!rest_only)
-        memcpy(relay->scan_marks.low[lane], found->low_id, sizeof(found->low_id));
+        relay->scan_marks.low[lane] = found->low_id;
     return STATUS_OK;
 }
 

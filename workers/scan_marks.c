@@ -4,6 +4,8 @@
  */
 #include "workers/scan_marks.h"
 
+#include <string.h>
+
 static const int64_t start_every_us = INT64_C(180) * 1000 * 1000;
 static const int64_t read_on_longest_us = INT64_C(10) * 1000 * 1000;
 
@@ -12,11 +14,11 @@ bool scan_marks_start_is_due(const struct scan_marks *scan_marks, int lane, int6
     return now_us >= scan_marks->next_start_us[lane];
 }
 
-const char *scan_marks_from(struct scan_marks *scan_marks, int lane, int64_t now_us)
+struct intent_id scan_marks_from(struct scan_marks *scan_marks, int lane, int64_t now_us)
 {
     if (scan_marks_start_is_due(scan_marks, lane, now_us)) {
         scan_marks->next_start_us[lane] = now_us + start_every_us;
-        scan_marks->low[lane][0] = '\0';
+        scan_marks->low[lane] = (struct intent_id){ 0 };
         scan_marks_reread(scan_marks, lane);
     }
     return scan_marks->low[lane];

@@ -19,7 +19,7 @@
 #include "store/session/worker.h"
 
 struct scan_marks {
-    char low[LEASE_RANGES][33];
+    struct intent_id low[LEASE_RANGES];
     int64_t next_start_us[LEASE_RANGES]; /* when the lane is next scanned from the start */
     struct scan_reach reach[LEASE_RANGES];
     int64_t reading_since_us[LEASE_RANGES]; /* when the reading of the reach began */
@@ -29,10 +29,10 @@ struct scan_marks {
 /* Before scanning: whose connection it is now (worker_connection). True: it is another one, and all is forgotten. */
 bool scan_marks_follow(struct scan_marks *scan_marks, int64_t connection);
 
-/* Where to begin in this lane now: "" or an id; borrowed; the scan writes the next mark to low[lane]. */
-const char *scan_marks_from(struct scan_marks *scan_marks, int lane, int64_t now_us);
+/* Where to begin in this lane now; none: at the start. The scan's low_id becomes the next mark, low[lane]. */
+struct intent_id scan_marks_from(struct scan_marks *scan_marks, int lane, int64_t now_us);
 
-/* Whether scan_marks_from would say "". */
+/* Whether scan_marks_from would return none. */
 bool scan_marks_start_is_due(const struct scan_marks *scan_marks, int lane, int64_t now_us);
 
 /* The lane's reach, for the next scan; it begins again when it has been read on for ten seconds. */

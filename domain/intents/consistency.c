@@ -4,17 +4,9 @@
  */
 #include "domain/intents/consistency.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/buf.h"
 #include "base/wire.h"
 #include "domain/limits.h"
-
-void intent_block_id(const struct intent_block *block, uint32_t counter, char out[33])
-{
-    snprintf(out, 33, "%016llx%08x%08x", (unsigned long long)block->us, block->lane, counter);
-}
 
 /* ---- encoding ---- */
 
@@ -29,7 +21,7 @@ static void write_block(struct buf *out, const struct intent_block *block)
     int16_t before = 0;
 
     wire_write_varint(out, (uint64_t)block->us);
-    wire_write_varint(out, block->lane);
+    wire_write_varint(out, block->origin);
     wire_write_varint(out, block->first);
     wire_write_varint(out, block->last - block->first);
     wire_write_varint(out, block->bucket_count);
@@ -87,14 +79,14 @@ static bool read_buckets(struct str *rest, struct intent_block *block)
 
 static bool read_block(struct str *rest, struct arena *arena, struct intent_block *out)
 {
-    uint64_t us, lane, first, span, count;
+    uint64_t us, origin, first, span, count;
 
-    if (!read_number(rest, INT64_MAX, &us) || !read_number(rest, UINT32_MAX, &lane) ||
+    if (!read_number(rest, INT64_MAX, &us) || !read_number(rest, UINT32_MAX, &origin) ||
         !read_number(rest, UINT32_MAX, &first) || !read_number(rest, UINT32_MAX - first, &span) ||
         !read_number(rest, BUCKETS, &count) || count == 0)
         return false;
     *out = (struct intent_block){ .us = (int64_t)us,
-        .lane = (uint32_t)lane,
+        .origin = (uint32_t)origin,
         .first = (uint32_t)first,
         .last = (uint32_t)(first + span),
         .buckets = ARENA_ARRAY(arena, int16_t, (size_t)count),

@@ -16,12 +16,13 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "domain/intents/intent_id.h"
 #include "domain/transactions/transaction.h"
 
-/* Ids that one database transaction reserved: its time and lane, and a run of its counter; in any of the buckets. */
+/* Ids that one database transaction reserved: its time and origin, and a run of its counter; in any of the buckets. */
 struct intent_block {
     int64_t us;
-    uint32_t lane;
+    uint32_t origin; /* the session's random number */
     uint32_t first, last;
     int16_t *buckets; /* ascending, each once */
     size_t bucket_count;
@@ -50,8 +51,11 @@ static inline bool freshness_is_set(const struct freshness *freshness)
     return freshness->at_least_count > 0 || freshness->has_max_staleness || freshness->latest;
 }
 
-/* An id of a block: 32 hexadecimal digits, as intents have them. */
-void intent_block_id(const struct intent_block *block, uint32_t counter, char out[33]);
+/* An id of a block; counter: from first to last. */
+static inline struct intent_id intent_block_id(const struct intent_block *block, uint32_t counter)
+{
+    return intent_id_of(block->us, block->origin, counter);
+}
 
 /* Bytes, the same for equal values; decoding borrows them. false: we did not write them. */
 struct str consistency_encode(const struct consistency *consistency, struct arena *arena);

@@ -7,10 +7,8 @@
 #define DOMAIN_INTENTS_INTENT_H
 
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/str.h"
+#include "domain/intents/intent_id.h"
 #include "domain/keys/entity_key.h"
 
 enum intent_kind {
@@ -21,20 +19,11 @@ enum intent_kind {
 
 struct intent {
     int16_t bucket;
-    char id[33]; /* 128 bits in hexadecimal: microseconds of the database's clock, lane, counter */
+    struct intent_id id;
     int16_t kind;
     int64_t table_id;
     struct entity_key key;
     int64_t version; /* of the write; for people who look at the table */
 };
-
-/* The time an intent was made: microseconds since 1970 by the database's clock (guard G13). */
-static inline int64_t intent_id_us(const char *id)
-{
-    char digits[17] = "";
-
-    memcpy(digits, id, sizeof(digits) - 1);
-    return (int64_t)strtoull(digits, NULL, 16);
-}
 
 #endif

@@ -21,6 +21,7 @@
 #include "base/buf.h"
 #include "base/embedded.h"
 #include "base/error.h"
+#include "domain/intents/intent_id.h"
 
 struct pg {
     const char *conninfo; /* borrowed */
@@ -97,7 +98,7 @@ void pg_add_int2(struct pg_params *params, int16_t value);
 void pg_add_int4(struct pg_params *params, int32_t value);
 void pg_add_int8(struct pg_params *params, int64_t value);
 void pg_add_bytes(struct pg_params *params, struct str bytes); /* text, bytea; borrowed */
-void pg_add_uuid(struct pg_params *params, const char *hex32);
+void pg_add_intent_id(struct pg_params *params, struct intent_id id);
 
 enum pg_oid {
     PG_BOOL = 16,
@@ -120,7 +121,7 @@ void pg_array_bool(struct pg_array *array, bool value);
 void pg_array_int2(struct pg_array *array, int16_t value);
 void pg_array_int8(struct pg_array *array, int64_t value);
 void pg_array_bytes(struct pg_array *array, struct str bytes);
-void pg_array_uuid(struct pg_array *array, const char *hex32);
+void pg_array_intent_id(struct pg_array *array, struct intent_id id);
 void pg_add_array(struct pg_params *params, struct pg_array *array);
 
 /* ---- flights ---- */
@@ -183,8 +184,8 @@ bool pg_bool(const PGresult *result, int row, int column);
 int16_t pg_int2(const PGresult *result, int row, int column);
 int32_t pg_int4(const PGresult *result, int row, int column);
 int64_t pg_int8(const PGresult *result, int row, int column);
-struct str pg_bytes(const PGresult *result, int row, int column); /* borrowed from the result */
-void pg_uuid(const PGresult *result, int row, int column, char hex33[33]);
+struct str pg_bytes(const PGresult *result, int row, int column);           /* borrowed from the result */
+struct intent_id pg_intent_id(const PGresult *result, int row, int column); /* of a uuid */
 
 /* true for errors after which running the same transaction again is right: nothing happened. */
 bool pg_is_transient(const struct error *err);

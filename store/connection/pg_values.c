@@ -59,23 +59,21 @@ void pg_add_int8(struct pg_params *params, int64_t value)
     add_copy(params, &big, sizeof(big));
 }
 
-static int hex_digit(char c)
+/* A uuid's sixteen bytes: two big-endian numbers, so that its order is the id's. */
+struct uuid {
+    uint64_t us, low;
+};
+
+static struct uuid uuid_of(struct intent_id id)
 {
-    return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
+    return (struct uuid){ htobe64(id.us), htobe64(id.low) };
 }
 
-static void uuid_bytes(const char *hex32, uint8_t out[16])
+void pg_add_intent_id(struct pg_params *params, struct intent_id id)
 {
-    for (size_t i = 0; i < 16; i++)
-        out[i] = (uint8_t)(hex_digit(hex32[2 * i]) << 4 | hex_digit(hex32[2 * i + 1]));
-}
+    struct uuid uuid = uuid_of(id);
 
-void pg_add_uuid(struct pg_params *params, const char *hex32)
-{
-    uint8_t bytes[16];
-
-    uuid_bytes(hex32, bytes);
-    add_copy(params, bytes, sizeof(bytes));
+    add_copy(params, &uuid, sizeof(uuid));
 }
 
 /* ---- arrays: dimensions, has nulls, element type, then length and lower bound of the dimension ---- */
@@ -132,12 +130,11 @@ void pg_array_int8(struct pg_array *array, int64_t value)
     pg_array_bytes(array, str_of_bytes(&big, sizeof(big)));
 }
 
-void pg_array_uuid(struct pg_array *array, const char *hex32)
+void pg_array_intent_id(struct pg_array *array, struct intent_id id)
 {
-    uint8_t bytes[16];
+    struct uuid uuid = uuid_of(id);
 
-    uuid_bytes(hex32, bytes);
-    pg_array_bytes(array, str_of_bytes(bytes, sizeof(bytes)));
+    pg_array_bytes(array, str_of_bytes(&uuid, sizeof(uuid)));
 }
 
 void pg_add_array(struct pg_params *params, struct pg_array *array)
@@ -182,14 +179,10 @@ int64_t pg_int8(const PGresult *result, int row, int column)
     return (int64_t)be64toh(big);
 }
 
-void pg_uuid(const PGresult *result, int row, int column, char hex33[33])
+struct intent_id pg_intent_id(const PGresult *result, int row, int column)
 {
-    static const char digits[] = "0123456789abcdef";
-    const uint8_t *bytes = (const uint8_t *)PQgetvalue(result, row, column);
+    struct uuid uuid;
 
-    for (size_t i = 0; i < 16; i++) {
-        hex33[2 * i] = digits[bytes[i] >> 4];
-        hex33[2 * i + 1] = digits[bytes[i] & 15];
-    }
-    hex33[32] = '\0';
+    memcpy(&uuid, PQgetvalue(result, row, column), sizeof(uuid));
+    return (struct intent_id){ .us = be64toh(uuid.us), .low = be64toh(uuid.low) };
 }

@@ -7,8 +7,6 @@
  */
 #include "store/dead_letters/claim_work.h"
 
-#include <stdlib.h>
-
 #include "store/dead_letters/dead_letter_work.h"
 #include "store/session/worker_internal.h"
 #include "store/sql.h"
@@ -42,7 +40,7 @@ static void intent_params(const struct hand_work *work, struct arena *arena, str
         const struct intent *intent = &work->intents[i];
 
         pg_array_int2(&buckets, intent->bucket);
-        pg_array_uuid(&ids, intent->id);
+        pg_array_intent_id(&ids, intent->id);
         pg_array_int2(&kinds, intent->kind);
         pg_array_int8(&tables, intent->table_id);
         pg_array_bytes(&partitions, intent->key.partition);
@@ -148,11 +146,11 @@ static enum status find(struct session *session, void *context, struct error *er
         struct intent *intent = &dead->intents[dead->count++];
 
         *intent = (struct intent){ .bucket = pg_int2(rows, i, 2),
+            .id = pg_intent_id(rows, i, 3),
             .kind = pg_int2(rows, i, 4),
             .table_id = pg_int8(rows, i, 5),
             .key = { arena_copy(&dead->arena, pg_bytes(rows, i, 6)),
                 arena_copy(&dead->arena, pg_bytes(rows, i, 7)) } };
-        pg_uuid(rows, i, 3, intent->id);
     }
     return STATUS_OK;
 }

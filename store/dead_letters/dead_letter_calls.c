@@ -191,7 +191,7 @@ static enum status redrive_one(struct session *session, const struct dead_letter
         pg_recover(&session->pg);
         return STATUS_OK;
     }
-    session_intent_id(session, now_us, intent.id);
+    intent.id = session_intent_id(session, now_us);
     TRY(write_batch_send_intents(session, &intent, 1, err));
     FAILPOINT_TRY("redrive.before_commit", err);
     TRY(session_send_commit(session, err));

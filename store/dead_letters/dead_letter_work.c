@@ -77,11 +77,8 @@ static enum status hold_transaction(
 static void list_open(struct failing *failing, const PGresult *intents)
 {
     for (int i = 0; i < PQntuples(intents); i++) {
-        char id[33];
-
-        pg_uuid(intents, i, 1, id);
         pg_array_int2(&failing->buckets, failing->keys.keys[0].bucket);
-        pg_array_uuid(&failing->ids, id);
+        pg_array_intent_id(&failing->ids, pg_intent_id(intents, i, 1));
     }
 }
 

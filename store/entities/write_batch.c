@@ -193,11 +193,11 @@ static size_t make_intents(struct session *session, const struct write_set *set,
         if (!write_plan_needs_intent(row, &session->arena))
             continue;
         *intent = (struct intent){ .bucket = row->bucket,
+            .id = intent_block_id(&set->ids, set->ids.first + (uint32_t)i),
             .kind = INTENT_RECONCILE,
             .table_id = row->table->table_id,
             .key = row->key,
             .version = row->now.version };
-        intent_block_id(&set->ids, set->ids.first + (uint32_t)i, intent->id);
         count++;
     }
     return count;
@@ -216,7 +216,7 @@ enum status write_batch_send_intents(
     pg_array_init(&versions, &session->arena, PG_INT8);
     for (size_t i = 0; i < count; i++) {
         key_arrays_put(&keys, intents[i].table_id, &intents[i].key, intents[i].bucket);
-        pg_array_uuid(&ids, intents[i].id);
+        pg_array_intent_id(&ids, intents[i].id);
         pg_array_int2(&kinds, intents[i].kind);
         pg_array_int8(&versions, intents[i].version);
     }

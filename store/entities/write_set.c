@@ -143,7 +143,7 @@ const struct consistency *write_set_left_open(
     const struct write_set *set, const struct planned *planned, int64_t epoch, struct arena *arena)
 {
     uint64_t marks[BUCKETS / 64] = { 0 };
-    struct intent_block block = { .us = set->ids.us, .lane = set->ids.lane, .first = UINT32_MAX };
+    struct intent_block block = { .us = set->ids.us, .origin = set->ids.origin, .first = UINT32_MAX };
     struct consistency *out;
 
     if (planned->operation->error || planned->rows[0]->table->index_count == 0)

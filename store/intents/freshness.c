@@ -128,15 +128,11 @@ struct blocks {
 
 static void add_block(struct blocks *blocks, size_t owner, const struct intent_block *block)
 {
-    char first[33], last[33];
-
-    intent_block_id(block, block->first, first);
-    intent_block_id(block, block->last, last);
     for (size_t i = 0; i < block->bucket_count; i++) {
         pg_array_int8(&blocks->owners, (int64_t)owner);
         pg_array_int2(&blocks->buckets, block->buckets[i]);
-        pg_array_uuid(&blocks->first, first);
-        pg_array_uuid(&blocks->last, last);
+        pg_array_intent_id(&blocks->first, intent_block_id(block, block->first));
+        pg_array_intent_id(&blocks->last, intent_block_id(block, block->last));
     }
 }
 

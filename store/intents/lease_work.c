@@ -2,20 +2,17 @@
 /*
  * lease_work.c - who looks after which buckets, and what is open in them.
  *
- * Ids of intents begin with sixteen hexadecimal digits of microseconds since 1970, by the database's clock
- * (guard G13): so their order is that of their making.
+ * Ids of intents begin with the time of the database's clock (guard G13), so a scan reads them in the order of
+ * their making.
  */
 #include "store/intents/lease_work.h"
 
-#include <stdio.h>
-
+#include "base/numbers.h"
 #include "store/intents/scan_reach.h"
 #include "store/session/worker_internal.h"
 #include "store/sql.h"
 
 enum { LATE_COMMIT_US = 60000000 };
-
-static const char first_id[] = "00000000000000000000000000000000";
 
 /* ---- leases ---- */
 
@@ -65,13 +62,6 @@ enum status lease_work_release(struct worker *store, struct error *err)
     return worker_attempt(store, release_leases, store, err);
 }
 
-/* ---- ids as times ---- */
-
-static void id_of_us(int64_t us, char out[33])
-{
-    snprintf(out, 33, "%016llx%s", (unsigned long long)(us > 0 ? us : 0), first_id + 16);
-}
-
 /* ---- scanning ---- */
 
 struct scan {
@@ -88,33 +78,30 @@ struct scan_places {
 };
 
 static void add_place(
-    const struct scan *scan, int16_t bucket, int16_t kind, const char *until, struct scan_places *places)
+    const struct scan *scan, int16_t bucket, int16_t kind, struct intent_id until, struct scan_places *places)
 {
-    const char *after = scan->reach->after[scan_reach_slot(bucket, kind)];
+    struct intent_id after = scan->reach->after[scan_reach_slot(bucket, kind)];
 
-    if (after[0] == '\0' && scan->what->rest_only)
+    if (intent_id_is_none(after) && scan->what->rest_only)
         return;
-    if (after[0] == '\0')
-        after = scan->what->from_id[0] ? scan->what->from_id : first_id;
+    if (intent_id_is_none(after))
+        after = scan->what->from_id;
     pg_array_int2(&places->buckets, bucket);
     pg_array_int2(&places->kinds, kind);
-    pg_array_uuid(&places->until, until);
-    pg_array_uuid(&places->after, after);
+    pg_array_intent_id(&places->until, until);
+    pg_array_intent_id(&places->after, after);
 }
 
 /* The work of a bucket that is in the scope. */
 static void add_scope(const struct scan *scan, int16_t bucket, struct scan_places *places)
 {
     const struct scan_scope *scope = scan->what->scope;
-    char until[33];
 
     for (int16_t kind = 1; kind <= WORK_KINDS; kind++) {
         int slot = queue_slot(queue_control_queue_of(bucket, scope->queues), kind);
 
-        if (scope->until_us[slot] == 0)
-            continue;
-        id_of_us(scope->until_us[slot], until);
-        add_place(scan, bucket, kind, until, places);
+        if (scope->until_us[slot] != 0)
+            add_place(scan, bucket, kind, intent_id_first_at(scope->until_us[slot]), places);
     }
 }
 
@@ -131,7 +118,7 @@ static void add_places(const struct scan *scan, struct arena *arena, struct pg_p
         if (scan->what->scope)
             add_scope(scan, (int16_t)bucket, &places);
         else
-            add_place(scan, (int16_t)bucket, 0, first_id, &places);
+            add_place(scan, (int16_t)bucket, 0, (struct intent_id){ 0 }, &places);
     }
     pg_add_array(params, &places.buckets);
     if (scan->what->scope) {
@@ -148,7 +135,7 @@ static enum status send_first(struct session *session, const struct scan *scan, 
     pg_params_init(&params, &session->arena);
     pg_add_int4(&params, scan->what->lane * RANGE_BUCKETS);
     pg_add_int4(&params, (scan->what->lane + 1) * RANGE_BUCKETS - 1);
-    pg_add_uuid(&params, scan->what->from_id[0] ? scan->what->from_id : first_id);
+    pg_add_intent_id(&params, scan->what->from_id);
     return pg_send(&session->pg, &sql_intent_first, &params, err);
 }
 
@@ -175,12 +162,12 @@ static void fill_intents(struct scan *scan, const PGresult *result)
         struct intent *intent = &scan->found.intents[i];
 
         *intent = (struct intent){ .bucket = pg_int2(result, i, 0),
+            .id = pg_intent_id(result, i, 1),
             .kind = pg_int2(result, i, 2),
             .table_id = pg_int8(result, i, 3),
             .key = { arena_copy(scan->arena, pg_bytes(result, i, 4)),
                 arena_copy(scan->arena, pg_bytes(result, i, 5)) },
             .version = pg_int8(result, i, 6) };
-        pg_uuid(result, i, 1, intent->id);
     }
 }
 
@@ -190,14 +177,9 @@ static void fill_low_id(struct scan *scan, const PGresult *first)
 {
     int64_t us = pg_int8(first, 0, 0);
 
-    if (!PQgetisnull(first, 0, 1)) {
-        char id[33];
-
-        pg_uuid(first, 0, 1, id);
-        if (intent_id_us(id) < us)
-            us = intent_id_us(id);
-    }
-    id_of_us(us - LATE_COMMIT_US, scan->found.low_id);
+    if (!PQgetisnull(first, 0, 1))
+        us = numbers_min(us, intent_id_us(pg_intent_id(first, 0, 1)));
+    scan->found.low_id = intent_id_first_at(us - LATE_COMMIT_US);
 }
 
 static enum status scan_intents(struct session *session, void *context, struct error *err)

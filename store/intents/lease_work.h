@@ -33,9 +33,8 @@ struct scan_scope {
 struct intent_scan {
     int lane;
     const struct scan_scope *scope; /* NULL: all work */
-    const char *
-        from_id; /* 32 hexadecimal digits: what lies before is not looked at; "": from the start (guard G7: do
-                            so every few minutes) */
+    struct intent_id
+        from_id;    /* older ones are not looked at; none: all are (guard G7: do so every few minutes) */
     bool rest_only; /* only places of which an earlier scan has left some: `open` of the reach */
     int64_t min_age_ms;
     size_t most;
@@ -44,8 +43,8 @@ struct intent_scan {
 struct intents_found {
     struct intent *intents; /* in the arena; each place's oldest first */
     size_t count;
-    char low_id
-        [33]; /* a safe from_id for later: a minute behind the lane's oldest open intent; "" of a rest only */
+    /* A safe from_id for a later scan: a minute behind the lane's oldest open intent; none: after rest_only. */
+    struct intent_id low_id;
 };
 
 /*

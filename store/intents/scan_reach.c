@@ -8,9 +8,7 @@ enum { MIN_SHARE = 64, PARTS = 8 };
 
 void scan_reach_forget(struct scan_reach *reach)
 {
-    reach->open = 0;
-    for (int place = 0; place < RANGE_SLOTS; place++)
-        reach->after[place][0] = '\0';
+    *reach = (struct scan_reach){ 0 };
 }
 
 size_t scan_reach_share(const struct scan_reach *reach, bool rest_only, size_t most)
@@ -30,12 +28,12 @@ void scan_reach_note(struct scan_reach *reach, const struct scan_answer *answer)
         int place = scan_reach_slot(intent->bucket, answer->by_kind ? intent->kind : 0);
 
         counts[place]++;
-        memcpy(reach->after[place], intent->id, sizeof(reach->after[place]));
+        reach->after[place] = intent->id;
     }
     reach->open = 0;
     for (int place = 0; place < RANGE_SLOTS; place++) {
         if (counts[place] < answer->share && !was_cut)
-            reach->after[place][0] = '\0';
-        reach->open += reach->after[place][0] != '\0';
+            reach->after[place] = (struct intent_id){ 0 };
+        reach->open += !intent_id_is_none(reach->after[place]);
     }
 }

@@ -21,8 +21,8 @@ enum { RANGE_BUCKETS = BUCKETS / LEASE_RANGES, RANGE_SLOTS = RANGE_BUCKETS * WOR
 
 /* All zeros: no place is read on. */
 struct scan_reach {
-    int open;                    /* places with more behind */
-    char after[RANGE_SLOTS][33]; /* ids; "": is read from the low mark */
+    int open;                            /* places with more behind */
+    struct intent_id after[RANGE_SLOTS]; /* none: is read from the low mark */
 };
 
 /* Where a bucket, or a kind of work in it, stands in `after`. kind 0: all kinds together. */

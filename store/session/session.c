@@ -257,7 +257,7 @@ enum status session_take_commit(struct session *session, struct error *err)
 
 struct intent_block session_reserve_intents(struct session *session, int64_t now_us, size_t count)
 {
-    struct intent_block block = { .us = now_us, .lane = session->intent_lane };
+    struct intent_block block = { .us = now_us, .origin = session->intent_origin };
 
     if (count > UINT32_MAX - session->intent_counter)
         session->intent_counter = 0; /* the clock has moved on since it was there last */
@@ -267,9 +267,9 @@ struct intent_block session_reserve_intents(struct session *session, int64_t now
     return block;
 }
 
-void session_intent_id(struct session *session, int64_t now_us, char hex33[33])
+struct intent_id session_intent_id(struct session *session, int64_t now_us)
 {
     struct intent_block block = session_reserve_intents(session, now_us, 1);
 
-    intent_block_id(&block, block.first, hex33);
+    return intent_block_id(&block, block.first);
 }

@@ -31,7 +31,7 @@ struct session {
     int64_t lane;                  /* random, new for every connection: see marker */
     int64_t n;                     /* of the last marker sent */
     uint32_t intent_counter;
-    uint32_t intent_lane;
+    uint32_t intent_origin;
     int64_t known;            /* the connection (pg.connects) that lane and catalogue belong to */
     int64_t resolve_limit_us; /* how long a lost COMMIT may be asked for */
     int64_t fence_limit_us;   /* how long a change of the catalogue waits for open writers */
@@ -116,10 +116,10 @@ MUST_USE enum status session_send_guarded_commit(struct session *session, struct
 MUST_USE enum status session_take_commit(struct session *session, struct error *err);
 
 /*
- * Ids of new intents: the database's clock, this session's lane, a counter (guard G13). Reserving names them before
+ * Ids of new intents: the database's clock, this session's random number, a counter (guard G13). Reserving names them before
  * it is known which of them will be needed; it leaves the buckets to the caller.
  */
 struct intent_block session_reserve_intents(struct session *session, int64_t now_us, size_t count);
-void session_intent_id(struct session *session, int64_t now_us, char hex33[33]);
+struct intent_id session_intent_id(struct session *session, int64_t now_us);
 
 #endif

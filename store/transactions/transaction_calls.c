@@ -148,7 +148,7 @@ static enum status commit_submission(struct session *session, const struct opera
         .kind = INTENT_TRANSACTION,
         .key = { .partition = operation->account, .row = id } };
 
-    session_intent_id(session, now_us, intent.id);
+    intent.id = session_intent_id(session, now_us);
     TRY(write_batch_send_intents(session, &intent, 1, err));
     FAILPOINT_TRY("submit.before_commit", err);
     TRY(session_send_commit(session, err));

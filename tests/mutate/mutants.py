@@ -79,8 +79,8 @@ MUTANTS = [
               "    TRY(pg_send(&session->pg, &sql_begin, NULL, err));\n")],
      "test_store", "reconcile", ["a_failure_anywhere_leaves_everything_as_it_was"]),
 
-    ("G13", [("store/session/session.c", "{ .us = now_us, .lane = session->intent_lane }",
-              "{ .us = now_us + 10000000, .lane = session->intent_lane }")],
+    ("G13", [("store/session/session.c", "{ .us = now_us, .origin = session->intent_origin }",
+              "{ .us = now_us + 10000000, .origin = session->intent_origin }")],
      "test_store", "leases", ["a_lane_is_applied_up_to_its_oldest_open_intent"]),
 
     ("G14", [("store/transactions/sql/transaction_lock.sql", "\nfor update", "")],

@@ -4,7 +4,6 @@
  * else.
  */
 #include <check.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "queue/queue.h"
@@ -50,7 +49,7 @@ static void publish(int first, int count)
     for (int i = 0; i < count; i++) {
         intents[i].bucket = (int16_t)(first + i);
         intents[i].kind = INTENT_RECONCILE;
-        snprintf(intents[i].id, sizeof(intents[i].id), "%032x", first + i);
+        intents[i].id = intent_id_of(0, 0, (uint32_t)(first + i));
     }
     ck_assert_int_eq(queue_publish(consumers[0], intents, (size_t)count, &published, NULL), STATUS_OK);
     ck_assert_uint_eq(published, (size_t)count);

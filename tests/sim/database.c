@@ -10,15 +10,14 @@
 #include "store/intents/queue_work.h"
 #include "store/intents/scan_reach.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct database db;
 
 static struct database on_disk; /* while is_behind: db as a crash would leave it */
 static bool is_behind;
-static int64_t connections;           /* everybody's breaks when the database restarts */
-static char cursor[LEASE_RANGES][33]; /* of scans, without G7 only */
+static int64_t connections;                   /* everybody's breaks when the database restarts */
+static struct intent_id cursor[LEASE_RANGES]; /* of scans, without G7 only */
 
 static struct key_part city[] = { { .text = { "City", 4 } } };
 static struct index by_city = { .index_id = INDEX_ID,
@@ -209,20 +208,19 @@ void db_write(int key, int value)
 /* ---- intents ---- */
 
 /* Ids are in the order of the database's clock at the beginning of a transaction, not of commits. */
-void db_draw_id(char id[33])
+struct intent_id db_draw_id(void)
 {
     static uint32_t counter;
 
-    snprintf(id, 33, "%016llx%016x", (unsigned long long)db_clock_us(), ++counter);
+    return intent_id_of(db_clock_us(), 0, ++counter);
 }
 
-void db_add_intent(const char id[33], enum intent_kind kind, int what, struct intent *out)
+void db_add_intent(struct intent_id id, enum intent_kind kind, int what, struct intent *out)
 {
     struct sim_intent *intent = &db.intents[db.intent_count++];
 
     *intent = (struct sim_intent){ .open = true, .what = what, .created_us = db_clock_us() };
-    intent->intent = (struct intent){ .kind = (int16_t)kind };
-    memcpy(intent->intent.id, id, sizeof(intent->intent.id));
+    intent->intent = (struct intent){ .id = id, .kind = (int16_t)kind };
     if (kind == INTENT_RECONCILE) {
         intent->intent.table_id = TABLE_ID;
         intent->intent.key = db.rows[what].key;
@@ -258,7 +256,7 @@ static struct sim_letter *letter_of(const struct intent *intent)
 }
 
 /* Sorted by id, as an index would give them. */
-static size_t collect(int lane, const char *from, int64_t min_age_ms, const struct sim_intent **out)
+static size_t collect(int lane, struct intent_id from, int64_t min_age_ms, const struct sim_intent **out)
 {
     size_t count = 0;
 
@@ -266,11 +264,13 @@ static size_t collect(int lane, const char *from, int64_t min_age_ms, const stru
         const struct sim_intent *intent = &db.intents[i];
 
         if (!intent->open || intent->intent.bucket / (1024 / LEASE_RANGES) != lane ||
-            strcmp(intent->intent.id, from) < 0 || db_clock_us() - intent->created_us < min_age_ms * 1000 ||
+            intent_id_compare(intent->intent.id, from) < 0 ||
+            db_clock_us() - intent->created_us < min_age_ms * 1000 ||
             letter_of(&intent->intent)->next_us > db_clock_us())
             continue;
         out[count++] = intent;
-        for (size_t at = count - 1; at > 0 && strcmp(out[at]->intent.id, out[at - 1]->intent.id) < 0; at--) {
+        for (size_t at = count - 1;
+             at > 0 && intent_id_compare(out[at]->intent.id, out[at - 1]->intent.id) < 0; at--) {
             const struct sim_intent *other = out[at - 1];
 
             out[at - 1] = out[at];
@@ -291,9 +291,10 @@ static size_t take_shares(const struct intent_scan *what, struct scan_reach *rea
 
     for (size_t i = 0; i < all && answer.count < what->most; i++) {
         int place = scan_reach_slot(from[i]->intent.bucket, 0);
-        const char *after = reach->after[place];
+        struct intent_id after = reach->after[place];
 
-        if ((after[0] ? strcmp(from[i]->intent.id, after) > 0 : !what->rest_only) &&
+        if ((intent_id_is_none(after) ? !what->rest_only
+                                      : intent_id_compare(from[i]->intent.id, after) > 0) &&
             counts[place]++ < answer.share)
             out[answer.count++] = from[i]->intent;
     }
@@ -314,11 +315,10 @@ enum status lease_work_scan(struct worker *store, const struct intent_scan *what
     all = collect(what->lane, without ? cursor[what->lane] : what->from_id, what->min_age_ms, found);
     *out = (struct intents_found){ .intents = ARENA_ARRAY(arena, struct intent, MAX_INTENTS) };
     out->count = take_shares(what, reach, found, all, out->intents);
-    snprintf(out->low_id, sizeof(out->low_id), "%016llx%016x",
-        (unsigned long long)((all > 0 ? found[0]->created_us : db_clock_us()) - 60000000), 0);
+    out->low_id = intent_id_first_at((all > 0 ? found[0]->created_us : db_clock_us()) - 60000000);
     if (without && all > 0) {
-        memcpy(cursor[what->lane], found[all - 1]->intent.id, sizeof(cursor[what->lane]));
-        cursor[what->lane][31]++; /* behind it */
+        cursor[what->lane] = found[all - 1]->intent.id;
+        cursor[what->lane].low++; /* behind it */
     }
     return STATUS_OK;
 }

@@ -125,8 +125,8 @@ enum status db_committed_unflushed(struct error *err);
 void db_rollback(void);
 
 /* A new intent, at the moment of commit; its id was drawn before. */
-void db_draw_id(char id[33]);
-void db_add_intent(const char id[33], enum intent_kind kind, int what, struct intent *out);
+struct intent_id db_draw_id(void);
+void db_add_intent(struct intent_id id, enum intent_kind kind, int what, struct intent *out);
 
 struct row_state db_row_state(int key, int value, int64_t version);
 void db_write(int key, int value); /* a new version of a locked row */

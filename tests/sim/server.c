@@ -3,8 +3,6 @@
  * server.c - servers that write for their callers: an entity with its intent, or a transaction with its own, each in
  * one commit, then a hint for the queue.
  */
-#include <stdio.h>
-
 #include "queue/queue.h"
 #include "tests/sim/database.h"
 
@@ -27,10 +25,10 @@ static void hint(const struct intent *intent)
 static enum status write(struct intent *out, struct error *err)
 {
     int key = (int)sim_pick(KEYS), value = (int)sim_pick(VALUES);
-    char id[33];
+    struct intent_id id;
 
     TRY(db_begin("begin write", err));
-    db_draw_id(id);
+    id = db_draw_id();
     TRY(db_lock(&db.rows[key].lock, "lock row", err));
     if (!db_may_commit("commit of a write", err))
         return STATUS_UNAVAILABLE;
@@ -51,11 +49,11 @@ static struct sim_step a_step(void)
 
 static enum status submit(struct intent *out, struct error *err)
 {
-    char id[33];
+    struct intent_id id;
     int number;
 
     TRY(db_begin("begin submit", err));
-    db_draw_id(id);
+    id = db_draw_id();
     if (!db_may_commit("commit of a transaction", err))
         return STATUS_UNAVAILABLE;
     number = db.transaction_count++;

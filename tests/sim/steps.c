@@ -157,7 +157,8 @@ static void drop_intents(int number)
     }
 }
 
-static void apply(struct sim_step *step, int number, const char *id, int read_value, int64_t read_version)
+static void apply(
+    struct sim_step *step, int number, struct intent_id id, int read_value, int64_t read_version)
 {
     struct intent intent;
 
@@ -193,11 +194,11 @@ enum status transaction_work_step(
     struct sim_transaction *transaction = &db.transactions[number];
     struct sim_step *step;
     int64_t version = 0;
-    char id[33];
+    struct intent_id id;
 
     (void)store;
     TRY(db_begin("begin step", err));
-    db_draw_id(id);
+    id = db_draw_id();
     if (!sim_without("G14"))
         TRY(db_lock(&transaction->lock, "lock transaction", err));
     *finished = transaction->steps_done == STEPS;

@@ -204,8 +204,7 @@ struct reconcile_counts world_reconcile_all(struct world *world)
     enum { MOST = 1000 };
     int lane = entity_key_bucket(TABLE_ID, STR_LITERAL("p")) / (BUCKETS / LEASE_RANGES);
     struct reconcile_counts counts = { 0 };
-    struct intents_found found =
-        world_scan(world, &(struct intent_scan){ .lane = lane, .from_id = "", .most = MOST });
+    struct intents_found found = world_scan(world, &(struct intent_scan){ .lane = lane, .most = MOST });
     struct error err = { 0 };
 
     ck_assert_msg(

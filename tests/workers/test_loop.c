@@ -291,13 +291,13 @@ enum status lease_work_release(struct worker *store, struct error *err)
 }
 
 /* As the statements do it, but one place after the other. */
-static bool is_found(const struct intent *intent, const struct intent_scan *what, const char *after)
+static bool is_found(const struct intent *intent, const struct intent_scan *what, struct intent_id after)
 {
     if (what->scope && intent_id_us(intent->id) >=
                            what->scope->until_us[queue_slot(
                                queue_control_queue_of(intent->bucket, what->scope->queues), intent->kind)])
         return false;
-    return after[0] ? strcmp(intent->id, after) > 0 : !what->rest_only;
+    return intent_id_is_none(after) ? !what->rest_only : intent_id_compare(intent->id, after) > 0;
 }
 
 enum status lease_work_scan(struct worker *store, const struct intent_scan *what, struct scan_reach *reach,
@@ -312,7 +312,7 @@ enum status lease_work_scan(struct worker *store, const struct intent_scan *what
     (void)store;
     TRY(fake_down(err));
     fake.scans += what->lane == 0;
-    fake.scans_from_start += what->lane == 0 && !what->rest_only && what->from_id[0] == '\0';
+    fake.scans_from_start += what->lane == 0 && !what->rest_only && intent_id_is_none(what->from_id);
     fake.scan_age_ms = what->min_age_ms;
     for (size_t i = 0; what->lane == 0 && i < fake.open_count && answer.count < what->most; i++) {
         int place = scan_reach_slot(fake.open[i].bucket, what->scope ? fake.open[i].kind : 0);
@@ -323,7 +323,7 @@ enum status lease_work_scan(struct worker *store, const struct intent_scan *what
     answer.intents = found;
     scan_reach_note(reach, &answer);
     *out = (struct intents_found){ .intents = found, .count = answer.count };
-    snprintf(out->low_id, sizeof(out->low_id), "%032d", 1);
+    out->low_id = intent_id_of(0, 0, 1);
     return STATUS_OK;
 }
 
@@ -444,11 +444,11 @@ static void the_worker_goes(void)
 static struct intent an_intent(enum intent_kind kind, const char *row)
 {
     struct intent intent = { .bucket = 1,
+        .id = intent_id_of(0, 0, 5),
         .kind = (int16_t)kind,
         .table_id = 7,
         .key = { .partition = STR_LITERAL("p"), .row = str_of(row) } };
 
-    snprintf(intent.id, sizeof(intent.id), "%032d", 5);
     return intent;
 }
 
@@ -1004,7 +1004,7 @@ static void given_a_backlog(int16_t bucket, size_t count)
         intent->bucket = bucket;
         snprintf(row, sizeof(rows[0]), "%d-%zu", bucket, i);
         intent->key.row = str_of(row);
-        snprintf(intent->id, sizeof(intent->id), "%016d%016zu", 5, fake.open_count);
+        intent->id = intent_id_of(5, 0, (uint32_t)fake.open_count);
     }
 }
 

@@ -41,8 +41,7 @@ static void succeeds(enum status status)
 static struct intent *scan(size_t want)
 {
     int lane = world_message("").bucket / RANGE_BUCKETS;
-    struct intents_found found =
-        world_scan(&world, &(struct intent_scan){ .lane = lane, .from_id = "", .most = 100 });
+    struct intents_found found = world_scan(&world, &(struct intent_scan){ .lane = lane, .most = 100 });
 
     ck_assert_uint_eq(found.count, want);
     return found.intents;

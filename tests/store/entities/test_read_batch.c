@@ -6,6 +6,7 @@
 #include <check.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "store/entities/read_batch.h"
 #include "tests/support/builders.h"

@@ -176,12 +176,12 @@ static const char *found(struct operation *lookup)
 START_TEST(a_write_names_the_intents_it_leaves_open)
 {
     const struct consistency *first = put("a", "Bonn");
-    char id[33];
+    char id[INTENT_ID_TEXT_BYTES];
 
     ck_assert_ptr_nonnull(first);
     ck_assert_int_eq(first->table_id, city_index.source_table_id);
     ck_assert_uint_eq(first->block_count, 1);
-    intent_block_id(&first->blocks[0], first->blocks[0].first, id);
+    intent_id_format(intent_block_id(&first->blocks[0], first->blocks[0].first), id);
     ck_assert_int_eq(test_number(scene.sql, "select count(*) from intents where id = '%s' and bucket = %d",
                          id, first->blocks[0].buckets[0]),
         1);
@@ -254,19 +254,19 @@ START_TEST(a_token_is_no_position_in_a_sequence)
 {
     int16_t bucket = entity_key_bucket(city_index.source_table_id, STR_LITERAL("p"));
     struct intent_block block = {
-        .us = 1000, .lane = 1, .first = 7, .last = 7, .buckets = &bucket, .bucket_count = 1
+        .us = 1000, .origin = 1, .first = 7, .last = 7, .buckets = &bucket, .bucket_count = 1
     };
     const struct consistency token = { .table_id = city_index.source_table_id,
         .account = STR_EMPTY,
         .id = STR_EMPTY,
         .blocks = &block,
         .block_count = 1 };
-    char id[33];
+    char id[INTENT_ID_TEXT_BYTES];
 
     put("b", "Bonn");
     reconcile_all();
     test_sql(scene.sql, "update watermarks set as_of = 1000000000000000000");
-    intent_block_id(&block, 7, id);
+    intent_id_format(intent_block_id(&block, 7), id);
     test_sql(scene.sql, "insert into intents values (%d, '%s', 1, %lld, 'p', 'late', 1)", bucket, id,
         (long long)city_index.source_table_id);
 

@@ -4,7 +4,6 @@
  */
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "domain/limits.h"
 #include "domain/ticks.h"
@@ -71,7 +70,9 @@ END_TEST
 
 /* ---- scanning ---- */
 
-static struct intents_found scan(int lane, const char *from_id, int64_t min_age_ms, size_t most)
+static const struct intent_id from_start;
+
+static struct intents_found scan(int lane, struct intent_id from_id, int64_t min_age_ms, size_t most)
 {
     return world_scan(&world,
         &(struct intent_scan){ .lane = lane, .from_id = from_id, .min_age_ms = min_age_ms, .most = most });
@@ -83,8 +84,8 @@ START_TEST(a_scan_finds_open_intents_oldest_first)
     world_put(&world, "a", "Bonn", "x");
     world_put(&world, "c", "Bonn", "x");
 
-    struct intents_found all = scan(home_lane(), "", 0, 100);
-    struct intents_found two = scan(home_lane(), "", 0, 2);
+    struct intents_found all = scan(home_lane(), from_start, 0, 100);
+    struct intents_found two = scan(home_lane(), from_start, 0, 2);
     struct intents_found rest = scan(home_lane(), all.intents[1].id, 0, 100);
 
     ck_assert_uint_eq(all.count, 3);
@@ -97,19 +98,19 @@ START_TEST(a_scan_finds_open_intents_oldest_first)
     ck_assert(str_equal(all.intents[2].key.row, STR_LITERAL("c")));
     ck_assert_uint_eq(two.count, 2);
     ck_assert_uint_eq(rest.count, 1);
-    ck_assert_uint_eq(scan((home_lane() + 1) % LEASE_RANGES, "", 0, 100).count, 0);
-    ck_assert_uint_eq(scan(home_lane(), "", 60000, 100).count, 0);
+    ck_assert_uint_eq(scan((home_lane() + 1) % LEASE_RANGES, from_start, 0, 100).count, 0);
+    ck_assert_uint_eq(scan(home_lane(), from_start, 60000, 100).count, 0);
 }
 END_TEST
 
 static size_t scan_on(struct scan_reach *reach, bool rest_only, size_t most)
 {
-    struct intent_scan what = { .lane = home_lane(), .from_id = "", .rest_only = rest_only, .most = most };
+    struct intent_scan what = { .lane = home_lane(), .rest_only = rest_only, .most = most };
     struct intents_found found;
 
     ck_assert_int_eq(lease_work_scan(world.worker, &what, reach, &world.arena, &found, &err), STATUS_OK);
     for (size_t i = 1; i < found.count; i++)
-        ck_assert_str_lt(found.intents[i - 1].id, found.intents[i].id);
+        ck_assert_int_lt(intent_id_compare(found.intents[i - 1].id, found.intents[i].id), 0);
     return found.count;
 }
 
@@ -146,7 +147,7 @@ START_TEST(a_scan_takes_of_every_bucket_in_turn)
         "(lpad(to_hex(1000000 + n), 16, '0') || repeat('0', 16))::uuid, 1, 1 from generate_series(1, 110) n",
         TABLE_ID, home_lane() * RANGE_BUCKETS);
 
-    found = scan(home_lane(), "", 0, 10);
+    found = scan(home_lane(), from_start, 0, 10);
 
     ck_assert_uint_eq(found.count, 10);
     for (size_t i = 0; i < found.count; i++)
@@ -154,27 +155,19 @@ START_TEST(a_scan_takes_of_every_bucket_in_turn)
 }
 END_TEST
 
-static int64_t us_of(const char *id)
-{
-    char digits[17] = "";
-
-    memcpy(digits, id, 16);
-    return strtoll(digits, NULL, 16);
-}
-
 START_TEST(the_low_mark_stays_a_minute_behind_the_oldest)
 {
     world_put(&world, "a", "Bonn", "x");
     world_put(&world, "b", "Bonn", "x");
-    struct intents_found found = scan(home_lane(), "", 60000, 100); /* too young, but seen */
+    struct intents_found found = scan(home_lane(), from_start, 60000, 100); /* too young, but seen */
     struct intents_found all = scan(home_lane(), found.low_id, 0, 100);
 
     ck_assert_uint_eq(all.count, 2);
-    ck_assert_int_eq(us_of(all.intents[0].id) - us_of(found.low_id), 60000000);
+    ck_assert_int_eq(intent_id_us(all.intents[0].id) - intent_id_us(found.low_id), 60000000);
 
     world_reconcile_all(&world);
     int64_t before = test_number(world.sql, "select (extract(epoch from now()) * 1000000)::int8");
-    ck_assert_int_ge(us_of(scan(home_lane(), "", 0, 100).low_id), before - 60000000);
+    ck_assert_int_ge(intent_id_us(scan(home_lane(), from_start, 0, 100).low_id), before - 60000000);
 }
 END_TEST
 
@@ -194,13 +187,13 @@ START_TEST(a_lane_is_applied_up_to_its_oldest_open_intent) /* guard G13 */
     held[home_lane()] = true;
     world_put(&world, "a", "Bonn", "x");
     world_put(&world, "b", "Bonn", "x");
-    first = scan(home_lane(), "", 0, 1).intents[0];
+    first = scan(home_lane(), from_start, 0, 1).intents[0];
 
     ck_assert_int_eq(backlog_work_update(world.worker, held, true, &backlog, &err), STATUS_OK);
 
     ck_assert_int_eq(backlog.open_intents, 2);
     ck_assert_int_gt(backlog.lag_us, 0);
-    ck_assert_int_eq(as_of(home_lane()), ticks_from_unix_us(us_of(first.id)));
+    ck_assert_int_eq(as_of(home_lane()), ticks_from_unix_us(intent_id_us(first.id)));
     ck_assert_int_eq(as_of((home_lane() + 1) % LEASE_RANGES), 0); /* not held */
 
     world_reconcile_all(&world);
@@ -233,10 +226,10 @@ START_TEST(failures_are_counted_and_hide_the_key_until_its_next_try)
     world_put(&world, "b", "Bonn", "x");
     ck_assert_int_eq(count_one(&message), 1);
     ck_assert_int_eq(count_one(&message), 2);
-    ck_assert_uint_eq(scan(home_lane(), "", 0, 10).count, 2);
+    ck_assert_uint_eq(scan(home_lane(), from_start, 0, 10).count, 2);
 
     ck_assert_int_eq(dead_letter_work_retry_after(world.worker, &message, 60000, &err), STATUS_OK);
-    struct intents_found found = scan(home_lane(), "", 0, 10);
+    struct intents_found found = scan(home_lane(), from_start, 0, 10);
     ck_assert_uint_eq(found.count, 1);
     ck_assert(str_equal(found.intents[0].key.row, STR_LITERAL("b")));
     ck_assert_str_eq(
@@ -244,7 +237,7 @@ START_TEST(failures_are_counted_and_hide_the_key_until_its_next_try)
     ck_assert_int_eq(test_number(world.sql, "select count(*) from index_state"), 0);
 
     ck_assert_int_eq(dead_letter_work_retry_after(world.worker, &message, -1, &err), STATUS_OK);
-    ck_assert_uint_eq(scan(home_lane(), "", 0, 10).count, 2);
+    ck_assert_uint_eq(scan(home_lane(), from_start, 0, 10).count, 2);
     world_reconcile_all(&world);
     ck_assert_int_eq(test_number(world.sql, "select count(*) from dead_letters"), 0);
     world_check(&world);

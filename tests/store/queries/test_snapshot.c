@@ -7,6 +7,7 @@
  */
 #include <check.h>
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "store/entities/read_batch.h"
 #include "store/indexes/lookup_read.h"

@@ -24,7 +24,7 @@ static void teardown(void)
 static struct intent_block a_block(uint32_t first)
 {
     return (struct intent_block){ .us = INT64_MAX,
-        .lane = UINT32_MAX,
+        .origin = UINT32_MAX,
         .first = first,
         .last = UINT32_MAX,
         .buckets = some_buckets,
@@ -37,7 +37,7 @@ START_TEST(what_is_open_comes_back)
     const struct consistency open = { 3, 42, STR_LITERAL("acme"), STR_LITERAL("t-1"), blocks, 2 };
     struct str bytes = consistency_encode(&open, &arena);
     struct consistency back;
-    char id[33];
+    char id[INTENT_ID_TEXT_BYTES];
 
     ck_assert(consistency_decode(bytes, &arena, &back));
     ck_assert_int_eq(back.epoch, 3);
@@ -47,8 +47,8 @@ START_TEST(what_is_open_comes_back)
     ck_assert_uint_eq(back.blocks[1].bucket_count, 3);
     ck_assert_int_eq(back.blocks[1].buckets[2], BUCKETS - 1);
     ck_assert(str_equal(consistency_encode(&back, &arena), bytes));
-    intent_block_id(&back.blocks[0], 1, id);
-    ck_assert_str_eq(id, "7fffffffffffffffffffffff00000001");
+    ck_assert_str_eq(
+        intent_id_format(intent_block_id(&back.blocks[0], 1), id), "7fffffffffffffffffffffff00000001");
 }
 END_TEST
 
