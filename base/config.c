@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/renamed_settings.h"
+
 #include "base/digits.h"
 
 enum { EXIT_BAD_CONFIG = 2, NAME_BYTES = 96, MAX_SETTINGS = 128 };
@@ -222,24 +224,33 @@ static const char *nearest_setting(const struct config_program *program, const c
     return nearest ? nearest : config_nearest(name, config_known, known);
 }
 
+/* Append what is to be done about a variable that is no setting: use the new name, a similar one, or read the help. */
+static void append_advice(const struct config_program *program, const char *name, struct buf *problems)
+{
+    const char *renamed = renamed_settings_find(name);
+    const char *nearest = renamed ? NULL : nearest_setting(program, name);
+
+    if (renamed)
+        buf_format(problems, "; it is called %s now\n", renamed);
+    else if (nearest)
+        buf_format(problems, "; did you mean %s?\n", nearest);
+    else
+        buf_format(problems, "; %s --help lists them all\n", program->name);
+}
+
 /* Complain about a variable with our prefix that is no setting. */
 static size_t check_known(const struct config_program *program, const char *variable, struct buf *problems)
 {
     char name[NAME_BYTES];
     const char *equals = strchr(variable, '=');
-    const char *nearest;
 
     if (!equals || strncmp(variable, CONFIG_PREFIX, strlen(CONFIG_PREFIX)) != 0 ||
         is_setting(program, variable))
         return 0;
     snprintf(name, sizeof(name), "%.*s", (int)(equals - variable), variable);
-    nearest = nearest_setting(program, name);
     buf_format(problems, "%s is not a setting of %s, nor of another program of the product%s", name,
         program->name, stray_hint(name, equals + 1));
-    if (nearest)
-        buf_format(problems, "; did you mean %s?\n", nearest);
-    else
-        buf_format(problems, "; %s --help lists them all\n", program->name);
+    append_advice(program, name, problems);
     return 1;
 }
 

@@ -147,8 +147,8 @@ void metrics_process(struct buf *out, const char *version)
     char labels[64];
 
     snprintf(labels, sizeof(labels), "version=\"%s\"", version);
-    metrics_family(out, "tavola_info", "gauge", "Always 1; the label says which version runs.");
-    metrics_value(out, "tavola_info", labels, 1);
+    metrics_family(out, "tavola_build_info", "gauge", "Always 1; the label says which version runs.");
+    metrics_value(out, "tavola_build_info", labels, 1);
     metrics_family(out, "process_resident_memory_bytes", "gauge", "Memory of the process.");
     metrics_value(out, "process_resident_memory_bytes", "", resident_bytes());
     getrusage(RUSAGE_SELF, &usage);

@@ -25,16 +25,16 @@ static const struct config_setting settings[] = {
         .help = "file in PEM with the certificates that vouch for the server: talk TLS to it",
     },
     {
-        .name = "TAVOLA_CERT",
+        .name = "TAVOLA_CLIENT_CERT",
         .type = CONFIG_STRING,
         .offset = offsetof(struct client_config, certificate),
         .help = "file in PEM with our own certificate, for a server that asks for one",
     },
     {
-        .name = "TAVOLA_KEY",
+        .name = "TAVOLA_CLIENT_KEY",
         .type = CONFIG_STRING,
         .offset = offsetof(struct client_config, key),
-        .help = "file in PEM with the key of TAVOLA_CERT",
+        .help = "file in PEM with the key of TAVOLA_CLIENT_CERT",
     },
     {
         .name = "TAVOLA_TOKEN",
@@ -75,7 +75,7 @@ static const struct config_setting settings[] = {
         .help = "the queue: redis://[user:password@]host:port[/db] or unix:/path",
     },
     {
-        .name = "TAVOLA_DATA",
+        .name = "TAVOLA_DEV_DATA",
         .type = CONFIG_STRING,
         .offset = offsetof(struct client_config, data),
         .help = "the folder in which dev keeps its data; "

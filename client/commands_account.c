@@ -118,7 +118,7 @@ static int run_named(const struct client_config *config, const char *words, int 
 
 static int run_rotate(const struct client_config *config, int argc, char **argv)
 {
-    return run_named(config, "account rotate", argc, argv, rotate);
+    return run_named(config, "account rotate-key", argc, argv, rotate);
 }
 
 static int run_delete(const struct client_config *config, int argc, char **argv)
@@ -140,7 +140,7 @@ static const struct command commands[] = {
         .run = run_list,
     },
     {
-        .words = "account rotate",
+        .words = "account rotate-key",
         .arguments = "NAME",
         .help = "make and print a new first key; the first key becomes the second, the second one dies",
         .run = run_rotate,

@@ -224,7 +224,8 @@ static const struct command commands[] = {
     {
         .words = "dev run",
         .arguments = "",
-        .help = "start PostgreSQL, Redis, server and worker in the foreground; the data stays in TAVOLA_DATA",
+        .help =
+            "start PostgreSQL, Redis, server and worker in the foreground; the data stays in TAVOLA_DEV_DATA",
         .run = run_stack,
     },
     {
@@ -241,7 +242,7 @@ static const struct command commands[] = {
     {
         .words = "dev status",
         .arguments = "",
-        .help = "whether a stack runs in TAVOLA_DATA, and where it answers; exit code 1 if not",
+        .help = "whether a stack runs in TAVOLA_DEV_DATA, and where it answers; exit code 1 if not",
         .run = show_status,
     },
 };

@@ -196,7 +196,7 @@ static int run_queue_rate(const struct client_config *config, int argc, char **a
     request.control = TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_LIMIT_RATE;
     if (argc == 0 || !digits_parse_signed(str_of(argv[0]), 0, INT64_MAX, &request.rate) ||
         !parse_target(argc - 1, argv + 1, &request))
-        return command_misused("queue rate", RATE_ARGUMENTS);
+        return command_misused("queue limit-rate", RATE_ARGUMENTS);
     return control_queues(config, &request);
 }
 
@@ -206,7 +206,7 @@ static int run_queue_shards(const struct client_config *config, int argc, char *
     uint64_t shards;
 
     if (argc != 1 || !digits_parse_unsigned(str_of(argv[0]), MAX_SHARDS, &shards) || shards == 0)
-        return command_misused("queue shards", SHARDS_ARGUMENTS);
+        return command_misused("queue reshard", SHARDS_ARGUMENTS);
     request.control = TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_RESHARD;
     request.shards = (int32_t)shards;
     return control_queues(config, &request);
@@ -255,7 +255,7 @@ static bool show_indexes(struct api_client *client, bool is_paused)
     Tavola__V1__ListIndexesRequest request = TAVOLA__V1__LIST_INDEXES_REQUEST__INIT;
 
     printf("%-24s %-24s %-10s %9s %9s %9s %9s %10s %9s %9s\n", "index", "table", "state", "open", "lag",
-        "applied/s", "fresh in", "violations", "standing", "discarded");
+        "applied/s", "fresh in", "violations", "dead", "discarded");
     do {
         const Tavola__V1__ListIndexesResponse *page =
             api_client_call(client, "/tavola.v1.IndexService/ListIndexes", &request.base,
@@ -290,14 +290,13 @@ static bool count_dead_letters(struct api_client *client, Tavola__V1__LetterStat
 
 static bool show_dead_letters(struct api_client *client)
 {
-    long long standing, retrying, discarded;
+    long long dead, retrying, discarded;
 
-    if (!count_dead_letters(client, TAVOLA__V1__LETTER_STATE__LETTER_STATE_DEAD, &standing) ||
+    if (!count_dead_letters(client, TAVOLA__V1__LETTER_STATE__LETTER_STATE_DEAD, &dead) ||
         !count_dead_letters(client, TAVOLA__V1__LETTER_STATE__LETTER_STATE_RETRYING, &retrying) ||
         !count_dead_letters(client, TAVOLA__V1__LETTER_STATE__LETTER_STATE_DISCARDED, &discarded))
         return false;
-    printf(
-        "\ndead letters: %lld standing, %lld discarded; %lld being retried\n", standing, discarded, retrying);
+    printf("\ndead letters: %lld dead, %lld discarded; %lld being retried\n", dead, discarded, retrying);
     return true;
 }
 
@@ -369,13 +368,13 @@ static const struct command commands[] = {
         .run = run_queue_drain,
     },
     {
-        .words = "queue rate",
+        .words = "queue limit-rate",
         .arguments = RATE_ARGUMENTS,
         .help = "limit a queue to this number of intents per second; 0: no limit",
         .run = run_queue_rate,
     },
     {
-        .words = "queue shards",
+        .words = "queue reshard",
         .arguments = SHARDS_ARGUMENTS,
         .help = "change the number of queues, while servers and workers run",
         .run = run_queue_shards,

@@ -65,7 +65,7 @@ static int run_dead_letters_list(const struct client_config *config, int argc, c
     struct api_client client;
 
     if (argc > 1)
-        return command_misused("dead-letters list", "[TABLE]");
+        return command_misused("dead-letter list", "[TABLE]");
     if (!api_client_open(&client, config))
         return COMMAND_FAILED;
     if (argc == 1)
@@ -129,14 +129,14 @@ static int run_dead_letters_redrive(const struct client_config *config, int argc
 
     request.dry_run = argc == 2 && strcmp(argv[1], "--dry-run") == 0;
     if (argc != 1 && !request.dry_run)
-        return command_misused("dead-letters redrive", REDRIVE_ARGUMENTS);
+        return command_misused("dead-letter redrive", REDRIVE_ARGUMENTS);
     if (strcmp(argv[0], "all") == 0) {
         request.filter = &filter;
     } else if (digits_parse_signed(str_of(argv[0]), 0, INT64_MAX, &number)) {
         request.letter_ids = &number;
         request.n_letter_ids = 1;
     } else {
-        return command_misused("dead-letters redrive", REDRIVE_ARGUMENTS);
+        return command_misused("dead-letter redrive", REDRIVE_ARGUMENTS);
     }
     if (!api_client_open(&client, config))
         return COMMAND_FAILED;
@@ -151,7 +151,7 @@ static int run_dead_letters_discard(const struct client_config *config, int argc
     int64_t number;
 
     if (argc != 2 || !digits_parse_signed(str_of(argv[0]), 0, INT64_MAX, &number))
-        return command_misused("dead-letters discard", DISCARD_ARGUMENTS);
+        return command_misused("dead-letter discard", DISCARD_ARGUMENTS);
     if (!api_client_open(&client, config))
         return COMMAND_FAILED;
     request.letter_ids = &number;
@@ -252,19 +252,19 @@ static int run_transaction_list(const struct client_config *config, int argc, ch
 
 static const struct command commands[] = {
     {
-        .words = "dead-letters list",
+        .words = "dead-letter list",
         .arguments = "[TABLE]",
         .help = "list the dead letters (work that was given up) of all tables or of one, each with its cause",
         .run = run_dead_letters_list,
     },
     {
-        .words = "dead-letters redrive",
+        .words = "dead-letter redrive",
         .arguments = REDRIVE_ARGUMENTS,
         .help = "put dead letters back into work; --dry-run: only report what that would change",
         .run = run_dead_letters_redrive,
     },
     {
-        .words = "dead-letters discard",
+        .words = "dead-letter discard",
         .arguments = DISCARD_ARGUMENTS,
         .help = "set a dead letter aside with a reason; the work is not done, and the indexes of its key "
                 "stay out of date",

@@ -33,7 +33,8 @@ enum status client_connect(const struct client_config *config, struct rpc_channe
     enum status status;
 
     if (!config->ca && (config->certificate || config->key))
-        return error_set(err, STATUS_INVALID, "TAVOLA_CERT and TAVOLA_KEY are of use with TAVOLA_CA only");
+        return error_set(
+            err, STATUS_INVALID, "TAVOLA_CLIENT_CERT and TAVOLA_CLIENT_KEY are of use with TAVOLA_CA only");
     if (token && config->token_file)
         return error_set(err, STATUS_INVALID, "TAVOLA_TOKEN and TAVOLA_TOKEN_FILE are both set");
     if (config->token_file) {

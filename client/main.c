@@ -32,8 +32,8 @@ static const struct option {
 } options[] = {
     { "--target", "TAVOLA_TARGET", "ADDRESS" },
     { "--ca", "TAVOLA_CA", "FILE" },
-    { "--cert", "TAVOLA_CERT", "FILE" },
-    { "--key", "TAVOLA_KEY", "FILE" },
+    { "--cert", "TAVOLA_CLIENT_CERT", "FILE" },
+    { "--key", "TAVOLA_CLIENT_KEY", "FILE" },
     { "--token-file", "TAVOLA_TOKEN_FILE", "FILE" },
 };
 

@@ -26,7 +26,7 @@ class Stack:
         # A worker gets what a killed one had claimed after two seconds, so that the demo does not take long.
         self.settings = {
             SERVER: both | {"TAVOLA_LISTEN": self.target, "TAVOLA_AUTHENTICATION": "none"},
-            WORKER: both | {"TAVOLA_VISIBILITY_SECONDS": "2"},
+            WORKER: both | {"TAVOLA_VISIBILITY_TIMEOUT_SECONDS": "2"},
         }
 
     def migrate(self):

@@ -156,7 +156,7 @@ static const struct config_setting settings[] = { {
         .help = "threads, each with a connection, for queries and look-ups",
     },
     {
-        .name = "TAVOLA_MOST_WAITING",
+        .name = "TAVOLA_MAX_WAITING",
         .type = CONFIG_INT,
         .offset = offsetof(struct service_config, max_waiting),
         .fallback = "4096",
@@ -165,7 +165,7 @@ static const struct config_setting settings[] = { {
         .help = "operations of one kind that may wait; more are refused as SERVER_BUSY",
     },
     {
-        .name = "TAVOLA_ACCOUNT_RATE",
+        .name = "TAVOLA_ACCOUNT_RATE_LIMIT",
         .type = CONFIG_INT,
         .offset = offsetof(struct service_config, account_rate),
         .fallback = "0",
@@ -175,7 +175,7 @@ static const struct config_setting settings[] = { {
         .help = "what one account may read and write on this server; 0: no limit",
     },
     {
-        .name = "TAVOLA_PARTITION_RATE",
+        .name = "TAVOLA_PARTITION_RATE_LIMIT",
         .type = CONFIG_INT,
         .offset = offsetof(struct service_config, partition_rate),
         .fallback = "0",
@@ -185,7 +185,7 @@ static const struct config_setting settings[] = { {
         .help = "what may be read and written of one partition on this server; 0: no limit",
     },
     {
-        .name = "TAVOLA_BATCH_OPERATIONS",
+        .name = "TAVOLA_MAX_BATCH_OPERATIONS",
         .type = CONFIG_INT,
         .offset = offsetof(struct service_config, batch_operations),
         .fallback = "256",
@@ -194,7 +194,7 @@ static const struct config_setting settings[] = { {
         .help = "the most operations that share one round trip or commit",
     },
     {
-        .name = "TAVOLA_JOIN_REPLIES",
+        .name = "TAVOLA_COALESCE_REPLIES",
         .type = CONFIG_CHOICE,
         .offset = offsetof(struct service_config, join_replies),
         .fallback = "on",
@@ -203,7 +203,7 @@ static const struct config_setting settings[] = { {
                 "itself",
     },
     {
-        .name = "TAVOLA_DRAIN_SECONDS",
+        .name = "TAVOLA_DRAIN_TIMEOUT_SECONDS",
         .type = CONFIG_INT,
         .offset = offsetof(struct service_config, drain_seconds),
         .fallback = "10",

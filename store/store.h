@@ -9,7 +9,7 @@
  * wait_for_transaction) are state, not threads.
  *
  * Overload: a lane that is full refuses with STATUS_LIMIT / SERVER_BUSY at once. No database: operations
- * are refused with STATUS_UNAVAILABLE / STORE_UNAVAILABLE after a short wait; nothing happened. A commit
+ * are refused with STATUS_UNAVAILABLE / DATABASE_UNAVAILABLE after a short wait; nothing happened. A commit
  * whose answer was lost is resolved through its marker (guard G6) and answered as what it was, or as
  * STATUS_MAYBE_DONE / OUTCOME_UNKNOWN.
  */

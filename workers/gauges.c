@@ -12,7 +12,7 @@
 
 enum { LABELS_BYTES = 256 };
 
-static const char *const states[] = { "standing", "retrying", "discarded" };
+static const char *const states[] = { "dead", "retrying", "discarded" };
 
 _Static_assert(ARRAY_LEN(states) == GAUGE_LETTERS, "a name for every state");
 

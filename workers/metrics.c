@@ -12,16 +12,16 @@
 static const struct row {
     const char *name, *labels, *help;
 } rows[] = {
-    [WORKER_CLAIMED] = { "tavola_worker_taken_total", "from=\"queue\"", "Messages and intents taken." },
-    [WORKER_POLLED] = { "tavola_worker_taken_total", "from=\"database\"", NULL },
-    [WORKER_RECONCILED] = { "tavola_worker_done_total", "kind=\"reconcile\"",
+    [WORKER_CLAIMED] = { "tavola_worker_claimed_total", "source=\"queue\"", "Messages and intents taken." },
+    [WORKER_POLLED] = { "tavola_worker_claimed_total", "source=\"database\"", NULL },
+    [WORKER_RECONCILED] = { "tavola_worker_completed_total", "kind=\"reconcile\"",
         "Pieces of work brought to an end." },
-    [WORKER_STEPPED] = { "tavola_worker_done_total", "kind=\"transaction\"", NULL },
+    [WORKER_STEPPED] = { "tavola_worker_completed_total", "kind=\"transaction\"", NULL },
     [WORKER_RETRIED] = { "tavola_worker_retries_total", "", "Failures counted, to be tried again later." },
     [WORKER_BURIED] = { "tavola_worker_dead_letters_total", "", "Pieces of work given up as dead letters." },
-    [WORKER_HANDED_BACK] = { "tavola_worker_handed_back_total", "",
+    [WORKER_HANDED_BACK] = { "tavola_worker_released_total", "",
         "Pieces of work handed back: the database was away, or the worker stops." },
-    [WORKER_RELAYED] = { "tavola_worker_relayed_total", "", "Intents published that the server had not." },
+    [WORKER_RELAYED] = { "tavola_relay_published_total", "", "Intents published that the server had not." },
 };
 
 _Static_assert(ARRAY_LEN(rows) == WORKER_COUNTERS, "a row for every counter");
@@ -75,9 +75,9 @@ static void collect_queues(struct buf *out, const struct queues *queues)
         queues->lag_us, as_seconds);
     queue_family(out, queues, "tavola_queue_applied_total", "counter", "Intents of the queue applied.",
         queues->applied_total, as_is);
-    queue_family(out, queues, "tavola_queue_held", "gauge", "1 while the queue is paused or being drained.",
+    queue_family(out, queues, "tavola_queue_paused", "gauge", "1 while the queue is paused or being drained.",
         queues->intents_before_us, as_held);
-    queue_family(out, queues, "tavola_queue_rate_limit", "gauge",
+    queue_family(out, queues, "tavola_queue_rate_limit_per_second", "gauge",
         "The most intents a second the queue may do; 0: no limit.", queues->rates, as_is);
 }
 

@@ -161,7 +161,7 @@ static enum status take_lock(struct place *place, struct arena *arena, struct er
         read_text(place->lock, holder, sizeof(holder));
         holder[strcspn(holder, "\n")] = '\0';
         return error_set(err, STATUS_EXISTS,
-            "another stack (%s) runs in %s: stop it, or set TAVOLA_DATA to another folder", holder,
+            "another stack (%s) runs in %s: stop it, or set TAVOLA_DEV_DATA to another folder", holder,
             place->data);
     }
     place_describe(place, "");

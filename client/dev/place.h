@@ -33,7 +33,7 @@ struct place {
     int programs;
 };
 
-/* The folder of this user when TAVOLA_DATA does not name one. */
+/* The folder of this user when TAVOLA_DEV_DATA does not name one. */
 const char *place_default_data(struct arena *arena);
 
 /*

@@ -209,7 +209,8 @@ static void try_client_settings(const struct stack *stack)
     client.target = stack->target;
     client.token = client.token_file = NULL;
     if (health_check(&client, CLIENT_TIMEOUT_MS, &err) != STATUS_OK)
-        say(stack, "tavolad serves, but not to the settings TAVOLA_CA, TAVOLA_CERT and TAVOLA_KEY: %s",
+        say(stack,
+            "tavolad serves, but not to the settings TAVOLA_CA, TAVOLA_CLIENT_CERT and TAVOLA_CLIENT_KEY: %s",
             err.message);
 }
 

@@ -142,7 +142,8 @@ enum status authenticator_admit(struct authenticator *authenticator, const struc
     const struct account *account;
 
     if (!authenticator->book || clock_monotonic_us() - authenticator->confirmed_us > UNCONFIRMED_US)
-        return reason_set(err, REASON_STORE_UNAVAILABLE, "the database could not be asked who may do what");
+        return reason_set(
+            err, REASON_DATABASE_UNAVAILABLE, "the database could not be asked who may do what");
     account = access_snapshot_find(authenticator->book, credential->account);
     if (*generation != authenticator->generation) {
         if (!is_genuine(authenticator, account, credential, text))

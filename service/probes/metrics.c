@@ -66,14 +66,15 @@ static const struct lane_value {
     const char *name, *type, *help;
     size_t offset;
 } lane_values[] = {
-    { "tavola_lane_waiting", "gauge", "Operations that wait for their batch.",
+    { "tavola_lane_waiting_operations", "gauge", "Operations that wait for their batch.",
         offsetof(struct lane_statistics, waiting) },
     { "tavola_lane_batches_total", "counter", "Batches taken.", offsetof(struct lane_statistics, batches) },
     { "tavola_lane_operations_total", "counter", "Operations taken, in batches.",
         offsetof(struct lane_statistics, operations) },
-    { "tavola_lane_refused_total", "counter", "Operations shed as SERVER_BUSY: the lane was full.",
+    { "tavola_lane_shed_total", "counter", "Operations shed as SERVER_BUSY: the lane was full.",
         offsetof(struct lane_statistics, refused) },
-    { "tavola_lane_late_total", "counter", "Operations dropped unsent: cancelled, or past their deadline.",
+    { "tavola_lane_abandoned_total", "counter",
+        "Operations dropped unsent: cancelled, or past their deadline.",
         offsetof(struct lane_statistics, late) },
 };
 
@@ -88,12 +89,13 @@ static void collect_sizes(const struct lane_statistics *lane, struct buf *out)
 
     for (int i = 0; i < LANE_SIZES; i++) {
         total += lane->sizes[i];
-        buf_format(out, "tavola_lane_batch_size_bucket{lane=\"%s\",le=\"%d\"} %lld\n", lane->name, 1 << i,
-            (long long)total);
+        buf_format(out, "tavola_lane_batch_operations_bucket{lane=\"%s\",le=\"%d\"} %lld\n", lane->name,
+            1 << i, (long long)total);
     }
     buf_format(out,
-        "tavola_lane_batch_size_bucket{lane=\"%s\",le=\"+Inf\"} %lld\n"
-        "tavola_lane_batch_size_sum{lane=\"%s\"} %lld\ntavola_lane_batch_size_count{lane=\"%s\"} %lld\n",
+        "tavola_lane_batch_operations_bucket{lane=\"%s\",le=\"+Inf\"} %lld\n"
+        "tavola_lane_batch_operations_sum{lane=\"%s\"} %lld\ntavola_lane_batch_operations_count{lane=\"%s\"} "
+        "%lld\n",
         lane->name, (long long)lane->batches, lane->name, (long long)lane->operations, lane->name,
         (long long)lane->batches);
 }
@@ -116,24 +118,24 @@ static void collect_store(struct store *store, struct buf *out)
             metrics_value(out, value->name, labels, (double)number);
         }
     }
-    metrics_family(out, "tavola_lane_batch_size", "histogram", "Operations per batch.");
+    metrics_family(out, "tavola_lane_batch_operations", "histogram", "Operations per batch.");
     for (int lane = 0; lane < STORE_LANES; lane++)
         collect_sizes(&statistics.lanes[lane], out);
     metrics_family(out, "tavola_waiting_calls", "gauge", "Calls that wait for something to finish.");
     metrics_value(out, "tavola_waiting_calls", "", (double)statistics.waiting);
-    metrics_family(out, "tavola_waiting_refused_total", "counter",
+    metrics_family(out, "tavola_waiting_shed_total", "counter",
         "Waiting calls shed as SERVER_BUSY: too many wait already.");
-    metrics_value(out, "tavola_waiting_refused_total", "", (double)statistics.waiting_refused);
+    metrics_value(out, "tavola_waiting_shed_total", "", (double)statistics.waiting_refused);
     metrics_family(out, "tavola_database_available", "gauge", "1 while PostgreSQL answers.");
     metrics_value(out, "tavola_database_available", "", store_is_available(store));
 }
 
 static void collect_feeds(const struct service *service, struct buf *out)
 {
-    metrics_family(out, "tavola_watchers", "gauge", "Watches of change feeds that are open.");
-    metrics_value(out, "tavola_watchers", "", (double)atomic_load(&service->watchers));
-    metrics_family(out, "tavola_changes_told_total", "counter", "Changes sent to watches.");
-    metrics_value(out, "tavola_changes_told_total", "", (double)atomic_load(&service->changes_told));
+    metrics_family(out, "tavola_open_watches", "gauge", "Watches of change feeds that are open.");
+    metrics_value(out, "tavola_open_watches", "", (double)atomic_load(&service->watchers));
+    metrics_family(out, "tavola_changes_sent_total", "counter", "Changes sent to watches.");
+    metrics_value(out, "tavola_changes_sent_total", "", (double)atomic_load(&service->changes_told));
 }
 
 static void collect_publisher(const struct publisher *publisher, struct buf *out)
@@ -157,9 +159,9 @@ static void collect_rates(const struct rates *rates, struct buf *out)
     static const char *const labels[RATE_SCOPES] = { "scope=\"account\"", "scope=\"partition\"" };
 
     metrics_family(
-        out, "tavola_rate_refused_total", "counter", "Operations over a rate, shed as SERVER_BUSY.");
+        out, "tavola_rate_limited_total", "counter", "Operations over a rate, shed as SERVER_BUSY.");
     for (int i = 0; i < RATE_SCOPES; i++)
-        metrics_value(out, "tavola_rate_refused_total", labels[i],
+        metrics_value(out, "tavola_rate_limited_total", labels[i],
             rates ? (double)rates_refused(rates, (enum rate_scope)i) : 0);
 }
 

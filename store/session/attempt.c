@@ -14,7 +14,7 @@ static enum reason reason_of(enum status status)
     case STATUS_UNAVAILABLE:
     case STATUS_STALE:        /* the catalogue changed at every try */
     case STATUS_PRECONDITION: /* its schema or its settings are not what this program needs */
-        return REASON_STORE_UNAVAILABLE;
+        return REASON_DATABASE_UNAVAILABLE;
     case STATUS_TIMEOUT:
         return REASON_OPERATION_TIMED_OUT;
     default:

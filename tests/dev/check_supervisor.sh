@@ -33,7 +33,7 @@ wait_for() {
 
 start_run() {
     : >"$work/out" # not the invitation of the run before
-    TAVOLA_DATA=$work/data TAVOLA_LISTEN=unix:$work/server "$tavola" dev run >"$work/out" 2>&1 &
+    TAVOLA_DEV_DATA=$work/data TAVOLA_LISTEN=unix:$work/server "$tavola" dev run >"$work/out" 2>&1 &
     supervisor=$!
     wait_for grep -q 'Ctrl-C stops everything' "$work/out"
 }
@@ -58,11 +58,11 @@ TMPDIR=$work/tmp "$tavola" dev exec -- sh -c 'kill -KILL $$' || code=$?
 # A kept stack: held against a second one, killed, started again with its data.
 start_run
 TAVOLA_TARGET=unix:$work/server "$tavola" health >/dev/null || fail "the server does not serve"
-if TAVOLA_DATA=$work/data "$tavola" dev run >"$work/second" 2>&1; then
+if TAVOLA_DEV_DATA=$work/data "$tavola" dev run >"$work/second" 2>&1; then
     fail "a second stack started in the same folder"
 fi
 grep -q "(pid $supervisor)" "$work/second" || fail "the second stack was not told who holds the folder"
-if TAVOLA_DATA=$work/other TAVOLA_LISTEN=unix:$work/server "$tavola" dev run >"$work/third" 2>&1; then
+if TAVOLA_DEV_DATA=$work/other TAVOLA_LISTEN=unix:$work/server "$tavola" dev run >"$work/third" 2>&1; then
     fail "a second server started on the same address"
 fi
 grep -q 'another program serves on' "$work/third" || fail "no word of the taken address"

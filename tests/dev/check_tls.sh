@@ -45,7 +45,7 @@ free_port() {
 
 start_run() { # SETTING=VALUE...
     : >"$work/out"
-    env TAVOLA_DATA="$work/data" TAVOLA_LISTEN="$address" TAVOLA_TLS_CERT="$work/server.pem" \
+    env TAVOLA_DEV_DATA="$work/data" TAVOLA_LISTEN="$address" TAVOLA_TLS_CERT="$work/server.pem" \
         TAVOLA_TLS_KEY="$work/server.key" "$@" "$tavola" dev run >"$work/out" 2>&1 &
     supervisor=$!
     wait_for grep -q 'Ctrl-C stops everything' "$work/out"
@@ -81,17 +81,17 @@ start_run
 expect "^Tavola serves on $address \(gRPC over TLS, without authentication"
 expect "buf curl --protocol grpc --cacert CA.pem .*https://$address"
 expect 'grpc.secure_channel'
-TAVOLA_DATA=$work/data "$tavola" dev status >"$work/status" || fail "dev status: not running"
+TAVOLA_DEV_DATA=$work/data "$tavola" dev status >"$work/status" || fail "dev status: not running"
 grep -qx 'transport TLS' "$work/status" || fail "dev status does not say TLS: $(cat "$work/status")"
 "$tavola" --target "$address" --ca "$work/ca.pem" health >/dev/null || fail "the server does not serve over TLS"
 stop_run
 
 # With an authority, and callers that must have a certificate.
-start_run TAVOLA_CA="$work/ca.pem" TAVOLA_CERT="$work/caller.pem" TAVOLA_KEY="$work/caller.key" \
+start_run TAVOLA_CA="$work/ca.pem" TAVOLA_CLIENT_CERT="$work/caller.pem" TAVOLA_CLIENT_KEY="$work/caller.key" \
     TAVOLA_TLS_CLIENT_CA="$work/ca.pem"
 expect "buf curl --protocol grpc --cacert $work/ca.pem --cert $work/caller.pem --key $work/caller.key "
 follow_hint
-TAVOLA_DATA=$work/data "$tavola" dev status >"$work/status" || fail "dev status: not running"
+TAVOLA_DEV_DATA=$work/data "$tavola" dev status >"$work/status" || fail "dev status: not running"
 grep -qx 'transport TLS with client certificates' "$work/status" || fail "dev status does not say it: $(cat "$work/status")"
 stop_run
 
@@ -99,7 +99,7 @@ stop_run
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout "$work/other.key" -subj /CN=other \
     -days 2 -out "$work/other.pem" 2>/dev/null
 start_run TAVOLA_CA="$work/other.pem"
-expect '^dev: tavolad serves, but not to the settings TAVOLA_CA, TAVOLA_CERT and TAVOLA_KEY: '
+expect '^dev: tavolad serves, but not to the settings TAVOLA_CA, TAVOLA_CLIENT_CERT and TAVOLA_CLIENT_KEY: '
 kill -INT "$supervisor"
 wait "$supervisor" || fail "an orderly stop did not end with 0"
 supervisor=

@@ -48,7 +48,7 @@ class Stack:
         self.data, self.log, self.tavola = folder / "data", folder / "stack.log", programs / "tavola"
         self.address = free_address()
         self.environment = system_environment() | settings
-        self.environment |= {"TAVOLA_DATA": str(self.data), "TAVOLA_LISTEN": self.address}
+        self.environment |= {"TAVOLA_DEV_DATA": str(self.data), "TAVOLA_LISTEN": self.address}
         with open(self.log, "wb") as out:
             self.process = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", self.tavola, "dev", "run"], stdout=out,
                                             stderr=out, stdin=subprocess.DEVNULL, env=self.environment)

@@ -32,7 +32,7 @@ GROUP_READERS = 2
 ALONE = 0.5  # of a round's seconds are the groups' callers' alone, before the others begin
 COUNTS = 20  # of a round that are judged; each costs two searches per key
 FINAL_QUERIES = 30
-WORKER = {"TAVOLA_SWEEP_SECONDS": "1", "TAVOLA_VISIBILITY_SECONDS": "1"}
+WORKER = {"TAVOLA_SWEEP_INTERVAL_SECONDS": "1", "TAVOLA_VISIBILITY_TIMEOUT_SECONDS": "1"}
 INDEX_READY = 3
 
 

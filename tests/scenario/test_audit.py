@@ -67,7 +67,7 @@ class Orphans(unittest.TestCase):
 
 class Drops(ServerCase):
     with_worker = True
-    worker_settings = {"TAVOLA_SWEEP_SECONDS": "1"}
+    worker_settings = {"TAVOLA_SWEEP_INTERVAL_SECONDS": "1"}
 
     def test_an_index_that_was_dropped_leaves_nothing_beside_entities_that_were_deleted(self):
         table = self.new_table()

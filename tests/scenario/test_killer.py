@@ -32,7 +32,7 @@ class Killer(RedisCase):
     def begin(self, redis):
         if redis:
             self.stack.start_redis()
-        self.settings = {"TAVOLA_VISIBILITY_SECONDS": "1", "TAVOLA_WORKER_THREADS": "2"}
+        self.settings = {"TAVOLA_VISIBILITY_TIMEOUT_SECONDS": "1", "TAVOLA_WORKER_THREADS": "2"}
         self.stack.start_server()
         self.stack.start_worker(**self.settings)
         self.caller = self.enterContext(self.stack.connect())

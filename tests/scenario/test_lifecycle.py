@@ -73,7 +73,7 @@ class Options(unittest.TestCase):
             ("tavolad", {"TAVOLA_POSTGRES": ""}, ("TAVOLA_POSTGRES is not set",)),
             ("tavolad", {"TAVOLA_LOG_LEVEL": "loud"}, ("TAVOLA_LOG_LEVEL", "debug, info, warn, error")),
             ("tavola-worker", {"TAVOLA_LISTENS": "x"}, ("TAVOLA_LISTENS", "did you mean TAVOLA_LISTEN?")),
-            ("tavola-worker", {"TAVOLA_VISIBILITY_SECONDS": "-1"}, ("1..3600 s",)),
+            ("tavola-worker", {"TAVOLA_VISIBILITY_TIMEOUT_SECONDS": "-1"}, ("1..3600 s",)),
         ):
             with self.subTest(program=name, change=change):
                 settings = {k: v for k, v in {**good, **change}.items() if v is not None}
@@ -184,7 +184,7 @@ class Parts(LifecycleCase):
                 caller.create_table(name="none", timeout=5)
             self.assertIn(
                 (caught.exception.code, caught.exception.reason),
-                (("UNAVAILABLE", "STORE_UNAVAILABLE"), ("DEADLINE_EXCEEDED", None), ("DEADLINE_EXCEEDED", "OPERATION_TIMED_OUT")),
+                (("UNAVAILABLE", "DATABASE_UNAVAILABLE"), ("DEADLINE_EXCEEDED", None), ("DEADLINE_EXCEEDED", "OPERATION_TIMED_OUT")),
             )
             made.postgres_up()
             wait_for("SERVING", lambda: made.health(caller) == "SERVING")

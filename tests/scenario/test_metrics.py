@@ -52,10 +52,10 @@ class Metrics(unittest.TestCase):
         self.assertEqual(buckets, [5, 5])
         self.assertGreater(now.value("tavola_call_duration_seconds_sum", method="InsertEntity"), 0)
         self.assertEqual(now.value("tavola_lane_operations_total", lane="write"), 5)
-        self.assertEqual(now.value("tavola_lane_batch_size_sum", lane="write"), 5)
+        self.assertEqual(now.value("tavola_lane_batch_operations_sum", lane="write"), 5)
         self.assertGreaterEqual(now.value("tavola_lane_batches_total", lane="write"), 1)
         self.assertEqual(now.value("tavola_database_available"), 1)
-        self.assertEqual(now.value("tavola_info"), 1)
+        self.assertEqual(now.value("tavola_build_info"), 1)
         self.assertGreater(now.value("process_resident_memory_bytes"), 1e6)
         self.stack.postgres_down()
         wait_for("no database", lambda: metrics.read(self.server_path).value("tavola_database_available") == 0)
@@ -74,11 +74,11 @@ class Metrics(unittest.TestCase):
 
         def settled():
             now = metrics.read(self.worker_path)
-            done = now.value("tavola_worker_done_total", kind="reconcile") >= 20
-            return done and now.value("tavola_worker_done_total", kind="transaction") >= 1 and now
+            done = now.value("tavola_worker_completed_total", kind="reconcile") >= 20
+            return done and now.value("tavola_worker_completed_total", kind="transaction") >= 1 and now
 
         now = wait_for("the worker's counts", settled)
-        self.assertGreaterEqual(now.value("tavola_worker_taken_total"), 21)
+        self.assertGreaterEqual(now.value("tavola_worker_claimed_total"), 21)
         wait_for("leases", lambda: metrics.read(self.worker_path).value("tavola_worker_leases") == 16)
         self.assertEqual(now.value("tavola_worker_dead_letters_total"), 0)
         wait_for("streaming", lambda: metrics.read(self.worker_path).value("tavola_worker_streaming") == 1)
@@ -93,7 +93,7 @@ class Metrics(unittest.TestCase):
         wait_for("polling", lambda: self.stack.accepts("unix:" + self.worker_path) and self.polled() > 0, 30)
 
     def polled(self):
-        return metrics.read(self.worker_path).value("tavola_worker_taken_total", **{"from": "database"})
+        return metrics.read(self.worker_path).value("tavola_worker_claimed_total", source="database")
 
     def test_only_get_and_only_metrics(self):
         self.start()
@@ -138,14 +138,14 @@ class Metrics(unittest.TestCase):
         letters = lambda state: told("tavola_index_dead_letters", index="byAge", state=state)
         for row in ("1", "2"):
             self.caller.insert_entity(table="people", entity=entity("p", row, Age="old"))
-        wait_for("standing letters", lambda: letters("standing") == 2)
+        wait_for("dead letters", lambda: letters("dead") == 2)
         letter = self.caller.list_dead_letters().letters[0]
         self.caller.discard_dead_letters(letter_ids=[letter.letter_id], reason="known")
-        wait_for("a discarded one", lambda: (letters("standing"), letters("discarded")) == (1, 1))
-        self.assertEqual(told("tavola_dead_letters", kind="reconcile", state="standing"), 1)
+        wait_for("a discarded one", lambda: (letters("dead"), letters("discarded")) == (1, 1))
+        self.assertEqual(told("tavola_dead_letters", kind="reconcile", state="dead"), 1)
         self.assertEqual(told("tavola_dead_letters", kind="transaction"), 0)
         self.caller.control_queue(control=PAUSE)
-        wait_for("the worker to follow", lambda: told("tavola_queue_held") == 8)
+        wait_for("the worker to follow", lambda: told("tavola_queue_paused") == 8)
         self.caller.insert_entity(table="people", entity=entity("p", "3", Age=7))
         wait_for("lag", lambda: told("tavola_index_lag_seconds", index="byAge") > 0)
         self.caller.control_queue(control=RESUME)

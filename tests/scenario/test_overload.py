@@ -58,7 +58,7 @@ class Overload(unittest.TestCase):
 
     def test_ten_times_the_load(self):
         # Work that costs the database, not the disk, and one thread for it: its ceiling is the same a moment later.
-        self.start(TAVOLA_PAGE_THREADS="1", TAVOLA_MOST_WAITING="64")
+        self.start(TAVOLA_PAGE_THREADS="1", TAVOLA_MAX_WAITING="64")
         path = self.request()
         self.load(path, 16, 1)
         before, refused = self.load(path, 16, 2)
@@ -72,11 +72,11 @@ class Overload(unittest.TestCase):
         self.assertGreater(after, before / 3)
         self.assertEqual(refused_after, 0)
         now = metrics.read(self.metrics)
-        self.assertGreater(now.value("tavola_lane_refused_total", lane="page"), 0)
+        self.assertGreater(now.value("tavola_lane_shed_total", lane="page"), 0)
         self.assertEqual(self.caller.health(), "SERVING")
 
     def test_a_refusal_says_when_to_come_back(self):
-        self.start(TAVOLA_PARTITION_RATE="5", TAVOLA_ACCOUNT_RATE="1000")
+        self.start(TAVOLA_PARTITION_RATE_LIMIT="5", TAVOLA_ACCOUNT_RATE_LIMIT="1000")
         put = types.message("tavola.v1.InsertOrReplaceEntityRequest")
         message = put(table="loaded", entity=entity("hot", "r")).SerializeToString()
         errors = []
@@ -91,11 +91,11 @@ class Overload(unittest.TestCase):
             self.assertEqual(error.retry_seconds, 1)
         self.caller.insert_entity(table="loaded", entity=entity("cold", "r"))
         now = metrics.read(self.metrics)
-        self.assertEqual(now.value("tavola_rate_refused_total", scope="partition"), len(errors))
-        self.assertEqual(now.value("tavola_rate_refused_total", scope="account"), 0)
+        self.assertEqual(now.value("tavola_rate_limited_total", scope="partition"), len(errors))
+        self.assertEqual(now.value("tavola_rate_limited_total", scope="account"), 0)
 
     def test_an_import_over_its_rate_ends_and_what_was_answered_is_there(self):
-        self.start(TAVOLA_PARTITION_RATE="10")
+        self.start(TAVOLA_PARTITION_RATE_LIMIT="10")
         request = types.message("tavola.v1.ImportEntitiesRequest")
         # Each is what the partition may have in five seconds.
         messages = [request(table="loaded", entities=[entity("hot", f"{m} {i}") for i in range(50)]) for m in range(20)]
@@ -109,7 +109,7 @@ class Overload(unittest.TestCase):
         self.assertEqual(len(self.caller.query("loaded", "PartitionKey eq 'hot'")), committed)
 
     def test_waiting_calls_are_bounded(self):
-        self.start(TAVOLA_MOST_WAITING="10")
+        self.start(TAVOLA_MAX_WAITING="10")
         steps = [{"delete_if_exists": {"table": "loaded", "key": key(("p", "r"))}}]
         self.caller.submit_transaction(transaction_id="t", steps=steps)
         request = types.message("tavola.v1.WaitTransactionRequest")(transaction_id="t").SerializeToString()

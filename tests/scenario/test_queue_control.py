@@ -56,7 +56,7 @@ class Queues(ServerCase):
 
     def wait_until_held(self, held=8):
         """The worker has heard of it."""
-        wait_for("the worker to follow", lambda: self.told().value("tavola_queue_held") == held, 10)
+        wait_for("the worker to follow", lambda: self.told().value("tavola_queue_paused") == held, 10)
 
     def wait_until_late(self, open_intents, seconds):
         """The worker has looked, and left alone for so long what it found."""
@@ -197,7 +197,7 @@ class Queues(ServerCase):
         self.insert(20, "Lund")
         wait_for("all entries", lambda: self.found("Lund") == 20, 10)
         self.assertEqual(len(self.client.control_queue(control=RESHARD, shards=5).queues), 5)
-        wait_for("the worker to follow", lambda: self.told().value("tavola_queue_held", queue="q4") == 0, 10)
+        wait_for("the worker to follow", lambda: self.told().value("tavola_queue_paused", queue="q4") == 0, 10)
         self.assertEqual(self.states(), {RUNNING})
         self.insert(20, "Lund", first=20)
         wait_for("all entries", lambda: self.found("Lund") == 40, 10)
@@ -214,20 +214,20 @@ class Queues(ServerCase):
         self.assertRegex(listed[-1], r"^map version \d+$")
         self.assertRegex(listed[1], r"^q0 +reconcile +RUNNING +- ")
         self.assertEqual(tavola("queue", "pause", "all").count("PAUSED"), 8)
-        self.assertRegex(tavola("queue", "rate", "7", "q2", "transaction"), r"q2 +transaction +PAUSED +7/s ")
+        self.assertRegex(tavola("queue", "limit-rate", "7", "q2", "transaction"), r"q2 +transaction +PAUSED +7/s ")
         self.assertEqual(tavola("queue", "resume", "q2").count("RUNNING"), 2)
         self.assertEqual(tavola("queue", "drain", "q2", "reconcile").count("\nq2"), 1)
         tavola("queue", "resume", "all")
         page = tavola("top", "--once")
         self.assertRegex(page, rf"(?m)^{self.index} +{self.table} +READY +0 +0\.0 s .* +0 +0 +0$")
-        self.assertRegex(page, r"(?m)^dead letters: \d+ standing, \d+ discarded; 0 being retried$")
+        self.assertRegex(page, r"(?m)^dead letters: \d+ dead, \d+ discarded; 0 being retried$")
         self.assertEqual(len({len(line) for line in page.split("\n\n")[0].splitlines()}), 1)
         self.assertNotIn("\033", page)
-        self.addCleanup(tavola, "queue", "shards", "4")
-        self.assertEqual(tavola("queue", "shards", "3").count("RUNNING"), 6)
-        tavola("queue", "shards", "65", code=2)
+        self.addCleanup(tavola, "queue", "reshard", "4")
+        self.assertEqual(tavola("queue", "reshard", "3").count("RUNNING"), 6)
+        tavola("queue", "reshard", "65", code=2)
         tavola("queue", "pause", code=2)
-        tavola("queue", "rate", "x", "all", code=2)
+        tavola("queue", "limit-rate", "x", "all", code=2)
         tavola("queue", "pause", "q9", code=1)
 
     def test_top_tells_violations_and_dead_letters_and_no_pace_of_what_is_paused(self):
@@ -254,7 +254,7 @@ class Queues(ServerCase):
         self.assertEqual((status().violations, status().discarded), (2, 1))
         page = top()
         self.assertRegex(page, rf"(?m)^{name} .* +2 +1 +1$")
-        self.assertRegex(page, r"(?m)^dead letters: 1 standing, 1 discarded; 0 being retried$")
+        self.assertRegex(page, r"(?m)^dead letters: 1 dead, 1 discarded; 0 being retried$")
         self.assertRegex(page, rf"(?m)^{name} .* \d+\.\d +")
         self.client.control_queue(control=PAUSE)
         self.addCleanup(self.client.control_queue, control=RESUME)

@@ -225,7 +225,7 @@ class Queues(RedisCase):
 
     def check_published_at_most(self, most):
         sample = metrics.read(self.worker_metrics)
-        relayed, taken = sample.value("tavola_worker_relayed_total"), sample.value("tavola_worker_taken_total")
+        relayed, taken = sample.value("tavola_relay_published_total"), sample.value("tavola_worker_claimed_total")
         print(f"{KEYS * ROUNDS} intents of {KEYS} keys: {relayed:.0f} published by the relay, {taken:.0f} taken", flush=True)
         self.assertLessEqual(relayed, most)
         self.assertLessEqual(taken, most + KEYS * ROUNDS)

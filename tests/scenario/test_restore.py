@@ -120,7 +120,7 @@ class Restore(unittest.TestCase):
             precondition=match(etag),
         )
         self.refused(
-            "TOKEN_EXPIRED",
+            "CONSISTENCY_TOKEN_EXPIRED",
             self.client.lookup_index,
             index="byCity",
             equals=[value("city 1")],

@@ -225,7 +225,7 @@ class Tokens(SecurityCase):
             listening.start()
             settings = {"TAVOLA_TOKEN": given, "TAVOLA_ACCOUNT_KEY": "tvk1." + encode(key)}
             target = f"127.0.0.1:{listener.getsockname()[1]}"
-            run_program("tavola", "--target", target, "dead-letters", "list", settings=settings)
+            run_program("tavola", "--target", target, "dead-letter", "list", settings=settings)
             listening.join()
         self.assertIn(given.encode(), seen[0])
         for secret in (key, encode(key).encode(), key.hex().encode()):
@@ -304,13 +304,13 @@ class Accounts(SecurityCase):
         self.assertEqual(result(tables["first"]), OK)
         self.assertEqual(result(tables["second"]), OK)
 
-        third = key_of(self.operate("account", "rotate", "rotating").split()[-1])
+        third = key_of(self.operate("account", "rotate-key", "rotating").split()[-1])
         newest = self.connect(token(third, account="rotating")).list_tables
         self.assertEqual(result(newest), OK, "a new key works at once")
         self.assertEqual(result(tables["first"]), OK, "the old first key is the second one now")
         self.assertEqual(result(tables["second"]), FORGED, "the second key has died")
 
-        self.operate("account", "rotate", "rotating")
+        self.operate("account", "rotate-key", "rotating")
         wait_for("the end of the first key", lambda: result(tables["first"]) == FORGED)
         self.assertEqual(result(newest), OK)
 

@@ -72,9 +72,9 @@ class Leaving(unittest.TestCase):
     def test_a_watcher_counts_until_it_goes(self):
         call = self.begin("EntityService/WatchEntities", [{"table": "left"}])
         next(call)
-        self.assertEqual(self.read("tavola_watchers"), 1)
+        self.assertEqual(self.read("tavola_open_watches"), 1)
         self.goes(call, "WatchEntities")
-        self.assertEqual(self.read("tavola_watchers"), 0)
+        self.assertEqual(self.read("tavola_open_watches"), 0)
 
     def test_while_a_chunk_is_written(self):
         """It may have been committed: it is, and the answer goes nowhere."""

@@ -133,7 +133,7 @@ class Callers(TlsCase):
         made = {f"{i:03}": os.urandom(i * 997 % 60000) for i in range(80)}
         want = {row: entity("p", row, B=blob).properties for row, blob in made.items()}
         for joined in ("on", "off"):
-            target = self.serve(*self.authority.sign("server"), TAVOLA_JOIN_REPLIES=joined)
+            target = self.serve(*self.authority.sign("server"), TAVOLA_COALESCE_REPLIES=joined)
             caller = self.connect(target, self.authority)
             wait_for("SERVING", lambda: caller.health() == "SERVING")
             caller.create_table(name="large" + joined)
@@ -187,12 +187,12 @@ class CommandLine(TlsCase):
         settings = {
             "TAVOLA_TARGET": target,
             "TAVOLA_CA": self.authority.file,
-            "TAVOLA_CERT": certificate,
-            "TAVOLA_KEY": key_file,
+            "TAVOLA_CLIENT_CERT": certificate,
+            "TAVOLA_CLIENT_KEY": key_file,
         }
         self.assertEqual(run_program("tavola", "health", settings=settings).returncode, 0)
         self.assertEqual(run_program("tavola", "--target", target, "health").returncode, 1)
-        settings["TAVOLA_KEY"] = self.authority.sign("other")[1]
+        settings["TAVOLA_CLIENT_KEY"] = self.authority.sign("other")[1]
         self.assertIn("is not that of the certificate", run_program("tavola", "health", settings=settings).stderr)
 
     def test_a_token_is_never_sent_in_plain_text(self):

@@ -199,7 +199,7 @@ class DeleteRange(ServerCase):
 
 class Expiry(ServerCase):
     with_worker = True
-    worker_settings = {"TAVOLA_SWEEP_SECONDS": "1"}
+    worker_settings = {"TAVOLA_SWEEP_INTERVAL_SECONDS": "1"}
 
     def setUp(self):
         self.table = self.new_table()

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- For metrics, of each index that is not being dropped, the oldest index first: account, name, how many microseconds its
--- oldest open intent has waited (0: none is open), and its dead letters that stand and that were discarded, those of whole keys
+-- oldest open intent has waited (0: none is open), and its dead letters that are not discarded and that are, those of whole keys
 -- included. Up to 10,001 open intents of a table are looked at; with more, the oldest of them or the watermark, whichever is older.
 with sources as materialized (
     select s.table_id, case when open.n > 10000
@@ -11,17 +11,17 @@ with sources as materialized (
         select count(*) as n, min(intent_created_us(t.id)) as oldest
         from (select t.id from intents t where t.table_id = s.table_id limit 10001) t) open),
 letters as materialized (
-    select d.table_id, d.index_id, count(*) filter (where not d.discarded) as standing,
+    select d.table_id, d.index_id, count(*) filter (where not d.discarded) as dead,
         count(*) filter (where d.discarded) as discarded
     from dead_letters d
     where d.kind = 1 and d.dead
     group by 1, 2)
 select i.account, i.name, coalesce(greatest(0, (extract(epoch from now()) * 1000000)::int8 - s.oldest), 0),
-    coalesce(l.standing, 0)::int8, coalesce(l.discarded, 0)::int8
+    coalesce(l.dead, 0)::int8, coalesce(l.discarded, 0)::int8
 from indexes i
 join sources s on s.table_id = i.source_table_id
 left join lateral (
-    select sum(x.standing) as standing, sum(x.discarded) as discarded
+    select sum(x.dead) as dead, sum(x.discarded) as discarded
     from letters x
     where x.table_id = i.source_table_id and x.index_id in (i.index_id, 0)) l on true
 where i.state <> 4

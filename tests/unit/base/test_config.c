@@ -5,6 +5,9 @@
 #include "base/config.h"
 
 #include <check.h>
+#include <string.h>
+
+#include "base/renamed_settings.h"
 
 struct sample {
     const char *listen;
@@ -122,6 +125,32 @@ START_TEST(a_problem_says_which_why_and_what_is_allowed)
 }
 END_TEST
 
+START_TEST(an_old_name_of_a_setting_is_refused_with_the_new_one)
+{
+    const struct renamed_setting *renamed = &renamed_settings[_i];
+    char variable[96], advice[96];
+    char *environment[] = { "TAVOLA_DATABASE=unix:/db", variable, NULL };
+    bool is_known = false;
+    struct sample sample;
+    struct buf problems;
+
+    buf_init(&problems, NULL);
+    snprintf(variable, sizeof(variable), "%s=1", renamed->old_name);
+    snprintf(advice, sizeof(advice), "; it is called %s now\n", renamed->new_name);
+
+    ck_assert_uint_eq(config_load(&program, environment, &sample, &problems), 1);
+    buf_append_byte(&problems, '\0');
+
+    ck_assert_msg(strstr(problems.data, advice) != NULL, "%s lacks %s", problems.data, advice);
+    for (size_t i = 0; config_known[i]; i++) {
+        ck_assert_str_ne(config_known[i], renamed->old_name);
+        is_known = is_known || strcmp(config_known[i], renamed->new_name) == 0;
+    }
+    ck_assert_msg(is_known, "%s is not a setting", renamed->new_name);
+    buf_cleanup(&problems);
+}
+END_TEST
+
 START_TEST(every_problem_is_told_at_once)
 {
     char *environment[] = { "TAVOLA_THREADS=0", "TAVOLA_MODE=open", "TAVOLA_DATABASES=hunter2", NULL };
@@ -190,6 +219,8 @@ Suite *test_config_suite(void)
 
     tcase_add_test(tc, values_and_defaults_fill_the_struct);
     tcase_add_loop_test(tc, a_problem_says_which_why_and_what_is_allowed, 0, ARRAY_LEN(problem_cases));
+    tcase_add_loop_test(
+        tc, an_old_name_of_a_setting_is_refused_with_the_new_one, 0, (int)renamed_settings_count);
     tcase_add_test(tc, every_problem_is_told_at_once);
     tcase_add_test(tc, a_bad_secret_is_not_repeated);
     tcase_add_loop_test(tc, addresses_are_told_from_other_text, 0, ARRAY_LEN(address_cases));

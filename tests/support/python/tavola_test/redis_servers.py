@@ -129,5 +129,5 @@ class RedisCase(unittest.TestCase):
 
     def wait_for_messages(self):
         """Something came through Redis from now on."""
-        before = self.worker("tavola_worker_taken_total", **{"from": "queue"})
-        wait_for("a message", lambda: self.worker("tavola_worker_taken_total", **{"from": "queue"}) > before, 30)
+        before = self.worker("tavola_worker_claimed_total", source="queue")
+        wait_for("a message", lambda: self.worker("tavola_worker_claimed_total", source="queue") > before, 30)
