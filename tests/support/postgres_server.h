@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * postgres_server.h - databases for tests: each test gets a fresh one with the newest schema.
+ * postgres_server.h - databases for tests: each test gets one with the newest schema and no data.
  *
  * By default on a PostgreSQL of the test program's own: on a Unix socket in a folder of its own, without
  * fsync, gone when the program ends, however it ends. With TAVOLA_POSTGRES set, on that server; its role must
@@ -29,7 +29,10 @@ void test_postgres_hold_log(PGconn *conn);
  */
 void test_postgres_crash(PGconn **conn, const char *conninfo);
 
-/* The connection string of a new, migrated database; lives as long as the process. */
+/*
+ * The connection string of a database as the migrations leave it; the string lives as long as the process. A process that
+ * calls again gets another database; the next process that check forks gets the same ones, reset.
+ */
 const char *test_database(void);
 
 /* A plain connection for arranging and looking; fails the test if there is none. The caller PQfinishes it. */
