@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hint.c - one small text that programs keep in Redis for the next start; nothing is lost without it.
+ * hint.c - one small text that programs store in Redis for their next start. It is a hint: nothing depends on it.
  */
 #include "queue/queue.h"
 #include "queue/queue_state.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * message.c - whatever stands in Redis may have been put there by anybody: nothing is taken on trust.
+ * message.c - any program may have written to Redis, so every field is checked.
  */
 #include "queue/message.h"
 
@@ -24,7 +24,7 @@ void message_encode(const struct intent *intent, struct redis_command *command)
     redis_word(command, buf_str(&value));
 }
 
-/* The value of our field; unknown names are left for later versions. */
+/* The value of the field "v2". Fields of other names are ignored: a later version may add some. */
 static bool find_value(const redisReply *fields, struct str *out)
 {
     bool found = false;
@@ -46,7 +46,7 @@ static bool find_value(const redisReply *fields, struct str *out)
     return found;
 }
 
-/* What stands before the next space; *rest becomes what stands behind it. */
+/* Take the text before the next space; *rest moves behind that space. */
 static bool take_word(struct str *rest, struct str *word)
 {
     const char *space = rest->len > 0 ? memchr(rest->data, ' ', rest->len) : NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * message.h - an intent as the one field of a stream entry. The field's name is the version of this form, "v2"; its
- * value can be read by people:
+ * message.h - the form of an intent in a stream entry: one field, whose name "v2" is the version of the form. Its value
+ * is text:
  *
  *     BUCKET ID KIND TABLE LENGTH PARTITIONROW
  *
- * Numbers are decimal, LENGTH is that of the partition key in bytes, and the key's two strings, which may hold any
- * bytes, follow each other to the end.
+ * Numbers are decimal; ID is 32 hexadecimal digits (domain/intents/intent_id.h). LENGTH is the length of the partition
+ * key in bytes. Partition key and row key may have any bytes and reach to the end.
  */
 #ifndef QUEUE_MESSAGE_H
 #define QUEUE_MESSAGE_H
@@ -16,13 +16,14 @@
 #include "queue/queue.h"
 #include "queue/redis.h"
 
-/* Append the value. */
+/* Append the value as a word of the command. */
 void message_encode(const struct intent *intent, struct redis_command *command);
 
 /*
- * Read one entry: its id and its fields' array. Strings are copied into the arena. entry_id is set
- * whenever the id itself can be read, so that a caller can remove what it cannot use.
- * false: another version, the field doubled, a part of it missing or out of its range.
+ * Read one entry: its id and the array of its fields. Strings are copied into the arena.
+ *
+ * false: the entry has no field "v2" or two of them, or a part of the value is missing or out of range. entry_id is set
+ *        if the id is readable, so the caller can remove the entry.
  */
 bool message_decode(
     const redisReply *id, const redisReply *fields, struct arena *arena, struct queue_message *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue.c - Redis streams, one per shard, each with the consumer group "workers": publishing, settling
- * and looking at them. Taking messages is in queue_claim.c.
+ * queue.c - Redis streams, one per shard, each with the consumer group "workers": publish, settle, inspect. Claiming is
+ * in queue_claim.c.
  */
 #include "queue/queue.h"
 
@@ -14,10 +14,10 @@
 #include "queue/queue_state.h"
 
 enum {
-    PUBLISH_CHUNK = 256,                  /* messages per script call: Redis serves nobody else meanwhile */
+    PUBLISH_CHUNK = 256,                  /* messages per call of the script, which blocks Redis */
     INSPECT_COMMANDS = 4,                 /* per shard */
-    ACKNOWLEDGE_CHUNK = 512,              /* entries, the same */
-    PRETENDED_IDLE_MS = 24 * 3600 * 1000, /* longer than anybody's visibility timeout */
+    ACKNOWLEDGE_CHUNK = 512,              /* entries per call of the script */
+    PRETENDED_IDLE_MS = 24 * 3600 * 1000, /* longer than any visibility timeout */
 };
 
 const struct str queue_group = { .data = "workers", .len = 7 };
@@ -69,7 +69,7 @@ void queue_set_shards(struct queue *queue, int shards)
 
 enum status queue_unexpected(struct error *err, const char *command)
 {
-    return error_set(err, STATUS_INTERNAL, "Redis: %s: a reply of an unexpected form", command);
+    return error_set(err, STATUS_INTERNAL, "Redis: %s: the reply has not the expected form", command);
 }
 
 /* ---- publish ---- */
@@ -121,7 +121,7 @@ static const struct embedded *const settle_scripts[] = {
     [ACKNOWLEDGE] = &lua_acknowledge, [HAND_BACK] = &lua_hand_back, [RENEW] = &lua_renew
 };
 
-static struct redis_command *begin_settle(
+static struct redis_command *begin_settle_command(
     struct queue *queue, struct str consumer, struct redis_batch *batch, enum settle_kind kind, size_t shard)
 {
     struct redis_command *command = redis_script(batch, settle_scripts[kind], queue->shards[shard].stream);
@@ -134,7 +134,7 @@ static struct redis_command *begin_settle(
     return command;
 }
 
-static enum status settle(struct queue *queue, struct str consumer, enum settle_kind kind,
+static enum status settle_messages(struct queue *queue, struct str consumer, enum settle_kind kind,
     const struct queue_message *messages, size_t count, struct error *err)
 {
     struct redis_command *open[QUEUE_MAX_SHARDS] = { NULL };
@@ -147,9 +147,9 @@ static enum status settle(struct queue *queue, struct str consumer, enum settle_
     for (size_t i = 0; i < count; i++) {
         size_t shard = (size_t)messages[i].shard;
 
-        assert(shard < QUEUE_MAX_SHARDS && "a message of this queue");
+        assert(shard < QUEUE_MAX_SHARDS && "the message was claimed from this queue");
         if (!open[shard] || filled[shard] == ACKNOWLEDGE_CHUNK) {
-            open[shard] = begin_settle(queue, consumer, &batch, kind, shard);
+            open[shard] = begin_settle_command(queue, consumer, &batch, kind, shard);
             filled[shard] = 0;
         }
         redis_word(open[shard], str_of(messages[i].entry_id));
@@ -162,7 +162,7 @@ static enum status settle(struct queue *queue, struct str consumer, enum settle_
     for (size_t i = 0; i < batch.count; i++) {
         enum status status = redis_reply_status(batch.replies[i], err);
 
-        if (status != STATUS_OK && status != STATUS_PRECONDITION) /* flushed meanwhile: it is gone */
+        if (status != STATUS_OK && status != STATUS_PRECONDITION) /* Redis was flushed: the message is gone */
             return status;
     }
     return STATUS_OK;
@@ -171,26 +171,26 @@ static enum status settle(struct queue *queue, struct str consumer, enum settle_
 enum status queue_acknowledge(
     struct queue *queue, const struct queue_message *messages, size_t count, struct error *err)
 {
-    return settle(queue, queue->consumer, ACKNOWLEDGE, messages, count, err);
+    return settle_messages(queue, queue->consumer, ACKNOWLEDGE, messages, count, err);
 }
 
 enum status queue_hand_back(
     struct queue *queue, const struct queue_message *messages, size_t count, struct error *err)
 {
-    return settle(queue, queue->consumer, HAND_BACK, messages, count, err);
+    return settle_messages(queue, queue->consumer, HAND_BACK, messages, count, err);
 }
 
 enum status queue_renew(struct queue *queue, struct str consumer, const struct queue_message *messages,
     size_t count, struct error *err)
 {
-    return settle(queue, consumer, RENEW, messages, count, err);
+    return settle_messages(queue, consumer, RENEW, messages, count, err);
 }
 
 /* ---- state ---- */
 
 /*
- * What the epoch key holds while Redis is the one it was: the id its process drew at its start. After a
- * flush the key is gone; after a restart, possibly from an old dump, it names another process.
+ * The run id of the Redis process, which the epoch key holds as long as Redis has lost nothing. After a flush the key
+ * is gone; after a restart, possibly from an old dump, it names another process.
  */
 static enum status read_run_id(const redisReply *info, struct str *out, struct error *err)
 {
@@ -212,7 +212,7 @@ static enum status read_run_id(const redisReply *info, struct str *out, struct e
 }
 
 /* XLEN, XPENDING, GET, and a SET that says whether Redis takes what is written. */
-static enum status read_shard_state(redisReply *const replies[INSPECT_COMMANDS], struct str job_calls_id,
+static enum status read_shard_state(redisReply *const replies[INSPECT_COMMANDS], struct str run_id,
     struct queue_state *state, struct error *err)
 {
     enum status status;
@@ -232,7 +232,7 @@ static enum status read_shard_state(redisReply *const replies[INSPECT_COMMANDS],
         return queue_unexpected(err, "XPENDING");
     state->length += length;
     state->pending += pending;
-    if (!redis_reply_str(replies[2], &epoch) || !str_equal(epoch, job_calls_id))
+    if (!redis_reply_str(replies[2], &epoch) || !str_equal(epoch, run_id))
         state->has_epoch = false;
     return STATUS_OK;
 }
@@ -240,7 +240,7 @@ static enum status read_shard_state(redisReply *const replies[INSPECT_COMMANDS],
 enum status queue_inspect(struct queue *queue, struct queue_state *out, struct error *err)
 {
     struct queue_state state = { .has_epoch = true };
-    struct str job_calls_id;
+    struct str run_id;
     ARENA_SCOPE arena;
     REDIS_BATCH batch;
 
@@ -260,16 +260,16 @@ enum status queue_inspect(struct queue *queue, struct queue_state *out, struct e
         redis_word(probe, STR_LITERAL("1"));
     }
     TRY(redis_run(queue->redis, &batch, 0, err));
-    TRY(read_run_id(batch.replies[0], &job_calls_id, err));
+    TRY(read_run_id(batch.replies[0], &run_id, err));
     for (size_t i = 0; i < queue->shard_count; i++)
-        TRY(read_shard_state(&batch.replies[1 + INSPECT_COMMANDS * i], job_calls_id, &state, err));
+        TRY(read_shard_state(&batch.replies[1 + INSPECT_COMMANDS * i], run_id, &state, err));
     *out = state;
     return STATUS_OK;
 }
 
 enum status queue_set_epoch(struct queue *queue, struct error *err)
 {
-    struct str job_calls_id;
+    struct str run_id;
     ARENA_SCOPE arena;
     REDIS_BATCH info;
     REDIS_BATCH batch;
@@ -279,12 +279,12 @@ enum status queue_set_epoch(struct queue *queue, struct error *err)
     redis_batch_init(&batch, &arena, queue->shard_count);
     redis_word(redis_command(&info, "INFO"), STR_LITERAL("server"));
     TRY(redis_run(queue->redis, &info, 0, err));
-    TRY(read_run_id(info.replies[0], &job_calls_id, err));
+    TRY(read_run_id(info.replies[0], &run_id, err));
     for (size_t i = 0; i < queue->shard_count; i++) {
         struct redis_command *command = redis_command(&batch, "SET");
 
         redis_word(command, queue->shards[i].epoch);
-        redis_word(command, job_calls_id);
+        redis_word(command, run_id);
     }
     TRY(redis_run(queue->redis, &batch, 0, err));
     for (size_t i = 0; i < batch.count; i++)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue.h - Redis streams as transport and wake-up: nothing in them that is not in PostgreSQL.
+ * queue.h - Redis streams that transport intents to workers and wake them. PostgreSQL is the record: the streams hold
+ * nothing that is not there.
  *
- * A message is a pointer to an intent: bucket, id, kind and key. Streams have consumer groups: a claimed
- * message is hidden from the others, comes back after its visibility timeout, and counts its deliveries.
- * Losing, doubling or reordering messages harms nobody.
+ * A message is a pointer to an intent: bucket, id, kind and key. Each stream has a consumer group: a claimed message is
+ * hidden from the other consumers, comes back after its visibility timeout, and counts its deliveries. Messages may be
+ * lost, doubled and reordered without harm.
  *
- * Keys are hash-tagged, so that a Redis Cluster stays possible: "tavola:{q<shard>}:intents",
+ * Keys have hash tags, as a Redis Cluster wants: "tavola:{q<shard>}:intents",
  * "tavola:{q<shard>}:epoch", "tavola:{q<shard>}:probe". Group: "workers".
  *
- * A queue belongs to one thread. Every call has a time limit (about a second) and returns
- * STATUS_UNAVAILABLE when Redis cannot be reached; the next call tries to connect again (with a pause
- * between attempts, so callers need not). Programs ignore SIGPIPE.
+ * A struct queue is used by one thread. Every call has a time limit of about a second and returns STATUS_UNAVAILABLE if
+ * Redis cannot be reached. The next call connects again, after a pause between attempts that the queue itself observes.
+ * Programs ignore SIGPIPE.
  */
 #ifndef QUEUE_QUEUE_H
 #define QUEUE_QUEUE_H
@@ -30,13 +31,13 @@ struct queue_options {
     struct redis_access redis;
     const char *consumer; /* this worker's name; NULL for publishers */
     int shards;           /* see queue_set_shards */
-    int64_t max_messages; /* publishing stops while a stream is this long */
+    int64_t max_messages; /* a stream with as many messages takes no more */
 };
 
 struct queue_message {
     struct intent intent; /* strings in the arena given to the call */
     int shard;
-    char entry_id[40];  /* Redis' own id, for acknowledgement */
+    char entry_id[40];  /* the id of the stream entry, for settling */
     int64_t deliveries; /* 1: the first time */
 };
 
@@ -44,54 +45,55 @@ MUST_USE enum status queue_open(const struct queue_options *options, struct queu
 void queue_close(struct queue *queue);
 
 /*
- * Streams, 1..64: a bucket's shard is bucket % shards. It is nobody's truth: while it changes, and servers and workers
- * differ, messages in streams that no worker reads are published again by the relay, in those it reads, and the
- * forsaken streams expire. Messages claimed before can be settled after.
+ * Set the number of streams, 1 to 64: a bucket's shard is bucket % shards. Servers and workers may differ for a while:
+ * the relay publishes messages of streams that no worker reads again, in those that are read, and unused streams
+ * expire. Messages that were claimed before the change can be settled afterwards.
  */
 void queue_set_shards(struct queue *queue, int shards);
 
 /*
- * Publish, in one pipeline. *published counts what was sent; messages for a stream that is full are left out
- * silently: the relay comes back for them.
+ * Publish, in one pipeline. *published is the number of messages that the streams have taken. A full stream takes no
+ * more: that is not an error, and the relay publishes the rest later.
  */
 MUST_USE enum status queue_publish(
     struct queue *queue, const struct intent *intents, size_t count, size_t *published, struct error *err);
 
-/* Messages and their number: at most `most`; waits up to wait_ms for the first. */
+/* Claim up to `most` messages; wait up to wait_ms for the first. */
 MUST_USE enum status queue_claim(struct queue *queue, size_t most, int64_t wait_ms, struct arena *arena,
     struct queue_message **out, size_t *count, struct error *err);
 
-/* Take over messages another consumer claimed more than idle_ms ago. */
+/* Claim up to `most` messages that another consumer claimed more than idle_ms ago and has not settled. */
 MUST_USE enum status queue_reclaim(struct queue *queue, size_t most, int64_t idle_ms, struct arena *arena,
     struct queue_message **out, size_t *count, struct error *err);
 
-/* Acknowledge and delete: the message is gone. */
+/* Acknowledge the messages and delete them from their streams. */
 MUST_USE enum status queue_acknowledge(
     struct queue *queue, const struct queue_message *messages, size_t count, struct error *err);
 
 /*
- * Keep messages that a consumer has claimed hidden for another visibility timeout; not those that are another's by
- * now. From any queue object, so that whoever works need not.
+ * Begin the visibility timeout of messages that `consumer` has claimed anew; messages that another consumer has taken
+ * over stay as they are. Any struct queue may do so, such as that of the thread that renews claims.
  */
 MUST_USE enum status queue_renew(struct queue *queue, struct str consumer,
     const struct queue_message *messages, size_t count, struct error *err);
 
-/* Hand back unfinished messages at once, without counting a delivery (shutdown). */
+/* Make claimed messages claimable at once, and do not count this delivery: for work that was not done. */
 MUST_USE enum status queue_hand_back(
     struct queue *queue, const struct queue_message *messages, size_t count, struct error *err);
 
 struct queue_state {
     int64_t length;  /* messages in all streams, claimed ones included */
     int64_t pending; /* claimed, not acknowledged */
-    bool has_epoch;  /* false: Redis was flushed or is new; republish everything, then queue_set_epoch */
+    /* false: Redis was flushed or is new: publish all open intents, then call queue_set_epoch. */
+    bool has_epoch;
 };
-/* Fails, as publishing would, where Redis answers but takes nothing: full, a replica, without its replicas. */
+/* Fails as queue_publish does if Redis answers but accepts no writes: full, a replica, without its replicas. */
 MUST_USE enum status queue_inspect(struct queue *queue, struct queue_state *out, struct error *err);
 MUST_USE enum status queue_set_epoch(struct queue *queue, struct error *err);
 
 /*
- * One small text that outlives the programs, as long as Redis keeps it: "tavola:{history}". Recalled into the arena;
- * empty: there is none. It is as little to be trusted as everything in Redis.
+ * One small text under the key "tavola:{history}", for the next start of a program. queue_recall copies it into the
+ * arena; empty: Redis has none. Check it before use, like everything in Redis.
  */
 MUST_USE enum status queue_recall(
     struct queue *queue, struct arena *arena, struct str *out, struct error *err);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue_claim.c - taking messages: new ones, and those of consumers that have gone silent.
+ * queue_claim.c - claims messages: new ones, and those of consumers that have become silent.
  *
- * Streams and groups are made when they are found missing, so a FLUSHALL costs one more round trip. An
- * entry that cannot be read (another program's, another version's) is removed: it was a hint, and the
- * intent it may have named still stands in PostgreSQL.
+ * Streams and groups are created when a command reports that they are missing, so a FLUSHALL costs one more round trip.
+ * An entry that cannot be read (of another program or version) is removed: the intent is still in PostgreSQL.
  */
 #include "queue/queue.h"
 
@@ -15,12 +14,12 @@
 #include "queue/message.h"
 #include "queue/queue_state.h"
 
-enum { CONSUMER_IDLE_MS = 3600 * 1000 }; /* after this long a consumer without entries is forgotten */
+enum { CONSUMER_IDLE_MS = 3600 * 1000 }; /* a consumer without entries that is silent for longer is deleted */
 
 static const int64_t forget_every_us = INT64_C(600) * 1000 * 1000;
 
-/* Messages being collected. */
-struct haul {
+/* What a claim has collected so far. */
+struct claimed {
     struct queue *queue;
     struct arena *arena;
     struct queue_message *messages;
@@ -30,10 +29,10 @@ struct haul {
     size_t reject_count;
 };
 
-static void haul_init(struct haul *haul, struct queue *queue, size_t most, struct arena *arena)
+static void claimed_init(struct claimed *claimed, struct queue *queue, size_t most, struct arena *arena)
 {
     assert(queue->consumer.len > 0 && "publishers do not claim");
-    *haul = (struct haul){
+    *claimed = (struct claimed){
         .queue = queue,
         .arena = arena,
         .messages = ARENA_ARRAY(arena, struct queue_message, most),
@@ -42,36 +41,36 @@ static void haul_init(struct haul *haul, struct queue *queue, size_t most, struc
     };
 }
 
-static size_t haul_room(const struct haul *haul)
+static size_t claimed_room(const struct claimed *claimed)
 {
-    return haul->most - haul->count - haul->reject_count;
+    return claimed->most - claimed->count - claimed->reject_count;
 }
 
-static bool haul_add(
-    struct haul *haul, size_t shard, const redisReply *id, const redisReply *fields, int64_t deliveries)
+static bool claimed_add(
+    struct claimed *claimed, size_t shard, const redisReply *id, const redisReply *fields, int64_t deliveries)
 {
     struct queue_message message = { .shard = (int)shard, .deliveries = deliveries };
 
-    if (haul_room(haul) == 0)
+    if (claimed_room(claimed) == 0)
         return false;
-    if (message_decode(id, fields, haul->arena, &message))
-        haul->messages[haul->count++] = message;
+    if (message_decode(id, fields, claimed->arena, &message))
+        claimed->messages[claimed->count++] = message;
     else if (message.entry_id[0] != '\0')
-        haul->rejects[haul->reject_count++] = message;
+        claimed->rejects[claimed->reject_count++] = message;
     return true;
 }
 
-/* Hand over what was collected; what cannot be read goes. A failure to remove it only delays that. */
-static void haul_finish(struct haul *haul, struct queue_message **out, size_t *count)
+/* Give the messages to the caller and remove the unreadable entries; if that fails, a later claim removes them. */
+static void claimed_finish(struct claimed *claimed, struct queue_message **out, size_t *count)
 {
-    if (haul->reject_count > 0 &&
-        queue_acknowledge(haul->queue, haul->rejects, haul->reject_count, NULL) != STATUS_OK)
-        haul->reject_count = 0;
-    *out = haul->messages;
-    *count = haul->count;
+    if (claimed->reject_count > 0 &&
+        queue_acknowledge(claimed->queue, claimed->rejects, claimed->reject_count, NULL) != STATUS_OK)
+        claimed->reject_count = 0;
+    *out = claimed->messages;
+    *count = claimed->count;
 }
 
-/* Make the streams and their groups; those that are there stay as they are. */
+/* Create the streams and groups that are missing. */
 static enum status create_groups(struct queue *queue, struct error *err)
 {
     ARENA_SCOPE arena;
@@ -96,7 +95,7 @@ static enum status create_groups(struct queue *queue, struct error *err)
     return STATUS_OK;
 }
 
-/* Streams to read from, next to each other in a circle. */
+/* Neighbouring streams to read from; the first follows the last. */
 struct window {
     size_t first;
     size_t count;
@@ -143,8 +142,9 @@ static bool find_shard(const struct queue *queue, const redisReply *name, size_t
     return false;
 }
 
-/* [[stream, [[id, fields], ...]], ...], or nil. brought: how many entries each shard gave. */
-static bool take_read_reply(const redisReply *reply, struct haul *haul, size_t brought[QUEUE_MAX_SHARDS])
+/* reply: [[stream, [[id, fields], ...]], ...], or nil. brought: the number of entries by shard. */
+static bool take_read_reply(
+    const redisReply *reply, struct claimed *claimed, size_t brought[QUEUE_MAX_SHARDS])
 {
     if (reply->type == REDIS_REPLY_NIL)
         return true;
@@ -154,14 +154,14 @@ static bool take_read_reply(const redisReply *reply, struct haul *haul, size_t b
         const redisReply *stream = reply->element[i];
         size_t shard;
 
-        if (!redis_reply_array(stream, 2) || !find_shard(haul->queue, stream->element[0], &shard) ||
+        if (!redis_reply_array(stream, 2) || !find_shard(claimed->queue, stream->element[0], &shard) ||
             !redis_reply_array(stream->element[1], 0))
             return false;
         for (size_t j = 0; j < stream->element[1]->elements; j++) {
             const redisReply *entry = stream->element[1]->element[j];
 
             if (!redis_reply_array(entry, 2) ||
-                !haul_add(haul, shard, entry->element[0], entry->element[1], 1))
+                !claimed_add(claimed, shard, entry->element[0], entry->element[1], 1))
                 return false;
             brought[shard]++;
         }
@@ -169,7 +169,7 @@ static bool take_read_reply(const redisReply *reply, struct haul *haul, size_t b
     return true;
 }
 
-static enum status read_once(struct haul *haul, struct window window, size_t max_each, int64_t wait_ms,
+static enum status read_once(struct claimed *claimed, struct window window, size_t max_each, int64_t wait_ms,
     size_t brought[QUEUE_MAX_SHARDS], struct error *err)
 {
     ARENA_SCOPE arena;
@@ -177,67 +177,68 @@ static enum status read_once(struct haul *haul, struct window window, size_t max
 
     arena_init(&arena);
     redis_batch_init(&batch, &arena, 1);
-    write_read_command(haul->queue, window, max_each, wait_ms, &batch);
-    TRY(redis_run(haul->queue->redis, &batch, wait_ms, err));
+    write_read_command(claimed->queue, window, max_each, wait_ms, &batch);
+    TRY(redis_run(claimed->queue->redis, &batch, wait_ms, err));
     TRY(redis_reply_status(batch.replies[0], err));
-    if (!take_read_reply(batch.replies[0], haul, brought))
+    if (!take_read_reply(batch.replies[0], claimed, brought))
         return queue_unexpected(err, "XREADGROUP");
     return STATUS_OK;
 }
 
-static enum status read_streams(struct haul *haul, struct window window, size_t max_each, int64_t wait_ms,
-    size_t brought[QUEUE_MAX_SHARDS], struct error *err)
+static enum status read_streams(struct claimed *claimed, struct window window, size_t max_each,
+    int64_t wait_ms, size_t brought[QUEUE_MAX_SHARDS], struct error *err)
 {
-    enum status status = read_once(haul, window, max_each, wait_ms, brought, err);
+    enum status status = read_once(claimed, window, max_each, wait_ms, brought, err);
 
     if (status != STATUS_PRECONDITION)
         return status;
-    TRY(create_groups(haul->queue, err));
-    return read_once(haul, window, max_each, wait_ms, brought, err);
+    TRY(create_groups(claimed->queue, err));
+    return read_once(claimed, window, max_each, wait_ms, brought, err);
 }
 
-/* Streams that gave their full share have more: fill up from them, without waiting. */
+/* A stream that gave its full share may have more: read those streams again, without waiting. */
 static void fill_up(
-    struct haul *haul, struct window window, size_t share, const size_t brought[QUEUE_MAX_SHARDS])
+    struct claimed *claimed, struct window window, size_t share, const size_t brought[QUEUE_MAX_SHARDS])
 {
     size_t more[QUEUE_MAX_SHARDS] = { 0 };
 
-    for (size_t i = 0; i < window.count && haul_room(haul) > 0; i++) {
-        size_t shard = window_shard(haul->queue, window, i);
+    for (size_t i = 0; i < window.count && claimed_room(claimed) > 0; i++) {
+        size_t shard = window_shard(claimed->queue, window, i);
         struct window one = { .first = shard, .count = 1 };
 
-        if (brought[shard] >= share && read_streams(haul, one, haul_room(haul), 0, more, NULL) != STATUS_OK)
-            return; /* what was claimed is handed over; the next call will say what is wrong */
+        if (brought[shard] >= share &&
+            read_streams(claimed, one, claimed_room(claimed), 0, more, NULL) != STATUS_OK)
+            return; /* the caller gets what was claimed; the next call reports the failure */
     }
 }
 
-/* COUNT of XREADGROUP is per stream: with more streams than room, ask them in turns. */
+/* COUNT of XREADGROUP is per stream: if there are more streams than `most`, read them in turns. */
 enum status queue_claim(struct queue *queue, size_t most, int64_t wait_ms, struct arena *arena,
     struct queue_message **out, size_t *count, struct error *err)
 {
     size_t width = most < queue->shard_count ? most : queue->shard_count;
     size_t turns = width > 0 ? (queue->shard_count + width - 1) / width : 0;
-    struct haul haul;
+    struct claimed claimed;
 
-    haul_init(&haul, queue, most, arena);
-    for (size_t turn = 0; turn < turns && haul_room(&haul) == most; turn++) {
+    claimed_init(&claimed, queue, most, arena);
+    for (size_t turn = 0; turn < turns && claimed_room(&claimed) == most; turn++) {
         struct window window = { .first = queue->next_shard, .count = width };
         size_t brought[QUEUE_MAX_SHARDS] = { 0 };
         size_t share = most / width;
 
         queue->next_shard = (queue->next_shard + (turns > 1 ? width : 1)) % queue->shard_count;
-        TRY(read_streams(&haul, window, share, wait_ms / (int64_t)turns, brought, err));
+        TRY(read_streams(&claimed, window, share, wait_ms / (int64_t)turns, brought, err));
         if (width > 1)
-            fill_up(&haul, window, share, brought);
+            fill_up(&claimed, window, share, brought);
     }
-    haul_finish(&haul, out, count);
+    claimed_finish(&claimed, out, count);
     return STATUS_OK;
 }
 
-/* [cursor, [[id, fields, deliveries], ...]] */
-static bool take_reclaim_reply(const redisReply *reply, size_t shard, struct haul *haul)
+/* reply: [cursor, [[id, fields, deliveries], ...]] */
+static bool take_reclaim_reply(const redisReply *reply, size_t shard, struct claimed *claimed)
 {
-    struct shard *state = &haul->queue->shards[shard];
+    struct shard *state = &claimed->queue->shards[shard];
     struct str cursor;
 
     if (!redis_reply_array(reply, 2) || !redis_reply_str(reply->element[0], &cursor) ||
@@ -250,15 +251,15 @@ static bool take_reclaim_reply(const redisReply *reply, size_t shard, struct hau
         int64_t deliveries;
 
         if (!redis_reply_array(entry, 3) || !redis_reply_int(entry->element[2], &deliveries) ||
-            !haul_add(haul, shard, entry->element[0], entry->element[1], deliveries))
+            !claimed_add(claimed, shard, entry->element[0], entry->element[1], deliveries))
             return false;
     }
     return true;
 }
 
-static enum status reclaim_once(struct haul *haul, size_t shard, int64_t idle_ms, struct error *err)
+static enum status reclaim_once(struct claimed *claimed, size_t shard, int64_t idle_ms, struct error *err)
 {
-    struct queue *queue = haul->queue;
+    struct queue *queue = claimed->queue;
     struct redis_command *command;
     ARENA_SCOPE arena;
     REDIS_BATCH batch;
@@ -270,15 +271,15 @@ static enum status reclaim_once(struct haul *haul, size_t shard, int64_t idle_ms
     redis_word(command, queue->consumer);
     redis_word_int(command, idle_ms);
     redis_word(command, str_of(queue->shards[shard].cursor));
-    redis_word_int(command, (int64_t)haul_room(haul));
+    redis_word_int(command, (int64_t)claimed_room(claimed));
     TRY(redis_run(queue->redis, &batch, 0, err));
     TRY(redis_reply_status(batch.replies[0], err));
-    if (!take_reclaim_reply(batch.replies[0], shard, haul))
+    if (!take_reclaim_reply(batch.replies[0], shard, claimed))
         return queue_unexpected(err, "XAUTOCLAIM");
     return STATUS_OK;
 }
 
-static enum status forget_consumers(struct queue *queue, struct error *err)
+static enum status delete_silent_consumers(struct queue *queue, struct error *err)
 {
     ARENA_SCOPE arena;
     REDIS_BATCH batch;
@@ -303,22 +304,22 @@ enum status queue_reclaim(struct queue *queue, size_t most, int64_t idle_ms, str
     struct queue_message **out, size_t *count, struct error *err)
 {
     enum status status = STATUS_OK;
-    struct haul haul;
+    struct claimed claimed;
 
-    haul_init(&haul, queue, most, arena);
-    for (size_t i = 0; i < queue->shard_count && haul_room(&haul) > 0; i++) {
+    claimed_init(&claimed, queue, most, arena);
+    for (size_t i = 0; i < queue->shard_count && claimed_room(&claimed) > 0; i++) {
         size_t shard = (queue->next_shard + i) % queue->shard_count;
 
-        status = reclaim_once(&haul, shard, idle_ms, err);
+        status = reclaim_once(&claimed, shard, idle_ms, err);
         if (status == STATUS_PRECONDITION)
-            status = create_groups(queue, err); /* new groups hold nothing to take over */
+            status = create_groups(queue, err); /* a new group has no claimed entries */
         if (status != STATUS_OK)
             break;
     }
     if (status == STATUS_OK && clock_monotonic_us() >= queue->next_forget_us)
-        status = forget_consumers(queue, err);
-    if (haul.count == 0 && status != STATUS_OK)
+        status = delete_silent_consumers(queue, err);
+    if (claimed.count == 0 && status != STATUS_OK)
         return status;
-    haul_finish(&haul, out, count);
+    claimed_finish(&claimed, out, count);
     return STATUS_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis.c - a link that is opened when it is needed, to where the address says or Sentinels say. Scripts are
- * loaded when a connection is made; one that the server has forgotten since (SCRIPT FLUSH) is sent as text.
+ * redis.c - opens a link when a batch needs one: to the configured address, or to the master that the Sentinels name.
+ * Each new connection loads the scripts. A script that the server has forgotten since (SCRIPT FLUSH) is sent as text.
  */
 #include "queue/redis.h"
 
@@ -18,7 +18,7 @@ enum {
     TIME_LIMIT_MS = 1000,
     CHECK_LIMIT_MS = 200,
     MIN_PAUSE_US = 500 * 1000, /* between attempts to connect */
-    PAUSE_FACTOR = 4,          /* and so many times what the last one took: others wait meanwhile */
+    PAUSE_FACTOR = 4, /* the pause lasts at least 4 times as long as the attempt, which blocks the caller */
     SHA_BYTES = 41,
     MAX_SCRIPTS = 16,
 };
@@ -32,9 +32,9 @@ struct redis {
     const struct embedded *const *scripts;
     char shas[MAX_SCRIPTS][SHA_BYTES];
     struct redis_link *link;    /* NULL: not connected */
-    struct redis_master master; /* of the link, where Sentinels named it */
+    struct redis_master master; /* the link's server, if Sentinels named it */
     size_t next_sentinel;
-    int64_t next_check_us; /* whether the master is still the master */
+    int64_t next_check_us; /* when to ask the Sentinels again whether this is the master */
     int64_t next_attempt_us;
     struct error last_failure; /* why there is no connection */
 };
@@ -46,13 +46,13 @@ static int64_t deadline_in(int64_t ms)
 
 /* ---- the connection ---- */
 
-static void disconnect(struct redis *redis)
+static void close_link(struct redis *redis)
 {
     redis_link_close(redis->link);
     redis->link = NULL;
 }
 
-/* [role, ...]. What Sentinels name may have been the master, or be about to become it. */
+/* reply: [role, ...]. A server that Sentinels name may be a former master, or may not be the master yet. */
 static enum status check_role(const redisReply *reply, struct error *err)
 {
     struct str role;
@@ -61,11 +61,11 @@ static enum status check_role(const redisReply *reply, struct error *err)
     if (redis_reply_array(reply, 1) && redis_reply_str(reply->element[0], &role) &&
         str_equal(role, STR_LITERAL("master")))
         return STATUS_OK;
-    return error_set(err, STATUS_UNAVAILABLE, "Redis: what the Sentinels call the master is none");
+    return error_set(err, STATUS_UNAVAILABLE, "Redis: the server that the Sentinels name is not a master");
 }
 
-/* Returns which of the commands is ROLE; the scripts come behind it. */
-static size_t write_greeting(const struct redis *redis, struct redis_batch *batch)
+/* AUTH, SELECT, ROLE, then the scripts. Returns the index of ROLE in the batch. */
+static size_t write_session_commands(const struct redis *redis, struct redis_batch *batch)
 {
     size_t role;
 
@@ -89,8 +89,8 @@ static size_t write_greeting(const struct redis *redis, struct redis_batch *batc
     return role;
 }
 
-/* Log in, choose the database, see whom we have, load the scripts: one pipeline. */
-static enum status greet(struct redis *redis, int64_t deadline_us, struct error *err)
+/* Log in, select the database, check the server's role, load the scripts: one pipeline. */
+static enum status begin_session(struct redis *redis, int64_t deadline_us, struct error *err)
 {
     struct arena arena __attribute__((cleanup(arena_cleanup)));
     REDIS_BATCH batch;
@@ -99,7 +99,7 @@ static enum status greet(struct redis *redis, int64_t deadline_us, struct error 
 
     arena_init(&arena);
     redis_batch_init(&batch, &arena, MAX_SCRIPTS + 3);
-    role = write_greeting(redis, &batch);
+    role = write_session_commands(redis, &batch);
     TRY(redis_link_exchange(redis->link, &batch, 0, batch.count, deadline_us, err));
     for (size_t i = 0; i < role; i++)
         TRY(redis_reply_status(batch.replies[i], err));
@@ -115,9 +115,9 @@ static enum status greet(struct redis *redis, int64_t deadline_us, struct error 
 
 static enum status connect_now(struct redis *redis, int64_t deadline_us, struct error *err)
 {
-    struct servers_redis_address address = { .path = redis->url.path,
-        .host = redis->url.places[0].host,
-        .port = redis->url.places[0].port,
+    struct redis_link_address address = { .path = redis->url.path,
+        .host = redis->url.endpoints[0].host,
+        .port = redis->url.endpoints[0].port,
         .tls = redis->url.tls ? &redis->access : NULL };
     enum status status;
 
@@ -129,25 +129,25 @@ static enum status connect_now(struct redis *redis, int64_t deadline_us, struct 
         redis->next_check_us = clock_monotonic_us() + check_every_us;
     }
     TRY(redis_link_open(&address, deadline_us, &redis->link, err));
-    status = greet(redis, deadline_us, err);
+    status = begin_session(redis, deadline_us, err);
     if (status != STATUS_OK)
-        disconnect(redis);
+        close_link(redis);
     return status;
 }
 
-/* No new attempt for a while; `began_us`: of the one that failed. */
+/* Allow no new attempt before a pause is over. began_us: when the failed attempt began. */
 static void note_failure(struct redis *redis, int64_t began_us, const struct error *why)
 {
     int64_t now_us = clock_monotonic_us(), pause_us = (now_us - began_us) * PAUSE_FACTOR;
 
     redis->next_attempt_us = now_us + (pause_us > MIN_PAUSE_US ? pause_us : MIN_PAUSE_US);
     redis->last_failure = *why;
-    redis->next_sentinel++; /* the one that sent us there may be behind */
+    redis->next_sentinel++; /* the Sentinel that named this server may have old information */
 }
 
 /*
- * A master that was replaced while nobody could reach it does not know, and goes on serving whoever is on its
- * side of the network.
+ * Close the link if the Sentinels name another master by now. A master that was replaced while the network was split
+ * does not know about it, and goes on serving the clients on its side of the network.
  */
 static void check_master(struct redis *redis)
 {
@@ -160,7 +160,7 @@ static void check_master(struct redis *redis)
             &master, NULL) != STATUS_OK)
         return;
     if (master.port != redis->master.port || strcmp(master.host, redis->master.host) != 0)
-        disconnect(redis);
+        close_link(redis);
 }
 
 static enum status ensure_connection(struct redis *redis, struct error *err)
@@ -187,7 +187,9 @@ static enum status check_access(
     if (!access->ca && !access->certificate && !access->key)
         return STATUS_OK;
     return reason_set(err, REASON_INVALID_INPUT,
-        "certificates for Redis are set, but its address is not one with TLS (rediss:// or sentinels://)");
+        "certificates for Redis are set, but the address is without TLS; with TLS it begins with rediss:// "
+        "or "
+        "sentinels://");
 }
 
 enum status redis_open(const struct redis_access *access, const struct embedded *const *scripts,
@@ -218,7 +220,7 @@ void redis_close(struct redis *redis)
 {
     if (!redis)
         return;
-    disconnect(redis);
+    close_link(redis);
     arena_cleanup(&redis->arena);
     free(redis);
 }
@@ -231,7 +233,7 @@ static const char *script_sha(const struct redis *redis, const struct embedded *
         if (redis->scripts[i] == script)
             return redis->shas[i];
     }
-    assert(false && "a script that redis_open was told of");
+    assert(false && "every script was given to redis_open");
     return "";
 }
 
@@ -241,7 +243,7 @@ static void set_word(struct redis_command *command, size_t at, const char *word)
     command->lens[at] = strlen(word);
 }
 
-/* Calls of scripts that the server does not know are sent once more, with their text. */
+/* Send the calls of scripts that the server does not know once more, with the script's text. */
 static enum status run_forgotten_scripts(
     struct redis *redis, struct redis_batch *batch, int64_t deadline_us, struct error *err)
 {
@@ -273,17 +275,17 @@ static enum status run_connected(
 }
 
 /*
- * A Redis that cannot serve us now - a replica, a master that has lost its replicas, one that loads its data -
- * may not be the one to talk to any more: look for it anew, but not at once.
+ * Close the link if a reply says that the server cannot serve now: it is a replica, it has lost its replicas, or it
+ * loads its data. After a pause the next connection may reach another server.
  */
-static void leave_if_useless(struct redis *redis, const struct redis_batch *batch)
+static void close_link_if_unavailable(struct redis *redis, const struct redis_batch *batch)
 {
     struct error why = { 0 };
 
     for (size_t i = 0; i < batch->count; i++) {
         if (redis_reply_status(batch->replies[i], &why) != STATUS_UNAVAILABLE)
             continue;
-        disconnect(redis);
+        close_link(redis);
         note_failure(redis, clock_monotonic_us(), &why);
         return;
     }
@@ -298,8 +300,8 @@ enum status redis_run(struct redis *redis, struct redis_batch *batch, int64_t wa
     TRY(ensure_connection(redis, err));
     status = run_connected(redis, batch, wait_ms, err);
     if (status == STATUS_OK)
-        leave_if_useless(redis, batch);
+        close_link_if_unavailable(redis, batch);
     else
-        disconnect(redis);
+        close_link(redis);
     return status;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis.h - one connection to Redis, made when it is needed and again when it broke, and batches of
+ * redis.h - one connection to Redis, opened when a batch is run and opened again after it broke, and batches of
  * commands sent as one pipeline.
  *
- * Where Sentinels say who the master is, they are asked before every connection and, while one lasts, every ten
- * seconds. A Redis that answers as a replica, or without its replicas, is left: the next connection may find
- * another one.
+ * If the address names Sentinels, they are asked for the master before every connection and, while a connection lasts,
+ * every ten seconds. If a server answers that it is a replica, or that it has too few replicas, the connection is
+ * closed: the next one may reach another server.
  *
- * A redis belongs to one thread. TLS writes to its socket plainly, so programs ignore SIGPIPE.
+ * A struct redis is used by one thread. Writes over TLS may raise SIGPIPE, so programs ignore it.
  */
 #ifndef QUEUE_REDIS_H
 #define QUEUE_REDIS_H
@@ -27,7 +27,7 @@ struct redis;
 /*
  * Read the address and the certificates; nothing is connected yet. scripts: the Lua scripts that batches may
  * name, NULL at the end. Both outlive the connection.
- * STATUS_INVALID  see redis_url.h and redis_tls.h; certificates are set, but the address is one without TLS
+ * STATUS_INVALID  see redis_url.h and redis_tls.h; or certificates are set, but the address is without TLS
  */
 MUST_USE enum status redis_open(const struct redis_access *access, const struct embedded *const *scripts,
     struct redis **out, struct error *err);
@@ -52,7 +52,7 @@ struct redis_batch {
     size_t room;
 };
 
-/* The arena must outlive the batch; room is the most commands it takes (asserted). */
+/* The arena must outlive the batch. room: the maximum number of commands (asserted). */
 void redis_batch_init(struct redis_batch *batch, struct arena *arena, size_t room);
 void redis_batch_cleanup(struct redis_batch *batch); /* releases the replies */
 void redis_batch_drop_replies(struct redis_batch *batch);
@@ -65,33 +65,33 @@ void redis_word(struct redis_command *command, struct str word);
 void redis_word_int(struct redis_command *command, int64_t number);
 
 /*
- * Send all commands in one pipeline and wait for all replies. wait_ms: how long the server may take on
- * purpose (BLOCK), on top of the ordinary time limit. Error replies are replies: see redis_reply_status.
+ * Send all commands in one pipeline and wait for all replies. wait_ms: how long a command may block in the server
+ * (BLOCK), in addition to the time limit of one second. Error replies are replies: see redis_reply_status.
  *
  * STATUS_OK           every command has its reply
- * STATUS_UNAVAILABLE  no connection, or it broke, or time is up: no command has a reply, any may have run.
- *                     The connection is closed; the next call makes a new one, but after a failed attempt
- *                     not before a pause is over, four times as long as the attempt took
+ * STATUS_UNAVAILABLE  there is no connection, it broke, or the time limit has passed: no command has a reply, and any
+ *                     of them may have run. The connection is closed; the next call opens a new one. After a failed
+ *                     attempt to connect, calls fail at once during a pause of four times the attempt's duration
  */
 MUST_USE enum status redis_run(
     struct redis *redis, struct redis_batch *batch, int64_t wait_ms, struct error *err);
 
 /*
- * What a reply says.
+ * The status that a reply stands for.
  * STATUS_OK           not an error
  * STATUS_LIMIT        Redis is out of memory (OOM)
- * STATUS_UNAVAILABLE  loading, read-only, without its replicas, not logged in: no fault of the command
- * STATUS_PRECONDITION the consumer group, or its stream, is gone
+ * STATUS_UNAVAILABLE  the server is loading, read-only, without its replicas, or wants a login
+ * STATUS_PRECONDITION the consumer group or its stream does not exist
  * STATUS_INTERNAL     anything else, such as a key of the wrong type
  */
 MUST_USE enum status redis_reply_status(const redisReply *reply, struct error *err);
 
-/* Whether a reply is the error whose first word this is. */
+/* Whether a reply is an error whose first word is `code`. */
 bool redis_reply_is_error(const redisReply *reply, const char *code);
 
 /* Typed views; false when the reply has another type. */
 bool redis_reply_int(const redisReply *reply, int64_t *out);
 bool redis_reply_str(const redisReply *reply, struct str *out); /* borrowed */
-bool redis_reply_array(const redisReply *reply, size_t least);  /* an array of at least this many */
+bool redis_reply_array(const redisReply *reply, size_t min);    /* an array of at least min elements */
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_batch.c - commands being written, and what replies say. No I/O.
+ * redis_batch.c - builds commands and reads replies. No I/O.
  */
 #include "queue/redis.h"
 
@@ -64,7 +64,7 @@ struct redis_command *redis_command(struct redis_batch *batch, const char *name)
 {
     struct redis_command *command;
 
-    assert(batch->count < batch->room && "a batch takes no more commands than announced");
+    assert(batch->count < batch->room && "redis_batch_init was given room for every command");
     command = &batch->commands[batch->count++];
     command->arena = batch->arena;
     redis_word(command, str_of(name));
@@ -76,7 +76,7 @@ struct redis_command *redis_script(struct redis_batch *batch, const struct embed
     struct redis_command *command = redis_command(batch, "EVALSHA");
 
     command->script = script;
-    redis_word(command, STR_EMPTY); /* the digest, known when connected */
+    redis_word(command, STR_EMPTY); /* redis_run fills in the digest */
     redis_word(command, STR_LITERAL("1"));
     redis_word(command, key);
     return command;
@@ -99,7 +99,7 @@ static const struct error_row {
 } error_rows[] = {
     { "OOM", STATUS_LIMIT },
     { "NOGROUP", STATUS_PRECONDITION },
-    { "UNBLOCKED", STATUS_PRECONDITION }, /* the stream was deleted while we waited for it */
+    { "UNBLOCKED", STATUS_PRECONDITION }, /* the stream was deleted while XREADGROUP waited */
     { "LOADING", STATUS_UNAVAILABLE },
     { "READONLY", STATUS_UNAVAILABLE },
     { "NOREPLICAS", STATUS_UNAVAILABLE },
@@ -139,7 +139,7 @@ bool redis_reply_str(const redisReply *reply, struct str *out)
     return true;
 }
 
-bool redis_reply_array(const redisReply *reply, size_t least)
+bool redis_reply_array(const redisReply *reply, size_t min)
 {
-    return reply->type == REDIS_REPLY_ARRAY && reply->elements >= least;
+    return reply->type == REDIS_REPLY_ARRAY && reply->elements >= min;
 }

@@ -31,7 +31,7 @@ struct redis_link {
 
 /* ---- waiting ---- */
 
-static enum status broken(struct error *err, const char *what, const char *why)
+static enum status connection_failed(struct error *err, const char *what, const char *why)
 {
     return error_set(err, STATUS_UNAVAILABLE, "Redis: %s: %s", what, why);
 }
@@ -45,12 +45,12 @@ static enum status wait_for(int fd, short events, int64_t deadline_us, const cha
         int ready;
 
         if (left_us <= 0)
-            return broken(err, what, "no answer within the time limit");
+            return connection_failed(err, what, "no answer within the time limit");
         ready = poll(&polled, 1, (int)(left_us / 1000) + 1);
         if (ready > 0)
             return STATUS_OK;
         if (ready < 0 && errno != EINTR)
-            return broken(err, what, strerror(errno));
+            return connection_failed(err, what, strerror(errno));
     }
 }
 
@@ -65,17 +65,17 @@ static enum status connect_to(struct redis_link *link, const struct sockaddr *ad
 
     link->fd = socket(address->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (link->fd < 0)
-        return broken(err, "connect", strerror(errno));
+        return connection_failed(err, "connect", strerror(errno));
     if (address->sa_family != AF_UNIX)
         setsockopt(link->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     if (connect(link->fd, address, len) == 0)
         return STATUS_OK;
     if (errno != EINPROGRESS)
-        return broken(err, "connect", strerror(errno));
+        return connection_failed(err, "connect", strerror(errno));
     TRY(wait_for(link->fd, POLLOUT, deadline_us, "connect", err));
     if (getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &failure, &failure_len) != 0)
         failure = errno;
-    return failure == 0 ? STATUS_OK : broken(err, "connect", strerror(failure));
+    return failure == 0 ? STATUS_OK : connection_failed(err, "connect", strerror(failure));
 }
 
 static enum status connect_path(
@@ -84,13 +84,13 @@ static enum status connect_path(
     struct sockaddr_un address = { .sun_family = AF_UNIX };
 
     if (strlen(path) >= sizeof(address.sun_path))
-        return broken(err, "connect", "the path of the socket is too long");
+        return connection_failed(err, "connect", "the path of the socket is too long");
     memcpy(address.sun_path, path, strlen(path) + 1);
     return connect_to(link, (struct sockaddr *)&address, sizeof(address), deadline_us, err);
 }
 
-/* Every address the name has, the time divided among them: a dead one leaves some for the next. */
-static enum status connect_host(struct redis_link *link, const struct servers_redis_address *place,
+/* Try every address of the name. Each gets its share of the time, so a dead one leaves time for the next. */
+static enum status connect_host(struct redis_link *link, const struct redis_link_address *endpoint,
     int64_t deadline_us, struct error *err)
 {
     const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
@@ -100,10 +100,10 @@ static enum status connect_host(struct redis_link *link, const struct servers_re
     char port[16];
     int failure;
 
-    snprintf(port, sizeof(port), "%d", place->port);
-    failure = getaddrinfo(place->host, port, &hints, &found);
+    snprintf(port, sizeof(port), "%d", endpoint->port);
+    failure = getaddrinfo(endpoint->host, port, &hints, &found);
     if (failure != 0)
-        return broken(err, "look the host up", gai_strerror(failure));
+        return connection_failed(err, "look the host up", gai_strerror(failure));
     for (const struct addrinfo *at = found; at; at = at->ai_next)
         left++;
     for (const struct addrinfo *at = found; at && status != STATUS_OK; at = at->ai_next) {
@@ -119,7 +119,7 @@ static enum status connect_host(struct redis_link *link, const struct servers_re
 
 /* ---- bytes ---- */
 
-/* What OpenSSL wants before it goes on. */
+/* Wait until the socket is ready for what OpenSSL wants to do next. */
 static enum status wait_for_ssl(
     struct redis_link *link, int result, int64_t deadline_us, const char *what, struct error *err)
 {
@@ -133,8 +133,8 @@ static enum status wait_for_ssl(
     }
 }
 
-static enum status shake_hands(struct redis_link *link, const struct servers_redis_address *address,
-    int64_t deadline_us, struct error *err)
+static enum status tls_handshake(
+    struct redis_link *link, const struct redis_link_address *address, int64_t deadline_us, struct error *err)
 {
     TRY(redis_tls_begin(address->tls, address->host, link->fd, &link->ssl, err));
     for (;;) {
@@ -163,7 +163,7 @@ static enum status send_some(
     else if (errno == EAGAIN || errno == EWOULDBLOCK)
         return wait_for(link->fd, POLLOUT, deadline_us, "send", err);
     else if (errno != EINTR)
-        return broken(err, "send", strerror(errno));
+        return connection_failed(err, "send", strerror(errno));
     return STATUS_OK;
 }
 
@@ -182,11 +182,11 @@ static enum status receive_some(
     if (result > 0)
         *received = (size_t)result;
     else if (result == 0)
-        return broken(err, "receive", "the server has closed the connection");
+        return connection_failed(err, "receive", "the server has closed the connection");
     else if (errno == EAGAIN || errno == EWOULDBLOCK)
         return wait_for(link->fd, POLLIN, deadline_us, "receive", err);
     else if (errno != EINTR)
-        return broken(err, "receive", strerror(errno));
+        return connection_failed(err, "receive", strerror(errno));
     return STATUS_OK;
 }
 
@@ -224,19 +224,19 @@ static enum status receive_reply(
         size_t received;
 
         if (redisReaderGetReply(link->reader, &reply) != REDIS_OK)
-            return broken(err, "receive", link->reader->errstr);
+            return connection_failed(err, "receive", link->reader->errstr);
         if (reply) {
             *out = reply;
             return STATUS_OK;
         }
         TRY(receive_some(link, room, deadline_us, &received, err));
         if (received > 0 && redisReaderFeed(link->reader, room, received) != REDIS_OK)
-            return broken(err, "receive", link->reader->errstr);
+            return connection_failed(err, "receive", link->reader->errstr);
     }
 }
 
-static enum status exchange(struct redis_link *link, struct redis_batch *batch, size_t first, size_t count,
-    int64_t deadline_us, struct error *err)
+static enum status send_and_receive(struct redis_link *link, struct redis_batch *batch, size_t first,
+    size_t count, int64_t deadline_us, struct error *err)
 {
     struct buf out __attribute__((cleanup(buf_cleanup)));
 
@@ -256,26 +256,26 @@ static enum status exchange(struct redis_link *link, struct redis_batch *batch, 
 enum status redis_link_exchange(struct redis_link *link, struct redis_batch *batch, size_t first,
     size_t count, int64_t deadline_us, struct error *err)
 {
-    enum status status = exchange(link, batch, first, count, deadline_us, err);
+    enum status status = send_and_receive(link, batch, first, count, deadline_us, err);
 
     if (status != STATUS_OK)
         redis_batch_drop_replies(batch);
     return status;
 }
 
-/* ---- from beginning to end ---- */
+/* ---- open, close ---- */
 
-static enum status open_link(struct redis_link *link, const struct servers_redis_address *address,
-    int64_t deadline_us, struct error *err)
+static enum status open_link(
+    struct redis_link *link, const struct redis_link_address *address, int64_t deadline_us, struct error *err)
 {
     if (address->path)
         return connect_path(link, address->path, deadline_us, err);
     TRY(connect_host(link, address, deadline_us, err));
-    return address->tls ? shake_hands(link, address, deadline_us, err) : STATUS_OK;
+    return address->tls ? tls_handshake(link, address, deadline_us, err) : STATUS_OK;
 }
 
-enum status redis_link_open(const struct servers_redis_address *address, int64_t deadline_us,
-    struct redis_link **out, struct error *err)
+enum status redis_link_open(
+    const struct redis_link_address *address, int64_t deadline_us, struct redis_link **out, struct error *err)
 {
     struct redis_link *link = xcalloc(1, sizeof(*link));
     enum status status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_sentinel.c - a connection per question: it is asked rarely.
+ * redis_sentinel.c - opens a connection for each question, since questions are rare.
  */
 #include "queue/redis_sentinel.h"
 
@@ -22,7 +22,7 @@ static void write_question(
     redis_word(command, str_of(url->master));
 }
 
-/* [host, port], or nil where the name is unknown. */
+/* reply: [host, port], or nil if the Sentinel does not know the master's name. */
 static enum status read_answer(
     const struct redis_url *url, const redisReply *reply, struct redis_master *out, struct error *err)
 {
@@ -40,12 +40,12 @@ static enum status read_answer(
         master.port = (int)number;
     }
     if (master.port == 0)
-        return error_set(err, STATUS_UNAVAILABLE, "Sentinel: an answer of an unexpected form");
+        return error_set(err, STATUS_UNAVAILABLE, "Sentinel: the reply is not [host, port]");
     *out = master;
     return STATUS_OK;
 }
 
-static enum status question(struct redis_link *link, const struct redis_url *url,
+static enum status ask_link(struct redis_link *link, const struct redis_url *url,
     const struct redis_access *access, int64_t deadline_us, struct redis_master *out, struct error *err)
 {
     struct arena arena __attribute__((cleanup(arena_cleanup)));
@@ -62,14 +62,14 @@ static enum status question(struct redis_link *link, const struct redis_url *url
 static enum status ask_one(const struct redis_url *url, const struct redis_access *access, size_t at,
     int64_t deadline_us, struct redis_master *out, struct error *err)
 {
-    const struct servers_redis_address address = {
-        .host = url->places[at].host, .port = url->places[at].port, .tls = url->tls ? access : NULL
+    const struct redis_link_address address = {
+        .host = url->endpoints[at].host, .port = url->endpoints[at].port, .tls = url->tls ? access : NULL
     };
     struct redis_link *link = NULL;
     enum status status;
 
     TRY(redis_link_open(&address, deadline_us, &link, err));
-    status = question(link, url, access, deadline_us, out, err);
+    status = ask_link(link, url, access, deadline_us, out, err);
     redis_link_close(link);
     return status;
 }
@@ -79,10 +79,10 @@ enum status redis_sentinel_ask(const struct redis_url *url, const struct redis_a
 {
     struct error last = { 0 };
 
-    for (size_t i = 0; i < url->place_count; i++) {
-        size_t at = (*next + i) % url->place_count;
+    for (size_t i = 0; i < url->endpoint_count; i++) {
+        size_t at = (*next + i) % url->endpoint_count;
         int64_t now_us = clock_monotonic_us();
-        int64_t share_us = (deadline_us - now_us) / (int64_t)(url->place_count - i);
+        int64_t share_us = (deadline_us - now_us) / (int64_t)(url->endpoint_count - i);
 
         if (ask_one(url, access, at, now_us + share_us, out, &last) == STATUS_OK) {
             *next = at;

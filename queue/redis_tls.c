@@ -10,7 +10,7 @@
 
 #include "domain/reason.h"
 
-static enum status unusable(struct error *err, const char *what, const char *file)
+static enum status file_unusable(struct error *err, const char *what, const char *file)
 {
     const char *why = ERR_reason_error_string(ERR_peek_last_error());
 
@@ -20,7 +20,7 @@ static enum status unusable(struct error *err, const char *what, const char *fil
         why ? why : "it cannot be read");
 }
 
-static enum status load(SSL_CTX *context, const struct redis_access *tls, struct error *err)
+static enum status load_files(SSL_CTX *context, const struct redis_access *tls, struct error *err)
 {
     SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE);
@@ -28,16 +28,16 @@ static enum status load(SSL_CTX *context, const struct redis_access *tls, struct
     if (!tls->ca)
         SSL_CTX_set_default_verify_paths(context);
     else if (SSL_CTX_load_verify_file(context, tls->ca) != 1)
-        return unusable(err, "the authorities' file", tls->ca);
+        return file_unusable(err, "the authorities' file", tls->ca);
     if (!tls->certificate != !tls->key)
         return reason_set(err, REASON_INVALID_INPUT,
             "TLS to Redis: a certificate needs its key, and a key its certificate");
     if (!tls->certificate)
         return STATUS_OK;
     if (SSL_CTX_use_certificate_chain_file(context, tls->certificate) != 1)
-        return unusable(err, "the certificate", tls->certificate);
+        return file_unusable(err, "the certificate", tls->certificate);
     if (SSL_CTX_use_PrivateKey_file(context, tls->key, SSL_FILETYPE_PEM) != 1)
-        return unusable(err, "the key", tls->key);
+        return file_unusable(err, "the key", tls->key);
     return STATUS_OK;
 }
 
@@ -50,7 +50,7 @@ static enum status make_context(const struct redis_access *tls, SSL_CTX **out, s
     context = SSL_CTX_new(TLS_client_method());
     if (!context)
         return error_set(err, STATUS_UNAVAILABLE, "TLS to Redis: OpenSSL cannot be used");
-    status = load(context, tls, err);
+    status = load_files(context, tls, err);
     if (status == STATUS_OK)
         *out = context;
     else
@@ -104,5 +104,5 @@ enum status redis_tls_failed(SSL *ssl, const char *what, struct error *err)
                                             : "the server has closed the connection";
 
     ERR_clear_error();
-    return error_set(err, STATUS_UNAVAILABLE, "Redis: %s: %s", what, why ? why : "a failure without a name");
+    return error_set(err, STATUS_UNAVAILABLE, "Redis: %s: %s", what, why ? why : "unknown error");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_tls.h - the TLS side of a link: which certificates, whose name, and what went wrong. Files are read
- * anew for every connection, so that they may be replaced while programs run.
+ * redis_tls.h - the TLS side of a link: certificates, the check of the server's name, and errors. Files are read again
+ * for every connection, so they may be replaced while programs run.
  */
 #ifndef QUEUE_REDIS_TLS_H
 #define QUEUE_REDIS_TLS_H
@@ -12,19 +12,20 @@
 #include "queue/redis_url.h"
 
 /*
- * STATUS_INVALID  INVALID_INPUT: a file cannot be read or does not hold what it should, or a certificate has
- *                 no key
+ * Check that the files can be used.
+ *
+ * STATUS_INVALID  INVALID_INPUT: a file cannot be read or has wrong contents, or a certificate is set without its key
  */
 MUST_USE enum status redis_tls_check(const struct redis_access *tls, struct error *err);
 
 /*
- * A client's side on a connected socket, before the handshake; released with SSL_free. The other side must
- * have a certificate for this host, name or IP address, that the authorities vouch for.
+ * Create the client's side for a connected socket; the handshake comes next. Release it with SSL_free. The server must
+ * have a certificate for this host name or IP address, signed by one of the authorities.
  */
 MUST_USE enum status redis_tls_begin(
     const struct redis_access *tls, const char *host, int fd, SSL **out, struct error *err);
 
-/* What OpenSSL's last call failed of, as STATUS_UNAVAILABLE. */
+/* The cause of the failure of OpenSSL's last call, as STATUS_UNAVAILABLE. what: the operation, for the message. */
 enum status redis_tls_failed(SSL *ssl, const char *what, struct error *err);
 
 #endif

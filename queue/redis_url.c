@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_url.c - cuts the line from left to right; every part is checked where it is cut.
+ * redis_url.c - splits the text from left to right and checks each part.
  */
 #include "queue/redis_url.h"
 
@@ -21,13 +21,13 @@ static const struct scheme {
     { "sentinels://", true, true },
 };
 
-static enum status refuse(struct error *err, const char *what)
+static enum status refuse_url(struct error *err, const char *what)
 {
     return reason_set(err, REASON_INVALID_INPUT, "Redis address: %s; expected %s", what, REDIS_URL_ALLOWED);
 }
 
-/* Cut text at the last or first mark; false: there is none, nothing changes. */
-static bool cut(struct str text, char mark, bool last, struct str *before, struct str *after)
+/* Split text at the last or first mark. false: the text has no mark, and the outputs are unchanged. */
+static bool split_at(struct str text, char mark, bool last, struct str *before, struct str *after)
 {
     const char *at = text.len == 0 ? NULL
                      : last        ? memrchr(text.data, mark, text.len)
@@ -40,7 +40,7 @@ static bool cut(struct str text, char mark, bool last, struct str *before, struc
     return true;
 }
 
-static bool unescape(struct str text, struct arena *arena, const char **out)
+static bool decode_escapes(struct str text, struct arena *arena, const char **out)
 {
     char *copy = arena_alloc(arena, text.len + 1);
     size_t len = 0;
@@ -79,45 +79,45 @@ static enum status parse_login(
 {
     struct str user, password;
 
-    if (!cut(login, ':', false, &user, &password))
-        return refuse(err, "no ':' between user and password");
-    if (!unescape(password, arena, &url->password))
-        return refuse(err, "a broken % escape in the password");
-    if (user.len > 0 && !unescape(user, arena, &url->user))
-        return refuse(err, "a broken % escape in the user");
+    if (!split_at(login, ':', false, &user, &password))
+        return refuse_url(err, "no ':' between user and password");
+    if (!decode_escapes(password, arena, &url->password))
+        return refuse_url(err, "a broken % escape in the password");
+    if (user.len > 0 && !decode_escapes(user, arena, &url->user))
+        return refuse_url(err, "a broken % escape in the user");
     return STATUS_OK;
 }
 
-static enum status parse_place(
-    struct str text, struct arena *arena, struct redis_place *place, struct error *err)
+static enum status parse_endpoint(
+    struct str text, struct arena *arena, struct redis_endpoint *endpoint, struct error *err)
 {
     struct str host, port;
 
-    if (!cut(text, ':', true, &host, &port) || host.len == 0)
-        return refuse(err, "host or port is missing");
-    if (!parse_number(port, 65535, &place->port) || place->port == 0)
-        return refuse(err, "the port is not a number from 1 to 65535");
+    if (!split_at(text, ':', true, &host, &port) || host.len == 0)
+        return refuse_url(err, "host or port is missing");
+    if (!parse_number(port, 65535, &endpoint->port) || endpoint->port == 0)
+        return refuse_url(err, "the port is not a number from 1 to 65535");
     if (host.data[0] == '[' && host.data[host.len - 1] == ']')
         host = str_of_bytes(host.data + 1, host.len - 2);
     else if (memchr(host.data, ':', host.len))
-        return refuse(err, "an address of IPv6 without square brackets, or more than one host");
+        return refuse_url(err, "an IPv6 address without square brackets, or more than one host");
     if (host.len == 0)
-        return refuse(err, "nothing stands between the square brackets");
-    place->host = arena_copy(arena, host).data;
+        return refuse_url(err, "the square brackets are empty");
+    endpoint->host = arena_copy(arena, host).data;
     return STATUS_OK;
 }
 
 static enum status parse_sentinels(
     struct str text, struct arena *arena, struct redis_url *url, struct error *err)
 {
-    struct str place, rest = text;
+    struct str endpoint, rest = text;
 
-    while (cut(rest, ',', false, &place, &rest)) {
-        if (url->place_count == REDIS_MAX_PLACES - 1)
-            return refuse(err, "more than 16 Sentinels");
-        TRY(parse_place(place, arena, &url->places[url->place_count++], err));
+    while (split_at(rest, ',', false, &endpoint, &rest)) {
+        if (url->endpoint_count == REDIS_MAX_ENDPOINTS - 1)
+            return refuse_url(err, "more than 16 Sentinels");
+        TRY(parse_endpoint(endpoint, arena, &url->endpoints[url->endpoint_count++], err));
     }
-    return parse_place(rest, arena, &url->places[url->place_count++], err);
+    return parse_endpoint(rest, arena, &url->endpoints[url->endpoint_count++], err);
 }
 
 static enum status parse_remote(struct str text, const struct scheme *scheme, struct arena *arena,
@@ -126,24 +126,24 @@ static enum status parse_remote(struct str text, const struct scheme *scheme, st
     struct str rest = text, before, database = STR_EMPTY, master;
 
     url->tls = scheme->tls;
-    if (cut(rest, '@', true, &before, &rest))
+    if (split_at(rest, '@', true, &before, &rest))
         TRY(parse_login(before, arena, url, err));
     text = rest;
-    (void)cut(text, '/', false, &rest, &database);
+    (void)split_at(text, '/', false, &rest, &database);
     if (scheme->sentinels) {
         master = database;
         database = STR_EMPTY;
-        (void)cut(master, '/', false, &master, &database);
+        (void)split_at(master, '/', false, &master, &database);
         if (master.len == 0)
-            return refuse(err, "the master's name is missing");
+            return refuse_url(err, "the master's name is missing");
         url->master = arena_copy(arena, master).data;
     }
     if (database.len > 0 && !parse_number(database, INT_MAX, &url->database))
-        return refuse(err, "the database is not a number");
+        return refuse_url(err, "the database is not a number");
     if (scheme->sentinels)
         return parse_sentinels(rest, arena, url, err);
-    url->place_count = 1;
-    return parse_place(rest, arena, &url->places[0], err);
+    url->endpoint_count = 1;
+    return parse_endpoint(rest, arena, &url->endpoints[0], err);
 }
 
 enum status redis_url_parse(const char *text, struct arena *arena, struct redis_url *out, struct error *err)
@@ -163,7 +163,7 @@ enum status redis_url_parse(const char *text, struct arena *arena, struct redis_
         *out = url;
         return STATUS_OK;
     }
-    return refuse(err, "an unknown scheme");
+    return refuse_url(err, "an unknown scheme");
 }
 
 bool redis_url_is_valid(const char *text)

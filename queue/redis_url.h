@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_url.h - where a Redis is and how to log in there, read from one line of configuration.
+ * redis_url.h - the address of Redis and its login, parsed from one setting.
  *
  *     redis://[[user]:password@]host:port[/db]                          one Redis
  *     sentinel://[[user]:password@]host:port[,host:port]/master[/db]    the master that Sentinels name
@@ -18,34 +18,34 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-/* How to reach Redis, as configured. The strings outlive whoever is told of them. */
+/* How to reach Redis, as configured. The strings must outlive every object that is made from it. */
 struct redis_access {
     const char *url;
     /* For the schemes with TLS, files in PEM. */
-    const char *ca;          /* authorities of Redis' certificates; NULL: those of the system */
-    const char *certificate; /* ours, for a Redis that wants one; NULL: none */
+    const char *ca;          /* authorities that sign Redis' certificates; NULL: those of the system */
+    const char *certificate; /* the client's, if Redis wants one; NULL: none */
     const char *key;
-    const char *sentinel_password; /* NULL: Sentinels want none */
+    const char *sentinel_password; /* NULL: the Sentinels want no password */
 };
 
-/* For the help of settings and for refusals. */
+/* The allowed forms, for help texts and error messages. */
 #define REDIS_URL_ALLOWED                                                                                    \
     "redis[s]://[user:password@]host:port[/db], "                                                            \
     "sentinel[s]://[user:password@]host:port[,host:port]/master[/db] or unix:/path"
 
-enum { REDIS_MAX_PLACES = 16 };
+enum { REDIS_MAX_ENDPOINTS = 16 };
 
-struct redis_place {
+struct redis_endpoint {
     const char *host;
     int port;
 };
 
 struct redis_url {
-    const char *path; /* of a Unix socket; NULL: places */
+    const char *path; /* of a Unix socket; NULL: see endpoints */
     bool tls;
-    struct redis_place places[REDIS_MAX_PLACES]; /* of Redis, or of Sentinels */
-    size_t place_count;
-    const char *master;   /* what the Sentinels call it; NULL: no Sentinels */
+    struct redis_endpoint endpoints[REDIS_MAX_ENDPOINTS]; /* of Redis, or of Sentinels */
+    size_t endpoint_count;
+    const char *master;   /* the master's name in the Sentinels' configuration; NULL: no Sentinels */
     const char *user;     /* NULL: none */
     const char *password; /* NULL: none */
     int database;
@@ -58,7 +58,7 @@ struct redis_url {
 MUST_USE enum status redis_url_parse(
     const char *text, struct arena *arena, struct redis_url *out, struct error *err);
 
-/* The same as a check of a setting. */
+/* Whether redis_url_parse accepts the text; an `accepts` function of config.h. */
 bool redis_url_is_valid(const char *text);
 
 #endif

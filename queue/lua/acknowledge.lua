@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Acknowledge and delete entries: both or neither, so that nothing is left without an owner.
--- KEYS[1] stream; ARGV[1] group; then entry ids, some hundreds at most. Returns how many were acknowledged.
+-- Acknowledge and delete entries: both or neither, so that no entry is left without an owner.
+-- KEYS[1] stream; ARGV[1] group; then entry ids, at most some hundreds. Returns the number of acknowledged entries.
 --
--- To delete an entry Redis walks to it from the beginning of its node, so as much as possible goes by cutting the
--- stream off: below the oldest pending entry or, where none is pending, up to the last that was delivered. Nothing
--- that is still to be done lies there. The group delivers in the order of ids, and new entries get larger ones: what
--- was not delivered is above all that was. What was delivered is pending, also when it is handed back or taken over,
+-- To delete an entry Redis walks to it from the beginning of its node, so as many entries as possible are deleted by
+-- trimming the stream: below the oldest pending entry or, if no entry is pending, up to the last that was delivered. No
+-- entry there is still to be done. The group delivers in the order of ids, and new entries get larger ones: what
+-- was not delivered is above all that was. A delivered entry is pending, also when it is handed back or taken over,
 -- until it is acknowledged. Both ends are the group's own and not ids that the caller names, which may be of a stream
 -- that was flushed since. A group that was made anew begins before the first entry, with nothing pending.
 local acknowledged = redis.call('XACK', KEYS[1], unpack(ARGV))

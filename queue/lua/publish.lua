@@ -1,7 +1,6 @@
--- SPDX-License-Identifier: Apache-2.0
--- Append messages to a stream while it is shorter than its cap.
--- A stream that nobody publishes to any more - there are fewer shards now - is gone after a day, with what is in it.
--- KEYS[1] stream; ARGV[1] cap; then one value per message (message.h). Returns how many were appended.
+-- SPDX-License-Identifier: Apache-2.0 Append messages to a stream until it has ARGV[1] entries. A stream that nobody
+-- publishes to any more, since there are fewer shards now, expires after a day with its entries. KEYS[1] stream;
+-- ARGV[1] maximum length; then one value per message (message.h). Returns the number of appended messages.
 local room = tonumber(ARGV[1]) - redis.call('XLEN', KEYS[1])
 local added = 0
 for at = 2, #ARGV do

@@ -11,21 +11,23 @@ static const struct good_case {
     struct redis_url want;
 } good_cases[] = {
     { "unix:/run/redis/s", { .path = "/run/redis/s" } },
-    { "redis://localhost:6379", { .places = { { "localhost", 6379 } } } },
-    { "redis://localhost:6379/", { .places = { { "localhost", 6379 } } } },
-    { "redis://10.0.0.1:7000/3", { .places = { { "10.0.0.1", 7000 } }, .database = 3 } },
-    { "redis://[::1]:6379", { .places = { { "::1", 6379 } } } },
-    { "redis://:secret@host:1", { .places = { { "host", 1 } }, .password = "secret" } },
+    { "redis://localhost:6379", { .endpoints = { { "localhost", 6379 } } } },
+    { "redis://localhost:6379/", { .endpoints = { { "localhost", 6379 } } } },
+    { "redis://10.0.0.1:7000/3", { .endpoints = { { "10.0.0.1", 7000 } }, .database = 3 } },
+    { "redis://[::1]:6379", { .endpoints = { { "::1", 6379 } } } },
+    { "redis://:secret@host:1", { .endpoints = { { "host", 1 } }, .password = "secret" } },
     { "redis://me:p%40s%2fs:x@host:1/2",
-        { .places = { { "host", 1 } }, .database = 2, .user = "me", .password = "p@s/s:x" } },
-    { "rediss://:x@host:1/2", { .tls = true, .places = { { "host", 1 } }, .database = 2, .password = "x" } },
-    { "sentinel://a:1/main", { .places = { { "a", 1 } }, .master = "main" } },
-    { "sentinel://me:x@a:1,[::1]:2,c:3/main/4", { .places = { { "a", 1 }, { "::1", 2 }, { "c", 3 } },
+        { .endpoints = { { "host", 1 } }, .database = 2, .user = "me", .password = "p@s/s:x" } },
+    { "rediss://:x@host:1/2",
+        { .tls = true, .endpoints = { { "host", 1 } }, .database = 2, .password = "x" } },
+    { "sentinel://a:1/main", { .endpoints = { { "a", 1 } }, .master = "main" } },
+    { "sentinel://me:x@a:1,[::1]:2,c:3/main/4", { .endpoints = { { "a", 1 }, { "::1", 2 }, { "c", 3 } },
                                                     .master = "main",
                                                     .database = 4,
                                                     .user = "me",
                                                     .password = "x" } },
-    { "sentinels://a:1,b:2/main/", { .tls = true, .places = { { "a", 1 }, { "b", 2 } }, .master = "main" } },
+    { "sentinels://a:1,b:2/main/",
+        { .tls = true, .endpoints = { { "a", 1 }, { "b", 2 } }, .master = "main" } },
 };
 
 static void same_text(const char *text, const char *got, const char *want)
@@ -46,10 +48,10 @@ START_TEST(an_address_is_read)
 
     same_text(c->text, got.path, c->want.path);
     ck_assert_int_eq(got.tls, c->want.tls);
-    for (size_t i = 0; i < REDIS_MAX_PLACES; i++) {
-        same_text(c->text, got.places[i].host, c->want.places[i].host);
-        ck_assert_int_eq(got.places[i].port, c->want.places[i].port);
-        ck_assert_int_eq(i < got.place_count, c->want.places[i].host != NULL);
+    for (size_t i = 0; i < REDIS_MAX_ENDPOINTS; i++) {
+        same_text(c->text, got.endpoints[i].host, c->want.endpoints[i].host);
+        ck_assert_int_eq(got.endpoints[i].port, c->want.endpoints[i].port);
+        ck_assert_int_eq(i < got.endpoint_count, c->want.endpoints[i].host != NULL);
     }
     same_text(c->text, got.master, c->want.master);
     same_text(c->text, got.user, c->want.user);
