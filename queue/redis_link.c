@@ -2,6 +2,11 @@
 /*
  * redis_link.c - a socket that never blocks, poll() against the deadline, hiredis' formatter and reader.
  * TLS is OpenSSL's on the same socket.
+ *
+ * hiredis 0.14, which Debian 12 has, speaks no TLS. Once the oldest supported system has hiredis 1.0, its
+ * redisConnectWithOptions() with REDIS_OPT_NONBLOCK and its redisBufferWrite() and redisBufferRead(), which also work
+ * over TLS, replace the opening, sending and reading here; only the poll() against one deadline for a whole exchange
+ * stays, because hiredis has time limits for each read alone.
  */
 #include "queue/redis_link.h"
 

@@ -2,6 +2,10 @@
 /*
  * redis_tls.h - the TLS side of a link: certificates, the check of the server's name, and errors. Files are read again
  * for every connection, so they may be replaced while programs run.
+ *
+ * Once the oldest supported system has hiredis 1.0, redisInitiateSSL() does the handshake on an SSL object that is made
+ * here. The rest of this module stays until redisCreateSSLContext() also checks the name of the server, which 1.0 does
+ * not: it takes a name for SNI only.
  */
 #ifndef QUEUE_REDIS_TLS_H
 #define QUEUE_REDIS_TLS_H

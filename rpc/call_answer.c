@@ -6,7 +6,7 @@
  * thread, all of it with one empty batch.
  */
 #include "rpc/call_parts.h"
-#include "rpc/together.h"
+#include "rpc/coalesce.h"
 
 /* What this thread has answered since call_keep_answers, all of one host. */
 static _Thread_local struct {
@@ -45,7 +45,7 @@ void call_send_answers(struct call_host *host)
 {
     struct rpc_call *call = atomic_exchange(&host->answered, NULL);
 
-    rpc_together(true);
+    coalesce_replies(true);
     while (call) {
         struct rpc_call *next = call->next_answered;
         grpc_byte_buffer *buffer = call->answer;
@@ -57,7 +57,7 @@ void call_send_answers(struct call_host *host)
             grpc_byte_buffer_destroy(buffer);
         call = next;
     }
-    rpc_together(false);
+    coalesce_replies(false);
 }
 
 void call_finish(struct rpc_call *call, grpc_byte_buffer *buffer)

@@ -113,7 +113,7 @@ void call_start_finish(struct rpc_call *call, grpc_byte_buffer *buffer);
 
 /*
  * Send the status and the last message, if any, which becomes this function's; at once, or with the others of
- * rpc_together. Enter with the lock held; it returns without it.
+ * coalesce_replies. Enter with the lock held; it returns without it.
  */
 void call_finish(struct rpc_call *call, grpc_byte_buffer *buffer);
 

@@ -26,7 +26,7 @@
 #include "base/macros.h"
 #include "rpc/call.h"
 #include "rpc/core_log.h"
-#include "rpc/together.h"
+#include "rpc/coalesce.h"
 
 enum {
     THREADS_MAX = 64,
@@ -159,7 +159,7 @@ static void *serve(void *argument)
     struct call_list fresh = { NULL };
     bool alone = true;
 
-    together_serve_queue();
+    coalesce_serve_queue();
     for (;;) {
         grpc_event event =
             grpc_completion_queue_next(server->host.queue, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL);

@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/metrics_server.h"
 #include "domain/limits.h"
-#include "rpc/together.h"
+#include "rpc/coalesce.h"
 #include "service/methods.h"
 #include "service/probes/metrics.h"
 #include "service/publisher.h"
@@ -119,7 +119,7 @@ static void start_store(struct server *server, const struct service_config *conf
         .batch_bytes = BATCH_BYTES,
         .intents_committed = intents_committed,
         .context = server,
-        .answering = config->join_replies ? rpc_together : NULL,
+        .answering = config->coalesce_replies ? coalesce_replies : NULL,
         .access_confirmed = access_confirmed,
         .access_looked = access_looked,
         .queues_mapped = queues_mapped,

@@ -196,7 +196,7 @@ static const struct config_setting settings[] = { {
     {
         .name = "TAVOLA_COALESCE_REPLIES",
         .type = CONFIG_CHOICE,
-        .offset = offsetof(struct service_config, join_replies),
+        .offset = offsetof(struct service_config, coalesce_replies),
         .fallback = "on",
         .choices = switches,
         .help = "on: replies to one connection that are ready together share packets; off: each is sent by "

@@ -34,7 +34,7 @@ struct service_config {
     int64_t account_rate; /* 0: none */
     int64_t partition_rate;
     int64_t batch_operations;
-    int join_replies; /* 0 or 1 */
+    int coalesce_replies; /* 0 or 1 */
     int64_t drain_seconds;
     int log_level; /* enum log_level */
     FAILPOINT_FIELDS

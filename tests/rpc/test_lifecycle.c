@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#include "rpc/together.h"
+#include "rpc/coalesce.h"
 #include "tests/rpc/echo_server.h"
 
 enum { CALL_MS = 20000, OPEN_CALLS = 8, STORM_THREADS = 4, STORM_CALLS = 150 };
@@ -159,11 +159,11 @@ START_TEST(replies_of_one_thread_leave_together)
     for (int i = 0; i < OPEN_CALLS; i++)
         streams[i] = open_held();
     echo_wait(&echo.held_count, OPEN_CALLS);
-    rpc_together(true);
+    coalesce_replies(true);
     for (int i = 0; i < OPEN_CALLS; i++)
         rpc_call_reply(echo_take(echo.held, &echo.held_count, NULL), str_of("one of many"));
     ck_assert_int_eq(echo.ended, 0);
-    rpc_together(false);
+    coalesce_replies(false);
 
     for (int i = 0; i < OPEN_CALLS; i++) {
         ck_assert(rpc_stream_receive(streams[i], &arena, &reply));
@@ -268,11 +268,11 @@ static void *storm_answerer(void *argument)
         struct rpc_call *call;
 
         if (i % 2 == 0)
-            rpc_together(true);
+            coalesce_replies(true);
         while ((call = echo_take(echo.held, &echo.held_count, NULL)))
             rpc_call_reply(call, str_of("done"));
         if (i % 2 == 0)
-            rpc_together(false);
+            coalesce_replies(false);
         sched_yield();
     }
     return NULL;
