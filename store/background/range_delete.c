@@ -19,7 +19,6 @@
 #include "store/sql.h"
 
 enum {
-    MAX_ATTEMPTS = 4,
     CHUNK_DELETES = 500,
     CHUNK_EXAMINED = 5000,
     CHUNK_BYTES = 8 * 1024 * 1024,
@@ -68,7 +67,7 @@ static enum status begin(struct session *session, struct operation *operation, s
 
 void range_delete_start(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, begin, MAX_ATTEMPTS);
+    attempt_operation(session, operation, begin);
 }
 
 /* ---- a chunk ---- */

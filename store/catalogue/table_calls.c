@@ -15,8 +15,6 @@
 #include "store/session/catalogue_change.h"
 #include "store/sql.h"
 
-enum { MAX_ATTEMPTS = 6 };
-
 static struct table_view view_of(const struct table *table, struct arena *arena)
 {
     struct table_view view = {
@@ -91,7 +89,7 @@ static enum status create(struct session *session, struct operation *operation, 
 
 void table_calls_create(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, create, MAX_ATTEMPTS);
+    attempt_operation(session, operation, create);
 }
 
 /* ---- get ---- */
@@ -108,7 +106,7 @@ static enum status get(struct session *session, struct operation *operation, str
 
 void table_calls_get(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, get, MAX_ATTEMPTS);
+    attempt_operation(session, operation, get);
 }
 
 /* ---- update ---- */
@@ -179,7 +177,7 @@ static enum status update(struct session *session, struct operation *operation, 
 
 void table_calls_update(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, update, MAX_ATTEMPTS);
+    attempt_operation(session, operation, update);
 }
 
 /* ---- list ---- */
@@ -229,7 +227,7 @@ static enum status list(struct session *session, struct operation *operation, st
 
 void table_calls_list(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, list, MAX_ATTEMPTS);
+    attempt_operation(session, operation, list);
 }
 
 /* ---- delete ---- */
@@ -295,5 +293,5 @@ static enum status delete_one(struct session *session, struct operation *operati
 
 void table_calls_delete(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, delete_one, MAX_ATTEMPTS);
+    attempt_operation(session, operation, delete_one);
 }

@@ -21,8 +21,6 @@
 #include "store/sql.h"
 #include "store/transactions/transaction_calls.h"
 
-enum { MAX_ATTEMPTS = 4 };
-
 /* ---- list ---- */
 
 static void filter_params(
@@ -120,7 +118,7 @@ static enum status list(struct session *session, struct operation *operation, st
 
 void dead_letter_calls_list(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, list, MAX_ATTEMPTS);
+    attempt_operation(session, operation, list);
 }
 
 /* ---- one letter ---- */
@@ -282,7 +280,7 @@ static void run_changes(struct session *session, struct operation *operation, le
         .dead_letters = ARENA_ARRAY(
             operation->arena, struct dead_letter_view, (size_t)operation->in.dead_letters.limit) };
 
-    attempt_operation_with(session, operation, change_all, &changes, MAX_ATTEMPTS);
+    attempt_operation_with(session, operation, change_all, &changes);
 }
 
 static enum status preview(struct session *session, struct operation *operation, struct error *err)
@@ -305,7 +303,7 @@ static enum status preview(struct session *session, struct operation *operation,
 void dead_letter_calls_redrive(struct session *session, struct operation *operation)
 {
     if (operation->in.dead_letters.dry_run)
-        attempt_operation(session, operation, preview, MAX_ATTEMPTS);
+        attempt_operation(session, operation, preview);
     else
         run_changes(session, operation, redrive_one);
 }

@@ -11,6 +11,7 @@
 #include "store/queries/shape_reader.h"
 #include "store/session/attempt.h"
 #include "store/session/operation_times.h"
+#include "store/session/unit_of_work.h"
 #include "store/sql.h"
 
 enum {
@@ -322,13 +323,18 @@ static size_t length_of(const struct operation *batch)
     return length;
 }
 
-/* The reads compare the catalogue's version too, so refusals beside them cost no statement of their own. */
-static enum status read_all(
-    struct session *session, struct operation *batch, struct read *reads, struct error *err)
+static struct read *room_for(const struct operation *batch, struct arena *arena)
 {
+    return ARENA_ARRAY(arena, struct read, length_of(batch));
+}
+
+/* The reads compare the catalogue's version too, so refusals beside them cost no statement of their own. */
+static enum status read_all(struct session *session, void *context, struct error *err)
+{
+    struct operation *batch = context;
+    struct read *reads = room_for(batch, &session->arena);
     size_t count = 0;
 
-    TRY(session_ensure(session, err));
     TRY(gather(session, batch, reads, &count, err));
     session_asks_version(session);
     TRY(read_now(session, reads, count, err));
@@ -338,11 +344,6 @@ static enum status read_all(
     if (count == length_of(batch))
         return STATUS_OK;
     return session_confirm(session, operation_times_latest_us(batch), err);
-}
-
-static struct read *room_for(const struct operation *batch, struct arena *arena)
-{
-    return ARENA_ARRAY(arena, struct read, length_of(batch));
 }
 
 enum status read_batch_within(struct session *session, struct operation *batch, struct error *err)
@@ -356,21 +357,15 @@ enum status read_batch_within(struct session *session, struct operation *batch, 
 
 void read_batch_run(struct session *session, struct operation *batch, void *context)
 {
+    const struct unit_of_work unit = {
+        .attempt = read_all, .context = batch, .max_attempts = MAX_ATTEMPTS, .is_temporary = pg_is_transient
+    };
     struct error err = { 0 };
-    struct read *reads = room_for(batch, &session->arena);
 
     (void)context;
     pg_recover(&session->pg); /* what a failed step has left */
-    for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-        struct error ignored;
-        enum status status = read_all(session, batch, reads, &err);
-
-        if (status == STATUS_OK)
-            return;
-        pg_recover(&session->pg);
-        if (status == STATUS_STALE && session_reload(session, &ignored) != STATUS_OK)
-            pg_recover(&session->pg);
-    }
+    if (unit_of_work_run(session, &unit, &err) == STATUS_OK)
+        return;
     for (struct operation *operation = batch; operation; operation = operation->next)
         attempt_fail(operation, &err);
 }

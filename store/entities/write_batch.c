@@ -15,6 +15,7 @@
 #include "store/feed/feed_append.h"
 #include "store/session/attempt.h"
 #include "store/session/operation_times.h"
+#include "store/session/unit_of_work.h"
 #include "store/session/worker_internal.h"
 #include "store/sql.h"
 
@@ -332,17 +333,12 @@ static enum status send_blind(struct session *session, const struct write_set *s
     return session_send_guarded_commit(session, err);
 }
 
-/*
- * The upserts stand, but their versions were in an answer that was lost: they are read back. A row that
- * somebody has written since is left without a version.
- */
-static enum status find_written(struct session *session, struct write_set *set, struct error *err)
+static enum status ask_written(struct session *session, void *context, struct error *err)
 {
-    int64_t deadline_us = clock_monotonic_us() + session->resolve_limit_us;
+    struct write_set *set = context;
     struct key_arrays keys;
     struct pg_params params;
     PG_RESULT written = NULL;
-    enum status status;
 
     pg_params_init(&params, &session->arena);
     pg_add_int8(&params, session->lane);
@@ -351,14 +347,7 @@ static enum status find_written(struct session *session, struct write_set *set, 
     for (size_t i = 0; i < set->row_count; i++)
         key_arrays_put(&keys, set->rows[i].table->table_id, &set->rows[i].key, set->rows[i].bucket);
     key_arrays_add(&keys, &params);
-    do {
-        status = pg_ensure(&session->pg, err);
-        if (status == STATUS_OK)
-            status = pg_query(&session->pg, &sql_entity_written, &params, &written, err);
-        if (status != STATUS_OK)
-            pg_recover(&session->pg);
-    } while (status != STATUS_OK && clock_monotonic_us() < deadline_us);
-    TRY(status);
+    TRY(pg_query(&session->pg, &sql_entity_written, &params, &written, err));
     for (int i = 0; i < PQntuples(written); i++) {
         struct row_state *now = &set->rows[pg_int8(written, i, 0) - 1].now;
 
@@ -389,8 +378,12 @@ static enum status run_blind(struct session *session, struct write_set *set, str
     committed = session_take_commit(session, err);
     if (status == STATUS_OK && PQntuples(written) == 0)
         return error_set(err, STATUS_STALE, "the catalogue has changed");
+    /*
+     * The upserts stand, but the answer with their versions was lost: they are read back. A row that was written again
+     * since is left without a version.
+     */
     if (status != STATUS_OK && committed == STATUS_OK)
-        return find_written(session, set, err) == STATUS_OK ? STATUS_OK : lost_etag(err);
+        return session_ask(session, ask_written, set, err) == STATUS_OK ? STATUS_OK : lost_etag(err);
     if (status != STATUS_OK && committed != STATUS_MAYBE_DONE) {
         *err = failure;
         return status;
@@ -444,50 +437,45 @@ static void answer_blind(const struct write_set *set)
 
 /* ---- attempts ---- */
 
-static enum status attempt(struct session *session, struct operation *batch,
-    const struct commit_observer *observer, struct error *err)
+/* A batch as a unit of work. */
+struct batch_unit {
+    struct operation *batch;
+    const struct commit_observer *observer;
+};
+
+static enum status attempt(struct session *session, void *context, struct error *err)
 {
+    const struct batch_unit *unit = context;
     struct write_set set;
 
-    TRY(session_ensure(session, err));
     session->now_ticks = clock_ticks();
-    write_set_build(&set, session, batch);
+    write_set_build(&set, session, unit->batch);
     if (set.planned_count == 0)
-        return session_confirm(session, operation_times_latest_us(batch), err);
+        return session_confirm(session, operation_times_latest_us(unit->batch), err);
     if (!set.is_blind)
-        return run_planned(session, &set, observer, err);
+        return run_planned(session, &set, unit->observer, err);
     TRY(run_blind(session, &set, err));
     FAILPOINT("write.after_blind_commit");
     answer_blind(&set);
     return STATUS_OK;
 }
 
-/* Nothing happened: the connection, a lock, or another server that has just decided a request of this batch. */
-static bool may_run_again(const struct error *err)
+/* A duplicate key: another server has just decided a request of this batch. */
+static bool is_temporary(const struct error *err)
 {
     return pg_is_transient(err) || pg_is_duplicate_key(err);
 }
 
-/* Attempt until it is decided; true: every operation has its outcome. */
-static bool decide(struct session *session, struct operation *batch, const struct commit_observer *observer,
-    struct error *err)
+/* Attempt until it is decided. STATUS_OK: every operation has its outcome. */
+static enum status decide(struct session *session, struct operation *batch,
+    const struct commit_observer *observer, struct error *err)
 {
-    for (int tries = 0; tries < MAX_ATTEMPTS; tries++) {
-        enum status status = attempt(session, batch, observer, err);
+    struct batch_unit batch_unit = { batch, observer };
+    const struct unit_of_work unit = {
+        .attempt = attempt, .context = &batch_unit, .max_attempts = MAX_ATTEMPTS, .is_temporary = is_temporary
+    };
 
-        if (status == STATUS_OK)
-            return true;
-        pg_recover(&session->pg);
-        if (status == STATUS_STALE) {
-            struct error ignored;
-
-            if (session_reload(session, &ignored) != STATUS_OK)
-                pg_recover(&session->pg);
-        } else if (status == STATUS_MAYBE_DONE || !may_run_again(err)) {
-            return false;
-        }
-    }
-    return false;
+    return unit_of_work_run(session, &unit, err);
 }
 
 /* With an id the same request finds out what became of it; without one, only reading does. */
@@ -515,7 +503,7 @@ static void run_one_by_one(struct session *session, struct operation *batch,
             continue;
         }
         operation->next = NULL;
-        if (!decide(session, operation, observer, &own))
+        if (decide(session, operation, observer, &own) != STATUS_OK)
             fail_write(operation, &own);
         operation->next = next;
     }
@@ -551,7 +539,7 @@ static void run(struct session *session, struct operation *batch, const struct c
 {
     struct error err = { 0 };
 
-    if (decide(session, batch, observer, &err))
+    if (decide(session, batch, observer, &err) == STATUS_OK)
         return;
     if (err.status == STATUS_LIMIT && batch->next)
         run_halves(session, batch, observer);

@@ -11,8 +11,6 @@
 #include "store/session/attempt.h"
 #include "store/sql.h"
 
-enum { MAX_ATTEMPTS = 4 };
-
 enum column {
     CATALOGUE_VERSION,
     CATALOGUE_EPOCH,
@@ -126,5 +124,5 @@ static enum status read_page(struct session *session, struct operation *operatio
 
 void feed_read_run(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, read_page, MAX_ATTEMPTS);
+    attempt_operation(session, operation, read_page);
 }

@@ -15,8 +15,6 @@
 #include "store/session/catalogue_change.h"
 #include "store/sql.h"
 
-enum { MAX_ATTEMPTS = 4 };
-
 /* ---- create ---- */
 
 static enum status find_source(const struct session *session, const struct operation *operation,
@@ -124,7 +122,7 @@ static enum status create(struct session *session, struct operation *operation, 
 
 void index_calls_create(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, create, MAX_ATTEMPTS);
+    attempt_operation(session, operation, create);
 }
 
 /* ---- get, list ---- */
@@ -209,7 +207,7 @@ static enum status get(struct session *session, struct operation *operation, str
 
 void index_calls_get(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, get, MAX_ATTEMPTS);
+    attempt_operation(session, operation, get);
 }
 
 static enum status list(struct session *session, struct operation *operation, struct error *err)
@@ -219,7 +217,7 @@ static enum status list(struct session *session, struct operation *operation, st
 
 void index_calls_list(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, list, MAX_ATTEMPTS);
+    attempt_operation(session, operation, list);
 }
 
 /* ---- drop ---- */
@@ -277,5 +275,5 @@ static enum status drop(struct session *session, struct operation *operation, st
 
 void index_calls_drop(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, drop, MAX_ATTEMPTS);
+    attempt_operation(session, operation, drop);
 }

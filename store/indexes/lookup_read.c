@@ -20,8 +20,6 @@
 #include "store/session/operation_times.h"
 #include "store/sql.h"
 
-enum { MAX_ATTEMPTS = 4 };
-
 /* ---- entries ---- */
 
 /* The entries that a page may have. */
@@ -246,5 +244,5 @@ static enum status look_up(struct session *session, struct operation *operation,
 
 void lookup_read_run(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, look_up, MAX_ATTEMPTS);
+    attempt_operation(session, operation, look_up);
 }

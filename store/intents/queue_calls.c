@@ -8,8 +8,6 @@
 #include "store/session/attempt.h"
 #include "store/sql.h"
 
-enum { MAX_ATTEMPTS = 4 };
-
 static struct queue_view read_view_row(const PGresult *rows, int row)
 {
     struct queue_view view = {
@@ -69,7 +67,7 @@ static enum status list(struct session *session, struct operation *operation, st
 
 void queue_calls_list(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, list, MAX_ATTEMPTS);
+    attempt_operation(session, operation, list);
 }
 
 static enum status reshard(struct session *session, struct operation *operation, struct error *err)
@@ -111,5 +109,5 @@ static enum status control(struct session *session, struct operation *operation,
 
 void queue_calls_control(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, control, MAX_ATTEMPTS);
+    attempt_operation(session, operation, control);
 }

@@ -11,8 +11,6 @@
 #include "store/session/attempt.h"
 #include "store/sql.h"
 
-enum { MAX_ATTEMPTS = 4 };
-
 struct str job_calls_id(const char *prefix, int64_t id, struct arena *arena)
 {
     return arena_format(arena, "%s-%" PRIx64, prefix, (uint64_t)id);
@@ -98,7 +96,7 @@ static enum status get(struct session *session, struct operation *operation, str
 
 void job_calls_get(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, get, MAX_ATTEMPTS);
+    attempt_operation(session, operation, get);
 }
 
 static enum status list(struct session *session, struct operation *operation, struct error *err)
@@ -108,7 +106,7 @@ static enum status list(struct session *session, struct operation *operation, st
 
 void job_calls_list(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, list, MAX_ATTEMPTS);
+    attempt_operation(session, operation, list);
 }
 
 /* ---- control ---- */
@@ -153,5 +151,5 @@ static enum status control(struct session *session, struct operation *operation,
 
 void job_calls_control(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, control, MAX_ATTEMPTS);
+    attempt_operation(session, operation, control);
 }

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "domain/reason.h"
-#include "store/session/attempt.h"
 
 enum {
     /* How long lane_run waits for a batch: several times what the database takes for one of reads. */
@@ -207,12 +206,6 @@ static void answer(const struct lane *lane, struct operation *operation)
         lane->options.answering(false);
 }
 
-static void fail_all(struct operation *batch, const struct error *err)
-{
-    for (struct operation *operation = batch; operation; operation = operation->next)
-        attempt_fail(operation, err);
-}
-
 /* Answer what is too late; the rest. */
 static struct operation *drop_all_late(struct lane *lane, struct operation *batch)
 {
@@ -234,18 +227,6 @@ static struct operation *drop_all_late(struct lane *lane, struct operation *batc
         atomic_fetch_add(&lane->late, dropped);
     answer(lane, late);
     return live;
-}
-
-/* All of it, however long it takes. */
-static void run_batch(struct lane_thread *thread, struct operation *batch)
-{
-    struct lane *lane = thread->lane;
-    struct error err = { 0 };
-
-    if (session_ensure(&thread->session, &err) == STATUS_OK)
-        lane->options.run(&thread->session, batch, lane->options.context);
-    else
-        fail_all(batch, &err);
 }
 
 /* So that the first call need not wait for it. Without a database the first batch tries again. */
@@ -274,7 +255,7 @@ static void *serve(void *argument)
         }
         batch = drop_all_late(thread->lane, batch);
         if (batch)
-            run_batch(thread, batch);
+            thread->lane->options.run(&thread->session, batch, thread->lane->options.context);
         arena_cleanup(&thread->session.arena);
         answer(thread->lane, batch);
     }
@@ -392,7 +373,8 @@ void lane_stop(struct lane *lane)
     pthread_mutex_unlock(&lane->mutex);
 
     (void)reason_set(&err, REASON_SERVER_DRAINING, "the server is stopping");
-    fail_all(rest, &err);
+    for (struct operation *operation = rest; operation; operation = operation->next)
+        operation_fail(operation, &err);
     answer(lane, rest);
     for (int i = 0; i < lane->options.threads; i++) {
         pthread_join(lane->threads[i].id, NULL);

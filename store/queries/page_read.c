@@ -14,8 +14,6 @@
 #include "store/session/attempt.h"
 #include "store/session/operation_times.h"
 
-enum { MAX_ATTEMPTS = 4 };
-
 /* ---- what all queries have in common ---- */
 
 enum status page_read_check_plan(
@@ -147,7 +145,7 @@ static enum status read_page(struct session *session, struct operation *operatio
 
 void page_read_run(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, read_page, MAX_ATTEMPTS);
+    attempt_operation(session, operation, read_page);
 }
 
 /* ---- counts ---- */
@@ -200,7 +198,7 @@ static enum status count_page(struct session *session, struct operation *operati
 
 void page_read_count(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, count_page, MAX_ATTEMPTS);
+    attempt_operation(session, operation, count_page);
 }
 
 /* ---- explaining ---- */
@@ -222,5 +220,5 @@ static enum status explain(struct session *session, struct operation *operation,
 
 void page_read_explain(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, explain, MAX_ATTEMPTS);
+    attempt_operation(session, operation, explain);
 }

@@ -7,6 +7,9 @@
 #include "base/clock.h"
 #include "domain/reason.h"
 #include "store/session/operation_times.h"
+#include "store/session/unit_of_work.h"
+
+enum { MAX_ATTEMPTS = 6 };
 
 static enum reason reason_of(enum status status)
 {
@@ -61,12 +64,6 @@ void attempt_fail(struct operation *operation, const struct error *err)
     operation_fail(operation, &named);
 }
 
-/* Worth another try: nothing happened, and nobody has given a reason for callers. */
-static bool may_try_again(const struct error *err)
-{
-    return !err->reason && (err->status == STATUS_STALE || pg_is_transient(err));
-}
-
 /* The request was decided, against its caller. Whatever is unknown, or not to be had now, is no decision. */
 static bool is_refusal(const struct error *err)
 {
@@ -97,41 +94,47 @@ static enum status confirm_refusal(
     return own.status;
 }
 
-/* Nobody waits for it any more. */
-static bool is_given_up(const struct operation *operation)
+/* An operation as a unit of work. */
+struct operation_unit {
+    struct operation *operation;
+    attempt_work *work;
+    void *context; /* of the work */
+};
+
+static enum status decide(struct session *session, void *context, struct error *err)
 {
-    return atomic_load(&operation->cancelled) || operation->deadline_us <= clock_monotonic_us();
+    struct operation_unit *unit = context;
+
+    if (unit->work(session, unit->operation, unit->context, err) == STATUS_OK)
+        return session_end_snapshot(session, err);
+    pg_recover(&session->pg);
+    return confirm_refusal(session, unit->operation, err);
+}
+
+static bool is_given_up(const void *context)
+{
+    const struct operation_unit *unit = context;
+
+    return atomic_load(&unit->operation->cancelled) || unit->operation->deadline_us <= clock_monotonic_us();
 }
 
 void attempt_operation_with(
-    struct session *session, struct operation *operation, attempt_work *work, void *context, int attempts)
+    struct session *session, struct operation *operation, attempt_work *work, void *context)
 {
-    struct error err = { 0 };
+    struct operation_unit unit = { operation, work, context };
+    const struct unit_of_work run = { .attempt = decide,
+        .context = &unit,
+        .max_attempts = MAX_ATTEMPTS,
+        .is_temporary = pg_is_transient,
+        .is_given_up = is_given_up };
+    struct error err;
 
-    for (int i = 0; i < attempts; i++) {
-        enum status status = session_ensure(session, &err);
-
-        if (status == STATUS_OK)
-            status = work(session, operation, context, &err);
-        if (status == STATUS_OK)
-            status = session_end_snapshot(session, &err);
-        if (status == STATUS_OK) {
-            operation->status = STATUS_OK;
-            operation->error = NULL;
-            return;
-        }
-        pg_recover(&session->pg);
-        status = confirm_refusal(session, operation, &err);
-        if (!may_try_again(&err) || is_given_up(operation))
-            break;
-        if (status == STATUS_STALE && pg_is_open(&session->pg)) {
-            struct error ignored;
-
-            if (session_reload(session, &ignored) != STATUS_OK)
-                pg_recover(&session->pg);
-        }
+    if (unit_of_work_run(session, &run, &err) != STATUS_OK) {
+        attempt_fail(operation, &err);
+        return;
     }
-    attempt_fail(operation, &err);
+    operation->status = STATUS_OK;
+    operation->error = NULL;
 }
 
 struct plain_work {
@@ -147,10 +150,9 @@ static enum status run_plain(
 }
 
 void attempt_operation(struct session *session, struct operation *operation,
-    enum status (*work)(struct session *session, struct operation *operation, struct error *err),
-    int attempts)
+    enum status (*work)(struct session *session, struct operation *operation, struct error *err))
 {
     struct plain_work plain = { work };
 
-    attempt_operation_with(session, operation, run_plain, &plain, attempts);
+    attempt_operation_with(session, operation, run_plain, &plain);
 }

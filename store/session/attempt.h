@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attempt.h - from errors of the database to outcomes of operations, and trying again.
+ * attempt.h - an operation of a caller as a unit of work, and failures as the caller may see them.
  */
 #ifndef STORE_SESSION_ATTEMPT_H
 #define STORE_SESSION_ATTEMPT_H
@@ -19,18 +19,17 @@ void attempt_name_failure(const struct error *err, struct error *out);
 void attempt_fail(struct operation *operation, const struct error *err);
 
 /*
- * Run one operation: work() fills its outcome or fails. A transient failure and a changed catalogue
- * (STATUS_STALE without a reason) are tried again, on a session that is connected, idle and fresh.
- * work() must be safe to run again after any failure it returns, and may leave a snapshot open.
+ * Give one operation its outcome: work() fills operation->out or fails. Another attempt is made after a temporary
+ * failure or a changed catalogue (see unit_of_work.h) while the caller waits. work() must be safe to run again after
+ * any failure it returns, and may leave a snapshot open.
  */
 void attempt_operation(struct session *session, struct operation *operation,
-    enum status (*work)(struct session *session, struct operation *operation, struct error *err),
-    int attempts);
+    enum status (*work)(struct session *session, struct operation *operation, struct error *err));
 
 /* The same for work that needs more than the operation. */
 typedef enum status attempt_work(
     struct session *session, struct operation *operation, void *context, struct error *err);
 void attempt_operation_with(
-    struct session *session, struct operation *operation, attempt_work *work, void *context, int attempts);
+    struct session *session, struct operation *operation, attempt_work *work, void *context);
 
 #endif

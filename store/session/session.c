@@ -174,42 +174,59 @@ enum status session_send_guarded_commit(struct session *session, struct error *e
     return send_commit(session, &session->catalogue->version, err);
 }
 
+enum status session_ask(struct session *session, session_question *question, void *context, struct error *err)
+{
+    int64_t deadline_us = clock_monotonic_us() + session->resolve_limit_us;
+    enum status status;
+
+    for (;;) {
+        status = pg_ensure(&session->pg, err);
+        if (status == STATUS_OK)
+            status = question(session, context, err);
+        if (status == STATUS_OK)
+            return STATUS_OK;
+        pg_recover(&session->pg);
+        if (clock_monotonic_us() >= deadline_us)
+            return status;
+        clock_sleep(RESOLVE_PAUSE_US);
+    }
+}
+
+/* What the marker of a lost transaction says. */
+struct lost_commit {
+    int64_t lane, n; /* of the marker */
+    bool committed;
+};
+
 /*
  * Guard G6: insert the lost transaction's own marker, and a note if that was possible. Whether the note is
  * there is the answer, also for a second try after the answer to the first was lost.
  */
-static enum status resolve_once(
-    struct session *session, int64_t lane, int64_t n, bool *committed, struct error *err)
+static enum status ask_marker(struct session *session, void *context, struct error *err)
 {
+    struct lost_commit *lost = context;
     struct pg_params params;
     PG_RESULT note = NULL;
 
     pg_params_init(&params, &session->arena);
-    pg_add_int8(&params, lane);
-    pg_add_int8(&params, n);
-    TRY(pg_ensure(&session->pg, err));
+    pg_add_int8(&params, lost->lane);
+    pg_add_int8(&params, lost->n);
     TRY(pg_send(&session->pg, &sql_marker_resolve, &params, err));
     TRY(pg_send(&session->pg, &sql_marker_resolved, &params, err));
     TRY(pg_sync(&session->pg, err));
     TRY(pg_done(&session->pg, err));
     TRY(pg_next(&session->pg, &note, err));
     TRY(pg_end(&session->pg, err));
-    *committed = PQntuples(note) == 0;
+    lost->committed = PQntuples(note) == 0;
     return STATUS_OK;
 }
 
-static enum status resolve(
-    struct session *session, int64_t lane, int64_t n, bool *committed, struct error *err)
+static enum status resolve(struct session *session, struct lost_commit *lost, struct error *err)
 {
-    int64_t deadline_us = clock_monotonic_us() + session->resolve_limit_us;
     struct error last = { 0 };
 
-    do {
-        if (resolve_once(session, lane, n, committed, &last) == STATUS_OK)
-            return STATUS_OK;
-        pg_recover(&session->pg);
-        clock_sleep(RESOLVE_PAUSE_US);
-    } while (clock_monotonic_us() < deadline_us);
+    if (session_ask(session, ask_marker, lost, &last) == STATUS_OK)
+        return STATUS_OK;
     reason_set(err, REASON_OUTCOME_UNKNOWN,
         "the database was lost during the commit, and it could not be found out whether the write happened");
     error_set_detail(err, last.message);
@@ -232,10 +249,9 @@ static enum status commit_answer(struct session *session, struct error *err)
 
 enum status session_take_commit(struct session *session, struct error *err)
 {
-    int64_t lane = session->lane, n = session->n;
+    struct lost_commit lost = { .lane = session->lane, .n = session->n };
     struct error failure = { 0 };
     enum status sent = pg_end(&session->pg, &failure);
-    bool committed = false;
 
     if (pg_is_open(&session->pg)) {
         struct error answer = { 0 };
@@ -247,8 +263,8 @@ enum status session_take_commit(struct session *session, struct error *err)
             failure = answer;
     }
     if (!pg_is_open(&session->pg)) { /* COMMIT had been sent */
-        TRY(resolve(session, lane, n, &committed, err));
-        if (committed)
+        TRY(resolve(session, &lost, err));
+        if (lost.committed)
             return STATUS_OK;
     }
     *err = failure;

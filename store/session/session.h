@@ -116,8 +116,16 @@ MUST_USE enum status session_send_guarded_commit(struct session *session, struct
 MUST_USE enum status session_take_commit(struct session *session, struct error *err);
 
 /*
- * Ids of new intents: the database's clock, this session's random number, a counter (guard G13). Reserving names them before
- * it is known which of them will be needed; it leaves the buckets to the caller.
+ * Ask the database a question that a lost answer has left open, on as many new connections as that takes, for
+ * resolve_limit_us at most. The session keeps its marker and catalogue. Fails with the last failure.
+ */
+typedef enum status session_question(struct session *session, void *context, struct error *err);
+MUST_USE enum status session_ask(
+    struct session *session, session_question *question, void *context, struct error *err);
+
+/*
+ * Ids of new intents: the database's clock, this session's random number, a counter (guard G13). Reserving names
+ * them before  * it is known which of them will be needed; it leaves the buckets to the caller.
  */
 struct intent_block session_reserve_intents(struct session *session, int64_t now_us, size_t count);
 struct intent_id session_intent_id(struct session *session, int64_t now_us);

@@ -60,46 +60,36 @@ int64_t worker_connection(const struct worker *store)
     return store->session.pg.connects;
 }
 
-/* The catalogue may not be the one the work was planned with. */
-static bool is_stale(enum status status, const struct error *err)
+/* Of a lock that others keep the caller is told at once: it may have other work. */
+static bool is_temporary(const struct error *err)
 {
-    return status == STATUS_STALE && !err->reason;
+    return err->status == STATUS_UNAVAILABLE && !pg_is_lock_timeout(err);
 }
 
-enum status worker_attempt(struct worker *store, worker_work *work, void *context, struct error *err)
+/* What keeps this worker from the database is no fault of the work. */
+static void name_failure(struct error *err)
 {
-    struct session *session = &store->session;
-    struct error own = { 0 };
-    enum status status = STATUS_OK;
+    if (pg_is_lock_timeout(err))
+        err->status = STATUS_TIMEOUT;
+    else if (err->status == STATUS_PRECONDITION && !err->reason)
+        err->status = STATUS_UNAVAILABLE;
+    else if (err->status == STATUS_STALE && !err->reason)
+        error_set(err, STATUS_UNAVAILABLE, "the catalogue kept changing");
+}
 
-    for (int tries = 0; tries < MAX_ATTEMPTS; tries++) {
-        own = (struct error){ 0 };
-        status = session_ensure(session, &own);
-        if (status != STATUS_OK) { /* whatever keeps this worker from connecting is no fault of the work */
-            status = own.status = STATUS_UNAVAILABLE;
-            break;
-        }
-        status = work(session, context, &own);
-        if (status == STATUS_OK)
-            break;
-        if (pg_is_lock_timeout(&own))
-            status = own.status = STATUS_TIMEOUT;
-        pg_recover(&session->pg);
-        if (is_stale(status, &own)) {
-            struct error ignored;
+enum status worker_attempt(struct worker *store, unit_of_work_attempt *work, void *context, struct error *err)
+{
+    const struct unit_of_work unit = {
+        .attempt = work, .context = context, .max_attempts = MAX_ATTEMPTS, .is_temporary = is_temporary
+    };
+    struct error failure = { 0 };
+    enum status status = unit_of_work_run(&store->session, &unit, &failure);
 
-            if (session_reload(session, &ignored) != STATUS_OK)
-                pg_recover(&session->pg);
-        } else if (own.status != STATUS_UNAVAILABLE || own.reason) {
-            break;
-        }
-    }
-    arena_cleanup(&session->arena);
+    arena_cleanup(&store->session.arena);
     if (status == STATUS_OK)
         return STATUS_OK;
-    if (is_stale(status, &own))
-        status = error_set(&own, STATUS_UNAVAILABLE, "the catalogue kept changing");
+    name_failure(&failure);
     if (err)
-        *err = own;
-    return status;
+        *err = failure;
+    return failure.status;
 }

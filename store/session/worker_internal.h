@@ -6,6 +6,7 @@
 #define STORE_SESSION_WORKER_INTERNAL_H
 
 #include "store/session/session.h"
+#include "store/session/unit_of_work.h"
 #include "store/session/worker.h"
 
 struct worker {
@@ -17,19 +18,14 @@ struct worker {
 };
 
 /*
- * A piece of work: usually one transaction. It is run again from its beginning after a failure that left
- * nothing behind, so it must not add to anything outside before its commit has been answered. Memory comes
- * from session->arena, which is released when worker_attempt returns.
- */
-typedef enum status worker_work(struct session *session, void *context, struct error *err);
-
-/*
- * Run one piece of work: connect, run, and after a failure roll back. STATUS_STALE without a reason (the
- * catalogue has changed, see session_take_begin): read it and run again. STATUS_UNAVAILABLE: run again, a few
- * times. Everything else, also a STATUS_STALE that has a reason of its own, is the caller's. STATUS_TIMEOUT is a
- * statement that took too long or a lock that others kept: the database is well, and other work may go on.
+ * Run one unit of work, see unit_of_work.h. Memory comes from session->arena, which is released when this returns. Another
+ * attempt is made after a changed catalogue and after STATUS_UNAVAILABLE.
+ *
+ * STATUS_UNAVAILABLE  the database cannot be used, for whatever reason
+ * STATUS_TIMEOUT      a statement took too long, or others kept a lock: the database is well, and other work may go on
+ * others              as the work failed; also a STATUS_STALE that has a reason
  */
 MUST_USE enum status worker_attempt(
-    struct worker *store, worker_work *work, void *context, struct error *err);
+    struct worker *store, unit_of_work_attempt *work, void *context, struct error *err);
 
 #endif

@@ -13,8 +13,6 @@
 #include "store/session/attempt.h"
 #include "store/sql.h"
 
-enum { MAX_ATTEMPTS = 4 };
-
 int16_t transaction_calls_bucket(struct str id)
 {
     return entity_key_bucket(0, id);
@@ -247,7 +245,7 @@ void transaction_calls_submit(
         operation_fail(operation, &err);
         return;
     }
-    attempt_operation_with(session, operation, submit, &submission, MAX_ATTEMPTS);
+    attempt_operation_with(session, operation, submit, &submission);
 }
 
 /* ---- get ---- */
@@ -271,7 +269,7 @@ static enum status get(struct session *session, struct operation *operation, str
 
 void transaction_calls_get(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, get, MAX_ATTEMPTS);
+    attempt_operation(session, operation, get);
 }
 
 /* ---- cancel ---- */
@@ -332,7 +330,7 @@ static enum status cancel(struct session *session, struct operation *operation, 
 
 void transaction_calls_cancel(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, cancel, MAX_ATTEMPTS);
+    attempt_operation(session, operation, cancel);
 }
 
 /* ---- list ---- */
@@ -380,5 +378,5 @@ static enum status list(struct session *session, struct operation *operation, st
 
 void transaction_calls_list(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, list, MAX_ATTEMPTS);
+    attempt_operation(session, operation, list);
 }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unit_of_work.c - see the header.
+ */
+#include "store/session/unit_of_work.h"
+
+/* The attempt has not begun, so no failure to connect is the fault of the work, nor leaves its outcome unknown. */
+static enum status connect_session(struct session *session, struct error *err)
+{
+    struct error cause = { 0 };
+    enum status status = session_ensure(session, &cause);
+
+    if (status == STATUS_OK)
+        return STATUS_OK;
+    if (status == STATUS_PRECONDITION || (status == STATUS_UNAVAILABLE && cause.reason)) {
+        *err = cause;
+        return status;
+    }
+    return error_set(err, STATUS_UNAVAILABLE, "%s", cause.message);
+}
+
+static enum status attempt_once(struct session *session, const struct unit_of_work *unit, struct error *err)
+{
+    TRY(connect_session(session, err));
+    return unit->attempt(session, unit->context, err);
+}
+
+static bool may_run_again(const struct unit_of_work *unit, const struct error *err)
+{
+    if (err->reason || err->status == STATUS_MAYBE_DONE)
+        return false;
+    if (unit->is_given_up && unit->is_given_up(unit->context))
+        return false;
+    return err->status == STATUS_STALE || unit->is_temporary(err);
+}
+
+static void reload(struct session *session)
+{
+    struct error ignored;
+
+    if (session_reload(session, &ignored) != STATUS_OK)
+        pg_recover(&session->pg);
+}
+
+enum status unit_of_work_run(struct session *session, const struct unit_of_work *unit, struct error *err)
+{
+    struct error failure = { 0 };
+
+    for (int attempts = 0; attempts < unit->max_attempts; attempts++) {
+        failure = (struct error){ 0 };
+        failure.status = attempt_once(session, unit, &failure);
+        if (failure.status == STATUS_OK)
+            return STATUS_OK;
+        pg_recover(&session->pg);
+        if (!may_run_again(unit, &failure))
+            break;
+        if (failure.status == STATUS_STALE)
+            reload(session);
+    }
+    if (err)
+        *err = failure;
+    return failure.status;
+}
