@@ -23,7 +23,7 @@ void claim_cleanup(struct hand *hand)
 
 struct claim_owner claim_owner(const struct hand *hand)
 {
-    return (struct claim_owner){ .holder = hand->holder, .life = hand->life };
+    return (struct claim_owner){ .holder = hand->holder, .life = hand->life, .hold_ms = CLAIM_HOLD_MS };
 }
 
 void claim_fill(

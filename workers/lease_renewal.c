@@ -20,7 +20,7 @@ static void renew(struct worker_ctx *ctx, struct hand *hand)
     if (count == 0 || ctx->now_us() - since_us > MAX_RENEWALS * visibility_us)
         return;
     status = from_queue ? queue_renew(ctx->queue, str_of(hand->holder), messages, count, &err)
-                        : claim_work_renew(ctx->store, &owner, CLAIM_HOLD_MS, &err);
+                        : claim_work_renew(ctx->store, &owner, &err);
     if (status != STATUS_OK)
         outage_failed(&ctx->outages.renew, "renew", &err, ctx->now_us());
     else

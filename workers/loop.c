@@ -190,8 +190,7 @@ static size_t take_from_store(struct loop *loop,
     if (!look_at_dead_hands(loop, &owner))
         return 0;
     count = find(loop, intents, most);
-    if (count == 0 ||
-        claim_work_take(ctx->store, &owner, CLAIM_HOLD_MS, intents, count, suspects, NULL) != STATUS_OK)
+    if (count == 0 || claim_work_take(ctx->store, &owner, intents, count, suspects, NULL) != STATUS_OK)
         return 0;
     *messages = ARENA_ARRAY(&ctx->arena, struct queue_message, count);
     for (size_t i = 0; i < count; i++)

@@ -13,7 +13,6 @@
 
 struct hand_work {
     const struct claim_owner *owner;
-    int64_t hold_ms;
     const struct intent *intents;
     size_t count;
     bool *suspects;
@@ -61,7 +60,7 @@ static enum status take(struct session *session, void *context, struct error *er
     PG_RESULT found = NULL;
 
     owner_params(work->owner, &session->arena, &params);
-    pg_add_int8(&params, work->hold_ms);
+    pg_add_int8(&params, work->owner->hold_ms);
     intent_params(work, &session->arena, &params);
     TRY(pg_query(&session->pg, &sql_claim_take, &params, &found, err));
     memset(work->suspects, 0, work->count * sizeof(*work->suspects));
@@ -70,31 +69,30 @@ static enum status take(struct session *session, void *context, struct error *er
     return STATUS_OK;
 }
 
-enum status claim_work_take(struct worker *store, const struct claim_owner *owner, int64_t hold_ms,
+enum status claim_work_take(struct worker *store, const struct claim_owner *owner,
     const struct intent *intents, size_t count, bool *suspects, struct error *err)
 {
-    struct hand_work work = { owner, hold_ms, intents, count, suspects };
+    struct hand_work work = { owner, intents, count, suspects };
 
     return worker_attempt(store, take, &work, err);
 }
 
 static enum status renew(struct session *session, void *context, struct error *err)
 {
-    struct hand_work *work = context;
+    const struct claim_owner *owner = context;
     struct pg_params params;
     PG_RESULT result = NULL;
 
-    owner_params(work->owner, &session->arena, &params);
-    pg_add_int8(&params, work->hold_ms);
+    owner_params(owner, &session->arena, &params);
+    pg_add_int8(&params, owner->hold_ms);
     return pg_query(&session->pg, &sql_claim_renew, &params, &result, err);
 }
 
-enum status claim_work_renew(
-    struct worker *store, const struct claim_owner *owner, int64_t hold_ms, struct error *err)
+enum status claim_work_renew(struct worker *store, const struct claim_owner *owner, struct error *err)
 {
-    struct hand_work work = { .owner = owner, .hold_ms = hold_ms };
+    struct claim_owner copy = *owner;
 
-    return worker_attempt(store, renew, &work, err);
+    return worker_attempt(store, renew, &copy, err);
 }
 
 static enum status put_down(struct session *session, void *context, struct error *err)

@@ -16,16 +16,18 @@
 /* A consumer by its name, and one of its lives by anything that no other life had. */
 struct claim_owner {
     const char *holder, *life;
+    int64_t hold_ms; /* a claim ends that was not taken or renewed for as long */
 };
 
 /*
- * Before a batch is run that did not come from the queue: note it as in hand for so long, in place of the batch
- * before. suspects: which of them are keys that have begun before without a report.
+ * Before a batch runs that did not come from the queue: claim it, in place of the batch before.
+ *
+ * suspects  room for count; set to true for each intent whose key was begun before and never reported
  */
-MUST_USE enum status claim_work_take(struct worker *store, const struct claim_owner *owner, int64_t hold_ms,
+MUST_USE enum status claim_work_take(struct worker *store, const struct claim_owner *owner,
     const struct intent *intents, size_t count, bool *suspects, struct error *err);
 MUST_USE enum status claim_work_renew(
-    struct worker *store, const struct claim_owner *owner, int64_t hold_ms, struct error *err);
+    struct worker *store, const struct claim_owner *owner, struct error *err);
 MUST_USE enum status claim_work_release(
     struct worker *store, const struct claim_owner *owner, struct error *err);
 

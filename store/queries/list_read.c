@@ -78,15 +78,18 @@ static void set_range(
     scan->after = *address;
 }
 
+/* The entity at the i-th address of a read. */
 static enum status read_address(struct session *session, const struct index *index,
-    const struct entity_key *address, struct arena *arena, bool *found, struct entity *out, struct error *err)
+    struct operation *operation, size_t i, struct error *err)
 {
-    struct row_scan scan = scan_entries(session, index, arena);
+    const struct entity_key *address = &operation->in.get.keys[i];
+    struct outcome_get *out = &operation->out.get;
+    struct row_scan scan = scan_entries(session, index, operation->arena);
     struct list_address parts;
     struct list_page page;
 
-    *found = false;
-    if (!list_page_split_row_key(index, address->row, arena, &parts))
+    out->found[i] = false;
+    if (!list_page_split_row_key(index, address->row, operation->arena, &parts))
         return STATUS_OK;
     set_range(&scan, address, &parts);
     row_scan_open(&scan);
@@ -96,7 +99,7 @@ static enum status read_address(struct session *session, const struct index *ind
         row_scan_restart(&scan);
         TRY(read_members(session, &scan, address, &page, err));
     }
-    *found = list_page_finish(&page, index->index_id, out);
+    out->found[i] = list_page_finish(&page, index->index_id, &out->entities[i]);
     return STATUS_OK;
 }
 
@@ -111,8 +114,7 @@ enum status list_read_get(
     if (in->count > 1 && !session_in_snapshot(session))
         TRY(session_begin_snapshot(session, err));
     for (size_t i = 0; i < in->count; i++)
-        TRY(read_address(
-            session, index, &in->keys[i], operation->arena, &out->found[i], &out->entities[i], err));
+        TRY(read_address(session, index, operation, i, err));
     out->count = in->count;
     operation->status = STATUS_OK;
     operation->error = NULL;

@@ -125,7 +125,7 @@ MUST_USE enum status session_ask(
 
 /*
  * Ids of new intents: the database's clock, this session's random number, a counter (guard G13). Reserving names
- * them before  * it is known which of them will be needed; it leaves the buckets to the caller.
+ * them before it is known which of them will be needed; it leaves the buckets to the caller.
  */
 struct intent_block session_reserve_intents(struct session *session, int64_t now_us, size_t count);
 struct intent_id session_intent_id(struct session *session, int64_t now_us);

@@ -392,10 +392,10 @@ enum status dead_letter_work_report(struct worker *store, const struct intent *i
 
 /* ---- hands: every batch of a poller may hold suspects ---- */
 
-enum status claim_work_take(struct worker *store, const struct claim_owner *owner, int64_t hold_ms,
+enum status claim_work_take(struct worker *store, const struct claim_owner *owner,
     const struct intent *intents, size_t count, bool *suspects, struct error *err)
 {
-    (void)store, (void)owner, (void)hold_ms, (void)intents;
+    (void)store, (void)owner, (void)intents;
     TRY(db_begin("take in hand", err));
     db_rollback();
     for (size_t i = 0; i < count; i++)

@@ -217,13 +217,13 @@ enum status dead_letter_work_report(struct worker *store, const struct intent *i
     return STATUS_OK;
 }
 
-enum status claim_work_take(struct worker *store, const struct claim_owner *owner, int64_t hold_ms,
+enum status claim_work_take(struct worker *store, const struct claim_owner *owner,
     const struct intent *intents, size_t count, bool *suspects, struct error *err)
 {
     (void)store;
     TRY(fake_down(err));
     ck_assert_str_eq(owner->holder, "w-consumer0");
-    ck_assert_int_gt(hold_ms, 0);
+    ck_assert_int_gt(owner->hold_ms, 0);
     fake.in_hand = (int)count;
     fake.reconciled_before_hand = fake.reconciled[0] != '\0';
     for (size_t i = 0; i < count; i++)
@@ -231,10 +231,9 @@ enum status claim_work_take(struct worker *store, const struct claim_owner *owne
     return STATUS_OK;
 }
 
-enum status claim_work_renew(
-    struct worker *store, const struct claim_owner *owner, int64_t hold_ms, struct error *err)
+enum status claim_work_renew(struct worker *store, const struct claim_owner *owner, struct error *err)
 {
-    (void)store, (void)owner, (void)hold_ms;
+    (void)store, (void)owner;
     TRY(fake_down(err));
     fake.renewed++;
     return STATUS_OK;

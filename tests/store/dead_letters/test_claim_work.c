@@ -13,8 +13,11 @@
 
 static struct world world;
 static struct error err;
-static const struct claim_owner first = { "w-consumer0", "1" }, second = { "w-consumer1", "2" },
-                                third = { "w-consumer2", "3" };
+enum { HOLD_MS = 60000 };
+
+static const struct claim_owner first = { "w-consumer0", "1", HOLD_MS },
+                                second = { "w-consumer1", "2", HOLD_MS },
+                                third = { "w-consumer2", "3", HOLD_MS };
 
 static void setup(void)
 {
@@ -53,7 +56,7 @@ static const char *take(const struct claim_owner *owner, const struct intent *in
     bool *suspects = ARENA_ARRAY(&world.arena, bool, count);
     char *digits = ARENA_ARRAY(&world.arena, char, count + 1);
 
-    succeeds(claim_work_take(world.worker, owner, 60000, intents, count, suspects, &err));
+    succeeds(claim_work_take(world.worker, owner, intents, count, suspects, &err));
     for (size_t i = 0; i < count; i++)
         digits[i] = suspects[i] ? '1' : '0';
     return digits;
@@ -159,7 +162,7 @@ START_TEST(what_was_put_down_or_renewed_is_not)
 
     take(&first, open, 3);
     dies(&first);
-    succeeds(claim_work_renew(world.worker, &first, 60000, &err));
+    succeeds(claim_work_renew(world.worker, &first, &err));
     succeeds(claim_work_suspect_dead(world.worker, &second, &err));
     ck_assert_int_eq(letters("true"), 0);
     ck_assert_int_eq(hands(), 1);
@@ -168,7 +171,7 @@ END_TEST
 
 START_TEST(a_worker_that_starts_again_looks_at_its_own_last_hand)
 {
-    const struct claim_owner again = { first.holder, "3" };
+    const struct claim_owner again = { first.holder, "3", HOLD_MS };
 
     take(&first, scan(3), 1);
     succeeds(claim_work_suspect_dead(world.worker, &again, &err));

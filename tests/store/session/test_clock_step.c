@@ -109,13 +109,13 @@ END_TEST
 
 START_TEST(a_hand_further_ahead_than_it_can_be_held_is_dead)
 {
-    const struct claim_owner dead = { "dead", "1" }, living = { "living", "2" };
+    const struct claim_owner dead = { "dead", "1", 5000 }, living = { "living", "2", 5000 };
     bool suspect = false;
     struct intent message;
 
     world_put(&world, "a", "Bonn", "x");
     message = scan(0, 1)[0];
-    ck_assert_int_eq(claim_work_take(world.worker, &dead, 5000, &message, 1, &suspect, &err), STATUS_OK);
+    ck_assert_int_eq(claim_work_take(world.worker, &dead, &message, 1, &suspect, &err), STATUS_OK);
     ck_assert_int_eq(claim_work_suspect_dead(world.worker, &living, &err), STATUS_OK);
     ck_assert_int_eq(test_number(world.sql, "select count(*) from claims"), 1);
 
