@@ -73,26 +73,26 @@ static enum status expires_decode(const Google__Protobuf__Timestamp *message, in
     return STATUS_OK;
 }
 
-static enum status entity_decode(const Tavola__V1__Entity *message, struct arena *arena,
-    struct entity_key *key, struct property_list *properties, int64_t *expires, struct error *err)
+static enum status entity_decode(
+    const Tavola__V1__Entity *message, struct arena *arena, struct entity *out, struct error *err)
 {
     struct str *slices = ARENA_ARRAY(arena, struct str, message->n_properties);
 
-    TRY(expires_decode(message->expires, expires, err));
-    TRY(entity_key_parse(codec_str(message->partition_key), codec_str(message->row_key), key, err));
+    TRY(expires_decode(message->expires, &out->expires, err));
+    TRY(entity_key_parse(codec_str(message->partition_key), codec_str(message->row_key), &out->key, err));
     for (size_t i = 0; i < message->n_properties; i++)
         slices[i] = codec_str(message->properties[i]);
-    return property_list_parse(slices, message->n_properties, key, arena, properties, err);
+    return property_list_parse(slices, message->n_properties, &out->key, arena, &out->properties, err);
 }
 
 enum status codec_entity_decode(const Tavola__V1__Entity *message, const char *field, struct arena *arena,
-    struct entity_key *key, struct property_list *properties, int64_t *expires, struct error *err)
+    struct entity *out, struct error *err)
 {
     if (!message) {
         (void)reason_set(err, REASON_PROPERTIES_NEED_VALUE, "%s is missing: the entity to write", field);
         return error_in_field(err, field);
     }
-    if (entity_decode(message, arena, key, properties, expires, err) != STATUS_OK)
+    if (entity_decode(message, arena, out, err) != STATUS_OK)
         return in_part(err, field);
     return STATUS_OK;
 }

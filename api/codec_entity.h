@@ -18,10 +18,9 @@
 MUST_USE enum status codec_entity_key_decode(
     const Tavola__V1__EntityKey *message, const char *field, struct entity_key *out, struct error *err);
 
-/* An entity that must be there: its key, its canonical properties, and when it expires (ticks, 0: never). */
+/* An entity that must be there. Fills key, properties (in their canonical form) and expires of *out. */
 MUST_USE enum status codec_entity_decode(const Tavola__V1__Entity *message, const char *field,
-    struct arena *arena, struct entity_key *key, struct property_list *properties, int64_t *expires,
-    struct error *err);
+    struct arena *arena, struct entity *out, struct error *err);
 
 /* A value that must be there and not be null. */
 MUST_USE enum status codec_entity_value_decode(const Tavola__V1__Value *message, const char *field,

@@ -26,10 +26,10 @@ static enum status token_decode_at(const struct token_key *key, ProtobufCBinaryD
     struct arena *arena, struct consistency *out, struct error *err)
 {
     struct error why = { 0 };
-    struct token token;
+    struct token token = { .purpose = TOKEN_CONSISTENCY, .query = STR_EMPTY };
 
     if (text.len <= LIMIT_TOKEN_BYTES &&
-        token_decode(key, codec_str(text), TOKEN_CONSISTENCY, STR_EMPTY, arena, &token, &why) == STATUS_OK &&
+        token_decode(key, codec_str(text), arena, &token, &why) == STATUS_OK &&
         consistency_decode(token.first, arena, out))
         return STATUS_OK;
     return reason_set(err, REASON_INVALID_INPUT,

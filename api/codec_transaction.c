@@ -27,21 +27,27 @@ static enum status account_decode(
     return STATUS_OK;
 }
 
-static enum status put_parts_decode(const Tavola__V1__PutStep *put, enum step_kind kind, struct str account,
-    struct arena *arena, struct step *out, struct error *err)
+static enum status put_parts_decode(const Tavola__V1__PutStep *put, struct str account, struct arena *arena,
+    struct step *out, struct error *err)
 {
-    out->kind = kind;
+    struct entity entity;
+
     TRY(account_decode(put->account, account, &out->account, err));
     out->table = codec_str(put->table);
     if (table_name_check(out->table, err) != STATUS_OK)
         return error_in_field(err, "table");
-    return codec_entity_decode(put->entity, "entity", arena, &out->key, &out->properties, &out->expires, err);
+    TRY(codec_entity_decode(put->entity, "entity", arena, &entity, err));
+    out->key = entity.key;
+    out->properties = entity.properties;
+    out->expires = entity.expires;
+    return STATUS_OK;
 }
 
-static enum status put_decode(const Tavola__V1__PutStep *put, const char *field, enum step_kind kind,
-    struct str account, struct arena *arena, struct step *out, struct error *err)
+/* out->kind is set by the caller. */
+static enum status put_decode(const Tavola__V1__PutStep *put, const char *field, struct str account,
+    struct arena *arena, struct step *out, struct error *err)
 {
-    if (put_parts_decode(put, kind, account, arena, out, err) != STATUS_OK)
+    if (put_parts_decode(put, account, arena, out, err) != STATUS_OK)
         return error_in_field(err, field);
     return STATUS_OK;
 }
@@ -105,11 +111,11 @@ static enum status step_decode(const Tavola__V1__Step *message, struct str accou
     TRY(codec_write_condition_decode(message->precondition, arena, &out->condition, err));
     switch (message->action_case) {
     case TAVOLA__V1__STEP__ACTION_INSERT_OR_REPLACE:
-        return put_decode(message->insert_or_replace, "insert_or_replace", STEP_INSERT_OR_REPLACE, account,
-            arena, out, err);
+        out->kind = STEP_INSERT_OR_REPLACE;
+        return put_decode(message->insert_or_replace, "insert_or_replace", account, arena, out, err);
     case TAVOLA__V1__STEP__ACTION_INSERT_OR_MERGE:
-        return put_decode(
-            message->insert_or_merge, "insert_or_merge", STEP_INSERT_OR_MERGE, account, arena, out, err);
+        out->kind = STEP_INSERT_OR_MERGE;
+        return put_decode(message->insert_or_merge, "insert_or_merge", account, arena, out, err);
     case TAVOLA__V1__STEP__ACTION_DELETE_IF_EXISTS:
         out->kind = STEP_DELETE_IF_EXISTS;
         return address_decode(message->delete_if_exists, "delete_if_exists", account, first_place(out), err);

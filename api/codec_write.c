@@ -59,13 +59,24 @@ static enum status precondition_decode(enum write_kind kind, const Tavola__V1__P
     return STATUS_OK;
 }
 
-static enum status write_decode(enum write_kind kind, const char *field, const Tavola__V1__Entity *entity,
-    const Tavola__V1__Precondition *precondition, struct arena *arena, struct write *out, struct error *err)
-{
-    struct write write = { .kind = kind };
+/* An entity to write, with the name of its field. */
+struct put {
+    enum write_kind kind;
+    const char *field;
+    const Tavola__V1__Entity *entity;
+};
 
-    TRY(codec_entity_decode(entity, field, arena, &write.key, &write.properties, &write.expires, err));
-    TRY(precondition_decode(kind, precondition, arena, &write.condition, err));
+static enum status put_decode(const struct put *put, const Tavola__V1__Precondition *precondition,
+    struct arena *arena, struct write *out, struct error *err)
+{
+    struct write write = { .kind = put->kind };
+    struct entity entity;
+
+    TRY(codec_entity_decode(put->entity, put->field, arena, &entity, err));
+    TRY(precondition_decode(put->kind, precondition, arena, &write.condition, err));
+    write.key = entity.key;
+    write.properties = entity.properties;
+    write.expires = entity.expires;
     *out = write;
     return STATUS_OK;
 }
@@ -73,7 +84,7 @@ static enum status write_decode(enum write_kind kind, const char *field, const T
 enum status codec_write_decode(enum write_kind kind, const Tavola__V1__Entity *entity,
     const Tavola__V1__Precondition *precondition, struct arena *arena, struct write *out, struct error *err)
 {
-    return write_decode(kind, "entity", entity, precondition, arena, out, err);
+    return put_decode(&(struct put){ kind, "entity", entity }, precondition, arena, out, err);
 }
 
 enum status codec_write_delete_decode(const Tavola__V1__EntityKey *key,
@@ -91,27 +102,31 @@ static enum status batch_operation_decode(
     const Tavola__V1__BatchOperation *operation, struct arena *arena, struct write *out, struct error *err)
 {
     const Tavola__V1__Precondition *precondition = operation->precondition;
+    struct put put = { .field = "action" };
 
     switch (operation->action_case) {
     case TAVOLA__V1__BATCH_OPERATION__ACTION_INSERT:
-        return write_decode(WRITE_INSERT, "insert", operation->insert, precondition, arena, out, err);
+        put = (struct put){ WRITE_INSERT, "insert", operation->insert };
+        break;
     case TAVOLA__V1__BATCH_OPERATION__ACTION_REPLACE:
-        return write_decode(WRITE_REPLACE, "replace", operation->replace, precondition, arena, out, err);
+        put = (struct put){ WRITE_REPLACE, "replace", operation->replace };
+        break;
     case TAVOLA__V1__BATCH_OPERATION__ACTION_MERGE:
-        return write_decode(WRITE_MERGE, "merge", operation->merge, precondition, arena, out, err);
+        put = (struct put){ WRITE_MERGE, "merge", operation->merge };
+        break;
     case TAVOLA__V1__BATCH_OPERATION__ACTION_INSERT_OR_REPLACE:
-        return write_decode(WRITE_INSERT_OR_REPLACE, "insert_or_replace", operation->insert_or_replace,
-            precondition, arena, out, err);
+        put = (struct put){ WRITE_INSERT_OR_REPLACE, "insert_or_replace", operation->insert_or_replace };
+        break;
     case TAVOLA__V1__BATCH_OPERATION__ACTION_INSERT_OR_MERGE:
-        return write_decode(WRITE_INSERT_OR_MERGE, "insert_or_merge", operation->insert_or_merge,
-            precondition, arena, out, err);
+        put = (struct put){ WRITE_INSERT_OR_MERGE, "insert_or_merge", operation->insert_or_merge };
+        break;
     case TAVOLA__V1__BATCH_OPERATION__ACTION_DELETE:
         return codec_write_delete_decode(operation->delete_, precondition, arena, out, err);
     case TAVOLA__V1__BATCH_OPERATION__ACTION__NOT_SET:
     case _TAVOLA__V1__BATCH_OPERATION__ACTION__CASE_IS_INT_SIZE:
-        break;
+        return codec_missing(err, "action", "exactly one of the six writes");
     }
-    return codec_missing(err, "action", "exactly one of the six writes");
+    return put_decode(&put, precondition, arena, out, err);
 }
 
 /* Put "<i>:" before the message, and the index into the metadata; the error's status is returned. */

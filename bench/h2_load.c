@@ -131,19 +131,20 @@ static bool is_named(const char *name, const uint8_t *bytes, size_t size)
     return size == strlen(name) && memcmp(bytes, name, size) == 0;
 }
 
-static int take_header(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name,
-    size_t name_size, const uint8_t *value, size_t property_size_of_value, uint8_t flags, void *context)
+static int take_header(nghttp2_session *session, const nghttp2_frame *frame, nghttp2_rcbuf *name_buffer,
+    nghttp2_rcbuf *value_buffer, uint8_t flags, void *context)
 {
     struct load *load = ((struct connection *)context)->load;
+    nghttp2_vec name = nghttp2_rcbuf_get_buf(name_buffer), value = nghttp2_rcbuf_get_buf(value_buffer);
 
     (void)flags;
-    if (is_named("grpc-status", name, name_size)) {
+    if (is_named("grpc-status", name.base, name.len)) {
         struct call *call = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
 
-        call->status_ok = is_named("0", value, property_size_of_value);
-    } else if (is_named("grpc-message", name, name_size) && property_size_of_value > 0 && !load->complained) {
+        call->status_ok = is_named("0", value.base, value.len);
+    } else if (is_named("grpc-message", name.base, name.len) && value.len > 0 && !load->complained) {
         load->complained = true;
-        fprintf(stderr, "bench_h2_load: %.*s\n", (int)property_size_of_value, (const char *)value);
+        fprintf(stderr, "bench_h2_load: %.*s\n", (int)value.len, (const char *)value.base);
     }
     return 0;
 }
@@ -217,7 +218,7 @@ static void open_session(struct connection *connection)
     nghttp2_session_callbacks *callbacks;
 
     require(nghttp2_session_callbacks_new(&callbacks) == 0, "out of memory");
-    nghttp2_session_callbacks_set_on_header_callback(callbacks, take_header);
+    nghttp2_session_callbacks_set_on_header_callback2(callbacks, take_header);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, take_data);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, end_call);
     require(nghttp2_session_client_new(&connection->session, callbacks, connection) == 0, "out of memory");

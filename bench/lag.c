@@ -82,7 +82,7 @@ static struct str call(
     struct rpc_status status;
     struct str reply;
 
-    rpc_channel_call(channel, method, request, PATIENCE_MS, arena, &reply, &status);
+    rpc_channel_call(channel, &(struct rpc_request){ method, request, PATIENCE_MS }, arena, &reply, &status);
     if (status.code != 0) {
         fprintf(stderr, "bench_lag: %.*s\n", STR_ARG(status.message));
         exit(1);

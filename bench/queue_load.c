@@ -143,8 +143,10 @@ static void queue_turn(void *state)
     require(queue_publish(state, intents, GROUP, &published, &err) == STATUS_OK, err.message);
     require(published == GROUP, "messages were not published");
     while (taken < GROUP) {
-        require(
-            queue_claim(state, GROUP, WAIT_MS, &arena, &messages, &count, &err) == STATUS_OK, err.message);
+        require(queue_claim(state,
+                    &(struct queue_take){ .max_count = GROUP, .wait_ms = WAIT_MS, .arena = &arena },
+                    &messages, &count, &err) == STATUS_OK,
+            err.message);
         require(count > 0, "messages are missing");
         require(queue_acknowledge(state, messages, count, &err) == STATUS_OK, err.message);
         taken += count;

@@ -44,8 +44,8 @@ const void *api_client_call(struct api_client *client, const char *path, const P
 
     buf_init(&sent, &client->arena);
     codec_pack(&sent, 0, request);
-    rpc_channel_call(
-        client->channel, path, buf_str(&sent), CALL_TIMEOUT_MS, &client->arena, &received, &ended);
+    rpc_channel_call(client->channel, &(struct rpc_request){ path, buf_str(&sent), CALL_TIMEOUT_MS },
+        &client->arena, &received, &ended);
     if (ended.code != 0) {
         api_client_print_failure(&ended, &client->arena);
         return NULL;

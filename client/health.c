@@ -28,7 +28,8 @@ enum status health_check(const struct client_config *config, int64_t timeout_ms,
 
     TRY(client_connect(config, &channel, err));
     arena_init(&arena);
-    rpc_channel_call(channel, "/grpc.health.v1.Health/Check", STR_EMPTY, timeout_ms, &arena, &reply, &ended);
+    rpc_channel_call(channel, &(struct rpc_request){ "/grpc.health.v1.Health/Check", STR_EMPTY, timeout_ms },
+        &arena, &reply, &ended);
     if (ended.code != 0)
         status = error_set(err, STATUS_UNAVAILABLE, "%s: %s: %.*s", config->target, rpc_code_name(ended.code),
             STR_ARG(ended.message));

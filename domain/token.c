@@ -92,10 +92,10 @@ static bool is_genuine(const struct token_key *key, struct str *content)
     return CRYPTO_memcmp(hash, content->data + content->len, SIGNATURE_BYTES) == 0;
 }
 
-enum status token_decode(const struct token_key *key, struct str text, enum token_purpose purpose,
-    struct str query, struct arena *arena, struct token *out, struct error *err)
+enum status token_decode(
+    const struct token_key *key, struct str text, struct arena *arena, struct token *token, struct error *err)
 {
-    struct token token = { .purpose = purpose, .query = query };
+    struct token found = *token;
     struct str content;
     uint8_t hash[HASH_BYTES];
     uint64_t table_id;
@@ -106,18 +106,18 @@ enum status token_decode(const struct token_key *key, struct str text, enum toke
         return refuse("was not made by this service, or was changed", err);
     if (content.len < 2 || content.data[0] != VERSION)
         return refuse("is of a version that is not read any more", err);
-    if (content.data[1] != (char)purpose)
+    if (content.data[1] != (char)token->purpose)
         return refuse("was made for another kind of call", err);
     content = str_from(content, 2);
     if (!wire_read_varint(&content, &table_id) || content.len < DIGEST_BYTES)
         return refuse("is malformed", err);
-    digest_query(query, hash);
+    digest_query(token->query, hash);
     if (memcmp(hash, content.data, DIGEST_BYTES) != 0)
         return refuse("was made for another query", err);
     content = str_from(content, DIGEST_BYTES);
-    if (!read_counted(&content, &token.first) || !read_counted(&content, &token.second) || content.len > 0)
+    if (!read_counted(&content, &found.first) || !read_counted(&content, &found.second) || content.len > 0)
         return refuse("is malformed", err);
-    token.table_id = wire_unzigzag(table_id);
-    *out = token;
+    found.table_id = wire_unzigzag(table_id);
+    *token = found;
     return STATUS_OK;
 }

@@ -37,10 +37,12 @@ struct token {
 struct str token_encode(const struct token_key *key, const struct token *token, struct arena *arena);
 
 /*
- * Check text against the expected purpose and query; fills table_id, first, second.
+ * Check text against the purpose and the query that *token has, and fill its table_id, first and second. They stay
+ * unchanged on failure.
+ *
  * STATUS_INVALID  PAGE_TOKEN_INVALID: malformed, forged, of another purpose or another query
  */
-MUST_USE enum status token_decode(const struct token_key *key, struct str text, enum token_purpose purpose,
-    struct str query, struct arena *arena, struct token *out, struct error *err);
+MUST_USE enum status token_decode(const struct token_key *key, struct str text, struct arena *arena,
+    struct token *token, struct error *err);
 
 #endif

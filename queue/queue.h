@@ -58,12 +58,20 @@ void queue_set_shards(struct queue *queue, int shards);
 MUST_USE enum status queue_publish(
     struct queue *queue, const struct intent *intents, size_t count, size_t *published, struct error *err);
 
-/* Claim up to `most` messages; wait up to wait_ms for the first. */
-MUST_USE enum status queue_claim(struct queue *queue, size_t most, int64_t wait_ms, struct arena *arena,
+/* How many messages a consumer takes, and where they go. */
+struct queue_take {
+    size_t max_count;
+    int64_t wait_ms;     /* queue_claim: the longest wait for the first message; queue_reclaim: not read */
+    int64_t idle_ms;     /* queue_reclaim: messages that were claimed longer ago; queue_claim: not read */
+    struct arena *arena; /* of the messages */
+};
+
+/* Claim messages that no consumer has claimed. */
+MUST_USE enum status queue_claim(struct queue *queue, const struct queue_take *take,
     struct queue_message **out, size_t *count, struct error *err);
 
-/* Claim up to `most` messages that another consumer claimed more than idle_ms ago and has not settled. */
-MUST_USE enum status queue_reclaim(struct queue *queue, size_t most, int64_t idle_ms, struct arena *arena,
+/* Claim messages that another consumer has claimed and has not acknowledged. */
+MUST_USE enum status queue_reclaim(struct queue *queue, const struct queue_take *take,
     struct queue_message **out, size_t *count, struct error *err);
 
 /* Acknowledge the messages and delete them from their streams. */

@@ -212,22 +212,22 @@ static void fill_up(
     }
 }
 
-/* COUNT of XREADGROUP is per stream: if there are more streams than `most`, read them in turns. */
-enum status queue_claim(struct queue *queue, size_t most, int64_t wait_ms, struct arena *arena,
-    struct queue_message **out, size_t *count, struct error *err)
+/* COUNT of XREADGROUP is per stream: if there are more streams than max_count, read them in turns. */
+enum status queue_claim(struct queue *queue, const struct queue_take *take, struct queue_message **out,
+    size_t *count, struct error *err)
 {
-    size_t width = most < queue->shard_count ? most : queue->shard_count;
+    size_t width = take->max_count < queue->shard_count ? take->max_count : queue->shard_count;
     size_t turns = width > 0 ? (queue->shard_count + width - 1) / width : 0;
     struct claimed claimed;
 
-    claimed_init(&claimed, queue, most, arena);
-    for (size_t turn = 0; turn < turns && claimed_room(&claimed) == most; turn++) {
+    claimed_init(&claimed, queue, take->max_count, take->arena);
+    for (size_t turn = 0; turn < turns && claimed_room(&claimed) == take->max_count; turn++) {
         struct window window = { .first = queue->next_shard, .count = width };
         size_t brought[QUEUE_MAX_SHARDS] = { 0 };
-        size_t share = most / width;
+        size_t share = take->max_count / width;
 
         queue->next_shard = (queue->next_shard + (turns > 1 ? width : 1)) % queue->shard_count;
-        TRY(read_streams(&claimed, window, share, wait_ms / (int64_t)turns, brought, err));
+        TRY(read_streams(&claimed, window, share, take->wait_ms / (int64_t)turns, brought, err));
         if (width > 1)
             fill_up(&claimed, window, share, brought);
     }
@@ -300,17 +300,17 @@ static enum status delete_silent_consumers(struct queue *queue, struct error *er
     return STATUS_OK;
 }
 
-enum status queue_reclaim(struct queue *queue, size_t most, int64_t idle_ms, struct arena *arena,
-    struct queue_message **out, size_t *count, struct error *err)
+enum status queue_reclaim(struct queue *queue, const struct queue_take *take, struct queue_message **out,
+    size_t *count, struct error *err)
 {
     enum status status = STATUS_OK;
     struct claimed claimed;
 
-    claimed_init(&claimed, queue, most, arena);
+    claimed_init(&claimed, queue, take->max_count, take->arena);
     for (size_t i = 0; i < queue->shard_count && claimed_room(&claimed) > 0; i++) {
         size_t shard = (queue->next_shard + i) % queue->shard_count;
 
-        status = reclaim_once(&claimed, shard, idle_ms, err);
+        status = reclaim_once(&claimed, shard, take->idle_ms, err);
         if (status == STATUS_PRECONDITION)
             status = create_groups(queue, err); /* a new group has no claimed entries */
         if (status != STATUS_OK)

@@ -198,16 +198,16 @@ static void copy_status(struct rpc_stream *stream, struct arena *arena, struct r
         .details = arena_copy(arena, details) };
 }
 
-void rpc_channel_call(struct rpc_channel *channel, const char *path, struct str request, int64_t timeout_ms,
-    struct arena *arena, struct str *reply, struct rpc_status *status)
+void rpc_channel_call(struct rpc_channel *channel, const struct rpc_request *request, struct arena *arena,
+    struct str *reply, struct rpc_status *status)
 {
     struct rpc_stream call;
     struct bytes received = { 0 };
-    grpc_byte_buffer *sent = bytes_copy(request);
+    grpc_byte_buffer *sent = bytes_copy(request->message);
     grpc_op ops[6];
     size_t count;
 
-    stream_init(&call, channel, path, timeout_ms);
+    stream_init(&call, channel, request->path, request->timeout_ms);
     count = life_ops(&call, ops);
     ops[count++] = (grpc_op){ .op = GRPC_OP_SEND_MESSAGE, .data.send_message.send_message = sent };
     ops[count++] = (grpc_op){ .op = GRPC_OP_SEND_CLOSE_FROM_CLIENT };

@@ -36,12 +36,18 @@ MUST_USE enum status rpc_channel_open(const char *target, const struct rpc_clien
     struct rpc_channel **out, struct error *err);
 void rpc_channel_close(struct rpc_channel *channel);
 
+struct rpc_request {
+    const char *path;
+    struct str message;
+    int64_t timeout_ms; /* 0: none */
+};
+
 /*
- * A unary call. The reply and the status live in arena. Always fills status; the reply is empty unless
- * status->code is 0. timeout_ms 0: none.
+ * A unary call. The reply and the status are in the arena. Always fills *status; the reply is empty unless
+ * status->code is 0.
  */
-void rpc_channel_call(struct rpc_channel *channel, const char *path, struct str request, int64_t timeout_ms,
-    struct arena *arena, struct str *reply, struct rpc_status *status);
+void rpc_channel_call(struct rpc_channel *channel, const struct rpc_request *request, struct arena *arena,
+    struct str *reply, struct rpc_status *status);
 
 /* Streams of any kind. */
 MUST_USE enum status rpc_stream_open(struct rpc_channel *channel, const char *path, int64_t timeout_ms,

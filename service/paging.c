@@ -11,8 +11,8 @@
 #include "domain/limits.h"
 #include "domain/reason.h"
 
-enum status paging_read(struct call_ctx *ctx, ProtobufCBinaryData text, enum token_purpose purpose,
-    struct str query, struct token *out, bool *has_position, struct error *err)
+enum status paging_read(struct call_ctx *ctx, ProtobufCBinaryData text, struct token *token,
+    bool *has_position, struct error *err)
 {
     struct token_key key;
 
@@ -22,8 +22,8 @@ enum status paging_read(struct call_ctx *ctx, ProtobufCBinaryData text, enum tok
     if (text.len > LIMIT_TOKEN_BYTES)
         return reason_set(err, REASON_PAGE_TOKEN_INVALID, "page_token is longer than any we give");
     TRY(store_token_key(ctx->service->store, key.bytes, err));
-    TRY(token_decode(&key, codec_str(text), purpose, query, ctx->arena, out, err));
-    ctx->page_table_id = out->table_id;
+    TRY(token_decode(&key, codec_str(text), ctx->arena, token, err));
+    ctx->page_table_id = token->table_id;
     *has_position = true;
     return STATUS_OK;
 }
@@ -52,14 +52,14 @@ static struct str list_query(struct call_ctx *ctx, const char *list)
     return arena_format(ctx->arena, "%s of %.*s", list, STR_ARG(ctx->account));
 }
 
-enum status paging_read_list(struct call_ctx *ctx, int32_t page_size, ProtobufCBinaryData text,
-    const char *list, int32_t *limit, struct str *after, struct error *err)
+enum status paging_read_list(struct call_ctx *ctx, const struct paging_list *list, int32_t *limit,
+    struct str *after, struct error *err)
 {
-    struct token token;
+    struct token token = { .purpose = TOKEN_LIST, .query = list_query(ctx, list->name) };
     bool has_position;
 
-    TRY(codec_read_page_size(page_size, limit, err));
-    TRY(paging_read(ctx, text, TOKEN_LIST, list_query(ctx, list), &token, &has_position, err));
+    TRY(codec_read_page_size(list->page_size, limit, err));
+    TRY(paging_read(ctx, list->page_token, &token, &has_position, err));
     *after = has_position ? token.first : STR_EMPTY;
     return STATUS_OK;
 }

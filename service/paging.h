@@ -9,11 +9,12 @@
 #include "service/call.h"
 
 /*
- * Read a request's page token; empty: *has_position is false. query stands for the other fields of the
- * request: a token of another query is PAGE_TOKEN_INVALID. What the token is bound to is kept in ctx.
+ * Read a request's page token. text empty: *has_position is false. *token has the purpose, and the query that stands
+ * for the other fields of the request: a token of another query is PAGE_TOKEN_INVALID. The other members of *token are
+ * filled. The table that the token is bound to is kept in ctx.
  */
-MUST_USE enum status paging_read(struct call_ctx *ctx, ProtobufCBinaryData text, enum token_purpose purpose,
-    struct str query, struct token *out, bool *has_position, struct error *err);
+MUST_USE enum status paging_read(struct call_ctx *ctx, ProtobufCBinaryData text, struct token *token,
+    bool *has_position, struct error *err);
 
 /*
  * A page of table_id has been read: refuse it when the request's token was bound to another incarnation of
@@ -25,9 +26,16 @@ MUST_USE enum status paging_check_table(const struct call_ctx *ctx, int64_t tabl
 MUST_USE enum status paging_write(
     struct call_ctx *ctx, struct buf *reply, uint32_t field, const struct token *token, struct error *err);
 
-/* The same three for lists that are ordered by one text; list is the list's name. */
-MUST_USE enum status paging_read_list(struct call_ctx *ctx, int32_t page_size, ProtobufCBinaryData text,
-    const char *list, int32_t *limit, struct str *after, struct error *err);
+/* What a request says of the page of a list that it wants. */
+struct paging_list {
+    const char *name; /* of the list: a token of another name is PAGE_TOKEN_INVALID */
+    int32_t page_size;
+    ProtobufCBinaryData page_token;
+};
+
+/* The same for lists that are ordered by one text: the page begins behind *after, and has up to *limit elements. */
+MUST_USE enum status paging_read_list(struct call_ctx *ctx, const struct paging_list *list, int32_t *limit,
+    struct str *after, struct error *err);
 MUST_USE enum status paging_write_list(struct call_ctx *ctx, struct buf *reply, uint32_t field,
     const char *list, struct str position, struct error *err);
 

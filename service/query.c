@@ -4,21 +4,21 @@
  */
 #include "service/query.h"
 
-enum status query_decode(struct call_ctx *ctx, const Tavola__V1__Query *query,
-    const Tavola__V1__ReadOptions *options, enum token_purpose purpose, ProtobufCBinaryData token,
-    struct query_call *out, struct operation *operation, struct error *err)
+enum status query_decode(struct call_ctx *ctx, const struct query_request *request, struct query_call *out,
+    struct operation *operation, struct error *err)
 {
     struct operation_page *page = &operation->in.page;
-    struct token position;
+    struct token token = { .purpose = request->purpose };
 
-    TRY(codec_read_query_decode(query, ctx->arena, operation, err));
-    TRY(codec_read_selection_decode(options, ctx->arena, &out->selection, err));
-    TRY(codec_read_wait_decode(options, &operation->wait_for_transaction, err));
-    out->purpose = purpose;
-    out->identity = codec_read_query_identity(query, &out->selection, ctx->arena);
-    TRY(paging_read(ctx, token, purpose, out->identity, &position, &page->has_after, err));
+    TRY(codec_read_query_decode(request->query, ctx->arena, operation, err));
+    TRY(codec_read_selection_decode(request->options, ctx->arena, &out->selection, err));
+    TRY(codec_read_wait_decode(request->options, &operation->wait_for_transaction, err));
+    out->purpose = request->purpose;
+    out->identity = codec_read_query_identity(request->query, &out->selection, ctx->arena);
+    token.query = out->identity;
+    TRY(paging_read(ctx, request->page_token, &token, &page->has_after, err));
     if (page->has_after)
-        page->after = (struct entity_key){ .partition = position.first, .row = position.second };
+        page->after = (struct entity_key){ .partition = token.first, .row = token.second };
     return STATUS_OK;
 }
 

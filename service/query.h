@@ -16,11 +16,16 @@ struct query_call {
     struct entity_writer writer; /* for those that return entities */
 };
 
-/*
- * Fill the operation but for its kind: query, selection (options may be NULL) and position. token may be empty.
- */
-MUST_USE enum status query_decode(struct call_ctx *ctx, const Tavola__V1__Query *query,
-    const Tavola__V1__ReadOptions *options, enum token_purpose purpose, ProtobufCBinaryData token,
+/* The fields of a request that are a query. */
+struct query_request {
+    const Tavola__V1__Query *query;
+    const Tavola__V1__ReadOptions *options; /* may be NULL */
+    enum token_purpose purpose;
+    ProtobufCBinaryData page_token; /* may be empty */
+};
+
+/* Fill the operation except for its kind: the query, the selection and the position. */
+MUST_USE enum status query_decode(struct call_ctx *ctx, const struct query_request *request,
     struct query_call *out, struct operation *operation, struct error *err);
 
 /* Append the token of the outcome's position as field `field`. */

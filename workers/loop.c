@@ -30,25 +30,31 @@ static enum status take_from_queue(
 {
     struct worker_ctx *ctx = loop->ctx;
     const struct worker_config *config = ctx->shared->config;
-    size_t most = (size_t)config->claim_batch;
+    const struct queue_take at_once = {
+        .max_count = (size_t)config->claim_batch,
+        .idle_ms = config->visibility_s * 1000,
+        .arena = &ctx->arena,
+    };
+    struct queue_take waiting = at_once;
     bool due = ctx->now_us() >= loop->next_reclaim_us;
 
+    waiting.wait_ms = wait_ms;
     *count = 0;
     if (due && loop->reclaimed) { /* what keeps coming back must not hold up what is new */
         loop->reclaimed = false;
-        TRY(queue_claim(ctx->queue, most, 0, &ctx->arena, messages, count, err));
+        TRY(queue_claim(ctx->queue, &at_once, messages, count, err));
         if (*count > 0)
             return STATUS_OK;
     }
     if (due) {
-        TRY(queue_reclaim(ctx->queue, most, config->visibility_s * 1000, &ctx->arena, messages, count, err));
-        if (*count < most)
+        TRY(queue_reclaim(ctx->queue, &at_once, messages, count, err));
+        if (*count < at_once.max_count)
             loop->next_reclaim_us = ctx->now_us() + RECLAIM_EVERY_MS * 1000;
         loop->reclaimed = *count > 0;
         if (loop->reclaimed)
             return STATUS_OK;
     }
-    return queue_claim(ctx->queue, most, wait_ms, &ctx->arena, messages, count, err);
+    return queue_claim(ctx->queue, &waiting, messages, count, err);
 }
 
 /* A lane of this thread's share of those that this worker holds. */

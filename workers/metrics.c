@@ -52,33 +52,44 @@ static double as_held(long long intents_before_us)
     return intents_before_us != INT64_MAX;
 }
 
-/* One value for each kind of work of each queue. */
-static void queue_family(struct buf *out, const struct queues *queues, const char *name, const char *type,
-    const char *help, const atomic_llong *values, double (*as)(long long value))
+/* A metric with one value for each kind of work of each queue. */
+struct queue_metric {
+    const char *name, *type, *help;
+    const atomic_llong *values;
+    double (*as)(long long value);
+};
+
+static void collect_queue_metric(
+    struct buf *out, const struct queues *queues, const struct queue_metric *metric)
 {
     static const char *const kinds[WORK_KINDS] = { "reconcile", "transaction" };
     char labels[64];
 
-    metrics_family(out, name, type, help);
+    metrics_family(out, metric->name, metric->type, metric->help);
     for (int slot = 0; slot < atomic_load(&queues->count) * WORK_KINDS; slot++) {
         snprintf(
             labels, sizeof(labels), "queue=\"q%d\",kind=\"%s\"", slot / WORK_KINDS, kinds[slot % WORK_KINDS]);
-        metrics_value(out, name, labels, as(atomic_load(&values[slot])));
+        metrics_value(out, metric->name, labels, metric->as(atomic_load(&metric->values[slot])));
     }
 }
 
 static void collect_queues(struct buf *out, const struct queues *queues)
 {
-    queue_family(out, queues, "tavola_queue_open_intents", "gauge",
-        "Open intents of the queue in the lanes this worker holds.", queues->open_intents, as_is);
-    queue_family(out, queues, "tavola_queue_lag_seconds", "gauge", "Age of the oldest of them.",
-        queues->lag_us, as_seconds);
-    queue_family(out, queues, "tavola_queue_applied_total", "counter", "Intents of the queue applied.",
-        queues->applied_total, as_is);
-    queue_family(out, queues, "tavola_queue_paused", "gauge", "1 while the queue is paused or being drained.",
-        queues->intents_before_us, as_held);
-    queue_family(out, queues, "tavola_queue_rate_limit_per_second", "gauge",
-        "The most intents a second the queue may do; 0: no limit.", queues->rates, as_is);
+    const struct queue_metric metrics[] = {
+        { "tavola_queue_open_intents", "gauge",
+            "Open intents of the queue in the bucket ranges that this worker holds.", queues->open_intents,
+            as_is },
+        { "tavola_queue_lag_seconds", "gauge", "Age of the oldest of them.", queues->lag_us, as_seconds },
+        { "tavola_queue_applied_total", "counter", "Intents of the queue applied.", queues->applied_total,
+            as_is },
+        { "tavola_queue_paused", "gauge", "1 while the queue is paused or being drained.",
+            queues->intents_before_us, as_held },
+        { "tavola_queue_rate_limit_per_second", "gauge",
+            "The most intents a second the queue may do; 0: no limit.", queues->rates, as_is },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(metrics); i++)
+        collect_queue_metric(out, queues, &metrics[i]);
 }
 
 void metrics_collect_worker(void *context, struct buf *out)
@@ -94,9 +105,10 @@ void metrics_collect_worker(void *context, struct buf *out)
     }
     for (int i = 0; i < LEASE_RANGES; i++)
         leases += atomic_load(&shared->held[i]);
-    gauge(out, "tavola_worker_lag_seconds", "Age of the oldest open intent in the lanes this worker holds.",
+    gauge(out, "tavola_worker_lag_seconds",
+        "Age of the oldest open intent in the bucket ranges that this worker holds.",
         (double)atomic_load(&shared->lag_us) / 1e6);
-    gauge(out, "tavola_worker_open_intents", "Open intents in the lanes this worker holds.",
+    gauge(out, "tavola_worker_open_intents", "Open intents in the bucket ranges that this worker holds.",
         (double)atomic_load(&shared->open_intents));
     gauge(out, "tavola_worker_leases", "Lanes this worker holds.", leases);
     gauge(out, "tavola_worker_streaming", "1 while work comes through Redis, 0 while it is polled.",

@@ -351,24 +351,24 @@ static enum status check_origin(
     return STATUS_OK;
 }
 
-enum status credential_access(const struct credential *credential, const struct account *account,
-    const struct catalogue *catalogue, const struct call_origin *origin, int64_t now, struct access *out,
-    struct error *err)
+enum status credential_access(const struct credential *credential, const struct credential_context *context,
+    struct access *out, struct error *err)
 {
     struct access_policy terms;
+    int64_t now = context->now;
 
     if (credential->kind == CREDENTIAL_TOKEN) {
         if (!is_current(credential->issued, credential->expiry, now))
             return credential_refuse(err);
-        *out = (struct access){
-            .account = credential->account, .whole_account = true, .administrator = account->administrator
-        };
+        *out = (struct access){ .account = credential->account,
+            .whole_account = true,
+            .administrator = context->account->administrator };
         return STATUS_OK;
     }
-    if (!join_policy(credential, catalogue, &terms) || !terms.permissions ||
+    if (!join_policy(credential, context->catalogue, &terms) || !terms.permissions ||
         !is_current(credential->issued, terms.expiry, now) || !is_current(terms.start, terms.expiry, now))
         return credential_refuse(err);
-    TRY(check_origin(credential, origin, err));
+    TRY(check_origin(credential, context->origin, err));
     *out = (struct access){
         .account = credential->account,
         .table = credential->table,

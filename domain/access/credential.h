@@ -68,8 +68,16 @@ bool credential_parse(struct str text, struct arena *arena, struct credential *o
 /* Has one of the account's keys signed it? The time it takes does not depend on the answer. */
 bool credential_is_genuine(const struct credential *credential, const struct account *account);
 
+/* What credential_access needs to know beside the credential. */
+struct credential_context {
+    const struct account *account;     /* the credential's */
+    const struct catalogue *catalogue; /* the account's tables with their policies */
+    const struct call_origin *origin;
+    int64_t now; /* ticks */
+};
+
 /*
- * What a genuine credential comes to at `now` (ticks). catalogue: its account's tables and their policies.
+ * What a genuine credential permits.
  *
  * A start and the time of issue may lie LIMIT_CLOCK_SKEW_S ahead, an expiry never behind.
  *
@@ -77,9 +85,8 @@ bool credential_is_genuine(const struct credential *credential, const struct acc
  *                         what it sets too
  * STATUS_DENIED           AUTHORIZATION_SOURCE_IP_MISMATCH, AUTHORIZATION_PROTOCOL_MISMATCH
  */
-MUST_USE enum status credential_access(const struct credential *credential, const struct account *account,
-    const struct catalogue *catalogue, const struct call_origin *origin, int64_t now, struct access *out,
-    struct error *err);
+MUST_USE enum status credential_access(const struct credential *credential,
+    const struct credential_context *context, struct access *out, struct error *err);
 
 /* The one answer to everything that is not genuine. */
 enum status credential_refuse(struct error *err);

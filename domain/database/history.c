@@ -51,10 +51,10 @@ static bool read_number(struct str *rest, int64_t *out)
 bool history_open(struct str text, const struct token_key *key, struct arena *arena, struct history *out)
 {
     struct history history;
-    struct token token;
+    struct token token = { .purpose = TOKEN_HISTORY, .query = STR_EMPTY };
     struct error ignored;
 
-    if (token_decode(key, text, TOKEN_HISTORY, STR_EMPTY, arena, &token, &ignored) != STATUS_OK ||
+    if (token_decode(key, text, arena, &token, &ignored) != STATUS_OK ||
         !read_number(&token.first, &history.system_id) || !read_number(&token.first, &history.timeline) ||
         !read_number(&token.first, &history.epoch) || !read_number(&token.first, &history.lsn) ||
         token.first.len > 0)

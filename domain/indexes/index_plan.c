@@ -242,11 +242,12 @@ static enum projection_result project_key(const struct index *index, const struc
     return result == PROJECTED ? project_row(index, source, arena, &out->row, why) : result;
 }
 
-enum projection_result index_plan_project(const struct index *index, const struct entity_key *key,
-    int64_t timestamp, struct property_list properties, struct arena *arena, struct index_entry *out,
-    const char **why)
+enum projection_result index_plan_project(const struct index *index, const struct entity *entity,
+    struct arena *arena, struct index_entry *out, const char **why)
 {
-    struct source source = { .key = key, .timestamp = timestamp, .properties = properties };
+    struct source source = {
+        .key = &entity->key, .timestamp = entity->timestamp, .properties = entity->properties
+    };
     struct index_entry entry = { .index_id = index->index_id };
     enum projection_result result = project_key(index, &source, arena, &entry.key, why);
 

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "domain/catalogue/catalogue.h"
+#include "domain/entities/entity.h"
 #include "domain/keys/entity_key.h"
 #include "domain/limits.h"
 #include "domain/properties/property.h"
@@ -55,16 +56,15 @@ struct index_row_parts index_row_parts(const struct index *index);
 int64_t index_plan_home_table(const struct index *index);
 
 /*
- * The entry of a live entity; out (in the arena, and borrowing nothing) and why are set as the result says. *why, in
+ * The entry of a live entity, of which key, timestamp and properties are read; out (in the arena, and borrowing nothing) and why are set as the result says. *why, in
  * the arena, names the properties that are to blame, their types and what is wanted, but no values; why may be NULL.
  *
  * An entry in the same partition has the source's partition key as it is; other keys are made of encoded
  * parts. Its properties are the source's two keys and the projected records, byte by byte; a list entry has
  * the two keys only.
  */
-enum projection_result index_plan_project(const struct index *index, const struct entity_key *key,
-    int64_t timestamp, struct property_list properties, struct arena *arena, struct index_entry *out,
-    const char **why);
+enum projection_result index_plan_project(const struct index *index, const struct entity *entity,
+    struct arena *arena, struct index_entry *out, const char **why);
 
 /*
  * Whether a write that takes the source key from `before` to `after` changes its entry in this index: an intent must

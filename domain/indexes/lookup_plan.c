@@ -443,19 +443,19 @@ static enum status combine(const struct texts *partitions, const struct spans *s
     return STATUS_OK;
 }
 
-enum status lookup_plan(const struct index *index, const struct value *equals, size_t equal_count,
-    const struct value_range *range, struct arena *arena, struct lookup_range *out, struct error *err)
+enum status lookup_plan(const struct index *index, const struct operation_lookup *in, struct arena *arena,
+    struct lookup_range *out, struct error *err)
 {
-    bool ranged = range && (range->has_at_least || range->has_below);
-    struct binding binding = { .next = equals,
-        .left = equal_count,
-        .count = equal_count,
-        .range = ranged ? range : NULL,
+    bool ranged = in->range.has_at_least || in->range.has_below;
+    struct binding binding = { .next = in->equals,
+        .left = in->equal_count,
+        .count = in->equal_count,
+        .range = ranged ? &in->range : NULL,
         .arena = arena };
     struct texts partitions;
     struct spans spans = { 0 };
 
-    if (equal_count == 0 && !ranged && has_properties(&index->partition_key)) {
+    if (in->equal_count == 0 && !ranged && has_properties(&index->partition_key)) {
         *out = everything(arena);
         return STATUS_OK;
     }

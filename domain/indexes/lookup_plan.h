@@ -31,7 +31,7 @@ struct lookup_range {
 };
 
 /*
- * `equals` bind the property parts in order: those of the partition key, then those of the row key, at last
+ * equals, equal_count and range of *in are read. `equals` bind the property parts in order: those of the partition key, then those of the row key, at last
  * the source's own keys behind them (index_row_parts). `range` bounds the part after the last bound one.
  *
  * The partition key's parts must all be bound by equality; nothing bound at all, and no range: every entry.
@@ -42,8 +42,8 @@ struct lookup_range {
  *                 and `property` name the part), ends of two types; more than LIMIT_LOOKUP_RANGES ranges, which
  *                 takes seven numbers of narrower types than Double (`limit`)
  */
-MUST_USE enum status lookup_plan(const struct index *index, const struct value *equals, size_t equal_count,
-    const struct value_range *range, struct arena *arena, struct lookup_range *out, struct error *err);
+MUST_USE enum status lookup_plan(const struct index *index, const struct operation_lookup *in,
+    struct arena *arena, struct lookup_range *out, struct error *err);
 
 /* Whether an entry belongs to the answer. */
 bool lookup_range_holds(const struct lookup_range *range, const struct entity_key *entry);

@@ -45,7 +45,9 @@ static void plan_wanted(const struct table *table, const struct entity_key *key,
         struct index_entry entry;
         const char *why = NULL;
 
-        switch (index_plan_project(index, key, source->ts, source->properties, arena, &entry, &why)) {
+        switch (index_plan_project(index,
+            &(struct entity){ .key = *key, .timestamp = source->ts, .properties = source->properties }, arena,
+            &entry, &why)) {
         case PROJECTED:
             index_entry_expires(&entry, source->expires);
             want(&entry, stored, out);

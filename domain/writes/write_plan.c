@@ -99,20 +99,20 @@ struct row_state write_plan_visible(const struct row_state *stored, bool due)
     return due ? (struct row_state){ .version = stored->version, .ts = stored->ts, .due = true } : *stored;
 }
 
-enum status write_plan_one(const struct row_state *current, const struct write *write, int64_t table_id,
-    struct write_clock clock, struct arena *arena, struct row_state *next, struct write_result *result,
+enum status write_plan_one(const struct row_state *current, const struct write *write,
+    const struct write_context *context, struct row_state *next, struct write_result *result,
     struct error *err)
 {
     const struct write_rule *rule = &rules[write->kind];
     struct row_state planned = {
         .live = !rule->deletes,
-        .version = numbers_max(current->version, clock.floor) + 1,
-        .ts = numbers_max(current->ts + 1, clock.ticks),
+        .version = numbers_max(current->version, context->clock.floor) + 1,
+        .ts = numbers_max(current->ts + 1, context->clock.ticks),
         .properties = write->properties,
         .expires = write->expires,
     };
 
-    TRY(check_condition(current, write, table_id, err));
+    TRY(check_condition(current, write, context->table_id, err));
     if (rule->only_due ? !current->due : !current->live && rule->absent_is_done) {
         *next = *current;
         *result = (struct write_result){ 0 };
@@ -121,14 +121,15 @@ enum status write_plan_one(const struct row_state *current, const struct write *
     if (rule->merges && current->live) {
         if (planned.expires == 0)
             planned.expires = current->expires;
-        planned.properties = property_list_merge(current->properties, write->properties, arena);
+        planned.properties = property_list_merge(current->properties, write->properties, context->arena);
         TRY(property_list_check(planned.properties, &write->key, err));
     }
     *next = planned;
     *result = (struct write_result){ 0 };
     if (planned.live)
-        *result = (struct write_result){ .etag = { table_id, planned.version, etag_key(&write->key) },
-            .timestamp = planned.ts };
+        *result =
+            (struct write_result){ .etag = { context->table_id, planned.version, etag_key(&write->key) },
+                .timestamp = planned.ts };
     return STATUS_OK;
 }
 
@@ -137,13 +138,14 @@ struct row_state write_plan_offer(
 {
     const struct write_rule *rule = &rules[first->kind];
     const struct row_state absent = { 0 };
+    const struct write_context context = { table_id, clock, arena };
     const struct row_state dead = { .version = clock.floor + 1, .ts = clock.ticks };
     struct row_state offered;
     struct write_result result;
     struct error ignored;
 
     if (rule->must_exist || rule->deletes || condition_is_set(&first->condition) ||
-        write_plan_one(&absent, first, table_id, clock, arena, &offered, &result, &ignored) != STATUS_OK)
+        write_plan_one(&absent, first, &context, &offered, &result, &ignored) != STATUS_OK)
         return dead;
     return offered;
 }
@@ -179,16 +181,16 @@ static const struct entity *current_entity(const struct plan_row *row, const str
 
 /* What an earlier write of the batch left may have expired before it was written: then it is gone for the next. */
 static enum status plan_next(const struct row_state *before, const struct write *write, struct plan_row *row,
-    struct write_clock clock, struct arena *arena, struct write_result *result, struct error *err)
+    const struct write_context *context, struct write_result *result, struct error *err)
 {
     struct row_state gone;
     enum status status;
 
-    if (before->expires != 0 && before->expires <= clock.due) {
+    if (before->expires != 0 && before->expires <= context->clock.due) {
         gone = write_plan_visible(before, true);
         before = &gone;
     }
-    status = write_plan_one(before, write, row->table->table_id, clock, arena, &row->now, result, err);
+    status = write_plan_one(before, write, context, &row->now, result, err);
     if (status != STATUS_OK)
         error_add_meta(err, "table", row->table->name);
     return status;
@@ -202,11 +204,12 @@ static void plan_atomic(struct operation *operation, struct plan_row *const *row
     struct write_result *results = ARENA_ARRAY(operation->arena, struct write_result, in->count);
 
     for (size_t i = 0; i < in->count; i++) {
+        const struct write_context context = { rows[i]->table->table_id, clock, operation->arena };
         struct error err;
         enum status status;
 
         before[i] = rows[i]->now;
-        status = plan_next(&before[i], &in->writes[i], rows[i], clock, operation->arena, &results[i], &err);
+        status = plan_next(&before[i], &in->writes[i], rows[i], &context, &results[i], &err);
         if (status == STATUS_OK)
             continue;
         if (in->is_group)
@@ -233,11 +236,11 @@ static void plan_each(struct operation *operation, struct plan_row *const *rows,
     struct error **errors = ARENA_ARRAY(operation->arena, struct error *, in->count);
 
     for (size_t i = 0; i < in->count; i++) {
+        const struct write_context context = { rows[i]->table->table_id, clock, operation->arena };
         struct row_state before = rows[i]->now;
         struct error err;
 
-        if (plan_next(&before, &in->writes[i], rows[i], clock, operation->arena, &results[i], &err) ==
-            STATUS_OK)
+        if (plan_next(&before, &in->writes[i], rows[i], &context, &results[i], &err) == STATUS_OK)
             continue;
         errors[i] = ARENA_NEW(operation->arena, struct error);
         *errors[i] = err;

@@ -51,6 +51,13 @@ struct write_clock {
         due; /* the database's ticks: what was written before in the same batch to expire by then is gone */
 };
 
+/* What a write is planned with, beside the state of its row. */
+struct write_context {
+    int64_t table_id;
+    struct write_clock clock;
+    struct arena *arena; /* of the planned state */
+};
+
 /*
  * Decide one write on one state. next and result are filled on success only.
  *
@@ -61,8 +68,8 @@ struct write_clock {
  * STATUS_INVALID    a merged entity over its limits
  */
 MUST_USE enum status write_plan_one(const struct row_state *current, const struct write *write,
-    int64_t table_id, struct write_clock clock, struct arena *arena, struct row_state *next,
-    struct write_result *result, struct error *err);
+    const struct write_context *context, struct row_state *next, struct write_result *result,
+    struct error *err);
 
 /* The row to offer for a key that may be absent: what the first write on it makes of nothing. */
 struct row_state write_plan_offer(

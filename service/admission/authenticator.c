@@ -13,22 +13,22 @@
 #include "domain/reason.h"
 
 enum {
-    PLACES = 256,
-    REMEMBERED_BYTES = 1000, /* longer credentials are checked every time */
+    CACHE_SLOTS = 256,
+    CACHED_BYTES = 1000, /* longer credentials are checked every time */
     UNCONFIRMED_US = 10000000,
 };
 
-/* One genuine credential, in the place its digest points to. */
-struct place {
+/* One genuine credential, in the slot that its digest selects. */
+struct cache_slot {
     pthread_mutex_t lock;
-    int64_t generation; /* of the book it was checked with; 0: empty */
+    int64_t generation; /* of the snapshot it was checked with; 0: the slot is empty */
     size_t len;
-    char text[REMEMBERED_BYTES];
+    char text[CACHED_BYTES];
 };
 
 struct authenticator_memory {
-    uint64_t seed; /* secret, so that nobody can choose who shares a place */
-    struct place places[PLACES];
+    uint64_t seed; /* secret, so that no caller can choose the slot of its credential */
+    struct cache_slot slots[CACHE_SLOTS];
 };
 
 void authenticator_init(struct authenticator *authenticator, bool open)
@@ -44,31 +44,31 @@ void authenticator_init(struct authenticator *authenticator, bool open)
     if (getrandom(&authenticator->memory->seed, sizeof(authenticator->memory->seed), 0) !=
         sizeof(authenticator->memory->seed))
         abort();
-    for (size_t i = 0; i < PLACES; i++)
-        pthread_mutex_init(&authenticator->memory->places[i].lock, NULL);
+    for (size_t i = 0; i < CACHE_SLOTS; i++)
+        pthread_mutex_init(&authenticator->memory->slots[i].lock, NULL);
 }
 
 void authenticator_cleanup(struct authenticator *authenticator)
 {
     if (!authenticator->memory)
         return;
-    for (size_t i = 0; i < PLACES; i++)
-        pthread_mutex_destroy(&authenticator->memory->places[i].lock);
+    for (size_t i = 0; i < CACHE_SLOTS; i++)
+        pthread_mutex_destroy(&authenticator->memory->slots[i].lock);
     free(authenticator->memory);
-    access_snapshot_free(authenticator->book);
+    access_snapshot_free(authenticator->snapshot);
     pthread_rwlock_destroy(&authenticator->lock);
     *authenticator = (struct authenticator){ 0 };
 }
 
-void authenticator_confirm(struct authenticator *authenticator, struct access_snapshot *book)
+void authenticator_confirm(struct authenticator *authenticator, struct access_snapshot *snapshot)
 {
     struct access_snapshot *old = NULL;
 
     pthread_rwlock_wrlock(&authenticator->lock);
     authenticator->confirmed_us = clock_monotonic_us();
-    if (book) {
-        old = authenticator->book;
-        authenticator->book = book;
+    if (snapshot) {
+        old = authenticator->snapshot;
+        authenticator->snapshot = snapshot;
         authenticator->generation++;
     }
     pthread_rwlock_unlock(&authenticator->lock);
@@ -85,40 +85,40 @@ void authenticator_leave(struct authenticator *authenticator)
     pthread_rwlock_unlock(&authenticator->lock);
 }
 
-/* ---- signatures that have been checked ---- */
+/* ---- the cache of genuine credentials ---- */
 
-static struct place *place_of(struct authenticator *authenticator, struct str text)
+static struct cache_slot *slot_of(struct authenticator *authenticator, struct str text)
 {
     struct authenticator_memory *memory = authenticator->memory;
 
-    return text.len > REMEMBERED_BYTES ? NULL : &memory->places[digest_of(memory->seed, text) % PLACES];
+    return text.len > CACHED_BYTES ? NULL : &memory->slots[digest_of(memory->seed, text) % CACHE_SLOTS];
 }
 
-static bool is_remembered(struct authenticator *authenticator, struct str text)
+static bool is_cached(struct authenticator *authenticator, struct str text)
 {
-    struct place *place = place_of(authenticator, text);
+    struct cache_slot *slot = slot_of(authenticator, text);
     bool same;
 
-    if (!place)
+    if (!slot)
         return false;
-    pthread_mutex_lock(&place->lock);
-    same = place->generation == authenticator->generation && place->len == text.len &&
-           CRYPTO_memcmp(place->text, text.data, text.len) == 0;
-    pthread_mutex_unlock(&place->lock);
+    pthread_mutex_lock(&slot->lock);
+    same = slot->generation == authenticator->generation && slot->len == text.len &&
+           CRYPTO_memcmp(slot->text, text.data, text.len) == 0;
+    pthread_mutex_unlock(&slot->lock);
     return same;
 }
 
-static void remember(struct authenticator *authenticator, struct str text)
+static void cache_credential(struct authenticator *authenticator, struct str text)
 {
-    struct place *place = place_of(authenticator, text);
+    struct cache_slot *slot = slot_of(authenticator, text);
 
-    if (!place)
+    if (!slot)
         return;
-    pthread_mutex_lock(&place->lock);
-    place->generation = authenticator->generation;
-    place->len = text.len;
-    memcpy(place->text, text.data, text.len);
-    pthread_mutex_unlock(&place->lock);
+    pthread_mutex_lock(&slot->lock);
+    slot->generation = authenticator->generation;
+    slot->len = text.len;
+    memcpy(slot->text, text.data, text.len);
+    pthread_mutex_unlock(&slot->lock);
 }
 
 /* An unknown account is checked against a dummy key, so that timing does not tell which accounts exist. */
@@ -127,29 +127,29 @@ static bool is_genuine(struct authenticator *authenticator, const struct account
 {
     static const struct account nobody;
 
-    if (account && is_remembered(authenticator, text))
+    if (account && is_cached(authenticator, text))
         return true;
     if (!credential_is_genuine(credential, account ? account : &nobody) || !account)
         return false;
-    remember(authenticator, text);
+    cache_credential(authenticator, text);
     return true;
 }
 
-enum status authenticator_admit(struct authenticator *authenticator, const struct credential *credential,
-    struct str text, const struct call_origin *origin, int64_t *generation, struct access *out,
-    struct error *err)
+enum status authenticator_admit(struct authenticator *authenticator, struct presented_credential *presented,
+    struct access *out, struct error *err)
 {
-    const struct account *account;
+    const struct credential *credential = &presented->credential;
+    struct credential_context context = { .origin = &presented->origin, .now = clock_ticks() };
 
-    if (!authenticator->book || clock_monotonic_us() - authenticator->confirmed_us > UNCONFIRMED_US)
-        return reason_set(
-            err, REASON_DATABASE_UNAVAILABLE, "the database could not be asked who may do what");
-    account = access_snapshot_find(authenticator->book, credential->account);
-    if (*generation != authenticator->generation) {
-        if (!is_genuine(authenticator, account, credential, text))
+    if (!authenticator->snapshot || clock_monotonic_us() - authenticator->confirmed_us > UNCONFIRMED_US)
+        return reason_set(err, REASON_DATABASE_UNAVAILABLE,
+            "the server has not been able to read accounts and policies from the database");
+    context.catalogue = authenticator->snapshot->catalogue;
+    context.account = access_snapshot_find(authenticator->snapshot, credential->account);
+    if (presented->generation != authenticator->generation) {
+        if (!is_genuine(authenticator, context.account, credential, presented->text))
             return credential_refuse(err);
-        *generation = authenticator->generation;
+        presented->generation = authenticator->generation;
     }
-    return credential_access(
-        credential, account, authenticator->book->catalogue, origin, clock_ticks(), out, err);
+    return credential_access(credential, &context, out, err);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * authenticator.h - what the server knows about who may do what, and whether a credential holds at this moment.
+ * authenticator.h - checks credentials against the access snapshot, at any moment and without the database.
  *
- * The store's monitor delivers a snapshot of accounts and policies (the book) twice a second, and sooner if a
- * credential names a signer that the snapshot does not know (recheck.h). Calls read it under a shared lock for a few
- * microseconds and never ask the database. An authenticator that has not been confirmed for ten seconds admits
- * nobody: a revocation must not wait for a database that cannot be asked.
+ * The store's monitor delivers a snapshot of accounts and policies, or confirms the last one, twice a second, and sooner
+ * if a credential names a signer that the snapshot does not know (recheck.h). Calls read the snapshot under a shared
+ * lock for a few microseconds. If no confirmation came for ten seconds, the authenticator admits no call: a revocation
+ * must take effect even if the server cannot reach the database.
  *
- * Checking a signature costs two HMACs. The texts of genuine credentials are therefore remembered, up to a bound, and
- * only while the snapshot stays the same. Times, policy and address are checked for every operation.
+ * The check of a signature costs two HMACs. Therefore the texts of genuine credentials are cached, up to a bound, while
+ * the snapshot stays the same. Times, policy and address are checked for every operation.
  */
 #ifndef SERVICE_ADMISSION_AUTHENTICATOR_H
 #define SERVICE_ADMISSION_AUTHENTICATOR_H
@@ -21,11 +21,11 @@
 struct authenticator_memory;
 
 struct authenticator {
-    bool open; /* without authentication: everybody is the account `default` and may do everything */
+    bool open; /* no authentication: every caller is the account `default` with all permissions */
     pthread_rwlock_t lock;
-    struct access_snapshot *book; /* NULL: the database has not been reached yet */
-    int64_t generation;           /* of the book, from 1 */
-    int64_t confirmed_us;         /* clock_monotonic_us */
+    struct access_snapshot *snapshot; /* NULL: the database has not been reached yet */
+    int64_t generation;               /* of the snapshot, from 1 */
+    int64_t confirmed_us;             /* clock_monotonic_us */
     struct authenticator_memory *memory;
 };
 
@@ -33,24 +33,35 @@ void authenticator_init(struct authenticator *authenticator, bool open);
 void authenticator_cleanup(struct authenticator *authenticator);
 
 /*
- * Called by the monitor. book: a new snapshot, which the authenticator owns from now on; NULL: the last one still
- * holds.
+ * Called by the monitor. snapshot: a new snapshot, which the authenticator owns from now on; NULL: the last one is still
+ * current.
  */
-void authenticator_confirm(struct authenticator *authenticator, struct access_snapshot *book);
+void authenticator_confirm(struct authenticator *authenticator, struct access_snapshot *snapshot);
 
 /* The snapshot does not change between enter and leave. The caller must not block there. */
 void authenticator_enter(struct authenticator *authenticator);
 void authenticator_leave(struct authenticator *authenticator);
 
+/* A credential as a call presents it. */
+struct presented_credential {
+    struct str text; /* the whole credential */
+    struct credential credential;
+    struct call_origin origin; /* the address only if the credential names addresses */
+
+    /*
+     * The generation of the snapshot with which the signature was checked; 0: not checked yet. Later checks of the same
+     * call do not check the signature again while the snapshot stays the same.
+     */
+    int64_t generation;
+};
+
 /*
- * Between enter and leave: decide what a credential allows at this moment. text: the whole credential. *generation: 0
- * on the first check of a call; then the generation of the snapshot that its signature was checked with, so that
- * later checks of the same call need not repeat that.
+ * Between enter and leave: decide what a credential allows at this moment.
  *
- * STATUS_UNAUTHENTICATED, STATUS_DENIED: see credential_access. STATUS_UNAVAILABLE: the authenticator does not know.
+ * STATUS_UNAUTHENTICATED, STATUS_DENIED  as credential_access
+ * STATUS_UNAVAILABLE                     there is no snapshot, or the last one was confirmed too long ago
  */
 MUST_USE enum status authenticator_admit(struct authenticator *authenticator,
-    const struct credential *credential, struct str text, const struct call_origin *origin,
-    int64_t *generation, struct access *out, struct error *err);
+    struct presented_credential *presented, struct access *out, struct error *err);
 
 #endif

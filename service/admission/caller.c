@@ -24,17 +24,16 @@ static enum status read_credential(struct caller *caller, struct rpc_call *call,
             "the call carries no credentials; send the metadata authorization: Bearer <token>");
     if (header.len <= scheme || strncasecmp(header.data, SCHEME, scheme) != 0)
         return credential_refuse(err);
-    caller->text = str_from(header, scheme);
-    if (!credential_parse(caller->text, rpc_call_arena(call), &caller->credential))
+    caller->presented.text = str_from(header, scheme);
+    if (!credential_parse(caller->presented.text, rpc_call_arena(call), &caller->presented.credential))
         return credential_refuse(err);
     return STATUS_OK;
 }
 
-/* Inside the authenticator. */
-static enum status admit(struct caller *caller, struct error *err)
+/* Between authenticator_enter and authenticator_leave. */
+static enum status admit_caller(struct caller *caller, struct error *err)
 {
-    return authenticator_admit(caller->authenticator, &caller->credential, caller->text, &caller->origin,
-        &caller->generation, &caller->access, err);
+    return authenticator_admit(caller->authenticator, &caller->presented, &caller->access, err);
 }
 
 enum status caller_identify(struct caller *caller, struct rpc_call *call, struct error *err)
@@ -49,13 +48,14 @@ enum status caller_identify(struct caller *caller, struct rpc_call *call, struct
         return STATUS_OK;
     }
     TRY(read_credential(caller, call, err));
-    caller->origin.is_encrypted = service->speaks_tls;
-    if (caller->credential.has_source)
-        caller->origin.has_address = network_address_of_peer(rpc_call_peer(call), &caller->origin.address);
+    caller->presented.origin.is_encrypted = service->speaks_tls;
+    if (caller->presented.credential.has_source)
+        caller->presented.origin.has_address =
+            network_address_of_peer(rpc_call_peer(call), &caller->presented.origin.address);
     authenticator_enter(authenticator);
-    status = admit(caller, err);
+    status = admit_caller(caller, err);
     authenticator_leave(authenticator);
-    caller->is_unknown = status == STATUS_UNAUTHENTICATED && caller->generation == 0;
+    caller->is_unknown = status == STATUS_UNAUTHENTICATED && caller->presented.generation == 0;
     return status;
 }
 
@@ -66,9 +66,9 @@ enum status caller_authorize(struct caller *caller, struct operation *operation,
     if (caller->authenticator->open)
         return access_check(&caller->access, NULL, operation, err);
     authenticator_enter(caller->authenticator);
-    status = admit(caller, err);
+    status = admit_caller(caller, err);
     if (status == STATUS_OK)
-        status = access_check(&caller->access, caller->authenticator->book->catalogue, operation, err);
+        status = access_check(&caller->access, caller->authenticator->snapshot->catalogue, operation, err);
     authenticator_leave(caller->authenticator);
     return status;
 }

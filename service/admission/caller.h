@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * caller.h - who makes a call, and whether they may do what it asks.
+ * caller.h - the identity of a call's caller, and the check of its permissions.
  *
- *   caller_identify    once per call, before its message is decoded: the token in its metadata
- *   caller_authorize   for every operation, between decoding and the store. Streams call it for every chunk:
- *                      a token that expired or was revoked meanwhile opens no further one
+ *   caller_identify    once per call, before its message is decoded: checks the credential in the call's metadata
+ *   caller_authorize   for each operation, between decoding and the store. A stream calls it for each operation, so
+ *                      a credential that expires or is revoked ends the stream
  *
- * Health and reflection ask nobody: probes and tools have no tokens, and neither shows any data.
+ * Health and reflection need no credential: probes and tools have none, and both methods show no data.
  */
 #ifndef SERVICE_ADMISSION_CALLER_H
 #define SERVICE_ADMISSION_CALLER_H
@@ -18,27 +18,23 @@
 
 struct caller {
     struct access access; /* as of the last check */
-
     struct authenticator *authenticator;
-    struct str text; /* the credential, as it came and as it reads */
-    struct credential credential;
-    struct call_origin origin; /* the address only where the credential names some */
-    int64_t generation;        /* see authenticator_admit */
-    bool is_unknown;           /* refused: nobody known here has signed what the credential says */
+    struct presented_credential presented;
+    bool is_unknown; /* refused because the snapshot has no key that signed the credential */
 };
 
 /*
- * The call's context is the service, with the authenticator; its metadata must live as long as the caller.
+ * The call's context is the service; the call's metadata must live as long as the caller.
  *
- * STATUS_UNAUTHENTICATED  no token, or not one that holds now; the message never says why it does not
- * STATUS_DENIED           the token may not be used from where the call comes from
- * STATUS_UNAVAILABLE      the server does not know who may do what
+ * STATUS_UNAUTHENTICATED  no credential, or none that is valid now; the message never says why it is not valid
+ * STATUS_DENIED           the credential is not valid for the call's address or for a connection without TLS
+ * STATUS_UNAVAILABLE      the server has no current access snapshot
  */
 MUST_USE enum status caller_identify(struct caller *caller, struct rpc_call *call, struct error *err);
 
 /*
- * Check the operation, and narrow it to what the caller may see; the caller must outlive it. Outcomes: also those
- * of access_check.
+ * Check that the caller may run the operation, and narrow the operation to the keys that the caller may see. The caller
+ * must outlive the operation. Outcomes: those of caller_identify and of access_check.
  */
 MUST_USE enum status caller_authorize(struct caller *caller, struct operation *operation, struct error *err);
 

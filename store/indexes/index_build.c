@@ -174,8 +174,10 @@ static bool project(const struct index *index, const struct entity_key *key, con
     struct property_list properties = { pg_bytes(rows, row, CHUNK_PROPERTIES) };
     const char *why;
 
-    if (index_plan_project(index, key, pg_int8(rows, row, CHUNK_TS), properties, arena, out, &why) !=
-        PROJECTED)
+    if (index_plan_project(index,
+            &(struct entity){
+                .key = *key, .timestamp = pg_int8(rows, row, CHUNK_TS), .properties = properties },
+            arena, out, &why) != PROJECTED)
         return false;
     index_entry_expires(out, pg_int8(rows, row, CHUNK_EXPIRES));
     return true;

@@ -92,8 +92,7 @@ static void add_source(struct merging *merging, const struct entity *source, str
     struct index_entry entry;
     const char *why;
 
-    if (index_plan_project(merging->index, &source->key, source->timestamp, source->properties, scratch,
-            &entry, &why) != PROJECTED ||
+    if (index_plan_project(merging->index, source, scratch, &entry, &why) != PROJECTED ||
         !lookup_range_holds(merging->range, &entry.key) || !is_on_page(merging->operation, &entry.key))
         return;
     merging->found[merging->count] = *source;

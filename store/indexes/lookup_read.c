@@ -102,8 +102,7 @@ static bool still_holds(const struct index *index, const struct entity *source,
     struct index_entry wanted;
     const char *why;
 
-    return index_plan_project(index, &source->key, source->timestamp, source->properties, arena, &wanted,
-               &why) == PROJECTED &&
+    return index_plan_project(index, source, arena, &wanted, &why) == PROJECTED &&
            entity_key_compare(&wanted.key, entry) == 0;
 }
 
@@ -227,7 +226,7 @@ static enum status look_up(struct session *session, struct operation *operation,
 
     TRY(check_fresh(session, operation, err));
     TRY(resolve_ready(session, operation, &index, err));
-    TRY(lookup_plan(index, in->equals, in->equal_count, &in->range, operation->arena, &range, err));
+    TRY(lookup_plan(index, in, operation->arena, &range, err));
     *out = (struct outcome_lookup){ .table_id = index->index_id };
     out->stats.access_path = ACCESS_INDEX_LOOKUP;
     /* Guard G22: before the entries, so that they have all that was applied by then. */

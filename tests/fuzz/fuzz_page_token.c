@@ -25,7 +25,8 @@ static bool decode(struct str text, enum token_purpose purpose, struct arena *ar
 {
     struct error err;
 
-    return token_decode(&key, text, purpose, first_page.query, arena, out, &err) == STATUS_OK;
+    *out = (struct token){ .purpose = purpose, .query = first_page.query };
+    return token_decode(&key, text, arena, out, &err) == STATUS_OK;
 }
 
 /* What is accepted reads the same once it is written again; one text stands for one content. */

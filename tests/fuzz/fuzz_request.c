@@ -54,8 +54,9 @@ static enum status scan_decode(struct call_ctx *ctx, struct operation *out, stru
     struct query_call query;
 
     out->kind = OPERATION_PAGE;
-    return query_decode(
-        ctx, request->query, request->options, TOKEN_SCAN, request->resume_token, &query, out, err);
+    return query_decode(ctx,
+        &(struct query_request){ request->query, request->options, TOKEN_SCAN, request->resume_token },
+        &query, out, err);
 }
 
 static const struct method streams[] = {

@@ -59,7 +59,9 @@ static struct queue_message *claim(int consumer, size_t most, size_t *count)
 {
     struct queue_message *messages = NULL;
 
-    ck_assert_int_eq(queue_claim(consumers[consumer], most, 0, &arena, &messages, count, NULL), STATUS_OK);
+    ck_assert_int_eq(queue_claim(consumers[consumer],
+                         &(struct queue_take){ .max_count = most, .arena = &arena }, &messages, count, NULL),
+        STATUS_OK);
     return messages;
 }
 
@@ -76,8 +78,10 @@ static struct queue_message *reclaim(int consumer, int64_t idle_ms, size_t *coun
 {
     struct queue_message *messages = NULL;
 
-    ck_assert_int_eq(
-        queue_reclaim(consumers[consumer], MESSAGES, idle_ms, &arena, &messages, count, NULL), STATUS_OK);
+    ck_assert_int_eq(queue_reclaim(consumers[consumer],
+                         &(struct queue_take){ .max_count = MESSAGES, .idle_ms = idle_ms, .arena = &arena },
+                         &messages, count, NULL),
+        STATUS_OK);
     return messages;
 }
 

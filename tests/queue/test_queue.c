@@ -87,8 +87,9 @@ static struct queue_message *claim(struct queue *from, size_t most, size_t want)
     struct error err = { 0 };
     size_t count = 0;
 
-    ck_assert_msg(
-        queue_claim(from, most, 0, &arena, &messages, &count, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_msg(queue_claim(from, &(struct queue_take){ .max_count = most, .arena = &arena }, &messages,
+                      &count, &err) == STATUS_OK,
+        "%s", err.message);
     ck_assert_uint_eq(count, want);
     return messages;
 }
@@ -100,7 +101,9 @@ static struct queue_message *reclaim(struct queue *by, int64_t idle_ms, size_t w
     size_t count = 0;
 
     ck_assert_msg(
-        queue_reclaim(by, 100, idle_ms, &arena, &messages, &count, &err) == STATUS_OK, "%s", err.message);
+        queue_reclaim(by, &(struct queue_take){ .max_count = 100, .idle_ms = idle_ms, .arena = &arena },
+            &messages, &count, &err) == STATUS_OK,
+        "%s", err.message);
     ck_assert_uint_eq(count, want);
     return messages;
 }
@@ -201,7 +204,9 @@ START_TEST(reclaiming_goes_on_where_it_stopped)
     publish_rows(50);
     claim(queue, 100, 50);
     for (int i = 0; i < 5; i++) {
-        ck_assert_int_eq(queue_reclaim(other, 10, 0, &arena, &messages, &count, NULL), STATUS_OK);
+        ck_assert_int_eq(queue_reclaim(other, &(struct queue_take){ .max_count = 10, .arena = &arena },
+                             &messages, &count, NULL),
+            STATUS_OK);
         total += count;
         ck_assert_int_eq(queue_acknowledge(other, messages, count, NULL), STATUS_OK);
     }
@@ -373,7 +378,9 @@ START_TEST(a_dead_server_is_unavailable_and_a_new_one_is_found)
     ck_assert_int_eq(queue_set_epoch(queue, NULL), STATUS_OK);
     redis_server_kill(&server);
     ck_assert_int_eq(queue_publish(queue, &intent, 1, &count, &err), STATUS_UNAVAILABLE);
-    ck_assert_int_eq(queue_claim(queue, 10, 0, &arena, &messages, &count, &err), STATUS_UNAVAILABLE);
+    ck_assert_int_eq(
+        queue_claim(queue, &(struct queue_take){ .max_count = 10, .arena = &arena }, &messages, &count, &err),
+        STATUS_UNAVAILABLE);
     ck_assert_uint_gt(strlen(err.message), 0);
 
     redis_server_restart(&server);
@@ -438,8 +445,12 @@ START_TEST(a_key_of_the_wrong_type_is_an_error)
 
     redis_server_command(&server, "SET", "tavola:{q0}:intents", "mine", NULL);
     ck_assert_int_eq(queue_publish(queue, &intent, 1, &count, &err), STATUS_INTERNAL);
-    ck_assert_int_eq(queue_claim(queue, 10, 0, &arena, &messages, &count, &err), STATUS_INTERNAL);
-    ck_assert_int_eq(queue_reclaim(queue, 10, 0, &arena, &messages, &count, &err), STATUS_INTERNAL);
+    ck_assert_int_eq(
+        queue_claim(queue, &(struct queue_take){ .max_count = 10, .arena = &arena }, &messages, &count, &err),
+        STATUS_INTERNAL);
+    ck_assert_int_eq(queue_reclaim(queue, &(struct queue_take){ .max_count = 10, .arena = &arena }, &messages,
+                         &count, &err),
+        STATUS_INTERNAL);
     ck_assert_int_eq(queue_inspect(queue, &state, &err), STATUS_INTERNAL);
     ck_assert_ptr_nonnull(strstr(err.message, "WRONGTYPE"));
 }
@@ -451,12 +462,18 @@ START_TEST(waiting_ends_with_the_first_message_or_the_time)
     int64_t start = clock_monotonic_us();
     size_t count = 9;
 
-    ck_assert_int_eq(queue_claim(queue, 10, 50, &arena, &messages, &count, NULL), STATUS_OK);
+    ck_assert_int_eq(
+        queue_claim(queue, &(struct queue_take){ .max_count = 10, .wait_ms = 50, .arena = &arena }, &messages,
+            &count, NULL),
+        STATUS_OK);
     ck_assert_uint_eq(count, 0);
     ck_assert_int_ge(clock_monotonic_us() - start, 45 * 1000);
 
     publish_rows(1);
-    ck_assert_int_eq(queue_claim(queue, 10, 60 * 1000, &arena, &messages, &count, NULL), STATUS_OK);
+    ck_assert_int_eq(
+        queue_claim(queue, &(struct queue_take){ .max_count = 10, .wait_ms = 60 * 1000, .arena = &arena },
+            &messages, &count, NULL),
+        STATUS_OK);
     ck_assert_uint_eq(count, 1);
 }
 END_TEST

@@ -24,7 +24,7 @@ static struct rpc_status call(const char *path, struct str request, struct str *
 {
     struct rpc_status status;
 
-    rpc_channel_call(echo.channel, path, request, CALL_MS, &arena, reply, &status);
+    rpc_channel_call(echo.channel, &(struct rpc_request){ path, request, CALL_MS }, &arena, reply, &status);
     return status;
 }
 
@@ -205,14 +205,16 @@ START_TEST(call_knows_its_facts)
     struct str reply;
     struct rpc_status status;
 
-    rpc_channel_call(echo.channel, "/test.Echo/Facts", STR_EMPTY, 100500, &arena, &reply, &status);
+    rpc_channel_call(echo.channel, &(struct rpc_request){ "/test.Echo/Facts", STR_EMPTY, 100500 }, &arena,
+        &reply, &status);
     ck_assert_int_eq(status.code, 0);
     ck_assert_msg(str_starts_with(reply, str_of("deadline=100 agent=grpc-c/")) ||
                       str_starts_with(reply, str_of("deadline=99 agent=grpc-c/")),
         "%.*s", STR_ARG(reply));
     ck_assert_ptr_nonnull(strstr(reply.data, " absent= peer=unix:"));
 
-    rpc_channel_call(echo.channel, "/test.Echo/Facts", STR_EMPTY, 0, &arena, &reply, &status);
+    rpc_channel_call(
+        echo.channel, &(struct rpc_request){ "/test.Echo/Facts", STR_EMPTY, 0 }, &arena, &reply, &status);
     ck_assert_msg(str_starts_with(reply, str_of("deadline=-1 ")), "%.*s", STR_ARG(reply));
 }
 END_TEST
@@ -229,7 +231,8 @@ static void *many_calls(void *argument)
         struct str reply;
         struct rpc_status status;
 
-        rpc_channel_call(echo.channel, path, request, CALL_MS, &own, &reply, &status);
+        rpc_channel_call(
+            echo.channel, &(struct rpc_request){ path, request, CALL_MS }, &own, &reply, &status);
         ck_assert_msg(status.code == 0, "%d %.*s", status.code, STR_ARG(status.message));
         assert_str(reply, request);
     }

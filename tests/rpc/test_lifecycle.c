@@ -72,7 +72,8 @@ START_TEST(handler_sees_the_deadline_pass)
     struct rpc_status status;
     struct str reply;
 
-    rpc_channel_call(echo.channel, "/test.Echo/Hold", STR_EMPTY, 50, &arena, &reply, &status);
+    rpc_channel_call(
+        echo.channel, &(struct rpc_request){ "/test.Echo/Hold", STR_EMPTY, 50 }, &arena, &reply, &status);
 
     ck_assert_int_eq(status.code, CODE_DEADLINE);
     echo_wait(&echo.cancelled, 1);
@@ -216,7 +217,8 @@ START_TEST(stop_lets_open_calls_finish)
 
     ck_assert_int_eq(pthread_create(&stopper, NULL, stop_thread, NULL), 0);
     while (status.code == 0)
-        rpc_channel_call(echo.channel, "/test.Echo/Unary", STR_EMPTY, CALL_MS, &arena, &reply, &status);
+        rpc_channel_call(echo.channel, &(struct rpc_request){ "/test.Echo/Unary", STR_EMPTY, CALL_MS },
+            &arena, &reply, &status);
     /* CANCELLED: it was on its way when the server said goodbye. */
     ck_assert_msg(status.code == CODE_UNAVAILABLE || status.code == CODE_CANCELLED, "%d %.*s", status.code,
         STR_ARG(status.message));
@@ -313,7 +315,8 @@ static int call_on(struct rpc_channel *channel)
     struct rpc_status status;
     struct str reply;
 
-    rpc_channel_call(channel, "/test.Echo/Unary", STR_EMPTY, CALL_MS, &arena, &reply, &status);
+    rpc_channel_call(
+        channel, &(struct rpc_request){ "/test.Echo/Unary", STR_EMPTY, CALL_MS }, &arena, &reply, &status);
     return status.code;
 }
 
@@ -384,7 +387,8 @@ START_TEST(nobody_to_connect_to)
     struct error err = { 0 };
 
     ck_assert_int_eq(rpc_channel_open("unix:/nowhere/at/all", NULL, NULL, &channel, &err), STATUS_OK);
-    rpc_channel_call(channel, "/test.Echo/Unary", STR_EMPTY, CALL_MS, &arena, &reply, &status);
+    rpc_channel_call(
+        channel, &(struct rpc_request){ "/test.Echo/Unary", STR_EMPTY, CALL_MS }, &arena, &reply, &status);
     ck_assert_int_eq(status.code, CODE_UNAVAILABLE);
     ck_assert_uint_gt(status.message.len, 0);
     rpc_channel_close(channel);

@@ -15,8 +15,9 @@ static const struct index_entry *projection(int key, int value)
         struct row_state row = db_row_state(key, value, 1);
         const char *why;
 
-        (void)index_plan_project(
-            sim_table.indexes[0], &db.rows[key].key, 1, row.properties, &arena, entry, &why);
+        (void)index_plan_project(sim_table.indexes[0],
+            &(struct entity){ .key = db.rows[key].key, .timestamp = 1, .properties = row.properties }, &arena,
+            entry, &why);
     }
     return entry;
 }

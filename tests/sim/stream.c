@@ -112,27 +112,27 @@ static size_t take(size_t most, int64_t idle_us, struct arena *arena, struct que
     return count;
 }
 
-enum status queue_claim(struct queue *queue, size_t most, int64_t wait_ms, struct arena *arena,
-    struct queue_message **out, size_t *count, struct error *err)
+enum status queue_claim(struct queue *queue, const struct queue_take *request, struct queue_message **out,
+    size_t *count, struct error *err)
 {
-    int64_t until_us = sim_now_us() + wait_ms * 1000;
+    int64_t until_us = sim_now_us() + request->wait_ms * 1000;
 
     (void)queue;
     do {
         TRY(reach("claim", err));
-        *count = take(most, -1, arena, out);
+        *count = take(request->max_count, -1, request->arena, out);
         if (*count == 0 && sim_now_us() < until_us)
-            sim_wait(wait_ms * 500);
+            sim_wait(request->wait_ms * 500);
     } while (*count == 0 && sim_now_us() < until_us);
     return answer(err);
 }
 
-enum status queue_reclaim(struct queue *queue, size_t most, int64_t idle_ms, struct arena *arena,
-    struct queue_message **out, size_t *count, struct error *err)
+enum status queue_reclaim(struct queue *queue, const struct queue_take *request, struct queue_message **out,
+    size_t *count, struct error *err)
 {
     (void)queue;
     TRY(reach("reclaim", err));
-    *count = take(most, idle_ms * 1000, arena, out);
+    *count = take(request->max_count, request->idle_ms * 1000, request->arena, out);
     return answer(err);
 }
 

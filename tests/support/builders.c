@@ -294,9 +294,7 @@ struct entity_key scene_entry(struct scene *scene, const struct index *index, co
     struct index_entry entry = { 0 };
     const char *why = "no entry";
 
-    ck_assert_msg(index_plan_project(index, &source->key, source->timestamp, source->properties,
-                      &scene->arena, &entry, &why) == PROJECTED,
-        "%s", why);
+    ck_assert_msg(index_plan_project(index, source, &scene->arena, &entry, &why) == PROJECTED, "%s", why);
     test_sql(scene->sql,
         "insert into entities values (%d, %lld, convert_from(%s, 'UTF8'), convert_from(%s, 'UTF8'), %lld, "
         "%lld, "

@@ -267,8 +267,9 @@ static long long check_sources(struct world *world, const struct index *index, c
         uint64_t ts;
 
         memcpy(&ts, PQgetvalue(sources, i, 2), sizeof(ts));
-        if (index_plan_project(index, &key, (int64_t)be64toh(ts), properties, &world->arena, &entry, &why) !=
-            PROJECTED)
+        if (index_plan_project(index,
+                &(struct entity){ .key = key, .timestamp = (int64_t)be64toh(ts), .properties = properties },
+                &world->arena, &entry, &why) != PROJECTED)
             continue;
         check_entry(world, &entry, key.row.data);
         wanted++;

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_rooms.py and check_names.py find what they are for, in small trees made here."""
+"""check_rooms.py, check_names.py and check_parameters.py find what they are for, in small trees made here."""
 
 import os
 import tempfile
 import unittest
 
 import check_names
+import check_parameters
 import check_rooms
 
 
@@ -70,6 +71,27 @@ class Names(unittest.TestCase):
     def test_a_bound_is_max_or_min(self):
         found = complaints(check_names.check, {"store/a/x.c": "enum { MOST_ROWS = 1, ROWS_LEAST_X = 2 };\n"})
         self.assertEqual(len(found), 2)
+
+
+class Parameters(unittest.TestCase):
+    SIX = "int a, int b, int c, int d, int e, void (*f)(int x, int y)"
+
+    def test_six_parameters_are_allowed(self):
+        self.assertEqual(complaints(check_parameters.check, {
+            "store/a/x.c": f"/* int f({self.SIX}, int g); */\nstatic int f({self.SIX})\n{{\n    return g(1, 2, 3, 4, 5, 6, 7);\n}}\n"
+                           "int none(void);\nstatic const int list[] = { 1, 2, 3, 4, 5, 6, 7 };\n",
+        }), [])
+
+    def test_seven_are_not_in_a_declaration_or_a_definition(self):
+        self.assertEqual(complaints(check_parameters.check, {
+            "domain/a/x.h": f"MUST_USE enum status x_run(\n    {self.SIX},\n    int g);\n",
+            "tests/a/y.c": f"static struct z *y({self.SIX}, int g)\n{{\n}}\n",
+        }), ["domain/a/x.h: x_run has 7 parameters; allowed are 6: pass a struct",
+             "tests/a/y.c: y has 7 parameters; allowed are 6: pass a struct"])
+
+    def test_parameters_that_a_library_dictates_are_allowed_by_name(self):
+        path, function = next(iter(check_parameters.ALLOWED))
+        self.assertEqual(complaints(check_parameters.check, {path: f"static int {function}({self.SIX}, int g)\n{{\n}}\n"}), [])
 
 
 if __name__ == "__main__":

@@ -476,7 +476,10 @@ static int64_t reclaim(int64_t idle_ms, size_t want)
     size_t count = 0;
 
     ck_assert_int_eq(
-        queue_reclaim(client, 100, idle_ms, &relay_ctx.arena, &messages, &count, NULL), STATUS_OK);
+        queue_reclaim(client,
+            &(struct queue_take){ .max_count = 100, .idle_ms = idle_ms, .arena = &relay_ctx.arena },
+            &messages, &count, NULL),
+        STATUS_OK);
     ck_assert_uint_eq(count, want);
     return messages[0].deliveries;
 }
@@ -802,7 +805,9 @@ START_TEST(a_silent_workers_message_is_counted_before_it_runs_alone)
     size_t count;
 
     publish(INTENT_RECONCILE, "suspect");
-    ck_assert_int_eq(queue_claim(client, 1, 0, &relay_ctx.arena, &messages, &count, NULL), STATUS_OK);
+    ck_assert_int_eq(queue_claim(client, &(struct queue_take){ .max_count = 1, .arena = &relay_ctx.arena },
+                         &messages, &count, NULL),
+        STATUS_OK);
     config.visibility_s = 0;
 
     ck_assert_uint_eq(loop_turn(&loop), 1);
@@ -821,7 +826,9 @@ START_TEST(what_kills_every_worker_is_buried_untried)
 
     fake.begun = DELIVERY_MAX_SILENT;
     publish(INTENT_RECONCILE, "poison");
-    ck_assert_int_eq(queue_claim(client, 1, 0, &relay_ctx.arena, &messages, &count, NULL), STATUS_OK);
+    ck_assert_int_eq(queue_claim(client, &(struct queue_take){ .max_count = 1, .arena = &relay_ctx.arena },
+                         &messages, &count, NULL),
+        STATUS_OK);
     config.visibility_s = 0;
 
     loop_turn(&loop);
@@ -840,7 +847,9 @@ START_TEST(a_suspect_that_ends_without_a_result_is_not_counted)
 
     fake.begun = 2;
     publish(INTENT_RECONCILE, "slow");
-    ck_assert_int_eq(queue_claim(client, 1, 0, &relay_ctx.arena, &messages, &count, NULL), STATUS_OK);
+    ck_assert_int_eq(queue_claim(client, &(struct queue_take){ .max_count = 1, .arena = &relay_ctx.arena },
+                         &messages, &count, NULL),
+        STATUS_OK);
     config.visibility_s = 0;
 
     loop_turn(&loop);
@@ -862,7 +871,10 @@ static void much_later_but_kept(void)
         "redis.call('XCLAIM', s, 'workers', p[2], 0, p[1], 'IDLE', 900000, 'JUSTID') end return 1",
         "1", "tavola:{q1}:intents", NULL);
     lease_renewal_pass(&relay_ctx);
-    ck_assert_int_eq(queue_reclaim(client, 9, 800000, &relay_ctx.arena, &messages, &count, NULL), STATUS_OK);
+    ck_assert_int_eq(queue_reclaim(client,
+                         &(struct queue_take){ .max_count = 9, .idle_ms = 800000, .arena = &relay_ctx.arena },
+                         &messages, &count, NULL),
+        STATUS_OK);
     ck_assert_uint_eq(count, 0);
 }
 
@@ -1170,8 +1182,10 @@ START_TEST(a_large_backlog_holds_up_no_other_bucket)
 
     relay_pass(&relay);
 
-    ck_assert_int_eq(
-        queue_claim(client, REFILL_MAX_WAITING, 0, &relay_ctx.arena, &messages, &count, NULL), STATUS_OK);
+    ck_assert_int_eq(queue_claim(client,
+                         &(struct queue_take){ .max_count = REFILL_MAX_WAITING, .arena = &relay_ctx.arena },
+                         &messages, &count, NULL),
+        STATUS_OK);
     for (size_t i = 0; i < 100; i++)
         of_others += messages[i].intent.bucket != 1;
     ck_assert_uint_eq(of_others, 20);

@@ -22,7 +22,8 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
 
     out->kind = OPERATION_TABLE_LIST;
     TRY(codec_table_filter_decode(request->filter, ctx->arena, &out->in.tables.filter, err));
-    return paging_read_list(ctx, request->page_size, request->page_token, list_name(ctx),
+    return paging_read_list(ctx,
+        &(struct paging_list){ list_name(ctx), request->page_size, request->page_token },
         &out->in.tables.limit, &out->in.tables.after, err);
 }
 

@@ -28,7 +28,8 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
     out->kind = OPERATION_DEAD_LETTERS_LIST;
     TRY(codec_admin_dead_letter_filter_decode(
         request->filter, atomic_load(&ctx->service->queues), &in->filter, err));
-    TRY(paging_read_list(ctx, request->page_size, request->page_token, list_name(&in->filter, ctx->arena),
+    TRY(paging_read_list(ctx,
+        &(struct paging_list){ list_name(&in->filter, ctx->arena), request->page_size, request->page_token },
         &in->limit, &after, err));
     in->by_cause = request->group_by_cause;
     if (!digits_parse_signed(after, 0, INT64_MAX, &in->after))

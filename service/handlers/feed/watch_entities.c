@@ -35,9 +35,9 @@ static enum status take_token(
     struct call_ctx *ctx, struct watch *watch, ProtobufCBinaryData text, struct error *err)
 {
     struct operation_changes *changes = &watch->asked.in.changes;
-    struct token token;
+    struct token token = { .purpose = TOKEN_CHANGES, .query = watch->identity };
 
-    TRY(paging_read(ctx, text, TOKEN_CHANGES, watch->identity, &token, &changes->has_place, err));
+    TRY(paging_read(ctx, text, &token, &changes->has_place, err));
     if (!changes->has_place)
         return STATUS_OK;
     changes->place.table_id = token.table_id;

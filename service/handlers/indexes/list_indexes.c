@@ -16,8 +16,8 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
     const Tavola__V1__ListIndexesRequest *request = (const Tavola__V1__ListIndexesRequest *)ctx->request;
 
     out->kind = OPERATION_INDEX_LIST;
-    return paging_read_list(ctx, request->page_size, request->page_token, "indexes", &out->in.index.limit,
-        &out->in.index.after, err);
+    return paging_read_list(ctx, &(struct paging_list){ "indexes", request->page_size, request->page_token },
+        &out->in.index.limit, &out->in.index.after, err);
 }
 
 static enum status write_view(struct call_ctx *ctx, const struct index_view *view, struct buf *reply,

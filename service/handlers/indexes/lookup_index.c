@@ -12,7 +12,7 @@
 static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {
     const Tavola__V1__LookupIndexRequest *request = (const Tavola__V1__LookupIndexRequest *)ctx->request;
-    struct token token;
+    struct token token = { .purpose = TOKEN_LOOKUP };
     bool has_after;
 
     out->kind = OPERATION_LOOKUP;
@@ -20,8 +20,8 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
     TRY(codec_index_lookup_decode(request, ctx->arena, &out->in.lookup, err));
     TRY(consistency_read(ctx->service, request->freshness, ctx->arena, &out->in.lookup.freshness, err));
     TRY(codec_read_page_size(request->page_size, &out->in.lookup.limit, err));
-    TRY(paging_read(ctx, request->page_token, TOKEN_LOOKUP, codec_index_lookup_identity(request, ctx->arena),
-        &token, &has_after, err));
+    token.query = codec_index_lookup_identity(request, ctx->arena);
+    TRY(paging_read(ctx, request->page_token, &token, &has_after, err));
     out->in.lookup.has_after = has_after;
     if (has_after)
         out->in.lookup.after = (struct entity_key){ .partition = token.first, .row = token.second };

@@ -13,7 +13,8 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
         (const Tavola__V1__ListOperationsRequest *)ctx->request;
 
     out->kind = OPERATION_JOB_LIST;
-    return paging_read_list(ctx, request->page_size, request->page_token, "operations", &out->in.jobs.limit,
+    return paging_read_list(ctx,
+        &(struct paging_list){ "operations", request->page_size, request->page_token }, &out->in.jobs.limit,
         &out->in.jobs.after, err);
 }
 

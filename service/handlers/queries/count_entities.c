@@ -16,7 +16,8 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
 
     ctx->state = query;
     out->kind = OPERATION_COUNT;
-    return query_decode(ctx, request->query, NULL, TOKEN_COUNT, request->page_token, query, out, err);
+    return query_decode(ctx,
+        &(struct query_request){ request->query, NULL, TOKEN_COUNT, request->page_token }, query, out, err);
 }
 
 static enum status encode_reply(

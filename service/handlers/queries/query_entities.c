@@ -16,8 +16,9 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
 
     ctx->state = query;
     out->kind = OPERATION_PAGE;
-    TRY(query_decode(
-        ctx, request->query, request->options, TOKEN_PAGE, request->page_token, query, out, err));
+    TRY(query_decode(ctx,
+        &(struct query_request){ request->query, request->options, TOKEN_PAGE, request->page_token }, query,
+        out, err));
     TRY(codec_read_page_size(request->page_size, &out->in.page.limit, err));
     entity_writer_init(&query->writer, &ctx->reply, ENTITIES, &query->selection, ctx->arena);
     out->in.page.sink = &query->writer.sink;

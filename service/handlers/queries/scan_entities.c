@@ -26,7 +26,8 @@ static enum status read_request(struct call_ctx *ctx, struct error *err)
 
     ctx->state = scan;
     buf_init(&scan->place, ctx->arena);
-    return query_decode(ctx, request->query, request->options, TOKEN_SCAN, request->resume_token,
+    return query_decode(ctx,
+        &(struct query_request){ request->query, request->options, TOKEN_SCAN, request->resume_token },
         &scan->asked, &scan->query, err);
 }
 

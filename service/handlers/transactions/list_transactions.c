@@ -36,8 +36,9 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
 
     out->kind = OPERATION_TRANSACTION_LIST;
     TRY(filter_decode(ctx, request, in, err));
-    return paging_read_list(
-        ctx, request->page_size, request->page_token, list_name(in, ctx->arena), &in->limit, &in->after, err);
+    return paging_read_list(ctx,
+        &(struct paging_list){ list_name(in, ctx->arena), request->page_size, request->page_token },
+        &in->limit, &in->after, err);
 }
 
 static enum status encode_reply(

@@ -85,10 +85,11 @@ static struct credential everything_set(void)
 /* What the credential comes to: a reason, or "OK". */
 static const char *outcome_from(const struct credential *credential, const struct call_origin *origin)
 {
+    const struct credential_context context = { &acme, &catalogue, origin, now };
     struct access access;
     struct error err = { 0 };
 
-    if (credential_access(credential, &acme, &catalogue, origin, now, &access, &err) == STATUS_OK)
+    if (credential_access(credential, &context, &access, &err) == STATUS_OK)
         return "OK";
     return err.reason;
 }

@@ -70,8 +70,10 @@ static struct index_entry the_entry(const struct index *index, struct property_l
     struct index_entry entry;
     const char *why = NULL;
 
-    ck_assert_int_eq(
-        index_plan_project(index, &source_key, 1000, properties, &arena, &entry, &why), PROJECTED);
+    ck_assert_int_eq(index_plan_project(index,
+                         &(struct entity){ .key = source_key, .timestamp = 1000, .properties = properties },
+                         &arena, &entry, &why),
+        PROJECTED);
     return entry;
 }
 
@@ -132,7 +134,10 @@ START_TEST(an_entity_without_the_property_has_no_entry)
     struct index_entry entry;
     const char *why = NULL;
 
-    ck_assert_int_eq(index_plan_project(&index, &source_key, 1, a_person(NULL, "x"), &arena, &entry, &why),
+    ck_assert_int_eq(
+        index_plan_project(&index,
+            &(struct entity){ .key = source_key, .timestamp = 1, .properties = a_person(NULL, "x") }, &arena,
+            &entry, &why),
         PROJECTED_NOTHING);
 }
 END_TEST
@@ -170,7 +175,10 @@ START_TEST(a_key_beyond_the_limits_is_a_violation)
     struct index_entry entry;
     const char *why = NULL;
 
-    ck_assert_int_eq(index_plan_project(&index, &source_key, 1, person, &arena, &entry, &why), c->want);
+    ck_assert_int_eq(index_plan_project(&index,
+                         &(struct entity){ .key = source_key, .timestamp = 1, .properties = person }, &arena,
+                         &entry, &why),
+        c->want);
     ck_assert_msg(
         c->want == PROJECTED || strstr(why, "be longer than a key may be: City (String) make "), "%s", why);
 }
@@ -182,7 +190,10 @@ START_TEST(a_value_that_cannot_be_written_is_a_violation)
     struct index_entry entry;
     const char *why = NULL;
 
-    ck_assert_int_eq(index_plan_project(&index, &source_key, 1, a_person("Bonn", "x"), &arena, &entry, &why),
+    ck_assert_int_eq(
+        index_plan_project(&index,
+            &(struct entity){ .key = source_key, .timestamp = 1, .properties = a_person("Bonn", "x") },
+            &arena, &entry, &why),
         PROJECTED_VIOLATION);
     ck_assert_str_eq(why,
         "a property cannot be part of the entry's key: Name is of type String, wanted: an Int32 or Int64 "

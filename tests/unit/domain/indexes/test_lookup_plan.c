@@ -49,23 +49,34 @@ static struct value an_int(int64_t number)
     return (struct value){ .type = PROPERTY_INT32, .integer = number };
 }
 
-static struct lookup_range planned(
-    const struct index *index, const struct value *equals, size_t count, const struct value_range *range)
+/* range: NULL for none. */
+static struct operation_lookup a_lookup(struct value *equals, size_t count, const struct value_range *range)
 {
+    struct operation_lookup in = { .equals = equals, .equal_count = count };
+
+    if (range)
+        in.range = *range;
+    return in;
+}
+
+static struct lookup_range planned(
+    const struct index *index, struct value *equals, size_t count, const struct value_range *range)
+{
+    struct operation_lookup in = a_lookup(equals, count, range);
     struct lookup_range out;
     struct error err = { 0 };
 
-    ck_assert_msg(
-        lookup_plan(index, equals, count, range, &arena, &out, &err) == STATUS_OK, "%s", err.message);
+    ck_assert_msg(lookup_plan(index, &in, &arena, &out, &err) == STATUS_OK, "%s", err.message);
     return out;
 }
 
-static enum status refused(const struct index *index, const struct value *equals, size_t count,
+static enum status refused(const struct index *index, struct value *equals, size_t count,
     const struct value_range *range, struct error *err)
 {
+    struct operation_lookup in = a_lookup(equals, count, range);
     struct lookup_range out;
 
-    return lookup_plan(index, equals, count, range, &arena, &out, err);
+    return lookup_plan(index, &in, &arena, &out, err);
 }
 
 static void check_interval(const struct interval *got, const char *low, const char *high)
@@ -212,8 +223,11 @@ static struct entity_key entry_of(const struct index *index, const struct value 
         property_build(&builder, str_of(name), value);
     property_build(&builder, STR_LITERAL("City"), strcmp(name, "City") == 0 ? value : &other);
     property_build(&builder, STR_LITERAL("Country"), &country);
-    ck_assert_int_eq(index_plan_project(index, &source, 1, (struct property_list){ buf_str(&properties) },
-                         &arena, &entry, &why),
+    ck_assert_int_eq(
+        index_plan_project(index,
+            &(struct entity){
+                .key = source, .timestamp = 1, .properties = (struct property_list){ buf_str(&properties) } },
+            &arena, &entry, &why),
         PROJECTED);
     return entry.key;
 }
@@ -236,8 +250,8 @@ static bool is_within(const struct value *value, const struct value_range *range
     return !range->has_below || order_of(value, &range->below) == -1;
 }
 
-static void check_law(const struct index *index, const char *name, const struct value *bound,
-    size_t bound_count, const struct value *values, size_t count)
+static void check_law(const struct index *index, const char *name, struct value *bound, size_t bound_count,
+    const struct value *values, size_t count)
 {
     struct entity_key *entries = ARENA_ARRAY(&arena, struct entity_key, count);
 
@@ -333,8 +347,10 @@ static bool has_entry(const struct index *index, const struct value *value, stru
     buf_init(&properties, &arena);
     property_build(&builder, STR_LITERAL("P"), value);
     property_build(&builder, STR_LITERAL("Q"), value);
-    if (index_plan_project(index, &source, 1, (struct property_list){ buf_str(&properties) }, &arena, &entry,
-            &why) != PROJECTED)
+    if (index_plan_project(index,
+            &(struct entity){
+                .key = source, .timestamp = 1, .properties = (struct property_list){ buf_str(&properties) } },
+            &arena, &entry, &why) != PROJECTED)
         return false;
     *out = entry.key;
     return true;
@@ -387,7 +403,8 @@ START_TEST(look_ups_equate_what_filters_equate)
         struct error err = { 0 };
 
         if (!has_entry(&index, stored, &entry) ||
-            lookup_plan(&index, equals, 2, NULL, &arena, &range, &err) != STATUS_OK)
+            lookup_plan(&index, &(struct operation_lookup){ .equals = equals, .equal_count = 2 }, &arena,
+                &range, &err) != STATUS_OK)
             continue;
         check_ranges(&range);
         snprintf(text, sizeof(text), "P eq %s", wanted->literal);
@@ -413,7 +430,8 @@ START_TEST(ranges_hold_what_filters_find_between_their_ends)
         struct error err = { 0 };
 
         if (low->value.type != high->value.type || !has_entry(&index, stored, &entry) ||
-            lookup_plan(&index, NULL, 0, &ends, &arena, &range, &err) != STATUS_OK)
+            lookup_plan(&index, &(struct operation_lookup){ .range = ends }, &arena, &range, &err) !=
+                STATUS_OK)
             continue;
         check_ranges(&range);
         snprintf(text, sizeof(text), "P ge %s and P lt %s", low->literal, high->literal);

@@ -121,7 +121,8 @@ static void check_one(const struct kind_case *c, enum state state, enum asked as
     if (outcome == '?')
         return;
     write.condition = a_condition(asked);
-    status = write_plan_one(&current, &write, TABLE, clock, &arena, &next, &result, &err);
+    status = write_plan_one(
+        &current, &write, &(struct write_context){ TABLE, clock, &arena }, &next, &result, &err);
     ck_assert_msg(strcmp(status == STATUS_OK ? "OK" : err.reason, wanted_reason(outcome)) == 0,
         "kind %d state %d condition %d: %s", c->kind, state, asked, status == STATUS_OK ? "OK" : err.reason);
     if (outcome == '+')
@@ -149,8 +150,9 @@ START_TEST(a_failed_condition_names_the_etag_there_is)
     struct error err = { 0 };
 
     write.condition = a_condition(OTHER_ETAG);
-    ck_assert_int_eq(write_plan_one(&current, &write, TABLE, (struct write_clock){ .ticks = 1 }, &arena,
-                         &next, &result, &err),
+    ck_assert_int_eq(write_plan_one(&current, &write,
+                         &(struct write_context){ TABLE, (struct write_clock){ .ticks = 1 }, &arena }, &next,
+                         &result, &err),
         STATUS_STALE);
 
     ck_assert_str_eq(meta_of(&err, "actual"), "W/\"7.5.c20e6775\"");
@@ -297,7 +299,8 @@ START_TEST(the_sweeper_leaves_alone_what_is_not_due)
         struct write_result result;
         struct error err;
 
-        ck_assert_int_eq(write_plan_one(&current, &write, TABLE, (struct write_clock){ .ticks = 1 }, &arena,
+        ck_assert_int_eq(write_plan_one(&current, &write,
+                             &(struct write_context){ TABLE, (struct write_clock){ .ticks = 1 }, &arena },
                              &next, &result, &err),
             STATUS_OK);
         ck_assert_int_eq(next.version, current.version);
@@ -330,8 +333,9 @@ START_TEST(a_replace_sets_the_time_and_a_merge_keeps_it)
 
     current.expires = c->stored;
     write.expires = c->given;
-    ck_assert_int_eq(write_plan_one(&current, &write, TABLE, (struct write_clock){ .ticks = 1 }, &arena,
-                         &next, &result, &err),
+    ck_assert_int_eq(write_plan_one(&current, &write,
+                         &(struct write_context){ TABLE, (struct write_clock){ .ticks = 1 }, &arena }, &next,
+                         &result, &err),
         STATUS_OK);
     ck_assert_int_eq(next.expires, c->wanted);
 }
@@ -373,7 +377,8 @@ static void check_filtered(enum write_kind kind, const char *filter, enum state 
     enum status status;
 
     write.condition = a_filter(filter);
-    status = write_plan_one(&current, &write, TABLE, clock, &arena, &next, &result, &err);
+    status = write_plan_one(
+        &current, &write, &(struct write_context){ TABLE, clock, &arena }, &next, &result, &err);
     ck_assert_str_eq(status == STATUS_OK ? "OK" : err.reason, wanted_reason(outcome));
     if (outcome == '+')
         check_applied(kind, state, &next, &result, clock);
@@ -405,18 +410,21 @@ START_TEST(an_etag_and_a_filter_must_both_hold)
     write.condition = a_filter("A eq 'old'");
     write.condition.kind = CONDITION_MATCHES;
     write.condition.etag = (struct etag){ .table_id = TABLE, .version = STORED_VERSION - 1 };
-    ck_assert_int_eq(write_plan_one(&current, &write, TABLE, (struct write_clock){ .ticks = 1 }, &arena,
-                         &next, &result, &err),
+    ck_assert_int_eq(write_plan_one(&current, &write,
+                         &(struct write_context){ TABLE, (struct write_clock){ .ticks = 1 }, &arena }, &next,
+                         &result, &err),
         STATUS_STALE);
     ck_assert_str_eq(meta_of(&err, "clause"), "");
     write.condition.etag.version++;
-    ck_assert_int_eq(write_plan_one(&current, &write, TABLE, (struct write_clock){ .ticks = 1 }, &arena,
-                         &next, &result, &err),
+    ck_assert_int_eq(write_plan_one(&current, &write,
+                         &(struct write_context){ TABLE, (struct write_clock){ .ticks = 1 }, &arena }, &next,
+                         &result, &err),
         STATUS_OK);
     write.condition.text = STR_LITERAL("A eq 'new'");
     write.condition.filter = a_filter("A eq 'new'").filter;
-    ck_assert_int_eq(write_plan_one(&current, &write, TABLE, (struct write_clock){ .ticks = 1 }, &arena,
-                         &next, &result, &err),
+    ck_assert_int_eq(write_plan_one(&current, &write,
+                         &(struct write_context){ TABLE, (struct write_clock){ .ticks = 1 }, &arena }, &next,
+                         &result, &err),
         STATUS_STALE);
     ck_assert_str_eq(meta_of(&err, "clause"), "A eq 'new'");
 }
