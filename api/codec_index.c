@@ -190,12 +190,6 @@ static enum status check_value(int value, int most, const char *field, struct er
 /* What this version does not honour, by name; values nobody knows. */
 static enum status check_honoured(const Tavola__V1__Index *message, struct error *err)
 {
-    if (message->place == TAVOLA__V1__INDEX_PLACE__INDEX_PLACE_SAME_PARTITION)
-        return codec_not_implemented(err, "index.place SAME_PARTITION");
-    if (message->on_violation == TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_REJECT)
-        return codec_not_implemented(err, "index.on_violation REJECT");
-    if (message->consistency == TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_STRONG)
-        return codec_not_implemented(err, "index.consistency STRONG");
     if (message->unique)
         return codec_not_implemented(err, "index.unique");
     if (message->filter.len > 0)
@@ -207,6 +201,23 @@ static enum status check_honoured(const Tavola__V1__Index *message, struct error
         "index.consistency", err);
 }
 
+/* Entries in the partition of their entity are written with it. */
+static enum status index_consistency_decode(
+    const Tavola__V1__Index *message, struct index *out, struct error *err)
+{
+    if (message->place == TAVOLA__V1__INDEX_PLACE__INDEX_PLACE_SAME_PARTITION) {
+        out->place = PLACE_SAME_PARTITION;
+        out->consistency = INDEX_STRONG;
+        if (message->consistency == TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_EVENTUAL)
+            return refuse(err, "index.consistency",
+                "index.consistency is EVENTUAL: entries in the partition of their entity are always STRONG");
+        return STATUS_OK;
+    }
+    if (message->consistency == TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_STRONG)
+        return codec_not_implemented(err, "index.consistency STRONG of an index in other partitions");
+    return STATUS_OK;
+}
+
 static bool has_property(const struct key_parts *key)
 {
     for (size_t i = 0; i < key->count; i++) {
@@ -214,6 +225,20 @@ static bool has_property(const struct key_parts *key)
             return true;
     }
     return false;
+}
+
+/* The partition key of the entries is the one of their entity, as it is. */
+static enum status same_partition_check(const struct key_parts *key, struct error *err)
+{
+    const struct key_part *part = &key->parts[0];
+
+    if (key->count == 1 && !part->is_literal && part->width == 0 && !part->inverted && !part->fold_case &&
+        str_equal(part->text, STR_LITERAL("PartitionKey")))
+        return STATUS_OK;
+    return refuse(err, "index.partition_key",
+        "index.partition_key of an index in the same partition is one part: the property PartitionKey, "
+        "without "
+        "width, inverted and fold_case");
 }
 
 static enum status keys_decode(
@@ -229,7 +254,7 @@ static enum status keys_decode(
     if (shape->needs_property && !has_property(&out->partition_key) && !has_property(&out->row_key))
         return refuse(err, "index.partition_key",
             "at least one part of the keys of a %s must be a property, whose values it lists", shape->name);
-    return STATUS_OK;
+    return out->place == PLACE_SAME_PARTITION ? same_partition_check(&out->partition_key, err) : STATUS_OK;
 }
 
 static enum status name_check(struct str name, const char *field, struct error *err)
@@ -252,6 +277,9 @@ enum status codec_index_decode(
     if (!index_shape_is_known(message->shape))
         return codec_missing(err, "index.shape", index_shape_names(arena));
     index.shape = (enum index_shape)message->shape;
+    TRY(index_consistency_decode(message, &index, err));
+    if (message->on_violation == TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_REJECT)
+        index.on_violation = VIOLATION_REJECT;
     TRY(keys_decode(message, arena, &index, err));
     TRY(projection_decode(message->projection, arena, &index, err));
     index.definition = index_codec_encode(&index, arena);
@@ -324,8 +352,10 @@ Tavola__V1__Index *codec_index_message(struct str definition, struct arena *aren
     out->n_row_key = index.row_key.count;
     out->row_key = part_messages(&index.row_key, arena);
     out->projection = projection_message(&index, arena);
-    out->on_violation = TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_SKIP;
-    out->consistency = TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_EVENTUAL;
+    out->on_violation = index.on_violation == VIOLATION_REJECT ? TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_REJECT
+                                                               : TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_SKIP;
+    out->consistency = index_is_strong(&index) ? TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_STRONG
+                                               : TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_EVENTUAL;
     return out;
 }
 

@@ -88,6 +88,10 @@ static const struct reason_info reasons[] = {
     [REASON_INDEX_TABLE_READ_ONLY] = { "INDEX_TABLE_READ_ONLY", STATUS_PRECONDITION,
         "The table holds the entries of an index, and only the index writes them.",
         "Write to the indexed table; drop the index to remove its entries." },
+    [REASON_INDEX_VIOLATION] = { "INDEX_VIOLATION", STATUS_INVALID,
+        "The entity cannot have its entry in an index of the table that refuses such entities (on_violation "
+        "REJECT).",
+        "Give the property that the message names a value the index can hold, or leave it out." },
     [REASON_REQUEST_ID_REUSED] = { "REQUEST_ID_REUSED", STATUS_EXISTS,
         "A write with this request_id and another content, or to an earlier table of this name, was decided "
         "before; "

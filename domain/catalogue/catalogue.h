@@ -21,6 +21,8 @@
 enum index_shape { INDEX_COPY = 1, INDEX_LIST = 2, INDEX_SHAPE_END };
 enum index_place { PLACE_SAME_PARTITION = 1, PLACE_OTHER_PARTITION = 2 };
 enum index_state { INDEX_BUILDING = 1, INDEX_VALIDATING = 2, INDEX_READY = 3, INDEX_DROPPING = 4 };
+enum index_consistency { INDEX_EVENTUAL, INDEX_STRONG };
+enum violation_rule { VIOLATION_SKIP, VIOLATION_REJECT };
 enum projection_kind { PROJECT_ALL, PROJECT_KEYS_ONLY, PROJECT_SOME };
 
 struct index {
@@ -32,6 +34,8 @@ struct index {
     enum index_shape shape;
     enum index_place place;
     enum index_state state;
+    enum index_consistency consistency;
+    enum violation_rule on_violation;
     struct key_parts partition_key;
     struct key_parts row_key; /* as declared; empty: the source's two keys */
     enum projection_kind projection;
@@ -41,6 +45,15 @@ struct index {
     int64_t violations;
     struct str operation_id; /* its build */
 };
+
+/*
+ * Whether a write brings the entries along, in its own transaction and under the lock of its entity. Of all others the
+ * entries follow, by an intent.
+ */
+static inline bool index_is_strong(const struct index *index)
+{
+    return index->consistency == INDEX_STRONG;
+}
 
 struct table {
     int64_t table_id;

@@ -2,8 +2,8 @@
 /*
  * index_codec.h - an index's declaration as bytes: what the catalogue keeps.
  *
- * Holds what the caller declared - name, source, shape, place, key parts, projection - and nothing that is
- * assigned later (ids, state, account). Equal declarations have equal bytes.
+ * Holds what the caller declared - name, source, shape, place, key parts, projection, consistency, what becomes of
+ * violations - and nothing that is assigned later (ids, state, account). Equal declarations have equal bytes.
  */
 #ifndef DOMAIN_INDEXES_INDEX_CODEC_H
 #define DOMAIN_INDEXES_INDEX_CODEC_H
@@ -16,7 +16,7 @@
 struct str index_codec_encode(const struct index *index, struct arena *arena);
 
 /*
- * Fill name, source_name, shape, place, both keys and the projection; everything else of out is left as it
+ * Fill name, source_name, shape, place, both keys, projection, consistency and on_violation; everything else of out is left as it
  * is. Strings borrow bytes. false: these are not bytes we wrote; out is then undefined.
  */
 bool index_codec_decode(struct str bytes, struct arena *arena, struct index *out);

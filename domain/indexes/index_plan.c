@@ -70,6 +70,13 @@ int64_t index_plan_home_table(const struct index *index)
     return index->place == PLACE_SAME_PARTITION ? index->source_table_id : index->index_id;
 }
 
+int16_t index_plan_bucket(const struct table *table, struct str partition)
+{
+    int64_t home = table->entries_of ? index_plan_home_table(table->entries_of) : table->table_id;
+
+    return entity_key_bucket(home, partition);
+}
+
 /* false: missing, or null. */
 static bool find_value(const struct source *source, struct str name, struct value *out)
 {
@@ -260,6 +267,18 @@ enum projection_result index_plan_project(const struct index *index, const struc
     return PROJECTED;
 }
 
+enum projection_result index_plan_project_state(const struct index *index, const struct entity_key *key,
+    const struct row_state *state, struct arena *arena, struct index_entry *out)
+{
+    const struct entity entity = { .key = *key, .timestamp = state->ts, .properties = state->properties };
+    enum projection_result result =
+        state->live ? index_plan_project(index, &entity, arena, out, NULL) : PROJECTED_NOTHING;
+
+    if (result == PROJECTED)
+        index_entry_expires(out, state->expires);
+    return result;
+}
+
 /* ---- does a write matter? ---- */
 
 static enum projection_result key_of_state(const struct index *index, const struct entity_key *key,
@@ -270,21 +289,39 @@ static enum projection_result key_of_state(const struct index *index, const stru
     return state->live ? project_key(index, &source, arena, out, NULL) : PROJECTED_NOTHING;
 }
 
+bool index_plan_violates(const struct index *index, const struct entity_key *key,
+    const struct row_state *state, struct arena *arena, const char **why)
+{
+    struct source source = { .key = key, .timestamp = state->ts, .properties = state->properties };
+    struct entity_key ignored;
+
+    return state->live && project_key(index, &source, arena, &ignored, why) == PROJECTED_VIOLATION;
+}
+
 /* Of entries of one source and key the rest is their records and when they expire. */
+struct index_change index_plan_change(const struct index *index, const struct entity_key *key,
+    const struct row_state *before, const struct row_state *after, struct arena *arena)
+{
+    struct index_change change = { .was = key_of_state(index, key, before, arena, &change.old) };
+
+    change.is = key_of_state(index, key, after, arena, &change.new);
+    change.moves = change.was == PROJECTED && change.is == PROJECTED &&
+                   entity_key_compare(&change.old, &change.new) != 0;
+    change.changes =
+        change.was != change.is || change.moves ||
+        (change.is == PROJECTED && (before->expires != after->expires ||
+                                       !str_equal(projected_records(index, before->properties, arena),
+                                           projected_records(index, after->properties, arena))));
+    return change;
+}
+
 bool index_plan_affects(const struct index *index, const struct entity_key *key,
     const struct row_state *before, const struct row_state *after, struct arena *arena)
 {
-    struct entity_key old, new;
-    enum projection_result was = key_of_state(index, key, before, arena, &old);
-    enum projection_result is = key_of_state(index, key, after, arena, &new);
+    struct index_change change = index_plan_change(index, key, before, after, arena);
+    bool is_violated = change.was == PROJECTED_VIOLATION || change.is == PROJECTED_VIOLATION;
 
-    if (was == PROJECTED_VIOLATION || is == PROJECTED_VIOLATION || was != is)
-        return true;
-    if (is == PROJECTED_NOTHING)
-        return false;
-    return entity_key_compare(&old, &new) != 0 || before->expires != after->expires ||
-           !str_equal(projected_records(index, before->properties, arena),
-               projected_records(index, after->properties, arena));
+    return is_violated || (change.changes && !index_is_strong(index));
 }
 
 /* ---- manifests: a version byte, then per entry varint id, two counted keys and eight bytes of digest ----

@@ -55,6 +55,9 @@ struct index_row_parts index_row_parts(const struct index *index);
  */
 int64_t index_plan_home_table(const struct index *index);
 
+/* The bucket of a partition of a table: of one that callers write, or of the one that holds an index's entries. */
+int16_t index_plan_bucket(const struct table *table, struct str partition);
+
 /*
  * The entry of a live entity, of which key, timestamp and properties are read; out (in the arena, and borrowing nothing) and why are set as the result says. *why, in
  * the arena, names the properties that are to blame, their types and what is wanted, but no values; why may be NULL.
@@ -66,10 +69,28 @@ int64_t index_plan_home_table(const struct index *index);
 enum projection_result index_plan_project(const struct index *index, const struct entity *entity,
     struct arena *arena, struct index_entry *out, const char **why);
 
+/* The same of a row as it is locked: nothing unless it is live, and the entry expires with it. */
+enum projection_result index_plan_project_state(const struct index *index, const struct entity_key *key,
+    const struct row_state *state, struct arena *arena, struct index_entry *out);
+
+/* Whether an entity in this state cannot have its entry; why is set if so. */
+bool index_plan_violates(const struct index *index, const struct entity_key *key,
+    const struct row_state *state, struct arena *arena, const char **why);
+
+/* What a write that takes a source key from `before` to `after` does to its entry in one index. */
+struct index_change {
+    enum projection_result was, is;
+    struct entity_key old, new; /* of the entry before, if it was PROJECTED, and after, if it is */
+    bool moves;                 /* from one key to another */
+    bool changes;               /* its key, its records or the time of its expiry; or it comes, or goes */
+};
+struct index_change index_plan_change(const struct index *index, const struct entity_key *key,
+    const struct row_state *before, const struct row_state *after, struct arena *arena);
+
 /*
- * Whether a write that takes the source key from `before` to `after` changes its entry in this index: an intent must
- * follow then. Keys, projected records and the time of expiry are compared. A state in which the entity cannot have
- * its entry always counts as a change, so that the violation is noted, or resolved.
+ * Whether an intent must follow that write: its entry changes, and the index is not a strong one, whose entries the
+ * write brings along. A state in which the entity cannot have its entry always asks for an intent, so that the
+ * violation is noted, or resolved.
  */
 bool index_plan_affects(const struct index *index, const struct entity_key *key,
     const struct row_state *before, const struct row_state *after, struct arena *arena);

@@ -50,7 +50,8 @@ static void plan_wanted(const struct table *table, const struct entity_key *key,
             &entry, &why)) {
         case PROJECTED:
             index_entry_expires(&entry, source->expires);
-            want(&entry, stored, out);
+            if (!index_is_strong(index))
+                want(&entry, stored, out);
             break;
         case PROJECTED_NOTHING:
             break;
@@ -92,7 +93,8 @@ void reconcile_plan(const struct table *table, const struct entity_key *key, con
 
 int reconcile_plan_compare_entries(const void *a, const void *b)
 {
-    const struct index_entry *x = a, *y = b;
+    const struct index_entry *x = &((const struct entry_change *)a)->entry;
+    const struct index_entry *y = &((const struct entry_change *)b)->entry;
 
     if (x->index_id != y->index_id)
         return x->index_id < y->index_id ? -1 : 1;

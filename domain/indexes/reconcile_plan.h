@@ -34,14 +34,21 @@ struct reconcile_plan {
  * table: the source's, NULL when it is gone: nothing is wanted then. source: version 0 when there is no row.
  *
  * Entries of indexes that are being dropped, or are gone, leave the manifest but are not deleted here:
- * whoever drops the index removes them all.
+ * whoever drops the index removes them all. Of strong indexes there are only violations here: their entries are written
+ * with their sources, and no manifest names them.
  *
  * out borrows from stored, and holds what it makes in the arena.
  */
 void reconcile_plan(const struct table *table, const struct entity_key *key, const struct row_state *source,
     const struct manifest *stored, struct arena *arena, struct reconcile_plan *out);
 
-/* By index, partition key and row key: the order in which entries are locked. Takes struct index_entry. */
+/* An entry that is written or deleted, and the state of its source that it is made from. */
+struct entry_change {
+    struct index_entry entry; /* of one that is deleted only index, bucket and key are set */
+    const struct row_state *source;
+};
+
+/* By index, partition key and row key: the order in which entries are locked. Takes struct entry_change. */
 int reconcile_plan_compare_entries(const void *a, const void *b);
 
 #endif

@@ -179,19 +179,43 @@ static const struct entity *current_entity(const struct plan_row *row, const str
     return entity;
 }
 
+/* An index that refuses entities that cannot have their entry says which property is to blame, never its value. */
+static enum status check_entries(
+    const struct plan_row *row, const struct row_state *next, struct arena *arena, struct error *err)
+{
+    for (size_t i = 0; i < row->table->index_count && next->live; i++) {
+        const struct index *index = row->table->indexes[i];
+        const char *why;
+
+        if (index->on_violation != VIOLATION_REJECT ||
+            !index_plan_violates(index, &row->key, next, arena, &why))
+            continue;
+        reason_set(err, REASON_INDEX_VIOLATION, "index %.*s: %s", STR_ARG(index->name), why);
+        error_add_meta(err, "index", index->name);
+        error_add_meta(err, "partition_key", row->key.partition);
+        error_add_meta(err, "row_key", row->key.row);
+        return err->status;
+    }
+    return STATUS_OK;
+}
+
 /* What an earlier write of the batch left may have expired before it was written: then it is gone for the next. */
 static enum status plan_next(const struct row_state *before, const struct write *write, struct plan_row *row,
     const struct write_context *context, struct write_result *result, struct error *err)
 {
-    struct row_state gone;
+    struct row_state gone, next;
     enum status status;
 
     if (before->expires != 0 && before->expires <= context->clock.due) {
         gone = write_plan_visible(before, true);
         before = &gone;
     }
-    status = write_plan_one(before, write, context, &row->now, result, err);
-    if (status != STATUS_OK)
+    status = write_plan_one(before, write, context, &next, result, err);
+    if (status == STATUS_OK)
+        status = check_entries(row, &next, context->arena, err);
+    if (status == STATUS_OK)
+        row->now = next;
+    else
         error_add_meta(err, "table", row->table->name);
     return status;
 }

@@ -6,18 +6,36 @@
 
 #include <stdio.h>
 
+#include "domain/indexes/index_codec.h"
 #include "store/session/worker_internal.h"
 #include "store/sql.h"
 
-enum index_column { INDEX_ACCOUNT, INDEX_NAME, INDEX_LAG_US, INDEX_STANDING, INDEX_DISCARDED };
+enum index_column {
+    INDEX_ACCOUNT,
+    INDEX_NAME,
+    INDEX_LAG_US,
+    INDEX_STANDING,
+    INDEX_DISCARDED,
+    INDEX_DEFINITION
+};
 enum letter_column { LETTER_KIND, LETTER_STATE, LETTER_COUNT };
 
-static void add_index(struct gauges *gauges, const PGresult *rows, int row)
+/* A strong index is never behind, whatever is open for others of its table. */
+static int64_t lag_of(const PGresult *rows, int row, struct arena *arena)
+{
+    struct index index = { 0 };
+
+    if (index_codec_decode(pg_bytes(rows, row, INDEX_DEFINITION), arena, &index) && index_is_strong(&index))
+        return 0;
+    return pg_int8(rows, row, INDEX_LAG_US);
+}
+
+static void add_index(struct gauges *gauges, const PGresult *rows, int row, struct arena *arena)
 {
     bool has_own = gauges->index_count < MAX_INDEX_GAUGES;
     size_t place = has_own ? gauges->index_count : MAX_INDEX_GAUGES;
     struct index_gauge *gauge = &gauges->indexes[place];
-    int64_t lag_us = pg_int8(rows, row, INDEX_LAG_US);
+    int64_t lag_us = lag_of(rows, row, arena);
 
     gauges->index_count = place + 1;
     if (has_own) {
@@ -52,7 +70,7 @@ static enum status look(struct session *session, void *context, struct error *er
     TRY(pg_end(&session->pg, err));
     *gauges = (struct gauges){ 0 };
     for (int i = 0; i < PQntuples(indexes); i++)
-        add_index(gauges, indexes, i);
+        add_index(gauges, indexes, i, &session->arena);
     for (int i = 0; i < PQntuples(dead_letters); i++)
         add_letters(gauges, dead_letters, i);
     return STATUS_OK;

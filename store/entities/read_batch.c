@@ -6,6 +6,7 @@
 #include "store/entities/read_batch.h"
 
 #include "base/clock.h"
+#include "domain/indexes/index_plan.h"
 #include "store/catalogue/resolve.h"
 #include "store/connection/row_arrays.h"
 #include "store/queries/shape_reader.h"
@@ -112,7 +113,7 @@ static enum status send_one(struct session *session, const struct read *read, st
     pg_add_int8(&params, read->table->table_id);
     pg_add_bytes(&params, key->partition);
     pg_add_bytes(&params, key->row);
-    pg_add_int2(&params, entity_key_bucket(read->table->table_id, key->partition));
+    pg_add_int2(&params, index_plan_bucket(read->table, key->partition));
     return pg_send(&session->pg, &sql_entity_get_one, &params, err);
 }
 
@@ -138,7 +139,7 @@ static void put_keys(struct key_arrays *keys, const struct read *read, size_t fr
     int64_t table_id = read->table->table_id;
 
     for (size_t k = 0; k < count; k++)
-        key_arrays_put(keys, table_id, &wanted[k], entity_key_bucket(table_id, wanted[k].partition));
+        key_arrays_put(keys, table_id, &wanted[k], index_plan_bucket(read->table, wanted[k].partition));
 }
 
 static enum status send_keys(

@@ -8,9 +8,11 @@
 #include "base/failpoint.h"
 #include "domain/reason.h"
 #include "domain/ticks.h"
+#include "domain/writes/strong_entries.h"
 #include "domain/writes/write_plan.h"
 #include "store/catalogue/resolve.h"
 #include "store/connection/row_arrays.h"
+#include "store/entities/entry_rows.h"
 #include "store/entities/write_set.h"
 #include "store/feed/feed_append.h"
 #include "store/session/attempt.h"
@@ -142,7 +144,7 @@ enum status write_batch_lock_more(struct session *session, struct write_set *set
 
 /* ---- flight 2 ---- */
 
-static enum status send_removals(struct session *session, const struct write_set *set, struct error *err)
+enum status write_batch_send_removals(struct session *session, const struct write_set *set, struct error *err)
 {
     struct key_arrays keys;
     struct pg_params params;
@@ -181,6 +183,16 @@ static enum status send_updates(struct session *session, const struct write_set 
     pg_add_array(&params, &places);
     state_arrays_add(&states, &params);
     return pg_send(&session->pg, &sql_entity_update, &params, err);
+}
+
+/* The entries of strong indexes, by the states that the locked rows had and get (guard G34). */
+static enum status send_entries(struct session *session, const struct write_set *set, struct error *err)
+{
+    struct strong_entries entries;
+
+    strong_entries_plan(set->rows, set->row_count, &session->arena, &entries);
+    TRY(entry_rows_send(session, ENTRY_DELETE, entries.deletes, entries.delete_count, err));
+    return entry_rows_send(session, ENTRY_UPSERT, entries.upserts, entries.upsert_count, err);
 }
 
 static size_t make_intents(struct session *session, const struct write_set *set, struct intent *intents)
@@ -232,8 +244,9 @@ enum status write_batch_send_intents(
 enum status write_batch_send_changes(struct session *session, const struct write_set *set,
     struct intent *intents, size_t *intent_count, struct error *err)
 {
-    TRY(send_removals(session, set, err));
+    TRY(write_batch_send_removals(session, set, err));
     TRY(send_updates(session, set, err));
+    TRY(send_entries(session, set, err));
     TRY(feed_append_send(session, set->rows, set->row_count, err));
     *intent_count = make_intents(session, set, intents);
     if (*intent_count == 0)

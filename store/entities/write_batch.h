@@ -4,7 +4,7 @@
  *
  *   flight 1   BEGIN; fence; catalogue; lock or create every key, sorted; read the rows
  *   plan       in C, pure: domain/write_plan
- *   flight 2   remove what was created in vain; update; changes; intents; marker; COMMIT
+ *   flight 2   remove what was created in vain; update; entries of strong indexes; changes; intents; marker; COMMIT
  *
  * Unconditional upserts into tables without indexes and feed take the blind path: one flight, no reading.
  *
@@ -38,11 +38,15 @@ void write_batch_for_worker(struct worker *store, struct session *session, struc
 MUST_USE enum status write_batch_lock_more(struct session *session, struct write_set *set, struct error *err);
 
 /*
- * The pieces of flight 2, once set->ids are reserved: rows to remove and to update, the feeds' changes, and the
- * intents that follow. intents has room for one per row.
+ * The pieces of flight 2, once set->ids are reserved: rows to remove and to update, the entries of strong indexes, the
+ * feeds' changes, and the intents that follow. intents has room for one per row.
  */
 MUST_USE enum status write_batch_send_changes(struct session *session, const struct write_set *set,
     struct intent *intents, size_t *intent_count, struct error *err);
+
+/* Of these, the rows that were created in vain. */
+MUST_USE enum status write_batch_send_removals(
+    struct session *session, const struct write_set *set, struct error *err);
 
 /* One statement. */
 MUST_USE enum status write_batch_send_intents(

@@ -18,6 +18,7 @@
 #include "domain/indexes/index_plan.h"
 #include "store/connection/row_arrays.h"
 #include "store/indexes/reconcile.h"
+#include "store/indexes/strong_build.h"
 #include "store/session/catalogue_change.h"
 #include "store/sql.h"
 
@@ -30,11 +31,13 @@ enum {
 /* Keys of one chunk, in the run's arena; of the source, or of the entries' table. */
 struct chunk {
     struct job *run;
-    bool is_gone; /* there is no such index any more */
+    bool is_gone;   /* there is no such index any more */
+    bool is_strong; /* its entries are written with their sources */
     bool is_last;
     struct intent *keys;
     size_t count;
-    struct intent *faulty; /* source keys */
+    struct intent *faulty;          /* source keys */
+    struct strong_source *suspects; /* the same of a strong index, with the entries they were found by */
     size_t faulty_count;
     int64_t strangers; /* rows among the entries that name no source */
 };
@@ -116,13 +119,16 @@ static enum status read_walk(struct session *session, void *context, struct erro
 {
     struct chunk *chunk = context;
     struct job *run = chunk->run;
+    const struct index *index;
     struct pg_params params;
     PG_RESULT rows = NULL;
 
     TRY(session_refresh(session, NULL, err));
-    chunk->is_gone = !find_index(session, run);
+    index = find_index(session, run);
+    chunk->is_gone = !index;
     if (chunk->is_gone)
         return STATUS_OK;
+    chunk->is_strong = index_is_strong(index);
     if (!run->has_cursor && run->total == 0)
         TRY(count_source(session, run, err));
     range_params(run, run->table_id, &session->arena, &params);
@@ -205,12 +211,17 @@ static bool manifest_agrees(
     return found == (wanted ? 1 : 0);
 }
 
-static void add_fault(struct chunk *chunk, struct intent source)
+static void add_fault(struct chunk *chunk, struct intent source, const struct entity_key *found)
 {
+    struct strong_source *suspect = &chunk->suspects[chunk->faulty_count];
+
+    *suspect = (struct strong_source){ .key = source.key, .has_found = found };
+    if (found)
+        suspect->found = *found;
     chunk->faulty[chunk->faulty_count++] = source;
 }
 
-/* One after another: the manifest; then, for those in wanted[], the stored entry. */
+/* One after another: the manifest, which a strong index has not; then, for those in wanted[], the stored entry. */
 static enum status compare_sources(struct session *session, struct chunk *chunk, const struct index *index,
     const PGresult *rows, struct error *err)
 {
@@ -220,16 +231,17 @@ static enum status compare_sources(struct session *session, struct chunk *chunk,
     PG_RESULT sources = NULL;
     PG_RESULT entries = NULL;
 
-    TRY(ask_sources(session, chunk->keys, chunk->count, false, &sources, err));
+    if (!chunk->is_strong)
+        TRY(ask_sources(session, chunk->keys, chunk->count, false, &sources, err));
     for (size_t i = 0; i < chunk->count; i++) {
         struct index_entry *entry = &wanted[count];
         bool has_entry = project(index, &chunk->keys[i].key, rows, (int)i, &session->arena, entry);
 
-        if (pg_bool(sources, (int)i, SOURCE_IN_FLIGHT))
+        if (sources && pg_bool(sources, (int)i, SOURCE_IN_FLIGHT))
             continue;
-        if (!manifest_agrees(pg_bytes(sources, (int)i, SOURCE_MANIFEST), index->index_id,
-                has_entry ? entry : NULL, &session->arena)) {
-            add_fault(chunk, chunk->keys[i]);
+        if (sources && !manifest_agrees(pg_bytes(sources, (int)i, SOURCE_MANIFEST), index->index_id,
+                           has_entry ? entry : NULL, &session->arena)) {
+            add_fault(chunk, chunk->keys[i], NULL);
         } else if (has_entry) {
             addresses[count] =
                 (struct intent){ .bucket = entry->bucket, .table_id = index->index_id, .key = entry->key };
@@ -244,23 +256,17 @@ static enum status compare_sources(struct session *session, struct chunk *chunk,
 
         if (PQgetisnull(entries, i, 2) || index_plan_digest(pg_bytes(entries, i, ENTRY_PROPERTIES),
                                               pg_int8(entries, i, ENTRY_EXPIRES)) != wanted[n].digest)
-            add_fault(chunk, chunk->keys[positions[n]]);
+            add_fault(chunk, chunk->keys[positions[n]], NULL);
     }
     return STATUS_OK;
 }
 
 /* ---- entries -> source ---- */
 
-/*
- * That the manifest of a live source is right has been seen on the way there; so its properties, which may be much
- * larger than the entry, need not be read again.
- */
-static enum status compare_entries(struct session *session, struct chunk *chunk, const struct index *index,
-    const PGresult *rows, struct error *err)
+/* The source keys that the entries of a chunk name, in the run's arena; how many there are. */
+static size_t list_origins(struct chunk *chunk, const struct index *index, const PGresult *rows,
+    struct intent *origins, struct index_entry *entries)
 {
-    struct intent *origins = ARENA_ARRAY(&chunk->run->arena, struct intent, chunk->count);
-    struct index_entry *entries = ARENA_ARRAY(&session->arena, struct index_entry, chunk->count);
-    PG_RESULT sources = NULL;
     size_t count = 0;
 
     for (size_t i = 0; i < chunk->count; i++) {
@@ -276,6 +282,21 @@ static enum status compare_entries(struct session *session, struct chunk *chunk,
         entries[count++] = (struct index_entry){ .key = chunk->keys[i].key,
             .digest = index_plan_digest(properties, pg_int8(rows, (int)i, CHUNK_EXPIRES)) };
     }
+    return count;
+}
+
+/*
+ * That the manifest of a live source is right has been seen on the way there; so its properties, which may be much
+ * larger than the entry, need not be read again.
+ */
+static enum status compare_entries(struct session *session, struct chunk *chunk, const struct index *index,
+    const PGresult *rows, struct error *err)
+{
+    struct intent *origins = ARENA_ARRAY(&chunk->run->arena, struct intent, chunk->count);
+    struct index_entry *entries = ARENA_ARRAY(&session->arena, struct index_entry, chunk->count);
+    size_t count = list_origins(chunk, index, rows, origins, entries);
+    PG_RESULT sources = NULL;
+
     if (count == 0)
         return STATUS_OK;
     TRY(ask_sources(session, origins, count, true, &sources, err));
@@ -284,9 +305,61 @@ static enum status compare_entries(struct session *session, struct chunk *chunk,
             continue;
         if (!pg_bool(sources, i, SOURCE_LIVE) || !manifest_agrees(pg_bytes(sources, i, SOURCE_MANIFEST),
                                                      index->index_id, &entries[i], &session->arena))
-            add_fault(chunk, origins[i]);
+            add_fault(chunk, origins[i], NULL);
     }
     return STATUS_OK;
+}
+
+enum { ORIGIN_TS = 3, ORIGIN_PROPERTIES = 4 };
+
+/* Whether a row of entry_get for a source asks for the entry with this key. */
+static bool asks_for(const struct index *index, const struct entity_key *source, const PGresult *sources,
+    int row, const struct entity_key *entry, struct arena *arena)
+{
+    struct entity entity = { .key = *source, .properties = { pg_bytes(sources, row, ORIGIN_PROPERTIES) } };
+    struct index_entry wanted;
+
+    if (PQgetisnull(sources, row, ORIGIN_TS))
+        return false;
+    entity.timestamp = pg_int8(sources, row, ORIGIN_TS);
+    return index_plan_project(index, &entity, arena, &wanted, NULL) == PROJECTED &&
+           entity_key_compare(&wanted.key, entry) == 0;
+}
+
+/* Without manifests the sources themselves say which entries they ask for. */
+static enum status compare_strong_entries(struct session *session, struct chunk *chunk,
+    const struct index *index, const PGresult *rows, struct error *err)
+{
+    struct intent *origins = ARENA_ARRAY(&chunk->run->arena, struct intent, chunk->count);
+    struct index_entry *entries = ARENA_ARRAY(&session->arena, struct index_entry, chunk->count);
+    size_t count = list_origins(chunk, index, rows, origins, entries);
+    PG_RESULT sources = NULL;
+
+    if (count == 0)
+        return STATUS_OK;
+    TRY(ask_entries(session, origins, count, &sources, err));
+    for (int row = 0; row < PQntuples(sources); row++) {
+        size_t n = (size_t)pg_int8(sources, row, 0) - 1;
+
+        if (!asks_for(index, &origins[n].key, sources, row, &entries[n].key, &session->arena))
+            add_fault(chunk, origins[n], &entries[n].key);
+    }
+    return STATUS_OK;
+}
+
+static enum status compare(struct session *session, struct chunk *chunk, const struct index *index,
+    const PGresult *rows, struct error *err)
+{
+    chunk->faulty = ARENA_ARRAY(&chunk->run->arena, struct intent, chunk->count);
+    chunk->suspects = ARENA_ARRAY(&chunk->run->arena, struct strong_source, chunk->count);
+    chunk->faulty_count = 0;
+    chunk->strangers = 0;
+    if (chunk->count == 0)
+        return STATUS_OK;
+    if (is_source_pass(chunk->run))
+        return compare_sources(session, chunk, index, rows, err);
+    return chunk->is_strong ? compare_strong_entries(session, chunk, index, rows, err)
+                            : compare_entries(session, chunk, index, rows, err);
 }
 
 static enum status validate(struct session *session, void *context, struct error *err)
@@ -304,6 +377,7 @@ static enum status validate(struct session *session, void *context, struct error
     chunk->is_gone = !index;
     if (!index)
         return STATUS_OK;
+    chunk->is_strong = index_is_strong(index);
     TRY(pg_query(&session->pg, &sql_begin_snapshot, NULL, &begun, err));
     range_params(run, is_source_pass(run) ? run->table_id : run->index_id, &session->arena, &params);
     pg_add_int8(&params, CHUNK_BYTES);
@@ -312,12 +386,7 @@ static enum status validate(struct session *session, void *context, struct error
         take_keys(chunk, rows, run->table_id, run->table_id);
     else
         take_keys(chunk, rows, run->index_id, index_plan_home_table(index));
-    chunk->faulty = ARENA_ARRAY(&run->arena, struct intent, chunk->count);
-    chunk->faulty_count = 0;
-    chunk->strangers = 0;
-    if (chunk->count > 0)
-        TRY(is_source_pass(run) ? compare_sources(session, chunk, index, rows, err)
-                                : compare_entries(session, chunk, index, rows, err));
+    TRY(compare(session, chunk, index, rows, err));
     return pg_query(&session->pg, &sql_commit, NULL, &ended, err);
 }
 
@@ -342,6 +411,41 @@ static enum status reconcile(struct job *run, const struct intent *keys, size_t 
         return status;
     }
     return STATUS_OK;
+}
+
+/* Under the locks of the sources. Those that cannot have their entry are noted by a reconcile, as of any index. */
+static enum status mend_strong(
+    struct job *run, const struct strong_source *sources, size_t count, struct error *err)
+{
+    struct strong_mending mending = {
+        .index_id = run->index_id, .sources = sources, .count = count, .arena = &run->arena
+    };
+
+    TRY(strong_build_mend(run->store, &mending, err));
+    return mending.violation_count > 0 ? reconcile(run, mending.violations, mending.violation_count, err)
+                                       : STATUS_OK;
+}
+
+static enum status build_chunk(struct job *run, const struct chunk *chunk, struct error *err)
+{
+    struct strong_source *sources;
+
+    if (chunk->count == 0)
+        return STATUS_OK;
+    if (!chunk->is_strong)
+        return reconcile(run, chunk->keys, chunk->count, err);
+    sources = ARENA_ARRAY(&run->arena, struct strong_source, chunk->count);
+    for (size_t i = 0; i < chunk->count; i++)
+        sources[i].key = chunk->keys[i].key;
+    return mend_strong(run, sources, chunk->count, err);
+}
+
+static enum status mend_chunk(struct job *run, const struct chunk *chunk, struct error *err)
+{
+    if (chunk->faulty_count == 0)
+        return STATUS_OK;
+    return chunk->is_strong ? mend_strong(run, chunk->suspects, chunk->faulty_count, err)
+                            : reconcile(run, chunk->faulty, chunk->faulty_count, err);
 }
 
 struct state_change {
@@ -400,6 +504,47 @@ static enum status cancel(struct job *run, struct error *err)
     return job_checkpoint(run, err);
 }
 
+/* ---- violations that the declaration does not allow ---- */
+
+enum violation_column { VIOLATION_COUNT, VIOLATION_CAUSES };
+
+/* Of an index that refuses entities that cannot have their entry: whether some are there. run->error says so. */
+static enum status find_violations(struct session *session, void *context, struct error *err)
+{
+    struct job *run = context;
+    const struct index *index;
+    struct pg_params params;
+    PG_RESULT found = NULL;
+
+    TRY(session_refresh(session, NULL, err));
+    index = find_index(session, run);
+    if (!index || index->on_violation != VIOLATION_REJECT)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, run->table_id);
+    pg_add_int8(&params, run->index_id);
+    TRY(pg_query(&session->pg, &sql_violation_count, &params, &found, err));
+    if (pg_int8(found, 0, VIOLATION_COUNT) == 0)
+        return STATUS_OK;
+    run->error = arena_format(&run->arena,
+        "on_violation is REJECT, and %lld entities cannot have their entry; change them or drop the index. "
+        "%.*s",
+        (long long)pg_int8(found, 0, VIOLATION_COUNT), STR_ARG(pg_bytes(found, 0, VIOLATION_CAUSES)));
+    return STATUS_OK;
+}
+
+/* Every entity has been read, so every violation has its dead letter. */
+static enum status end_walk(struct job *run, struct error *err)
+{
+    TRY(worker_attempt(run->store, find_violations, run, err));
+    if (run->error.len > 0) {
+        run->state = JOB_FAILED;
+        return job_checkpoint(run, err);
+    }
+    next_phase(run);
+    return enter(run, INDEX_VALIDATING, err);
+}
+
 static enum status walk_chunk(struct job *run, struct error *err)
 {
     struct chunk chunk = { .run = run };
@@ -407,8 +552,7 @@ static enum status walk_chunk(struct job *run, struct error *err)
     TRY(worker_attempt(run->store, read_walk, &chunk, err));
     if (chunk.is_gone)
         return cancel(run, err);
-    if (chunk.count > 0)
-        TRY(reconcile(run, chunk.keys, chunk.count, err));
+    TRY(build_chunk(run, &chunk, err));
     FAILPOINT_TRY("build.chunk_before_checkpoint", err);
     run->done += (int64_t)chunk.count;
     if (run->total < run->done)
@@ -416,8 +560,7 @@ static enum status walk_chunk(struct job *run, struct error *err)
     move_cursor(run, &chunk);
     if (!chunk.is_last)
         return job_checkpoint(run, err);
-    next_phase(run);
-    return enter(run, INDEX_VALIDATING, err);
+    return end_walk(run, err);
 }
 
 /* Both directions have been looked at. */
@@ -449,8 +592,7 @@ static enum status validate_chunk(struct job *run, struct error *err)
     TRY(worker_attempt(run->store, validate, &chunk, err));
     if (chunk.is_gone)
         return cancel(run, err);
-    if (chunk.faulty_count > 0)
-        TRY(reconcile(run, chunk.faulty, chunk.faulty_count, err));
+    TRY(mend_chunk(run, &chunk, err));
     FAILPOINT_TRY("build.chunk_before_checkpoint", err);
     run->faults += (int64_t)chunk.faulty_count + chunk.strangers;
     move_cursor(run, &chunk);

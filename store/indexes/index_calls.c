@@ -143,6 +143,14 @@ enum view_column {
     VIEW_BUILD, /* nine columns */
 };
 
+/* A strong index is never behind, whatever is open for others of its table. */
+static bool is_strong(struct str definition, struct arena *arena)
+{
+    struct index index = { 0 };
+
+    return index_codec_decode(definition, arena, &index) && index_is_strong(&index);
+}
+
 static struct index_view read_view(const PGresult *rows, int row, struct arena *arena)
 {
     struct index_view view = {
@@ -159,6 +167,10 @@ static struct index_view read_view(const PGresult *rows, int row, struct arena *
     };
     int64_t now_us = pg_int8(rows, row, VIEW_NOW_US), as_of_us = now_us;
 
+    if (is_strong(view.definition, arena)) {
+        view.lag = (struct lag){ .as_of = ticks_from_unix_us(now_us) };
+        return view;
+    }
     /* The statement's snapshot says more than the watermark of a moment ago. */
     if (!PQgetisnull(rows, row, VIEW_OLDEST_US) && pg_int8(rows, row, VIEW_OLDEST_US) < now_us)
         as_of_us = pg_int8(rows, row, VIEW_OLDEST_US);

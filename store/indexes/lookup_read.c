@@ -216,6 +216,12 @@ static enum status resolve_ready(
     return STATUS_PRECONDITION;
 }
 
+static enum status read_lag(
+    struct session *session, const struct index *index, struct lag *out, struct error *err)
+{
+    return index_is_strong(index) ? lag_read_strong(session, out, err) : lag_read(session, out, err);
+}
+
 static enum status look_up(struct session *session, struct operation *operation, struct error *err)
 {
     const struct operation_lookup *in = &operation->in.lookup;
@@ -223,18 +229,20 @@ static enum status look_up(struct session *session, struct operation *operation,
     struct open_sources open = { 0 };
     const struct index *index;
     struct lookup_range range;
+    bool reads_around;
 
     TRY(check_fresh(session, operation, err));
     TRY(resolve_ready(session, operation, &index, err));
     TRY(lookup_plan(index, in, operation->arena, &range, err));
     *out = (struct outcome_lookup){ .table_id = index->index_id };
     out->stats.access_path = ACCESS_INDEX_LOOKUP;
+    reads_around = in->freshness.latest && !index_is_strong(index); /* which has all entries, always */
     /* Guard G22: before the entries, so that they have all that was applied by then. */
-    TRY(lag_read(session, &out->lag, err));
-    if (in->freshness.latest)
+    TRY(read_lag(session, index, &out->lag, err));
+    if (reads_around)
         TRY(lookup_latest_begin(session, index, operation->arena, &open, err));
     TRY(read_entries(session, index, &range, &open, operation, err));
-    if (in->freshness.latest)
+    if (reads_around)
         TRY(lookup_latest_merge(session, index, &range, &open, operation, err));
     TRY(check_sources(session, index, operation, err));
     out->stats.rows_returned = (int64_t)out->count;

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 
 #include "base/failpoint.h"
+#include "store/entities/entry_rows.h"
 #include "store/intents/source_keys.h"
 #include "store/session/worker_internal.h"
 #include "store/sql.h"
@@ -124,14 +125,6 @@ static void plan(struct session *session, struct reconcile *work)
 
 /* ---- flight 3 ---- */
 
-struct entry_change {
-    struct index_entry entry; /* first: reconcile_plan_compare_entries looks at it */
-    const struct row_state *source;
-};
-
-/* Most entries are new to their source: a plain insert need not look whether they are there first. */
-enum entry_work { INSERTS, REPLACEMENTS, DELETES };
-
 static bool is_named(const struct manifest *manifest, const struct index_entry *entry)
 {
     for (size_t i = 0; i < manifest->count; i++)
@@ -141,17 +134,18 @@ static bool is_named(const struct manifest *manifest, const struct index_entry *
     return false;
 }
 
-static enum entry_work kind_of(
+/* Most entries are new to their source: a plain insert need not look whether they are there first. */
+static enum entry_work work_of(
     const struct reconcile *work, const struct source_key *key, const struct index_entry *entry)
 {
-    return work->doubts || is_named(&key->stored, entry) ? REPLACEMENTS : INSERTS;
+    return work->doubts || is_named(&key->stored, entry) ? ENTRY_UPSERT : ENTRY_INSERT;
 }
 
 /* All entries of a kind, in the order of locks. */
 static size_t collect(
     const struct reconcile *work, enum entry_work kind, struct arena *arena, struct entry_change **out)
 {
-    bool deletes = kind == DELETES;
+    bool deletes = kind == ENTRY_DELETE;
     size_t most = (size_t)(deletes ? work->counts.entries_deleted : work->counts.entries_written), count = 0;
     struct entry_change *changes = ARENA_ARRAY(arena, struct entry_change, most);
 
@@ -161,7 +155,7 @@ static size_t collect(
         size_t own = deletes ? key->plan.delete_count : key->plan.upsert_count;
 
         for (size_t k = 0; k < own; k++)
-            if (deletes || kind_of(work, key, &entries[k]) == kind)
+            if (deletes || work_of(work, key, &entries[k]) == kind)
                 changes[count++] = (struct entry_change){ entries[k], &key->source };
     }
     if (count > 1)
@@ -173,32 +167,10 @@ static size_t collect(
 static enum status send_entries(
     struct session *session, const struct reconcile *work, enum entry_work kind, struct error *err)
 {
-    static const struct embedded *const sql[] = { &sql_entry_insert, &sql_entry_upsert, &sql_entity_remove };
     struct entry_change *changes;
     size_t count = collect(work, kind, &session->arena, &changes);
-    struct key_arrays keys;
-    struct state_arrays states;
-    struct pg_params params;
 
-    if (count == 0)
-        return STATUS_OK;
-    key_arrays_init(&keys, &session->arena);
-    state_arrays_init(&states, &session->arena);
-    for (size_t i = 0; i < count; i++) {
-        struct row_state state = { .live = true,
-            .version = changes[i].source->version,
-            .ts = changes[i].source->ts,
-            .properties = changes[i].entry.properties,
-            .expires = changes[i].source->expires };
-
-        key_arrays_put(&keys, changes[i].entry.index_id, &changes[i].entry.key, changes[i].entry.bucket);
-        state_arrays_put(&states, &state);
-    }
-    pg_params_init(&params, &session->arena);
-    key_arrays_add(&keys, &params);
-    if (kind != DELETES)
-        state_arrays_add(&states, &params);
-    return pg_send(&session->pg, sql[kind], &params, err);
+    return entry_rows_send(session, kind, changes, count, err);
 }
 
 /* No entries: no state row. Also when this transaction has made it for a key that is left alone. */
@@ -299,10 +271,10 @@ static enum status send_violations(struct session *session, const struct reconci
 static enum status send_changes(
     struct session *session, struct reconcile *work, const PGresult *letters, struct error *err)
 {
-    TRY(send_entries(session, work, INSERTS, err));
-    TRY(send_entries(session, work, REPLACEMENTS, err));
+    TRY(send_entries(session, work, ENTRY_INSERT, err));
+    TRY(send_entries(session, work, ENTRY_UPSERT, err));
     FAILPOINT_TRY("reconcile.between_add_and_remove", err);
-    TRY(send_entries(session, work, DELETES, err));
+    TRY(send_entries(session, work, ENTRY_DELETE, err));
     TRY(send_states(session, work, err));
     TRY(send_cures(session, work, letters, err));
     TRY(send_violations(session, work, err));

@@ -29,6 +29,15 @@ static void set_open(struct freshness_wait *wait)
         wait->answer = FRESHNESS_OPEN;
 }
 
+/*
+ * A strong index shows every acknowledged write, whatever is still to be done for others: only that a transaction has
+ * ended must be asked.
+ */
+static bool is_asked(const struct freshness_wait *wait)
+{
+    return wait->answer == FRESHNESS_NOW && !wait->is_strong;
+}
+
 /* ---- transactions ---- */
 
 /* A token that names a transaction, and whose it is. */
@@ -174,7 +183,7 @@ static enum status ask_blocks(
     pg_array_init(&blocks.first, &session->arena, PG_UUID);
     pg_array_init(&blocks.last, &session->arena, PG_UUID);
     for (size_t i = 0; i < count; i++)
-        if (waits[i].answer == FRESHNESS_NOW)
+        if (is_asked(&waits[i]))
             add_blocks(&blocks, i, freshness_of(&waits[i]));
     if (blocks.owners.count == 0)
         return STATUS_OK;
@@ -200,7 +209,7 @@ static enum status ask_staleness(
     for (size_t i = 0; i < count; i++) {
         const struct freshness *freshness = freshness_of(&waits[i]);
 
-        if (waits[i].answer != FRESHNESS_NOW || !freshness->has_max_staleness)
+        if (!is_asked(&waits[i]) || !freshness->has_max_staleness)
             continue;
         if (!is_known)
             TRY(lag_read(session, &lag, err));
@@ -236,7 +245,7 @@ static enum status ask_latest(
     for (size_t i = 0; i < count; i++) {
         const struct operation *operation = waits[i].operation;
 
-        if (waits[i].answer != FRESHNESS_NOW || !freshness_of(&waits[i])->latest)
+        if (!is_asked(&waits[i]) || !freshness_of(&waits[i])->latest)
             continue;
         asked[asked_count++] = &waits[i];
         pg_array_bytes(&accounts, operation->account);
@@ -263,6 +272,37 @@ static enum status ask_latest(
     return STATUS_OK;
 }
 
+/* ---- strong indexes ---- */
+
+static bool is_strong(const struct session *session, const struct operation *operation)
+{
+    const struct table *entries = catalogue_find(session->catalogue, operation->account, operation->table);
+
+    return entries && entries->entries_of && index_is_strong(entries->entries_of);
+}
+
+static bool mark_strong(const struct session *session, struct freshness_wait *waits, size_t count)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < count; i++) {
+        waits[i].is_strong = is_strong(session, waits[i].operation);
+        found = found || waits[i].is_strong;
+    }
+    return found;
+}
+
+/* The catalogue must be no older than the question: the index of this name could be another one by now. */
+static enum status find_strong(
+    struct session *session, struct freshness_wait *waits, size_t count, struct error *err)
+{
+    if (!mark_strong(session, waits, count))
+        return STATUS_OK;
+    TRY(session_refresh(session, NULL, err));
+    (void)mark_strong(session, waits, count);
+    return STATUS_OK;
+}
+
 enum status freshness_ask(
     struct session *session, struct freshness_wait *waits, size_t count, struct error *err)
 {
@@ -270,6 +310,8 @@ enum status freshness_ask(
 
     for (size_t i = 0; i < count; i++)
         waits[i].answer = FRESHNESS_NOW;
+    if (status == STATUS_OK)
+        status = find_strong(session, waits, count, err);
     if (status == STATUS_OK)
         status = ask_transactions(session, waits, count, err);
     if (status == STATUS_OK)

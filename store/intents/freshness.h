@@ -22,6 +22,7 @@ struct freshness_wait {
     struct operation
         *operation; /* an OPERATION_LOOKUP. Its tokens of transactions that have ended become those of
                                     their steps */
+    bool is_strong; /* the look-up is through a strong index; set here */
     enum freshness_answer answer;
     struct error err;
 };

@@ -11,4 +11,7 @@
 /* Lag over all lanes, as the relay last saw it. */
 MUST_USE enum status lag_read(struct session *session, struct lag *out, struct error *err);
 
+/* Of a strong index: there is none as of now, by the database's clock. */
+MUST_USE enum status lag_read_strong(struct session *session, struct lag *out, struct error *err);
+
 #endif

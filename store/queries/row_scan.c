@@ -64,13 +64,6 @@ static struct str high_of(const struct interval *interval, struct arena *arena)
     return interval->high_open ? interval->high : successor(interval->high, arena);
 }
 
-static int16_t bucket_in(const struct table *table, struct str partition)
-{
-    int64_t home = table->entries_of ? index_plan_home_table(table->entries_of) : table->table_id;
-
-    return entity_key_bucket(home, partition);
-}
-
 static bool in_one_partition(const struct row_scan *scan)
 {
     return interval_is_point(&scan->plan.range.partition);
@@ -87,7 +80,7 @@ static void partition_params(const struct row_scan *scan, struct pg_params *para
         low = successor(scan->after.row, params->arena);
     pg_add_int8(params, scan->table->table_id);
     pg_add_bytes(params, range->partition.low);
-    pg_add_int2(params, bucket_in(scan->table, range->partition.low));
+    pg_add_int2(params, index_plan_bucket(scan->table, range->partition.low));
     pg_add_bytes(params, low);
     pg_add_bytes(params, high);
 }
@@ -151,7 +144,7 @@ static void point_params(struct row_scan *scan, struct pg_params *params)
 
         pg_array_bytes(&partitions, key->partition);
         pg_array_bytes(&rows, key->row);
-        pg_array_int2(&buckets, bucket_in(scan->table, key->partition));
+        pg_array_int2(&buckets, index_plan_bucket(scan->table, key->partition));
     }
     pg_add_int8(params, scan->table->table_id);
     pg_add_array(params, &partitions);
@@ -199,7 +192,7 @@ static void ranges_params(struct row_scan *scan, struct pg_params *params)
         if (!rest_of_range(scan, range_at(scan, scan->range_to), params->arena, &rest))
             continue;
         pg_array_bytes(&partitions, rest.partition.low);
-        pg_array_int2(&buckets, bucket_in(scan->table, rest.partition.low));
+        pg_array_int2(&buckets, index_plan_bucket(scan->table, rest.partition.low));
         pg_array_bytes(&lows, rest.row.low);
         pg_array_bytes(&highs, rest.row.high);
     }

@@ -171,6 +171,10 @@ static void plan_move(struct stepping *stepping, struct plan_row *source, struct
         note_failure(attempt, &err);
     } else {
         write_plan_operation(put, stepping->set.planned[1].rows, clock);
+        if (put->error) {
+            source->now = before;
+            note_failure(attempt, put->error);
+        }
     }
 }
 

@@ -73,8 +73,8 @@ MUTANTS = [
      "test_store", "reconcile", ["an_intent_that_came_after_the_reading_stays"]),
 
     ("G10", [("store/indexes/reconcile.c",
-              "    TRY(send_entries(session, work, DELETES, err));\n",
-              "    TRY(send_entries(session, work, DELETES, err));\n"
+              "    TRY(send_entries(session, work, ENTRY_DELETE, err));\n",
+              "    TRY(send_entries(session, work, ENTRY_DELETE, err));\n"
               "    TRY(pg_send(&session->pg, &sql_commit, NULL, err));\n"
               "    TRY(pg_send(&session->pg, &sql_begin, NULL, err));\n")],
      "test_store", "reconcile", ["a_failure_anywhere_leaves_everything_as_it_was"]),
@@ -109,11 +109,11 @@ MUTANTS = [
      "test_store", "snapshot", ["several_pages_of_lists_are_one_snapshot"]),
 
     ("G22", [("store/indexes/lookup_read.c",
-              "    TRY(lag_read(session, &out->lag, err));\n    if (in->freshness.latest)\n",
-              "    if (in->freshness.latest)\n"),
+              "    TRY(read_lag(session, index, &out->lag, err));\n",
+              ""),
              ("store/indexes/lookup_read.c",
               "    out->stats.rows_returned = (int64_t)out->count;\n",
-              "    out->stats.rows_returned = (int64_t)out->count;\n    TRY(lag_read(session, &out->lag, err));\n")],
+              "    out->stats.rows_returned = (int64_t)out->count;\n    TRY(read_lag(session, index, &out->lag, err));\n")],
      "test_store", "lookup", ["a_page_does_not_miss_what_is_older_than_its_as_of"]),
 
     ("G23", [("store/session/attempt.c", "if (!is_refusal(err) || ", "if (!is_refusal(err) || err->status != STATUS_OK || ")],
@@ -143,4 +143,16 @@ MUTANTS = [
     ("G25", [("store/background/state_purge.c", "if (table->indexes[k]->index_id == manifest->items[i].index_id)",
               "if (manifest->items[i].index_id == 0)")],
      "test_store", "index_drop", ["states_that_a_living_index_needs_stay"]),
+
+    ("G34", [("domain/writes/strong_entries.c", "if (change.was == PROJECTED && (change.moves || change.is != PROJECTED))",
+              "if (change.was == PROJECTED && change.is != PROJECTED)")],
+     "test_store", "strong_index", ["entries_come_move_and_go_with_their_write", "what_is_due_gives_its_entry_to_the_next"]),
+
+    # Only a builder's set has no operations; a statement without rows takes the place of its lock.
+    ("G35", [("store/entities/write_batch.c", "    TRY(pg_send(&session->pg, &sql_entity_lock, &params, err));\n",
+              "    if (set->planned_count == 0)\n"
+              "        TRY(pg_send(&session->pg, &sql_flush_later, NULL, err));\n"
+              "    else\n"
+              "        TRY(pg_send(&session->pg, &sql_entity_lock, &params, err));\n")],
+     "test_store", "strong_index", ["the_builder_waits_for_who_has_the_entity"]),
 ]

@@ -305,9 +305,7 @@ class NotHonoured(BadInput):
         for field, (call, fields) in (
             ("unique", (client.create_index, {"index": {**index, "unique": True}})),
             ("filter", (client.create_index, {"index": {**index, "filter": "A eq 1"}})),
-            ("SAME_PARTITION", (client.create_index, {"index": {**index, "place": 1}})),
             ("STRONG", (client.create_index, {"index": {**index, "consistency": 1}})),
-            ("REJECT", (client.create_index, {"index": {**index, "on_violation": 2}})),
             ("fold_case", (client.create_index, {"index": {**index, "partition_key": [{"property": "A", "fold_case": True}]}})),
         ):
             with self.subTest(field=field):

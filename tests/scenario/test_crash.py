@@ -19,6 +19,8 @@ SLICE = [
     ("server.after_commit_before_publish", "redis+kill", 1),
     ("relay.after_publish", "flush+kill", 1),
     ("build.chunk_before_checkpoint", "postgres", 2),
+    ("strong_build.before_commit", "kill", 1),
+    ("strong_build.after_source_read", "stop", 1),
     ("letter.before_bury", "redis", 1),
     ("redrive.before_commit", "error", 2),
     ("discard.after_commit", "kill", 1),

@@ -41,6 +41,9 @@ struct worker *world_worker(const struct world *world, const char *name);
  */
 void world_index(struct world *world, int64_t index_id, const char *property, int width);
 
+/* Any declaration, in state READY; its name is made of the id, its table is People. */
+void world_add_index(struct world *world, int64_t index_id, struct index index);
+
 /* Run SQL as a catalogue change: through the fence, with a new version. */
 __attribute__((format(printf, 2, 3))) void world_change(struct world *world, const char *format, ...);
 
@@ -59,7 +62,8 @@ struct reconcile_counts world_reconcile_all(struct world *world);
 struct intents_found world_scan(struct world *world, const struct intent_scan *what);
 
 /*
- * Invariant I2: for every index, entries = manifests = project(source), byte by byte. All intents must have
+ * Invariant I2: for every index, entries = manifests = project(source), byte by byte; those in the partition of their
+ * source have no manifest. All intents must have
  * been removed before.
  */
 void world_check(struct world *world);

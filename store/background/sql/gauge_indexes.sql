@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- For metrics, of each index that is not being dropped, the oldest index first: account, name, how many microseconds its
 -- oldest open intent has waited (0: none is open), and its dead letters that are not discarded and that are, those of whole keys
--- included. Up to 10,001 open intents of a table are looked at; with more, the oldest of them or the watermark, whichever is older.
+-- included, and its declaration. Up to 10,001 open intents of a table are looked at; with more, the oldest of them or the watermark, whichever is older.
 with sources as materialized (
     select s.table_id, case when open.n > 10000
             then least(open.oldest, (select min(w.as_of) / 10 - 11644473600000000 from watermarks w where w.as_of > 0))
@@ -17,7 +17,7 @@ letters as materialized (
     where d.kind = 1 and d.dead
     group by 1, 2)
 select i.account, i.name, coalesce(greatest(0, (extract(epoch from now()) * 1000000)::int8 - s.oldest), 0),
-    coalesce(l.dead, 0)::int8, coalesce(l.discarded, 0)::int8
+    coalesce(l.dead, 0)::int8, coalesce(l.discarded, 0)::int8, i.definition
 from indexes i
 join sources s on s.table_id = i.source_table_id
 left join lateral (

@@ -68,6 +68,35 @@ static void same_partition(Tavola__V1__Index *index)
 {
     index->place = TAVOLA__V1__INDEX_PLACE__INDEX_PLACE_SAME_PARTITION;
 }
+static void in_partition(Tavola__V1__Index *index)
+{
+    same_partition(index);
+    index->partition_key[0] = a_part("PartitionKey");
+}
+static void same_partition_and_more(Tavola__V1__Index *index)
+{
+    in_partition(index);
+    index->n_partition_key = 2;
+}
+static void same_partition_inverted(Tavola__V1__Index *index)
+{
+    in_partition(index);
+    index->partition_key[0]->inverted = 1;
+}
+static void same_partition_literal(Tavola__V1__Index *index)
+{
+    in_partition(index);
+    index->partition_key[0]->source_case = TAVOLA__V1__KEY_PART__SOURCE_LITERAL;
+}
+static void same_partition_later(Tavola__V1__Index *index)
+{
+    in_partition(index);
+    index->consistency = TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_EVENTUAL;
+}
+static void rule_of_nobody(Tavola__V1__Index *index)
+{
+    index->on_violation = (Tavola__V1__OnViolation)3;
+}
 static void place_of_nobody(Tavola__V1__Index *index)
 {
     index->place = (Tavola__V1__IndexPlace)-1;
@@ -182,9 +211,17 @@ static const struct refusal_case {
     { "no table", no_table, "OUT_OF_RANGE_INPUT", "", "index.table" },
     { "no shape", no_shape, "INVALID_INPUT", "index.shape", "index.shape" },
     { "an unknown shape", shape_of_nobody, "INVALID_INPUT", "index.shape", "index.shape" },
-    { "the same partition", same_partition, "NOT_IMPLEMENTED", "index.place", NULL },
+    { "another key in the same partition", same_partition, "INVALID_INPUT", "PartitionKey",
+        "index.partition_key" },
+    { "a second part in the same partition", same_partition_and_more, "INVALID_INPUT", "one part",
+        "index.partition_key" },
+    { "an inverted key in the same partition", same_partition_inverted, "INVALID_INPUT", "inverted",
+        "index.partition_key" },
+    { "a literal in the same partition", same_partition_literal, "INVALID_INPUT", "one part",
+        "index.partition_key" },
+    { "the same partition, later", same_partition_later, "INVALID_INPUT", "STRONG", "index.consistency" },
     { "an unknown place", place_of_nobody, "INVALID_INPUT", "index.place", "index.place" },
-    { "reject", reject, "NOT_IMPLEMENTED", "index.on_violation", NULL },
+    { "an unknown rule", rule_of_nobody, "INVALID_INPUT", "index.on_violation", "index.on_violation" },
     { "strong", strong, "NOT_IMPLEMENTED", "index.consistency", NULL },
     { "unique", unique, "NOT_IMPLEMENTED", "index.unique", NULL },
     { "a filter", filtered, "NOT_IMPLEMENTED", "index.filter", NULL },
@@ -251,6 +288,8 @@ START_TEST(a_declaration_comes_back)
     back = codec_index_message(index.definition, &arena);
 
     ck_assert_int_eq(index.place, PLACE_OTHER_PARTITION);
+    ck_assert_int_eq(back->consistency, TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_EVENTUAL);
+    ck_assert_int_eq(back->on_violation, TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_SKIP);
     ck_assert(str_equal(codec_str(back->name), STR_LITERAL("ByColour")));
     ck_assert(str_equal(codec_str(back->table), STR_LITERAL("Things")));
     ck_assert_uint_eq(back->n_row_key, 2);
@@ -259,6 +298,28 @@ START_TEST(a_declaration_comes_back)
     ck_assert(str_equal(codec_str(back->row_key[1]->literal), STR_LITERAL("x-y")));
     ck_assert(str_equal(codec_str(back->projection->some->names[0]), STR_LITERAL("Age")));
     ck_assert(str_equal(codec_str(back->projection->some->names[1]), STR_LITERAL("Zoom")));
+}
+END_TEST
+
+START_TEST(an_index_in_the_same_partition_is_strong)
+{
+    Tavola__V1__Index *message = a_declaration();
+    Tavola__V1__Index *back;
+    struct index index;
+
+    in_partition(message);
+    message->n_row_key = 1;
+    message->row_key = ARENA_ARRAY(&arena, Tavola__V1__KeyPart *, 1);
+    message->row_key[0] = a_part("Size");
+    reject(message);
+    ck_assert_int_eq(codec_index_decode(message, &arena, &index, &err), STATUS_OK);
+    back = codec_index_message(index.definition, &arena);
+
+    ck_assert(index.place == PLACE_SAME_PARTITION && index_is_strong(&index));
+    ck_assert_int_eq(index.on_violation, VIOLATION_REJECT);
+    ck_assert_int_eq(back->place, TAVOLA__V1__INDEX_PLACE__INDEX_PLACE_SAME_PARTITION);
+    ck_assert_int_eq(back->consistency, TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_STRONG);
+    ck_assert_int_eq(back->on_violation, TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_REJECT);
 }
 END_TEST
 
@@ -362,6 +423,7 @@ Suite *test_codec_index_suite(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_loop_test(tc, bad_declarations_are_refused, 0, ARRAY_LEN(refusal_cases));
     tcase_add_test(tc, a_declaration_comes_back);
+    tcase_add_test(tc, an_index_in_the_same_partition_is_strong);
     tcase_add_test(tc, damaged_declarations_are_noticed);
     tcase_add_test(tc, a_range_has_one_type);
     tcase_add_test(tc, a_value_that_is_none_is_named);

@@ -20,6 +20,8 @@ UNKNOWN_OUTCOME = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
 OWNERS = ["o/1", "o/2", "o/3"]
 TAGS = ["red", "green"]
 INDEXES = {"byOwner": (1, "Owner"), "byTag": (2, "Tag")}
+# In the partition of their source, written with it: a copy and a list.
+STRONG_INDEXES = {"ownerHere": (1, "Owner"), "tagHere": (2, "Tag")}
 TABLES = ("source", "archive", "simple", "ranges", "watched")
 FED = "watched"  # the one with a change feed
 TURN_PAUSE = 0.003
@@ -465,7 +467,12 @@ class Workload:
             for name, (shape, source) in INDEXES.items():
                 parts = [{"property": source}]
                 caller.create_index(index={"name": name, "table": "source", "shape": shape, "partition_key": parts})
-            for name in INDEXES:
+            for name, (shape, source) in STRONG_INDEXES.items():
+                caller.create_index(index={
+                    "name": name, "table": "source", "shape": shape, "place": 1,
+                    "partition_key": [{"property": "PartitionKey"}], "row_key": [{"property": source}]
+                })
+            for name in (*INDEXES, *STRONG_INDEXES):
                 wait_ready(caller, name)
             start = entity(*Counter.ADDRESS, N=0, Owner=OWNERS[0])
             caller.insert_entity(table="source", entity=start)

@@ -10,6 +10,8 @@ I5, one answer for one request_id, and I9, an index as fresh as it says, the wri
 of a table that is kept by its change feed alone is the same as the table. No table has rows that nothing owns (audit.py).
 """
 
+import json
+
 from tavola_test import audit
 from tavola_test.callers import DIFFERENT, DONE, DOUBLED, OWNERS, TAGS, promise
 from tavola_test.client import key, plain, value
@@ -81,6 +83,8 @@ class Check:
             self.check_copies("byOwner", "Owner")
             self.check_lookups("byOwner", "Owner", OWNERS)
             self.check_lookups("byTag", "Tag", TAGS)
+            self.check_copies("ownerHere", "Owner")
+            self.check_members("tagHere", "Tag")
             self.check_moves()
         self.check_nothing()
 
@@ -131,6 +135,19 @@ class Check:
         for wanted in values:
             expected = sorted(address for address, found in self.source.items() if plain(found).get(source) == wanted)
             promise(look_up(wanted) == expected, "index difference", index, wanted, kind=DIFFERENT)
+
+    def check_members(self, index, source):
+        """Every value of a partition has the list of its entities."""
+        lists = {}
+        for found in self.caller.query(index):
+            for member in json.loads(plain(found)["Members"]):
+                lists.setdefault(found.partition_key, []).append(tuple(member))
+        expected = {}
+        for address, found in self.source.items():
+            if source in plain(found):
+                expected.setdefault(address[0], []).append(address)
+        sorts = [{partition: sorted(all_of) for partition, all_of in of.items()} for of in (lists, expected)]
+        promise(sorts[0] == sorts[1], "index difference", index, sorts, kind=DIFFERENT)
 
     def check_moves(self):
         archive = {address: plain(found) for address, found in self.read("archive").items()}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Work that fails: while poison is there, the database refuses every row of a key that is called so, but for the
-rows of one table, the source."""
+rows of one table, the source, and the entries that are written with them in their partition."""
 
 PREPARE = """
 create table poison (is_there boolean);
@@ -12,7 +12,7 @@ begin
     return new;
 end $$;
 create trigger refuse_poison before insert or update on entities for each row
-    when (new.row_key like '%poison%' and new.table_id <> {source})
+    when (new.row_key like '%poison%' and new.table_id <> {source} and new.partition_key <> 'poisoned')
     execute function refuse_poison();
 """
 DEAD, DISCARDED = 1, 3

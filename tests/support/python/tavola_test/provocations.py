@@ -78,6 +78,15 @@ class Build(Provocation):
         self.made = []
 
 
+class StrongBuild(Build):
+    def provoke(self, caller):
+        name = self.new_name("strong")
+        caller.create_index(index={
+            "name": name, "table": "source", "shape": 1, "place": 1,
+            "partition_key": [{"property": "PartitionKey"}], "row_key": [{"property": "N"}]
+        })
+
+
 class Tables(Provocation):
     """Tables come, with some rows, and go."""
 
@@ -303,6 +312,7 @@ BY_PREFIX = {
     "relay.": ForgottenQueue,
     "server.": ServersWork,
     "step.": WorkersWork,
+    "strong_build.": StrongBuild,
     "submit.": ServersWork,
     "sweep.": Sweeps,
     "table.": Tables,

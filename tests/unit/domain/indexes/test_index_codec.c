@@ -54,13 +54,19 @@ static struct index a_list(void)
 
 START_TEST(stored_bytes_stay_as_they_are)
 {
-    struct index copy = an_index(), list = a_list();
+    struct index copy = an_index(), list = a_list(), strong = a_list();
 
     require_bytes(index_codec_encode(&copy, &arena),
         "0a054279416765120650656f706c65180120022a100801120670656f706c651800200028002a0d0800120341"
         "6765181320012800320e080012044e616d65180020002801380242014142044e6f7465");
     require_bytes(index_codec_encode(&list, &arena),
         "0a0441676573120650656f706c65180220012a0d080012034167651813200128003800");
+    strong.consistency = INDEX_STRONG;
+    strong.on_violation = VIOLATION_REJECT;
+    require_bytes(index_codec_encode(&strong, &arena),
+        "0a0441676573120650656f706c65180220012a0d08001203416765181320012800380048015001");
+    ck_assert(index_codec_decode(index_codec_encode(&strong, &arena), &arena, &list));
+    ck_assert(index_is_strong(&list) && list.on_violation == VIOLATION_REJECT);
 }
 END_TEST
 
@@ -97,7 +103,9 @@ static const struct str damaged[] = {
     STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x03*\x00"),       /* a place */
     STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x00"
                 "8\x03"),                                        /* a projection */
-    STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x00H\x01"),    /* a field of a later version */
+    STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x00x\x01"),    /* a field of a later version */
+    STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x00H\x02"),    /* a consistency */
+    STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x00P\x02"),    /* a rule of violations */
     STR_LITERAL("\x0A\x01N\x12\x01S\x1A\x01x \x02*\x00"),        /* a shape that is a text */
     STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x02\x10\x01"), /* a part's text that is a number */
     STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x06\x18\xFF\xFF\xFF\xFF\x0F"), /* a width */

@@ -172,13 +172,29 @@ START_TEST(nothing_is_wanted_of_a_table_that_is_gone)
 }
 END_TEST
 
+/* Its entries are its writers'; what it cannot hold is noted here as of any index. */
+START_TEST(of_a_strong_index_only_violations_are_planned)
+{
+    struct reconcile_plan got;
+
+    first.place = second.place = PLACE_SAME_PARTITION;
+    first.consistency = second.consistency = INDEX_STRONG;
+    second.row_key = (struct key_parts){ by_number, 1 };
+    got = plan(a_source(1, "Bonn", "x"), nothing);
+
+    ck_assert_uint_eq(got.upsert_count + got.delete_count + got.manifest.count, 0);
+    ck_assert_uint_eq(got.violation_count, 1);
+    ck_assert_int_eq(got.violations[0].index_id, 71);
+}
+END_TEST
+
 START_TEST(entries_are_ordered_by_index_and_key)
 {
-    struct index_entry a = { .index_id = 1, .key = { { "b", 1 }, { "a", 1 } } }, b = a, c = a;
+    struct entry_change a = { .entry = { .index_id = 1, .key = { { "b", 1 }, { "a", 1 } } } }, b = a, c = a;
 
-    b.index_id = 2;
-    b.key.partition = STR_EMPTY;
-    c.key.row = STR_LITERAL("b");
+    b.entry.index_id = 2;
+    b.entry.key.partition = STR_EMPTY;
+    c.entry.key.row = STR_LITERAL("b");
 
     ck_assert_int_lt(reconcile_plan_compare_entries(&a, &b), 0);
     ck_assert_int_lt(reconcile_plan_compare_entries(&a, &c), 0);
@@ -200,6 +216,7 @@ Suite *test_reconcile_plan_suite(void)
     tcase_add_test(tc, a_violation_takes_the_old_entry_away_and_leaves_the_other_index_alone);
     tcase_add_test(tc, entries_of_a_dropped_index_only_leave_the_manifest);
     tcase_add_test(tc, nothing_is_wanted_of_a_table_that_is_gone);
+    tcase_add_test(tc, of_a_strong_index_only_violations_are_planned);
     tcase_add_test(tc, entries_are_ordered_by_index_and_key);
     suite_add_tcase(suite, tc);
     return suite;

@@ -742,6 +742,60 @@ START_TEST(random_batches_do_what_the_model_does)
 }
 END_TEST
 
+/* ---- indexes that refuse ---- */
+
+static struct key_part a_number = { .text = { "Age", 3 }, .width = 3 };
+static struct index by_age = { .index_id = 70,
+    .source_table_id = TABLE,
+    .name = { "ByAge", 5 },
+    .shape = INDEX_COPY,
+    .place = PLACE_OTHER_PARTITION,
+    .consistency = INDEX_EVENTUAL,
+    .partition_key = { &a_number, 1 } };
+static struct index *refusing[] = { &by_age };
+static const struct table counted = {
+    .table_id = TABLE, .name = { "Things", 6 }, .indexes = refusing, .index_count = 1
+};
+
+static const struct violation_case {
+    enum violation_rule rule;
+    enum write_kind kind;
+    const char *property;
+    const char *want;
+} violation_cases[] = {
+    { VIOLATION_REJECT, WRITE_INSERT_OR_REPLACE, "Age", "INDEX_VIOLATION" },
+    { VIOLATION_REJECT, WRITE_INSERT_OR_MERGE, "Age", "INDEX_VIOLATION" },
+    { VIOLATION_REJECT, WRITE_INSERT_OR_REPLACE, "Name", "OK" },
+    { VIOLATION_REJECT, WRITE_DELETE, "Age", "OK" },
+    { VIOLATION_SKIP, WRITE_INSERT_OR_REPLACE, "Age", "OK" },
+};
+
+START_TEST(an_entity_without_its_entry_is_refused_where_the_index_says_so)
+{
+    const struct violation_case *c = &violation_cases[_i];
+    struct write write = a_write(c->kind, "p", "r", some_texts(&arena, c->property, "secret", NULL));
+    struct operation *operation = a_write_operation(&arena, "Things", write);
+    struct plan_row row = { .table = &counted,
+        .key = write.key,
+        .stored = {
+            .live = true, .version = 3, .ts = 3, .properties = some_texts(&arena, "Note", "x", NULL) } };
+    struct plan_row *rows[] = { &row };
+
+    by_age.on_violation = c->rule;
+    row.now = row.stored;
+    write_plan_operation(operation, rows, (struct write_clock){ .ticks = 10 });
+
+    ck_assert_str_eq(reason_of(operation), c->want);
+    ck_assert_int_eq(row.now.version, strcmp(c->want, "OK") == 0 ? 4 : 3);
+    if (!operation->error)
+        return;
+    ck_assert_str_eq(meta_of(operation->error, "index"), "ByAge");
+    ck_assert_str_eq(meta_of(operation->error, "row_key"), "r");
+    ck_assert_ptr_nonnull(strstr(operation->error->message, "Age is of type String"));
+    ck_assert_ptr_null(strstr(operation->error->message, "secret"));
+}
+END_TEST
+
 Suite *test_write_plan_suite(void)
 {
     Suite *suite = suite_create("write_plan");
@@ -766,6 +820,8 @@ Suite *test_write_plan_suite(void)
     tcase_add_test(tc, a_row_deleted_in_the_batch_that_made_it_stays_as_a_dead_one);
     tcase_add_loop_test(tc, random_batches_do_what_the_model_does, 0, 50);
     tcase_add_loop_test(tc, a_row_tells_what_became_of_it, 0, ARRAY_LEN(change_cases));
+    tcase_add_loop_test(
+        tc, an_entity_without_its_entry_is_refused_where_the_index_says_so, 0, ARRAY_LEN(violation_cases));
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * strong_entries.h - the entries of strong indexes that planned writes bring along.
+ *
+ * A strong index in the partition of its source has no manifest and needs none: whoever writes an entity holds the lock
+ * of its row (guard G34), so its entry before is what the stored state asks for, and its entry after what the planned one
+ * asks for. While the index is being built the entry before may be missing: a delete of what is not there does nothing,
+ * and the builder, under the same lock, reads what was written.
+ *
+ * Pure.
+ */
+#ifndef DOMAIN_WRITES_STRONG_ENTRIES_H
+#define DOMAIN_WRITES_STRONG_ENTRIES_H
+
+#include "domain/indexes/reconcile_plan.h"
+#include "domain/writes/write_plan.h"
+
+/* Both in the order in which entries are locked. */
+struct strong_entries {
+    struct entry_change *upserts; /* their sources are the rows' `now` */
+    size_t upsert_count;
+    struct entry_change *deletes;
+    size_t delete_count;
+};
+
+/* What becomes of the entries of all rows, once every operation is planned. out is in the arena, and borrows the rows. */
+void strong_entries_plan(
+    const struct plan_row *rows, size_t count, struct arena *arena, struct strong_entries *out);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * strong_build.c - see the header.
+ *
+ *   flight 1   BEGIN; fence; catalogue; lock or create the sources, sorted; read them
+ *   plan       the entries of the locked rows
+ *   flight 2   remove the rows that were created to be locked; entries; marker; COMMIT
+ *
+ * Writers of a strong index write its entries under the locks of their entities. The builder takes the same locks before it
+ * reads (guard G35): a write is then wholly before the chunk, which reads it, or wholly behind it, and writes over it.
+ */
+#include "store/indexes/strong_build.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/failpoint.h"
+#include "domain/indexes/index_plan.h"
+#include "store/entities/entry_rows.h"
+#include "store/entities/write_batch.h"
+#include "store/entities/write_set.h"
+#include "store/session/worker_internal.h"
+
+struct mending {
+    struct strong_mending *asked;
+    const struct index *index;
+    const struct strong_source *sources; /* sorted by key; several may have one key */
+    struct write_set set;
+    struct entry_change *upserts, *deletes;
+    size_t upsert_count, delete_count;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    return entity_key_compare(
+        &((const struct strong_source *)a)->key, &((const struct strong_source *)b)->key);
+}
+
+static const struct strong_source *sorted(const struct strong_mending *asked, struct arena *arena)
+{
+    struct strong_source *sources = ARENA_ARRAY(arena, struct strong_source, asked->count);
+
+    memcpy(sources, asked->sources, asked->count * sizeof(*sources));
+    if (asked->count > 1)
+        qsort(sources, asked->count, sizeof(*sources), by_key);
+    return sources;
+}
+
+/* The rows to lock, each once. An absent one is offered as a dead row, which goes again. */
+static void build_set(struct mending *work, const struct session *session, const struct table *table)
+{
+    const struct row_state dead = { .version = session->catalogue->floor + 1, .ts = session->now_ticks };
+    struct write_set *set = &work->set;
+
+    for (size_t i = 0; i < work->asked->count; i++) {
+        const struct entity_key *key = &work->sources[i].key;
+
+        if (i > 0 && entity_key_compare(key, &work->sources[i - 1].key) == 0)
+            continue;
+        set->rows[set->row_count++] = (struct plan_row){ .table = table,
+            .bucket = entity_key_bucket(table->table_id, key->partition),
+            .key = *key,
+            .reads_properties = true,
+            .offered = dead };
+    }
+}
+
+/* false: the source cannot have its entry, or has none. */
+static bool plan_row(
+    struct mending *work, const struct plan_row *row, struct arena *arena, struct index_entry *entry)
+{
+    struct strong_mending *asked = work->asked;
+
+    switch (index_plan_project_state(work->index, &row->key, &row->stored, arena, entry)) {
+    case PROJECTED:
+        work->upserts[work->upsert_count++] = (struct entry_change){ *entry, &row->stored };
+        return true;
+    case PROJECTED_NOTHING:
+        break;
+    case PROJECTED_VIOLATION:
+        asked->violations[asked->violation_count++] = (struct intent){ .bucket = row->bucket,
+            .kind = INTENT_RECONCILE,
+            .table_id = row->table->table_id,
+            .key = { arena_copy(asked->arena, row->key.partition), arena_copy(asked->arena, row->key.row) } };
+        break;
+    }
+    return false;
+}
+
+static void add_delete(struct mending *work, const struct entity_key *found)
+{
+    work->deletes[work->delete_count++] = (struct entry_change){
+        .entry = { .index_id = work->index->index_id,
+            .bucket = entity_key_bucket(index_plan_home_table(work->index), found->partition),
+            .key = *found }
+    };
+}
+
+/* Both lists come in the order of the sources. */
+static void plan(struct mending *work, struct arena *arena)
+{
+    size_t next = 0, count = work->asked->count;
+
+    for (size_t i = 0; i < work->set.row_count; i++) {
+        const struct plan_row *row = &work->set.rows[i];
+        struct index_entry entry;
+        bool has_entry = plan_row(work, row, arena, &entry);
+
+        for (; next < count && entity_key_compare(&work->sources[next].key, &row->key) == 0; next++) {
+            const struct strong_source *source = &work->sources[next];
+
+            if (source->has_found && (!has_entry || entity_key_compare(&source->found, &entry.key) != 0))
+                add_delete(work, &source->found);
+        }
+    }
+    if (work->upsert_count > 1)
+        qsort(work->upserts, work->upsert_count, sizeof(*work->upserts), reconcile_plan_compare_entries);
+    if (work->delete_count > 1)
+        qsort(work->deletes, work->delete_count, sizeof(*work->deletes), reconcile_plan_compare_entries);
+}
+
+static enum status write_entries(struct session *session, const struct mending *work, struct error *err)
+{
+    TRY(write_batch_send_removals(session, &work->set, err));
+    TRY(entry_rows_send(session, ENTRY_DELETE, work->deletes, work->delete_count, err));
+    TRY(entry_rows_send(session, ENTRY_UPSERT, work->upserts, work->upsert_count, err));
+    FAILPOINT_TRY("strong_build.before_commit", err);
+    TRY(session_send_commit(session, err));
+    return session_take_commit(session, err);
+}
+
+static enum status mend(struct session *session, void *context, struct error *err)
+{
+    struct strong_mending *asked = context;
+    struct arena *arena = &session->arena;
+    const struct table *entries = catalogue_find_id(session->catalogue, asked->index_id);
+    struct mending work = { .asked = asked, .index = entries ? entries->entries_of : NULL };
+    const struct table *source =
+        work.index ? catalogue_find_id(session->catalogue, work.index->source_table_id) : NULL;
+    int64_t now_us = 0;
+
+    asked->violation_count = 0;
+    if (!source || asked->count == 0)
+        return STATUS_OK;
+    session->now_ticks = clock_ticks();
+    work.sources = sorted(asked, arena);
+    work.set.rows = ARENA_ARRAY(arena, struct plan_row, asked->count);
+    work.upserts = ARENA_ARRAY(arena, struct entry_change, asked->count);
+    work.deletes = ARENA_ARRAY(arena, struct entry_change, asked->count);
+    build_set(&work, session, source);
+    TRY(session_send_begin(session, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(session_take_begin(session, &now_us, err));
+    TRY(pg_end(&session->pg, err));
+    TRY(write_batch_lock_more(session, &work.set, err));
+    FAILPOINT_TRY("strong_build.after_source_read", err);
+    plan(&work, arena);
+    return write_entries(session, &work, err);
+}
+
+enum status strong_build_mend(struct worker *store, struct strong_mending *mending, struct error *err)
+{
+    mending->violations = ARENA_ARRAY(mending->arena, struct intent, mending->count);
+    return worker_attempt(store, mend, mending, err);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * strong_build.h - making the entries of a strong index what their sources ask for: while it is built, and where a
+ * validation has found a difference.
+ */
+#ifndef STORE_INDEXES_STRONG_BUILD_H
+#define STORE_INDEXES_STRONG_BUILD_H
+
+#include "domain/intents/intent.h"
+#include "store/session/worker.h"
+
+/* A source key, and an entry that was found for it, to be removed unless it is the right one. */
+struct strong_source {
+    struct entity_key key;
+    struct entity_key found; /* has_found */
+    bool has_found;
+};
+
+struct strong_mending {
+    int64_t index_id;
+    const struct strong_source *sources;
+    size_t count;
+    struct arena *arena;       /* of violations */
+    struct intent *violations; /* source keys that cannot have their entry; out */
+    size_t violation_count;
+};
+
+/*
+ * One transaction: it locks the sources, as a write does, and reads them; then it writes every entry that they ask for,
+ * and deletes the entries found that they do not ask for. An index that is gone, or being dropped, is left alone.
+ */
+MUST_USE enum status strong_build_mend(
+    struct worker *store, struct strong_mending *mending, struct error *err);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_strong_entries.c - which entries a write brings along.
+ */
+#include "domain/writes/strong_entries.h"
+
+#include <check.h>
+
+#include "tests/support/builders.h"
+
+enum { TABLE = 5, BY_CITY = 70, MEMBERS = 71, LATER = 72 };
+
+static struct arena arena;
+static struct key_part partition = { .text = { "PartitionKey", 12 } }, city = { .text = { "City", 4 } };
+static struct index by_city, members, later;
+static struct index *indexes[] = { &by_city, &members, &later };
+static const struct table table = { .table_id = TABLE, .indexes = indexes, .index_count = 3 };
+
+static void setup(void)
+{
+    arena_init(&arena);
+    by_city = (struct index){ .index_id = BY_CITY,
+        .source_table_id = TABLE,
+        .shape = INDEX_COPY,
+        .place = PLACE_SAME_PARTITION,
+        .consistency = INDEX_STRONG,
+        .partition_key = { &partition, 1 },
+        .row_key = { &city, 1 },
+        .projection = PROJECT_ALL };
+    members = by_city;
+    members.index_id = MEMBERS;
+    members.shape = INDEX_LIST;
+    later = by_city;
+    later.index_id = LATER;
+    later.place = PLACE_OTHER_PARTITION;
+    later.consistency = INDEX_EVENTUAL;
+    later.partition_key = (struct key_parts){ &city, 1 };
+}
+
+static void teardown(void)
+{
+    arena_cleanup(&arena);
+}
+
+static struct row_state a_state(int64_t version, const char *name, const char *note)
+{
+    struct property_list properties =
+        name ? some_texts(&arena, "City", name, "Note", note, NULL) : some_texts(&arena, "Note", note, NULL);
+
+    return (struct row_state){ .live = true, .version = version, .ts = version, .properties = properties };
+}
+
+static struct plan_row a_row(const char *row, struct row_state stored, struct row_state now)
+{
+    return (struct plan_row){ .table = &table, .key = a_key("p", row), .stored = stored, .now = now };
+}
+
+static struct strong_entries plan_of(const struct plan_row *rows, size_t count)
+{
+    struct strong_entries out;
+
+    strong_entries_plan(rows, count, &arena, &out);
+    return out;
+}
+
+static const struct row_state absent = { 0 };
+
+START_TEST(a_new_entity_brings_an_entry_for_every_strong_index)
+{
+    struct plan_row row = a_row("r", absent, a_state(1, "Bonn", "x"));
+    struct strong_entries got = plan_of(&row, 1);
+
+    ck_assert_uint_eq(got.upsert_count, 2);
+    ck_assert_uint_eq(got.delete_count, 0);
+    ck_assert_int_eq(got.upserts[0].entry.index_id, BY_CITY);
+    ck_assert_int_eq(got.upserts[1].entry.index_id, MEMBERS);
+    ck_assert(str_equal(got.upserts[0].entry.key.partition, STR_LITERAL("p")));
+    ck_assert(str_equal(got.upserts[0].entry.key.row, STR_LITERAL("Bonn  !r")));
+    ck_assert_int_eq(got.upserts[0].entry.bucket, entity_key_bucket(TABLE, STR_LITERAL("p")));
+    ck_assert_ptr_eq(got.upserts[0].source, &row.now);
+}
+END_TEST
+
+START_TEST(a_value_that_changes_takes_its_entry_along)
+{
+    struct plan_row row = a_row("r", a_state(1, "Bonn", "x"), a_state(2, "Cork", "x"));
+    struct strong_entries got = plan_of(&row, 1);
+
+    ck_assert_uint_eq(got.upsert_count, 2);
+    ck_assert_uint_eq(got.delete_count, 2);
+    ck_assert(str_equal(got.upserts[0].entry.key.row, STR_LITERAL("Cork  !r")));
+    ck_assert(str_equal(got.deletes[0].entry.key.row, STR_LITERAL("Bonn  !r")));
+    ck_assert_int_eq(got.deletes[0].entry.bucket, entity_key_bucket(TABLE, STR_LITERAL("p")));
+}
+END_TEST
+
+START_TEST(only_an_entry_that_holds_the_property_is_written_again)
+{
+    struct plan_row row = a_row("r", a_state(1, "Bonn", "x"), a_state(2, "Bonn", "y"));
+    struct strong_entries got = plan_of(&row, 1);
+
+    ck_assert_uint_eq(got.upsert_count, 1);
+    ck_assert_int_eq(got.upserts[0].entry.index_id, BY_CITY);
+    ck_assert_uint_eq(got.delete_count, 0);
+}
+END_TEST
+
+START_TEST(an_entry_expires_with_its_entity)
+{
+    struct plan_row row = a_row("r", a_state(1, "Bonn", "x"), a_state(2, "Bonn", "x"));
+    struct strong_entries got;
+
+    row.now.expires = 500;
+    got = plan_of(&row, 1);
+
+    ck_assert_uint_eq(got.upsert_count, 2);
+    ck_assert_uint_eq(
+        got.upserts[0].entry.digest, index_plan_digest(got.upserts[0].entry.properties.bytes, 500));
+}
+END_TEST
+
+START_TEST(a_deleted_entity_loses_its_entries)
+{
+    struct plan_row row = a_row("r", a_state(1, "Bonn", "x"), (struct row_state){ .version = 2, .ts = 2 });
+    struct strong_entries got = plan_of(&row, 1);
+
+    ck_assert_uint_eq(got.upsert_count, 0);
+    ck_assert_uint_eq(got.delete_count, 2);
+}
+END_TEST
+
+/* What is due is absent for the plan, but its entry stands until it is deleted. */
+START_TEST(what_is_due_has_its_entry_until_it_is_deleted)
+{
+    struct plan_row row = a_row("r", a_state(4, "Bonn", "x"), absent);
+    struct strong_entries got;
+
+    row.now = write_plan_visible(&row.stored, true);
+    ck_assert_uint_eq(plan_of(&row, 1).delete_count, 0);
+    row.now = a_state(5, "Cork", "x");
+    got = plan_of(&row, 1);
+
+    ck_assert_uint_eq(got.delete_count, 2);
+    ck_assert_uint_eq(got.upsert_count, 2);
+}
+END_TEST
+
+START_TEST(a_row_that_is_not_written_changes_nothing)
+{
+    struct plan_row rows[] = { a_row("r", a_state(1, "Bonn", "x"), a_state(1, "Bonn", "x")),
+        a_row("s", absent, absent) };
+    struct strong_entries got = plan_of(rows, 2);
+
+    ck_assert_uint_eq(got.upsert_count + got.delete_count, 0);
+}
+END_TEST
+
+START_TEST(an_entity_without_the_property_has_no_entry)
+{
+    struct plan_row row = a_row("r", a_state(1, "Bonn", "x"), a_state(2, NULL, "x"));
+    struct strong_entries got = plan_of(&row, 1);
+
+    ck_assert_uint_eq(got.upsert_count, 0);
+    ck_assert_uint_eq(got.delete_count, 2);
+}
+END_TEST
+
+START_TEST(an_entity_that_cannot_have_its_entry_loses_the_one_before)
+{
+    struct key_part number = { .text = { "City", 4 }, .width = 3 };
+    struct value five = { .type = PROPERTY_INT32, .integer = 5 };
+    struct plan_row row = a_row("r", a_state(1, "Bonn", "x"), a_state(2, "Bonn", "x"));
+    struct property_builder builder = { .out = ARENA_NEW(&arena, struct buf), .last_name = STR_EMPTY };
+    struct strong_entries got;
+
+    by_city.row_key = members.row_key = (struct key_parts){ &number, 1 };
+    buf_init(builder.out, &arena);
+    property_build(&builder, STR_LITERAL("City"), &five);
+    row.stored.properties.bytes = buf_str(builder.out);
+    got = plan_of(&row, 1);
+
+    ck_assert_uint_eq(got.upsert_count, 0);
+    ck_assert_uint_eq(got.delete_count, 2);
+}
+END_TEST
+
+START_TEST(entries_are_in_the_order_of_locks)
+{
+    struct plan_row rows[] = { a_row("a", absent, a_state(1, "Rome", "x")),
+        a_row("b", absent, a_state(1, "Bonn", "x")) };
+    struct strong_entries got = plan_of(rows, 2);
+
+    ck_assert_uint_eq(got.upsert_count, 4);
+    for (size_t i = 1; i < got.upsert_count; i++)
+        ck_assert_int_lt(reconcile_plan_compare_entries(&got.upserts[i - 1], &got.upserts[i]), 0);
+}
+END_TEST
+
+Suite *test_strong_entries_suite(void)
+{
+    Suite *suite = suite_create("strong_entries");
+    TCase *tc = tcase_create("strong_entries");
+
+    tcase_add_checked_fixture(tc, setup, teardown);
+    tcase_add_test(tc, a_new_entity_brings_an_entry_for_every_strong_index);
+    tcase_add_test(tc, a_value_that_changes_takes_its_entry_along);
+    tcase_add_test(tc, only_an_entry_that_holds_the_property_is_written_again);
+    tcase_add_test(tc, an_entry_expires_with_its_entity);
+    tcase_add_test(tc, a_deleted_entity_loses_its_entries);
+    tcase_add_test(tc, what_is_due_has_its_entry_until_it_is_deleted);
+    tcase_add_test(tc, a_row_that_is_not_written_changes_nothing);
+    tcase_add_test(tc, an_entity_without_the_property_has_no_entry);
+    tcase_add_test(tc, an_entity_that_cannot_have_its_entry_loses_the_one_before);
+    tcase_add_test(tc, entries_are_in_the_order_of_locks);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
