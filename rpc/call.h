@@ -14,7 +14,7 @@
 
 #include "rpc/server.h"
 
-/* What calls know of their server. It outlives them all. */
+/* The part of a server that its calls use. It outlives all calls. */
 struct call_host {
     grpc_server *core;
     grpc_completion_queue *queue;
@@ -38,7 +38,7 @@ struct call_slot {
 /* Ask the core for one more call of this method. The slot must live as long as the server. */
 void call_arm(struct call_host *host, const struct call_slot *slot);
 
-/* Calls that arrived since their thread last told its owner that it had drained the queue. */
+/* Calls that arrived since their thread last reported a drained queue to the server's owner. */
 struct call_list {
     struct rpc_call *first;
 };
@@ -53,8 +53,8 @@ bool call_complete(void *tag, bool ok, struct call_list *fresh);
 void call_settle(struct call_list *fresh);
 
 /*
- * What this thread answers from now on waits, until call_post_answers hands it to a queue thread. The core lets one
- * thread at a time work on a connection: what others want of it goes through its own, slower, ways.
+ * Keep the answers of this thread, until call_post_answers hands them to a queue thread. The core lets one thread at a
+ * time work on a connection; work for it from other threads takes a slower path inside the core.
  */
 void call_keep_answers(void);
 void call_post_answers(void);

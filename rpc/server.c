@@ -25,8 +25,8 @@
 #include "base/condition.h"
 #include "base/macros.h"
 #include "rpc/call.h"
-#include "rpc/core_log.h"
 #include "rpc/coalesce.h"
+#include "rpc/core_log.h"
 
 enum {
     THREADS_MAX = 64,
