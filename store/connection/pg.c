@@ -16,6 +16,7 @@
 #include "domain/database/database_settings.h"
 #include "domain/database/sqlstate.h"
 #include "store/connection/migrate.h"
+#include "store/connection/prepared.h"
 #include "store/sql.h"
 
 enum {
@@ -66,6 +67,10 @@ void pg_close(struct pg *pg)
         PQfinish(pg->conn);
     pg->conn = NULL;
     pg->syncs = 0;
+    prepared_free(pg->prepared);
+    pg->prepared = NULL;
+    PQclear(pg->parse_failure);
+    pg->parse_failure = NULL;
 }
 
 /* ---- errors ---- */
@@ -143,27 +148,6 @@ static enum status check_schema(PGconn *conn, struct error *err)
         found < migrate_wanted_version() ? "run `tavola migrate`" : "update this program");
 }
 
-static enum status prepare_all(struct pg *pg, struct error *err)
-{
-    for (size_t i = 0; i < sql_count; i++)
-        if (!PQsendPrepare(pg->conn, sql_all[i]->name, sql_all[i]->text, 0, NULL))
-            return connection_lost(pg, "prepare", err);
-    TRY(pg_sync(pg, err));
-    for (size_t i = 0; i < sql_count; i++) {
-        enum status status = pg_done(pg, err);
-
-        if (status != STATUS_OK) {
-            if (err) {
-                struct error cause = *err;
-
-                error_set(err, status, "statement %s: %s", sql_all[i]->name, cause.message);
-            }
-            return status;
-        }
-    }
-    return pg_end(pg, err);
-}
-
 static enum status make_settings(PGconn *conn, struct error *err)
 {
     PG_RESULT result = PQexec(conn, session_settings);
@@ -207,7 +191,8 @@ static enum status connect_once(struct pg *pg, struct error *err)
         return connection_lost(pg, "pipeline mode", err);
     pg->connects++;
     pg->connected_us = clock_monotonic_us();
-    return prepare_all(pg, err);
+    pg->prepared = prepared_new();
+    return STATUS_OK;
 }
 
 enum status pg_ensure(struct pg *pg, struct error *err)
@@ -298,9 +283,30 @@ static enum status wait_until(struct pg *pg, bool (*done)(struct pg *pg), struct
     }
 }
 
+/* Take the result of a Parse, which has come. It is kept if the Parse has failed. */
+static void take_parse(struct pg *pg)
+{
+    PG_RESULT result = PQgetResult(pg->conn);
+    ExecStatusType type = PQresultStatus(result);
+
+    PQclear(PQgetResult(pg->conn)); /* the NULL behind it, which is there already */
+    prepared_parse_ended(pg->prepared, type == PGRES_COMMAND_OK);
+    if (type == PGRES_COMMAND_OK || type == PGRES_PIPELINE_ABORTED)
+        return;
+    PQclear(pg->parse_failure);
+    pg->parse_failure = result;
+    result = NULL; /* or it would be cleared here */
+}
+
+/* Whether the next result that is not a Parse's has come. */
 static bool has_result(struct pg *pg)
 {
-    return !PQisBusy(pg->conn);
+    while (!PQisBusy(pg->conn)) {
+        if (!prepared_parse_is_next(pg->prepared))
+            return true;
+        take_parse(pg);
+    }
+    return false;
 }
 
 bool pg_wait(struct pg *pg, int64_t wait_us)
@@ -334,16 +340,33 @@ static bool is_flushed(struct pg *pg)
 
 /* ---- flights ---- */
 
+static enum status send_parse(
+    struct pg *pg, const struct embedded *sql, enum prepared_way way, struct error *err)
+{
+    const char *name = way == PREPARED_PARSE_FIRST ? sql->name : "";
+
+    if (!PQsendPrepare(pg->conn, name, sql->text, 0, NULL))
+        return connection_lost(pg, "parse failed", err);
+    prepared_parse_sent(pg->prepared, sql, way);
+    return STATUS_OK;
+}
+
 enum status pg_send(
     struct pg *pg, const struct embedded *sql, const struct pg_params *params, struct error *err)
 {
     static const int binary[PG_MAX_PARAMS] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+    enum prepared_way way;
 
     if (!pg->conn)
         return connection_lost(pg, "closed", err);
-    if (!PQsendQueryPrepared(pg->conn, sql->name, params ? params->count : 0, params ? params->values : NULL,
-            params ? params->lengths : NULL, params ? binary : NULL, 1))
+    way = prepared_way(pg->prepared, sql);
+    if (way != PREPARED_BY_NAME)
+        TRY(send_parse(pg, sql, way, err));
+    if (!PQsendQueryPrepared(pg->conn, way == PREPARED_PARSE_UNNAMED ? "" : sql->name,
+            params ? params->count : 0, params ? params->values : NULL, params ? params->lengths : NULL,
+            params ? binary : NULL, 1))
         return connection_lost(pg, "send failed", err);
+    prepared_command_sent(pg->prepared);
     return STATUS_OK;
 }
 
@@ -352,25 +375,33 @@ enum status pg_sync(struct pg *pg, struct error *err)
     if (!pg->conn || !PQpipelineSync(pg->conn))
         return connection_lost(pg, "sync failed", err);
     pg->syncs++;
+    prepared_sync_sent(pg->prepared);
     return wait_until(pg, is_flushed, err);
 }
 
-enum status pg_rows_singly(struct pg *pg, struct error *err)
+/* A statement that was skipped because its own Parse failed gets the failure of the Parse. */
+static void put_parse_failure(struct pg *pg, PGresult **result)
 {
-    if (!pg->conn || !PQsetSingleRowMode(pg->conn))
-        return connection_lost(pg, "rows cannot come singly", err);
-    return STATUS_OK;
+    if (!pg->parse_failure || PQresultStatus(*result) != PGRES_PIPELINE_ABORTED)
+        return;
+    PQclear(*result);
+    *result = pg->parse_failure;
+    pg->parse_failure = NULL;
 }
 
-/* The next result that is not the NULL between two statements. */
+/* The next result that is neither a Parse's nor the NULL behind the results of a statement. */
 static enum status take(struct pg *pg, PGresult **out, struct error *err)
 {
     for (int nulls = 0; nulls < 2; nulls++) {
         if (!has_result(pg))
             TRY(wait_until(pg, has_result, err));
         *out = PQgetResult(pg->conn);
-        if (*out)
+        if (!*out || PQresultStatus(*out) == PGRES_PIPELINE_SYNC)
+            prepared_result_taken(pg->prepared);
+        if (*out) {
+            put_parse_failure(pg, out);
             return STATUS_OK;
+        }
     }
     return connection_lost(pg, "no result", err);
 }
@@ -400,6 +431,32 @@ enum status pg_next(struct pg *pg, PGresult **out, struct error *err)
     if (PQstatus(pg->conn) != CONNECTION_OK)
         return connection_lost(pg, "closed by the server", err);
     return status;
+}
+
+/* Parse it alone: rows can come singly only from the command that is the first of those under way. */
+static enum status parse_alone(struct pg *pg, const struct embedded *sql, struct error *err)
+{
+    PG_RESULT failure = NULL;
+
+    TRY(send_parse(pg, sql, PREPARED_PARSE_FIRST, err));
+    TRY(pg_sync(pg, err));
+    TRY(pg_end(pg, err));
+    if (!pg->parse_failure)
+        return STATUS_OK;
+    failure = pg->parse_failure;
+    pg->parse_failure = NULL;
+    return result_error(failure, err);
+}
+
+enum status pg_send_singly(
+    struct pg *pg, const struct embedded *sql, const struct pg_params *params, struct error *err)
+{
+    if (pg->conn && prepared_way(pg->prepared, sql) != PREPARED_BY_NAME)
+        TRY(parse_alone(pg, sql, err));
+    TRY(pg_send(pg, sql, params, err));
+    if (!PQsetSingleRowMode(pg->conn))
+        return connection_lost(pg, "rows cannot come singly", err);
+    return STATUS_OK;
 }
 
 enum status pg_row(struct pg *pg, PGresult **row, struct error *err)

@@ -33,8 +33,10 @@ struct pg {
     int64_t next_try_us; /* no attempt to connect before this time; until then the last failure holds: */
     enum status failure;
     char failure_text[256];
-    int64_t limit_us; /* of each wait */
-    int syncs;        /* sent, and not yet answered */
+    int64_t limit_us;          /* of each wait */
+    int syncs;                 /* sent, and not yet answered */
+    struct prepared *prepared; /* NULL: not connected */
+    PGresult *parse_failure;   /* of a Parse whose statement's result comes next; NULL: none */
 
     /* See pg_bound. */
     int64_t give_up_us;
@@ -52,8 +54,7 @@ void pg_init(struct pg *pg, const char *conninfo, const char *role);
 void pg_close(struct pg *pg);
 
 /*
- * Connect if needed, check the schema version and the database's settings, set the session's limits, prepare all
- * statements.
+ * Connect if needed, check the schema version and the database's settings, set the session's limits.
  * Less than a quarter of a second after a failure the same failure is returned without another attempt.
  *
  * STATUS_UNAVAILABLE  not reachable
@@ -126,16 +127,20 @@ void pg_add_array(struct pg_params *params, struct pg_array *array);
 
 /* ---- flights ---- */
 
-/* Queue one statement; params may be NULL. Fails only with the connection. */
+/*
+ * Queue one statement; params may be NULL. It is parsed before, in the same flight, if the connection does not have it:
+ * what the Parse fails with is the failure of the statement. Fails only with the connection.
+ */
 MUST_USE enum status pg_send(
     struct pg *pg, const struct embedded *sql, const struct pg_params *params, struct error *err);
 MUST_USE enum status pg_sync(struct pg *pg, struct error *err);
 
 /*
- * Have the rows of the statement sent just now, the first of its flight, come one by one: pg_row takes them, and
- * memory holds one at a time.
+ * pg_send for the first statement of a flight, whose rows come one by one: pg_row takes them, and memory holds one at a
+ * time. No other flight is under way. Waits for a round trip if the connection does not have the statement.
  */
-MUST_USE enum status pg_rows_singly(struct pg *pg, struct error *err);
+MUST_USE enum status pg_send_singly(
+    struct pg *pg, const struct embedded *sql, const struct pg_params *params, struct error *err);
 
 /*
  * Push out what was sent and wait for the next result, wait_us at most. true: pg_next will not wait, be it
@@ -151,7 +156,7 @@ bool pg_wait(struct pg *pg, int64_t wait_us);
 MUST_USE enum status pg_next(struct pg *pg, PGresult **out, struct error *err);
 
 /*
- * The next row of a statement for which pg_rows_singly was called. *row is cleared first; NULL afterwards: there
+ * The next row of a statement that pg_send_singly has sent. *row is cleared first; NULL afterwards: there
  * was none left, and pg_next goes on with the next statement. Fails as pg_next does.
  */
 MUST_USE enum status pg_row(struct pg *pg, PGresult **row, struct error *err);

@@ -261,8 +261,7 @@ static enum status begin_chunk(struct session *session, struct row_scan *scan, s
     if (!scan->plan.points)
         pg_add_int8(&params, scan->asked);
     pg_add_int4(&params, (int32_t)scan->cap);
-    TRY(pg_send(&session->pg, statement_of(scan), &params, err));
-    TRY(pg_rows_singly(&session->pg, err));
+    TRY(pg_send_singly(&session->pg, statement_of(scan), &params, err));
     TRY(send_version(session, err));
     TRY(pg_sync(&session->pg, err));
     scan->is_open = true;

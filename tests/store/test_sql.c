@@ -11,7 +11,17 @@
 #include "tests/support/postgres_server.h"
 
 static const char *conninfo;
-static struct session session; /* with the settings and prepared statements of the program */
+static struct session session; /* with the settings of the program, and all its statements */
+
+/* The programs prepare a statement when they first send it. */
+static void prepare(const struct embedded *sql)
+{
+    PGresult *result = PQprepare(session.pg.conn, sql->name, sql->text, 0, NULL);
+
+    ck_assert_msg(
+        PQresultStatus(result) == PGRES_COMMAND_OK, "%s: %s", sql->name, PQresultErrorMessage(result));
+    PQclear(result);
+}
 
 static void open_session(PGconn *sql)
 {
@@ -22,6 +32,9 @@ static void open_session(PGconn *sql)
     session_init(&session, conninfo, "test");
     ck_assert_msg(session_ensure(&session, &err) == STATUS_OK, "%s", err.message);
     ck_assert(PQexitPipelineMode(session.pg.conn));
+    PQclear(PQexec(session.pg.conn, "deallocate all"));
+    for (size_t i = 0; i < sql_count; i++)
+        prepare(sql_all[i]);
 }
 
 /* Plans are kept while tables grow: the worst time to make them is when there is nothing yet. */

@@ -222,13 +222,17 @@ static const char sql_empty[] =
     " and relnamespace = 'public'::regnamespace and pg_relation_size(oid) > 0;"
     " execute 'truncate ' || names || ' cascade'; end $$";
 
-/* Catalogue rows are never changed in place: what a test has changed is younger, or the number differs. */
+/*
+ * Catalogue rows are never changed in place: what a test has changed is younger, or the number differs. Emptying a table
+ * changes its row of pg_class, so names are compared there.
+ */
 static const char sql_schema[] =
     "select concat_ws(' ', (select concat(count(*), '/', max(xmin::text::bigint)) from pg_attribute),"
     " (select concat(count(*), '/', max(xmin::text::bigint)) from pg_proc),"
     " (select concat(count(*), '/', max(xmin::text::bigint)) from pg_trigger),"
     " (select concat(count(*), '/', max(xmin::text::bigint)) from pg_constraint),"
     " (select concat(count(*), '/', max(xmin::text::bigint)) from pg_statistic),"
+    " (select md5(string_agg(relname, ' ' order by oid)) from pg_class),"
     " (select count(*) from pg_db_role_setting where setdatabase ="
     " (select oid from pg_database where datname = current_database())))";
 
