@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bytes.c - see the header. Small messages come in one slice and are not copied.
+ *
+ * A compressed message is inflated into a buffer that doubles and never exceeds the bound, so that a small message
+ * costs no more than what it may become.
  */
 #include "rpc/bytes.h"
 
 #include <grpc/byte_buffer_reader.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "base/arena.h"
+#include "base/macros.h"
+
+enum { FIRST_INFLATED_BYTES = 4096, ZLIB_WINDOW_BITS = 15, GZIP_WINDOW_BITS = 15 + 16 };
 
 struct str bytes_view(struct bytes *bytes)
 {
@@ -26,6 +36,73 @@ struct str bytes_view(struct bytes *bytes)
     bytes->is_joined = true;
     grpc_byte_buffer_reader_destroy(&reader);
     return bytes_of_slice(&bytes->joined);
+}
+
+/* Inflate all of in into *out, which grows to at most max_bytes + 1. */
+static enum bytes_opened inflate_all(z_stream *stream, size_t max_bytes, Bytef **out)
+{
+    size_t room = 0;
+    int result = Z_OK;
+
+    while (result == Z_OK || result == Z_BUF_ERROR) {
+        if (stream->total_out > max_bytes)
+            return BYTES_TOO_LARGE;
+        if (stream->avail_out == 0) {
+            size_t more = room == 0 ? FIRST_INFLATED_BYTES : room;
+
+            more = room + more > max_bytes + 1 ? max_bytes + 1 - room : more;
+            *out = xrealloc(*out, room + more);
+            room += more;
+        }
+        stream->next_out = *out + stream->total_out;
+        stream->avail_out = (uInt)(room - stream->total_out);
+        result = inflate(stream, Z_NO_FLUSH);
+        if (result == Z_OK && stream->avail_in == 0 && stream->avail_out > 0)
+            return BYTES_DAMAGED; /* it was cut short */
+        if (result == Z_BUF_ERROR && stream->avail_out > 0)
+            return BYTES_DAMAGED;
+    }
+    if (result != Z_STREAM_END || stream->avail_in > 0)
+        return BYTES_DAMAGED;
+    return stream->total_out > max_bytes ? BYTES_TOO_LARGE : BYTES_OPENED;
+}
+
+static enum bytes_opened inflate_message(struct bytes *bytes, int window_bits, size_t max_bytes)
+{
+    struct str packed = bytes_view(bytes);
+    z_stream stream = { .next_in = (Bytef *)(uintptr_t)packed.data, .avail_in = (uInt)packed.len };
+    Bytef *out = NULL;
+    enum bytes_opened opened;
+    size_t length;
+
+    if (inflateInit2(&stream, window_bits) != Z_OK)
+        abort(); /* no memory */
+    opened = inflate_all(&stream, max_bytes, &out);
+    length = stream.total_out;
+    inflateEnd(&stream);
+    if (opened != BYTES_OPENED) {
+        free(out);
+        return opened;
+    }
+    if (bytes->is_joined)
+        grpc_slice_unref(bytes->joined);
+    bytes->joined = grpc_slice_new(out, length, free);
+    bytes->is_joined = true;
+    return opened;
+}
+
+enum bytes_opened bytes_open(struct bytes *bytes, size_t max_bytes)
+{
+    if (grpc_byte_buffer_length(bytes->buffer) > max_bytes)
+        return BYTES_TOO_LARGE;
+    switch (bytes->buffer->data.raw.compression) {
+    case GRPC_COMPRESS_GZIP:
+        return inflate_message(bytes, GZIP_WINDOW_BITS, max_bytes);
+    case GRPC_COMPRESS_DEFLATE:
+        return inflate_message(bytes, ZLIB_WINDOW_BITS, max_bytes);
+    default:
+        return BYTES_OPENED;
+    }
 }
 
 void bytes_release(struct bytes *bytes)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bytes.h - converts between struct str and the core's slices and byte buffers. Internal to rpc/.
+ * bytes.h - between our views of bytes and the core's slices and byte buffers. Internal to rpc/.
  */
 #ifndef RPC_BYTES_H
 #define RPC_BYTES_H
@@ -12,17 +12,26 @@
 
 #include "base/str.h"
 
-/* A received message, and the contiguous memory that it is read from. Zeroed: no message. */
+/* A message that was received, and the one stretch of memory it is read from. Zeroed: none. */
 struct bytes {
     grpc_byte_buffer *buffer; /* NULL: no message */
     grpc_slice joined;        /* a copy in one piece, when the buffer is in several */
     bool is_joined;
 };
 
+enum bytes_opened {
+    BYTES_OPENED,
+    BYTES_TOO_LARGE, /* the message, or what it inflates to, has more than max_bytes */
+    BYTES_DAMAGED,   /* it is compressed, and not as its caller says */
+};
+
+/* Once for a message, before bytes_view: check its size, and inflate it if it is compressed (gzip, deflate). */
+enum bytes_opened bytes_open(struct bytes *bytes, size_t max_bytes);
+
 /* The message in one piece, borrowed until bytes_release. The buffer must not be NULL. */
 struct str bytes_view(struct bytes *bytes);
 
-/* Free the message and set bytes to zero. Accepts a zeroed one. */
+/* Let go of the message; bytes is then zeroed. Accepts a zeroed one. */
 void bytes_release(struct bytes *bytes);
 
 /* A copy of the message, for grpc_byte_buffer_destroy. */

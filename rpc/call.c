@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call.c - the state machine of a call, and the events that its handler gets. call_parts.h lists the other parts.
+ * call.c - the call machine: a call's life, and what its handler is told of it. Its other parts: call_parts.h.
  *
  *             arrived                rpc_call_finish, rpc_call_reply             last batch done
  *   ARMED --------------> OPEN --------------------------> FINISHING -----------------> ended, freed
@@ -10,17 +10,19 @@
  *
  * CLOSE completes when the stream is over, for whatever reason: that is how a cancellation, a passed
  * deadline or a lost connection shows while a handler works. It is started when the call arrives; for calls of
- * one message, if the owner runs batches when the queue is drained, only after that: most have been answered then,
- * and CLOSE has gone with the answer, which saves a batch and an event of each.
+ * one message only after that has come and the queue is drained: until then the read would fail, and afterwards most
+ * have been answered, and CLOSE has gone with the answer, which saves a batch and an event of each.
  *
- * Events of one call never overlap: a completed batch only records its event, and one thread at a time delivers
- * events to the handler (`delivering`). No lock is held while a handler or the core runs, so a handler may call back.
- * The thread that delivers the last event frees the call, once the handler has called rpc_call_finish and no batch is
- * in flight. So a function that has started a batch must not touch the call afterwards.
+ * Events of one call never overlap: a completion only notes what there is to say, and one thread at a time
+ * says it (`delivering`). No lock is held while a handler or the core runs, so a handler may call back. The
+ * call is freed by whoever says the last word, which can only be when the handler has called rpc_call_finish and
+ * no batch is in flight; a batch that is started may therefore be the last thing its starter does with the
+ * call.
  */
 #include "rpc/call.h"
 
 #include <assert.h>
+#include <grpc/support/alloc.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -29,11 +31,12 @@
 
 enum {
     CODE_INVALID_ARGUMENT = GRPC_STATUS_INVALID_ARGUMENT,
+    CODE_RESOURCE_EXHAUSTED = GRPC_STATUS_RESOURCE_EXHAUSTED,
     CODE_UNIMPLEMENTED = GRPC_STATUS_UNIMPLEMENTED,
     METHOD_SHOWN_BYTES = 256,
 };
 
-/* ---- creation and end ---- */
+/* ---- life and death ---- */
 
 static struct rpc_call *call_new(struct call_host *host, const struct call_slot *slot)
 {
@@ -66,6 +69,7 @@ static void call_free(struct rpc_call *call)
 {
     struct call_host *host = call->host;
 
+    call_leave(call);
     bytes_release(&call->message);
     grpc_slice_unref(call->status_message);
     grpc_slice_unref(call->details);
@@ -90,10 +94,8 @@ void call_arm(struct call_host *host, const struct call_slot *slot)
 
     call->in_flight = 1U << BATCH_ARRIVE;
     if (slot->method)
-        refused =
-            grpc_server_request_registered_call(host->core, slot->registered, &call->core, &call->deadline,
-                &call->metadata, call_takes_one_message(slot->method) ? &call->message.buffer : NULL,
-                host->queue, host->queue, tag);
+        refused = grpc_server_request_registered_call(host->core, slot->registered, &call->core,
+            &call->deadline, &call->metadata, NULL, host->queue, host->queue, tag);
     else
         refused = grpc_server_request_call(
             host->core, &call->core, &call->generic, &call->metadata, host->queue, host->queue, tag);
@@ -101,7 +103,7 @@ void call_arm(struct call_host *host, const struct call_slot *slot)
     (void)refused;
 }
 
-/* ---- events of the handler ---- */
+/* ---- what is told to the handler ---- */
 
 static void note_cancelled(struct rpc_call *call)
 {
@@ -111,7 +113,7 @@ static void note_cancelled(struct rpc_call *call)
         call->pending = EVENT_CANCELLED;
 }
 
-/* The next event for the handler, or 0. A handler that has finished its call gets no more events. */
+/* The next thing to tell, or 0. Nothing more is told to a handler that is done. */
 static unsigned next_event(struct rpc_call *call)
 {
     unsigned event = call->pending & (~call->pending + 1);
@@ -120,6 +122,28 @@ static unsigned next_event(struct rpc_call *call)
         return 0;
     call->pending &= ~event;
     return event;
+}
+
+static void refuse(struct rpc_call *call, int code, const char *why)
+{
+    rpc_call_finish(call, code, str_of(why), STR_EMPTY);
+}
+
+static void tell_message(struct rpc_call *call)
+{
+    switch (bytes_open(&call->message, call->slot->receive_bytes)) {
+    case BYTES_OPENED:
+        call->host->events.message(call, bytes_view(&call->message));
+        return;
+    case BYTES_TOO_LARGE:
+        refuse(call, CODE_RESOURCE_EXHAUSTED,
+            call->slot->method->is_open ? "the request has more than 4096 bytes"
+                                        : "the request is larger than the server takes, once inflated");
+        return;
+    case BYTES_DAMAGED:
+        refuse(call, CODE_INVALID_ARGUMENT, "the request cannot be inflated");
+        return;
+    }
 }
 
 static void tell(struct rpc_call *call, enum call_event event)
@@ -132,10 +156,13 @@ static void tell(struct rpc_call *call, enum call_event event)
             events->cancelled(call);
         return;
     case EVENT_MESSAGE:
-        events->message(call, bytes_view(&call->message));
+        tell_message(call);
         return;
     case EVENT_HALF_CLOSED:
-        events->half_closed(call);
+        if (call_takes_one_message(call->slot->method))
+            refuse(call, CODE_INVALID_ARGUMENT, "the call carries no request message");
+        else
+            events->half_closed(call);
         return;
     case EVENT_SENT:
         events->sent(call);
@@ -156,7 +183,7 @@ static void end(struct rpc_call *call)
     call_free(call);
 }
 
-/* Deliver all pending events to the handler, unless another thread does. Enter with the lock held. */
+/* Tell the handler what there is to tell, unless another thread is at it. Enter with the lock held. */
 static void deliver(struct rpc_call *call)
 {
     unsigned event;
@@ -193,60 +220,60 @@ static void finish_unknown(struct rpc_call *call)
     rpc_call_finish(call, CODE_UNIMPLEMENTED, text, STR_EMPTY);
 }
 
-/* Only streams need CLOSE at once; other calls may be answered before their cancellation could matter. */
-static void watch_close(struct rpc_call *call, struct call_list *fresh)
-{
-    if (call->slot->method && !call->silent && call_takes_one_message(call->slot->method) &&
-        call->host->events.drained) {
-        call->in_flight |= 1U << FRESH;
-        call->next_fresh = fresh->first;
-        fresh->first = call;
-        return;
-    }
-    pthread_mutex_lock(&call->lock);
-    call_start_close(call);
-}
-
-/* A call has arrived. Its first events are delivered here, before any batch can complete: CLOSE only records. */
-static void arrived(struct rpc_call *call, struct call_list *fresh)
+static void begin(struct rpc_call *call)
 {
     struct call_host *host = call->host;
 
-    call_arm(host, call->slot);
-    if (call->slot->method && call_takes_one_message(call->slot->method) && !call->message.buffer)
-        call->silent = true;
+    call->late = atomic_load(&host->stopping);
+    if (!call->late)
+        atomic_fetch_add(&host->open, 1);
+    call->begun_us = clock_monotonic_us();
+    if (host->events.begin)
+        host->events.begin(call);
+    else
+        rpc_call_read(call);
+}
+
+/* A call has come. Its first events are told here, before any completion can be: batches just note. */
+static void arrived(struct rpc_call *call)
+{
+    call_arm(call->host, call->slot);
     call->state = CALL_OPEN;
     call->delivering = true;
-    watch_close(call, fresh);
-
-    if (!call->slot->method) {
-        finish_unknown(call);
-    } else if (call->silent) {
-        /* Also when it was cancelled before its message came: then nothing is sent. */
-        rpc_call_finish(
-            call, CODE_INVALID_ARGUMENT, str_of("the call carries no request message"), STR_EMPTY);
-    } else {
-        call->late = atomic_load(&host->stopping);
-        if (!call->late)
-            atomic_fetch_add(&host->open, 1);
-        call->begun_us = clock_monotonic_us();
-        if (host->events.begin)
-            host->events.begin(call);
-        if (call_takes_one_message(call->slot->method))
-            host->events.message(call, bytes_view(&call->message));
+    if (!call_enter(call))
+        call->silent = true;
+    if (!call->silent && !call_takes_one_message(call->slot->method)) {
+        pthread_mutex_lock(&call->lock);
+        call_start_close(call);
     }
+    if (!call->slot->method)
+        finish_unknown(call);
+    else if (call->silent)
+        refuse(call, CODE_RESOURCE_EXHAUSTED, "too many calls of methods that need no credential are open");
+    else
+        begin(call);
     pthread_mutex_lock(&call->lock);
     call->delivering = false;
     deliver(call);
 }
 
-/* Without a message the client has sent everything, or has gone: a broken stream must not count as complete. */
+/* No message: the client has sent all, or has gone; a stream cut short must not pass for a complete one. */
 static void read_done(struct rpc_call *call, bool ok)
 {
     if (!call->message.buffer && (!ok || grpc_call_failed_before_recv_message(call->core)))
         note_cancelled(call);
     else if (!atomic_load(&call->cancelled))
         call->pending |= call->message.buffer ? EVENT_MESSAGE : EVENT_HALF_CLOSED;
+}
+
+/* The one message of a call has come: most calls are answered before anybody could ask whether the client has gone. */
+static void watch_close_later(struct rpc_call *call, struct call_list *fresh)
+{
+    if (!call_takes_one_message(call->slot->method) || !(call->pending & EVENT_MESSAGE))
+        return;
+    call->in_flight |= 1U << FRESH;
+    call->next_fresh = fresh->first;
+    fresh->first = call;
 }
 
 static void send_done(struct rpc_call *call, bool ok)
@@ -275,14 +302,15 @@ bool call_complete(void *tag, bool ok, struct call_list *fresh)
     switch (batch) {
     case BATCH_ARRIVE:
         pthread_mutex_unlock(&call->lock);
-        arrived(call, fresh);
-        return true;
+        arrived(call);
+        return false;
     case BATCH_CLOSE:
         if (call->close_cancelled)
             note_cancelled(call);
         break;
     case BATCH_READ:
         read_done(call, ok);
+        watch_close_later(call, fresh);
         break;
     case BATCH_SEND:
         send_done(call, ok);

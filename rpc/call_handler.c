@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call_handler.c - the functions that a handler calls on its call.
+ * call_handler.c - what a handler asks of its call, and does with it.
  */
 #include <assert.h>
 #include <grpc/support/alloc.h>
@@ -79,7 +79,7 @@ void rpc_call_read(struct rpc_call *call)
     void *tag;
 
     pthread_mutex_lock(&call->lock);
-    assert(call->state == CALL_OPEN && !call_takes_one_message(call->slot->method));
+    assert(call->state == CALL_OPEN);
     if (atomic_load(&call->cancelled)) {
         pthread_mutex_unlock(&call->lock);
         return;
@@ -104,6 +104,8 @@ void rpc_call_send(struct rpc_call *call, struct str message)
     }
     with_metadata = !call->metadata_sent;
     call->metadata_sent = true;
+    if (call->connection)
+        door_note_answer(call->connection);
     tag = call_fly(call, BATCH_SEND);
     pthread_mutex_unlock(&call->lock);
 
@@ -119,6 +121,8 @@ void rpc_call_reply(struct rpc_call *call, struct str message)
     assert(call->state == CALL_OPEN && !(call->in_flight & (1U << BATCH_SEND)));
     call->state = CALL_FINISHING;
     call->code = GRPC_STATUS_OK;
+    if (call->connection)
+        door_note_answer(call->connection);
     call_finish(call, buffer);
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call_parts.h - shared by the files of the call machine: a call, its batches, its answer. Other files must not
- * include it.
+ * call_parts.h - what the files of the call machine share: a call, its batches, its answer. Nobody else includes it.
  *
- *   call.c          the state machine: completed batches, events of the handler
- *   call_batch.c    starts batches of the core
+ *   call.c          a call's life, what completes, what the handler is told of it
+ *   call_batch.c    what is asked of the core: the only file with batches
  *   call_answer.c   the last batch: at once, or with those of other calls
- *   call_handler.c  the functions that a handler calls
+ *   call_handler.c  what a handler asks of its call, and does with it
+ *   call_count.c    where a call is counted: at its connection, and among those that anybody may open
  */
 #ifndef RPC_CALL_PARTS_H
 #define RPC_CALL_PARTS_H
@@ -33,10 +33,10 @@ enum call_batch {
     BATCH_COUNT,
 };
 
-/* More bits of in_flight, but no batches: the call is in a list and must not be freed. */
+/* More bits of in_flight, but no batches: the call is in a list, and must not go. */
 enum { FRESH = BATCH_COUNT, ANSWERED };
 
-/* Events for the handler: bits of `pending`, delivered in this order. */
+/* What is to be told to the handler: bits of `pending`, told in this order. */
 enum call_event {
     EVENT_CANCELLED = 1,
     EVENT_MESSAGE = 2,
@@ -71,9 +71,11 @@ struct rpc_call {
 
     struct rpc_call *next_fresh;
     struct rpc_call *next_answered;
-    grpc_byte_buffer *answer; /* what an answered call is to send with its status, or NULL */
-    bool silent;              /* never shown to the handler */
-    bool late;                /* came while the server was stopping: nobody waits for it */
+    grpc_byte_buffer *answer;           /* what an answered call is to send with its status, or NULL */
+    struct door_connection *connection; /* where the call is counted; NULL: nowhere */
+    bool silent;                        /* never shown to the handler */
+    bool counts_as_open;                /* among the host's open_calls */
+    bool late;                          /* came while the server was stopping: nobody waits for it */
     grpc_call *core;
     gpr_timespec deadline;
     int64_t begun_us;
@@ -84,7 +86,7 @@ struct rpc_call {
     struct call_tag tags[BATCH_COUNT];
 };
 
-/* The request comes with the call itself; other kinds read their messages. */
+/* The request is one message. */
 static inline bool call_takes_one_message(const struct rpc_method *method)
 {
     return method->kind == RPC_UNARY || method->kind == RPC_SERVER_STREAM;
@@ -95,7 +97,7 @@ static inline bool call_takes_one_message(const struct rpc_method *method)
 /* Under the lock: count a batch as started. Returns its tag. */
 void *call_fly(struct rpc_call *call, enum call_batch batch);
 
-/* Without the lock; their completion may free the call, if nothing else is in flight. */
+/* Without the lock; what completes them may free the call, if nothing else is in flight. */
 void call_start_read(struct rpc_call *call, void *tag);
 void call_start_send(struct rpc_call *call, struct str message, bool with_metadata, void *tag);
 void call_start_post(struct rpc_call *call, void *tag);
@@ -109,6 +111,12 @@ void call_start_close(struct rpc_call *call);
  * call may be gone when the batch has started.
  */
 void call_start_finish(struct rpc_call *call, grpc_byte_buffer *buffer);
+
+/* ---- call_count.c ---- */
+
+/* The call has arrived: count it. false: it is one too many. */
+bool call_enter(struct rpc_call *call);
+void call_leave(struct rpc_call *call);
 
 /* ---- call_answer.c ---- */
 

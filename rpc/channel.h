@@ -17,7 +17,7 @@
 struct rpc_channel;
 struct rpc_stream;
 
-/* The end of a call. */
+/* How a call ended. */
 struct rpc_status {
     int code;           /* gRPC status code, 0: OK */
     struct str message; /* in the arena of the call */

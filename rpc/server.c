@@ -23,16 +23,22 @@
 
 #include "base/clock.h"
 #include "base/condition.h"
+#include "base/log.h"
 #include "base/macros.h"
 #include "rpc/call.h"
-#include "rpc/coalesce.h"
 #include "rpc/core_log.h"
+#include "rpc/coalesce.h"
+#include "rpc/door.h"
 
 enum {
     THREADS_MAX = 64,
-    /* Calls of one method that wait armed; a larger burst waits in the core until these are taken. */
-    ARMED_CALLS = 32,
-    ARMED_UNKNOWN_CALLS = 4,
+    /*
+     * Calls of one method that wait armed; a larger burst waits in the core until these are taken. Debian's core looks
+     * through all outstanding tags, armed calls included, for each that completes: with 32 per method that was a third
+     * of its instructions per call.
+     */
+    ARMED_CALLS = 4,
+    ARMED_UNKNOWN_CALLS = 2,
     /* Empty polls before the queue counts as drained: one poll serves one connection, so the first empty
      * one says little, and each further one lets a batch grow. One is enough for a caller who was alone
      * the last time too: it is he who would have to send more, and he waits for his answer. */
@@ -47,6 +53,10 @@ enum {
     REFUSING_MS = 300, /* so long calls are refused one by one, for the open ones to end, before GOAWAY */
     DRAIN_STEP_MS = 20,
     IDLE_MS = 200, /* without an open call, until GOAWAY has had its chance */
+    /* Metadata beyond this end the call; beyond FRAME_SCAN_MAX_HEADER_BYTES, the connection. */
+    METADATA_BYTES = 16 * 1024,
+    HANDSHAKE_MS = 20000, /* TLS and the first SETTINGS */
+    US_PER_MS = 1000,
 };
 
 struct rpc_server {
@@ -57,8 +67,9 @@ struct rpc_server {
     int thread_count;
     int port;
     struct tls_files *tls; /* NULL: plain text */
-    int resting;           /* threads that do not read; under host.lock, like what follows */
-    bool closed;           /* the core takes no more calls */
+    struct door *door;
+    int resting; /* threads that do not read; under host.lock, like what follows */
+    bool closed; /* the core takes no more calls */
 };
 
 /* ---- the queue ---- */
@@ -166,8 +177,12 @@ static void *serve(void *argument)
 
         if (event.type == GRPC_QUEUE_SHUTDOWN)
             return NULL;
-        if (handle(server, event, &fresh) && server->host.events.drained)
+        if (!handle(server, event, &fresh))
+            continue;
+        if (server->host.events.drained)
             drain(server, &fresh, &alone);
+        else
+            call_settle(&fresh);
     }
 }
 
@@ -181,8 +196,14 @@ static grpc_arg integer_arg(const char *key, int value)
 static grpc_server *core_new(const struct rpc_options *options)
 {
     int receive_bytes = options->receive_bytes < INT_MAX ? (int)options->receive_bytes : INT_MAX;
+    int streams = options->limits.streams > 0 ? options->limits.streams : INT_MAX;
     grpc_arg args[] = {
         integer_arg(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, receive_bytes),
+        integer_arg(GRPC_ARG_MAX_CONCURRENT_STREAMS, streams),
+        integer_arg(GRPC_ARG_MAX_METADATA_SIZE, METADATA_BYTES),
+        integer_arg(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_MS),
+        /* The core would inflate a message before it looks at its size; bytes_inflate looks while it inflates. */
+        integer_arg(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),
         /* A second server on a busy port must fail, not take half of the connections. */
         integer_arg(GRPC_ARG_ALLOW_REUSEPORT, 0),
         /* Watches are long and quiet, and so are idle channels behind load balancers. The core would hang
@@ -240,13 +261,18 @@ static enum status bind_address(
 
     if (!is_unix || !unix_socket_is_busy(address)) {
         TRY(make_credentials(server, options->tls, &credentials, err));
+        door_listen_begin(server->door);
         port = grpc_server_add_http2_port(server->host.core, address, credentials);
+        door_listen_end();
         grpc_server_credentials_release(credentials);
     }
     if (port == 0)
         return error_set(err, STATUS_UNAVAILABLE,
             "cannot listen on %s: the address is in use, malformed, or not one of this host%s", address,
             options->tls ? "; or its certificates cannot be used" : "");
+    if (!door_has_listener(server->door))
+        log_event(LOG_WARN, "connections_unbounded", log_text("address", address),
+            log_text("why", "this build of gRPC does not take connections through the program's own accept4"));
     server->port = is_unix ? 0 : port;
     return STATUS_OK;
 }
@@ -257,11 +283,13 @@ static void register_methods(struct rpc_server *server, const struct rpc_options
     server->slots = xcalloc(server->slot_count, sizeof(*server->slots));
     for (size_t i = 0; i < options->method_count; i++) {
         const struct rpc_method *method = &options->methods[i];
-        bool takes_one = method->kind == RPC_UNARY || method->kind == RPC_SERVER_STREAM;
 
         server->slots[i].method = method;
-        server->slots[i].registered = grpc_server_register_method(server->host.core, method->path, NULL,
-            takes_one ? GRPC_SRM_PAYLOAD_READ_INITIAL_BYTE_BUFFER : GRPC_SRM_PAYLOAD_NONE, 0);
+        server->slots[i].receive_bytes = method->is_open && options->receive_bytes > RPC_OPEN_RECEIVE_BYTES
+                                             ? RPC_OPEN_RECEIVE_BYTES
+                                             : options->receive_bytes;
+        server->slots[i].registered =
+            grpc_server_register_method(server->host.core, method->path, NULL, GRPC_SRM_PAYLOAD_NONE, 0);
         assert(server->slots[i].registered && "a method is registered twice");
     }
 }
@@ -276,6 +304,18 @@ static void arm_all(struct rpc_server *server)
     }
 }
 
+static struct door *door_for(const struct rpc_options *options)
+{
+    const struct door_options door = {
+        .is_tls = options->tls != NULL,
+        .max_connections = options->limits.connections,
+        .max_per_address = options->limits.connections_per_address,
+        .first_call_us = options->limits.first_call_ms * US_PER_MS,
+    };
+
+    return door_open(&door);
+}
+
 static struct rpc_server *server_new(const struct rpc_options *options)
 {
     struct rpc_server *server = xcalloc(1, sizeof(*server));
@@ -286,6 +326,9 @@ static struct rpc_server *server_new(const struct rpc_options *options)
     condition_init(&server->host.changed);
     server->host.events = options->events;
     server->host.context = options->context;
+    server->door = server->host.door = door_for(options);
+    server->host.max_open_calls = options->limits.open_calls;
+    server->host.max_open_calls_per_connection = options->limits.open_calls_per_connection;
     server->host.core = core_new(options);
     server->host.queue = grpc_completion_queue_create_for_next(NULL);
     grpc_server_register_completion_queue(server->host.core, server->host.queue, NULL);
@@ -331,6 +374,38 @@ enum status rpc_server_start(const struct rpc_options *options, struct rpc_serve
 int rpc_server_port(const struct rpc_server *server)
 {
     return server->port;
+}
+
+void rpc_server_read_connections(struct rpc_server *server, struct rpc_connections *out)
+{
+    struct door_numbers numbers;
+
+    static_assert((int)RPC_REASONS == (int)DOOR_REASONS, "the door's reasons");
+    door_read_numbers(server->door, &numbers);
+    out->open = numbers.connections;
+    out->authenticated = numbers.authenticated;
+    memcpy(out->reasons, numbers.reasons, sizeof(out->reasons));
+    out->open_calls_refused = atomic_load(&server->host.open_calls_refused);
+}
+
+const char *rpc_server_reason_name(int reason)
+{
+    return door_rules_names[reason];
+}
+
+bool rpc_server_reason_refuses(int reason)
+{
+    return reason <= DOOR_FILES;
+}
+
+bool rpc_server_shed(struct rpc_server *server, bool all)
+{
+    return door_shed(server->door, all);
+}
+
+void rpc_server_age(struct rpc_server *server)
+{
+    door_age(server->door);
 }
 
 int rpc_server_open_calls(const struct rpc_server *server)
@@ -432,6 +507,7 @@ void rpc_server_stop(struct rpc_server *server, int64_t grace_ms)
     grpc_completion_queue_destroy(host->queue);
     grpc_server_destroy(host->core);
     tls_files_free(server->tls);
+    door_close(server->door);
     grpc_shutdown();
     pthread_cond_destroy(&host->changed);
     pthread_mutex_destroy(&host->lock);

@@ -12,12 +12,15 @@
  *
  *   begin ---> message* ---> half_closed (client streams) ---> ... ---> rpc_call_finish ---> ended
  *
- * Unary and server-stream methods get begin and exactly one message. Client-stream and bidi methods ask
- * for each message with rpc_call_read; half_closed says that no more will come. `ended` is always the last
+ * In `begin` there are the metadata and nothing else: what the caller sends stays with the connection, and is bounded
+ * by its window, until the handler asks for it with rpc_call_read. So a caller who may not call is refused before the
+ * request is read. Unary and server-stream methods ask once and get one message. Client-stream and bidi methods ask
+ * for each message; half_closed says that no more will come. `ended` is always the last
  * event, after which the call is gone; `cancelled` comes at most once before it, when the peer went away
  * or the deadline passed: the handler must still call rpc_call_finish (which then sends nothing). After that
  * no message, half_closed or sent comes any more, whatever was asked for. The events of one call never
- * overlap. A unary call that arrives without a message is answered here and never begins.
+ * overlap. A unary call that carries no message, or one that cannot be read, is answered here: it has begun, and
+ * `ended` comes next.
  */
 #ifndef RPC_SERVER_H
 #define RPC_SERVER_H
@@ -40,10 +43,14 @@ struct rpc_method {
     const char *path; /* "/tavola.v1.EntityService/GetEntity"; static */
     enum rpc_kind kind;
     const void *handler; /* the service's own; see rpc_call_method */
+    /* Anybody may call it: its calls are bounded in number, and its requests to RPC_OPEN_RECEIVE_BYTES. */
+    bool is_open;
 };
 
+enum { RPC_OPEN_RECEIVE_BYTES = 4096 };
+
 struct rpc_events {
-    /* A call has arrived; set its state with rpc_call_set_state. May be NULL. */
+    /* A call has arrived; set its state with rpc_call_set_state, and finish it or read. NULL: all are read. */
     void (*begin)(struct rpc_call *call);
     /* A message, borrowed until the call ends (unary, server stream) or until the next rpc_call_read. */
     void (*message)(struct rpc_call *call, struct str message);
@@ -60,10 +67,30 @@ struct rpc_events {
     void (*drained)(void *context);
 };
 
+/* What callers may take of a server. 0: not bounded. */
+struct rpc_limits {
+    int connections; /* in all; the oldest that no admitted call has been made on makes room for a new one */
+    int connections_per_address; /* for IPv6: per 64 bits of it; not on Unix sockets */
+    int64_t first_call_ms;       /* so soon after it was opened a connection must have had a call answered */
+    int streams;                 /* open at once on a connection; callers wait */
+    int open_calls;              /* of methods that anybody may call, in all */
+    int open_calls_per_connection;
+};
+
+/* Why connections are refused or hung up on: 1 to RPC_REASONS - 1. */
+enum { RPC_REASONS = 14 };
+
+struct rpc_connections {
+    int open, authenticated;
+    uint64_t reasons[RPC_REASONS]; /* refused and hung up on since the start */
+    uint64_t open_calls_refused;
+};
+
 struct rpc_options {
-    const char *listen; /* "127.0.0.1:50051", "[::1]:0", "unix:/path" */
-    int threads;        /* queue threads, 1..64 */
-    size_t receive_bytes;
+    const char *listen;   /* "127.0.0.1:50051", "[::1]:0", "unix:/path" */
+    int threads;          /* queue threads, 1..64 */
+    size_t receive_bytes; /* of a message, before and after it is inflated */
+    struct rpc_limits limits;
     const struct rpc_server_tls *tls; /* NULL: plain text */
     const struct rpc_method *methods; /* must outlive the server */
     size_t method_count;
@@ -92,6 +119,24 @@ void rpc_server_stop(struct rpc_server *server, int64_t grace_ms);
 /* Calls that have begun, before the server was stopped, and not ended. */
 int rpc_server_open_calls(const struct rpc_server *server);
 
+/* Connections now, and what has become of others. */
+void rpc_server_read_connections(struct rpc_server *server, struct rpc_connections *out);
+
+/* "full", "resets", ...: a word for a log or a label. reason: 1 to RPC_REASONS - 1. */
+const char *rpc_server_reason_name(int reason);
+
+/* Whether connections are refused for this reason, rather than hung up on. */
+bool rpc_server_reason_refuses(int reason);
+
+/*
+ * Memory is short: hang up on the connection that costs most, of those on which no call has been admitted; with `all`,
+ * if there are none of these, of all. false: there is none.
+ */
+bool rpc_server_shed(struct rpc_server *server, bool all);
+
+/* To be called about once a second: what connections have sent before counts less for rpc_server_shed. */
+void rpc_server_age(struct rpc_server *server);
+
 /* ---- a call ---- */
 
 const struct rpc_method *rpc_call_method(const struct rpc_call *call);
@@ -113,7 +158,16 @@ struct arena *rpc_call_arena(struct rpc_call *call);
 /* The first value of a metadata key (lower case); empty when it was not sent. */
 struct str rpc_call_metadata(struct rpc_call *call, const char *key);
 
-/* Ask for the next message (client stream, bidi); answered by `message`, `half_closed` or `cancelled`. */
+/*
+ * The caller has shown who he is, and may call: the connection is no longer one that anybody may have opened. Once per
+ * call, from `begin` or before the call is finished.
+ */
+void rpc_call_authenticated(struct rpc_call *call);
+
+/*
+ * Ask for the next message, or, of unary and server-stream calls, for the only one; answered by `message`,
+ * `half_closed` (client stream, bidi) or `cancelled`.
+ */
 void rpc_call_read(struct rpc_call *call);
 
 /* Send one message of a stream; the bytes are copied. One at a time: wait for `sent` or `cancelled`. */

@@ -87,7 +87,7 @@ const struct rpc_method *methods_for_rpc(struct arena *arena)
     struct rpc_method *out = ARENA_ARRAY(arena, struct rpc_method, method_count);
 
     for (size_t i = 0; i < method_count; i++)
-        out[i] = (struct rpc_method){ methods[i]->path, methods[i]->kind, &methods[i] };
+        out[i] = (struct rpc_method){ methods[i]->path, methods[i]->kind, &methods[i], !methods[i]->request };
     return out;
 }
 
@@ -109,6 +109,8 @@ static void forward_begin(struct rpc_call *call)
 
     if (events->begin)
         events->begin(call);
+    else
+        rpc_call_read(call);
 }
 
 static void forward_message(struct rpc_call *call, struct str bytes)

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operation_call.c - the calls that are one operation each: decode, store, encode.
+ * operation_call.c - the calls that are one operation each: identify, read, decode, store, encode.
  *
- *   message --decode--> store_collect ... done --encode--> rpc_call_reply
- *      '------ error ------'  '--------- error --------> rpc_call_finish
+ *   begin --identify--> rpc_call_read ... message --decode--> store_collect ... done --encode--> rpc_call_reply
+ *     '------ error ------'                 '------ error ------'  '-------- error --------> rpc_call_finish
+ *
+ * Nothing of the request is read before its caller is known to have an account here.
  *
  * `message` runs on a queue thread and only collects; what was collected runs when the thread has drained its queue.
- * A call of an unknown account waits before that, see recheck.h. `done` runs there too, or on a thread of the store;
+ * A call of an unknown account waits before it is read, see recheck.h. `done` runs there too, or on a thread of the store;
  * from store_collect to done the call's memory belongs to the store. Only `done` ends a call that was collected: a
  * cancellation just marks the operation, and what may have been committed is finished as what it was.
  */
 #include <assert.h>
 
 #include "api/codec.h"
+#include "api/codec_error.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "domain/reason.h"
@@ -23,11 +26,32 @@ struct operation_call {
     const struct method *method;
     struct call_ctx ctx;
     struct operation operation;
-    struct str message;          /* until the call ends */
+    struct str message; /* until the call ends */
+    bool has_message;
     struct recheck_call recheck; /* the call goes on in `resume` */
 };
 
 static void resume(struct recheck_call *waiting);
+
+static enum status identify(struct operation_call *state, struct error *err)
+{
+    if (atomic_load(&state->ctx.service->draining))
+        return reason_set(err, REASON_SERVER_DRAINING, "this server is stopping: call another");
+    TRY(caller_identify(&state->ctx.caller, state->call, err));
+    state->ctx.account = state->ctx.caller.access.account;
+    return STATUS_OK;
+}
+
+/* The call may be gone when this returns. */
+static void admit(struct operation_call *state)
+{
+    struct error err = { 0 };
+
+    if (identify(state, &err) == STATUS_OK)
+        rpc_call_read(state->call);
+    else if (!recheck_wait(state->ctx.service, &state->ctx.caller, &state->recheck))
+        call_fail(state->call, &err, state->ctx.arena);
+}
 
 static void begin(struct rpc_call *call)
 {
@@ -41,6 +65,7 @@ static void begin(struct rpc_call *call)
     atomic_init(&state->operation.cancelled, false);
     state->recheck.resume = resume;
     rpc_call_set_state(call, state);
+    admit(state);
 }
 
 static void reply(struct operation_call *state)
@@ -73,12 +98,8 @@ static enum status decode(struct operation_call *state, struct error *err)
     struct operation *operation = &state->operation;
     ProtobufCMessage *request;
 
-    if (atomic_load(&state->ctx.service->draining))
-        return reason_set(err, REASON_SERVER_DRAINING, "this server is stopping: call another");
-    TRY(caller_identify(&state->ctx.caller, state->call, err));
     TRY(codec_unpack(state->method->request, state->message, state->ctx.arena, &request, err));
     state->ctx.request = request;
-    state->ctx.account = state->ctx.caller.access.account;
     operation->account = state->ctx.account;
     operation->arena = state->ctx.arena;
     operation->done = done;
@@ -90,36 +111,32 @@ static enum status decode(struct operation_call *state, struct error *err)
     return rates_admit(state->ctx.service->rates, operation, rpc_call_begun_us(state->call), err);
 }
 
-/* The call may be gone when this returns. */
-static void start(struct operation_call *state, void (*submit)(struct store *, struct operation *))
-{
-    struct service *service = state->ctx.service;
-    struct error err = { 0 };
-
-    if (decode(state, &err) == STATUS_OK)
-        submit(service->store, &state->operation);
-    else if (!recheck_wait(service, &state->ctx.caller, &state->recheck))
-        call_fail(state->call, &err, state->ctx.arena);
-}
-
 static void on_message(struct rpc_call *call, struct str message)
 {
     struct operation_call *state = rpc_call_state(call);
+    struct error err = { 0 };
 
     state->message = message;
-    start(state, store_collect);
+    state->has_message = true;
+    if (decode(state, &err) == STATUS_OK)
+        store_collect(state->ctx.service->store, &state->operation);
+    else
+        call_fail(call, &err, state->ctx.arena);
 }
 
 static void resume(struct recheck_call *waiting)
 {
-    start(CONTAINER_OF(waiting, struct operation_call, recheck), store_submit);
+    admit(CONTAINER_OF(waiting, struct operation_call, recheck));
 }
 
+/* Until it has a message the call is ours; then the store's. */
 static void on_cancelled(struct rpc_call *call)
 {
     struct operation_call *state = rpc_call_state(call);
 
     atomic_store(&state->operation.cancelled, true);
+    if (!state->has_message)
+        rpc_call_finish(call, codec_error_status_code(STATUS_CANCELLED), STR_EMPTY, STR_EMPTY);
 }
 
 const struct call_events operation_call_events = {

@@ -66,23 +66,6 @@ static void count_call(struct stream *stream, int difference)
 
 static void resume_call(struct recheck_call *waiting);
 
-static void on_begin(struct rpc_call *call)
-{
-    struct stream *stream = ARENA_NEW(rpc_call_arena(call), struct stream);
-
-    stream->call = call;
-    stream->method = call_method(call);
-    stream->recheck.resume = resume_call;
-    stream->ctx.service = rpc_call_context(call);
-    pthread_mutex_init(&stream->lock, NULL);
-    arena_init(&stream->requests);
-    arena_init(&stream->arena);
-    rpc_call_set_state(call, stream);
-    count_call(stream, 1);
-    if (reads_several_requests(stream))
-        rpc_call_read(call);
-}
-
 /* ---- the functions up to "events" are called with the lock held ---- */
 
 static void finish_call(struct stream *stream, enum status status)
@@ -114,11 +97,7 @@ static enum status unpack_request(struct stream *stream, struct error *err)
 {
     struct call_ctx *ctx = &stream->ctx;
     ProtobufCMessage *request;
-    bool is_first = !ctx->request;
 
-    if (is_first)
-        TRY(caller_identify(&ctx->caller, stream->call, err));
-    ctx->account = ctx->caller.access.account;
     ctx->arena = rpc_call_arena(stream->call);
     TRY(codec_unpack(stream->method->request, stream->message,
         reads_several_requests(stream) ? &stream->requests : ctx->arena, &request, err));
@@ -185,17 +164,31 @@ static bool advance(struct stream *stream, step_fn *function)
     return false;
 }
 
-/* Handle stream->message, a request. Returns what advance returns. */
+/* A request has come; the result is that of advance. */
 static bool receive_request(struct stream *stream)
 {
     struct error err = { 0 };
 
     if (unpack_request(stream, &err) == STATUS_OK)
         return advance(stream, fill_operation);
-    stream->state = STREAM_UNKNOWN;
-    if (!recheck_wait(stream->ctx.service, &stream->ctx.caller, &stream->recheck))
-        fail_call(stream, &err);
+    fail_call(stream, &err);
     return false;
+}
+
+/* Nothing is read before the caller is known to have an account here. */
+static void admit_caller(struct stream *stream)
+{
+    struct call_ctx *ctx = &stream->ctx;
+    struct error err = { 0 };
+
+    if (caller_identify(&ctx->caller, stream->call, &err) == STATUS_OK) {
+        ctx->account = ctx->caller.access.account;
+        read_next_request(stream);
+        return;
+    }
+    stream->state = STREAM_UNKNOWN;
+    if (!recheck_wait(ctx->service, &ctx->caller, &stream->recheck))
+        fail_call(stream, &err);
 }
 
 /* Release the lock. If no operation is submitted, the call may have ended when this returns. */
@@ -207,6 +200,24 @@ static void unlock_and_submit(struct stream *stream, bool submit)
 }
 
 /* ---- events ---- */
+
+static void on_begin(struct rpc_call *call)
+{
+    struct stream *stream = ARENA_NEW(rpc_call_arena(call), struct stream);
+
+    stream->call = call;
+    stream->method = call_method(call);
+    stream->recheck.resume = resume_call;
+    stream->ctx.service = rpc_call_context(call);
+    pthread_mutex_init(&stream->lock, NULL);
+    arena_init(&stream->requests);
+    arena_init(&stream->arena);
+    rpc_call_set_state(call, stream);
+    count_call(stream, 1);
+    pthread_mutex_lock(&stream->lock);
+    admit_caller(stream);
+    pthread_mutex_unlock(&stream->lock);
+}
 
 static void on_done(struct operation *operation)
 {
@@ -236,7 +247,6 @@ static void on_message(struct rpc_call *call, struct str message)
 static void resume_call(struct recheck_call *waiting)
 {
     struct stream *stream = CONTAINER_OF(waiting, struct stream, recheck);
-    bool submit = false;
 
     pthread_mutex_lock(&stream->lock);
     assert(stream->state == STREAM_UNKNOWN);
@@ -244,8 +254,8 @@ static void resume_call(struct recheck_call *waiting)
     if (stream->was_cancelled)
         finish_call(stream, STATUS_CANCELLED);
     else
-        submit = receive_request(stream);
-    unlock_and_submit(stream, submit);
+        admit_caller(stream);
+    unlock_and_submit(stream, false);
 }
 
 static void on_half_closed(struct rpc_call *call)

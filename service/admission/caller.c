@@ -45,6 +45,7 @@ enum status caller_identify(struct caller *caller, struct rpc_call *call, struct
     *caller = (struct caller){ .authenticator = authenticator };
     if (authenticator->open) {
         caller->access = access_unlimited(OPEN_ACCOUNT);
+        rpc_call_authenticated(call);
         return STATUS_OK;
     }
     TRY(read_credential(caller, call, err));
@@ -56,6 +57,8 @@ enum status caller_identify(struct caller *caller, struct rpc_call *call, struct
     status = admit_caller(caller, err);
     authenticator_leave(authenticator);
     caller->is_unknown = status == STATUS_UNAUTHENTICATED && caller->presented.generation == 0;
+    if (status == STATUS_OK)
+        rpc_call_authenticated(call);
     return status;
 }
 

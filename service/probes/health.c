@@ -145,8 +145,15 @@ static void check_message(struct rpc_call *call, struct str message)
     rpc_call_reply(call, response(status, rpc_call_arena(call)));
 }
 
+/* Only before the request has come: afterwards the call is answered at once. */
+static void check_cancelled(struct rpc_call *call)
+{
+    rpc_call_finish(call, CODE_CANCELLED, STR_EMPTY, STR_EMPTY);
+}
+
 static const struct call_events check_events = {
     .message = check_message,
+    .cancelled = check_cancelled,
 };
 
 const struct method health_check_method = {
@@ -196,6 +203,10 @@ static void watch_cancelled(struct rpc_call *call)
 {
     struct health_watcher *watcher = rpc_call_state(call);
 
+    if (!watcher) { /* before the request has come */
+        rpc_call_finish(call, CODE_CANCELLED, STR_EMPTY, STR_EMPTY);
+        return;
+    }
     pthread_mutex_lock(&watcher->health->lock);
     if (!watcher->finished) {
         watcher->finished = true;

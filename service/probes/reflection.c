@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reflection.c - see the header. Descriptors are read as wire fields, without unpacking.
+ * reflection.c - see the header. The answer does not repeat the request, which field 2 would be for: a caller could make
+ * the server send what it has been sent. Descriptors are walked as wire fields: nothing is unpacked or kept.
  */
 #include "service/probes/reflection.h"
 
@@ -19,7 +20,6 @@ enum request_field {
 };
 
 enum response_field {
-    RESPONSE_ORIGINAL_REQUEST = 2,
     RESPONSE_FILE_DESCRIPTOR = 4,
     RESPONSE_ALL_EXTENSION_NUMBERS = 5,
     RESPONSE_LIST_SERVICES = 6,
@@ -29,7 +29,7 @@ enum response_field {
 /* Fields of descriptor.proto. */
 enum { SET_FILE = 1, ANY_NAME = 1, FILE_PACKAGE = 2, FILE_DEPENDENCY = 3, FILE_SERVICE = 6 };
 
-/* The kinds of descriptors that contain names, and the fields of the names. */
+/* What can hold names, and under which fields. */
 enum scope { SCOPE_LEAF, SCOPE_FILE, SCOPE_MESSAGE, SCOPE_ENUM, SCOPE_SERVICE };
 static const struct scope_child {
     enum scope scope;
@@ -89,7 +89,7 @@ static void files_load(struct files *files)
     }
 }
 
-/* The index of the file; files->count if there is none. */
+/* Its place; files->count when there is none. */
 static size_t find_file(const struct files *files, struct str name)
 {
     size_t i = 0;
@@ -99,7 +99,7 @@ static size_t find_file(const struct files *files, struct str name)
     return i;
 }
 
-/* Append a file and, once each, the files it imports. written: a bit for each file that was appended. */
+/* Append a file and, once each, all it imports: clients want them without asking again. written: bits. */
 static void write_file(const struct files *files, size_t index, uint64_t *written, struct buf *out)
 {
     struct str rest = files->items[index].bytes;
@@ -119,8 +119,8 @@ static void write_file(const struct files *files, size_t index, uint64_t *writte
     }
 }
 
-/* Take "b" from the symbol "a.b" in the scope "a". false: the symbol is not in the scope. All are in an empty scope. */
-static bool strip_scope(struct str symbol, struct str scope, struct str *rest)
+/* "a.b" behind "a." is "b"; false when scope is not in front. An empty scope is in front of all. */
+static bool strip(struct str symbol, struct str scope, struct str *rest)
 {
     if (scope.len == 0) {
         *rest = symbol;
@@ -143,10 +143,11 @@ static bool child_has(struct str message, enum scope scope, struct str symbol)
         return true;
     if (scope == SCOPE_ENUM && scope_has(message, scope, symbol)) /* values stand beside their enum */
         return true;
-    return scope != SCOPE_LEAF && strip_scope(symbol, name, &rest) && scope_has(message, scope, rest);
+    return scope != SCOPE_LEAF && strip(symbol, name, &rest) && scope_has(message, scope, rest);
 }
 
-/* Does a descriptor contain this name? The recursion is as deep as the descriptors, which the build has made. */
+/* Does a descriptor hold something of this name? The nesting is the descriptors' own, which the build made.
+ */
 static bool scope_has(struct str message, enum scope scope, struct str symbol)
 {
     struct wire_field field;
@@ -168,7 +169,7 @@ static size_t find_symbol(const struct files *files, struct str symbol)
     for (size_t i = 0; i < files->count; i++) {
         struct str rest;
 
-        if (strip_scope(symbol, files->items[i].package, &rest) &&
+        if (strip(symbol, files->items[i].package, &rest) &&
             scope_has(files->items[i].bytes, SCOPE_FILE, rest))
             return i;
     }
@@ -247,7 +248,7 @@ static bool is_question(const struct wire_field *field)
            field->number <= REQUEST_LIST_SERVICES;
 }
 
-static void write_answer(const struct wire_field *question, struct arena *arena, struct buf *out)
+static void answer(const struct wire_field *question, struct arena *arena, struct buf *out)
 {
     struct files *files = ARENA_NEW(arena, struct files);
 
@@ -284,8 +285,7 @@ enum status reflection_answer(struct str request, struct arena *arena, struct bu
     if (result == WIRE_MALFORMED)
         return reason_set(err, REASON_INVALID_INPUT, "the reflection request is malformed");
     if (question.number == 0)
-        return reason_set(err, REASON_INVALID_INPUT, "the reflection request has no message_request");
-    wire_write_bytes(out, RESPONSE_ORIGINAL_REQUEST, request);
-    write_answer(&question, arena, out);
+        return reason_set(err, REASON_INVALID_INPUT, "the reflection request asks nothing");
+    answer(&question, arena, out);
     return STATUS_OK;
 }

@@ -53,6 +53,7 @@ struct echo {
 /* What a call of Collect or Count has in mind. */
 struct echo_state {
     struct buf joined;
+    bool has_message;
     int next, count;
 };
 
@@ -81,8 +82,7 @@ static inline void echo_begin(struct rpc_call *call)
     buf_init(&state->joined, rpc_call_arena(call));
     rpc_call_set_state(call, state);
     echo_note(&echo.begun);
-    if (rpc_call_method(call)->kind == RPC_CLIENT_STREAM || rpc_call_method(call)->kind == RPC_BIDI)
-        rpc_call_read(call);
+    rpc_call_read(call);
 }
 
 static inline void echo_count(struct rpc_call *call)
@@ -144,6 +144,7 @@ static inline void echo_message(struct rpc_call *call, struct str message)
 {
     struct echo_state *state = rpc_call_state(call);
 
+    state->has_message = true;
     if (echo_is(call, "Unary") && str_equal(message, str_of("fail"))) {
         rpc_call_finish(call, FAIL_CODE, str_of(fail_message), STR_LITERAL(fail_details));
     } else if (echo_is(call, "Unary")) {
@@ -188,11 +189,13 @@ static inline void echo_sent(struct rpc_call *call)
 
 static inline void echo_cancelled(struct rpc_call *call)
 {
-    bool is_batched = echo_is(call, "Batched");
+    const struct echo_state *state = rpc_call_state(call);
+    bool is_batched = state->has_message && echo_is(call, "Batched");
 
     ck_assert(rpc_call_is_cancelled(call));
     echo_note(&echo.cancelled);
-    if (echo_is(call, "Hold") && (echo.keep_cancelled || !echo_take(echo.held, &echo.held_count, call)))
+    if (state->has_message && echo_is(call, "Hold") &&
+        (echo.keep_cancelled || !echo_take(echo.held, &echo.held_count, call)))
         return;
     if (is_batched && !echo_take(echo.batched, &echo.batched_count, call))
         return;
@@ -216,13 +219,13 @@ static inline void echo_drained(void *context)
 }
 
 static const struct rpc_method echo_methods[] = {
-    { "/test.Echo/Unary", RPC_UNARY, "Unary" },
-    { "/test.Echo/Batched", RPC_UNARY, "Batched" },
-    { "/test.Echo/Hold", RPC_UNARY, "Hold" },
-    { "/test.Echo/Facts", RPC_UNARY, "Facts" },
-    { "/test.Echo/Collect", RPC_CLIENT_STREAM, "Collect" },
-    { "/test.Echo/Count", RPC_SERVER_STREAM, "Count" },
-    { "/test.Echo/Chat", RPC_BIDI, "Chat" },
+    { "/test.Echo/Unary", RPC_UNARY, "Unary", false },
+    { "/test.Echo/Batched", RPC_UNARY, "Batched", false },
+    { "/test.Echo/Hold", RPC_UNARY, "Hold", false },
+    { "/test.Echo/Facts", RPC_UNARY, "Facts", false },
+    { "/test.Echo/Collect", RPC_CLIENT_STREAM, "Collect", false },
+    { "/test.Echo/Count", RPC_SERVER_STREAM, "Count", false },
+    { "/test.Echo/Chat", RPC_BIDI, "Chat", false },
 };
 
 static inline struct rpc_options echo_options(const char *address)

@@ -149,7 +149,7 @@ START_TEST(call_without_a_message_is_invalid)
 
     ck_assert_int_eq(status.code, 3);
     assert_str(status.message, str_of("the call carries no request message"));
-    ck_assert_int_eq(echo.begun, 0);
+    ck_assert_int_eq(echo.begun, 1);
 }
 END_TEST
 

@@ -116,12 +116,10 @@ START_TEST(there_are_no_extensions)
 }
 END_TEST
 
-START_TEST(the_question_is_repeated_in_the_answer)
+/* It may be as long as its caller likes, who need not read what it is answered. */
+START_TEST(the_question_is_not_repeated_in_the_answer)
 {
-    response *answer = ask(4, "tavola.v1.Value");
-
-    ck_assert(str_equal(
-        codec_str(answer->original_request->file_containing_symbol), STR_LITERAL("tavola.v1.Value")));
+    ck_assert_ptr_null(ask(4, "tavola.v1.Value")->original_request);
 }
 END_TEST
 
@@ -146,7 +144,7 @@ Suite *test_reflection_suite(void)
     tcase_add_test(tc, files_are_found_by_name);
     tcase_add_test(tc, services_are_listed);
     tcase_add_test(tc, there_are_no_extensions);
-    tcase_add_test(tc, the_question_is_repeated_in_the_answer);
+    tcase_add_test(tc, the_question_is_not_repeated_in_the_answer);
     tcase_add_test(tc, nonsense_is_refused);
     suite_add_tcase(suite, tc);
     return suite;

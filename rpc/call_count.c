@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * call_count.c - where a call is counted.
+ *
+ * A call is looked up at the door only while some connection is unauthenticated, and if its method is one that anybody
+ * may call: calls of known callers on a server that nobody else is connected to cost nothing here.
+ */
+#include <grpc/support/alloc.h>
+
+#include "rpc/call_parts.h"
+
+static bool is_open_method(const struct rpc_call *call)
+{
+    return call->slot->method && call->slot->method->is_open;
+}
+
+static bool count_open(struct rpc_call *call)
+{
+    struct call_host *host = call->host;
+    int count = atomic_fetch_add(&host->open_calls, 1) + 1;
+
+    call->counts_as_open = true;
+    if ((host->max_open_calls > 0 && count > host->max_open_calls) ||
+        (call->connection && !door_enter_open(call->connection, host->max_open_calls_per_connection))) {
+        atomic_fetch_add(&host->open_calls_refused, 1);
+        return false;
+    }
+    return true;
+}
+
+bool call_enter(struct rpc_call *call)
+{
+    struct door *door = call->host->door;
+
+    if (is_open_method(call) || door_counts_calls(door)) {
+        char *peer = grpc_call_get_peer(call->core);
+
+        call->connection = door_enter(door, str_of(peer));
+        gpr_free(peer);
+    }
+    return call->slot->method && (!is_open_method(call) || count_open(call));
+}
+
+void call_leave(struct rpc_call *call)
+{
+    if (call->connection)
+        door_leave(call->connection, call->counts_as_open);
+    if (call->counts_as_open)
+        atomic_fetch_sub(&call->host->open_calls, 1);
+}
+
+void rpc_call_authenticated(struct rpc_call *call)
+{
+    if (call->connection)
+        door_authenticate(call->connection);
+}

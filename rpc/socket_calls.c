@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * socket_calls.c - this program's own accept4, listen, recvmsg, close and SSL_read: see door.h.
+ *
+ * The core calls them as it would call the C library's and OpenSSL's; sockets that no door knows are passed on. With
+ * TLS the core hands what it has read to OpenSSL in the same thread, one connection after the other, so the socket that
+ * a thread has read from last is the one whose bytes its next SSL_read yields; it is noted with the session once.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <openssl/ssl.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "rpc/door.h"
+
+static _Thread_local int last_read = -1;
+
+/* ---- accepting ---- */
+
+int listen(int socket, int backlog)
+{
+    long result = syscall(SYS_listen, socket, backlog);
+
+    if (result == 0)
+        door_note_listener(socket);
+    return (int)result;
+}
+
+static bool is_short_of_files(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+/*
+ * The core takes every error but EAGAIN for the end of the listener, and calls again until it gets one, since it
+ * learns only once that connections wait.
+ */
+static int accept_through(
+    struct door *door, int listener, struct sockaddr *address, socklen_t *size, int flags)
+{
+    const socklen_t room = *size;
+
+    for (;;) {
+        int socket;
+
+        *size = room;
+        socket = (int)syscall(SYS_accept4, listener, address, size, flags);
+        if (socket >= 0) {
+            if (door_admit(door, socket, address))
+                return socket;
+            close(socket);
+        } else if (is_short_of_files(errno)) {
+            if (!door_turn_away(door, listener)) {
+                errno = EAGAIN;
+                return -1;
+            }
+        } else if (errno == EAGAIN || errno == EBADF || errno == EINVAL || errno == ENOTSOCK) {
+            return -1;
+        }
+        /* Else it was about one connection, which is gone. */
+    }
+}
+
+int accept4(int socket, struct sockaddr *address, socklen_t *size, int flags)
+{
+    struct door *door = address && size ? door_of_listener(socket) : NULL;
+
+    if (door)
+        return accept_through(door, socket, address, size, flags);
+    return (int)syscall(SYS_accept4, socket, address, size, flags);
+}
+
+int close(int socket)
+{
+    struct door_connection *connection = door_of_socket(socket);
+
+    if (connection)
+        door_forget(connection);
+    return (int)syscall(SYS_close, socket);
+}
+
+/* ---- reading ---- */
+
+static bool look_at(struct door_connection *connection, const struct msghdr *message, size_t length)
+{
+    for (size_t i = 0; i < message->msg_iovlen && length > 0; i++) {
+        const struct iovec *piece = &message->msg_iov[i];
+        size_t size = piece->iov_len < length ? piece->iov_len : length;
+
+        if (!door_look(connection, piece->iov_base, size))
+            return false;
+        length -= size;
+    }
+    return true;
+}
+
+ssize_t recvmsg(int socket, struct msghdr *message, int flags)
+{
+    struct door_connection *connection = door_of_socket(socket);
+    ssize_t length;
+
+    if (connection && door_has_hung_up(connection)) {
+        errno = ECONNRESET;
+        return -1;
+    }
+    length = syscall(SYS_recvmsg, socket, message, flags);
+    if (!connection || length <= 0)
+        return length;
+    last_read = socket;
+    if (door_is_tls(connection) || look_at(connection, message, (size_t)length))
+        return length;
+    errno = ECONNRESET;
+    return -1;
+}
+
+/* ---- reading through TLS ---- */
+
+typedef int ssl_read_fn(SSL *session, void *bytes, int size);
+
+static struct {
+    pthread_once_t once;
+    ssl_read_fn *read; /* OpenSSL's own */
+    int index;         /* of the connection among a session's data */
+} tls = { .once = PTHREAD_ONCE_INIT };
+
+static void find_tls(void)
+{
+    void *found = dlsym(RTLD_NEXT, "SSL_read");
+
+    tls.read = *(ssl_read_fn **)&found;
+    tls.index = SSL_get_ex_new_index(0, NULL, NULL, NULL, NULL);
+}
+
+static struct door_connection *connection_of(SSL *session)
+{
+    struct door_connection *connection = SSL_get_ex_data(session, tls.index);
+
+    if (connection)
+        return connection;
+    connection = SSL_is_server(session) ? door_of_socket(last_read) : NULL;
+    if (connection && door_is_tls(connection))
+        SSL_set_ex_data(session, tls.index, connection);
+    return connection;
+}
+
+int SSL_read(SSL *session, void *bytes, int size)
+{
+    struct door_connection *connection;
+    int length;
+
+    pthread_once(&tls.once, find_tls);
+    length = tls.read(session, bytes, size);
+    if (length <= 0)
+        return length;
+    connection = connection_of(session);
+    if (!connection || !door_is_tls(connection) || door_look(connection, bytes, (size_t)length))
+        return length;
+    return -1;
+}
