@@ -15,6 +15,7 @@
 #include "base/metrics_server.h"
 #include "domain/limits.h"
 #include "rpc/coalesce.h"
+#include "service/admission/memory_guard.h"
 #include "service/methods.h"
 #include "service/probes/metrics.h"
 #include "service/publisher.h"
@@ -23,10 +24,11 @@
 
 enum {
     EXIT_BAD_SETTING = 2,
-    OWN_FILES = 64,                /* descriptors the program needs beside callers' connections */
+    OWN_FILES = 64 + 256, /* descriptors the program needs beside callers' connections: its own, probes' */
     BATCH_BYTES = 8 * 1024 * 1024, /* of properties */
     MAX_QUEUED_MESSAGES = 100000,  /* per stream */
     MS_PER_SECOND = 1000,
+    PROBE_CONNECTIONS = 256, /* on the probes' own address */
     ADDRESS_BYTES = 300,
 };
 
@@ -36,6 +38,9 @@ struct server {
     struct remembered *remembered; /* how far the database had come */
     struct rpc_server *rpc;
     struct rpc_server *probes; /* NULL: no address of their own */
+    struct memory_bound memory;
+    struct memory_guard *guard;
+    long long files; /* descriptors for callers' connections; 0: not known */
     struct metrics_sources sources;
     struct metrics_server *metrics; /* NULL: not asked for */
     struct arena arena;
@@ -133,10 +138,13 @@ static void start_store(struct server *server, const struct service_config *conf
 static enum status start_rpc(struct server *server, const struct service_config *config, struct error *err)
 {
     const struct rpc_server_tls tls = { config->tls_certificate, config->tls_key, config->tls_client_ca };
-    const struct rpc_options options = {
+    struct rpc_options options = {
         .listen = config->listen,
         .threads = (int)config->rpc_threads,
         .receive_bytes = LIMIT_RECEIVE_BYTES,
+        .limits = { .connections = (int)config->max_connections,
+            .connections_per_address = (int)config->connections_per_address,
+            .first_call_ms = config->first_call_seconds * MS_PER_SECOND },
         .tls = config->tls_certificate ? &tls : NULL,
         .methods = methods_for_rpc(&server->arena),
         .method_count = method_count,
@@ -144,9 +152,15 @@ static enum status start_rpc(struct server *server, const struct service_config 
         .context = &server->service,
     };
 
-    if (rpc_server_start(&options, &server->rpc, err) == STATUS_OK)
-        return STATUS_OK;
-    return cannot_start("TAVOLA_LISTEN", config->listen, err);
+    memory_bound_set_limits(&server->memory, server->files, &options.limits);
+    log_event(LOG_INFO, "limits", log_number("memory_bytes", server->memory.bytes),
+        log_text("from", memory_bound_source_name(server->memory.source)),
+        log_number("most_connections", options.limits.connections),
+        log_number("per_address", options.limits.connections_per_address));
+    if (rpc_server_start(&options, &server->rpc, err) != STATUS_OK)
+        return cannot_start("TAVOLA_LISTEN", config->listen, err);
+    server->guard = memory_guard_start(&server->memory, server->rpc);
+    return STATUS_OK;
 }
 
 static enum status start_probes(struct server *server, const struct service_config *config, struct error *err)
@@ -161,6 +175,7 @@ static enum status start_probes(struct server *server, const struct service_conf
 
     if (!config->health_listen)
         return STATUS_OK;
+    memory_bound_set_limits(&server->memory, PROBE_CONNECTIONS, &options.limits);
     options.methods = methods_for_health(&server->arena, &options.method_count);
     if (rpc_server_start(&options, &server->probes, err) == STATUS_OK)
         return STATUS_OK;
@@ -170,7 +185,8 @@ static enum status start_probes(struct server *server, const struct service_conf
 static enum status start_metrics(
     struct server *server, const struct service_config *config, struct error *err)
 {
-    server->sources = (struct metrics_sources){ &server->service, server->publisher, server->rpc };
+    server->sources =
+        (struct metrics_sources){ &server->service, server->publisher, server->rpc, server->memory.bytes };
     if (!config->metrics_listen || metrics_server_start(config->metrics_listen, metrics_collect,
                                        &server->sources, &server->metrics, err) == STATUS_OK)
         return STATUS_OK;
@@ -180,6 +196,7 @@ static enum status start_metrics(
 static void stop(struct server *server)
 {
     metrics_server_stop(server->metrics);
+    memory_guard_stop(server->guard);
     if (server->probes)
         rpc_server_stop(server->probes, 0);
     if (server->service.store)
@@ -253,6 +270,8 @@ static void serve_until_signal(
     store_drain(server->service.store);
     metrics_server_stop(server->metrics); /* it looks at what ends now */
     server->metrics = NULL;
+    memory_guard_stop(server->guard);
+    server->guard = NULL;
     rpc_server_stop(server->rpc, config->drain_seconds * MS_PER_SECOND);
 }
 
@@ -308,8 +327,9 @@ int main(int argc, char **argv)
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     signal(SIGPIPE, SIG_IGN);
 
-    log_event(LOG_INFO, "limits", log_number("most_connections", raise_file_limit()));
     server = xcalloc(1, sizeof(*server));
+    server->files = raise_file_limit();
+    server->memory = memory_bound_find(config.memory_limit);
     exit_code = EXIT_SUCCESS;
     if (start(server, &config, &err) == STATUS_OK)
         serve_until_signal(server, &config, &signals);

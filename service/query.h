@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query.h - the request and the page tokens of methods that take a Query.
+ * query.h - what the methods that take a Query have in common: their tokens.
  */
 #ifndef SERVICE_QUERY_H
 #define SERVICE_QUERY_H
@@ -8,12 +8,12 @@
 #include "api/codec_read.h"
 #include "service/paging.h"
 
-/* A decoded query, kept from the decoder to the encoder. */
+/* A query as it was asked, kept from decoder to encoder. */
 struct query_call {
     struct selection selection;
-    struct str identity; /* its tokens are bound to this text, and to the table */
+    struct str identity; /* what its tokens are bound to, beside the table */
     enum token_purpose purpose;
-    struct entity_writer writer; /* of methods that return entities */
+    struct entity_writer writer; /* for those that return entities */
 };
 
 /* The fields of a request that are a query. */

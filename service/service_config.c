@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "service/admission/memory_bound.h"
+
 static const char *const authentications[] = { "required", "none", NULL };
 static const char *const switches[] = { "off", "on", NULL };
 static const char *const log_levels[] = { "debug", "info", "warn", "error", NULL };
@@ -163,6 +165,45 @@ static const struct config_setting settings[] = { {
         .min = 1,
         .max = 1000000,
         .help = "operations of one kind that may wait; more are refused as SERVER_BUSY",
+    },
+    {
+        .name = "TAVOLA_MEMORY_LIMIT",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct service_config, memory_limit),
+        .accepts = memory_bound_is_valid,
+        .allowed = MEMORY_BOUND_ALLOWED,
+        .help = "memory the server keeps within; when not set four fifths of the cgroup's limit, without one "
+                "2GB, "
+                "or half of the machine's memory if that is less",
+    },
+    {
+        .name = "TAVOLA_MAX_CONNECTIONS",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, max_connections),
+        .fallback = "0",
+        .min = 0,
+        .max = 1000000,
+        .help = "connections at once; 0: one per 256 kB of the memory limit, as far as the limit of open "
+                "files goes",
+    },
+    {
+        .name = "TAVOLA_MAX_CONNECTIONS_PER_ADDRESS",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, connections_per_address),
+        .fallback = "0",
+        .min = 0,
+        .max = 1000000,
+        .help = "connections from one address (IPv6: from one /64) at once; 0: a quarter of all",
+    },
+    {
+        .name = "TAVOLA_FIRST_CALL_TIMEOUT_SECONDS",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, first_call_seconds),
+        .fallback = "20",
+        .min = 1,
+        .max = 3600,
+        .unit = "s",
+        .help = "a connection on which no call has been answered for so long is closed",
     },
     {
         .name = "TAVOLA_ACCOUNT_RATE_LIMIT",

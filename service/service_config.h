@@ -31,6 +31,10 @@ struct service_config {
     int64_t write_threads;
     int64_t page_threads;
     int64_t max_waiting;
+    const char *memory_limit; /* NULL: see memory_bound_find */
+    int64_t max_connections;  /* 0: as many as the memory limit is good for, and so on */
+    int64_t connections_per_address;
+    int64_t first_call_seconds;
     int64_t account_rate; /* 0: none */
     int64_t partition_rate;
     int64_t batch_operations;

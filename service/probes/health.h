@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * health.h - the state that grpc.health.v1.Health answers. The store and the end of the program change it.
+ * health.h - is the server serving? Asked by grpc.health.v1.Health, told by the store and by a stop.
  *
- * All services have the same state: SERVING while the server reaches the database and is not stopping. The service name
- * HEALTH_LIVENESS is for probes that restart a program which hangs: it is SERVING while the server can answer.
+ * All services are in the same state: SERVING while the database can be reached and nobody stops the server.
+ * The name HEALTH_LIVENESS is for those who would restart a program that is stuck: SERVING as long as it
+ * can answer at all.
  */
 #ifndef SERVICE_PROBES_HEALTH_H
 #define SERVICE_PROBES_HEALTH_H
@@ -16,7 +17,7 @@
 struct health_watcher;
 
 struct health {
-    pthread_mutex_t lock; /* guards all members, and the calls of the watchers */
+    pthread_mutex_t lock; /* guards everything, and the calls of the watchers */
     bool available;
     bool draining;
     struct health_watcher *watchers;
@@ -25,7 +26,7 @@ struct health {
 void health_init(struct health *health);
 void health_set_available(struct health *health, bool available);
 
-/* The state is NOT_SERVING from now on. Watchers get this state, then their calls end. */
+/* NOT_SERVING from now on; watchers are told so, and their calls end. */
 void health_drain(struct health *health);
 
 #endif

@@ -165,6 +165,39 @@ static void collect_rates(const struct rates *rates, struct buf *out)
             rates ? (double)rates_refused(rates, (enum rate_scope)i) : 0);
 }
 
+static void collect_reasons(const struct rpc_connections *connections, bool refuses, struct buf *out)
+{
+    const char *name = refuses ? "tavola_connections_refused_total" : "tavola_connections_hung_up_total";
+    char label[LABEL_BYTES];
+
+    metrics_family(out, name, "counter",
+        refuses ? "Connections closed before anything was read from them."
+                : "Connections closed because of what came on them, or for want of room.");
+    for (int i = 1; i < RPC_REASONS; i++) {
+        if (rpc_server_reason_refuses(i) != refuses)
+            continue;
+        snprintf(label, sizeof(label), "reason=\"%s\"", rpc_server_reason_name(i));
+        metrics_value(out, name, label, (double)connections->reasons[i]);
+    }
+}
+
+static void collect_connections(struct rpc_server *rpc, struct buf *out)
+{
+    struct rpc_connections connections;
+
+    rpc_server_read_connections(rpc, &connections);
+    metrics_family(out, "tavola_connections", "gauge",
+        "Open connections: those on which a call has been admitted, and the others.");
+    metrics_value(out, "tavola_connections", "state=\"authenticated\"", connections.authenticated);
+    metrics_value(
+        out, "tavola_connections", "state=\"unauthenticated\"", connections.open - connections.authenticated);
+    collect_reasons(&connections, true, out);
+    collect_reasons(&connections, false, out);
+    metrics_family(out, "tavola_open_method_calls_refused_total", "counter",
+        "Calls of health and reflection refused: too many were open.");
+    metrics_value(out, "tavola_open_method_calls_refused_total", "", (double)connections.open_calls_refused);
+}
+
 void metrics_collect(void *context, struct buf *out)
 {
     const struct metrics_sources *sources = context;
@@ -172,6 +205,9 @@ void metrics_collect(void *context, struct buf *out)
     metrics_process(out, TAVOLA_VERSION);
     metrics_family(out, "tavola_open_calls", "gauge", "Calls that have begun and not ended.");
     metrics_value(out, "tavola_open_calls", "", rpc_server_open_calls(sources->rpc));
+    metrics_family(out, "tavola_memory_limit_bytes", "gauge", "The memory that the server keeps within.");
+    metrics_value(out, "tavola_memory_limit_bytes", "", (double)sources->memory_limit_bytes);
+    collect_connections(sources->rpc, out);
     collect_calls(sources->service->calls, out);
     collect_store(sources->service->store, out);
     collect_rates(sources->service->rates, out);

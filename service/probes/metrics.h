@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics.h - the counters of the server, and the text of its metrics. docs/operations.md explains each metric.
+ * metrics.h - what the server counts, and the text of its metrics. docs/operations.md explains each.
  */
 #ifndef SERVICE_PROBES_METRICS_H
 #define SERVICE_PROBES_METRICS_H
@@ -16,11 +16,12 @@ struct counters *metrics_calls_new(void);
 /* Count a call that has ended. */
 void metrics_count_call(struct counters *calls, struct rpc_call *call);
 
-/* The parts of the server whose metrics the text has. */
+/* What the text is made of. */
 struct metrics_sources {
     struct service *service;
     const struct publisher *publisher;
-    const struct rpc_server *rpc;
+    struct rpc_server *rpc;
+    int64_t memory_limit_bytes;
 };
 
 /* A metrics_collect_fn; context: a struct metrics_sources. */

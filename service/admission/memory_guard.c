@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory_guard.c - see the header.
+ *
+ * Memory that was freed goes back to the system when the process has grown a good deal since that was last done: the
+ * C library keeps it otherwise, and the bound would hold for the peak alone.
+ */
+#include "service/admission/memory_guard.h"
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+
+enum {
+    LOOK_NS = 25 * 1000 * 1000,
+    LOOKS_PER_SECOND = 40,
+    NS_PER_S = 1000000000,
+    TRIM_BYTES = 24 * 1024 * 1024,
+    SHED_AT_ONCE = 8,
+    QUIET_SECONDS = 10, /* between two lines in the log */
+};
+
+struct memory_guard {
+    struct memory_bound bound;
+    struct rpc_server *server;
+    int statm;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool stopping;
+    int64_t trimmed_bytes; /* resident when memory was last given back */
+    unsigned looks;
+    unsigned told_look; /* when the log was last told */
+};
+
+static int64_t resident_bytes(const struct memory_guard *guard)
+{
+    char text[128];
+    ssize_t length = pread(guard->statm, text, sizeof(text) - 1, 0);
+    long long size, resident;
+
+    if (length <= 0)
+        return 0;
+    text[length] = '\0';
+    return sscanf(text, "%lld %lld", &size, &resident) == 2 ? resident * sysconf(_SC_PAGESIZE) : 0;
+}
+
+static void tell(struct memory_guard *guard, int64_t resident)
+{
+    if (guard->told_look != 0 && guard->looks - guard->told_look < QUIET_SECONDS * LOOKS_PER_SECOND)
+        return;
+    guard->told_look = guard->looks;
+    log_event(LOG_WARN, "memory_short", log_number("resident_bytes", resident),
+        log_number("limit_bytes", guard->bound.bytes),
+        log_text("what", "connections are hung up on, those without an admitted call first"));
+}
+
+static void shed(struct memory_guard *guard, int64_t resident)
+{
+    int64_t bound = guard->bound.bytes;
+    bool all = resident >= bound / 8 * 7;
+
+    if (resident < bound / 4 * 3)
+        return;
+    tell(guard, resident);
+    for (int i = 0; i < SHED_AT_ONCE && rpc_server_shed(guard->server, false); i++)
+        continue;
+    if (all)
+        (void)rpc_server_shed(guard->server, true);
+}
+
+/* At most once a second: it takes milliseconds for hundreds of megabytes. */
+static void give_back(struct memory_guard *guard, int64_t resident)
+{
+    if (resident < guard->trimmed_bytes)
+        guard->trimmed_bytes = resident;
+    if (resident < guard->trimmed_bytes + TRIM_BYTES && resident < guard->bound.bytes / 4 * 3)
+        return;
+    malloc_trim(0);
+    guard->trimmed_bytes = resident_bytes(guard);
+}
+
+static void look(struct memory_guard *guard)
+{
+    int64_t resident = resident_bytes(guard);
+
+    shed(guard, resident);
+    if (++guard->looks % LOOKS_PER_SECOND != 0)
+        return;
+    rpc_server_age(guard->server);
+    give_back(guard, resident);
+}
+
+static void *watch(void *argument)
+{
+    struct memory_guard *guard = argument;
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    pthread_mutex_lock(&guard->lock);
+    while (!guard->stopping) {
+        until.tv_nsec += LOOK_NS;
+        if (until.tv_nsec >= NS_PER_S) {
+            until.tv_sec++;
+            until.tv_nsec -= NS_PER_S;
+        }
+        if (pthread_cond_timedwait(&guard->changed, &guard->lock, &until) != 0)
+            look(guard);
+    }
+    pthread_mutex_unlock(&guard->lock);
+    return NULL;
+}
+
+struct memory_guard *memory_guard_start(const struct memory_bound *bound, struct rpc_server *server)
+{
+    struct memory_guard *guard = xcalloc(1, sizeof(*guard));
+    pthread_condattr_t monotonic;
+
+    guard->bound = *bound;
+    guard->server = server;
+    guard->statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    guard->trimmed_bytes = resident_bytes(guard);
+    pthread_mutex_init(&guard->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&guard->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    if (pthread_create(&guard->thread, NULL, watch, guard) != 0)
+        abort(); /* no memory for a thread's stack */
+    return guard;
+}
+
+void memory_guard_stop(struct memory_guard *guard)
+{
+    if (!guard)
+        return;
+    pthread_mutex_lock(&guard->lock);
+    guard->stopping = true;
+    pthread_cond_signal(&guard->changed);
+    pthread_mutex_unlock(&guard->lock);
+    pthread_join(guard->thread, NULL);
+    close(guard->statm);
+    pthread_cond_destroy(&guard->changed);
+    pthread_mutex_destroy(&guard->lock);
+    free(guard);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory_guard.h - who goes when the process comes near its memory bound: decided here and nowhere else.
+ *
+ * A thread looks at the resident memory forty times a second. From three quarters of the bound on, the server hangs up
+ * on the connections on which no call has been admitted, those that cost most first; from seven eighths on, on all,
+ * likewise. What was freed is given back to the system.
+ */
+#ifndef SERVICE_ADMISSION_MEMORY_GUARD_H
+#define SERVICE_ADMISSION_MEMORY_GUARD_H
+
+#include "service/admission/memory_bound.h"
+
+struct memory_guard;
+
+/* The server must outlive it. */
+struct memory_guard *memory_guard_start(const struct memory_bound *bound, struct rpc_server *server);
+
+/* NULL is ignored. */
+void memory_guard_stop(struct memory_guard *guard);
+
+#endif
