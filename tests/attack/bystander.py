@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A well-behaved caller: one Get after another on one connection, until standard input ends.
+
+usage: bystander.py HOST:PORT TOKEN TABLE; a line per call: when it began (time.monotonic), seconds, code.
+"""
+
+import select
+import sys
+import time
+
+from tavola_test import client
+from tavola_test.client import ApiError
+
+PAUSE = 0.005
+PATIENCE = 30
+
+
+def main():
+    address, token, table = sys.argv[1:4]
+    caller = client.Client(address, token=token, seconds=PATIENCE)
+    key = client.EntityKey(partition_key="p", row_key="1")
+    while not select.select([sys.stdin], [], [], PAUSE)[0]:
+        began = time.monotonic()
+        code = "OK"
+        try:
+            caller.get_entity(table=table, key=key)
+        except ApiError as error:
+            code = error.code
+        print(f"{began:.6f} {time.monotonic() - began:.6f} {code}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

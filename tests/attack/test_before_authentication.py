@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attacks that need no credential: memory stays under the bound, others are served, everything is given back."""
+
+from attack_case import AttackCase
+
+
+class BeforeAuthentication(AttackCase):
+    def test_c1_more_connections_than_files(self):
+        self.start(prefix=["prlimit", "--nofile=512:512"])
+        self.attacked("connections")
+
+    def test_c1_silent_connections(self):
+        self.start()
+        self.attacked("silent")
+
+    def test_c2_rapid_reset(self):
+        self.start()
+        self.attacked("rapid_reset")
+
+    def test_c3_compressed_bomb(self):
+        self.start()
+        self.attacked("bomb")
+
+    def test_c3_compressed_bomb_of_a_known_caller(self):
+        self.start()
+        self.attacked("bomb", self.token, share=False)
+
+    def test_c4_endless_bodies(self):
+        self.start()
+        self.attacked("endless_bodies")
+
+    def test_c5_reflection_of_megabytes(self):
+        self.start()
+        self.attacked("reflection")
+
+    def test_c5_reflection_unread(self):
+        self.start()
+        self.attacked("reflection_unread")
+
+    def test_c6_health_checks(self):
+        self.start()
+        self.attacked("health")
+
+    def test_c7_endless_header(self):
+        self.start()
+        self.attacked("endless_header")
+
+    def test_c7_one_large_header(self):
+        self.start()
+        self.attacked("one_large_header")
+
+    def test_c8_open_imports(self):
+        self.start()
+        self.attacked("open_imports")
+
+    def test_c8_open_watches(self):
+        self.start()
+        self.attacked("open_watches")
