@@ -99,7 +99,7 @@ static const struct str damaged[] = {
     STR_LITERAL("\x0A\x00\x12\x01S\x18\x01 \x02*\x00"),        /* no name */
     STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01*\x00"),            /* no place */
     STR_LITERAL("\x0A\x01N\x12\x01S \x02*\x00"),               /* no shape */
-    STR_LITERAL("\x0A\x01N\x12\x01S\x18\x03 \x02*\x00"),       /* a shape of a later version */
+    STR_LITERAL("\x0A\x01N\x12\x01S\x18\x7F \x02*\x00"),       /* a shape of a later version */
     STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x03*\x00"),       /* a place */
     STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x00"
                 "8\x03"),                                        /* a projection */
