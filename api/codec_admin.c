@@ -26,7 +26,8 @@ static enum status queue_decode(
         return STATUS_OK;
     if (name.data[0] != 'q' || has_zeros ||
         !digits_parse_unsigned(str_from(name, 1), (uint64_t)queues - 1, &number))
-        return reason_set(err, REASON_INVALID_INPUT, "%s is none of q0 to q%d", field, queues - 1);
+        return reason_set(
+            err, REASON_INVALID_INPUT, "%s is not a queue; the queues are q0 to q%d", field, queues - 1);
     *out = (int32_t)number;
     return STATUS_OK;
 }
@@ -38,8 +39,8 @@ static enum status text_decode(
     if (out->len <= LIMIT_KEY_BYTES && text_check(*out, NULL, NULL) &&
         (out->len == 0 || !memchr(out->data, '\0', out->len)))
         return STATUS_OK;
-    return reason_set(
-        err, REASON_INVALID_INPUT, "%s is longer than %d bytes, or no text", field, LIMIT_KEY_BYTES);
+    return reason_set(err, REASON_INVALID_INPUT, "%s is longer than %d bytes, not UTF-8, or holds a NUL",
+        field, LIMIT_KEY_BYTES);
 }
 
 enum status codec_admin_dead_letter_filter_decode(const Tavola__V1__DeadLetterFilter *filter, int32_t queues,
@@ -49,9 +50,9 @@ enum status codec_admin_dead_letter_filter_decode(const Tavola__V1__DeadLetterFi
     if (!filter)
         return STATUS_OK;
     if (filter->state < 0 || filter->state > TAVOLA__V1__LETTER_STATE__LETTER_STATE_DISCARDED)
-        return reason_set(err, REASON_INVALID_INPUT, "filter.state is none of a dead letter's states");
+        return reason_set(err, REASON_INVALID_INPUT, "filter.state is not a state of dead letters");
     if (filter->kind < 0 || filter->kind > TAVOLA__V1__WORK_KIND__WORK_KIND_TRANSACTION)
-        return reason_set(err, REASON_INVALID_INPUT, "filter.kind is no kind of work");
+        return reason_set(err, REASON_INVALID_INPUT, "filter.kind is not a kind of work");
     if (filter->state > 0)
         out->state = (enum dead_letter_state)filter->state;
     out->kind = (int16_t)filter->kind;
@@ -66,7 +67,7 @@ enum status codec_admin_dead_letters_decode(const int64_t *ids, size_t count,
     struct error *err)
 {
     if (count == 0 && !filter)
-        return codec_missing(err, "letter_ids", "numbers of dead letters, or else filter");
+        return codec_missing(err, "letter_ids", "numbers of dead letters are needed unless filter is set");
     if (count > LIMIT_PAGE_ROWS)
         return reason_set(
             err, REASON_INVALID_INPUT, "letter_ids has %zu entries, allowed are %d", count, LIMIT_PAGE_ROWS);
@@ -138,7 +139,8 @@ static enum status reshard_decode(
     const Tavola__V1__ControlQueueRequest *request, struct operation_queues *out, struct error *err)
 {
     if (request->queue.len > 0 || request->kind != 0)
-        return reason_set(err, REASON_INVALID_INPUT, "RESHARD is for all queues and kinds of work");
+        return reason_set(err, REASON_INVALID_INPUT,
+            "RESHARD changes all queues and kinds of work: leave queue and kind unset");
     if (request->shards < 1 || request->shards > MAX_QUEUES)
         return reason_set(
             err, REASON_OUT_OF_RANGE_INPUT, "shards is %d; allowed: 1 to %d", request->shards, MAX_QUEUES);
@@ -153,16 +155,16 @@ enum status codec_admin_queue_control_decode(
         request->control > TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_RESHARD)
         return codec_missing(err, "control", "PAUSE, RESUME, DRAIN, LIMIT_RATE or RESHARD");
     if (request->kind < 0 || request->kind > TAVOLA__V1__WORK_KIND__WORK_KIND_TRANSACTION)
-        return reason_set(err, REASON_INVALID_INPUT, "kind is no kind of work");
+        return reason_set(err, REASON_INVALID_INPUT, "kind is not a kind of work");
     if (request->rate < 0 || request->rate > MAX_RATE)
         return reason_set(err, REASON_OUT_OF_RANGE_INPUT, "rate is %lld; allowed: 0 to %d",
             (long long)request->rate, MAX_RATE);
     if (request->rate > 0 && request->control != TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_LIMIT_RATE)
-        return reason_set(err, REASON_INVALID_INPUT, "rate is for LIMIT_RATE alone");
+        return reason_set(err, REASON_INVALID_INPUT, "rate may be set for LIMIT_RATE only");
     if (request->control == TAVOLA__V1__QUEUE_CONTROL__QUEUE_CONTROL_RESHARD)
         return reshard_decode(request, out, err);
     if (request->shards != 0)
-        return reason_set(err, REASON_INVALID_INPUT, "shards is for RESHARD alone");
+        return reason_set(err, REASON_INVALID_INPUT, "shards may be set for RESHARD only");
     *out = (struct operation_queues){
         .kind = (int16_t)request->kind, .action = (enum queue_action)request->control, .rate = request->rate
     };

@@ -33,7 +33,7 @@ enum status codec_change_watch_decode(const Tavola__V1__WatchEntitiesRequest *re
     if (filter_asks_keys_only(changes->filter))
         return STATUS_OK;
     (void)reason_set(err, REASON_NOT_IMPLEMENTED,
-        "the filter of a watch asks for PartitionKey and RowKey alone: nothing else is known of deleted "
+        "the filter of a watch may name PartitionKey and RowKey only: nothing else is known of deleted "
         "entities");
     return error_in_field(err, "filter");
 }

@@ -104,7 +104,7 @@ enum status codec_entity_value_decode(const Tavola__V1__Value *message, const ch
     struct buf bytes;
 
     if (!message || message->kind_case == TAVOLA__V1__VALUE__KIND__NOT_SET)
-        return reason_set(err, REASON_INVALID_INPUT, "%s is null: a value of some type is needed", field);
+        return reason_set(err, REASON_INVALID_INPUT, "%s is null: it must have a value", field);
     buf_init(&bytes, arena);
     codec_pack(&bytes, 0, &message->base);
     TRY(value_parse(buf_str(&bytes), &value, arena, err));

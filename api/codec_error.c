@@ -86,7 +86,7 @@ const char *codec_error_reason(const struct error *err)
 static struct str message_of(const struct error *err, struct arena *arena)
 {
     if (err->status == STATUS_INTERNAL)
-        return STR_LITERAL("the server failed; its log says more");
+        return STR_LITERAL("the server failed; its log has the cause");
     return codec_text(str_of(err->message), arena);
 }
 

@@ -16,7 +16,7 @@ static enum status staleness_decode(
     if (message->seconds < 0 || message->nanos < 0 || message->nanos > 999999999 ||
         (message->seconds == 0 && message->nanos == 0) || message->seconds > INT64_MAX / 2000000)
         return reason_set(err, REASON_INVALID_INPUT,
-            "freshness.max_staleness is no time span above zero: for none at all ask for latest");
+            "freshness.max_staleness must be longer than zero; set freshness.latest for no staleness at all");
     out->has_max_staleness = true;
     out->max_staleness_us = message->seconds * 1000000 + (message->nanos + 999) / 1000;
     return STATUS_OK;
@@ -33,7 +33,7 @@ static enum status token_decode_at(const struct token_key *key, ProtobufCBinaryD
         consistency_decode(token.first, arena, out))
         return STATUS_OK;
     return reason_set(err, REASON_INVALID_INPUT,
-        "freshness.at_least[%zu] is no consistency token of this service, or was changed", at);
+        "freshness.at_least[%zu] is not a consistency token of this service, or was changed", at);
 }
 
 enum status codec_freshness_decode(const Tavola__V1__Freshness *message, const struct token_key *key,

@@ -42,7 +42,8 @@ static enum status literal_check(struct str text, const char *key, struct error 
     if (entity_key_parse(text, STR_EMPTY, &ignored, NULL) == STATUS_OK)
         return STATUS_OK;
     return reason_set(err, REASON_OUT_OF_RANGE_INPUT,
-        "%s: a literal is too long or holds a character that keys may not: / \\ # ? or a control", key);
+        "%s: a literal is too long or holds a character that is not allowed in keys: / \\ # ? or a control",
+        key);
 }
 
 static enum status part_text_check(struct str text, const char *key, struct error *err)
@@ -146,14 +147,14 @@ static enum status names_decode(
         out->names[i] = codec_str(message->names[i]);
         if (out->names[i].len == 0 || !text_check(out->names[i], &units, NULL) ||
             units > LIMIT_PROPERTY_NAME_UNITS) {
-            (void)reason_set(err, REASON_INVALID_INPUT, SOME_NAMES "[%zu] is not a property's name", i);
+            (void)reason_set(err, REASON_INVALID_INPUT, SOME_NAMES "[%zu] is not a valid property name", i);
             return error_in_element(err, SOME_NAMES, i);
         }
     }
     qsort(out->names, out->name_count, sizeof(*out->names), name_compare);
     for (size_t i = 1; i < out->name_count; i++) {
         if (str_equal(out->names[i - 1], out->names[i]))
-            return refuse(err, SOME_NAMES, SOME_NAMES " has a name twice");
+            return refuse(err, SOME_NAMES, SOME_NAMES " names a property twice");
     }
     return STATUS_OK;
 }
@@ -432,7 +433,8 @@ static enum status range_decode(
         TRY(bound_decode(message->below, "range.below", arena, &out->below, err));
     }
     if (out->has_at_least && out->has_below && out->at_least.type != out->below.type)
-        return refuse(err, "range", "range.at_least is %s and range.below is %s: both must have one type",
+        return refuse(err, "range",
+            "range.at_least is %s and range.below is %s: both must have the same type",
             property_type_name(out->at_least.type), property_type_name(out->below.type));
     return STATUS_OK;
 }

@@ -67,14 +67,14 @@ static enum status select_name(
     if (found)
         return STATUS_OK;
     if (!can_be_selected(name)) {
-        (void)reason_set(err, REASON_INVALID_INPUT, "options.select[%zu] is not a property's name", number);
+        (void)reason_set(
+            err, REASON_INVALID_INPUT, "options.select[%zu] is not a valid property name", number);
         (void)error_in_element(err, "select", number);
         return error_in_field(err, "options");
     }
     if (set->count == MAX_SELECTED) {
         (void)reason_set(err, REASON_INVALID_INPUT,
-            "options.select names more than %d properties, which is what an entity can have with its keys "
-            "and "
+            "options.select names more than %d properties, the most that an entity has with its keys and its "
             "timestamp",
             MAX_SELECTED);
         (void)error_in_element(err, "select", number);
@@ -115,7 +115,8 @@ enum status codec_read_wait_decode(const Tavola__V1__ReadOptions *options, struc
 enum status codec_read_page_size(int32_t page_size, int32_t *out, struct error *err)
 {
     if (page_size < 0) {
-        (void)reason_set(err, REASON_INVALID_INPUT, "page_size is negative: 0 means %d", LIMIT_PAGE_ROWS);
+        (void)reason_set(err, REASON_INVALID_INPUT,
+            "page_size is negative; allowed are 0, which means %d, and more", LIMIT_PAGE_ROWS);
         return error_in_field(err, "page_size");
     }
     *out = page_size == 0 || page_size > LIMIT_PAGE_ROWS ? LIMIT_PAGE_ROWS : page_size;
@@ -130,7 +131,7 @@ enum status codec_read_query_decode(
     if (!query)
         return codec_missing(err, "query", "which entities are wanted");
     if ((uint32_t)query->max_plan > ACCESS_TABLE_SCAN) {
-        (void)reason_set(err, REASON_INVALID_INPUT, "query.max_plan has no such value");
+        (void)reason_set(err, REASON_INVALID_INPUT, "query.max_plan is not an access path");
         return error_in_field(err, "query.max_plan");
     }
     out->table = codec_str(query->table);

@@ -59,7 +59,7 @@ static enum status set_default_max_plan(
 {
     (void)arena;
     if ((uint32_t)table->default_max_plan > ACCESS_TABLE_SCAN)
-        return reason_set(err, REASON_INVALID_INPUT, "table.default_max_plan has no such value");
+        return reason_set(err, REASON_INVALID_INPUT, "table.default_max_plan is not an access path");
     out->sets_default_max_plan = true;
     out->default_max_plan = (enum access_path)table->default_max_plan;
     return STATUS_OK;
@@ -88,7 +88,7 @@ static enum status policy_decode(
     TRY(policy_time(policy->expiry, &out->expiry, err));
     if (!access_parse_permissions(codec_str(policy->permissions), &out->permissions))
         return reason_set(err, REASON_INVALID_INPUT,
-            "permissions of a stored access policy are letters out of raudit, in this order");
+            "the permissions of a stored access policy must be letters of \"raudit\", in this order");
     return STATUS_OK;
 }
 
@@ -154,7 +154,8 @@ static enum status change_path(struct str path, const Tavola__V1__Table *table, 
     for (size_t i = 0; i < ARRAY_LEN(settings); i++)
         if (str_equal(path, str_of(settings[i].path)))
             return settings[i].change(table, arena, out, err);
-    (void)reason_set(err, REASON_INVALID_INPUT, "update_mask names what cannot be changed");
+    (void)reason_set(
+        err, REASON_INVALID_INPUT, "update_mask names a field that is unknown or cannot be changed");
     error_add_meta(err, "actual", path);
     error_add_meta(err, "allowed", setting_names(arena));
     return STATUS_INVALID;
@@ -169,7 +170,7 @@ enum status codec_table_change_decode(const Tavola__V1__UpdateTableRequest *requ
     bool changes = is_masked;
 
     if (!table)
-        return codec_missing(err, "table", "its name, and what is to change");
+        return codec_missing(err, "table", "the name of the table and the fields to change");
     *out = (struct table_change){ 0 };
     for (size_t i = 0; is_masked && i < mask->n_paths; i++)
         TRY(change_path(codec_str(mask->paths[i]), table, arena, out, err));
@@ -178,7 +179,7 @@ enum status codec_table_change_decode(const Tavola__V1__UpdateTableRequest *requ
             TRY(settings[i].change(table, arena, out, err));
             changes = true;
         }
-    return changes ? STATUS_OK : codec_missing(err, "update_mask", "what is to change");
+    return changes ? STATUS_OK : codec_missing(err, "update_mask", "the fields to change");
 }
 
 static Tavola__V1__Error *run_error(const struct job_view *run, struct arena *arena)
@@ -219,6 +220,8 @@ enum status codec_table_check_operation_id(struct str id, struct error *err)
     for (size_t i = 0; good && i < id.len; i++)
         good = id.data[i] > ' ' && id.data[i] <= '~';
     if (!good)
-        return reason_set(err, REASON_OPERATION_NOT_FOUND, "no operation can have such an id");
+        return reason_set(err, REASON_OPERATION_NOT_FOUND,
+            "an operation id has 1 to 128 printable ASCII characters without spaces, so there is no such "
+            "operation");
     return STATUS_OK;
 }

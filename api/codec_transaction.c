@@ -13,7 +13,7 @@
 
 static enum status account_refused(struct error *err)
 {
-    (void)reason_set(err, REASON_INVALID_INPUT, "account is no account's name");
+    (void)reason_set(err, REASON_INVALID_INPUT, "account is not a valid account name");
     return error_in_field(err, "account");
 }
 
@@ -162,7 +162,8 @@ enum status codec_transaction_id_check(struct str id, struct error *err)
     for (size_t i = 0; good && i < id.len; i++)
         good = id.data[i] >= ' ' && id.data[i] <= '~';
     if (!good)
-        return reason_set(err, REASON_TRANSACTION_NOT_FOUND, "no transaction can have such an id");
+        return reason_set(err, REASON_TRANSACTION_NOT_FOUND,
+            "a transaction id has 1 to 128 printable ASCII characters, so there is no such transaction");
     return STATUS_OK;
 }
 

@@ -27,7 +27,7 @@ static enum status text_condition_decode(
     TRY(filter_compile(text, arena, &out->filter, err));
     if (text.len > 0 && !out->filter)
         return reason_set(err, REASON_INVALID_INPUT,
-            "precondition.condition is blank: leave it empty, or say what must hold");
+            "precondition.condition is blank: leave it empty, or give the condition");
     return STATUS_OK;
 }
 
@@ -50,8 +50,8 @@ static enum status precondition_decode(enum write_kind kind, const Tavola__V1__P
     struct arena *arena, struct condition *out, struct error *err)
 {
     if (precondition && !needs_precondition(kind))
-        return reason_set(err, REASON_INVALID_INPUT,
-            "precondition is for replace, merge and delete: inserts and upserts take none");
+        return reason_set(
+            err, REASON_INVALID_INPUT, "precondition may be set for replace, merge and delete only");
     TRY(codec_write_condition_decode(precondition, arena, out, err));
     if (needs_precondition(kind) && !condition_is_set(out))
         return codec_missing(err, "precondition",
@@ -175,7 +175,7 @@ static enum status check_entities_once(
     if (twice == count)
         return STATUS_OK;
     (void)reason_set(err, REASON_INVALID_DUPLICATE_ROW,
-        "the batch has two operations for the same entity: an entity may stand in it once");
+        "the batch has two operations for the same entity: an entity may occur in it once");
     error_add_meta(err, "row_key", writes[twice].key.row);
     return error_at(err, twice);
 }

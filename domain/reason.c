@@ -113,24 +113,24 @@ static const struct reason_info reasons[] = {
         "There is no long-running operation of this id, or it ended too long ago.",
         "Check the id; list the operations." },
     [REASON_NOT_FRESH_ENOUGH] = { "NOT_FRESH_ENOUGH", STATUS_PRECONDITION,
-        "What the read was to wait for did not come before the deadline, or will not come by itself: work "
-        "was "
-        "given up and waits for a person.",
-        "Read the message: give the call more time, ask for less, or have the dead letter looked at." },
+        "The index did not become as fresh as the read requires before the deadline, or cannot without an "
+        "operator: work was given up as a dead letter.",
+        "Read the message: use a longer deadline, require less freshness, or ask an operator to look at the "
+        "dead letter." },
     [REASON_CONSISTENCY_TOKEN_EXPIRED] = { "CONSISTENCY_TOKEN_EXPIRED", STATUS_PRECONDITION,
         "The consistency token is from before a fail-over or restore of the database, or of a table that is "
         "not the index's source any more.",
-        "Read the entity again; what it shows is what there is. Take tokens from newer writes." },
+        "Read the entity again; it shows the current state. Use tokens of newer writes." },
     [REASON_CHANGE_FEED_OFF] = { "CHANGE_FEED_OFF", STATUS_PRECONDITION, "The table keeps no change feed.",
-        "Switch it on with UpdateTable; it tells of changes from then on." },
+        "Switch it on with UpdateTable; the feed holds the changes from then on." },
     [REASON_RESYNC_REQUIRED] = { "RESYNC_REQUIRED", STATUS_PRECONDITION,
-        "What happened behind the token cannot be told any more: it is older than changes are kept, the feed "
-        "or the "
-        "table was another one meanwhile, or the database has failed over.",
-        "Watch without a token, read the whole table after the first message, then apply what the watch "
-        "tells." },
+        "The changes after the token are not available: they are older than the retention of the feed, the "
+        "feed or the table was replaced in between, or the database has failed over.",
+        "Watch without a token, read the whole table after the first message, then apply the changes that "
+        "follow." },
     [REASON_OPERATION_NOT_CONTROLLABLE] = { "OPERATION_NOT_CONTROLLABLE", STATUS_PRECONDITION,
-        "The operation has ended, or is of a kind that cannot be cancelled: its work has to be finished.",
+        "The operation has ended, or is of a kind that cannot be cancelled because its work must be "
+        "finished.",
         "Drop an index instead of cancelling its build; pause or throttle what cannot be cancelled." },
     [REASON_CATALOGUE_CHANGE_BLOCKED] = { "CATALOGUE_CHANGE_BLOCKED", STATUS_UNAVAILABLE,
         "A change of tables or indexes waits until every open write has ended, and one did not end in time; "
@@ -142,18 +142,18 @@ static const struct reason_info reasons[] = {
         "The connection to the database was lost while it committed: the write may or may not be there.",
         "Read before writing again, or repeat a write that is harmless when done twice." },
     [REASON_NO_AUTHENTICATION_INFORMATION] = { "NO_AUTHENTICATION_INFORMATION", STATUS_UNAUTHENTICATED,
-        "The call carries no credentials, and this server answers nobody without.",
+        "The call carries no credentials, which this server requires.",
         "Send the metadata `authorization: Bearer <token>`; docs/security.md says where tokens come from." },
     [REASON_AUTHENTICATION_FAILED] = { "AUTHENTICATION_FAILED", STATUS_UNAUTHENTICATED,
         "The token is damaged, forged, not valid yet or expired, or its account, key or stored policy is "
         "no longer there. The answer does not say which.",
         "Make a new token; compare clocks; `tavola sas explain` shows what a signature says." },
     [REASON_AUTHORIZATION_FAILURE] = { "AUTHORIZATION_FAILURE", STATUS_DENIED,
-        "The token is good, but not for this: another table or account, a write outside its range of keys, "
-        "or a method that it does not open.",
+        "The token is valid, but not for this request: it is for another table or account, the write is "
+        "outside its range of keys, or it does not allow the method.",
         "Use a token that covers the request; read the message for what is missing." },
     [REASON_AUTHORIZATION_PERMISSION_MISMATCH] = { "AUTHORIZATION_PERMISSION_MISMATCH", STATUS_DENIED,
-        "The shared access signature lacks a permission this request needs.",
+        "The shared access signature lacks a permission that the request needs.",
         "Read the message for the letter; ask for a signature that has it. Upserts need both a and u." },
     [REASON_AUTHORIZATION_SOURCE_IP_MISMATCH] = { "AUTHORIZATION_SOURCE_IP_MISMATCH", STATUS_DENIED,
         "The shared access signature may be used from other addresses only.",
@@ -166,13 +166,13 @@ static const struct reason_info reasons[] = {
         "Repeat with an exponential, jittered delay." },
     [REASON_SERVER_DRAINING] = { "SERVER_DRAINING", STATUS_UNAVAILABLE,
         "The server is stopping and takes no new work; nothing was done.",
-        "Repeat: clients with several servers at once, at another one, others when RetryInfo says." },
+        "Repeat: at once at another server if there is one, else after the delay in RetryInfo." },
     [REASON_DATABASE_UNAVAILABLE] = { "DATABASE_UNAVAILABLE", STATUS_UNAVAILABLE,
         "The database cannot be reached, or has no room or an I/O error; nothing was done.",
         "Repeat with an exponential, jittered delay; operators: check the database." },
     [REASON_OPERATION_TIMED_OUT] = { "OPERATION_TIMED_OUT", STATUS_TIMEOUT,
         "The deadline passed before the work could begin or end.",
-        "Give it more time; a write may be repeated under the same conditions." },
+        "Use a longer deadline; a write may be repeated under the same conditions." },
     [REASON_CANCELLED] = { "CANCELLED", STATUS_CANCELLED, "The caller gave up before the work began.",
         "Nothing: the caller asked for it." },
     [REASON_INTERNAL_ERROR] = { "INTERNAL_ERROR", STATUS_INTERNAL,

@@ -105,7 +105,7 @@ enum status token_decode(
     if (!is_genuine(key, &content))
         return refuse("was not made by this service, or was changed", err);
     if (content.len < 2 || content.data[0] != VERSION)
-        return refuse("is of a version that is not read any more", err);
+        return refuse("is of a version that is no longer read", err);
     if (content.data[1] != (char)token->purpose)
         return refuse("was made for another kind of call", err);
     content = str_from(content, 2);

@@ -83,7 +83,7 @@ static enum status need(const struct access *access, unsigned needed, struct err
             missing[len++] = letters[i];
     missing[len] = '\0';
     return reason_set(err, REASON_AUTHORIZATION_PERMISSION_MISMATCH,
-        "this needs the permission %s, which the signature does not give", missing);
+        "this method needs the permission %s, which the signature does not grant", missing);
 }
 
 static enum status need_table(const struct access *access, struct str name, struct error *err)
@@ -121,7 +121,9 @@ static enum status check_read(const struct access *access, const struct catalogu
     if (!key_range_is_bounded(&access->range))
         return STATUS_OK;
     if (index && !index_shape_rules(index->shape)->keys_divide_entities)
-        return refuse("a signature with a range of keys does not read the lists of an index", err);
+        return refuse(
+            "a signature with a range of keys cannot read this index: its pages hold entities with any keys",
+            err);
     operation->within = &access->range;
     return STATUS_OK;
 }
@@ -169,7 +171,8 @@ static enum status check_look_up(const struct access *access, const struct catal
     TRY(need_table(access, index->source_name, err));
     TRY(need(access, PERMISSION_READ | PERMISSION_LOOK_UP, err));
     if (key_range_is_bounded(&access->range))
-        return refuse("a signature with a range of keys does not look up: an index spans all keys", err);
+        return refuse(
+            "a signature with a range of keys cannot use LookupIndex: an index spans all keys", err);
     return STATUS_OK;
 }
 
@@ -195,7 +198,7 @@ static enum status check_steps(const struct access *access, const struct catalog
     operation->table_created_by = access->created_by;
     TRY(need(access, PERMISSION_TRANSACT, err));
     if (!table || table->created > access->created_by)
-        return refuse("the signature's table is not there, or newer than the signature", err);
+        return refuse("the signature's table does not exist, or was created after the signature", err);
     for (size_t i = 0; i < transaction->step_count; i++)
         TRY(check_step(access, &transaction->steps[i], err));
     return STATUS_OK;
@@ -239,7 +242,7 @@ static enum status check_signature(const struct access *access, const struct cat
     case OPERATION_SCOPE_NONE:
         break;
     }
-    return refuse("a shared access signature does not open this method", err);
+    return refuse("a shared access signature does not allow this method", err);
 }
 
 enum status access_check(const struct access *access, const struct catalogue *catalogue,
@@ -255,6 +258,6 @@ enum status access_check(const struct access *access, const struct catalogue *ca
     if (!access->whole_account)
         return check_signature(access, catalogue, operation, err);
     if (scope == OPERATION_SCOPE_ADMINISTRATOR && !access->administrator)
-        return refuse("this needs an account that administers the service", err);
+        return refuse("this method needs an account that administers the service", err);
     return scope == OPERATION_SCOPE_NONE ? refuse("no caller may run this operation", err) : STATUS_OK;
 }

@@ -68,7 +68,7 @@ static enum status check_signature(const struct credential *credential, struct e
 
     TRY(table_name_check(credential->table, err));
     if (!table_name_is(credential->table, credential->table))
-        return refuse_field("the table's name stands in lower case", err);
+        return refuse_field("the table's name must be in lower case", err);
     if (credential->start &&
         (!is_time(credential->start) || (credential->expiry && credential->expiry <= credential->start)))
         return refuse_field("the start lies after the expiry, or before 1601", err);
@@ -97,7 +97,7 @@ enum status credential_check(const struct credential *credential, struct error *
         return check_signature(credential, err);
     if (credential->expiry <= credential->issued ||
         credential->expiry - credential->issued > LIMIT_TOKEN_LIFETIME_S * TICKS_PER_SECOND)
-        return refuse_field("a token lives for at most 24 hours", err);
+        return refuse_field("a token may be valid for at most 24 hours", err);
     return STATUS_OK;
 }
 

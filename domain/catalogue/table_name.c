@@ -44,7 +44,7 @@ static enum status refuse_length(size_t actual, struct error *err)
 static enum status refuse_character(size_t position, struct error *err)
 {
     reason_set(err, REASON_INVALID_RESOURCE_NAME,
-        "a table name begins with a letter A-Z and goes on with letters and digits; byte %zu breaks this",
+        "a table name consists of letters A-Z and digits and begins with a letter; byte %zu is not allowed",
         position);
     error_add_meta_int(err, "position", (int64_t)position);
     error_add_meta(err, "allowed", STR_LITERAL("^[A-Za-z][A-Za-z0-9]{2,62}$"));

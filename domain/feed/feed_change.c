@@ -35,7 +35,8 @@ bool feed_place_decode(struct str bytes, struct feed_place *out)
 static enum status resync(const char *why, struct error *err)
 {
     return reason_set(err, REASON_RESYNC_REQUIRED,
-        "changes behind this token cannot be told: %s; watch without a token, then read the table", why);
+        "the changes after this token are not available: %s; watch without a token, then read the table",
+        why);
 }
 
 enum status feed_place_check(
@@ -44,12 +45,12 @@ enum status feed_place_check(
     if (from->table_id != now->table_id)
         return resync("the table was deleted and created again", err);
     if (from->feed_id != now->feed_id)
-        return resync("the change feed was off meanwhile", err);
+        return resync("the change feed was switched off in between", err);
     if (from->epoch != now->epoch)
         return resync("the database has failed over or was restored", err);
     if (from->number < now->number)
-        return resync("they are older than changes are kept", err);
+        return resync("they are older than the feed's retention", err);
     if (from->number > newest)
-        return resync("the feed ends before it: the database was restored", err);
+        return resync("the feed ends before the token: the database was restored", err);
     return STATUS_OK;
 }

@@ -14,7 +14,7 @@
 
 #define FUNCTIONS "startswith, contains, endswith, exists"
 #define BOOLEANS "a comparison, a Boolean property, or one of " FUNCTIONS
-#define NOT_BOOLEAN "is not Boolean, but stands where true or false is decided"
+#define NOT_BOOLEAN "is not Boolean, but a Boolean is required here"
 
 enum { MIN_TEST_BYTES = 5 }; /* "A or A or A" */
 
@@ -243,8 +243,7 @@ static enum status compile_function(
     if (!function)
         return refuse(REASON_NOT_IMPLEMENTED, node, "is a function that is not supported", FUNCTIONS, err);
     if (!has_arguments(node, function))
-        return refuse(REASON_INVALID_INPUT, node,
-            "has other arguments than a property that can hold a string", function->form, err);
+        return refuse(REASON_INVALID_INPUT, node, "has arguments of other kinds", function->form, err);
     test.kind = function->kind;
     if (function->takes_text)
         TRY(filter_literal_read(&node->first->next->lexeme, compiler->arena, &test.literal, err));
@@ -370,7 +369,7 @@ enum status filter_check_only(const struct filter *filter, const char *property,
     }
     if (stranger)
         return refuse_at(REASON_INVALID_INPUT, *stranger, (size_t)(stranger->data - filter->text.data),
-            "is not a property there", property, err);
+            "is not a property here", property, err);
     for (size_t i = 0; filter && i < filter->test_count; i++)
         if (filter->tests[i].kind == TEST_IS_TRUE)
             return refuse_at(REASON_INVALID_INPUT, filter->tests[i].name,

@@ -120,7 +120,7 @@ static enum status check_quoted(
                    ? STATUS_OK
                    : filter_lexer_error(position, "not an even number of hexadecimal digits", err);
     }
-    return filter_lexer_error(position, "before a quote may stand datetime, guid, X or binary", err);
+    return filter_lexer_error(position, "only datetime, guid, X or binary may precede a quote", err);
 }
 
 /* The lexer stands at the word before the quote, or at the quote. */
@@ -175,7 +175,7 @@ static enum status read_number(struct lexer *lexer, struct lexeme *out, struct e
         size_t digits = end + 1 + is_one_of(char_at(text, end + 1), "+-");
 
         if (!digits_is_decimal(char_at(text, digits)))
-            return filter_lexer_error(digits, "an exponent has digits", err);
+            return filter_lexer_error(digits, "an exponent needs digits", err);
         out->type = PROPERTY_DOUBLE;
         end = skip_digits(text, digits);
     }
@@ -227,7 +227,7 @@ static enum status read_word(struct lexer *lexer, struct lexeme *out, struct err
         out->type = named_literals[i].type;
     }
     if (out->text.data[0] == '-' && out->kind == LEXEME_WORD)
-        return filter_lexer_error(lexer->at, "a minus stands before a number only", err);
+        return filter_lexer_error(lexer->at, "a minus sign may precede a number only", err);
     lexer->at = end;
     return STATUS_OK;
 }
@@ -238,7 +238,7 @@ static enum status read_bracketed(struct lexer *lexer, struct lexeme *out, struc
     size_t begin = lexer->at + 1, end = begin;
 
     if (!begins_word(char_at(lexer->text, begin)))
-        return filter_lexer_error(begin, "a property's name must stand between the square brackets", err);
+        return filter_lexer_error(begin, "a property name is required between the square brackets", err);
     while (continues_word(char_at(lexer->text, end)))
         end++;
     if (char_at(lexer->text, end) != ']')
@@ -265,8 +265,10 @@ static enum status read_mark(struct lexer *lexer, struct lexeme *out, struct err
         out->kind = LEXEME_SLASH;
         break;
     default:
-        return filter_lexer_error(
-            lexer->at, "a character that begins nothing: comparisons are eq, ne, gt, ge, lt and le", err);
+        return filter_lexer_error(lexer->at,
+            "this character cannot begin an operand or an operator; comparisons are eq, ne, gt, ge, lt and "
+            "le",
+            err);
     }
     lexer->at++;
     return STATUS_OK;

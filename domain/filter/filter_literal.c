@@ -46,8 +46,8 @@ static enum status read_double(
     else {
         number = strtod(arena_copy(arena, text).data, NULL); /* stops before the suffix */
         if (isinf(number))
-            return filter_lexer_error(
-                lexeme->position, "a number beyond a Double; infinity is written INF or -INF", err);
+            return filter_lexer_error(lexeme->position,
+                "the number is too large for a Double; infinity is written INF or -INF", err);
     }
     *out = number;
     return STATUS_OK;

@@ -125,7 +125,7 @@ static enum status parse_name(struct parser *parser, struct node **out, struct e
 
     if (is_comparison(&word) || filter_parse_is_word(&word, "and") || filter_parse_is_word(&word, "or") ||
         filter_parse_is_word(&word, "not"))
-        return filter_lexer_error(word.position, "a property or a literal must stand here", err);
+        return filter_lexer_error(word.position, "a property or a literal is required here", err);
     TRY(advance(parser, err));
     node = new_node(parser, word.text.data[0] == '$' ? NODE_PATH : NODE_PROPERTY, word);
     *out = node;
@@ -164,7 +164,7 @@ static enum status parse_primary(struct parser *parser, struct node **out, struc
     case LEXEME_SLASH:
         break;
     }
-    return filter_lexer_error(parser->ahead.position, "a property or a literal must stand here", err);
+    return filter_lexer_error(parser->ahead.position, "a property or a literal is required here", err);
 }
 
 static enum status parse_sum(struct parser *parser, struct node **out, struct error *err)

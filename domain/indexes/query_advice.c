@@ -147,7 +147,8 @@ void query_advice_make(const struct filter *filter, const struct key_plan *plan,
     if (plan->range.nothing) {
         suggest(&advice, STR_LITERAL("the filter contradicts itself: no entity can match"));
     } else if (!filter) {
-        suggest(&advice, STR_LITERAL("everything is asked for: ScanEntities streams it, and can be resumed"));
+        suggest(&advice,
+            STR_LITERAL("the query asks for the whole table: ScanEntities streams it, and can be resumed"));
     } else if (path > ACCESS_INDEX_LOOKUP) {
         if (!suggest_indexes(&advice))
             suggest_new_index(&advice);

@@ -107,7 +107,7 @@ static enum status refuse_invalid(struct str name, size_t position, uint32_t cha
     char subject[PROPERTY_SUBJECT_BYTES];
 
     reason_set(err, REASON_PROPERTY_NAME_INVALID,
-        "%s: U+%04X may not stand at byte %zu of a property's name; allowed is " PROPERTY_NAME_ALLOWED,
+        "%s: U+%04X is not allowed at byte %zu of a property's name; allowed is " PROPERTY_NAME_ALLOWED,
         property_name_subject(name, subject), (unsigned)character, position);
     property_name_blame(err, name);
     error_add_meta_int(err, "position", (int64_t)position);

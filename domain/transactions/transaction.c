@@ -321,7 +321,7 @@ enum status transaction_id_check_age(struct str id, int64_t now, int64_t retenti
     if (!uuid_v7_time(id, &ms) || ticks_from_unix_us(ms * 1000) >= now - retention_s * TICKS_PER_SECOND)
         return STATUS_OK;
     reason_set(err, REASON_TRANSACTION_ID_EXPIRED,
-        "the id's time is more than %lld seconds ago: whether it has run is no longer known",
+        "the id's time is more than %lld seconds ago: whether the transaction has run is no longer known",
         (long long)retention_s);
     error_add_meta_int(err, "limit", retention_s);
     return reason_info(REASON_TRANSACTION_ID_EXPIRED)->status;

@@ -88,7 +88,7 @@ static enum status check_condition(
     if (current->live && write->condition.kind == CONDITION_MATCHES &&
         !etag_equal(write->condition.etag, etag)) {
         reason_set(err, REASON_UPDATE_CONDITION_NOT_SATISFIED,
-            "the entity has changed, or the etag in the precondition is another entity's");
+            "the entity has changed, or the ETag in the precondition belongs to another entity");
         return add_etag(write, etag, err);
     }
     return current->live ? check_filter(current, write, etag, err) : STATUS_OK;

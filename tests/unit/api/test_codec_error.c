@@ -152,7 +152,7 @@ START_TEST(what_failed_inside_is_not_told)
 
     ck_assert_int_eq(trailers.code, 13);
     ck_assert(
-        str_equal(trailers.message, STR_LITERAL("INTERNAL_ERROR: the server failed; its log says more")));
+        str_equal(trailers.message, STR_LITERAL("INTERNAL_ERROR: the server failed; its log has the cause")));
     ck_assert(str_equal(
         codec_str(unpack_info(unpack_status(trailers.details))->reason), STR_LITERAL("INTERNAL_ERROR")));
 }
