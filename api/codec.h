@@ -2,10 +2,10 @@
 /*
  * codec.h - what all codecs share: messages in and out, borrowed strings, times, refusals.
  *
- * The files api/codec_*.c are the only translators between generated messages and domain types. Rules are
- * checked by the domain's constructors; a codec adds only what the API itself demands: which field must be
- * there, and which is not honoured yet and therefore refused by name. Field paths in messages are those of
- * the request, e.g. "query.filter".
+ * The files api/codec_*.c are the only translators between generated messages and domain types. The domain's
+ * constructors check the rules; a codec adds only what the API itself demands: which fields are required, and which
+ * fields are not supported yet and are refused by name. Field paths in messages are those of the request, e.g.
+ * "query.filter".
  */
 #ifndef API_CODEC_H
 #define API_CODEC_H
@@ -41,29 +41,29 @@ ProtobufCMessage *codec_read(const ProtobufCMessageDescriptor *type, struct str 
 MUST_USE enum status codec_unpack(const ProtobufCMessageDescriptor *type, struct str bytes,
     struct arena *arena, ProtobufCMessage **out, struct error *err);
 
-/* Append a message; field 0 appends it bare, any other as that field of the message in out. */
+/* Append a message to out: as the field `field` of the message in out, or, if field is 0, without tag and length. */
 void codec_pack(struct buf *out, uint32_t field, const ProtobufCMessage *message);
 
 /* STATUS_UNIMPLEMENTED NOT_IMPLEMENTED, naming the field. */
 enum status codec_not_implemented(struct error *err, const char *field);
 
-/* STATUS_INVALID INVALID_INPUT: the field must be there; what says what it holds. */
+/* STATUS_INVALID INVALID_INPUT: the required field is missing. what: the words that say what the field holds. */
 enum status codec_missing(struct error *err, const char *field, const char *what);
 
 /* A request_id, empty when there is none. STATUS_INVALID INVALID_INPUT: too long, or not printable ASCII. */
 MUST_USE enum status codec_request_id_decode(
     ProtobufCBinaryData request_id, struct str *out, struct error *err);
 
-/* NULL for 0: no time. */
+/* A time in ticks as a message. NULL if it is 0, which means that there is no time. */
 Google__Protobuf__Timestamp *codec_timestamp(int64_t ticks, struct arena *arena);
 
-/* NULL below 0: it is not known. */
+/* A duration in microseconds as a message. NULL if it is below 0, which means that it is not known. */
 Google__Protobuf__Duration *codec_duration(int64_t us, struct arena *arena);
 
-/* The same as bytes: field `field` of the message in out. Nothing is written for 0. */
+/* Append a time in ticks as the field `field` of the message in out; nothing if it is 0. */
 void codec_write_timestamp(struct buf *out, uint32_t field, int64_t ticks);
 
-/* Text that may stand in a string field: bytes that are not UTF-8 make all beyond ASCII read '?'. */
+/* Text for a string field. If the bytes are not UTF-8, each byte above ASCII becomes a question mark. */
 struct str codec_text(struct str text, struct arena *arena);
 
 #endif

@@ -14,7 +14,9 @@
 
 enum { MAX_RATE = 1000000 };
 
-/* "q0" to "q<queues - 1>"; empty: any. */
+/*
+ * Read the name of a queue, "q0" to "q<queues - 1>", as its number; -1 if the name is empty, which means any queue.
+ */
 static enum status queue_decode(
     struct str name, const char *field, int32_t queues, int32_t *out, struct error *err)
 {

@@ -26,7 +26,10 @@ struct entity_head {
     size_t time_bytes; /* of timestamp and expires */
 };
 
-/* The part of an entity or key that the rules below have refused, by the property they named. */
+/*
+ * Put the part of the entity or key that a rule has refused into the error's field path. The rule has named the
+ * property.
+ */
 static enum status in_part(struct error *err, const char *field)
 {
     const char *property = NULL;
@@ -60,7 +63,7 @@ enum status codec_entity_key_decode(
     return STATUS_OK;
 }
 
-/* The first tick of all would read as never: it is taken as the next one, which has passed as well. */
+/* Tick 0 means "never", so an expiry at the first tick is stored as the next tick. Both lie in the past. */
 static enum status expires_decode(const Google__Protobuf__Timestamp *message, int64_t *out, struct error *err)
 {
     int64_t ticks = 0;
@@ -123,7 +126,7 @@ static void write_text(struct buf *out, uint32_t field, struct str text)
         wire_write_bytes(out, field, text);
 }
 
-/* Of a Timestamp field, its tag and length included; nothing for 0. */
+/* The size of a Timestamp field with its tag and length, in bytes; 0 if the time is 0. */
 static size_t time_bytes(int64_t ticks)
 {
     size_t bytes = 2;
@@ -140,7 +143,7 @@ static size_t time_bytes(int64_t ticks)
     return bytes;
 }
 
-/* key: of the entity's etag. */
+/* Set the fields of the entity that are not in its stored form. key: the digest of its key for the ETag. */
 static void head_init(struct entity_head *head, const struct entity *entity, uint32_t key)
 {
     struct etag etag = entity->etag;
@@ -150,7 +153,7 @@ static void head_init(struct entity_head *head, const struct entity *entity, uin
     head->time_bytes = time_bytes(entity->timestamp) + time_bytes(entity->expires);
 }
 
-/* Of the entity's message, without its own tag and length. */
+/* The size of the entity's message in bytes, without its own tag and length. */
 static size_t content_bytes(const struct entity_head *head, const struct entity *entity)
 {
     return codec_entity_key_bytes(&entity->key) + head->time_bytes + field_bytes(head->etag) +
@@ -162,7 +165,7 @@ size_t codec_entity_bytes(const struct entity *entity)
     struct entity_head head;
     size_t bytes;
 
-    head_init(&head, entity, 1); /* as long as any */
+    head_init(&head, entity, 1); /* all digests of keys have the same length */
     bytes = content_bytes(&head, entity);
     return 1 + wire_varint_bytes(bytes) + bytes;
 }

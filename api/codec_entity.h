@@ -14,31 +14,31 @@
 #include "domain/properties/property.h"
 #include "tavola/v1/entity.pb-c.h"
 
-/* A key that must be there. field names it in messages. */
+/* Decode a required key. field: its name in error messages. */
 MUST_USE enum status codec_entity_key_decode(
     const Tavola__V1__EntityKey *message, const char *field, struct entity_key *out, struct error *err);
 
-/* An entity that must be there. Fills key, properties (in their canonical form) and expires of *out. */
+/* Decode a required entity: sets key, properties (in canonical form) and expires of *out. */
 MUST_USE enum status codec_entity_decode(const Tavola__V1__Entity *message, const char *field,
     struct arena *arena, struct entity *out, struct error *err);
 
-/* A value that must be there and not be null. */
+/* Decode a required value that is not null. */
 MUST_USE enum status codec_entity_value_decode(const Tavola__V1__Value *message, const char *field,
     struct arena *arena, struct value *out, struct error *err);
 
-/* Bytes that codec_entity_write appends for field numbers below 16. */
+/* The number of bytes that codec_entity_write appends for a field number below 16. */
 size_t codec_entity_bytes(const struct entity *entity);
 
 /* Append the entity as field `field` (below 16) of the message in out. */
 void codec_entity_write(struct buf *out, uint32_t field, const struct entity *entity);
 
-/* The same for an EntityKey. */
+/* Append the key as the field `field` (below 16) of the message in out. */
 void codec_entity_key_write(struct buf *out, uint32_t field, const struct entity_key *key);
 size_t codec_entity_key_bytes(const struct entity_key *key);
 
 Tavola__V1__EntityKey *codec_entity_key_message(const struct entity_key *key, struct arena *arena);
 
-/* An entity as a caller gave it, as transactions show their steps. */
+/* An entity in the form in which the caller sent it: a transaction shows its steps in this form. */
 Tavola__V1__Entity *codec_entity_message(
     const struct entity_key *key, struct property_list properties, int64_t expires, struct arena *arena);
 

@@ -18,7 +18,7 @@
 
 enum { RETRY_SECONDS = 1 };
 
-/* google.rpc.Code has these numbers; they are gRPC's too. */
+/* The numbers of google.rpc.Code, which are also those of gRPC. */
 static const int codes[] = {
     [STATUS_OK] = 0,
     [STATUS_INVALID] = 3,
@@ -44,7 +44,7 @@ int codec_error_status_code(enum status status)
     return codes[status];
 }
 
-/* For errors of the machinery below, which knows statuses only. */
+/* The reason of an error that has a status only, because a layer below the domain has made it. */
 static enum reason usual_reason(enum status status)
 {
     switch (status) {
@@ -82,7 +82,7 @@ const char *codec_error_reason(const struct error *err)
     return err->reason ? err->reason : reason_info(usual_reason(err->status))->name;
 }
 
-/* Whatever went wrong inside is for the log, not for callers. */
+/* The message of an internal error goes to the log; callers get a fixed text. */
 static struct str message_of(const struct error *err, struct arena *arena)
 {
     if (err->status == STATUS_INTERNAL)
@@ -90,8 +90,8 @@ static struct str message_of(const struct error *err, struct arena *arena)
     return codec_text(str_of(err->message), arena);
 }
 
-/* At most so many bytes, ending with a whole character. */
-static struct str cut(struct str text, size_t most)
+/* The beginning of the text with at most `most` bytes, ending with a whole character. */
+static struct str cut_at_character(struct str text, size_t most)
 {
     if (text.len <= most)
         return text;
@@ -100,7 +100,8 @@ static struct str cut(struct str text, size_t most)
     return str_of_bytes(text.data, most);
 }
 
-static size_t metadata(const struct error *err, size_t most, struct arena *arena, ProtobufCBinaryData **out)
+static size_t copy_metadata(
+    const struct error *err, size_t most, struct arena *arena, ProtobufCBinaryData **out)
 {
     *out = ARENA_ARRAY(arena, ProtobufCBinaryData, err->meta_count);
     for (size_t i = 0; i < err->meta_count; i++) {
@@ -108,7 +109,7 @@ static size_t metadata(const struct error *err, size_t most, struct arena *arena
 
         buf_init(&entry, arena);
         wire_write_bytes(&entry, 1, str_of(err->meta[i].key));
-        wire_write_bytes(&entry, 2, cut(codec_text(str_of(err->meta[i].value), arena), most));
+        wire_write_bytes(&entry, 2, cut_at_character(codec_text(str_of(err->meta[i].value), arena), most));
         (*out)[i] = codec_bytes(buf_str(&entry));
     }
     return err->meta_count;
@@ -122,7 +123,7 @@ Tavola__V1__Error *codec_error_message(const struct error *err, struct arena *ar
     out->code = codec_error_status_code(err->status);
     out->reason = codec_bytes(str_of(codec_error_reason(err)));
     out->message = codec_bytes(message_of(err, arena));
-    out->n_metadata = metadata(err, ERROR_META_VALUE_BYTES, arena, &out->metadata);
+    out->n_metadata = copy_metadata(err, ERROR_META_VALUE_BYTES, arena, &out->metadata);
     return out;
 }
 
@@ -150,7 +151,7 @@ static bool worth_repeating(const struct error *err)
     return err->status == STATUS_UNAVAILABLE || err->status == STATUS_MAYBE_DONE;
 }
 
-/* What is wrong with which field of the request, for whoever shows forms. */
+/* The BadRequest detail: the path of the wrong field of the request, for clients that show errors beside fields. */
 static void add_violation(
     const struct error *err, size_t max_value, struct arena *arena, Google__Protobuf__Any *out)
 {
@@ -158,8 +159,8 @@ static void add_violation(
     Google__Rpc__BadRequest__FieldViolation *all[] = { &violation };
     Google__Rpc__BadRequest bad = GOOGLE__RPC__BAD_REQUEST__INIT;
 
-    violation.field = codec_bytes(codec_text(cut(str_of(err->field), max_value), arena));
-    violation.description = codec_bytes(cut(message_of(err, arena), max_value));
+    violation.field = codec_bytes(codec_text(cut_at_character(str_of(err->field), max_value), arena));
+    violation.description = codec_bytes(cut_at_character(message_of(err, arena), max_value));
     bad.n_field_violations = 1;
     bad.field_violations = all;
     pack_any(out, &bad.base, arena);
@@ -179,7 +180,7 @@ static struct str status_encode(
 
     info.reason = codec_bytes(str_of(codec_error_reason(err)));
     info.domain = codec_bytes(STR_LITERAL(ERROR_DOMAIN));
-    info.n_metadata = metadata(err, max_value, arena, &info.metadata);
+    info.n_metadata = copy_metadata(err, max_value, arena, &info.metadata);
     pack_any(&details[0], &info.base, arena);
     status.code = codec_error_status_code(err->status);
     status.message = codec_bytes(message);
@@ -199,7 +200,10 @@ static struct str status_encode(
     return buf_str(&out);
 }
 
-/* As sent: beyond printable ASCII every byte of the message takes three, details are base64. */
+/*
+ * The size of the trailers as they are sent: in the message each byte outside printable ASCII takes three bytes, and
+ * the details are base64.
+ */
 static size_t sent_bytes(struct str message, struct str details)
 {
     size_t bytes = (details.len + 2) / 3 * 4;
@@ -209,8 +213,8 @@ static size_t sent_bytes(struct str message, struct str details)
     return bytes;
 }
 
-/* Shorten the metadata until all fits; false: it does not even then. */
-static bool fit(const struct error *err, struct str entity, size_t max_sent, struct arena *arena,
+/* Shorten the metadata until the trailers fit. false: they do not fit even without metadata. */
+static bool fit_metadata(const struct error *err, struct str entity, size_t max_sent, struct arena *arena,
     struct codec_trailers *out)
 {
     for (size_t max_value = ERROR_META_VALUE_BYTES;; max_value /= 2) {
@@ -242,7 +246,7 @@ struct codec_trailers codec_trailers_encode(
 
     out.message = arena_format(arena, "%s: %.*s", codec_error_reason(err), STR_ARG(message_of(err, arena)));
     if (message.len == 0 || message.len > LIMIT_ERROR_ENTITY_BYTES ||
-        !fit(err, message, CODEC_TRAILER_ENTITY_BYTES, arena, &out))
-        (void)fit(err, STR_EMPTY, CODEC_TRAILER_BYTES, arena, &out);
+        !fit_metadata(err, message, CODEC_TRAILER_ENTITY_BYTES, arena, &out))
+        (void)fit_metadata(err, STR_EMPTY, CODEC_TRAILER_BYTES, arena, &out);
     return out;
 }

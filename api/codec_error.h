@@ -13,10 +13,10 @@
 /* The canonical code (google.rpc.Code, 0..16) of a status. */
 int codec_error_status_code(enum status status);
 
-/* The reason's name; one of its status' own where whoever found the error gave none. */
+/* The name of the error's reason. An error without a reason gets a general one by its status. */
 const char *codec_error_reason(const struct error *err);
 
-/* An Error inside a reply. */
+/* The Error message of a reply. */
 Tavola__V1__Error *codec_error_message(const struct error *err, struct arena *arena);
 
 /*

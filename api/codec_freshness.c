@@ -46,7 +46,7 @@ enum status codec_freshness_decode(const Tavola__V1__Freshness *message, const s
             message->n_at_least, LIMIT_TOKENS);
     freshness.at_least = ARENA_ARRAY(arena, struct consistency, message->n_at_least);
     for (size_t i = 0; i < message->n_at_least; i++)
-        if (message->at_least[i].len > 0) /* of a write that left nothing open */
+        if (message->at_least[i].len > 0) /* a write that left nothing open has an empty token */
             TRY(token_decode_at(
                 key, message->at_least[i], i, arena, &freshness.at_least[freshness.at_least_count++], err));
     TRY(staleness_decode(message->max_staleness, &freshness, err));

@@ -19,9 +19,9 @@
 
 enum { LONGEST_NUMBER = 19 };
 
-/* INVALID_INPUT, naming the field. */
+/* Fill err with INVALID_INPUT, the message and the field. */
 PRINTF_LIKE(3, 4)
-static enum status refuse(struct error *err, const char *field, const char *format, ...)
+static enum status refuse_field(struct error *err, const char *field, const char *format, ...)
 {
     const struct reason_info *info = reason_info(REASON_INVALID_INPUT);
     va_list args;
@@ -34,7 +34,7 @@ static enum status refuse(struct error *err, const char *field, const char *form
 
 /* ---- the parts of keys ---- */
 
-/* It stands in keys as it is. */
+/* A literal is written into keys unescaped, so it must be a valid key itself. */
 static enum status literal_check(struct str text, const char *key, struct error *err)
 {
     struct entity_key ignored;
@@ -58,7 +58,7 @@ static enum status part_text_check(struct str text, const char *key, struct erro
     return STATUS_OK;
 }
 
-/* The two keys and the timestamp count as properties here. */
+/* PartitionKey, RowKey and Timestamp are accepted as names of properties here. */
 static enum status part_property_check(struct str name, const char *key, struct error *err)
 {
     if (name.len == 0)
@@ -99,23 +99,23 @@ static enum status part_decode(
     if (message->fold_case)
         return codec_not_implemented(err, "index.key_part.fold_case");
     if (message->width < 0 || message->width > LONGEST_NUMBER)
-        return refuse(
+        return refuse_field(
             err, "width", "%s: width is %d, allowed are 0 to %d", key, message->width, LONGEST_NUMBER);
     TRY(part_source_decode(message, key, out, err));
     if (out->is_literal && (message->width != 0 || message->inverted))
-        return refuse(err, message->width != 0 ? "width" : "inverted",
+        return refuse_field(err, message->width != 0 ? "width" : "inverted",
             "%s: width and inverted are for properties, not for literals", key);
     out->width = message->width;
     out->inverted = message->inverted;
     return STATUS_OK;
 }
 
-/* key: its path in the request. */
+/* Decode the parts of one key. key: the path of the key in the request. */
 static enum status parts_decode(Tavola__V1__KeyPart *const *messages, size_t count, const char *key,
     struct arena *arena, struct key_parts *out, struct error *err)
 {
     if (count > LIMIT_KEY_PARTS)
-        return refuse(err, key, "%s has %zu parts, allowed are %d", key, count, LIMIT_KEY_PARTS);
+        return refuse_field(err, key, "%s has %zu parts, allowed are %d", key, count, LIMIT_KEY_PARTS);
     out->parts = ARENA_ARRAY(arena, struct key_part, count);
     out->count = count;
     for (size_t i = 0; i < count; i++)
@@ -137,8 +137,8 @@ static enum status names_decode(
     const Tavola__V1__PropertyNames *message, struct arena *arena, struct index *out, struct error *err)
 {
     if (message->n_names == 0 || message->n_names > LIMIT_PROPERTIES)
-        return refuse(err, SOME_NAMES, SOME_NAMES " has %zu names, allowed are 1 to %d", message->n_names,
-            LIMIT_PROPERTIES);
+        return refuse_field(err, SOME_NAMES, SOME_NAMES " has %zu names, allowed are 1 to %d",
+            message->n_names, LIMIT_PROPERTIES);
     out->names = ARENA_ARRAY(arena, struct str, message->n_names);
     out->name_count = message->n_names;
     for (size_t i = 0; i < message->n_names; i++) {
@@ -154,7 +154,7 @@ static enum status names_decode(
     qsort(out->names, out->name_count, sizeof(*out->names), name_compare);
     for (size_t i = 1; i < out->name_count; i++) {
         if (str_equal(out->names[i - 1], out->names[i]))
-            return refuse(err, SOME_NAMES, SOME_NAMES " names a property twice");
+            return refuse_field(err, SOME_NAMES, SOME_NAMES " names a property twice");
     }
     return STATUS_OK;
 }
@@ -167,7 +167,7 @@ static enum status projection_decode(
     if (!message || message->columns_case == TAVOLA__V1__PROJECTION__COLUMNS__NOT_SET)
         return STATUS_OK;
     if (!shape->may_project)
-        return refuse(err, "index.projection",
+        return refuse_field(err, "index.projection",
             "index.projection is not for %s, whose entries hold the keys of their entities alone",
             shape->name);
     if (message->columns_case == TAVOLA__V1__PROJECTION__COLUMNS_SOME) {
@@ -176,7 +176,7 @@ static enum status projection_decode(
     }
     out->projection = PROJECT_KEYS_ONLY;
     if (!message->keys_only)
-        return refuse(err, "index.projection.keys_only",
+        return refuse_field(err, "index.projection.keys_only",
             "index.projection.keys_only is false: leave the projection out for every property");
     return STATUS_OK;
 }
@@ -185,10 +185,10 @@ static enum status check_value(int value, int most, const char *field, struct er
 {
     if (value >= 0 && value <= most)
         return STATUS_OK;
-    return refuse(err, field, "%s has no value %d", field, value);
+    return refuse_field(err, field, "%s has no value %d", field, value);
 }
 
-/* What this version does not honour, by name; values nobody knows. */
+/* Refuse the fields that are not supported yet, by name, and enum values that do not exist. */
 static enum status check_honoured(const Tavola__V1__Index *message, struct error *err)
 {
     if (message->unique)
@@ -253,7 +253,7 @@ static enum status keys_decode(
         &out->partition_key, err));
     TRY(parts_decode(message->row_key, message->n_row_key, "index.row_key", arena, &out->row_key, err));
     if (shape->needs_property && !has_property(&out->partition_key) && !has_property(&out->row_key))
-        return refuse(err, "index.partition_key",
+        return refuse_field(err, "index.partition_key",
             "at least one part of the keys of a %s must be a property, whose values it lists", shape->name);
     return out->place == PLACE_SAME_PARTITION ? same_partition_check(&out->partition_key, err) : STATUS_OK;
 }
@@ -433,7 +433,7 @@ static enum status range_decode(
         TRY(bound_decode(message->below, "range.below", arena, &out->below, err));
     }
     if (out->has_at_least && out->has_below && out->at_least.type != out->below.type)
-        return refuse(err, "range",
+        return refuse_field(err, "range",
             "range.at_least is %s and range.below is %s: both must have the same type",
             property_type_name(out->at_least.type), property_type_name(out->below.type));
     return STATUS_OK;
@@ -447,7 +447,7 @@ enum status codec_index_lookup_decode(const Tavola__V1__LookupIndexRequest *requ
         .descending = request->descending };
 
     if (request->n_equals > 2 * LIMIT_KEY_PARTS)
-        return refuse(err, "equals", "equals has %zu values, an index has at most %d parts",
+        return refuse_field(err, "equals", "equals has %zu values, an index has at most %d parts",
             request->n_equals, 2 * LIMIT_KEY_PARTS);
     lookup.equals = ARENA_ARRAY(arena, struct value, request->n_equals);
     lookup.equal_count = request->n_equals;

@@ -11,24 +11,26 @@
 #include "tavola/v1/index_service.pb-c.h"
 
 /*
- * A declaration that must be there. Fills everything that a caller declares, `definition` included.
- * What is not honoured yet is refused by its name.
+ * Decode a required declaration into everything that a caller declares, with `definition`. A field that is not
+ * supported yet is refused by name.
  */
 MUST_USE enum status codec_index_decode(
     const Tavola__V1__Index *message, struct arena *arena, struct index *out, struct error *err);
 
-/* The declaration from its stored bytes; NULL when they are not ours. */
+/* The Index message of a stored declaration; NULL if the bytes are not a stored declaration. */
 Tavola__V1__Index *codec_index_message(struct str definition, struct arena *arena);
 
 Tavola__V1__IndexStatus *codec_index_status_message(const struct index_view *view, struct arena *arena);
 Tavola__V1__Lag *codec_index_lag_message(const struct lag *lag, struct arena *arena);
 
-/* Everything of a look-up but its page and its freshness. */
+/* Decode a look-up without its page and its freshness. */
 MUST_USE enum status codec_index_lookup_decode(const Tavola__V1__LookupIndexRequest *request,
     struct arena *arena, struct operation_lookup *out, struct error *err);
 
-/* The bytes a page token of this look-up is bound to: the request without its page, its freshness and its
- * index's name: later pages need not wait again. */
+/*
+ * The bytes that a page token of this look-up is bound to: the request without the page, the freshness (so that later
+ * pages need not wait again) and the name of the index.
+ */
 struct str codec_index_lookup_identity(const Tavola__V1__LookupIndexRequest *request, struct arena *arena);
 
 #endif

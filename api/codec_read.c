@@ -16,14 +16,14 @@
 #include "domain/reason.h"
 
 enum {
-    ROOM_FOR_REST = LIMIT_TOKEN_BYTES + 512, /* token, lag and statistics beside the entities */
-    MAX_SELECTED = LIMIT_PROPERTIES + 3,     /* and the keys and the timestamp */
+    ROOM_FOR_REST = LIMIT_TOKEN_BYTES + 512, /* room for token, lag and statistics beside the entities */
+    MAX_SELECTED = LIMIT_PROPERTIES + 3,     /* properties, both keys and the timestamp */
     BATCH_GET_RESULTS = 1,
     BATCH_GET_ENTITY = 1,
     BATCH_GET_ERROR = 2,
 };
 
-/* Whether an entity can have it: a property, or one of those that every entity has. */
+/* Whether the name is a valid property name, or that of a field that every entity has. */
 static bool can_be_selected(struct str name)
 {
     static const char *const always[] = { "PartitionKey", "RowKey", "Timestamp" };
@@ -35,13 +35,13 @@ static bool can_be_selected(struct str name)
     return property_name_check(name, &ignored) == STATUS_OK;
 }
 
-/* Names in the order of their bytes, each once: for telling quickly whether one has come before. */
+/* A set of names in ascending order of their bytes, to find duplicates by binary search. */
 struct name_set {
     struct str names[MAX_SELECTED];
     size_t count;
 };
 
-/* Where the name stands, or would; *found says which. */
+/* The place of the name in the set, or the place where it belongs. *found: whether the set has it. */
 static size_t find_name(const struct name_set *set, struct str name, bool *found)
 {
     size_t low = 0, high = set->count;
@@ -196,8 +196,8 @@ struct entity codec_read_select(
     return out;
 }
 
-/* Does a reply of so many bytes have room for more? */
-static bool fits(const struct buf *reply, size_t more)
+/* Whether a reply of this size may grow by this many bytes. */
+static bool has_room(const struct buf *reply, size_t more)
 {
     return reply->len + more + ROOM_FOR_REST <= LIMIT_REPLY_BYTES;
 }
@@ -215,7 +215,7 @@ static bool add_entity(struct entity_sink *sink, const struct entity *entity)
     struct entity_writer *writer = CONTAINER_OF(sink, struct entity_writer, sink);
     struct entity selected = codec_read_select(entity, &writer->selection, writer->arena);
 
-    if (writer->written.count > 0 && !fits(writer->out, codec_entity_bytes(&selected)))
+    if (writer->written.count > 0 && !has_room(writer->out, codec_entity_bytes(&selected)))
         return false;
     codec_entity_write(writer->out, writer->field, &selected);
     writer->written.count++;
@@ -252,7 +252,7 @@ struct written codec_read_keys_write(
 {
     struct written written = { 0 };
 
-    for (size_t i = 0; i < count && fits(out, codec_entity_key_bytes(&entities[i].key) + 8); i++) {
+    for (size_t i = 0; i < count && has_room(out, codec_entity_key_bytes(&entities[i].key) + 8); i++) {
         codec_entity_key_write(out, field, &entities[i].key);
         written.count++;
     }
@@ -283,14 +283,14 @@ void codec_read_batch_get_write(struct buf *out, const struct operation *operati
         size_t bytes;
 
         if (!operation->out.get.found[i]) {
-            if (!fits(out, MAX_ERROR_BYTES))
+            if (!has_room(out, MAX_ERROR_BYTES))
                 return;
             write_absent(out, &in->keys[i], arena);
             continue;
         }
         entity = codec_read_select(&operation->out.get.entities[i], selection, arena);
         bytes = codec_entity_bytes(&entity);
-        if (i > 0 && !fits(out, bytes))
+        if (i > 0 && !has_room(out, bytes))
             return;
         wire_write_tag(out, BATCH_GET_RESULTS, WIRE_BYTES);
         wire_write_varint(out, bytes);

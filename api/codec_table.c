@@ -70,7 +70,7 @@ static bool has_default_max_plan(const Tavola__V1__Table *table)
     return table->default_max_plan != TAVOLA__V1__ACCESS_PATH__ACCESS_PATH_UNSPECIFIED;
 }
 
-/* Absent: 0. */
+/* A time that may be absent, in ticks; 0 if it is. */
 static enum status policy_time(const Google__Protobuf__Timestamp *time, int64_t *out, struct error *err)
 {
     *out = 0;
@@ -126,7 +126,7 @@ static bool has_change_feed(const Tavola__V1__Table *table)
     return table->change_feed;
 }
 
-/* What can be changed. */
+/* The fields of a table that UpdateTable can change. */
 static const struct setting {
     const char *path;
     bool (*is_set)(const Tavola__V1__Table *table);

@@ -17,7 +17,10 @@ static enum status account_refused(struct error *err)
     return error_in_field(err, "account");
 }
 
-/* Empty for the caller's own, however it was said: equal steps have equal bytes. */
+/*
+ * Decode the account of a step. It is empty if it is the caller's own, named or not, so that equal steps have equal
+ * bytes.
+ */
 static enum status account_decode(
     ProtobufCBinaryData account, struct str own, struct str *out, struct error *err)
 {

@@ -9,22 +9,25 @@
 #include "domain/transactions/transaction.h"
 #include "tavola/v1/transaction_service.pb-c.h"
 
-/* Id and steps of a submission, checked by transaction_check. Errors name the step in operation_index. */
+/*
+ * Decode id and steps of a submission, and check them with transaction_check. Errors name the step in
+ * operation_index.
+ */
 MUST_USE enum status codec_transaction_decode(const Tavola__V1__SubmitTransactionRequest *request,
     struct str account, struct arena *arena, struct transaction *out, struct error *err);
 
-/* The digest of an entity's address (transaction_key_digest); own: the caller's account. */
+/* Decode the address of an entity as its digest (transaction_key_digest). own: the caller's account. */
 MUST_USE enum status codec_transaction_address_digest(const Tavola__V1__EntityAddress *address,
     const char *field, struct str own, int64_t *out, struct error *err);
 
-/* The id alone: what can be no id is TRANSACTION_NOT_FOUND. */
+/* Check a transaction id; an id that no transaction can have is TRANSACTION_NOT_FOUND. */
 MUST_USE enum status codec_transaction_id_check(struct str id, struct error *err);
 
 /* How much of a transaction a reply shows. */
 enum transaction_detail {
     TRANSACTION_SUMMARY, /* no steps, no timeline */
     TRANSACTION_WHOLE,
-    TRANSACTION_WITHOUT_PROPERTIES, /* where the whole would not fit into a reply */
+    TRANSACTION_WITHOUT_PROPERTIES, /* for a transaction that does not fit into a reply as a whole */
 };
 Tavola__V1__Transaction *codec_transaction_message(
     const struct transaction *transaction, enum transaction_detail detail, struct arena *arena);

@@ -19,7 +19,7 @@ static bool needs_precondition(enum write_kind kind)
     return kind == WRITE_REPLACE || kind == WRITE_MERGE || kind == WRITE_DELETE;
 }
 
-/* Blanks compile to a filter that everything matches: nobody writes them to mean that. */
+/* A blank text compiles to a filter that matches everything, which is hardly what the caller means. */
 static enum status text_condition_decode(
     struct str text, struct arena *arena, struct condition *out, struct error *err)
 {
@@ -143,7 +143,7 @@ static enum status error_at(struct error *err, size_t index)
     return error_in_element(err, "operations", index);
 }
 
-/* A write and its place in the request: sorted to find an entity that stands twice. */
+/* A write with its index in the request; sorted to find an entity that occurs twice. */
 struct placed {
     const struct write *write;
     size_t index;

@@ -10,23 +10,23 @@
 #include "tavola/v1/entity_service.pb-c.h"
 
 /*
- * One write of an entity. precondition is the request's, NULL when it has none: needed by replace and merge,
- * refused for insert and the upserts.
+ * Decode one write of an entity. precondition: the request's, or NULL; required for replace and merge, refused for
+ * insert and upserts.
  */
 MUST_USE enum status codec_write_decode(enum write_kind kind, const Tavola__V1__Entity *entity,
     const Tavola__V1__Precondition *precondition, struct arena *arena, struct write *out, struct error *err);
 
-/* A delete: the precondition is needed. */
+/* Decode a delete, which requires a precondition. */
 MUST_USE enum status codec_write_delete_decode(const Tavola__V1__EntityKey *key,
     const Tavola__V1__Precondition *precondition, struct arena *arena, struct write *out, struct error *err);
 
-/* A precondition that may be absent (steps). */
+/* Decode a precondition that may be absent, as in steps. */
 MUST_USE enum status codec_write_condition_decode(const Tavola__V1__Precondition *precondition,
     struct arena *arena, struct condition *out, struct error *err);
 
 /*
- * The writes of a batch: 1..LIMIT_BATCH_OPERATIONS, one partition, an entity once. An error's message begins
- * with "<i>:", its metadata has operation_index.
+ * Decode the writes of a batch: 1 to LIMIT_BATCH_OPERATIONS of them, in one partition, each entity once. The message
+ * of an error begins with "<index>:", and its metadata has operation_index.
  */
 MUST_USE enum status codec_write_batch_decode(const Tavola__V1__ExecuteBatchRequest *request,
     struct arena *arena, struct operation_write *out, struct error *err);
@@ -34,7 +34,7 @@ MUST_USE enum status codec_write_batch_decode(const Tavola__V1__ExecuteBatchRequ
 /* Fill an operation with one atomic write. */
 void codec_write_operation(struct operation *operation, const struct write *write);
 
-/* Append a WriteResult as field `field`. replayed: the answer comes from the record of a request. */
+/* Append a WriteResult as the field `field`. replayed: whether the answer comes from a request record. */
 void codec_write_result(struct buf *out, uint32_t field, const struct write_result *result,
     struct str consistency_token, bool replayed);
 

@@ -21,7 +21,7 @@ enum { VERSION = 1, DIGEST_BYTES = 8, SIGNATURE_BYTES = 16, HASH_BYTES = 32 };
 
 /* ---- content ---- */
 
-static void sign(const struct token_key *key, struct str content, uint8_t out[static HASH_BYTES])
+static void sign_content(const struct token_key *key, struct str content, uint8_t out[static HASH_BYTES])
 {
     unsigned len = HASH_BYTES;
     const uint8_t *done = HMAC(
@@ -69,12 +69,12 @@ struct str token_encode(const struct token_key *key, const struct token *token, 
     buf_append(&out, str_of_bytes(hash, DIGEST_BYTES));
     write_counted(&out, token->first);
     write_counted(&out, token->second);
-    sign(key, buf_str(&out), hash);
+    sign_content(key, buf_str(&out), hash);
     buf_append(&out, str_of_bytes(hash, SIGNATURE_BYTES));
     return base64url_encode(buf_str(&out), arena);
 }
 
-static enum status refuse(const char *what, struct error *err)
+static enum status refuse_token(const char *what, struct error *err)
 {
     return reason_set(
         err, REASON_PAGE_TOKEN_INVALID, "the token %s; pass one on exactly as it was given", what);
@@ -88,7 +88,7 @@ static bool is_genuine(const struct token_key *key, struct str *content)
     if (content->len < SIGNATURE_BYTES)
         return false;
     content->len -= SIGNATURE_BYTES;
-    sign(key, *content, hash);
+    sign_content(key, *content, hash);
     return CRYPTO_memcmp(hash, content->data + content->len, SIGNATURE_BYTES) == 0;
 }
 
@@ -101,22 +101,22 @@ enum status token_decode(
     uint64_t table_id;
 
     if (text.len > LIMIT_TOKEN_BYTES || !base64url_decode(text, arena, &content))
-        return refuse("is malformed", err);
+        return refuse_token("is malformed", err);
     if (!is_genuine(key, &content))
-        return refuse("was not made by this service, or was changed", err);
+        return refuse_token("was not made by this service, or was changed", err);
     if (content.len < 2 || content.data[0] != VERSION)
-        return refuse("is of a version that is no longer read", err);
+        return refuse_token("is of a version that is no longer read", err);
     if (content.data[1] != (char)token->purpose)
-        return refuse("was made for another kind of call", err);
+        return refuse_token("was made for another kind of call", err);
     content = str_from(content, 2);
     if (!wire_read_varint(&content, &table_id) || content.len < DIGEST_BYTES)
-        return refuse("is malformed", err);
+        return refuse_token("is malformed", err);
     digest_query(token->query, hash);
     if (memcmp(hash, content.data, DIGEST_BYTES) != 0)
-        return refuse("was made for another query", err);
+        return refuse_token("was made for another query", err);
     content = str_from(content, DIGEST_BYTES);
     if (!read_counted(&content, &found.first) || !read_counted(&content, &found.second) || content.len > 0)
-        return refuse("is malformed", err);
+        return refuse_token("is malformed", err);
     found.table_id = wire_unzigzag(table_id);
     *token = found;
     return STATUS_OK;

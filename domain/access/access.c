@@ -66,12 +66,12 @@ struct access access_unlimited(struct str account)
 
 /* ---- refusals ---- */
 
-static enum status refuse(const char *why, struct error *err)
+static enum status refuse_access(const char *why, struct error *err)
 {
     return reason_set(err, REASON_AUTHORIZATION_FAILURE, "%s", why);
 }
 
-static enum status need(const struct access *access, unsigned needed, struct error *err)
+static enum status need_permissions(const struct access *access, unsigned needed, struct error *err)
 {
     char missing[PERMISSION_COUNT + 1];
     size_t len = 0;
@@ -90,14 +90,14 @@ static enum status need_table(const struct access *access, struct str name, stru
 {
     if (table_name_is(name, access->table))
         return STATUS_OK;
-    return refuse("the signature is for another table", err);
+    return refuse_access("the signature is for another table", err);
 }
 
 static enum status need_key(const struct access *access, const struct entity_key *key, struct error *err)
 {
     if (key_range_contains(&access->range, key))
         return STATUS_OK;
-    return refuse("the entity is outside the signature's range of keys", err);
+    return refuse_access("the entity is outside the signature's range of keys", err);
 }
 
 /* ---- the scopes ---- */
@@ -117,11 +117,11 @@ static enum status check_read(const struct access *access, const struct catalogu
 
     operation->table_created_by = access->created_by;
     TRY(need_table(access, operation->table, err));
-    TRY(need(access, PERMISSION_READ, err));
+    TRY(need_permissions(access, PERMISSION_READ, err));
     if (!key_range_is_bounded(&access->range))
         return STATUS_OK;
     if (index && !index_shape_rules(index->shape)->keys_divide_entities)
-        return refuse(
+        return refuse_access(
             "a signature with a range of keys cannot read this index: its pages hold entities with any keys",
             err);
     operation->within = &access->range;
@@ -138,7 +138,7 @@ enum status access_check_write(const struct access *access, const struct write *
 {
     if (access->whole_account)
         return STATUS_OK;
-    TRY(need(access, write_needs[write->kind] | condition_needs(&write->condition), err));
+    TRY(need_permissions(access, write_needs[write->kind] | condition_needs(&write->condition), err));
     return need_key(access, &write->key, err);
 }
 
@@ -167,11 +167,11 @@ static enum status check_look_up(const struct access *access, const struct catal
 
     operation->table_created_by = access->created_by;
     if (!index)
-        return refuse("the signature is for a table without such an index", err);
+        return refuse_access("the signature is for a table without such an index", err);
     TRY(need_table(access, index->source_name, err));
-    TRY(need(access, PERMISSION_READ | PERMISSION_LOOK_UP, err));
+    TRY(need_permissions(access, PERMISSION_READ | PERMISSION_LOOK_UP, err));
     if (key_range_is_bounded(&access->range))
-        return refuse(
+        return refuse_access(
             "a signature with a range of keys cannot use LookupIndex: an index spans all keys", err);
     return STATUS_OK;
 }
@@ -179,12 +179,12 @@ static enum status check_look_up(const struct access *access, const struct catal
 static enum status check_step(const struct access *access, const struct step *step, struct error *err)
 {
     TRY(need_table(access, step->table, err));
-    TRY(need(access, step_needs[step->kind] | condition_needs(&step->condition), err));
+    TRY(need_permissions(access, step_needs[step->kind] | condition_needs(&step->condition), err));
     TRY(need_key(access, &step->key, err));
     if (step->kind != STEP_MOVE)
         return STATUS_OK;
     TRY(need_table(access, step->to_table, err));
-    TRY(need(access, PERMISSION_ADD | PERMISSION_UPDATE, err));
+    TRY(need_permissions(access, PERMISSION_ADD | PERMISSION_UPDATE, err));
     return need_key(access, &step->to_key, err);
 }
 
@@ -196,9 +196,9 @@ static enum status check_steps(const struct access *access, const struct catalog
     const struct table *table = catalogue_find(catalogue, access->account, access->table);
 
     operation->table_created_by = access->created_by;
-    TRY(need(access, PERMISSION_TRANSACT, err));
+    TRY(need_permissions(access, PERMISSION_TRANSACT, err));
     if (!table || table->created > access->created_by)
-        return refuse("the signature's table does not exist, or was created after the signature", err);
+        return refuse_access("the signature's table does not exist, or was created after the signature", err);
     for (size_t i = 0; i < transaction->step_count; i++)
         TRY(check_step(access, &transaction->steps[i], err));
     return STATUS_OK;
@@ -218,7 +218,7 @@ static enum status check_accounts(
     for (size_t i = 0; i < transaction->step_count && !access->administrator; i++)
         if (is_elsewhere(access, transaction->steps[i].account) ||
             is_elsewhere(access, transaction->steps[i].to_account)) {
-            refuse("a step names another account", err);
+            refuse_access("a step names another account", err);
             error_add_meta_int(err, "operation_index", (int64_t)i);
             return STATUS_DENIED;
         }
@@ -242,7 +242,7 @@ static enum status check_signature(const struct access *access, const struct cat
     case OPERATION_SCOPE_NONE:
         break;
     }
-    return refuse("a shared access signature does not allow this method", err);
+    return refuse_access("a shared access signature does not allow this method", err);
 }
 
 enum status access_check(const struct access *access, const struct catalogue *catalogue,
@@ -254,10 +254,10 @@ enum status access_check(const struct access *access, const struct catalogue *ca
     if (scope == OPERATION_SCOPE_STEPS)
         TRY(check_accounts(access, operation, err));
     if (operation->wait_for_transaction.len > 0 && !access->whole_account)
-        TRY(need(access, PERMISSION_TRANSACT, err));
+        TRY(need_permissions(access, PERMISSION_TRANSACT, err));
     if (!access->whole_account)
         return check_signature(access, catalogue, operation, err);
     if (scope == OPERATION_SCOPE_ADMINISTRATOR && !access->administrator)
-        return refuse("this method needs an account that administers the service", err);
-    return scope == OPERATION_SCOPE_NONE ? refuse("no caller may run this operation", err) : STATUS_OK;
+        return refuse_access("this method needs an account that administers the service", err);
+    return scope == OPERATION_SCOPE_NONE ? refuse_access("no caller may run this operation", err) : STATUS_OK;
 }

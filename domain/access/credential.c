@@ -149,7 +149,7 @@ static void write_signature(const struct credential *credential, struct buf *out
         write_text(out, credential->range.high.row);
 }
 
-static void sign(const struct account_key *key, struct str fields, uint8_t out[static HASH_BYTES])
+static void sign_content(const struct account_key *key, struct str fields, uint8_t out[static HASH_BYTES])
 {
     unsigned len = HASH_BYTES;
     const uint8_t *done = HMAC(
@@ -175,7 +175,7 @@ struct str credential_sign(
         wire_write_varint(&out, (uint64_t)credential->issued);
         wire_write_varint(&out, (uint64_t)credential->expiry);
     }
-    sign(key, buf_str(&out), hash);
+    sign_content(key, buf_str(&out), hash);
     buf_append(&out, str_of_bytes(hash, HASH_BYTES));
 
     buf_init(&text, arena);
@@ -297,7 +297,7 @@ bool credential_is_genuine(const struct credential *credential, const struct acc
     bool genuine = false;
 
     for (size_t i = 0; i < ACCOUNT_KEYS; i++) {
-        sign(&account->keys[i], credential->fields, hash);
+        sign_content(&account->keys[i], credential->fields, hash);
         genuine |= CRYPTO_memcmp(hash, credential->signature.data, HASH_BYTES) == 0;
     }
     return genuine;

@@ -46,7 +46,7 @@ struct str network_address_format(const struct network_address *address, struct 
     return arena_copy(arena, str_of(done));
 }
 
-static int compare(const struct network_address *a, const struct network_address *b)
+static int compare_addresses(const struct network_address *a, const struct network_address *b)
 {
     return memcmp(a->bytes, b->bytes, NETWORK_ADDRESS_BYTES);
 }
@@ -62,7 +62,7 @@ bool network_range_parse(struct str text, struct network_range *out)
         high = str_from(text, low.len + 1);
     }
     if (!network_address_parse(low, &range.low) || !network_address_parse(high, &range.high) ||
-        compare(&range.low, &range.high) > 0 || is_mapped(&range.low) != is_mapped(&range.high))
+        compare_addresses(&range.low, &range.high) > 0 || is_mapped(&range.low) != is_mapped(&range.high))
         return false;
     *out = range;
     return true;
@@ -70,11 +70,11 @@ bool network_range_parse(struct str text, struct network_range *out)
 
 bool network_range_contains(const struct network_range *range, const struct network_address *address)
 {
-    return compare(&range->low, address) <= 0 && compare(address, &range->high) <= 0;
+    return compare_addresses(&range->low, address) <= 0 && compare_addresses(address, &range->high) <= 0;
 }
 
 /* "%5B" and its like as the one character they stand for; false when it does not fit. */
-static bool unescape(struct str text, char out[static MAX_TEXT], size_t *len)
+static bool unescape_percent(struct str text, char out[static MAX_TEXT], size_t *len)
 {
     *len = 0;
     for (size_t i = 0; i < text.len; i++) {
@@ -102,7 +102,7 @@ bool network_address_of_peer(struct str peer, struct network_address *out)
 
     if (!str_starts_with(peer, STR_LITERAL("ipv4:")) && !str_starts_with(peer, STR_LITERAL("ipv6:")))
         return false;
-    if (!unescape(str_from(peer, 5), text, &len))
+    if (!unescape_percent(str_from(peer, 5), text, &len))
         return false;
     while (len > 0 && text[len - 1] != ':')
         len--;

@@ -14,7 +14,7 @@ static bool is_letter(char c)
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-static char lower(char c)
+static char lower_case(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -27,7 +27,7 @@ static bool is_reserved(struct str name)
     if (name.len != sizeof(reserved) - 1)
         return false;
     for (size_t i = 0; i < name.len; i++)
-        if (lower(name.data[i]) != reserved[i])
+        if (lower_case(name.data[i]) != reserved[i])
             return false;
     return true;
 }
@@ -73,7 +73,7 @@ struct str table_name_fold(struct str name, struct arena *arena)
     char *folded = arena_alloc(arena, name.len + 1);
 
     for (size_t i = 0; i < name.len; i++)
-        folded[i] = lower(name.data[i]);
+        folded[i] = lower_case(name.data[i]);
     folded[name.len] = '\0';
     return str_of_bytes(folded, name.len);
 }
@@ -83,7 +83,7 @@ bool table_name_is(struct str name, struct str folded)
     if (name.len != folded.len)
         return false;
     for (size_t i = 0; i < name.len; i++)
-        if (lower(name.data[i]) != folded.data[i])
+        if (lower_case(name.data[i]) != folded.data[i])
             return false;
     return true;
 }

@@ -32,7 +32,7 @@ bool feed_place_decode(struct str bytes, struct feed_place *out)
     return true;
 }
 
-static enum status resync(const char *why, struct error *err)
+static enum status require_resync(const char *why, struct error *err)
 {
     return reason_set(err, REASON_RESYNC_REQUIRED,
         "the changes after this token are not available: %s; watch without a token, then read the table",
@@ -43,14 +43,14 @@ enum status feed_place_check(
     const struct feed_place *from, const struct feed_place *now, int64_t newest, struct error *err)
 {
     if (from->table_id != now->table_id)
-        return resync("the table was deleted and created again", err);
+        return require_resync("the table was deleted and created again", err);
     if (from->feed_id != now->feed_id)
-        return resync("the change feed was switched off in between", err);
+        return require_resync("the change feed was switched off in between", err);
     if (from->epoch != now->epoch)
-        return resync("the database has failed over or was restored", err);
+        return require_resync("the database has failed over or was restored", err);
     if (from->number < now->number)
-        return resync("they are older than the feed's retention", err);
+        return require_resync("they are older than the feed's retention", err);
     if (from->number > newest)
-        return resync("the feed ends before the token: the database was restored", err);
+        return require_resync("the feed ends before the token: the database was restored", err);
     return STATUS_OK;
 }

@@ -35,7 +35,7 @@ static enum ordering compare_numbers(double a, double b)
 }
 
 /* The literal may widen to the stored type, never the other way; of other types the stored value is less. */
-static enum ordering compare(const struct value *stored, const struct value *literal)
+static enum ordering compare_values(const struct value *stored, const struct value *literal)
 {
     bool same = stored->type == literal->type;
     bool is_integer = literal->type == PROPERTY_INT32 || literal->type == PROPERTY_INT64;
@@ -59,7 +59,7 @@ static enum ordering compare(const struct value *stored, const struct value *lit
     return ORDER_NONE;
 }
 
-static bool contains(struct str text, struct str part)
+static bool contains_text(struct str text, struct str part)
 {
     return part.len == 0 || (text.len >= part.len && memmem(text.data, text.len, part.data, part.len));
 }
@@ -77,7 +77,7 @@ static bool test_holds(const struct test *test, const struct value *stored)
         return false;
     switch (test->kind) {
     case TEST_COMPARE:
-        return (test->accepts & compare(stored, &test->literal)) != 0;
+        return (test->accepts & compare_values(stored, &test->literal)) != 0;
     case TEST_IS_TRUE:
         return stored->type == PROPERTY_BOOLEAN && stored->integer != 0;
     case TEST_EXISTS:
@@ -85,7 +85,7 @@ static bool test_holds(const struct test *test, const struct value *stored)
     case TEST_STARTS_WITH:
         return is_string && str_starts_with(stored->bytes, test->literal.bytes);
     case TEST_CONTAINS:
-        return is_string && contains(stored->bytes, test->literal.bytes);
+        return is_string && contains_text(stored->bytes, test->literal.bytes);
     case TEST_ENDS_WITH:
         return is_string && ends_with(stored->bytes, test->literal.bytes);
     }
@@ -110,7 +110,7 @@ static struct value field_of(const struct entity *entity, enum test_subject subj
 }
 
 /* What a test asks for, PROPERTY_NULL when it is missing; rest moves along the entity's properties. */
-static struct value find(const struct entity *entity, const struct test *test, struct str *rest)
+static struct value find_subject(const struct entity *entity, const struct test *test, struct str *rest)
 {
     struct property property;
 
@@ -130,7 +130,7 @@ static bool ask_the_same(const struct test *a, const struct test *b)
  * Answer the tests. With hurry it ends as soon as a required one fails: false. Otherwise true, and the clauses
  * decide.
  */
-static bool answer(
+static bool answer_tests(
     const struct filter *filter, const struct entity *entity, bool hurry, struct answers *answers)
 {
     const struct test *tests = filter->tests;
@@ -139,7 +139,7 @@ static bool answer(
 
     while (i < filter->test_count) {
         size_t first = i;
-        struct value value = find(entity, &tests[first], &rest);
+        struct value value = find_subject(entity, &tests[first], &rest);
 
         for (; i < filter->test_count && ask_the_same(&tests[first], &tests[i]); i++) {
             answers->holds[i] = test_holds(&tests[i], &value);
@@ -185,7 +185,7 @@ bool filter_matches(const struct filter *filter, const struct entity *entity)
 {
     struct answers answers;
 
-    return !filter || (answer(filter, entity, true, &answers) && clause_holds(filter->root, &answers));
+    return !filter || (answer_tests(filter, entity, true, &answers) && clause_holds(filter->root, &answers));
 }
 
 struct str filter_failing_clause(const struct filter *filter, const struct entity *entity)
@@ -195,7 +195,7 @@ struct str filter_failing_clause(const struct filter *filter, const struct entit
 
     if (!filter)
         return STR_EMPTY;
-    answer(filter, entity, false, &answers);
+    answer_tests(filter, entity, false, &answers);
     clause = filter->root->kind == CLAUSE_AND ? filter->root->first : filter->root;
     while (clause && clause_holds(clause, &answers))
         clause = clause->next;

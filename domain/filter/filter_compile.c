@@ -38,7 +38,7 @@ static enum status refuse_at(enum reason reason, struct str text, size_t positio
     return status;
 }
 
-static enum status refuse(
+static enum status refuse_node(
     enum reason reason, const struct node *node, const char *what, const char *allowed, struct error *err)
 {
     return refuse_at(reason, node->lexeme.text, node->lexeme.position, what, allowed, err);
@@ -46,12 +46,13 @@ static enum status refuse(
 
 static enum status refuse_type(const struct node *node, struct error *err)
 {
-    return refuse(REASON_INVALID_INPUT, node, NOT_BOOLEAN, BOOLEANS, err);
+    return refuse_node(REASON_INVALID_INPUT, node, NOT_BOOLEAN, BOOLEANS, err);
 }
 
 static enum status refuse_operands(const struct node *node, const char *what, struct error *err)
 {
-    return refuse(REASON_NOT_IMPLEMENTED, node, what, "a comparison of one property with one literal", err);
+    return refuse_node(
+        REASON_NOT_IMPLEMENTED, node, what, "a comparison of one property with one literal", err);
 }
 
 static enum status refuse_character(struct str name, size_t position, uint32_t character, struct error *err)
@@ -178,7 +179,7 @@ static enum status check_operands(
     const struct node *odd = left->kind == NODE_PROPERTY || left->kind == NODE_LITERAL ? right : left;
 
     if (is_null(left) || is_null(right))
-        return refuse(REASON_INVALID_INPUT, is_null(left) ? left : right,
+        return refuse_node(REASON_INVALID_INPUT, is_null(left) ? left : right,
             "cannot be compared with: a null is not stored at all", "exists(Name), or not exists(Name)", err);
     if (odd->kind != NODE_PROPERTY && odd->kind != NODE_LITERAL)
         return refuse_operands(odd, "is an expression in a comparison", err);
@@ -241,9 +242,10 @@ static enum status compile_function(
     struct test test = { 0 };
 
     if (!function)
-        return refuse(REASON_NOT_IMPLEMENTED, node, "is a function that is not supported", FUNCTIONS, err);
+        return refuse_node(
+            REASON_NOT_IMPLEMENTED, node, "is a function that is not supported", FUNCTIONS, err);
     if (!has_arguments(node, function))
-        return refuse(REASON_INVALID_INPUT, node, "has arguments of other kinds", function->form, err);
+        return refuse_node(REASON_INVALID_INPUT, node, "has arguments of other kinds", function->form, err);
     test.kind = function->kind;
     if (function->takes_text)
         TRY(filter_literal_read(&node->first->next->lexeme, compiler->arena, &test.literal, err));
@@ -252,10 +254,10 @@ static enum status compile_function(
 
 /* ---- clauses ---- */
 
-static enum status compile(
+static enum status compile_node(
     struct compiler *compiler, const struct node *node, struct clause **out, struct error *err);
 
-static void append(struct clause *parent, struct clause *first, struct clause *last)
+static void append_clauses(struct clause *parent, struct clause *first, struct clause *last)
 {
     if (parent->last)
         parent->last->next = first;
@@ -270,17 +272,17 @@ static enum status compile_joined(struct compiler *compiler, enum clause_kind ki
     struct clause *clause = new_clause(compiler, kind, node), *operand;
 
     for (const struct node *child = node->first; child; child = child->next) {
-        TRY(compile(compiler, child, &operand, err));
+        TRY(compile_node(compiler, child, &operand, err));
         if (operand->kind == kind && kind != CLAUSE_NOT)
-            append(clause, operand->first, operand->last);
+            append_clauses(clause, operand->first, operand->last);
         else
-            append(clause, operand, operand);
+            append_clauses(clause, operand, operand);
     }
     *out = clause;
     return STATUS_OK;
 }
 
-static enum status compile(
+static enum status compile_node(
     struct compiler *compiler, const struct node *node, struct clause **out, struct error *err)
 {
     switch (node->kind) {
@@ -321,7 +323,7 @@ static int compare_tests(const void *a, const void *b)
     return str_compare(x->name, y->name);
 }
 
-static struct filter *finish(const struct compiler *compiler, struct str text, struct clause *root)
+static struct filter *finish_filter(const struct compiler *compiler, struct str text, struct clause *root)
 {
     struct filter *filter = ARENA_NEW(compiler->arena, struct filter);
     struct clause *first = root->kind == CLAUSE_AND ? root->first : root;
@@ -352,8 +354,8 @@ enum status filter_compile(struct str text, struct arena *arena, const struct fi
     if (compiler.room > LIMIT_FILTER_COMPARISONS)
         compiler.room = LIMIT_FILTER_COMPARISONS;
     compiler.tests = ARENA_ARRAY(arena, struct test, compiler.room);
-    TRY(compile(&compiler, node, &root, err));
-    *out = finish(&compiler, text, root);
+    TRY(compile_node(&compiler, node, &root, err));
+    *out = finish_filter(&compiler, text, root);
     return STATUS_OK;
 }
 

@@ -41,7 +41,7 @@ static size_t skip_digits(struct str text, size_t at)
     return at;
 }
 
-static struct str slice(struct str text, size_t begin, size_t end)
+static struct str slice_text(struct str text, size_t begin, size_t end)
 {
     return str_of_bytes(text.data + begin, end - begin);
 }
@@ -139,8 +139,8 @@ static enum status read_quoted(struct lexer *lexer, size_t quote, struct lexeme 
     if (end >= text.len)
         return filter_lexer_error(quote, "this quote is never closed", err);
     out->kind = LEXEME_LITERAL;
-    out->text = slice(text, quote + 1, end);
-    TRY(check_quoted(slice(text, lexer->at, quote), out->text, lexer->at, &out->type, err));
+    out->text = slice_text(text, quote + 1, end);
+    TRY(check_quoted(slice_text(text, lexer->at, quote), out->text, lexer->at, &out->type, err));
     return literal_end(lexer, end + 1, err);
 }
 
@@ -166,7 +166,7 @@ static enum status read_number(struct lexer *lexer, struct lexeme *out, struct e
     size_t end = skip_digits(text, begin + (char_at(text, begin) == '-'));
 
     out->kind = LEXEME_LITERAL;
-    out->type = read_integer(slice(text, begin, end), &out->integer);
+    out->type = read_integer(slice_text(text, begin, end), &out->integer);
     if (char_at(text, end) == '.' && digits_is_decimal(char_at(text, end + 1))) {
         out->type = PROPERTY_DOUBLE;
         end = skip_digits(text, end + 1);
@@ -190,7 +190,7 @@ static enum status read_number(struct lexer *lexer, struct lexeme *out, struct e
     }
     if (out->type == PROPERTY_NULL)
         return filter_lexer_error(begin, "a whole number beyond 64 bits", err);
-    out->text = slice(text, begin, end);
+    out->text = slice_text(text, begin, end);
     return literal_end(lexer, end, err);
 }
 
@@ -219,7 +219,7 @@ static enum status read_word(struct lexer *lexer, struct lexeme *out, struct err
     if (char_at(lexer->text, end) == '\'')
         return read_quoted(lexer, end, out, err);
     out->kind = LEXEME_WORD;
-    out->text = slice(lexer->text, lexer->at, end);
+    out->text = slice_text(lexer->text, lexer->at, end);
     for (size_t i = 0; i < ARRAY_LEN(named_literals); i++) {
         if (!str_equal(out->text, named_literals[i].name))
             continue;
@@ -244,7 +244,7 @@ static enum status read_bracketed(struct lexer *lexer, struct lexeme *out, struc
     if (char_at(lexer->text, end) != ']')
         return filter_lexer_error(end, "']' is missing", err);
     out->kind = LEXEME_NAME;
-    out->text = slice(lexer->text, begin, end);
+    out->text = slice_text(lexer->text, begin, end);
     lexer->at = end + 1;
     return STATUS_OK;
 }

@@ -70,7 +70,7 @@ static bool is_arithmetic(const struct lexeme *lexeme)
     return is_one_of(lexeme, words, ARRAY_LEN(words));
 }
 
-static enum status advance(struct parser *parser, struct error *err)
+static enum status read_ahead(struct parser *parser, struct error *err)
 {
     parser->end = parser->lexer.at;
     return lexer_next(&parser->lexer, &parser->ahead, err);
@@ -82,14 +82,15 @@ static struct str source_from(const struct parser *parser, size_t begin)
     return str_of_bytes(parser->lexer.text.data + begin, parser->end - begin);
 }
 
-static enum status expect(struct parser *parser, enum lexeme_kind kind, const char *what, struct error *err)
+static enum status expect_lexeme(
+    struct parser *parser, enum lexeme_kind kind, const char *what, struct error *err)
 {
     if (parser->ahead.kind != kind)
         return filter_lexer_error(parser->ahead.position, what, err);
-    return advance(parser, err);
+    return read_ahead(parser, err);
 }
 
-static enum status enter(struct parser *parser, struct error *err)
+static enum status enter_nesting(struct parser *parser, struct error *err)
 {
     if (++parser->depth > LIMIT_FILTER_DEPTH)
         return filter_parse_refuse_limit(
@@ -103,19 +104,19 @@ static enum status parse_arguments(struct parser *parser, struct node *function,
 {
     struct node *argument;
 
-    TRY(enter(parser, err));
-    TRY(advance(parser, err));
+    TRY(enter_nesting(parser, err));
+    TRY(read_ahead(parser, err));
     while (parser->ahead.kind != LEXEME_CLOSE) {
         TRY(parse_or(parser, &argument, err));
         add_child(function, argument);
         if (parser->ahead.kind != LEXEME_COMMA)
             break;
-        TRY(advance(parser, err));
+        TRY(read_ahead(parser, err));
         if (parser->ahead.kind == LEXEME_CLOSE)
             return filter_lexer_error(parser->ahead.position, "an argument is missing", err);
     }
     parser->depth--;
-    return expect(parser, LEXEME_CLOSE, "')' is missing", err);
+    return expect_lexeme(parser, LEXEME_CLOSE, "')' is missing", err);
 }
 
 static enum status parse_name(struct parser *parser, struct node **out, struct error *err)
@@ -126,7 +127,7 @@ static enum status parse_name(struct parser *parser, struct node **out, struct e
     if (is_comparison(&word) || filter_parse_is_word(&word, "and") || filter_parse_is_word(&word, "or") ||
         filter_parse_is_word(&word, "not"))
         return filter_lexer_error(word.position, "a property or a literal is required here", err);
-    TRY(advance(parser, err));
+    TRY(read_ahead(parser, err));
     node = new_node(parser, word.text.data[0] == '$' ? NODE_PATH : NODE_PROPERTY, word);
     *out = node;
     if (parser->ahead.kind == LEXEME_OPEN) {
@@ -135,8 +136,8 @@ static enum status parse_name(struct parser *parser, struct node **out, struct e
     }
     while (parser->ahead.kind == LEXEME_SLASH) {
         node->kind = NODE_PATH;
-        TRY(advance(parser, err));
-        TRY(expect(parser, LEXEME_WORD, "a name must follow '/'", err));
+        TRY(read_ahead(parser, err));
+        TRY(expect_lexeme(parser, LEXEME_WORD, "a name must follow '/'", err));
     }
     return STATUS_OK;
 }
@@ -145,19 +146,19 @@ static enum status parse_primary(struct parser *parser, struct node **out, struc
 {
     switch (parser->ahead.kind) {
     case LEXEME_OPEN:
-        TRY(enter(parser, err));
-        TRY(advance(parser, err));
+        TRY(enter_nesting(parser, err));
+        TRY(read_ahead(parser, err));
         TRY(parse_or(parser, out, err));
         parser->depth--;
-        return expect(parser, LEXEME_CLOSE, "')' is missing", err);
+        return expect_lexeme(parser, LEXEME_CLOSE, "')' is missing", err);
     case LEXEME_LITERAL:
         *out = new_node(parser, NODE_LITERAL, parser->ahead);
-        return advance(parser, err);
+        return read_ahead(parser, err);
     case LEXEME_WORD:
         return parse_name(parser, out, err);
     case LEXEME_NAME:
         *out = new_node(parser, NODE_PROPERTY, parser->ahead);
-        return advance(parser, err);
+        return read_ahead(parser, err);
     case LEXEME_END:
     case LEXEME_CLOSE:
     case LEXEME_COMMA:
@@ -177,7 +178,7 @@ static enum status parse_sum(struct parser *parser, struct node **out, struct er
     sum = new_node(parser, NODE_ARITHMETIC, parser->ahead);
     add_child(sum, *out);
     while (is_arithmetic(&parser->ahead)) {
-        TRY(advance(parser, err));
+        TRY(read_ahead(parser, err));
         TRY(parse_primary(parser, &operand, err));
         add_child(sum, operand);
     }
@@ -196,7 +197,7 @@ static enum status parse_comparison(struct parser *parser, struct node **out, st
         if (++parser->comparisons > LIMIT_FILTER_COMPARISONS)
             return filter_parse_refuse_limit(
                 "comparisons", LIMIT_FILTER_COMPARISONS, parser->comparisons, parser->ahead.position, err);
-        TRY(advance(parser, err));
+        TRY(read_ahead(parser, err));
         TRY(parse_sum(parser, &right, err));
         add_child(comparison, *out);
         add_child(comparison, right);
@@ -224,8 +225,8 @@ static enum status parse_negated(struct parser *parser, struct node **out, struc
 {
     struct node *node = new_node(parser, NODE_NOT, parser->ahead), *operand;
 
-    TRY(enter(parser, err));
-    TRY(advance(parser, err));
+    TRY(enter_nesting(parser, err));
+    TRY(read_ahead(parser, err));
     TRY(parse_not(parser, &operand, err));
     add_child(node, operand);
     parser->depth--;
@@ -247,7 +248,7 @@ static enum status parse_joined(struct parser *parser, const char *word, enum no
     node = new_node(parser, kind, parser->ahead);
     add_child(node, *out);
     while (filter_parse_is_word(&parser->ahead, word)) {
-        TRY(advance(parser, err));
+        TRY(read_ahead(parser, err));
         TRY(parse_operand(parser, &operand, err));
         add_child(node, operand);
     }
@@ -268,13 +269,13 @@ static enum status parse_or(struct parser *parser, struct node **out, struct err
 
 static enum status parse_all(struct parser *parser, struct node **out, struct error *err)
 {
-    TRY(advance(parser, err));
+    TRY(read_ahead(parser, err));
     if (parser->ahead.kind == LEXEME_END) {
         *out = NULL;
         return STATUS_OK;
     }
     TRY(parse_or(parser, out, err));
-    return expect(parser, LEXEME_END,
+    return expect_lexeme(parser, LEXEME_END,
         "the filter should end here, or go on with an operator, such as eq, and, or: they are in lower case",
         err);
 }

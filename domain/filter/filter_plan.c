@@ -20,12 +20,12 @@ struct region {
 
 /* ---- the least and the most ---- */
 
-static struct region everything(bool exact)
+static struct region whole_region(bool exact)
 {
     return (struct region){ .partition = key_axis_all(), .row = key_axis_all(), .exact = exact };
 }
 
-static struct region nothing(void)
+static struct region empty_region(void)
 {
     struct region region = { .exact = true };
 
@@ -52,7 +52,7 @@ static struct region of_points(
     struct region region = *within;
 
     if (count == 0)
-        return nothing();
+        return empty_region();
     region.points = points;
     region.point_count = count;
     region.exact = exact;
@@ -66,7 +66,7 @@ static bool has_points(const struct region *region)
 }
 
 /* Write the single keys out; has_points was true. */
-static struct region enumerate(const struct region *region, struct arena *arena)
+static struct region list_points(const struct region *region, struct arena *arena)
 {
     size_t count = region->partition.count * region->row.count;
     struct entity_key *points;
@@ -85,7 +85,7 @@ static int compare_keys(const void *a, const void *b)
     return entity_key_compare(a, b);
 }
 
-static bool contains(const struct region *region, const struct entity_key *key)
+static bool region_contains(const struct region *region, const struct entity_key *key)
 {
     if (region->points)
         return bsearch(key, region->points, region->point_count, sizeof(*key), compare_keys) != NULL;
@@ -111,7 +111,7 @@ static struct region hull_of_both(const struct region *a, const struct region *b
 
 /* ---- and ---- */
 
-static struct region intersect(const struct region *a, const struct region *b, struct arena *arena)
+static struct region intersect_regions(const struct region *a, const struct region *b, struct arena *arena)
 {
     const struct region *single = a->points ? a : b, *other = a->points ? b : a;
     struct region region = { .exact = a->exact && b->exact };
@@ -121,20 +121,20 @@ static struct region intersect(const struct region *a, const struct region *b, s
     if (single->points) {
         points = ARENA_ARRAY(arena, struct entity_key, single->point_count);
         for (size_t i = 0; i < single->point_count; i++)
-            if (contains(other, &single->points[i]))
+            if (region_contains(other, &single->points[i]))
                 points[count++] = single->points[i];
         return of_points(points, count, single, region.exact);
     }
     region.partition = key_axis_intersect(&a->partition, &b->partition, arena);
     region.row = key_axis_intersect(&a->row, &b->row, arena);
-    return is_nothing(&region) ? nothing() : region;
+    return is_nothing(&region) ? empty_region() : region;
 }
 
 /* ---- or ---- */
 
 static struct region unite_points(const struct region *a, const struct region *b, struct arena *arena)
 {
-    struct region x = enumerate(a, arena), y = enumerate(b, arena), hull = hull_of_both(a, b, arena);
+    struct region x = list_points(a, arena), y = list_points(b, arena), hull = hull_of_both(a, b, arena);
     struct entity_key *points = ARENA_ARRAY(arena, struct entity_key, x.point_count + y.point_count);
     size_t count = 0, i = 0, j = 0;
 
@@ -152,7 +152,7 @@ static struct region unite_points(const struct region *a, const struct region *b
     return of_points(points, count, &hull, a->exact && b->exact);
 }
 
-static struct region unite(const struct region *a, const struct region *b, struct arena *arena)
+static struct region unite_regions(const struct region *a, const struct region *b, struct arena *arena)
 {
     struct region region = { 0 };
     bool exact;
@@ -182,7 +182,7 @@ static struct region unite(const struct region *a, const struct region *b, struc
 static struct region region_of_values(
     enum test_subject subject, unsigned accepts, struct str bound, struct arena *arena)
 {
-    struct region region = everything(true);
+    struct region region = whole_region(true);
     struct key_axis *axis = subject == SUBJECT_ROW_KEY ? &region.row : &region.partition;
     const char *nul = bound.len ? memchr(bound.data, 0, bound.len) : NULL;
     bool less, equal, greater;
@@ -196,24 +196,24 @@ static struct region region_of_values(
     equal = (accepts & ORDER_EQUAL) != 0;
     greater = (accepts & ORDER_GREATER) != 0;
     if (less && greater)
-        return everything(equal);
+        return whole_region(equal);
     if (!less && !greater && !equal)
-        return nothing();
+        return empty_region();
     *axis = key_axis_of(
         (struct interval){ !less, !greater, !equal, !equal, less ? STR_EMPTY : bound, bound }, arena);
-    return is_nothing(&region) ? nothing() : region;
+    return is_nothing(&region) ? empty_region() : region;
 }
 
 static struct region region_of_prefix(enum test_subject subject, struct str prefix, struct arena *arena)
 {
-    struct region region = everything(true);
+    struct region region = whole_region(true);
     struct key_axis *axis = subject == SUBJECT_ROW_KEY ? &region.row : &region.partition;
     struct str end;
 
     if (prefix.len == 0)
         return region;
     if (memchr(prefix.data, 0, prefix.len))
-        return nothing();
+        return empty_region();
     end = key_part_prefix_end(prefix, arena);
     *axis = key_axis_of((struct interval){ true, end.len > 0, false, true, prefix, end }, arena);
     return region;
@@ -221,7 +221,7 @@ static struct region region_of_prefix(enum test_subject subject, struct str pref
 
 static struct region region_of_truth(bool truth)
 {
-    return truth ? everything(true) : nothing();
+    return truth ? whole_region(true) : empty_region();
 }
 
 static struct region region_of_test(const struct test *test, bool negated, struct arena *arena)
@@ -231,14 +231,14 @@ static struct region region_of_test(const struct test *test, bool negated, struc
     if (test->kind == TEST_EXISTS && test->subject != SUBJECT_PROPERTY)
         return region_of_truth(!negated);
     if (test->subject != SUBJECT_PARTITION_KEY && test->subject != SUBJECT_ROW_KEY)
-        return everything(false);
+        return whole_region(false);
     if (test->kind == TEST_COMPARE && test->literal.type != PROPERTY_STRING)
         return region_of_truth(((test->accepts & ORDER_LESS) != 0) != negated);
     if (test->kind == TEST_COMPARE)
         return region_of_values(test->subject, test->accepts ^ opposite, test->literal.bytes, arena);
     if (test->kind == TEST_STARTS_WITH && !negated)
         return region_of_prefix(test->subject, test->literal.bytes, arena);
-    return everything(false);
+    return whole_region(false);
 }
 
 /* ---- the filter ---- */
@@ -258,21 +258,21 @@ static struct region region_of(
     for (const struct clause *operand = clause->first; operand; operand = operand->next) {
         struct region next = region_of(filter, operand, negated, arena);
 
-        region = all ? intersect(&region, &next, arena) : unite(&region, &next, arena);
+        region = all ? intersect_regions(&region, &next, arena) : unite_regions(&region, &next, arena);
     }
     return region;
 }
 
 void filter_key_plan(const struct filter *filter, struct arena *arena, struct key_plan *out)
 {
-    struct region region = filter ? region_of(filter, filter->root, false, arena) : everything(true);
+    struct region region = filter ? region_of(filter, filter->root, false, arena) : whole_region(true);
 
     *out = (struct key_plan){ .range.nothing = is_nothing(&region), .exact = true };
     if (out->range.nothing)
         return;
     out->exact = region.exact && region.partition.count <= 1 && region.row.count <= 1;
     if (has_points(&region)) {
-        region = enumerate(&region, arena);
+        region = list_points(&region, arena);
         out->points = region.points;
         out->point_count = region.point_count;
         out->exact = region.exact;

@@ -66,7 +66,7 @@ static enum status refuse_breadth(size_t count, struct error *err)
 
 /* ---- intervals ---- */
 
-static struct interval point(struct str text)
+static struct interval interval_of_point(struct str text)
 {
     return (struct interval){ .has_low = true, .has_high = true, .low = text, .high = text };
 }
@@ -96,7 +96,7 @@ static bool widens_to(enum property_type type, enum property_type stored)
     return type == stored;
 }
 
-static struct value widened(const struct value *value, enum property_type type)
+static struct value widen_value(const struct value *value, enum property_type type)
 {
     struct value out = *value;
 
@@ -125,7 +125,7 @@ static size_t equal_values(const struct value *value, struct value out[static MA
     for (size_t i = 0; i < ARRAY_LEN(number_types); i++) {
         if (!widens_to(value->type, number_types[i]))
             continue;
-        out[count++] = widened(value, number_types[i]);
+        out[count++] = widen_value(value, number_types[i]);
         if (number_types[i] != PROPERTY_DOUBLE || out[count - 1].number != 0)
             continue;
         out[count - 1].number = -0.0;
@@ -179,7 +179,7 @@ static struct texts no_texts(struct arena *arena)
 }
 
 /* Each text goes on with each of the forms. */
-static void multiply(struct texts *texts, const struct str *forms, size_t count, struct arena *arena)
+static void append_forms(struct texts *texts, const struct str *forms, size_t count, struct arena *arena)
 {
     struct str *items = ARENA_ARRAY(arena, struct str, texts->count * count);
 
@@ -188,7 +188,7 @@ static void multiply(struct texts *texts, const struct str *forms, size_t count,
     *texts = (struct texts){ items, texts->count * count };
 }
 
-static enum status bind(
+static enum status bind_part(
     struct binding *binding, const struct key_part *part, bool last, struct texts *texts, struct error *err)
 {
     struct str forms[MAX_FORMS];
@@ -198,7 +198,7 @@ static enum status bind(
         return refuse_part(part, "no entry can hold this value", err);
     if (texts->count * count > LIMIT_LOOKUP_RANGES)
         return refuse_breadth(texts->count * count, err);
-    multiply(texts, forms, count, binding->arena);
+    append_forms(texts, forms, count, binding->arena);
     if (!part->is_literal) {
         binding->next++;
         binding->left--;
@@ -212,7 +212,7 @@ static enum status bind_plain(
 {
     if (binding->next->type != PROPERTY_STRING)
         return refuse_part(part, "a partition key is a string, another type was given", err);
-    multiply(texts, &binding->next->bytes, 1, binding->arena);
+    append_forms(texts, &binding->next->bytes, 1, binding->arena);
     binding->next++;
     binding->left--;
     return STATUS_OK;
@@ -232,7 +232,7 @@ static enum status bind_partition(
         if (index->place == PLACE_SAME_PARTITION && !part->is_literal)
             TRY(bind_plain(binding, part, out, err));
         else
-            TRY(bind(binding, part, i + 1 == parts->count, out, err));
+            TRY(bind_part(binding, part, i + 1 == parts->count, out, err));
     }
     return STATUS_OK;
 }
@@ -249,7 +249,7 @@ struct spans {
 /* One end of the range, of the stored type. -0.0 is not below 0.0: an end at zero is before both. */
 static struct value end_of_type(const struct value *end, enum property_type type)
 {
-    struct value out = widened(end, type);
+    struct value out = widen_value(end, type);
 
     if (type == PROPERTY_DOUBLE && out.number == 0)
         out.number = -0.0;
@@ -386,15 +386,15 @@ static enum status plan_row(
     size_t i;
 
     for (i = 0; i < row.count && (row.parts[i]->is_literal || binding->left > 0); i++)
-        TRY(bind(binding, row.parts[i], i + 1 == row.count, &texts, err));
+        TRY(bind_part(binding, row.parts[i], i + 1 == row.count, &texts, err));
     if (i < row.count && binding->range)
         return plan_range(row.parts[i], binding, &texts, out, err);
     if (binding->left > 0 || binding->range)
         return refuse_surplus(binding, err);
     out->rows = ARENA_ARRAY(binding->arena, struct interval, texts.count);
     for (size_t k = 0; k < texts.count; k++)
-        out->rows[out->count++] =
-            i == row.count ? point(texts.items[k]) : prefix_interval(texts.items[k], binding->arena);
+        out->rows[out->count++] = i == row.count ? interval_of_point(texts.items[k])
+                                                 : prefix_interval(texts.items[k], binding->arena);
     return STATUS_OK;
 }
 
@@ -409,7 +409,7 @@ static bool has_properties(const struct key_parts *parts)
     return false;
 }
 
-static struct lookup_range everything(struct arena *arena)
+static struct lookup_range range_of_everything(struct arena *arena)
 {
     struct lookup_range out = { .keys = ARENA_NEW(arena, struct key_filter), .count = 1 };
 
@@ -418,8 +418,8 @@ static struct lookup_range everything(struct arena *arena)
 }
 
 /* Each partition has each of the spans. */
-static enum status combine(const struct texts *partitions, const struct spans *spans, struct arena *arena,
-    struct lookup_range *out, struct error *err)
+static enum status combine_ranges(const struct texts *partitions, const struct spans *spans,
+    struct arena *arena, struct lookup_range *out, struct error *err)
 {
     size_t count = partitions->count * spans->count;
     struct lookup_range found = { 0 };
@@ -436,8 +436,8 @@ static enum status combine(const struct texts *partitions, const struct spans *s
             continue;
         if (spans->others)
             found.others[found.count] = spans->others[i % spans->count];
-        found.keys[found.count++] =
-            (struct key_filter){ .partition = point(partition), .row = spans->rows[i % spans->count] };
+        found.keys[found.count++] = (struct key_filter){ .partition = interval_of_point(partition),
+            .row = spans->rows[i % spans->count] };
     }
     *out = found;
     return STATUS_OK;
@@ -456,12 +456,12 @@ enum status lookup_plan(const struct index *index, const struct operation_lookup
     struct spans spans = { 0 };
 
     if (in->equal_count == 0 && !ranged && has_properties(&index->partition_key)) {
-        *out = everything(arena);
+        *out = range_of_everything(arena);
         return STATUS_OK;
     }
     TRY(bind_partition(index, &binding, &partitions, err));
     TRY(plan_row(index, &binding, &spans, err));
-    return combine(&partitions, &spans, arena, out, err);
+    return combine_ranges(&partitions, &spans, arena, out, err);
 }
 
 bool lookup_range_holds(const struct lookup_range *range, const struct entity_key *entry)

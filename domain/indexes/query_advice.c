@@ -21,7 +21,7 @@ struct advice {
     size_t count;
 };
 
-static void suggest(struct advice *advice, struct str text)
+static void add_sentence(struct advice *advice, struct str text)
 {
     assert(advice->count < MAX_SUGGESTIONS);
     advice->out[advice->count++] = text;
@@ -43,7 +43,7 @@ static bool is_bound(const struct filter *filter, struct str property)
 }
 
 /* Whether equality binds every property of the key, of which there is at least one. */
-static bool binds(const struct filter *filter, const struct key_parts *key)
+static bool binds_key(const struct filter *filter, const struct key_parts *key)
 {
     bool any = false;
 
@@ -65,10 +65,10 @@ static bool suggest_indexes(struct advice *advice)
     for (size_t i = 0; i < advice->table->index_count; i++) {
         const struct index *index = advice->table->indexes[i];
 
-        if (!binds(advice->filter, &index->partition_key))
+        if (!binds_key(advice->filter, &index->partition_key))
             continue;
         any = true;
-        suggest(
+        add_sentence(
             advice, arena_format(advice->arena,
                         index->state == INDEX_READY
                             ? "LookupIndex in the index %.*s finds by these properties"
@@ -85,7 +85,7 @@ static void suggest_new_index(struct advice *advice)
 
         if (advice->filter->tests[i].subject != SUBJECT_PROPERTY || !is_bound(advice->filter, name))
             continue;
-        suggest(advice,
+        add_sentence(advice,
             arena_format(advice->arena,
                 "an index whose partition key is the property %.*s would find by it: CreateIndex, then "
                 "LookupIndex",
@@ -113,15 +113,15 @@ static void suggest_for_table(struct advice *advice)
     const struct interval *row = &advice->plan->range.row;
 
     if (row->has_low || row->has_high)
-        suggest(advice,
+        add_sentence(advice,
             STR_LITERAL("bind the partition as well (PartitionKey eq '...'): RowKey narrows what is read "
                         "within one partition only"));
     else if (advice->filter->root->kind == CLAUSE_OR)
-        suggest(advice,
+        add_sentence(advice,
             STR_LITERAL("bind PartitionKey and RowKey by eq in every operand of the `or`, which is then "
                         "read key by key, or ask once per operand"));
     else
-        suggest(advice, STR_LITERAL("bind the partition (PartitionKey eq '...'), if it is known"));
+        add_sentence(advice, STR_LITERAL("bind the partition (PartitionKey eq '...'), if it is known"));
 }
 
 static void suggest_rewrites(struct advice *advice, enum access_path path)
@@ -129,11 +129,11 @@ static void suggest_rewrites(struct advice *advice, enum access_path path)
     if (path == ACCESS_TABLE_SCAN)
         suggest_for_table(advice);
     else
-        suggest(
+        add_sentence(
             advice, STR_LITERAL("bound RowKey within the partition (RowKey ge '...' and RowKey lt '...', or "
                                 "startswith(RowKey, '...')), if its range is known"));
     if (has_test(advice->filter, true, TEST_CONTAINS) || has_test(advice->filter, true, TEST_ENDS_WITH))
-        suggest(advice,
+        add_sentence(advice,
             STR_LITERAL("contains and endswith of a key are tested on every row: only startswith is a "
                         "range"));
 }
@@ -145,9 +145,9 @@ void query_advice_make(const struct filter *filter, const struct key_plan *plan,
     struct advice advice = { filter, plan, table, arena, ARENA_ARRAY(arena, struct str, MAX_SUGGESTIONS), 0 };
 
     if (plan->range.nothing) {
-        suggest(&advice, STR_LITERAL("the filter contradicts itself: no entity can match"));
+        add_sentence(&advice, STR_LITERAL("the filter contradicts itself: no entity can match"));
     } else if (!filter) {
-        suggest(&advice,
+        add_sentence(&advice,
             STR_LITERAL("the query asks for the whole table: ScanEntities streams it, and can be resumed"));
     } else if (path > ACCESS_INDEX_LOOKUP) {
         if (!suggest_indexes(&advice))

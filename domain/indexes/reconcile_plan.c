@@ -26,7 +26,8 @@ static const struct index *find_live_index(const struct table *table, int64_t in
 
 /* The entry of one index is wanted: it goes into the manifest, and is written unless it stands there as it
  * is. */
-static void want(const struct index_entry *entry, const struct manifest *stored, struct reconcile_plan *out)
+static void want_entry(
+    const struct index_entry *entry, const struct manifest *stored, struct reconcile_plan *out)
 {
     const struct manifest_item *known = find_item(stored, entry->index_id, &entry->key);
 
@@ -51,7 +52,7 @@ static void plan_wanted(const struct table *table, const struct entity_key *key,
         case PROJECTED:
             index_entry_expires(&entry, source->expires);
             if (!index_is_strong(index))
-                want(&entry, stored, out);
+                want_entry(&entry, stored, out);
             break;
         case PROJECTED_NOTHING:
             break;

@@ -9,7 +9,7 @@
 static const struct backoff delay_ms = { .first = 100, .longest = 60000 };
 
 /* Whether a failure tells something about the work, rather than about the world around it. */
-static bool counts(enum status status)
+static bool counts_as_failure(enum status status)
 {
     switch (status) {
     case STATUS_UNAVAILABLE:
@@ -39,7 +39,7 @@ struct delivery delivery_settle(enum status status, int32_t failures, uint64_t r
 {
     if (status == STATUS_OK)
         return (struct delivery){ .verdict = DELIVERY_ACKNOWLEDGE };
-    if (counts(status) && failures >= DELIVERY_MAX_FAILURES)
+    if (counts_as_failure(status) && failures >= DELIVERY_MAX_FAILURES)
         return (struct delivery){ .verdict = DELIVERY_BURY };
     return (struct delivery){ .verdict = DELIVERY_RETRY,
         .retry_after_ms = backoff_pause(&delay_ms, failures, random) };

@@ -8,14 +8,14 @@ static const double permits_per_us = RETRY_PERMITS_PER_SECOND / 1e6;
 static const double max_spent =
     RETRY_PERMITS_SAVED + (double)RETRY_PERMITS_PER_SECOND * RETRY_LONGEST_WAIT_MS / 1000;
 
-static void add(struct retry_budget *budget, double permits)
+static void add_permits(struct retry_budget *budget, double permits)
 {
     budget->spent = permits < budget->spent ? budget->spent - permits : 0;
 }
 
 void retry_budget_earn(struct retry_budget *budget, size_t done)
 {
-    add(budget, (double)done / RETRY_DONE_PER_PERMIT);
+    add_permits(budget, (double)done / RETRY_DONE_PER_PERMIT);
 }
 
 int64_t retry_budget_spend(struct retry_budget *budget, int64_t now_us)
@@ -23,7 +23,7 @@ int64_t retry_budget_spend(struct retry_budget *budget, int64_t now_us)
     double missing;
 
     if (now_us > budget->at_us) {
-        add(budget, (double)(now_us - budget->at_us) * permits_per_us);
+        add_permits(budget, (double)(now_us - budget->at_us) * permits_per_us);
         budget->at_us = now_us;
     }
     if (budget->spent + 1 <= max_spent)

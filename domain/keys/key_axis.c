@@ -39,7 +39,7 @@ static bool high_is_inner(const struct interval *a, const struct interval *b)
     return order < 0 || (order == 0 && a->high_open);
 }
 
-static struct interval join(const struct interval *low, const struct interval *high)
+static struct interval interval_of_bounds(const struct interval *low, const struct interval *high)
 {
     return (struct interval){
         .has_low = low->has_low,
@@ -139,7 +139,7 @@ struct key_axis key_axis_intersect(const struct key_axis *a, const struct key_ax
     size_t count = 0;
 
     if (!finite->is_finite)
-        return key_axis_of(join(low_is_inner(&a->hull, &b->hull) ? &a->hull : &b->hull,
+        return key_axis_of(interval_of_bounds(low_is_inner(&a->hull, &b->hull) ? &a->hull : &b->hull,
                                high_is_inner(&a->hull, &b->hull) ? &a->hull : &b->hull),
             arena);
     values = ARENA_ARRAY(arena, struct str, finite->count + 1);
@@ -173,7 +173,7 @@ struct key_axis key_axis_unite(
     if (key_axis_is_empty(a) || key_axis_is_empty(b))
         return key_axis_is_empty(a) ? *b : *a;
     *exact = false;
-    return key_axis_of(join(low_is_inner(&a->hull, &b->hull) ? &b->hull : &a->hull,
+    return key_axis_of(interval_of_bounds(low_is_inner(&a->hull, &b->hull) ? &b->hull : &a->hull,
                            high_is_inner(&a->hull, &b->hull) ? &b->hull : &a->hull),
         arena);
 }

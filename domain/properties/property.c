@@ -77,7 +77,7 @@ bool property_find(struct property_list list, struct str name, struct property *
     return property_seek(&list.bytes, name, out);
 }
 
-static char *put(char *out, struct str bytes)
+static char *put_bytes(char *out, struct str bytes)
 {
     if (bytes.len > 0)
         memcpy(out, bytes.data, bytes.len);
@@ -101,7 +101,7 @@ struct property_list property_list_merge(
     while (has_old || has_new) {
         int order = !has_old ? 1 : !has_new ? -1 : str_compare(old.name, new.name);
 
-        at = put(at, order < 0 ? old.record : new.record);
+        at = put_bytes(at, order < 0 ? old.record : new.record);
         if (order <= 0)
             has_old = take_raw(&base.bytes, &old);
         if (order >= 0)
@@ -116,7 +116,7 @@ static int compare_names(const void *a, const void *b)
 }
 
 /* The names in ascending order: as they are when they are so already, which costs nothing. */
-static const struct str *sorted(const struct str *names, size_t count, struct arena *arena)
+static const struct str *sort_names(const struct str *names, size_t count, struct arena *arena)
 {
     struct str *copy;
     size_t i = 1;
@@ -139,7 +139,7 @@ struct property_list property_list_select(
     size_t i = 0;
 
     buf_init(&out, arena);
-    names = sorted(names, count, arena);
+    names = sort_names(names, count, arena);
     while (i < count && take_raw(&list.bytes, &raw)) {
         while (i < count && str_compare(names[i], raw.name) < 0)
             i++;

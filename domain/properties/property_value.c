@@ -136,7 +136,7 @@ bool property_value_merge(struct value_draft *draft, struct str message)
     return result == WIRE_END;
 }
 
-static enum status refuse(enum reason reason, struct str name, const char *what, struct error *err)
+static enum status refuse_value(enum reason reason, struct str name, const char *what, struct error *err)
 {
     char subject[PROPERTY_SUBJECT_BYTES];
     enum status status = reason_set(err, reason, "%s: %s", property_name_subject(name, subject), what);
@@ -151,7 +151,7 @@ static enum status finish_string(struct value_draft *draft, struct str name, str
 
     if (text_check(draft->value.bytes, &draft->units, &bad))
         return STATUS_OK;
-    refuse(REASON_INVALID_INPUT, name, "the string is not UTF-8", err);
+    refuse_value(REASON_INVALID_INPUT, name, "the string is not UTF-8", err);
     error_add_meta_int(err, "position", (int64_t)bad);
     return STATUS_INVALID;
 }
@@ -178,7 +178,7 @@ static enum status finish_guid(
     char *lowered;
 
     if (!is_guid(draft->value.bytes, &has_upper))
-        return refuse(REASON_INVALID_INPUT, name,
+        return refuse_value(REASON_INVALID_INPUT, name,
             "a Guid is written as 8-4-4-4-12 hexadecimal digits, with nothing around them", err);
     if (!has_upper)
         return STATUS_OK;
@@ -197,7 +197,7 @@ static enum status finish_datetime(struct value_draft *draft, struct str name, s
     if (draft->nanos >= 0 && draft->nanos <= INT32_MAX &&
         ticks_from_timestamp(draft->seconds, (int32_t)draft->nanos, &draft->value.integer))
         return STATUS_OK;
-    refuse(REASON_OUT_OF_RANGE_INPUT, name,
+    refuse_value(REASON_OUT_OF_RANGE_INPUT, name,
         "a DateTime lies between 1601-01-01T00:00:00Z and 9999-12-31T23:59:59.9999999Z, and its nanos "
         "between 0 and 999,999,999",
         err);
@@ -213,7 +213,7 @@ enum status property_value_finish(
         return finish_string(draft, name, err);
     case PROPERTY_INT32:
         if (draft->int32 > UINT32_MAX)
-            return refuse(REASON_INVALID_INPUT, name, "the Int32 does not fit 32 bits", err);
+            return refuse_value(REASON_INVALID_INPUT, name, "the Int32 does not fit 32 bits", err);
         draft->value.integer = wire_unzigzag(draft->int32);
         return STATUS_OK;
     case PROPERTY_DATETIME:
