@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * digest.h - a 64-bit digest of bytes: equal bytes, equal digest, on every machine and for ever (digests are
- * stored). Fast, and not secret: whoever wants two texts of one digest can make them.
+ * digest.h - a 64-bit digest of bytes: equal bytes have equal digests on every machine and in every version (digests
+ * are stored). It is fast and not cryptographic: two texts with equal digests can be constructed.
  */
 #ifndef DOMAIN_DIGEST_H
 #define DOMAIN_DIGEST_H

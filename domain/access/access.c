@@ -128,7 +128,7 @@ static enum status check_read(const struct access *access, const struct catalogu
     return STATUS_OK;
 }
 
-/* Whoever asks a condition reads: its outcome tells of the entity, and a failure shows it. */
+/* A condition requires the permission to read: its outcome, and the details of a failure, show the entity. */
 static unsigned condition_needs(const struct condition *condition)
 {
     return condition->text.len > 0 ? PERMISSION_READ : 0;
@@ -188,7 +188,10 @@ static enum status check_step(const struct access *access, const struct step *st
     return need_key(access, &step->to_key, err);
 }
 
-/* Steps run later, when nobody asks for the table's age any more: it must be known now, and the store asks again. */
+/*
+ * Steps run later, without a check of the table's age, so the age is checked now; the store checks it again when it
+ * submits the transaction.
+ */
 static enum status check_steps(const struct access *access, const struct catalogue *catalogue,
     struct operation *operation, struct error *err)
 {
@@ -209,7 +212,7 @@ static bool is_elsewhere(const struct access *access, struct str account)
     return account.len > 0 && !str_equal(account, access->account);
 }
 
-/* Steps may reach into other accounts if their submitter administers the service. */
+/* Steps may name other accounts only if their submitter administers the service. */
 static enum status check_accounts(
     const struct access *access, const struct operation *operation, struct error *err)
 {

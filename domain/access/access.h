@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access.h - what a caller may do, and whether an operation is within it.
+ * access.h - what a caller may do, and whether an operation is allowed.
  *
- * Pure. An access is what a credential comes to at this moment: the account, and for a shared access signature
- * the one table, the permissions and the range of keys. Every operation is checked after it was decoded and
- * before it reaches the store; what a signature hides is said to the store with operation->within.
+ * Pure. A struct access holds what a credential allows at this moment: the account, and for a shared access signature
+ * the one table, the permissions and the range of keys. Each operation is checked between its decoding and the store;
+ * operation->within tells the store which keys the caller may see.
  *
  *   a permission is missing           PERMISSION_DENIED / AUTHORIZATION_PERMISSION_MISMATCH
  *   another table, another account, tables, indexes, administration, a write outside the range
  *                                     PERMISSION_DENIED / AUTHORIZATION_FAILURE
- *   a read outside the range          the entity is not there
+ *   a read outside the range          the entity does not exist
  *   a query                           sees the range only
  */
 #ifndef DOMAIN_ACCESS_ACCESS_H
@@ -24,40 +24,40 @@
 #include "domain/keys/key_range.h"
 #include "domain/operations/operation.h"
 
-/* As bits; the letters of a signature stand in this order: "raudit". */
+/* Bits; a signature writes them as letters in this order: "raudit". */
 enum permission {
     PERMISSION_READ = 1,      /* r: entities by key, queries */
     PERMISSION_ADD = 2,       /* a: inserts */
     PERMISSION_UPDATE = 4,    /* u: replaces and merges; upserts need a and u */
     PERMISSION_DELETE = 8,    /* d */
     PERMISSION_LOOK_UP = 16,  /* i: look-ups in the table's indexes, together with r */
-    PERMISSION_TRANSACT = 32, /* t: transactions whose steps are permitted, each for itself */
+    PERMISSION_TRANSACT = 32, /* t: transactions; each step needs its own permissions too */
 };
 
 enum { PERMISSION_COUNT = 6 };
 
-/* Letters in their order, none twice; false otherwise. */
+/* Parse letters of "raudit" in this order, each at most once; false otherwise. */
 bool access_parse_permissions(struct str text, unsigned *out);
 struct str access_format_permissions(unsigned permissions, struct arena *arena);
 
 struct access {
     struct str account;
-    bool whole_account; /* a token of the account itself: tables, indexes, everything that is the account's */
-    bool administrator; /* also what is nobody's: queues, dead letters; and other accounts */
+    bool whole_account; /* a token of the account: it allows everything in the account */
+    bool administrator; /* also queues, dead letters and other accounts */
 
-    /* A shared access signature; !whole_account. */
+    /* Set for shared access signatures, that is, unless whole_account. */
     struct str table; /* in lower case */
     unsigned permissions;
     struct key_range range;
-    int64_t created_by; /* ticks: the table must be older, else it is another one of the same name */
+    int64_t created_by; /* ticks; a table that was created later is not the one that the signature means */
 };
 
-/* Everything: without authentication. */
+/* Access to everything, for servers without authentication. */
 struct access access_unlimited(struct str account);
 
 /*
- * Check a decoded operation, and narrow it. catalogue: to find the table an index belongs to; NULL with
- * whole_account. access must live until the operation is done.
+ * Check a decoded operation and set what limits it (within, table_created_by). catalogue: finds the table to which an
+ * index belongs; may be NULL if access is whole_account. access must live until the operation is done.
  *
  * STATUS_OK
  * STATUS_DENIED  see above
@@ -65,7 +65,10 @@ struct access access_unlimited(struct str account);
 MUST_USE enum status access_check(const struct access *access, const struct catalogue *catalogue,
     struct operation *operation, struct error *err);
 
-/* One write of many, for who refuses each by itself. The operation's table must have been checked. */
+/*
+ * Check one of several writes, for callers that refuse writes one by one (import). The table of the operation must
+ * have been checked.
+ */
 MUST_USE enum status access_check_write(
     const struct access *access, const struct write *write, struct error *err);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * account.h - accounts: who owns tables, and the two keys that sign for them.
+ * account.h - accounts: the owners of tables, with the two keys that sign their credentials.
  *
- * Either key is accepted. Rotating makes a new first key, the old first key becomes the second, the old second
- * one is gone: callers change over in the time between two rotations. A key never travels; what it signs does.
+ * Either key is accepted. A rotation makes a new first key, turns the old first key into the second, and drops the
+ * old second one: callers change over in the time between two rotations. A key is never sent; only signatures made
+ * with it are.
  */
 #ifndef DOMAIN_ACCESS_ACCOUNT_H
 #define DOMAIN_ACCESS_ACCOUNT_H
@@ -29,7 +30,7 @@ struct account {
 /* 3 to 63 lower-case letters and digits. */
 bool account_name_is_valid(struct str name);
 
-/* As an operator keeps it: "tvk1." and base64url. */
+/* The text of a key: "tvk1." and base64url. */
 struct str account_key_format(const struct account_key *key, struct arena *arena);
 bool account_key_parse(struct str text, struct arena *arena, struct account_key *out);
 

@@ -315,7 +315,7 @@ static bool is_current(int64_t start, int64_t expiry, int64_t now)
     return start <= now + LIMIT_CLOCK_SKEW_S * TICKS_PER_SECOND && now < expiry;
 }
 
-/* The signature's fields with the policy's; each may be set by one of the two only. */
+/* Combine the fields of the signature with those of its policy; a field may be set by only one of the two. */
 static bool join_policy(
     const struct credential *credential, const struct catalogue *catalogue, struct access_policy *out)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * credential.h - what a caller shows: text that an account's key has signed. Pure.
+ * credential.h - credentials: texts that a key of an account has signed. Pure.
  *
  *   tvt1.<base64url>   a token: the whole account, for a short time
  *   tvs1.<base64url>   a shared access signature: one table, some permissions, a time, a range of keys, a policy,
  *                      addresses, the protocol
  *
- * Behind the prefix stand the fields and HMAC-SHA256(key, prefix + fields). Every field is counted or of fixed
- * meaning, in one order, and what is signed is what is read: no two readings, nothing left over. Names of tables
- * stand in lower case.
+ * After the prefix come the fields and HMAC-SHA256(key, prefix + fields). Each field has a length or a fixed size,
+ * and all come in one order without a remainder, so the signed bytes can be read in one way only. Names of tables are
+ * in lower case.
  */
 #ifndef DOMAIN_ACCESS_CREDENTIAL_H
 #define DOMAIN_ACCESS_CREDENTIAL_H
@@ -28,10 +28,10 @@ enum credential_kind { CREDENTIAL_TOKEN, CREDENTIAL_SIGNATURE };
 struct credential {
     enum credential_kind kind;
     struct str account;
-    int64_t issued;        /* ticks, by the clock of who signed */
+    int64_t issued;        /* ticks, by the clock of the signer */
     int64_t start, expiry; /* ticks; 0: not set. A token has no start and always an expiry */
 
-    /* Of a signature. */
+    /* Only for shared access signatures. */
     struct str table;     /* in lower case */
     unsigned permissions; /* 0: not set */
     struct str policy;    /* empty: none */
@@ -40,32 +40,37 @@ struct credential {
     struct key_range range;
     bool tls_only;
 
-    /* Of one that was parsed: what was signed, and the signature. */
+    /* Only for parsed credentials: the signed bytes, and the signature. */
     struct str fields;
     struct str signature;
 };
 
-/* Where a call comes from, as the server's transport sees it. */
+/* The caller's address and protocol, as the server's transport sees them. */
 struct call_origin {
     bool is_encrypted;
-    bool has_address; /* not on a Unix socket */
+    bool has_address; /* false on a Unix socket */
     struct network_address address;
 };
 
 /*
- * For who makes one: can a server ever accept it? INVALID_INPUT names the field. What a policy sets is known
- * to servers only.
+ * Check a credential before it is signed: whether a server could ever accept it. INVALID_INPUT names the field.
+ * Fields that the policy sets are not checked: only servers know them.
  */
 MUST_USE enum status credential_check(const struct credential *credential, struct error *err);
 
-/* Sign one that credential_check accepts. */
+/* Sign a credential that credential_check accepts. */
 struct str credential_sign(
     const struct credential *credential, const struct account_key *key, struct arena *arena);
 
-/* Read the fields, whoever signed them; false: not of this form. The strings live in the arena. */
+/*
+ * Read the fields without verifying the signature; false: the text is not a credential. The strings lie in the arena.
+ */
 bool credential_parse(struct str text, struct arena *arena, struct credential *out);
 
-/* Has one of the account's keys signed it? The time it takes does not depend on the answer. */
+/*
+ * Whether one of the account's keys has signed the credential. The time that the check takes does not depend on the
+ * answer.
+ */
 bool credential_is_genuine(const struct credential *credential, const struct account *account);
 
 /* What credential_access needs to know beside the credential. */
@@ -77,18 +82,18 @@ struct credential_context {
 };
 
 /*
- * What a genuine credential permits.
+ * The access that a verified credential gives at context->now.
  *
- * A start and the time of issue may lie LIMIT_CLOCK_SKEW_S ahead, an expiry never behind.
+ * A start and the time of issue may lie up to LIMIT_CLOCK_SKEW_S in the future; an expiry may not lie in the past.
  *
- * STATUS_UNAUTHENTICATED  AUTHENTICATION_FAILED: not valid at this time, or its policy is not there or sets
- *                         what it sets too
+ * STATUS_UNAUTHENTICATED  AUTHENTICATION_FAILED: not valid at this time, or its policy does not exist or sets a field
+ *                         that the signature sets too
  * STATUS_DENIED           AUTHORIZATION_SOURCE_IP_MISMATCH, AUTHORIZATION_PROTOCOL_MISMATCH
  */
 MUST_USE enum status credential_access(const struct credential *credential,
     const struct credential_context *context, struct access *out, struct error *err);
 
-/* The one answer to everything that is not genuine. */
+/* Fill err for a credential that is not valid: one message for all causes, so that callers cannot tell them apart. */
 enum status credential_refuse(struct error *err);
 
 #endif

@@ -73,7 +73,7 @@ bool network_range_contains(const struct network_range *range, const struct netw
     return compare_addresses(&range->low, address) <= 0 && compare_addresses(address, &range->high) <= 0;
 }
 
-/* "%5B" and its like as the one character they stand for; false when it does not fit. */
+/* Replace "%5B" and the like by the characters they stand for; false if the result does not fit. */
 static bool unescape_percent(struct str text, char out[static MAX_TEXT], size_t *len)
 {
     *len = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * network_address.h - addresses callers come from, and ranges of them.
+ * network_address.h - addresses of callers, and ranges of them.
  *
- * An address is sixteen bytes; an IPv4 address is the IPv6 address it maps to, so that it does not matter by
- * which of the two a caller is seen. Pure.
+ * An address has sixteen bytes; an IPv4 address is stored as the IPv6 address to which it is mapped, so that both
+ * spellings of one caller are equal. Pure.
  */
 #ifndef DOMAIN_ACCESS_NETWORK_ADDRESS_H
 #define DOMAIN_ACCESS_NETWORK_ADDRESS_H
@@ -20,7 +20,7 @@ struct network_address {
     uint8_t bytes[NETWORK_ADDRESS_BYTES];
 };
 
-/* Both ends belong to it. */
+/* A range that includes both ends. */
 struct network_range {
     struct network_address low, high;
 };
@@ -34,8 +34,8 @@ bool network_range_parse(struct str text, struct network_range *out);
 bool network_range_contains(const struct network_range *range, const struct network_address *address);
 
 /*
- * A caller as the transport names it: "ipv4:192.0.2.7:5000", "ipv6:[2001:db8::7]:5000" (brackets and % as they
- * are, or as %5B, %5D, %25). false: it has no address, as on a Unix socket.
+ * Parse the name that the transport gives a caller: "ipv4:192.0.2.7:5000", "ipv6:[2001:db8::7]:5000" (brackets and %
+ * literally or as %5B, %5D, %25). false: the caller has no address, as on a Unix socket.
  */
 bool network_address_of_peer(struct str peer, struct network_address *out);
 

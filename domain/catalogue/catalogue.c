@@ -4,7 +4,7 @@
  */
 #include "domain/catalogue/catalogue.h"
 
-/* Compare a name in any case with one that is folded, by bytes, a prefix first. */
+/* Compare a name in any case with a folded one, by bytes; a prefix comes first. */
 static int compare_folding(struct str name, struct str folded)
 {
     for (size_t i = 0; i < name.len && i < folded.len; i++) {
@@ -39,7 +39,7 @@ const struct table *catalogue_find(const struct catalogue *catalogue, struct str
     return NULL;
 }
 
-/* The tables are sorted by name, so an id has to be looked for one by one; only workers ask by id. */
+/* The tables are sorted by name, so a search by id is linear; only workers search by id. */
 const struct table *catalogue_find_id(const struct catalogue *catalogue, int64_t table_id)
 {
     for (size_t i = 0; i < catalogue->table_count; i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * catalogue.h - what tables and indexes there are, as of one version: an immutable value.
+ * catalogue.h - the tables and indexes at one version, as an immutable value.
  *
- * store/catalogue_store loads it; the plan reads it; every writing transaction checks that its version
- * is still the one in the database (guard G1).
+ * store/catalogue/catalogue_store loads it, the write plan reads it, and each writing transaction checks that its
+ * version is still the one in the database (guard G1).
  */
 #ifndef DOMAIN_CATALOGUE_CATALOGUE_H
 #define DOMAIN_CATALOGUE_CATALOGUE_H
@@ -26,10 +26,11 @@ enum violation_rule { VIOLATION_SKIP, VIOLATION_REJECT };
 enum projection_kind { PROJECT_ALL, PROJECT_KEYS_ONLY, PROJECT_SOME };
 
 struct index {
-    int64_t index_id; /* of this build; also the id of the table its entries live in; never reused */
+    int64_t
+        index_id; /* new for each build, never reused; also the id of the table in which the entries lie */
     int64_t source_table_id;
     struct str account;
-    struct str name; /* of the index and of its entries' table */
+    struct str name; /* of the index, and of the table of its entries */
     struct str source_name;
     enum index_shape shape;
     enum index_place place;
@@ -43,7 +44,7 @@ struct index {
     size_t name_count;
     struct str definition; /* the declaration as bytes: index_codec.h */
     int64_t violations;
-    struct str operation_id; /* its build */
+    struct str operation_id; /* of the job that builds it */
 };
 
 /*
@@ -61,12 +62,12 @@ struct table {
     struct str name;
     struct str folded;                 /* lower case */
     int64_t created;                   /* ticks */
-    enum access_path default_max_plan; /* of queries that say nothing themselves; 0: no bound */
-    const struct index *entries_of;    /* set where the table holds an index's entries */
+    enum access_path default_max_plan; /* for queries without a max_plan of their own; 0: no bound */
+    const struct index *entries_of;    /* the index whose entries the table holds; NULL: a table of callers */
     struct index **indexes;            /* on this table: BUILDING, VALIDATING or READY */
     size_t index_count;
     struct access_policies policies;
-    int64_t feed_id; /* of its change feed; 0: it keeps none */
+    int64_t feed_id; /* of its change feed; 0: it has none */
 };
 
 struct catalogue {
@@ -78,7 +79,7 @@ struct catalogue {
     struct arena arena; /* holds all of it */
 };
 
-/* By name in any case; NULL when there is none. */
+/* Find a table by its name in any case, or by its id; NULL: there is none. */
 const struct table *catalogue_find(const struct catalogue *catalogue, struct str account, struct str name);
 const struct table *catalogue_find_id(const struct catalogue *catalogue, int64_t table_id);
 

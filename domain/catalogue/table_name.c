@@ -19,7 +19,7 @@ static char lower_case(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* ASCII only: a name that is compared has passed the check, or matches nothing. */
+/* ASCII only: names that pass the check are ASCII, and other names match none. */
 static bool is_reserved(struct str name)
 {
     static const char reserved[] = "tables";
@@ -55,7 +55,7 @@ enum status table_name_check(struct str name, struct error *err)
 {
     size_t characters;
 
-    /* The length is one of characters; text that is not UTF-8 has none and fails at its first bad byte. */
+    /* The length counts characters. Text that is not UTF-8 has no length; it fails at its first wrong byte. */
     if (!text_check(name, &characters, NULL))
         characters = name.len;
     if (characters < LIMIT_TABLE_NAME_MIN || characters > LIMIT_TABLE_NAME_MAX)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table_name.h - the rule for names of tables and indexes: ^[A-Za-z][A-Za-z0-9]{2,62}$, compared without
- * case, its case kept.
+ * table_name.h - the rule for names of tables and indexes: ^[A-Za-z][A-Za-z0-9]{2,62}$. Names are stored as given and
+ * compared without case.
  */
 #ifndef DOMAIN_CATALOGUE_TABLE_NAME_H
 #define DOMAIN_CATALOGUE_TABLE_NAME_H
@@ -20,7 +20,7 @@ MUST_USE enum status table_name_check(struct str name, struct error *err);
 /* The name in lower case: what names are compared by. */
 struct str table_name_fold(struct str name, struct arena *arena);
 
-/* Is this, in any case, the name that reads `folded` in lower case? */
+/* Whether the name, in lower case, equals `folded`. */
 bool table_name_is(struct str name, struct str folded);
 
 #endif

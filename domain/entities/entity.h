@@ -13,7 +13,7 @@
 
 struct entity {
     struct entity_key key;
-    struct etag etag;  /* its key need not be known: what is told has it */
+    struct etag etag;  /* its digest of the key may be 0: the reply computes it from the key */
     int64_t timestamp; /* ticks */
     struct property_list properties;
     int64_t expires; /* ticks; 0: never */

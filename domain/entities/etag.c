@@ -47,7 +47,7 @@ size_t etag_format(struct etag etag, char out[static ETAG_BYTES])
     return (size_t)(at - out);
 }
 
-/* Take up to 16 digits that fit an int64_t. */
+/* Read up to 16 hexadecimal digits that fit an int64_t. */
 static bool take_number(struct str *text, int64_t *out)
 {
     uint64_t value;
@@ -58,7 +58,7 @@ static bool take_number(struct str *text, int64_t *out)
     return true;
 }
 
-/* The last part, if there is one: eight digits. */
+/* Read the last part, if there is one: eight digits. */
 static bool take_key(struct str rest, uint32_t *out)
 {
     int64_t key;
@@ -75,8 +75,8 @@ static bool take_key(struct str rest, uint32_t *out)
 }
 
 /*
- * The version an opaque text stands for, {0, 0} when it is none of ours. ETags are compared as texts, so
- * only the one text that etag_format would write is recognised: no upper case, no leading zeros, nothing behind.
+ * Read an opaque text as table id, version and digest; {0, 0} if we did not write it. ETags are compared as texts, so
+ * only the exact output of etag_format is recognised: no upper case, no leading zeros, nothing behind.
  */
 static struct etag etag_of(struct str opaque)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * etag.h - opaque versions: W/"<table id>.<version>.<key>" in lower-case hexadecimal, the last with eight digits: a
- * digest of both keys.
+ * etag.h - opaque versions: W/"<table id>.<version>.<key>" in lower-case hexadecimal; the last part has eight digits
+ * and is a digest of both keys.
  *
  * A version never repeats for a key and always grows, and a table id is never reused, so an ETag names one state of
- * one entity for ever. Versions of different keys are equal all the time; the digest keeps a caller who mixes up two
- * entities from writing over the wrong one. It is computed, never stored with entities. Before there was one, ETags
- * ended with the version: such are compared by table and version.
+ * one entity for ever. Entities with different keys often have equal versions; the digest prevents a caller who mixes
+ * up two entities from overwriting the wrong one. It is computed, never stored with entities. ETags of earlier
+ * versions end with the version: they are compared by table and version only.
  */
 #ifndef DOMAIN_ENTITIES_ETAG_H
 #define DOMAIN_ENTITIES_ETAG_H
@@ -23,7 +23,7 @@ enum { ETAG_BYTES = 48 }; /* room for the text and a NUL */
 struct etag {
     int64_t table_id;
     int64_t version;
-    uint32_t key; /* etag_key; 0: not known, whatever the key */
+    uint32_t key; /* from etag_key; 0: not known, equal to any */
 };
 
 /* A condition on the stored entity. */
@@ -37,12 +37,12 @@ struct filter;
 
 struct condition {
     enum condition_kind kind;
-    struct etag etag;            /* CONDITION_MATCHES; {0, 0} for a well-formed ETag that is none of ours */
-    struct str text;             /* filter text over the stored entity, beside the above; empty: none */
+    struct etag etag;            /* CONDITION_MATCHES; {0, 0} for a well-formed ETag that we did not write */
+    struct str text;             /* a filter that the stored entity must match as well; empty: none */
     const struct filter *filter; /* the text, compiled */
 };
 
-/* Is anything asked of the stored entity? Then it must be there. */
+/* Whether the condition requires anything of the stored entity, and so requires that it exists. */
 static inline bool condition_is_set(const struct condition *condition)
 {
     return condition->kind != CONDITION_NONE || condition->text.len > 0;
@@ -51,7 +51,9 @@ static inline bool condition_is_set(const struct condition *condition)
 /* The digest of a key, which is never 0. */
 uint32_t etag_key(const struct entity_key *key);
 
-/* Write the text and a NUL, without the last part where the key is not known; returns its length. */
+/*
+ * Write the text and a NUL, without the last part if the digest of the key is 0; returns the length without the NUL.
+ */
 size_t etag_format(struct etag etag, char out[static ETAG_BYTES]);
 
 /*
@@ -61,7 +63,7 @@ size_t etag_format(struct etag etag, char out[static ETAG_BYTES]);
  */
 MUST_USE enum status condition_parse(struct str if_match, struct condition *out, struct error *err);
 
-/* A key that is not known is equal to any. */
+/* Equal in all parts; a digest of 0 equals every digest. */
 static inline bool etag_equal(struct etag a, struct etag b)
 {
     return a.table_id == b.table_id && a.version == b.version && (a.key == b.key || a.key == 0 || b.key == 0);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * row_state.h - an entity's row at one moment, live or dead.
- */
+/* row_state.h - the row of an entity at one moment: live, or deleted but not yet purged. */
 #ifndef DOMAIN_ENTITIES_ROW_STATE_H
 #define DOMAIN_ENTITIES_ROW_STATE_H
 
@@ -16,7 +14,7 @@ struct row_state {
     int64_t ts;
     struct property_list properties; /* empty unless live */
     int64_t expires;                 /* ticks; 0: never */
-    bool due; /* its time has come: it is no longer there (not live) for whoever plans, and not yet deleted */
+    bool due;                        /* it has expired and is not deleted yet; a plan treats it as not live */
 };
 
 #endif

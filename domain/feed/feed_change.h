@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * feed_change.h - what happened to an entity, as the change feed tells it, and a place in the feed.
+ * feed_change.h - a change of an entity as the change feed shows it, and a position in the feed.
  *
  * Pure.
  */
@@ -23,24 +23,27 @@ enum feed_change_kind {
 struct change {
     int64_t number; /* grows within the feed, with gaps */
     enum feed_change_kind kind;
-    struct entity entity; /* as it was after the change; deleted: keys, ETag and timestamp */
+    struct entity entity; /* after the change; if deleted: keys, ETag and timestamp only */
 };
 
-/* Behind the change of this number in this feed; the feed is one period of a table's having one. */
+/*
+ * A position: after the change with this number in this feed. A table that switches its feed off and on again has
+ * another feed.
+ */
 struct feed_place {
     int64_t table_id;
     int64_t feed_id;
-    int64_t epoch; /* of the catalogue: after a fail-over numbers may stand for other changes */
+    int64_t epoch; /* of the catalogue; after a fail-over the same number may be that of another change */
     int64_t number;
 };
 
-/* As bytes for a token, which carries the table's id by itself. false: not such bytes. */
+/* The position as bytes for a token, which carries the table id itself. false: the bytes are not a position. */
 struct str feed_place_encode(const struct feed_place *place, struct arena *arena);
 bool feed_place_decode(struct str bytes, struct feed_place *out);
 
 /*
- * Whether everything that happened behind `from` can still be told. now: the feed as it is, its number the highest
- * that was removed. newest: the highest number there is, at least that one.
+ * Whether the feed still has all changes after `from`. now: the present feed; its number is the highest that was
+ * removed. newest: the highest number in the feed, at least that one.
  *
  * STATUS_PRECONDITION  RESYNC_REQUIRED: the message says why
  */

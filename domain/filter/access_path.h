@@ -16,7 +16,7 @@ enum access_path {
     ACCESS_TABLE_SCAN = 5,
 };
 
-/* The path that reading by this plan takes. */
+/* The path of a read by this plan. */
 enum access_path access_path_of(const struct key_plan *plan);
 
 /* "TABLE_SCAN", and so on. */

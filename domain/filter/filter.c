@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter.c - deciding whether an entity matches: the tests are answered along one walk of its properties, then
- * the clauses are decided from the answers. Nothing is allocated and nothing unpacked that is not asked for.
+ * filter.c - whether an entity matches: all tests are answered in one walk along its properties, then the clauses are
+ * decided from the answers. Nothing is allocated, and only the needed values are decoded.
  */
 #include "domain/filter/filter.h"
 
 #include "domain/filter/filter_tree.h"
 #include "domain/limits.h"
 
-/* Which tests hold; those not answered do not. */
+/* The tests that hold. A test that was not answered does not hold. */
 struct answers {
     bool holds[LIMIT_FILTER_COMPARISONS];
 };
@@ -34,7 +34,10 @@ static enum ordering compare_numbers(double a, double b)
     return a == b ? ORDER_EQUAL : ORDER_NONE;
 }
 
-/* The literal may widen to the stored type, never the other way; of other types the stored value is less. */
+/*
+ * How a stored value compares with a literal. The literal may widen to the stored type, never the reverse; a stored
+ * value of any other type counts as less.
+ */
 static enum ordering compare_values(const struct value *stored, const struct value *literal)
 {
     bool same = stored->type == literal->type;
@@ -53,7 +56,7 @@ static enum ordering compare_values(const struct value *stored, const struct val
         return is_integer ? compare_integers(stored->integer, literal->integer) : ORDER_LESS;
     case PROPERTY_DOUBLE:
         return same || is_integer ? compare_numbers(stored->number, literal->number) : ORDER_LESS;
-    case PROPERTY_NULL: /* is never stored */
+    case PROPERTY_NULL: /* nulls are never stored */
         break;
     }
     return ORDER_NONE;
@@ -73,7 +76,7 @@ static bool test_holds(const struct test *test, const struct value *stored)
 {
     bool is_string = stored->type == PROPERTY_STRING;
 
-    if (stored->type == PROPERTY_NULL) /* missing: no to every question */
+    if (stored->type == PROPERTY_NULL) /* the property is missing: no test holds */
         return false;
     switch (test->kind) {
     case TEST_COMPARE:
@@ -109,7 +112,10 @@ static struct value field_of(const struct entity *entity, enum test_subject subj
     return (struct value){ .type = PROPERTY_NULL, .bytes = STR_EMPTY };
 }
 
-/* What a test asks for, PROPERTY_NULL when it is missing; rest moves along the entity's properties. */
+/*
+ * The value that a test is about; PROPERTY_NULL if it is missing. rest moves forward along the properties of the
+ * entity.
+ */
 static struct value find_subject(const struct entity *entity, const struct test *test, struct str *rest)
 {
     struct property property;
@@ -127,8 +133,8 @@ static bool ask_the_same(const struct test *a, const struct test *b)
 }
 
 /*
- * Answer the tests. With hurry it ends as soon as a required one fails: false. Otherwise true, and the clauses
- * decide.
+ * Answer the tests. With hurry, false is returned as soon as a required test fails. Otherwise the result is true, and
+ * the clauses decide.
  */
 static bool answer_tests(
     const struct filter *filter, const struct entity *entity, bool hurry, struct answers *answers)

@@ -15,7 +15,7 @@
 #include "domain/entities/entity.h"
 #include "domain/keys/key_filter.h"
 
-/* Filter text made ready to be tested against entities. Immutable; lives in the arena it was compiled into. */
+/* A compiled filter. Immutable; it lives in the arena in which it was compiled. */
 struct filter;
 
 /*
@@ -32,16 +32,16 @@ MUST_USE enum status filter_compile(
     struct str text, struct arena *arena, const struct filter **out, struct error *err);
 
 /*
- * For what has one property alone, which is no Boolean: the filter asks for nothing else, keys and Timestamp included,
- * and the property does not stand alone in it.
+ * Check a filter over objects that have one property, which is not Boolean (such as the name of a table): the filter
+ * may name only this property, neither keys nor Timestamp, and may use it only in comparisons and functions.
  * STATUS_INVALID  INVALID_INPUT with `position` and `allowed`
  */
 MUST_USE enum status filter_check_only(const struct filter *filter, const char *property, struct error *err);
 
-/* Whether it asks for PartitionKey and RowKey alone, so that it can be asked of what has nothing else. */
+/* Whether the filter names PartitionKey and RowKey only, so that keys without properties can be tested. */
 bool filter_asks_keys_only(const struct filter *filter);
 
-/* Whether the entity matches: decided on its stored bytes, without allocating. */
+/* Whether the entity matches. Reads the stored bytes and does not allocate. */
 bool filter_matches(const struct filter *filter, const struct entity *entity);
 
 /*
@@ -50,16 +50,13 @@ bool filter_matches(const struct filter *filter, const struct entity *entity);
  */
 struct str filter_failing_clause(const struct filter *filter, const struct entity *entity);
 
-/*
- * Where the matches of a filter lie. Every match is within `range`; and it is one of `points` when there are
- * any.
- */
+/* The keys among which all matches of a filter lie: within `range`, and, if `points` is set, one of them. */
 struct key_plan {
     struct key_filter range; /* range.nothing: no entity can match */
     const struct entity_key
         *points;        /* NULL: not limited to single keys; else ascending, without duplicates */
     size_t point_count; /* 0, or 1..LIMIT_FILTER_POINTS */
-    bool exact; /* every entity in the range (of the points, if any) matches: no need for filter_matches */
+    bool exact; /* every entity in the range, or of the points, matches: filter_matches need not be called */
 };
 
 void filter_key_plan(const struct filter *filter, struct arena *arena, struct key_plan *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter_compile.c - the parsed tree to clauses and tests. What a filter may not say is refused here, by name
- * and place: what makes no sense as INVALID_INPUT, what the language has and we do not as NOT_IMPLEMENTED.
+ * filter_compile.c - makes clauses and tests of the parsed tree. Unsupported expressions are refused here with their
+ * text and position: INVALID_INPUT if they make no sense, NOT_IMPLEMENTED if OData defines them.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ enum { MIN_TEST_BYTES = 5 }; /* "A or A or A" */
 struct compiler {
     struct arena *arena;
     struct test *tests;
-    size_t room; /* for tests: not more than the text can hold, nor than are allowed */
+    size_t room; /* the most tests that the text can have, within the limit */
     size_t test_count;
 };
 
@@ -99,8 +99,8 @@ static enum test_subject subject_of(const struct node *property)
 }
 
 /*
- * A property that nothing can have is a mistake, mostly one that is not seen: a zero-width space that was copied
- * along. It would be missing everywhere, and `not` would match every entity.
+ * Refuse a name that no property can have. It is a mistake, often an invisible one, such as a copied zero-width
+ * space: the property would be missing everywhere, and `not` would match every entity.
  */
 static enum status check_name(const struct node *property, struct error *err)
 {
@@ -147,7 +147,8 @@ static enum status add_test(struct compiler *compiler, const struct node *node, 
 static const struct operator
 {
     const char *name;
-    unsigned accepts, swapped; /* with the literal on the right, on the left */
+    unsigned accepts,
+        swapped; /* the accepted orderings if the literal is on the right, and if it is on the left */
 }
 operators[] = {
     { "eq", ACCEPT_EQ, ACCEPT_EQ },
@@ -172,7 +173,7 @@ static bool is_null(const struct node *node)
     return node->kind == NODE_LITERAL && node->lexeme.type == PROPERTY_NULL;
 }
 
-/* Exactly one side is a property, the other one a literal that is not null. */
+/* Whether one side is a property and the other one a literal that is not null. */
 static enum status check_operands(
     const struct node *comparison, const struct node *left, const struct node *right, struct error *err)
 {
@@ -361,7 +362,7 @@ enum status filter_compile(struct str text, struct arena *arena, const struct fi
 
 enum status filter_check_only(const struct filter *filter, const char *property, struct error *err)
 {
-    const struct str *stranger = NULL; /* the first one; names lie in the filter's text */
+    const struct str *stranger = NULL; /* the first foreign name; names lie in the text of the filter */
 
     for (size_t i = 0; filter && i < filter->test_count; i++) {
         const struct str *name = &filter->tests[i].name;

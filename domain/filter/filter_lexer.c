@@ -23,7 +23,7 @@ static char char_at(struct str text, size_t at)
     return at < text.len ? text.data[at] : '\0';
 }
 
-/* Letters of other scripts may stand in names: every byte above ASCII counts as one. */
+/* Names may have letters of other scripts, so each byte above ASCII counts as a letter here. */
 static bool begins_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || (uint8_t)c >= 0x80;
@@ -65,7 +65,10 @@ static bool is_hex(struct str text)
     return true;
 }
 
-/* Whether text has this form: 'x' is a hexadecimal digit, 'd' a decimal one, the rest itself. */
+/*
+ * Whether the text has this form: 'x' stands for a hexadecimal digit, 'd' for a decimal digit, other characters for
+ * themselves.
+ */
 static bool has_form(struct str text, const char *form)
 {
     if (text.len != strlen(form))
@@ -123,7 +126,7 @@ static enum status check_quoted(
     return filter_lexer_error(position, "only datetime, guid, X or binary may precede a quote", err);
 }
 
-/* The lexer stands at the word before the quote, or at the quote. */
+/* Read a quoted literal. The lexer is at the word before the quote, or at the quote. */
 static enum status read_quoted(struct lexer *lexer, size_t quote, struct lexeme *out, struct error *err)
 {
     struct str text = lexer->text;
@@ -146,7 +149,7 @@ static enum status read_quoted(struct lexer *lexer, size_t quote, struct lexeme 
 
 /* ---- numbers ---- */
 
-/* PROPERTY_NULL: 64 bits do not hold the number; *number is unchanged. */
+/* The type of a whole number; PROPERTY_NULL, with *number unchanged, if it does not fit 64 bits. */
 static enum property_type read_integer(struct str digits, int64_t *number)
 {
     if (!digits_parse_signed(digits, INT64_MIN, INT64_MAX, number))
@@ -232,7 +235,7 @@ static enum status read_word(struct lexer *lexer, struct lexeme *out, struct err
     return STATUS_OK;
 }
 
-/* [not]: for properties that are called like a word of the language. */
+/* Read a name in square brackets, such as [not]: it is a property even if it equals a keyword. */
 static enum status read_bracketed(struct lexer *lexer, struct lexeme *out, struct error *err)
 {
     size_t begin = lexer->at + 1, end = begin;

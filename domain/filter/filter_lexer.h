@@ -15,17 +15,17 @@ enum lexeme_kind {
     LEXEME_CLOSE,
     LEXEME_COMMA,
     LEXEME_SLASH,
-    LEXEME_WORD,    /* a name, a function or an operator: the parser knows by its place */
-    LEXEME_NAME,    /* in square brackets: a property's name, whatever it reads */
+    LEXEME_WORD,    /* a name, a function or an operator; the parser tells them apart */
+    LEXEME_NAME,    /* in square brackets: always a property */
     LEXEME_LITERAL, /* a value; null is one of type PROPERTY_NULL */
 };
 
 struct lexeme {
     enum lexeme_kind kind;
     size_t position;         /* bytes from the start of the text */
-    struct str text;         /* as it is written; of what is quoted or in brackets: what is between */
+    struct str text;         /* as written; of quoted text and brackets, the part inside */
     enum property_type type; /* LEXEME_LITERAL */
-    int64_t integer;         /* of an Int32 or Int64 */
+    int64_t integer;         /* the value of an Int32 or Int64 */
 };
 
 struct lexer {
@@ -33,7 +33,7 @@ struct lexer {
     size_t at;
 };
 
-/* STATUS_INVALID  INVALID_INPUT with `position`: not a lexeme, or a literal that is not one of its type */
+/* STATUS_INVALID  INVALID_INPUT with `position`: not a lexeme, or not a valid literal of its type */
 MUST_USE enum status lexer_next(struct lexer *lexer, struct lexeme *out, struct error *err);
 
 /* Fill err: "syntax error at position ...: <what>". */

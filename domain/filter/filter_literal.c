@@ -14,7 +14,7 @@
 #include "domain/reason.h"
 #include "domain/ticks.h"
 
-/* The text without its doubled quotes. */
+/* The text with each doubled quote replaced by one. */
 static struct str read_string(struct str text, struct arena *arena)
 {
     struct buf out;

@@ -12,7 +12,7 @@ struct parser {
     struct lexer lexer;
     struct lexeme ahead;
     struct arena *arena;
-    size_t end; /* where the last lexeme taken ends */
+    size_t end; /* the end of the last lexeme that was read */
     int depth;
     int comparisons;
 };
@@ -76,7 +76,7 @@ static enum status read_ahead(struct parser *parser, struct error *err)
     return lexer_next(&parser->lexer, &parser->ahead, err);
 }
 
-/* The text from there to the end of the last lexeme taken. */
+/* The text from that position to the end of the last lexeme that was read. */
 static struct str source_from(const struct parser *parser, size_t begin)
 {
     return str_of_bytes(parser->lexer.text.data + begin, parser->end - begin);
@@ -208,7 +208,7 @@ static enum status parse_comparison(struct parser *parser, struct node **out, st
 
 static enum status parse_negated(struct parser *parser, struct node **out, struct error *err);
 
-/* With what stands around it: the last to set the source is the outermost pair of parentheses. */
+/* Set the source text of a node with the parentheses around it: the outermost pair sets it last. */
 static enum status parse_not(struct parser *parser, struct node **out, struct error *err)
 {
     size_t begin = parser->ahead.position;

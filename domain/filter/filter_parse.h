@@ -32,7 +32,7 @@ enum node_kind {
 struct node {
     enum node_kind kind;
     struct lexeme lexeme; /* the operator, name or literal */
-    struct str source;    /* of what is Boolean: its text, with the parentheses around it */
+    struct str source;    /* of a Boolean node: its text with the parentheses around it */
     struct node *first, *last, *next;
 };
 
@@ -45,7 +45,7 @@ MUST_USE enum status filter_parse(struct str text, struct arena *arena, struct n
 /* STATUS_INVALID  INVALID_INPUT: over LIMIT_FILTER_BYTES */
 MUST_USE enum status filter_parse_check_size(struct str text, struct error *err);
 
-/* Refuse what is too many: "too many <what>"; position is where it goes too far. */
+/* Fill err: "too many <what>"; position: where the limit is exceeded. */
 enum status filter_parse_refuse_limit(
     const char *what, int limit, int64_t actual, size_t position, struct error *err);
 

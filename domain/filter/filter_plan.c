@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter_plan.c - where the matches of a filter lie: every clause becomes a region of keys that holds all its
- * matches. A `not` is pushed down to the tests, which for the keys is exact, because every entity has them.
+ * filter_plan.c - each clause becomes a region of keys that contains all its matches. A `not` is moved down to the
+ * tests; for keys this is exact, because every entity has them.
  */
 #include <stdlib.h>
 
@@ -10,12 +10,12 @@
 #include "domain/limits.h"
 #include "domain/properties/key_part.h"
 
-/* Of partition keys x row keys; or single keys, and then both axes are no more than what holds them. */
+/* A region: a product of partition keys and row keys, or single keys; for single keys both axes only enclose them. */
 struct region {
     struct key_axis partition, row;
     const struct entity_key *points;
     size_t point_count;
-    bool exact; /* everything in it matches */
+    bool exact; /* every key in the region matches */
 };
 
 /* ---- the least and the most ---- */
@@ -65,7 +65,7 @@ static bool has_points(const struct region *region)
                                  region->partition.count * region->row.count <= LIMIT_FILTER_POINTS);
 }
 
-/* Write the single keys out; has_points was true. */
+/* List the single keys of a region for which has_points is true. */
 static struct region list_points(const struct region *region, struct arena *arena)
 {
     size_t count = region->partition.count * region->row.count;
@@ -178,7 +178,7 @@ static struct region unite_regions(const struct region *a, const struct region *
 
 /* ---- tests ---- */
 
-/* Values of the key that stand to the bound in one of the accepted ways. */
+/* The values of a key whose ordering to the bound is one of the accepted ones. */
 static struct region region_of_values(
     enum test_subject subject, unsigned accepts, struct str bound, struct arena *arena)
 {

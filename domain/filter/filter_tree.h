@@ -8,12 +8,14 @@
 #include "domain/filter/filter.h"
 #include "domain/filter/filter_parse.h"
 
-/* How a stored value stands to a literal: single bits, so that an operator is the set of those it accepts. */
+/*
+ * The ordering of a stored value to a literal. Single bits, so that an operator is the set of orderings it accepts.
+ */
 enum ordering {
     ORDER_LESS = 1, /* also every value of a type that the literal does not widen to */
     ORDER_EQUAL = 2,
     ORDER_GREATER = 4,
-    ORDER_NONE = 8, /* a NaN takes part */
+    ORDER_NONE = 8, /* one of both is a NaN */
 };
 
 enum {
@@ -41,14 +43,14 @@ enum test_subject { /* every entity has the first three */
     SUBJECT_PROPERTY,
 };
 
-/* One question about one field or property. It is false when the property is missing, whatever it asks. */
+/* One test of one field or property. It is false if the property is missing, for every kind of test. */
 struct test {
     enum test_kind kind;
     enum test_subject subject;
     struct str name;      /* of the property */
     unsigned accepts;     /* TEST_COMPARE: a set of orderings */
-    struct value literal; /* what is compared with or looked for; `number` is set for the integers as well */
-    bool required;        /* nothing matches without it: an operand of the outermost `and` */
+    struct value literal; /* the operand; `number` is set for integers too */
+    bool required;        /* an operand of the outermost `and`: no entity matches without it */
     struct clause *clause;
 };
 
@@ -59,7 +61,7 @@ enum clause_kind {
     CLAUSE_TEST,
 };
 
-/* The filter as a tree; an `and` never stands directly below an `and`, nor an `or` below an `or`. */
+/* The filter as a tree. An `and` never has an `and` as its child, nor an `or` an `or`. */
 struct clause {
     enum clause_kind kind;
     struct str source;
@@ -70,7 +72,8 @@ struct clause {
 struct filter {
     struct str text;
     struct clause *root;
-    struct test *tests; /* by subject, then name, so that one walk along an entity's properties answers all */
+    struct test *
+        tests; /* sorted by subject, then name, so that one walk along the properties of an entity answers all */
     size_t test_count;
 };
 
