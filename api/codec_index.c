@@ -210,7 +210,7 @@ static enum status index_consistency_decode(
         out->place = PLACE_SAME_PARTITION;
         out->consistency = INDEX_STRONG;
         if (message->consistency == TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_EVENTUAL)
-            return refuse(err, "index.consistency",
+            return refuse_field(err, "index.consistency",
                 "index.consistency is EVENTUAL: entries in the partition of their entity are always STRONG");
         return STATUS_OK;
     }
@@ -236,7 +236,7 @@ static enum status same_partition_check(const struct key_parts *key, struct erro
     if (key->count == 1 && !part->is_literal && part->width == 0 && !part->inverted && !part->fold_case &&
         str_equal(part->text, STR_LITERAL("PartitionKey")))
         return STATUS_OK;
-    return refuse(err, "index.partition_key",
+    return refuse_field(err, "index.partition_key",
         "index.partition_key of an index in the same partition is one part: the property PartitionKey, "
         "without "
         "width, inverted and fold_case");
