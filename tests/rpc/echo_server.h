@@ -281,6 +281,16 @@ static inline void echo_stop(void)
     rmdir(echo.folder);
 }
 
+static inline int echo_counted(const int *counter)
+{
+    int count;
+
+    pthread_mutex_lock(&echo.lock);
+    count = *counter;
+    pthread_mutex_unlock(&echo.lock);
+    return count;
+}
+
 /* Wait until the counter has come to this; the test fails when that takes too long. */
 static inline void echo_wait(const int *counter, int want)
 {
