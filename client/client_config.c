@@ -16,19 +16,19 @@ static const struct config_setting settings[] = {
         .fallback = "127.0.0.1:50051",
         .accepts = config_is_address,
         .allowed = CONFIG_ADDRESS_ALLOWED,
-        .help = "the server to talk to",
+        .help = "the address of the server",
     },
     {
         .name = "TAVOLA_CA",
         .type = CONFIG_STRING,
         .offset = offsetof(struct client_config, ca),
-        .help = "file in PEM with the certificates that vouch for the server: talk TLS to it",
+        .help = "file in PEM with the authorities of the server's certificate: use TLS",
     },
     {
         .name = "TAVOLA_CLIENT_CERT",
         .type = CONFIG_STRING,
         .offset = offsetof(struct client_config, certificate),
-        .help = "file in PEM with our own certificate, for a server that asks for one",
+        .help = "file in PEM with the client certificate, for a server that requires one",
     },
     {
         .name = "TAVOLA_CLIENT_KEY",
@@ -52,7 +52,7 @@ static const struct config_setting settings[] = {
         .name = "TAVOLA_ACCOUNT_KEY",
         .type = CONFIG_SECRET,
         .offset = offsetof(struct client_config, account_key),
-        .help = "a key of an account: token create and sas create sign with it; it is sent to nobody",
+        .help = "a key of an account: token create and sas create sign with it; it is never sent",
     },
     {
         .name = "TAVOLA_POSTGRES",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * command.h - what a command of `tavola` is. Commands stand in tables, one file per group
- * (client/commands_*.c); main.c finds the command by its words and prints the tables as help.
+ * command.h - a command of `tavola`. Each group of commands is a table in a file of its own
+ * (client/commands_*.c); main.c finds a command by its words and prints the tables as help.
  */
 #ifndef CLIENT_COMMAND_H
 #define CLIENT_COMMAND_H
@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "client/client_config.h"
 
-/* What a command returns, and the program with it. */
+/* The exit code that a command returns. */
 enum { COMMAND_OK = 0, COMMAND_FAILED = 1, COMMAND_MISUSED = 2 };
 
 struct command {
@@ -34,15 +34,15 @@ struct command_group {
 extern const struct command_group commands_operate; /* migrate, epoch, health */
 extern const struct command_group commands_work;    /* dead letters, transactions */
 extern const struct command_group commands_watch;   /* change feeds */
-extern const struct command_group commands_queue;   /* queues, what is behind */
+extern const struct command_group commands_queue;   /* queues and lag */
 extern const struct command_group commands_account; /* accounts and their keys */
 extern const struct command_group commands_access;  /* tokens, shared access signatures */
 extern const struct command_group commands_dev;     /* a private stack on this machine */
 
-/* Complain that a command was called in a way it does not know; returns COMMAND_MISUSED. */
+/* Print the usage of a command that got wrong arguments; returns COMMAND_MISUSED. */
 int command_misused(const char *words, const char *arguments);
 
-/* Say why a command failed; returns COMMAND_MISUSED for STATUS_INVALID, else COMMAND_FAILED. */
+/* Print the error of a command that failed; returns COMMAND_MISUSED for STATUS_INVALID, else COMMAND_FAILED. */
 int command_failed(const char *words, const struct error *err);
 
 #endif

@@ -164,8 +164,8 @@ static int take_field(struct credential *credential, const char *name, const cha
     return misused_sas();
 }
 
-/* What servers would take, though nobody can mean it. */
-static const char *nonsense_in(const struct credential *credential)
+/* A combination that servers accept but that can never be useful; NULL: there is none. */
+static const char *find_nonsense(const struct credential *credential)
 {
     const struct key_range *range = &credential->range;
     int order =
@@ -190,8 +190,8 @@ static int run_sas_create(const struct client_config *config, int argc, char **a
         exit_code = take_field(&credential, argv[i], argv[i + 1]);
     if (exit_code != COMMAND_OK)
         return exit_code;
-    if (nonsense_in(&credential)) {
-        fprintf(stderr, "tavola sas create: %s\n", nonsense_in(&credential));
+    if (find_nonsense(&credential)) {
+        fprintf(stderr, "tavola sas create: %s\n", find_nonsense(&credential));
         return COMMAND_MISUSED;
     }
     arena_init(&arena);
@@ -304,8 +304,8 @@ static const struct command commands[] = {
         .words = "token create",
         .arguments = "ACCOUNT [SECONDS]",
         .help =
-            "sign a token for the whole account with TAVOLA_ACCOUNT_KEY; it lives for an hour, or for this "
-            "long, a day at most",
+            "sign a token for the whole account with TAVOLA_ACCOUNT_KEY, valid for an hour or for SECONDS (a "
+            "day at most)",
         .run = run_token,
     },
     {
@@ -319,7 +319,7 @@ static const struct command commands[] = {
     {
         .words = "sas explain",
         .arguments = "< FILE",
-        .help = "print what the token or signature on standard input says, and whether TAVOLA_ACCOUNT_KEY "
+        .help = "print the parts of the token or signature on standard input, and whether TAVOLA_ACCOUNT_KEY "
                 "signed it",
         .run = run_explain,
     },

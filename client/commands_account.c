@@ -2,8 +2,8 @@
 /*
  * commands_account.c - accounts and their keys.
  *
- * Accounts are changed in the database, as migrations are: whoever may do that holds all keys anyway, and no key
- * ever travels to a server.
+ * Accounts are changed in the database, as migrations are: an operator who may do that can read all keys anyway, and no
+ * key is ever sent to a server.
  */
 #include <string.h>
 
@@ -55,9 +55,8 @@ static enum status rotate(struct account_work *work, struct error *err)
 
     TRY(account_calls_rotate(&work->pg, work->name, &work->arena, &key, err));
     print_key("first key ", &key, &work->arena);
-    fprintf(stderr,
-        "The first key until now is the second one from now on; the second one until now is dead.\n"
-        "Keep the new one: it is not shown again.\n");
+    fprintf(stderr, "The old first key is the second key now; the old second key is not valid any more.\n"
+                    "Keep the new one: it is not shown again.\n");
     return STATUS_OK;
 }
 
@@ -130,7 +129,8 @@ static const struct command commands[] = {
     {
         .words = "account create",
         .arguments = "NAME [--administrator]",
-        .help = "make an account in the database of TAVOLA_POSTGRES and print its two keys, once",
+        .help = "create an account in the database of TAVOLA_POSTGRES and print its two keys, which are not "
+                "shown again",
         .run = run_create,
     },
     {
@@ -142,13 +142,14 @@ static const struct command commands[] = {
     {
         .words = "account rotate-key",
         .arguments = "NAME",
-        .help = "make and print a new first key; the first key becomes the second, the second one dies",
+        .help = "make and print a new first key; the old first key becomes the second, and the old second "
+                "key is not valid any more",
         .run = run_rotate,
     },
     {
         .words = "account delete",
         .arguments = "NAME",
-        .help = "delete an account that has no tables; its keys and all they signed are dead within a second",
+        .help = "delete an account that has no tables; its keys and their tokens are refused within a second",
         .run = run_delete,
     },
 };

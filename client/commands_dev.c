@@ -14,7 +14,7 @@
 
 #define DEFAULT_LISTEN "127.0.0.1:50051"
 
-enum { COMMAND_PATIENCE_MS = 30000, WATCH_MS = 1000, HOLDER_BYTES = 1024 };
+enum { COMMAND_STOP_TIMEOUT_MS = 30000, WATCH_MS = 1000, HOLDER_BYTES = 1024 };
 
 /* ---- settings ---- */
 
@@ -55,8 +55,8 @@ static enum status watch(struct stack *stack, struct error *err)
     }
 }
 
-/* An address that we can find again: of port 0 only the server would know where it listens. */
-static bool is_findable(const char *name, const char *address)
+/* An address with a fixed port: with port 0 only the server knows its port. */
+static bool has_fixed_port(const char *name, const char *address)
 {
     if (config_is_address(address) && strcmp(strrchr(address, ':'), ":0") != 0)
         return true;
@@ -65,8 +65,8 @@ static bool is_findable(const char *name, const char *address)
     return false;
 }
 
-/* What a stack of its own cannot honour is refused, not ignored. */
-static bool is_usable(const struct client_config *config, const char *listen)
+/* Settings that a private stack cannot use are refused, not ignored. */
+static bool check_settings(const struct client_config *config, const char *listen)
 {
     const char *health = getenv("TAVOLA_HEALTH_LISTEN");
 
@@ -77,8 +77,8 @@ static bool is_usable(const struct client_config *config, const char *listen)
             config->postgres ? "TAVOLA_POSTGRES" : "TAVOLA_REDIS");
         return false;
     }
-    return is_findable("TAVOLA_LISTEN", listen) &&
-           (!health || !*health || is_findable("TAVOLA_HEALTH_LISTEN", health));
+    return has_fixed_port("TAVOLA_LISTEN", listen) &&
+           (!health || !*health || has_fixed_port("TAVOLA_HEALTH_LISTEN", health));
 }
 
 static int run_stack(const struct client_config *config, int argc, char **argv)
@@ -102,7 +102,7 @@ static int run_stack(const struct client_config *config, int argc, char **argv)
     (void)argv;
     if (argc != 0)
         return command_misused("dev run", "");
-    if (!is_usable(config, options.listen))
+    if (!check_settings(config, options.listen))
         return COMMAND_MISUSED;
     arena_init(&arena);
     options.data = data_folder(config, &arena);
@@ -138,7 +138,7 @@ static int run_command(struct stack *stack, char **argv)
         .argv = argv,
         .environment = environment_with(variables, count, stack->arena),
         .foreground = true,
-        .patience_ms = COMMAND_PATIENCE_MS,
+        .patience_ms = COMMAND_STOP_TIMEOUT_MS,
     };
     struct process command;
     struct error err = { 0 };
@@ -148,7 +148,7 @@ static int run_command(struct stack *stack, char **argv)
     while (process_is_running(&command)) {
         int signal_number = process_wait(WATCH_MS);
 
-        /* Ctrl-C reaches the command by itself, and the command decides what to do about it. */
+        /* Ctrl-C reaches the command directly, and the command decides how to react. */
         if (signal_number == SIGTERM || signal_number == SIGHUP)
             process_stop(&command);
         if (stack_check(stack, &err) != STATUS_OK) {
@@ -231,12 +231,13 @@ static const struct command commands[] = {
     {
         .words = "dev exec",
         .arguments = EXEC_ARGUMENTS,
-        .help = "run a command beside a fresh stack, given to it in TAVOLA_POSTGRES, TAVOLA_REDIS and "
-                "TAVOLA_TARGET; nothing of it stays. --postgres is a setting of PostgreSQL, such as "
-                "shared_buffers=1GB. "
-                "The database is migrated for --with-server and --with-worker, else it is empty. "
-                "INITDB_TEMPLATE names a stopped cluster with a database tavola: it is copied instead of "
-                "running initdb",
+        .help =
+            "run a command beside a new stack, whose addresses are in TAVOLA_POSTGRES, TAVOLA_REDIS and "
+            "TAVOLA_TARGET; its data is deleted at the end. --postgres is a setting of PostgreSQL, such as "
+            "shared_buffers=1GB. "
+            "The database is migrated for --with-server and --with-worker, else it is empty. "
+            "INITDB_TEMPLATE names a stopped cluster with a database tavola: it is copied instead of "
+            "running initdb",
         .run = exec_command,
     },
     {

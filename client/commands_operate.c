@@ -50,8 +50,8 @@ static int run_epoch_raise(const struct client_config *config, int argc, char **
     }
     if (epoch_raise(config->postgres, &epoch, &err) != STATUS_OK)
         return command_failed("epoch raise", &err);
-    printf("epoch %lld: tokens, ETags and places in change feeds from before a restore are refused\n",
-        (long long)epoch);
+    printf(
+        "epoch %lld: tokens, ETags and feed positions from before a restore are refused\n", (long long)epoch);
     return COMMAND_OK;
 }
 
@@ -89,14 +89,14 @@ static const struct command commands[] = {
     {
         .words = "epoch raise",
         .arguments = "",
-        .help = "after a restore of the database of TAVOLA_POSTGRES: refuse what was told before it",
+        .help = "after a restore of the database of TAVOLA_POSTGRES: refuse tokens and ETags from before it",
         .print_more = print_epoch_help,
         .run = run_epoch_raise,
     },
     {
         .words = "health",
         .arguments = "",
-        .help = "ask the server of TAVOLA_TARGET whether it serves; exit code 0 if so",
+        .help = "ask the server of TAVOLA_TARGET for its health; exit code 0 if it answers SERVING",
         .run = run_health,
     },
 };

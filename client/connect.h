@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * connect.h - the channel of a command, as the settings say: target, TLS, token.
+ * connect.h - opens the channel of a command with the target, TLS files and token of the settings.
  */
 #ifndef CLIENT_CONNECT_H
 #define CLIENT_CONNECT_H

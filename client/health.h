@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * health.h - ask a server how it is, by the standard health service.
+ * health.h - asks a server for its health, by the standard health service.
  */
 #ifndef CLIENT_HEALTH_H
 #define CLIENT_HEALTH_H

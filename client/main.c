@@ -70,7 +70,7 @@ static int print_command_help(const struct command *command)
     return COMMAND_OK;
 }
 
-/* How many arguments the words of a command take up: 0 when the command was not asked for. */
+/* The number of arguments that are the words of this command: 0 if argv is another command. */
 static int match_words(const struct command *command, int argc, char **argv)
 {
     size_t first = strcspn(command->words, " ");
@@ -95,7 +95,7 @@ static const struct command *find_command(int argc, char **argv, int *words)
     return NULL;
 }
 
-/* The commands of two words that begin with this one; how many there are. */
+/* Print the commands of two words that begin with this word. Returns their number. */
 static size_t print_unfinished(const char *word, FILE *out)
 {
     size_t len = strlen(word);
@@ -165,23 +165,23 @@ static void complain_option(const char *argument)
     fprintf(stderr, nearest ? "did you mean \"%s\"?\n" : "tavola --help lists them all\n", nearest);
 }
 
-/* Stand alone, in place of a command. */
-static bool is_question(const char *argument)
+/* Options that stand alone, in place of a command. */
+static bool stands_alone(const char *argument)
 {
-    static const char *const questions[] = { "--help", "--version", "--print-config", "--print-settings" };
+    static const char *const alone[] = { "--help", "--version", "--print-config", "--print-settings" };
 
-    for (size_t i = 0; i < ARRAY_LEN(questions); i++)
-        if (strcmp(argument, questions[i]) == 0)
+    for (size_t i = 0; i < ARRAY_LEN(alone); i++)
+        if (strcmp(argument, alone[i]) == 0)
             return true;
     return false;
 }
 
-/* How many of the arguments were options and their values; -1: one was wrong. An option wins over the environment. */
+/* The number of arguments that were options and their values; -1: one was wrong. Options override the environment. */
 static int take_options(int argc, char **argv)
 {
     int taken = 0;
 
-    while (taken < argc && argv[taken][0] == '-' && !is_question(argv[taken])) {
+    while (taken < argc && argv[taken][0] == '-' && !stands_alone(argv[taken])) {
         const char *value;
         const struct option *option = find_option(argv[taken], &value);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bytes.h - between our views of bytes and the core's slices and byte buffers. Internal to rpc/.
+ * bytes.h - converts between struct str and the core's slices and byte buffers. Internal to rpc/.
  */
 #ifndef RPC_BYTES_H
 #define RPC_BYTES_H
@@ -12,7 +12,7 @@
 
 #include "base/str.h"
 
-/* A message that was received, and the one stretch of memory it is read from. Zeroed: none. */
+/* A received message, and the contiguous memory that it is read from. Zeroed: no message. */
 struct bytes {
     grpc_byte_buffer *buffer; /* NULL: no message */
     grpc_slice joined;        /* a copy in one piece, when the buffer is in several */
@@ -31,7 +31,7 @@ enum bytes_opened bytes_open(struct bytes *bytes, size_t max_bytes);
 /* The message in one piece, borrowed until bytes_release. The buffer must not be NULL. */
 struct str bytes_view(struct bytes *bytes);
 
-/* Let go of the message; bytes is then zeroed. Accepts a zeroed one. */
+/* Free the message and set bytes to zero. Accepts a zeroed one. */
 void bytes_release(struct bytes *bytes);
 
 /* A copy of the message, for grpc_byte_buffer_destroy. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call.c - the call machine: a call's life, and what its handler is told of it. Its other parts: call_parts.h.
+ * call.c - the state machine of a call, and the events that its handler gets. call_parts.h lists the other parts.
  *
  *             arrived                rpc_call_finish, rpc_call_reply             last batch done
  *   ARMED --------------> OPEN --------------------------> FINISHING -----------------> ended, freed
@@ -13,11 +13,10 @@
  * one message only after that has come and the queue is drained: until then the read would fail, and afterwards most
  * have been answered, and CLOSE has gone with the answer, which saves a batch and an event of each.
  *
- * Events of one call never overlap: a completion only notes what there is to say, and one thread at a time
- * says it (`delivering`). No lock is held while a handler or the core runs, so a handler may call back. The
- * call is freed by whoever says the last word, which can only be when the handler has called rpc_call_finish and
- * no batch is in flight; a batch that is started may therefore be the last thing its starter does with the
- * call.
+ * Events of one call never overlap: a completed batch only records its event, and one thread at a time delivers
+ * events to the handler (`delivering`). No lock is held while a handler or the core runs, so a handler may call back.
+ * The thread that delivers the last event frees the call, once the handler has called rpc_call_finish and no batch is
+ * in flight. So a function that has started a batch must not touch the call afterwards.
  */
 #include "rpc/call.h"
 
@@ -36,7 +35,7 @@ enum {
     METHOD_SHOWN_BYTES = 256,
 };
 
-/* ---- life and death ---- */
+/* ---- creation and end ---- */
 
 static struct rpc_call *call_new(struct call_host *host, const struct call_slot *slot)
 {
@@ -103,7 +102,7 @@ void call_arm(struct call_host *host, const struct call_slot *slot)
     (void)refused;
 }
 
-/* ---- what is told to the handler ---- */
+/* ---- events of the handler ---- */
 
 static void note_cancelled(struct rpc_call *call)
 {
@@ -113,7 +112,7 @@ static void note_cancelled(struct rpc_call *call)
         call->pending = EVENT_CANCELLED;
 }
 
-/* The next thing to tell, or 0. Nothing more is told to a handler that is done. */
+/* The next event for the handler, or 0. A handler that has finished its call gets no more events. */
 static unsigned next_event(struct rpc_call *call)
 {
     unsigned event = call->pending & (~call->pending + 1);
@@ -183,7 +182,7 @@ static void end(struct rpc_call *call)
     call_free(call);
 }
 
-/* Tell the handler what there is to tell, unless another thread is at it. Enter with the lock held. */
+/* Deliver all pending events to the handler, unless another thread does. Enter with the lock held. */
 static void deliver(struct rpc_call *call)
 {
     unsigned event;
@@ -257,7 +256,7 @@ static void arrived(struct rpc_call *call)
     deliver(call);
 }
 
-/* No message: the client has sent all, or has gone; a stream cut short must not pass for a complete one. */
+/* Without a message the client has sent everything, or has gone: a broken stream must not count as complete. */
 static void read_done(struct rpc_call *call, bool ok)
 {
     if (!call->message.buffer && (!ok || grpc_call_failed_before_recv_message(call->core)))

@@ -15,7 +15,7 @@
 #include "rpc/door.h"
 #include "rpc/server.h"
 
-/* What calls know of their server. It outlives them all. */
+/* The part of a server that its calls use. It outlives all calls. */
 struct call_host {
     grpc_server *core;
     grpc_completion_queue *queue;
@@ -59,8 +59,8 @@ bool call_complete(void *tag, bool ok, struct call_list *fresh);
 void call_settle(struct call_list *fresh);
 
 /*
- * What this thread answers from now on waits, until call_post_answers hands it to a queue thread. The core lets one
- * thread at a time work on a connection: what others want of it goes through its own, slower, ways.
+ * Keep the answers of this thread, until call_post_answers hands them to a queue thread. The core lets one thread at a
+ * time work on a connection; work for it from other threads takes a slower path inside the core.
  */
 void call_keep_answers(void);
 void call_post_answers(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call_batch.c - what is asked of the core: the only file with batches.
+ * call_batch.c - starts batches of the core; the only file that does.
  *
  * A call has at most one batch of each kind in flight; the address of that kind's tag inside the call is the tag.
  */
@@ -23,7 +23,7 @@ void *call_fly(struct rpc_call *call, enum call_batch batch)
     return &call->tags[batch];
 }
 
-/* A caller who asks for gzip gets it, if his library has said that it can read it. */
+/* A caller that asks for gzip gets it, if its library accepts gzip. */
 static grpc_op initial_metadata_op(const struct rpc_call *call)
 {
     grpc_op op = { .op = GRPC_OP_SEND_INITIAL_METADATA };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call_handler.c - what a handler asks of its call, and does with it.
+ * call_handler.c - the functions that a handler calls on its call.
  */
 #include <assert.h>
 #include <grpc/support/alloc.h>

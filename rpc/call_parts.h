@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call_parts.h - what the files of the call machine share: a call, its batches, its answer. Nobody else includes it.
+ * call_parts.h - shared by the files of the call machine: a call, its batches, its answer. Other files must not
+ * include it.
  *
- *   call.c          a call's life, what completes, what the handler is told of it
- *   call_batch.c    what is asked of the core: the only file with batches
+ *   call.c          the state machine: completed batches, events of the handler
+ *   call_batch.c    starts batches of the core
  *   call_answer.c   the last batch: at once, or with those of other calls
- *   call_handler.c  what a handler asks of its call, and does with it
+ *   call_handler.c  the functions that a handler calls
  *   call_count.c    where a call is counted: at its connection, and among those that anybody may open
  */
 #ifndef RPC_CALL_PARTS_H
@@ -33,10 +34,10 @@ enum call_batch {
     BATCH_COUNT,
 };
 
-/* More bits of in_flight, but no batches: the call is in a list, and must not go. */
+/* More bits of in_flight, but no batches: the call is in a list and must not be freed. */
 enum { FRESH = BATCH_COUNT, ANSWERED };
 
-/* What is to be told to the handler: bits of `pending`, told in this order. */
+/* Events for the handler: bits of `pending`, delivered in this order. */
 enum call_event {
     EVENT_CANCELLED = 1,
     EVENT_MESSAGE = 2,
@@ -97,7 +98,7 @@ static inline bool call_takes_one_message(const struct rpc_method *method)
 /* Under the lock: count a batch as started. Returns its tag. */
 void *call_fly(struct rpc_call *call, enum call_batch batch);
 
-/* Without the lock; what completes them may free the call, if nothing else is in flight. */
+/* Without the lock; their completion may free the call, if nothing else is in flight. */
 void call_start_read(struct rpc_call *call, void *tag);
 void call_start_send(struct rpc_call *call, struct str message, bool with_metadata, void *tag);
 void call_start_post(struct rpc_call *call, void *tag);

@@ -52,11 +52,11 @@ static grpc_channel *core_open(const char *target, grpc_channel_credentials *cre
     grpc_arg args[] = {
         integer_arg(GRPC_ARG_ENABLE_HTTP_PROXY, 0),
         integer_arg(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, -1),
-        /* A call is sent once: whether it may be repeated is for the caller to say. */
+        /* A call is sent once: the caller decides whether to repeat it. */
         integer_arg(GRPC_ARG_ENABLE_RETRIES, 0),
         /* Two channels are two connections. */
         integer_arg(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1),
-        /* A connection that died without a word is noticed while a call is open; the server allows more. */
+        /* Detect a dead connection while a call is open; the server allows more frequent pings. */
         integer_arg(GRPC_ARG_KEEPALIVE_TIME_MS, KEEPALIVE_TIME_MS),
         integer_arg(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, KEEPALIVE_TIMEOUT_MS),
         integer_arg(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0),
@@ -66,7 +66,7 @@ static grpc_channel *core_open(const char *target, grpc_channel_credentials *cre
     return grpc_channel_create(target, credentials, &channel_args);
 }
 
-/* Nobody between the two ends could read along. */
+/* Whether no third party between client and server can read what is sent. */
 static bool is_private(const char *target, const struct rpc_client_tls *tls)
 {
     return tls || strncmp(target, "unix:", 5) == 0 || strncmp(target, "127.", 4) == 0 ||
@@ -166,7 +166,7 @@ static bool await(struct rpc_stream *stream, void *tag)
     return event.success != 0;
 }
 
-/* Start a batch and wait for it: of a stream that has not ended. */
+/* Start one operation and wait for it. The stream must not have ended. */
 static bool run(struct rpc_stream *stream, grpc_op op)
 {
     void *tag = &stream->has_ended;
@@ -278,7 +278,7 @@ bool rpc_stream_receive(struct rpc_stream *stream, struct arena *arena, struct s
     struct bytes received = { 0 };
     bool is_message;
 
-    /* Also after a failed send: what the server has sent before it ended the stream is still there. */
+    /* Also after a failed send: messages that the server sent before it ended the stream can still be read. */
     is_message = run(
         stream, (grpc_op){ .op = GRPC_OP_RECV_MESSAGE, .data.recv_message.recv_message = &received.buffer });
     is_message = is_message && received.buffer;

@@ -17,7 +17,7 @@
 struct rpc_channel;
 struct rpc_stream;
 
-/* How a call ended. */
+/* The end of a call. */
 struct rpc_status {
     int code;           /* gRPC status code, 0: OK */
     struct str message; /* in the arena of the call */

@@ -3,13 +3,13 @@
  * coalesce.c - see the header.
  *
  * gRPC's core has no option for this and does not show its sockets. So this program defines sendmsg, which the dynamic
- * linker prefers to the C library's: between begin and end it adds MSG_MORE and remembers the socket. Setting TCP_NODELAY
- * again, which the core has set before, makes the kernel send what it holds. If the socket was closed meanwhile and its
- * number belongs to another one, that changes nothing.
+ * linker prefers to the C library's: between begin and end it adds MSG_MORE and remembers the socket. Setting
+ * TCP_NODELAY again, which the core has set before, makes the kernel send what it holds. If the socket was closed
+ * meanwhile and its number belongs to another one, that changes nothing.
  *
- * A definition of sendmsg holds for the whole process, so it has to earn its place: it is built in because it saves more
- * than a fifth where many calls share few connections. Measured in runs of five alternating rounds, on two shared cores;
- * server CPU per call in microseconds, median of each run:
+ * A definition of sendmsg holds for the whole process, so it has to earn its place: it is built in because it saves
+ * more than a fifth where many calls share few connections. Measured in runs of five alternating rounds, on two shared
+ * cores; server CPU per call in microseconds, median of each run:
  *
  *                              with, without; one pair per run        saved, median of all rounds
  *     Get, h2load 8x8          10.5, 15.6; 15.4, 18.3; 13.7, 18.3     27 %

@@ -26,8 +26,8 @@
 #include "base/log.h"
 #include "base/macros.h"
 #include "rpc/call.h"
-#include "rpc/core_log.h"
 #include "rpc/coalesce.h"
+#include "rpc/core_log.h"
 #include "rpc/door.h"
 
 enum {
@@ -272,7 +272,8 @@ static enum status bind_address(
             options->tls ? "; or its certificates cannot be used" : "");
     if (!door_has_listener(server->door))
         log_event(LOG_WARN, "connections_unbounded", log_text("address", address),
-            log_text("why", "this build of gRPC does not take connections through the program's own accept4"));
+            log_text(
+                "why", "this build of gRPC does not take connections through the program's own accept4"));
     server->port = is_unix ? 0 : port;
     return STATUS_OK;
 }

@@ -19,7 +19,7 @@ void call_fail_with(
 {
     struct codec_trailers trailers = codec_trailers_encode(err, entity, arena);
 
-    /* Messages of other failures may name what callers store. */
+    /* The messages of other failures may have keys or values of the caller's entities. */
     log_event(err->status == STATUS_INTERNAL ? LOG_ERROR : LOG_DEBUG, "call",
         log_text("method", call_method(call)->path), log_text("status", status_name(err->status)),
         log_text("reason", codec_error_reason(err)), log_text("sqlstate", err->sqlstate),

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call.h - what a method is made of, and what its two functions get.
+ * call.h - the parts of a method, and the context that its functions get.
  *
- * Most methods are one operation: `decode` turns the request into it, the store runs it, `encode` turns the
- * outcome into the reply (operation_call.c connects these). Neither function waits, locks or knows how the
- * call came. Imports, scans and watches are one operation after another (stream.h). The others - health, reflection -
- * handle the events of their calls themselves.
+ * Most methods are one operation: `decode` turns the request into an operation, the store runs the operation, and
+ * `encode` turns the outcome into the reply (operation_call.c connects these). Neither function waits, locks or knows
+ * the transport. Imports, scans and watches are one operation after another (stream.h). Health and reflection handle
+ * the events of their calls themselves.
  */
 #ifndef SERVICE_CALL_H
 #define SERVICE_CALL_H
@@ -20,7 +20,7 @@
 #include "service/admission/caller.h"
 #include "service/service.h"
 
-/* The events of a call, as in rpc/server.h; NULL: nothing to do. */
+/* The events of a call, as in rpc/server.h; NULL: the method ignores the event. */
 struct call_events {
     void (*begin)(struct rpc_call *call);
     void (*message)(struct rpc_call *call, struct str message);
@@ -36,9 +36,9 @@ struct call_ctx {
     struct caller caller;
     struct str account; /* the caller's */
     const ProtobufCMessage *request;
-    struct buf reply;      /* what the encoder will append to; a decoder may have the store write there */
+    struct buf reply;      /* the encoder appends to it; a decoder may let the store write there */
     void *state;           /* from decoder to encoder */
-    int64_t page_table_id; /* what the request's page token is bound to; 0: none */
+    int64_t page_table_id; /* the table that the request's page token is bound to; 0: none */
 };
 
 /* Fill kind, table and in; the rest of out is set already. */
@@ -58,7 +58,7 @@ struct method {
     const struct stream_method *stream; /* of stream_events */
 };
 
-/* Methods that are one operation, and those that are one after another: stream.h. */
+/* The events of methods that are one operation, and of methods that are one after another (stream.h). */
 extern const struct call_events operation_call_events;
 extern const struct call_events stream_events;
 
@@ -69,14 +69,14 @@ static inline const struct method *call_method(const struct rpc_call *call)
     return *row;
 }
 
-/* End a call with an error: status, message and details; the log gets what went wrong inside. */
+/* End a call with an error: status, message and details. The cause of an internal error goes to the log. */
 void call_fail(struct rpc_call *call, const struct error *err, struct arena *arena);
 
 /* The same with the entity that did not meet a condition; NULL: none. */
 void call_fail_with(
     struct rpc_call *call, const struct error *err, const struct entity *entity, struct arena *arena);
 
-/* Check the name of a table, which stands in this field of the request, and put it into the operation. */
+/* Check the name of a table, from this field of the request, and put the name into the operation. */
 MUST_USE enum status call_table(
     struct operation *operation, const char *field, ProtobufCBinaryData name, struct error *err);
 

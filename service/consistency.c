@@ -17,7 +17,7 @@ enum status consistency_write(const struct service *service, const struct consis
         return STATUS_OK;
     if (store_token_key(service->store, key.bytes, err) != STATUS_OK)
         return reason_set(err, REASON_OUTCOME_UNKNOWN,
-            "the write stands, but its token could not be signed: the key has not been read yet");
+            "the write is committed, but its token could not be signed: the server has not read the key yet");
     *out = codec_freshness_token(left_open, &key, arena);
     return STATUS_OK;
 }

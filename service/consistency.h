@@ -10,15 +10,15 @@
 #include "tavola/v1/index_service.pb-c.h"
 
 /*
- * The token of what a write, or a transaction, has left open; NULL: nothing, *out is empty. OUTCOME_UNKNOWN: it
- * stands, but its token cannot be signed.
+ * Sign the token for the intents that a write, or a transaction, has left open. left_open NULL: none, and *out is
+ * empty. OUTCOME_UNKNOWN: the write is committed, but its token cannot be signed.
  */
 MUST_USE enum status consistency_write(const struct service *service, const struct consistency *left_open,
     struct arena *arena, struct str *out, struct error *err);
 MUST_USE enum status consistency_write_transaction(const struct service *service,
     const struct transaction *transaction, struct arena *arena, struct str *out, struct error *err);
 
-/* NULL: whatever there is. */
+/* Check the freshness that a look-up requires. message NULL: the look-up requires none. */
 MUST_USE enum status consistency_read(const struct service *service, const Tavola__V1__Freshness *message,
     struct arena *arena, struct freshness *out, struct error *err);
 

@@ -20,7 +20,8 @@ enum status paging_read(struct call_ctx *ctx, ProtobufCBinaryData text, struct t
     if (text.len == 0)
         return STATUS_OK;
     if (text.len > LIMIT_TOKEN_BYTES)
-        return reason_set(err, REASON_PAGE_TOKEN_INVALID, "page_token is longer than any we give");
+        return reason_set(
+            err, REASON_PAGE_TOKEN_INVALID, "page_token is longer than any token of this service");
     TRY(store_token_key(ctx->service->store, key.bytes, err));
     TRY(token_decode(&key, codec_str(text), ctx->arena, token, err));
     ctx->page_table_id = token->table_id;
@@ -33,7 +34,8 @@ enum status paging_check_table(const struct call_ctx *ctx, int64_t table_id, str
     if (ctx->page_table_id == 0 || ctx->page_table_id == table_id)
         return STATUS_OK;
     return reason_set(err, REASON_PAGE_TOKEN_INVALID,
-        "page_token belongs to another table: this one was deleted and created again, or is not the token's");
+        "page_token belongs to another table: the table of the request has another name, or was deleted and "
+        "created again");
 }
 
 enum status paging_write(

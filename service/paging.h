@@ -26,7 +26,7 @@ MUST_USE enum status paging_check_table(const struct call_ctx *ctx, int64_t tabl
 MUST_USE enum status paging_write(
     struct call_ctx *ctx, struct buf *reply, uint32_t field, const struct token *token, struct error *err);
 
-/* What a request says of the page of a list that it wants. */
+/* The fields of a request that ask for a page of a list. */
 struct paging_list {
     const char *name; /* of the list: a token of another name is PAGE_TOKEN_INVALID */
     int32_t page_size;

@@ -30,7 +30,7 @@ struct publisher {
     int64_t next_hint_us;
     pthread_t thread;
 
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards the members below */
     pthread_cond_t changed;
     struct batch *first;
     struct batch **end;
@@ -64,7 +64,7 @@ static bool take(struct publisher *publisher, struct batch **out)
     return goes_on;
 }
 
-/* ---- how far the database has come ---- */
+/* ---- the history of the database ---- */
 
 static void recall(struct publisher *publisher)
 {
@@ -77,7 +77,7 @@ static void recall(struct publisher *publisher)
         remembered_offer(publisher->remembered, hint);
 }
 
-/* Hints only: what fails is done by the next turn. */
+/* A failure needs no handling: the next turn repeats the work. */
 static void keep_hint(struct publisher *publisher)
 {
     struct error err = { 0 };
@@ -98,7 +98,7 @@ static void keep_hint(struct publisher *publisher)
 
 /* ---- the thread ---- */
 
-/* While Redis takes nothing the workers poll. */
+/* While Redis cannot be reached, the workers read the intents from the database. */
 static void say_queue(struct log_repeat *outage, bool reachable, const struct error *err)
 {
     struct log_repeat ended;

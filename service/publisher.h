@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * publisher.h - the fast path of intents: a thread that puts what was just committed into the queue.
+ * publisher.h - a thread that publishes intents to the queue just after their commit.
  *
- * Hints only: what it drops - too many are waiting, Redis is away - the workers' relay publishes.
+ * If too many intents wait, or Redis cannot be reached, the thread drops intents. The workers' relay publishes them
+ * later.
  */
 #ifndef SERVICE_PUBLISHER_H
 #define SERVICE_PUBLISHER_H
@@ -18,28 +19,28 @@
 struct publisher;
 
 /*
- * remembered: borrowed; what it was told in the program's last life is asked for here, before anybody connects to the
- * database, and kept in the queue once a second. A queue that cannot be reached costs about a second, and is asked
- * again.
+ * remembered  borrowed. The history that an earlier run of the program stored in the queue is read here, before the
+ *             first connection to the database, and stored once a second. If the queue cannot be reached, this takes
+ *             about a second, and the thread tries again.
  */
 MUST_USE enum status publisher_start(const struct queue_options *options, struct remembered *remembered,
     struct publisher **out, struct error *err);
 
-/* Stop after what is being sent; the rest is dropped. Accepts NULL. */
+/* Finish the batch that is being sent, and drop the others. Accepts NULL. */
 void publisher_stop(struct publisher *publisher);
 
-/* How many streams there are from now on; from any thread. */
+/* Set the number of streams. May be called from any thread. */
 void publisher_set_shards(struct publisher *publisher, int shards);
 
-/* Copy the intents and return at once; from any thread. */
+/* Copy the intents and return at once. May be called from any thread. */
 void publisher_push(struct publisher *publisher, const struct intent *intents, size_t count);
 
 enum publisher_outcome { PUBLISHER_PUBLISHED, PUBLISHER_FAILED, PUBLISHER_DROPPED, PUBLISHER_OUTCOMES };
 
-/* Whether Redis took what was published last; true before anything was. */
+/* Has Redis accepted the last batch? true before the first batch. */
 bool publisher_is_heard(const struct publisher *publisher);
 
-/* So many intents had this outcome. */
+/* The number of intents with this outcome. */
 long long publisher_count(const struct publisher *publisher, enum publisher_outcome outcome);
 
 #endif

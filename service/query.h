@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query.h - what the methods that take a Query have in common: their tokens.
+ * query.h - the request and the page tokens of methods that take a Query.
  */
 #ifndef SERVICE_QUERY_H
 #define SERVICE_QUERY_H
@@ -8,12 +8,12 @@
 #include "api/codec_read.h"
 #include "service/paging.h"
 
-/* A query as it was asked, kept from decoder to encoder. */
+/* A decoded query, kept from the decoder to the encoder. */
 struct query_call {
     struct selection selection;
-    struct str identity; /* what its tokens are bound to, beside the table */
+    struct str identity; /* its tokens are bound to this text, and to the table */
     enum token_purpose purpose;
-    struct entity_writer writer; /* for those that return entities */
+    struct entity_writer writer; /* of methods that return entities */
 };
 
 /* The fields of a request that are a query. */

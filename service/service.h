@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * service.h - the server's parts in one place: what a call may use.
+ * service.h - the parts of the server that calls use.
  */
 #ifndef SERVICE_SERVICE_H
 #define SERVICE_SERVICE_H
@@ -18,15 +18,15 @@
 struct service {
     struct store *store;
     struct health health;
-    atomic_int queues; /* a bucket's is bucket % queues */
+    atomic_int queues; /* the queue of a bucket is bucket % queues */
     struct authenticator authenticator;
     struct recheck recheck;
     bool speaks_tls;
     atomic_bool draining;
-    atomic_llong watchers;     /* of change feeds, at this moment */
-    atomic_llong changes_told; /* to them */
+    atomic_llong watchers;     /* watches of change feeds, at this moment */
+    atomic_llong changes_told; /* changes sent to them */
     struct rates *rates;       /* NULL: no limits */
-    struct counters *calls;    /* metrics_calls_new; NULL: nobody counts */
+    struct counters *calls;    /* metrics_calls_new; NULL: calls are not counted */
 };
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * batch.c - see the header. Failures that say something about the work are counted durably and retried by
- * the relay when their time has come, or buried; failures of the world around it are not counted.
+ * batch.c - see the header. A failure that is the fault of the work is counted in the database; the relay publishes the
+ * work again when its pause is over, or it becomes a dead letter. Failures of the database or the network are not
+ * counted.
  */
 #include "workers/batch.h"
 
@@ -16,11 +17,12 @@
 #include "store/dead_letters/dead_letter_work.h"
 
 enum {
-    MAX_TROUBLES = 8, /* of single keys in a batch: a timeout takes a second or more */
-    PARTS = 4,   /* of what fails: as many tries for a culprit as with halves, fewer keys in them in vain */
-    FEW = PARTS, /* keys of a part that fails: to cut it again would cost no less than each key alone */
-    MAX_CULPRITS = 8, /* such parts in a batch; where so much fails, tries together are in vain */
-    MAX_FAILED = 128, /* keys in a batch, one by one: the rest goes back, and comes after what is new */
+    MAX_TROUBLES = 8, /* keys of a batch that may time out: each takes a second or more */
+    PARTS = 4, /* a failed part is cut into quarters: as many attempts as with halves, with fewer keys */
+    MIN_PART = PARTS, /* a part of so few keys is not cut again: that would cost as much as each key alone */
+    MAX_CULPRITS = 8, /* failed parts of that size in a batch: then all other keys are tried alone */
+    MAX_FAILED =
+        128, /* keys that fail alone in a batch: the rest is handed back, and comes after new messages */
 };
 
 #define BURY "bury"
@@ -68,7 +70,7 @@ static bool is_usable(struct str part)
            (part.len == 0 || !memchr(part.data, '\0', part.len));
 }
 
-static void sort_out(struct batch *batch)
+static void drop_unusable(struct batch *batch)
 {
     for (size_t i = 0; i < batch->item_count; i++) {
         struct item *item = &batch->items[i];
@@ -80,13 +82,13 @@ static void sort_out(struct batch *batch)
     }
 }
 
-/* Whether a failure would ever bury the work: those of the world around it never do. */
+/* Whether a failure of this status can make the work a dead letter: failures of the database never do. */
 static bool is_fault_of_work(enum status status)
 {
     return delivery_settle(status, DELIVERY_MAX_FAILURES, 0).verdict == DELIVERY_BURY;
 }
 
-/* What is given up is always said. */
+/* Log a failed attempt: a dead letter always, other failures once per cause (log_repeat.h). */
 static void log_failure(struct worker_ctx *ctx, const struct item *item, const struct error *err,
     int32_t failures, const char *then)
 {
@@ -100,14 +102,14 @@ static void log_failure(struct worker_ctx *ctx, const struct item *item, const s
         log_number("failures", failures), log_text("then", then), log_text("why", err->message));
 }
 
-/* A key's lock is held, or a block of its rows cannot be read: the other keys of the batch are worth a try. */
+/* Another transaction has the key's lock, or a block of its rows cannot be read: other keys may succeed. */
 static bool concerns_one_key(const struct error *err)
 {
     return err->status == STATUS_TIMEOUT ||
            (err->status == STATUS_UNAVAILABLE && sqlstate_is_file_trouble(err->sqlstate));
 }
 
-/* Trouble that does not concern one key, or concerns too many of them, is the database's. */
+/* If the failure does not concern one key, or too many keys fail, the database cannot be used. */
 static void note_trouble(struct batch *batch, const struct error *err)
 {
     if (!concerns_one_key(err) || ++batch->troubles == MAX_TROUBLES)
@@ -120,7 +122,7 @@ static enum disposition try_again(struct batch *batch, const struct error *err)
     return DISPOSITION_AGAIN;
 }
 
-static enum disposition give_up(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
+static enum disposition bury(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
 {
     struct error err = { 0 };
 
@@ -131,8 +133,9 @@ static enum disposition give_up(struct batch *batch, struct worker_ctx *ctx, con
 }
 
 /*
- * Count a failure and do what the table says, a retry no sooner than its permit is there. DELIVERY_RETRY becomes
- * DISPOSITION_DONE: the count and the time of the next try are in the database, and the relay publishes it again then.
+ * Count a failure and do what delivery_settle says, a retry not before the retry budget permits it. DELIVERY_RETRY
+ * becomes DISPOSITION_DONE: the count and the time of the next attempt are in the database, and the relay publishes the
+ * work then.
  */
 static enum disposition count_failure(
     struct batch *batch, struct worker_ctx *ctx, const struct item *item, const struct error *cause)
@@ -148,7 +151,7 @@ static enum disposition count_failure(
     delivery = delivery_settle(cause->status, failures, worker_random(ctx));
     log_failure(ctx, item, cause, failures, delivery.verdict == DELIVERY_BURY ? BURY : "retry");
     if (delivery.verdict == DELIVERY_BURY)
-        return give_up(batch, ctx, item);
+        return bury(batch, ctx, item);
     permit_ms = retry_budget_spend(&ctx->retries, ctx->now_us());
     if (permit_ms > delivery.retry_after_ms)
         delivery.retry_after_ms = permit_ms;
@@ -163,7 +166,10 @@ static bool is_suspect(const struct item *item)
     return item->deliveries > 1;
 }
 
-/* It may have killed whoever had it: that must be on record before it is tried again. DISPOSITION_OPEN: try it. */
+/*
+ * The work may have killed the worker that had it, so its delivery is counted in the database before it is tried again.
+ * DISPOSITION_OPEN: try it.
+ */
 static enum disposition count_delivery(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
 {
     struct error why = { 0 };
@@ -173,13 +179,13 @@ static enum disposition count_delivery(struct batch *batch, struct worker_ctx *c
         return try_again(batch, &why);
     if (!delivery_is_hopeless(before))
         return DISPOSITION_OPEN;
-    error_set(&why, STATUS_INTERNAL, "begun %d times without a report", before);
+    error_set(&why, STATUS_INTERNAL, "was begun %d times, and no worker reported its end", before);
     log_failure(ctx, item, &why, 0, BURY);
-    return give_up(batch, ctx, item);
+    return bury(batch, ctx, item);
 }
 
-/* It ended without harm and without a result: that is not held against it. */
-static void report(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
+/* The attempt ended without a crash: undo the count of its delivery. */
+static void report_attempt(struct batch *batch, struct worker_ctx *ctx, const struct item *item)
 {
     struct error err = { 0 };
 
@@ -219,11 +225,11 @@ static enum disposition run_alone(struct batch *batch, struct worker_ctx *ctx, c
         log_failure(ctx, item, &err, 0, "hand back");
     if (status == STATUS_TIMEOUT || status == STATUS_UNAVAILABLE)
         note_trouble(batch, &err);
-    report(batch, ctx, item);
+    report_attempt(batch, ctx, item);
     return DISPOSITION_AGAIN;
 }
 
-/* Some of what one step takes at once: items[i] is about intents[i]. */
+/* Items that one step runs in one transaction; intents[i] is that of items[i]. */
 struct part {
     const struct message_step *step;
     struct item **items;
@@ -239,9 +245,11 @@ static struct part part_cut(const struct part *part, size_t number)
 }
 
 /*
- * Run it in one transaction and, if that fails by fault of the work, its quarters, until the culprits are among few,
- * which stay open. False ends it for all other parts, too, which are then tried alone: nothing more can be done,
- * too much fails, or a key is locked. What waits for a lock would wait for it again in the quarter that has the key.
+ * Run the part in one transaction. If that fails by fault of the work, run its quarters, down to parts of MIN_PART
+ * keys, whose items stay open.
+ *
+ * false: run no other part either; open items are then tried alone. The worker stops, the database cannot be used, too
+ * many parts have failed, or a key is locked: the quarter with that key would wait for the lock again.
  */
 static bool run_part(struct batch *batch, struct worker_ctx *ctx, const struct part *part)
 {
@@ -266,7 +274,7 @@ static bool run_part(struct batch *batch, struct worker_ctx *ctx, const struct p
     }
     if (!is_fault_of_work(status))
         return false;
-    if (part->count <= FEW)
+    if (part->count <= MIN_PART)
         return ++batch->culprits < MAX_CULPRITS;
     for (size_t i = 0; i < PARTS && goes_on; i++) {
         struct part cut = part_cut(part, i);
@@ -296,7 +304,7 @@ static void run_together(struct batch *batch, struct worker_ctx *ctx, const stru
 
 void batch_run(struct batch *batch, struct worker_ctx *ctx)
 {
-    sort_out(batch);
+    drop_unusable(batch);
     for (size_t i = 0; i < step_count; i++) {
         if (steps[i].together)
             run_together(batch, ctx, &steps[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * builder.c - building gives way: while the lag of ordinary work is high, chunks come slowly.
+ * builder.c - jobs give way to ordinary work: while its lag is high, there are longer pauses between chunks.
  */
 #include "workers/builder.h"
 
@@ -10,7 +10,7 @@
 enum {
     IDLE_PAUSE_MS = 250,
     CHUNK_PAUSE_MS = 1,
-    BUSY_PAUSE_MS = 200, /* between chunks while others lag */
+    BUSY_PAUSE_MS = 200, /* between chunks while the lag is high */
     FAILURE_PAUSE_MS = 1000,
     HIGH_LAG_US = 5000000,
 };

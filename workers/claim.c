@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claim.c - the mutex is held for a copy at most.
+ * claim.c - the mutex is held for the time of a copy at most.
  */
 #include "workers/claim.h"
 #include "store/dead_letters/claim_work.h"
@@ -8,54 +8,54 @@
 #include <stdio.h>
 #include <string.h>
 
-void claim_init(struct hand *hand, struct str holder, uint64_t life)
+void claim_init(struct claim *claim, struct str holder, uint64_t life)
 {
-    *hand = (struct hand){ .count = 0 };
-    pthread_mutex_init(&hand->mutex, NULL);
-    snprintf(hand->holder, sizeof(hand->holder), "%.*s", STR_ARG(holder));
-    snprintf(hand->life, sizeof(hand->life), "%016llx", (unsigned long long)life);
+    *claim = (struct claim){ .count = 0 };
+    pthread_mutex_init(&claim->mutex, NULL);
+    snprintf(claim->holder, sizeof(claim->holder), "%.*s", STR_ARG(holder));
+    snprintf(claim->life, sizeof(claim->life), "%016llx", (unsigned long long)life);
 }
 
-void claim_cleanup(struct hand *hand)
+void claim_cleanup(struct claim *claim)
 {
-    pthread_mutex_destroy(&hand->mutex);
+    pthread_mutex_destroy(&claim->mutex);
 }
 
-struct claim_owner claim_owner(const struct hand *hand)
+struct claim_owner claim_owner(const struct claim *claim)
 {
-    return (struct claim_owner){ .holder = hand->holder, .life = hand->life, .hold_ms = CLAIM_HOLD_MS };
+    return (struct claim_owner){ .holder = claim->holder, .life = claim->life, .hold_ms = CLAIM_HOLD_MS };
 }
 
 void claim_fill(
-    struct hand *hand, const struct queue_message *messages, size_t count, bool from_queue, int64_t now_us)
+    struct claim *claim, const struct queue_message *messages, size_t count, bool from_queue, int64_t now_us)
 {
-    pthread_mutex_lock(&hand->mutex);
-    hand->messages = messages;
-    hand->count = count;
-    hand->from_queue = from_queue;
-    hand->since_us = now_us;
-    pthread_mutex_unlock(&hand->mutex);
+    pthread_mutex_lock(&claim->mutex);
+    claim->messages = messages;
+    claim->count = count;
+    claim->from_queue = from_queue;
+    claim->since_us = now_us;
+    pthread_mutex_unlock(&claim->mutex);
 }
 
-void claim_empty(struct hand *hand)
+void claim_empty(struct claim *claim)
 {
-    claim_fill(hand, NULL, 0, false, 0);
+    claim_fill(claim, NULL, 0, false, 0);
 }
 
 size_t claim_copy(
-    struct hand *hand, struct arena *arena, struct queue_message **out, bool *from_queue, int64_t *since_us)
+    struct claim *claim, struct arena *arena, struct queue_message **out, bool *from_queue, int64_t *since_us)
 {
     size_t count;
 
-    pthread_mutex_lock(&hand->mutex);
-    count = hand->count;
-    *from_queue = hand->from_queue;
-    *since_us = hand->since_us;
+    pthread_mutex_lock(&claim->mutex);
+    count = claim->count;
+    *from_queue = claim->from_queue;
+    *since_us = claim->since_us;
     *out = ARENA_ARRAY(arena, struct queue_message, count);
     for (size_t i = 0; i < count; i++) {
-        (*out)[i] = hand->messages[i];
-        (*out)[i].intent = (struct intent){ .bucket = hand->messages[i].intent.bucket };
+        (*out)[i] = claim->messages[i];
+        (*out)[i].intent = (struct intent){ .bucket = claim->messages[i].intent.bucket };
     }
-    pthread_mutex_unlock(&hand->mutex);
+    pthread_mutex_unlock(&claim->mutex);
     return count;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claim.h - what a consumer has in hand at the moment, for its worker's keeper (lease_renewal.h) to renew.
+ * claim.h - the batch that a consumer is working on, for the thread that renews claims (lease_renewal.h).
  */
 #ifndef WORKERS_CLAIM_H
 #define WORKERS_CLAIM_H
@@ -12,31 +12,30 @@
 #include "store/dead_letters/claim_work.h"
 #include "store/session/worker.h"
 
-enum {
-    CLAIM_HOLD_MS = 5000
-}; /* how long a batch that did not come from the queue is in hand, unless renewed */
+/* How long a claim of polled intents lasts in the database, unless it is renewed. */
+enum { CLAIM_HOLD_MS = 5000 };
 
-struct hand {
+struct claim {
     pthread_mutex_t mutex;
     char holder[128];                     /* the consumer's name, in Redis too */
-    char life[17];                        /* another one each time the worker starts */
-    const struct queue_message *messages; /* borrowed until the hand is emptied */
+    char life[17];                        /* random; another one each time the worker starts */
+    const struct queue_message *messages; /* borrowed until claim_empty */
     size_t count;
-    bool from_queue;
+    bool from_queue; /* claimed in Redis; else in the database (store/dead_letters/claim_work.h) */
     int64_t since_us;
 };
 
-void claim_init(struct hand *hand, struct str holder, uint64_t life);
-void claim_cleanup(struct hand *hand);
-struct claim_owner claim_owner(const struct hand *hand);
+void claim_init(struct claim *claim, struct str holder, uint64_t life);
+void claim_cleanup(struct claim *claim);
+struct claim_owner claim_owner(const struct claim *claim);
 
-/* Messages stay as they are until claim_empty. */
+/* The caller keeps the messages unchanged until claim_empty. */
 void claim_fill(
-    struct hand *hand, const struct queue_message *messages, size_t count, bool from_queue, int64_t now_us);
-void claim_empty(struct hand *hand);
+    struct claim *claim, const struct queue_message *messages, size_t count, bool from_queue, int64_t now_us);
+void claim_empty(struct claim *claim);
 
-/* A copy without the intents' texts: of an empty hand nothing. Returns how many messages. */
-size_t claim_copy(
-    struct hand *hand, struct arena *arena, struct queue_message **out, bool *from_queue, int64_t *since_us);
+/* Copy the messages without the intents' keys. Returns their number: 0 if the claim is empty. */
+size_t claim_copy(struct claim *claim, struct arena *arena, struct queue_message **out, bool *from_queue,
+    int64_t *since_us);
 
 #endif

@@ -14,7 +14,7 @@ enum { LABELS_BYTES = 256 };
 
 static const char *const states[] = { "dead", "retrying", "discarded" };
 
-_Static_assert(ARRAY_LEN(states) == GAUGE_LETTERS, "a name for every state");
+_Static_assert(ARRAY_LEN(states) == GAUGE_LETTERS, "every state has a name");
 
 void told_gauges_init(struct told_gauges *told)
 {

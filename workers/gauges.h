@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gauges.h - the gauges of indexes and dead letters in a worker's metrics. They are of the whole service, so one
- * worker tells them: the one that holds lane 0.
+ * gauges.h - the gauges of indexes and dead letters in a worker's metrics. They are values of the whole service, so
+ * only the worker that holds bucket range 0 shows them.
  */
 #ifndef WORKERS_GAUGES_H
 #define WORKERS_GAUGES_H
@@ -13,9 +13,9 @@
 
 struct worker_ctx;
 
-/* One thread reads them anew, another writes them out. */
+/* One thread reads the gauges from the database, another prints them. */
 struct told_gauges {
-    pthread_mutex_t mutex; /* of the rest */
+    pthread_mutex_t mutex; /* guards the other members */
     bool known;
     struct gauges gauges;
 };
@@ -23,10 +23,13 @@ struct told_gauges {
 void told_gauges_init(struct told_gauges *told);
 void told_gauges_cleanup(struct told_gauges *told);
 
-/* Look, if this worker is the one to tell; else it tells nothing. What a failure leaves is what was known before. */
+/*
+ * Read the gauges if this worker holds bucket range 0; otherwise it shows none from now on. If reading fails, the
+ * gauges that were read before stay.
+ */
 void told_gauges_pass(struct worker_ctx *ctx);
 
-/* The text for Prometheus: every family's head, and the values if they are known. */
+/* Print the text for Prometheus: the head of every family, and the values if they are known. */
 void told_gauges_collect(struct told_gauges *told, struct buf *out);
 
 #endif

@@ -7,19 +7,19 @@
 
 enum { MAX_RENEWALS = 20, PASSES_PER_HOLD = 3 };
 
-static void renew(struct worker_ctx *ctx, struct hand *hand)
+static void renew_claim(struct worker_ctx *ctx, struct claim *claim)
 {
     int64_t visibility_us = ctx->shared->config->visibility_s * 1000000, since_us;
-    struct claim_owner owner = claim_owner(hand);
+    struct claim_owner owner = claim_owner(claim);
     struct queue_message *messages;
     struct error err = { 0 };
     enum status status;
     bool from_queue;
-    size_t count = claim_copy(hand, &ctx->arena, &messages, &from_queue, &since_us);
+    size_t count = claim_copy(claim, &ctx->arena, &messages, &from_queue, &since_us);
 
     if (count == 0 || ctx->now_us() - since_us > MAX_RENEWALS * visibility_us)
         return;
-    status = from_queue ? queue_renew(ctx->queue, str_of(hand->holder), messages, count, &err)
+    status = from_queue ? queue_renew(ctx->queue, str_of(claim->holder), messages, count, &err)
                         : claim_work_renew(ctx->store, &owner, &err);
     if (status != STATUS_OK)
         outage_failed(&ctx->outages.renew, "renew", &err, ctx->now_us());
@@ -31,7 +31,7 @@ void lease_renewal_pass(struct worker_ctx *ctx)
 {
     for (int i = 0; i < (int)ctx->shared->config->threads; i++) {
         arena_cleanup(&ctx->arena);
-        renew(ctx, &ctx->shared->hands[i]);
+        renew_claim(ctx, &ctx->shared->claims[i]);
     }
 }
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lease_renewal.h - one thread per worker that keeps what the consumers have in hand theirs while they work on it,
- * however long that takes: it renews before the visibility timeout ends. It shares no connection with the work.
+ * lease_renewal.h - one thread per worker that renews the claims of its consumers while they work, before the
+ * visibility timeout ends. It shares no connection with the consumers.
  *
- * Efficiency only: who loses his messages to another worker does nothing wrong with them. A worker that stands still
- * renews nothing. Work that lasts twenty visibility timeouts is not renewed any more: it may be stuck.
+ * This saves work and nothing relies on it: a consumer that loses its messages to another worker does no harm. A worker
+ * that stands still renews nothing. Work that lasts twenty visibility timeouts is not renewed any more: it may be
+ * stuck.
  */
 #ifndef WORKERS_LEASE_RENEWAL_H
 #define WORKERS_LEASE_RENEWAL_H
 
 #include "workers/worker.h"
 
-/* Renew what is in hand now. */
+/* Renew the claims of all consumers once. */
 void lease_renewal_pass(struct worker_ctx *ctx);
 
 /* Passes until the worker stops; argument: a struct worker_ctx *. */

@@ -13,19 +13,19 @@
 #include "workers/batch.h"
 
 enum {
-    CLAIM_WAIT_MS = 500, /* also how soon a stop is noticed */
+    CLAIM_WAIT_MS = 500, /* a stop is noticed after at most that long */
     RECLAIM_EVERY_MS = 1000,
     SUSPECT_EVERY_MS = 1000,
     SUSPECT_AGAIN_MS = 5000, /* after waiting a second for a lock */
     POLL_PAUSE_MS = 100,
-    LIMITED_EVERY_MS = 100, /* a tenth of a second's permits at once */
+    LIMITED_EVERY_MS = 100, /* each look takes the permits of a tenth of a second */
     FIRST_FAILURE_PAUSE_MS = 50,
     LONGEST_FAILURE_PAUSE_MS = 2000,
 };
 
 /* ---- getting messages ---- */
 
-static enum status take_from_queue(
+static enum status claim_from_queue(
     struct loop *loop, int64_t wait_ms, struct queue_message **messages, size_t *count, struct error *err)
 {
     struct worker_ctx *ctx = loop->ctx;
@@ -40,7 +40,7 @@ static enum status take_from_queue(
 
     waiting.wait_ms = wait_ms;
     *count = 0;
-    if (due && loop->reclaimed) { /* what keeps coming back must not hold up what is new */
+    if (due && loop->reclaimed) { /* messages that come back again and again must not delay new ones */
         loop->reclaimed = false;
         TRY(queue_claim(ctx->queue, &at_once, messages, count, err));
         if (*count > 0)
@@ -57,80 +57,80 @@ static enum status take_from_queue(
     return queue_claim(ctx->queue, &waiting, messages, count, err);
 }
 
-/* A lane of this thread's share of those that this worker holds. */
-static bool is_mine(const struct worker_ctx *ctx, int lane)
+/* Whether the worker holds the bucket range, and this thread scans it. */
+static bool is_mine(const struct worker_ctx *ctx, int range)
 {
     int threads = (int)ctx->shared->config->threads;
 
-    return lane % threads == ctx->index % threads && atomic_load(&ctx->shared->held[lane]);
+    return range % threads == ctx->index % threads && atomic_load(&ctx->shared->held[range]);
 }
 
-/* What polling has found. */
+/* The intents that polling has found. */
 struct finding {
     const struct scan_scope *scope; /* NULL: all work */
     struct intent *intents;
     size_t count, most;
 };
 
-/* A lane's share, or more of what is left of it. */
-static enum status scan_lane(struct loop *loop, int lane, bool rest_only, struct finding *finding)
+/* Scan one bucket range: its share or, with rest_only, more of what the share has left. */
+static enum status scan_range(struct loop *loop, int range, bool rest_only, struct finding *finding)
 {
     struct worker_ctx *ctx = loop->ctx;
-    struct intent_scan what = { .lane = lane,
+    struct intent_scan what = { .range = range,
         .scope = finding->scope,
-        .from_id = scan_marks_from(&loop->scan_marks, lane, ctx->now_us()),
+        .from_id = scan_marks_from(&loop->scan_marks, range, ctx->now_us()),
         .rest_only = rest_only,
         .most = finding->most - finding->count };
     struct intents_found found;
 
-    TRY(lease_work_scan(ctx->store, &what, &loop->scan_marks.reach[lane], &ctx->arena, &found, NULL));
+    TRY(lease_work_scan(ctx->store, &what, &loop->scan_marks.reach[range], &ctx->arena, &found, NULL));
     if (!rest_only)
-        loop->scan_marks.low[lane] = found.low_id;
+        loop->scan_marks.low[range] = found.low_id;
     if (found.count > 0)
         memcpy(finding->intents + finding->count, found.intents, found.count * sizeof(*found.intents));
     finding->count += found.count;
     return STATUS_OK;
 }
 
-/* Open intents of this thread's lanes: a share of each, in turn, then more of those that have more. */
-static size_t scan_lanes(struct loop *loop, const struct scan_scope *scope, struct intent *out, size_t most)
+/* Find open intents of this thread's bucket ranges: a share of each, in turn, then more of those that have more. */
+static size_t scan_ranges(struct loop *loop, const struct scan_scope *scope, struct intent *out, size_t most)
 {
     struct finding finding = { .scope = scope, .intents = out, .most = most };
-    int first = loop->first_lane++ % LEASE_RANGES;
+    int first = loop->first_range++ % LEASE_RANGES;
     bool rest_only = false, more = true;
 
     (void)scan_marks_follow(&loop->scan_marks, worker_connection(loop->ctx->store));
     for (; more && finding.count < most; rest_only = true) {
         more = false;
         for (int i = 0; i < LEASE_RANGES && finding.count < most; i++) {
-            int lane = (first + i) % LEASE_RANGES;
+            int range = (first + i) % LEASE_RANGES;
 
             if (!rest_only)
                 scan_marks_reread(
-                    &loop->scan_marks, lane); /* what was found the last time is done, or open */
-            if (!is_mine(loop->ctx, lane) || (rest_only && loop->scan_marks.reach[lane].open == 0))
+                    &loop->scan_marks, range); /* the intents of the last look are done, or still open */
+            if (!is_mine(loop->ctx, range) || (rest_only && loop->scan_marks.reach[range].open == 0))
                 continue;
-            if (scan_lane(loop, lane, rest_only, &finding) != STATUS_OK)
+            if (scan_range(loop, range, rest_only, &finding) != STATUS_OK)
                 return finding.count;
-            more = more || loop->scan_marks.reach[lane].open > 0;
+            more = more || loop->scan_marks.reach[range].open > 0;
         }
     }
     return finding.count;
 }
 
-/* Work that may be done as fast as it goes. */
+/* Find work that has no rate limit. */
 static size_t find_free(struct loop *loop, struct intent *out, size_t most)
 {
     const struct queues *queues = &loop->ctx->shared->queues;
     struct scan_scope scope;
 
     if (!atomic_load(&queues->controlled))
-        return scan_lanes(loop, NULL, out, most);
+        return scan_ranges(loop, NULL, out, most);
     queues_free_scope(queues, &scope);
-    return scan_lanes(loop, &scope, out, most);
+    return scan_ranges(loop, &scope, out, most);
 }
 
-/* Work that is limited, as much of it as there are permits for; each kind of each queue in turn. */
+/* Find work with a rate limit, as much as there are permits for; each kind of work of each queue in turn. */
 static size_t find_limited(struct loop *loop, struct intent *out, size_t most)
 {
     const struct queues *queues = &loop->ctx->shared->queues;
@@ -143,7 +143,7 @@ static size_t find_limited(struct loop *loop, struct intent *out, size_t most)
         size_t found;
 
         scope.until_us[slot] = INT64_MAX;
-        found = scan_lanes(loop, &scope, out + total, most - total);
+        found = scan_ranges(loop, &scope, out + total, most - total);
         if (found == 0)
             continue;
         if (queue_work_take_permits(loop->ctx->store, slot / WORK_KINDS, slot % WORK_KINDS + 1,
@@ -151,21 +151,21 @@ static size_t find_limited(struct loop *loop, struct intent *out, size_t most)
             break;
         total += (size_t)granted;
         if ((size_t)granted == found)
-            loop->next_limited_us = 0; /* there is more, and it may be done */
+            loop->next_limited_us = 0; /* there may be more work, and more permits */
     }
     return total;
 }
 
-static struct hand *claim_of(const struct loop *loop)
+static struct claim *claim_of(const struct loop *loop)
 {
-    return &loop->ctx->shared->hands[loop->ctx->index];
+    return &loop->ctx->shared->claims[loop->ctx->index];
 }
 
 /*
  * false: the database cannot be used. A lock timeout is no failure: another worker has the key, so the look for
  * claims of dead workers is left for the next time, and other work does not wait for it.
  */
-static bool look_at_dead_hands(struct loop *loop, const struct claim_owner *owner)
+static bool suspect_dead_claims(struct loop *loop, const struct claim_owner *owner)
 {
     struct worker_ctx *ctx = loop->ctx;
     enum status status;
@@ -181,10 +181,10 @@ static bool look_at_dead_hands(struct loop *loop, const struct claim_owner *owne
 }
 
 /*
- * Nothing counts how often polled work is begun, so what is in hand is written down first: what is found in the
- * hand of a dead worker comes as delivered again.
+ * Polled work has no delivery count, so the claim is stored in the database first. Intents in the claim of a dead
+ * worker come with deliveries = 2.
  */
-static size_t take_from_store(struct loop *loop,
+static size_t claim_from_store(struct loop *loop,
     size_t (*find)(struct loop *loop, struct intent *out, size_t most), struct queue_message **messages)
 {
     struct worker_ctx *ctx = loop->ctx;
@@ -193,7 +193,7 @@ static size_t take_from_store(struct loop *loop,
     bool *suspects = ARENA_ARRAY(&ctx->arena, bool, most);
     struct claim_owner owner = claim_owner(claim_of(loop));
 
-    if (!look_at_dead_hands(loop, &owner))
+    if (!suspect_dead_claims(loop, &owner))
         return 0;
     count = find(loop, intents, most);
     if (count == 0 || claim_work_take(ctx->store, &owner, intents, count, suspects, NULL) != STATUS_OK)
@@ -209,15 +209,15 @@ static bool has_limited(const struct loop *loop)
     return queues_next_limited(&loop->ctx->shared->queues, 0) < QUEUE_SLOTS;
 }
 
-static size_t take_limited(struct loop *loop, struct queue_message **messages)
+static size_t claim_limited(struct loop *loop, struct queue_message **messages)
 {
     if (!has_limited(loop) || loop->ctx->now_us() < loop->next_limited_us)
         return 0;
     loop->next_limited_us = loop->ctx->now_us() + LIMITED_EVERY_MS * 1000;
-    return take_from_store(loop, find_limited, messages);
+    return claim_from_store(loop, find_limited, messages);
 }
 
-/* What may not be worked on now is forgotten here: its intents stay, and come again when they may. */
+/* Acknowledge messages of paused or limited work: the intents stay, and are found again when they may be done. */
 static size_t drop_held_back(struct worker_ctx *ctx, struct queue_message *messages, size_t count)
 {
     struct queue_message *held = ARENA_ARRAY(&ctx->arena, struct queue_message, count);
@@ -235,9 +235,10 @@ static size_t drop_held_back(struct worker_ctx *ctx, struct queue_message *messa
     return kept;
 }
 
-/* ---- giving them back ---- */
+/* ---- settling messages ---- */
 
-static size_t collect(const struct batch *batch, enum disposition disposition, struct queue_message *out)
+static size_t collect_messages(
+    const struct batch *batch, enum disposition disposition, struct queue_message *out)
 {
     size_t count = 0;
 
@@ -250,7 +251,7 @@ static size_t collect(const struct batch *batch, enum disposition disposition, s
     return count;
 }
 
-static bool anything_done(const struct batch *batch)
+static bool has_done_any(const struct batch *batch)
 {
     for (size_t i = 0; i < batch->item_count; i++) {
         if (batch->items[i].disposition == DISPOSITION_DONE)
@@ -259,34 +260,34 @@ static bool anything_done(const struct batch *batch)
     return false;
 }
 
-/* A message whose settling failed comes again after its visibility timeout. */
+/* If settling fails, the message comes back after its visibility timeout. */
 static void settle_messages(struct worker_ctx *ctx, const struct batch *batch, size_t message_count)
 {
     struct queue_message *some = ARENA_ARRAY(&ctx->arena, struct queue_message, message_count);
     struct error err = { 0 };
-    size_t count = collect(batch, DISPOSITION_DONE, some);
+    size_t count = collect_messages(batch, DISPOSITION_DONE, some);
 
     if (count > 0 && queue_acknowledge(ctx->queue, some, count, &err) != STATUS_OK)
         outage_failed(&ctx->outages.acknowledge, "acknowledge", &err, ctx->now_us());
     FAILPOINT("worker.after_ack");
-    count = collect(batch, DISPOSITION_AGAIN, some);
+    count = collect_messages(batch, DISPOSITION_AGAIN, some);
     if (count > 0 && queue_hand_back(ctx->queue, some, count, &err) != STATUS_OK)
         outage_failed(&ctx->outages.hand_back, "hand_back", &err, ctx->now_us());
 }
 
-/* A hand that stays filled makes its work suspect, no worse. */
-static void put_down(struct loop *loop)
+/* If the release fails, the work of the claim comes as suspect later: no harm is done. */
+static void release_claim(struct loop *loop)
 {
     struct claim_owner owner = claim_owner(claim_of(loop));
     struct error err = { 0 };
 
     if (claim_work_release(loop->ctx->store, &owner, &err) != STATUS_OK)
-        outage_failed(&loop->ctx->outages.put_down, "put_down", &err, loop->ctx->now_us());
+        outage_failed(&loop->ctx->outages.release, "release_claim", &err, loop->ctx->now_us());
 }
 
 /* ---- turns ---- */
 
-/* Each failure in a row doubles the pause, with jitter; the database needs no help to be busy. */
+/* Each failure in a row doubles the pause, with jitter, so that workers do not load a database in trouble. */
 static void pause_after_failure(struct loop *loop)
 {
     int64_t pause = loop->failure_pause_ms ? loop->failure_pause_ms : FIRST_FAILURE_PAUSE_MS;
@@ -301,7 +302,7 @@ size_t loop_turn(struct loop *loop)
     bool streaming = atomic_load(&ctx->shared->streaming);
     struct queue_message *messages = NULL;
     struct batch batch;
-    /* Who has to look after limited work must not wait for messages for long. */
+    /* A consumer that also polls limited work must not wait long for messages. */
     int64_t wait_ms = has_limited(loop) ? LIMITED_EVERY_MS : CLAIM_WAIT_MS;
     size_t count = 0, taken;
     bool from_queue;
@@ -309,15 +310,15 @@ size_t loop_turn(struct loop *loop)
     arena_cleanup(&ctx->arena);
     queue_set_shards(ctx->queue, atomic_load(&ctx->shared->queues.count));
     from_queue = false;
-    count = take_limited(loop, &messages);
+    count = claim_limited(loop, &messages);
     if (count == 0) {
-        from_queue = take_from_queue(loop, streaming ? wait_ms : 0, &messages, &count, NULL) == STATUS_OK;
+        from_queue = claim_from_queue(loop, streaming ? wait_ms : 0, &messages, &count, NULL) == STATUS_OK;
         taken = count;
         if (from_queue)
             count = drop_held_back(ctx, messages, count);
         if (!from_queue || (!streaming && taken == 0)) {
             from_queue = false;
-            count = take_from_store(loop, find_free, &messages);
+            count = claim_from_store(loop, find_free, &messages);
             if (count == 0)
                 (void)worker_pause(ctx, POLL_PAUSE_MS);
         }
@@ -334,16 +335,16 @@ size_t loop_turn(struct loop *loop)
     if (from_queue)
         settle_messages(ctx, &batch, count);
     else
-        put_down(loop);
-    if (batch.store_failed || !anything_done(&batch))
+        release_claim(loop);
+    if (batch.store_failed || !has_done_any(&batch))
         pause_after_failure(loop);
     else
         loop->failure_pause_ms = 0;
     return count;
 }
 
-/* A step's own intents, as the server does it after a write: hints, lost without harm. */
-static void publish(void *context, const struct intent *intents, size_t count)
+/* Publish the intents that a step has made, as a server does after a write. They are hints: losing them is harmless. */
+static void publish_intents(void *context, const struct intent *intents, size_t count)
 {
     struct worker_ctx *ctx = context;
     size_t published;
@@ -357,7 +358,7 @@ void *loop_thread(void *argument)
 {
     struct loop loop = { .ctx = argument };
 
-    worker_observe(loop.ctx->store, publish, loop.ctx);
+    worker_observe(loop.ctx->store, publish_intents, loop.ctx);
     while (!worker_is_stopping(loop.ctx->shared))
         loop_turn(&loop);
     return NULL;

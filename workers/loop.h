@@ -11,18 +11,18 @@
 struct loop {
     struct worker_ctx *ctx;
     struct scan_marks scan_marks; /* for polling */
-    int first_lane;               /* of the next look: each in its turn */
+    int first_range;              /* where the next scan begins, so that no bucket range is favoured */
     int64_t next_reclaim_us;
-    bool reclaimed;            /* and nothing new since */
-    int64_t next_suspicion_us; /* when to look after dead pollers again */
-    int64_t next_limited_us;   /* when limited work is looked for next */
+    bool reclaimed;            /* the last claim had reclaimed messages: look for new ones first */
+    int64_t next_suspicion_us; /* when to look for claims of dead workers next */
+    int64_t next_limited_us;   /* when to look for limited work next */
     int64_t failure_pause_ms;  /* grows while the database fails */
 };
 
 /*
- * One turn: messages of silent consumers, or new ones from Redis; where Redis cannot be relied on, open intents of
- * the leased lanes from PostgreSQL; work that is limited always from there. Returns how many messages or intents
- * there were.
+ * One turn: claim messages that other consumers have left, or new ones, from Redis; if Redis cannot be relied on, claim
+ * open intents of the leased bucket ranges from PostgreSQL. Work with a rate limit is always claimed from PostgreSQL.
+ * Run them and settle them. Returns the number of messages or intents.
  */
 size_t loop_turn(struct loop *loop);
 

@@ -31,7 +31,7 @@ void metrics_count(struct worker_shared *shared, enum worker_counter counter, si
     counters_add(shared->counters, counter, more);
 }
 
-static void gauge(struct buf *out, const char *name, const char *help, double value)
+static void write_gauge(struct buf *out, const char *name, const char *help, double value)
 {
     metrics_family(out, name, "gauge", help);
     metrics_value(out, name, "", value);
@@ -105,15 +105,16 @@ void metrics_collect_worker(void *context, struct buf *out)
     }
     for (int i = 0; i < LEASE_RANGES; i++)
         leases += atomic_load(&shared->held[i]);
-    gauge(out, "tavola_worker_lag_seconds",
+    write_gauge(out, "tavola_worker_lag_seconds",
         "Age of the oldest open intent in the bucket ranges that this worker holds.",
         (double)atomic_load(&shared->lag_us) / 1e6);
-    gauge(out, "tavola_worker_open_intents", "Open intents in the bucket ranges that this worker holds.",
+    write_gauge(out, "tavola_worker_open_intents",
+        "Open intents in the bucket ranges that this worker holds.",
         (double)atomic_load(&shared->open_intents));
-    gauge(out, "tavola_worker_leases", "Lanes this worker holds.", leases);
-    gauge(out, "tavola_worker_streaming", "1 while work comes through Redis, 0 while it is polled.",
+    write_gauge(out, "tavola_worker_leases", "Bucket ranges this worker holds.", leases);
+    write_gauge(out, "tavola_worker_streaming", "1 while work comes through Redis, 0 while it is polled.",
         atomic_load(&shared->streaming));
-    gauge(out, "tavola_database_available", "1 while PostgreSQL answers.",
+    write_gauge(out, "tavola_database_available", "1 while PostgreSQL answers.",
         atomic_load(&shared->store_available));
     collect_queues(out, &shared->queues);
     told_gauges_collect(&shared->gauges, out);

@@ -16,8 +16,8 @@ enum worker_counter {
     WORKER_STEPPED,     /* steps of transactions */
     WORKER_RETRIED,     /* failures that are tried again later */
     WORKER_BURIED,      /* dead letters made */
-    WORKER_HANDED_BACK, /* no fault of the work, or no time */
-    WORKER_RELAYED,     /* intents published that nobody had published */
+    WORKER_HANDED_BACK, /* messages that were not done, and not by fault of the work */
+    WORKER_RELAYED,     /* intents published by the relay */
     WORKER_COUNTERS
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outage.h - what the log of a worker is told of things that fail again and again: one line per change, then a count.
+ * outage.h - log lines of a worker about operations that fail again and again: one line per change, then a count.
  *
- * Each thread has its own.
+ * Each thread has a struct outages of its own.
  */
 #ifndef WORKERS_OUTAGE_H
 #define WORKERS_OUTAGE_H
@@ -11,16 +11,16 @@
 #include "base/log_repeat.h"
 
 struct outages {
-    struct log_repeat acknowledge, hand_back, put_down, renew; /* of messages and claims */
+    struct log_repeat acknowledge, hand_back, release, renew; /* of messages and claims */
     struct log_repeat sweep, chunk, gauges;
-    struct log_repeat batch;   /* that met a database in trouble */
-    struct log_repeat attempt; /* that will be made again */
+    struct log_repeat batch;   /* a batch failed since the database could not be used */
+    struct log_repeat attempt; /* an attempt failed and will be repeated */
 };
 
-/* event=EVENT status= sqlstate= why= failures=, if that is to be said now. */
+/* Log event=EVENT status= sqlstate= why= failures=, if log_repeat_failed says that it is due. */
 void outage_failed(struct log_repeat *outage, const char *event, const struct error *err, int64_t now_us);
 
-/* event=EVENT status=OK failures= lasted_s=, if that ends an outage. */
+/* Log event=EVENT status=OK failures= lasted_s=, if this success ends an outage. */
 void outage_worked(struct log_repeat *outage, const char *event, int64_t now_us);
 
 #endif

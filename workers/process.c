@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * process.c - signals are taken by the main thread alone (sigwait), so no handler runs anywhere.
+ * process.c - only the main thread takes signals (sigwait), so no signal handler runs.
  */
 #include "workers/process.h"
 
@@ -30,8 +30,8 @@ struct process {
     struct worker_shared shared;
     struct thread *threads;
     size_t count;
-    struct metrics_server *metrics; /* NULL: not asked for */
-    struct metrics_server *probes;  /* the same */
+    struct metrics_server *metrics; /* NULL: not configured */
+    struct metrics_server *probes;  /* NULL: not configured */
 };
 
 typedef void *thread_fn(void *argument);
@@ -59,13 +59,13 @@ static enum status start_threads(struct process *process, struct error *err)
     TRY(start_thread(process, "relay", 0, relay_thread, err));
     TRY(start_thread(process, "builder", 0, builder_thread, err));
     TRY(start_thread(process, "sweeper", 0, sweeper_thread, err));
-    TRY(start_thread(process, "keeper", 0, lease_renewal_thread, err));
+    TRY(start_thread(process, "renewal", 0, lease_renewal_thread, err));
     for (int i = 0; i < consumers; i++)
         TRY(start_thread(process, WORKER_CONSUMER, i, loop_thread, err));
     return STATUS_OK;
 }
 
-/* It has reached the database, whose schema it knows, and is not stopping. */
+/* The relay's last pass reached the database, and the worker is not stopping. */
 static bool is_ready(void *context)
 {
     const struct worker_shared *shared = context;
@@ -86,7 +86,7 @@ static enum status start_listeners(struct process *process, struct error *err)
     return STATUS_OK;
 }
 
-/* Join all; false: time was up first. */
+/* Join all threads. false: the time limit has passed. */
 static bool join_threads(struct process *process, int64_t limit_s)
 {
     struct timespec until;
@@ -103,7 +103,7 @@ static bool join_threads(struct process *process, int64_t limit_s)
     return true;
 }
 
-static void release(struct process *process)
+static void free_process(struct process *process)
 {
     for (size_t i = 0; i < process->count; i++)
         worker_ctx_cleanup(&process->threads[i].ctx);
@@ -147,7 +147,7 @@ int process_run_worker(const struct worker_config *config)
         _exit(EXIT_FAILURE);
     }
     metrics_server_stop(process.probes);
-    release(&process);
+    free_process(&process);
     log_write(LOG_INFO, "stopped", NULL);
     return exit_code;
 }

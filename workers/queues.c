@@ -44,7 +44,7 @@ bool queues_set_controls(struct queues *queues, const struct queue_control contr
     return changed;
 }
 
-/* A drain does not mind the rate. */
+/* A drain ignores the rate limit. */
 static bool is_limited(const struct queues *queues, int slot)
 {
     return atomic_load(&queues->rates[slot]) > 0 &&
@@ -82,7 +82,7 @@ int queues_next_limited(const struct queues *queues, int slot)
     return slot < slots ? slot : QUEUE_SLOTS;
 }
 
-/* ---- what is done ---- */
+/* ---- applied intents ---- */
 
 void queues_count_applied(struct queues *queues, const struct intent *intent, size_t count)
 {
@@ -101,7 +101,7 @@ void queues_count_applied(struct queues *queues, const struct intent *intent, si
     if (i == queues->applied_count && i < MAX_APPLIED)
         queues->applied[queues->applied_count++] =
             (struct applied){ .table_id = intent->table_id, .queue = (int16_t)queue, .kind = intent->kind };
-    if (i < MAX_APPLIED) /* what has no room is missing from a rate for half a second */
+    if (i < MAX_APPLIED) /* a queue without room here is missing from the rates for half a second */
         queues->applied[i].count += (int64_t)count;
     pthread_mutex_unlock(&queues->mutex);
 }

@@ -24,7 +24,7 @@ struct queues {
     atomic_bool controlled; /* some work is held back or limited */
     atomic_llong intents_before_us[QUEUE_SLOTS];
     atomic_llong rates[QUEUE_SLOTS];
-    atomic_llong open_intents[QUEUE_SLOTS], lag_us[QUEUE_SLOTS]; /* in the lanes held */
+    atomic_llong open_intents[QUEUE_SLOTS], lag_us[QUEUE_SLOTS]; /* in the bucket ranges held */
     atomic_llong applied_total[QUEUE_SLOTS];
 
     pthread_mutex_t mutex; /* of the rest */

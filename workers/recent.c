@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recent.c - one slot per hash of the id; a later intent takes an earlier one's place.
+ * recent.c - the hash of an intent selects its slot; a later intent overwrites an earlier one.
  */
 #include "workers/recent.h"
 
@@ -10,7 +10,7 @@
 
 static const int64_t remember_us = 3 * 1000 * 1000;
 
-/* Over bucket and id. */
+/* Of bucket and id. */
 static uint64_t hash_of(const struct intent *intent)
 {
     uint64_t hash = hash_number(HASH_EMPTY, (uint16_t)intent->bucket);

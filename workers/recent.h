@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recent.h - which intents the relay has published within the last seconds, so that work under way is not
- * published over and over. A table of fixed size: what falls out of it is published once more, no harm.
+ * recent.h - the intents that the relay has published within the last seconds, so that it does not publish work under
+ * way again and again. The table has a fixed size: an intent that is overwritten is published once more, without harm.
  */
 #ifndef WORKERS_RECENT_H
 #define WORKERS_RECENT_H
@@ -20,7 +20,7 @@ struct recent {
     } slots[RECENT_SLOTS];
 };
 
-/* Whether it was noted and its time is not over. */
+/* Whether the intent was noted less than three seconds ago. */
 bool recent_has(const struct recent *recent, const struct intent *intent, int64_t now_us);
 void recent_note(struct recent *recent, const struct intent *intent, int64_t now_us);
 void recent_forget(struct recent *recent);

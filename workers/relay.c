@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relay.c - see the header. Nothing is marked as published: publishing twice is harmless, and a mark would
- * cost a row version per write.
+ * relay.c - see the header. Published intents are not marked in the database: publishing twice is harmless, and a mark
+ * would cost a row version per write.
  */
 #include "workers/relay.h"
 
@@ -17,21 +17,21 @@
 
 enum {
     PASS_PAUSE_MS = 250,
-    MORE_PAUSE_MS = 20, /* while there is more to publish: the streams are looked at this often */
+    MORE_PAUSE_MS = 20, /* between passes while there is more to publish */
     LEASE_MS = 5000,
     RENEW_EVERY_MS = 1500,
     LOOK_EVERY_MS = 500,
-    LOOKING_SHARE = 10,  /* of the time at most one part in so many, whatever is open or not yet vacuumed */
-    COUNTING_SHARE = 50, /* the same for counting what is open */
+    WATERMARK_SHARE = 10, /* reading the oldest intents takes at most 1/10 of the time */
+    COUNT_SHARE = 50,     /* counting the open intents takes at most 1/50 of the time */
     QUEUES_EVERY_MS = 500,
-    MISSED_AFTER_MS = 1000, /* the server's own publishing has had its chance */
-    MAX_PER_LANE = 512,
+    MISSED_AFTER_MS = 1000, /* the server publishes younger intents itself */
+    MAX_PER_RANGE = 512,
     REFUSED_PAUSE_MS = 10000,
 };
 
-/* ---- what the log and the other threads are told, once per change ---- */
+/* ---- the state that other threads read; changes are logged ---- */
 
-static void say_mode(struct relay *relay, bool streaming, const char *why)
+static void set_mode(struct relay *relay, bool streaming, const char *why)
 {
     int64_t now_us = relay->ctx->now_us();
     struct log_repeat ended;
@@ -45,7 +45,7 @@ static void say_mode(struct relay *relay, bool streaming, const char *why)
     relay->said_mode = true;
 }
 
-static enum status say_store(struct relay *relay, enum status status, const struct error *err)
+static enum status set_store_available(struct relay *relay, enum status status, const struct error *err)
 {
     int64_t now_us = relay->ctx->now_us();
     bool available = status == STATUS_OK;
@@ -61,7 +61,7 @@ static enum status say_store(struct relay *relay, enum status status, const stru
         log_event(LOG_INFO, "database", log_text("database", "available"));
     relay->said_store = true;
     if (!available)
-        relay->next_leases_us = 0; /* the next pass asks the database, whatever else is due */
+        relay->next_leases_us = 0; /* so that the next pass asks the database */
     return status;
 }
 
@@ -76,14 +76,14 @@ static enum status renew_leases(struct relay *relay, struct error *err)
         return STATUS_OK;
     TRY(lease_work_hold(ctx->store, LEASE_MS, held, err));
     relay->next_leases_us = ctx->now_us() + RENEW_EVERY_MS * 1000;
-    for (int lane = 0; lane < LEASE_RANGES; lane++) {
-        relay->held[lane] = held[lane];
-        atomic_store(&ctx->shared->held[lane], held[lane]);
+    for (int range = 0; range < LEASE_RANGES; range++) {
+        relay->held[range] = held[range];
+        atomic_store(&ctx->shared->held[range], held[range]);
     }
     return STATUS_OK;
 }
 
-/* When to look again after a look that has just ended: what it took says how long it is left alone. */
+/* When to look again after a look that has just ended: the pause is `share` times as long as the look took. */
 static int64_t next_look(const struct relay *relay, int64_t began_us, int64_t share)
 {
     int64_t ended_us = relay->ctx->now_us(), pause_us = (ended_us - began_us) * share;
@@ -91,7 +91,7 @@ static int64_t next_look(const struct relay *relay, int64_t began_us, int64_t sh
     return ended_us + (pause_us > LOOK_EVERY_MS * 1000 ? pause_us : LOOK_EVERY_MS * 1000);
 }
 
-static void tell_backlog(const struct relay *relay)
+static void share_backlog(const struct relay *relay)
 {
     struct worker_shared *shared = relay->ctx->shared;
     const struct backlog *backlog = &relay->backlog;
@@ -120,18 +120,18 @@ static enum status update_watermarks(struct relay *relay, struct error *err)
     counts = began_us >= relay->next_count_us;
     relay->backlog.queues = queues;
     TRY(backlog_work_update(ctx->store, relay->held, counts, &relay->backlog, err));
-    relay->next_watermark_us = next_look(relay, began_us, LOOKING_SHARE);
+    relay->next_watermark_us = next_look(relay, began_us, WATERMARK_SHARE);
     if (counts)
-        relay->next_count_us = next_look(relay, began_us, COUNTING_SHARE);
-    tell_backlog(relay);
+        relay->next_count_us = next_look(relay, began_us, COUNT_SHARE);
+    share_backlog(relay);
     return STATUS_OK;
 }
 
 /* ---- queues ---- */
 
 /*
- * What was dropped while it was held back, or lies in a stream that nobody reads any more, is published as if it never
- * had been.
+ * After a change of the controls or of the number of queues, forget what was published: messages of paused work were
+ * dropped, and messages may lie in a stream that no worker reads any more.
  */
 static enum status read_controls(struct relay *relay, struct error *err)
 {
@@ -150,7 +150,7 @@ static enum status read_controls(struct relay *relay, struct error *err)
     return STATUS_OK;
 }
 
-static enum status look_after_queues(struct relay *relay, struct error *err)
+static enum status update_queues(struct relay *relay, struct error *err)
 {
     struct applied *applied;
     size_t count;
@@ -168,15 +168,16 @@ static enum status look_after_queues(struct relay *relay, struct error *err)
 /* ---- publishing ---- */
 
 struct feeding {
-    bool wanted; /* there is something open; else only lanes that are due from the start are scanned */
+    /* Intents are open; if not, only bucket ranges whose scan from the start is due are scanned. */
+    bool wanted;
     int64_t min_age_ms;
-    size_t room;      /* for so many messages */
-    bool more;        /* a lane may have further intents */
-    bool refused;     /* Redis did not take them */
-    struct error why; /* refused */
+    size_t room;      /* the number of messages that may be published */
+    bool more;        /* a bucket range may have further intents */
+    bool refused;     /* Redis did not take the messages */
+    struct error why; /* the cause, if refused */
 };
 
-/* Leave out what was published a moment ago and is under way. */
+/* Leave out intents that were published a moment ago: their work is under way. */
 static size_t drop_recent(struct relay *relay, struct intent *intents, size_t count)
 {
     int64_t now_us = relay->ctx->now_us();
@@ -189,38 +190,38 @@ static size_t drop_recent(struct relay *relay, struct intent *intents, size_t co
     return kept;
 }
 
-/* Work that is held back or limited is not for the streams. */
-static enum status scan_lane(struct relay *relay, int lane, bool rest_only, const struct feeding *feeding,
+/* Paused and limited work is left out: it is not published. */
+static enum status scan_range(struct relay *relay, int range, bool rest_only, const struct feeding *feeding,
     struct intents_found *found, struct error *err)
 {
     struct worker_ctx *ctx = relay->ctx;
-    struct intent_scan what = { .lane = lane,
-        .from_id = scan_marks_from(&relay->scan_marks, lane, ctx->now_us()),
+    struct intent_scan what = { .range = range,
+        .from_id = scan_marks_from(&relay->scan_marks, range, ctx->now_us()),
         .rest_only = rest_only,
         .min_age_ms = feeding->min_age_ms,
-        .most = feeding->room < MAX_PER_LANE ? feeding->room : MAX_PER_LANE };
+        .most = feeding->room < MAX_PER_RANGE ? feeding->room : MAX_PER_RANGE };
     struct scan_scope scope;
 
     if (atomic_load(&ctx->shared->queues.controlled)) {
         queues_free_scope(&ctx->shared->queues, &scope);
         what.scope = &scope;
     }
-    TRY(lease_work_scan(ctx->store, &what, scan_marks_reach(&relay->scan_marks, lane, ctx->now_us()),
+    TRY(lease_work_scan(ctx->store, &what, scan_marks_reach(&relay->scan_marks, range, ctx->now_us()),
         &ctx->arena, found, err));
     if (!rest_only)
-        relay->scan_marks.low[lane] = found->low_id;
+        relay->scan_marks.low[range] = found->low_id;
     return STATUS_OK;
 }
 
-/* What a stream did not take is read again. */
-static enum status publish_lane(
-    struct relay *relay, int lane, bool rest_only, struct feeding *feeding, struct error *err)
+/* Publish intents of one bucket range. If a stream is full, the bucket range is read again. */
+static enum status publish_range(
+    struct relay *relay, int range, bool rest_only, struct feeding *feeding, struct error *err)
 {
     struct worker_ctx *ctx = relay->ctx;
     struct intents_found found;
     size_t count, published = 0;
 
-    TRY(scan_lane(relay, lane, rest_only, feeding, &found, err));
+    TRY(scan_range(relay, range, rest_only, feeding, &found, err));
     count = drop_recent(relay, found.intents, found.count);
     if (count == 0)
         return STATUS_OK;
@@ -232,51 +233,51 @@ static enum status publish_lane(
     for (size_t i = 0; i < count && published == count; i++)
         recent_note(&relay->recent, &found.intents[i], ctx->now_us());
     if (published < count)
-        scan_marks_reread(&relay->scan_marks, lane);
-    log_event(LOG_DEBUG, "relayed", log_number("lane", lane), log_number("intents", (long long)count),
-        log_number("published", (long long)published));
+        scan_marks_reread(&relay->scan_marks, range);
+    log_event(LOG_DEBUG, "relayed", log_number("bucket_range", range),
+        log_number("intents", (long long)count), log_number("published", (long long)published));
     return STATUS_OK;
 }
 
-/* Is there anything to look for in the lane? */
-static bool is_wanted(const struct relay *relay, int lane, bool rest_only, const struct feeding *feeding)
+/* Whether to scan the bucket range. */
+static bool is_wanted(const struct relay *relay, int range, bool rest_only, const struct feeding *feeding)
 {
-    if (!relay->held[lane])
+    if (!relay->held[range])
         return false;
     if (rest_only)
-        return relay->scan_marks.reach[lane].open > 0;
-    return feeding->wanted || scan_marks_start_is_due(&relay->scan_marks, lane, relay->ctx->now_us());
+        return relay->scan_marks.reach[range].open > 0;
+    return feeding->wanted || scan_marks_start_is_due(&relay->scan_marks, range, relay->ctx->now_us());
 }
 
-/* Lane after lane, from where the room ended the last time; *more: a lane has been left with more. */
+/* One bucket range after the other, from where the room ended the last time. *more: intents are left. */
 static enum status publish_round(
     struct relay *relay, bool rest_only, struct feeding *feeding, bool *more, struct error *err)
 {
-    int first = relay->next_lane;
+    int first = relay->next_range;
 
     *more = false;
     for (int i = 0; i < LEASE_RANGES && !feeding->refused; i++) {
-        int lane = (first + i) % LEASE_RANGES;
+        int range = (first + i) % LEASE_RANGES;
 
-        if (!is_wanted(relay, lane, rest_only, feeding))
+        if (!is_wanted(relay, range, rest_only, feeding))
             continue;
         if (feeding->room == 0) {
-            relay->next_lane = lane;
+            relay->next_range = range;
             *more = true;
             break;
         }
         arena_cleanup(&relay->ctx->arena);
-        TRY(publish_lane(relay, lane, rest_only, feeding, err));
-        *more = *more || relay->scan_marks.reach[lane].open > 0;
+        TRY(publish_range(relay, range, rest_only, feeding, err));
+        *more = *more || relay->scan_marks.reach[range].open > 0;
     }
     return STATUS_OK;
 }
 
 /*
- * A share of every bucket first, so that a large backlog holds up no other; then what is left, until there is no
+ * First a share of every bucket, so that a bucket with a large backlog delays no other; then the rest, while there is
  * room.
  */
-static enum status publish_lanes(struct relay *relay, struct feeding *feeding, struct error *err)
+static enum status publish_ranges(struct relay *relay, struct feeding *feeding, struct error *err)
 {
     bool more;
 
@@ -287,14 +288,14 @@ static enum status publish_lanes(struct relay *relay, struct feeding *feeding, s
     return STATUS_OK;
 }
 
-/* After a crash of the database work may be open again that was done, and published a moment ago. */
-static void notice_reconnect(struct relay *relay)
+/* After a crash of the database, work may be open again that was done, and whose messages were published. */
+static void forget_on_reconnect(struct relay *relay)
 {
     if (scan_marks_follow(&relay->scan_marks, worker_connection(relay->ctx->store)))
         recent_forget(&relay->recent);
 }
 
-/* Without an epoch Redis has forgotten everything: whatever is open is published, however young, and from the start. */
+/* If Redis has no epoch, it has lost everything: publish all open intents, from the start, of any age. */
 static void begin_refill(struct relay *relay, bool has_epoch, struct feeding *feeding)
 {
     if (!has_epoch && !relay->refilling) {
@@ -313,16 +314,15 @@ static void end_refill(struct relay *relay)
     if (queue_set_epoch(relay->ctx->queue, &err) == STATUS_OK)
         relay->refilling = false;
     else
-        say_mode(relay, false, err.message);
+        set_mode(relay, false, err.message);
 }
 
 /*
- * Streams are short of work when fewer messages wait in them, unclaimed, than one claim takes. A refill, and a
- * backlog that did not fit, goes on while more do, in portions: the fresh work behind them must not wait for all that
- * was open. The epoch is set afterwards, so that a relay that dies in between leaves the duty to the next.
+ * Publish while fewer unclaimed messages wait in the streams than one claim takes. During a refill, and while there is
+ * a backlog, publish more at once, but in portions, so that new work does not wait for the whole backlog. The epoch is
+ * set at the end of a refill, so that another relay begins it again if this one dies.
  *
- * A Redis that is full has room again as soon as the pollers have settled a few messages, and not for long: it
- * is left alone for a while.
+ * If Redis is full, publishing pauses for ten seconds: a few settled messages would give it room for a moment only.
  */
 static enum status feed_queue(struct relay *relay, bool *more, struct error *err)
 {
@@ -337,21 +337,21 @@ static enum status feed_queue(struct relay *relay, bool *more, struct error *err
     queue_set_shards(ctx->queue, atomic_load(&ctx->shared->queues.count));
     status = queue_inspect(ctx->queue, &state, &feeding.why);
     if (status != STATUS_OK) {
-        say_mode(relay, false, feeding.why.message);
+        set_mode(relay, false, feeding.why.message);
         if (status == STATUS_LIMIT)
             relay->refused_until_us = ctx->now_us() + REFUSED_PAUSE_MS * 1000;
         return STATUS_OK;
     }
-    notice_reconnect(relay);
+    forget_on_reconnect(relay);
     begin_refill(relay, state.has_epoch, &feeding);
     feeding.room = retry_budget_refill_room(
         state.length - state.pending, ctx->shared->config->claim_batch, relay->refilling || relay->behind);
     has_room = feeding.room > 0;
     if (has_room) {
-        TRY(publish_lanes(relay, &feeding, err));
+        TRY(publish_ranges(relay, &feeding, err));
         relay->behind = feeding.more;
     }
-    say_mode(relay, !feeding.refused, feeding.why.message);
+    set_mode(relay, !feeding.refused, feeding.why.message);
     if (feeding.refused)
         relay->refused_until_us = ctx->now_us() + REFUSED_PAUSE_MS * 1000;
     else if (relay->refilling && has_room && !feeding.more)
@@ -366,7 +366,7 @@ static enum status run_pass(struct relay *relay, bool *more, struct error *err)
 {
     TRY(renew_leases(relay, err));
     TRY(update_watermarks(relay, err));
-    TRY(look_after_queues(relay, err));
+    TRY(update_queues(relay, err));
     return feed_queue(relay, more, err);
 }
 
@@ -375,7 +375,7 @@ bool relay_pass(struct relay *relay)
     struct error err = { 0 };
     bool more = false;
 
-    return say_store(relay, run_pass(relay, &more, &err), &err) == STATUS_OK && more;
+    return set_store_available(relay, run_pass(relay, &more, &err), &err) == STATUS_OK && more;
 }
 
 void *relay_thread(void *argument)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relay.h - one thread per worker that publishes what was missed: intents that are older than a second while
- * the streams are short of work, so that the backlog stays in PostgreSQL and Redis stays small.
+ * relay.h - one thread per worker that publishes intents which no message has brought to a worker: those older than a
+ * second, while the streams are short of work. So the backlog stays in PostgreSQL and Redis stays small.
  *
- * It also holds the leases, computes up to when everything is applied (as_of), and decides for all threads
- * whether Redis can be relied on.
+ * The relay also holds the leases, computes the time up to which everything is applied (as_of), and decides for all
+ * threads whether Redis can be relied on.
  */
 #ifndef WORKERS_RELAY_H
 #define WORKERS_RELAY_H
@@ -20,25 +20,25 @@ struct relay {
     struct worker_ctx *ctx;
     struct scan_marks scan_marks;
     struct recent recent;
-    struct backlog backlog; /* as of the last look */
-    int next_lane;          /* where publishing goes on */
-    bool refilling;         /* Redis has forgotten everything; what is open has not been published since */
-    bool behind;            /* there was more to publish than room, or than has been read */
+    struct backlog backlog; /* as last read */
+    int next_range;         /* where publishing continues */
+    bool refilling; /* Redis has lost everything, and not all open intents have been published since */
+    bool behind;    /* the last pass left intents unpublished, for lack of room or unread */
     bool held[LEASE_RANGES];
     int64_t next_leases_us;
     int64_t next_watermark_us, next_count_us;
     int64_t next_queues_us;
-    int64_t refused_until_us; /* Redis has no room: do not ask before */
-    bool said_mode;           /* the log knows the queue's mode */
-    bool said_store;          /* the same of the database */
+    int64_t refused_until_us; /* Redis refused messages: do not publish before */
+    bool said_mode;           /* the queue's mode has been logged */
+    bool said_store;          /* the database's state has been logged */
     bool store_available;
     struct log_repeat queue_outage, store_outage;
 };
 
-/* One pass; returns whether there is more to publish than it could. */
+/* One pass. true: there is more to publish. */
 bool relay_pass(struct relay *relay);
 
-/* Passes until the worker stops, then the leases are given up; argument: a struct worker_ctx *. */
+/* Passes until the worker stops, then releases the leases; argument: a struct worker_ctx *. */
 void *relay_thread(void *argument);
 
 #endif

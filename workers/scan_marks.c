@@ -9,33 +9,33 @@
 static const int64_t start_every_us = INT64_C(180) * 1000 * 1000;
 static const int64_t read_on_longest_us = INT64_C(10) * 1000 * 1000;
 
-bool scan_marks_start_is_due(const struct scan_marks *scan_marks, int lane, int64_t now_us)
+bool scan_marks_start_is_due(const struct scan_marks *scan_marks, int range, int64_t now_us)
 {
-    return now_us >= scan_marks->next_start_us[lane];
+    return now_us >= scan_marks->next_start_us[range];
 }
 
-struct intent_id scan_marks_from(struct scan_marks *scan_marks, int lane, int64_t now_us)
+struct intent_id scan_marks_from(struct scan_marks *scan_marks, int range, int64_t now_us)
 {
-    if (scan_marks_start_is_due(scan_marks, lane, now_us)) {
-        scan_marks->next_start_us[lane] = now_us + start_every_us;
-        scan_marks->low[lane] = (struct intent_id){ 0 };
-        scan_marks_reread(scan_marks, lane);
+    if (scan_marks_start_is_due(scan_marks, range, now_us)) {
+        scan_marks->next_start_us[range] = now_us + start_every_us;
+        scan_marks->low[range] = (struct intent_id){ 0 };
+        scan_marks_reread(scan_marks, range);
     }
-    return scan_marks->low[lane];
+    return scan_marks->low[range];
 }
 
-struct scan_reach *scan_marks_reach(struct scan_marks *scan_marks, int lane, int64_t now_us)
+struct scan_reach *scan_marks_reach(struct scan_marks *scan_marks, int range, int64_t now_us)
 {
-    if (now_us - scan_marks->reading_since_us[lane] > read_on_longest_us)
-        scan_marks_reread(scan_marks, lane);
-    if (scan_marks->reach[lane].open == 0)
-        scan_marks->reading_since_us[lane] = now_us;
-    return &scan_marks->reach[lane];
+    if (now_us - scan_marks->reading_since_us[range] > read_on_longest_us)
+        scan_marks_reread(scan_marks, range);
+    if (scan_marks->reach[range].open == 0)
+        scan_marks->reading_since_us[range] = now_us;
+    return &scan_marks->reach[range];
 }
 
-void scan_marks_reread(struct scan_marks *scan_marks, int lane)
+void scan_marks_reread(struct scan_marks *scan_marks, int range)
 {
-    scan_reach_forget(&scan_marks->reach[lane]);
+    scan_reach_forget(&scan_marks->reach[range]);
 }
 
 void scan_marks_forget(struct scan_marks *scan_marks)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sweeper.c - a round is made of bounded pieces, so that a stop is noticed between two.
+ * sweeper.c - a round consists of bounded pieces; between two of them a stop is noticed.
  */
 #include "workers/sweeper.h"
 
@@ -15,15 +15,15 @@ enum {
     PIECE_PAUSE_MS = 20,
     STANDING_EVERY_MS = 2000,
     GAUGES_EVERY_MS = 5000,
-    GAUGES_SHARE = 50, /* of the time at most one part in so many */
+    GAUGES_SHARE = 50, /* counting takes at most 1/50 of the time */
 };
 
-/* What every worker does, with or without leases, and between the pieces of a round too. */
+/* Duties of every worker, with or without leases; they are also done between the pieces of a round. */
 struct duties {
     int64_t next_standing_us, next_history_us, next_gauges_us;
 };
 
-/* The session that stands still may be of the worker that has the leases. */
+/* Every worker does this: the stalled session may be that of the worker with the leases. */
 static void end_stalled(struct worker_ctx *ctx)
 {
     struct stalled_sessions ended = { 0 };
@@ -36,7 +36,7 @@ static void end_stalled(struct worker_ctx *ctx)
             log_text("one", ended.example));
 }
 
-/* The more there is to count, the longer the pause. */
+/* The pause grows with the time that counting takes. */
 static void count_gauges(struct worker_ctx *ctx, struct duties *duties)
 {
     int64_t began_us = ctx->now_us(), pause_us;

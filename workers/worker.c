@@ -25,7 +25,7 @@ void worker_shared_init(struct worker_shared *shared, const struct worker_config
     condition_init(&shared->stop);
     for (int i = 0; i < (int)config->threads; i++) {
         snprintf(holder, sizeof(holder), "%s-" WORKER_CONSUMER "%d", config->name, i);
-        claim_init(&shared->hands[i], str_of(holder), random_bits());
+        claim_init(&shared->claims[i], str_of(holder), random_bits());
     }
 }
 
@@ -34,7 +34,7 @@ void worker_shared_cleanup(struct worker_shared *shared)
     pthread_cond_destroy(&shared->stop);
     pthread_mutex_destroy(&shared->mutex);
     for (int i = 0; i < (int)shared->config->threads; i++)
-        claim_cleanup(&shared->hands[i]);
+        claim_cleanup(&shared->claims[i]);
     counters_free(shared->counters);
     remembered_free(shared->remembered);
     queues_cleanup(&shared->queues);
@@ -81,7 +81,7 @@ void worker_ctx_cleanup(struct worker_ctx *ctx)
     arena_cleanup(&ctx->arena);
 }
 
-/* splitmix64: good enough to spread retries. */
+/* splitmix64: random enough to spread retries. */
 uint64_t worker_random(struct worker_ctx *ctx)
 {
     uint64_t z = (ctx->random += UINT64_C(0x9e3779b97f4a7c15));

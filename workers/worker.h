@@ -2,9 +2,9 @@
 /*
  * worker.h - what the threads of one worker process share, and what each has of its own.
  *
- * Threads share this struct's atomics and nothing else; leases, queue mode and lag are told by the relay
- * to everybody. A worker_ctx belongs to its thread. Clock and randomness come through it, so that tests
- * own them.
+ * Threads share the atomics of struct worker_shared and nothing else; the relay sets leases, queue mode and lag for all
+ * threads. A struct worker_ctx is used by one thread. Clock and random numbers come through it, so that tests can set
+ * them.
  */
 #ifndef WORKERS_WORKER_H
 #define WORKERS_WORKER_H
@@ -30,16 +30,16 @@ enum { WORKER_MAX_THREADS = 64 };
 
 struct worker_shared {
     const struct worker_config *config;
-    struct hand hands[WORKER_MAX_THREADS]; /* of the consumers */
+    struct claim claims[WORKER_MAX_THREADS]; /* one per consumer */
 
     atomic_bool stopping;
     pthread_mutex_t mutex; /* for the condition only */
     pthread_cond_t stop;   /* on the monotonic clock */
 
-    atomic_bool held[LEASE_RANGES]; /* the lanes this worker has leases of */
-    atomic_bool streaming;          /* false: take intents from PostgreSQL, Redis cannot be relied on */
+    atomic_bool held[LEASE_RANGES]; /* the bucket ranges this worker has leases of */
+    atomic_bool streaming;          /* false: Redis cannot be relied on, so consumers poll PostgreSQL */
     atomic_llong lag_us;
-    atomic_llong open_intents;   /* in the lanes held */
+    atomic_llong open_intents;   /* in the bucket ranges held */
     atomic_bool store_available; /* the relay's last pass ended well */
     struct counters *counters;   /* enum worker_counter */
     struct remembered *remembered;
@@ -50,7 +50,7 @@ struct worker_shared {
 void worker_shared_init(struct worker_shared *shared, const struct worker_config *config);
 void worker_shared_cleanup(struct worker_shared *shared);
 
-/* Tell every thread to finish; wakes those that pause. */
+/* Make every thread finish; wakes the threads that pause. */
 void worker_stop(struct worker_shared *shared);
 bool worker_is_stopping(const struct worker_shared *shared);
 
@@ -62,20 +62,20 @@ struct worker_ctx {
     int index;                   /* among the consumers, from 0 */
     uint64_t random;             /* state of worker_random */
     struct retry_budget retries; /* of this thread */
-    struct outages outages;      /* the same */
+    struct outages outages;      /* of this thread */
     int64_t (*now_us)(void);
 };
 
-#define WORKER_CONSUMER "consumer" /* the role of those who have hands */
+#define WORKER_CONSUMER "consumer" /* the role of the threads that claim work */
 
-/* Connections of its own for one thread; nothing is connected yet. name: this thread's, for Redis. */
+/* Prepare the connections of one thread; nothing is connected yet. role and index name its consumer in Redis. */
 MUST_USE enum status worker_ctx_init(
     struct worker_ctx *ctx, struct worker_shared *shared, int index, const char *role, struct error *err);
 void worker_ctx_cleanup(struct worker_ctx *ctx);
 
 uint64_t worker_random(struct worker_ctx *ctx);
 
-/* Wait; returns false, at once, when the worker stops. */
+/* Wait. Returns false, at once, if the worker stops. */
 bool worker_pause(struct worker_ctx *ctx, int64_t ms);
 
 #endif

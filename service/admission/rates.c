@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rates.c - see the header. A bucket is one number: the time at which it will be full again.
+ * rates.c - see the header. A bucket is stored as the time at which it is full again.
  */
 #include "service/admission/rates.h"
 
@@ -23,7 +23,7 @@ struct slot {
 struct rates {
     int64_t cost_ns[RATE_SCOPES]; /* of one entity; 0: no limit */
     atomic_llong refused[RATE_SCOPES];
-    pthread_mutex_t locks[LOCKS]; /* of the sets, by turns */
+    pthread_mutex_t locks[LOCKS]; /* lock i guards the sets i, i + LOCKS, and so on */
     struct slot slots[SETS][WAYS];
 };
 
@@ -50,13 +50,13 @@ void rates_free(struct rates *rates)
 }
 
 /* The length keeps "a","bc" and "ab","c" apart. */
-static uint64_t mix(uint64_t hash, struct str text)
+static uint64_t mix_hash(uint64_t hash, struct str text)
 {
     hash = hash_bytes(hash_byte(hash, (uint8_t)text.len), text);
     return hash ^ (hash >> 29);
 }
 
-/* The owner's slot in its set, or the one whose owner loses least: the longest full. */
+/* The owner's slot in its set. If it has none: the slot with the fullest bucket, which is dropped. */
 static struct slot *find_slot(struct slot set[WAYS], uint64_t owner)
 {
     struct slot *fullest = &set[0];
@@ -71,7 +71,8 @@ static struct slot *find_slot(struct slot set[WAYS], uint64_t owner)
     return fullest;
 }
 
-static bool take(struct rates *rates, enum rate_scope scope, uint64_t owner, size_t count, int64_t now_ns)
+static bool draw_tokens(
+    struct rates *rates, enum rate_scope scope, uint64_t owner, size_t count, int64_t now_ns)
 {
     size_t set = owner % SETS;
     pthread_mutex_t *lock = &rates->locks[set % LOCKS];
@@ -91,7 +92,7 @@ static bool take(struct rates *rates, enum rate_scope scope, uint64_t owner, siz
     return has_room;
 }
 
-static enum status refuse(const struct rates *rates, enum rate_scope scope, struct error *err)
+static enum status refuse_operation(const struct rates *rates, enum rate_scope scope, struct error *err)
 {
     reason_set(err, REASON_SERVER_BUSY, "the %s has used up its rate on this server", scope_names[scope]);
     error_add_meta_int(err, "limit", burst_ns / rates->cost_ns[scope]);
@@ -126,7 +127,8 @@ static bool take_partitions(
 
         for (run = 1; i + run < count && str_equal(partition_of(operation, i + run), partition); run++)
             continue;
-        if (!take(rates, RATE_PARTITION, mix(mix(seed, operation->table), partition), run, now_ns))
+        if (!draw_tokens(
+                rates, RATE_PARTITION, mix_hash(mix_hash(seed, operation->table), partition), run, now_ns))
             return false;
     }
     return true;
@@ -135,15 +137,15 @@ static bool take_partitions(
 enum status rates_admit(
     struct rates *rates, const struct operation *operation, int64_t now_us, struct error *err)
 {
-    uint64_t account = mix(HASH_EMPTY, operation->account);
+    uint64_t account = mix_hash(HASH_EMPTY, operation->account);
     size_t entities = count_entities(operation);
     int64_t now_ns = now_us * NS_PER_US;
 
     if (rates->cost_ns[RATE_ACCOUNT] > 0 &&
-        !take(rates, RATE_ACCOUNT, account, entities > 0 ? entities : 1, now_ns))
-        return refuse(rates, RATE_ACCOUNT, err);
+        !draw_tokens(rates, RATE_ACCOUNT, account, entities > 0 ? entities : 1, now_ns))
+        return refuse_operation(rates, RATE_ACCOUNT, err);
     if (rates->cost_ns[RATE_PARTITION] > 0 && !take_partitions(rates, operation, account, now_ns))
-        return refuse(rates, RATE_PARTITION, err);
+        return refuse_operation(rates, RATE_PARTITION, err);
     return STATUS_OK;
 }
 

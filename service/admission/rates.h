@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rates.h - how many entities per second an account, and a partition of it, may read and write on this server.
+ * rates.h - limits on the entities per second that an account, and a partition, may read and write on this server.
  *
- * A bucket holds one second's worth. Whatever fits into what is left of it is let in whole, so a large request
- * may overdraw it and the next ones wait that off. Buckets live in a table of fixed size: where it is crowded the
- * fullest bucket is forgotten, which lets its owner have a little more, never less.
+ * Each owner has a token bucket of one second. An operation is admitted if its bucket is not empty, and may overdraw
+ * the bucket; the next operations are refused until the debt is paid. The table of buckets has a fixed size: if a new
+ * owner needs the slot of another, the fullest bucket is dropped, and its owner may get a little more than its rate,
+ * never less.
  */
 #ifndef SERVICE_ADMISSION_RATES_H
 #define SERVICE_ADMISSION_RATES_H
@@ -20,13 +21,13 @@ struct rates *rates_new(int64_t per_account, int64_t per_partition);
 void rates_free(struct rates *rates);
 
 /*
- * Let an operation in or not. Reads and writes count by the entities they name, everything else as one, and of
- * the account only. STATUS_LIMIT / SERVER_BUSY: over the rate.
+ * Admit an operation, or refuse it. An operation that names entities by key counts as many, for the account and for
+ * their partitions; any other counts as one, for the account. STATUS_LIMIT / SERVER_BUSY: the rate is used up.
  */
 MUST_USE enum status rates_admit(
     struct rates *rates, const struct operation *operation, int64_t now_us, struct error *err);
 
-/* So many operations were not let in. */
+/* The number of operations refused so far. */
 long long rates_refused(const struct rates *rates, enum rate_scope scope);
 
 #endif

@@ -19,7 +19,7 @@ void recheck_cleanup(struct recheck *recheck)
     pthread_mutex_destroy(&recheck->lock);
 }
 
-static bool add(struct recheck *recheck, struct recheck_call *call)
+static bool add_call(struct recheck *recheck, struct recheck_call *call)
 {
     bool has_room;
 
@@ -38,14 +38,14 @@ static bool add(struct recheck *recheck, struct recheck_call *call)
 bool recheck_wait(struct service *service, const struct caller *caller, struct recheck_call *call)
 {
     if (!caller->is_unknown || call->since_us != 0 || !store_is_available(service->store) ||
-        !add(&service->recheck, call))
+        !add_call(&service->recheck, call))
         return false;
     store_look_at_access(service->store);
     return true;
 }
 
-/* Take out, as a list, those that had come by then. */
-static struct recheck_call *take(struct recheck *recheck, int64_t until_us)
+/* Take out, as a list, the calls that have waited since until_us or before. */
+static struct recheck_call *take_calls(struct recheck *recheck, int64_t until_us)
 {
     struct recheck_call *taken = NULL;
 
@@ -68,7 +68,7 @@ static struct recheck_call *take(struct recheck *recheck, int64_t until_us)
 
 void recheck_resume(struct recheck *recheck, int64_t look_began_us)
 {
-    struct recheck_call *call = take(recheck, look_began_us);
+    struct recheck_call *call = take_calls(recheck, look_began_us);
 
     while (call) {
         struct recheck_call *next = call->next;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recheck.h - calls with a token that no account known here has signed: the account, or the key, may be newer than
- * what this server knows. They wait, as state, until the monitor has looked at the accounts once more, and are then
- * admitted or refused.
+ * recheck.h - calls whose credential no key of the access snapshot has signed: the account, or the key, may be newer
+ * than the snapshot. Such calls wait, as state, until the monitor has read the accounts again, and are then admitted
+ * or refused.
  *
- * All that wait share one look, so a flood of unknown tokens costs a small statement every 100 ms. Unknown accounts and
- * wrong keys wait alike. At most RECHECK_MAX calls wait; what comes beside them is refused at once, and so is
- * everybody while the database cannot be reached.
+ * All waiting calls share one reading, so a flood of unknown credentials costs a small statement every 100 ms. Unknown
+ * accounts and wrong keys wait alike. At most RECHECK_MAX calls wait; more calls are refused at once. While the server
+ * cannot reach the database, all such calls are refused at once.
  */
 #ifndef SERVICE_ADMISSION_RECHECK_H
 #define SERVICE_ADMISSION_RECHECK_H
@@ -20,10 +20,10 @@ struct service;
 
 enum { RECHECK_MAX = 256 };
 
-/* Part of a call, zeroed at first. The call must not end while it waits. */
+/* Part of a call; zero at first. The call must not end while it waits. */
 struct recheck_call {
     struct recheck_call *next;
-    int64_t since_us; /* clock_monotonic_us; 0: it has not waited */
+    int64_t since_us; /* clock_monotonic_us; 0: the call has not waited */
     void (*resume)(struct recheck_call *call);
 };
 
@@ -37,13 +37,13 @@ void recheck_init(struct recheck *recheck);
 void recheck_cleanup(struct recheck *recheck);
 
 /*
- * For a caller whom caller_identify has refused. true: the call waits, and `resume` is called once, by the store's
- * monitor, maybe before this returns; it identifies the caller again and must not block. false: the refusal stands -
- * the token was not merely unknown, the call has waited already, or too many wait.
+ * Called when caller_identify has refused a caller. true: the call waits. The store's monitor calls `resume` once,
+ * maybe before this function returns; `resume` must identify the caller again and must not block. false: the refusal
+ * is final, because the signer of the credential is known, the call has waited before, or too many calls wait.
  */
 bool recheck_wait(struct service *service, const struct caller *caller, struct recheck_call *call);
 
-/* The monitor has looked at the accounts, or has failed to: resume what had come when the look began. */
+/* The monitor has read the accounts, or has failed: resume the calls that waited when it began. */
 void recheck_resume(struct recheck *recheck, int64_t look_began_us);
 
 #endif

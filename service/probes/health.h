@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * health.h - is the server serving? Asked by grpc.health.v1.Health, told by the store and by a stop.
+ * health.h - the state that grpc.health.v1.Health answers. The store and the end of the program change it.
  *
- * All services are in the same state: SERVING while the database can be reached and nobody stops the server.
- * The name HEALTH_LIVENESS is for those who would restart a program that is stuck: SERVING as long as it
- * can answer at all.
+ * All services have the same state: SERVING while the server reaches the database and is not stopping. The service name
+ * HEALTH_LIVENESS is for probes that restart a program which hangs: it is SERVING while the server can answer.
  */
 #ifndef SERVICE_PROBES_HEALTH_H
 #define SERVICE_PROBES_HEALTH_H
@@ -17,7 +16,7 @@
 struct health_watcher;
 
 struct health {
-    pthread_mutex_t lock; /* guards everything, and the calls of the watchers */
+    pthread_mutex_t lock; /* guards all members, and the calls of the watchers */
     bool available;
     bool draining;
     struct health_watcher *watchers;
@@ -26,7 +25,7 @@ struct health {
 void health_init(struct health *health);
 void health_set_available(struct health *health, bool available);
 
-/* NOT_SERVING from now on; watchers are told so, and their calls end. */
+/* The state is NOT_SERVING from now on. Watchers get this state, then their calls end. */
 void health_drain(struct health *health);
 
 #endif

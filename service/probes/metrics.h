@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics.h - what the server counts, and the text of its metrics. docs/operations.md explains each.
+ * metrics.h - the counters of the server, and the text of its metrics. docs/operations.md explains each metric.
  */
 #ifndef SERVICE_PROBES_METRICS_H
 #define SERVICE_PROBES_METRICS_H
@@ -16,7 +16,7 @@ struct counters *metrics_calls_new(void);
 /* Count a call that has ended. */
 void metrics_count_call(struct counters *calls, struct rpc_call *call);
 
-/* What the text is made of. */
+/* The parts of the server whose metrics the text has. */
 struct metrics_sources {
     struct service *service;
     const struct publisher *publisher;

@@ -29,7 +29,7 @@ enum response_field {
 /* Fields of descriptor.proto. */
 enum { SET_FILE = 1, ANY_NAME = 1, FILE_PACKAGE = 2, FILE_DEPENDENCY = 3, FILE_SERVICE = 6 };
 
-/* What can hold names, and under which fields. */
+/* The kinds of descriptors that contain names, and the fields of the names. */
 enum scope { SCOPE_LEAF, SCOPE_FILE, SCOPE_MESSAGE, SCOPE_ENUM, SCOPE_SERVICE };
 static const struct scope_child {
     enum scope scope;
@@ -89,7 +89,7 @@ static void files_load(struct files *files)
     }
 }
 
-/* Its place; files->count when there is none. */
+/* The index of the file; files->count if there is none. */
 static size_t find_file(const struct files *files, struct str name)
 {
     size_t i = 0;
@@ -99,7 +99,7 @@ static size_t find_file(const struct files *files, struct str name)
     return i;
 }
 
-/* Append a file and, once each, all it imports: clients want them without asking again. written: bits. */
+/* Append a file and, once each, the files it imports. written: a bit for each file that was appended. */
 static void write_file(const struct files *files, size_t index, uint64_t *written, struct buf *out)
 {
     struct str rest = files->items[index].bytes;
@@ -119,8 +119,8 @@ static void write_file(const struct files *files, size_t index, uint64_t *writte
     }
 }
 
-/* "a.b" behind "a." is "b"; false when scope is not in front. An empty scope is in front of all. */
-static bool strip(struct str symbol, struct str scope, struct str *rest)
+/* Take "b" from the symbol "a.b" in the scope "a". false: the symbol is not in the scope. All are in an empty scope. */
+static bool strip_scope(struct str symbol, struct str scope, struct str *rest)
 {
     if (scope.len == 0) {
         *rest = symbol;
@@ -143,11 +143,10 @@ static bool child_has(struct str message, enum scope scope, struct str symbol)
         return true;
     if (scope == SCOPE_ENUM && scope_has(message, scope, symbol)) /* values stand beside their enum */
         return true;
-    return scope != SCOPE_LEAF && strip(symbol, name, &rest) && scope_has(message, scope, rest);
+    return scope != SCOPE_LEAF && strip_scope(symbol, name, &rest) && scope_has(message, scope, rest);
 }
 
-/* Does a descriptor hold something of this name? The nesting is the descriptors' own, which the build made.
- */
+/* Does a descriptor contain this name? The recursion is as deep as the descriptors, which the build has made. */
 static bool scope_has(struct str message, enum scope scope, struct str symbol)
 {
     struct wire_field field;
@@ -169,7 +168,7 @@ static size_t find_symbol(const struct files *files, struct str symbol)
     for (size_t i = 0; i < files->count; i++) {
         struct str rest;
 
-        if (strip(symbol, files->items[i].package, &rest) &&
+        if (strip_scope(symbol, files->items[i].package, &rest) &&
             scope_has(files->items[i].bytes, SCOPE_FILE, rest))
             return i;
     }
@@ -248,7 +247,7 @@ static bool is_question(const struct wire_field *field)
            field->number <= REQUEST_LIST_SERVICES;
 }
 
-static void answer(const struct wire_field *question, struct arena *arena, struct buf *out)
+static void write_answer(const struct wire_field *question, struct arena *arena, struct buf *out)
 {
     struct files *files = ARENA_NEW(arena, struct files);
 
@@ -285,7 +284,7 @@ enum status reflection_answer(struct str request, struct arena *arena, struct bu
     if (result == WIRE_MALFORMED)
         return reason_set(err, REASON_INVALID_INPUT, "the reflection request is malformed");
     if (question.number == 0)
-        return reason_set(err, REASON_INVALID_INPUT, "the reflection request asks nothing");
-    answer(&question, arena, out);
+        return reason_set(err, REASON_INVALID_INPUT, "the reflection request has no message_request");
+    write_answer(&question, arena, out);
     return STATUS_OK;
 }

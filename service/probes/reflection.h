@@ -10,7 +10,8 @@
 #include "base/error.h"
 
 /*
- * Append the ServerReflectionResponse to one ServerReflectionRequest. What is not found is an answer, too.
+ * Append the ServerReflectionResponse to one ServerReflectionRequest. A symbol or file that does not exist is
+ * answered with an error in the response.
  * STATUS_INVALID  INVALID_INPUT: the request is malformed
  */
 MUST_USE enum status reflection_answer(

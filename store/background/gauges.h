@@ -27,7 +27,7 @@ struct gauges {
     int64_t dead_letters[WORK_KINDS][GAUGE_LETTERS]; /* of keys, of transactions */
 };
 
-/* The whole service, not only this worker's lanes. *out is untouched on failure. */
+/* The whole service, not only this worker's bucket ranges. *out is untouched on failure. */
 MUST_USE enum status gauges_read(struct worker *store, struct gauges *out, struct error *err);
 
 #endif

@@ -13,8 +13,8 @@
 #include "store/session/worker_internal.h"
 #include "store/sql.h"
 
-enum oldest_column { OLDEST_LANE, OLDEST_QUEUE, OLDEST_KIND, OLDEST_US, OLDEST_NOW_US, OLDEST_IS_AHEAD };
-enum count_column { COUNT_LANE, COUNT_QUEUE, COUNT_KIND, COUNT_OPEN };
+enum oldest_column { OLDEST_RANGE, OLDEST_QUEUE, OLDEST_KIND, OLDEST_US, OLDEST_NOW_US, OLDEST_IS_AHEAD };
+enum count_column { COUNT_RANGE, COUNT_QUEUE, COUNT_KIND, COUNT_OPEN };
 
 struct backlog_work {
     const bool *held;
@@ -24,22 +24,22 @@ struct backlog_work {
     /* Of an attempt. */
     struct backlog found;
     bool is_ahead
-        [LEASE_RANGES]; /* some work has a younger time than the clock: how far the lane is cannot be said */
+        [LEASE_RANGES]; /* some work has a younger time than the clock: how far the bucket range is cannot be said */
     bool is_open[LEASE_RANGES], is_open_of[MAX_QUEUES * WORK_KINDS];
     int64_t as_of_us[LEASE_RANGES]; /* 0: not held */
 };
 
 static enum status ask(struct session *session, const struct backlog_work *work, struct error *err)
 {
-    struct pg_array lanes;
+    struct pg_array ranges;
     struct pg_params params;
 
-    pg_array_init(&lanes, &session->arena, PG_INT2);
-    for (int lane = 0; lane < LEASE_RANGES; lane++)
-        if (work->held[lane])
-            pg_array_int2(&lanes, (int16_t)lane);
+    pg_array_init(&ranges, &session->arena, PG_INT2);
+    for (int range = 0; range < LEASE_RANGES; range++)
+        if (work->held[range])
+            pg_array_int2(&ranges, (int16_t)range);
     pg_params_init(&params, &session->arena);
-    pg_add_array(&params, &lanes);
+    pg_add_array(&params, &ranges);
     pg_add_int4(&params, RANGE_BUCKETS);
     pg_add_int4(&params, work->found.queues);
     TRY(pg_send(&session->pg, &sql_intent_oldest, &params, err));
@@ -52,21 +52,21 @@ static enum status ask(struct session *session, const struct backlog_work *work,
 static void take_oldest(struct backlog_work *work, const PGresult *rows)
 {
     for (int row = 0; row < PQntuples(rows); row++) {
-        int lane = pg_int2(rows, row, OLDEST_LANE), kind, slot;
+        int range = pg_int2(rows, row, OLDEST_RANGE), kind, slot;
         int64_t now_us = pg_int8(rows, row, OLDEST_NOW_US), age_us;
 
-        if (work->as_of_us[lane] == 0)
-            work->as_of_us[lane] = now_us;
-        work->is_ahead[lane] |= pg_bool(rows, row, OLDEST_IS_AHEAD);
+        if (work->as_of_us[range] == 0)
+            work->as_of_us[range] = now_us;
+        work->is_ahead[range] |= pg_bool(rows, row, OLDEST_IS_AHEAD);
         if (PQgetisnull(rows, row, OLDEST_KIND))
             continue;
         kind = pg_int2(rows, row, OLDEST_KIND);
         age_us = now_us - pg_int8(rows, row, OLDEST_US);
         if (age_us < 0)
             age_us = 0;
-        work->is_open[lane] = true;
+        work->is_open[range] = true;
         if (kind == INTENT_RECONCILE) {
-            work->as_of_us[lane] = numbers_min(work->as_of_us[lane], now_us - age_us);
+            work->as_of_us[range] = numbers_min(work->as_of_us[range], now_us - age_us);
             work->found.lag_us = numbers_max(work->found.lag_us, age_us);
         }
         slot = queue_slot(pg_int4(rows, row, OLDEST_QUEUE), kind);
@@ -79,13 +79,13 @@ static void take_oldest(struct backlog_work *work, const PGresult *rows)
 
 static void take_counts(struct backlog_work *work, const PGresult *rows)
 {
-    memset(work->found.lanes, 0, sizeof(work->found.lanes));
+    memset(work->found.ranges, 0, sizeof(work->found.ranges));
     for (int slot = 0; slot < MAX_QUEUES * WORK_KINDS; slot++)
         work->found.work[slot].open_intents = 0;
     for (int row = 0; row < PQntuples(rows); row++) {
         int slot = queue_slot(pg_int4(rows, row, COUNT_QUEUE), pg_int2(rows, row, COUNT_KIND));
 
-        work->found.lanes[pg_int4(rows, row, COUNT_LANE)] += pg_int8(rows, row, COUNT_OPEN);
+        work->found.ranges[pg_int4(rows, row, COUNT_RANGE)] += pg_int8(rows, row, COUNT_OPEN);
         if (slot >= 0)
             work->found.work[slot].open_intents += pg_int8(rows, row, COUNT_OPEN);
     }
@@ -99,9 +99,9 @@ static int64_t bounded(int64_t count, bool is_open)
 
 static void bound(struct backlog_work *work)
 {
-    for (int lane = 0; lane < LEASE_RANGES; lane++) {
-        work->found.lanes[lane] = bounded(work->found.lanes[lane], work->is_open[lane]);
-        work->found.open_intents += work->found.lanes[lane];
+    for (int range = 0; range < LEASE_RANGES; range++) {
+        work->found.ranges[range] = bounded(work->found.ranges[range], work->is_open[range]);
+        work->found.open_intents += work->found.ranges[range];
     }
     for (int slot = 0; slot < MAX_QUEUES * WORK_KINDS; slot++)
         work->found.work[slot].open_intents =
@@ -110,24 +110,24 @@ static void bound(struct backlog_work *work)
 
 static enum status store(struct session *session, const struct backlog_work *work, struct error *err)
 {
-    struct pg_array lanes, as_of, open;
+    struct pg_array ranges, as_of, open;
     struct pg_params params;
     PG_RESULT stored = NULL;
 
-    pg_array_init(&lanes, &session->arena, PG_INT2);
+    pg_array_init(&ranges, &session->arena, PG_INT2);
     pg_array_init(&as_of, &session->arena, PG_INT8);
     pg_array_init(&open, &session->arena, PG_INT8);
-    for (int lane = 0; lane < LEASE_RANGES; lane++) {
-        if (work->as_of_us[lane] == 0)
+    for (int range = 0; range < LEASE_RANGES; range++) {
+        if (work->as_of_us[range] == 0)
             continue;
-        pg_array_int2(&lanes, (int16_t)lane);
-        pg_array_int8(&as_of, work->is_ahead[lane] ? 0 : ticks_from_unix_us(work->as_of_us[lane]));
-        pg_array_int8(&open, work->found.lanes[lane]);
+        pg_array_int2(&ranges, (int16_t)range);
+        pg_array_int8(&as_of, work->is_ahead[range] ? 0 : ticks_from_unix_us(work->as_of_us[range]));
+        pg_array_int8(&open, work->found.ranges[range]);
     }
-    if (lanes.count == 0)
+    if (ranges.count == 0)
         return STATUS_OK;
     pg_params_init(&params, &session->arena);
-    pg_add_array(&params, &lanes);
+    pg_add_array(&params, &ranges);
     pg_add_array(&params, &as_of);
     pg_add_array(&params, &open);
     return pg_query(&session->pg, &sql_watermark_store, &params, &stored, err);

@@ -8,7 +8,7 @@
 #include "domain/operations/operation.h"
 #include "store/session/session.h"
 
-/* Lag over all lanes, as the relay last saw it. */
+/* Lag over all bucket ranges, as the relay last saw it. */
 MUST_USE enum status lag_read(struct session *session, struct lag *out, struct error *err);
 
 /* Of a strong index: there is none as of now, by the database's clock. */

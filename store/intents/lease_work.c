@@ -26,15 +26,15 @@ static enum status hold_leases(struct session *session, void *context, struct er
 {
     struct lease_work *work = context;
     struct pg_params params;
-    PG_RESULT lanes = NULL;
+    PG_RESULT ranges = NULL;
 
     pg_params_init(&params, &session->arena);
     pg_add_bytes(&params, work->store->worker);
     pg_add_int8(&params, work->lease_ms);
-    TRY(pg_query(&session->pg, &sql_lease_hold, &params, &lanes, err));
+    TRY(pg_query(&session->pg, &sql_lease_hold, &params, &ranges, err));
     memset(work->held, 0, LEASE_RANGES * sizeof(work->held[0]));
-    for (int i = 0; i < PQntuples(lanes); i++)
-        work->held[pg_int2(lanes, i, 0)] = true;
+    for (int i = 0; i < PQntuples(ranges); i++)
+        work->held[pg_int2(ranges, i, 0)] = true;
     return STATUS_OK;
 }
 
@@ -72,7 +72,7 @@ struct scan {
     struct intents_found found;
 };
 
-/* The places of a lane that are looked at, as the first parameters of the two statements. */
+/* The places of a bucket range that are looked at, as the first parameters of the two statements. */
 struct scan_places {
     struct pg_array buckets, kinds, until, after;
 };
@@ -108,7 +108,7 @@ static void add_scope(const struct scan *scan, int16_t bucket, struct scan_place
 static void add_places(const struct scan *scan, struct arena *arena, struct pg_params *params)
 {
     struct scan_places places;
-    int first = scan->what->lane * RANGE_BUCKETS;
+    int first = scan->what->range * RANGE_BUCKETS;
 
     pg_array_init(&places.buckets, arena, PG_INT2);
     pg_array_init(&places.kinds, arena, PG_INT2);
@@ -133,8 +133,8 @@ static enum status send_first(struct session *session, const struct scan *scan, 
     struct pg_params params;
 
     pg_params_init(&params, &session->arena);
-    pg_add_int4(&params, scan->what->lane * RANGE_BUCKETS);
-    pg_add_int4(&params, (scan->what->lane + 1) * RANGE_BUCKETS - 1);
+    pg_add_int4(&params, scan->what->range * RANGE_BUCKETS);
+    pg_add_int4(&params, (scan->what->range + 1) * RANGE_BUCKETS - 1);
     pg_add_intent_id(&params, scan->what->from_id);
     return pg_send(&session->pg, &sql_intent_first, &params, err);
 }

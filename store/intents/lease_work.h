@@ -16,7 +16,7 @@
 #include "store/session/worker.h"
 
 /*
- * Renew the lanes this worker holds and take free ones, for lease_ms. Leases spread work; nothing relies
+ * Renew the bucket ranges this worker holds and take free ones, for lease_ms. Leases spread work; nothing relies
  * on them.
  */
 MUST_USE enum status lease_work_hold(
@@ -29,9 +29,9 @@ struct scan_scope {
     int64_t until_us[MAX_QUEUES * WORK_KINDS];
 };
 
-/* What is looked for in a lane. */
+/* What is looked for in a bucket range. */
 struct intent_scan {
-    int lane;
+    int range;
     const struct scan_scope *scope; /* NULL: all work */
     struct intent_id
         from_id;    /* older ones are not looked at; none: all are (guard G7: do so every few minutes) */
@@ -43,15 +43,15 @@ struct intent_scan {
 struct intents_found {
     struct intent *intents; /* in the arena; each place's oldest first */
     size_t count;
-    /* A safe from_id for a later scan: a minute behind the lane's oldest open intent; none: after rest_only. */
+    /* A safe from_id for a later scan: a minute behind the bucket range's oldest open intent; none: after rest_only. */
     struct intent_id low_id;
 };
 
 /*
- * Open intents of a lane that are old enough and whose key is not waiting for its next retry: of every bucket (of every
- * kind of work in it, with a scope) its share, scan_reach.h, of all `most` at most, in turn. Of places that an
- * earlier scan has not read to the end it goes on behind what that has returned. reach: of the lane, and of scans with
- * the same kind of scope (none, or some); it moves on with a scan that succeeds.
+ * Open intents of a bucket range that are old enough and whose key is not waiting for its next retry: of every bucket
+ * (of every kind of work in it, with a scope) its share, scan_reach.h, of all `most` at most, in turn. Of places that
+ * an earlier scan has not read to the end it goes on behind what that has returned. reach: of the bucket range, and of
+ * scans with the same kind of scope (none, or some); it moves on with a scan that succeeds.
  */
 MUST_USE enum status lease_work_scan(struct worker *store, const struct intent_scan *what,
     struct scan_reach *reach, struct arena *arena, struct intents_found *out, struct error *err);

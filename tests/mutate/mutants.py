@@ -55,8 +55,8 @@ MUTANTS = [
      "test_store", "commit",
      ["the_resolver_waits_for_a_transaction_that_is_open", "a_marker_that_comes_late_collides_with_the_resolvers"]),
 
-    ("G7", [("workers/scan_marks.c", "return now_us >= scan_marks->next_start_us[lane];",
-             "return now_us >= scan_marks->next_start_us[lane] && scan_marks->next_start_us[lane] == 0;")],
+    ("G7", [("workers/scan_marks.c", "return now_us >= scan_marks->next_start_us[range];",
+             "return now_us >= scan_marks->next_start_us[range] && scan_marks->next_start_us[range] == 0;")],
      "test_workers", "loop", ["every_few_minutes_a_scan_begins_at_the_start"]),
 
     ("G8", [("store/intents/sql/state_hold.sql", "    for no key update\n", "")],
@@ -81,7 +81,7 @@ MUTANTS = [
 
     ("G13", [("store/session/session.c", "{ .us = now_us, .origin = session->intent_origin }",
               "{ .us = now_us + 10000000, .origin = session->intent_origin }")],
-     "test_store", "leases", ["a_lane_is_applied_up_to_its_oldest_open_intent"]),
+     "test_store", "leases", ["a_range_is_applied_up_to_its_oldest_open_intent"]),
 
     ("G14", [("store/transactions/sql/transaction_lock.sql", "\nfor update", "")],
      "test_store", "transactions", ["a_step_waits_for_who_has_the_transaction"]),

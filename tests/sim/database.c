@@ -256,14 +256,14 @@ static struct sim_letter *letter_of(const struct intent *intent)
 }
 
 /* Sorted by id, as an index would give them. */
-static size_t collect(int lane, struct intent_id from, int64_t min_age_ms, const struct sim_intent **out)
+static size_t collect(int range, struct intent_id from, int64_t min_age_ms, const struct sim_intent **out)
 {
     size_t count = 0;
 
     for (int i = 0; i < db.intent_count; i++) {
         const struct sim_intent *intent = &db.intents[i];
 
-        if (!intent->open || intent->intent.bucket / (1024 / LEASE_RANGES) != lane ||
+        if (!intent->open || intent->intent.bucket / (1024 / LEASE_RANGES) != range ||
             intent_id_compare(intent->intent.id, from) < 0 ||
             db_clock_us() - intent->created_us < min_age_ms * 1000 ||
             letter_of(&intent->intent)->next_us > db_clock_us())
@@ -312,13 +312,13 @@ enum status lease_work_scan(struct worker *store, const struct intent_scan *what
     (void)store;
     TRY(db_begin("scan", err));
     db_rollback();
-    all = collect(what->lane, without ? cursor[what->lane] : what->from_id, what->min_age_ms, found);
+    all = collect(what->range, without ? cursor[what->range] : what->from_id, what->min_age_ms, found);
     *out = (struct intents_found){ .intents = ARENA_ARRAY(arena, struct intent, MAX_INTENTS) };
     out->count = take_shares(what, reach, found, all, out->intents);
     out->low_id = intent_id_first_at((all > 0 ? found[0]->created_us : db_clock_us()) - 60000000);
     if (without && all > 0) {
-        cursor[what->lane] = found[all - 1]->intent.id;
-        cursor[what->lane].low++; /* behind it */
+        cursor[what->range] = found[all - 1]->intent.id;
+        cursor[what->range].low++; /* behind it */
     }
     return STATUS_OK;
 }
@@ -429,15 +429,15 @@ enum status lease_work_hold(
     (void)store;
     TRY(db_begin("hold leases", err));
     db_rollback();
-    for (int lane = 0; lane < LEASE_RANGES; lane++) {
+    for (int range = 0; range < LEASE_RANGES; range++) {
         bool free =
-            db.lane_until_us[lane] < db_clock_us() || db.lane_until_us[lane] > db_clock_us() + 10000000;
+            db.range_until_us[range] < db_clock_us() || db.range_until_us[range] > db_clock_us() + 10000000;
 
-        held[lane] = db.lane_holder[lane] == process || free;
-        if (!held[lane])
+        held[range] = db.range_holder[range] == process || free;
+        if (!held[range])
             continue;
-        db.lane_holder[lane] = process;
-        db.lane_until_us[lane] = db_clock_us() + lease_ms * 1000;
+        db.range_holder[range] = process;
+        db.range_until_us[range] = db_clock_us() + lease_ms * 1000;
     }
     return STATUS_OK;
 }

@@ -95,8 +95,8 @@ struct database {
     int64_t clock_offset_us; /* its clock may be stepped */
     int64_t down_until_us;
     bool in_transaction[ACTORS];
-    int lane_holder[LEASE_RANGES];
-    int64_t lane_until_us[LEASE_RANGES];
+    int range_holder[LEASE_RANGES];
+    int64_t range_until_us[LEASE_RANGES];
     int poison;      /* a key whose reconcile fails, NOBODY: none */
     int poison_left; /* how often still */
 };

@@ -42,8 +42,8 @@ void worker_begin(int number, bool relay)
         process->relay = (struct relay){ .ctx = &process->relaying };
         return;
     }
-    for (int lane = 0; lane < LEASE_RANGES; lane++)
-        atomic_store(&process->shared.held[lane], false);
+    for (int range = 0; range < LEASE_RANGES; range++)
+        atomic_store(&process->shared.held[range], false);
     process->shared.config = &config;
     queues_init(&process->shared.queues);
     atomic_store(&process->shared.streaming, false);

@@ -208,9 +208,9 @@ struct intents_found world_scan(struct world *world, const struct intent_scan *w
 struct reconcile_counts world_reconcile_all(struct world *world)
 {
     enum { MOST = 1000 };
-    int lane = entity_key_bucket(TABLE_ID, STR_LITERAL("p")) / (BUCKETS / LEASE_RANGES);
+    int range = entity_key_bucket(TABLE_ID, STR_LITERAL("p")) / (BUCKETS / LEASE_RANGES);
     struct reconcile_counts counts = { 0 };
-    struct intents_found found = world_scan(world, &(struct intent_scan){ .lane = lane, .most = MOST });
+    struct intents_found found = world_scan(world, &(struct intent_scan){ .range = range, .most = MOST });
     struct error err = { 0 };
 
     ck_assert_msg(

@@ -33,14 +33,14 @@ static struct fake {
     int32_t failures; /* what the next count says, less one */
     int steps_left;   /* of every transaction */
     bool stop_after_step;
-    struct intent open[MAX_ROWS]; /* what a scan finds, in lane 0 */
+    struct intent open[MAX_ROWS]; /* what a scan finds, in bucket range 0 */
     size_t open_count;
 
     char reconciled[16384]; /* rows, each behind a space, calls separated by "|" */
     int reconciles;         /* calls, those that failed too */
     int waited;             /* for locks that others kept */
     int steps, counted, delayed, buried, scans, scans_from_start;
-    int begun, in_hand, renewed, put_down, looked_at_hands;
+    int begun, claimed, renewed, released, looked_for_dead;
     bool reconciled_before_hand, dead_hand_is_locked;
     void (*meanwhile)(void); /* what happens while it is at work */
     int64_t scan_age_ms, connection;
@@ -224,7 +224,7 @@ enum status claim_work_take(struct worker *store, const struct claim_owner *owne
     TRY(fake_down(err));
     ck_assert_str_eq(owner->holder, "w-consumer0");
     ck_assert_int_gt(owner->hold_ms, 0);
-    fake.in_hand = (int)count;
+    fake.claimed = (int)count;
     fake.reconciled_before_hand = fake.reconciled[0] != '\0';
     for (size_t i = 0; i < count; i++)
         suspects[i] = str_starts_with(intents[i].key.row, STR_LITERAL("suspect"));
@@ -243,8 +243,8 @@ enum status claim_work_release(struct worker *store, const struct claim_owner *o
 {
     (void)store, (void)owner;
     TRY(fake_down(err));
-    fake.in_hand = 0;
-    fake.put_down++;
+    fake.claimed = 0;
+    fake.released++;
     return STATUS_OK;
 }
 
@@ -252,7 +252,7 @@ enum status claim_work_suspect_dead(struct worker *store, const struct claim_own
 {
     (void)store, (void)owner;
     TRY(fake_down(err));
-    fake.looked_at_hands++;
+    fake.looked_for_dead++;
     return fake.dead_hand_is_locked ? error_set(err, STATUS_TIMEOUT, "a lock") : STATUS_OK;
 }
 
@@ -310,10 +310,10 @@ enum status lease_work_scan(struct worker *store, const struct intent_scan *what
 
     (void)store;
     TRY(fake_down(err));
-    fake.scans += what->lane == 0;
-    fake.scans_from_start += what->lane == 0 && !what->rest_only && intent_id_is_none(what->from_id);
+    fake.scans += what->range == 0;
+    fake.scans_from_start += what->range == 0 && !what->rest_only && intent_id_is_none(what->from_id);
     fake.scan_age_ms = what->min_age_ms;
-    for (size_t i = 0; what->lane == 0 && i < fake.open_count && answer.count < what->most; i++) {
+    for (size_t i = 0; what->range == 0 && i < fake.open_count && answer.count < what->most; i++) {
         int place = scan_reach_slot(fake.open[i].bucket, what->scope ? fake.open[i].kind : 0);
 
         if (is_found(&fake.open[i], what, reach->after[place]) && counts[place]++ < answer.share)
@@ -860,7 +860,7 @@ START_TEST(a_suspect_that_ends_without_a_result_is_not_counted)
 }
 END_TEST
 
-/* Somebody else looks for silent consumers long after the claim, but the keeper has just been there. */
+/* Somebody else looks for silent consumers long after the claim, but the claim was renewed just before. */
 static void much_later_but_kept(void)
 {
     struct queue_message *messages;
@@ -911,10 +911,10 @@ START_TEST(polled_work_is_in_hand_while_it_is_done)
 
     ck_assert_str_eq(fake.reconciled, " a| suspect|");
     ck_assert(!fake.reconciled_before_hand);
-    ck_assert_int_eq(fake.looked_at_hands, 1);
+    ck_assert_int_eq(fake.looked_for_dead, 1);
     ck_assert_int_eq(fake.begun, 1);
-    ck_assert_int_eq(fake.put_down, 1);
-    ck_assert_int_eq(fake.in_hand, 0);
+    ck_assert_int_eq(fake.released, 1);
+    ck_assert_int_eq(fake.claimed, 0);
 }
 END_TEST
 
@@ -929,10 +929,10 @@ START_TEST(polled_work_waits_for_no_suspicion)
     loop_turn(&loop);
 
     ck_assert_str_eq(fake.reconciled, " a|");
-    ck_assert_int_eq(fake.looked_at_hands, 1);
+    ck_assert_int_eq(fake.looked_for_dead, 1);
     now_us += 2000 * 1000;
     loop_turn(&loop);
-    ck_assert_int_eq(fake.looked_at_hands, 1); /* not every second, when that takes one */
+    ck_assert_int_eq(fake.looked_for_dead, 1); /* not every second, when that takes one */
 }
 END_TEST
 

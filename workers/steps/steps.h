@@ -2,8 +2,8 @@
 /*
  * steps.h - what a worker does for each kind of intent: one file per kind, found in a table.
  *
- * A step is idempotent, does short transactions, keeps no state between messages and never decides its own
- * disposition: it returns a status.
+ * A step is idempotent, uses short transactions and keeps no state between messages. It returns a status; batch.c
+ * decides from that what becomes of the message.
  */
 #ifndef WORKERS_STEPS_STEPS_H
 #define WORKERS_STEPS_STEPS_H
@@ -16,14 +16,14 @@ typedef enum status step_fn(
 struct message_step {
     enum intent_kind kind;
     const char *name;
-    bool together; /* takes many keys in one transaction; on failure nothing happened */
+    bool together; /* takes many keys in one transaction; if it fails, none has changed */
     step_fn *run;
 };
 
 extern const struct message_step steps[];
 extern const size_t step_count;
 
-/* NULL: a kind this version does not know. */
+/* NULL: this version does not know the kind. */
 const struct message_step *step_find(int kind);
 
 step_fn step_reconcile;

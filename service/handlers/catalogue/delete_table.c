@@ -13,7 +13,7 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
     const Tavola__V1__DeleteTableRequest *request = (const Tavola__V1__DeleteTableRequest *)ctx->request;
 
     out->kind = OPERATION_TABLE_DELETE;
-    /* A name that no table can have is the name of no table: the model asks for this answer here. */
+    /* As in the Azure Table service: a name that is not valid is answered as the name of a missing table. */
     if (call_table(out, "name", request->name, err) != STATUS_OK)
         return reason_set(err, REASON_RESOURCE_NOT_FOUND, "no table can have this name");
     return STATUS_OK;

@@ -7,7 +7,7 @@
 #include "api/codec_table.h"
 #include "service/paging.h"
 
-/* With another filter it is another list. */
+/* A page token continues only a list with the same filter. */
 static const char *list_name(struct call_ctx *ctx)
 {
     const Tavola__V1__ListTablesRequest *request = (const Tavola__V1__ListTablesRequest *)ctx->request;

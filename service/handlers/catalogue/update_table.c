@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * update_table.c - TableService.UpdateTable: change what a table's settings are.
+ * update_table.c - TableService.UpdateTable: change the settings of a table.
  */
 #include "service/handlers/handlers.h"
 

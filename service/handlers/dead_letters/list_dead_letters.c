@@ -9,7 +9,7 @@
 #include "domain/limits.h"
 #include "service/paging.h"
 
-/* A token goes on with the list it came from. */
+/* A page token continues only the list that it was made for. */
 static const char *list_name(const struct dead_letter_filter *filter, struct arena *arena)
 {
     return arena_format(arena, "dead letters %d %d %d %zu:%.*s %zu:%.*s %.*s", (int)filter->state,
@@ -37,7 +37,7 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
     return STATUS_OK;
 }
 
-/* A page ends where the reply is full: what a letter says of itself is bounded. */
+/* A page ends where the reply is full. A dead letter takes up to this much of the reply. */
 enum { MAX_LETTER_BYTES = 24 * 1024 };
 
 static enum status encode_reply(

@@ -2,8 +2,8 @@
 /*
  * import_entities.c - EntityService.ImportEntities: insert-or-replace any number of entities.
  *
- * A message is written in chunks, each one non-atomic operation and each answered when it is committed; an
- * ordinary message is one chunk. When all of it is answered the next message is read.
+ * A message is written in chunks. Each chunk is one non-atomic operation and is answered when it is committed; a
+ * message of ordinary size is one chunk. The next message is read after the answer to the last chunk.
  */
 #include "api/codec_error.h"
 #include "api/codec_write.h"
@@ -18,7 +18,7 @@
 
 enum {
     CHUNK_ENTITIES = 5000,
-    CHUNK_REJECTIONS = 300, /* so that an answer stays under LIMIT_REPLY_BYTES */
+    CHUNK_REJECTIONS = 300, /* keeps an answer below LIMIT_REPLY_BYTES */
 };
 
 /* An entity that is refused before the store sees it. */
@@ -31,14 +31,14 @@ struct rejection {
 struct import {
     struct str table;
     int64_t
-        table_id; /* of the table that the first chunk went to, and all others must (guard G24); 0: none has */
+        table_id; /* of the table of the first chunk; later chunks must go to the same (guard G24); 0: no chunk yet */
     int64_t committed;
 
-    const Tavola__V1__ImportEntitiesRequest *request; /* NULL: all of it is answered */
+    const Tavola__V1__ImportEntitiesRequest *request; /* NULL: all chunks of the message are answered */
     size_t next;                                      /* the first entity of the next chunk */
     int64_t position;                                 /* of the message's first entity in the stream */
 
-    /* The chunk at hand. */
+    /* The current chunk. */
     size_t *sources; /* writes[i] is entity sources[i] of the message */
     struct rejection *rejections;
     size_t rejection_count;
@@ -71,7 +71,7 @@ static enum status read_request(struct call_ctx *ctx, struct error *err)
     return take_table(ctx, import, err);
 }
 
-/* A key as it was sent, if it can stand in a reply. */
+/* The key of a refused entity; NULL: the key is not valid in a reply. */
 static Tavola__V1__EntityKey *rejected_key(const Tavola__V1__Entity *entity, struct arena *arena)
 {
     struct entity_key key = { codec_str(entity->partition_key), codec_str(entity->row_key) };
@@ -93,7 +93,7 @@ static void write_rejection(struct buf *out, int64_t position, const Tavola__V1_
     codec_pack(out, 2, &message.base);
 }
 
-/* Those of the chunk; what was not refused counts as committed. */
+/* Write the chunk's rejections, and count the other entities as committed. */
 static void write_rejections(
     struct import *import, const struct operation *operation, struct buf *out, struct arena *arena)
 {
@@ -113,7 +113,7 @@ static void write_rejections(
     }
 }
 
-/* Answer a chunk whose operation, if it had one, has succeeded. */
+/* Answer a chunk whose operation has succeeded, or that has no operation because all its entities were refused. */
 static enum status write_message(
     struct call_ctx *ctx, const struct operation *operation, enum stream_step *step, struct error *err)
 {
@@ -183,7 +183,8 @@ static enum status fill_operation(
         return STATUS_OK;
     }
     decode_chunk(ctx, import, out);
-    TRY(stream_admit(ctx, out, "what was answered is committed, send the rest to another server", err));
+    TRY(stream_admit(
+        ctx, out, "the answered entities are committed, send the others to another server", err));
     if (out->in.write.count == 0) {
         *step = STREAM_SEND;
         return write_message(ctx, out, step, err);

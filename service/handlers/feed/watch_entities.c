@@ -42,8 +42,8 @@ static enum status take_token(
         return STATUS_OK;
     changes->place.table_id = token.table_id;
     if (!feed_place_decode(token.first, &changes->place))
-        return reason_set(
-            err, REASON_PAGE_TOKEN_INVALID, "the token is of a version that is not read any more");
+        return reason_set(err, REASON_PAGE_TOKEN_INVALID,
+            "the token was made by a version whose tokens this version does not read");
     return STATUS_OK;
 }
 

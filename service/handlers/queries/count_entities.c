@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * count_entities.c - EntityService.CountEntities: how many match, of so many as one call looks at.
+ * count_entities.c - EntityService.CountEntities: the number of matches among the entities of one page.
  */
 #include "service/handlers/handlers.h"
 

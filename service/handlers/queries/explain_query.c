@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * explain_query.c - EntityService.ExplainQuery: the access path of a query, and what would make it cheaper.
+ * explain_query.c - EntityService.ExplainQuery: the access path of a query, and advice that makes the query cheaper.
  */
 #include "service/handlers/handlers.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan_entities.c - EntityService.ScanEntities: a query as a stream, for as long as it takes.
+ * scan_entities.c - EntityService.ScanEntities: a query as a stream of pages.
  *
- * A page of the query is one message. Every message carries the token to resume behind it.
+ * Each message is one page of the query, and has a token with which a later scan resumes behind the page.
  */
 #include "domain/limits.h"
 #include "domain/reason.h"
@@ -13,10 +13,10 @@
 enum { ENTITIES = 1, RESUME_TOKEN = 2, STATS = 3 };
 
 struct scan {
-    struct operation query; /* its position moves on */
+    struct operation query; /* as decoded from the request; its position is behind the last page */
     struct query_call asked;
-    int64_t table_id; /* of the first page; 0: none yet */
-    struct buf place; /* the bytes of the position */
+    int64_t table_id;    /* of the first page; 0: none yet */
+    struct buf position; /* the bytes of the keys in query */
 };
 
 static enum status read_request(struct call_ctx *ctx, struct error *err)
@@ -25,7 +25,7 @@ static enum status read_request(struct call_ctx *ctx, struct error *err)
     struct scan *scan = ARENA_NEW(ctx->arena, struct scan);
 
     ctx->state = scan;
-    buf_init(&scan->place, ctx->arena);
+    buf_init(&scan->position, ctx->arena);
     return query_decode(ctx,
         &(struct query_request){ request->query, request->options, TOKEN_SCAN, request->resume_token },
         &scan->asked, &scan->query, err);
@@ -49,14 +49,14 @@ static enum status fill_operation(
     return stream_admit(ctx, out, "resume the scan at another server", err);
 }
 
-/* A name may have passed on to another table since the page before. */
+/* The table may have been deleted, and another table created with its name, since the last page. */
 static enum status check_table(struct call_ctx *ctx, struct scan *scan, int64_t table_id, struct error *err)
 {
     if (scan->table_id == 0)
         TRY(paging_check_table(ctx, table_id, err));
     if (scan->table_id != 0 && scan->table_id != table_id) {
         (void)reason_set(err, REASON_TABLE_NOT_FOUND,
-            "table %.*s was deleted while it was scanned; there is another one of this name",
+            "table %.*s was deleted during the scan, and another table has its name now",
             STR_ARG(scan->query.table));
         error_add_meta(err, "table", scan->query.table);
         return err->status;
@@ -65,18 +65,18 @@ static enum status check_table(struct call_ctx *ctx, struct scan *scan, int64_t 
     return STATUS_OK;
 }
 
-/* The page's memory goes with the page, the position stays. */
+/* Copy the position: the memory of the page is freed before the next page. */
 static void keep_position(struct scan *scan, const struct outcome_page *page)
 {
     struct operation_page *in = &scan->query.in.page;
-    struct buf *place = &scan->place;
+    struct buf *position = &scan->position;
 
-    place->len = 0;
-    buf_append(place, page->position.partition);
-    buf_append(place, page->position.row);
+    position->len = 0;
+    buf_append(position, page->position.partition);
+    buf_append(position, page->position.row);
     in->has_after = page->has_position;
-    in->after.partition = str_of_bytes(place->data, page->position.partition.len);
-    in->after.row = str_of_bytes(place->data + page->position.partition.len, page->position.row.len);
+    in->after.partition = str_of_bytes(position->data, page->position.partition.len);
+    in->after.row = str_of_bytes(position->data + page->position.partition.len, page->position.row.len);
 }
 
 static enum status write_message(

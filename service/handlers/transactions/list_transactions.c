@@ -8,7 +8,7 @@
 #include "domain/reason.h"
 #include "service/paging.h"
 
-/* A token goes on with the list it came from. */
+/* A page token continues only the list that it was made for. */
 static const char *list_name(const struct operation_transaction *in, struct arena *arena)
 {
     return arena_format(arena, "transactions in state %d of key %lld", (int)in->only,
@@ -20,7 +20,7 @@ static enum status filter_decode(struct call_ctx *ctx, const Tavola__V1__ListTra
     struct operation_transaction *out, struct error *err)
 {
     if (request->state < 0 || request->state > TAVOLA__V1__TRANSACTION_STATE__TRANSACTION_STATE_DEAD)
-        return reason_set(err, REASON_INVALID_INPUT, "state is none of the states a transaction can have");
+        return reason_set(err, REASON_INVALID_INPUT, "state is not a state that a transaction can have");
     out->only = (enum transaction_state)request->state;
     out->by_key = request->entity != NULL;
     if (!out->by_key)

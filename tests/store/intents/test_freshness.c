@@ -414,7 +414,7 @@ static struct operation *a_stale_lookup(int64_t max_staleness_us)
     return lookup;
 }
 
-static void tell_of_all_lanes(void)
+static void tell_of_all_ranges(void)
 {
     bool held[LEASE_RANGES];
     struct backlog backlog = { .queues = 1 };
@@ -430,16 +430,16 @@ START_TEST(staleness_is_bounded)
 
     refused(in_haste(a_stale_lookup(60000000)), "NOT_FRESH_ENOUGH", "no worker");
     submit(scene.store, waiting);
-    tell_of_all_lanes();
+    tell_of_all_ranges();
     await(waiting);
     ck_assert_str_eq(rows_in(waiting), "");
 
     put("a", "Bonn");
     test_sql(scene.sql, "update intents set id = '00000000000003e80000000000000000'");
-    tell_of_all_lanes();
+    tell_of_all_ranges();
     refused(in_haste(a_stale_lookup(60000000)), "NOT_FRESH_ENOUGH", "1 intents are open");
     reconcile_all();
-    tell_of_all_lanes();
+    tell_of_all_ranges();
     ck_assert_str_eq(found(a_stale_lookup(60000000)), "a");
 }
 END_TEST
@@ -447,14 +447,14 @@ END_TEST
 /* The database's clock was set back, and all workers stand still: what they told before says nothing. */
 START_TEST(a_time_that_lies_ahead_says_nothing) /* guard G30 */
 {
-    tell_of_all_lanes();
+    tell_of_all_ranges();
     test_sql(scene.sql, "update watermarks set as_of = as_of + 36000000000 where bucket_range = 3");
 
     refused(in_haste(a_stale_lookup(1000000)), "NOT_FRESH_ENOUGH", "no worker");
 
     /* Nor will it when the clock has come there: it is forgotten. */
     test_await(scene.sql, "select count(*) from watermarks where bucket_range = 3 and as_of = 0");
-    tell_of_all_lanes();
+    tell_of_all_ranges();
     ck_assert_str_eq(found(a_stale_lookup(60000000)), "");
 }
 END_TEST

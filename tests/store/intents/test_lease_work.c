@@ -30,14 +30,14 @@ static void teardown(void)
     world_close(&world);
 }
 
-static int home_lane(void)
+static int home_range(void)
 {
     return world_message("").bucket / RANGE_BUCKETS;
 }
 
 /* ---- leases ---- */
 
-static int lanes_of(struct worker *worker, int64_t lease_ms, bool held[LEASE_RANGES])
+static int ranges_of(struct worker *worker, int64_t lease_ms, bool held[LEASE_RANGES])
 {
     int count = 0;
 
@@ -47,23 +47,23 @@ static int lanes_of(struct worker *worker, int64_t lease_ms, bool held[LEASE_RAN
     return count;
 }
 
-START_TEST(lanes_are_held_taken_over_and_released)
+START_TEST(ranges_are_held_taken_over_and_released)
 {
     struct worker *other = world_worker(&world, "worker-2");
     bool held[LEASE_RANGES], others[LEASE_RANGES];
 
-    ck_assert_int_eq(lanes_of(world.worker, 60000, held), LEASE_RANGES);
-    ck_assert_int_eq(lanes_of(other, 60000, others), 0);
+    ck_assert_int_eq(ranges_of(world.worker, 60000, held), LEASE_RANGES);
+    ck_assert_int_eq(ranges_of(other, 60000, others), 0);
 
     test_sql(
         world.sql, "update leases set expires_at = now() - interval '1 second' where bucket_range in (3, 5)");
-    ck_assert_int_eq(lanes_of(other, 60000, others), 2);
+    ck_assert_int_eq(ranges_of(other, 60000, others), 2);
     ck_assert(others[3] && others[5]);
-    ck_assert_int_eq(lanes_of(world.worker, 60000, held), LEASE_RANGES - 2);
+    ck_assert_int_eq(ranges_of(world.worker, 60000, held), LEASE_RANGES - 2);
     ck_assert(!held[3] && !held[5]);
 
     ck_assert_int_eq(lease_work_release(world.worker, &err), STATUS_OK);
-    ck_assert_int_eq(lanes_of(other, 60000, others), LEASE_RANGES);
+    ck_assert_int_eq(ranges_of(other, 60000, others), LEASE_RANGES);
     worker_close(other);
 }
 END_TEST
@@ -72,10 +72,10 @@ END_TEST
 
 static const struct intent_id from_start;
 
-static struct intents_found scan(int lane, struct intent_id from_id, int64_t min_age_ms, size_t most)
+static struct intents_found scan(int range, struct intent_id from_id, int64_t min_age_ms, size_t most)
 {
     return world_scan(&world,
-        &(struct intent_scan){ .lane = lane, .from_id = from_id, .min_age_ms = min_age_ms, .most = most });
+        &(struct intent_scan){ .range = range, .from_id = from_id, .min_age_ms = min_age_ms, .most = most });
 }
 
 START_TEST(a_scan_finds_open_intents_oldest_first)
@@ -84,9 +84,9 @@ START_TEST(a_scan_finds_open_intents_oldest_first)
     world_put(&world, "a", "Bonn", "x");
     world_put(&world, "c", "Bonn", "x");
 
-    struct intents_found all = scan(home_lane(), from_start, 0, 100);
-    struct intents_found two = scan(home_lane(), from_start, 0, 2);
-    struct intents_found rest = scan(home_lane(), all.intents[1].id, 0, 100);
+    struct intents_found all = scan(home_range(), from_start, 0, 100);
+    struct intents_found two = scan(home_range(), from_start, 0, 2);
+    struct intents_found rest = scan(home_range(), all.intents[1].id, 0, 100);
 
     ck_assert_uint_eq(all.count, 3);
     ck_assert(str_equal(all.intents[0].key.row, STR_LITERAL("b")));
@@ -98,14 +98,14 @@ START_TEST(a_scan_finds_open_intents_oldest_first)
     ck_assert(str_equal(all.intents[2].key.row, STR_LITERAL("c")));
     ck_assert_uint_eq(two.count, 2);
     ck_assert_uint_eq(rest.count, 1);
-    ck_assert_uint_eq(scan((home_lane() + 1) % LEASE_RANGES, from_start, 0, 100).count, 0);
-    ck_assert_uint_eq(scan(home_lane(), from_start, 60000, 100).count, 0);
+    ck_assert_uint_eq(scan((home_range() + 1) % LEASE_RANGES, from_start, 0, 100).count, 0);
+    ck_assert_uint_eq(scan(home_range(), from_start, 60000, 100).count, 0);
 }
 END_TEST
 
 static size_t scan_on(struct scan_reach *reach, bool rest_only, size_t most)
 {
-    struct intent_scan what = { .lane = home_lane(), .rest_only = rest_only, .most = most };
+    struct intent_scan what = { .range = home_range(), .rest_only = rest_only, .most = most };
     struct intents_found found;
 
     ck_assert_int_eq(lease_work_scan(world.worker, &what, reach, &world.arena, &found, &err), STATUS_OK);
@@ -145,9 +145,9 @@ START_TEST(a_scan_takes_of_every_bucket_in_turn)
         "insert into intents (table_id, partition_key, row_key, bucket, id, kind, version) "
         "select %d, 'q', n::text, %d + case when n <= 100 then 0 else 1 end, "
         "(lpad(to_hex(1000000 + n), 16, '0') || repeat('0', 16))::uuid, 1, 1 from generate_series(1, 110) n",
-        TABLE_ID, home_lane() * RANGE_BUCKETS);
+        TABLE_ID, home_range() * RANGE_BUCKETS);
 
-    found = scan(home_lane(), from_start, 0, 10);
+    found = scan(home_range(), from_start, 0, 10);
 
     ck_assert_uint_eq(found.count, 10);
     for (size_t i = 0; i < found.count; i++)
@@ -159,49 +159,49 @@ START_TEST(the_low_mark_stays_a_minute_behind_the_oldest)
 {
     world_put(&world, "a", "Bonn", "x");
     world_put(&world, "b", "Bonn", "x");
-    struct intents_found found = scan(home_lane(), from_start, 60000, 100); /* too young, but seen */
-    struct intents_found all = scan(home_lane(), found.low_id, 0, 100);
+    struct intents_found found = scan(home_range(), from_start, 60000, 100); /* too young, but seen */
+    struct intents_found all = scan(home_range(), found.low_id, 0, 100);
 
     ck_assert_uint_eq(all.count, 2);
     ck_assert_int_eq(intent_id_us(all.intents[0].id) - intent_id_us(found.low_id), 60000000);
 
     world_reconcile_all(&world);
     int64_t before = test_number(world.sql, "select (extract(epoch from now()) * 1000000)::int8");
-    ck_assert_int_ge(intent_id_us(scan(home_lane(), from_start, 0, 100).low_id), before - 60000000);
+    ck_assert_int_ge(intent_id_us(scan(home_range(), from_start, 0, 100).low_id), before - 60000000);
 }
 END_TEST
 
 /* ---- watermarks ---- */
 
-static int64_t as_of(int lane)
+static int64_t as_of(int range)
 {
-    return test_number(world.sql, "select as_of from watermarks where bucket_range = %d", lane);
+    return test_number(world.sql, "select as_of from watermarks where bucket_range = %d", range);
 }
 
-START_TEST(a_lane_is_applied_up_to_its_oldest_open_intent) /* guard G13 */
+START_TEST(a_range_is_applied_up_to_its_oldest_open_intent) /* guard G13 */
 {
     bool held[LEASE_RANGES] = { false };
     struct backlog backlog = { .queues = 1 };
     struct intent first;
 
-    held[home_lane()] = true;
+    held[home_range()] = true;
     world_put(&world, "a", "Bonn", "x");
     world_put(&world, "b", "Bonn", "x");
-    first = scan(home_lane(), from_start, 0, 1).intents[0];
+    first = scan(home_range(), from_start, 0, 1).intents[0];
 
     ck_assert_int_eq(backlog_work_update(world.worker, held, true, &backlog, &err), STATUS_OK);
 
     ck_assert_int_eq(backlog.open_intents, 2);
     ck_assert_int_gt(backlog.lag_us, 0);
-    ck_assert_int_eq(as_of(home_lane()), ticks_from_unix_us(intent_id_us(first.id)));
-    ck_assert_int_eq(as_of((home_lane() + 1) % LEASE_RANGES), 0); /* not held */
+    ck_assert_int_eq(as_of(home_range()), ticks_from_unix_us(intent_id_us(first.id)));
+    ck_assert_int_eq(as_of((home_range() + 1) % LEASE_RANGES), 0); /* not held */
 
     world_reconcile_all(&world);
     int64_t before = test_number(world.sql, "select (extract(epoch from now()) * 1000000)::int8");
     ck_assert_int_eq(backlog_work_update(world.worker, held, true, &backlog, &err), STATUS_OK);
     ck_assert_int_eq(backlog.open_intents, 0);
     ck_assert_int_eq(backlog.lag_us, 0);
-    ck_assert_int_ge(as_of(home_lane()), ticks_from_unix_us(before));
+    ck_assert_int_ge(as_of(home_range()), ticks_from_unix_us(before));
 }
 END_TEST
 
@@ -226,10 +226,10 @@ START_TEST(failures_are_counted_and_hide_the_key_until_its_next_try)
     world_put(&world, "b", "Bonn", "x");
     ck_assert_int_eq(count_one(&message), 1);
     ck_assert_int_eq(count_one(&message), 2);
-    ck_assert_uint_eq(scan(home_lane(), from_start, 0, 10).count, 2);
+    ck_assert_uint_eq(scan(home_range(), from_start, 0, 10).count, 2);
 
     ck_assert_int_eq(dead_letter_work_retry_after(world.worker, &message, 60000, &err), STATUS_OK);
-    struct intents_found found = scan(home_lane(), from_start, 0, 10);
+    struct intents_found found = scan(home_range(), from_start, 0, 10);
     ck_assert_uint_eq(found.count, 1);
     ck_assert(str_equal(found.intents[0].key.row, STR_LITERAL("b")));
     ck_assert_str_eq(
@@ -237,7 +237,7 @@ START_TEST(failures_are_counted_and_hide_the_key_until_its_next_try)
     ck_assert_int_eq(test_number(world.sql, "select count(*) from index_state"), 0);
 
     ck_assert_int_eq(dead_letter_work_retry_after(world.worker, &message, -1, &err), STATUS_OK);
-    ck_assert_uint_eq(scan(home_lane(), from_start, 0, 10).count, 2);
+    ck_assert_uint_eq(scan(home_range(), from_start, 0, 10).count, 2);
     world_reconcile_all(&world);
     ck_assert_int_eq(test_number(world.sql, "select count(*) from dead_letters"), 0);
     world_check(&world);
@@ -346,12 +346,12 @@ Suite *test_lease_work_suite(void)
     test_postgres_start();
     tcase_set_timeout(tc, 30);
     tcase_add_checked_fixture(tc, setup, teardown);
-    tcase_add_test(tc, lanes_are_held_taken_over_and_released);
+    tcase_add_test(tc, ranges_are_held_taken_over_and_released);
     tcase_add_test(tc, a_scan_finds_open_intents_oldest_first);
     tcase_add_test(tc, a_scan_goes_on_where_a_share_was_full);
     tcase_add_test(tc, a_scan_takes_of_every_bucket_in_turn);
     tcase_add_test(tc, the_low_mark_stays_a_minute_behind_the_oldest);
-    tcase_add_test(tc, a_lane_is_applied_up_to_its_oldest_open_intent);
+    tcase_add_test(tc, a_range_is_applied_up_to_its_oldest_open_intent);
     tcase_add_test(tc, failures_are_counted_and_hide_the_key_until_its_next_try);
     tcase_add_test(tc, a_key_with_nothing_open_has_nothing_to_count_or_bury);
     tcase_add_test(tc, a_buried_key_loses_its_intents_and_a_later_success_digs_it_out);

@@ -30,7 +30,7 @@ static void teardown(void)
     world_close(&world);
 }
 
-static int home_lane(void)
+static int home_range(void)
 {
     return world_message("").bucket / (BUCKETS / LEASE_RANGES);
 }
@@ -46,7 +46,7 @@ static void move_intents_ahead(void)
 static struct intent *scan(int64_t min_age_ms, size_t want)
 {
     struct intents_found found = world_scan(
-        &world, &(struct intent_scan){ .lane = home_lane(), .min_age_ms = min_age_ms, .most = 100 });
+        &world, &(struct intent_scan){ .range = home_range(), .min_age_ms = min_age_ms, .most = 100 });
 
     ck_assert_uint_eq(found.count, want);
     return found.intents;
@@ -60,8 +60,8 @@ START_TEST(a_lease_further_ahead_than_it_can_last_is_free)
 
     ck_assert_int_eq(lease_work_hold(world.worker, 5000, held, &err), STATUS_OK);
 
-    for (int lane = 0; lane < LEASE_RANGES; lane++)
-        ck_assert(held[lane]);
+    for (int range = 0; range < LEASE_RANGES; range++)
+        ck_assert(held[range]);
 }
 END_TEST
 
@@ -79,7 +79,7 @@ END_TEST
 START_TEST(controlled_queues_see_them_too)
 {
     struct scan_scope scope = { .queues = 1 };
-    struct intent_scan what = { .lane = home_lane(), .scope = &scope, .min_age_ms = 1000, .most = 100 };
+    struct intent_scan what = { .range = home_range(), .scope = &scope, .min_age_ms = 1000, .most = 100 };
 
     for (int slot = 0; slot < MAX_QUEUES * WORK_KINDS; slot++)
         scope.until_us[slot] = INT64_MAX;
@@ -153,27 +153,27 @@ END_TEST
 
 /* ---- how late everything is ---- */
 
-static long long as_of(int lane)
+static long long as_of(int range)
 {
-    return test_number(world.sql, "select as_of from watermarks where bucket_range = %d", lane);
+    return test_number(world.sql, "select as_of from watermarks where bucket_range = %d", range);
 }
 
-START_TEST(how_far_a_lane_is_cannot_be_said_while_older_work_has_a_younger_time)
+START_TEST(how_far_a_range_is_cannot_be_said_while_older_work_has_a_younger_time)
 {
     bool held[LEASE_RANGES] = { false };
     struct backlog backlog = { .queues = 1 };
 
-    held[home_lane()] = true;
+    held[home_range()] = true;
     world_put(&world, "a", "Bonn", "x");
     move_intents_ahead();
     world_put(&world, "b", "Bonn", "x");
 
     ck_assert_int_eq(backlog_work_update(world.worker, held, true, &backlog, &err), STATUS_OK);
-    ck_assert_int_eq(as_of(home_lane()), 0);
+    ck_assert_int_eq(as_of(home_range()), 0);
 
     world_reconcile_all(&world);
     ck_assert_int_eq(backlog_work_update(world.worker, held, true, &backlog, &err), STATUS_OK);
-    ck_assert_int_gt(as_of(home_lane()), 0);
+    ck_assert_int_gt(as_of(home_range()), 0);
 }
 END_TEST
 
@@ -191,7 +191,7 @@ Suite *test_clock_step_suite(void)
     tcase_add_test(tc, a_retry_further_ahead_than_any_is_due);
     tcase_add_test(tc, a_hand_further_ahead_than_it_can_be_held_is_dead);
     tcase_add_test(tc, an_operation_claimed_further_ahead_than_a_claim_lasts_is_taken_over);
-    tcase_add_test(tc, how_far_a_lane_is_cannot_be_said_while_older_work_has_a_younger_time);
+    tcase_add_test(tc, how_far_a_range_is_cannot_be_said_while_older_work_has_a_younger_time);
     suite_add_tcase(suite, tc);
     return suite;
 }
