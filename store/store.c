@@ -125,10 +125,10 @@ static enum status look(struct store *store, struct error *err)
     pg_params_init(&params, &store->session.arena);
     pg_add_bytes(&params, STR_LITERAL("token_key"));
     TRY(pg_query(&store->session.pg, &sql_secret_get, &params, &result, err));
-    if (PQntuples(result) != 1 || PQgetlength(result, 0, 0) < TOKEN_KEY_BYTES)
+    if (PQntuples(result) != 1 || PQgetlength(result, 0, PG_ONLY_COLUMN) < TOKEN_KEY_BYTES)
         return error_set(err, STATUS_INTERNAL, "the database has no token key");
     pthread_mutex_lock(&store->mutex);
-    memcpy(store->token_key, PQgetvalue(result, 0, 0), TOKEN_KEY_BYTES);
+    memcpy(store->token_key, PQgetvalue(result, 0, PG_ONLY_COLUMN), TOKEN_KEY_BYTES);
     store->has_token_key = true;
     pthread_mutex_unlock(&store->mutex);
     return STATUS_OK;

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "store/access/account_calls.h"
 #include "store/session/catalogue_load.h"
 #include "store/sql.h"
 
@@ -36,10 +37,10 @@ static enum status fill_accounts(struct access_snapshot *book, const PGresult *r
     for (size_t i = 0; i < count; i++) {
         struct account *account = &book->accounts[i];
 
-        account->name = arena_copy(&book->arena, pg_bytes(result, (int)i, 0));
-        account->administrator = pg_bool(result, (int)i, 1);
-        if (!take_key(result, (int)i, 2, &account->keys[0]) ||
-            !take_key(result, (int)i, 3, &account->keys[1]))
+        account->name = arena_copy(&book->arena, pg_bytes(result, (int)i, ACCOUNT_NAME));
+        account->administrator = pg_bool(result, (int)i, ACCOUNT_ADMINISTRATOR);
+        if (!take_key(result, (int)i, ACCOUNT_FIRST_KEY, &account->keys[0]) ||
+            !take_key(result, (int)i, ACCOUNT_SECOND_KEY, &account->keys[1]))
             return error_set(
                 err, STATUS_INTERNAL, "the keys of account %.*s cannot be read", STR_ARG(account->name));
     }

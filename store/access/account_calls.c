@@ -70,10 +70,10 @@ enum status account_calls_list(
     for (size_t i = 0; i < *count; i++) {
         struct account_view *view = &(*out)[i];
 
-        view->name = arena_copy(arena, pg_bytes(rows, (int)i, 0));
-        view->administrator = pg_bool(rows, (int)i, 1);
-        view->created = ticks_from_unix_us(pg_int8(rows, (int)i, 4));
-        view->rotated = ticks_from_unix_us(pg_int8(rows, (int)i, 5));
+        view->name = arena_copy(arena, pg_bytes(rows, (int)i, ACCOUNT_NAME));
+        view->administrator = pg_bool(rows, (int)i, ACCOUNT_ADMINISTRATOR);
+        view->created = ticks_from_unix_us(pg_int8(rows, (int)i, ACCOUNT_CREATED));
+        view->rotated = ticks_from_unix_us(pg_int8(rows, (int)i, ACCOUNT_ROTATED));
     }
     return STATUS_OK;
 }

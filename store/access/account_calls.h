@@ -11,6 +11,16 @@
 #include "domain/access/account.h"
 #include "store/connection/pg.h"
 
+/* Of account_list.sql. */
+enum account_column {
+    ACCOUNT_NAME,
+    ACCOUNT_ADMINISTRATOR,
+    ACCOUNT_FIRST_KEY,
+    ACCOUNT_SECOND_KEY,
+    ACCOUNT_CREATED,
+    ACCOUNT_ROTATED,
+};
+
 struct account_view {
     struct str name;
     bool administrator;

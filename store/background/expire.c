@@ -13,6 +13,8 @@ struct expiry {
     int64_t count;
 };
 
+enum due_column { DUE_ACCOUNT, DUE_TABLE, DUE_TABLE_ID, DUE_PARTITION, DUE_ROW };
+
 /* One operation per row: writes that fail do so alone. */
 static struct operation *delete_of(const PGresult *rows, int row, struct arena *arena)
 {
@@ -20,15 +22,16 @@ static struct operation *delete_of(const PGresult *rows, int row, struct arena *
     struct write *write = ARENA_NEW(arena, struct write);
 
     *write = (struct write){ .kind = WRITE_EXPIRE,
-        .key = { arena_copy(arena, pg_bytes(rows, row, 3)), arena_copy(arena, pg_bytes(rows, row, 4)) },
+        .key = { arena_copy(arena, pg_bytes(rows, row, DUE_PARTITION)),
+            arena_copy(arena, pg_bytes(rows, row, DUE_ROW)) },
         .properties = { STR_EMPTY } };
     out->kind = OPERATION_WRITE;
-    out->account = arena_copy(arena, pg_bytes(rows, row, 0));
-    out->table = arena_copy(arena, pg_bytes(rows, row, 1));
+    out->account = arena_copy(arena, pg_bytes(rows, row, DUE_ACCOUNT));
+    out->table = arena_copy(arena, pg_bytes(rows, row, DUE_TABLE));
     out->arena = arena;
     out->deadline_us = INT64_MAX;
     out->in.write =
-        (struct operation_write){ .writes = write, .count = 1, .table_id = pg_int8(rows, row, 2) };
+        (struct operation_write){ .writes = write, .count = 1, .table_id = pg_int8(rows, row, DUE_TABLE_ID) };
     return out;
 }
 

@@ -23,6 +23,21 @@ enum { CLAIM_MS = 5000 };
 
 /* ---- claim and release ---- */
 
+enum claim_column {
+    CLAIM_ID,
+    CLAIM_KIND,
+    CLAIM_TABLE,
+    CLAIM_INDEX,
+    CLAIM_PHASE,
+    CLAIM_HAS_CURSOR,
+    CLAIM_CURSOR_PARTITION,
+    CLAIM_CURSOR_ROW,
+    CLAIM_DONE,
+    CLAIM_TOTAL,
+    CLAIM_FAULTS,
+    CLAIM_FILTER,
+};
+
 static enum status claim(struct session *session, void *context, struct error *err)
 {
     struct job *run = context;
@@ -38,18 +53,18 @@ static enum status claim(struct session *session, void *context, struct error *e
     TRY(pg_query(&session->pg, &sql_job_claim, &params, &row, err));
     if (PQntuples(row) == 0)
         return STATUS_OK;
-    run->id = arena_copy(&run->arena, pg_bytes(row, 0, 0));
-    run->kind = arena_copy(&run->arena, pg_bytes(row, 0, 1));
-    run->table_id = pg_int8(row, 0, 2);
-    run->index_id = pg_int8(row, 0, 3);
-    run->phase = pg_int2(row, 0, 4);
-    run->has_cursor = pg_bool(row, 0, 5);
-    run->cursor.partition = arena_copy(&run->arena, pg_bytes(row, 0, 6));
-    run->cursor.row = arena_copy(&run->arena, pg_bytes(row, 0, 7));
-    run->done = pg_int8(row, 0, 8);
-    run->total = pg_int8(row, 0, 9);
-    run->faults = pg_int8(row, 0, 10);
-    run->filter = arena_copy(&run->arena, pg_bytes(row, 0, 11));
+    run->id = arena_copy(&run->arena, pg_bytes(row, 0, CLAIM_ID));
+    run->kind = arena_copy(&run->arena, pg_bytes(row, 0, CLAIM_KIND));
+    run->table_id = pg_int8(row, 0, CLAIM_TABLE);
+    run->index_id = pg_int8(row, 0, CLAIM_INDEX);
+    run->phase = pg_int2(row, 0, CLAIM_PHASE);
+    run->has_cursor = pg_bool(row, 0, CLAIM_HAS_CURSOR);
+    run->cursor.partition = arena_copy(&run->arena, pg_bytes(row, 0, CLAIM_CURSOR_PARTITION));
+    run->cursor.row = arena_copy(&run->arena, pg_bytes(row, 0, CLAIM_CURSOR_ROW));
+    run->done = pg_int8(row, 0, CLAIM_DONE);
+    run->total = pg_int8(row, 0, CLAIM_TOTAL);
+    run->faults = pg_int8(row, 0, CLAIM_FAULTS);
+    run->filter = arena_copy(&run->arena, pg_bytes(row, 0, CLAIM_FILTER));
     run->state = JOB_RUNNING;
     return STATUS_OK;
 }

@@ -30,7 +30,7 @@ static enum status purge(struct session *session, void *context, struct error *e
     if (work->index_id >= 0)
         pg_add_int8(&params, work->index_id);
     TRY(pg_query(&session->pg, work->sql, &params, &count, err));
-    work->gone = pg_int8(count, 0, 0);
+    work->gone = pg_int8(count, 0, PG_ONLY_COLUMN);
     return STATUS_OK;
 }
 

@@ -31,7 +31,7 @@ static enum status next_id(struct session *session, int64_t *out, struct error *
     PG_RESULT result = NULL;
 
     TRY(pg_query(&session->pg, &sql_index_next_id, NULL, &result, err));
-    *out = pg_int8(result, 0, 0);
+    *out = pg_int8(result, 0, PG_ONLY_COLUMN);
     return STATUS_OK;
 }
 

@@ -39,6 +39,8 @@ static bool is_leftover(const struct table *table, const struct manifest *manife
 
 /* ---- reading ---- */
 
+enum state_column { STATE_PARTITION, STATE_ROW, STATE_MANIFEST };
+
 static void take_rows(
     struct leftovers *work, const struct table *table, const PGresult *rows, struct arena *scratch)
 {
@@ -49,10 +51,11 @@ static void take_rows(
     work->count = 0;
     work->is_last = count < CHUNK_KEYS;
     for (int i = 0; i < count; i++) {
-        struct entity_key key = { pg_bytes(rows, i, 0), pg_bytes(rows, i, 1) };
+        struct entity_key key = { pg_bytes(rows, i, STATE_PARTITION), pg_bytes(rows, i, STATE_ROW) };
         struct manifest manifest;
 
-        if (manifest_decode(pg_bytes(rows, i, 2), scratch, &manifest) && is_leftover(table, &manifest))
+        if (manifest_decode(pg_bytes(rows, i, STATE_MANIFEST), scratch, &manifest) &&
+            is_leftover(table, &manifest))
             work->keys[work->count++] = (struct intent){ .kind = INTENT_RECONCILE,
                 .table_id = run->table_id,
                 .key = { arena_copy(&run->arena, key.partition), arena_copy(&run->arena, key.row) } };
@@ -84,8 +87,8 @@ static enum status read_chunk(struct session *session, void *context, struct err
     if (PQntuples(rows) > 0) {
         int last = PQntuples(rows) - 1;
 
-        work->end = (struct entity_key){ arena_copy(&run->arena, pg_bytes(rows, last, 0)),
-            arena_copy(&run->arena, pg_bytes(rows, last, 1)) };
+        work->end = (struct entity_key){ arena_copy(&run->arena, pg_bytes(rows, last, STATE_PARTITION)),
+            arena_copy(&run->arena, pg_bytes(rows, last, STATE_ROW)) };
     }
     return STATUS_OK;
 }

@@ -30,6 +30,8 @@ struct sweep {
 
 /* ---- the floor ---- */
 
+enum dead_column { DEAD_MAX_VERSION, DEAD_COUNT };
+
 static enum status look_for_dead_rows(struct session *session, void *context, struct error *err)
 {
     struct sweep *sweep = context;
@@ -40,8 +42,8 @@ static enum status look_for_dead_rows(struct session *session, void *context, st
     pg_add_int8(&params, sweep->ages->dead_row_s);
     pg_add_int8(&params, ROUND_ROWS);
     TRY(pg_query(&session->pg, &sql_dead_rows, &params, &result, err));
-    sweep->floor_wanted = pg_int8(result, 0, 0);
-    sweep->candidates = pg_int8(result, 0, 1);
+    sweep->floor_wanted = pg_int8(result, 0, DEAD_MAX_VERSION);
+    sweep->candidates = pg_int8(result, 0, DEAD_COUNT);
     return STATUS_OK;
 }
 

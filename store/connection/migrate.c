@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/digits.h"
 #include "base/embedded.h"
+#include "store/connection/pg.h"
 #include "store/migrations.h"
 
 static const char lock_key[] = "select pg_advisory_lock(7296143)";
@@ -64,7 +65,7 @@ static enum status current_version(PGconn *conn, int *out, struct error *err)
     uint64_t version;
 
     if (ok)
-        ok = digits_parse_unsigned(str_of(PQgetvalue(result, 0, 0)), INT_MAX, &version);
+        ok = digits_parse_unsigned(str_of(PQgetvalue(result, 0, PG_ONLY_COLUMN)), INT_MAX, &version);
     if (ok)
         *out = (int)version;
     PQclear(result);

@@ -138,7 +138,7 @@ static enum status check_schema(PGconn *conn, struct error *err)
     int found = 0;
 
     if (PQresultStatus(result) == PGRES_TUPLES_OK)
-        found = number_at(result, 0);
+        found = number_at(result, PG_ONLY_COLUMN);
     else if (!state || strcmp(state, "42P01") != 0) /* undefined_table: nothing was ever migrated */
         return result_error(result, err);
     if (found == migrate_wanted_version())
@@ -155,6 +155,16 @@ static enum status make_settings(PGconn *conn, struct error *err)
     return PQresultStatus(result) == PGRES_COMMAND_OK ? STATUS_OK : result_error(result, err);
 }
 
+enum setting_column {
+    SETTING_FSYNC,
+    SETTING_FULL_PAGE_WRITES,
+    SETTING_SYNCHRONOUS_COMMIT,
+    SETTING_ISOLATION,
+    SETTING_ENCODING,
+    SETTING_BYTE_ORDER,
+    SETTING_PROCESS,
+};
+
 /* The process is the one that libpq was told of, unless a pooler answered in its place. */
 static enum status check_settings(PGconn *conn, struct error *err)
 {
@@ -164,13 +174,13 @@ static enum status check_settings(PGconn *conn, struct error *err)
     if (PQresultStatus(result) != PGRES_TUPLES_OK)
         return result_error(result, err);
     settings = (struct database_settings){
-        .fsync = PQgetvalue(result, 0, 0),
-        .full_page_writes = PQgetvalue(result, 0, 1),
-        .synchronous_commit = PQgetvalue(result, 0, 2),
-        .isolation = PQgetvalue(result, 0, 3),
-        .encoding = PQgetvalue(result, 0, 4),
-        .keys_in_byte_order = strcmp(PQgetvalue(result, 0, 5), "t") == 0,
-        .session_is_ours = number_at(result, 6) == PQbackendPID(conn),
+        .fsync = PQgetvalue(result, 0, SETTING_FSYNC),
+        .full_page_writes = PQgetvalue(result, 0, SETTING_FULL_PAGE_WRITES),
+        .synchronous_commit = PQgetvalue(result, 0, SETTING_SYNCHRONOUS_COMMIT),
+        .isolation = PQgetvalue(result, 0, SETTING_ISOLATION),
+        .encoding = PQgetvalue(result, 0, SETTING_ENCODING),
+        .keys_in_byte_order = strcmp(PQgetvalue(result, 0, SETTING_BYTE_ORDER), "t") == 0,
+        .session_is_ours = number_at(result, SETTING_PROCESS) == PQbackendPID(conn),
     };
     return database_settings_check(&settings, data_loss_is_allowed, err);
 }

@@ -183,7 +183,13 @@ static inline void pg_result_clear(PGresult **result)
 }
 #define PG_RESULT __attribute__((cleanup(pg_result_clear))) PGresult *
 
-/* ---- columns (binary) ---- */
+/*
+ * ---- columns (binary) ----
+ *
+ * A statement's columns are named by an enum beside the code that reads them, in the order of its select list.
+ */
+
+enum { PG_ONLY_COLUMN }; /* of a statement with one column */
 
 bool pg_bool(const PGresult *result, int row, int column);
 int16_t pg_int2(const PGresult *result, int row, int column);

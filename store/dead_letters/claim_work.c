@@ -65,7 +65,7 @@ static enum status take(struct session *session, void *context, struct error *er
     TRY(pg_query(&session->pg, &sql_claim_take, &params, &found, err));
     memset(work->suspects, 0, work->count * sizeof(*work->suspects));
     for (int i = 0; i < PQntuples(found); i++)
-        work->suspects[pg_int8(found, i, 0) - 1] = true;
+        work->suspects[pg_int8(found, i, PG_ONLY_COLUMN) - 1] = true;
     return STATUS_OK;
 }
 
@@ -122,6 +122,17 @@ struct dead_hand {
     size_t count;
 };
 
+enum dead_column {
+    DEAD_HOLDER,
+    DEAD_LIFE,
+    DEAD_BUCKET,
+    DEAD_ID,
+    DEAD_KIND,
+    DEAD_TABLE,
+    DEAD_PARTITION,
+    DEAD_ROW,
+};
+
 static enum status find(struct session *session, void *context, struct error *err)
 {
     struct dead_hand *dead = context;
@@ -137,18 +148,18 @@ static enum status find(struct session *session, void *context, struct error *er
     dead->found = PQntuples(rows) > 0;
     if (!dead->found)
         return STATUS_OK;
-    dead->owner.holder = arena_copy(&dead->arena, pg_bytes(rows, 0, 0)).data;
-    dead->owner.life = arena_copy(&dead->arena, pg_bytes(rows, 0, 1)).data;
+    dead->owner.holder = arena_copy(&dead->arena, pg_bytes(rows, 0, DEAD_HOLDER)).data;
+    dead->owner.life = arena_copy(&dead->arena, pg_bytes(rows, 0, DEAD_LIFE)).data;
     dead->intents = ARENA_ARRAY(&dead->arena, struct intent, (size_t)PQntuples(rows));
-    for (int i = 0; i < PQntuples(rows) && !PQgetisnull(rows, i, 3); i++) {
+    for (int i = 0; i < PQntuples(rows) && !PQgetisnull(rows, i, DEAD_ID); i++) {
         struct intent *intent = &dead->intents[dead->count++];
 
-        *intent = (struct intent){ .bucket = pg_int2(rows, i, 2),
-            .id = pg_intent_id(rows, i, 3),
-            .kind = pg_int2(rows, i, 4),
-            .table_id = pg_int8(rows, i, 5),
-            .key = { arena_copy(&dead->arena, pg_bytes(rows, i, 6)),
-                arena_copy(&dead->arena, pg_bytes(rows, i, 7)) } };
+        *intent = (struct intent){ .bucket = pg_int2(rows, i, DEAD_BUCKET),
+            .id = pg_intent_id(rows, i, DEAD_ID),
+            .kind = pg_int2(rows, i, DEAD_KIND),
+            .table_id = pg_int8(rows, i, DEAD_TABLE),
+            .key = { arena_copy(&dead->arena, pg_bytes(rows, i, DEAD_PARTITION)),
+                arena_copy(&dead->arena, pg_bytes(rows, i, DEAD_ROW)) } };
     }
     return STATUS_OK;
 }

@@ -45,23 +45,42 @@ static void filter_params(
     pg_add_int8(params, limit);
 }
 
+enum letter_column {
+    LETTER_ID,
+    LETTER_KIND,
+    LETTER_BUCKET,
+    LETTER_TABLE_ID,
+    LETTER_ACCOUNT,
+    LETTER_TABLE,
+    LETTER_PARTITION,
+    LETTER_ROW,
+    LETTER_INDEX,
+    LETTER_FAILURES,
+    LETTER_CAUSE,
+    LETTER_HISTORY,
+    LETTER_NOTE,
+    LETTER_FIRST_FAILED,
+    LETTER_LAST_FAILED,
+};
+
 static struct dead_letter_view read_letter(const PGresult *rows, int row, struct arena *arena)
 {
     return (struct dead_letter_view){
-        .id = pg_int8(rows, row, 0),
-        .kind = pg_int2(rows, row, 1),
-        .bucket = pg_int2(rows, row, 2),
-        .table_id = pg_int8(rows, row, 3),
-        .account = arena_copy(arena, pg_bytes(rows, row, 4)),
-        .table = arena_copy(arena, pg_bytes(rows, row, 5)),
-        .key = { arena_copy(arena, pg_bytes(rows, row, 6)), arena_copy(arena, pg_bytes(rows, row, 7)) },
-        .index = arena_copy(arena, pg_bytes(rows, row, 8)),
-        .failures = pg_int4(rows, row, 9),
-        .cause = arena_copy(arena, pg_bytes(rows, row, 10)),
-        .history = arena_copy(arena, pg_bytes(rows, row, 11)),
-        .note = arena_copy(arena, pg_bytes(rows, row, 12)),
-        .first_failed = pg_int8(rows, row, 13),
-        .last_failed = pg_int8(rows, row, 14),
+        .id = pg_int8(rows, row, LETTER_ID),
+        .kind = pg_int2(rows, row, LETTER_KIND),
+        .bucket = pg_int2(rows, row, LETTER_BUCKET),
+        .table_id = pg_int8(rows, row, LETTER_TABLE_ID),
+        .account = arena_copy(arena, pg_bytes(rows, row, LETTER_ACCOUNT)),
+        .table = arena_copy(arena, pg_bytes(rows, row, LETTER_TABLE)),
+        .key = { arena_copy(arena, pg_bytes(rows, row, LETTER_PARTITION)),
+            arena_copy(arena, pg_bytes(rows, row, LETTER_ROW)) },
+        .index = arena_copy(arena, pg_bytes(rows, row, LETTER_INDEX)),
+        .failures = pg_int4(rows, row, LETTER_FAILURES),
+        .cause = arena_copy(arena, pg_bytes(rows, row, LETTER_CAUSE)),
+        .history = arena_copy(arena, pg_bytes(rows, row, LETTER_HISTORY)),
+        .note = arena_copy(arena, pg_bytes(rows, row, LETTER_NOTE)),
+        .first_failed = pg_int8(rows, row, LETTER_FIRST_FAILED),
+        .last_failed = pg_int8(rows, row, LETTER_LAST_FAILED),
     };
 }
 
@@ -86,6 +105,8 @@ static enum status read_letters(struct session *session, const struct operation 
     return STATUS_OK;
 }
 
+enum group_column { GROUP_CAUSE, GROUP_COUNT, GROUP_EXAMPLE, GROUP_FIRST_FAILED, GROUP_LAST_FAILED };
+
 static enum status read_causes(struct session *session, const struct operation *operation,
     struct outcome_dead_letters *out, struct error *err)
 {
@@ -99,11 +120,11 @@ static enum status read_causes(struct session *session, const struct operation *
     out->causes = ARENA_ARRAY(operation->arena, struct cause_view, out->cause_count);
     for (int i = 0; i < PQntuples(rows); i++)
         out->causes[i] = (struct cause_view){
-            .cause = arena_copy(operation->arena, pg_bytes(rows, i, 0)),
-            .count = pg_int8(rows, i, 1),
-            .example = pg_int8(rows, i, 2),
-            .first_failed = pg_int8(rows, i, 3),
-            .last_failed = pg_int8(rows, i, 4),
+            .cause = arena_copy(operation->arena, pg_bytes(rows, i, GROUP_CAUSE)),
+            .count = pg_int8(rows, i, GROUP_COUNT),
+            .example = pg_int8(rows, i, GROUP_EXAMPLE),
+            .first_failed = pg_int8(rows, i, GROUP_FIRST_FAILED),
+            .last_failed = pg_int8(rows, i, GROUP_LAST_FAILED),
         };
     return STATUS_OK;
 }

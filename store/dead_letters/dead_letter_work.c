@@ -66,7 +66,8 @@ static enum status hold_transaction(
     TRY(session_take_begin(session, &now_us, err));
     TRY(pg_next(&session->pg, &row, err));
     TRY(pg_end(&session->pg, err));
-    *is_open = PQntuples(row) > 0 && !transaction_is_final((enum transaction_state)pg_int2(row, 0, 1));
+    *is_open = PQntuples(row) > 0 &&
+               !transaction_is_final((enum transaction_state)pg_int2(row, 0, TRANSACTION_COLUMN_STATE));
     if (!*is_open)
         return STATUS_OK;
     return transaction_calls_read_row(
@@ -78,7 +79,7 @@ static void list_open(struct failing *failing, const PGresult *intents)
 {
     for (int i = 0; i < PQntuples(intents); i++) {
         pg_array_int2(&failing->buckets, failing->keys.keys[0].bucket);
-        pg_array_intent_id(&failing->ids, pg_intent_id(intents, i, 1));
+        pg_array_intent_id(&failing->ids, pg_intent_id(intents, i, OPEN_INTENT_ID));
     }
 }
 
@@ -172,7 +173,7 @@ static enum status count_one(struct session *session, void *context, struct erro
         TRY(send_attempt(session, failing, err));
     FAILPOINT_TRY("letter.before_count", err);
     TRY(commit(session, failing, err));
-    failing->count = pg_int4(counted, 0, 0);
+    failing->count = pg_int4(counted, 0, PG_ONLY_COLUMN);
     return STATUS_OK;
 }
 

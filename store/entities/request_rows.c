@@ -88,6 +88,8 @@ enum status request_rows_send_get(struct session *session, const struct requests
     return pg_send(&session->pg, &sql_request_get, &params, err);
 }
 
+enum request_column { REQUEST_N, REQUEST_DIGEST, REQUEST_RESPONSE };
+
 enum status request_rows_take(struct session *session, struct requests *requests, struct error *err)
 {
     PG_RESULT found = NULL;
@@ -96,9 +98,9 @@ enum status request_rows_take(struct session *session, struct requests *requests
         return STATUS_OK;
     TRY(pg_next(&session->pg, &found, err));
     for (int i = 0; i < PQntuples(found); i++)
-        requests->items[pg_int8(found, i, 0) - 1].record =
-            (struct request_record){ arena_copy(&session->arena, pg_bytes(found, i, 1)),
-                arena_copy(&session->arena, pg_bytes(found, i, 2)) };
+        requests->items[pg_int8(found, i, REQUEST_N) - 1].record =
+            (struct request_record){ arena_copy(&session->arena, pg_bytes(found, i, REQUEST_DIGEST)),
+                arena_copy(&session->arena, pg_bytes(found, i, REQUEST_RESPONSE)) };
     return STATUS_OK;
 }
 

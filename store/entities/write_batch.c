@@ -69,21 +69,35 @@ static enum status send_locks(struct session *session, const struct write_set *s
     return request_rows_send_get(session, &set->requests, err);
 }
 
+enum created_column { CREATED_TABLE, CREATED_PARTITION, CREATED_ROW };
+
 /* The keys that were absent come back in the order of the rows. */
 static void mark_created(struct write_set *set, const PGresult *result)
 {
     size_t next = 0;
 
     for (int i = 0; i < PQntuples(result); i++) {
-        struct entity_key key = { pg_bytes(result, i, 1), pg_bytes(result, i, 2) };
+        struct entity_key key = { pg_bytes(result, i, CREATED_PARTITION), pg_bytes(result, i, CREATED_ROW) };
 
-        while (next < set->row_count && (set->rows[next].table->table_id != pg_int8(result, i, 0) ||
-                                            entity_key_compare(&set->rows[next].key, &key) != 0))
+        while (
+            next < set->row_count && (set->rows[next].table->table_id != pg_int8(result, i, CREATED_TABLE) ||
+                                         entity_key_compare(&set->rows[next].key, &key) != 0))
             next++;
         if (next < set->row_count)
             set->rows[next++].created = true;
     }
 }
+
+enum locked_column {
+    LOCKED_N,
+    LOCKED_VERSION,
+    LOCKED_TS,
+    LOCKED_DEAD,
+    LOCKED_PROPERTIES,
+    LOCKED_EXPIRES,
+    LOCKED_IS_DUE,
+    LOCKED_CTID,
+};
 
 /* STATUS_LIMIT: more than may be held at once. */
 static enum status fill_stored(
@@ -91,23 +105,23 @@ static enum status fill_stored(
 {
     set->places = ARENA_ARRAY(arena, struct str, set->row_count);
     for (int i = 0; i < PQntuples(result); i++)
-        if (PQgetisnull(result, i, 4))
+        if (PQgetisnull(result, i, LOCKED_PROPERTIES))
             return error_set(err, STATUS_LIMIT, "the rows of these writes are too large to be read together");
     for (int i = 0; i < PQntuples(result); i++) {
-        size_t n = (size_t)pg_int8(result, i, 0) - 1;
+        size_t n = (size_t)pg_int8(result, i, LOCKED_N) - 1;
         struct plan_row *row = &set->rows[n];
 
-        set->places[n] = arena_copy(arena, pg_bytes(result, i, 7));
+        set->places[n] = arena_copy(arena, pg_bytes(result, i, LOCKED_CTID));
         if (row->created)
             continue;
         row->stored = (struct row_state){
-            .live = !pg_bool(result, i, 3),
-            .version = pg_int8(result, i, 1),
-            .ts = pg_int8(result, i, 2),
-            .properties = { arena_copy(arena, pg_bytes(result, i, 4)) },
-            .expires = pg_int8(result, i, 5),
+            .live = !pg_bool(result, i, LOCKED_DEAD),
+            .version = pg_int8(result, i, LOCKED_VERSION),
+            .ts = pg_int8(result, i, LOCKED_TS),
+            .properties = { arena_copy(arena, pg_bytes(result, i, LOCKED_PROPERTIES)) },
+            .expires = pg_int8(result, i, LOCKED_EXPIRES),
         };
-        row->now = write_plan_visible(&row->stored, pg_bool(result, i, 6));
+        row->now = write_plan_visible(&row->stored, pg_bool(result, i, LOCKED_IS_DUE));
     }
     return STATUS_OK;
 }
@@ -346,6 +360,8 @@ static enum status send_blind(struct session *session, const struct write_set *s
     return session_send_guarded_commit(session, err);
 }
 
+enum written_column { WRITTEN_N, WRITTEN_VERSION, WRITTEN_TS };
+
 static enum status ask_written(struct session *session, void *context, struct error *err)
 {
     struct write_set *set = context;
@@ -362,10 +378,10 @@ static enum status ask_written(struct session *session, void *context, struct er
     key_arrays_add(&keys, &params);
     TRY(pg_query(&session->pg, &sql_entity_written, &params, &written, err));
     for (int i = 0; i < PQntuples(written); i++) {
-        struct row_state *now = &set->rows[pg_int8(written, i, 0) - 1].now;
+        struct row_state *now = &set->rows[pg_int8(written, i, WRITTEN_N) - 1].now;
 
-        now->version = pg_int8(written, i, 1);
-        now->ts = pg_int8(written, i, 2);
+        now->version = pg_int8(written, i, WRITTEN_VERSION);
+        now->ts = pg_int8(written, i, WRITTEN_TS);
     }
     return STATUS_OK;
 }
@@ -375,6 +391,8 @@ static enum status lost_etag(struct error *err)
     return reason_set(err, REASON_OUTCOME_UNKNOWN,
         "the write stands, but its etag was lost with the connection to the database: read the entity");
 }
+
+enum upsert_column { UPSERT_VERSION, UPSERT_TS };
 
 static enum status run_blind(struct session *session, struct write_set *set, struct error *err)
 {
@@ -403,8 +421,8 @@ static enum status run_blind(struct session *session, struct write_set *set, str
     }
     TRY(committed);
     for (size_t i = 0; i < set->row_count; i++) {
-        set->rows[i].now.version = pg_int8(written, (int)i, 0);
-        set->rows[i].now.ts = pg_int8(written, (int)i, 1);
+        set->rows[i].now.version = pg_int8(written, (int)i, UPSERT_VERSION);
+        set->rows[i].now.ts = pg_int8(written, (int)i, UPSERT_TS);
     }
     return STATUS_OK;
 }

@@ -19,6 +19,8 @@ struct purge {
     int64_t removed; /* by the last chunk */
 };
 
+enum due_column { DUE_FEED, DUE_IS_OVER };
+
 static enum status find_due(struct session *session, void *context, struct error *err)
 {
     struct purge *purge = context;
@@ -31,8 +33,8 @@ static enum status find_due(struct session *session, void *context, struct error
     TRY(pg_query(&session->pg, &sql_feed_due, &params, &due, err));
     purge->found = PQntuples(due) > 0;
     if (purge->found) {
-        purge->feed_id = pg_int8(due, 0, 0);
-        purge->is_over = pg_bool(due, 0, 1);
+        purge->feed_id = pg_int8(due, 0, DUE_FEED);
+        purge->is_over = pg_bool(due, 0, DUE_IS_OVER);
     }
     return STATUS_OK;
 }
@@ -54,7 +56,7 @@ static enum status remove_chunk(struct session *session, void *context, struct e
     TRY(session_take_begin(session, &now_us, err));
     TRY(pg_next(&session->pg, &result, err));
     TRY(pg_end(&session->pg, err));
-    purge->removed = pg_int8(result, 0, 0);
+    purge->removed = pg_int8(result, 0, PG_ONLY_COLUMN);
     FAILPOINT_TRY("feed.purge_before_commit", err);
     TRY(session_send_commit(session, err));
     return session_take_commit(session, err);

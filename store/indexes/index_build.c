@@ -111,7 +111,7 @@ static enum status count_source(struct session *session, struct job *run, struct
     pg_add_int8(&params, run->table_id);
     status = pg_query(&session->pg, &sql_chunk_count, &params, &count, err);
     if (status == STATUS_OK)
-        run->total = pg_int8(count, 0, 0);
+        run->total = pg_int8(count, 0, PG_ONLY_COLUMN);
     return status == STATUS_TIMEOUT ? STATUS_OK : status;
 }
 
@@ -141,7 +141,7 @@ static enum status read_walk(struct session *session, void *context, struct erro
 
 enum source_column { SOURCE_N, SOURCE_LIVE, SOURCE_MANIFEST, SOURCE_IN_FLIGHT };
 
-enum { ENTRY_PROPERTIES = 4, ENTRY_EXPIRES = 5 };
+enum entry_column { ENTRY_N, ENTRY_CATALOGUE, ENTRY_VERSION, ENTRY_TS, ENTRY_PROPERTIES, ENTRY_EXPIRES };
 
 static void key_params(const struct intent *keys, size_t count, struct arena *arena, struct pg_params *params)
 {
@@ -252,10 +252,11 @@ static enum status compare_sources(struct session *session, struct chunk *chunk,
         return STATUS_OK;
     TRY(ask_entries(session, addresses, count, &entries, err));
     for (int i = 0; i < PQntuples(entries); i++) {
-        size_t n = (size_t)pg_int8(entries, i, 0) - 1;
+        size_t n = (size_t)pg_int8(entries, i, ENTRY_N) - 1;
 
-        if (PQgetisnull(entries, i, 2) || index_plan_digest(pg_bytes(entries, i, ENTRY_PROPERTIES),
-                                              pg_int8(entries, i, ENTRY_EXPIRES)) != wanted[n].digest)
+        if (PQgetisnull(entries, i, ENTRY_VERSION) ||
+            index_plan_digest(pg_bytes(entries, i, ENTRY_PROPERTIES), pg_int8(entries, i, ENTRY_EXPIRES)) !=
+                wanted[n].digest)
             add_fault(chunk, chunk->keys[positions[n]], NULL);
     }
     return STATUS_OK;
@@ -339,7 +340,7 @@ static enum status compare_strong_entries(struct session *session, struct chunk 
         return STATUS_OK;
     TRY(ask_entries(session, origins, count, &sources, err));
     for (int row = 0; row < PQntuples(sources); row++) {
-        size_t n = (size_t)pg_int8(sources, row, 0) - 1;
+        size_t n = (size_t)pg_int8(sources, row, ENTRY_N) - 1;
 
         if (!asks_for(index, &origins[n].key, sources, row, &entries[n].key, &session->arena))
             add_fault(chunk, origins[n], &entries[n].key);

@@ -23,6 +23,8 @@ static int compare_keys(const void *a, const void *b)
     return entity_key_compare(a, b);
 }
 
+enum open_column { OPEN_PARTITION, OPEN_ROW };
+
 enum status lookup_latest_begin(struct session *session, const struct index *index, struct arena *arena,
     struct open_sources *out, struct error *err)
 {
@@ -42,8 +44,8 @@ enum status lookup_latest_begin(struct session *session, const struct index *ind
     out->count = (size_t)PQntuples(keys);
     out->keys = ARENA_ARRAY(arena, struct entity_key, out->count);
     for (size_t i = 0; i < out->count; i++)
-        out->keys[i] = (struct entity_key){ arena_copy(arena, pg_bytes(keys, (int)i, 0)),
-            arena_copy(arena, pg_bytes(keys, (int)i, 1)) };
+        out->keys[i] = (struct entity_key){ arena_copy(arena, pg_bytes(keys, (int)i, OPEN_PARTITION)),
+            arena_copy(arena, pg_bytes(keys, (int)i, OPEN_ROW)) };
     if (out->count > 0)
         qsort(out->keys, out->count, sizeof(out->keys[0]), compare_keys);
     return STATUS_OK;

@@ -214,6 +214,8 @@ static bool is_violated(const struct reconcile_plan *plan, int64_t index_id)
     return false;
 }
 
+enum letter_column { LETTER_N, LETTER_INDEX };
+
 /* A key that has been reconciled has no dead letters but those of its violations. */
 static enum status send_cures(
     struct session *session, const struct reconcile *work, const PGresult *letters, struct error *err)
@@ -225,8 +227,8 @@ static enum status send_cures(
     key_arrays_init(&keys, &session->arena);
     pg_array_init(&indexes, &session->arena, PG_INT8);
     for (int i = 0; i < PQntuples(letters); i++) {
-        const struct source_key *key = &work->keys.keys[pg_int8(letters, i, 0) - 1];
-        int64_t index_id = pg_int8(letters, i, 1);
+        const struct source_key *key = &work->keys.keys[pg_int8(letters, i, LETTER_N) - 1];
+        int64_t index_id = pg_int8(letters, i, LETTER_INDEX);
 
         if (!key->is_selected || is_violated(&key->plan, index_id))
             continue;

@@ -87,6 +87,8 @@ static enum status take_transaction(
     return STATUS_OK;
 }
 
+enum left_open_column { TRANSACTION_N, TRANSACTION_STATE, TRANSACTION_TIMELINE };
+
 static enum status ask_transactions(
     struct session *session, struct freshness_wait *waits, size_t count, struct error *err)
 {
@@ -114,11 +116,11 @@ static enum status ask_transactions(
     TRY(pg_query(&session->pg, &sql_transaction_left_open, &params, &found, err));
     known = ARENA_ARRAY(&session->arena, bool, asked);
     for (int row = 0; row < PQntuples(found); row++) {
-        size_t i = (size_t)pg_int8(found, row, 0) - 1;
+        size_t i = (size_t)pg_int8(found, row, TRANSACTION_N) - 1;
 
         known[i] = true;
-        TRY(take_transaction(
-            &named[i], (enum transaction_state)pg_int2(found, row, 1), pg_bytes(found, row, 2), err));
+        TRY(take_transaction(&named[i], (enum transaction_state)pg_int2(found, row, TRANSACTION_STATE),
+            pg_bytes(found, row, TRANSACTION_TIMELINE), err));
     }
     for (size_t i = 0; i < asked; i++)
         if (!known[i]) {
@@ -152,23 +154,25 @@ static void add_blocks(struct blocks *blocks, size_t owner, const struct freshne
             add_block(blocks, owner, &freshness->at_least[i].blocks[k]);
 }
 
+enum block_column { BLOCK_N, BLOCK_LETTER, BLOCK_DEAD, BLOCK_CAUSE };
+
 static void take_block(struct freshness_wait *wait, const PGresult *found, int row)
 {
     struct str cause;
 
-    if (PQgetisnull(found, row, 1) || !pg_bool(found, row, 2)) {
+    if (PQgetisnull(found, row, BLOCK_LETTER) || !pg_bool(found, row, BLOCK_DEAD)) {
         set_open(wait);
         if (wait->answer == FRESHNESS_OPEN)
             reason_set(&wait->err, REASON_NOT_FRESH_ENOUGH,
                 "a write that a token names has not reached the index yet");
         return;
     }
-    cause = pg_bytes(found, row, 3);
+    cause = pg_bytes(found, row, BLOCK_CAUSE);
     cause.len = cause.len < MAX_CAUSE ? cause.len : MAX_CAUSE;
     set_never(wait);
     reason_set(&wait->err, REASON_NOT_FRESH_ENOUGH,
         "a write that a token names was given up and waits for a person, as dead letter %lld: %.*s",
-        (long long)pg_int8(found, row, 1), STR_ARG(cause));
+        (long long)pg_int8(found, row, BLOCK_LETTER), STR_ARG(cause));
 }
 
 static enum status ask_blocks(
@@ -194,7 +198,7 @@ static enum status ask_blocks(
     pg_add_array(&params, &blocks.last);
     TRY(pg_query(&session->pg, &sql_blocks_open, &params, &found, err));
     for (int row = 0; row < PQntuples(found); row++)
-        take_block(&waits[pg_int8(found, row, 0)], found, row);
+        take_block(&waits[pg_int8(found, row, BLOCK_N)], found, row);
     return STATUS_OK;
 }
 
@@ -231,6 +235,8 @@ static enum status ask_staleness(
 
 /* ---- the latest ---- */
 
+enum count_column { COUNT_N, COUNT_OPEN };
+
 static enum status ask_latest(
     struct session *session, struct freshness_wait *waits, size_t count, struct error *err)
 {
@@ -259,9 +265,9 @@ static enum status ask_latest(
     pg_add_int8(&params, FRESHNESS_MAX_OPEN + 1);
     TRY(pg_query(&session->pg, &sql_open_source_counts, &params, &found, err));
     for (int row = 0; row < PQntuples(found); row++) {
-        struct freshness_wait *wait = asked[pg_int8(found, row, 0) - 1];
+        struct freshness_wait *wait = asked[pg_int8(found, row, COUNT_N) - 1];
 
-        if (pg_int8(found, row, 1) <= FRESHNESS_MAX_OPEN)
+        if (pg_int8(found, row, COUNT_OPEN) <= FRESHNESS_MAX_OPEN)
             continue;
         set_open(wait);
         reason_set(&wait->err, REASON_NOT_FRESH_ENOUGH,

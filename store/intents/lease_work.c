@@ -34,7 +34,7 @@ static enum status hold_leases(struct session *session, void *context, struct er
     TRY(pg_query(&session->pg, &sql_lease_hold, &params, &ranges, err));
     memset(work->held, 0, LEASE_RANGES * sizeof(work->held[0]));
     for (int i = 0; i < PQntuples(ranges); i++)
-        work->held[pg_int2(ranges, i, 0)] = true;
+        work->held[pg_int2(ranges, i, PG_ONLY_COLUMN)] = true;
     return STATUS_OK;
 }
 
@@ -154,6 +154,8 @@ static enum status send_scan(struct session *session, const struct scan *scan, s
     return pg_sync(&session->pg, err);
 }
 
+enum scan_column { SCAN_BUCKET, SCAN_ID, SCAN_KIND, SCAN_TABLE, SCAN_PARTITION, SCAN_ROW, SCAN_VERSION };
+
 static void fill_intents(struct scan *scan, const PGresult *result)
 {
     scan->found.count = (size_t)PQntuples(result);
@@ -161,24 +163,26 @@ static void fill_intents(struct scan *scan, const PGresult *result)
     for (int i = 0; i < PQntuples(result); i++) {
         struct intent *intent = &scan->found.intents[i];
 
-        *intent = (struct intent){ .bucket = pg_int2(result, i, 0),
-            .id = pg_intent_id(result, i, 1),
-            .kind = pg_int2(result, i, 2),
-            .table_id = pg_int8(result, i, 3),
-            .key = { arena_copy(scan->arena, pg_bytes(result, i, 4)),
-                arena_copy(scan->arena, pg_bytes(result, i, 5)) },
-            .version = pg_int8(result, i, 6) };
+        *intent = (struct intent){ .bucket = pg_int2(result, i, SCAN_BUCKET),
+            .id = pg_intent_id(result, i, SCAN_ID),
+            .kind = pg_int2(result, i, SCAN_KIND),
+            .table_id = pg_int8(result, i, SCAN_TABLE),
+            .key = { arena_copy(scan->arena, pg_bytes(result, i, SCAN_PARTITION)),
+                arena_copy(scan->arena, pg_bytes(result, i, SCAN_ROW)) },
+            .version = pg_int8(result, i, SCAN_VERSION) };
     }
 }
+
+enum first_column { FIRST_NOW_US, FIRST_ID };
 
 /* What is being written now has an id of half a minute ago at most: a minute behind all that is seen is safe.
  */
 static void fill_low_id(struct scan *scan, const PGresult *first)
 {
-    int64_t us = pg_int8(first, 0, 0);
+    int64_t us = pg_int8(first, 0, FIRST_NOW_US);
 
-    if (!PQgetisnull(first, 0, 1))
-        us = numbers_min(us, intent_id_us(pg_intent_id(first, 0, 1)));
+    if (!PQgetisnull(first, 0, FIRST_ID))
+        us = numbers_min(us, intent_id_us(pg_intent_id(first, 0, FIRST_ID)));
     scan->found.low_id = intent_id_first_at(us - LATE_COMMIT_US);
 }
 

@@ -8,23 +8,38 @@
 #include "store/session/attempt.h"
 #include "store/sql.h"
 
+enum view_column {
+    VIEW_QUEUE,
+    VIEW_KIND,
+    VIEW_INTENTS_BEFORE_US,
+    VIEW_RATE,
+    VIEW_OPEN,
+    VIEW_OLDEST_US,
+    VIEW_PER_SECOND,
+    VIEW_NOW_US,
+};
+
 static struct queue_view read_view_row(const PGresult *rows, int row)
 {
     struct queue_view view = {
-        .queue = pg_int4(rows, row, 0),
-        .kind = pg_int2(rows, row, 1),
-        .control = { .intents_before_us = PQgetisnull(rows, row, 2) ? INT64_MAX : pg_int8(rows, row, 2),
-            .rate = pg_int8(rows, row, 3) },
-        .open_intents = pg_int8(rows, row, 4),
-        .per_second = (double)pg_int8(rows, row, 6) / 1000,
+        .queue = pg_int4(rows, row, VIEW_QUEUE),
+        .kind = pg_int2(rows, row, VIEW_KIND),
+        .control = { .intents_before_us = PQgetisnull(rows, row, VIEW_INTENTS_BEFORE_US)
+                                              ? INT64_MAX
+                                              : pg_int8(rows, row, VIEW_INTENTS_BEFORE_US),
+            .rate = pg_int8(rows, row, VIEW_RATE) },
+        .open_intents = pg_int8(rows, row, VIEW_OPEN),
+        .per_second = (double)pg_int8(rows, row, VIEW_PER_SECOND) / 1000,
     };
-    int64_t oldest_us = PQgetisnull(rows, row, 5) ? 0 : pg_int8(rows, row, 5);
-    int64_t age_us = oldest_us > 0 ? pg_int8(rows, row, 7) - oldest_us : 0;
+    int64_t oldest_us = PQgetisnull(rows, row, VIEW_OLDEST_US) ? 0 : pg_int8(rows, row, VIEW_OLDEST_US);
+    int64_t age_us = oldest_us > 0 ? pg_int8(rows, row, VIEW_NOW_US) - oldest_us : 0;
 
     view.state = work_state_of(&view.control, oldest_us);
     view.oldest_age_us = age_us > 0 ? age_us : 0;
     return view;
 }
+
+enum map_column { MAP_VERSION, MAP_QUEUES };
 
 enum status queue_calls_read_map(struct session *session, struct queue_map *out, struct error *err)
 {
@@ -33,7 +48,8 @@ enum status queue_calls_read_map(struct session *session, struct queue_map *out,
     TRY(pg_query(&session->pg, &sql_queue_map, NULL, &row, err));
     if (PQntuples(row) != 1)
         return error_set(err, STATUS_INTERNAL, "the database has no map of queues");
-    *out = (struct queue_map){ .version = pg_int8(row, 0, 0), .queues = pg_int2(row, 0, 1) };
+    *out =
+        (struct queue_map){ .version = pg_int8(row, 0, MAP_VERSION), .queues = pg_int2(row, 0, MAP_QUEUES) };
     return STATUS_OK;
 }
 

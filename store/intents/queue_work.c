@@ -16,6 +16,15 @@ struct controls {
     bool any;
 };
 
+enum control_column {
+    CONTROL_MAP_VERSION,
+    CONTROL_MAP_QUEUES,
+    CONTROL_QUEUE,
+    CONTROL_KIND,
+    CONTROL_INTENTS_BEFORE_US,
+    CONTROL_RATE,
+};
+
 static enum status read_controls(struct session *session, void *context, struct error *err)
 {
     struct controls *controls = context;
@@ -24,17 +33,20 @@ static enum status read_controls(struct session *session, void *context, struct 
     TRY(pg_query(&session->pg, &sql_queue_controls, NULL, &rows, err));
     if (PQntuples(rows) == 0)
         return error_set(err, STATUS_INTERNAL, "the database has no map of queues");
-    controls->map = (struct queue_map){ .version = pg_int8(rows, 0, 0), .queues = pg_int2(rows, 0, 1) };
-    controls->any = !PQgetisnull(rows, 0, 2);
+    controls->map = (struct queue_map){ .version = pg_int8(rows, 0, CONTROL_MAP_VERSION),
+        .queues = pg_int2(rows, 0, CONTROL_MAP_QUEUES) };
+    controls->any = !PQgetisnull(rows, 0, CONTROL_QUEUE);
     for (int i = 0; i < MAX_QUEUES * WORK_KINDS; i++)
         controls->out[i] = (struct queue_control){ .intents_before_us = INT64_MAX };
     for (int row = 0; row < PQntuples(rows) && controls->any; row++) {
-        int slot = queue_slot(pg_int2(rows, row, 2), pg_int2(rows, row, 3));
+        int slot = queue_slot(pg_int2(rows, row, CONTROL_QUEUE), pg_int2(rows, row, CONTROL_KIND));
 
         if (slot >= 0)
             controls->out[slot] = (struct queue_control){
-                .intents_before_us = PQgetisnull(rows, row, 4) ? INT64_MAX : pg_int8(rows, row, 4),
-                .rate = pg_int8(rows, row, 5),
+                .intents_before_us = PQgetisnull(rows, row, CONTROL_INTENTS_BEFORE_US)
+                                         ? INT64_MAX
+                                         : pg_int8(rows, row, CONTROL_INTENTS_BEFORE_US),
+                .rate = pg_int8(rows, row, CONTROL_RATE),
             };
     }
     return STATUS_OK;
@@ -71,7 +83,7 @@ static enum status take_permits(struct session *session, void *context, struct e
     pg_add_int2(&params, (int16_t)permits->kind);
     pg_add_int8(&params, permits->wanted);
     TRY(pg_query(&session->pg, &sql_queue_permit, &params, &row, err));
-    permits->granted = PQntuples(row) > 0 ? pg_int8(row, 0, 0) : permits->wanted;
+    permits->granted = PQntuples(row) > 0 ? pg_int8(row, 0, PG_ONLY_COLUMN) : permits->wanted;
     return STATUS_OK;
 }
 

@@ -101,14 +101,17 @@ void source_keys_params(const struct source_keys *keys, struct arena *arena, str
 
 /* ---- the lock ---- */
 
+enum state_column { STATE_N, STATE_APPLIED, STATE_MANIFEST, STATE_CTID };
+
 void source_keys_take_states(struct source_keys *keys, const PGresult *states, struct arena *arena)
 {
     for (int i = 0; i < PQntuples(states); i++) {
-        struct source_key *key = &keys->keys[pg_int8(states, i, 0) - 1];
+        struct source_key *key = &keys->keys[pg_int8(states, i, STATE_N) - 1];
 
-        key->applied = pg_int8(states, i, 1);
-        key->place = arena_copy(arena, pg_bytes(states, i, 3));
-        key->is_ill = !manifest_decode(arena_copy(arena, pg_bytes(states, i, 2)), arena, &key->stored);
+        key->applied = pg_int8(states, i, STATE_APPLIED);
+        key->place = arena_copy(arena, pg_bytes(states, i, STATE_CTID));
+        key->is_ill =
+            !manifest_decode(arena_copy(arena, pg_bytes(states, i, STATE_MANIFEST)), arena, &key->stored);
     }
 }
 
@@ -148,7 +151,7 @@ static enum status create(struct session *session, struct key_list list, bool *i
     TRY(pg_query(&session->pg, &sql_state_create, &params, &created, err));
     *is_done = (size_t)PQntuples(created) == list.count;
     for (size_t i = 0; i < list.count && *is_done; i++)
-        list.keys[i]->place = arena_copy(&session->arena, pg_bytes(created, (int)i, 0));
+        list.keys[i]->place = arena_copy(&session->arena, pg_bytes(created, (int)i, PG_ONLY_COLUMN));
     return STATUS_OK;
 }
 
@@ -201,7 +204,7 @@ enum status source_keys_send_intents(
 void source_keys_mark_open(struct source_keys *keys, const PGresult *intents)
 {
     for (int i = 0; i < PQntuples(intents); i++)
-        keys->keys[pg_int8(intents, i, 0) - 1].is_open = true;
+        keys->keys[pg_int8(intents, i, OPEN_INTENT_N) - 1].is_open = true;
 }
 
 enum status source_keys_send_state_delete(struct session *session, const struct source_keys *keys,

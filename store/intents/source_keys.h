@@ -55,6 +55,9 @@ MUST_USE enum status source_keys_check(const struct source_keys *keys, struct er
 MUST_USE enum status source_keys_send_intents(
     struct session *session, const struct source_keys *keys, const struct embedded *sql, struct error *err);
 
+/* Of intent_of_keys.sql; intent_take.sql has the first one alone. */
+enum open_intent_column { OPEN_INTENT_N, OPEN_INTENT_ID };
+
 /* By its result, a row for each intent. */
 void source_keys_mark_open(struct source_keys *keys, const PGresult *intents);
 

@@ -44,18 +44,30 @@ enum status job_calls_send_start(struct session *session, const struct job_start
     return pg_send(&session->pg, &sql_job_insert, &params, err);
 }
 
+enum job_column {
+    JOB_COLUMN_ID,
+    JOB_COLUMN_KIND,
+    JOB_COLUMN_TARGET,
+    JOB_COLUMN_STATE,
+    JOB_COLUMN_DONE,
+    JOB_COLUMN_TOTAL,
+    JOB_COLUMN_STARTED,
+    JOB_COLUMN_ENDED,
+    JOB_COLUMN_ERROR,
+};
+
 struct job_view job_calls_read_row(const PGresult *result, int row, int column, struct arena *arena)
 {
     return (struct job_view){
-        .operation_id = arena_copy(arena, pg_bytes(result, row, column)),
-        .kind = arena_copy(arena, pg_bytes(result, row, column + 1)),
-        .target = arena_copy(arena, pg_bytes(result, row, column + 2)),
-        .state = (enum job_state)pg_int2(result, row, column + 3),
-        .done = pg_int8(result, row, column + 4),
-        .total = pg_int8(result, row, column + 5),
-        .started = pg_int8(result, row, column + 6),
-        .ended = pg_int8(result, row, column + 7),
-        .error = arena_copy(arena, pg_bytes(result, row, column + 8)),
+        .operation_id = arena_copy(arena, pg_bytes(result, row, column + JOB_COLUMN_ID)),
+        .kind = arena_copy(arena, pg_bytes(result, row, column + JOB_COLUMN_KIND)),
+        .target = arena_copy(arena, pg_bytes(result, row, column + JOB_COLUMN_TARGET)),
+        .state = (enum job_state)pg_int2(result, row, column + JOB_COLUMN_STATE),
+        .done = pg_int8(result, row, column + JOB_COLUMN_DONE),
+        .total = pg_int8(result, row, column + JOB_COLUMN_TOTAL),
+        .started = pg_int8(result, row, column + JOB_COLUMN_STARTED),
+        .ended = pg_int8(result, row, column + JOB_COLUMN_ENDED),
+        .error = arena_copy(arena, pg_bytes(result, row, column + JOB_COLUMN_ERROR)),
     };
 }
 

@@ -88,15 +88,18 @@ static enum answer judge_job(const struct operation *operation, const PGresult *
     return ANSWER_OPEN;
 }
 
+/* Every question is answered with the numbers of operations; the one about transactions with two columns more. */
+enum open_column { OPEN_N, OPEN_STATE, OPEN_REVISION };
+
 /* A row of transaction_open: its state and its revision. */
 static enum answer judge_transaction(const struct operation *operation, const PGresult *result, int row)
 {
-    enum transaction_state state = (enum transaction_state)pg_int2(result, row, 1);
+    enum transaction_state state = (enum transaction_state)pg_int2(result, row, OPEN_STATE);
     bool is_read = operation->wait_for_transaction.len > 0;
     int64_t seen = is_read ? -1 : operation->in.transaction.seen;
 
     if (!transaction_is_final(state))
-        return seen >= 0 && seen != pg_int8(result, row, 2) ? ANSWER_DECIDED : ANSWER_OPEN;
+        return seen >= 0 && seen != pg_int8(result, row, OPEN_REVISION) ? ANSWER_DECIDED : ANSWER_OPEN;
     return is_read && state == TRANSACTION_DEAD ? ANSWER_GIVEN_UP : ANSWER_DECIDED;
 }
 
@@ -246,7 +249,7 @@ static void take_answers(
     for (size_t i = 0; i < count; i++)
         asked[i]->answer = question->without_row;
     for (int row = 0; row < PQntuples(result); row++) {
-        struct waiter *waiter = asked[pg_int8(result, row, 0) - 1];
+        struct waiter *waiter = asked[pg_int8(result, row, OPEN_N) - 1];
 
         waiter->answer = question->judge(waiter->operation, result, row);
     }

@@ -270,7 +270,7 @@ static enum status begin_chunk(struct session *session, struct row_scan *scan, s
 
 static enum status check_version(struct session *session, const PGresult *version, struct error *err)
 {
-    if (pg_int8(version, 0, 0) != session->catalogue->version)
+    if (pg_int8(version, 0, PG_ONLY_COLUMN) != session->catalogue->version)
         return error_set(err, STATUS_STALE, "the catalogue has changed");
     session_note_confirmed(session);
     return STATUS_OK;
@@ -389,23 +389,35 @@ void row_scan_restart(struct row_scan *scan)
     go_to_start(scan);
 }
 
+/* Of all statements entity_page*. */
+enum page_column {
+    PAGE_PARTITION,
+    PAGE_ROW,
+    PAGE_VERSION,
+    PAGE_TS,
+    PAGE_DEAD,
+    PAGE_PROPERTIES,
+    PAGE_EXPIRES
+};
+
 /* What a row is; false: it is dead. */
 static bool read_row(struct row_scan *scan, struct entity *out)
 {
-    struct str properties = PQgetisnull(scan->row, 0, 5) ? STR_EMPTY : pg_bytes(scan->row, 0, 5);
+    struct str properties =
+        PQgetisnull(scan->row, 0, PAGE_PROPERTIES) ? STR_EMPTY : pg_bytes(scan->row, 0, PAGE_PROPERTIES);
 
     *out = (struct entity){
-        .key = { pg_bytes(scan->row, 0, 0), pg_bytes(scan->row, 0, 1) },
-        .etag = { .table_id = scan->table->table_id, .version = pg_int8(scan->row, 0, 2) },
-        .timestamp = pg_int8(scan->row, 0, 3),
+        .key = { pg_bytes(scan->row, 0, PAGE_PARTITION), pg_bytes(scan->row, 0, PAGE_ROW) },
+        .etag = { .table_id = scan->table->table_id, .version = pg_int8(scan->row, 0, PAGE_VERSION) },
+        .timestamp = pg_int8(scan->row, 0, PAGE_TS),
         .properties = { properties },
-        .expires = PQgetisnull(scan->row, 0, 6) ? 0 : pg_int8(scan->row, 0, 6),
+        .expires = PQgetisnull(scan->row, 0, PAGE_EXPIRES) ? 0 : pg_int8(scan->row, 0, PAGE_EXPIRES),
     };
     scan->rows_examined++;
     scan->bytes_examined += (int64_t)(out->key.partition.len + out->key.row.len + properties.len);
     if ((int64_t)properties.len > scan->largest)
         scan->largest = (int64_t)properties.len;
-    return !pg_bool(scan->row, 0, 4);
+    return !pg_bool(scan->row, 0, PAGE_DEAD);
 }
 
 static bool is_paused(const struct row_scan *scan)
@@ -416,7 +428,7 @@ static bool is_paused(const struct row_scan *scan)
 
 static bool is_cut(const struct row_scan *scan)
 {
-    return !scan->keys_only && PQgetisnull(scan->row, 0, 5);
+    return !scan->keys_only && PQgetisnull(scan->row, 0, PAGE_PROPERTIES);
 }
 
 static bool is_in_plan(const struct row_scan *scan, const struct entity_key *key)
@@ -494,6 +506,8 @@ void row_scan_close(struct row_scan *scan)
 
 /* ---- counting ---- */
 
+enum count_column { COUNT_LIVE, COUNT_EXAMINED, COUNT_LAST_PARTITION, COUNT_LAST_ROW };
+
 enum status row_scan_count(struct session *session, struct row_scan *scan, int64_t *count, struct error *err)
 {
     bool one_partition = in_one_partition(scan);
@@ -515,11 +529,12 @@ enum status row_scan_count(struct session *session, struct row_scan *scan, int64
     TRY(pg_next(&session->pg, &version, err));
     TRY(pg_end(&session->pg, err));
     TRY(check_version(session, version, err));
-    *count = pg_int8(counts, 0, 0);
-    scan->rows_examined = pg_int8(counts, 0, 1);
+    *count = pg_int8(counts, 0, COUNT_LIVE);
+    scan->rows_examined = pg_int8(counts, 0, COUNT_EXAMINED);
     scan->exhausted = scan->rows_examined < scan->max_rows;
     if (scan->rows_examined > 0) {
-        struct entity_key last = { pg_bytes(counts, 0, 2), pg_bytes(counts, 0, 3) };
+        struct entity_key last = { pg_bytes(counts, 0, COUNT_LAST_PARTITION),
+            pg_bytes(counts, 0, COUNT_LAST_ROW) };
 
         row_scan_pass(scan, &last);
     }

@@ -15,7 +15,7 @@ enum status catalogue_change_begin(struct session *session, struct error *err)
     TRY(fence_close(session, err));
     /* Tables are created without the fence: the row's lock keeps them out. */
     TRY(pg_query(&session->pg, &sql_catalogue_lock, NULL, &version, err));
-    if (pg_int8(version, 0, 0) != session->catalogue->version)
+    if (pg_int8(version, 0, PG_ONLY_COLUMN) != session->catalogue->version)
         return error_set(err, STATUS_STALE, "the catalogue has changed");
     return STATUS_OK;
 }

@@ -31,6 +31,18 @@ static struct str column(struct catalogue *catalogue, const PGresult *result, in
     return arena_copy(&catalogue->arena, pg_bytes(result, row, col));
 }
 
+enum table_column {
+    TABLE_ID,
+    TABLE_ACCOUNT,
+    TABLE_NAME,
+    TABLE_FOLDED,
+    TABLE_CREATED,
+    TABLE_INDEX, /* whose entries it holds; 0: none */
+    TABLE_DEFAULT_MAX_PLAN,
+    TABLE_POLICIES,
+    TABLE_FEED,
+};
+
 static enum status fill_tables(struct catalogue *catalogue, const PGresult *result, struct error *err)
 {
     int count = PQntuples(result);
@@ -40,16 +52,17 @@ static enum status fill_tables(struct catalogue *catalogue, const PGresult *resu
     for (int i = 0; i < count; i++) {
         struct table *table = ARENA_NEW(&catalogue->arena, struct table);
 
-        table->table_id = pg_int8(result, i, 0);
-        table->account = column(catalogue, result, i, 1);
-        table->name = column(catalogue, result, i, 2);
-        table->folded = column(catalogue, result, i, 3);
-        table->created = pg_int8(result, i, 4);
-        table->default_max_plan = (enum access_path)pg_int2(result, i, 6);
-        if (!access_policies_decode(column(catalogue, result, i, 7), &catalogue->arena, &table->policies))
+        table->table_id = pg_int8(result, i, TABLE_ID);
+        table->account = column(catalogue, result, i, TABLE_ACCOUNT);
+        table->name = column(catalogue, result, i, TABLE_NAME);
+        table->folded = column(catalogue, result, i, TABLE_FOLDED);
+        table->created = pg_int8(result, i, TABLE_CREATED);
+        table->default_max_plan = (enum access_path)pg_int2(result, i, TABLE_DEFAULT_MAX_PLAN);
+        if (!access_policies_decode(
+                column(catalogue, result, i, TABLE_POLICIES), &catalogue->arena, &table->policies))
             return error_set(
                 err, STATUS_INTERNAL, "the policies of table %.*s cannot be read", STR_ARG(table->name));
-        table->feed_id = pg_int8(result, i, 8);
+        table->feed_id = pg_int8(result, i, TABLE_FEED);
         catalogue->tables[i] = table;
     }
     qsort(catalogue->tables, (size_t)count, sizeof(catalogue->tables[0]), by_name);
@@ -82,23 +95,34 @@ static void attach_index(struct catalogue *catalogue, struct index *index)
         source->indexes[source->index_count++] = index;
 }
 
+enum index_column {
+    INDEX_COLUMN_ID,
+    INDEX_COLUMN_SOURCE,
+    INDEX_COLUMN_ACCOUNT,
+    INDEX_COLUMN_NAME,
+    INDEX_COLUMN_STATE,
+    INDEX_COLUMN_DEFINITION,
+    INDEX_COLUMN_VIOLATIONS,
+    INDEX_COLUMN_OPERATION,
+};
+
 static enum status fill_indexes(struct catalogue *catalogue, const PGresult *result, struct error *err)
 {
     for (int i = 0; i < PQntuples(result); i++) {
         struct index *index = ARENA_NEW(&catalogue->arena, struct index);
-        struct str definition = column(catalogue, result, i, 5);
+        struct str definition = column(catalogue, result, i, INDEX_COLUMN_DEFINITION);
 
         if (!index_codec_decode(definition, &catalogue->arena, index))
             return error_set(err, STATUS_INTERNAL, "the definition of index %.*s cannot be read",
-                STR_ARG(pg_bytes(result, i, 3)));
-        index->index_id = pg_int8(result, i, 0);
-        index->source_table_id = pg_int8(result, i, 1);
-        index->account = column(catalogue, result, i, 2);
-        index->name = column(catalogue, result, i, 3);
-        index->state = (enum index_state)pg_int2(result, i, 4);
+                STR_ARG(pg_bytes(result, i, INDEX_COLUMN_NAME)));
+        index->index_id = pg_int8(result, i, INDEX_COLUMN_ID);
+        index->source_table_id = pg_int8(result, i, INDEX_COLUMN_SOURCE);
+        index->account = column(catalogue, result, i, INDEX_COLUMN_ACCOUNT);
+        index->name = column(catalogue, result, i, INDEX_COLUMN_NAME);
+        index->state = (enum index_state)pg_int2(result, i, INDEX_COLUMN_STATE);
         index->definition = definition;
-        index->violations = pg_int8(result, i, 6);
-        index->operation_id = column(catalogue, result, i, 7);
+        index->violations = pg_int8(result, i, INDEX_COLUMN_VIOLATIONS);
+        index->operation_id = column(catalogue, result, i, INDEX_COLUMN_OPERATION);
         attach_index(catalogue, index);
     }
     return STATUS_OK;
@@ -123,9 +147,9 @@ static enum status load(struct pg *pg, struct catalogue *catalogue, struct error
     TRY(pg_next(pg, &indexes, err));
     TRY(pg_end(pg, err));
 
-    catalogue->version = pg_int8(version, 0, 0);
-    catalogue->floor = pg_int8(version, 0, 1);
-    catalogue->epoch = pg_int8(version, 0, 2);
+    catalogue->version = pg_int8(version, 0, CHECK_VERSION);
+    catalogue->floor = pg_int8(version, 0, CHECK_FLOOR);
+    catalogue->epoch = pg_int8(version, 0, CHECK_EPOCH);
     TRY(fill_tables(catalogue, tables, err));
     return fill_indexes(catalogue, indexes, err);
 }

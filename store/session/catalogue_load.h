@@ -9,6 +9,9 @@
 #include "domain/catalogue/catalogue.h"
 #include "store/connection/pg.h"
 
+/* Of catalogue_check.sql. */
+enum catalogue_check_column { CHECK_VERSION, CHECK_FLOOR, CHECK_EPOCH, CHECK_NOW_US };
+
 /* Read all of it, in one snapshot. The caller frees it. */
 MUST_USE enum status catalogue_load(struct pg *pg, struct catalogue **out, struct error *err);
 void catalogue_load_free(struct catalogue *catalogue);

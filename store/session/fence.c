@@ -27,6 +27,8 @@ static void pause_after(int32_t failures)
     clock_sleep(backoff_pause(&pause_us, failures, random_bits()));
 }
 
+enum holder_column { HOLDER_PROGRAM, HOLDER_STATE, HOLDER_EVENT, HOLDER_MS };
+
 /* "tavolad write (active, ClientWrite), open for 129.0 s". The holder may have ended since. */
 static enum status refuse(struct pg *pg, struct error *err)
 {
@@ -37,12 +39,12 @@ static enum status refuse(struct pg *pg, struct error *err)
     if (PQntuples(rows) == 0)
         return reason_set(err, REASON_CATALOGUE_CHANGE_BLOCKED,
             "the change waits until every open write has ended; they kept overlapping");
-    event = PQgetvalue(rows, 0, 2);
+    event = PQgetvalue(rows, 0, HOLDER_EVENT);
     return reason_set(err, REASON_CATALOGUE_CHANGE_BLOCKED,
         "the change waits until every open write has ended, and this session keeps one open: %.60s "
         "(%.40s%s%.40s), for %.1f s",
-        PQgetvalue(rows, 0, 0), PQgetvalue(rows, 0, 1), *event ? ", " : "", event,
-        (double)pg_int8(rows, 0, 3) / 1000);
+        PQgetvalue(rows, 0, HOLDER_PROGRAM), PQgetvalue(rows, 0, HOLDER_STATE), *event ? ", " : "", event,
+        (double)pg_int8(rows, 0, HOLDER_MS) / 1000);
 }
 
 enum status fence_close(struct session *session, struct error *err)

@@ -57,7 +57,7 @@ static enum status compare_version(struct session *session, bool *differs, struc
 
     session_asks_version(session);
     TRY(pg_query(&session->pg, &sql_catalogue_version, NULL, &result, err));
-    *differs = pg_int8(result, 0, 0) != session->catalogue->version;
+    *differs = pg_int8(result, 0, PG_ONLY_COLUMN) != session->catalogue->version;
     if (!*differs)
         session_note_confirmed(session);
     return STATUS_OK;
@@ -126,8 +126,8 @@ enum status session_take_begin(struct session *session, int64_t *now_us, struct 
     TRY(pg_done(&session->pg, err));
     TRY(pg_done(&session->pg, err));
     TRY(pg_next(&session->pg, &result, err));
-    *now_us = pg_int8(result, 0, 3);
-    if (pg_int8(result, 0, 0) != session->catalogue->version)
+    *now_us = pg_int8(result, 0, CHECK_NOW_US);
+    if (pg_int8(result, 0, CHECK_VERSION) != session->catalogue->version)
         return error_set(err, STATUS_STALE, "the catalogue has changed");
     session_note_confirmed(session);
     return STATUS_OK;

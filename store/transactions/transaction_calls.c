@@ -29,15 +29,15 @@ enum status transaction_calls_read_row(const PGresult *result, int row, struct s
     struct arena *arena, struct transaction *out, struct error *err)
 {
     struct transaction read = {
-        .id = arena_copy(arena, pg_bytes(result, row, 0)),
+        .id = arena_copy(arena, pg_bytes(result, row, TRANSACTION_COLUMN_ID)),
         .account = account,
-        .state = (enum transaction_state)pg_int2(result, row, 1),
-        .steps_done = pg_int4(result, row, 3),
-        .submitted = pg_int8(result, row, 5),
-        .revision = pg_int8(result, row, 6),
+        .state = (enum transaction_state)pg_int2(result, row, TRANSACTION_COLUMN_STATE),
+        .steps_done = pg_int4(result, row, TRANSACTION_COLUMN_STEPS_DONE),
+        .submitted = pg_int8(result, row, TRANSACTION_COLUMN_SUBMITTED),
+        .revision = pg_int8(result, row, TRANSACTION_COLUMN_REVISION),
     };
-    struct str steps = arena_copy(arena, pg_bytes(result, row, 2));
-    struct str timeline = arena_copy(arena, pg_bytes(result, row, 4));
+    struct str steps = arena_copy(arena, pg_bytes(result, row, TRANSACTION_COLUMN_STEPS));
+    struct str timeline = arena_copy(arena, pg_bytes(result, row, TRANSACTION_COLUMN_TIMELINE));
 
     if (!transaction_decode_steps(steps, arena, &read.steps, &read.step_count) ||
         !transaction_decode_timeline(timeline, arena, &read.timeline, &read.attempt_count))
@@ -346,6 +346,9 @@ static const struct embedded *list_statement(const struct operation_transaction 
     return &sql_transaction_list_key;
 }
 
+/* Of all statements transaction_list*. */
+enum listed_column { LISTED_ID, LISTED_STATE, LISTED_STEPS_DONE, LISTED_SUBMITTED, LISTED_REVISION };
+
 static enum status list(struct session *session, struct operation *operation, struct error *err)
 {
     const struct operation_transaction *in = &operation->in.transaction;
@@ -363,12 +366,12 @@ static enum status list(struct session *session, struct operation *operation, st
     out.transactions = ARENA_ARRAY(operation->arena, struct transaction, out.count);
     for (size_t i = 0; i < out.count; i++)
         out.transactions[i] = (struct transaction){
-            .id = arena_copy(operation->arena, pg_bytes(rows, (int)i, 0)),
+            .id = arena_copy(operation->arena, pg_bytes(rows, (int)i, LISTED_ID)),
             .account = operation->account,
-            .state = (enum transaction_state)pg_int2(rows, (int)i, 1),
-            .steps_done = pg_int4(rows, (int)i, 2),
-            .submitted = pg_int8(rows, (int)i, 3),
-            .revision = pg_int8(rows, (int)i, 4),
+            .state = (enum transaction_state)pg_int2(rows, (int)i, LISTED_STATE),
+            .steps_done = pg_int4(rows, (int)i, LISTED_STEPS_DONE),
+            .submitted = pg_int8(rows, (int)i, LISTED_SUBMITTED),
+            .revision = pg_int8(rows, (int)i, LISTED_REVISION),
         };
     if (out.more)
         out.position = out.transactions[out.count - 1].id;

@@ -29,6 +29,17 @@ void transaction_calls_cancel(struct session *session, struct operation *operati
 /* Without steps and timelines. */
 void transaction_calls_list(struct session *session, struct operation *operation);
 
+/* Of transaction_get.sql and transaction_lock.sql. */
+enum transaction_column {
+    TRANSACTION_COLUMN_ID,
+    TRANSACTION_COLUMN_STATE,
+    TRANSACTION_COLUMN_STEPS,
+    TRANSACTION_COLUMN_STEPS_DONE,
+    TRANSACTION_COLUMN_TIMELINE,
+    TRANSACTION_COLUMN_SUBMITTED,
+    TRANSACTION_COLUMN_REVISION,
+};
+
 /*
  * One row of transaction_get or transaction_lock; everything is copied into the arena.
  * STATUS_INTERNAL: the stored bytes cannot be read.

@@ -11,8 +11,8 @@ MUTANTS = [
     ("G0", [("store/connection/pg.c", "= 'read committed'", "= 'repeatable read'")],
      "test_store", "reconcile", ["the_source_is_read_after_the_lock"]),
 
-    ("G1", [("store/session/session.c", "if (pg_int8(result, 0, 0) != session->catalogue->version)",
-             "if (pg_int8(result, 0, 0) < 0)")],
+    ("G1", [("store/session/session.c", "if (pg_int8(result, 0, CHECK_VERSION) != session->catalogue->version)",
+             "if (pg_int8(result, 0, CHECK_VERSION) < 0)")],
      "test_store", "write", ["a_writer_that_knows_a_deleted_table_writes_nothing"]),
 
     ("G1", [("store/session/sql/fence.sql", "select 1 from write_fence where bucket = 0 for key share", "select 1")],

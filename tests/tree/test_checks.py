@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_rooms.py, check_names.py and check_parameters.py find what they are for, in small trees made here."""
+"""check_rooms.py, check_names.py, check_parameters.py and check_columns.py find what they are for, in small trees made here."""
 
 import os
 import tempfile
 import unittest
 
+import check_columns
 import check_names
 import check_parameters
 import check_rooms
@@ -92,6 +93,21 @@ class Parameters(unittest.TestCase):
     def test_parameters_that_a_library_dictates_are_allowed_by_name(self):
         path, function = next(iter(check_parameters.ALLOWED))
         self.assertEqual(complaints(check_parameters.check, {path: f"static int {function}({self.SIX}, int g)\n{{\n}}\n"}), [])
+
+
+class Columns(unittest.TestCase):
+    def test_columns_have_names(self):
+        self.assertEqual(complaints(check_columns.check, {
+            "store/a/x.c": "static bool f(void)\n{\n"
+                           "    return pg_int8(rows, keys[i + 1], FEED_2) + pg_bool(rows, 0, first + FEED_N);\n}\n"
+                           "/* pg_int8(rows, 0, 1) */\nint pg_int2(const PGresult *result, int row, int column);\n",
+        }), [])
+
+    def test_a_bare_number_is_told_with_its_line(self):
+        found = complaints(check_columns.check, {
+            "store/a/x.c": "/*\n */\n  x = PQgetisnull(rows, (int)i, 2) ? 0 : pg_int8(\n rows, 0, column + 1);\n"})
+        self.assertEqual(found, ["store/a/x.c:3: PQgetisnull reads column 2: name it by an enum",
+                                 "store/a/x.c:3: pg_int8 reads column column + 1: name it by an enum"])
 
 
 if __name__ == "__main__":
