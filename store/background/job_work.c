@@ -40,44 +40,44 @@ enum claim_column {
 
 static enum status claim(struct session *session, void *context, struct error *err)
 {
-    struct job *run = context;
+    struct job *job = context;
     struct pg_params params;
     PG_RESULT row = NULL;
 
     /* The connection's random bits: two threads of one worker are two owners. */
-    run->owner =
-        arena_format(&run->arena, "%.*s/%" PRIx64, STR_ARG(run->store->worker), (uint64_t)session->lane);
+    job->owner = arena_format(
+        &job->arena, "%.*s/%" PRIx64, STR_ARG(job->store->worker), (uint64_t)session->connection_id);
     pg_params_init(&params, &session->arena);
-    pg_add_bytes(&params, run->owner);
+    pg_add_bytes(&params, job->owner);
     pg_add_int8(&params, CLAIM_MS);
     TRY(pg_query(&session->pg, &sql_job_claim, &params, &row, err));
     if (PQntuples(row) == 0)
         return STATUS_OK;
-    run->id = arena_copy(&run->arena, pg_bytes(row, 0, CLAIM_ID));
-    run->kind = arena_copy(&run->arena, pg_bytes(row, 0, CLAIM_KIND));
-    run->table_id = pg_int8(row, 0, CLAIM_TABLE);
-    run->index_id = pg_int8(row, 0, CLAIM_INDEX);
-    run->phase = pg_int2(row, 0, CLAIM_PHASE);
-    run->has_cursor = pg_bool(row, 0, CLAIM_HAS_CURSOR);
-    run->cursor.partition = arena_copy(&run->arena, pg_bytes(row, 0, CLAIM_CURSOR_PARTITION));
-    run->cursor.row = arena_copy(&run->arena, pg_bytes(row, 0, CLAIM_CURSOR_ROW));
-    run->done = pg_int8(row, 0, CLAIM_DONE);
-    run->total = pg_int8(row, 0, CLAIM_TOTAL);
-    run->faults = pg_int8(row, 0, CLAIM_FAULTS);
-    run->filter = arena_copy(&run->arena, pg_bytes(row, 0, CLAIM_FILTER));
-    run->state = JOB_RUNNING;
+    job->id = arena_copy(&job->arena, pg_bytes(row, 0, CLAIM_ID));
+    job->kind = arena_copy(&job->arena, pg_bytes(row, 0, CLAIM_KIND));
+    job->table_id = pg_int8(row, 0, CLAIM_TABLE);
+    job->index_id = pg_int8(row, 0, CLAIM_INDEX);
+    job->phase = pg_int2(row, 0, CLAIM_PHASE);
+    job->has_cursor = pg_bool(row, 0, CLAIM_HAS_CURSOR);
+    job->cursor.partition = arena_copy(&job->arena, pg_bytes(row, 0, CLAIM_CURSOR_PARTITION));
+    job->cursor.row = arena_copy(&job->arena, pg_bytes(row, 0, CLAIM_CURSOR_ROW));
+    job->done = pg_int8(row, 0, CLAIM_DONE);
+    job->total = pg_int8(row, 0, CLAIM_TOTAL);
+    job->faults = pg_int8(row, 0, CLAIM_FAULTS);
+    job->filter = arena_copy(&job->arena, pg_bytes(row, 0, CLAIM_FILTER));
+    job->state = JOB_RUNNING;
     return STATUS_OK;
 }
 
 static enum status release(struct session *session, void *context, struct error *err)
 {
-    const struct job *run = context;
+    const struct job *job = context;
     struct pg_params params;
     PG_RESULT row = NULL;
 
     pg_params_init(&params, &session->arena);
-    pg_add_bytes(&params, run->id);
-    pg_add_bytes(&params, run->owner);
+    pg_add_bytes(&params, job->id);
+    pg_add_bytes(&params, job->owner);
     return pg_query(&session->pg, &sql_job_release, &params, &row, err);
 }
 
@@ -85,7 +85,7 @@ static enum status release(struct session *session, void *context, struct error 
 
 static const struct job_kind {
     const char *name;
-    enum status (*chunk)(struct job *run, struct error *err);
+    enum status (*chunk)(struct job *job, struct error *err);
 } kinds[] = {
     { "build", index_build_chunk },
     { "drop_index", purge_index_chunk },
@@ -93,50 +93,50 @@ static const struct job_kind {
     { "delete_range", range_delete_chunk },
 };
 
-static enum status work_on(struct job *run, struct error *err)
+static enum status work_on(struct job *job, struct error *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-        if (str_equal(run->kind, str_of(kinds[i].name)))
-            return kinds[i].chunk(run, err);
-    return error_set(err, STATUS_INTERNAL, "operation %.*s is of an unknown kind, %.*s", STR_ARG(run->id),
-        STR_ARG(run->kind));
+        if (str_equal(job->kind, str_of(kinds[i].name)))
+            return kinds[i].chunk(job, err);
+    return error_set(err, STATUS_INTERNAL, "operation %.*s is of an unknown kind, %.*s", STR_ARG(job->id),
+        STR_ARG(job->kind));
 }
 
 /* A failure that trying again would not mend ends the operation; others leave it as it was. */
-static enum status give_back(struct job *run, enum status status, struct error *err)
+static enum status give_back(struct job *job, enum status status, struct error *err)
 {
     struct error ignored;
     enum status released;
 
     if (!pg_is_transient(err) && status != STATUS_MAYBE_DONE) {
-        run->state = JOB_FAILED;
-        run->error = str_of(err->message);
-        return job_checkpoint(run, &ignored) == STATUS_OK ? STATUS_OK : status;
+        job->state = JOB_FAILED;
+        job->error = str_of(err->message);
+        return job_checkpoint(job, &ignored) == STATUS_OK ? STATUS_OK : status;
     }
     /* If this fails too, the claim runs out by itself. */
-    released = worker_attempt(run->store, release, run, &ignored);
+    released = worker_attempt(job->store, release, job, &ignored);
     (void)released;
     return status;
 }
 
 enum status job_work_run(struct worker *store, bool *worked, struct error *err)
 {
-    struct job run = { .store = store, .error = STR_EMPTY };
+    struct job job = { .store = store, .error = STR_EMPTY };
     struct error failure = { 0 };
     enum status status;
 
-    arena_init(&run.arena);
-    status = worker_attempt(store, claim, &run, &failure);
-    if (status == STATUS_OK && run.id.len > 0) {
+    arena_init(&job.arena);
+    status = worker_attempt(store, claim, &job, &failure);
+    if (status == STATUS_OK && job.id.len > 0) {
         FAILPOINT("operation.after_claim");
-        status = work_on(&run, &failure);
+        status = work_on(&job, &failure);
         if (status != STATUS_OK)
-            status = give_back(&run, status, &failure);
+            status = give_back(&job, status, &failure);
     }
     if (status == STATUS_OK)
-        *worked = run.id.len > 0;
+        *worked = job.id.len > 0;
     else if (err)
         *err = failure;
-    arena_cleanup(&run.arena);
+    arena_cleanup(&job.arena);
     return status;
 }

@@ -11,7 +11,7 @@
 enum { PURGE_ROWS = 2000 };
 
 struct purge {
-    struct job *run;
+    struct job *job;
     const struct embedded *sql;
     int64_t table_id;
     int64_t index_id; /* of dead letters; -1: the statement has no such parameter */
@@ -35,7 +35,7 @@ static enum status purge(struct session *session, void *context, struct error *e
 }
 
 struct ending {
-    struct job *run;
+    struct job *job;
     const struct embedded *sql;
     int64_t id;
 };
@@ -52,7 +52,7 @@ static enum status end(struct session *session, void *context, struct error *err
     pg_params_init(&params, &session->arena);
     pg_add_int8(&params, work->id);
     TRY(pg_query(&session->pg, work->sql, &params, &gone, err));
-    TRY(job_checkpoint_in(session, work->run, err));
+    TRY(job_checkpoint_in(session, work->job, err));
     FAILPOINT_TRY("purge.before_end", err);
     TRY(session_send_commit(session, err));
     return session_take_commit(session, err);
@@ -60,28 +60,28 @@ static enum status end(struct session *session, void *context, struct error *err
 
 /* Run the first purge that still finds something. *gone: how many rows it took; 0: none does. */
 static enum status purge_some(
-    struct job *run, struct purge *purges, size_t count, int64_t *gone, struct error *err)
+    struct job *job, struct purge *purges, size_t count, int64_t *gone, struct error *err)
 {
     *gone = 0;
     for (size_t i = 0; i < count && *gone == 0; i++) {
-        TRY(worker_attempt(run->store, purge, &purges[i], err));
+        TRY(worker_attempt(job->store, purge, &purges[i], err));
         *gone = purges[i].gone;
     }
     if (*gone == 0)
         return STATUS_OK;
-    run->done += *gone;
+    job->done += *gone;
     FAILPOINT_TRY("purge.before_checkpoint", err);
-    return job_checkpoint(run, err);
+    return job_checkpoint(job, err);
 }
 
-static enum status end_run(struct job *run, const struct embedded *sql, int64_t id, struct error *err)
+static enum status end_run(struct job *job, const struct embedded *sql, int64_t id, struct error *err)
 {
-    struct ending last = { run, sql, id };
+    struct ending last = { job, sql, id };
     enum status status;
 
-    run->state = JOB_DONE;
-    run->total = run->done;
-    status = worker_attempt(run->store, end, &last, err);
+    job->state = JOB_DONE;
+    job->total = job->done;
+    status = worker_attempt(job->store, end, &last, err);
     return status == STATUS_CANCELLED ? STATUS_OK : status;
 }
 
@@ -89,35 +89,35 @@ static enum status end_run(struct job *run, const struct embedded *sql, int64_t 
  * Phase 0 takes entries and dead letters, phase 1 state rows that name entries of no other index. What those that stay
  * name of this one goes when their keys are next reconciled.
  */
-enum status purge_index_chunk(struct job *run, struct error *err)
+enum status purge_index_chunk(struct job *job, struct error *err)
 {
     struct purge purges[] = {
-        { run, &sql_purge_entities, run->index_id, -1, 0 },
-        { run, &sql_purge_dead_letters, run->table_id, run->index_id, 0 },
+        { job, &sql_purge_entities, job->index_id, -1, 0 },
+        { job, &sql_purge_dead_letters, job->table_id, job->index_id, 0 },
     };
     bool is_over = false;
     int64_t gone = 0;
 
-    if (run->phase == 0)
-        TRY(purge_some(run, purges, ARRAY_LEN(purges), &gone, err));
+    if (job->phase == 0)
+        TRY(purge_some(job, purges, ARRAY_LEN(purges), &gone, err));
     if (gone > 0)
         return STATUS_OK;
-    run->phase = 1;
-    TRY(state_purge_chunk(run, &is_over, err));
-    return is_over ? end_run(run, &sql_index_gone, run->index_id, err) : STATUS_OK;
+    job->phase = 1;
+    TRY(state_purge_chunk(job, &is_over, err));
+    return is_over ? end_run(job, &sql_index_gone, job->index_id, err) : STATUS_OK;
 }
 
 /* Its indexes are dropped by operations of their own. */
-enum status purge_table_chunk(struct job *run, struct error *err)
+enum status purge_table_chunk(struct job *job, struct error *err)
 {
     struct purge purges[] = {
-        { run, &sql_purge_entities, run->table_id, -1, 0 },
-        { run, &sql_purge_intents, run->table_id, -1, 0 },
-        { run, &sql_purge_states, run->table_id, -1, 0 },
-        { run, &sql_purge_dead_letters, run->table_id, 0, 0 },
+        { job, &sql_purge_entities, job->table_id, -1, 0 },
+        { job, &sql_purge_intents, job->table_id, -1, 0 },
+        { job, &sql_purge_states, job->table_id, -1, 0 },
+        { job, &sql_purge_dead_letters, job->table_id, 0, 0 },
     };
     int64_t gone;
 
-    TRY(purge_some(run, purges, ARRAY_LEN(purges), &gone, err));
-    return gone > 0 ? STATUS_OK : end_run(run, &sql_table_gone, run->table_id, err);
+    TRY(purge_some(job, purges, ARRAY_LEN(purges), &gone, err));
+    return gone > 0 ? STATUS_OK : end_run(job, &sql_table_gone, job->table_id, err);
 }

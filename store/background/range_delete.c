@@ -39,7 +39,7 @@ static enum status begin(struct session *session, struct operation *operation, s
 {
     struct outcome_jobs *out = &operation->out.jobs;
     const struct table *table;
-    struct job_start run = {
+    struct job_start job = {
         .account = operation->account, .kind = "delete_range", .started = clock_ticks()
     };
     int64_t id, now_us;
@@ -47,21 +47,21 @@ static enum status begin(struct session *session, struct operation *operation, s
     TRY(resolve_writable(session, operation, &table, err));
     TRY(page_read_check_plan(table, operation, err));
     TRY(next_id(session, &id, err));
-    run.operation_id = job_calls_id("delete", id, operation->arena);
-    run.target = arena_copy(operation->arena, table->name);
-    run.table_id = table->table_id;
-    run.filter = operation->in.page.filter_text;
+    job.operation_id = job_calls_id("delete", id, operation->arena);
+    job.target = arena_copy(operation->arena, table->name);
+    job.table_id = table->table_id;
+    job.filter = operation->in.page.filter_text;
     TRY(session_send_begin(session, err));
     TRY(pg_sync(&session->pg, err));
     TRY(session_take_begin(session, &now_us, err));
     TRY(pg_end(&session->pg, err));
-    TRY(job_calls_send_start(session, &run, err));
+    TRY(job_calls_send_start(session, &job, err));
     FAILPOINT_TRY("range_delete.before_begin", err);
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, err));
     FAILPOINT("range_delete.after_begin");
     *out = (struct outcome_jobs){ .jobs = ARENA_NEW(operation->arena, struct job_view), .count = 1 };
-    out->jobs[0] = job_calls_view(&run);
+    out->jobs[0] = job_calls_view(&job);
     return STATUS_OK;
 }
 
@@ -73,11 +73,11 @@ void range_delete_start(struct session *session, struct operation *operation)
 /* ---- a chunk ---- */
 
 struct chunk {
-    struct job *run;
+    struct job *job;
     const struct filter *filter;
     struct key_plan plan;
     struct operation
-        operation; /* the deletes; its table's name and everything it points to are in the run's arena */
+        operation; /* the deletes; its table's name and everything it points to are in the job's arena */
     int64_t deleted;
     bool is_gone; /* the table */
     bool was_last;
@@ -98,9 +98,9 @@ static enum status find_keys(
             break;
         if (chunk->plan.exact || filter_matches(chunk->filter, &entity))
             in->writes[in->count++] = (struct write){ .kind = WRITE_DELETE,
-                .key = { arena_copy(&chunk->run->arena, entity.key.partition),
-                    arena_copy(&chunk->run->arena, entity.key.row) },
-                .condition = { .text = chunk->run->filter, .filter = chunk->filter } };
+                .key = { arena_copy(&chunk->job->arena, entity.key.partition),
+                    arena_copy(&chunk->job->arena, entity.key.row) },
+                .condition = { .text = chunk->job->filter, .filter = chunk->filter } };
         row_scan_pass(scan, &entity.key);
     }
     return row_scan_finish(session, scan, err);
@@ -110,36 +110,36 @@ static enum status find_keys(
 static enum status read_chunk(struct session *session, void *context, struct error *err)
 {
     struct chunk *chunk = context;
-    struct job *run = chunk->run;
+    struct job *job = chunk->job;
     const struct table *table;
     struct row_scan scan;
     enum status status;
 
     TRY(session_refresh(session, NULL, err));
-    table = catalogue_find_id(session->catalogue, run->table_id);
+    table = catalogue_find_id(session->catalogue, job->table_id);
     chunk->is_gone = !table;
     if (!table)
         return STATUS_OK;
     chunk->operation = (struct operation){ .kind = OPERATION_WRITE,
-        .account = arena_copy(&run->arena, table->account),
-        .table = arena_copy(&run->arena, table->name),
-        .arena = &run->arena,
+        .account = arena_copy(&job->arena, table->account),
+        .table = arena_copy(&job->arena, table->name),
+        .arena = &job->arena,
         .deadline_us = INT64_MAX,
         .in.write = {
-            .writes = ARENA_ARRAY(&run->arena, struct write, CHUNK_DELETES), .table_id = run->table_id } };
+            .writes = ARENA_ARRAY(&job->arena, struct write, CHUNK_DELETES), .table_id = job->table_id } };
     scan = (struct row_scan){ .table = table,
         .plan = chunk->plan,
         .keys_only = chunk->plan.exact,
-        .has_after = run->has_cursor,
-        .after = run->cursor,
+        .has_after = job->has_cursor,
+        .after = job->cursor,
         .max_rows = CHUNK_EXAMINED,
         .max_bytes = CHUNK_BYTES,
-        .arena = &run->arena };
+        .arena = &job->arena };
     status = find_keys(session, chunk, &scan, err);
     row_scan_close(&scan);
     TRY(status);
-    run->has_cursor = scan.has_after;
-    run->cursor = scan.after;
+    job->has_cursor = scan.has_after;
+    job->cursor = scan.after;
     chunk->was_last = scan.exhausted;
     return STATUS_OK;
 }
@@ -150,7 +150,7 @@ static enum status delete_chunk(struct session *session, void *context, struct e
     struct chunk *chunk = context;
     const struct operation_write *in = &chunk->operation.in.write;
 
-    write_batch_for_worker(chunk->run->store, session, &chunk->operation);
+    write_batch_for_worker(chunk->job->store, session, &chunk->operation);
     if (chunk->operation.error) {
         *err = *chunk->operation.error;
         /* A delete may be tried twice. */
@@ -162,29 +162,29 @@ static enum status delete_chunk(struct session *session, void *context, struct e
     return STATUS_OK;
 }
 
-static enum status end(struct job *run, enum job_state state, struct error *err)
+static enum status end(struct job *job, enum job_state state, struct error *err)
 {
-    run->state = state;
-    run->total = run->done;
-    return job_checkpoint(run, err);
+    job->state = state;
+    job->total = job->done;
+    return job_checkpoint(job, err);
 }
 
-enum status range_delete_chunk(struct job *run, struct error *err)
+enum status range_delete_chunk(struct job *job, struct error *err)
 {
-    struct chunk chunk = { .run = run };
+    struct chunk chunk = { .job = job };
     enum status status = STATUS_OK;
 
-    TRY(filter_compile(run->filter, &run->arena, &chunk.filter, err));
-    filter_key_plan(chunk.filter, &run->arena, &chunk.plan);
-    TRY(worker_attempt(run->store, read_chunk, &chunk, err));
+    TRY(filter_compile(job->filter, &job->arena, &chunk.filter, err));
+    filter_key_plan(chunk.filter, &job->arena, &chunk.plan);
+    TRY(worker_attempt(job->store, read_chunk, &chunk, err));
     if (chunk.is_gone)
-        return end(run, JOB_CANCELLED, err);
+        return end(job, JOB_CANCELLED, err);
     if (chunk.operation.in.write.count > 0)
-        status = worker_attempt(run->store, delete_chunk, &chunk, err);
+        status = worker_attempt(job->store, delete_chunk, &chunk, err);
     if (status == STATUS_NOT_FOUND)
-        return end(run, JOB_CANCELLED, err);
+        return end(job, JOB_CANCELLED, err);
     TRY(status);
     FAILPOINT_TRY("range_delete.before_checkpoint", err);
-    run->done += chunk.deleted;
-    return chunk.was_last ? end(run, JOB_DONE, err) : job_checkpoint(run, err);
+    job->done += chunk.deleted;
+    return chunk.was_last ? end(job, JOB_DONE, err) : job_checkpoint(job, err);
 }

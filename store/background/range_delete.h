@@ -18,6 +18,6 @@
 void range_delete_start(struct session *session, struct operation *operation);
 
 /* One chunk of a job of the kind "delete_range". */
-MUST_USE enum status range_delete_chunk(struct job *run, struct error *err);
+MUST_USE enum status range_delete_chunk(struct job *job, struct error *err);
 
 #endif

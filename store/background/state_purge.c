@@ -21,8 +21,8 @@
 enum { CHUNK_KEYS = 1000 };
 
 struct leftovers {
-    struct job *run;
-    struct intent *keys; /* those that seem to go; in the run's arena */
+    struct job *job;
+    struct intent *keys; /* those that seem to go; in the job's arena */
     size_t count;
     bool is_last;
     struct entity_key end; /* the last key that was looked at, unless it is the last one there is */
@@ -44,10 +44,10 @@ enum state_column { STATE_PARTITION, STATE_ROW, STATE_MANIFEST };
 static void take_rows(
     struct leftovers *work, const struct table *table, const PGresult *rows, struct arena *scratch)
 {
-    struct job *run = work->run;
+    struct job *job = work->job;
     int count = PQntuples(rows);
 
-    work->keys = ARENA_ARRAY(&run->arena, struct intent, (size_t)count);
+    work->keys = ARENA_ARRAY(&job->arena, struct intent, (size_t)count);
     work->count = 0;
     work->is_last = count < CHUNK_KEYS;
     for (int i = 0; i < count; i++) {
@@ -57,38 +57,38 @@ static void take_rows(
         if (manifest_decode(pg_bytes(rows, i, STATE_MANIFEST), scratch, &manifest) &&
             is_leftover(table, &manifest))
             work->keys[work->count++] = (struct intent){ .kind = INTENT_RECONCILE,
-                .table_id = run->table_id,
-                .key = { arena_copy(&run->arena, key.partition), arena_copy(&run->arena, key.row) } };
+                .table_id = job->table_id,
+                .key = { arena_copy(&job->arena, key.partition), arena_copy(&job->arena, key.row) } };
     }
 }
 
 static enum status read_chunk(struct session *session, void *context, struct error *err)
 {
     struct leftovers *work = context;
-    struct job *run = work->run;
+    struct job *job = work->job;
     const struct table *table;
     struct pg_params params;
     PG_RESULT rows = NULL;
 
     TRY(session_refresh(session, NULL, err));
-    table = catalogue_find_id(session->catalogue, run->table_id);
+    table = catalogue_find_id(session->catalogue, job->table_id);
     work->is_last = !table; /* its own purge takes them all */
     work->count = 0;
     if (!table)
         return STATUS_OK;
     pg_params_init(&params, &session->arena);
-    pg_add_int8(&params, run->table_id);
-    pg_add_bytes(&params, run->cursor.partition);
-    pg_add_bytes(&params, run->cursor.row);
-    pg_add_bool(&params, run->has_cursor);
+    pg_add_int8(&params, job->table_id);
+    pg_add_bytes(&params, job->cursor.partition);
+    pg_add_bytes(&params, job->cursor.row);
+    pg_add_bool(&params, job->has_cursor);
     pg_add_int8(&params, CHUNK_KEYS);
     TRY(pg_query(&session->pg, &sql_state_scan, &params, &rows, err));
     take_rows(work, table, rows, &session->arena);
     if (PQntuples(rows) > 0) {
         int last = PQntuples(rows) - 1;
 
-        work->end = (struct entity_key){ arena_copy(&run->arena, pg_bytes(rows, last, STATE_PARTITION)),
-            arena_copy(&run->arena, pg_bytes(rows, last, STATE_ROW)) };
+        work->end = (struct entity_key){ arena_copy(&job->arena, pg_bytes(rows, last, STATE_PARTITION)),
+            arena_copy(&job->arena, pg_bytes(rows, last, STATE_ROW)) };
     }
     return STATUS_OK;
 }
@@ -114,17 +114,17 @@ static enum status remove_chunk(struct session *session, void *context, struct e
     return session_take_commit(session, err);
 }
 
-enum status state_purge_chunk(struct job *run, bool *is_over, struct error *err)
+enum status state_purge_chunk(struct job *job, bool *is_over, struct error *err)
 {
-    struct leftovers work = { .run = run };
+    struct leftovers work = { .job = job };
 
-    TRY(worker_attempt(run->store, read_chunk, &work, err));
+    TRY(worker_attempt(job->store, read_chunk, &work, err));
     if (work.count > 0)
-        TRY(worker_attempt(run->store, remove_chunk, &work, err));
+        TRY(worker_attempt(job->store, remove_chunk, &work, err));
     *is_over = work.is_last;
     if (work.is_last)
         return STATUS_OK;
-    run->has_cursor = true;
-    run->cursor = work.end;
-    return job_checkpoint(run, err);
+    job->has_cursor = true;
+    job->cursor = work.end;
+    return job_checkpoint(job, err);
 }

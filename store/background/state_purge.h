@@ -8,9 +8,9 @@
 #include "store/jobs/job.h"
 
 /*
- * One chunk of the walk over the state rows of a dropped index's table, from the run's cursor on.
+ * One chunk of the walk over the state rows of a dropped index's table, from the job's cursor on.
  * *is_over: it was the last one, and there is no checkpoint of it.
  */
-MUST_USE enum status state_purge_chunk(struct job *run, bool *is_over, struct error *err);
+MUST_USE enum status state_purge_chunk(struct job *job, bool *is_over, struct error *err);
 
 #endif

@@ -29,8 +29,8 @@ struct sweep_ages {
 
 /*
  * One round: delete entities that are due, by ordinary deletes with their intents; purge dead rows through the floor
- * (guard G3), commit markers of dead lanes, finished transactions, records of requests, changes with the feeds that
- * are over. Bounded work: *more says that there is more to do now.
+ * (guard G3), commit markers of closed connections, finished transactions, records of requests, changes with the feeds
+ * that are over. Bounded work: *more says that there is more to do now.
  */
 MUST_USE enum status sweep_run(struct worker *store, const struct sweep_ages *ages,
     struct sweep_counts *counts, bool *more, struct error *err);

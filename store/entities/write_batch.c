@@ -370,8 +370,8 @@ static enum status ask_written(struct session *session, void *context, struct er
     PG_RESULT written = NULL;
 
     pg_params_init(&params, &session->arena);
-    pg_add_int8(&params, session->lane);
-    pg_add_int8(&params, session->n);
+    pg_add_int8(&params, session->connection_id);
+    pg_add_int8(&params, session->marker_number);
     key_arrays_init(&keys, &session->arena);
     for (size_t i = 0; i < set->row_count; i++)
         key_arrays_put(&keys, set->rows[i].table->table_id, &set->rows[i].key, set->rows[i].bucket);

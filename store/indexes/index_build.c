@@ -28,9 +28,9 @@ enum {
     MAX_PASSES = 5,
 };
 
-/* Keys of one chunk, in the run's arena; of the source, or of the entries' table. */
+/* Keys of one chunk, in the job's arena; of the source, or of the entries' table. */
 struct chunk {
-    struct job *run;
+    struct job *job;
     bool is_gone;   /* there is no such index any more */
     bool is_strong; /* its entries are written with their sources */
     bool is_last;
@@ -42,14 +42,14 @@ struct chunk {
     int64_t strangers; /* rows among the entries that name no source */
 };
 
-static bool is_source_pass(const struct job *run)
+static bool is_source_pass(const struct job *job)
 {
-    return run->phase % 2 == 1;
+    return job->phase % 2 == 1;
 }
 
-static const struct index *find_index(const struct session *session, const struct job *run)
+static const struct index *find_index(const struct session *session, const struct job *job)
 {
-    const struct table *entries = catalogue_find_id(session->catalogue, run->index_id);
+    const struct table *entries = catalogue_find_id(session->catalogue, job->index_id);
 
     return entries ? entries->entries_of : NULL;
 }
@@ -72,7 +72,7 @@ enum chunk_column { CHUNK_PARTITION, CHUNK_ROW, CHUNK_SIZE, CHUNK_TS, CHUNK_EXPI
 
 static void take_keys(struct chunk *chunk, const PGresult *rows, int64_t table_id, int64_t home_id)
 {
-    struct arena *arena = &chunk->run->arena;
+    struct arena *arena = &chunk->job->arena;
     int count = PQntuples(rows);
     int64_t bytes = 0;
 
@@ -90,50 +90,50 @@ static void take_keys(struct chunk *chunk, const PGresult *rows, int64_t table_i
 }
 
 static void range_params(
-    const struct job *run, int64_t table_id, struct arena *arena, struct pg_params *params)
+    const struct job *job, int64_t table_id, struct arena *arena, struct pg_params *params)
 {
     pg_params_init(params, arena);
     pg_add_int8(params, table_id);
-    pg_add_bytes(params, run->cursor.partition);
-    pg_add_bytes(params, run->cursor.row);
-    pg_add_bool(params, run->has_cursor);
+    pg_add_bytes(params, job->cursor.partition);
+    pg_add_bytes(params, job->cursor.row);
+    pg_add_bool(params, job->has_cursor);
     pg_add_int8(params, CHUNK_KEYS);
 }
 
 /* For progress only: a table too large to be counted in time has no total. */
-static enum status count_source(struct session *session, struct job *run, struct error *err)
+static enum status count_source(struct session *session, struct job *job, struct error *err)
 {
     struct pg_params params;
     PG_RESULT count = NULL;
     enum status status;
 
     pg_params_init(&params, &session->arena);
-    pg_add_int8(&params, run->table_id);
+    pg_add_int8(&params, job->table_id);
     status = pg_query(&session->pg, &sql_chunk_count, &params, &count, err);
     if (status == STATUS_OK)
-        run->total = pg_int8(count, 0, PG_ONLY_COLUMN);
+        job->total = pg_int8(count, 0, PG_ONLY_COLUMN);
     return status == STATUS_TIMEOUT ? STATUS_OK : status;
 }
 
 static enum status read_walk(struct session *session, void *context, struct error *err)
 {
     struct chunk *chunk = context;
-    struct job *run = chunk->run;
+    struct job *job = chunk->job;
     const struct index *index;
     struct pg_params params;
     PG_RESULT rows = NULL;
 
     TRY(session_refresh(session, NULL, err));
-    index = find_index(session, run);
+    index = find_index(session, job);
     chunk->is_gone = !index;
     if (chunk->is_gone)
         return STATUS_OK;
     chunk->is_strong = index_is_strong(index);
-    if (!run->has_cursor && run->total == 0)
-        TRY(count_source(session, run, err));
-    range_params(run, run->table_id, &session->arena, &params);
+    if (!job->has_cursor && job->total == 0)
+        TRY(count_source(session, job, err));
+    range_params(job, job->table_id, &session->arena, &params);
     TRY(pg_query(&session->pg, &sql_chunk_keys, &params, &rows, err));
-    take_keys(chunk, rows, run->table_id, run->table_id);
+    take_keys(chunk, rows, job->table_id, job->table_id);
     return STATUS_OK;
 }
 
@@ -264,7 +264,7 @@ static enum status compare_sources(struct session *session, struct chunk *chunk,
 
 /* ---- entries -> source ---- */
 
-/* The source keys that the entries of a chunk name, in the run's arena; how many there are. */
+/* The source keys that the entries of a chunk name, in the job's arena; how many there are. */
 static size_t list_origins(struct chunk *chunk, const struct index *index, const PGresult *rows,
     struct intent *origins, struct index_entry *entries)
 {
@@ -279,7 +279,7 @@ static size_t list_origins(struct chunk *chunk, const struct index *index, const
             continue;
         }
         origins[count] =
-            key_intent(index->source_table_id, index->source_table_id, &source, &chunk->run->arena);
+            key_intent(index->source_table_id, index->source_table_id, &source, &chunk->job->arena);
         entries[count++] = (struct index_entry){ .key = chunk->keys[i].key,
             .digest = index_plan_digest(properties, pg_int8(rows, (int)i, CHUNK_EXPIRES)) };
     }
@@ -293,7 +293,7 @@ static size_t list_origins(struct chunk *chunk, const struct index *index, const
 static enum status compare_entries(struct session *session, struct chunk *chunk, const struct index *index,
     const PGresult *rows, struct error *err)
 {
-    struct intent *origins = ARENA_ARRAY(&chunk->run->arena, struct intent, chunk->count);
+    struct intent *origins = ARENA_ARRAY(&chunk->job->arena, struct intent, chunk->count);
     struct index_entry *entries = ARENA_ARRAY(&session->arena, struct index_entry, chunk->count);
     size_t count = list_origins(chunk, index, rows, origins, entries);
     PG_RESULT sources = NULL;
@@ -331,7 +331,7 @@ static bool asks_for(const struct index *index, const struct entity_key *source,
 static enum status compare_strong_entries(struct session *session, struct chunk *chunk,
     const struct index *index, const PGresult *rows, struct error *err)
 {
-    struct intent *origins = ARENA_ARRAY(&chunk->run->arena, struct intent, chunk->count);
+    struct intent *origins = ARENA_ARRAY(&chunk->job->arena, struct intent, chunk->count);
     struct index_entry *entries = ARENA_ARRAY(&session->arena, struct index_entry, chunk->count);
     size_t count = list_origins(chunk, index, rows, origins, entries);
     PG_RESULT sources = NULL;
@@ -351,13 +351,13 @@ static enum status compare_strong_entries(struct session *session, struct chunk 
 static enum status compare(struct session *session, struct chunk *chunk, const struct index *index,
     const PGresult *rows, struct error *err)
 {
-    chunk->faulty = ARENA_ARRAY(&chunk->run->arena, struct intent, chunk->count);
-    chunk->suspects = ARENA_ARRAY(&chunk->run->arena, struct strong_source, chunk->count);
+    chunk->faulty = ARENA_ARRAY(&chunk->job->arena, struct intent, chunk->count);
+    chunk->suspects = ARENA_ARRAY(&chunk->job->arena, struct strong_source, chunk->count);
     chunk->faulty_count = 0;
     chunk->strangers = 0;
     if (chunk->count == 0)
         return STATUS_OK;
-    if (is_source_pass(chunk->run))
+    if (is_source_pass(chunk->job))
         return compare_sources(session, chunk, index, rows, err);
     return chunk->is_strong ? compare_strong_entries(session, chunk, index, rows, err)
                             : compare_entries(session, chunk, index, rows, err);
@@ -366,7 +366,7 @@ static enum status compare(struct session *session, struct chunk *chunk, const s
 static enum status validate(struct session *session, void *context, struct error *err)
 {
     struct chunk *chunk = context;
-    struct job *run = chunk->run;
+    struct job *job = chunk->job;
     const struct index *index;
     struct pg_params params;
     PG_RESULT begun = NULL;
@@ -374,19 +374,19 @@ static enum status validate(struct session *session, void *context, struct error
     PG_RESULT ended = NULL;
 
     TRY(session_refresh(session, NULL, err));
-    index = find_index(session, run);
+    index = find_index(session, job);
     chunk->is_gone = !index;
     if (!index)
         return STATUS_OK;
     chunk->is_strong = index_is_strong(index);
     TRY(pg_query(&session->pg, &sql_begin_snapshot, NULL, &begun, err));
-    range_params(run, is_source_pass(run) ? run->table_id : run->index_id, &session->arena, &params);
+    range_params(job, is_source_pass(job) ? job->table_id : job->index_id, &session->arena, &params);
     pg_add_int8(&params, CHUNK_BYTES);
     TRY(pg_query(&session->pg, &sql_chunk_rows, &params, &rows, err));
-    if (is_source_pass(run))
-        take_keys(chunk, rows, run->table_id, run->table_id);
+    if (is_source_pass(job))
+        take_keys(chunk, rows, job->table_id, job->table_id);
     else
-        take_keys(chunk, rows, run->index_id, index_plan_home_table(index));
+        take_keys(chunk, rows, job->index_id, index_plan_home_table(index));
     TRY(compare(session, chunk, index, rows, err));
     return pg_query(&session->pg, &sql_commit, NULL, &ended, err);
 }
@@ -394,17 +394,17 @@ static enum status validate(struct session *session, void *context, struct error
 /* ---- effects ---- */
 
 /* All at once, or, if that fails, one by one, so that the culprit can be named. */
-static enum status reconcile(struct job *run, const struct intent *keys, size_t count, struct error *err)
+static enum status reconcile(struct job *job, const struct intent *keys, size_t count, struct error *err)
 {
     struct reconcile_counts counts = { 0 };
-    enum status status = reconcile_keys(run->store, keys, count, true, &counts, err);
+    enum status status = reconcile_keys(job->store, keys, count, true, &counts, err);
 
     if (status == STATUS_OK || status == STATUS_MAYBE_DONE || pg_is_transient(err))
         return status;
     for (size_t i = 0; i < count; i++) {
         struct error cause = { 0 };
 
-        status = reconcile_keys(run->store, &keys[i], 1, true, &counts, &cause);
+        status = reconcile_keys(job->store, &keys[i], 1, true, &counts, &cause);
         if (status == STATUS_OK)
             continue;
         error_set(err, status, "entity (%.*s, %.*s) cannot be indexed: %.200s",
@@ -416,41 +416,41 @@ static enum status reconcile(struct job *run, const struct intent *keys, size_t 
 
 /* Under the locks of the sources. Those that cannot have their entry are noted by a reconcile, as of any index. */
 static enum status mend_strong(
-    struct job *run, const struct strong_source *sources, size_t count, struct error *err)
+    struct job *job, const struct strong_source *sources, size_t count, struct error *err)
 {
     struct strong_mending mending = {
-        .index_id = run->index_id, .sources = sources, .count = count, .arena = &run->arena
+        .index_id = job->index_id, .sources = sources, .count = count, .arena = &job->arena
     };
 
-    TRY(strong_build_mend(run->store, &mending, err));
-    return mending.violation_count > 0 ? reconcile(run, mending.violations, mending.violation_count, err)
+    TRY(strong_build_mend(job->store, &mending, err));
+    return mending.violation_count > 0 ? reconcile(job, mending.violations, mending.violation_count, err)
                                        : STATUS_OK;
 }
 
-static enum status build_chunk(struct job *run, const struct chunk *chunk, struct error *err)
+static enum status build_chunk(struct job *job, const struct chunk *chunk, struct error *err)
 {
     struct strong_source *sources;
 
     if (chunk->count == 0)
         return STATUS_OK;
     if (!chunk->is_strong)
-        return reconcile(run, chunk->keys, chunk->count, err);
-    sources = ARENA_ARRAY(&run->arena, struct strong_source, chunk->count);
+        return reconcile(job, chunk->keys, chunk->count, err);
+    sources = ARENA_ARRAY(&job->arena, struct strong_source, chunk->count);
     for (size_t i = 0; i < chunk->count; i++)
         sources[i].key = chunk->keys[i].key;
-    return mend_strong(run, sources, chunk->count, err);
+    return mend_strong(job, sources, chunk->count, err);
 }
 
-static enum status mend_chunk(struct job *run, const struct chunk *chunk, struct error *err)
+static enum status mend_chunk(struct job *job, const struct chunk *chunk, struct error *err)
 {
     if (chunk->faulty_count == 0)
         return STATUS_OK;
-    return chunk->is_strong ? mend_strong(run, chunk->suspects, chunk->faulty_count, err)
-                            : reconcile(run, chunk->faulty, chunk->faulty_count, err);
+    return chunk->is_strong ? mend_strong(job, chunk->suspects, chunk->faulty_count, err)
+                            : reconcile(job, chunk->faulty, chunk->faulty_count, err);
 }
 
 struct state_change {
-    struct job *run;
+    struct job *job;
     enum index_state state;
 };
 
@@ -462,9 +462,9 @@ static enum status change_state(struct session *session, void *context, struct e
     PG_RESULT updated = NULL;
 
     TRY(catalogue_change_begin(session, err));
-    TRY(job_checkpoint_in(session, change->run, err));
+    TRY(job_checkpoint_in(session, change->job, err));
     pg_params_init(&params, &session->arena);
-    pg_add_int8(&params, change->run->index_id);
+    pg_add_int8(&params, change->job->index_id);
     pg_add_int2(&params, (int16_t)change->state);
     TRY(pg_query(&session->pg, &sql_index_set_state, &params, &updated, err));
     FAILPOINT_TRY("build.state_change", err);
@@ -473,61 +473,61 @@ static enum status change_state(struct session *session, void *context, struct e
     return STATUS_OK;
 }
 
-static enum status enter(struct job *run, enum index_state state, struct error *err)
+static enum status enter(struct job *job, enum index_state state, struct error *err)
 {
-    struct state_change change = { run, state };
-    enum status status = worker_attempt(run->store, change_state, &change, err);
+    struct state_change change = { job, state };
+    enum status status = worker_attempt(job->store, change_state, &change, err);
 
     return status == STATUS_CANCELLED ? STATUS_OK : status;
 }
 
 /* ---- a chunk ---- */
 
-static void move_cursor(struct job *run, const struct chunk *chunk)
+static void move_cursor(struct job *job, const struct chunk *chunk)
 {
     if (chunk->count == 0)
         return;
-    run->has_cursor = true;
-    run->cursor = chunk->keys[chunk->count - 1].key;
+    job->has_cursor = true;
+    job->cursor = chunk->keys[chunk->count - 1].key;
 }
 
-static void next_phase(struct job *run)
+static void next_phase(struct job *job)
 {
-    run->phase++;
-    run->has_cursor = false;
-    run->cursor = (struct entity_key){ STR_EMPTY, STR_EMPTY };
+    job->phase++;
+    job->has_cursor = false;
+    job->cursor = (struct entity_key){ STR_EMPTY, STR_EMPTY };
 }
 
 /* Dropping an index cancels its build; if it has gone in another way, that is the same. */
-static enum status cancel(struct job *run, struct error *err)
+static enum status cancel(struct job *job, struct error *err)
 {
-    run->state = JOB_CANCELLED;
-    return job_checkpoint(run, err);
+    job->state = JOB_CANCELLED;
+    return job_checkpoint(job, err);
 }
 
 /* ---- violations that the declaration does not allow ---- */
 
 enum violation_column { VIOLATION_COUNT, VIOLATION_CAUSES };
 
-/* Of an index that refuses entities that cannot have their entry: whether some are there. run->error says so. */
+/* Of an index that refuses entities that cannot have their entry: whether some are there. job->error says so. */
 static enum status find_violations(struct session *session, void *context, struct error *err)
 {
-    struct job *run = context;
+    struct job *job = context;
     const struct index *index;
     struct pg_params params;
     PG_RESULT found = NULL;
 
     TRY(session_refresh(session, NULL, err));
-    index = find_index(session, run);
+    index = find_index(session, job);
     if (!index || index->on_violation != VIOLATION_REJECT)
         return STATUS_OK;
     pg_params_init(&params, &session->arena);
-    pg_add_int8(&params, run->table_id);
-    pg_add_int8(&params, run->index_id);
+    pg_add_int8(&params, job->table_id);
+    pg_add_int8(&params, job->index_id);
     TRY(pg_query(&session->pg, &sql_violation_count, &params, &found, err));
     if (pg_int8(found, 0, VIOLATION_COUNT) == 0)
         return STATUS_OK;
-    run->error = arena_format(&run->arena,
+    job->error = arena_format(&job->arena,
         "on_violation is REJECT, and %lld entities cannot have their entry; change them or drop the index. "
         "%.*s",
         (long long)pg_int8(found, 0, VIOLATION_COUNT), STR_ARG(pg_bytes(found, 0, VIOLATION_CAUSES)));
@@ -535,77 +535,77 @@ static enum status find_violations(struct session *session, void *context, struc
 }
 
 /* Every entity has been read, so every violation has its dead letter. */
-static enum status end_walk(struct job *run, struct error *err)
+static enum status end_walk(struct job *job, struct error *err)
 {
-    TRY(worker_attempt(run->store, find_violations, run, err));
-    if (run->error.len > 0) {
-        run->state = JOB_FAILED;
-        return job_checkpoint(run, err);
+    TRY(worker_attempt(job->store, find_violations, job, err));
+    if (job->error.len > 0) {
+        job->state = JOB_FAILED;
+        return job_checkpoint(job, err);
     }
-    next_phase(run);
-    return enter(run, INDEX_VALIDATING, err);
+    next_phase(job);
+    return enter(job, INDEX_VALIDATING, err);
 }
 
-static enum status walk_chunk(struct job *run, struct error *err)
+static enum status walk_chunk(struct job *job, struct error *err)
 {
-    struct chunk chunk = { .run = run };
+    struct chunk chunk = { .job = job };
 
-    TRY(worker_attempt(run->store, read_walk, &chunk, err));
+    TRY(worker_attempt(job->store, read_walk, &chunk, err));
     if (chunk.is_gone)
-        return cancel(run, err);
-    TRY(build_chunk(run, &chunk, err));
+        return cancel(job, err);
+    TRY(build_chunk(job, &chunk, err));
     FAILPOINT_TRY("build.chunk_before_checkpoint", err);
-    run->done += (int64_t)chunk.count;
-    if (run->total < run->done)
-        run->total = run->done;
-    move_cursor(run, &chunk);
+    job->done += (int64_t)chunk.count;
+    if (job->total < job->done)
+        job->total = job->done;
+    move_cursor(job, &chunk);
     if (!chunk.is_last)
-        return job_checkpoint(run, err);
-    return end_walk(run, err);
+        return job_checkpoint(job, err);
+    return end_walk(job, err);
 }
 
 /* Both directions have been looked at. */
-static enum status end_pass(struct job *run, struct error *err)
+static enum status end_pass(struct job *job, struct error *err)
 {
-    if (run->faults == 0) {
-        run->state = JOB_DONE;
-        run->total = run->done;
-        return enter(run, INDEX_READY, err);
+    if (job->faults == 0) {
+        job->state = JOB_DONE;
+        job->total = job->done;
+        return enter(job, INDEX_READY, err);
     }
-    if (run->phase >= 2 * MAX_PASSES) {
-        run->state = JOB_FAILED;
-        run->error = arena_format(&run->arena,
+    if (job->phase >= 2 * MAX_PASSES) {
+        job->state = JOB_FAILED;
+        job->error = arena_format(&job->arena,
             "after %d passes %lld differences between entities and entries are left; drop the index and "
             "create "
             "it anew",
-            MAX_PASSES, (long long)run->faults);
-        return job_checkpoint(run, err);
+            MAX_PASSES, (long long)job->faults);
+        return job_checkpoint(job, err);
     }
-    run->faults = 0;
-    next_phase(run);
-    return job_checkpoint(run, err);
+    job->faults = 0;
+    next_phase(job);
+    return job_checkpoint(job, err);
 }
 
-static enum status validate_chunk(struct job *run, struct error *err)
+static enum status validate_chunk(struct job *job, struct error *err)
 {
-    struct chunk chunk = { .run = run };
+    struct chunk chunk = { .job = job };
 
-    TRY(worker_attempt(run->store, validate, &chunk, err));
+    TRY(worker_attempt(job->store, validate, &chunk, err));
     if (chunk.is_gone)
-        return cancel(run, err);
-    TRY(mend_chunk(run, &chunk, err));
+        return cancel(job, err);
+    TRY(mend_chunk(job, &chunk, err));
     FAILPOINT_TRY("build.chunk_before_checkpoint", err);
-    run->faults += (int64_t)chunk.faulty_count + chunk.strangers;
-    move_cursor(run, &chunk);
+    job->faults += (int64_t)chunk.faulty_count + chunk.strangers;
+    move_cursor(job, &chunk);
     if (!chunk.is_last)
-        return job_checkpoint(run, err);
-    if (!is_source_pass(run))
-        return end_pass(run, err);
-    next_phase(run);
-    return job_checkpoint(run, err);
+        return job_checkpoint(job, err);
+    if (!is_source_pass(job))
+        return end_pass(job, err);
+    next_phase(job);
+    return job_checkpoint(job, err);
 }
 
-enum status index_build_chunk(struct job *run, struct error *err)
+enum status index_build_chunk(struct job *job, struct error *err)
 {
-    return run->phase == 0 ? walk_chunk(run, err) : validate_chunk(run, err);
+    return job->phase == 0 ? walk_chunk(job, err) : validate_chunk(job, err);
 }

@@ -8,6 +8,6 @@
 #include "store/jobs/job.h"
 
 /* One chunk of a job of the kind "build". */
-MUST_USE enum status index_build_chunk(struct job *run, struct error *err);
+MUST_USE enum status index_build_chunk(struct job *job, struct error *err);
 
 #endif

@@ -27,9 +27,9 @@ struct job {
 };
 
 /* Commit how far it has come, and let go. That another worker was faster is not an error. */
-MUST_USE enum status job_checkpoint(struct job *run, struct error *err);
+MUST_USE enum status job_checkpoint(struct job *job, struct error *err);
 
 /* The checkpoint inside a transaction: STATUS_CANCELLED: another worker was faster, or it has ended. */
-MUST_USE enum status job_checkpoint_in(struct session *session, const struct job *run, struct error *err);
+MUST_USE enum status job_checkpoint_in(struct session *session, const struct job *job, struct error *err);
 
 #endif

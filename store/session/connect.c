@@ -12,9 +12,9 @@ enum status session_ensure(struct session *session, struct error *err)
     TRY(pg_ensure(&session->pg, err));
     if (session->known != session->pg.connects || !session->catalogue) {
         TRY(session_reload(session, err));
-        session->lane = (int64_t)(random_bits() & INT64_MAX);
+        session->connection_id = (int64_t)(random_bits() & INT64_MAX);
         session->intent_origin = (uint32_t)random_bits();
-        session->n = 0;
+        session->marker_number = 0;
         TRY(epoch_ensure(session, err));
         session->known = session->pg.connects;
     }

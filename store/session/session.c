@@ -141,8 +141,8 @@ static enum status send_markers(struct session *session, const int64_t *version,
     struct pg_params older, own;
 
     pg_params_init(&own, &session->arena);
-    pg_add_int8(&own, session->lane);
-    pg_add_int8(&own, session->n);
+    pg_add_int8(&own, session->connection_id);
+    pg_add_int8(&own, session->marker_number);
     older = own;
     if (version)
         pg_add_int8(&own, *version);
@@ -154,7 +154,7 @@ static enum status send_markers(struct session *session, const int64_t *version,
 
 static enum status send_commit(struct session *session, const int64_t *version, struct error *err)
 {
-    session->n++;
+    session->marker_number++;
     TRY(send_markers(session, version, err));
     TRY(pg_sync(&session->pg, err));
     /* What fails from here on closes the connection, and COMMIT may be on its way. */
@@ -194,7 +194,7 @@ enum status session_ask(struct session *session, session_question *question, voi
 
 /* What the marker of a lost transaction says. */
 struct lost_commit {
-    int64_t lane, n; /* of the marker */
+    int64_t connection_id, number; /* of the marker */
     bool committed;
 };
 
@@ -209,8 +209,8 @@ static enum status ask_marker(struct session *session, void *context, struct err
     PG_RESULT note = NULL;
 
     pg_params_init(&params, &session->arena);
-    pg_add_int8(&params, lost->lane);
-    pg_add_int8(&params, lost->n);
+    pg_add_int8(&params, lost->connection_id);
+    pg_add_int8(&params, lost->number);
     TRY(pg_send(&session->pg, &sql_marker_resolve, &params, err));
     TRY(pg_send(&session->pg, &sql_marker_resolved, &params, err));
     TRY(pg_sync(&session->pg, err));
@@ -249,7 +249,7 @@ static enum status commit_answer(struct session *session, struct error *err)
 
 enum status session_take_commit(struct session *session, struct error *err)
 {
-    struct lost_commit lost = { .lane = session->lane, .n = session->n };
+    struct lost_commit lost = { .connection_id = session->connection_id, .number = session->marker_number };
     struct error failure = { 0 };
     enum status sent = pg_end(&session->pg, &failure);
 

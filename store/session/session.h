@@ -28,11 +28,11 @@ struct session {
     struct catalogue *catalogue;   /* NULL until it has been read */
     struct arena arena;            /* of the piece of work under way */
     int64_t now_ticks;             /* this server's clock, taken once per batch */
-    int64_t lane;                  /* random, new for every connection: see marker */
-    int64_t n;                     /* of the last marker sent */
+    int64_t connection_id;         /* random, new for every connection: the first part of its markers' keys */
+    int64_t marker_number;         /* of the last marker sent: the second part */
     uint32_t intent_counter;
     uint32_t intent_origin;
-    int64_t known;            /* the connection (pg.connects) that lane and catalogue belong to */
+    int64_t known;            /* the connection (pg.connects) that connection_id and catalogue belong to */
     int64_t resolve_limit_us; /* how long a lost COMMIT may be asked for */
     int64_t fence_limit_us;   /* how long a change of the catalogue waits for open writers */
     int64_t snapshot_us;      /* when session_begin_snapshot was called last */

@@ -149,7 +149,7 @@ START_TEST(a_second_resolver_knows_the_marker_of_the_first)
 
     ck_assert_int_eq(tcp_proxy_cuts(proxy), 2);
     ck_assert_int_eq(test_number(scene.sql, "select count(*) from commit_markers where connection_id = %lld",
-                         (long long)session.lane),
+                         (long long)session.connection_id),
         1);
     write_now(insert);
     ck_assert_reason(insert, "OK");
@@ -199,15 +199,15 @@ START_TEST(a_marker_that_comes_late_collides_with_the_resolvers) /* guard G6 */
 }
 END_TEST
 
-START_TEST(a_new_connection_has_a_lane_of_its_own)
+START_TEST(a_new_connection_has_an_id_of_its_own)
 {
-    int64_t lane = session.lane;
+    int64_t before = session.connection_id;
     struct error err = { 0 };
 
     pg_close(&session.pg);
     ck_assert_int_eq(session_ensure(&session, &err), STATUS_OK);
 
-    ck_assert_int_ne(session.lane, lane);
+    ck_assert_int_ne(session.connection_id, before);
 }
 END_TEST
 
@@ -370,7 +370,7 @@ Suite *test_commit_suite(void)
     tcase_add_test(tc, a_second_resolver_knows_the_marker_of_the_first);
     tcase_add_test(tc, the_resolver_waits_for_a_transaction_that_is_open);
     tcase_add_test(tc, a_marker_that_comes_late_collides_with_the_resolvers);
-    tcase_add_test(tc, a_new_connection_has_a_lane_of_its_own);
+    tcase_add_test(tc, a_new_connection_has_an_id_of_its_own);
     tcase_add_loop_test(tc, an_outcome_that_cannot_be_found_out_is_unknown, 0, 4);
     tcase_add_test(tc, an_etag_that_was_lost_is_read_back);
     tcase_add_test(tc, an_etag_that_is_lost_for_good_is_not_made_up);
