@@ -74,10 +74,11 @@ static const struct reason_info reasons[] = {
         "Send the token with the query it came from, or begin again without one." },
     [REASON_PLAN_TOO_EXPENSIVE] = { "PLAN_TOO_EXPENSIVE", STATUS_PRECONDITION,
         "The query would take a costlier access path than its max_plan, or the table's default_max_plan, "
-        "allows.",
+        "allows; or it is to give the pages of a list index in descending order, and a value has too many "
+        "members.",
         "Narrow the filter to a partition and a range of row keys, look up in an index (ExplainQuery says "
         "what "
-        "would help), or set max_plan to the path that is named." },
+        "would help), set max_plan to the path that is named, or read the list in ascending order." },
     [REASON_INDEX_NOT_FOUND] = { "INDEX_NOT_FOUND", STATUS_NOT_FOUND,
         "There is no index of this name in the account.", "Check the spelling; list the indexes." },
     [REASON_INDEX_ALREADY_EXISTS] = { "INDEX_ALREADY_EXISTS", STATUS_EXISTS,

@@ -39,7 +39,6 @@ const struct index_shape_rules index_shape_table[INDEX_SHAPE_END] = {
         .select_records = select_projected,
         .entries_are_entities = true,
         .keys_divide_entities = true,
-        .pages_may_descend = true,
     },
     /* An entry is a member; list_page.h makes pages of members, which can have any keys, by reading from the first on. */
     [INDEX_LIST] = {

@@ -38,7 +38,6 @@ struct index_shape_rules {
     /* How entries are read. */
     bool entries_are_entities; /* each is answered as it stands; else shape_reader.c has a reader for them */
     bool keys_divide_entities; /* a signature that is limited to a range of keys may read them */
-    bool pages_may_descend;    /* a query may ask for them in descending order */
 };
 
 /* By shape. */

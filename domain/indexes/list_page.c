@@ -95,14 +95,36 @@ static void append_json_string(struct buf *out, struct str text)
     buf_append_byte(out, '"');
 }
 
-static size_t units_of(struct str text)
+/* As append_json_string writes it. */
+static size_t json_units(struct str text)
 {
     size_t units = 0;
     bool whole = text_check(text, &units, NULL);
 
     assert(whole && "keys are UTF-8");
     (void)whole;
+    units += 2;
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t c = (uint8_t)text.data[i];
+
+        if (c == '"' || c == '\\')
+            units++;
+        if (c < ' ')
+            units += 5;
+    }
     return units;
+}
+
+bool list_page_room(size_t *units, const struct entity_key *member)
+{
+    size_t more = json_units(member->partition) + json_units(member->row) + 3; /* [ , ] */
+
+    if (*units > LIST_PAGE_UNITS)
+        more++; /* the comma before it */
+    if (*units + more > LIMIT_MEMBERS_UNITS)
+        return false;
+    *units += more;
+    return true;
 }
 
 void list_page_start(struct list_page *page, const struct entity_key *key, struct arena *arena)
@@ -110,7 +132,7 @@ void list_page_start(struct list_page *page, const struct entity_key *key, struc
     *page = (struct list_page){ .arena = arena, .key = *key, .last_row_key = STR_EMPTY };
     buf_init(&page->members, arena);
     buf_append_byte(&page->members, '[');
-    page->units = 2; /* with the closing bracket */
+    page->units = LIST_PAGE_UNITS;
 }
 
 static void digest_member(struct list_page *page, const struct entity_key *member, int64_t version)
@@ -127,10 +149,12 @@ static void digest_member(struct list_page *page, const struct entity_key *membe
 bool list_page_add(struct list_page *page, struct str row_key, const struct entity_key *member,
     int64_t version, int64_t timestamp)
 {
-    size_t begin = page->members.len, units;
-
     assert(!page->more && "the page was not full");
     assert((!page->has_members || str_compare(page->last_row_key, row_key) < 0) && "entries come in order");
+    if (!list_page_room(&page->units, member)) {
+        page->more = true;
+        return false;
+    }
     if (page->has_members)
         buf_append_byte(&page->members, ',');
     buf_append_byte(&page->members, '[');
@@ -138,13 +162,6 @@ bool list_page_add(struct list_page *page, struct str row_key, const struct enti
     buf_append_byte(&page->members, ',');
     append_json_string(&page->members, member->row);
     buf_append_byte(&page->members, ']');
-    units = units_of(str_from(buf_str(&page->members), begin));
-    if (page->units + units > LIMIT_MEMBERS_UNITS) {
-        page->members.len = begin;
-        page->more = true;
-        return false;
-    }
-    page->units += units;
     page->has_members = true;
     page->last_row_key = row_key;
     if (timestamp > page->timestamp)

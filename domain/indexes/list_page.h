@@ -38,6 +38,13 @@ struct list_address {
 MUST_USE bool list_page_split_row_key(
     const struct index *index, struct str row_key, struct arena *arena, struct list_address *out);
 
+/*
+ * How many UTF-16 units a page without members has, its brackets; and whether one more member fits on a page of *units,
+ * which then grow. A first member always fits.
+ */
+enum { LIST_PAGE_UNITS = 2 };
+bool list_page_room(size_t *units, const struct entity_key *member);
+
 /* One page in the making: start, add in row-key order until it is full, finish. */
 struct list_page {
     struct arena *arena;

@@ -8,18 +8,9 @@
 #include "domain/indexes/index_plan.h"
 #include "domain/indexes/list_page.h"
 #include "domain/limits.h"
+#include "store/queries/list_descent.h"
+#include "store/queries/list_query.h"
 #include "store/queries/row_scan.h"
-
-enum { CHUNK = 1000 };
-
-static struct row_scan scan_entries(
-    const struct session *session, const struct index *index, struct arena *arena)
-{
-    return (struct row_scan){ .table = catalogue_find_id(session->catalogue, index->index_id),
-        .one_statement = !session_in_snapshot(session),
-        .enough = CHUNK,
-        .arena = arena };
-}
 
 /* The next entry; its key lies in the arena, for the addresses of pages are made of it. */
 static enum status next_entry(
@@ -84,7 +75,7 @@ static enum status read_address(struct session *session, const struct index *ind
 {
     const struct entity_key *address = &operation->in.get.keys[i];
     struct outcome_get *out = &operation->out.get;
-    struct row_scan scan = scan_entries(session, index, operation->arena);
+    struct row_scan scan = list_query_scan(session, index, operation->arena);
     struct list_address parts;
     struct list_page page;
 
@@ -137,14 +128,6 @@ struct walk {
     struct entity_key last; /* the last entry added */
 };
 
-static bool is_asked_for(const struct walk *walk, const struct entity *page)
-{
-    const struct operation_page *in = &walk->operation->in.page;
-
-    return key_filter_matches(&in->plan.range, &page->key) &&
-           (in->plan.exact || filter_matches(in->filter, page));
-}
-
 /*
  * Emit the page if it is asked for; true: the answer is full. A page that found no room is made again by the next
  * query, so the position stays before it.
@@ -155,7 +138,8 @@ static bool close_page(struct walk *walk)
     struct entity entity;
 
     walk->open = false;
-    if (list_page_finish(&walk->page, walk->index->index_id, &entity) && is_asked_for(walk, &entity)) {
+    if (list_page_finish(&walk->page, walk->index->index_id, &entity) &&
+        list_query_asks_for(&walk->operation->in.page, &entity)) {
         if (!walk->sink->add(walk->sink, &entity))
             return true;
         out->count++;
@@ -274,12 +258,11 @@ static enum status walk_in_one_snapshot(
     return walk_from_start(session, scan, walk, full, err);
 }
 
-enum status list_read_page(struct session *session, const struct index *index, struct operation *operation,
+static enum status ascend(struct session *session, const struct index *index, struct operation *operation,
     struct entity_sink *sink, int32_t limit, struct error *err)
 {
     const struct operation_page *in = &operation->in.page;
-    struct outcome_page *out = &operation->out.page;
-    struct row_scan scan = scan_entries(session, index, operation->arena);
+    struct row_scan scan = list_query_scan(session, index, operation->arena);
     struct walk walk = {
         .index = index, .operation = operation, .scan = &scan, .sink = sink, .limit = limit
     };
@@ -291,10 +274,13 @@ enum status list_read_page(struct session *session, const struct index *index, s
     scan.after = in->after;
     row_scan_open(&scan);
     status = walk_in_one_snapshot(session, &scan, &walk, &full, err);
-    out->more = full;
-    out->stats.access_path = access_path_of(&in->plan);
-    out->stats.rows_examined = scan.rows_examined;
-    out->stats.bytes_examined = scan.bytes_examined;
-    out->stats.rows_returned = (int64_t)out->count;
+    list_query_end(&scan, full, operation);
     return status;
+}
+
+enum status list_read_page(struct session *session, const struct index *index, struct operation *operation,
+    struct entity_sink *sink, int32_t limit, struct error *err)
+{
+    return operation->in.page.descending ? list_descent_page(session, index, operation, sink, limit, err)
+                                         : ascend(session, index, operation, sink, limit, err);
 }

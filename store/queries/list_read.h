@@ -16,7 +16,7 @@ MUST_USE enum status list_read_get(
 
 /*
  * Give a query on a list index's table its outcome: the pages that result from reading on, up to `limit`, go into
- * the sink.
+ * the sink, in either direction. PLAN_TOO_EXPENSIVE: see list_descent.h.
  */
 MUST_USE enum status list_read_page(struct session *session, const struct index *index,
     struct operation *operation, struct entity_sink *sink, int32_t limit, struct error *err);

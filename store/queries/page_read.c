@@ -4,7 +4,6 @@
  */
 #include "store/queries/page_read.h"
 
-#include "domain/indexes/index_shape.h"
 #include "domain/indexes/query_advice.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
@@ -101,15 +100,6 @@ static enum status collect(struct session *session, struct operation *operation,
 
 /* ---- pages ---- */
 
-static enum status check_direction(
-    const struct index *index, const struct operation *operation, struct error *err)
-{
-    if (!operation->in.page.descending || index_shape_rules(index->shape)->pages_may_descend)
-        return STATUS_OK;
-    return reason_set(
-        err, REASON_NOT_IMPLEMENTED, "the pages of a list index are read in ascending order only");
-}
-
 static enum status read_into(
     struct session *session, struct operation *operation, struct entity_sink *sink, struct error *err)
 {
@@ -121,10 +111,8 @@ static enum status read_into(
     TRY(find_table(session, operation, &table, err));
     TRY(page_read_check_plan(table, operation, err));
     reader = shape_reader_find(table);
-    if (reader) {
-        TRY(check_direction(table->entries_of, operation, err));
+    if (reader)
         return reader->page(session, table->entries_of, operation, sink, in->limit, err);
-    }
     scan = scan_of(table, operation);
     return collect(session, operation, &scan, sink, in->limit, err);
 }
@@ -183,13 +171,13 @@ static enum status count_page(struct session *session, struct operation *operati
     const struct table *table;
     struct row_scan scan;
 
+    operation->in.page.descending = false;
     TRY(find_table(session, operation, &table, err));
     TRY(page_read_check_plan(table, operation, err));
     if (shape_reader_find(table))
         return shape_reader_find(table)->page(
             session, table->entries_of, operation, &sink, LIMIT_PAGE_ROWS, err);
     scan = scan_of(table, operation);
-    scan.descending = false;
     scan.keys_only = plan->exact;
     if (plan->exact && !plan->points && !operation->within && row_scan_is_exact(plan))
         return count_range(session, &scan, operation, err);
@@ -210,7 +198,8 @@ static enum status explain(struct session *session, struct operation *operation,
     const struct table *table;
 
     TRY(find_table(session, operation, &table, err));
-    TRY(session_confirm(session, operation_times_arrived_us(operation), err)); /* nothing else asks the database */
+    TRY(session_confirm(
+        session, operation_times_arrived_us(operation), err)); /* nothing else asks the database */
     out->stats.access_path = access_path_of(&in->plan);
     out->stats.rows_examined = (int64_t)in->plan.point_count;
     query_advice_make(

@@ -11,7 +11,7 @@
 /*
  * Give an OPERATION_PAGE its outcome. A page ends early by rows and bytes examined, and when its sink is full.
  *
- * TABLE_NOT_FOUND, PLAN_TOO_EXPENSIVE; NOT_IMPLEMENTED: the pages of a list index, last first.
+ * TABLE_NOT_FOUND, PLAN_TOO_EXPENSIVE.
  */
 void page_read_run(struct session *session, struct operation *operation);
 

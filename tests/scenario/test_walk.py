@@ -539,6 +539,11 @@ class Indexes(ServerCase):
         self.assertGreater(len(pages), 1)
         rows = [member[1] for page in pages for member in json.loads(plain(page)["Members"])]
         self.assertEqual(rows, [f"{n:05}" for n in range(count)])
+        for size in (0, 1):
+            query = {"table": name, "descending": True}
+            answers = self.client.pages(self.client.query_entities, query=query, page_size=size)
+            found = [each for answer in answers for each in answer.entities]
+            self.assertEqual([contents(each) for each in found[::-1]], [contents(each) for each in pages])
         for page in pages:
             self.assertLessEqual(len(plain(page)["Members"]), 32768)
             self.assertEqual(contents(self.get(name, page.partition_key, page.row_key)), contents(page))

@@ -135,7 +135,7 @@ START_TEST(an_index_of_another_shape_is_read_as_what_it_is)
 }
 END_TEST
 
-/* Guard G23. Backwards is refused for lists. */
+/* Guard G23. A list read backwards has a reader of its own. */
 START_TEST(a_list_made_a_copy_can_be_read_backwards)
 {
     struct operation *page = call_make(&world.arena, OPERATION_PAGE, "ByCity");

@@ -19,6 +19,8 @@ static struct index list_index;
 static struct entity pages[MAX_PAGES];
 static size_t page_count;
 
+static bool descending; /* of the queries */
+
 static void add_member(const char *tag, const char *level, int number)
 {
     /* Long row keys, so that a value has several pages. */
@@ -75,6 +77,7 @@ static void setup(void)
         add_member("red", "low", i);
     test_sql(scene.sql, "commit");
     page_count = 0;
+    descending = false;
     walk("blue", "high");
     walk("red", "high");
     walk("red", "low");
@@ -158,12 +161,19 @@ static struct operation *query(const char *filter, int32_t limit, const struct e
     struct operation *page = a_page(&scene.arena, "ByTag", limit);
 
     set_filter(page, filter);
+    page->in.page.descending = descending;
     page->in.page.has_after = after != NULL;
     if (after)
         page->in.page.after = *after;
     run(scene.store, page);
     ck_assert_reason(page, "OK");
     return page;
+}
+
+/* The n-th page in the direction of the query. */
+static const struct entity *page_at(size_t n)
+{
+    return &pages[descending ? page_count - 1 - n : n];
 }
 
 /* What a query gives, page by page, is what of all pages its filter lets through. */
@@ -181,9 +191,9 @@ static void check_query(const char *filter_text, int32_t limit)
 
         ck_assert_uint_le(page->out.page.count, (size_t)limit);
         for (size_t i = 0; i < page->out.page.count; i++, next++) {
-            while (next < page_count && !filter_matches(filter, &pages[next]))
+            while (next < page_count && !filter_matches(filter, page_at(next)))
                 next++;
-            ck_assert_msg(next < page_count && same_page(&page->out.page.entities[i], &pages[next]),
+            ck_assert_msg(next < page_count && same_page(&page->out.page.entities[i], page_at(next)),
                 "'%s' by %d: page %zu is another one", filter_text, limit, next);
         }
         more = page->out.page.more;
@@ -192,7 +202,7 @@ static void check_query(const char *filter_text, int32_t limit)
     }
     for (; next < page_count; next++)
         ck_assert_msg(
-            !filter_matches(filter, &pages[next]), "'%s' by %d: pages are missing", filter_text, limit);
+            !filter_matches(filter, page_at(next)), "'%s' by %d: pages are missing", filter_text, limit);
 }
 
 static const char *const filters[] = {
@@ -207,19 +217,25 @@ static const char *const filters[] = {
     "PartitionKey eq 'red' and RowKey lt 'low'",
     "PartitionKey gt 'blue'",
     "RowKey eq 'high'",
+    "RowKey lt 'high  !q'",
+    "PartitionKey eq 'red' and RowKey le 'high  !p  !'",
+    "PartitionKey eq 'red' and (RowKey eq 'high' or RowKey eq 'low')",
+    "PartitionKey eq 'red' and RowKey lt '!i'",
 };
 
 START_TEST(a_query_gives_the_pages_of_a_walk)
 {
     static const int32_t limits[] = { 1, 2, 3, 7, 1000 };
 
+    descending = _i >= (int)ARRAY_LEN(filters);
     for (size_t i = 0; i < ARRAY_LEN(limits); i++)
-        check_query(filters[_i], limits[i]);
+        check_query(filters[(size_t)_i % ARRAY_LEN(filters)], limits[i]);
 }
 END_TEST
 
 START_TEST(a_query_finds_a_page_by_its_address)
 {
+    descending = _i;
     for (size_t i = 0; i < page_count; i++)
         check_query(arena_format(&scene.arena, "PartitionKey eq '%.*s' and RowKey eq '%.*s'",
                         STR_ARG(pages[i].key.partition), STR_ARG(pages[i].key.row))
@@ -228,22 +244,70 @@ START_TEST(a_query_finds_a_page_by_its_address)
 }
 END_TEST
 
+/* Behind a position whose entry is gone come the members before it, none twice and none left out. */
+START_TEST(a_descending_query_goes_on_where_its_page_began)
+{
+    struct operation *page;
+    const struct entity *next;
+    struct str members;
+
+    descending = true;
+    page = query("PartitionKey eq 'red' and RowKey lt 'low'", 1, NULL);
+    ck_assert(same_page(&page->out.page.entities[0], &pages[page_count - 2]));
+    test_sql(scene.sql,
+        "delete from entities where table_id = %d and partition_key = 'red' and row_key in ('%.*s', "
+        "(select min(row_key) from entities where table_id = %d and partition_key = 'red'))",
+        INDEX_ID, STR_ARG(pages[page_count - 2].key.row), INDEX_ID);
+
+    page = query("PartitionKey eq 'red' and RowKey lt 'low'", 1, &page->out.page.position);
+
+    ck_assert_uint_eq(page->out.page.count, 1);
+    next = read_address("red", text_of(page->out.page.entities[0].properties, "NextRowKey"));
+    ck_assert(str_equal(
+        text_of(next->properties, "Members"), text_of(pages[page_count - 2].properties, "Members")));
+    members = text_of(page->out.page.entities[0].properties, "Members");
+    ck_assert(!memmem(members.data, members.len, "0498", 4) && members.len > 2);
+}
+END_TEST
+
+START_TEST(a_value_of_too_many_members_is_not_read_in_descending_order)
+{
+    struct operation *page = a_page(&scene.arena, "ByTag", 1);
+
+    test_sql(scene.sql,
+        "insert into entities select %d, table_id, 'hot', 'high  !p  !' || lpad(n::text, 900, '0'), 1, 1, "
+        "false, null, properties from entities, generate_series(1, %d) n "
+        "where table_id = %d and partition_key = 'blue'",
+        (int)entity_key_bucket(INDEX_ID, STR_LITERAL("hot")), LIMIT_LIST_DESCENT_BYTES / 900, INDEX_ID);
+    set_filter(page, "PartitionKey eq 'hot'");
+    page->in.page.descending = true;
+    run(scene.store, page);
+    ck_assert_reason(page, "PLAN_TOO_EXPENSIVE");
+
+    descending = false;
+    ck_assert_uint_eq(query("PartitionKey eq 'hot'", 1, NULL)->out.page.count, 1);
+}
+END_TEST
+
 START_TEST(a_query_that_looks_at_too_much_ends_early)
 {
     struct operation *page;
     int asked = 1;
+    const char *text = _i ? "PartitionKey ge 'many' and RowKey eq '000001'"
+                          : "PartitionKey ge 'many' and RowKey eq '020001'";
 
+    descending = _i;
     /* So many values of one member each, then one that is asked for. */
     test_sql(scene.sql,
         "insert into entities select bucket, table_id, 'many', lpad(n::text, 6, '0') || '  !p  !r', 1, 1, "
         "false, null, properties "
         "from entities, generate_series(1, %d) n where table_id = %d and partition_key = 'blue'",
         2 * LIMIT_PAGE_EXAMINED + 1, INDEX_ID);
-    page = query("PartitionKey ge 'many' and RowKey eq '020001'", 10, NULL);
+    page = query(text, 10, NULL);
     ck_assert_uint_eq(page->out.page.count, 0);
     ck_assert_int_lt(page->out.page.stats.rows_examined, LIMIT_PAGE_EXAMINED + 2 * LIMIT_PAGE_ROWS);
     for (; page->out.page.count == 0 && page->out.page.more; asked++)
-        page = query("PartitionKey ge 'many' and RowKey eq '020001'", 10, &page->out.page.position);
+        page = query(text, 10, &page->out.page.position);
 
     ck_assert_uint_eq(page->out.page.count, 1);
     ck_assert_int_ge(asked, 3);
@@ -296,9 +360,11 @@ Suite *test_list_read_suite(void)
     tcase_add_test(tc, what_has_no_members_is_not_there);
     tcase_add_test(tc, an_address_outlives_its_member);
     tcase_add_test(tc, the_etag_of_a_page_stands_for_its_members);
-    tcase_add_loop_test(tc, a_query_gives_the_pages_of_a_walk, 0, ARRAY_LEN(filters));
-    tcase_add_test(tc, a_query_finds_a_page_by_its_address);
-    tcase_add_test(tc, a_query_that_looks_at_too_much_ends_early);
+    tcase_add_loop_test(tc, a_query_gives_the_pages_of_a_walk, 0, 2 * ARRAY_LEN(filters));
+    tcase_add_loop_test(tc, a_query_finds_a_page_by_its_address, 0, 2);
+    tcase_add_test(tc, a_descending_query_goes_on_where_its_page_began);
+    tcase_add_test(tc, a_value_of_too_many_members_is_not_read_in_descending_order);
+    tcase_add_loop_test(tc, a_query_that_looks_at_too_much_ends_early, 0, 2);
     tcase_add_test(tc, only_the_index_writes_entries);
     tcase_add_test(tc, a_table_that_took_the_name_of_an_index_can_be_written);
     suite_add_tcase(suite, tc);

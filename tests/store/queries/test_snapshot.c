@@ -281,6 +281,7 @@ START_TEST(a_list_read_by_a_query_is_one_snapshot)
 {
     struct operation *page = a_query("ByCity", "PartitionKey eq 'Bonn'");
 
+    page->in.page.descending = _i;
     put_group(MANY, 0);
     put_index(MANY, INDEX_LIST);
     put_stops(INDEX_ID);
@@ -378,7 +379,7 @@ Suite *test_snapshot_suite(void)
     tcase_add_test(tc, a_page_of_large_entities_is_one_snapshot);
     tcase_add_test(tc, a_count_is_one_snapshot);
     tcase_add_loop_test(tc, a_page_of_a_look_up_is_one_snapshot, 0, 4);
-    tcase_add_test(tc, a_list_read_by_a_query_is_one_snapshot);
+    tcase_add_loop_test(tc, a_list_read_by_a_query_is_one_snapshot, 0, 2);
     tcase_add_test(tc, a_list_read_by_its_address_is_one_snapshot);
     tcase_add_test(tc, several_pages_of_lists_are_one_snapshot);
     tcase_add_test(tc, a_page_of_one_statement_costs_no_snapshot);

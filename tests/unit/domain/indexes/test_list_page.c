@@ -195,6 +195,31 @@ START_TEST(the_longest_member_fits_on_a_page)
 }
 END_TEST
 
+/* What is counted is what is written. */
+START_TEST(a_page_has_room_for_what_its_json_takes)
+{
+    static const struct entity_key members[] = { { { "p", 1 }, { "", 0 } },
+        { { "\xC3\xA9\"", 3 }, { "a\\b", 3 } }, { { "\x01", 1 }, { "\xF0\x9F\x98\x80", 4 } },
+        { { "", 0 }, { " ~", 2 } } };
+    size_t units = LIST_PAGE_UNITS, written;
+    struct list_page page;
+    struct entity out;
+
+    list_page_start(&page, &address, &arena);
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        ck_assert(list_page_room(&units, &members[i]));
+        ck_assert(list_page_add(&page, arena_format(&arena, "%zu", i), &members[i], 1, 1));
+        ck_assert_uint_eq(units, page.units);
+    }
+    ck_assert(list_page_finish(&page, 3, &out));
+    ck_assert(text_check(text_of(&out, "Members"), &written, NULL));
+    ck_assert_uint_eq(written, units);
+    units = LIMIT_MEMBERS_UNITS;
+    ck_assert(!list_page_room(&units, &members[0]));
+    ck_assert_uint_eq(units, LIMIT_MEMBERS_UNITS);
+}
+END_TEST
+
 Suite *test_list_page_suite(void)
 {
     Suite *suite = suite_create("list_page");
@@ -207,6 +232,7 @@ Suite *test_list_page_suite(void)
     tcase_add_test(tc, a_page_without_members_does_not_exist);
     tcase_add_test(tc, a_full_page_says_where_the_next_one_begins);
     tcase_add_test(tc, the_longest_member_fits_on_a_page);
+    tcase_add_test(tc, a_page_has_room_for_what_its_json_takes);
     suite_add_tcase(suite, tc);
     return suite;
 }
