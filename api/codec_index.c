@@ -191,8 +191,6 @@ static enum status check_value(int value, int most, const char *field, struct er
 /* Refuse the fields that are not supported yet, by name, and enum values that do not exist. */
 static enum status check_honoured(const Tavola__V1__Index *message, struct error *err)
 {
-    if (message->unique)
-        return codec_not_implemented(err, "index.unique");
     if (message->filter.len > 0)
         return codec_not_implemented(err, "index.filter");
     TRY(check_value((int)message->place, PLACE_OTHER_PARTITION, "index.place", err));
@@ -258,6 +256,21 @@ static enum status keys_decode(
     return out->place == PLACE_SAME_PARTITION ? same_partition_check(&out->partition_key, err) : STATUS_OK;
 }
 
+/* A list is there for values that many entities have. */
+static enum status unique_decode(const Tavola__V1__Index *message, struct index *out, struct error *err)
+{
+    out->is_unique = message->unique;
+    if (!out->is_unique)
+        return STATUS_OK;
+    if (out->shape == INDEX_LIST)
+        return refuse_field(
+            err, "index.unique", "index.unique is for COPY: a LIST is of values that several entities have");
+    if (!has_property(&out->partition_key) && !has_property(&out->row_key))
+        return refuse_field(err, "index.unique",
+            "index.unique needs a property among the parts of the keys, whose value has one owner");
+    return STATUS_OK;
+}
+
 static enum status name_check(struct str name, const char *field, struct error *err)
 {
     return table_name_check(name, err) == STATUS_OK ? STATUS_OK : error_in_field(err, field);
@@ -282,6 +295,7 @@ enum status codec_index_decode(
     if (message->on_violation == TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_REJECT)
         index.on_violation = VIOLATION_REJECT;
     TRY(keys_decode(message, arena, &index, err));
+    TRY(unique_decode(message, &index, err));
     TRY(projection_decode(message->projection, arena, &index, err));
     index.definition = index_codec_encode(&index, arena);
     *out = index;
@@ -355,6 +369,7 @@ Tavola__V1__Index *codec_index_message(struct str definition, struct arena *aren
     out->projection = projection_message(&index, arena);
     out->on_violation = index.on_violation == VIOLATION_REJECT ? TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_REJECT
                                                                : TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_SKIP;
+    out->unique = index.is_unique;
     out->consistency = index_is_strong(&index) ? TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_STRONG
                                                : TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_EVENTUAL;
     return out;

@@ -93,6 +93,10 @@ static const struct reason_info reasons[] = {
         "The entity cannot have its entry in an index of the table that refuses such entities (on_violation "
         "REJECT).",
         "Give the property that the message names a value the index can hold, or leave it out." },
+    [REASON_UNIQUE_VIOLATION] = { "UNIQUE_VIOLATION", STATUS_EXISTS,
+        "Another entity owns the value that this one would have in a unique index of the table.",
+        "Read the metadata for the index and its properties; choose another value, or change the other "
+        "entity first." },
     [REASON_REQUEST_ID_REUSED] = { "REQUEST_ID_REUSED", STATUS_EXISTS,
         "A write with this request_id and another content, or to an earlier table of this name, was decided "
         "before; "

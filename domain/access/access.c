@@ -144,9 +144,11 @@ enum status access_check_write(const struct access *access, const struct write *
 
 static enum status check_writes(const struct access *access, struct operation *operation, struct error *err)
 {
-    const struct operation_write *in = &operation->in.write;
+    struct operation_write *in = &operation->in.write;
 
     operation->table_created_by = access->created_by;
+    in->may_read = (access->permissions & PERMISSION_READ) != 0;
+    operation->within = key_range_is_bounded(&access->range) ? &access->range : NULL;
     TRY(need_table(access, operation->table, err));
     for (size_t i = 0; i < in->count; i++) {
         enum status status = access_check_write(access, &in->writes[i], err);
@@ -260,6 +262,8 @@ enum status access_check(const struct access *access, const struct catalogue *ca
         TRY(need_permissions(access, PERMISSION_TRANSACT, err));
     if (!access->whole_account)
         return check_signature(access, catalogue, operation, err);
+    if (scope == OPERATION_SCOPE_WRITE)
+        operation->in.write.may_read = true;
     if (scope == OPERATION_SCOPE_ADMINISTRATOR && !access->administrator)
         return refuse_access("this method needs an account that administers the service", err);
     return scope == OPERATION_SCOPE_NONE ? refuse_access("no caller may run this operation", err) : STATUS_OK;

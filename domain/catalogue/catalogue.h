@@ -37,6 +37,7 @@ struct index {
     enum index_state state;
     enum index_consistency consistency;
     enum violation_rule on_violation;
+    bool is_unique; /* a value has one owner: domain/writes/unique_owners.h */
     struct key_parts partition_key;
     struct key_parts row_key; /* as declared; empty: the source's two keys */
     enum projection_kind projection;

@@ -33,6 +33,7 @@ static const struct wire_form_field index_fields[] = {
     WIRE_FORM_ARRAY(8, TEXTS, struct index, names, name_count, .max = LIMIT_PROPERTIES),
     INDEX(9, UINT32, consistency, .max = INDEX_STRONG, .optional = true),
     INDEX(10, UINT32, on_violation, .max = VIOLATION_REJECT, .optional = true),
+    INDEX(11, BOOL, is_unique, .optional = true),
 };
 static const struct wire_form index_form = WIRE_FORM(index_fields, struct index);
 

@@ -281,12 +281,20 @@ enum projection_result index_plan_project_state(const struct index *index, const
 
 /* ---- does a write matter? ---- */
 
-static enum projection_result key_of_state(const struct index *index, const struct entity_key *key,
+enum projection_result index_plan_key(const struct index *index, const struct entity_key *key,
     const struct row_state *state, struct arena *arena, struct entity_key *out)
 {
     struct source source = { .key = key, .timestamp = state->ts, .properties = state->properties };
 
     return state->live ? project_key(index, &source, arena, out, NULL) : PROJECTED_NOTHING;
+}
+
+bool index_plan_find_value(
+    const struct entity_key *key, const struct row_state *state, struct str name, struct value *out)
+{
+    const struct source source = { .key = key, .timestamp = state->ts, .properties = state->properties };
+
+    return find_value(&source, name, out);
 }
 
 bool index_plan_violates(const struct index *index, const struct entity_key *key,
@@ -302,9 +310,9 @@ bool index_plan_violates(const struct index *index, const struct entity_key *key
 struct index_change index_plan_change(const struct index *index, const struct entity_key *key,
     const struct row_state *before, const struct row_state *after, struct arena *arena)
 {
-    struct index_change change = { .was = key_of_state(index, key, before, arena, &change.old) };
+    struct index_change change = { .was = index_plan_key(index, key, before, arena, &change.old) };
 
-    change.is = key_of_state(index, key, after, arena, &change.new);
+    change.is = index_plan_key(index, key, after, arena, &change.new);
     change.moves = change.was == PROJECTED && change.is == PROJECTED &&
                    entity_key_compare(&change.old, &change.new) != 0;
     change.changes =

@@ -4,6 +4,8 @@
  */
 #include "domain/indexes/reconcile_plan.h"
 
+#include "domain/indexes/unique_value.h"
+
 static const struct manifest_item *find_item(
     const struct manifest *manifest, int64_t index_id, const struct entity_key *key)
 {
@@ -37,6 +39,14 @@ static void want_entry(
         out->upserts[out->upsert_count++] = *entry;
 }
 
+/* Violations are counted by what stands before the first ':'. */
+static const char *explain_owner(const struct index *index, struct arena *arena)
+{
+    struct str properties = unique_value_properties(index, arena);
+
+    return arena_format(arena, "another entity owns the value: %.*s", STR_ARG(properties)).data;
+}
+
 static void plan_wanted(const struct table *table, const struct entity_key *key,
     const struct row_state *source, const struct manifest *stored, struct arena *arena,
     struct reconcile_plan *out)
@@ -51,7 +61,10 @@ static void plan_wanted(const struct table *table, const struct entity_key *key,
             &entry, &why)) {
         case PROJECTED:
             index_entry_expires(&entry, source->expires);
-            if (!index_is_strong(index))
+            if (out->unowned >> i & 1)
+                out->violations[out->violation_count++] =
+                    (struct reconcile_violation){ index->index_id, explain_owner(index, arena) };
+            else if (!index_is_strong(index))
                 want_entry(&entry, stored, out);
             break;
         case PROJECTED_NOTHING:
@@ -80,7 +93,7 @@ static void plan_deletes(const struct table *table, const struct manifest *store
 void reconcile_plan(const struct table *table, const struct entity_key *key, const struct row_state *source,
     const struct manifest *stored, struct arena *arena, struct reconcile_plan *out)
 {
-    *out = (struct reconcile_plan){ 0 };
+    *out = (struct reconcile_plan){ .unowned = out->unowned };
     if (!table)
         return;
     out->upserts = ARENA_ARRAY(arena, struct index_entry, table->index_count);

@@ -21,6 +21,8 @@ struct reconcile_violation {
 };
 
 struct reconcile_plan {
+    uint32_t
+        unowned; /* given: a bit for each unique index, by its place in the table, whose value the source does not own */
     struct index_entry *upserts; /* new, or of other content; their version and ts are the source's */
     size_t upsert_count;
     struct index_entry *deletes; /* only index, bucket and key are set */

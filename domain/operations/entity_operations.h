@@ -62,6 +62,7 @@ struct operation_write {
     bool is_group;         /* an entity group transaction: its errors name the operation */
     struct str request_id; /* empty: none. Atomic only: see request_record.h */
     int64_t table_id;      /* the table of the name must be this one; 0: any */
+    bool may_read;         /* the caller may also read the table, within operation.within */
 };
 
 struct outcome_write {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "domain/indexes/index_plan.h"
+#include "domain/writes/unique_owners.h"
 
 static bool is_written(const struct plan_row *row)
 {
@@ -50,14 +51,19 @@ static void add_row(const struct plan_row *row, struct arena *arena, struct stro
 {
     for (size_t i = 0; i < row->table->index_count; i++) {
         const struct index *index = row->table->indexes[i];
+        struct unique_standing standing;
         struct index_change change;
+        bool was, is;
 
         if (!index_is_strong(index))
             continue;
         change = index_plan_change(index, &row->key, &row->stored, &row->now, arena);
-        if (change.was == PROJECTED && (change.moves || change.is != PROJECTED))
+        standing = unique_owners_standing(index, row, arena);
+        was = change.was == PROJECTED && standing.was_owner;
+        is = change.is == PROJECTED && standing.is_owner;
+        if (was && (change.moves || !is))
             add_delete(index, &change.old, out);
-        if (change.is == PROJECTED && change.changes)
+        if (is && (change.changes || !was))
             add_upsert(index, row, arena, out);
     }
 }

@@ -11,6 +11,7 @@
 #include "domain/indexes/index_plan.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
+#include "domain/writes/unique_owners.h"
 
 /* What each kind asks of the current state and does to it. */
 static const struct write_rule {
@@ -220,31 +221,49 @@ static enum status plan_next(const struct row_state *before, const struct write 
     return status;
 }
 
+/* Take an operation back whose write i is refused; what was planned of the rows before it goes. */
+static void refuse_atomic(struct operation *operation, struct plan_row *const *rows,
+    const struct row_state *before, size_t i, struct error *err)
+{
+    const struct operation_write *in = &operation->in.write;
+
+    if (in->is_group)
+        name_operation(err, i);
+    operation->out.write = (struct outcome_write){ 0 };
+    if (err->status == STATUS_STALE)
+        operation->out.write.current = current_entity(rows[i], &before[i], &in->writes[i], operation->arena);
+    operation_fail(operation, err);
+}
+
 /* All or nothing: what was planned before the failure is taken back. */
 static void plan_atomic(struct operation *operation, struct plan_row *const *rows, struct write_clock clock)
 {
     const struct operation_write *in = &operation->in.write;
     struct row_state *before = ARENA_ARRAY(operation->arena, struct row_state, in->count);
     struct write_result *results = ARENA_ARRAY(operation->arena, struct write_result, in->count);
+    struct unique_step step;
+    struct error err;
+    size_t failed = 0;
 
     for (size_t i = 0; i < in->count; i++) {
         const struct write_context context = { rows[i]->table->table_id, clock, operation->arena };
-        struct error err;
         enum status status;
 
         before[i] = rows[i]->now;
         status = plan_next(&before[i], &in->writes[i], rows[i], &context, &results[i], &err);
         if (status == STATUS_OK)
             continue;
-        if (in->is_group)
-            name_operation(&err, i);
-        operation->out.write = (struct outcome_write){ 0 };
-        if (status == STATUS_STALE)
-            operation->out.write.current =
-                current_entity(rows[i], &before[i], &in->writes[i], operation->arena);
+        refuse_atomic(operation, rows, before, i, &err);
         while (i-- > 0)
             rows[i]->now = before[i];
-        operation_fail(operation, &err);
+        return;
+    }
+    step = (struct unique_step){ rows, before, in->count, operation };
+    if (unique_owners_take(&step, &failed, &err) != STATUS_OK) {
+        error_add_meta(&err, "table", rows[failed]->table->name);
+        refuse_atomic(operation, rows, before, failed, &err);
+        for (size_t i = 0; i < in->count; i++)
+            rows[i]->now = before[i];
         return;
     }
     operation->out.write = (struct outcome_write){ .results = results };
@@ -262,10 +281,14 @@ static void plan_each(struct operation *operation, struct plan_row *const *rows,
     for (size_t i = 0; i < in->count; i++) {
         const struct write_context context = { rows[i]->table->table_id, clock, operation->arena };
         struct row_state before = rows[i]->now;
+        const struct unique_step step = { &rows[i], &before, 1, operation };
         struct error err;
+        size_t failed;
 
-        if (plan_next(&before, &in->writes[i], rows[i], &context, &results[i], &err) == STATUS_OK)
+        if (plan_next(&before, &in->writes[i], rows[i], &context, &results[i], &err) == STATUS_OK &&
+            unique_owners_take(&step, &failed, &err) == STATUS_OK)
             continue;
+        rows[i]->now = before;
         errors[i] = ARENA_NEW(operation->arena, struct error);
         *errors[i] = err;
     }
@@ -311,11 +334,23 @@ enum feed_change_kind write_plan_change(const struct plan_row *row)
     return kinds[row->stored.live][row->now.live];
 }
 
+/* An entity that does not own its value is as one that cannot have its entry. */
+static bool changes_owner(const struct index *index, const struct plan_row *row, struct arena *arena)
+{
+    const struct unique_standing standing = unique_owners_standing(index, row, arena);
+
+    return (standing.had_value && !standing.was_owner) || (standing.has_value && !standing.is_owner);
+}
+
 static bool changes_entries(const struct plan_row *row, struct arena *arena)
 {
-    for (size_t i = 0; i < row->table->index_count; i++)
-        if (index_plan_affects(row->table->indexes[i], &row->key, &row->stored, &row->now, arena))
+    for (size_t i = 0; i < row->table->index_count; i++) {
+        const struct index *index = row->table->indexes[i];
+
+        if (index_plan_affects(index, &row->key, &row->stored, &row->now, arena) ||
+            (index->is_unique && changes_owner(index, row, arena)))
             return true;
+    }
     return false;
 }
 

@@ -26,6 +26,8 @@
 /* What a row is to a plan: one that is due has only its version. */
 struct row_state write_plan_visible(const struct row_state *stored, bool due);
 
+struct unique_owners;
+
 /* One key of a batch. */
 struct plan_row {
     const struct table *table;
@@ -39,6 +41,7 @@ struct plan_row {
     struct row_state now;     /* after the operations planned so far */
     int64_t judged;           /* the version of `now` that needs_intent is about; 0: of none */
     bool needs_intent;
+    struct unique_owners *owners; /* of the batch, if the table has a unique index; else NULL */
 };
 
 /* What must happen to a row after planning. */

@@ -86,13 +86,14 @@ static enum status end_run(struct job *job, const struct embedded *sql, int64_t 
 }
 
 /*
- * Phase 0 takes entries and dead letters, phase 1 state rows that name entries of no other index. What those that stay
+ * Phase 0 takes entries, owners of values and dead letters, phase 1 state rows that name entries of no other index. What those that stay
  * name of this one goes when their keys are next reconciled.
  */
 enum status purge_index_chunk(struct job *job, struct error *err)
 {
     struct purge purges[] = {
         { job, &sql_purge_entities, job->index_id, -1, 0 },
+        { job, &sql_purge_owners, job->index_id, -1, 0 },
         { job, &sql_purge_dead_letters, job->table_id, job->index_id, 0 },
     };
     bool is_over = false;

@@ -13,6 +13,7 @@
 #include "store/catalogue/resolve.h"
 #include "store/connection/row_arrays.h"
 #include "store/entities/entry_rows.h"
+#include "store/entities/owner_rows.h"
 #include "store/entities/write_set.h"
 #include "store/feed/feed_append.h"
 #include "store/session/attempt.h"
@@ -156,6 +157,24 @@ enum status write_batch_lock_more(struct session *session, struct write_set *set
     return take_locks(session, set, err);
 }
 
+enum status write_batch_lock_owners(struct session *session, struct write_set *set,
+    void (*plan)(void *context), void *context, struct error *err)
+{
+    struct row_state *before;
+
+    if (!set->owners)
+        return STATUS_OK;
+    before = ARENA_ARRAY(&session->arena, struct row_state, set->row_count);
+    for (size_t i = 0; i < set->row_count; i++)
+        before[i] = set->rows[i].now;
+    set->owners->is_collecting = true;
+    plan(context);
+    for (size_t i = 0; i < set->row_count; i++)
+        set->rows[i].now = before[i];
+    unique_owners_sort(set->owners);
+    return owner_rows_lock(session, set->owners, err);
+}
+
 /* ---- flight 2 ---- */
 
 enum status write_batch_send_removals(struct session *session, const struct write_set *set, struct error *err)
@@ -260,6 +279,8 @@ enum status write_batch_send_changes(struct session *session, const struct write
 {
     TRY(write_batch_send_removals(session, set, err));
     TRY(send_updates(session, set, err));
+    if (set->owners)
+        TRY(owner_rows_send(session, set->owners, err));
     TRY(send_entries(session, set, err));
     TRY(feed_append_send(session, set->rows, set->row_count, err));
     *intent_count = make_intents(session, set, intents);
@@ -268,9 +289,20 @@ enum status write_batch_send_changes(struct session *session, const struct write
     return write_batch_send_intents(session, intents, *intent_count, err);
 }
 
+struct planning {
+    const struct write_set *set;
+    struct write_clock clock;
+    int64_t epoch;
+    struct arena *arena;
+};
+
 /* A repeated request is answered from its record; what is decided anew becomes one. */
-static void plan(const struct write_set *set, struct write_clock clock, int64_t epoch, struct arena *arena)
+static void plan(void *context)
 {
+    const struct planning *planning = context;
+    const struct write_set *set = planning->set;
+    bool is_collecting = set->owners && set->owners->is_collecting;
+
     for (size_t i = 0; i < set->planned_count; i++) {
         const struct planned *planned = &set->planned[i];
         struct operation *operation = planned->operation;
@@ -278,15 +310,17 @@ static void plan(const struct write_set *set, struct write_clock clock, int64_t 
         struct str digest = STR_EMPTY;
 
         if (request)
-            digest = request_record_digest(operation, planned->rows[0]->table->table_id, arena);
+            digest = request_record_digest(operation, planned->rows[0]->table->table_id, planning->arena);
         if (request && request->record.response.len > 0) {
             request_record_replay(&request->record, digest, operation);
             continue;
         }
-        write_plan_operation(operation, planned->rows, clock);
-        operation->out.write.left_open = write_set_left_open(set, planned, epoch, operation->arena);
+        write_plan_operation(operation, planned->rows, planning->clock);
+        if (is_collecting)
+            continue;
+        operation->out.write.left_open = write_set_left_open(set, planned, planning->epoch, operation->arena);
         if (request)
-            request_rows_note(request, operation, digest, arena);
+            request_rows_note(request, operation, digest, planning->arena);
     }
 }
 
@@ -304,15 +338,21 @@ static bool changes_anything(const struct write_set *set)
 static enum status run_planned(
     struct session *session, struct write_set *set, const struct commit_observer *observer, struct error *err)
 {
-    struct write_clock clock = { .floor = session->catalogue->floor, .ticks = session->now_ticks };
+    struct planning planning = { .set = set,
+        .clock = { .floor = session->catalogue->floor, .ticks = session->now_ticks },
+        .epoch = session->catalogue->epoch,
+        .arena = &session->arena };
     struct intent *intents = ARENA_ARRAY(&session->arena, struct intent, set->row_count);
     size_t intent_count = 0;
     int64_t now_us = 0;
 
     TRY(begin_and_lock(session, set, &now_us, err));
-    clock.due = ticks_from_unix_us(now_us);
     set->ids = session_reserve_intents(session, now_us, set->row_count);
-    plan(set, clock, session->catalogue->epoch, &session->arena);
+    planning.clock.due = ticks_from_unix_us(now_us);
+    TRY(write_batch_lock_owners(session, set, plan, &planning, err));
+    plan(&planning);
+    if (set->owners && set->owners->is_incomplete && set->planned_count > 1)
+        return error_set(err, STATUS_LIMIT, "writes of one batch change what others of it ask for");
     if (!changes_anything(set)) {
         pg_recover(&session->pg); /* rolls back: nothing was written, the locks go */
         return STATUS_OK;

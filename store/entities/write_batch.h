@@ -3,7 +3,7 @@
  * write_batch.h - many writes in one transaction.
  *
  *   flight 1   BEGIN; fence; catalogue; lock or create every key, sorted; read the rows
- *   plan       in C, pure: domain/write_plan
+ *   plan       in C, pure: domain/write_plan; with unique indexes twice, and their owners are locked in between
  *   flight 2   remove what was created in vain; update; entries of strong indexes; changes; intents; marker; COMMIT
  *
  * Unconditional upserts into tables without indexes and feed take the blind path: one flight, no reading.
@@ -36,6 +36,13 @@ void write_batch_for_worker(struct worker *store, struct session *session, struc
  * its transaction's row.
  */
 MUST_USE enum status write_batch_lock_more(struct session *session, struct write_set *set, struct error *err);
+
+/*
+ * Of tables with unique indexes, once the rows are locked: call plan() to learn which values are wanted, lock their owners
+ * (guard G36), and put the rows back as they were, for the plan that counts. Does nothing without such a table.
+ */
+MUST_USE enum status write_batch_lock_owners(struct session *session, struct write_set *set,
+    void (*plan)(void *context), void *context, struct error *err);
 
 /*
  * The pieces of flight 2, once set->ids are reserved: rows to remove and to update, the entries of strong indexes, the

@@ -84,6 +84,18 @@ static size_t refer(struct write_set *set, const struct session *session, struct
     return count;
 }
 
+/* All rows of tables with unique indexes share the owners. */
+static struct unique_owners *owners_of(struct write_set *set, const struct table *table, struct arena *arena)
+{
+    if (!unique_owners_concern(table))
+        return NULL;
+    if (!set->owners) {
+        set->owners = ARENA_NEW(arena, struct unique_owners);
+        set->owners->arena = arena;
+    }
+    return set->owners;
+}
+
 /* One row per key; the first write on it says what is offered. */
 static void unite(struct write_set *set, const struct reference *references, size_t count,
     struct write_clock clock, struct arena *arena)
@@ -98,6 +110,7 @@ static void unite(struct write_set *set, const struct reference *references, siz
         } else {
             last = &set->rows[set->row_count++];
             *last = reference->row;
+            last->owners = owners_of(set, last->table, arena);
             last->offered = write_plan_offer(reference->write, last->table->table_id, clock, arena);
         }
         *reference->slot = last;

@@ -7,7 +7,7 @@
 #define STORE_ENTITIES_WRITE_SET_H
 
 #include "domain/operations/operation.h"
-#include "domain/writes/write_plan.h"
+#include "domain/writes/unique_owners.h"
 #include "store/entities/request_rows.h"
 #include "store/session/session.h"
 
@@ -27,6 +27,7 @@ struct write_set {
     struct intent_block ids;
     /* All are unconditional upserts without a request_id, no indexes and no feed, each key once. */
     bool is_blind;
+    struct unique_owners *owners; /* NULL: no table of the rows has a unique index */
 };
 
 /*

@@ -17,6 +17,7 @@
 #include "domain/digest.h"
 #include "domain/indexes/index_plan.h"
 #include "store/connection/row_arrays.h"
+#include "store/entities/owner_rows.h"
 #include "store/indexes/reconcile.h"
 #include "store/indexes/strong_build.h"
 #include "store/session/catalogue_change.h"
@@ -33,6 +34,7 @@ struct chunk {
     struct job *job;
     bool is_gone;   /* there is no such index any more */
     bool is_strong; /* its entries are written with their sources */
+    bool is_unique;
     bool is_last;
     struct intent *keys;
     size_t count;
@@ -129,6 +131,7 @@ static enum status read_walk(struct session *session, void *context, struct erro
     if (chunk->is_gone)
         return STATUS_OK;
     chunk->is_strong = index_is_strong(index);
+    chunk->is_unique = index->is_unique;
     if (!job->has_cursor && job->total == 0)
         TRY(count_source(session, job, err));
     range_params(job, job->table_id, &session->arena, &params);
@@ -189,6 +192,43 @@ static bool project(const struct index *index, const struct entity_key *key, con
     return true;
 }
 
+struct projected {
+    struct index_entry *entries;
+    bool *has_entry;
+};
+
+/* Of a unique index: what an entity that does not own its value asks for does not count. */
+static enum status drop_unowned(struct session *session, const struct index *index,
+    struct owner_question *questions, bool *has_entry, size_t count, struct error *err)
+{
+    if (!index->is_unique)
+        return STATUS_OK;
+    TRY(owner_rows_ask(session, questions, count, err));
+    for (size_t i = 0; i < count; i++)
+        has_entry[i] = has_entry[i] && questions[i].is_owner;
+    return STATUS_OK;
+}
+
+/* The entry that each row of a chunk of the source should have, and whether it should have one. */
+static enum status project_all(struct session *session, struct chunk *chunk, const struct index *index,
+    const PGresult *rows, struct projected *out, struct error *err)
+{
+    struct owner_question *questions = ARENA_ARRAY(&session->arena, struct owner_question, chunk->count);
+
+    out->entries = ARENA_ARRAY(&session->arena, struct index_entry, chunk->count);
+    out->has_entry = ARENA_ARRAY(&session->arena, bool, chunk->count);
+    for (size_t i = 0; i < chunk->count; i++) {
+        const struct entity_key *key = &chunk->keys[i].key;
+        const struct row_state state = { .live = true,
+            .ts = pg_int8(rows, (int)i, CHUNK_TS),
+            .properties = { pg_bytes(rows, (int)i, CHUNK_PROPERTIES) } };
+
+        out->has_entry[i] = project(index, key, rows, (int)i, &session->arena, &out->entries[i]);
+        questions[i] = owner_rows_question(index, key, &state, &session->arena);
+    }
+    return drop_unowned(session, index, questions, out->has_entry, chunk->count, err);
+}
+
 /* ---- source -> entries ---- */
 
 static bool manifest_agrees(
@@ -221,21 +261,22 @@ static void add_fault(struct chunk *chunk, struct intent source, const struct en
     chunk->faulty[chunk->faulty_count++] = source;
 }
 
-/* One after another: the manifest, which a strong index has not; then, for those in wanted[], the stored entry. */
+/* One after another: the manifest, which a strong index has not; then, of those that should have one, the stored entry. */
 static enum status compare_sources(struct session *session, struct chunk *chunk, const struct index *index,
     const PGresult *rows, struct error *err)
 {
     struct intent *addresses = ARENA_ARRAY(&session->arena, struct intent, chunk->count);
-    struct index_entry *wanted = ARENA_ARRAY(&session->arena, struct index_entry, chunk->count);
     size_t *positions = ARENA_ARRAY(&session->arena, size_t, chunk->count), count = 0;
+    struct projected wanted;
     PG_RESULT sources = NULL;
     PG_RESULT entries = NULL;
 
+    TRY(project_all(session, chunk, index, rows, &wanted, err));
     if (!chunk->is_strong)
         TRY(ask_sources(session, chunk->keys, chunk->count, false, &sources, err));
     for (size_t i = 0; i < chunk->count; i++) {
-        struct index_entry *entry = &wanted[count];
-        bool has_entry = project(index, &chunk->keys[i].key, rows, (int)i, &session->arena, entry);
+        const struct index_entry *entry = &wanted.entries[i];
+        bool has_entry = wanted.has_entry[i];
 
         if (sources && pg_bool(sources, (int)i, SOURCE_IN_FLIGHT))
             continue;
@@ -256,7 +297,7 @@ static enum status compare_sources(struct session *session, struct chunk *chunk,
 
         if (PQgetisnull(entries, i, ENTRY_VERSION) ||
             index_plan_digest(pg_bytes(entries, i, ENTRY_PROPERTIES), pg_int8(entries, i, ENTRY_EXPIRES)) !=
-                wanted[n].digest)
+                wanted.entries[positions[n]].digest)
             add_fault(chunk, chunk->keys[positions[n]], NULL);
     }
     return STATUS_OK;
@@ -311,29 +352,16 @@ static enum status compare_entries(struct session *session, struct chunk *chunk,
     return STATUS_OK;
 }
 
-enum { ORIGIN_TS = 3, ORIGIN_PROPERTIES = 4 };
-
-/* Whether a row of entry_get for a source asks for the entry with this key. */
-static bool asks_for(const struct index *index, const struct entity_key *source, const PGresult *sources,
-    int row, const struct entity_key *entry, struct arena *arena)
-{
-    struct entity entity = { .key = *source, .properties = { pg_bytes(sources, row, ORIGIN_PROPERTIES) } };
-    struct index_entry wanted;
-
-    if (PQgetisnull(sources, row, ORIGIN_TS))
-        return false;
-    entity.timestamp = pg_int8(sources, row, ORIGIN_TS);
-    return index_plan_project(index, &entity, arena, &wanted, NULL) == PROJECTED &&
-           entity_key_compare(&wanted.key, entry) == 0;
-}
-
 /* Without manifests the sources themselves say which entries they ask for. */
 static enum status compare_strong_entries(struct session *session, struct chunk *chunk,
     const struct index *index, const PGresult *rows, struct error *err)
 {
+    struct arena *arena = &session->arena;
     struct intent *origins = ARENA_ARRAY(&chunk->job->arena, struct intent, chunk->count);
-    struct index_entry *entries = ARENA_ARRAY(&session->arena, struct index_entry, chunk->count);
+    struct index_entry *entries = ARENA_ARRAY(arena, struct index_entry, chunk->count);
     size_t count = list_origins(chunk, index, rows, origins, entries);
+    struct owner_question *questions = ARENA_ARRAY(arena, struct owner_question, count);
+    bool *is_right = ARENA_ARRAY(arena, bool, count);
     PG_RESULT sources = NULL;
 
     if (count == 0)
@@ -341,10 +369,19 @@ static enum status compare_strong_entries(struct session *session, struct chunk 
     TRY(ask_entries(session, origins, count, &sources, err));
     for (int row = 0; row < PQntuples(sources); row++) {
         size_t n = (size_t)pg_int8(sources, row, ENTRY_N) - 1;
+        const struct row_state state = { .live = !PQgetisnull(sources, row, ENTRY_TS),
+            .ts = PQgetisnull(sources, row, ENTRY_TS) ? 0 : pg_int8(sources, row, ENTRY_TS),
+            .properties = { pg_bytes(sources, row, ENTRY_PROPERTIES) } };
+        struct entity_key wanted;
 
-        if (!asks_for(index, &origins[n].key, sources, row, &entries[n].key, &session->arena))
-            add_fault(chunk, origins[n], &entries[n].key);
+        is_right[n] = index_plan_key(index, &origins[n].key, &state, arena, &wanted) == PROJECTED &&
+                      entity_key_compare(&wanted, &entries[n].key) == 0;
+        questions[n] = owner_rows_question(index, &origins[n].key, &state, arena);
     }
+    TRY(drop_unowned(session, index, questions, is_right, count, err));
+    for (size_t n = 0; n < count; n++)
+        if (!is_right[n])
+            add_fault(chunk, origins[n], &entries[n].key);
     return STATUS_OK;
 }
 
@@ -379,6 +416,7 @@ static enum status validate(struct session *session, void *context, struct error
     if (!index)
         return STATUS_OK;
     chunk->is_strong = index_is_strong(index);
+    chunk->is_unique = index->is_unique;
     TRY(pg_query(&session->pg, &sql_begin_snapshot, NULL, &begun, err));
     range_params(job, is_source_pass(job) ? job->table_id : job->index_id, &session->arena, &params);
     pg_add_int8(&params, CHUNK_BYTES);
@@ -433,12 +471,13 @@ static enum status build_chunk(struct job *job, const struct chunk *chunk, struc
 
     if (chunk->count == 0)
         return STATUS_OK;
-    if (!chunk->is_strong)
+    if (!chunk->is_strong && !chunk->is_unique)
         return reconcile(job, chunk->keys, chunk->count, err);
     sources = ARENA_ARRAY(&job->arena, struct strong_source, chunk->count);
     for (size_t i = 0; i < chunk->count; i++)
         sources[i].key = chunk->keys[i].key;
-    return mend_strong(job, sources, chunk->count, err);
+    TRY(mend_strong(job, sources, chunk->count, err));
+    return chunk->is_strong ? STATUS_OK : reconcile(job, chunk->keys, chunk->count, err);
 }
 
 static enum status mend_chunk(struct job *job, const struct chunk *chunk, struct error *err)

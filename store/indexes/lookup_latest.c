@@ -9,6 +9,7 @@
 
 #include "domain/indexes/index_plan.h"
 #include "domain/reason.h"
+#include "store/entities/owner_rows.h"
 #include "store/entities/read_batch.h"
 #include "store/intents/freshness.h"
 #include "store/sql.h"
@@ -103,6 +104,28 @@ static void add_source(struct merging *merging, const struct entity *source, str
     merging->found[merging->count++].properties.bytes = arena_copy(arena, entry.properties.bytes);
 }
 
+/* Of a unique index: entities that do not own their value have no entry. */
+static enum status drop_unowned(struct session *session, const struct index *index,
+    struct outcome_get *sources, size_t count, struct error *err)
+{
+    struct owner_question *questions = ARENA_ARRAY(&session->arena, struct owner_question, count);
+
+    if (!index->is_unique)
+        return STATUS_OK;
+    for (size_t i = 0; i < count; i++) {
+        const struct entity *source = &sources->entities[i];
+        const struct row_state state = {
+            .live = sources->found[i], .ts = source->timestamp, .properties = source->properties
+        };
+
+        questions[i] = owner_rows_question(index, &source->key, &state, &session->arena);
+    }
+    TRY(owner_rows_ask(session, questions, count, err));
+    for (size_t i = 0; i < count; i++)
+        sources->found[i] = sources->found[i] && (!questions[i].index || questions[i].is_owner);
+    return STATUS_OK;
+}
+
 static enum status read_chunk(struct session *session, struct merging *merging, struct entity_key *keys,
     size_t count, struct error *err)
 {
@@ -120,6 +143,8 @@ static enum status read_chunk(struct session *session, struct merging *merging, 
         *err = *sources.error;
         status = sources.status;
     }
+    if (status == STATUS_OK)
+        status = drop_unowned(session, merging->index, &sources.out.get, count, err);
     for (size_t i = 0; i < count && status == STATUS_OK; i++)
         if (sources.out.get.found[i])
             add_source(merging, &sources.out.get.entities[i], &scratch);

@@ -20,6 +20,7 @@
 
 #include "base/failpoint.h"
 #include "store/entities/entry_rows.h"
+#include "store/entities/owner_rows.h"
 #include "store/intents/source_keys.h"
 #include "store/session/worker_internal.h"
 #include "store/sql.h"
@@ -101,6 +102,48 @@ static enum status read_all(struct session *session, struct reconcile *work, PGr
     source_keys_mark_open(&work->keys, intents);
     work->intents_removed = PQntuples(intents);
     work->is_too_large = !fill_sources(&work->keys, *sources);
+    return STATUS_OK;
+}
+
+/* ---- unique indexes ---- */
+
+static size_t count_questions(const struct source_keys *keys)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < keys->count; i++)
+        if (keys->keys[i].table)
+            count += keys->keys[i].table->index_count;
+    return count;
+}
+
+/*
+ * Which of the keys own the values they ask for. Owners change in the commits of writes. A write that comes between the
+ * reading of the sources and this one leaves its intent, so that its key is looked at again.
+ */
+static enum status ask_owners(struct session *session, struct source_keys *keys, struct error *err)
+{
+    struct owner_question *questions =
+        ARENA_ARRAY(&session->arena, struct owner_question, count_questions(keys));
+    size_t count = 0;
+
+    for (size_t i = 0; i < keys->count; i++) {
+        struct source_key *key = &keys->keys[i];
+
+        for (size_t k = 0; key->table && k < key->table->index_count; k++)
+            questions[count++] =
+                owner_rows_question(key->table->indexes[k], &key->key, &key->source, &session->arena);
+    }
+    TRY(owner_rows_ask(session, questions, count, err));
+    count = 0;
+    for (size_t i = 0; i < keys->count; i++) {
+        struct source_key *key = &keys->keys[i];
+
+        key->plan.unowned = 0;
+        for (size_t k = 0; key->table && k < key->table->index_count; k++, count++)
+            if (questions[count].index && !questions[count].is_owner)
+                key->plan.unowned |= UINT32_C(1) << k;
+    }
     return STATUS_OK;
 }
 
@@ -302,6 +345,7 @@ static enum status reconcile(struct session *session, void *context, struct erro
         return STATUS_OK;
     }
     FAILPOINT_TRY("reconcile.after_source_read", err);
+    TRY(ask_owners(session, &work->keys, err));
     plan(session, work);
     if (work->counts.keys == 0) {
         pg_recover(&session->pg); /* rolls back: a message that came twice, or late */
@@ -353,6 +397,7 @@ enum status reconcile_preview(struct session *session, const struct intent *inte
     source_keys_take_states(&work.keys, states, &session->arena);
     TRY(source_keys_check(&work.keys, err));
     fill_sources(&work.keys, sources);
+    TRY(ask_owners(session, &work.keys, err));
     plan(session, &work);
     count_difference(&work.keys.keys[0], out);
     return STATUS_OK;

@@ -3,8 +3,9 @@
  * strong_build.c - see the header.
  *
  *   flight 1   BEGIN; fence; catalogue; lock or create the sources, sorted; read them
+ *   flight 2   of a unique index: lock or create the owners of the values, sorted
  *   plan       the entries of the locked rows
- *   flight 2   remove the rows that were created to be locked; entries; marker; COMMIT
+ *   flight 3   owners; remove the rows that were created to be locked; entries; marker; COMMIT
  *
  * Writers of a strong index write its entries under the locks of their entities. The builder takes the same locks before it
  * reads (guard G35): a write is then wholly before the chunk, which reads it, or wholly behind it, and writes over it.
@@ -17,6 +18,7 @@
 #include "base/failpoint.h"
 #include "domain/indexes/index_plan.h"
 #include "store/entities/entry_rows.h"
+#include "store/entities/owner_rows.h"
 #include "store/entities/write_batch.h"
 #include "store/entities/write_set.h"
 #include "store/session/worker_internal.h"
@@ -26,6 +28,7 @@ struct mending {
     const struct index *index;
     const struct strong_source *sources; /* sorted by key; several may have one key */
     struct write_set set;
+    struct unique_owners owners; /* of a unique index */
     struct entry_change *upserts, *deletes;
     size_t upsert_count, delete_count;
 };
@@ -65,6 +68,23 @@ static void build_set(struct mending *work, const struct session *session, const
     }
 }
 
+static void add_violation(struct strong_mending *asked, const struct plan_row *row)
+{
+    asked->violations[asked->violation_count++] = (struct intent){ .bucket = row->bucket,
+        .kind = INTENT_RECONCILE,
+        .table_id = row->table->table_id,
+        .key = { arena_copy(asked->arena, row->key.partition), arena_copy(asked->arena, row->key.row) } };
+}
+
+/* Of a unique index, the first of several entities with one value owns it. */
+static bool owns_value(struct mending *work, const struct plan_row *row, struct arena *arena)
+{
+    struct unique_value value;
+
+    return !work->index->is_unique || (unique_value_of(work->index, &row->key, &row->stored, arena, &value) &&
+                                          unique_owners_claim(&work->owners, work->index, &value, &row->key));
+}
+
 /* false: the source cannot have its entry, or has none. */
 static bool plan_row(
     struct mending *work, const struct plan_row *row, struct arena *arena, struct index_entry *entry)
@@ -73,15 +93,17 @@ static bool plan_row(
 
     switch (index_plan_project_state(work->index, &row->key, &row->stored, arena, entry)) {
     case PROJECTED:
-        work->upserts[work->upsert_count++] = (struct entry_change){ *entry, &row->stored };
+        if (!owns_value(work, row, arena)) {
+            add_violation(asked, row);
+            return false;
+        }
+        if (index_is_strong(work->index))
+            work->upserts[work->upsert_count++] = (struct entry_change){ *entry, &row->stored };
         return true;
     case PROJECTED_NOTHING:
         break;
     case PROJECTED_VIOLATION:
-        asked->violations[asked->violation_count++] = (struct intent){ .bucket = row->bucket,
-            .kind = INTENT_RECONCILE,
-            .table_id = row->table->table_id,
-            .key = { arena_copy(asked->arena, row->key.partition), arena_copy(asked->arena, row->key.row) } };
+        add_violation(asked, row);
         break;
     }
     return false;
@@ -119,9 +141,25 @@ static void plan(struct mending *work, struct arena *arena)
         qsort(work->deletes, work->delete_count, sizeof(*work->deletes), reconcile_plan_compare_entries);
 }
 
+/* The owners of all values that the locked rows ask for. */
+static enum status lock_owners(struct session *session, struct mending *work, struct error *err)
+{
+    work->owners.arena = &session->arena;
+    for (size_t i = 0; work->index->is_unique && i < work->set.row_count; i++) {
+        const struct plan_row *row = &work->set.rows[i];
+        struct unique_value value;
+
+        if (unique_value_of(work->index, &row->key, &row->stored, &session->arena, &value))
+            unique_owners_note(&work->owners, work->index, &value, &row->key);
+    }
+    unique_owners_sort(&work->owners);
+    return owner_rows_lock(session, &work->owners, err);
+}
+
 static enum status write_entries(struct session *session, const struct mending *work, struct error *err)
 {
     TRY(write_batch_send_removals(session, &work->set, err));
+    TRY(owner_rows_send(session, &work->owners, err));
     TRY(entry_rows_send(session, ENTRY_DELETE, work->deletes, work->delete_count, err));
     TRY(entry_rows_send(session, ENTRY_UPSERT, work->upserts, work->upsert_count, err));
     FAILPOINT_TRY("strong_build.before_commit", err);
@@ -154,6 +192,7 @@ static enum status mend(struct session *session, void *context, struct error *er
     TRY(pg_end(&session->pg, err));
     TRY(write_batch_lock_more(session, &work.set, err));
     FAILPOINT_TRY("strong_build.after_source_read", err);
+    TRY(lock_owners(session, &work, err));
     plan(&work, arena);
     return write_entries(session, &work, err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * strong_build.h - making the entries of a strong index what their sources ask for: while it is built, and where a
- * validation has found a difference.
+ * strong_build.h - making the entries of a strong index, and the owners of a unique one, what their sources ask for: while it
+ * is built, and where a validation has found a difference.
  */
 #ifndef STORE_INDEXES_STRONG_BUILD_H
 #define STORE_INDEXES_STRONG_BUILD_H
@@ -27,7 +27,8 @@ struct strong_mending {
 
 /*
  * One transaction: it locks the sources, as a write does, and reads them; then it writes every entry that they ask for,
- * and deletes the entries found that they do not ask for. An index that is gone, or being dropped, is left alone.
+ * and deletes the entries found that they do not ask for. Of a unique index it makes the first source that has a value its
+ * owner, and the others violations; of one that is not strong it writes no entries. An index that is gone, or being dropped, is left alone.
  */
 MUST_USE enum status strong_build_mend(
     struct worker *store, struct strong_mending *mending, struct error *err);

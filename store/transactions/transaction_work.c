@@ -151,6 +151,14 @@ static struct str etag_text(const struct plan_row *row, const struct row_state *
             etag_format((struct etag){ row->table->table_id, state->version, etag_key(&row->key) }, text)));
 }
 
+/* The destination cannot have it: the source stays, with the values it owns. */
+static void take_back(struct stepping *stepping, struct plan_row *source, const struct row_state *before)
+{
+    source->now = *before;
+    if (stepping->set.owners)
+        unique_owners_start(stepping->set.owners);
+}
+
 /* The destination takes over what the source is now; both or neither. */
 static void plan_move(struct stepping *stepping, struct plan_row *source, struct write_clock clock)
 {
@@ -167,19 +175,27 @@ static void plan_move(struct stepping *stepping, struct plan_row *source, struct
     } else if (!before.live) {
         attempt->reason = STR_LITERAL("SOURCE_ABSENT");
     } else if (property_list_check(before.properties, &stepping->step->to_key, &err) != STATUS_OK) {
-        source->now = before;
+        take_back(stepping, source, &before);
         note_failure(attempt, &err);
     } else {
         write_plan_operation(put, stepping->set.planned[1].rows, clock);
         if (put->error) {
-            source->now = before;
+            take_back(stepping, source, &before);
             note_failure(attempt, put->error);
         }
     }
 }
 
-static void plan(struct session *session, struct stepping *stepping)
+struct planning {
+    struct session *session;
+    struct stepping *stepping;
+};
+
+static void plan(void *context)
 {
+    const struct planning *planning = context;
+    struct session *session = planning->session;
+    struct stepping *stepping = planning->stepping;
     struct write_clock clock = { .floor = session->catalogue->floor, .ticks = session->now_ticks };
     struct plan_row *first = stepping->set.planned[0].rows[0], *last = first;
     const struct row_state before = first->now;
@@ -239,6 +255,9 @@ static bool compile_condition(struct stepping *stepping, struct arena *arena)
 /* Lock, read, plan. Fails only with the database; a step's own failure is noted in the attempt. */
 static enum status decide(struct session *session, struct stepping *stepping, struct error *err)
 {
+    struct planning planning = { session, stepping };
+    struct attempt attempt;
+
     if (!compile_condition(stepping, &session->arena))
         return STATUS_OK;
     session->now_ticks = clock_ticks();
@@ -255,7 +274,10 @@ static enum status decide(struct session *session, struct stepping *stepping, st
     }
     TRY(write_batch_lock_more(session, &stepping->set, err));
     stepping->set.ids = session_reserve_intents(session, stepping->now_us, stepping->set.row_count);
-    plan(session, stepping);
+    attempt = stepping->attempt;
+    TRY(write_batch_lock_owners(session, &stepping->set, plan, &planning, err));
+    stepping->attempt = attempt;
+    plan(&planning);
     note_left_open(session, stepping);
     return STATUS_OK;
 }

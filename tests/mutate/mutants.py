@@ -144,8 +144,7 @@ MUTANTS = [
               "if (manifest->items[i].index_id == 0)")],
      "test_store", "index_drop", ["states_that_a_living_index_needs_stay"]),
 
-    ("G34", [("domain/writes/strong_entries.c", "if (change.was == PROJECTED && (change.moves || change.is != PROJECTED))",
-              "if (change.was == PROJECTED && change.is != PROJECTED)")],
+    ("G34", [("domain/writes/strong_entries.c", "if (was && (change.moves || !is))", "if (was && !is)")],
      "test_store", "strong_index", ["entries_come_move_and_go_with_their_write", "what_is_due_gives_its_entry_to_the_next"]),
 
     # Only a builder's set has no operations; a statement without rows takes the place of its lock.
@@ -155,4 +154,20 @@ MUTANTS = [
               "    else\n"
               "        TRY(pg_send(&session->pg, &sql_entity_lock, &params, err));\n")],
      "test_store", "strong_index", ["the_builder_waits_for_who_has_the_entity"]),
+
+    ("G36", [("store/entities/owner_rows.c", "    TRY(pg_send(&session->pg, &sql_owner_lock, &params, err));\n",
+              "    struct pg_params early;\n"
+              "    add_values(&early, &arrays, &session->arena);\n"
+              "    TRY(pg_send(&session->pg, &sql_owner_get, &early, err));\n"),
+             ("store/entities/owner_rows.c",
+              "    TRY(pg_send(&session->pg, &sql_owner_get, &params, err));\n    return pg_sync",
+              "    add_keys(&params, &arrays);\n"
+              "    TRY(pg_send(&session->pg, &sql_owner_lock, &params, err));\n    return pg_sync"),
+             ("store/entities/owner_rows.c",
+              "        TRY(pg_next(&session->pg, &created, err));\n        TRY(pg_next(&session->pg, &stored, err));\n",
+              "        TRY(pg_next(&session->pg, &stored, err));\n        TRY(pg_next(&session->pg, &created, err));\n")],
+     "test_store", "unique_index", ["what_another_takes_is_waited_for", "of_several_servers_exactly_one_wins_each_value"]),
+
+    ("G37", [("domain/writes/unique_owners.c", "return is_same(&values) ? STATUS_OK", "return is_same(&values) || slot->is_owned ? STATUS_OK")],
+     "test_store", "unique_index", ["a_second_owner_is_refused", "of_several_servers_exactly_one_wins_each_value"]),
 ]

@@ -64,6 +64,22 @@ from running o
 where case when kind in ('build', 'drop_index') then not exists (select from indexes i where i.index_id = o.index_id)
            else not exists (select from tables t where t.table_id = o.table_id) end
 union all
+select 'unique_owners: of no index', count(*)
+from unique_owners o where not exists (select from indexes i where i.index_id = o.index_id)
+union all
+select 'unique_owners: absent entities', count(*)
+from unique_owners o join indexes i using (index_id)
+where i.state <> 4 and not exists (
+    select from living e
+    where (e.table_id, e.partition_key, e.row_key) = (i.source_table_id, o.partition_key, o.row_key))
+union all
+select 'unique_owners: more or fewer than entries, with nothing open', sum(abs(
+    (select count(*) from unique_owners o where o.index_id = u.index_id)
+    - (select count(*) from living e where e.table_id = u.index_id)))::int8
+from (select index_id, source_table_id from indexes i
+    where state = 3 and exists (select from unique_owners o where o.index_id = i.index_id)) u
+where not exists (select from intents t where t.table_id = u.source_table_id)
+union all
 select 'intents: of an unknown kind', count(*) from intents where kind not in (1, 2)
 union all
 select 'intents: of no table', count(*)

@@ -307,6 +307,9 @@ void world_check(struct world *world)
         long long wanted = check_sources(world, table->indexes[i], sources);
 
         ck_assert_int_eq(world_entries(world, table->indexes[i]->index_id), wanted);
+        ck_assert_int_eq(test_number(world->sql, "select count(*) from unique_owners where index_id = %lld",
+                             (long long)table->indexes[i]->index_id),
+            table->indexes[i]->is_unique ? wanted : 0);
         total += table->indexes[i]->place == PLACE_SAME_PARTITION ? 0 : wanted;
     }
     ck_assert_msg((test_number(world->sql, "select count(*) from index_state") > 0) == (total > 0),

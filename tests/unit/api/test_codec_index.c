@@ -112,6 +112,12 @@ static void strong(Tavola__V1__Index *index)
 static void unique(Tavola__V1__Index *index)
 {
     index->unique = 1;
+    index->shape = TAVOLA__V1__INDEX_SHAPE__INDEX_SHAPE_LIST;
+}
+static void unique_literal(Tavola__V1__Index *index)
+{
+    index->unique = 1;
+    index->partition_key[0]->source_case = TAVOLA__V1__KEY_PART__SOURCE_LITERAL;
 }
 static void filtered(Tavola__V1__Index *index)
 {
@@ -223,7 +229,8 @@ static const struct refusal_case {
     { "an unknown place", place_of_nobody, "INVALID_INPUT", "index.place", "index.place" },
     { "an unknown rule", rule_of_nobody, "INVALID_INPUT", "index.on_violation", "index.on_violation" },
     { "strong", strong, "NOT_IMPLEMENTED", "index.consistency", NULL },
-    { "unique", unique, "NOT_IMPLEMENTED", "index.unique", NULL },
+    { "a unique list", unique, "INVALID_INPUT", "LIST", "index.unique" },
+    { "a unique literal", unique_literal, "INVALID_INPUT", "property", "index.unique" },
     { "a filter", filtered, "NOT_IMPLEMENTED", "index.filter", NULL },
     { "folded case", folded, "NOT_IMPLEMENTED", "fold_case", NULL },
     { "no parts", no_parts, "INVALID_INPUT", "index.partition_key", "index.partition_key" },
@@ -312,11 +319,13 @@ START_TEST(an_index_in_the_same_partition_is_strong)
     message->row_key = ARENA_ARRAY(&arena, Tavola__V1__KeyPart *, 1);
     message->row_key[0] = a_part("Size");
     reject(message);
+    message->unique = 1;
     ck_assert_int_eq(codec_index_decode(message, &arena, &index, &err), STATUS_OK);
     back = codec_index_message(index.definition, &arena);
 
     ck_assert(index.place == PLACE_SAME_PARTITION && index_is_strong(&index));
     ck_assert_int_eq(index.on_violation, VIOLATION_REJECT);
+    ck_assert(index.is_unique && back->unique);
     ck_assert_int_eq(back->place, TAVOLA__V1__INDEX_PLACE__INDEX_PLACE_SAME_PARTITION);
     ck_assert_int_eq(back->consistency, TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_STRONG);
     ck_assert_int_eq(back->on_violation, TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_REJECT);

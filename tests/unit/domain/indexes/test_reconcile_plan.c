@@ -52,9 +52,11 @@ static struct row_state a_source(int64_t version, const char *city, const char *
         struct row_state){ .live = true, .version = version, .ts = version, .properties = { buf_str(&out) } };
 }
 
+static uint32_t unowned;
+
 static struct reconcile_plan plan(struct row_state source, struct manifest stored)
 {
-    struct reconcile_plan out;
+    struct reconcile_plan out = { .unowned = unowned };
 
     reconcile_plan(&table, &source_key, &source, &stored, &arena, &out);
     return out;
