@@ -16,7 +16,7 @@ MUTANTS = [
      "test_store", "write", ["a_writer_that_knows_a_deleted_table_writes_nothing"]),
 
     ("G1", [("store/session/sql/fence.sql", "select 1 from write_fence where bucket = 0 for key share", "select 1")],
-     "test_store", "write", ["no_row_appears_once_a_deletion_has_returned"]),
+     "test_store", "write", ["a_deletion_waits_for_an_open_write", "no_row_appears_once_a_deletion_has_returned"]),
 
     ("G1", [("store/entities/sql/entity_upsert_blind.sql", "where $8::int8 = (select version from catalogue)", "where $8::int8 >= 0")],
      "test_store", "write", ["a_writer_that_knows_a_deleted_table_writes_nothing"]),

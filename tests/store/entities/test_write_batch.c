@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "domain/filter/filter.h"
 #include "domain/limits.h"
+#include "store/catalogue/table_calls.h"
 #include "store/entities/write_batch.h"
 #include "store/session/session.h"
 #include "tests/support/builders.h"
@@ -632,6 +633,34 @@ START_TEST(no_row_appears_once_a_deletion_has_returned) /* guard G1 */
 }
 END_TEST
 
+/* The same with one writer and one moment: what the race above finds by chance. */
+START_TEST(a_deletion_waits_for_an_open_write) /* guard G1 */
+{
+    struct operation *delete = an_operation(&scene.arena, OPERATION_TABLE_DELETE, "Things");
+    struct session writer, changer;
+    struct error err = { 0 };
+    int64_t now_us;
+
+    session_init(&writer, scene.conninfo, "test writer");
+    session_init(&changer, scene.conninfo, "test changer");
+    changer.fence_limit_us = 300000;
+    ck_assert_int_eq(session_ensure(&writer, &err), STATUS_OK);
+    ck_assert_int_eq(session_send_begin(&writer, &err), STATUS_OK);
+    ck_assert_int_eq(pg_sync(&writer.pg, &err), STATUS_OK);
+    ck_assert_int_eq(session_take_begin(&writer, &now_us, &err), STATUS_OK);
+    ck_assert_int_eq(pg_end(&writer.pg, &err), STATUS_OK);
+
+    table_calls_delete(&changer, delete);
+    ck_assert_reason(delete, "CATALOGUE_CHANGE_BLOCKED");
+
+    pg_recover(&writer.pg); /* rolls back */
+    table_calls_delete(&changer, delete);
+    ck_assert_reason(delete, "OK");
+    session_cleanup(&writer);
+    session_cleanup(&changer);
+}
+END_TEST
+
 Suite *test_write_batch_suite(void)
 {
     Suite *suite = suite_create("write");
@@ -659,6 +688,7 @@ Suite *test_write_batch_suite(void)
     tcase_add_loop_test(tc, a_writer_that_knows_a_deleted_table_writes_nothing, 0, ARRAY_LEN(paths));
     tcase_add_loop_test(tc, a_writer_follows_the_name_to_the_new_table, 0, ARRAY_LEN(paths));
     tcase_add_test(tc, no_row_appears_once_a_deletion_has_returned);
+    tcase_add_test(tc, a_deletion_waits_for_an_open_write);
     suite_add_tcase(suite, tc);
     return suite;
 }
