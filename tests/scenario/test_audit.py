@@ -29,6 +29,7 @@ insert into transactions (bucket, account, txn_id, state, steps, steps_done, tim
 insert into transaction_keys values (1, 'local', 1, 'x');
 insert into requests values (1, 'local', 'y', '', '', now() - interval '3 days');
 insert into commit_markers values (1, 1, 1, now() - interval '3 hours');
+insert into unique_owners values (9013, 'x', 'p', 'r'), (9004, 'x', 'p', 'r');
 insert into feeds values (9011, 9011);
 insert into changes values (9012, 1, now(), 1, 'p', 'r', 1, 1, 0, '');
 insert into claims values ('h', 'l', now() - interval '1 minute', '{}', '{}');

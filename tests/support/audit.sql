@@ -73,9 +73,9 @@ where i.state <> 4 and not exists (
     select from living e
     where (e.table_id, e.partition_key, e.row_key) = (i.source_table_id, o.partition_key, o.row_key))
 union all
-select 'unique_owners: more or fewer than entries, with nothing open', sum(abs(
+select 'unique_owners: more or fewer than entries, with nothing open', coalesce(sum(abs(
     (select count(*) from unique_owners o where o.index_id = u.index_id)
-    - (select count(*) from living e where e.table_id = u.index_id)))::int8
+    - (select count(*) from living e where e.table_id = u.index_id))), 0)::int8
 from (select index_id, source_table_id from indexes i
     where state = 3 and exists (select from unique_owners o where o.index_id = i.index_id)) u
 where not exists (select from intents t where t.table_id = u.source_table_id)

@@ -20,6 +20,8 @@ UNKNOWN_OUTCOME = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
 OWNERS = ["o/1", "o/2", "o/3"]
 TAGS = ["red", "green"]
 INDEXES = {"byOwner": (1, "Owner"), "byTag": (2, "Tag")}
+# No two writers have one value: none is refused, and each owns what it has.
+UNIQUE_INDEX = "ownerOnce"
 # In the partition of their source, written with it: a copy and a list.
 STRONG_INDEXES = {"ownerHere": (1, "Owner"), "tagHere": (2, "Tag")}
 TABLES = ("source", "archive", "simple", "ranges", "watched")
@@ -472,7 +474,11 @@ class Workload:
                     "name": name, "table": "source", "shape": shape, "place": 1,
                     "partition_key": [{"property": "PartitionKey"}], "row_key": [{"property": source}]
                 })
-            for name in (*INDEXES, *STRONG_INDEXES):
+            caller.create_index(index={
+                "name": UNIQUE_INDEX, "table": "source", "shape": 1, "unique": True, "partition_key": [{"property": "Owner"}],
+                "row_key": [{"property": "PartitionKey"}, {"property": "RowKey"}]
+            })
+            for name in (*INDEXES, *STRONG_INDEXES, UNIQUE_INDEX):
                 wait_ready(caller, name)
             start = entity(*Counter.ADDRESS, N=0, Owner=OWNERS[0])
             caller.insert_entity(table="source", entity=start)
