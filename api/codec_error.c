@@ -55,7 +55,7 @@ static enum reason usual_reason(enum status status)
     case STATUS_CANCELLED:
         return REASON_CANCELLED;
     case STATUS_UNAVAILABLE:
-        return REASON_DATABASE_UNAVAILABLE;
+        return REASON_STORE_UNAVAILABLE;
     case STATUS_MAYBE_DONE:
         return REASON_OUTCOME_UNKNOWN;
     case STATUS_INVALID:

@@ -393,5 +393,5 @@ enum status store_token_key(struct store *store, uint8_t out[32], struct error *
     pthread_mutex_unlock(&store->mutex);
     if (known)
         return STATUS_OK;
-    return reason_set(err, REASON_DATABASE_UNAVAILABLE, "the database has not been reached yet");
+    return reason_set(err, REASON_STORE_UNAVAILABLE, "the database has not been reached yet");
 }

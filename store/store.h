@@ -9,7 +9,7 @@
  * wait_for_transaction) are state, not threads.
  *
  * Overload: a lane that is full refuses with STATUS_LIMIT / SERVER_BUSY at once. No database: operations
- * are refused with STATUS_UNAVAILABLE / DATABASE_UNAVAILABLE after a short wait; nothing happened. A commit
+ * are refused with STATUS_UNAVAILABLE / STORE_UNAVAILABLE after a short wait; nothing happened. A commit
  * whose answer was lost is resolved through its marker (guard G6) and answered as what it was, or as
  * STATUS_MAYBE_DONE / OUTCOME_UNKNOWN.
  */
@@ -29,14 +29,14 @@
 struct store;
 
 struct store_options {
-    const char *postgres; /* a libpq connection string */
-    bool allow_data_loss; /* true: as pg_allow_data_loss, for the whole process */
-    int read_threads;     /* 1..16 */
-    int write_threads;    /* 1..16 */
-    int page_threads;     /* 1..16 */
-    int max_waiting;      /* operations per lane before it refuses */
-    int batch_operations; /* the most operations of one batch, 1..1024 */
-    int batch_bytes;      /* the most property bytes of one batch */
+    const char *postgres;          /* a libpq connection string */
+    bool allow_data_loss;          /* true: as pg_allow_data_loss, for the whole process */
+    int read_threads;              /* 1..16 */
+    int write_threads;             /* 1..16 */
+    int page_threads;              /* 1..16 */
+    int max_waiting;               /* operations per lane before it refuses */
+    int batch_operations;          /* the most operations of one batch, 1..1024 */
+    int batch_bytes;               /* the most property bytes of one batch */
     struct remembered *remembered; /* borrowed; NULL: restores are not noticed */
 
     /* Called after COMMIT, from a lane's thread, with the intents of one batch: hints for the queue, lost

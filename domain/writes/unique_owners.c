@@ -177,7 +177,7 @@ static enum status take(struct unique_owners *owners, const struct index *index,
     if (!slot) {
         owners->is_incomplete = true;
         return reason_set(
-            err, REASON_DATABASE_UNAVAILABLE, "other writes of the same batch got in the way: try again");
+            err, REASON_STORE_UNAVAILABLE, "other writes of the same batch got in the way: try again");
     }
     if (slot->is_owned && !owns(slot, &row->key))
         return is_same(&values) ? STATUS_OK : refuse(slot, step, owners->arena, err);

@@ -191,7 +191,7 @@ static enum status check_entries(
         if (index->on_violation != VIOLATION_REJECT ||
             !index_plan_violates(index, &row->key, next, arena, &why))
             continue;
-        reason_set(err, REASON_INDEX_VIOLATION, "index %.*s: %s", STR_ARG(index->name), why);
+        reason_set(err, REASON_INDEX_KEY_VIOLATION, "index %.*s: %s", STR_ARG(index->name), why);
         error_add_meta(err, "index", index->name);
         error_add_meta(err, "partition_key", row->key.partition);
         error_add_meta(err, "row_key", row->key.row);

@@ -142,7 +142,7 @@ enum status authenticator_admit(struct authenticator *authenticator, struct pres
     struct credential_context context = { .origin = &presented->origin, .now = clock_ticks() };
 
     if (!authenticator->snapshot || clock_monotonic_us() - authenticator->confirmed_us > UNCONFIRMED_US)
-        return reason_set(err, REASON_DATABASE_UNAVAILABLE,
+        return reason_set(err, REASON_STORE_UNAVAILABLE,
             "the server has not been able to read accounts and policies from the database");
     context.catalogue = authenticator->snapshot->catalogue;
     context.account = access_snapshot_find(authenticator->snapshot, credential->account);

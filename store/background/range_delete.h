@@ -13,7 +13,7 @@
 #include "store/session/session.h"
 
 /*
- * Begin one: give an OPERATION_RANGE_DELETE its outcome. TABLE_NOT_FOUND, INDEX_TABLE_READ_ONLY, PLAN_TOO_EXPENSIVE.
+ * Begin one: give an OPERATION_RANGE_DELETE its outcome. TABLE_NOT_FOUND, INDEX_OWNED, PLAN_TOO_EXPENSIVE.
  */
 void range_delete_start(struct session *session, struct operation *operation);
 

@@ -65,8 +65,8 @@ enum status resolve_writable(const struct session *session, const struct operati
         return is_another(operation, err);
     if (!(*out)->entries_of)
         return STATUS_OK;
-    reason_set(err, REASON_INDEX_TABLE_READ_ONLY,
-        "%.*s holds the entries of an index: only the index writes them", STR_ARG(operation->table));
+    reason_set(err, REASON_INDEX_OWNED, "%.*s holds the entries of an index: only the index writes them",
+        STR_ARG(operation->table));
     error_add_meta(err, "table", operation->table);
     return STATUS_PRECONDITION;
 }

@@ -17,7 +17,7 @@ MUST_USE enum status resolve_table(const struct session *session, const struct o
     const struct table **out, struct error *err);
 
 /*
- * The same for who writes; a table other than operation->in.write.table_id is not found. INDEX_TABLE_READ_ONLY: it holds an
+ * The same for who writes; a table other than operation->in.write.table_id is not found. INDEX_OWNED: it holds an
  * index's entries.
  */
 MUST_USE enum status resolve_writable(const struct session *session, const struct operation *operation,

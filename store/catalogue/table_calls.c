@@ -242,7 +242,7 @@ static enum status find_deletable(const struct session *session, const struct op
         status = reason_set(
             err, REASON_RESOURCE_NOT_FOUND, "table %.*s does not exist", STR_ARG(operation->table));
     else if ((*out)->entries_of)
-        status = reason_set(err, REASON_INDEX_TABLE_READ_ONLY,
+        status = reason_set(err, REASON_INDEX_OWNED,
             "%.*s holds the entries of an index: drop the index instead", STR_ARG(operation->table));
     if (status != STATUS_OK)
         error_add_meta(err, "table", operation->table);

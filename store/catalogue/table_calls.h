@@ -22,7 +22,7 @@ void table_calls_list(struct session *session, struct operation *operation);
 
 /*
  * The name is free at once; rows, indexes and intents are removed by the operation in the outcome.
- * RESOURCE_NOT_FOUND; INDEX_TABLE_READ_ONLY when it holds the entries of an index.
+ * RESOURCE_NOT_FOUND; INDEX_OWNED when it holds the entries of an index.
  */
 void table_calls_delete(struct session *session, struct operation *operation);
 

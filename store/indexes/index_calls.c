@@ -26,7 +26,7 @@ static enum status find_source(const struct session *session, const struct opera
     if (!source)
         reason_set(err, REASON_TABLE_NOT_FOUND, "table %.*s does not exist", STR_ARG(name));
     else if (source->entries_of)
-        reason_set(err, REASON_INDEX_TABLE_READ_ONLY,
+        reason_set(err, REASON_INDEX_OWNED,
             "%.*s holds the entries of an index: it cannot have indexes itself", STR_ARG(name));
     else if (source->index_count >= LIMIT_INDEXES_PER_TABLE)
         reason_set(err, REASON_INVALID_INPUT, "table %.*s has %zu indexes, allowed are %d", STR_ARG(name),
@@ -48,7 +48,7 @@ static enum status check_name_is_free(
     if (!taken)
         return STATUS_OK;
     if (taken->entries_of)
-        reason_set(err, REASON_INDEX_ALREADY_EXISTS, "there is an index %.*s already", STR_ARG(taken->name));
+        reason_set(err, REASON_INDEX_EXISTS, "there is an index %.*s already", STR_ARG(taken->name));
     else
         reason_set(err, REASON_TABLE_ALREADY_EXISTS, "there is a table %.*s already", STR_ARG(taken->name));
     error_add_meta(err, "table", name);

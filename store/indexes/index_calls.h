@@ -12,7 +12,7 @@
 
 /*
  * The index, BUILDING, and its build, through the fence. Outcome: out.index, one view.
- * TABLE_NOT_FOUND, INDEX_TABLE_READ_ONLY (the source is an index itself), INDEX_ALREADY_EXISTS, TABLE_ALREADY_EXISTS,
+ * TABLE_NOT_FOUND, INDEX_OWNED (the source is an index itself), INDEX_EXISTS, TABLE_ALREADY_EXISTS,
  * INVALID_INPUT (too many indexes on one table).
  */
 void index_calls_create(struct session *session, struct operation *operation);

@@ -174,10 +174,10 @@ static enum status check_tokens(const struct session *session, const struct inde
         const struct consistency *token = &freshness->at_least[i];
 
         if (token->block_count > 0 && token->epoch != session->catalogue->epoch)
-            return reason_set(err, REASON_CONSISTENCY_TOKEN_EXPIRED,
+            return reason_set(err, REASON_TOKEN_EXPIRED,
                 "freshness.at_least[%zu] is from before a fail-over or restore of the database", i);
         if (token->table_id != 0 && token->table_id != index->source_table_id)
-            return reason_set(err, REASON_CONSISTENCY_TOKEN_EXPIRED,
+            return reason_set(err, REASON_TOKEN_EXPIRED,
                 "freshness.at_least[%zu] is of a write to another table than %.*s, or to one of that name "
                 "that "
                 "is gone",
@@ -199,7 +199,7 @@ static enum status check_fresh(struct session *session, struct operation *operat
         return STATUS_OK;
     TRY(freshness_ask(session, &wait, 1, err));
     if (wait.answer != FRESHNESS_NOW)
-        return reason_set(err, REASON_DATABASE_UNAVAILABLE,
+        return reason_set(err, REASON_STORE_UNAVAILABLE,
             "the connection to the database was lost, and since then: %s", wait.err.message);
     operation_times_set_fresh(operation, now_us);
     return STATUS_OK;

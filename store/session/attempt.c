@@ -17,7 +17,7 @@ static enum reason reason_of(enum status status)
     case STATUS_UNAVAILABLE:
     case STATUS_STALE:        /* the catalogue changed at every try */
     case STATUS_PRECONDITION: /* its schema or its settings are not what this program needs */
-        return REASON_DATABASE_UNAVAILABLE;
+        return REASON_STORE_UNAVAILABLE;
     case STATUS_TIMEOUT:
         return REASON_OPERATION_TIMED_OUT;
     default:
@@ -88,7 +88,8 @@ static enum status confirm_refusal(
 {
     struct error own = { 0 };
 
-    if (!is_refusal(err) || session_confirm(session, operation_times_arrived_us(operation), &own) == STATUS_OK)
+    if (!is_refusal(err) ||
+        session_confirm(session, operation_times_arrived_us(operation), &own) == STATUS_OK)
         return err->status;
     *err = own;
     return own.status;

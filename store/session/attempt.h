@@ -9,7 +9,7 @@
 #include "store/session/session.h"
 
 /*
- * The error as callers may see it. One without a reason is the database's: DATABASE_UNAVAILABLE when trying again is
+ * The error as callers may see it. One without a reason is the database's: STORE_UNAVAILABLE when trying again is
  * right, OPERATION_TIMED_OUT, else INTERNAL_ERROR, each with a fixed message. What the database or libpq said becomes
  * the detail, for the log: it may name hosts, files and roles. out may be err.
  */

@@ -320,7 +320,7 @@ static enum status cancel(struct session *session, struct operation *operation, 
     else if (found->state == TRANSACTION_PENDING)
         TRY(commit_cancel(session, found, err));
     else
-        return reason_set(err, REASON_TRANSACTION_NOT_CANCELLABLE,
+        return reason_set(err, REASON_TRANSACTION_STARTED,
             "%d of %zu steps of transaction %.*s are done%s: only before the first one it can be cancelled",
             found->steps_done, found->step_count, STR_ARG(found->id),
             transaction_is_final(found->state) ? " and it has ended" : "");

@@ -22,7 +22,7 @@ void transaction_calls_get(struct session *session, struct operation *operation)
 
 /*
  * Outcome: out.transaction, as it is now. Only while no step has run; what is cancelled already stays so.
- * TRANSACTION_NOT_FOUND, TRANSACTION_NOT_CANCELLABLE.
+ * TRANSACTION_NOT_FOUND, TRANSACTION_STARTED.
  */
 void transaction_calls_cancel(struct session *session, struct operation *operation);
 

@@ -116,7 +116,7 @@ MUTANTS = [
               "    out->stats.rows_returned = (int64_t)out->count;\n    TRY(read_lag(session, index, &out->lag, err));\n")],
      "test_store", "lookup", ["a_page_does_not_miss_what_is_older_than_its_as_of"]),
 
-    ("G23", [("store/session/attempt.c", "if (!is_refusal(err) || ", "if (!is_refusal(err) || err->status != STATUS_OK || ")],
+    ("G23", [("store/session/attempt.c", "if (!is_refusal(err) ||\n", "if (!is_refusal(err) || err->status != STATUS_OK ||\n")],
      "test_store", "confirm",
      ["an_index_made_anew_takes_values_of_its_own_type", "a_list_made_a_copy_can_be_read_backwards",
       "a_token_of_a_newer_table_is_of_now"]),

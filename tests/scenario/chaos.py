@@ -75,7 +75,7 @@ class Changer(Caller):
     def index(self):
         parts = [{"property": "N"}]
         index = {"name": self.table() + "ByN", "table": self.table(), "shape": 1, "partition_key": parts}
-        return self.unless({"INDEX_ALREADY_EXISTS"}, "create_index", index=index)
+        return self.unless({"INDEX_EXISTS"}, "create_index", index=index)
 
     def look(self):
         """Nobody writes any more, so an index that is READY has everything."""

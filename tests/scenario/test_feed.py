@@ -241,7 +241,7 @@ class Watching(FeedCase):
         self.client.create_index(
             index={"name": index, "table": table, "shape": 1, "place": 2, "partition_key": [{"property": "N"}]}
         )
-        self.refused("FAILED_PRECONDITION", "INDEX_TABLE_READ_ONLY", self.client.update_table, table={"name": index, "change_feed": True})
+        self.refused("FAILED_PRECONDITION", "INDEX_OWNED", self.client.update_table, table={"name": index, "change_feed": True})
 
     def test_a_table_that_is_deleted_and_created_again(self):
         table = self.new_feed()

@@ -163,7 +163,7 @@ class Freshness(ServerCase):
         self.client.delete_table(name=self.table)
         self.client.create_table(name=self.table)
         self.index = self.new_index(self.table, by="City")
-        self.refused("FAILED_PRECONDITION", "CONSISTENCY_TOKEN_EXPIRED", self.rows, "Bonn", at_least=[token])
+        self.refused("FAILED_PRECONDITION", "TOKEN_EXPIRED", self.rows, "Bonn", at_least=[token])
 
 
 if __name__ == "__main__":

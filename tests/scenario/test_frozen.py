@@ -70,7 +70,7 @@ class Frozen(unittest.TestCase):
         for call in calls:
             with self.assertRaises(ApiError) as caught:
                 call()
-            self.assertEqual((caught.exception.code, caught.exception.reason), ("UNAVAILABLE", "DATABASE_UNAVAILABLE"))
+            self.assertEqual((caught.exception.code, caught.exception.reason), ("UNAVAILABLE", "STORE_UNAVAILABLE"))
             self.assertNotRegex(caught.exception.message, FOREIGN_TEXT)
         self.assertRegex(self.stack.server.output(), "database=unavailable why=")
 

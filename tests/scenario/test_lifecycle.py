@@ -184,7 +184,7 @@ class Parts(LifecycleCase):
                 caller.create_table(name="none", timeout=5)
             self.assertIn(
                 (caught.exception.code, caught.exception.reason),
-                (("UNAVAILABLE", "DATABASE_UNAVAILABLE"), ("DEADLINE_EXCEEDED", None), ("DEADLINE_EXCEEDED", "OPERATION_TIMED_OUT")),
+                (("UNAVAILABLE", "STORE_UNAVAILABLE"), ("DEADLINE_EXCEEDED", None), ("DEADLINE_EXCEEDED", "OPERATION_TIMED_OUT")),
             )
             made.postgres_up()
             wait_for("SERVING", lambda: made.health(caller) == "SERVING")

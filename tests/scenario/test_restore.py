@@ -120,7 +120,7 @@ class Restore(unittest.TestCase):
             precondition=match(etag),
         )
         self.refused(
-            "CONSISTENCY_TOKEN_EXPIRED",
+            "TOKEN_EXPIRED",
             self.client.lookup_index,
             index="byCity",
             equals=[value("city 1")],

@@ -98,7 +98,7 @@ class StrongIndex(ServerCase):
 
     def test_an_index_that_rejects_refuses_every_kind_of_write(self):
         name = self.new_strong(1, "Age", on_violation=2)
-        refusal = ("INVALID_ARGUMENT", "INDEX_VIOLATION")
+        refusal = ("INVALID_ARGUMENT", "INDEX_KEY_VIOLATION")
         many = "x" * 400
         good = {"City": "Bonn", "Age": 7}
         error = self.refused(*refusal, self.client.insert_entity, table=self.table, entity=entity("p", "a", Age=many * 3))
@@ -114,7 +114,7 @@ class StrongIndex(ServerCase):
         replies = list(self.client.import_entities([ImportEntitiesRequest(
             table=self.table, entities=[entity("p", "d", **good), entity("p", "e", Age=many * 3)])]))
         rejected = [(found.key.row_key, found.error.reason) for reply in replies for found in reply.rejected]
-        self.assertEqual(rejected, [("e", "INDEX_VIOLATION")])
+        self.assertEqual(rejected, [("e", "INDEX_KEY_VIOLATION")])
         self.client.submit_transaction(transaction_id=f"{self.table}-t", steps=[
             {"insert_or_replace": {"table": self.table, "entity": entity("p", "f", Age=many * 3)}}])
         ended = self.client.wait_transaction(transaction_id=f"{self.table}-t").transaction

@@ -69,7 +69,7 @@ class Transactions(ServerCase):
         after = self.submit(self.put("d", N=1))
         self.assertEqual(self.client.wait_transaction(transaction_id=after).transaction.state, DONE)
         self.assertFalse(self.is_there(self.table, "p", "c"))
-        self.refused("FAILED_PRECONDITION", "TRANSACTION_NOT_CANCELLABLE", self.client.cancel_transaction, transaction_id=after)
+        self.refused("FAILED_PRECONDITION", "TRANSACTION_STARTED", self.client.cancel_transaction, transaction_id=after)
         self.refused("NOT_FOUND", "TRANSACTION_NOT_FOUND", self.client.cancel_transaction, transaction_id="none")
 
     # reads that wait

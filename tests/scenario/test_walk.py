@@ -435,7 +435,7 @@ class Indexes(ServerCase):
         self.assertIn(reply.status.state, (1, 2, 3))
         self.refused(
             "ALREADY_EXISTS",
-            "INDEX_ALREADY_EXISTS",
+            "INDEX_EXISTS",
             self.client.create_index,
             index={"name": name.upper(), "table": table, "shape": COPY, "partition_key": [{"property": "Size"}]},
         )
@@ -578,16 +578,16 @@ class Indexes(ServerCase):
         before = self.client.query(name)
         some, address = entity("p", "r"), key((before[0].partition_key, before[0].row_key))
         for method in ("insert_entity", "insert_or_replace_entity", "insert_or_merge_entity"):
-            self.refused("FAILED_PRECONDITION", "INDEX_TABLE_READ_ONLY", getattr(self.client, method), table=name, entity=some)
+            self.refused("FAILED_PRECONDITION", "INDEX_OWNED", getattr(self.client, method), table=name, entity=some)
         for method in ("replace_entity", "merge_entity"):
             call = getattr(self.client, method)
-            self.refused("FAILED_PRECONDITION", "INDEX_TABLE_READ_ONLY", call, table=name, entity=some, precondition=match())
+            self.refused("FAILED_PRECONDITION", "INDEX_OWNED", call, table=name, entity=some, precondition=match())
         delete = self.client.delete_entity
-        self.refused("FAILED_PRECONDITION", "INDEX_TABLE_READ_ONLY", delete, table=name, key=address, precondition=match())
+        self.refused("FAILED_PRECONDITION", "INDEX_OWNED", delete, table=name, key=address, precondition=match())
         batch = [BatchOperation(insert=some)]
-        self.refused("FAILED_PRECONDITION", "INDEX_TABLE_READ_ONLY", self.client.execute_batch, table=name, operations=batch)
-        self.refused("FAILED_PRECONDITION", "INDEX_TABLE_READ_ONLY", self.client.load, name, [some])
-        self.refused("FAILED_PRECONDITION", "INDEX_TABLE_READ_ONLY", self.client.delete_table, name=name)
+        self.refused("FAILED_PRECONDITION", "INDEX_OWNED", self.client.execute_batch, table=name, operations=batch)
+        self.refused("FAILED_PRECONDITION", "INDEX_OWNED", self.client.load, name, [some])
+        self.refused("FAILED_PRECONDITION", "INDEX_OWNED", self.client.delete_table, name=name)
         self.assertEqual(self.client.query(name), before)
 
     def test_refused_declarations(self):

@@ -47,7 +47,7 @@ START_TEST(a_write_that_meets_it_may_be_repeated)
 
     break_disk(troubles[_i], TABLE_ID);
     write = call_write(&world.writer, &world.arena, WRITE_INSERT, "People", call_key("p", "r"), "x");
-    call_failed(write, "DATABASE_UNAVAILABLE");
+    call_failed(write, "STORE_UNAVAILABLE");
     ck_assert_int_eq(write->status, STATUS_UNAVAILABLE);
     mend_disk();
     call_succeeded(call_write(&world.writer, &world.arena, WRITE_INSERT, "People", call_key("p", "r"), "x"));

@@ -53,8 +53,8 @@ static const struct refusal {
     const char *name, *source, *reason;
 } refusals[] = {
     { "ByCity", "Nowhere", "TABLE_NOT_FOUND" },
-    { "ByOther", "ByCity", "INDEX_TABLE_READ_ONLY" },
-    { "BYcity", "People", "INDEX_ALREADY_EXISTS" },
+    { "ByOther", "ByCity", "INDEX_OWNED" },
+    { "BYcity", "People", "INDEX_EXISTS" },
     { "people", "People", "TABLE_ALREADY_EXISTS" },
 };
 

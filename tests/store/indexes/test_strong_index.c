@@ -322,7 +322,7 @@ START_TEST(an_index_that_rejects_refuses_the_write)
     add_refusing_index(_i == 0 ? PLACE_SAME_PARTITION : PLACE_OTHER_PARTITION);
     operation = put("r1", "secret");
 
-    ck_assert_reason(operation, "INDEX_VIOLATION");
+    ck_assert_reason(operation, "INDEX_KEY_VIOLATION");
     ck_assert_int_eq(operation->status, STATUS_INVALID);
     ck_assert_str_eq(meta_of(operation->error, "index"), "PeopleBy2102");
     ck_assert_ptr_nonnull(strstr(operation->error->message, "City is of type String"));
@@ -343,7 +343,7 @@ START_TEST(a_group_with_a_refused_entity_does_nothing)
     write_batch_for_worker(world.worker, &world.writer, group);
     arena_cleanup(&world.writer.arena);
 
-    ck_assert_reason(group, "INDEX_VIOLATION");
+    ck_assert_reason(group, "INDEX_KEY_VIOLATION");
     ck_assert_str_eq(meta_of(group->error, "operation_index"), "1");
     ck_assert_int_eq(test_number(world.sql, "select count(*) from entities"), 0);
 }

@@ -332,11 +332,11 @@ START_TEST(tokens_of_another_time_or_table_are_refused)
 
     reconcile_all();
     token.table_id++;
-    refused(in_haste(a_lookup_after("Bonn", &token)), "CONSISTENCY_TOKEN_EXPIRED", "another table");
+    refused(in_haste(a_lookup_after("Bonn", &token)), "TOKEN_EXPIRED", "another table");
     token.table_id--;
     ck_assert_str_eq(found(a_lookup_after("Bonn", &token)), "a");
     scene_change(&scene, "update catalogue set epoch = epoch + 1");
-    refused(in_haste(a_lookup_after("Bonn", &token)), "CONSISTENCY_TOKEN_EXPIRED", "fail-over");
+    refused(in_haste(a_lookup_after("Bonn", &token)), "TOKEN_EXPIRED", "fail-over");
 }
 END_TEST
 
@@ -650,7 +650,7 @@ START_TEST(a_connection_younger_than_the_answer_asks_again)
     ck_assert_int_eq(session_ensure(&session, &err), STATUS_OK);
     operation_times_set_fresh(lookup, session.pg.connected_us - 1);
     lookup_read_run(&session, lookup);
-    refused(lookup, "DATABASE_UNAVAILABLE", "not reached the index");
+    refused(lookup, "STORE_UNAVAILABLE", "not reached the index");
 
     reconcile("a");
     lookup_read_run(&session, lookup);

@@ -368,7 +368,7 @@ START_TEST(every_change_of_availability_is_told_once)
     ck_assert_int_eq(store_token_key(store, key, &err), STATUS_UNAVAILABLE);
     early = an_upsert(&scene.arena, "a");
     run(store, early);
-    ck_assert_reason(early, "DATABASE_UNAVAILABLE");
+    ck_assert_reason(early, "STORE_UNAVAILABLE");
 
     tcp_proxy_down(proxy, false);
     ck_assert(await_change(&news, 2));
@@ -379,7 +379,7 @@ START_TEST(every_change_of_availability_is_told_once)
     ck_assert(!await_change(&news, 3));
     between = an_upsert(&scene.arena, "b");
     run(store, between);
-    ck_assert_reason(between, "DATABASE_UNAVAILABLE");
+    ck_assert_reason(between, "STORE_UNAVAILABLE");
 
     tcp_proxy_down(proxy, false);
     ck_assert(await_change(&news, 4));
@@ -408,7 +408,7 @@ START_TEST(another_schema_is_reported_with_its_cure)
     run(store, write);
     store_close(store);
 
-    ck_assert_reason(write, "DATABASE_UNAVAILABLE");
+    ck_assert_reason(write, "STORE_UNAVAILABLE");
     ck_assert_msg(strstr(news.why, "tavola migrate"), "%s", news.why);
     ck_assert_msg(strstr(write->error->message, "tavola migrate"), "%s", write->error->message);
 }

@@ -323,8 +323,8 @@ START_TEST(only_the_index_writes_entries)
     run(scene.store, write);
     run(scene.store, delete);
 
-    ck_assert_reason(write, "INDEX_TABLE_READ_ONLY");
-    ck_assert_reason(delete, "INDEX_TABLE_READ_ONLY");
+    ck_assert_reason(write, "INDEX_OWNED");
+    ck_assert_reason(delete, "INDEX_OWNED");
 }
 END_TEST
 
@@ -338,7 +338,7 @@ START_TEST(a_table_that_took_the_name_of_an_index_can_be_written)
 
     session_init(&session, scene.conninfo, "test writer");
     write_batch_run(&session, before, &observer);
-    ck_assert_reason(before, "INDEX_TABLE_READ_ONLY"); /* this session knows the index */
+    ck_assert_reason(before, "INDEX_OWNED"); /* this session knows the index */
     scene_change(&scene, "update indexes set state = 4; update tables set live = false where name = 'ByTag';"
                          "insert into tables values (901, 'acme', 'ByTag', 'bytag', 1, true, null)");
     write_batch_run(&session, after, &observer);

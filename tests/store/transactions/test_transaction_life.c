@@ -77,9 +77,9 @@ START_TEST(what_has_begun_or_ended_is_not_cancelled)
 
     submit("t1", steps, 2);
     transaction_step(world.worker, "t1");
-    call_failed(cancel("t1"), "TRANSACTION_NOT_CANCELLABLE");
+    call_failed(cancel("t1"), "TRANSACTION_STARTED");
     transaction_run(&world, "t1");
-    call_failed(cancel("t1"), "TRANSACTION_NOT_CANCELLABLE");
+    call_failed(cancel("t1"), "TRANSACTION_STARTED");
     call_failed(cancel("none"), "TRANSACTION_NOT_FOUND");
 
     ck_assert_int_eq(transaction_seen(&world, "t1").state, TRANSACTION_DONE);

@@ -339,7 +339,7 @@ static const struct refusal {
     enum status status;
 } refusals[] = {
     { "Nowhere", "TABLE_NOT_FOUND", STATUS_NOT_FOUND },
-    { "PeopleBy2001", "INDEX_TABLE_READ_ONLY", STATUS_PRECONDITION },
+    { "PeopleBy2001", "INDEX_OWNED", STATUS_PRECONDITION },
 };
 
 START_TEST(steps_on_tables_that_cannot_be_written_are_refused)

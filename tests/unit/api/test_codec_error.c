@@ -104,7 +104,7 @@ static const struct retry_case {
     bool retry;
 } retry_cases[] = {
     { REASON_SERVER_BUSY, true },
-    { REASON_DATABASE_UNAVAILABLE, true },
+    { REASON_STORE_UNAVAILABLE, true },
     { REASON_SERVER_DRAINING, true },
     { REASON_REQUEST_BODY_TOO_LARGE, false },
     { REASON_INVALID_INPUT, false },
@@ -132,7 +132,7 @@ START_TEST(trailers_stay_under_3_kib)
     for (size_t i = 0; i < 300; i++)
         memcpy(wide + 2 * i, "\xc3\xa9", 2);
     wide[600] = 0;
-    (void)reason_set(&error, REASON_DATABASE_UNAVAILABLE, "%.500s", wide);
+    (void)reason_set(&error, REASON_STORE_UNAVAILABLE, "%.500s", wide);
     for (int i = 0; i < ERROR_META_COUNT; i++)
         error_add_meta(&error, "partition_key", str_of(wide));
     trailers = codec_trailers_encode(&error, NULL, &arena);

@@ -763,8 +763,8 @@ static const struct violation_case {
     const char *property;
     const char *want;
 } violation_cases[] = {
-    { VIOLATION_REJECT, WRITE_INSERT_OR_REPLACE, "Age", "INDEX_VIOLATION" },
-    { VIOLATION_REJECT, WRITE_INSERT_OR_MERGE, "Age", "INDEX_VIOLATION" },
+    { VIOLATION_REJECT, WRITE_INSERT_OR_REPLACE, "Age", "INDEX_KEY_VIOLATION" },
+    { VIOLATION_REJECT, WRITE_INSERT_OR_MERGE, "Age", "INDEX_KEY_VIOLATION" },
     { VIOLATION_REJECT, WRITE_INSERT_OR_REPLACE, "Name", "OK" },
     { VIOLATION_REJECT, WRITE_DELETE, "Age", "OK" },
     { VIOLATION_SKIP, WRITE_INSERT_OR_REPLACE, "Age", "OK" },
