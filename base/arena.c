@@ -28,7 +28,7 @@ enum {
     FIRST_BLOCK_BYTES = 4096 - 64,
     LARGEST_BLOCK_BYTES = 256 * 1024 - 64,
     KEPT_BYTES = 16 * 1024 * 1024,
-    MAPPED_BYTES = 1024 * 1024, /* what is larger comes from the kernel, and goes back at once */
+    MAPPED_BYTES = 1024 * 1024, /* a larger object is mapped on its own, and unmapped when it is freed */
 };
 
 struct arena_block {
@@ -36,7 +36,7 @@ struct arena_block {
     max_align_t data[];
 };
 
-static void die(size_t bytes)
+static void end_out_of_memory(size_t bytes)
 {
     fprintf(stderr, "out of memory: %zu bytes\n", bytes);
     abort();
@@ -47,7 +47,7 @@ void *xmalloc(size_t bytes)
     void *memory = malloc(bytes ? bytes : 1);
 
     if (!memory)
-        die(bytes);
+        end_out_of_memory(bytes);
     return memory;
 }
 
@@ -56,7 +56,7 @@ void *xcalloc(size_t count, size_t bytes)
     void *memory = calloc(count ? count : 1, bytes ? bytes : 1);
 
     if (!memory)
-        die(bytes);
+        end_out_of_memory(bytes);
     return memory;
 }
 
@@ -65,7 +65,7 @@ void *xrealloc(void *memory, size_t bytes)
     void *moved = realloc(memory, bytes ? bytes : 1);
 
     if (!moved)
-        die(bytes);
+        end_out_of_memory(bytes);
     return moved;
 }
 
@@ -82,7 +82,7 @@ void arena_init(struct arena *arena)
     *arena = (struct arena){ .block_bytes = FIRST_BLOCK_BYTES };
 }
 
-static void release(struct arena *arena, const struct arena_block *until)
+static void free_blocks_until(struct arena *arena, const struct arena_block *until)
 {
     struct arena_block *block = arena->blocks;
 
@@ -96,13 +96,13 @@ static void release(struct arena *arena, const struct arena_block *until)
 
 void arena_cleanup(struct arena *arena)
 {
-    release(arena, NULL);
+    free_blocks_until(arena, NULL);
     arena_init(arena);
 }
 
 void arena_rewind(struct arena *arena, const struct arena *then)
 {
-    release(arena, then->blocks);
+    free_blocks_until(arena, then->blocks);
     *arena = *then;
 }
 
@@ -111,7 +111,7 @@ static struct arena_block *block_new(struct arena *arena, size_t bytes)
     struct arena_block *block;
 
     if (bytes > SIZE_MAX - sizeof(*block))
-        die(bytes);
+        end_out_of_memory(bytes);
     block = xmalloc(sizeof(*block) + bytes);
     block->older = arena->blocks;
     arena->blocks = block;
@@ -124,7 +124,7 @@ void *arena_alloc(struct arena *arena, size_t bytes)
     char *memory;
 
     if (bytes > SIZE_MAX - align)
-        die(bytes);
+        end_out_of_memory(bytes);
     if (ARENA_ONE_BLOCK_PER_OBJECT)
         return block_new(arena, bytes)->data;
 
@@ -150,7 +150,7 @@ void *arena_calloc(struct arena *arena, size_t count, size_t bytes)
     void *memory;
 
     if (__builtin_mul_overflow(count, bytes, &total))
-        die(bytes);
+        end_out_of_memory(bytes);
     memory = arena_alloc(arena, total);
     memset(memory, 0, total);
     return memory;

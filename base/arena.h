@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arena.h - memory of one call or one message: allocated piece by piece, released at once.
+ * arena.h - the memory of one call or message: objects are allocated one by one and released together.
  *
  * An arena is used by one thread at a time. Running out of memory ends the process: everything the
  * program must keep is in PostgreSQL, so a crash is safe, and a process that cannot allocate a few
  * kilobytes cannot answer properly either. Sizes that come from outside are bounded before they get here.
  *
- * Under AddressSanitizer every object is a malloc of its own, so that overruns are seen.
+ * Under AddressSanitizer every object is a malloc of its own, so that overruns are detected.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
@@ -25,8 +25,8 @@ struct arena {
 };
 
 /*
- * Once, at the start of a server: have the allocator keep freed megabytes, up to sixteen per thread. Given back to the
- * kernel and asked for again, each page costs a fault, with large entities more than anything else a call does.
+ * Call once, at the start of a server: the allocator then keeps freed memory, up to 16 MiB per thread. Memory that goes
+ * back to the kernel costs a page fault per page when it is used again, which is the largest cost of a large entity.
  */
 void memory_keep(void);
 
@@ -35,7 +35,7 @@ void arena_init(struct arena *arena);
 /* Release everything; the arena is as after arena_init. Accepts a zeroed arena. */
 void arena_cleanup(struct arena *arena);
 
-/* Release what was allocated since the arena was as `then`, a copy of it. */
+/* Release everything that was allocated since `then`, a copy of the struct arena, was made. */
 void arena_rewind(struct arena *arena, const struct arena *then);
 
 /* Memory aligned for any type, contents undefined; never NULL. */
@@ -53,12 +53,12 @@ __attribute__((format(printf, 2, 3))) struct str arena_format(struct arena *aren
 #define ARENA_NEW(arena, type) ((type *)arena_calloc((arena), 1, sizeof(type)))
 #define ARENA_ARRAY(arena, type, count) ((type *)arena_calloc((arena), (count), sizeof(type)))
 
-/* malloc, calloc and realloc for what outlives a call; never NULL, same rule as above. */
+/* malloc, calloc and realloc for objects that outlive a call. Never NULL: they end the process if memory runs out. */
 void *xmalloc(size_t bytes);
 void *xcalloc(size_t count, size_t bytes);
 void *xrealloc(void *memory, size_t bytes);
 
-/* An arena that is released where its block ends; arena_init comes first. */
+/* Declares an arena that is released at the end of the block. Call arena_init before any use. */
 #define ARENA_SCOPE __attribute__((cleanup(arena_cleanup))) struct arena
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * buf.c - doubling growth; a buffer in an arena leaves its old bytes to the arena.
+ * buf.c - the capacity doubles when it is too small; in an arena the old bytes stay until the arena is released.
  */
 #include "base/buf.h"
 

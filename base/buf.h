@@ -22,10 +22,10 @@ struct buf {
 void buf_init(struct buf *buf, struct arena *arena);
 void buf_cleanup(struct buf *buf);
 
-/* Room for bytes more; returns where they go. The length is not changed: see buf_extend. */
+/* Make room for that many more bytes, and return where they go. The length does not change: see buf_extend. */
 char *buf_reserve(struct buf *buf, size_t bytes);
 
-/* Lengthen by bytes and return where they begin. */
+/* Increase the length by that many bytes, with undefined contents, and return where they begin. */
 char *buf_extend(struct buf *buf, size_t bytes);
 
 void buf_append(struct buf *buf, struct str text);

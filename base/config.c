@@ -17,7 +17,7 @@ extern char **environ;
 
 /* ---- suggestions ---- */
 
-static size_t least(size_t a, size_t b)
+static size_t min_of(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -40,7 +40,7 @@ static size_t edit_distance(const char *from, const char *to)
             size_t replaced = diagonal + (from[i] != to[j]);
 
             diagonal = row[j + 1];
-            row[j + 1] = least(replaced, least(row[j], row[j + 1]) + 1);
+            row[j + 1] = min_of(replaced, min_of(row[j], row[j + 1]) + 1);
         }
     }
     return row[to_len];
@@ -49,7 +49,7 @@ static size_t edit_distance(const char *from, const char *to)
 const char *config_nearest(const char *name, const char *const *names, size_t count)
 {
     const char *nearest = NULL;
-    size_t best = strlen(name) / 4 + 1; /* farther than this is no misspelling */
+    size_t best = strlen(name) / 4 + 1; /* a name with more edits is not a misspelling */
 
     for (size_t i = 0; i < count; i++) {
         size_t distance = edit_distance(name, names[i]);
@@ -69,7 +69,7 @@ static bool ends_with(const char *text, const char *ending)
     return len >= ending_len && strcmp(text + len - ending_len, ending) == 0;
 }
 
-/* A Service called tavola gives every pod of its namespace TAVOLA_PORT=tcp://... and six more. */
+/* Kubernetes sets TAVOLA_PORT=tcp://... and six more variables in every pod if there is a Service called tavola. */
 static bool is_service_link(const char *name, const char *value)
 {
     const char *port = strstr(name, "_PORT_");
@@ -79,7 +79,7 @@ static bool is_service_link(const char *name, const char *value)
            (port && digits_is_decimal(port[6]));
 }
 
-/* Why a variable is there although no setting is called so, or has such a value; "": nobody knows. */
+/* A hint why a variable is set that is not a setting, or has a value that is not allowed; "": there is none. */
 static const char *stray_hint(const char *name, const char *value)
 {
     return is_service_link(name, value)
@@ -130,7 +130,7 @@ static void append_allowed(const struct config_setting *setting, struct buf *out
     }
 }
 
-/* Store one value; false: the setting does not take it. value NULL: not set, no default. */
+/* Store one value. false: the setting does not allow it. value NULL: the setting has no value and no default. */
 static bool store_value(const struct config_setting *setting, const char *value, void *out)
 {
     char *field = (char *)out + setting->offset;
@@ -167,7 +167,7 @@ static bool is_called(const char *variable, const char *name)
     return strncmp(variable, name, len) == 0 && variable[len] == '=';
 }
 
-/* The value of a setting; NULL when it is not set, or set to nothing. */
+/* The value of a setting; NULL if it is not set, or is empty. */
 static const char *find_value(char *const *environment, const char *name)
 {
     for (size_t i = 0; environment[i]; i++)
@@ -213,7 +213,7 @@ static bool is_setting(const struct config_program *program, const char *variabl
 static const char *nearest_setting(const struct config_program *program, const char *name)
 {
     const char *names[MAX_SETTINGS];
-    size_t count = least(program->count, ARRAY_LEN(names)), known = 0;
+    size_t count = min_of(program->count, ARRAY_LEN(names)), known = 0;
     const char *nearest;
 
     for (size_t i = 0; i < count; i++)
@@ -238,7 +238,7 @@ static void append_advice(const struct config_program *program, const char *name
         buf_format(problems, "; %s --help lists them all\n", program->name);
 }
 
-/* Complain about a variable with our prefix that is no setting. */
+/* Append a problem if a variable has the prefix TAVOLA_ and is not a setting. Returns the number of problems. */
 static size_t check_known(const struct config_program *program, const char *variable, struct buf *problems)
 {
     char name[NAME_BYTES];

@@ -5,13 +5,33 @@
  * A program describes its settings as a table of struct config_setting over a struct of its own and gets
  * parsing, checks, --help, --version, --print-config and --print-settings from it:
  *
- *     struct service_config { const char *listen; const char *postgres; int64_t threads; int authentication;
- * }; static const char *const authentications[] = { "none", "keys", NULL }; static const struct
- * config_setting settings[] = { { .name = "TAVOLA_LISTEN", .type = CONFIG_STRING, .offset = offsetof(struct
- * service_config, listen), .fallback = "127.0.0.1:50051", .help = "address to serve on: host:port or
- * unix:/path" }, { .name = "TAVOLA_THREADS", .type = CONFIG_INT, .offset = offsetof(struct service_config,
- * threads), .fallback = "2", .min = 1, .max = 64, .help = "queue threads" },
- *         ...
+ *     struct service_config {
+ *         const char *listen;
+ *         int64_t threads;
+ *         int authentication;
+ *     };
+ *
+ *     static const char *const authentications[] = { "none", "keys", NULL };
+ *
+ *     static const struct config_setting settings[] = {
+ *         { .name = "TAVOLA_LISTEN",
+ *           .type = CONFIG_STRING,
+ *           .offset = offsetof(struct service_config, listen),
+ *           .fallback = "127.0.0.1:50051",
+ *           .help = "address to serve on: host:port or unix:/path" },
+ *         { .name = "TAVOLA_THREADS",
+ *           .type = CONFIG_INT,
+ *           .offset = offsetof(struct service_config, threads),
+ *           .fallback = "2",
+ *           .min = 1,
+ *           .max = 64,
+ *           .help = "queue threads" },
+ *         { .name = "TAVOLA_AUTHENTICATION",
+ *           .type = CONFIG_CHOICE,
+ *           .offset = offsetof(struct service_config, authentication),
+ *           .fallback = "keys",
+ *           .choices = authentications,
+ *           .help = "how callers prove their identity" },
  *     };
  *
  *     int main(int argc, char **argv)
@@ -21,6 +41,8 @@
  *
  *         if (!config_start(&program, argc, argv, &config, &exit_code))
  *             return exit_code;
+ *         ...
+ *     }
  *
  * Every variable that begins with TAVOLA_ must be a setting of some program of the product, so that one file of
  * settings can serve them all: a misspelt one stops the start instead of being ignored. A variable that is set
@@ -40,7 +62,7 @@
 
 enum config_type {
     CONFIG_STRING, /* field: const char *; NULL when not set and without a default */
-    CONFIG_SECRET, /* the same, never shown: not in --print-config, not in a complaint */
+    CONFIG_SECRET, /* the same; its value is never printed */
     CONFIG_INT,    /* field: int64_t, in min..max */
     CONFIG_CHOICE, /* field: int, the position in choices */
 };
@@ -55,7 +77,7 @@ struct config_setting {
     const char *unit;           /* CONFIG_INT: "ms", "bytes"; may be NULL */
     const char *const *choices; /* CONFIG_CHOICE; ended by NULL */
 
-    /* Strings and secrets: whether the value can be used, and what can be, in words. May be NULL. */
+    /* Strings and secrets: a check of the value, and the allowed values in words. May be NULL. */
     bool (*accepts)(const char *value);
     const char *allowed;
 
@@ -81,20 +103,22 @@ MUST_USE size_t config_load(
     const struct config_program *program, char *const *environment, void *out, struct buf *problems);
 
 /*
- * The start of a main(): the options above, then config_load; complaints go to standard error. True: go on
- * with out. False: return *exit_code, which is 0 after --help and its like, 2 when something is wrong.
+ * The beginning of main(): handle the options above, then call config_load; problems go to standard error.
+ *
+ * true: the program runs with the settings in out. false: main returns *exit_code: 0 after --help and the other
+ * options, 2 after a problem.
  */
 MUST_USE bool config_start(
     const struct config_program *program, int argc, char **argv, void *out, int *exit_code);
 
-/* Print the settings as --help shows them; for a program with a help text of its own. */
+/* Print the settings as --help does, for a program that has its own help text. */
 void config_print_settings_help(const struct config_program *program);
 
 /* "host:port", "[ipv6]:port" or "unix:/path": for `accepts`, with CONFIG_ADDRESS_ALLOWED as `allowed`. */
 bool config_is_address(const char *value);
 #define CONFIG_ADDRESS_ALLOWED "host:port with a port of 0..65535, [ipv6]:port, or unix:/absolute/path"
 
-/* The name most like this one, NULL when none is near; for suggestions. */
+/* The most similar name, for suggestions; NULL: none is similar. */
 const char *config_nearest(const char *name, const char *const *names, size_t count);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * error.h - one closed set of statuses for the whole program, and the error that carries one.
  *
- * Whoever detects an error fills it and returns its status; everybody else passes it on with TRY.
+ * The function that detects an error fills it and returns its status; its callers pass it on with TRY.
  * There is no thread-local last error. STATUS_MAYBE_DONE (the connection died at COMMIT) must never be
  * reported as a plain failure.
  */
@@ -56,11 +56,11 @@ struct error {
     char message[ERROR_MESSAGE_BYTES];
     struct error_meta meta[ERROR_META_COUNT];
     size_t meta_count;
-    char detail[ERROR_DETAIL_BYTES]; /* for the log, never for callers: what a library or the database said */
-    char field[ERROR_FIELD_BYTES];   /* the path to what is wrong in the request; "" when it is not known */
+    char detail[ERROR_DETAIL_BYTES]; /* the text of a library or the database, for the log only */
+    char field[ERROR_FIELD_BYTES];   /* the path of the wrong field in the request; "": not known */
 };
 
-/* Fill err (err may be NULL) and return status. A message already there is replaced, with its metadata. */
+/* Fill err (may be NULL) and return status. An earlier message and its metadata are replaced. */
 PRINTF_LIKE(3, 4)
 enum status error_set(struct error *err, enum status status, const char *format, ...);
 
@@ -69,15 +69,15 @@ PRINTF_LIKE(4, 0)
 enum status error_set_reason(
     struct error *err, enum status status, const char *reason, const char *format, __builtin_va_list args);
 
-/* Add what is for the log only, to an error that is already set; err may be NULL. */
+/* Set the detail for the log of an error that is already set; err may be NULL. */
 void error_set_detail(struct error *err, const char *detail);
 
-/* Add metadata to an error that is already set; silently dropped when ERROR_META_COUNT pairs are there. */
+/* Add metadata to an error that is already set. If it has ERROR_META_COUNT pairs, the new pair is dropped. */
 void error_add_meta(struct error *err, const char *key, struct str value);
 void error_add_meta_int(struct error *err, const char *key, int64_t value);
 
 /*
- * Put a step in front of the path to the wrong field, as the error comes up through the parts of a request:
+ * Put a step in front of the path of the wrong field, while the error passes up through the parts of a request:
  * "properties[A]", then "entity", then "operations[3]". Returns the error's status.
  */
 enum status error_in_field(struct error *err, const char *step);
@@ -87,8 +87,8 @@ enum status error_in_element(struct error *err, const char *list, size_t index);
 const char *status_name(enum status status);
 
 /*
- * Evaluate a call that returns a status; return from this function unless it is STATUS_OK. What it may
- * skip must belong to an arena or to a cleanup guard.
+ * Evaluate a call that returns a status; return from this function unless it is STATUS_OK. The memory
+ * and objects that the return skips must belong to an arena or a cleanup guard.
  */
 #define TRY(call)                                                                                            \
     do {                                                                                                     \

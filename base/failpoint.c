@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * failpoint.c - the environment is read at the first point passed. A passage is logged before it acts, with
- * one write to an appending descriptor, so that lines of several processes do not mix and none is lost.
+ * failpoint.c - the environment is read when the first point is passed. Each passage is logged before the action, with
+ * one write in append mode, so that lines of several processes do not mix and no line is lost.
  */
 #include "base/failpoint.h"
 
@@ -38,7 +38,7 @@ static void read_environment(void)
         log_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
 
-static void note(const char *name)
+static void log_passage(const char *name)
 {
     char line[NAME_BYTES + 1];
     int len = snprintf(line, sizeof(line), "%s\n", name);
@@ -50,7 +50,7 @@ static void note(const char *name)
 enum status failpoint_pass(const char *name, struct error *err)
 {
     pthread_once(&once, read_environment);
-    note(name);
+    log_passage(name);
     if (strcmp(name, wanted) != 0 || atomic_fetch_add(&passes, 1) + 1 != wanted_pass)
         return STATUS_OK;
     if (strcmp(action, "kill") == 0)

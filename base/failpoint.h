@@ -2,8 +2,7 @@
 /*
  * failpoint.h - named points at which a test makes the program die, stand still or fail.
  *
- * Only in builds with -DTAVOLA_FAILPOINTS=ON; elsewhere the macros are nothing and the two settings are
- * unknown. In such builds:
+ * They exist in builds with -DTAVOLA_FAILPOINTS=ON. In other builds the macros are empty and the two settings unknown.
  *
  *   TAVOLA_FAILPOINT      "name:action:n": at the n-th time this process passes the point (n from 1; 1 when
  *                         left out). kill: SIGKILL; stop: SIGSTOP, the whole process, until SIGCONT;
@@ -17,13 +16,13 @@
 
 #ifdef TAVOLA_FAILPOINTS
 
-/* May kill or stop; with err not NULL, may fail. */
+/* Does what TAVOLA_FAILPOINT says: kills or stops the process or, if err is not NULL, fails. */
 enum status failpoint_pass(const char *name, struct error *err);
 
 #define FAILPOINT(name) ((void)failpoint_pass((name), NULL))
 #define FAILPOINT_TRY(name, err) TRY(failpoint_pass((name), (err)))
 
-/* Fields for a program's settings struct, and their rows; the values are read by failpoint.c itself. */
+/* Members for a program's settings struct, and their rows of the table. failpoint.c reads the values itself. */
 #define FAILPOINT_FIELDS                                                                                     \
     const char *failpoint;                                                                                   \
     const char *failpoint_log;

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What stays free in a line for the end of a value that is cut: dots, quote, newline. */
+/* Bytes of a line that are kept free for the end of a cut value: dots, quote, newline. */
 #define CUT_MARK "..."
 enum { RESERVED_BYTES = sizeof(CUT_MARK) + 1, NUMBER_BYTES = 24 };
 
@@ -58,7 +58,7 @@ static bool stands_bare(const char *text)
     return !*text;
 }
 
-/* Bytes of the character that begins here, by the table of well-formed UTF-8; 0: it is none. */
+/* The length in bytes of the character at this position, by Unicode's table of well-formed UTF-8; 0: malformed. */
 static size_t utf8_length(const unsigned char *at)
 {
     size_t length = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
@@ -72,7 +72,7 @@ static size_t utf8_length(const unsigned char *at)
     return length;
 }
 
-/* One character of a quoted value; the bytes that it took, at least one. */
+/* Write one character of a quoted value. Returns the number of bytes read, at least one. */
 static size_t put_character(struct line *line, const char *at)
 {
     static const char escaped[] = "\"\\\n\r\t", letters[] = "\"\\nrt";
@@ -106,7 +106,7 @@ static void put_quoted(struct line *line, const char *text)
     line->data[line->len++] = '"';
 }
 
-/* Whole but for the last value, or not at all. */
+/* Write a field, or nothing if it does not fit; only its value may be cut. */
 static void put_field(struct line *line, const struct log_field *field)
 {
     char digits[NUMBER_BYTES];

@@ -23,7 +23,7 @@ enum { LOG_LINE_BYTES = 4096 };
 
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 
-/* name NULL: the end of the fields. text NULL: the value is the number. Both are borrowed. */
+/* name NULL: the end of the fields. text NULL: the value is the number. Borrows both texts. */
 struct log_field {
     const char *name, *text;
     long long number;
@@ -39,13 +39,13 @@ static inline struct log_field log_number(const char *name, long long number)
     return (struct log_field){ .name = name, .number = number };
 }
 
-/* Set once at start; program must outlive the process. */
+/* Call once at the start. Borrows program for the life of the process. */
 void log_init(const char *program, enum log_level least);
 
 /* Whether a line of this level is written. */
 bool log_wants(enum log_level level);
 
-/* fields: ended by one without a name; NULL: the event has none. */
+/* fields: the last has no name; NULL: the event has no fields. */
 void log_write(enum log_level level, const char *event, const struct log_field *fields);
 
 /* log_event(LOG_WARN, "sweep_failed", log_text("why", err.message), log_number("rows", count)); at least one field. */
@@ -55,7 +55,7 @@ void log_write(enum log_level level, const char *event, const struct log_field *
             log_write((level), (event), (const struct log_field[]){ __VA_ARGS__, { 0 } });                   \
     } while (0)
 
-/* A line of level info on standard output, whatever the least level is: what other programs wait for. */
+/* Write a line of level info to standard output, whatever the log level is: other programs wait for it. */
 void log_announce(const char *event, const struct log_field *fields);
 
 #endif

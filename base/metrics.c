@@ -24,7 +24,7 @@ struct counters {
 static const int64_t bounds_us[METRICS_BOUNDS] = { 250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000,
     250000, 500000, 1000000, 2500000, 10000000 };
 
-/* Which copy this thread counts in. */
+/* The copy of the counters in which this thread counts. */
 static size_t copy_of_thread(void)
 {
     static atomic_uint next;
@@ -84,7 +84,8 @@ void metrics_family(struct buf *out, const char *name, const char *type, const c
     buf_format(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-static void line(struct buf *out, const char *name, const char *suffix, const char *labels, double value)
+static void write_line(
+    struct buf *out, const char *name, const char *suffix, const char *labels, double value)
 {
     const char *open = *labels ? "{" : "", *close = *labels ? "}" : "";
 
@@ -93,7 +94,7 @@ static void line(struct buf *out, const char *name, const char *suffix, const ch
 
 void metrics_value(struct buf *out, const char *name, const char *labels, double value)
 {
-    line(out, name, "", labels, value);
+    write_line(out, name, "", labels, value);
 }
 
 void metrics_durations(
@@ -114,11 +115,11 @@ void metrics_durations(
     }
     total += counts[METRICS_BOUNDS];
     buf_format(out, "%s_bucket{%s%sle=\"+Inf\"} %llu\n", name, labels, comma, (unsigned long long)total);
-    line(out, name, "_sum", labels, (double)counters_read(counters, first + METRICS_BOUNDS + 1) / 1e6);
-    line(out, name, "_count", labels, (double)total);
+    write_line(out, name, "_sum", labels, (double)counters_read(counters, first + METRICS_BOUNDS + 1) / 1e6);
+    write_line(out, name, "_count", labels, (double)total);
 }
 
-static double seconds(struct timeval time)
+static double seconds_of(struct timeval time)
 {
     return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
@@ -153,5 +154,6 @@ void metrics_process(struct buf *out, const char *version)
     metrics_value(out, "process_resident_memory_bytes", "", resident_bytes());
     getrusage(RUSAGE_SELF, &usage);
     metrics_family(out, "process_cpu_seconds_total", "counter", "Processor time of the process.");
-    metrics_value(out, "process_cpu_seconds_total", "", seconds(usage.ru_utime) + seconds(usage.ru_stime));
+    metrics_value(
+        out, "process_cpu_seconds_total", "", seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime));
 }

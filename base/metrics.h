@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics.h - counters that many threads raise and one reads, and the text Prometheus reads.
+ * metrics.h - counters that many threads increase and one thread reads, and the text format of Prometheus.
  *
- * A counter costs its thread one relaxed addition in memory of its own: threads are spread over a few copies
- * of all counters, and a reader adds the copies up.
+ * To count is one relaxed atomic addition. There are a few copies of all counters, over which the threads are spread; a
+ * reader adds the copies.
  */
 #ifndef BASE_METRICS_H
 #define BASE_METRICS_H
@@ -26,7 +26,7 @@ uint64_t counters_read(const struct counters *counters, size_t index);
 enum { METRICS_BOUNDS = 14, METRICS_SLOTS = METRICS_BOUNDS + 2 };
 void metrics_observe_us(struct counters *counters, size_t first, int64_t duration_us);
 
-/* ---- the text: a family's head, then its values ---- */
+/* ---- the text: the head of a family, then its values ---- */
 
 /* type: "counter", "gauge", "histogram". */
 void metrics_family(struct buf *out, const char *name, const char *type, const char *help);

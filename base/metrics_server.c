@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics_server.c - see the header. One thread of libmicrohttpd, few connections, short time limits: whoever
- * reads metrics cannot take anything from those who are served.
+ * metrics_server.c - see the header. One thread of libmicrohttpd, few connections and short time limits: clients that
+ * read metrics cannot slow down the service.
  */
 #include "base/metrics_server.h"
 
@@ -23,14 +23,14 @@ enum { MAX_CONNECTIONS = 16, PATIENCE_S = 10, BACKLOG = 16, HOST_BYTES = 256 };
 
 struct metrics_server {
     struct MHD_Daemon *daemon;
-    metrics_collect_fn *collect; /* NULL: it is for probes */
-    probe_ready_fn *ready;       /* NULL: it is for metrics */
+    metrics_collect_fn *collect; /* NULL: the listener is for probes */
+    probe_ready_fn *ready;       /* NULL: the listener is for metrics */
     void *context;
 };
 
 /* ---- answering ---- */
 
-static enum MHD_Result answer(
+static enum MHD_Result send_response(
     struct MHD_Connection *connection, unsigned code, const char *type, struct buf *body)
 {
     struct MHD_Response *response =
@@ -45,8 +45,8 @@ static enum MHD_Result answer(
     return result;
 }
 
-/* Fill the body; the HTTP code, MHD_HTTP_NOT_FOUND where no page is. */
-static unsigned page(struct metrics_server *server, const char *url, struct buf *body)
+/* Write the body. Returns the HTTP status code: MHD_HTTP_NOT_FOUND if there is no such page. */
+static unsigned write_page(struct metrics_server *server, const char *url, struct buf *body)
 {
     bool is_fine = true;
 
@@ -62,7 +62,7 @@ static unsigned page(struct metrics_server *server, const char *url, struct buf 
     return is_fine ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
 }
 
-static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
+static enum MHD_Result handle_request(void *context, struct MHD_Connection *connection, const char *url,
     const char *method, const char *version, const char *upload, size_t *upload_size, void **state)
 {
     struct metrics_server *server = context;
@@ -76,7 +76,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     (void)state;
     *upload_size = 0;
     buf_init(&body, NULL);
-    code = page(server, url, &body);
+    code = write_page(server, url, &body);
     if (code != MHD_HTTP_NOT_FOUND && !reads) {
         buf_cleanup(&body);
         buf_init(&body, NULL);
@@ -87,7 +87,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
             code == MHD_HTTP_METHOD_NOT_ALLOWED ? "only GET"
             : server->collect                   ? "only /metrics is here"
                                                 : "only /live and /ready are here");
-    result = answer(connection, code,
+    result = send_response(connection, code,
         server->collect && code == MHD_HTTP_OK ? "text/plain; version=0.0.4; charset=utf-8" : "text/plain",
         &body);
     buf_cleanup(&body);
@@ -108,7 +108,7 @@ static int listen_unix(const char *path)
     memcpy(address.sun_path, path, strlen(path) + 1);
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0 && errno == ECONNREFUSED)
-        (void)unlink(path); /* a crash has left it behind */
+        (void)unlink(path); /* left behind by a process that crashed */
     if (fd >= 0 &&
         (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0 || listen(fd, BACKLOG) != 0)) {
         close(fd);
@@ -162,7 +162,7 @@ static int port_of(int fd)
     return digits_parse_unsigned(str_of(port), 65535, &number) ? (int)number : 0;
 }
 
-static void say_where(const struct metrics_server *server, const char *address, int fd)
+static void log_address(const struct metrics_server *server, const char *address, int fd)
 {
     char url[HOST_BYTES + 32];
 
@@ -174,7 +174,7 @@ static void say_where(const struct metrics_server *server, const char *address, 
     log_event(LOG_INFO, server->collect ? "metrics" : "probes", log_text("address", url));
 }
 
-static enum status start(
+static enum status start_listener(
     const char *address, struct metrics_server served, struct metrics_server **out, struct error *err)
 {
     int fd = strncmp(address, "unix:", 5) == 0 ? listen_unix(address + 5) : listen_tcp(address);
@@ -184,15 +184,15 @@ static enum status start(
         return error_set(err, STATUS_UNAVAILABLE, "cannot listen on %s: %s", address, strerror(errno));
     server = xcalloc(1, sizeof(*server));
     *server = served;
-    server->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL, handle,
-        server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)PATIENCE_S, MHD_OPTION_END);
+    server->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL,
+        handle_request, server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)PATIENCE_S, MHD_OPTION_END);
     if (!server->daemon) {
         close(fd);
         free(server);
         return error_set(err, STATUS_UNAVAILABLE, "cannot start the listener on %s", address);
     }
-    say_where(server, address, fd);
+    log_address(server, address, fd);
     *out = server;
     return STATUS_OK;
 }
@@ -200,13 +200,14 @@ static enum status start(
 enum status metrics_server_start(const char *address, metrics_collect_fn *collect, void *context,
     struct metrics_server **out, struct error *err)
 {
-    return start(address, (struct metrics_server){ .collect = collect, .context = context }, out, err);
+    return start_listener(
+        address, (struct metrics_server){ .collect = collect, .context = context }, out, err);
 }
 
 enum status metrics_server_start_probes(
     const char *address, probe_ready_fn *ready, void *context, struct metrics_server **out, struct error *err)
 {
-    return start(address, (struct metrics_server){ .ready = ready, .context = context }, out, err);
+    return start_listener(address, (struct metrics_server){ .ready = ready, .context = context }, out, err);
 }
 
 void metrics_server_stop(struct metrics_server *server)

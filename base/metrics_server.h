@@ -11,22 +11,22 @@
 
 struct metrics_server;
 
-/* Append the text of all metrics; called from the listener's thread, once at a time. */
+/* Appends the text of all metrics. The listener's thread calls it; calls do not overlap. */
 typedef void metrics_collect_fn(void *context, struct buf *out);
 
 /*
- * address: as config_is_address takes it. The log says where it listens.
- * STATUS_UNAVAILABLE: the address cannot be used; the message says why.
+ * address: in a form that config_is_address accepts. The address in use is logged.
+ *
+ * STATUS_UNAVAILABLE  the address cannot be used; the message says why
  */
 MUST_USE enum status metrics_server_start(const char *address, metrics_collect_fn *collect, void *context,
     struct metrics_server **out, struct error *err);
 
-/* Whether the program can do its work now; called from the listener's thread. */
+/* Whether the program can do its work now. The listener's thread calls it. */
 typedef bool probe_ready_fn(void *context);
 
 /*
- * The same for probes: /live answers 200 for as long as the program answers at all, /ready 200 or 503. Stopped by
- * metrics_server_stop.
+ * The same for probes: /live answers 200 always, /ready 200 or 503. Stop it with metrics_server_stop.
  */
 MUST_USE enum status metrics_server_start_probes(const char *address, probe_ready_fn *ready, void *context,
     struct metrics_server **out, struct error *err);

@@ -2,8 +2,8 @@
 /*
  * wire.h - the protobuf wire format: a bounds-checked reader of fields and a writer of canonical ones.
  *
- * It knows no messages. The property list, spliced replies and reflection descriptors are read and
- * written with it; ordinary messages go through the generated code in api/.
+ * It knows no message types. The property list, spliced replies and reflection descriptors are read and written with
+ * it; other messages go through the generated code in api/.
  */
 #ifndef BASE_WIRE_H
 #define BASE_WIRE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lease_work.h - leases on ranges of buckets, and scanning for open intents in the ranges held.
+ * lease_work.h - leases on bucket ranges, and scans for open intents in a bucket range.
  */
 #ifndef STORE_INTENTS_LEASE_WORK_H
 #define STORE_INTENTS_LEASE_WORK_H
@@ -16,26 +16,26 @@
 #include "store/session/worker.h"
 
 /*
- * Renew the bucket ranges this worker holds and take free ones, for lease_ms. Leases spread work; nothing relies
- * on them.
+ * Renew the leases of this worker and take free ones, for lease_ms. held[range]: whether the worker has the lease.
+ * Leases spread work; nothing relies on them.
  */
 MUST_USE enum status lease_work_hold(
     struct worker *store, int64_t lease_ms, bool held[LEASE_RANGES], struct error *err);
 MUST_USE enum status lease_work_release(struct worker *store, struct error *err);
 
-/* Which work is meant: of each queue and kind the intents made before a time, 0: none; by queue_slot. */
+/* The work of a scan: by queue_slot, the intents of a queue and kind that were made before a time; 0: none. */
 struct scan_scope {
     int queues;
     int64_t until_us[MAX_QUEUES * WORK_KINDS];
 };
 
-/* What is looked for in a bucket range. */
+/* What a scan looks for. */
 struct intent_scan {
     int range;
     const struct scan_scope *scope; /* NULL: all work */
     struct intent_id
         from_id;    /* older ones are not looked at; none: all are (guard G7: do so every few minutes) */
-    bool rest_only; /* only places of which an earlier scan has left some: `open` of the reach */
+    bool rest_only; /* read only places of which an earlier scan has left intents: see scan_reach.h */
     int64_t min_age_ms;
     size_t most;
 };
@@ -48,10 +48,11 @@ struct intents_found {
 };
 
 /*
- * Open intents of a bucket range that are old enough and whose key is not waiting for its next retry: of every bucket
- * (of every kind of work in it, with a scope) its share, scan_reach.h, of all `most` at most, in turn. Of places that
- * an earlier scan has not read to the end it goes on behind what that has returned. reach: of the bucket range, and of
- * scans with the same kind of scope (none, or some); it moves on with a scan that succeeds.
+ * Find open intents of a bucket range that are old enough and whose key does not wait for its next attempt: a share of
+ * every place (scan_reach.h), up to `most` in all. A place that an earlier scan has not read to its end is read on from
+ * there.
+ *
+ * reach  of this bucket range, and of scans with or without a scope; changed only if the scan succeeds
  */
 MUST_USE enum status lease_work_scan(struct worker *store, const struct intent_scan *what,
     struct scan_reach *reach, struct arena *arena, struct intents_found *out, struct error *err);

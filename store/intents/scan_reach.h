@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scan_reach.h - how far the open intents of a bucket range have been read: of each bucket, and where work is
- * controlled of each kind of work in it (a place), the last intent that was returned while there may be more behind it.
+ * scan_reach.h - how far the open intents of a bucket range have been read. A place is a bucket or, if work is
+ * controlled, one kind of work in a bucket. For each place there is the last intent that was returned, as long as there
+ * may be more.
  *
- * A bucket with a large backlog is so read once from its beginning to its end, instead of its beginning over and over.
- * Nothing relies on it (guard G7): intents that commit late, or whose messages were lost, are found when the
- * reading begins again at the low mark. Pure.
+ * So a bucket with a large backlog is read once from its beginning to its end, instead of its beginning again and
+ * again. Nothing relies on it (guard G7): intents that commit late, or whose messages were lost, are found when reading
+ * begins again at the low mark. Pure.
  */
 #ifndef STORE_INTENTS_SCAN_REACH_H
 #define STORE_INTENTS_SCAN_REACH_H
@@ -16,7 +17,7 @@
 #include "domain/intents/queue_control.h"
 #include "domain/limits.h"
 
-enum { LEASE_RANGES = 16 }; /* bucket range = bucket / RANGE_BUCKETS */
+enum { LEASE_RANGES = 16 }; /* the bucket range of a bucket is bucket / RANGE_BUCKETS */
 enum { RANGE_BUCKETS = BUCKETS / LEASE_RANGES, RANGE_SLOTS = RANGE_BUCKETS * WORK_KINDS };
 
 /* All zeros: no place is read on. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * actors.c - coroutines, the clock, and what befalls processes.
+ * actors.c - coroutines, the clock, and the faults of processes and servers.
  */
 #include <stdlib.h>
 #include <ucontext.h>
@@ -19,7 +19,7 @@ static struct actor {
     char *stack;
     int64_t wake_us;
     bool done;
-    bool reborn; /* begins anew instead of going on */
+    bool is_restarted; /* its process has died: it starts again from the beginning */
 } actors[ACTORS];
 
 static ucontext_t scheduler;
@@ -66,7 +66,7 @@ static int process_of(int actor)
     return actor < 2 * PROCESSES ? actor / 2 : NOBODY;
 }
 
-static void body(void)
+static void actor_body(void)
 {
     int actor = current;
 
@@ -81,32 +81,32 @@ static void body(void)
         swapcontext(&actors[actor].context, &scheduler);
 }
 
-static void begin(int actor)
+static void start_actor(int actor)
 {
     struct actor *self = &actors[actor];
 
     if (!self->stack)
         self->stack = xmalloc(STACK_BYTES);
-    self->reborn = false;
+    self->is_restarted = false;
     getcontext(&self->context);
     self->context.uc_stack.ss_sp = self->stack;
     self->context.uc_stack.ss_size = STACK_BYTES;
     self->context.uc_link = NULL;
-    makecontext(&self->context, body, 0);
+    makecontext(&self->context, actor_body, 0);
 }
 
-/* The consumer and the relay of a process die together; what they held in the database is let go. */
+/* The consumer and the relay of a process die together; the database rolls their transactions back. */
 static void kill_process(int process, int64_t down_us)
 {
     for (int i = 2 * process; i < 2 * process + 2; i++) {
         database_actor_died(i);
         worker_begin(process, i % 2 == 1);
-        actors[i].reborn = true;
+        actors[i].is_restarted = true;
         actors[i].wake_us = now_us + down_us;
     }
 }
 
-static void yield(void)
+static void switch_to_scheduler(void)
 {
     swapcontext(&actors[current].context, &scheduler);
 }
@@ -114,21 +114,21 @@ static void yield(void)
 void sim_wait(int64_t us)
 {
     actors[current].wake_us = now_us + us;
-    yield();
+    switch_to_scheduler();
 }
 
 static void maybe_stop(const char *what)
 {
     if (!sim_chance(4))
         return;
-    sim_trace("%d stands still at %s", current, what);
-    database_actor_died(current); /* the database does not wait for it: its transaction is over */
+    sim_trace("actor %d stands still at %s", current, what);
+    database_actor_died(current); /* the database ends the transaction of a client that stands still */
     sim_wait((int64_t)sim_pick(90) * 1000000);
 }
 
 void sim_point(const char *what)
 {
-    sim_trace("%d %s", current, what);
+    sim_trace("actor %d: %s", current, what);
     if (sim_chance(6) && process_of(current) != NOBODY) {
         sim_trace("process %d dies", process_of(current));
         kill_process(process_of(current), (int64_t)sim_pick(8000000));
@@ -141,7 +141,7 @@ void sim_point(const char *what)
 
 /* ---- the scheduler ---- */
 
-static void befall(void)
+static void maybe_inject_fault(void)
 {
     if (!faults)
         return;
@@ -150,7 +150,7 @@ static void befall(void)
         stream_flush();
     }
     if (sim_chance(1)) {
-        sim_trace("redis is away");
+        sim_trace("redis cannot be reached");
         stream_outage((int64_t)sim_pick(5000000));
     }
     if (sim_chance(1)) {
@@ -159,8 +159,8 @@ static void befall(void)
     }
 }
 
-/* Any of those who could run by now, or whoever is next to wake. */
-static int choose(void)
+/* One of the actors that could run now; if there is none, the one that wakes first, and the clock moves there. */
+static int choose_actor(void)
 {
     int ready[ACTORS], count = 0, next = NOBODY;
 
@@ -199,9 +199,9 @@ static void begin_all(uint64_t seed)
     for (int i = 0; i < ACTORS; i++) {
         if (process_of(i) != NOBODY)
             worker_begin(process_of(i), i % 2 == 1);
-        begin(i);
+        start_actor(i);
         actors[i].wake_us = now_us + (int64_t)sim_pick(1000000);
-        actors[i].done = actors[i].reborn = false;
+        actors[i].done = actors[i].is_restarted = false;
     }
 }
 
@@ -214,17 +214,17 @@ void actors_run(uint64_t seed)
     end_us = now_us + FAULTY_US;
     while (!sim_failed()) {
         if (faults && servers_are_done() && (now_us >= end_us || database_rests())) {
-            sim_trace("faults cease");
+            sim_trace("faults end");
             faults = false;
         }
         if (!faults && database_rests())
             break;
         if (switches++ == MAX_SWITCHES)
-            sim_fail("it does not come to rest: something stays open");
-        befall();
-        current = choose();
-        if (actors[current].reborn)
-            begin(current);
+            sim_fail("intents stay open after the faults have ended");
+        maybe_inject_fault();
+        current = choose_actor();
+        if (actors[current].is_restarted)
+            start_actor(current);
         swapcontext(&scheduler, &actors[current].context);
     }
     if (!sim_failed())

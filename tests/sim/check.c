@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.c - what has to hold after every commit, and what in the end.
+ * check.c - the invariants after every commit, and the checks at the end.
  */
 #include "tests/sim/database.h"
 
-/* The entry this value of this key has; made once. */
-static const struct index_entry *projection(int key, int value)
+/* The entry that the index has for this value of this key; computed once. */
+static const struct index_entry *entry_of_value(int key, int value)
 {
     static struct arena arena;
     static struct index_entry entries[KEYS][VALUES];
@@ -41,12 +41,12 @@ static void check_key(int key)
             continue;
         if (entry->version > row->version)
             sim_fail("I3: the entry of key %d is newer than its source", key);
-        if (settled && (row->value == 0 || !is_at(entry, &projection(key, row->value)->key)))
-            sim_fail("I2: key %d has an entry that its source has not", key);
+        if (settled && (row->value == 0 || !is_at(entry, &entry_of_value(key, row->value)->key)))
+            sim_fail("I2: key %d has an entry that its value does not give", key);
         found++;
     }
     if (settled && found != (row->value > 0))
-        sim_fail("I2: key %d has %d entries and should have %d", key, found, row->value > 0);
+        sim_fail("I2: key %d has %d entries, and should have %d", key, found, row->value > 0);
 }
 
 void check_invariants(void)

@@ -16,7 +16,7 @@ struct database db;
 
 static struct database on_disk; /* while is_behind: db as a crash would leave it */
 static bool is_behind;
-static int64_t connections;                   /* everybody's breaks when the database restarts */
+static int64_t connections; /* how often all connections broke: at each restart of the database */
 static struct intent_id cursor[LEASE_RANGES]; /* of scans, without G7 only */
 
 static struct key_part city[] = { { .text = { "City", 4 } } };
@@ -52,7 +52,7 @@ void database_begin(void)
         db.transactions[i].lock.owner = NOBODY;
 }
 
-static void let_go(int actor)
+static void release_locks(int actor)
 {
     for (int i = 0; i < KEYS; i++) {
         if (db.rows[i].lock.owner == actor)
@@ -69,19 +69,19 @@ static void let_go(int actor)
 
 void database_actor_died(int actor)
 {
-    let_go(actor);
+    release_locks(actor);
 }
 
 void database_restart(void)
 {
     if (is_behind && sim_pick(4) > 0) {
-        sim_trace("commits are lost that did not wait for the disk");
+        sim_trace("unflushed commits are lost");
         db = on_disk;
     }
     is_behind = false;
     connections++;
     for (int i = 0; i < ACTORS; i++)
-        let_go(i);
+        release_locks(i);
     db.down_until_us = sim_now_us() + (int64_t)sim_pick(3000000);
     db.clock_offset_us += (int64_t)sim_pick(4000000) - 2000000;
 }
@@ -119,7 +119,7 @@ enum status db_begin(const char *what, struct error *err)
 
 void db_rollback(void)
 {
-    let_go(sim_actor());
+    release_locks(sim_actor());
 }
 
 enum status db_lock(struct lock *lock, const char *what, struct error *err)
@@ -153,13 +153,13 @@ bool db_may_commit(const char *what, struct error *err)
 
 enum status db_committed_unflushed(struct error *err)
 {
-    let_go(sim_actor());
+    release_locks(sim_actor());
     check_invariants();
     sim_point("committed");
     return sim_chance(8) ? error_set(err, STATUS_UNAVAILABLE, "the answer to COMMIT was lost") : STATUS_OK;
 }
 
-/* All that was committed before is on disk with it. */
+/* Every earlier commit is on disk, too. */
 enum status db_committed(struct error *err)
 {
     is_behind = false;
@@ -178,7 +178,7 @@ bool db_may_commit_unflushed(const char *what, struct error *err)
 
 /* ---- entities ---- */
 
-/* The same bytes for the same value; made once. */
+/* Equal values have equal bytes; computed once. */
 struct row_state db_row_state(int key, int value, int64_t version)
 {
     static struct arena arena;
@@ -232,7 +232,7 @@ void db_add_intent(struct intent_id id, enum intent_kind kind, int what, struct 
     *out = intent->intent;
 }
 
-/* What an intent is about: a key's number, or a transaction's. */
+/* The number of the intent's key, or of its transaction. */
 int db_key_of(const struct intent *intent)
 {
     return intent->kind == INTENT_RECONCILE ? intent->key.partition.data[1] - '0'
@@ -256,7 +256,8 @@ static struct sim_letter *letter_of(const struct intent *intent)
 }
 
 /* Sorted by id, as an index would give them. */
-static size_t collect(int range, struct intent_id from, int64_t min_age_ms, const struct sim_intent **out)
+static size_t collect_open(
+    int range, struct intent_id from, int64_t min_age_ms, const struct sim_intent **out)
 {
     size_t count = 0;
 
@@ -280,7 +281,7 @@ static size_t collect(int range, struct intent_id from, int64_t min_age_ms, cons
     return count;
 }
 
-/* As the statements do it, one place after the other. */
+/* As the SQL statements do it, but one place after the other. */
 static size_t take_shares(const struct intent_scan *what, struct scan_reach *reach,
     const struct sim_intent *const *from, size_t all, struct intent *out)
 {
@@ -312,13 +313,13 @@ enum status lease_work_scan(struct worker *store, const struct intent_scan *what
     (void)store;
     TRY(db_begin("scan", err));
     db_rollback();
-    all = collect(what->range, without ? cursor[what->range] : what->from_id, what->min_age_ms, found);
+    all = collect_open(what->range, without ? cursor[what->range] : what->from_id, what->min_age_ms, found);
     *out = (struct intents_found){ .intents = ARENA_ARRAY(arena, struct intent, MAX_INTENTS) };
     out->count = take_shares(what, reach, found, all, out->intents);
     out->low_id = intent_id_first_at((all > 0 ? found[0]->created_us : db_clock_us()) - 60000000);
     if (without && all > 0) {
         cursor[what->range] = found[all - 1]->intent.id;
-        cursor[what->range].low++; /* behind it */
+        cursor[what->range].low++; /* the next id */
     }
     return STATUS_OK;
 }
@@ -390,13 +391,13 @@ enum status dead_letter_work_report(struct worker *store, const struct intent *i
     return STATUS_OK;
 }
 
-/* ---- hands: every batch of a poller may hold suspects ---- */
+/* ---- claims of polled work ---- */
 
 enum status claim_work_take(struct worker *store, const struct claim_owner *owner,
     const struct intent *intents, size_t count, bool *suspects, struct error *err)
 {
     (void)store, (void)owner, (void)intents;
-    TRY(db_begin("take in hand", err));
+    TRY(db_begin("claim polled work", err));
     db_rollback();
     for (size_t i = 0; i < count; i++)
         suspects[i] = sim_chance(5);
@@ -414,7 +415,7 @@ enum status claim_work_release(struct worker *store, const struct claim_owner *o
 enum status claim_work_suspect_dead(struct worker *store, const struct claim_owner *owner, struct error *err)
 {
     (void)store, (void)owner;
-    TRY(db_begin("look at hands", err));
+    TRY(db_begin("look for dead claims", err));
     db_rollback();
     return STATUS_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * database.h - what stands in PostgreSQL's place: rows with locks, transactions that end with their actor,
- * commits that are one step. Shared by the files that play the store's part.
+ * database.h - stands in for PostgreSQL: rows with locks, transactions that end with their actor, commits in one step.
+ * Shared by the files that stand in for the store.
  */
 #ifndef TESTS_SIM_DATABASE_H
 #define TESTS_SIM_DATABASE_H
@@ -72,7 +72,7 @@ struct sim_letter {
 struct sim_step {
     bool moves;
     int key, to, value; /* a move has no value */
-    int effects;        /* how often it was done: never more than once */
+    int effects;        /* how often it was done: more than once is an error */
 };
 
 struct sim_transaction {
@@ -98,7 +98,7 @@ struct database {
     int range_holder[LEASE_RANGES];
     int64_t range_until_us[LEASE_RANGES];
     int poison;      /* a key whose reconcile fails, NOBODY: none */
-    int poison_left; /* how often still */
+    int poison_left; /* how many more times */
 };
 
 extern struct database db;
@@ -106,25 +106,25 @@ extern struct table sim_table; /* with one index over City */
 
 int64_t db_clock_us(void);
 
-/* BEGIN: fails when there is no database. */
+/* BEGIN: fails while the database is down. */
 enum status db_begin(const char *what, struct error *err);
 
-/* Wait for a row's lock, a second at most. */
+/* Wait up to a second for a row's lock. */
 enum status db_lock(struct lock *lock, const char *what, struct error *err);
 
 /*
- * COMMIT: true when the caller is to do what it has in mind, at once; then db_committed says what the caller hears.
- * False: the transaction was over already, or the commit failed; err says so.
+ * COMMIT. true: the caller changes the rows at once, and then returns what db_committed returns. false: the transaction
+ * had ended before, or the commit failed; err says which.
  */
 bool db_may_commit(const char *what, struct error *err);
 enum status db_committed(struct error *err);
 
-/* The same for a commit that does not wait for the disk: until one comes that does, a crash may take it back. */
+/* The same for a commit that does not wait for the disk: a crash may undo it until a later commit waits. */
 bool db_may_commit_unflushed(const char *what, struct error *err);
 enum status db_committed_unflushed(struct error *err);
 void db_rollback(void);
 
-/* A new intent, at the moment of commit; its id was drawn before. */
+/* Draw an id before the commit; add the intent with it at the commit. */
 struct intent_id db_draw_id(void);
 void db_add_intent(struct intent_id id, enum intent_kind kind, int what, struct intent *out);
 

@@ -13,7 +13,7 @@ void server_begin(int server, uint32_t writes)
     writes_left[server] = writes;
 }
 
-static void hint(const struct intent *intent)
+static void publish_hint(const struct intent *intent)
 {
     size_t published;
     struct error err = { 0 };
@@ -22,7 +22,7 @@ static void hint(const struct intent *intent)
         sim_trace("a hint was lost");
 }
 
-static enum status write(struct intent *out, struct error *err)
+static enum status write_entity(struct intent *out, struct error *err)
 {
     int key = (int)sim_pick(KEYS), value = (int)sim_pick(VALUES);
     struct intent_id id;
@@ -47,7 +47,7 @@ static struct sim_step a_step(void)
     return step;
 }
 
-static enum status submit(struct intent *out, struct error *err)
+static enum status submit_transaction(struct intent *out, struct error *err)
 {
     struct intent_id id;
     int number;
@@ -74,8 +74,8 @@ bool server_turn(int server)
     if (writes_left[server] == 0)
         return false;
     writes_left[server]--;
-    if ((submits ? submit(&intent, &err) : write(&intent, &err)) == STATUS_OK)
-        hint(&intent);
+    if ((submits ? submit_transaction(&intent, &err) : write_entity(&intent, &err)) == STATUS_OK)
+        publish_hint(&intent);
     sim_wait((int64_t)sim_pick(3000000));
     return true;
 }

@@ -67,7 +67,7 @@ static void write_entries(int key, const struct reconcile_plan *plan, int64_t ve
         find_entry(&plan->deletes[i].key)->there = false;
 }
 
-static void settle(
+static void settle_key(
     int key, const struct reconcile_plan *plan, const struct reading *read, struct arena *arena)
 {
     struct str manifest = manifest_encode(&plan->manifest, arena);
@@ -94,14 +94,14 @@ static enum status commit_key(int key, const struct reading *read, struct arena 
     if (!db_may_commit_unflushed("commit of a reconcile", err))
         return STATUS_UNAVAILABLE;
     if (sim_without("G10")) {
-        settle(key, &plan, read, arena);
+        settle_key(key, &plan, read, arena);
         sim_point("between two commits");
         if (!db.in_transaction[sim_actor()])
             return error_set(err, STATUS_UNAVAILABLE, "the connection was lost");
         write_entries(key, &plan, read->version);
     } else {
         write_entries(key, &plan, read->version);
-        settle(key, &plan, read, arena);
+        settle_key(key, &plan, read, arena);
     }
     return db_committed_unflushed(err);
 }
@@ -157,7 +157,7 @@ static void drop_intents(int number)
     }
 }
 
-static void apply(
+static void apply_step(
     struct sim_step *step, int number, struct intent_id id, int read_value, int64_t read_version)
 {
     struct intent intent;
@@ -221,7 +221,7 @@ enum status transaction_work_step(
     }
     if (!db_may_commit("commit of a step", err))
         return STATUS_UNAVAILABLE;
-    apply(step, number, id, value, version);
+    apply_step(step, number, id, value, version);
     transaction->steps_done = (int)(step - transaction->steps) + 1;
     *finished = transaction->steps_done == STEPS;
     if (*finished)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream.c - a Redis stream with its consumer group, in place of queue/: it forgets, it is away, answers
- * get lost, messages come twice and in any order.
+ * stream.c - stands in for queue/: a Redis stream with its consumer group that is flushed, cannot be reached, loses
+ * replies, and delivers messages twice and in any order.
  */
 #include <string.h>
 
@@ -41,21 +41,21 @@ void stream_outage(int64_t us)
     away_until_us = sim_now_us() + us;
 }
 
-static enum status reach(const char *what, struct error *err)
+static enum status reach_redis(const char *what, struct error *err)
 {
     sim_point(what);
     if (sim_now_us() < away_until_us)
-        return error_set(err, STATUS_UNAVAILABLE, "redis is away");
+        return error_set(err, STATUS_UNAVAILABLE, "redis cannot be reached");
     return STATUS_OK;
 }
 
-/* The command may have been done. */
-static enum status answer(struct error *err)
+/* The reply may be lost although the command has run. */
+static enum status reply_or_loss(struct error *err)
 {
     return sim_chance(5) ? error_set(err, STATUS_UNAVAILABLE, "the answer was lost") : STATUS_OK;
 }
 
-static void put(const struct intent *intent)
+static void add_message(const struct intent *intent)
 {
     for (int i = 0; i < MAX_MESSAGES; i++) {
         if (messages[i].there)
@@ -74,11 +74,11 @@ enum status queue_publish(
     struct queue *queue, const struct intent *intents, size_t count, size_t *published, struct error *err)
 {
     (void)queue;
-    TRY(reach("publish", err));
+    TRY(reach_redis("publish", err));
     for (size_t i = 0; i < count; i++)
-        put(&intents[i]);
+        add_message(&intents[i]);
     *published = count;
-    return answer(err);
+    return reply_or_loss(err);
 }
 
 static bool is_wanted(const struct message *message, int64_t idle_us)
@@ -90,8 +90,8 @@ static bool is_wanted(const struct message *message, int64_t idle_us)
     return message->holder != NOBODY && sim_now_us() - message->claimed_us >= idle_us;
 }
 
-/* Begins anywhere: nothing may rely on order. */
-static size_t take(size_t most, int64_t idle_us, struct arena *arena, struct queue_message **out)
+/* Begins at a random message: nothing may rely on order. */
+static size_t claim_messages(size_t most, int64_t idle_us, struct arena *arena, struct queue_message **out)
 {
     uint32_t start = sim_pick(MAX_MESSAGES);
     size_t count = 0;
@@ -119,24 +119,24 @@ enum status queue_claim(struct queue *queue, const struct queue_take *request, s
 
     (void)queue;
     do {
-        TRY(reach("claim", err));
-        *count = take(request->max_count, -1, request->arena, out);
+        TRY(reach_redis("claim", err));
+        *count = claim_messages(request->max_count, -1, request->arena, out);
         if (*count == 0 && sim_now_us() < until_us)
             sim_wait(request->wait_ms * 500);
     } while (*count == 0 && sim_now_us() < until_us);
-    return answer(err);
+    return reply_or_loss(err);
 }
 
 enum status queue_reclaim(struct queue *queue, const struct queue_take *request, struct queue_message **out,
     size_t *count, struct error *err)
 {
     (void)queue;
-    TRY(reach("reclaim", err));
-    *count = take(request->max_count, request->idle_ms * 1000, request->arena, out);
-    return answer(err);
+    TRY(reach_redis("reclaim", err));
+    *count = claim_messages(request->max_count, request->idle_ms * 1000, request->arena, out);
+    return reply_or_loss(err);
 }
 
-static struct message *find(const struct queue_message *given)
+static struct message *find_message(const struct queue_message *given)
 {
     uint32_t id;
 
@@ -152,36 +152,36 @@ enum status queue_acknowledge(
     struct queue *queue, const struct queue_message *given, size_t count, struct error *err)
 {
     (void)queue;
-    TRY(reach("acknowledge", err));
+    TRY(reach_redis("acknowledge", err));
     for (size_t i = 0; i < count; i++) {
-        struct message *message = find(&given[i]);
+        struct message *message = find_message(&given[i]);
 
         if (message)
             message->there = false;
     }
-    return answer(err);
+    return reply_or_loss(err);
 }
 
 enum status queue_hand_back(
     struct queue *queue, const struct queue_message *given, size_t count, struct error *err)
 {
     (void)queue;
-    TRY(reach("hand back", err));
+    TRY(reach_redis("hand back", err));
     for (size_t i = 0; i < count; i++) {
-        struct message *message = find(&given[i]);
+        struct message *message = find_message(&given[i]);
 
         if (message) {
             message->holder = NOBODY;
             message->deliveries--;
         }
     }
-    return answer(err);
+    return reply_or_loss(err);
 }
 
 enum status queue_inspect(struct queue *queue, struct queue_state *out, struct error *err)
 {
     (void)queue;
-    TRY(reach("inspect", err));
+    TRY(reach_redis("inspect", err));
     *out = (struct queue_state){ .has_epoch = has_epoch };
     for (int i = 0; i < MAX_MESSAGES; i++) {
         out->length += messages[i].there;
@@ -193,7 +193,7 @@ enum status queue_inspect(struct queue *queue, struct queue_state *out, struct e
 enum status queue_set_epoch(struct queue *queue, struct error *err)
 {
     (void)queue;
-    TRY(reach("set epoch", err));
+    TRY(reach_redis("set epoch", err));
     has_epoch = true;
     return STATUS_OK;
 }

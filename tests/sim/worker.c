@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker.c - the worker program's own threads as actors; what their contexts take from the operating system.
+ * worker.c - runs the threads of the worker program as actors, and stands in for the functions of workers/worker.h that
+ * would wait for real time.
  */
 #include "store/intents/scan_reach.h"
 #include "tests/sim/sim.h"
@@ -8,7 +9,7 @@
 #include "workers/relay.h"
 
 struct worker {
-    int process; /* only to be something */
+    int process; /* C wants a member */
 };
 
 static struct process {
@@ -61,7 +62,7 @@ void worker_turn(int number, bool relay)
         sim_wait(1000);
 }
 
-/* ---- workers/worker.h, where it would wait for real time ---- */
+/* ---- workers/worker.h ---- */
 
 bool worker_is_stopping(const struct worker_shared *shared)
 {
