@@ -185,6 +185,16 @@ static enum status check_settings(PGconn *conn, struct error *err)
     return database_settings_check(&settings, data_loss_is_allowed, err);
 }
 
+/*
+ * libpq would write notices to stderr, between the lines of the log. A message that ends an idle connection is one of
+ * them; the next statement fails and says why.
+ */
+static void ignore_notice(void *context, const char *message)
+{
+    (void)context;
+    (void)message;
+}
+
 static enum status connect_once(struct pg *pg, struct error *err)
 {
     const char *const keywords[] = { "dbname", "fallback_application_name", "connect_timeout",
@@ -194,6 +204,7 @@ static enum status connect_once(struct pg *pg, struct error *err)
     pg->conn = PQconnectdbParams(keywords, values, 1);
     if (PQstatus(pg->conn) != CONNECTION_OK)
         return connection_lost(pg, "cannot connect", err);
+    PQsetNoticeProcessor(pg->conn, ignore_notice, NULL);
     TRY(check_schema(pg->conn, err));
     TRY(make_settings(pg->conn, err));
     TRY(check_settings(pg->conn, err));

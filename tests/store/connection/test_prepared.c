@@ -4,6 +4,9 @@
  * around it.
  */
 #include <check.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "store/connection/pg.h"
 #include "store/sql.h"
@@ -239,6 +242,25 @@ START_TEST(rows_do_not_come_from_a_statement_that_cannot_be_parsed)
 }
 END_TEST
 
+START_TEST(nothing_is_written_to_stderr_when_an_idle_connection_ends)
+{
+    FILE *written = tmpfile();
+    int stderr_before = dup(STDERR_FILENO);
+    struct stat stat;
+
+    ck_assert_int_ge(dup2(fileno(written), STDERR_FILENO), 0);
+    ask_alone();
+    test_sql(sql, "select pg_terminate_backend(%d, 5000)", PQbackendPID(pg.conn));
+    (void)PQconsumeInput(pg.conn);
+    (void)PQisBusy(pg.conn);
+    (void)dup2(stderr_before, STDERR_FILENO);
+
+    ck_assert_int_eq(fstat(fileno(written), &stat), 0);
+    ck_assert_int_eq(stat.st_size, 0);
+    fclose(written);
+}
+END_TEST
+
 START_TEST(the_next_connection_has_no_statement)
 {
     ask_alone();
@@ -272,6 +294,7 @@ Suite *test_prepared_suite(void)
     tcase_add_test(tc, a_segment_behind_one_that_succeeds_answers_too);
     tcase_add_test(tc, rows_come_singly_from_a_statement_that_is_new);
     tcase_add_test(tc, rows_do_not_come_from_a_statement_that_cannot_be_parsed);
+    tcase_add_test(tc, nothing_is_written_to_stderr_when_an_idle_connection_ends);
     tcase_add_test(tc, the_next_connection_has_no_statement);
     suite_add_tcase(suite, tc);
     return suite;
