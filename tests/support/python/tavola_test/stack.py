@@ -40,6 +40,7 @@ class Stack:
         self.children = []
         self.server = self.worker = self.redis = None
         self.own_postgres = own_postgres
+        self.cluster = None
         self.disk, self.no_disk = None, "not asked for"
         if power:
             self.make_disk()
@@ -75,7 +76,10 @@ class Stack:
         Every line that a server or worker has written must be well-formed.
         """
         for child in reversed(self.children):
-            child.kill()
+            if not (self.cluster and child is self.cluster.server):
+                child.kill()
+        if self.cluster:
+            self.cluster.end()
         try:
             self.check_logs()
         finally:
@@ -133,7 +137,13 @@ class Stack:
         wait_for("a session that waits", lambda: self.sql(waiting, database=self.postgres_home) != "0")
 
     # A cluster on a slow disk would only make the test slow: what a killed process has written, the kernel has.
-    OWN_SETTINGS = {"listen_addresses": "", "unix_socket_directories": ".", "fsync": "off"}
+    # A PostgreSQL that was killed leaves what it has in /dev/shm, but not what it has in its own folder.
+    OWN_SETTINGS = {
+        "listen_addresses": "",
+        "unix_socket_directories": ".",
+        "fsync": "off",
+        "dynamic_shared_memory_type": "mmap",
+    }
 
     def make_disk(self):
         """For our own PostgreSQL: one whose power can be cut, where the machine allows it."""
