@@ -14,7 +14,7 @@ SCANNED_KEYS = 10_000  # of the partition that is filtered
 INSERT_KEYS = 120_000  # per round: enough for every machine we know
 WORKER_TIMEOUT = 120  # seconds
 
-_TABLES = ("Bench", "Large", "Scanned", "Indexed", "Indexed5")
+_TABLES = ("Bench", "Large", "Scanned", "Indexed", "Indexed5", "IndexedStrong", "IndexedUnique")
 _INDEXES = [("ByColor", "Indexed", ["Color"])]
 _INDEXES += [(f"ByColor{i}", "Indexed5", ["Color", f"Prop{i}"]) for i in range(5)]
 
@@ -76,11 +76,17 @@ class Product:
     def start_worker(self, **settings):
         self.stack.start_worker(TAVOLA_POSTGRES=self.postgres, **settings)
 
+    def create_index(self, request):
+        self.once("/tavola.v1.IndexService/CreateIndex", request)
+
     def create(self, tables, indexes=()):
         for name in tables:
             self.once("/tavola.v1.TableService/CreateTable", wire.create_table(name))
+        if "IndexedStrong" in tables:
+            self.create_index(wire.create_strong_index("ColorHere", "IndexedStrong"))
+            self.create_index(wire.create_index("ColorOnce", "IndexedUnique", unique=True))
         for name, table, properties in indexes:
-            self.once("/tavola.v1.IndexService/CreateIndex", wire.create_index(name, table, properties))
+            self.create_index(wire.create_index(name, table, properties))
         if indexes:
             self.start_worker()
             self.wait_for("select count(*) from indexes where state <> 3")
@@ -173,6 +179,13 @@ class Product:
         self.next_value += keys
         return self.call("InsertOrReplaceEntity", path, 256, "once", seconds=60)
 
+    def unique(self, keys):
+        """What workers would have to do then is none of what is measured next."""
+        try:
+            return self.indexed("IndexedUnique", keys)
+        finally:
+            self.sql("delete from intents where table_id = (select table_id from tables where name = 'IndexedUnique')")
+
     def worker_new(self, table, keys):
         """As many keys that nobody had before: an entry to write for each, none to remove."""
         self.indexed(table, keys, self.next_new)
@@ -256,6 +269,8 @@ class Product:
             "replace 256": lambda: call("ReplaceEntity", self.replace, 256, "if-match"),
             "insert 256": self.insert,
             "upsert indexed": lambda: self.indexed("Indexed", INDEXED_KEYS),
+            "upsert strong": lambda: self.indexed("IndexedStrong", INDEXED_KEYS),
+            "upsert unique": lambda: self.unique(INDEXED_KEYS),
             "worker": lambda: self.worker(INDEXED_KEYS),
             "upsert indexed 5": lambda: self.indexed("Indexed5", INDEXED_KEYS // 3),
             "worker 5": lambda: self.worker(INDEXED_KEYS // 3, 5),

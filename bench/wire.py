@@ -173,9 +173,16 @@ def create_table(name, change_feed=False):
     return [message((1, name), (2, int(change_feed)))]
 
 
-def create_index(name, table, properties=("Color",)):
+def create_index(name, table, properties=("Color",), unique=False):
     """COPY, in another partition."""
-    return [message((1, [(1, name), (2, table), (3, 1), *[(5, [(2, one)]) for one in properties], (8, 1)]))]
+    parts = [(5, [(2, one)]) for one in properties]
+    return [message((1, [(1, name), (2, table), (3, 1), *parts, (8, 1), *([(9, 1)] if unique else [])]))]
+
+
+def create_strong_index(name, table, properties=("Color",)):
+    """COPY, in the partition of its entities."""
+    parts = [(6, [(2, one)]) for one in properties]
+    return [message((1, [(1, name), (2, table), (3, 1), (4, 1), (5, [(2, "PartitionKey")]), *parts, (8, 1)]))]
 
 
 def save(path, requests):

@@ -89,6 +89,33 @@ void unique_owners_start(struct unique_owners *owners)
 
 /* ---- taking ---- */
 
+/* What a step has changed, to be put back if it is refused. */
+struct undo {
+    struct unique_slot *slot;
+    bool is_owned;
+    struct entity_key owner;
+    struct undo *next;
+};
+
+static void change(struct unique_owners *owners, struct unique_slot *slot, const struct entity_key *owner)
+{
+    struct undo *undo = ARENA_NEW(owners->arena, struct undo);
+
+    *undo = (struct undo){ slot, slot->is_owned, slot->owner, owners->undo };
+    owners->undo = undo;
+    slot->is_owned = owner != NULL;
+    if (owner)
+        slot->owner = *owner;
+}
+
+static void put_back(struct unique_owners *owners)
+{
+    for (const struct undo *undo = owners->undo; undo; undo = undo->next) {
+        undo->slot->is_owned = undo->is_owned;
+        undo->slot->owner = undo->owner;
+    }
+}
+
 static bool owns(const struct unique_slot *slot, const struct entity_key *key)
 {
     return slot->is_owned && entity_key_compare(&slot->owner, key) == 0;
@@ -139,7 +166,7 @@ static void release(struct unique_owners *owners, const struct index *index, con
         return;
     slot = find_slot(owners, index, &values->old);
     if (slot && owns(slot, &row->key))
-        slot->is_owned = false;
+        change(owners, slot, NULL);
 }
 
 /* The caller may know the owner's key if it may read it. */
@@ -181,8 +208,8 @@ static enum status take(struct unique_owners *owners, const struct index *index,
     }
     if (slot->is_owned && !owns(slot, &row->key))
         return is_same(&values) ? STATUS_OK : refuse(slot, step, owners->arena, err);
-    slot->is_owned = true;
-    slot->owner = row->key;
+    if (!slot->is_owned)
+        change(owners, slot, &row->key);
     return STATUS_OK;
 }
 
@@ -228,20 +255,17 @@ static enum status take_all(
 enum status unique_owners_take(const struct unique_step *step, size_t *failed, struct error *err)
 {
     struct unique_owners *owners = step->count > 0 ? step->rows[0]->owners : NULL;
-    struct unique_slot *saved;
     enum status status;
 
     if (!owners)
         return STATUS_OK;
-    saved = ARENA_ARRAY(owners->arena, struct unique_slot, owners->count);
-    if (!owners->is_collecting && owners->count > 0)
-        memcpy(saved, owners->slots, owners->count * sizeof(*saved));
+    owners->undo = NULL;
     release_all(owners, step);
     if (owners->is_collecting)
         return STATUS_OK;
     status = take_all(owners, step, failed, err);
-    if (status != STATUS_OK && owners->count > 0)
-        memcpy(owners->slots, saved, owners->count * sizeof(*saved));
+    if (status != STATUS_OK)
+        put_back(owners);
     return status;
 }
 

@@ -28,11 +28,13 @@ struct unique_slot {
     struct entity_key before, owner;
 };
 
+struct undo;
 struct unique_owners {
     struct arena *arena;
     struct unique_slot *slots; /* sorted by index and value, each once, unless is_collecting */
     size_t count, room;
     bool is_collecting;
+    struct undo *undo;  /* of the step under way */
     bool is_incomplete; /* a planned state asks for a value that is not among the slots: plan otherwise */
 };
 
