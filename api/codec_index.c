@@ -9,6 +9,7 @@
 
 #include "api/codec_table.h"
 #include "domain/catalogue/table_name.h"
+#include "domain/filter/filter.h"
 #include "domain/indexes/index_codec.h"
 #include "domain/indexes/index_shape.h"
 #include "domain/keys/entity_key.h"
@@ -191,8 +192,6 @@ static enum status check_value(int value, int most, const char *field, struct er
 /* Refuse the fields that are not supported yet, by name, and enum values that do not exist. */
 static enum status check_honoured(const Tavola__V1__Index *message, struct error *err)
 {
-    if (message->filter.len > 0)
-        return codec_not_implemented(err, "index.filter");
     TRY(check_value((int)message->place, PLACE_OTHER_PARTITION, "index.place", err));
     TRY(check_value((int)message->on_violation, TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_REJECT,
         "index.on_violation", err));
@@ -271,6 +270,20 @@ static enum status unique_decode(const Tavola__V1__Index *message, struct index 
     return STATUS_OK;
 }
 
+static enum status filter_decode(
+    const Tavola__V1__Index *message, struct arena *arena, struct index *out, struct error *err)
+{
+    out->filter_text = codec_str(message->filter);
+    if (out->filter_text.len > LIMIT_INDEX_FILTER_BYTES)
+        return refuse_field(err, "index.filter", "index.filter has %zu bytes, allowed are %d",
+            out->filter_text.len, LIMIT_INDEX_FILTER_BYTES);
+    if (filter_compile(out->filter_text, arena, &out->filter, err) != STATUS_OK)
+        return error_in_field(err, "index.filter");
+    if (!out->filter) /* nothing but spaces */
+        out->filter_text = STR_EMPTY;
+    return STATUS_OK;
+}
+
 static enum status name_check(struct str name, const char *field, struct error *err)
 {
     return table_name_check(name, err) == STATUS_OK ? STATUS_OK : error_in_field(err, field);
@@ -297,6 +310,7 @@ enum status codec_index_decode(
     TRY(keys_decode(message, arena, &index, err));
     TRY(unique_decode(message, &index, err));
     TRY(projection_decode(message->projection, arena, &index, err));
+    TRY(filter_decode(message, arena, &index, err));
     index.definition = index_codec_encode(&index, arena);
     *out = index;
     return STATUS_OK;
@@ -367,6 +381,7 @@ Tavola__V1__Index *codec_index_message(struct str definition, struct arena *aren
     out->n_row_key = index.row_key.count;
     out->row_key = part_messages(&index.row_key, arena);
     out->projection = projection_message(&index, arena);
+    out->filter = codec_bytes(index.filter_text);
     out->on_violation = index.on_violation == VIOLATION_REJECT ? TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_REJECT
                                                                : TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_SKIP;
     out->unique = index.is_unique;

@@ -52,6 +52,7 @@ enum {
     LIMIT_TOKEN_LIFETIME_S = 24 * 60 * 60, /* of an account's token */
     LIMIT_CLOCK_SKEW_S = 60,               /* by which a signer's clock may be ahead of a server's */
     LIMIT_KEY_PARTS = 16,                  /* per key of an index */
+    LIMIT_INDEX_FILTER_BYTES = 4096,       /* of a declaration; each write of the table tests it */
     LIMIT_LIST_DESCENT_BYTES = 32 * 1024 * 1024, /* of a value's entries, kept to give its last page first */
     LIMIT_MEMBERS_UNITS = 32768,                 /* UTF-16 code units of a list page's Members */
     LIMIT_TOKENS = 100,                          /* consistency tokens of one look-up */

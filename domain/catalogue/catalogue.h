@@ -25,6 +25,8 @@ enum index_consistency { INDEX_EVENTUAL, INDEX_STRONG };
 enum violation_rule { VIOLATION_SKIP, VIOLATION_REJECT };
 enum projection_kind { PROJECT_ALL, PROJECT_KEYS_ONLY, PROJECT_SOME };
 
+struct filter;
+
 struct index {
     int64_t
         index_id; /* new for each build, never reused; also the id of the table in which the entries lie */
@@ -43,7 +45,9 @@ struct index {
     enum projection_kind projection;
     struct str *names; /* PROJECT_SOME, sorted by bytes */
     size_t name_count;
-    struct str definition; /* the declaration as bytes: index_codec.h */
+    struct str filter_text;      /* of the entities that have entries; empty: all of them */
+    const struct filter *filter; /* the same, compiled by index_codec_decode; NULL: all of them */
+    struct str definition;       /* the declaration as bytes: index_codec.h */
     int64_t violations;
     struct str operation_id; /* of the job that builds it */
 };

@@ -6,6 +6,7 @@
 #include "domain/indexes/index_codec.h"
 
 #include "base/wire_form.h"
+#include "domain/filter/filter.h"
 #include "domain/limits.h"
 
 #define PART(number, type, member, ...) WIRE_FORM_FIELD(number, type, struct key_part, member, __VA_ARGS__)
@@ -34,6 +35,7 @@ static const struct wire_form_field index_fields[] = {
     INDEX(9, UINT32, consistency, .max = INDEX_STRONG, .optional = true),
     INDEX(10, UINT32, on_violation, .max = VIOLATION_REJECT, .optional = true),
     INDEX(11, BOOL, is_unique, .optional = true),
+    INDEX(12, TEXT, filter_text, .optional = true),
 };
 static const struct wire_form index_form = WIRE_FORM(index_fields, struct index);
 
@@ -48,5 +50,13 @@ struct str index_codec_encode(const struct index *index, struct arena *arena)
 
 bool index_codec_decode(struct str bytes, struct arena *arena, struct index *out)
 {
-    return wire_form_read(bytes, &index_form, arena, out);
+    struct index index = *out;
+    struct error ignored = { 0 };
+
+    if (!wire_form_read(bytes, &index_form, arena, &index) ||
+        index.filter_text.len > LIMIT_INDEX_FILTER_BYTES ||
+        filter_compile(index.filter_text, arena, &index.filter, &ignored) != STATUS_OK)
+        return false;
+    *out = index;
+    return true;
 }

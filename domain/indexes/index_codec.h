@@ -2,7 +2,7 @@
 /*
  * index_codec.h - an index's declaration as bytes: what the catalogue keeps.
  *
- * Holds what the caller declared - name, source, shape, place, key parts, projection, consistency, what becomes of
+ * Holds what the caller declared - name, source, shape, place, key parts, projection, filter, consistency, what becomes of
  * violations - and nothing that is assigned later (ids, state, account). Equal declarations have equal bytes.
  */
 #ifndef DOMAIN_INDEXES_INDEX_CODEC_H
@@ -16,8 +16,9 @@
 struct str index_codec_encode(const struct index *index, struct arena *arena);
 
 /*
- * Fill name, source_name, shape, place, both keys, projection, consistency and on_violation; everything else of out is left as it
- * is. Strings borrow bytes. false: these are not bytes we wrote; out is then undefined.
+ * Fill name, source_name, shape, place, both keys, projection, filter, consistency and on_violation; everything else of out is
+ * left as it is. Strings borrow bytes; the filter lies in the arena, compiled. false: these are not bytes we wrote; out is
+ * then undefined.
  */
 bool index_codec_decode(struct str bytes, struct arena *arena, struct index *out);
 

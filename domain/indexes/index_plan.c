@@ -11,6 +11,7 @@
 #include "base/wire.h"
 #include "domain/digest.h"
 #include "domain/entities/row_state.h"
+#include "domain/filter/filter.h"
 #include "domain/indexes/index_shape.h"
 #include "domain/properties/property_name.h"
 #include "domain/text.h"
@@ -241,11 +242,23 @@ void index_entry_expires(struct index_entry *entry, int64_t expires)
         entry->digest = index_plan_digest(entry->properties.bytes, expires);
 }
 
+static bool filter_lets_through(const struct index *index, const struct source *source)
+{
+    const struct entity entity = {
+        .key = *source->key, .timestamp = source->timestamp, .properties = source->properties
+    };
+
+    return filter_matches(index->filter, &entity);
+}
+
 static enum projection_result project_key(const struct index *index, const struct source *source,
     struct arena *arena, struct entity_key *out, const char **why)
 {
-    enum projection_result result = project_partition(index, source, arena, &out->partition, why);
+    enum projection_result result;
 
+    if (index->filter && !filter_lets_through(index, source))
+        return PROJECTED_NOTHING;
+    result = project_partition(index, source, arena, &out->partition, why);
     return result == PROJECTED ? project_row(index, source, arena, &out->row, why) : result;
 }
 

@@ -33,7 +33,7 @@ void index_entry_expires(struct index_entry *entry, int64_t expires);
 
 enum projection_result {
     PROJECTED,           /* one entry */
-    PROJECTED_NOTHING,   /* a property of the key is missing or null: the index is sparse */
+    PROJECTED_NOTHING,   /* the index's filter does not match, or a property of the key is missing or null */
     PROJECTED_VIOLATION, /* the entity cannot have its entry: *why says so (a literal) */
 };
 

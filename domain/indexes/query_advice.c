@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query_advice.c - see the header. An index answers where equality binds all properties of its partition key.
+ * query_advice.c - see the header. An index answers where equality binds all properties of its partition key, and where
+ * its own filter matches all that the query's filter matches.
  */
 #include "domain/indexes/query_advice.h"
 
@@ -57,6 +58,37 @@ static bool binds_key(const struct filter *filter, const struct key_parts *key)
     return any;
 }
 
+static bool same_value(const struct value *a, const struct value *b)
+{
+    return a->type == b->type && a->integer == b->integer && str_equal(a->bytes, b->bytes) &&
+           (a->type != PROPERTY_DOUBLE || a->number == b->number);
+}
+
+/* Whether nothing matches the filter without passing this test of another one. */
+static bool requires(const struct filter *filter, const struct test *other)
+{
+    for (size_t i = 0; i < filter->test_count; i++) {
+        const struct test *test = &filter->tests[i];
+
+        if (test->required && test->kind == other->kind && test->subject == other->subject &&
+            test->accepts == other->accepts && str_equal(test->name, other->name) &&
+            same_value(&test->literal, &other->literal))
+            return true;
+    }
+    return false;
+}
+
+/* Whether an index holds all that the query asks for: no more is recognised than that its filter's tests are the query's. */
+static bool holds_all(const struct index *index, const struct filter *filter)
+{
+    const struct filter *own = index->filter;
+
+    for (size_t i = 0; own && i < own->test_count; i++)
+        if (!own->tests[i].required || !requires(filter, &own->tests[i]))
+            return false;
+    return true;
+}
+
 /* true: there is an index for this query, though it may still be in the making. */
 static bool suggest_indexes(struct advice *advice)
 {
@@ -65,7 +97,7 @@ static bool suggest_indexes(struct advice *advice)
     for (size_t i = 0; i < advice->table->index_count; i++) {
         const struct index *index = advice->table->indexes[i];
 
-        if (!binds_key(advice->filter, &index->partition_key))
+        if (!binds_key(advice->filter, &index->partition_key) || !holds_all(index, advice->filter))
             continue;
         any = true;
         add_sentence(

@@ -130,6 +130,10 @@ def alone(name):
     return Filter(name, lambda key, content: value_of(name, key, content) == ("boolean", True))
 
 
+def everything():
+    return Filter("", lambda key, content: True)
+
+
 def negation(of):
     return Filter(f"not ({of})", lambda key, content: not of.holds(key, content))
 

@@ -46,6 +46,9 @@ class Round:
         self.world = World(made, f"round{number}", seed, CALLERS)
         # With an index every write is planned; without, upserts go a shorter way.
         self.index = f"by{number}" if number % 2 == 0 else None
+        self.index_filter = filters.everything()
+        if number % 4 == 2:
+            self.index_filter = filters.random_filter(self.random, self.world.keys)
         self.group_index = f"byGroup{number}" if self.index else None
         self.kills = self.crashes = 0
 
@@ -54,7 +57,7 @@ class Round:
             caller.create_table(name=self.world.table)
             caller.create_table(name=self.world.groups)
             if self.index:
-                self.create_index(caller, self.index, self.world.table, "C")
+                self.create_index(caller, self.index, self.world.table, "C", filter=self.index_filter.text)
                 self.create_index(caller, self.group_index, self.world.groups, "Group")
         groups = [GroupReader(self.world, number, self.group_index) for number in range(GROUP_READERS)]
         groups.append(GroupWriter(self.world))
@@ -79,8 +82,8 @@ class Round:
         return undecided, longest
 
     @staticmethod
-    def create_index(caller, name, table, property):
-        index = {"name": name, "table": table, "shape": 1}
+    def create_index(caller, name, table, property, **fields):
+        index = {"name": name, "table": table, "shape": 1, **fields}
         caller.create_index(index={**index, "partition_key": [{"property": property}]})
 
     def trouble(self):
@@ -167,7 +170,14 @@ class Round:
         for kind, payload in filters.VALUES:
             if kind == "double" and payload in filters.NOT_A_NUMBER:
                 continue
-            wanted = sorted((key for key in stored if self.equates(stored[key], (kind, payload))), key=wire_order)
+            wanted = sorted(
+                (
+                    key
+                    for key in stored
+                    if self.equates(stored[key], (kind, payload)) and self.index_filter.holds(key, stored[key])
+                ),
+                key=wire_order,
+            )
             value = message_of(("", ""), (("C", kind, payload),)).properties["C"]
             found = sorted(map(key_of, caller.lookup(self.index, [value])), key=wire_order)
             assert found == wanted, f"look-up of {kind} {payload}: {found}, expected {wanted}"

@@ -303,7 +303,6 @@ class NotHonoured(BadInput):
         index = {"name": "someIndex", "table": table, "shape": 1, "partition_key": [{"property": "A"}]}
 
         for field, (call, fields) in (
-            ("filter", (client.create_index, {"index": {**index, "filter": "A eq 1"}})),
             ("STRONG", (client.create_index, {"index": {**index, "consistency": 1}})),
             ("fold_case", (client.create_index, {"index": {**index, "partition_key": [{"property": "A", "fold_case": True}]}})),
         ):

@@ -516,6 +516,34 @@ class Indexes(ServerCase):
                 self.assertEqual(set(properties), expected)
                 self.assertEqual(found.timestamp, self.get(table, *source).timestamp)
 
+    def test_a_filter_says_which_entities_have_entries(self):
+        table = self.source()
+        filter = "Size ge 3 and PartitionKey eq 's1' or Note eq 'mine'"
+        copy, _ = self.create(table, filter=filter)
+        near, _ = self.create(
+            table, filter=filter, shape=LIST, place=1, partition_key=[{"property": "PartitionKey"}], row_key=[{"property": "Maintainer"}]
+        )
+        self.wait_ready(copy)
+        self.wait_ready(near)
+        self.assertEqual(self.client.get_index(name=copy).index.filter, filter)
+
+        def is_there(expected, values=("M/1",)):
+            self.converges(copy, [*values], expected)
+            latest = self.client.lookup(copy, [*values], freshness={"latest": True})
+            self.assertEqual(names_of(latest), sorted(expected))
+            found = [each for partition in ("s0", "s1") for each in self.client.lookup(near, [partition, *values])]
+            self.assertEqual(names_of(found), sorted(expected))
+
+        first = [("s1", "013"), ("s1", "019")]
+        is_there(first)
+        self.client.merge_entity(table=table, entity=entity("s1", "007", Size=3), precondition=match())
+        self.client.merge_entity(table=table, entity=entity("s0", "004", Note="mine"), precondition=match())
+        is_there([("s0", "004"), ("s1", "007"), *first])
+        self.client.merge_entity(table=table, entity=entity("s0", "004", Note="yours"), precondition=match())
+        self.client.merge_entity(table=table, entity=entity("s1", "013", Size=0), precondition=match())
+        is_there([("s1", "007"), ("s1", "019")])
+        self.assertEqual(self.client.get_index(name=copy).status.violations, 0)
+
     def test_list_holds_the_keys_of_all_members(self):
         table = self.source()
         name, _ = self.create(table, shape=LIST)
@@ -604,6 +632,9 @@ class Indexes(ServerCase):
             ({"partition_key": [{}]}, "INVALID_ARGUMENT", "INVALID_INPUT"),
             ({"partition_key": [{"property": "A", "width": 20}]}, "INVALID_ARGUMENT", "INVALID_INPUT"),
             ({"projection": {"keys_only": False}}, "INVALID_ARGUMENT", "INVALID_INPUT"),
+            ({"filter": "A eq"}, "INVALID_ARGUMENT", "INVALID_INPUT"),
+            ({"filter": "PartitionKey"}, "INVALID_ARGUMENT", "INVALID_INPUT"),
+            ({"filter": "near(A)"}, "UNIMPLEMENTED", "NOT_IMPLEMENTED"),
             ({"shape": LIST, "projection": {"keys_only": True}}, "INVALID_ARGUMENT", "INVALID_INPUT"),
         ):
             with self.subTest(change):

@@ -153,6 +153,30 @@ START_TEST(a_build_makes_an_entry_for_every_entity)
 END_TEST
 
 /* A worker per chunk: each is closed after its first, as if it had crashed. */
+/* Of 40 people 30 have a City; r00010 to r00019 are asked for, three of whom have none. */
+START_TEST(a_build_makes_entries_for_what_the_filter_matches)
+{
+    struct operation *create = call_make(&world.arena, OPERATION_INDEX_CREATE, "ByCity");
+    struct key_part city = { .text = STR_LITERAL("City") };
+    struct index_view seen;
+
+    people_put(&world, 40);
+    create->in.index.definition = (struct index){ .name = STR_LITERAL("ByCity"),
+        .source_name = STR_LITERAL("People"),
+        .shape = INDEX_COPY,
+        .place = PLACE_OTHER_PARTITION,
+        .partition_key = { &city, 1 },
+        .filter_text = STR_LITERAL("RowKey ge 'r00010' and RowKey lt 'r00020'") };
+    call_succeeded(call_run(&world.writer, index_calls_create, create));
+    run_chunks(world.worker);
+
+    seen = index_seen(&world, "ByCity");
+    ck_assert_int_eq(seen.state, INDEX_READY);
+    ck_assert_int_eq(seen.entries, 7);
+    world_check(&world);
+}
+END_TEST
+
 START_TEST(a_build_is_carried_on_by_other_workers)
 {
     int chunks = 0;
@@ -416,6 +440,7 @@ Suite *test_index_build_suite(void)
     tcase_add_test(tc, operations_are_listed_by_id);
     tcase_add_test(tc, an_empty_table_is_indexed_at_once);
     tcase_add_test(tc, a_build_makes_an_entry_for_every_entity);
+    tcase_add_test(tc, a_build_makes_entries_for_what_the_filter_matches);
     tcase_add_test(tc, a_build_is_carried_on_by_other_workers);
     tcase_add_test(tc, a_worker_that_died_in_a_chunk_is_replaced);
     tcase_add_test(tc, a_chunk_without_its_checkpoint_is_done_again);

@@ -62,6 +62,33 @@ START_TEST(a_changed_value_moves_the_entry_and_moves_it_back)
 }
 END_TEST
 
+START_TEST(an_entry_comes_and_goes_with_the_match_of_the_filter)
+{
+    static const struct {
+        const char *note;
+        int entries;
+    } steps[] = { { "y", 0 }, { "x", 1 }, { "x", 1 }, { "y", 0 }, { "x", 1 } };
+    static struct key_part city = { .text = { "City", 4 } };
+
+    world_add_index(&world, 2007,
+        (struct index){ .shape = INDEX_COPY,
+            .place = PLACE_OTHER_PARTITION,
+            .partition_key = { &city, 1 },
+            .projection = PROJECT_KEYS_ONLY,
+            .filter_text = STR_LITERAL("Note eq 'x'") });
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        world_put(&world, "r1", "Bonn", steps[i].note);
+        world_reconcile(&world, "r1");
+
+        ck_assert_int_eq(world_entries(&world, 2007), steps[i].entries);
+        world_check(&world);
+    }
+    world_delete(&world, "r1");
+    world_reconcile(&world, "r1");
+    ck_assert_int_eq(world_entries(&world, 2007), 0);
+}
+END_TEST
+
 START_TEST(changes_that_came_together_are_one_reading)
 {
     world_put(&world, "r1", "Bonn", "x");
@@ -638,6 +665,7 @@ Suite *test_reconcile_suite(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, a_new_entity_gets_its_entry);
     tcase_add_test(tc, a_changed_value_moves_the_entry_and_moves_it_back);
+    tcase_add_test(tc, an_entry_comes_and_goes_with_the_match_of_the_filter);
     tcase_add_test(tc, changes_that_came_together_are_one_reading);
     tcase_add_test(tc, a_deleted_entity_leaves_neither_entry_nor_state_and_comes_back);
     tcase_add_test(tc, duplicates_and_late_messages_do_nothing);

@@ -88,6 +88,26 @@ START_TEST(entries_come_move_and_go_with_their_write)
 END_TEST
 
 /* Every row that a group leaves is of one transaction of the database. */
+START_TEST(an_entry_comes_and_goes_with_the_match_of_the_filter)
+{
+    struct index index = a_strong_index(INDEX_COPY, &city);
+
+    index.filter_text = STR_LITERAL("Note eq 'x'");
+    world_add_index(&world, STRONG, index);
+    world_put(&world, "r1", "Bonn", "y");
+    ck_assert_str_eq(entry_keys(), "");
+    world_put(&world, "r1", "Bonn", "x");
+    world_put(&world, "r2", "Bonn", "x");
+    ck_assert_str_eq(entry_keys(), "Bonn  !r1,Bonn  !r2");
+    world_check(&world);
+    world_put(&world, "r1", "Bonn", "y");
+    ck_assert_str_eq(entry_keys(), "Bonn  !r2");
+    world_delete(&world, "r2");
+    ck_assert_str_eq(entry_keys(), "");
+    world_check(&world);
+}
+END_TEST
+
 START_TEST(a_group_of_a_hundred_with_five_indexes_is_one_commit)
 {
     enum { COUNT = 100 };
@@ -579,6 +599,7 @@ Suite *test_strong_index_suite(void)
 
     tcase_set_timeout(builds, 60);
     tcase_add_checked_fixture(builds, setup, teardown);
+    tcase_add_test(builds, an_entry_comes_and_goes_with_the_match_of_the_filter);
     tcase_add_loop_test(builds, a_build_makes_an_entry_for_every_entity, 0, 2);
     tcase_add_test(builds, a_build_beside_writers_ends_with_exactly_what_the_source_has);
     tcase_add_test(builds, the_builder_waits_for_who_has_the_entity);

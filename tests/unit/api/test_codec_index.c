@@ -121,7 +121,27 @@ static void unique_literal(Tavola__V1__Index *index)
 }
 static void filtered(Tavola__V1__Index *index)
 {
-    index->filter = text("A eq 1");
+    index->filter = text("Size gt 5");
+}
+static void filtered_wrong(Tavola__V1__Index *index)
+{
+    index->filter = text("Size gt");
+}
+static void filtered_by_no_boolean(Tavola__V1__Index *index)
+{
+    index->filter = text("RowKey");
+}
+static void filtered_by_no_function(Tavola__V1__Index *index)
+{
+    index->filter = text("exits(A)");
+}
+static void filtered_by_unsupported(Tavola__V1__Index *index)
+{
+    index->filter = text("A eq B");
+}
+static void filtered_at_length(Tavola__V1__Index *index)
+{
+    index->filter = codec_bytes(arena_format(&arena, "A eq 1%*s", 4091, ""));
 }
 static void folded(Tavola__V1__Index *index)
 {
@@ -231,7 +251,12 @@ static const struct refusal_case {
     { "strong", strong, "NOT_IMPLEMENTED", "index.consistency", NULL },
     { "a unique list", unique, "INVALID_INPUT", "LIST", "index.unique" },
     { "a unique literal", unique_literal, "INVALID_INPUT", "property", "index.unique" },
-    { "a filter", filtered, "NOT_IMPLEMENTED", "index.filter", NULL },
+    { "half a filter", filtered_wrong, "INVALID_INPUT", "filter", "index.filter" },
+    { "a filter that is not Boolean", filtered_by_no_boolean, "INVALID_INPUT", "Boolean", "index.filter" },
+    { "a filter with a function that is none", filtered_by_no_function, "NOT_IMPLEMENTED", "exits",
+        "index.filter" },
+    { "a filter of two properties", filtered_by_unsupported, "NOT_IMPLEMENTED", "literal", "index.filter" },
+    { "a filter of 4,097 bytes", filtered_at_length, "INVALID_INPUT", "4097", "index.filter" },
     { "folded case", folded, "NOT_IMPLEMENTED", "fold_case", NULL },
     { "no parts", no_parts, "INVALID_INPUT", "index.partition_key", "index.partition_key" },
     { "17 parts", many_parts, "INVALID_INPUT", "16", "index.partition_key" },
@@ -291,6 +316,7 @@ START_TEST(a_declaration_comes_back)
     message->row_key[1]->source_case = TAVOLA__V1__KEY_PART__SOURCE_LITERAL;
     message->row_key[1]->literal = text("x-y");
     message->projection = a_projection(2, (const char *const[]){ "Zoom", "Age" });
+    filtered(message);
     ck_assert_int_eq(codec_index_decode(message, &arena, &index, &err), STATUS_OK);
     back = codec_index_message(index.definition, &arena);
 
@@ -299,6 +325,7 @@ START_TEST(a_declaration_comes_back)
     ck_assert_int_eq(back->on_violation, TAVOLA__V1__ON_VIOLATION__ON_VIOLATION_SKIP);
     ck_assert(str_equal(codec_str(back->name), STR_LITERAL("ByColour")));
     ck_assert(str_equal(codec_str(back->table), STR_LITERAL("Things")));
+    ck_assert(str_equal(codec_str(back->filter), STR_LITERAL("Size gt 5")) && index.filter);
     ck_assert_uint_eq(back->n_row_key, 2);
     ck_assert_int_eq(back->row_key[0]->width, 4);
     ck_assert(back->row_key[0]->inverted);

@@ -67,6 +67,13 @@ START_TEST(stored_bytes_stay_as_they_are)
         "0a0441676573120650656f706c65180220012a0d08001203416765181320012800380048015001");
     ck_assert(index_codec_decode(index_codec_encode(&strong, &arena), &arena, &list));
     ck_assert(index_is_strong(&list) && list.on_violation == VIOLATION_REJECT);
+    ck_assert_ptr_null(list.filter);
+    strong.filter_text = STR_LITERAL("Age gt 5");
+    require_bytes(index_codec_encode(&strong, &arena),
+        "0a0441676573120650656f706c65180220012a0d08001203416765181320012800380048015001620841676520677420"
+        "35");
+    ck_assert(index_codec_decode(index_codec_encode(&strong, &arena), &arena, &list));
+    ck_assert(str_equal(list.filter_text, strong.filter_text) && list.filter);
 }
 END_TEST
 
@@ -102,10 +109,12 @@ static const struct str damaged[] = {
     STR_LITERAL("\x0A\x01N\x12\x01S\x18\x7F \x02*\x00"),       /* a shape of a later version */
     STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x03*\x00"),       /* a place */
     STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x00"
-                "8\x03"),                                        /* a projection */
-    STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x00x\x01"),    /* a field of a later version */
-    STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x00H\x02"),    /* a consistency */
-    STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x00P\x02"),    /* a rule of violations */
+                "8\x03"),                                     /* a projection */
+    STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x00x\x01"), /* a field of a later version */
+    STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x00H\x02"), /* a consistency */
+    STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x00P\x02"), /* a rule of violations */
+    STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x00"
+                "b\x02(A"),                                      /* a filter that does not compile */
     STR_LITERAL("\x0A\x01N\x12\x01S\x1A\x01x \x02*\x00"),        /* a shape that is a text */
     STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x02\x10\x01"), /* a part's text that is a number */
     STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x06\x18\xFF\xFF\xFF\xFF\x0F"), /* a width */
@@ -143,6 +152,11 @@ START_TEST(the_numbers_of_parts_and_names_are_bounded)
     ck_assert(!index_codec_decode(index_codec_encode(&index, &arena), &arena, &back));
     index.row_key.count--;
     index.name_count++;
+    ck_assert(!index_codec_decode(index_codec_encode(&index, &arena), &arena, &back));
+    index.name_count--;
+    index.filter_text = arena_format(&arena, "A eq 1%*s", LIMIT_INDEX_FILTER_BYTES - 6, "");
+    ck_assert(index_codec_decode(index_codec_encode(&index, &arena), &arena, &back));
+    index.filter_text = arena_format(&arena, "A eq 1%*s", LIMIT_INDEX_FILTER_BYTES - 5, "");
     ck_assert(!index_codec_decode(index_codec_encode(&index, &arena), &arena, &back));
 }
 END_TEST

@@ -4,6 +4,7 @@
 #include <check.h>
 
 #include "domain/digest.h"
+#include "domain/filter/filter.h"
 #include "domain/writes/write_plan.h"
 
 #define PROPERTY_PART(name)                                                                                  \
@@ -310,6 +311,76 @@ START_TEST(a_violation_always_counts_as_a_change)
 }
 END_TEST
 
+/* ---- filters ---- */
+
+static const struct filter *compiled(const char *text)
+{
+    const struct filter *filter = NULL;
+    struct error err = { 0 };
+
+    ck_assert_msg(filter_compile(str_of(text), &arena, &filter, &err) == STATUS_OK, "%s", err.message);
+    return filter;
+}
+
+/* Of the person Ann in Bonn with the note x and the keys p/1 and r1, written at 1000 ticks. */
+static const struct filter_case {
+    const char *filter;
+    bool matches;
+} filter_cases[] = {
+    { "", true },
+    { "Note eq 'x'", true },
+    { "Note eq 'y'", false },
+    { "Missing eq 1", false },
+    { "not (Missing eq 1)", true },
+    { "PartitionKey eq 'p/1' and RowKey ge 'r'", true },
+    { "RowKey gt 'r1'", false },
+    { "Timestamp lt datetime'2000-01-01T00:00:00Z'", true },
+    { "Timestamp gt datetime'2000-01-01T00:00:00Z'", false },
+    { "City eq 'Bonn' or exists(Missing)", true },
+};
+
+START_TEST(an_entity_that_the_filter_does_not_match_has_no_entry)
+{
+    const struct filter_case *c = &filter_cases[_i];
+    const struct entity entity = {
+        .key = source_key, .timestamp = 1000, .properties = a_person("Bonn", "x")
+    };
+    struct index index = an_index(by_name, 1), strict = an_index(by_width, 1);
+    struct row_state state = { .live = true, .ts = 1000, .properties = entity.properties };
+    struct index_entry entry;
+    const char *why;
+
+    index.filter = strict.filter = compiled(c->filter);
+    ck_assert_int_eq(index_plan_project(&index, &entity, &arena, &entry, &why),
+        c->matches ? PROJECTED : PROJECTED_NOTHING);
+    ck_assert_int_eq(index_plan_project(&strict, &entity, &arena, &entry, &why),
+        c->matches ? PROJECTED_VIOLATION : PROJECTED_NOTHING);
+    ck_assert_int_eq(index_plan_violates(&strict, &source_key, &state, &arena, &why), c->matches);
+}
+END_TEST
+
+START_TEST(a_change_of_match_is_a_change_of_the_entry)
+{
+    struct index index = an_index(by_name, 1);
+    struct row_state none = { .live = false, .version = 9 };
+    struct row_state in = a_state("Bonn", "x", 1), out = a_state("Bonn", "y", 2);
+    struct index_change change;
+
+    index.projection = PROJECT_KEYS_ONLY;
+    index.filter = compiled("Note eq 'x'");
+    ck_assert(affects(&index, none, in));
+    ck_assert(affects(&index, in, none));
+    ck_assert(affects(&index, in, out));
+    ck_assert(affects(&index, out, in));
+    ck_assert(!affects(&index, none, out));
+    ck_assert(!affects(&index, out, none));
+    ck_assert(!affects(&index, out, a_state("Rome", "y", 3)));
+    ck_assert(!affects(&index, in, a_state("Bonn", "x", 3)));
+    change = index_plan_change(&index, &source_key, &in, &out, &arena);
+    ck_assert(change.was == PROJECTED && change.is == PROJECTED_NOTHING && change.changes && !change.moves);
+}
+END_TEST
+
 /* ---- manifests ---- */
 
 START_TEST(a_manifest_comes_back)
@@ -363,6 +434,9 @@ Suite *test_index_plan_suite(void)
     tcase_add_test(tc, only_a_changed_entry_needs_an_intent);
     tcase_add_test(tc, an_index_by_time_changes_with_every_write);
     tcase_add_test(tc, a_violation_always_counts_as_a_change);
+    tcase_add_loop_test(
+        tc, an_entity_that_the_filter_does_not_match_has_no_entry, 0, ARRAY_LEN(filter_cases));
+    tcase_add_test(tc, a_change_of_match_is_a_change_of_the_entry);
     tcase_add_test(tc, a_manifest_comes_back);
     tcase_add_test(tc, foreign_bytes_are_no_manifest);
     suite_add_tcase(suite, tc);

@@ -19,19 +19,36 @@ static void teardown(void)
     arena_cleanup(&arena);
 }
 
-/* A table with an index by City, one by Country and Zip that is not ready, and one under a literal. */
+static const struct filter *compiled(const char *text)
+{
+    const struct filter *filter = NULL;
+    struct error err;
+
+    ck_assert_int_eq(filter_compile(str_of(text), &arena, &filter, &err), STATUS_OK);
+    return filter;
+}
+
+/*
+ * A table with an index by City, one by Country and Zip that is not ready, one under a literal, and two by Name of some
+ * entities.
+ */
 static const struct table *a_table(void)
 {
     static struct key_part city = { .text = STR_LITERAL("City") },
                            country[] = { { .text = STR_LITERAL("Country") }, { .text = STR_LITERAL("Zip") } },
-                           all = { .is_literal = true, .text = STR_LITERAL("all") };
+                           all = { .is_literal = true, .text = STR_LITERAL("all") },
+                           name = { .text = STR_LITERAL("Name") };
     static struct index
         by_city = { .name = STR_LITERAL("ByCity"), .state = INDEX_READY, .partition_key = { &city, 1 } },
         by_zip = { .name = STR_LITERAL("ByZip"), .state = INDEX_BUILDING, .partition_key = { country, 2 } },
-        listed = { .name = STR_LITERAL("Listed"), .state = INDEX_READY, .partition_key = { &all, 1 } };
-    static struct index *indexes[] = { &by_city, &by_zip, &listed };
+        listed = { .name = STR_LITERAL("Listed"), .state = INDEX_READY, .partition_key = { &all, 1 } },
+        paid = { .name = STR_LITERAL("Paid"), .state = INDEX_READY, .partition_key = { &name, 1 } },
+        some = { .name = STR_LITERAL("Some"), .state = INDEX_READY, .partition_key = { &name, 1 } };
+    static struct index *indexes[] = { &by_city, &by_zip, &listed, &paid, &some };
     static struct table table = { .indexes = indexes, .index_count = ARRAY_LEN(indexes) };
 
+    paid.filter = compiled("Paid and Size gt 5");
+    some.filter = compiled("Paid or Size gt 5");
     return &table;
 }
 
@@ -70,6 +87,9 @@ static const struct advice_case {
         "property Age" },
     { "an index needs equality", "City gt 'x'", "bind the partition", "Index" },
     { "an index needs it in every case", "City eq 'x' or Age eq 1", "in every operand of the `or`", "Index" },
+    { "an index of what the query asks for", "Size gt 5 and Name eq 'x' and Paid", "the index Paid finds",
+        "Some" },
+    { "an index of less than that", "Name eq 'x' and Paid and Size gt 4", "the property Name", "the index" },
     { "a literal binds nothing", "Age gt 5", "bind the partition", "Listed" },
     { "rows of all partitions", "RowKey ge 'a'", "bind the partition as well", NULL },
     { "a partition", "PartitionKey eq 'p' and Age gt 5", "bound RowKey within the partition",

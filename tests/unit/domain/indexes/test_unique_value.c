@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/macros.h"
+#include "domain/filter/filter.h"
 #include "domain/indexes/index_plan.h"
 
 static struct arena arena;
@@ -157,6 +158,20 @@ START_TEST(the_form_stays_as_it_is)
 }
 END_TEST
 
+START_TEST(what_the_filter_does_not_match_owns_nothing)
+{
+    struct index index = an_index(by_age, 1);
+    struct row_state state = a_state((struct value)INT32(5), "Ann");
+    struct unique_value value;
+    struct error err = { 0 };
+
+    ck_assert_int_eq(filter_compile(STR_LITERAL("Name eq 'Ann'"), &arena, &index.filter, &err), STATUS_OK);
+    ck_assert(unique_value_of(&index, &one, &state, &arena, &value));
+    ck_assert_int_eq(filter_compile(STR_LITERAL("Name eq 'Bob'"), &arena, &index.filter, &err), STATUS_OK);
+    ck_assert(!unique_value_of(&index, &one, &state, &arena, &value));
+}
+END_TEST
+
 Suite *test_unique_value_suite(void)
 {
     Suite *suite = suite_create("unique_value");
@@ -164,6 +179,7 @@ Suite *test_unique_value_suite(void)
 
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_loop_test(tc, values_are_one_where_filters_equate_them, 0, ARRAY_LEN(pair_cases));
+    tcase_add_test(tc, what_the_filter_does_not_match_owns_nothing);
     tcase_add_test(tc, all_parts_make_the_value);
     tcase_add_test(tc, an_entity_without_an_entry_asks_for_nothing);
     tcase_add_test(tc, the_form_stays_as_it_is);
