@@ -26,10 +26,11 @@ static void check_redis_url(const char *text, struct arena *arena)
 
     if (redis_url_parse(text, arena, &url, &err) != STATUS_OK)
         return;
-    fuzz_require(
-        url.path ? url.place_count == 0 : url.place_count > 0 && url.place_count <= REDIS_MAX_PLACES);
-    for (size_t i = 0; i < url.place_count; i++)
-        fuzz_require(url.places[i].host[0] != '\0' && url.places[i].port > 0 && url.places[i].port <= 65535);
+    fuzz_require(url.path ? url.endpoint_count == 0
+                          : url.endpoint_count > 0 && url.endpoint_count <= REDIS_MAX_ENDPOINTS);
+    for (size_t i = 0; i < url.endpoint_count; i++)
+        fuzz_require(
+            url.endpoints[i].host[0] != '\0' && url.endpoints[i].port > 0 && url.endpoints[i].port <= 65535);
     fuzz_require(!url.user || url.password);
     fuzz_require(url.database >= 0);
 }
