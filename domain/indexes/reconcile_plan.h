@@ -21,8 +21,8 @@ struct reconcile_violation {
 };
 
 struct reconcile_plan {
-    uint32_t
-        unowned; /* given: a bit for each unique index, by its place in the table, whose value the source does not own */
+    /* Set by the caller: a bit for each unique index, by its position in the table, whose value another entity owns. */
+    uint32_t unowned;
     struct index_entry *upserts; /* new, or of other content; their version and ts are the source's */
     size_t upsert_count;
     struct index_entry *deletes; /* only index, bucket and key are set */
@@ -39,7 +39,7 @@ struct reconcile_plan {
  * whoever drops the index removes them all. Of strong indexes there are only violations here: their entries are written
  * with their sources, and no manifest names them.
  *
- * out borrows from stored, and holds what it makes in the arena.
+ * out->unowned is an input; the function sets all other members. out borrows from stored; its memory is in the arena.
  */
 void reconcile_plan(const struct table *table, const struct entity_key *key, const struct row_state *source,
     const struct manifest *stored, struct arena *arena, struct reconcile_plan *out);

@@ -85,7 +85,7 @@ static struct str a_request(struct str more)
 static struct reconcile_plan reconciled(
     const struct row_state *source, const struct manifest *stored, struct arena *arena)
 {
-    struct reconcile_plan plan;
+    struct reconcile_plan plan = { .unowned = 0 };
 
     reconcile_plan(&table, &entity.key, source, stored, arena, &plan);
     return plan;

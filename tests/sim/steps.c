@@ -87,7 +87,7 @@ static enum status commit_key(int key, const struct reading *read, struct arena 
 {
     struct row_state source = db_row_state(key, read->value, read->version);
     struct manifest stored = { 0 };
-    struct reconcile_plan plan;
+    struct reconcile_plan plan = { .unowned = 0 };
 
     (void)manifest_decode(str_of_bytes(db.states[key].manifest, db.states[key].manifest_len), arena, &stored);
     reconcile_plan(&sim_table, &db.rows[key].key, &source, &stored, arena, &plan);

@@ -166,7 +166,7 @@ START_TEST(nothing_is_wanted_of_a_table_that_is_gone)
 {
     struct manifest stored = plan(a_source(1, "Bonn", "x"), nothing).manifest;
     struct row_state source = a_source(2, "Rome", "x");
-    struct reconcile_plan got;
+    struct reconcile_plan got = { .unowned = 0 };
 
     reconcile_plan(NULL, &source_key, &source, &stored, &arena, &got);
 
@@ -177,7 +177,7 @@ END_TEST
 /* Its entries are its writers'; what it cannot hold is noted here as of any index. */
 START_TEST(of_a_strong_index_only_violations_are_planned)
 {
-    struct reconcile_plan got;
+    struct reconcile_plan got = { .unowned = 0 };
 
     first.place = second.place = PLACE_SAME_PARTITION;
     first.consistency = second.consistency = INDEX_STRONG;
