@@ -13,8 +13,11 @@ import threading
 import time
 import unittest
 
+from bystander import trusting
 from tavola_test import client
+from tavola_test.certificates import Authority
 from tavola_test.credentials import key_of, token
+from tavola_test.ports import free_port
 from tavola_test.processes import program, run_program
 from tavola_test.stack import Stack
 from tavola_test.waiting import wait_for
@@ -30,6 +33,7 @@ SAMPLE_SECONDS = 0.02
 WINDOW_SECONDS = 0.5
 FLOOR_SECONDS = 0.1
 TIMES = 5
+NGINX = "/usr/sbin/nginx"
 KEPT_BYTES = 48 * MIB  # above what the server held before the attack
 
 
@@ -111,6 +115,8 @@ class AttackCase(unittest.TestCase):
         self.metrics = os.path.join(self.stack.folder, "ms")
         self.probes = "unix:" + os.path.join(self.stack.folder, "probes")
         self.key = self.new_account("acme")
+        self.trusted = []  # of a server that speaks TLS: its authority
+        self.scheme = ""
 
     def new_account(self, name):
         done = run_program("tavola", "account", "create", name, settings={"TAVOLA_POSTGRES": self.stack.postgres})
@@ -119,24 +125,55 @@ class AttackCase(unittest.TestCase):
 
     def start(self, prefix=(), **more):
         settings = self.stack.server_settings(
-            TAVOLA_LISTEN="127.0.0.1:0",
+            **{"TAVOLA_LISTEN": "127.0.0.1:0", **more},
             TAVOLA_AUTHENTICATION="required",
             TAVOLA_HEALTH_LISTEN=self.probes,
             TAVOLA_METRICS_LISTEN="unix:" + self.metrics,
             TAVOLA_MEMORY_LIMIT="256MB",
-            **more,
         )
         if "ATTACK_BEFORE" in os.environ:  # a server that has no bound yet, to see a new attack succeed
             del settings["TAVOLA_MEMORY_LIMIT"]
         self.stack.server = self.stack.start("tavolad", [*prefix, program("tavolad")], settings)
         self.address = wait_for("the address", self.stack.listens_on)
-        self.stack.target = self.address
-        self.stack.wait_until_serving()
+        self.prepare()
+
+    def prepare(self):
+        """The table that the bystander reads, over the address that it will use."""
         self.token = token(self.key, expiry=3600)
-        self.caller = client.Client(self.address, token=self.token)
-        self.addCleanup(self.caller.channel.close)
-        self.caller.create_table(name="quiet")
-        self.caller.insert_entity(table="quiet", entity=client.entity("p", "1", A=1))
+        with self.connect(20) as caller:
+            wait_for("an answer", lambda: self.is_served("ListTables"), 30)
+            caller.create_table(name="quiet")
+            caller.insert_entity(table="quiet", entity=client.entity("p", "1", A=1))
+
+    def certificate(self):
+        """The settings with which the server speaks TLS from now on."""
+        authority = Authority(self.stack.folder, "authority")
+        self.trusted, self.scheme = [authority.file], "tls:"
+        return authority.sign("server")
+
+    def start_with_tls(self):
+        certificate, key_file = self.certificate()
+        self.start(TAVOLA_TLS_CERT=certificate, TAVOLA_TLS_KEY=key_file)
+
+    def start_behind_nginx(self):
+        """The configuration of docs/security.md, with addresses and files of this test."""
+        self.start(TAVOLA_LISTEN=self.stack.target)
+        certificate, key_file = self.certificate()
+        port = free_port()
+        self.address = f"127.0.0.1:{port}"
+        with open(os.path.join(HERE, "nginx.conf"), encoding="utf-8") as file:
+            text = file.read()
+        for name, value in {"FOLDER": self.stack.folder, "SERVER": self.stack.target.removeprefix("unix:"),
+                            "LISTEN": self.address, "CERTIFICATE": certificate, "KEY": key_file}.items():
+            text = text.replace(f"@{name}@", value)
+        path = os.path.join(self.stack.folder, "nginx.conf")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("master_process off;\n" + text)  # one process, which ends with this one
+        self.stack.start("nginx", [NGINX, "-c", path, "-e", os.path.join(self.stack.folder, "nginx-start.log")])
+        wait_for("nginx", self.is_served, 30)
+
+    def connect(self, seconds):
+        return client.Client(self.address, trusting(*self.trusted), token=self.token, seconds=seconds)
 
     def server_pid(self):
         """Of the server itself, also where another program has started it."""
@@ -145,7 +182,7 @@ class AttackCase(unittest.TestCase):
     def attacked(self, *words, seconds=SECONDS, share=True):
         """Run an attack beside a bystander; its numbers, asserted. share: also how long others wait meanwhile."""
         resident = Resident(self.server_pid())
-        bystander = Bystander(self.address, self.token, "quiet")
+        bystander = Bystander(self.address, self.token, "quiet", *self.trusted)
         try:
             wait_for("the bystander", lambda: len(bystander.calls) > 20)
             before_bytes = resident.now()
@@ -180,7 +217,7 @@ class AttackCase(unittest.TestCase):
 
     def run_attack(self, words, seconds):
         """What it did, and when it began."""
-        argv = [sys.executable, "-B", os.path.join(HERE, "attacks.py"), words[0], self.address, str(seconds), *words[1:]]
+        argv = [sys.executable, "-B", os.path.join(HERE, "attacks.py"), words[0], self.scheme + self.address, str(seconds), *words[1:]]
         with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as attacker:
             self.assertEqual(attacker.stdout.readline(), "attacking\n")
             began = time.monotonic()
@@ -199,10 +236,13 @@ class AttackCase(unittest.TestCase):
             time.sleep(0.1)
         return None
 
-    def is_served(self):
-        with client.Client(self.address, token=self.token, seconds=2) as fresh:
+    def is_served(self, method="GetEntity"):
+        with self.connect(2) as fresh:
             try:
-                fresh.get_entity(table="quiet", key=client.key(("p", "1")))
+                if method == "GetEntity":
+                    fresh.get_entity(table="quiet", key=client.key(("p", "1")))
+                else:
+                    fresh.list_tables()
                 return True
             except client.ApiError:
                 return False

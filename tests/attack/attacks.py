@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a caller without a credential can do to a server: one function per attack, each goes on until its time is over.
 
-Who is hung up on connects again at once. usage: attacks.py NAME HOST:PORT SECONDS [TOKEN]; prints a line when it begins, then what was done, as JSON.
+Who is hung up on connects again at once. usage: attacks.py NAME [tls:]HOST:PORT SECONDS [TOKEN]; prints a line when it begins, then what was done, as JSON.
 """
 
 import json

@@ -2,23 +2,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """A well-behaved caller: one Get after another on one connection, until standard input ends.
 
-usage: bystander.py HOST:PORT TOKEN TABLE; a line per call: when it began (time.monotonic), seconds, code.
+usage: bystander.py HOST:PORT TOKEN TABLE [CA]; a line per call: when it began (time.monotonic), seconds, code.
 """
 
 import select
 import sys
 import time
 
+import grpc
+
 from tavola_test import client
+from tavola_test.certificates import read
 from tavola_test.client import ApiError
 
 PAUSE = 0.005
 PATIENCE = 30
 
 
+def trusting(authority=None):
+    """Credentials for a server whose certificate this authority has signed; without one, none."""
+    return authority and grpc.ssl_channel_credentials(root_certificates=read(authority))
+
+
 def main():
     address, token, table = sys.argv[1:4]
-    caller = client.Client(address, token=token, seconds=PATIENCE)
+    caller = client.Client(address, trusting(*sys.argv[4:]), token=token, seconds=PATIENCE)
     key = client.EntityKey(partition_key="p", row_key="1")
     while not select.select([sys.stdin], [], [], PAUSE)[0]:
         began = time.monotonic()

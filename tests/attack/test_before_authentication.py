@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attacks that need no credential: memory stays under the bound, others are served, everything is given back."""
 
-from attack_case import AttackCase
+import os
+import unittest
+
+from attack_case import NGINX, AttackCase
 
 
 class BeforeAuthentication(AttackCase):
@@ -56,3 +59,33 @@ class BeforeAuthentication(AttackCase):
     def test_c8_open_watches(self):
         self.start()
         self.attacked("open_watches")
+
+    def test_c2_rapid_reset_through_tls(self):
+        self.start_with_tls()
+        self.attacked("rapid_reset")
+
+    def test_c4_endless_bodies_through_tls(self):
+        self.start_with_tls()
+        self.attacked("endless_bodies")
+
+    def test_c7_endless_header_through_tls(self):
+        self.start_with_tls()
+        self.attacked("endless_header")
+
+
+@unittest.skipUnless(os.path.exists(NGINX), "there is no nginx: Debian's nginx-light")
+class BehindNginx(AttackCase):
+    """The configuration that docs/security.md gives."""
+
+    def setUp(self):
+        super().setUp()
+        self.start_behind_nginx()
+
+    def test_rapid_reset(self):
+        self.attacked("rapid_reset")
+
+    def test_endless_bodies(self):
+        self.attacked("endless_bodies")
+
+    def test_endless_header(self):
+        self.attacked("endless_header")
