@@ -17,6 +17,7 @@
 #include "rpc/coalesce.h"
 #include "service/admission/memory_guard.h"
 #include "service/methods.h"
+#include "service/probes/listener_probe.h"
 #include "service/probes/metrics.h"
 #include "service/publisher.h"
 #include "service/service.h"
@@ -40,6 +41,7 @@ struct server {
     struct rpc_server *probes; /* NULL: no address of their own */
     struct memory_bound memory;
     struct memory_guard *guard;
+    struct listener_probe *listener;
     long long files; /* descriptors for callers' connections; 0: not known */
     struct metrics_sources sources;
     struct metrics_server *metrics; /* NULL: not asked for */
@@ -160,6 +162,8 @@ static enum status start_rpc(struct server *server, const struct service_config 
     if (rpc_server_start(&options, &server->rpc, err) != STATUS_OK)
         return cannot_start("TAVOLA_LISTEN", config->listen, err);
     server->guard = memory_guard_start(&server->memory, server->rpc);
+    server->listener =
+        listener_probe_start(config->listen, rpc_server_port(server->rpc), &server->service.health);
     return STATUS_OK;
 }
 
@@ -193,10 +197,19 @@ static enum status start_metrics(
     return cannot_start("TAVOLA_METRICS_LISTEN", config->metrics_listen, err);
 }
 
+/* What looks at the server while it runs. */
+static void stop_watchers(struct server *server)
+{
+    listener_probe_stop(server->listener);
+    memory_guard_stop(server->guard);
+    server->listener = NULL;
+    server->guard = NULL;
+}
+
 static void stop(struct server *server)
 {
     metrics_server_stop(server->metrics);
-    memory_guard_stop(server->guard);
+    stop_watchers(server);
     if (server->probes)
         rpc_server_stop(server->probes, 0);
     if (server->service.store)
@@ -270,8 +283,7 @@ static void serve_until_signal(
     store_drain(server->service.store);
     metrics_server_stop(server->metrics); /* it looks at what ends now */
     server->metrics = NULL;
-    memory_guard_stop(server->guard);
-    server->guard = NULL;
+    stop_watchers(server);
     rpc_server_stop(server->rpc, config->drain_seconds * MS_PER_SECOND);
 }
 

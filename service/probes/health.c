@@ -41,7 +41,7 @@ static bool is_liveness(struct str service)
 static Grpc__Health__V1__HealthCheckResponse__ServingStatus status_now(
     const struct health *health, bool liveness)
 {
-    return liveness || (health->available && !health->draining)
+    return !health->is_silent && (liveness || (health->available && !health->draining))
                ? GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__SERVING
                : GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__NOT_SERVING;
 }
@@ -94,6 +94,27 @@ void health_set_available(struct health *health, bool available)
     health->available = available;
     tell_all(health);
     pthread_mutex_unlock(&health->lock);
+}
+
+void health_set_listening(struct health *health, bool is_listening)
+{
+    pthread_mutex_lock(&health->lock);
+    if (health->is_silent == is_listening) {
+        health->is_silent = !is_listening;
+        tell_all(health);
+    }
+    pthread_mutex_unlock(&health->lock);
+}
+
+bool health_is_serving(struct health *health, bool liveness)
+{
+    bool is_serving;
+
+    pthread_mutex_lock(&health->lock);
+    is_serving =
+        status_now(health, liveness) == GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__SERVING;
+    pthread_mutex_unlock(&health->lock);
+    return is_serving;
 }
 
 void health_drain(struct health *health)

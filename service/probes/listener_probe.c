@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * listener_probe.c - see the header.
+ */
+#include "service/probes/listener_probe.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/str.h"
+
+enum { HOST_BYTES = 256, MS_PER_S = 1000, NS_PER_MS = 1000000 };
+
+static const char hello[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0"; /* an empty SETTINGS */
+
+struct listener_probe {
+    const char *address;
+    int port;
+    struct health *health;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool stopping;
+};
+
+/* ---- one try ---- */
+
+static bool wait_for(int socket, short events, int timeout_ms)
+{
+    struct pollfd one = { .fd = socket, .events = events };
+
+    return poll(&one, 1, timeout_ms) == 1;
+}
+
+/* Whether anything came back. The socket does not block. */
+static bool converse(int socket, const struct sockaddr *address, socklen_t size, int timeout_ms)
+{
+    char answer;
+
+    if (connect(socket, address, size) != 0 &&
+        (errno != EINPROGRESS || !wait_for(socket, POLLOUT, timeout_ms)))
+        return false;
+    if (send(socket, hello, sizeof(hello) - 1, MSG_NOSIGNAL) < 0)
+        return errno == ECONNRESET || errno == EPIPE; /* taken, and closed */
+    return wait_for(socket, POLLIN, timeout_ms) &&
+           (recv(socket, &answer, sizeof(answer), 0) >= 0 || errno == ECONNRESET);
+}
+
+static bool try_address(const struct sockaddr *address, socklen_t size, int timeout_ms)
+{
+    int socket_number = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool is_answered;
+
+    if (socket_number < 0)
+        return true; /* no descriptor: that says nothing of the listener */
+    is_answered = converse(socket_number, address, size, timeout_ms);
+    close(socket_number);
+    return is_answered;
+}
+
+static bool try_unix(const char *path, int timeout_ms)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+    if (strlen(path) >= sizeof(address.sun_path))
+        return true; /* the server would not have started */
+    memcpy(address.sun_path, path, strlen(path));
+    return try_address((const struct sockaddr *)&address, sizeof(address), timeout_ms);
+}
+
+/* The host of "host:port", without brackets; where the server listens on all addresses, one that reaches it. */
+static void host_of(const char *address, char out[HOST_BYTES])
+{
+    const char *colon = strrchr(address, ':');
+    size_t length = colon ? (size_t)(colon - address) : strlen(address);
+
+    if (length >= 2 && address[0] == '[' && address[length - 1] == ']') {
+        address++;
+        length -= 2;
+    }
+    snprintf(out, HOST_BYTES, "%.*s", (int)length, address);
+    if (strcmp(out, "0.0.0.0") == 0)
+        snprintf(out, HOST_BYTES, "127.0.0.1");
+    else if (strcmp(out, "::") == 0)
+        snprintf(out, HOST_BYTES, "::1");
+}
+
+bool listener_probe_once(const char *address, int port, int timeout_ms)
+{
+    const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+    const char *colon = strrchr(address, ':');
+    struct addrinfo *found;
+    char host[HOST_BYTES], service[16];
+    bool is_answered = false;
+
+    if (str_starts_with(str_of(address), STR_LITERAL("unix:")))
+        return try_unix(address + strlen("unix:"), timeout_ms);
+    host_of(address, host);
+    if (port > 0)
+        snprintf(service, sizeof(service), "%d", port);
+    else
+        snprintf(service, sizeof(service), "%s", colon ? colon + 1 : "");
+    if (getaddrinfo(host, service, &hints, &found) != 0)
+        return true; /* the resolver's trouble, not the listener's */
+    for (struct addrinfo *at = found; at && !is_answered; at = at->ai_next)
+        is_answered = try_address(at->ai_addr, at->ai_addrlen, timeout_ms);
+    freeaddrinfo(found);
+    return is_answered;
+}
+
+/* ---- the thread ---- */
+
+/* false: the probe stops. */
+static bool pause_for_a_period(struct listener_probe *probe)
+{
+    struct timespec until;
+    int failed = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += LISTENER_PROBE_PERIOD_MS / MS_PER_S;
+    until.tv_nsec += (long)(LISTENER_PROBE_PERIOD_MS % MS_PER_S) * NS_PER_MS;
+    pthread_mutex_lock(&probe->lock);
+    while (!probe->stopping && failed == 0)
+        failed = pthread_cond_timedwait(&probe->changed, &probe->lock, &until);
+    failed = probe->stopping;
+    pthread_mutex_unlock(&probe->lock);
+    return !failed;
+}
+
+static void *run(void *argument)
+{
+    struct listener_probe *probe = argument;
+    int failures = 0;
+
+    while (pause_for_a_period(probe)) {
+        if (listener_probe_once(probe->address, probe->port, LISTENER_PROBE_TIMEOUT_MS)) {
+            if (failures >= LISTENER_PROBE_FAILURES)
+                log_event(LOG_INFO, "listener", log_text("listener", "answers"));
+            failures = 0;
+            health_set_listening(probe->health, true);
+        } else if (++failures == LISTENER_PROBE_FAILURES) {
+            log_event(LOG_ERROR, "listener", log_text("listener", "silent"),
+                log_text("why", "the server does not answer on its own address"));
+            health_set_listening(probe->health, false);
+        }
+    }
+    return NULL;
+}
+
+struct listener_probe *listener_probe_start(const char *address, int port, struct health *health)
+{
+    struct listener_probe *probe = xcalloc(1, sizeof(*probe));
+    pthread_condattr_t monotonic;
+
+    probe->address = address;
+    probe->port = port;
+    probe->health = health;
+    pthread_mutex_init(&probe->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&probe->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    if (pthread_create(&probe->thread, NULL, run, probe) != 0)
+        abort(); /* no memory for a thread's stack */
+    return probe;
+}
+
+void listener_probe_stop(struct listener_probe *probe)
+{
+    if (!probe)
+        return;
+    pthread_mutex_lock(&probe->lock);
+    probe->stopping = true;
+    pthread_cond_signal(&probe->changed);
+    pthread_mutex_unlock(&probe->lock);
+    pthread_join(probe->thread, NULL);
+    pthread_cond_destroy(&probe->changed);
+    pthread_mutex_destroy(&probe->lock);
+    free(probe);
+}
