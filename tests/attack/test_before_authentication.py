@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attacks that need no credential: memory stays under the bound, others are served, everything is given back."""
 
-import os
-import unittest
-
-from attack_case import NGINX, AttackCase
+from attack_case import AttackCase
 
 
 class BeforeAuthentication(AttackCase):
@@ -70,22 +67,4 @@ class BeforeAuthentication(AttackCase):
 
     def test_c7_endless_header_through_tls(self):
         self.start_with_tls()
-        self.attacked("endless_header")
-
-
-@unittest.skipUnless(os.path.exists(NGINX), "there is no nginx: Debian's nginx-light")
-class BehindNginx(AttackCase):
-    """The configuration that docs/security.md gives."""
-
-    def setUp(self):
-        super().setUp()
-        self.start_behind_nginx()
-
-    def test_rapid_reset(self):
-        self.attacked("rapid_reset")
-
-    def test_endless_bodies(self):
-        self.attacked("endless_bodies")
-
-    def test_endless_header(self):
         self.attacked("endless_header")
