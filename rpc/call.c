@@ -182,19 +182,25 @@ static void end(struct rpc_call *call)
     call_free(call);
 }
 
-/* Deliver all pending events to the handler, unless another thread does. Enter with the lock held. */
-static void deliver(struct rpc_call *call)
+/*
+ * Deliver all pending events to the handler, unless another thread does. Enter with the lock held. true: a message was
+ * among them, so that this thread, and not the one that read the message, has to tell the owner when it has drained
+ * the queue.
+ */
+static bool deliver(struct rpc_call *call)
 {
-    unsigned event;
+    bool has_message = false;
     bool is_over;
+    unsigned event;
 
     if (call->delivering) {
         pthread_mutex_unlock(&call->lock);
-        return;
+        return false;
     }
     call->delivering = true;
     while ((event = next_event(call)) != 0) {
         pthread_mutex_unlock(&call->lock);
+        has_message = has_message || event == EVENT_MESSAGE;
         tell(call, (enum call_event)event);
         pthread_mutex_lock(&call->lock);
     }
@@ -204,6 +210,7 @@ static void deliver(struct rpc_call *call)
 
     if (is_over)
         end(call);
+    return has_message;
 }
 
 /* ---- completions ---- */
@@ -234,7 +241,7 @@ static void begin(struct rpc_call *call)
 }
 
 /* A call has come. Its first events are told here, before any completion can be: batches just note. */
-static void arrived(struct rpc_call *call)
+static bool arrived(struct rpc_call *call)
 {
     call_arm(call->host, call->slot);
     call->state = CALL_OPEN;
@@ -253,7 +260,7 @@ static void arrived(struct rpc_call *call)
         begin(call);
     pthread_mutex_lock(&call->lock);
     call->delivering = false;
-    deliver(call);
+    return deliver(call);
 }
 
 /* Without a message the client has sent everything, or has gone: a broken stream must not count as complete. */
@@ -301,8 +308,7 @@ bool call_complete(void *tag, bool ok, struct call_list *fresh)
     switch (batch) {
     case BATCH_ARRIVE:
         pthread_mutex_unlock(&call->lock);
-        arrived(call);
-        return false;
+        return arrived(call);
     case BATCH_CLOSE:
         if (call->close_cancelled)
             note_cancelled(call);
@@ -323,8 +329,7 @@ bool call_complete(void *tag, bool ok, struct call_list *fresh)
     case BATCH_COUNT:
         break;
     }
-    deliver(call);
-    return batch == BATCH_READ;
+    return deliver(call);
 }
 
 void call_settle(struct call_list *fresh)
@@ -336,7 +341,7 @@ void call_settle(struct call_list *fresh)
         pthread_mutex_lock(&call->lock);
         call->in_flight &= ~(1U << FRESH);
         if (call->close_started)
-            deliver(call);
+            (void)deliver(call);
         else
             call_start_close(call);
     }

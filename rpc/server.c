@@ -177,12 +177,10 @@ static void *serve(void *argument)
 
         if (event.type == GRPC_QUEUE_SHUTDOWN)
             return NULL;
-        if (!handle(server, event, &fresh))
-            continue;
-        if (server->host.events.drained)
+        if (handle(server, event, &fresh) && server->host.events.drained)
             drain(server, &fresh, &alone);
         else
-            call_settle(&fresh);
+            call_settle(&fresh); /* what another thread tells the handler, this one has read */
     }
 }
 
