@@ -302,15 +302,17 @@ START_TEST(a_page_does_not_miss_what_is_older_than_its_as_of)
 {
     PGconn *holder = test_connect(scene.conninfo);
     struct operation *lookup = a_lookup("Rome", _i & 1);
+    const struct entity *source;
 
     lookup->in.lookup.freshness.latest = _i & 2;
     scene_write(&scene, a_write(WRITE_INSERT, "rome", "z", person("Rome", 25)));
+    source = scene_read(&scene, "rome", "z"); /* before the lock, which the look-up awaits for a second at most */
     test_sql(scene.sql, "delete from intents; update watermarks set as_of = 1");
     test_sql(holder, "begin; lock table watermarks in access exclusive mode");
     submit(scene.store, lookup);
     test_await(scene.sql, "select count(*) from pg_stat_activity where datname = current_database()"
                           " and application_name = 'tavolad page' and wait_event_type = 'Lock'");
-    scene_entry(&scene, &city_index, scene_read(&scene, "rome", "z"));
+    scene_entry(&scene, &city_index, source);
     test_sql(holder, "update watermarks set as_of = 2; commit");
     await(lookup);
     PQfinish(holder);
