@@ -57,9 +57,10 @@ class Edited:
         for name, old, new in edits:
             path = os.path.join(sources, name)
             before = open(path, encoding="utf-8").read()
-            if before.count(old) != 1:
-                raise ValueError(f"{name} has {before.count(old)} times, not once: {old!r}")
-            self.files[path] = (before, before.replace(old, new))
+            edited = self.files[path][1] if path in self.files else before
+            if edited.count(old) != 1:
+                raise ValueError(f"{name} has {edited.count(old)} times, not once: {old!r}")
+            self.files[path] = (before, edited.replace(old, new))
 
     def __enter__(self):
         for path, (_, after) in self.files.items():
