@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "api/codec_report.h"
 #include "api/codec_table.h"
 #include "domain/catalogue/table_name.h"
 #include "domain/filter/filter.h"
@@ -436,6 +437,8 @@ Tavola__V1__IndexStatus *codec_index_status_message(const struct index_view *vie
     causes_encode(view->causes, arena, out);
     if (view->build.operation_id.len > 0)
         out->build = codec_table_job_message(&view->build, arena);
+    if (view->verified.operation_id.len > 0)
+        out->verified = codec_report_message(&view->verified, arena);
     return out;
 }
 

@@ -117,6 +117,9 @@ static const struct reason_info reasons[] = {
     [REASON_OPERATION_NOT_FOUND] = { "OPERATION_NOT_FOUND", STATUS_NOT_FOUND,
         "There is no long-running operation of this id, or it ended too long ago.",
         "Check the id; list the operations." },
+    [REASON_REPORT_NOT_FOUND] = { "REPORT_NOT_FOUND", STATUS_NOT_FOUND,
+        "There is no report of this id, it is of another index, or newer ones have taken its place.",
+        "Check the id; verify the index again." },
     [REASON_NOT_FRESH_ENOUGH] = { "NOT_FRESH_ENOUGH", STATUS_PRECONDITION,
         "The index did not become as fresh as the read requires before the deadline, or cannot without an "
         "operator: work was given up as a dead letter.",

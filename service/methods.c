@@ -37,6 +37,9 @@ const struct method *const methods[] = {
     &list_indexes_method,
     &drop_index_method,
     &lookup_index_method,
+    &verify_index_method,
+    &repair_index_method,
+    &get_index_report_method,
 
     &submit_transaction_method,
     &get_transaction_method,

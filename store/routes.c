@@ -10,6 +10,7 @@
 #include "store/feed/feed_read.h"
 #include "store/indexes/index_calls.h"
 #include "store/indexes/lookup_read.h"
+#include "store/indexes/report_calls.h"
 #include "store/intents/queue_calls.h"
 #include "store/jobs/job_calls.h"
 #include "store/queries/page_read.h"
@@ -32,6 +33,8 @@ static const struct route routes[] = {
     [OPERATION_INDEX_CREATE] = { LANE_CHANGE, index_calls_create },
     [OPERATION_INDEX_GET] = { LANE_PAGE, index_calls_get },
     [OPERATION_INDEX_LIST] = { LANE_PAGE, index_calls_list },
+    [OPERATION_INDEX_VERIFY] = { LANE_PAGE, report_calls_start },
+    [OPERATION_INDEX_REPORT] = { LANE_PAGE, report_calls_get },
     [OPERATION_INDEX_DROP] = { LANE_CHANGE, index_calls_drop },
     [OPERATION_RANGE_DELETE] = { LANE_PAGE, range_delete_start },
     [OPERATION_JOB_GET] = { LANE_PAGE, job_calls_get },

@@ -14,6 +14,7 @@
 #include "domain/intents/consistency.h"
 #include "domain/operations/job_operations.h"
 #include "domain/operations/query_operations.h"
+#include "domain/operations/report_operations.h"
 
 /* ---- index look-up ---- */
 
@@ -71,6 +72,7 @@ struct index_view {
     int64_t discarded;   /* of violations: those whose dead letters were set aside */
     struct str causes;   /* of some violations, each once, one a line */
     struct job_view build;
+    struct report_view verified; /* the last time that the whole index was; operation_id empty: never */
 };
 
 struct outcome_index {

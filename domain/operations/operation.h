@@ -26,6 +26,7 @@
 #include "domain/operations/operation_kinds.h"
 #include "domain/operations/query_operations.h"
 #include "domain/operations/queue_operations.h"
+#include "domain/operations/report_operations.h"
 #include "domain/operations/table_operations.h"
 #include "domain/operations/transaction_operations.h"
 
@@ -51,6 +52,7 @@ struct operation {
         struct operation_tables tables;
         struct operation_index index;
         struct operation_jobs jobs;
+        struct operation_verify verify;
         struct operation_transaction transaction;
         struct operation_dead_letters dead_letters;
         struct operation_queues queues;
@@ -68,6 +70,7 @@ struct operation {
         struct outcome_tables tables;
         struct outcome_index index;
         struct outcome_jobs jobs;
+        struct outcome_report report;
         struct outcome_transaction transaction;
         struct outcome_dead_letters dead_letters;
         struct outcome_queues queues;

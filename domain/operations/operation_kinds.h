@@ -28,6 +28,8 @@ enum operation_kind {
     OPERATION_INDEX_GET,
     OPERATION_INDEX_LIST,
     OPERATION_INDEX_DROP,   /* outcome: jobs */
+    OPERATION_INDEX_VERIFY, /* or repair; outcome: jobs */
+    OPERATION_INDEX_REPORT, /* input: jobs, by operation_id */
     OPERATION_RANGE_DELETE, /* input: filter and max_plan of the page; outcome: jobs */
     OPERATION_JOB_GET,
     OPERATION_JOB_LIST,
@@ -56,6 +58,7 @@ enum operation_input {
     OPERATION_IN_TABLES,
     OPERATION_IN_INDEX,
     OPERATION_IN_JOBS,
+    OPERATION_IN_VERIFY,
     OPERATION_IN_TRANSACTION,
     OPERATION_IN_DEAD_LETTERS,
     OPERATION_IN_QUEUES,

@@ -39,6 +39,9 @@ extern const struct method get_index_method;
 extern const struct method list_indexes_method;
 extern const struct method drop_index_method;
 extern const struct method lookup_index_method;
+extern const struct method verify_index_method;
+extern const struct method repair_index_method;
+extern const struct method get_index_report_method;
 
 /* TransactionService */
 extern const struct method submit_transaction_method;

@@ -16,6 +16,7 @@
 #include "store/background/purge.h"
 #include "store/background/range_delete.h"
 #include "store/indexes/index_build.h"
+#include "store/indexes/verify_job.h"
 #include "store/jobs/job.h"
 #include "store/sql.h"
 
@@ -91,6 +92,8 @@ static const struct job_kind {
     { "drop_index", purge_index_chunk },
     { "delete_table", purge_table_chunk },
     { "delete_range", range_delete_chunk },
+    { "verify_index", verify_job_chunk },
+    { "repair_index", verify_job_chunk },
 };
 
 static enum status work_on(struct job *job, struct error *err)

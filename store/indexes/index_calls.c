@@ -11,6 +11,7 @@
 #include "domain/reason.h"
 #include "domain/ticks.h"
 #include "store/catalogue/resolve.h"
+#include "store/indexes/report_calls.h"
 #include "store/session/attempt.h"
 #include "store/session/catalogue_change.h"
 #include "store/sql.h"
@@ -140,7 +141,8 @@ enum view_column {
     VIEW_OLDEST_US,
     VIEW_PER_SECOND,
     VIEW_NOW_US,
-    VIEW_BUILD, /* nine columns */
+    VIEW_BUILD,                     /* nine columns */
+    VIEW_VERIFIED = VIEW_BUILD + 9, /* 17 columns, the first empty if it never was */
 };
 
 /* A strong index is never behind, whatever is open for others of its table. */
@@ -167,6 +169,8 @@ static struct index_view read_view(const PGresult *rows, int row, struct arena *
     };
     int64_t now_us = pg_int8(rows, row, VIEW_NOW_US), as_of_us = now_us;
 
+    if (pg_bytes(rows, row, VIEW_VERIFIED).len > 0)
+        view.verified = report_calls_read_row(rows, row, VIEW_VERIFIED, arena);
     if (is_strong(view.definition, arena)) {
         view.lag = (struct lag){ .as_of = ticks_from_unix_us(now_us) };
         return view;

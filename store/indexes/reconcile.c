@@ -21,6 +21,7 @@
 #include "base/failpoint.h"
 #include "store/entities/entry_rows.h"
 #include "store/entities/owner_rows.h"
+#include "store/indexes/stored_entries.h"
 #include "store/intents/source_keys.h"
 #include "store/session/worker_internal.h"
 #include "store/sql.h"
@@ -33,6 +34,8 @@ struct reconcile {
     size_t count;
     bool force;
     bool doubts; /* the manifests do not name all entries */
+    const struct entry_suspect
+        *suspects; /* one for each intent: the manifests are not believed; NULL: they are */
     struct source_keys keys;
     bool is_too_large; /* nothing was done: the sources must not be read together */
     int64_t intents_removed;
@@ -91,7 +94,8 @@ static enum status read_all(struct session *session, struct reconcile *work, PGr
     PG_RESULT intents = NULL;
 
     TRY(source_keys_begin(session, &work->keys, err));
-    TRY(source_keys_check(&work->keys, err));
+    if (!work->suspects)
+        TRY(source_keys_check(&work->keys, err));
     TRY(source_keys_send_intents(session, &work->keys, &sql_intent_take, err));
     TRY(send_reads(session, &work->keys, err));
     TRY(pg_sync(&session->pg, err));
@@ -346,6 +350,8 @@ static enum status reconcile(struct session *session, void *context, struct erro
     }
     FAILPOINT_TRY("reconcile.after_source_read", err);
     TRY(ask_owners(session, &work->keys, err));
+    if (work->suspects)
+        TRY(stored_entries_read(session, &work->keys, work->suspects, work->count, err));
     plan(session, work);
     if (work->counts.keys == 0) {
         pg_recover(&session->pg); /* rolls back: a message that came twice, or late */
@@ -427,15 +433,38 @@ static void add_counts(struct reconcile_counts *counts, const struct reconcile_c
     counts->violations += more->violations;
 }
 
-enum status reconcile_keys(struct worker *store, const struct intent *intents, size_t count, bool force,
-    struct reconcile_counts *counts, struct error *err)
+static enum status reconcile_in_parts(
+    struct worker *store, const struct reconcile *whole, struct reconcile_counts *counts, struct error *err)
 {
-    struct reconcile work = { .intents = intents, .count = count, .force = force };
+    struct reconcile work = *whole, rest = *whole;
 
     TRY(reconcile_at_once(store, &work, err));
     add_counts(counts, &work.counts);
     if (!work.is_too_large)
         return STATUS_OK;
-    TRY(reconcile_keys(store, intents, count / 2, force, counts, err));
-    return reconcile_keys(store, &intents[count / 2], count - count / 2, force, counts, err);
+    work = *whole;
+    work.count = whole->count / 2;
+    rest.intents += work.count;
+    rest.suspects = whole->suspects ? whole->suspects + work.count : NULL;
+    rest.count -= work.count;
+    TRY(reconcile_in_parts(store, &work, counts, err));
+    return reconcile_in_parts(store, &rest, counts, err);
+}
+
+enum status reconcile_keys(struct worker *store, const struct intent *intents, size_t count, bool force,
+    struct reconcile_counts *counts, struct error *err)
+{
+    const struct reconcile work = { .intents = intents, .count = count, .force = force };
+
+    return reconcile_in_parts(store, &work, counts, err);
+}
+
+enum status reconcile_repair(struct worker *store, const struct intent *intents,
+    const struct entry_suspect *suspects, size_t count, struct reconcile_counts *counts, struct error *err)
+{
+    const struct reconcile work = {
+        .intents = intents, .count = count, .force = true, .doubts = true, .suspects = suspects
+    };
+
+    return reconcile_in_parts(store, &work, counts, err);
 }

@@ -33,6 +33,22 @@ struct reconcile_counts {
 MUST_USE enum status reconcile_keys(struct worker *store, const struct intent *intents, size_t count,
     bool force, struct reconcile_counts *counts, struct error *err);
 
+/* An entry of one source key, which may be there although no manifest names it. */
+struct entry_suspect {
+    int64_t index_id;
+    struct entity_key source;
+    struct entity_key entry;
+    bool has_entry;
+};
+
+/*
+ * The same, forced, of keys whose manifests are not believed, be it that they cannot be read: what is stored counts, at the
+ * keys of the sources' entries, of the manifests' and of the suspects. One suspect for each intent, of its key. What is right
+ * is left as it is.
+ */
+MUST_USE enum status reconcile_repair(struct worker *store, const struct intent *intents,
+    const struct entry_suspect *suspects, size_t count, struct reconcile_counts *counts, struct error *err);
+
 struct session;
 
 /* What reconciling this key would change. */

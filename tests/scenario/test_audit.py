@@ -18,6 +18,10 @@ insert into entities values (1, 9003, 'p', 'r', 1, 1, false, null, '');
 insert into indexes values (9004, 9005, 'local', 'a', 'a', 3, '', 0, '');
 insert into indexes values (9006, 9005, 'local', 'b', 'b', 4, '', 0, '');
 insert into operations (operation_id, account, kind, target, state, started, table_id) values ('o', 'local', 'delete_range', '', 1, 0, 9007);
+insert into index_reports (operation_id, index_id, repairs, dry_run, is_whole, scans, has_from, from_partition, from_row,
+    has_below, below_partition, below_row) values ('o', 9013, false, false, true, true, false, '', '', false, '', '');
+insert into index_differences (operation_id, number, class, state, has_source, source_partition, source_row, entry_partition,
+    entry_row) values ('p', 1, 1, 1, false, '', '', '', '');
 insert into intents values (1, gen_random_uuid(), 3, 0, '', '', 1), (1, gen_random_uuid(), 1, 9008, 'p', 'r', 1),
     (1, gen_random_uuid(), 2, 0, 'local', 't', 1);
 insert into index_state values (1, 9009, 'p', 'r', 1, '\\x01aa4600000000000000000000');

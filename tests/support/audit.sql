@@ -80,6 +80,12 @@ from (select index_id, source_table_id from indexes i
     where state = 3 and exists (select from unique_owners o where o.index_id = i.index_id)) u
 where not exists (select from intents t where t.table_id = u.source_table_id)
 union all
+select 'index_reports: of no index', count(*)
+from index_reports r where not exists (select from indexes i where i.index_id = r.index_id)
+union all
+select 'index_differences: of no report', count(*)
+from index_differences d where not exists (select from index_reports r where r.operation_id = d.operation_id)
+union all
 select 'intents: of an unknown kind', count(*) from intents where kind not in (1, 2)
 union all
 select 'intents: of no table', count(*)

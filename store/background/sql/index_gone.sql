@@ -1,6 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The end of a dropped index: nobody can find it any more, its entries are deleted. $1 index id.
+-- The end of a dropped index: nobody can find it any more, its entries are deleted, and its reports go. $1 index id.
 with entries as (
     delete from tables where table_id = $1::int8 and not live
+), differences as (
+    delete from index_differences d using index_reports r where r.index_id = $1::int8 and d.operation_id = r.operation_id
+), reports as (
+    delete from index_reports where index_id = $1::int8
 )
 delete from indexes where index_id = $1::int8 and state = 4

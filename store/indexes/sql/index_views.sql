@@ -31,7 +31,9 @@ select i.folded, i.definition, i.state,
     (select (coalesce(sum(r.per_second * exp(- abs(extract(epoch from now() - r.at)) / 10)), 0) * 1000)::int8
         from apply_rates r where r.table_id = i.source_table_id),
     (extract(epoch from now()) * 1000000)::int8,
-    o.operation_id, o.kind, o.target, o.state, o.done, o.total, o.started, o.ended, o.error
+    o.operation_id, o.kind, o.target, o.state, o.done, o.total, o.started, o.ended, o.error,
+    coalesce(v.operation_id, ''), v.target, v.repairs, v.dry_run, v.is_whole, v.state, v.started, v.ended, v.sources, v.entries,
+    v.in_flight, v.missing, v.dangling, v.mismatched, v.manifests, v.mended, v.remaining
 from (
     select * from indexes
     where account = $1::text and folded > $2::text and ($3::text = '' or folded = $3::text) and state <> 4
@@ -45,4 +47,10 @@ cross join lateral (
     select count(*) as n, min(intent_created_us(t.id)) as oldest
     from (select t.id from intents t where t.table_id = i.source_table_id limit 10001) t) open
 join operations o on o.operation_id = i.operation_id
+left join lateral (
+    select r.*, p.target, p.state, p.started, p.ended
+    from index_reports r join operations p on p.operation_id = r.operation_id
+    where r.index_id = i.index_id and r.is_whole and not r.repairs and p.state = 3
+    order by p.ended desc
+    limit 1) v on true
 order by i.folded

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * repair_index.c - IndexService.RepairIndex.
+ */
+#include "service/handlers/handlers.h"
+
+#include "api/codec_report.h"
+#include "service/handlers/reply.h"
+
+static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
+{
+    const Tavola__V1__RepairIndexRequest *request = (const Tavola__V1__RepairIndexRequest *)ctx->request;
+
+    out->kind = OPERATION_INDEX_VERIFY;
+    TRY(call_table(out, "name", request->name, err));
+    return codec_report_repair_decode(request, ctx->arena, &out->in.verify, err);
+}
+
+const struct method repair_index_method = {
+    .path = "/tavola.v1.IndexService/RepairIndex",
+    .kind = RPC_UNARY,
+    .events = &operation_call_events,
+    .request = &tavola__v1__repair_index_request__descriptor,
+    .decode = decode_request,
+    .encode = reply_with_job,
+};

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * report_calls.h - requests that verify or repair an index, and that read the report. Workers do the work: verify_job.h.
+ */
+#ifndef STORE_INDEXES_REPORT_CALLS_H
+#define STORE_INDEXES_REPORT_CALLS_H
+
+#include <libpq-fe.h>
+
+#include "domain/operations/operation.h"
+#include "store/session/session.h"
+
+enum { LIMIT_REPORTS = 20 }; /* of an index, that are kept */
+
+/* Give an OPERATION_INDEX_VERIFY its outcome. INDEX_NOT_FOUND, INDEX_NOT_READY, REPORT_NOT_FOUND. */
+void report_calls_start(struct session *session, struct operation *operation);
+
+/* Give an OPERATION_INDEX_REPORT its outcome: the report and a page of its differences. REPORT_NOT_FOUND. */
+void report_calls_get(struct session *session, struct operation *operation);
+
+/* The columns of report_view from operation_id on, that begin at `column`, copied into the arena. */
+struct report_view report_calls_read_row(const PGresult *rows, int row, int column, struct arena *arena);
+
+#endif

@@ -1,0 +1,8 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The differences of one report that are not mended, to be looked at by another: $1 operation id, $2 that of the report.
+insert into index_differences (operation_id, number, class, state, has_source, source_partition, source_row,
+    entry_partition, entry_row)
+select $1::text, row_number() over (order by number), class, 0, has_source, source_partition, source_row, entry_partition,
+    entry_row
+from index_differences
+where operation_id = $2::text and class <> 0 and state in (0, 1, 3, 5)

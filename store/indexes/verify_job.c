@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verify_job.c - see the header.
+ *
+ *   phase 0  sources -> entries      every live source has the entry it asks for, and the manifest says so
+ *   phase 1  entries -> sources      every entry has a source that asks for it
+ *   phase 2  manifests -> sources    no manifest of a source that is gone names an entry
+ *
+ * A chunk is read in one snapshot. What it finds is committed with the checkpoint that moves the cursor, so that each
+ * difference is counted once whoever dies. A repair commits its differences as pending first; a pending difference is looked
+ * at, mended, and looked at again before its outcome is committed. Mending it twice is harmless.
+ */
+#include "store/indexes/verify_job.h"
+
+#include "base/failpoint.h"
+#include "store/indexes/repair.h"
+#include "store/indexes/verify_look.h"
+#include "store/sql.h"
+
+enum { SOURCES, ENTRIES, MANIFESTS, PHASES };
+enum { PENDING_ROWS = 50 };
+
+struct verify {
+    struct job *job;
+    bool is_gone; /* the index, or the report */
+    bool is_strong;
+    bool repairs, dry_run, scans;
+    struct source_range range;
+    int64_t last_number;
+    struct report_difference *differences; /* of this chunk, in the job's arena */
+    size_t count;
+    struct report_counts counts; /* of this chunk */
+    int64_t numbered;            /* differences that get a new number */
+};
+
+static const struct index *find_index(const struct session *session, const struct job *job)
+{
+    const struct table *entries = catalogue_find_id(session->catalogue, job->index_id);
+
+    return entries ? entries->entries_of : NULL;
+}
+
+/* ---- what is to be done ---- */
+
+enum report_get_column {
+    REPORT_REPAIRS,
+    REPORT_DRY_RUN,
+    REPORT_SCANS,
+    REPORT_HAS_FROM,
+    REPORT_FROM,
+    REPORT_HAS_BELOW = REPORT_FROM + 2,
+    REPORT_BELOW,
+    REPORT_LAST_NUMBER = REPORT_BELOW + 2,
+};
+
+/* The columns of a key, beside each other. */
+enum { KEY_PARTITION, KEY_ROW };
+
+static struct entity_key copied_key(const PGresult *rows, int row, int column, struct arena *arena)
+{
+    return (struct entity_key){ arena_copy(arena, pg_bytes(rows, row, column + KEY_PARTITION)),
+        arena_copy(arena, pg_bytes(rows, row, column + KEY_ROW)) };
+}
+
+static enum status read_report(struct session *session, struct verify *work, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT row = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, work->job->id);
+    TRY(pg_query(&session->pg, &sql_report_get, &params, &row, err));
+    work->is_gone = work->is_gone || PQntuples(row) == 0;
+    if (work->is_gone)
+        return STATUS_OK;
+    work->repairs = pg_bool(row, 0, REPORT_REPAIRS);
+    work->dry_run = pg_bool(row, 0, REPORT_DRY_RUN);
+    work->scans = pg_bool(row, 0, REPORT_SCANS);
+    work->range = (struct source_range){ .has_from = pg_bool(row, 0, REPORT_HAS_FROM),
+        .has_below = pg_bool(row, 0, REPORT_HAS_BELOW),
+        .from = copied_key(row, 0, REPORT_FROM, &work->job->arena),
+        .below = copied_key(row, 0, REPORT_BELOW, &work->job->arena) };
+    work->last_number = pg_int8(row, 0, REPORT_LAST_NUMBER);
+    return STATUS_OK;
+}
+
+enum pending_column {
+    PENDING_NUMBER,
+    PENDING_CLASS,
+    PENDING_HAS_SOURCE,
+    PENDING_SOURCE,
+    PENDING_ENTRY = PENDING_SOURCE + 2
+};
+
+static enum status read_pending(struct session *session, struct verify *work, struct error *err)
+{
+    struct arena *arena = &work->job->arena;
+    struct pg_params params;
+    PG_RESULT rows = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, work->job->id);
+    pg_add_int8(&params, PENDING_ROWS);
+    TRY(pg_query(&session->pg, &sql_report_pending, &params, &rows, err));
+    work->count = (size_t)PQntuples(rows);
+    work->differences = ARENA_ARRAY(arena, struct report_difference, work->count);
+    for (int i = 0; i < PQntuples(rows); i++)
+        work->differences[i] = (struct report_difference){ .number = pg_int8(rows, i, PENDING_NUMBER),
+            .class = (enum difference_class)pg_int2(rows, i, PENDING_CLASS),
+            .has_source = pg_bool(rows, i, PENDING_HAS_SOURCE),
+            .source = copied_key(rows, i, PENDING_SOURCE, arena),
+            .entry = copied_key(rows, i, PENDING_ENTRY, arena) };
+    return STATUS_OK;
+}
+
+/* For progress only: what is too large to be counted in time has no total. */
+static enum status add_total(struct session *session, struct job *job, int64_t table_id, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT count = NULL;
+    enum status status;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, table_id);
+    status = pg_query(&session->pg, &sql_chunk_count, &params, &count, err);
+    if (status == STATUS_OK)
+        job->total += pg_int8(count, 0, PG_ONLY_COLUMN);
+    return status == STATUS_TIMEOUT ? STATUS_OK : status;
+}
+
+static enum status count_all(struct session *session, struct job *job, struct error *err)
+{
+    if (job->total > 0 || job->has_cursor || job->phase != SOURCES)
+        return STATUS_OK;
+    TRY(add_total(session, job, job->table_id, err));
+    return add_total(session, job, job->index_id, err);
+}
+
+static enum status load(struct session *session, void *context, struct error *err)
+{
+    struct verify *work = context;
+    const struct index *index;
+
+    TRY(session_refresh(session, NULL, err));
+    index = find_index(session, work->job);
+    work->is_gone = !index;
+    TRY(read_report(session, work, err));
+    if (work->is_gone)
+        return STATUS_OK;
+    work->is_strong = index_is_strong(index);
+    if (work->scans)
+        TRY(count_all(session, work->job, err));
+    return read_pending(session, work, err);
+}
+
+/* ---- a chunk of the scan ---- */
+
+static struct report_difference note(
+    const struct subject *subject, const struct difference *difference, struct arena *arena)
+{
+    struct report_difference out = { .class = difference->class,
+        .has_source = subject->has_source,
+        .entry = { arena_copy(arena, difference->entry.partition), arena_copy(arena, difference->entry.row) },
+        .source_version = subject->source_version,
+        .found_version = difference->found ? difference->found->version : 0,
+        .found_digest = difference->found ? difference->found->digest : 0,
+        .wanted_digest = difference->wanted ? difference->wanted->digest : 0 };
+
+    if (subject->has_source)
+        out.source = (struct entity_key){ arena_copy(arena, subject->source.partition),
+            arena_copy(arena, subject->source.row) };
+    return out;
+}
+
+static void note_all(struct verify *work, const struct look *look)
+{
+    size_t most = 0;
+
+    work->count = 0;
+    for (size_t i = 0; i < look->count; i++)
+        most += look->subjects[i].difference_count;
+    work->differences = ARENA_ARRAY(&work->job->arena, struct report_difference, most);
+    for (size_t i = 0; i < look->count; i++) {
+        const struct subject *subject = &look->subjects[i];
+
+        work->counts.in_flight += work->job->phase == SOURCES && subject->facts.in_flight;
+        for (size_t k = 0; k < subject->difference_count; k++) {
+            work->counts.found[subject->differences[k].class]++;
+            work->differences[work->count++] = note(subject, &subject->differences[k], &work->job->arena);
+        }
+    }
+}
+
+/* The cursor behind the chunk, or at the beginning of the next phase, or at the end of the job. */
+static void move_on(struct verify *work, const struct look *look)
+{
+    struct job *job = work->job;
+
+    job->done += look->rows;
+    job->faults += (int64_t)work->count;
+    if (job->phase == SOURCES)
+        work->counts.sources = look->rows;
+    else if (job->phase == ENTRIES)
+        work->counts.entries = look->rows;
+    job->has_cursor = !look->is_last;
+    job->cursor = look->is_last ? (struct entity_key){ STR_EMPTY, STR_EMPTY }
+                                : (struct entity_key){ arena_copy(&job->arena, look->last.partition),
+                                      arena_copy(&job->arena, look->last.row) };
+    if (look->is_last)
+        job->phase++;
+}
+
+static enum status read_phase(
+    struct session *session, const struct verify *work, struct look *look, struct error *err)
+{
+    const struct job *job = work->job;
+    struct look_from from = { .is_behind = job->has_cursor, .key = job->cursor, .range = &work->range };
+
+    if (!job->has_cursor && job->phase != ENTRIES && work->range.has_from)
+        from.key = work->range.from;
+    switch (job->phase) {
+    case SOURCES:
+        return look_at_sources(session, &from, look, err);
+    case ENTRIES:
+        return look_at_entries(session, &from, look, err);
+    default:
+        return look_at_manifests(session, &from, look, err);
+    }
+}
+
+static enum status scan(struct session *session, void *context, struct error *err)
+{
+    struct verify *work = context;
+    struct look look = { 0 };
+
+    TRY(session_refresh(session, NULL, err));
+    look.index = find_index(session, work->job);
+    work->is_gone = !look.index;
+    if (work->is_gone)
+        return STATUS_OK;
+    TRY(session_begin_snapshot(session, err));
+    TRY(read_phase(session, work, &look, err));
+    TRY(session_end_snapshot(session, err));
+    work->counts = (struct report_counts){ 0 };
+    note_all(work, &look);
+    move_on(work, &look);
+    return STATUS_OK;
+}
+
+/* ---- the report ---- */
+
+static void put_key(struct pg_array *partitions, struct pg_array *rows, const struct entity_key *key)
+{
+    pg_array_bytes(partitions, key->partition.len > 0 ? key->partition : STR_EMPTY);
+    pg_array_bytes(rows, key->row.len > 0 ? key->row : STR_EMPTY);
+}
+
+enum { DIFFERENCE_ARRAYS = 12 };
+
+static void put_difference(struct pg_array *arrays, const struct report_difference *difference)
+{
+    pg_array_int8(&arrays[0], difference->number);
+    pg_array_int2(&arrays[1], (int16_t)difference->class);
+    pg_array_int2(&arrays[2], (int16_t)difference->state);
+    pg_array_bool(&arrays[3], difference->has_source);
+    put_key(&arrays[4], &arrays[5], &difference->source);
+    put_key(&arrays[6], &arrays[7], &difference->entry);
+    pg_array_int8(&arrays[8], difference->source_version);
+    pg_array_int8(&arrays[9], difference->found_version);
+    pg_array_int8(&arrays[10], (int64_t)difference->found_digest);
+    pg_array_int8(&arrays[11], (int64_t)difference->wanted_digest);
+}
+
+static enum status write_differences(struct session *session, const struct verify *work, struct error *err)
+{
+    static const enum pg_oid types[DIFFERENCE_ARRAYS] = { PG_INT8, PG_INT2, PG_INT2, PG_BOOL, PG_TEXT,
+        PG_TEXT, PG_TEXT, PG_TEXT, PG_INT8, PG_INT8, PG_INT8, PG_INT8 };
+    struct pg_array arrays[DIFFERENCE_ARRAYS];
+    struct pg_params params;
+    PG_RESULT written = NULL;
+
+    if (work->count == 0)
+        return STATUS_OK;
+    for (size_t i = 0; i < DIFFERENCE_ARRAYS; i++)
+        pg_array_init(&arrays[i], &session->arena, types[i]);
+    for (size_t i = 0; i < work->count; i++)
+        put_difference(arrays, &work->differences[i]);
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, work->job->id);
+    for (size_t i = 0; i < DIFFERENCE_ARRAYS; i++)
+        pg_add_array(&params, &arrays[i]);
+    return pg_query(&session->pg, &sql_difference_insert, &params, &written, err);
+}
+
+static enum status write_counts(struct session *session, const struct verify *work, struct error *err)
+{
+    const struct report_counts *counts = &work->counts;
+    struct pg_params params;
+    PG_RESULT written = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, work->job->id);
+    pg_add_int8(&params, work->numbered);
+    pg_add_int8(&params, counts->sources);
+    pg_add_int8(&params, counts->entries);
+    pg_add_int8(&params, counts->in_flight);
+    pg_add_int8(&params, counts->found[DIFFERENCE_MISSING]);
+    pg_add_int8(&params, counts->found[DIFFERENCE_DANGLING]);
+    pg_add_int8(&params, counts->found[DIFFERENCE_MISMATCHED]);
+    pg_add_int8(&params, counts->found[DIFFERENCE_MANIFEST]);
+    pg_add_int8(&params, counts->mended);
+    pg_add_int8(&params, counts->remaining);
+    return pg_query(&session->pg, &sql_report_add, &params, &written, err);
+}
+
+static enum status trim(struct session *session, const struct verify *work, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT gone = NULL;
+
+    if (work->last_number <= LIMIT_REPORT_DIFFERENCES)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, work->job->id);
+    pg_add_int8(&params, LIMIT_REPORT_DIFFERENCES);
+    return pg_query(&session->pg, &sql_report_trim, &params, &gone, err);
+}
+
+/* The checkpoint comes first: who has lost the job to another worker writes nothing. */
+static enum status record(struct session *session, void *context, struct error *err)
+{
+    const struct verify *work = context;
+    PG_RESULT begun = NULL;
+
+    TRY(pg_query(&session->pg, &sql_begin, NULL, &begun, err));
+    TRY(job_checkpoint_in(session, work->job, err));
+    TRY(write_differences(session, work, err));
+    TRY(write_counts(session, work, err));
+    TRY(trim(session, work, err));
+    FAILPOINT_TRY("verify.before_commit", err);
+    TRY(session_send_commit(session, err));
+    return session_take_commit(session, err);
+}
+
+static enum status commit(struct verify *work, struct error *err)
+{
+    enum status status = worker_attempt(work->job->store, record, work, err);
+
+    return status == STATUS_CANCELLED ? STATUS_OK : status;
+}
+
+/* ---- the steps ---- */
+
+static bool mends(const struct verify *work)
+{
+    return work->repairs && !work->dry_run;
+}
+
+/* A report keeps a bounded number of differences; a repair keeps them all until it has looked at them. */
+static void number_differences(struct verify *work)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < work->count; i++) {
+        struct report_difference *difference = &work->differences[i];
+
+        difference->number = work->last_number + (int64_t)i + 1;
+        difference->state = mends(work) ? DIFFERENCE_PENDING : DIFFERENCE_FOUND;
+        if (mends(work) || difference->number <= LIMIT_REPORT_DIFFERENCES)
+            work->differences[kept++] = *difference;
+    }
+    work->numbered = (int64_t)work->count;
+    work->count = kept;
+}
+
+static enum status end_as(struct job *job, enum job_state state, struct error *err)
+{
+    job->state = state;
+    job->total = job->done;
+    return job_checkpoint(job, err);
+}
+
+static enum status scan_chunk(struct verify *work, struct error *err)
+{
+    TRY(worker_attempt(work->job->store, scan, work, err));
+    if (work->is_gone)
+        return end_as(work->job, JOB_CANCELLED, err);
+    number_differences(work);
+    if (work->job->total < work->job->done)
+        work->job->total = work->job->done;
+    return commit(work, err);
+}
+
+struct second_look {
+    struct verify *work;
+    enum difference_state found; /* what a difference becomes that is there */
+};
+
+/* Of a key that was asked for every difference counts; of a difference the one at its entry. */
+static const struct difference *find_difference(
+    const struct subject *subject, const struct report_difference *asked)
+{
+    for (size_t i = 0; i < subject->difference_count; i++)
+        if (asked->class == DIFFERENCE_UNKNOWN ||
+            entity_key_compare(&subject->differences[i].entry, &asked->entry) == 0)
+            return &subject->differences[i];
+    return NULL;
+}
+
+static bool was_there(const struct report_difference *before)
+{
+    return before->state == DIFFERENCE_FOUND ||
+           (before->state == DIFFERENCE_IN_FLIGHT && before->class != DIFFERENCE_UNKNOWN);
+}
+
+static void take_look(struct verify *work, const struct subject *subject, enum difference_state found,
+    struct report_difference *out)
+{
+    const struct difference *difference = find_difference(subject, out);
+    int64_t number = out->number;
+
+    if (subject->facts.in_flight) {
+        out->state = DIFFERENCE_IN_FLIGHT;
+    } else if (!difference) {
+        out->state = was_there(out) ? DIFFERENCE_MENDED : DIFFERENCE_GONE;
+    } else {
+        *out = note(subject, difference, &work->job->arena);
+        out->number = number;
+        out->state = found;
+    }
+}
+
+static enum status examine(struct session *session, void *context, struct error *err)
+{
+    const struct second_look *second = context;
+    struct verify *work = second->work;
+    struct look look = { .count = work->count };
+
+    TRY(session_refresh(session, NULL, err));
+    look.index = find_index(session, work->job);
+    work->is_gone = !look.index;
+    if (work->is_gone)
+        return STATUS_OK;
+    look.subjects = ARENA_ARRAY(&session->arena, struct subject, work->count);
+    for (size_t i = 0; i < work->count; i++)
+        look.subjects[i] = (struct subject){ .has_source = work->differences[i].has_source,
+            .has_entry = work->differences[i].class != DIFFERENCE_UNKNOWN,
+            .source = work->differences[i].source,
+            .entry = work->differences[i].entry };
+    TRY(session_begin_snapshot(session, err));
+    TRY(look_at_subjects(session, &look, err));
+    TRY(session_end_snapshot(session, err));
+    for (size_t i = 0; i < work->count; i++)
+        take_look(work, &look.subjects[i], second->found, &work->differences[i]);
+    return STATUS_OK;
+}
+
+static enum status look_again(struct verify *work, enum difference_state found, struct error *err)
+{
+    struct second_look second = { work, found };
+
+    return worker_attempt(work->job->store, examine, &second, err);
+}
+
+/* What a scan has found is counted already; keys that were asked for are not. */
+static void count_pending(struct verify *work)
+{
+    for (size_t i = 0; i < work->count; i++) {
+        const struct report_difference *difference = &work->differences[i];
+
+        work->counts.mended += difference->state == DIFFERENCE_MENDED;
+        work->counts.remaining += difference->state == DIFFERENCE_REMAINS;
+        if (work->scans)
+            continue;
+        work->counts.sources++;
+        work->counts.in_flight += difference->state == DIFFERENCE_IN_FLIGHT;
+        if (difference->state != DIFFERENCE_GONE && difference->state != DIFFERENCE_IN_FLIGHT)
+            work->counts.found[difference->class]++;
+    }
+}
+
+static enum status pending_chunk(struct verify *work, struct error *err)
+{
+    struct job *job = work->job;
+
+    TRY(look_again(work, DIFFERENCE_FOUND, err));
+    if (!work->is_gone && mends(work)) {
+        TRY(repair_differences(job, work->differences, work->count, err));
+        FAILPOINT_TRY("verify.after_repair", err);
+        TRY(look_again(work, DIFFERENCE_REMAINS, err));
+    }
+    if (work->is_gone)
+        return end_as(job, JOB_CANCELLED, err);
+    count_pending(work);
+    if (!work->scans)
+        job->done += (int64_t)work->count;
+    return commit(work, err);
+}
+
+enum status verify_job_chunk(struct job *job, struct error *err)
+{
+    struct verify work = { .job = job };
+
+    TRY(worker_attempt(job->store, load, &work, err));
+    if (work.is_gone)
+        return end_as(job, JOB_CANCELLED, err);
+    if (work.count > 0)
+        return pending_chunk(&work, err);
+    if (!work.scans || job->phase >= (work.is_strong ? MANIFESTS : PHASES))
+        return end_as(job, JOB_DONE, err);
+    return scan_chunk(&work, err);
+}

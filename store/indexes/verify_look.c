@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verify_look.c - see the header. Every function reads in the snapshot that its caller has opened, and locks nothing.
+ */
+#include "store/indexes/verify_look.h"
+
+#include "domain/entities/row_state.h"
+#include "store/connection/row_arrays.h"
+#include "store/sql.h"
+
+enum {
+    CHUNK_ROWS = 500,
+    CHUNK_BYTES = 8 * 1024 * 1024,
+    SOURCE_BYTES = CHUNK_BYTES / CHUNK_ROWS, /* larger sources are read one by one */
+};
+
+/* ---- rows of a chunk ---- */
+
+enum chunk_column {
+    CHUNK_PARTITION,
+    CHUNK_ROW,
+    CHUNK_SIZE,
+    CHUNK_TS,
+    CHUNK_EXPIRES,
+    CHUNK_PROPERTIES,
+    CHUNK_VERSION
+};
+
+static void chunk_params(
+    struct session *session, int64_t table_id, const struct look_from *from, struct pg_params *params)
+{
+    pg_params_init(params, &session->arena);
+    pg_add_int8(params, table_id);
+    pg_add_bytes(params, from->key.partition);
+    pg_add_bytes(params, from->key.row);
+    pg_add_bool(params, from->is_behind);
+    pg_add_int8(params, CHUNK_ROWS);
+}
+
+/* The columns of a key, beside each other. */
+enum { KEY_PARTITION, KEY_ROW };
+
+static struct entity_key key_at(const PGresult *rows, int row, int column)
+{
+    return (struct entity_key){ pg_bytes(rows, row, column + KEY_PARTITION),
+        pg_bytes(rows, row, column + KEY_ROW) };
+}
+
+static bool is_within(const struct source_range *range, const struct entity_key *key)
+{
+    return (!range->has_from || entity_key_compare(key, &range->from) >= 0) &&
+           (!range->has_below || entity_key_compare(key, &range->below) < 0);
+}
+
+/* How many of the rows came with their properties. The others are the next chunk's. */
+static int count_read(const PGresult *rows)
+{
+    int count = PQntuples(rows);
+
+    for (int i = 1; i < count; i++)
+        if (PQgetisnull(rows, i, CHUNK_PROPERTIES))
+            return i;
+    return count;
+}
+
+static void begin_chunk(struct session *session, struct look *look, const PGresult *rows, int count)
+{
+    look->subjects = ARENA_ARRAY(&session->arena, struct subject, (size_t)count);
+    look->count = 0;
+    look->rows = count;
+    look->is_last = count == PQntuples(rows) && count < CHUNK_ROWS;
+    if (count > 0)
+        look->last = key_at(rows, count - 1, CHUNK_PARTITION);
+}
+
+/* ---- what a source asks for ---- */
+
+/* Of large sources the entry's properties must not stay in memory. */
+static void project(
+    const struct index *index, const struct row_state *source, struct arena *arena, struct subject *subject)
+{
+    ARENA_SCOPE scratch;
+    struct index_entry entry;
+
+    arena_init(&scratch);
+    subject->question = owner_rows_question(index, &subject->source, source, arena);
+    subject->source_version = source->live ? source->version : 0;
+    subject->has_wanted =
+        index_plan_project_state(index, &subject->source, source, &scratch, &entry) == PROJECTED;
+    if (!subject->has_wanted)
+        return;
+    subject->wanted = (struct index_entry){ .index_id = entry.index_id,
+        .bucket = entry.bucket,
+        .key = { arena_copy(arena, entry.key.partition), arena_copy(arena, entry.key.row) },
+        .digest = entry.digest };
+}
+
+/* Of a unique index: a source that does not own its value asks for nothing. */
+static enum status ask_owners(struct session *session, struct look *look, struct error *err)
+{
+    struct owner_question *questions = ARENA_ARRAY(&session->arena, struct owner_question, look->count);
+
+    if (!look->index->is_unique)
+        return STATUS_OK;
+    for (size_t i = 0; i < look->count; i++)
+        questions[i] = look->subjects[i].question;
+    TRY(owner_rows_ask(session, questions, look->count, err));
+    for (size_t i = 0; i < look->count; i++)
+        look->subjects[i].has_wanted = look->subjects[i].has_wanted && questions[i].is_owner;
+    return STATUS_OK;
+}
+
+enum source_column { SOURCE_N, SOURCE_VERSION, SOURCE_TS, SOURCE_DEAD, SOURCE_EXPIRES, SOURCE_PROPERTIES };
+
+static struct row_state source_at(const PGresult *rows, int row)
+{
+    return (struct row_state){ .live = !pg_bool(rows, row, SOURCE_DEAD),
+        .version = pg_int8(rows, row, SOURCE_VERSION),
+        .ts = pg_int8(rows, row, SOURCE_TS),
+        .properties = { pg_bytes(rows, row, SOURCE_PROPERTIES) },
+        .expires = pg_int8(rows, row, SOURCE_EXPIRES) };
+}
+
+/* The addresses of some subjects; which[n - 1] is the subject at position n. */
+struct addresses {
+    struct key_arrays keys;
+    struct subject **which;
+    size_t count;
+};
+
+static void addresses_init(struct addresses *list, struct session *session, const struct look *look)
+{
+    *list = (struct addresses){ .which = ARENA_ARRAY(&session->arena, struct subject *, 2 * look->count) };
+    key_arrays_init(&list->keys, &session->arena);
+}
+
+static void add_source(struct addresses *list, const struct index *index, struct subject *subject)
+{
+    key_arrays_put(&list->keys, index->source_table_id, &subject->source,
+        entity_key_bucket(index->source_table_id, subject->source.partition));
+    list->which[list->count++] = subject;
+}
+
+static void add_entry(struct addresses *list, const struct index *index, struct subject *subject,
+    const struct entity_key *entry)
+{
+    key_arrays_put(&list->keys, index->index_id, entry,
+        entity_key_bucket(index_plan_home_table(index), entry->partition));
+    list->which[list->count++] = subject;
+}
+
+static enum status read_one_source(
+    struct session *session, const struct look *look, struct subject *subject, struct error *err)
+{
+    struct addresses list;
+    struct pg_params params;
+    PG_RESULT rows = NULL;
+
+    addresses_init(&list, session, look);
+    add_source(&list, look->index, subject);
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&list.keys, &params);
+    pg_add_int4(&params, INT32_MAX);
+    TRY(pg_query(&session->pg, &sql_source_get, &params, &rows, err));
+    if (PQntuples(rows) > 0) {
+        struct row_state source = source_at(rows, 0);
+
+        project(look->index, &source, &session->arena, subject);
+    }
+    return STATUS_OK;
+}
+
+/* What the sources of the subjects ask for. */
+static enum status read_sources(struct session *session, struct look *look, struct error *err)
+{
+    struct addresses list;
+    struct pg_params params;
+    PG_RESULT rows = NULL;
+
+    addresses_init(&list, session, look);
+    for (size_t i = 0; i < look->count; i++)
+        if (look->subjects[i].has_source)
+            add_source(&list, look->index, &look->subjects[i]);
+    if (list.count == 0)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&list.keys, &params);
+    pg_add_int4(&params, SOURCE_BYTES);
+    TRY(pg_query(&session->pg, &sql_source_get, &params, &rows, err));
+    for (int i = 0; i < PQntuples(rows); i++) {
+        struct subject *subject = list.which[pg_int8(rows, i, SOURCE_N) - 1];
+        struct row_state source = source_at(rows, i);
+
+        if (PQgetisnull(rows, i, SOURCE_PROPERTIES))
+            TRY(read_one_source(session, look, subject, err));
+        else
+            project(look->index, &source, &session->arena, subject);
+    }
+    return ask_owners(session, look, err);
+}
+
+/* ---- manifests, and what is in flight ---- */
+
+enum state_column { STATE_N, STATE_LIVE, STATE_MANIFEST, STATE_IN_FLIGHT };
+
+/* A strong index has neither: its entries are written with their sources. */
+static enum status read_states(struct session *session, struct look *look, struct error *err)
+{
+    struct addresses list;
+    struct pg_params params;
+    PG_RESULT rows = NULL;
+
+    if (index_is_strong(look->index))
+        return STATUS_OK;
+    addresses_init(&list, session, look);
+    for (size_t i = 0; i < look->count; i++)
+        if (look->subjects[i].has_source)
+            add_source(&list, look->index, &look->subjects[i]);
+    if (list.count == 0)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&list.keys, &params);
+    pg_add_bool(&params, false);
+    TRY(pg_query(&session->pg, &sql_validate_sources, &params, &rows, err));
+    for (int i = 0; i < PQntuples(rows); i++) {
+        struct verify_case *facts = &list.which[pg_int8(rows, i, STATE_N) - 1]->facts;
+        struct str manifest = arena_copy(&session->arena, pg_bytes(rows, i, STATE_MANIFEST));
+
+        facts->in_flight = pg_bool(rows, i, STATE_IN_FLIGHT);
+        facts->has_manifest = true;
+        facts->is_manifest_damaged = !manifest_decode(manifest, &session->arena, &facts->manifest);
+        if (facts->is_manifest_damaged)
+            facts->manifest = (struct manifest){ 0 };
+    }
+    return STATUS_OK;
+}
+
+/* ---- stored entries ---- */
+
+enum entry_column { ENTRY_N, ENTRY_CATALOGUE, ENTRY_VERSION, ENTRY_TS, ENTRY_PROPERTIES, ENTRY_EXPIRES };
+
+static void add_stored(
+    struct subject *subject, const struct entity_key *key, int64_t version, uint64_t digest)
+{
+    subject->stored[subject->facts.stored_count++] =
+        (struct verify_stored){ .key = *key, .version = version, .digest = digest };
+}
+
+/* An entry is the source's if it names it; and one that was taken for nobody's is nobody's as long as it names none. */
+static bool is_of(const struct subject *subject, struct str properties)
+{
+    struct entity_key named;
+
+    if (!index_entry_source((struct property_list){ properties }, &named))
+        return !subject->has_source;
+    return subject->has_source && entity_key_compare(&named, &subject->source) == 0;
+}
+
+static bool is_at_wanted(const struct subject *subject, const struct entity_key *key)
+{
+    return subject->has_wanted && entity_key_compare(key, &subject->wanted.key) == 0;
+}
+
+/* The entries at the wanted keys, and at those that the subjects are about. */
+static enum status read_entries(struct session *session, struct look *look, struct error *err)
+{
+    struct addresses list;
+    struct pg_params params;
+    const struct entity_key **keys = ARENA_ARRAY(&session->arena, const struct entity_key *, 2 * look->count);
+    PG_RESULT rows = NULL;
+
+    addresses_init(&list, session, look);
+    for (size_t i = 0; i < look->count; i++) {
+        struct subject *subject = &look->subjects[i];
+
+        if (subject->has_wanted) {
+            keys[list.count] = &subject->wanted.key;
+            add_entry(&list, look->index, subject, &subject->wanted.key);
+        }
+        if (subject->has_entry && !is_at_wanted(subject, &subject->entry)) {
+            keys[list.count] = &subject->entry;
+            add_entry(&list, look->index, subject, &subject->entry);
+        }
+    }
+    if (list.count == 0)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    key_arrays_add(&list.keys, &params);
+    TRY(pg_query(&session->pg, &sql_entry_get, &params, &rows, err));
+    for (int i = 0; i < PQntuples(rows); i++) {
+        size_t n = (size_t)pg_int8(rows, i, ENTRY_N) - 1;
+        struct str properties = pg_bytes(rows, i, ENTRY_PROPERTIES);
+
+        if (!PQgetisnull(rows, i, ENTRY_VERSION) &&
+            (is_at_wanted(list.which[n], keys[n]) || is_of(list.which[n], properties)))
+            add_stored(list.which[n], keys[n], pg_int8(rows, i, ENTRY_VERSION),
+                index_plan_digest(properties, pg_int8(rows, i, ENTRY_EXPIRES)));
+    }
+    return STATUS_OK;
+}
+
+/* ---- judging ---- */
+
+static void judge(struct look *look, bool is_complete)
+{
+    for (size_t i = 0; i < look->count; i++) {
+        struct subject *subject = &look->subjects[i];
+        struct verify_case *facts = &subject->facts;
+
+        facts->index_id = look->index->index_id;
+        facts->wanted = subject->has_wanted ? &subject->wanted : NULL;
+        facts->is_complete = is_complete && subject->has_source;
+        facts->stored = subject->stored;
+        subject->difference_count = verify_plan(facts, subject->differences);
+    }
+}
+
+enum status look_at_subjects(struct session *session, struct look *look, struct error *err)
+{
+    TRY(read_sources(session, look, err));
+    TRY(read_states(session, look, err));
+    TRY(read_entries(session, look, err));
+    judge(look, true);
+    return STATUS_OK;
+}
+
+/* ---- the three directions ---- */
+
+static void copy_key(struct entity_key *key, struct arena *arena)
+{
+    key->partition = arena_copy(arena, key->partition);
+    key->row = arena_copy(arena, key->row);
+}
+
+static enum status read_chunk(struct session *session, int64_t table_id, const struct look_from *from,
+    PGresult **rows, struct error *err)
+{
+    struct pg_params params;
+
+    chunk_params(session, table_id, from, &params);
+    pg_add_int8(&params, CHUNK_BYTES);
+    return pg_query(&session->pg, &sql_chunk_rows, &params, rows, err);
+}
+
+/* Keys come in order: the first one beyond the range ends it. */
+static bool take_source(struct session *session, struct look *look, const struct source_range *range,
+    const PGresult *rows, int row)
+{
+    struct subject *subject = &look->subjects[look->count];
+    struct row_state source = { .live = true,
+        .version = pg_int8(rows, row, CHUNK_VERSION),
+        .ts = pg_int8(rows, row, CHUNK_TS),
+        .properties = { pg_bytes(rows, row, CHUNK_PROPERTIES) },
+        .expires = pg_int8(rows, row, CHUNK_EXPIRES) };
+
+    *subject = (struct subject){ .has_source = true, .source = key_at(rows, row, CHUNK_PARTITION) };
+    if (!is_within(range, &subject->source))
+        return false;
+    copy_key(&subject->source, &session->arena);
+    project(look->index, &source, &session->arena, subject);
+    look->count++;
+    return true;
+}
+
+enum status look_at_sources(
+    struct session *session, const struct look_from *from, struct look *look, struct error *err)
+{
+    PG_RESULT rows = NULL;
+    int count;
+
+    TRY(read_chunk(session, look->index->source_table_id, from, &rows, err));
+    count = count_read(rows);
+    begin_chunk(session, look, rows, count);
+    copy_key(&look->last, &session->arena);
+    for (int i = 0; i < count; i++)
+        if (!take_source(session, look, from->range, rows, i)) {
+            look->is_last = true;
+            look->rows = i;
+            break;
+        }
+    TRY(ask_owners(session, look, err));
+    TRY(read_states(session, look, err));
+    TRY(read_entries(session, look, err));
+    judge(look, true);
+    return STATUS_OK;
+}
+
+/* An entry that names no source is everybody's: only who looks at the whole index judges it. */
+static void take_entry(struct session *session, struct look *look, const struct source_range *range,
+    const PGresult *rows, int row)
+{
+    struct subject *subject = &look->subjects[look->count];
+    struct str properties = pg_bytes(rows, row, CHUNK_PROPERTIES);
+
+    *subject = (struct subject){ .has_entry = true, .entry = key_at(rows, row, CHUNK_PARTITION) };
+    subject->has_source = index_entry_source((struct property_list){ properties }, &subject->source);
+    if (subject->has_source ? !is_within(range, &subject->source) : range->has_from || range->has_below)
+        return;
+    copy_key(&subject->entry, &session->arena);
+    if (subject->has_source)
+        copy_key(&subject->source, &session->arena);
+    add_stored(subject, &subject->entry, pg_int8(rows, row, CHUNK_VERSION),
+        index_plan_digest(properties, pg_int8(rows, row, CHUNK_EXPIRES)));
+    look->count++;
+}
+
+enum status look_at_entries(
+    struct session *session, const struct look_from *from, struct look *look, struct error *err)
+{
+    PG_RESULT rows = NULL;
+    int count;
+
+    TRY(read_chunk(session, look->index->index_id, from, &rows, err));
+    count = count_read(rows);
+    begin_chunk(session, look, rows, count);
+    copy_key(&look->last, &session->arena);
+    for (int i = 0; i < count; i++)
+        take_entry(session, look, from->range, rows, i);
+    TRY(read_sources(session, look, err));
+    TRY(read_states(session, look, err));
+    judge(look, false);
+    return STATUS_OK;
+}
+
+enum { MANIFEST_LIVE = 2 };
+
+/* The entry that a manifest names, so that it is seen whether it is there. */
+static void take_named(struct look *look)
+{
+    for (size_t i = 0; i < look->count; i++) {
+        struct subject *subject = &look->subjects[i];
+        const struct manifest *manifest = &subject->facts.manifest;
+
+        for (size_t k = 0; k < manifest->count && !subject->has_entry; k++)
+            if (manifest->items[k].index_id == look->index->index_id) {
+                subject->has_entry = true;
+                subject->entry = manifest->items[k].key;
+            }
+    }
+}
+
+/* Entries that are there were judged from their side. */
+static void drop_dangling(struct look *look)
+{
+    for (size_t i = 0; i < look->count; i++) {
+        struct subject *subject = &look->subjects[i];
+
+        if (subject->difference_count > 0 && subject->differences[0].class == DIFFERENCE_MANIFEST)
+            subject->difference_count = 1;
+        else
+            subject->difference_count = 0;
+    }
+}
+
+/* The manifests of live sources are judged with them. */
+enum status look_at_manifests(
+    struct session *session, const struct look_from *from, struct look *look, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT rows = NULL;
+    int count;
+
+    chunk_params(session, look->index->source_table_id, from, &params);
+    TRY(pg_query(&session->pg, &sql_manifest_chunk, &params, &rows, err));
+    count = PQntuples(rows);
+    begin_chunk(session, look, rows, count);
+    copy_key(&look->last, &session->arena);
+    for (int i = 0; i < count; i++) {
+        struct entity_key source = key_at(rows, i, CHUNK_PARTITION);
+
+        if (pg_bool(rows, i, MANIFEST_LIVE) || !is_within(from->range, &source))
+            continue;
+        copy_key(&source, &session->arena);
+        look->subjects[look->count++] = (struct subject){ .has_source = true, .source = source };
+    }
+    TRY(read_states(session, look, err));
+    take_named(look);
+    TRY(read_entries(session, look, err));
+    judge(look, true);
+    drop_dangling(look);
+    return STATUS_OK;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verify_look.h - reading what one snapshot knows about source keys and entries of one index, and judging it.
+ */
+#ifndef STORE_INDEXES_VERIFY_LOOK_H
+#define STORE_INDEXES_VERIFY_LOOK_H
+
+#include "domain/indexes/verify_plan.h"
+#include "domain/operations/report_operations.h"
+#include "store/entities/owner_rows.h"
+#include "store/session/session.h"
+
+enum { LOOK_STORED = 2 }; /* at the wanted key, and at the entry's own */
+
+/* A source key, or an entry, that is looked at. */
+struct subject {
+    bool has_source, has_entry;
+    struct entity_key source; /* has_source; without it the entry names none */
+    struct entity_key entry;  /* has_entry */
+    /* what is found */
+    struct owner_question question; /* of a unique index: whether the source owns its value */
+    bool has_wanted;
+    struct index_entry wanted; /* its key and its digest; the properties are not kept */
+    int64_t source_version;    /* 0: it does not live */
+    struct verify_stored stored[LOOK_STORED];
+    struct verify_case facts;
+    struct difference differences[LOOK_STORED + 1];
+    size_t difference_count;
+};
+
+/* A chunk of subjects; memory is the session's. */
+struct look {
+    const struct index *index;
+    struct subject *subjects;
+    size_t count;
+    struct entity_key last; /* the key of the last row that was read */
+    bool is_last;           /* there are no more rows */
+    int64_t rows;           /* read */
+};
+
+/* From where a chunk goes on. */
+struct look_from {
+    bool is_behind; /* strictly behind the key */
+    struct entity_key key;
+    const struct source_range *range;
+};
+
+/*
+ * Each of these is a chunk of one direction, in the snapshot that is open.
+ *
+ * sources    live sources in key order: their entry, and the manifest
+ * entries    entries in key order: whether their source asks for them
+ * manifests  index state rows whose source does not live: whether they name entries
+ */
+MUST_USE enum status look_at_sources(
+    struct session *session, const struct look_from *from, struct look *look, struct error *err);
+MUST_USE enum status look_at_entries(
+    struct session *session, const struct look_from *from, struct look *look, struct error *err);
+MUST_USE enum status look_at_manifests(
+    struct session *session, const struct look_from *from, struct look *look, struct error *err);
+
+/* The subjects that are given: has_source, has_entry and their keys are set. */
+MUST_USE enum status look_at_subjects(struct session *session, struct look *look, struct error *err);
+
+#endif

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verifying and repairing indexes by calls, beside writers, with the database damaged by hand in between."""
+
+import threading
+import unittest
+
+from tavola_test.case import ServerCase
+from tavola_test.client import ImportEntitiesRequest, entity
+from tavola_test.client import key as key_of
+
+PEOPLE = 3000
+MISSING, DANGLING, MISMATCHED, MANIFEST = 1, 2, 3, 4
+FOUND, MENDED = 1, 2
+
+
+def row(number):
+    return f"r{number:05}"
+
+
+class Writers:
+    """Move other people than those below `first` from city to city, until they are stopped."""
+
+    def __init__(self, client, table, first):
+        self.client, self.table, self.first = client, table, first
+        self.stopped, self.written, self.failure = threading.Event(), 0, None
+        self.thread = threading.Thread(target=self.run)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stopped.set()
+        self.thread.join()
+        if self.failure:
+            raise self.failure
+
+    def run(self):
+        try:
+            while not self.stopped.is_set():
+                number = self.first + self.written % (PEOPLE - self.first)
+                self.client.insert_or_replace_entity(
+                    table=self.table, entity=entity("p", row(number), City=f"c{self.written % 7}"))
+                self.written += 1
+        except Exception as error:  # for the test's own thread
+            self.failure = error
+
+
+class Verify(ServerCase):
+    with_worker = True
+
+    def setUp(self):
+        self.table = self.new_table()
+        list(self.client.import_entities([
+            ImportEntitiesRequest(table=self.table, entities=[
+                entity("p", row(number), City=f"c{number % 7}") for number in range(first, first + 1000)])
+            for first in range(0, PEOPLE, 1000)]))
+        self.index = self.new_index(self.table, "City")
+        self.index_id = int(self.stack.sql(f"select index_id from indexes where name = '{self.index}'"))
+
+    def report(self, call, **fields):
+        operation = call(name=self.index, **fields).operation
+        self.assertEqual(self.wait_done(operation).state, 3)
+        return self.client.get_index_report(operation_id=operation.operation_id)
+
+    def counts(self, report):
+        return (report.missing, report.dangling, report.mismatched, report.manifests)
+
+    def damage(self):
+        entries = f"table_id = {self.index_id} and row_key like"
+        self.stack.sql(f"delete from entities where {entries} '%{row(10)}'")
+        self.stack.sql(f"update entities set expires = 900000000000000000 where {entries} '%{row(20)}'")
+        source = f"table_id = (select source_table_id from indexes where index_id = {self.index_id}) and row_key ="
+        self.stack.sql(f"delete from index_state where {source} '{row(30)}'")
+        self.stack.sql(f"update entities set dead = true, properties = '' where {source} '{row(40)}'")
+
+    def test_damage_is_found_and_mended_beside_writers(self):
+        with Writers(self.stack.connect(), self.table, 100) as writers:
+            whole = self.report(self.client.verify_index)
+            self.assertEqual(self.counts(whole.report), (0, 0, 0, 0))
+            self.assertEqual(whole.report.sources, PEOPLE)
+            self.damage()
+            found = self.report(self.client.verify_index)
+            self.assertEqual(self.counts(found.report), (1, 1, 1, 1))
+            self.assertEqual(
+                {difference.source.row_key: difference.kind for difference in found.differences},
+                {row(10): MISSING, row(20): MISMATCHED, row(30): MANIFEST, row(40): DANGLING})
+            self.assertEqual({difference.state for difference in found.differences}, {FOUND})
+            status = self.client.get_index(name=self.index).status
+            self.assertEqual(status.verified.operation_id, found.report.operation_id)
+
+            would = self.report(self.client.repair_index, dry_run=True)
+            self.assertEqual(self.counts(would.report), (1, 1, 1, 1))
+            mended = self.report(self.client.repair_index, report_id=found.report.operation_id)
+            self.assertEqual((mended.report.mended, mended.report.remaining), (4, 0))
+            self.assertEqual({difference.state for difference in mended.differences}, {MENDED})
+            self.assertEqual(self.counts(self.report(self.client.verify_index).report), (0, 0, 0, 0))
+            self.assertGreater(writers.written, 0)
+
+    def test_evidence_says_what_is_there_and_what_should_be(self):
+        self.damage()
+        by_kind = {difference.kind: difference for difference in self.report(self.client.verify_index).differences}
+        self.assertEqual(by_kind[MISSING].entry_digest, "")
+        self.assertEqual(len(by_kind[MISSING].wanted_digest), 16)
+        self.assertNotEqual(by_kind[MISMATCHED].entry_digest, by_kind[MISMATCHED].wanted_digest)
+        self.assertEqual((by_kind[DANGLING].wanted_digest, by_kind[DANGLING].source_version), ("", 0))
+        self.assertEqual(by_kind[MANIFEST].entry_digest, by_kind[MANIFEST].wanted_digest)
+
+    def test_a_range_and_keys(self):
+        self.damage()
+        ends = {"from": {"partition_key": "p", "row_key": row(15)}, "below": {"partition_key": "p", "row_key": row(31)}}
+        self.assertEqual(self.counts(self.report(self.client.repair_index, range=ends).report), (0, 0, 1, 1))
+        keys = [key_of(("p", row(10))), key_of(("p", row(11)))]
+        self.assertEqual(self.counts(self.report(self.client.verify_index, keys=keys).report), (1, 0, 0, 0))
+        self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.verify_index,
+                     name=self.index, keys=keys, range=ends)
+        self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.repair_index,
+                     name=self.index, keys=keys, report_id="verify-1")
+
+    def test_reports_are_read_by_pages_and_by_their_account_alone(self):
+        self.damage()
+        first = self.report(self.client.verify_index)
+        operation_id, kinds, token = first.report.operation_id, [], ""
+        while True:
+            page = self.client.get_index_report(operation_id=operation_id, page_size=1, page_token=token)
+            kinds += [difference.kind for difference in page.differences]
+            token = page.next_page_token
+            if not token:
+                break
+        self.assertEqual(kinds, [difference.kind for difference in first.differences])
+        self.refused("NOT_FOUND", "REPORT_NOT_FOUND", self.client.get_index_report, operation_id="verify-0")
+        self.refused("NOT_FOUND", "INDEX_NOT_FOUND", self.client.verify_index, name="nowhere")
+
+    def test_it_can_be_cancelled(self):
+        operation = self.client.verify_index(name=self.index).operation
+        self.client.control_operation(operation_id=operation.operation_id, control=4, rows_per_second=1)
+        cancelled = self.client.control_operation(operation_id=operation.operation_id, control=3).operation
+        self.assertEqual(cancelled.state, 5)
+        report = self.client.get_index_report(operation_id=operation.operation_id).report
+        self.assertEqual(report.state, 5)
+        self.assertLess(report.sources + report.entries, 2 * PEOPLE)
+
+
+if __name__ == "__main__":
+    unittest.main()
