@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index_codec.h - an index's declaration as bytes: what the catalogue keeps.
+ * index_codec.h - the stored form of a declaration, as the catalogue keeps it.
  *
- * Holds what the caller declared - name, source, shape, place, key parts, projection, filter, consistency, what becomes of
- * violations - and nothing that is assigned later (ids, state, account). Equal declarations have equal bytes.
+ * It holds what the caller declared, and nothing that is assigned later (ids, state, account). Equal declarations
+ * have equal bytes.
  */
 #ifndef DOMAIN_INDEXES_INDEX_CODEC_H
 #define DOMAIN_INDEXES_INDEX_CODEC_H

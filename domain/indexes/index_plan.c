@@ -78,7 +78,7 @@ int16_t index_plan_bucket(const struct table *table, struct str partition)
     return entity_key_bucket(home, partition);
 }
 
-/* false: missing, or null. */
+/* Find a property, key or timestamp of the source by name. false: it is missing or null. */
 static bool find_value(const struct source *source, struct str name, struct value *out)
 {
     struct property property;
@@ -101,7 +101,7 @@ static bool find_value(const struct source *source, struct str name, struct valu
     return true;
 }
 
-/* Violations are counted by what stands before the first ':' of their cause, so the details come behind it. */
+/* Violations are grouped by the text before the first ':' of their cause, so the details come after it. */
 static void explain_part(
     const struct key_part *part, const struct value *value, struct arena *arena, const char **why)
 {
@@ -122,7 +122,7 @@ static void explain_length(
                    .data;
 }
 
-/* Name a part that is a property, with the type of its value: "Name (String), Age (Int32)". */
+/* Append a part that is a property and the type of its value: "Name (String), Age (Int32)". */
 static void append_property(const struct source *source, const struct key_part *part, struct buf *out)
 {
     struct value value;
@@ -319,7 +319,7 @@ bool index_plan_violates(const struct index *index, const struct entity_key *key
     return state->live && project_key(index, &source, arena, &ignored, why) == PROJECTED_VIOLATION;
 }
 
-/* Of entries of one source and key the rest is their records and when they expire. */
+/* If source and key are the same, entries differ only in their records and their expiry. */
 struct index_change index_plan_change(const struct index *index, const struct entity_key *key,
     const struct row_state *before, const struct row_state *after, struct arena *arena)
 {

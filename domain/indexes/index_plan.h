@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index_plan.h - which entries an entity has in an index: project(source). Pure, and it never looks at a
- * clock; the same function serves the write plan, the workers, the builder and the look-up.
+ * index_plan.h - the entry that an entity has in an index: project(source). Pure and without a clock: the same
+ * function serves the write plan, the workers, the builder and the look-up.
  */
 #ifndef DOMAIN_INDEXES_INDEX_PLAN_H
 #define DOMAIN_INDEXES_INDEX_PLAN_H
@@ -24,10 +24,13 @@ struct index_entry {
     int16_t bucket;
     struct entity_key key;
     struct property_list properties; /* with $SourcePartitionKey and $SourceRowKey */
-    uint64_t digest;                 /* of the properties: equal content, equal digest */
+    uint64_t digest;                 /* of the properties and the expiry: equal content has an equal digest */
 };
 
-/* An entry expires with its source, 0: never; its digest is another one then. */
+/*
+ * The digest of an entry. expires: that of its source, 0: never; entries that expire at different times have
+ * different digests.
+ */
 uint64_t index_plan_digest(struct str properties, int64_t expires);
 void index_entry_expires(struct index_entry *entry, int64_t expires);
 
@@ -45,7 +48,7 @@ enum projection_result {
 struct index_row_parts {
     const struct key_part *parts[LIMIT_KEY_PARTS + 2];
     size_t count;
-    size_t declared; /* so many of them at the front are the declaration's; 0: its row_key is empty */
+    size_t declared; /* the number of declared parts, which come first; 0: no row key is declared */
 };
 struct index_row_parts index_row_parts(const struct index *index);
 
@@ -103,7 +106,7 @@ struct index_change index_plan_change(const struct index *index, const struct en
 bool index_plan_affects(const struct index *index, const struct entity_key *key,
     const struct row_state *before, const struct row_state *after, struct arena *arena);
 
-/* What entries stored for one source key look like: the manifest. */
+/* The manifest: the entries that are stored for one source key. */
 struct manifest_item {
     int64_t index_id;
     struct entity_key key;
@@ -115,13 +118,15 @@ struct manifest {
 };
 
 /*
- * The manifest's stored bytes, empty for an empty one; decoding returns false for bytes we did not write.
- * What is decoded borrows the bytes.
+ * The stored form of a manifest, empty for an empty one. Decoding returns false for bytes that are not a manifest;
+ * the result borrows the bytes.
  */
 struct str manifest_encode(const struct manifest *manifest, struct arena *arena);
 bool manifest_decode(struct str bytes, struct arena *arena, struct manifest *out);
 
-/* The source key an entry stands for, from its $Source... properties; false: it is no entry. */
+/*
+ * Read the key of an entry's source from its $Source... properties; false: the properties are not those of an entry.
+ */
 bool index_entry_source(struct property_list properties, struct entity_key *out);
 
 /* The range of entries of a look-up is in lookup_plan.h, reading lists in list_page.h. */

@@ -13,7 +13,7 @@
 
 /* ---- addresses ---- */
 
-/* The member is the last two parts. */
+/* Whether the text is a member: the last two parts of a row key. */
 static bool is_member(const struct index_row_parts *row, struct str text, struct arena *arena)
 {
     for (size_t i = row->declared; i < row->count; i++) {
@@ -26,8 +26,8 @@ static bool is_member(const struct index_row_parts *row, struct str text, struct
 }
 
 /*
- * The last declared part, where it is a property, ends with an end mark in entries and with the row key in
- * the first page's.
+ * Read the declared parts. If the last one is a property, it ends with an end mark in the row keys of entries, and at
+ * the end of the row key in that of the first page.
  */
 static bool take_value(
     const struct index_row_parts *row, struct str *rest, struct arena *arena, bool *first_page)

@@ -26,26 +26,26 @@
 #include "domain/catalogue/catalogue.h"
 #include "domain/operations/operation.h"
 
-/* A row key of a list index, taken apart; all parts borrow the row key or lie in the arena. */
+/* The parts of a row key of a list index. They borrow the row key or lie in the arena. */
 struct list_address {
     struct str value;  /* the row key of the first page */
-    struct str prefix; /* value and separator: how the row keys of its entries begin */
+    struct str prefix; /* value and separator: the prefix of the row keys of its entries */
     bool has_member;
-    struct str member; /* the row key goes on with it; the page holds the members behind */
+    struct str member; /* the rest of the row key; the page holds the members after it */
 };
 
-/* false: no entry and no page can have this row key. */
+/* Split a row key. false: no entry and no page can have it. */
 MUST_USE bool list_page_split_row_key(
     const struct index *index, struct str row_key, struct arena *arena, struct list_address *out);
 
 /*
- * How many UTF-16 units a page without members has, its brackets; and whether one more member fits on a page of *units,
- * which then grow. A first member always fits.
+ * LIST_PAGE_UNITS: the UTF-16 units of a page without members, which are its brackets. list_page_room: whether one more
+ * member fits on a page of *units; if so, its units are added to *units. A first member always fits.
  */
 enum { LIST_PAGE_UNITS = 2 };
 bool list_page_room(size_t *units, const struct entity_key *member);
 
-/* One page in the making: start, add in row-key order until it is full, finish. */
+/* A page under construction: start it, add entries in the order of their row keys until it is full, finish it. */
 struct list_page {
     struct arena *arena;
     struct entity_key key;
@@ -58,19 +58,19 @@ struct list_page {
     bool more;
 };
 
-/* key is the page's address; it and the row keys added are borrowed until finish. */
+/* Start a page. key: its address. It and the added row keys are borrowed until list_page_finish. */
 void list_page_start(struct list_page *page, const struct entity_key *key, struct arena *arena);
 
 /*
- * Add an entry: its row key, its source, its version and time. false: the page is full without it (and a
- * first entry always fits); nothing may be added after that.
+ * Add an entry: its row key, its source, its version and time. false: the page is full and the entry was not added;
+ * call list_page_finish next. The first entry always fits.
  */
 MUST_USE bool list_page_add(struct list_page *page, struct str row_key, const struct entity_key *member,
     int64_t version, int64_t timestamp);
 
 /*
- * The page as an entity of the index's table. Its ETag stands for members, versions and next page, its
- * timestamp is the newest of theirs. false: it has no members, there is no such page.
+ * Make the page an entity of the table of the index. Its ETag depends on the members, their versions and the next
+ * page; its timestamp is the newest of theirs. false: the page has no members, so it does not exist.
  */
 MUST_USE bool list_page_finish(struct list_page *page, int64_t table_id, struct entity *out);
 

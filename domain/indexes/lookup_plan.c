@@ -16,13 +16,13 @@
 
 enum { MAX_FORMS = 4 }; /* of one value: an Int32, an Int64, two Doubles */
 
-/* What a key can begin with, ascending. */
+/* The texts that a key can begin with, ascending. */
 struct texts {
     struct str *items;
     size_t count;
 };
 
-/* The values that are still to be bound. */
+/* The values that are not bound yet. */
 struct binding {
     const struct value *next;
     size_t left;
@@ -71,7 +71,7 @@ static struct interval interval_of_point(struct str text)
     return (struct interval){ .has_low = true, .has_high = true, .low = text, .high = text };
 }
 
-/* From low on, to below high; an empty high is none. */
+/* From low (included) to high (excluded); an empty high means no bound. */
 static struct interval half_open(struct str low, struct str high)
 {
     return (struct interval){
@@ -86,7 +86,7 @@ static struct interval prefix_interval(struct str prefix, struct arena *arena)
 
 /* ---- what a value is equal to ---- */
 
-/* As filters have it: a literal widens to the stored type, never the other way. */
+/* The value as one of the stored type. A literal widens to the stored type, never the reverse, as in filters. */
 static bool widens_to(enum property_type type, enum property_type stored)
 {
     if (type == PROPERTY_INT32)
@@ -135,7 +135,9 @@ static size_t equal_values(const struct value *value, struct value out[static MA
     return count;
 }
 
-/* The forms of what equals value, ascending; those the part cannot hold are left out. */
+/*
+ * The encoded forms of all values that equal the given one, ascending. Forms that the part cannot hold are left out.
+ */
 static size_t forms_of(const struct key_part *part, const struct value *value, bool last, struct arena *arena,
     struct str out[static MAX_FORMS])
 {
@@ -178,7 +180,7 @@ static struct texts no_texts(struct arena *arena)
     return texts;
 }
 
-/* Each text goes on with each of the forms. */
+/* Append each of the forms to each of the texts. */
 static void append_forms(struct texts *texts, const struct str *forms, size_t count, struct arena *arena)
 {
     struct str *items = ARENA_ARRAY(arena, struct str, texts->count * count);
@@ -285,7 +287,10 @@ static bool ends_of_type(const struct key_part *part, const struct value_range *
     return true;
 }
 
-/* Behind prefix; the end fits the part. Absent: the edge of the type's own region. */
+/*
+ * One end of a range after the prefix; the part can hold the end. If the end is absent: the end of all values of the
+ * type.
+ */
 static struct str encode_end(
     const struct key_part *part, const struct value *value, struct str prefix, struct arena *arena)
 {
@@ -417,7 +422,7 @@ static struct lookup_range range_of_everything(struct arena *arena)
     return out;
 }
 
-/* Each partition has each of the spans. */
+/* Combine each partition with each span. */
 static enum status combine_ranges(const struct texts *partitions, const struct spans *spans,
     struct arena *arena, struct lookup_range *out, struct error *err)
 {

@@ -15,17 +15,17 @@
 #include "domain/filter/filter.h"
 #include "domain/operations/operation.h"
 
-/* The entries of an answer are those of which lookup_range_holds is true; they lie in `keys`. */
+/* The entries that answer a look-up: those in `keys` for which lookup_range_holds is true. */
 struct lookup_range {
     /*
-     * Ascending, no key in two of them; none: no entry can be meant. If there are several, the partition of each is a
-     * point.
+     * Ascending and disjoint; none: no entry can match. If there are several, the partition of each is a single
+     * value.
      */
     struct key_filter *keys;
     size_t count; /* 0..LIMIT_LOOKUP_RANGES */
     /*
-     * NULL, or as many as keys, for a range of strings: between them may lie values of other types, in this part
-     * of the row keys.
+     * NULL, or one per range of keys. Set for a range of strings: values of other types, which are to be skipped, may
+     * lie in this interval of the row keys.
      */
     struct interval *others;
 };

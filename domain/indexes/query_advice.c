@@ -30,7 +30,7 @@ static void add_sentence(struct advice *advice, struct str text)
 
 /* ---- indexes ---- */
 
-/* Whether nothing matches but entities with one value of this property. */
+/* Whether every match has one given value of this property. */
 static bool is_bound(const struct filter *filter, struct str property)
 {
     for (size_t i = 0; i < filter->test_count; i++) {
@@ -43,7 +43,7 @@ static bool is_bound(const struct filter *filter, struct str property)
     return false;
 }
 
-/* Whether equality binds every property of the key, of which there is at least one. */
+/* Whether the key has properties and the filter binds each of them by equality. */
 static bool binds_key(const struct filter *filter, const struct key_parts *key)
 {
     bool any = false;
@@ -64,7 +64,7 @@ static bool same_value(const struct value *a, const struct value *b)
            (a->type != PROPERTY_DOUBLE || a->number == b->number);
 }
 
-/* Whether nothing matches the filter without passing this test of another one. */
+/* Whether each match of the filter passes this test of another filter. */
 static bool requires(const struct filter *filter, const struct test *other)
 {
     for (size_t i = 0; i < filter->test_count; i++) {
@@ -78,7 +78,7 @@ static bool requires(const struct filter *filter, const struct test *other)
     return false;
 }
 
-/* Whether an index holds all that the query asks for: no more is recognised than that its filter's tests are the query's. */
+/* Whether an index has an entry for each match of the filter. Recognised only if each test of its own filter is one of it. */
 static bool holds_all(const struct index *index, const struct filter *filter)
 {
     const struct filter *own = index->filter;
@@ -89,7 +89,7 @@ static bool holds_all(const struct index *index, const struct filter *filter)
     return true;
 }
 
-/* true: there is an index for this query, though it may still be in the making. */
+/* Suggest the indexes that find by the properties of the filter. true: there is one, perhaps still being built. */
 static bool suggest_indexes(struct advice *advice)
 {
     bool any = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query_advice.h - what would make a query cheaper, in plain words: the rewrite, or the index.
+ * query_advice.h - suggestions that make a query cheaper: another filter, or an index.
  *
  * Pure.
  */
@@ -10,7 +10,7 @@
 #include "domain/catalogue/catalogue.h"
 #include "domain/filter/filter.h"
 
-/* Sentences for a query of this table, the most helpful first; none where nothing would help. In the arena. */
+/* Suggestions for a query of this table, the most useful first; none if nothing would help. In the arena. */
 void query_advice_make(const struct filter *filter, const struct key_plan *plan, const struct table *table,
     struct arena *arena, struct str **out, size_t *count);
 

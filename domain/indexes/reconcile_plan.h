@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reconcile_plan.h - deciding what the entries of one source key are to be: (source, what its manifest says)
- * -> entries to write and to delete, the new manifest, violations.
+ * reconcile_plan.h - decides which entries a source key has: from the source and its manifest to the entries to write
+ * and delete, the new manifest, and the violations.
  *
- * Pure. The caller holds the lock of the key's state row and has read the source after it (guard G8), so the
- * answer is the newest there can be; whoever comes later reads the source later.
+ * Pure. The caller has locked the key's state row and then read the source (guard G8), so the plan uses the newest
+ * state; a later reconcile of the key reads the source later.
  */
 #ifndef DOMAIN_INDEXES_RECONCILE_PLAN_H
 #define DOMAIN_INDEXES_RECONCILE_PLAN_H
@@ -23,7 +23,7 @@ struct reconcile_violation {
 struct reconcile_plan {
     /* Set by the caller: a bit for each unique index, by its position in the table, whose value another entity owns. */
     uint32_t unowned;
-    struct index_entry *upserts; /* new, or of other content; their version and ts are the source's */
+    struct index_entry *upserts; /* new or changed; with the source's version and timestamp */
     size_t upsert_count;
     struct index_entry *deletes; /* only index, bucket and key are set */
     size_t delete_count;
@@ -33,11 +33,12 @@ struct reconcile_plan {
 };
 
 /*
- * table: the source's, NULL when it is gone: nothing is wanted then. source: version 0 when there is no row.
+ * table: the table of the source; NULL if it does not exist any more, and then no entries are wanted. source: version
+ * 0 if there is no row.
  *
- * Entries of indexes that are being dropped, or are gone, leave the manifest but are not deleted here:
- * whoever drops the index removes them all. Of strong indexes there are only violations here: their entries are written
- * with their sources, and no manifest names them.
+ * Entries of indexes that are dropped or being dropped leave the manifest but are not deleted here: the job that
+ * drops the index removes them all. For strong indexes the plan has violations only: their entries are written with their
+ * sources, and no manifest names them.
  *
  * out->unowned is an input; the function sets all other members. out borrows from stored; its memory is in the arena.
  */

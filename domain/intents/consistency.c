@@ -134,7 +134,7 @@ bool consistency_of_transaction(
         if (transaction->timeline[i].left_open.len == 0 ||
             !consistency_decode(transaction->timeline[i].left_open, arena, &step) || step.block_count != 1)
             continue;
-        /* The oldest says most: a fail-over since then has it refused. */
+        /* The oldest epoch counts: after a later fail-over the token is refused. */
         sum.epoch = sum.block_count == 0 || step.epoch < sum.epoch ? step.epoch : sum.epoch;
         sum.blocks[sum.block_count++] = step.blocks[0];
     }

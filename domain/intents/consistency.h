@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * consistency.h - what a write has left open, as a value: the consistency token, and what a read asks of it.
+ * consistency.h - consistency tokens as values: the intents that a write has left open, and the freshness that a read
+ * requires.
  *
- * A write's intents are named one by one - their buckets, and the ids that the write's own transaction had reserved
- * for them - so that whoever waits looks for these rows and never compares with a position in a sequence: ids
- * are made before commits, and commits overtake each other. Named ids need not have become rows.
+ * The intents of a write are named one by one, by their buckets and by the ids that the write's transaction had
+ * reserved. A waiting read searches for these rows and never compares positions in a sequence: ids are made before
+ * commits, and commits overtake each other. A reserved id need not have become a row.
  *
  * Pure: no I/O, no clock.
  */
@@ -28,16 +29,16 @@ struct intent_block {
     size_t bucket_count;
 };
 
-/* What must be done before a write, or a transaction with all its steps, is seen in every index. */
+/* The work after which a write, or a transaction with all its steps, is visible in every index. */
 struct consistency {
     int64_t epoch;          /* in which the blocks' ids were made */
     int64_t table_id;       /* the table written to; 0: several */
-    struct str account, id; /* of a transaction that has not ended; empty: none */
+    struct str account, id; /* the transaction, if it has not ended; else empty */
     struct intent_block *blocks;
     size_t block_count;
 };
 
-/* How fresh a read must be: all that is set must hold. */
+/* The freshness that a read requires: everything that is set must hold. */
 struct freshness {
     struct consistency *at_least;
     size_t at_least_count;
@@ -57,13 +58,14 @@ static inline struct intent_id intent_block_id(const struct intent_block *block,
     return intent_id_of(block->us, block->origin, counter);
 }
 
-/* Bytes, the same for equal values; decoding borrows them. false: we did not write them. */
+/* The stored form; equal values have equal bytes. Decoding borrows the bytes; false: they are not of this form. */
 struct str consistency_encode(const struct consistency *consistency, struct arena *arena);
 bool consistency_decode(struct str bytes, struct arena *arena, struct consistency *out);
 
 /*
- * What a transaction leaves open: while it has not ended itself, afterwards what its steps have left open. Given
- * up, it stays what is waited for: a person may redrive it. false: nothing.
+ * What a read must wait for to see a transaction: the transaction itself while it has not ended, then the intents of
+ * its steps. A transaction that was given up is still waited for, because an operator may redrive it. false: there is
+ * nothing to wait for.
  */
 bool consistency_of_transaction(
     const struct transaction *transaction, struct arena *arena, struct consistency *out);

@@ -8,7 +8,7 @@
 
 static const struct backoff delay_ms = { .first = 100, .longest = 60000 };
 
-/* Whether a failure tells something about the work, rather than about the world around it. */
+/* Whether a failure counts against the work: not if the database or the network caused it. */
 static bool counts_as_failure(enum status status)
 {
     switch (status) {

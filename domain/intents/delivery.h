@@ -20,14 +20,17 @@ struct delivery {
 enum { DELIVERY_MAX_FAILURES = 10, DELIVERY_MAX_SILENT = 5 };
 
 /*
- * failures   how often this work has failed, this time included (0 when status is STATUS_OK)
+ * The disposition of a message.
+ *
+ * failures   how often this work has failed, this time included (0 if status is STATUS_OK)
  * random     any 64 random bits: full jitter
  *
- * UNAVAILABLE, TIMEOUT and CANCELLED are nobody's fault: retried for ever, never counted towards burial.
+ * UNAVAILABLE, TIMEOUT and CANCELLED are not caused by the work: it is tried again without limit, and these failures
+ * do not count.
  */
 struct delivery delivery_settle(enum status status, int32_t failures, uint64_t random);
 
-/* Whether work that has begun so often, on its own, and never reported is to be given up. */
+/* Whether work that was begun this often, alone, and never reported an outcome is to be given up. */
 bool delivery_is_hopeless(int32_t silent);
 
 #endif

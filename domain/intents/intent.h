@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * intent.h - a row, committed with the write that caused it, saying that something elsewhere has to
- * follow. It is a pointer (a source key), not a copy: whoever acts on it reads the newest state.
+ * intent.h - an intent: a row that commits with the write that caused it and says that other rows must follow. It
+ * names a source key and copies nothing: the worker reads the newest state.
  */
 #ifndef DOMAIN_INTENTS_INTENT_H
 #define DOMAIN_INTENTS_INTENT_H

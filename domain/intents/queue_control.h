@@ -18,7 +18,10 @@
 
 enum { WORK_KINDS = 2, MAX_QUEUES = 64, DEFAULT_QUEUES = 4 };
 
-/* How work is spread over queues; it can change at any time, and whoever has the old one is not wrong, only late. */
+/*
+ * How work is spread over queues. It can change at any time; a program that still uses the old spread works
+ * correctly, only on other queues.
+ */
 struct queue_map {
     int64_t version;
     int queues; /* an intent's is bucket % queues */
@@ -37,7 +40,7 @@ enum work_state { WORK_RUNNING = 1, WORK_PAUSED = 2, WORK_DRAINING = 3 };
 /* How one kind of work of one queue is controlled. */
 struct queue_control {
     int64_t intents_before_us; /* only intents made before are worked on; 0: none, INT64_MAX: all */
-    int64_t rate;              /* of intents a second; 0: as fast as it goes. Draining does not mind it */
+    int64_t rate;              /* intents per second; 0: no limit. Draining ignores it */
 };
 
 static inline int queue_control_queue_of(int16_t bucket, int queues)
@@ -45,7 +48,10 @@ static inline int queue_control_queue_of(int16_t bucket, int queues)
     return bucket % queues;
 }
 
-/* Where a kind of work of a queue stands in arrays of MAX_QUEUES * WORK_KINDS; below 0: no such thing. */
+/*
+ * The index of a kind of work of a queue in arrays of MAX_QUEUES * WORK_KINDS; below 0: there is no such queue or
+ * kind.
+ */
 static inline int queue_slot(int queue, int kind)
 {
     return kind >= 1 && kind <= WORK_KINDS && queue >= 0 && queue < MAX_QUEUES ? queue * WORK_KINDS + kind - 1
@@ -55,7 +61,7 @@ static inline int queue_slot(int queue, int kind)
 /* oldest_us: of the open intents; 0: none is open. */
 enum work_state work_state_of(const struct queue_control *control, int64_t oldest_us);
 
-/* The time in which this much is done at this pace; below 0: it cannot be told. */
+/* The time that this much work takes at this rate; below 0: unknown. */
 int64_t queue_control_time_to_fresh_us(int64_t open_intents, double per_second);
 
 #endif

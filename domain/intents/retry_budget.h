@@ -24,14 +24,14 @@ enum {
 };
 
 struct retry_budget {
-    double spent; /* permits; what is beyond RETRY_PERMITS_SAVED is of the time to come */
+    double spent; /* permits; above RETRY_PERMITS_SAVED: permits of the future */
     int64_t at_us;
 };
 
-/* So many pieces of work were done. */
+/* Note that this many pieces of work were done. */
 void retry_budget_earn(struct retry_budget *budget, size_t done);
 
-/* Take a permit for one retry; returns in how many milliseconds it is there. */
+/* Take a permit for one retry; returns the milliseconds until the permit is available. */
 int64_t retry_budget_spend(struct retry_budget *budget, int64_t now_us);
 
 /*

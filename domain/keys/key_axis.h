@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * key_axis.h - a set of values of one of the two keys, as filters make them: an interval, or single values.
+ * key_axis.h - a set of values of a partition key or row key, as filters define it: an interval, or single values.
  *
- * Pure. The text of bounds and values is borrowed.
+ * Pure. Bounds and values are borrowed.
  */
 #ifndef DOMAIN_KEYS_KEY_AXIS_H
 #define DOMAIN_KEYS_KEY_AXIS_H
@@ -11,8 +11,8 @@
 #include "domain/keys/key_filter.h"
 
 struct key_axis {
-    struct interval hull;     /* the least interval that holds it */
-    const struct str *values; /* is_finite: ascending, without duplicates; may be none */
+    struct interval hull;     /* the smallest interval that contains it */
+    const struct str *values; /* if is_finite: ascending, without duplicates, perhaps none */
     size_t count;
     bool is_finite;
 };
@@ -20,7 +20,7 @@ struct key_axis {
 /* An interval; one that holds a single value or none becomes finite. Keys begin at the empty text. */
 struct key_axis key_axis_of(struct interval interval, struct arena *arena);
 
-/* Every value, and whether it is that. */
+/* The set of all values, and whether a set is that one. */
 struct key_axis key_axis_all(void);
 bool key_axis_is_all(const struct key_axis *axis);
 
@@ -30,7 +30,7 @@ bool key_axis_equal(const struct key_axis *a, const struct key_axis *b);
 
 struct key_axis key_axis_intersect(const struct key_axis *a, const struct key_axis *b, struct arena *arena);
 
-/* The union, or (exact false) the least interval that holds it. */
+/* The union; or, with exact set to false, the smallest interval that contains it. */
 struct key_axis key_axis_unite(
     const struct key_axis *a, const struct key_axis *b, struct arena *arena, bool *exact);
 

@@ -15,13 +15,13 @@
 /* The values between low and high. */
 struct interval {
     bool has_low, has_high;
-    bool low_open, high_open; /* open: the bound itself is not in it */
+    bool low_open, high_open; /* open: without the bound itself */
     struct str low, high;
 };
 
 /* The keys within both intervals. */
 struct key_filter {
-    bool nothing; /* no key at all */
+    bool nothing; /* true: no key matches */
     struct interval partition;
     struct interval row;
 };

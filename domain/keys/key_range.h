@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * key_range.h - a range of entities by key, as shared access signatures name it: both ends belong to it.
+ * key_range.h - a range of entities by key, as in shared access signatures; both ends are included.
  *
  *     key >= (low.partition, low.row)  and  key <= (high.partition, high.row)
  *
- * Without a row the high end takes its whole partition; a low end without a row is the empty row key.
+ * A high end without a row includes its whole partition; a low end without a row begins at the empty row key.
  */
 #ifndef DOMAIN_KEYS_KEY_RANGE_H
 #define DOMAIN_KEYS_KEY_RANGE_H

@@ -14,7 +14,7 @@
 
 enum dead_letter_state { DEAD_LETTER_DEAD = 1, DEAD_LETTER_RETRYING = 2, DEAD_LETTER_DISCARDED = 3 };
 
-/* All that is set must hold. */
+/* A filter of dead letters: everything that is set must match. */
 struct dead_letter_filter {
     enum dead_letter_state state;
     int16_t kind;       /* enum intent_kind; 0: any */
@@ -31,7 +31,7 @@ struct dead_letter_view {
     int64_t id;
     int16_t kind, bucket;
     int64_t table_id;
-    struct str account, table, index; /* index: empty for the key as a whole */
+    struct str account, table, index; /* index: empty if the letter is about the key as a whole */
     struct entity_key key;            /* of a transaction: account and id */
     int32_t failures;
     struct str cause, history, note;
@@ -44,7 +44,7 @@ struct cause_view {
     int64_t first_failed, last_failed; /* ticks */
 };
 
-/* What trying again would do. */
+/* What a redrive would change. */
 struct dead_letter_difference {
     int64_t missing, dangling, mismatched; /* entries */
     int64_t violations;                    /* indexes that could not take an entry */
@@ -61,7 +61,8 @@ struct operation_dead_letters {
 };
 
 struct outcome_dead_letters {
-    struct dead_letter_view *dead_letters; /* list; redrive and discard: those it was done to */
+    struct dead_letter_view
+        *dead_letters; /* list: the page; redrive and discard: the letters that were changed */
     size_t count;
     struct dead_letter_difference *differences; /* redrive as a dry run: as many as letters */
     struct cause_view *causes;                  /* list by cause */

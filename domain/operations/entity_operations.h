@@ -20,13 +20,14 @@
 struct operation_get {
     struct entity_key *keys;
     size_t count;
-    size_t enough_bytes; /* of properties: the keys behind them need not be read; 0: all are wanted */
+    size_t
+        enough_bytes; /* of properties: keys after this many bytes need not be read; 0: all keys are wanted */
 };
 
 struct outcome_get {
     struct entity *entities; /* in the order of the keys */
     bool *found;
-    size_t count; /* so many of the keys, from the first, have been read */
+    size_t count; /* the number of keys, from the first, that were read */
 };
 
 /* ---- writes: single, entity group transaction, import ---- */
@@ -61,7 +62,7 @@ struct operation_write {
     bool atomic;           /* all or nothing, in one partition; false: each on its own (import) */
     bool is_group;         /* an entity group transaction: its errors name the operation */
     struct str request_id; /* empty: none. Atomic only: see request_record.h */
-    int64_t table_id;      /* the table of the name must be this one; 0: any */
+    int64_t table_id;      /* the id that the named table must have; 0: any */
     bool may_read;         /* the caller may also read the table, within operation.within */
 };
 
@@ -70,8 +71,8 @@ struct outcome_write {
     struct error **errors;               /* not atomic only: the writes that were refused */
     bool replayed;                       /* answered from the record of the request */
     int64_t table_id;                    /* not atomic only: of the table that was written to */
-    const struct consistency *left_open; /* the intents that this has made; NULL: none */
-    /* Atomic only, with a condition's failure: what is stored, if it is small enough to be told; else NULL. */
+    const struct consistency *left_open; /* the intents that the write has made; NULL: none */
+    /* Atomic only, if a condition failed: the stored entity if it is small enough for a reply; else NULL. */
     const struct entity *current;
 };
 

@@ -40,12 +40,13 @@ struct lag {
     int64_t age_us;
     int64_t open_intents; /* -1: not counted */
     int64_t as_of;        /* ticks */
-    double per_second;    /* intents applied, lately; below 0: it is not told */
+    double per_second;    /* intents applied per second in recent time; below 0: unknown */
 };
 
 struct outcome_lookup {
-    struct entity *entities;    /* with the source's keys */
-    struct entity_key *entries; /* as many: the key of the entry each was found by, where a page can end */
+    struct entity *entities; /* with the source's keys */
+    struct entity_key *
+        entries; /* as many as entities: the key of the entry by which each was found, at which a page can end */
     size_t count;
     bool more;
     struct entity_key position;
@@ -66,11 +67,11 @@ struct index_view {
     struct str definition; /* the declaration as bytes: index_codec.h */
     enum index_state state;
     struct lag lag;
-    int64_t entries; /* beyond 100,000 an estimate */
+    int64_t entries; /* exact up to 100,000, then an estimate */
     int64_t violations;
-    int64_t keys_behind; /* source keys that were given up */
+    int64_t keys_behind; /* source keys whose work was given up */
     int64_t discarded;   /* of violations: those whose dead letters were set aside */
-    struct str causes;   /* of some violations, each once, one a line */
+    struct str causes;   /* causes of some violations, without duplicates, one per line */
     struct job_view build;
     struct report_view verified; /* the last time that the whole index was; operation_id empty: never */
 };

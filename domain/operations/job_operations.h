@@ -29,7 +29,7 @@ struct job_view {
 struct operation_jobs {
     struct str operation_id; /* get, wait, control */
     enum job_control control;
-    int64_t rate;  /* JOB_THROTTLE: rows a second; 0: as fast as it goes */
+    int64_t rate;  /* JOB_THROTTLE: rows per second; 0: no limit */
     int32_t limit; /* list */
     struct str after;
 };

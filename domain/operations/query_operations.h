@@ -16,24 +16,27 @@
 #include "domain/keys/key_range.h"
 
 /*
- * Where entities go while they are read, one by one and in order, so that nobody has to hold them. Called on the
- * store's threads, before done().
+ * Receives entities one by one, in order, while they are read, so that no layer has to collect them. Called on the
+ * threads of the store, before done().
  */
 struct entity_sink {
-    /* Begin, or begin anew: what was added so far does not count. */
+    /* Begin, or begin again: entities that were added so far are dropped. */
     void (*reset)(struct entity_sink *sink);
-    /* Take an entity, which is borrowed for the call. false: full without it. The first is always taken. */
+    /*
+     * Add an entity, which is borrowed for the call. false: the sink is full and has not added it. The first entity
+     * is always added.
+     */
     bool (*add)(struct entity_sink *sink, const struct entity *entity);
 };
 
 struct operation_page {
     const struct filter *filter; /* NULL: everything */
-    struct str filter_text;      /* range deletes only: who carries them out compiles it again */
-    struct key_plan plan;        /* where its matches lie: filter_key_plan */
+    struct str filter_text;      /* range deletes only: the job compiles the filter again */
+    struct key_plan plan;        /* the keys among which its matches lie: filter_key_plan */
     bool descending;
-    enum access_path max_plan; /* refuse anything costlier; 0: the table's default */
+    enum access_path max_plan; /* more expensive access paths are refused; 0: the default of the table */
     bool has_after;
-    struct entity_key after;  /* the position: rows strictly behind this key, in the direction of the query */
+    struct entity_key after;  /* the position: only rows after this key, in the direction of the query */
     int32_t limit;            /* 1..LIMIT_PAGE_ROWS; pages only */
     struct entity_sink *sink; /* pages only; NULL: collect them in the outcome */
 };
@@ -45,9 +48,9 @@ struct query_stats {
 
 struct outcome_page {
     struct entity *entities; /* without a sink */
-    size_t count;            /* of the entities that were read, or of those that match: CountEntities */
+    size_t count;            /* of the entities that were read; CountEntities: of the matches */
     bool more;               /* there may be more behind `position` */
-    bool has_position;       /* false: nothing was looked at, and none was asked from */
+    bool has_position;       /* false: nothing was examined and the query had no position */
     struct entity_key position;
     int64_t table_id; /* what a page token is bound to */
     struct query_stats stats;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * queue_operations.h - operations on queues as operators see and control them.
- */
+/* queue_operations.h - operations by which operators list and control queues. */
 #ifndef DOMAIN_OPERATIONS_QUEUE_OPERATIONS_H
 #define DOMAIN_OPERATIONS_QUEUE_OPERATIONS_H
 

@@ -35,7 +35,7 @@ struct table_change {
 struct operation_tables {
     int32_t limit;
     struct str after;            /* folded name; empty: from the start */
-    const struct filter *filter; /* list: over an entity whose one property is TableName */
+    const struct filter *filter; /* list: a filter over entities with one property, TableName */
     struct table_change change;  /* update; create: change_feed */
 };
 

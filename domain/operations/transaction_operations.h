@@ -14,7 +14,8 @@
 
 struct operation_transaction {
     struct transaction transaction; /* submit: id and steps; get, wait, cancel: id */
-    int64_t seen;  /* wait: also until its revision is another one; below 0: for its end only */
+    int64_t
+        seen; /* wait: ends when the revision differs from this; below 0: only when the transaction has ended */
     int32_t limit; /* list */
     struct str after;
     enum transaction_state only; /* list: 0: any state */

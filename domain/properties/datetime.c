@@ -16,7 +16,7 @@ static bool take_char(struct str *text, char c)
     return true;
 }
 
-/* A number between low and high, of exactly that many digits. */
+/* Read a number of exactly that many digits, between low and high. */
 static bool take_number(struct str *text, size_t digits, int low, int high, int *out)
 {
     uint64_t number;
@@ -82,7 +82,7 @@ static bool take_fraction(struct str *text, int32_t *nanos)
     return count > 0;
 }
 
-/* What has to be subtracted to get UTC. */
+/* Read the offset of a time zone: what must be subtracted to get UTC. */
 static bool take_zone(struct str *text, int *offset)
 {
     bool ahead = take_char(text, '+');

@@ -56,7 +56,7 @@ static bool is_lead(char c)
     return c == '"' || c == '.' || c == '>' || c == '[' || c == '~';
 }
 
-/* The bytes that are written as they are whatever follows. 0xC2 begins U+0080..U+009F, among others. */
+/* Bytes that are written unescaped, whatever follows them. 0xC2 begins U+0080..U+009F, among others. */
 static bool is_plain(uint8_t c)
 {
     switch (c) {
@@ -237,7 +237,7 @@ static bool number_form_of(enum property_type type, struct number_form *out)
     }
 }
 
-/* Narrow the form to the part's width; false when the type has no width. */
+/* Limit the form to the width of the part; false if the type has no width. */
 static bool apply_width(const struct key_part *part, enum property_type type, struct number_form *form)
 {
     if (part->width == 0)
@@ -250,7 +250,9 @@ static bool apply_width(const struct key_part *part, enum property_type type, st
     return true;
 }
 
-/* Where a whole number stands to what the part can hold; *form is set unless it never fits. */
+/*
+ * How a whole number compares with the values that the part can hold; *form is set unless no value of the type fits.
+ */
 static enum key_part_fit number_fit(
     const struct key_part *part, const struct value *value, struct number_form *form)
 {
@@ -327,7 +329,7 @@ static void write_hex(struct buf *out, struct str bytes)
     digits_encode_hex(bytes, buf_extend(out, 2 * bytes.len));
 }
 
-/* Upper case is refused: it sorts elsewhere, so no key has it. */
+/* Upper case is refused: it sorts differently, so no key contains it. */
 static bool read_hex(struct str text, struct buf *out)
 {
     return digits_are_lower_hex(text) && digits_decode_hex(text, buf_extend(out, text.len / 2));
@@ -574,7 +576,7 @@ static void write_character(struct buf *out, uint32_t c)
     buf_append_byte(out, (uint8_t)(0x80 | (c & 0x3F)));
 }
 
-/* The last character goes up by one: not the last byte, the result has to be UTF-8. */
+/* Increase the last character by one, not the last byte: the result must be UTF-8. */
 struct str key_part_prefix_end(struct str prefix, struct arena *arena)
 {
     while (prefix.len > 0) {

@@ -70,15 +70,15 @@ struct key_parts {
 MUST_USE bool key_part_encode(
     const struct key_part *part, const struct value *value, bool last, struct buf *out);
 
-/* How a value stands to those that the part can hold. */
+/* How a value compares with the values that a part can hold. */
 enum key_part_fit {
     KEY_PART_FITS,  /* key_part_encode writes it */
     KEY_PART_BELOW, /* a number below the least of its type that the part can hold: with a width, below 0 */
     KEY_PART_ABOVE, /* ... above the greatest */
-    KEY_PART_NEVER, /* no value of its type, or a null or NaN, which have no order */
+    KEY_PART_NEVER, /* no value of its type fits; nulls and NaN, which have no order */
 };
 
-/* part is no literal. */
+/* Compare a value with those that the part, which is not a literal, can hold. */
 enum key_part_fit key_part_fit(const struct key_part *part, const struct value *value);
 
 /*
@@ -88,9 +88,9 @@ enum key_part_fit key_part_fit(const struct key_part *part, const struct value *
 const char *key_part_objection(const struct key_part *part, const struct value *value, struct arena *arena);
 
 /*
- * Take one encoded part, with its end mark, from the front of *key: the reverse. It accepts exactly what
- * key_part_encode writes; a literal comes out as a string.
- * false: it is none; *key and *out are untouched.
+ * Read one encoded part, with its end mark, from the front of *key. Exactly the output of key_part_encode is
+ * accepted; a literal is returned as a string.
+ * false: *key does not begin with such a part; *key and *out are unchanged.
  */
 MUST_USE bool key_part_decode(
     const struct key_part *part, struct str *key, bool last, struct arena *arena, struct value *out);

@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "domain/properties/property_value.h"
 
-/* A record whose value has not been read. */
+/* A record whose value has not been decoded. */
 struct raw {
     struct str name;
     struct str value;
@@ -115,7 +115,7 @@ static int compare_names(const void *a, const void *b)
     return str_compare(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* The names in ascending order: as they are when they are so already, which costs nothing. */
+/* The names in ascending order: the given array if it is sorted already, else a copy. */
 static const struct str *sort_names(const struct str *names, size_t count, struct arena *arena)
 {
     struct str *copy;

@@ -10,7 +10,7 @@
 #include "domain/reason.h"
 #include "domain/text.h"
 
-/* What is neither letter nor digit above U+007F, sorted. */
+/* Ranges of characters above U+007F that are neither letters nor digits, sorted. */
 static const struct range {
     uint32_t first, last;
 } excluded[] = {
@@ -66,7 +66,7 @@ static bool may_stand(uint32_t character, bool first)
            character == '_';
 }
 
-/* Nearly all names: nothing but what may_stand allows below U+0080, and not too long. */
+/* A fast check that accepts nearly all names: short, and only characters below U+0080 that may_stand allows. */
 static bool is_plain(struct str name)
 {
     bool plain = name.len > 0 && name.len <= LIMIT_PROPERTY_NAME_UNITS;

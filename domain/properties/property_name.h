@@ -28,8 +28,8 @@ MUST_USE enum status property_name_check(struct str name, struct error *err);
 #define PROPERTY_NAME_ALLOWED "a letter or underscore, then letters, digits and underscores"
 
 /*
- * Where the first character stands that may not stand there; false: there is none. For who finds a name inside a
- * longer text and says where. name must be UTF-8; its length and the fields of an entity are not looked at.
+ * The position of the first character that is not allowed; false: there is none. For callers that find a name inside
+ * a longer text and report its position. name must be UTF-8; its length and reserved names are not checked.
  */
 bool property_name_misfit(struct str name, size_t *position, uint32_t *character);
 

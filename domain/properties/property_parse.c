@@ -17,7 +17,10 @@
 #include "domain/properties/property_value.h"
 #include "domain/reason.h"
 
-/* No entity has so many: nulls and duplicates count here, so that nobody makes us sort a million of them. */
+/*
+ * A bound on entries before any sorting: nulls and duplicates count here, so that a request cannot cause the sorting
+ * of a million names.
+ */
 enum { MAX_RECORDS = 10000 };
 
 enum { ENTRY_NAME = 1, ENTRY_VALUE = 2 };
@@ -27,7 +30,7 @@ struct draft {
     struct value_draft value;
 };
 
-/* A map entry: the last name wins, values merge, both may be absent. */
+/* A map entry, by the rules of protobuf: the last name wins, values merge, both may be absent. */
 static bool draft_read(struct str slice, struct draft *draft)
 {
     struct wire_field field;
@@ -66,7 +69,7 @@ static int compare_drafts(const void *a, const void *b)
     return str_compare(((const struct draft *)a)->name, ((const struct draft *)b)->name);
 }
 
-/* Sort by name, unless the caller did. */
+/* Sort by name, unless the names are sorted already. */
 static void drafts_sort(struct draft *drafts, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -120,7 +123,7 @@ static enum status refuse_value(const struct draft *draft, size_t actual, int li
     return STATUS_INVALID;
 }
 
-/* The whole is tested before its parts: a value that is too large by itself is reported second. */
+/* Check the entity before its values: a value that is too large by itself is reported second. */
 static enum status drafts_check_sizes(
     const struct draft *drafts, size_t count, const struct entity_key *key, struct error *err)
 {

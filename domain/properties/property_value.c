@@ -93,7 +93,7 @@ static bool merge_timestamp(struct value_draft *draft, struct str message)
     return result == WIRE_END;
 }
 
-/* A known number with another wire type is an unknown field, as in every protocol buffers parser. */
+/* A known field number with another wire type is an unknown field, as in every protobuf parser. */
 static bool merge_field(struct value_draft *draft, const struct wire_field *field)
 {
     struct value value = { .type = (enum property_type)field->number };
@@ -267,7 +267,7 @@ bool property_value_take_field(struct str *input, char tag, struct str *out)
     return true;
 }
 
-/* Take a varint with this tag; absent is zero. */
+/* Read a varint with this tag from the front; 0 if it is absent. */
 static bool take_optional_varint(struct str *input, char tag, uint64_t *out)
 {
     *out = 0;
@@ -417,7 +417,7 @@ static char *put_double(char *out, double number)
     return out;
 }
 
-/* A kind that is set is written even when it is zero: that is what tells it from null. */
+/* A kind that is set is written even if its value is zero, because a value without a kind is null. */
 static char *value_put(char *out, const struct value *value)
 {
     switch (value->type) {

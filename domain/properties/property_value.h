@@ -24,17 +24,17 @@ struct value_draft {
 bool property_value_merge(struct value_draft *draft, struct str message);
 
 /*
- * Check and canonicalise. name is for the messages, empty where there is none.
+ * Check the draft and make the canonical value. name: for messages, empty if there is none.
  *
  * STATUS_OK, STATUS_INVALID (INVALID_INPUT), STATUS_OUT_OF_RANGE (OUT_OF_RANGE_INPUT)
  */
 MUST_USE enum status property_value_finish(
     struct value_draft *draft, struct str name, struct arena *arena, struct error *err);
 
-/* Read a canonical Value message; false: it is none. */
+/* Read a canonical Value message; false: the bytes are not one. */
 bool property_value_read_canonical(struct str message, struct value *out);
 
-/* Take a field of bytes with this one-byte tag from the front; false: something else is there. */
+/* Read a field of bytes with this one-byte tag from the front; false: the next field is another one. */
 bool property_value_take_field(struct str *input, char tag, struct str *out);
 
 /* The bytes of a whole record, and where it ends after it was written. */

@@ -128,7 +128,7 @@ bool transaction_decode_timeline(struct str bytes, struct arena *arena, struct a
 
 /* ---- equal steps ---- */
 
-/* Without what a repeat may have differently. */
+/* The bytes of the steps without the parts in which a repeat may differ: the case of table names, and table ids. */
 static struct str encode_meaning(const struct step *steps, size_t count, struct arena *arena)
 {
     struct step *plain = ARENA_ARRAY(arena, struct step, count);
@@ -161,7 +161,7 @@ static int32_t next_number(const struct transaction *transaction, int32_t step)
     return last + 1;
 }
 
-/* The attempt that is missed least: the oldest that failed, or the oldest of all. */
+/* The attempt to drop: the oldest that failed, or else the oldest. */
 static size_t min_wanted(const struct transaction *transaction)
 {
     for (size_t i = 0; i < transaction->attempt_count; i++)
@@ -290,7 +290,7 @@ enum status transaction_check(const struct transaction *transaction, struct erro
 
 /* ---- age ---- */
 
-/* The milliseconds since 1970 in a UUIDv7 (RFC 9562); false: the id is none. */
+/* Read the milliseconds since 1970 from a UUIDv7 (RFC 9562); false: the id is not a UUIDv7. */
 static bool uuid_v7_time(struct str id, int64_t *ms)
 {
     static const char form[] = "xxxxxxxx-xxxx-7xxx-vxxx-xxxxxxxxxxxx";

@@ -5,9 +5,9 @@
  *             submit            first step           last step
  *   (none) -----------> PENDING -----------> RUNNING ----------> DONE
  *                          |                   |  precondition
- *                          |                   +------------> FAILED   what was done stays, the timeline says
- * it |                   |  too many failures
- *                          +-------------------+------------> DEAD     can be redriven
+ *                          |                   +------------> FAILED   the effects of its steps stay: see timeline
+ *                          |                   |  too many failures
+ *                          +-------------------+------------> DEAD     an operator can redrive it
  */
 #ifndef DOMAIN_TRANSACTIONS_TRANSACTION_H
 #define DOMAIN_TRANSACTIONS_TRANSACTION_H
@@ -48,7 +48,8 @@ struct step {
     int64_t expires;            /* ticks, 0: never; the two upserts */
     struct str account;         /* of the entity, for a move of its source; empty: the transaction's */
     struct str to_account;      /* moves */
-    int64_t table_id;    /* what the name stood for when it was submitted; 0: stored before that was kept */
+    int64_t
+        table_id; /* the table of that name when the transaction was submitted; 0: stored by a version that did not record it */
     int64_t to_table_id; /* moves */
 };
 
@@ -79,28 +80,32 @@ struct transaction {
 };
 
 /*
- * Do these say the same? Names of tables are compared without case; which tables they stood for does not count, so a
- * repeat is one whatever has become of the tables.
+ * Whether two lists of steps are equal. Table names are compared without case, and table ids are ignored, so a repeat
+ * is recognised even if the tables have been replaced.
  */
 bool transaction_same_steps(
     const struct step *a, size_t a_count, const struct step *b, size_t b_count, struct arena *arena);
 
-/* Steps and timeline as stored bytes; equal steps have equal bytes. */
+/*
+ * The stored forms of steps and timeline; equal steps have equal bytes. Decoded texts borrow the bytes; false: the
+ * bytes are not of this form.
+ */
 struct str transaction_encode_steps(const struct step *steps, size_t count, struct arena *arena);
 bool transaction_decode_steps(struct str bytes, struct arena *arena, struct step **out, size_t *count);
 struct str transaction_encode_timeline(const struct attempt *attempts, size_t count, struct arena *arena);
 bool transaction_decode_timeline(struct str bytes, struct arena *arena, struct attempt **out, size_t *count);
 
 /*
- * Add an attempt to the timeline, in the arena; it gets its number. Of more than LIMIT_TRANSACTION_ATTEMPTS the
- * oldest failed ones go, so that the history of a step that is redriven over and over stays bounded.
+ * Add an attempt, with the next number of its step, to the timeline. Beyond LIMIT_TRANSACTION_ATTEMPTS the oldest
+ * failed attempt is dropped, so the history of a step that is redriven repeatedly stays bounded.
  */
 void transaction_note_attempt(
     struct transaction *transaction, const struct attempt *attempt, struct arena *arena);
 
 /*
- * Digests of the keys the steps name, each once, ascending; and that of one key. account empty: the owner's.
- * Tables are meant by name, as in steps. Two keys can have one digest: they can be made to.
+ * transaction_touched: the digests of all keys that the steps name, ascending, without duplicates.
+ * transaction_key_digest: the digest of one key; an empty account means the owner's. Tables are identified by name.
+ * Different keys can have equal digests.
  */
 size_t transaction_touched(const struct transaction *transaction, struct arena *arena, int64_t **out);
 int64_t transaction_key_digest(
@@ -110,8 +115,8 @@ int64_t transaction_key_digest(
 MUST_USE enum status transaction_check(const struct transaction *transaction, struct error *err);
 
 /*
- * A UUIDv7 carries its time; one older than retention_s at now (ticks) is refused, as TRANSACTION_ID_EXPIRED.
- * Other ids carry none and are accepted: they are remembered for the retention only.
+ * A UUIDv7 contains the time at which it was made. One that is older than retention_s at `now` (ticks) is refused:
+ * TRANSACTION_ID_EXPIRED. Other ids contain no time and are accepted.
  */
 MUST_USE enum status transaction_id_check_age(
     struct str id, int64_t now, int64_t retention_s, struct error *err);

@@ -34,7 +34,7 @@ enum write_field {
     FIELD_ETAG_VERSION,
     FIELD_CONDITION_TEXT,
     FIELD_EXPIRES,
-    FIELD_ETAG_KEY, /* written if there is one: requests from before keep their digest */
+    FIELD_ETAG_KEY, /* optional: requests without it keep the digest that earlier versions computed */
 };
 
 static void add_write(struct buf *out, struct buf *scratch, const struct write *write)
@@ -67,7 +67,7 @@ struct str request_record_digest(const struct operation *operation, int64_t tabl
     for (size_t i = 0; i < in->count; i++)
         add_write(&content, &scratch, &in->writes[i]);
     if (EVP_Digest(content.data, content.len, digest, NULL, EVP_sha256(), NULL) != 1)
-        abort(); /* it has no other failure than memory */
+        abort(); /* the only cause is that memory has run out */
     buf_cleanup(&scratch);
     buf_cleanup(&content);
     return str_of_bytes(digest, REQUEST_DIGEST_BYTES);

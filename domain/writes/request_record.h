@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request_record.h - what is remembered of a write with a request_id: a digest of the request and the answer
- * it got, as bytes that commit with its effect. A repeat is answered from them.
+ * request_record.h - request records: a digest of a write with a request_id, and its answer, which commit together
+ * with its effect. A repeat of the write is answered from the record.
  *
- * Recorded is every outcome that the stored entities decide: what was written, and a condition that failed,
- * because the same request could have another outcome later. Not recorded are bad input, tables that are not
- * there and overload: nothing was decided then.
+ * Recorded is each outcome that depends on the stored entities: a result, or a condition that failed, because the
+ * same request could have another outcome later. Not recorded are invalid input, missing tables and overload, because
+ * nothing was decided.
  *
  * Pure: no I/O, no clock.
  */
@@ -20,16 +20,16 @@ enum { REQUEST_DIGEST_BYTES = 32 };
 
 struct request_record {
     struct str digest;   /* REQUEST_DIGEST_BYTES of them */
-    struct str response; /* empty: not decided yet */
+    struct str response; /* the stored answer; empty: not decided yet */
 };
 
 /*
- * SHA-256 of an OPERATION_WRITE's content: the same for equal requests to the same table. A later table of the same
- * name is another one.
+ * SHA-256 of the content of an OPERATION_WRITE: equal for equal requests to the same table. A later table with the
+ * same name is another table.
  */
 struct str request_record_digest(const struct operation *operation, int64_t table_id, struct arena *arena);
 
-/* The outcome that an atomic write has, as bytes. */
+/* The stored answer with the outcome of an atomic write. */
 struct str request_record_response(const struct operation *operation, struct arena *arena);
 
 /*

@@ -13,12 +13,13 @@
 #include "domain/reason.h"
 #include "domain/writes/unique_owners.h"
 
-/* What each kind asks of the current state and does to it. */
+/* What each kind of write requires of the current state and does to it. */
 static const struct write_rule {
     bool must_exist;
     bool must_be_absent;
-    bool absent_is_done; /* nothing to do, and that is success unless a precondition asked for more */
-    bool only_due;       /* anything else is left alone, and that is success */
+    bool
+        absent_is_done; /* if the entity is absent, the write succeeds without effect, unless it has a precondition */
+    bool only_due; /* only an expired entity is deleted; any other is left, which is a success */
     bool merges;
     bool deletes;
 } rules[] = {
@@ -162,7 +163,7 @@ static void name_operation(struct error *err, size_t index)
     *err = named;
 }
 
-/* A condition that failed: what is stored, where it is small enough to be told. */
+/* Add the stored entity to the outcome of a condition that failed, if the entity is small enough. */
 static const struct entity *current_entity(const struct plan_row *row, const struct row_state *current,
     const struct write *write, struct arena *arena)
 {
@@ -221,7 +222,7 @@ static enum status plan_next(const struct row_state *before, const struct write 
     return status;
 }
 
-/* Take an operation back whose write i is refused; what was planned of the rows before it goes. */
+/* Refuse an operation because its write i is refused: the writes that were planned before it are undone. */
 static void refuse_atomic(struct operation *operation, struct plan_row *const *rows,
     const struct row_state *before, size_t i, struct error *err)
 {
@@ -235,7 +236,7 @@ static void refuse_atomic(struct operation *operation, struct plan_row *const *r
     operation_fail(operation, err);
 }
 
-/* All or nothing: what was planned before the failure is taken back. */
+/* Plan an atomic operation. If a write fails, the writes that were planned before it are undone. */
 static void plan_atomic(struct operation *operation, struct plan_row *const *rows, struct write_clock clock)
 {
     const struct operation_write *in = &operation->in.write;
@@ -271,7 +272,7 @@ static void plan_atomic(struct operation *operation, struct plan_row *const *row
     operation->error = NULL;
 }
 
-/* Each write on its own: import. */
+/* Plan the writes of an import, each by itself. */
 static void plan_each(struct operation *operation, struct plan_row *const *rows, struct write_clock clock)
 {
     const struct operation_write *in = &operation->in.write;

@@ -23,7 +23,7 @@
 #include "domain/feed/feed_change.h"
 #include "domain/operations/operation.h"
 
-/* What a row is to a plan: one that is due has only its version. */
+/* The state that a plan sees: of an expired entity only the version. */
 struct row_state write_plan_visible(const struct row_state *stored, bool due);
 
 struct unique_owners;
@@ -37,7 +37,7 @@ struct plan_row {
     struct row_state
         stored; /* as read under the lock; live also when it is due: entries still stand for it */
     struct row_state offered; /* what was offered in case the key is absent */
-    bool created;             /* it was absent, and the offered row is there now */
+    bool created;             /* the key was absent and the offered row was inserted */
     struct row_state now;     /* after the operations planned so far */
     int64_t judged;           /* the version of `now` that needs_intent is about; 0: of none */
     bool needs_intent;
@@ -74,7 +74,7 @@ MUST_USE enum status write_plan_one(const struct row_state *current, const struc
     const struct write_context *context, struct row_state *next, struct write_result *result,
     struct error *err);
 
-/* The row to offer for a key that may be absent: what the first write on it makes of nothing. */
+/* The row to insert if the key is absent: the result of the first write on an absent entity. */
 struct row_state write_plan_offer(
     const struct write *first, int64_t table_id, struct write_clock clock, struct arena *arena);
 
@@ -85,10 +85,10 @@ struct row_state write_plan_offer(
 void write_plan_operation(
     struct operation *operation, struct plan_row *const *rows, struct write_clock clock);
 
-/* What the transaction has to do with this row. */
+/* The statement that the transaction must run for this row. */
 enum row_action write_plan_action(const struct plan_row *row);
 
-/* Does any entry of any index of the row's table change, by now? Then an intent must follow. */
+/* Whether any entry of any index of the table changes by the planned state, so that an intent must follow. */
 bool write_plan_needs_intent(struct plan_row *row, struct arena *arena);
 
 /*
