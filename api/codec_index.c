@@ -256,15 +256,16 @@ static enum status keys_decode(
     return out->place == PLACE_SAME_PARTITION ? same_partition_check(&out->partition_key, err) : STATUS_OK;
 }
 
-/* A list is there for values that many entities have. */
 static enum status unique_decode(const Tavola__V1__Index *message, struct index *out, struct error *err)
 {
+    const struct index_shape_rules *shape = index_shape_rules(out->shape);
+
     out->is_unique = message->unique;
     if (!out->is_unique)
         return STATUS_OK;
-    if (out->shape == INDEX_LIST)
-        return refuse_field(
-            err, "index.unique", "index.unique is for COPY: a LIST is of values that several entities have");
+    if (!shape->may_be_unique)
+        return refuse_field(err, "index.unique",
+            "index.unique is not for %s, which lists the entities that share a value", shape->name);
     if (!has_property(&out->partition_key) && !has_property(&out->row_key))
         return refuse_field(err, "index.unique",
             "index.unique needs a property among the parts of the keys, whose value has one owner");

@@ -36,6 +36,7 @@ const struct index_shape_rules index_shape_table[INDEX_SHAPE_END] = {
     [INDEX_COPY] = {
         .name = "COPY",
         .may_project = true,
+        .may_be_unique = true,
         .select_records = select_projected,
         .entries_are_entities = true,
         .keys_divide_entities = true,

@@ -25,6 +25,7 @@ struct index_shape_rules {
     /* What a declaration may hold; api/codec_index.c refuses the rest. */
     bool may_project;    /* it may say which properties of the source an entry holds */
     bool needs_property; /* at least one part of its keys must be a property */
+    bool may_be_unique;  /* it may say that each value has one owner */
 
     /*
      * How an entry is made (index_plan.c). Its row key ends with those of the source's two keys that the declaration has not
