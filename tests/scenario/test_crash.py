@@ -21,6 +21,8 @@ SLICE = [
     ("build.chunk_before_checkpoint", "postgres", 2),
     ("strong_build.before_commit", "kill", 1),
     ("strong_build.after_source_read", "stop", 1),
+    ("verify.after_repair", "kill", 1),
+    ("repair.before_commit", "error", 1),
     ("letter.before_bury", "redis", 1),
     ("redrive.before_commit", "error", 2),
     ("discard.after_commit", "kill", 1),

@@ -64,7 +64,7 @@ class Tls(RedisCase):
     def test_settings_that_cannot_be_meant_are_refused(self):
         good = {"TAVOLA_POSTGRES": "host=/x", "TAVOLA_LISTEN": "unix:/x", "TAVOLA_AUTHENTICATION": "none"}
         cases = (
-            ({"TAVOLA_REDIS": "redis://localhost:1", "TAVOLA_REDIS_CA": self.authority.file}, "not one with TLS"),
+            ({"TAVOLA_REDIS": "redis://localhost:1", "TAVOLA_REDIS_CA": self.authority.file}, "the address is without TLS"),
             ({"TAVOLA_REDIS": "rediss://localhost:1", "TAVOLA_REDIS_CERT": self.certificate}, "needs its key"),
             ({"TAVOLA_REDIS": "rediss://localhost:1", "TAVOLA_REDIS_CA": "/nowhere"}, "/nowhere cannot be used"),
             ({"TAVOLA_REDIS": "sentinel://localhost:1"}, "TAVOLA_REDIS"),

@@ -11,7 +11,7 @@ from tavola_test.callers import OWNERS, promise
 from tavola_test.client import ApiError, entity, key
 from tavola_test.driver import SERVER, WORKER
 from tavola_test.poison import DEAD
-from tavola_test.stack import wait_ready
+from tavola_test.stack import READY, wait_ready
 from tavola_test.waiting import wait_for
 
 DONE, DISCARDED, CANCELLED = 3, 3, 5
@@ -85,6 +85,57 @@ class StrongBuild(Build):
             "name": name, "table": "source", "shape": 1, "place": 1,
             "partition_key": [{"property": "PartitionKey"}], "row_key": [{"property": "N"}]
         })
+
+
+class Repairs(Provocation):
+    """An index of which an entry is replaced, by hand, by one that names no source; then it is repaired."""
+
+    DAMAGE = """
+update entities set row_key = row_key || 'x', properties = ''
+where (table_id, partition_key, row_key) = (
+    select e.table_id, e.partition_key, e.row_key from entities e join indexes i on i.index_id = e.table_id
+    where i.name = '{}' and e.properties <> '' limit 1)"""
+
+    def provoke(self, caller):
+        view = self.made and unless({"INDEX_NOT_FOUND"}, caller.get_index, name=self.made[-1] + "ByN")
+        if not view:
+            self.repair = None
+            self.make(caller, self.new_name("mended"))
+            return
+        if view.status.state != READY:
+            return
+        index = self.made[-1] + "ByN"
+        if self.repair and caller.get_operation(operation_id=self.repair).operation.state < DONE:
+            return
+        self.stack.sql(self.DAMAGE.format(index))
+        self.repair = caller.repair_index(name=index).operation.operation_id
+
+    @staticmethod
+    def make(caller, name):
+        caller.create_table(name=name)
+        caller.load(name, [entity("p", f"{row}", N=row) for row in range(20)])
+        parts = [{"property": "N"}]
+        caller.create_index(index={"name": name + "ByN", "table": name, "shape": 1, "partition_key": parts})
+
+    def settle(self, caller):
+        """A repair mends all of it, and a comparison after it finds nothing."""
+        for name in self.made:
+            index = name + "ByN"
+            if unless({"INDEX_NOT_FOUND"}, caller.get_index, name=index):
+                wait_ready(caller, index)
+                self.done(caller, caller.repair_index(name=index))
+                report = self.done(caller, caller.verify_index(name=index))
+                found = (report.missing, report.dangling, report.mismatched, report.manifests)
+                promise(found == (0, 0, 0, 0), "a repaired index differs", report)
+            unless({"TABLE_NOT_FOUND", "RESOURCE_NOT_FOUND"}, caller.delete_table, name=name)
+        self.made = []
+
+    @staticmethod
+    def done(caller, reply):
+        """The report of an operation, at its end."""
+        ended = caller.wait_operation(operation_id=reply.operation.operation_id, timeout=60).operation
+        promise(ended.state == DONE, "an operation ended", ended)
+        return caller.get_index_report(operation_id=ended.operation_id).report
 
 
 class Tables(Provocation):
@@ -310,12 +361,14 @@ BY_PREFIX = {
     "reconcile.": WorkersWork,
     "redrive.": Redrives,
     "relay.": ForgottenQueue,
+    "repair.": Repairs,
     "server.": ServersWork,
     "step.": WorkersWork,
     "strong_build.": StrongBuild,
     "submit.": ServersWork,
     "sweep.": Sweeps,
     "table.": Tables,
+    "verify.": Repairs,
     "worker.": WorkersWork,
     "write.": ServersWork,
 }
