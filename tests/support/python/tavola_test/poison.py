@@ -12,7 +12,7 @@ begin
     return new;
 end $$;
 create trigger refuse_poison before insert or update on entities for each row
-    when (new.row_key like '%poison%' and new.table_id <> {source} and new.partition_key <> 'poisoned')
+    when (new.row_key like '%poison%' and new.table_id <> {source} and new.partition_key not in ('poison', 'poisoned'))
     execute function refuse_poison();
 """
 DEAD, DISCARDED = 1, 3
