@@ -306,7 +306,8 @@ START_TEST(a_page_does_not_miss_what_is_older_than_its_as_of)
 
     lookup->in.lookup.freshness.latest = _i & 2;
     scene_write(&scene, a_write(WRITE_INSERT, "rome", "z", person("Rome", 25)));
-    source = scene_read(&scene, "rome", "z"); /* before the lock, which the look-up awaits for a second at most */
+    source =
+        scene_read(&scene, "rome", "z"); /* before the lock, which the look-up awaits for a second at most */
     test_sql(scene.sql, "delete from intents; update watermarks set as_of = 1");
     test_sql(holder, "begin; lock table watermarks in access exclusive mode");
     submit(scene.store, lookup);

@@ -111,7 +111,9 @@ END_TEST
 
 START_TEST(a_decision_is_final)
 {
-    struct failing_work work = { .reason = REASON_CATALOGUE_CHANGE_BLOCKED, .has_reason = true, .failures = 100 };
+    struct failing_work work = {
+        .reason = REASON_CATALOGUE_CHANGE_BLOCKED, .has_reason = true, .failures = 100
+    };
 
     ck_assert_int_eq(run_unit(&work, is_always), STATUS_UNAVAILABLE);
     ck_assert_int_eq(work.attempts, 1);
