@@ -16,11 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/condition.h"
 #include "base/log.h"
 #include "base/macros.h"
 #include "rpc/door_table.h"
@@ -33,8 +33,7 @@ enum {
     RETURN_US = 1000000,
     MAX_RETURN_DOUBLINGS = 4,
     FORGIVEN_US = 60000000,
-    WATCH_NS = 250000000,
-    NS_PER_S = 1000000000,
+    WATCH_US = 250000,
 };
 
 struct door {
@@ -121,19 +120,6 @@ static void hang_up_on_silent(struct door *door, int64_t now_us)
     }
 }
 
-static void wait_a_little(pthread_cond_t *changed)
-{
-    struct timespec until;
-
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += WATCH_NS;
-    if (until.tv_nsec >= NS_PER_S) {
-        until.tv_sec++;
-        until.tv_nsec -= NS_PER_S;
-    }
-    (void)pthread_cond_timedwait(changed, &lock, &until);
-}
-
 static void *watch(void *argument)
 {
     struct door *door = argument;
@@ -144,7 +130,7 @@ static void *watch(void *argument)
             pthread_cond_wait(&door->changed, &lock);
             continue;
         }
-        wait_a_little(&door->changed);
+        (void)condition_wait_until(&door->changed, &lock, clock_monotonic_us() + WATCH_US);
         hang_up_on_silent(door, clock_monotonic_us());
         if (door->stuck_listener >= 0) {
             int listener = door->stuck_listener;
@@ -161,16 +147,6 @@ static void *watch(void *argument)
 
 /* ---- doors ---- */
 
-static void init_condition(pthread_cond_t *condition)
-{
-    pthread_condattr_t monotonic;
-
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(condition, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-}
-
 static int open_spare(void)
 {
     return open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -183,7 +159,7 @@ struct door *door_open(const struct door_options *options)
     door->options = *options;
     door->spare = open_spare();
     door->stuck_listener = -1;
-    init_condition(&door->changed);
+    condition_init(&door->changed);
     if (pthread_create(&door->watcher, NULL, watch, door) != 0)
         abort(); /* no memory for a thread's stack */
     return door;

@@ -4,7 +4,6 @@
  */
 #include "service/admission/memory_bound.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,7 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/digits.h"
 #include "base/macros.h"
+#include "base/str.h"
 
 enum {
     KIB = 1024,
@@ -44,16 +45,14 @@ static int64_t parse(const char *text)
         const char *name;
         int64_t bytes;
     } units[] = { { "", 1 }, { "kB", KIB }, { "MB", MIB }, { "GB", INT64_C(1024) * MIB } };
-    char *end;
-    long long number;
+    struct str rest = str_of(text);
+    uint64_t number;
 
-    if (text[0] < '0' || text[0] > '9')
+    if (!digits_take_unsigned(&rest, INT64_MAX, &number))
         return 0;
-    errno = 0;
-    number = strtoll(text, &end, 10);
     for (size_t i = 0; i < ARRAY_LEN(units); i++)
-        if (strcmp(end, units[i].name) == 0 && errno == 0 && number <= INT64_MAX / units[i].bytes)
-            return number * units[i].bytes;
+        if (str_equal(rest, str_of(units[i].name)) && number <= (uint64_t)(INT64_MAX / units[i].bytes))
+            return (int64_t)number * units[i].bytes;
     return 0;
 }
 
@@ -81,13 +80,14 @@ static size_t read_text(const char *path, char *out, size_t size)
 static int64_t read_limit(const char *mount, const char *group, const char *name)
 {
     char path[PATH_MAX], text[64];
-    long long number;
+    struct str rest;
+    uint64_t number;
 
     if (snprintf(path, sizeof(path), "%s%s/%s", mount, group, name) >= (int)sizeof(path) ||
         read_text(path, text, sizeof(text)) == 0)
         return 0;
-    number = strtoll(text, NULL, 10);
-    return number > 0 && number < INT64_MAX / 2 - INT64_MAX % MIB ? number : 0;
+    rest = str_of(text);
+    return digits_take_unsigned(&rest, INT64_MAX / 2, &number) ? (int64_t)number : 0;
 }
 
 /* The smallest of a group's and those above it. */

@@ -12,16 +12,16 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
+#include "base/condition.h"
 #include "base/log.h"
 
 enum {
-    LOOK_NS = 25 * 1000 * 1000,
+    LOOK_US = 25 * 1000,
     LOOKS_PER_SECOND = 40,
-    NS_PER_S = 1000000000,
     TRIM_BYTES = 24 * 1024 * 1024,
     SHED_AT_ONCE = 8,
     QUIET_SECONDS = 10, /* between two lines in the log */
@@ -101,17 +101,12 @@ static void look(struct memory_guard *guard)
 static void *watch(void *argument)
 {
     struct memory_guard *guard = argument;
-    struct timespec until;
+    int64_t deadline_us = clock_monotonic_us();
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
     pthread_mutex_lock(&guard->lock);
     while (!guard->stopping) {
-        until.tv_nsec += LOOK_NS;
-        if (until.tv_nsec >= NS_PER_S) {
-            until.tv_sec++;
-            until.tv_nsec -= NS_PER_S;
-        }
-        if (pthread_cond_timedwait(&guard->changed, &guard->lock, &until) != 0)
+        deadline_us += LOOK_US;
+        if (!condition_wait_until(&guard->changed, &guard->lock, deadline_us))
             look(guard);
     }
     pthread_mutex_unlock(&guard->lock);
@@ -121,17 +116,13 @@ static void *watch(void *argument)
 struct memory_guard *memory_guard_start(const struct memory_bound *bound, struct rpc_server *server)
 {
     struct memory_guard *guard = xcalloc(1, sizeof(*guard));
-    pthread_condattr_t monotonic;
 
     guard->bound = *bound;
     guard->server = server;
     guard->statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     guard->trimmed_bytes = resident_bytes(guard);
     pthread_mutex_init(&guard->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&guard->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    condition_init(&guard->changed);
     if (pthread_create(&guard->thread, NULL, watch, guard) != 0)
         abort(); /* no memory for a thread's stack */
     return guard;

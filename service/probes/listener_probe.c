@@ -13,14 +13,15 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
+#include "base/condition.h"
 #include "base/log.h"
 #include "base/str.h"
 
-enum { HOST_BYTES = 256, MS_PER_S = 1000, NS_PER_MS = 1000000 };
+enum { HOST_BYTES = 256, US_PER_MS = 1000 };
 
 static const char hello[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0"; /* an empty SETTINGS */
 
@@ -124,18 +125,15 @@ bool listener_probe_once(const char *address, int port, int timeout_ms)
 /* false: the probe stops. */
 static bool pause_for_a_period(struct listener_probe *probe)
 {
-    struct timespec until;
-    int failed = 0;
+    int64_t deadline_us = clock_monotonic_us() + (int64_t)LISTENER_PROBE_PERIOD_MS * US_PER_MS;
+    bool stopping;
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += LISTENER_PROBE_PERIOD_MS / MS_PER_S;
-    until.tv_nsec += (long)(LISTENER_PROBE_PERIOD_MS % MS_PER_S) * NS_PER_MS;
     pthread_mutex_lock(&probe->lock);
-    while (!probe->stopping && failed == 0)
-        failed = pthread_cond_timedwait(&probe->changed, &probe->lock, &until);
-    failed = probe->stopping;
+    while (!probe->stopping && condition_wait_until(&probe->changed, &probe->lock, deadline_us))
+        continue;
+    stopping = probe->stopping;
     pthread_mutex_unlock(&probe->lock);
-    return !failed;
+    return !stopping;
 }
 
 static void *run(void *argument)
@@ -161,16 +159,12 @@ static void *run(void *argument)
 struct listener_probe *listener_probe_start(const char *address, int port, struct health *health)
 {
     struct listener_probe *probe = xcalloc(1, sizeof(*probe));
-    pthread_condattr_t monotonic;
 
     probe->address = address;
     probe->port = port;
     probe->health = health;
     pthread_mutex_init(&probe->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&probe->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    condition_init(&probe->changed);
     if (pthread_create(&probe->thread, NULL, run, probe) != 0)
         abort(); /* no memory for a thread's stack */
     return probe;
