@@ -14,7 +14,8 @@ usage: check_names.py ROOT
 
 import os
 import re
-import sys
+
+import tree
 
 LAYERS = ("api", "base", "client", "domain", "queue", "rpc", "service", "store", "workers")
 # The C library's names with an x before them: they end the program where memory has run out.
@@ -25,8 +26,7 @@ SHARED = ("_parts", "_internal", "_state")
 
 def strip(text):
     """Without comments, preprocessor lines, and what stands in braces."""
-    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
-    text = re.sub(r"^[ \t]*#.*(?:\\\n.*)*$", "", text, flags=re.M)
+    text = tree.without_preprocessor(tree.without_comments(text))
     out, depth = [], 0
     for character in text:
         depth += character == "{"
@@ -60,33 +60,18 @@ def is_well_named(name, path, types):
 
 
 def check(root, complain):
-    for layer in LAYERS:
-        for folder, _, names in os.walk(os.path.join(root, layer)):
-            for name in sorted(names):
-                if not name.endswith((".c", ".h")):
-                    continue
-                path = os.path.join(folder, name)
-                with open(path, encoding="utf-8") as file:
-                    text = file.read()
-                short = os.path.relpath(path, root)
-                text = re.sub(r'"(?:[^"\\\n]|\\.)*"', '""', text)
-                for pattern, advice in FORBIDDEN.items():
-                    for found in re.finditer(pattern, text):
-                        complain(f"{short}: {found.group(0)}...: {advice}")
-                if not name.endswith(".h"):
-                    continue
-                types = types_of(re.sub(r"/\*.*?\*/", "", text, flags=re.S))
-                for function in functions_of(text):
-                    if not is_well_named(function, path, types):
-                        complain(f"{short}: {function} begins neither with the file's name nor with a type of this header")
-
-
-def main():
-    complaints = []
-    check(sys.argv[1], complaints.append)
-    print("\n".join(complaints), end="\n" if complaints else "")
-    sys.exit(1 if complaints else 0)
+    for path, text in tree.c_files(root, LAYERS):
+        text = tree.without_strings(text)
+        for pattern, advice in FORBIDDEN.items():
+            for found in re.finditer(pattern, text):
+                complain(f"{path}: {found.group(0)}...: {advice}")
+        if not path.endswith(".h"):
+            continue
+        types = types_of(tree.without_comments(text))
+        for function in functions_of(text):
+            if not is_well_named(function, path, types):
+                complain(f"{path}: {function} begins neither with the file's name nor with a type of this header")
 
 
 if __name__ == "__main__":
-    main()
+    tree.run(check)

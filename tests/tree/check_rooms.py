@@ -12,6 +12,8 @@ import os
 import re
 import sys
 
+import tree
+
 LAYERS = ("domain", "store")
 MAX_SOURCES = 15  # .c files of a room: with more it is two rooms
 # Headers of a hall that its rooms may include: they include no room themselves.
@@ -20,16 +22,11 @@ HALL = {"domain": {"digest.h", "limits.h", "reason.h", "text.h", "ticks.h", "tok
 
 def includes(root, layer):
     """(file, room, included header) for every include of a header of the same layer."""
-    for folder, _, names in os.walk(os.path.join(root, layer)):
-        for name in sorted(names):
-            if not name.endswith((".c", ".h")):
-                continue
-            path = os.path.join(folder, name)
-            inside = os.path.relpath(path, os.path.join(root, layer)).split(os.sep)
-            room = inside[0] if len(inside) > 1 else ""
-            with open(path, encoding="utf-8") as file:
-                for header in re.findall(rf'^#include "{layer}/([^"]+)"', file.read(), re.M):
-                    yield os.path.relpath(path, root), room, header
+    for path, text in tree.c_files(root, (layer,)):
+        inside = path.split(os.sep)[1:]
+        room = inside[0] if len(inside) > 1 else ""
+        for header in re.findall(rf'^#include "{layer}/([^"]+)"', text, re.M):
+            yield path, room, header
 
 
 def graph(root, layer, complain):
@@ -71,10 +68,9 @@ def circle(edges):
 
 
 def check(root, complain):
-    """Complain of every circle and every room that is too large; returns the graphs by layer."""
-    graphs = {}
+    """Complain of every circle and every room that is too large."""
     for layer in LAYERS:
-        edges = graphs[layer] = graph(root, layer, complain)
+        edges = graph(root, layer, complain)
         found = circle(edges)
         if found:
             steps = [f"{a} -> {b} ({edges[a][b]})" for a, b in zip(found, found[1:])]
@@ -84,19 +80,16 @@ def check(root, complain):
             sources = [n for n in os.listdir(folder) if n.endswith(".c")] if os.path.isdir(folder) else []
             if len(sources) > MAX_SOURCES:
                 complain(f"{layer}/{room}/ has {len(sources)} sources, at most {MAX_SOURCES}: it is two rooms")
-    return graphs
 
 
-def main():
-    complaints = []
-    graphs = check(sys.argv[1], complaints.append)
-    if "--graph" in sys.argv:
-        for layer, edges in graphs.items():
-            for room in sorted(edges):
-                print(f"{layer}/{room}: {' '.join(sorted(edges[room]))}")
-    print("\n".join(complaints), end="\n" if complaints else "")
-    sys.exit(1 if complaints else 0)
+def print_graph(root):
+    for layer in LAYERS:
+        edges = graph(root, layer, lambda _: None)
+        for room in sorted(edges):
+            print(f"{layer}/{room}: {' '.join(sorted(edges[room]))}")
 
 
 if __name__ == "__main__":
-    main()
+    if "--graph" in sys.argv:
+        print_graph(sys.argv[1])
+    tree.run(check)
