@@ -47,25 +47,25 @@ static const char *explain_owner(const struct index *index, struct arena *arena)
     return arena_format(arena, "another entity owns the value: %.*s", STR_ARG(properties)).data;
 }
 
-static void plan_wanted(const struct table *table, const struct entity_key *key,
-    const struct row_state *source, const struct manifest *stored, struct arena *arena,
-    struct reconcile_plan *out)
+static void plan_wanted(const struct reconcile_case *facts, struct arena *arena, struct reconcile_plan *out)
 {
-    for (size_t i = 0; i < table->index_count; i++) {
-        const struct index *index = table->indexes[i];
+    const struct row_state *source = facts->source;
+
+    for (size_t i = 0; i < facts->table->index_count; i++) {
+        const struct index *index = facts->table->indexes[i];
         struct index_entry entry;
         const char *why = NULL;
 
         switch (index_plan_project(index,
-            &(struct entity){ .key = *key, .timestamp = source->ts, .properties = source->properties }, arena,
-            &entry, &why)) {
+            &(struct entity){ .key = *facts->key, .timestamp = source->ts, .properties = source->properties },
+            arena, &entry, &why)) {
         case PROJECTED:
             index_entry_expires(&entry, source->expires);
-            if (out->unowned >> i & 1)
+            if (facts->unowned >> i & 1)
                 out->violations[out->violation_count++] =
                     (struct reconcile_violation){ index->index_id, explain_owner(index, arena) };
             else if (!index_is_strong(index))
-                want_entry(&entry, stored, out);
+                want_entry(&entry, facts->stored, out);
             break;
         case PROJECTED_NOTHING:
             break;
@@ -90,19 +90,18 @@ static void plan_deletes(const struct table *table, const struct manifest *store
     }
 }
 
-void reconcile_plan(const struct table *table, const struct entity_key *key, const struct row_state *source,
-    const struct manifest *stored, struct arena *arena, struct reconcile_plan *out)
+void reconcile_plan(const struct reconcile_case *facts, struct arena *arena, struct reconcile_plan *out)
 {
-    *out = (struct reconcile_plan){ .unowned = out->unowned };
-    if (!table)
+    *out = (struct reconcile_plan){ 0 };
+    if (!facts->table)
         return;
-    out->upserts = ARENA_ARRAY(arena, struct index_entry, table->index_count);
-    out->manifest.items = ARENA_ARRAY(arena, struct manifest_item, table->index_count);
-    out->violations = ARENA_ARRAY(arena, struct reconcile_violation, table->index_count);
-    out->deletes = ARENA_ARRAY(arena, struct index_entry, stored->count);
-    if (source->live)
-        plan_wanted(table, key, source, stored, arena, out);
-    plan_deletes(table, stored, out);
+    out->upserts = ARENA_ARRAY(arena, struct index_entry, facts->table->index_count);
+    out->manifest.items = ARENA_ARRAY(arena, struct manifest_item, facts->table->index_count);
+    out->violations = ARENA_ARRAY(arena, struct reconcile_violation, facts->table->index_count);
+    out->deletes = ARENA_ARRAY(arena, struct index_entry, facts->stored->count);
+    if (facts->source->live)
+        plan_wanted(facts, arena, out);
+    plan_deletes(facts->table, facts->stored, out);
 }
 
 int reconcile_plan_compare_entries(const void *a, const void *b)

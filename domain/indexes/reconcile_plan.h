@@ -20,9 +20,18 @@ struct reconcile_violation {
     const char *why; /* in the arena: see index_plan_project */
 };
 
+/* What is known of a source key, under the lock of its state row. */
+struct reconcile_case {
+    const struct table
+        *table; /* of the source; NULL: it does not exist any more, and then no entries are wanted */
+    const struct entity_key *key;
+    const struct row_state *source; /* version 0: there is no row */
+    const struct manifest *stored;
+    uint32_t
+        unowned; /* a bit for each unique index, by its position in the table, whose value another entity owns */
+};
+
 struct reconcile_plan {
-    /* Set by the caller: a bit for each unique index, by its position in the table, whose value another entity owns. */
-    uint32_t unowned;
     struct index_entry *upserts; /* new or changed; with the source's version and timestamp */
     size_t upsert_count;
     struct index_entry *deletes; /* only index, bucket and key are set */
@@ -33,17 +42,13 @@ struct reconcile_plan {
 };
 
 /*
- * table: the table of the source; NULL if it does not exist any more, and then no entries are wanted. source: version
- * 0 if there is no row.
- *
  * Entries of indexes that are dropped or being dropped leave the manifest but are not deleted here: the job that
  * drops the index removes them all. For strong indexes the plan has violations only: their entries are written with their
  * sources, and no manifest names them.
  *
- * out->unowned is an input; the function sets all other members. out borrows from stored; its memory is in the arena.
+ * out borrows from stored; its memory is in the arena.
  */
-void reconcile_plan(const struct table *table, const struct entity_key *key, const struct row_state *source,
-    const struct manifest *stored, struct arena *arena, struct reconcile_plan *out);
+void reconcile_plan(const struct reconcile_case *facts, struct arena *arena, struct reconcile_plan *out);
 
 /* An entry that is written or deleted, and the state of its source that it is made from. */
 struct entry_change {

@@ -143,10 +143,10 @@ static enum status ask_owners(struct session *session, struct source_keys *keys,
     for (size_t i = 0; i < keys->count; i++) {
         struct source_key *key = &keys->keys[i];
 
-        key->plan.unowned = 0;
+        key->unowned = 0;
         for (size_t k = 0; key->table && k < key->table->index_count; k++, count++)
             if (questions[count].index && !questions[count].is_owner)
-                key->plan.unowned |= UINT32_C(1) << k;
+                key->unowned |= UINT32_C(1) << k;
     }
     return STATUS_OK;
 }
@@ -162,7 +162,7 @@ static void plan(struct session *session, struct reconcile *work)
         key->is_selected = key->is_open || work->force;
         if (!key->is_selected)
             continue;
-        reconcile_plan(key->table, &key->key, &key->source, &key->stored, &session->arena, &key->plan);
+        source_keys_plan(key, &session->arena, &key->plan);
         work->counts.keys++;
         work->counts.entries_written += (int64_t)key->plan.upsert_count;
         work->counts.entries_deleted += (int64_t)key->plan.delete_count;

@@ -65,9 +65,9 @@ static size_t count_places(struct source_keys *keys, size_t suspects)
 /* What the source asks for, and what the manifest names. */
 static void add_known(struct places *list, struct source_key *key, struct arena *arena)
 {
-    struct reconcile_plan plan = { .unowned = key->plan.unowned };
+    struct reconcile_plan plan;
 
-    reconcile_plan(key->table, &key->key, &key->source, &key->stored, arena, &plan);
+    source_keys_plan(key, arena, &plan);
     for (size_t i = 0; i < plan.manifest.count; i++)
         add(list, key, plan.manifest.items[i].index_id, &plan.manifest.items[i].key);
     for (size_t i = 0; i < key->stored.count; i++)

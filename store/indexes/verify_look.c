@@ -170,21 +170,30 @@ static enum status read_one_source(
     return STATUS_OK;
 }
 
-/* What the sources of the subjects ask for. */
-static enum status read_sources(struct session *session, struct look *look, struct error *err)
+/* The sources of the subjects, as the first four parameters. */
+static struct addresses list_sources(
+    struct session *session, const struct look *look, struct pg_params *params)
 {
     struct addresses list;
-    struct pg_params params;
-    PG_RESULT rows = NULL;
 
     addresses_init(&list, session, look);
     for (size_t i = 0; i < look->count; i++)
         if (look->subjects[i].has_source)
             add_source(&list, look->index, &look->subjects[i]);
+    pg_params_init(params, &session->arena);
+    key_arrays_add(&list.keys, params);
+    return list;
+}
+
+/* What the sources of the subjects ask for. */
+static enum status read_sources(struct session *session, struct look *look, struct error *err)
+{
+    struct pg_params params;
+    struct addresses list = list_sources(session, look, &params);
+    PG_RESULT rows = NULL;
+
     if (list.count == 0)
         return STATUS_OK;
-    pg_params_init(&params, &session->arena);
-    key_arrays_add(&list.keys, &params);
     pg_add_int4(&params, SOURCE_BYTES);
     TRY(pg_query(&session->pg, &sql_source_get, &params, &rows, err));
     for (int i = 0; i < PQntuples(rows); i++) {
@@ -206,20 +215,12 @@ enum state_column { STATE_N, STATE_LIVE, STATE_MANIFEST, STATE_IN_FLIGHT };
 /* A strong index has neither: its entries are written with their sources. */
 static enum status read_states(struct session *session, struct look *look, struct error *err)
 {
-    struct addresses list;
     struct pg_params params;
+    struct addresses list = list_sources(session, look, &params);
     PG_RESULT rows = NULL;
 
-    if (index_is_strong(look->index))
+    if (index_is_strong(look->index) || list.count == 0)
         return STATUS_OK;
-    addresses_init(&list, session, look);
-    for (size_t i = 0; i < look->count; i++)
-        if (look->subjects[i].has_source)
-            add_source(&list, look->index, &look->subjects[i]);
-    if (list.count == 0)
-        return STATUS_OK;
-    pg_params_init(&params, &session->arena);
-    key_arrays_add(&list.keys, &params);
     pg_add_bool(&params, false);
     TRY(pg_query(&session->pg, &sql_validate_sources, &params, &rows, err));
     for (int i = 0; i < PQntuples(rows); i++) {

@@ -33,6 +33,17 @@ static void find_tables(struct source_keys *keys, const struct catalogue *catalo
     }
 }
 
+void source_keys_plan(const struct source_key *key, struct arena *arena, struct reconcile_plan *out)
+{
+    const struct reconcile_case facts = { .table = key->table,
+        .key = &key->key,
+        .source = &key->source,
+        .stored = &key->stored,
+        .unowned = key->unowned };
+
+    reconcile_plan(&facts, arena, out);
+}
+
 void source_keys_build(struct source_keys *keys, const struct session *session, struct arena *arena,
     const struct intent *intents, size_t count)
 {

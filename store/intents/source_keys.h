@@ -23,6 +23,7 @@ struct source_key {
     struct manifest stored;
     bool is_ill; /* its manifest cannot be read */
     struct row_state source;
+    uint32_t unowned; /* as in struct reconcile_case */
     struct reconcile_plan plan;
 };
 
@@ -30,6 +31,9 @@ struct source_keys {
     struct source_key *keys;
     size_t count;
 };
+
+/* What is to be done about a key, by what was read about it. */
+void source_keys_plan(const struct source_key *key, struct arena *arena, struct reconcile_plan *out);
 
 /* The keys of the intents of kind INTENT_RECONCILE, borrowed, with their tables by the session's catalogue. */
 void source_keys_build(struct source_keys *keys, const struct session *session, struct arena *arena,

@@ -85,9 +85,11 @@ static struct str a_request(struct str more)
 static struct reconcile_plan reconciled(
     const struct row_state *source, const struct manifest *stored, struct arena *arena)
 {
-    struct reconcile_plan plan = { .unowned = 0 };
+    struct reconcile_plan plan;
 
-    reconcile_plan(&table, &entity.key, source, stored, arena, &plan);
+    reconcile_plan(
+        &(struct reconcile_case){ .table = &table, .key = &entity.key, .source = source, .stored = stored },
+        arena, &plan);
     return plan;
 }
 

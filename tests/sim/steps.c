@@ -87,10 +87,13 @@ static enum status commit_key(int key, const struct reading *read, struct arena 
 {
     struct row_state source = db_row_state(key, read->value, read->version);
     struct manifest stored = { 0 };
-    struct reconcile_plan plan = { .unowned = 0 };
+    struct reconcile_plan plan;
 
     (void)manifest_decode(str_of_bytes(db.states[key].manifest, db.states[key].manifest_len), arena, &stored);
-    reconcile_plan(&sim_table, &db.rows[key].key, &source, &stored, arena, &plan);
+    reconcile_plan(
+        &(struct reconcile_case){
+            .table = &sim_table, .key = &db.rows[key].key, .source = &source, .stored = &stored },
+        arena, &plan);
     if (!db_may_commit_unflushed("commit of a reconcile", err))
         return STATUS_UNAVAILABLE;
     if (sim_without("G10")) {

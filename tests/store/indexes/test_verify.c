@@ -191,10 +191,8 @@ static void is_found(const struct outcome_report *report, const struct damage *d
     }
 }
 
-START_TEST(damage_is_found_and_mended_and_nothing_else_is_touched)
+static void find_and_mend(const struct damage *damage)
 {
-    const struct damage *damage = &damages[_i];
-
     do_damage(damage);
     is_found(done(verify_made(false)), damage);
     remember();
@@ -202,6 +200,11 @@ START_TEST(damage_is_found_and_mended_and_nothing_else_is_touched)
     ck_assert_int_eq(changed_others(damage->source), 0);
     is_whole();
     world_check(&world);
+}
+
+START_TEST(damage_is_found_and_mended_and_nothing_else_is_touched)
+{
+    find_and_mend(&damages[_i]);
 }
 END_TEST
 
@@ -334,17 +337,8 @@ static void setup_strong(void)
 
 START_TEST(a_strong_index_is_verified_and_mended_too)
 {
-    const struct damage *damage = &damages[_i];
-
-    if (damage->needs_manifest)
-        return;
-    do_damage(damage);
-    is_found(done(verify_made(false)), damage);
-    remember();
-    is_mended(done(verify_made(true)), damage);
-    ck_assert_int_eq(changed_others(damage->source), 0);
-    is_whole();
-    world_check(&world);
+    if (!damages[_i].needs_manifest)
+        find_and_mend(&damages[_i]);
 }
 END_TEST
 

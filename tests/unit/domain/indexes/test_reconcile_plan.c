@@ -56,9 +56,12 @@ static uint32_t unowned;
 
 static struct reconcile_plan plan(struct row_state source, struct manifest stored)
 {
-    struct reconcile_plan out = { .unowned = unowned };
+    struct reconcile_plan out;
 
-    reconcile_plan(&table, &source_key, &source, &stored, &arena, &out);
+    reconcile_plan(
+        &(struct reconcile_case){
+            .table = &table, .key = &source_key, .source = &source, .stored = &stored, .unowned = unowned },
+        &arena, &out);
     return out;
 }
 
@@ -166,9 +169,10 @@ START_TEST(nothing_is_wanted_of_a_table_that_is_gone)
 {
     struct manifest stored = plan(a_source(1, "Bonn", "x"), nothing).manifest;
     struct row_state source = a_source(2, "Rome", "x");
-    struct reconcile_plan got = { .unowned = 0 };
+    struct reconcile_plan got;
 
-    reconcile_plan(NULL, &source_key, &source, &stored, &arena, &got);
+    reconcile_plan(
+        &(struct reconcile_case){ .key = &source_key, .source = &source, .stored = &stored }, &arena, &got);
 
     ck_assert_uint_eq(got.upsert_count + got.delete_count + got.violation_count + got.manifest.count, 0);
 }
@@ -177,7 +181,7 @@ END_TEST
 /* Its entries are its writers'; what it cannot hold is noted here as of any index. */
 START_TEST(of_a_strong_index_only_violations_are_planned)
 {
-    struct reconcile_plan got = { .unowned = 0 };
+    struct reconcile_plan got;
 
     first.place = second.place = PLACE_SAME_PARTITION;
     first.consistency = second.consistency = INDEX_STRONG;
