@@ -1,94 +1,16 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -B
 # SPDX-License-Identifier: Apache-2.0
 """First steps from Python, to be read from top to bottom and run: examples/first_steps.py [TARGET]
 
-Needs what Debian has: python3-grpcio, python3-protobuf and protobuf-compiler. TARGET is TAVOLA_TARGET, or
+calls.py, beside it, makes the stubs and the channel, and says what they need. TARGET is TAVOLA_TARGET, or
 127.0.0.1:50051, unless given; with TAVOLA_TOKEN set, its token goes with every call.
 """
 
 import datetime
-import importlib
-import os
-import pathlib
-import subprocess
-import sys
-import tempfile
 import uuid
 
 import grpc
-from google.protobuf.json_format import ParseDict
-
-# ---- stubs: messages from protoc; a method is its path and its two messages ----
-
-API = pathlib.Path(__file__).resolve().parent.parent / "api"
-FILES = [str(path.relative_to(API)) for path in sorted(API.rglob("*.proto"))]
-STUBS = tempfile.TemporaryDirectory()
-subprocess.run(["protoc", f"-I{API}", f"--python_out={STUBS.name}", *FILES], check=True)
-sys.path.insert(0, STUBS.name)
-
-
-def load(file):
-    return importlib.import_module(file.removesuffix(".proto").replace("/", ".") + "_pb2")
-
-
-entities, tables, indexes = (load(f"tavola/v1/{name}_service.proto") for name in ("entity", "table", "index"))
-operations, transactions = (load(f"tavola/v1/{name}_service.proto") for name in ("operation", "transaction"))
-status_pb, details_pb = load("google/rpc/status.proto"), load("google/rpc/error_details.proto")
-
-METHODS = {
-    f"/{service.full_name}/{method.name}": method
-    for module in (entities, tables, indexes, operations, transactions)
-    for service in module.DESCRIPTOR.services_by_name.values()
-    for method in service.methods
-}
-
-# ---- a channel: retries as the service recommends them for writes that have a request_id ----
-
-TARGET = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("TAVOLA_TARGET", "127.0.0.1:50051")
-CONFIG = (API / "service_config_request_ids.json").read_text()
-CHANNEL = grpc.insecure_channel(TARGET, options=[("grpc.service_config", CONFIG)])
-METADATA = [("authorization", f"Bearer {os.environ['TAVOLA_TOKEN']}")] if "TAVOLA_TOKEN" in os.environ else []
-
-
-def call(path, fields, kind="unary_unary", timeout=30):
-    """call("EntityService/GetEntity", {...}): the reply; of streams an iterator. Every call has a deadline.
-
-    Requests stand here as protobuf's JSON; a program with generated stubs writes messages.
-    """
-    method = METHODS[f"/tavola.v1.{path}"]
-    stub = getattr(CHANNEL, kind)(
-        f"/tavola.v1.{path}",
-        request_serializer=method.input_type._concrete_class.SerializeToString,
-        response_deserializer=method.output_type._concrete_class.FromString,
-    )
-    make = method.input_type._concrete_class
-    if kind == "stream_stream":
-        return stub((ParseDict(one, make()) for one in fields), timeout=timeout, metadata=METADATA)
-    return stub(ParseDict(fields, make()), timeout=timeout, metadata=METADATA)
-
-
-def reason_of(error):
-    """(reason, metadata) of a call that failed: what a program decides by."""
-    for key, value in error.trailing_metadata() or ():
-        if key == "grpc-status-details-bin":
-            for detail in status_pb.Status.FromString(value).details:
-                info = details_pb.ErrorInfo()
-                if detail.type_url.endswith("google.rpc.ErrorInfo") and info.MergeFromString(detail.value):
-                    return info.reason, dict(info.metadata)
-    return error.code().name, {}
-
-
-def person(partition, row, **properties):
-    """An entity; every value says its type."""
-    return {
-        "partition_key": partition,
-        "row_key": row,
-        "properties": {
-            name: {"int32_value": value} if isinstance(value, int) else {"string_value": value}
-            for name, value in properties.items()
-        },
-    }
-
+from calls import call, indexes, person, reason_of, transactions
 
 # ---- tables and entities ----
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run every command of README.md and docs/*.md, in order, and compare what it prints with what the page says.
+"""Run every command of README.md and of docs/, in order, and compare what it prints with what the page says.
 
 A page has a shell and a private stack of its own, made by `tavola dev run` on a free port with an empty folder for data;
 pages that continue another run behind it, in its shell. The shell stands in a folder that looks like the repository, finds
@@ -165,8 +165,7 @@ def fetch_buf(root, tools):
 
 def main():
     root, programs, tools = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
-    paths = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
-    pages = [sessions.read(str(path.relative_to(root)), path.read_text()) for path in paths]
+    pages = [sessions.read(str(path.relative_to(root)), path.read_text()) for path in sessions.pages_of(root)]
     for page in pages:
         for line, reason in page.left_out:
             print(f"{page.name}:{line}: not run: {reason}")

@@ -21,6 +21,11 @@ UNFINISHED = re.compile("unexpected EOF|unexpected end of file|delimited by end-
 BARE_COMMAND = re.compile(r"^(sudo |\./dev |tavola |tavolad |npx |npm |apt |apt-get |cmake |psql |redis-cli |helm |kubectl )")
 
 
+def pages_of(root):
+    """The paths of the pages that have commands: README.md, and all pages below docs."""
+    return [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+
+
 class BadPage(Exception):
     """The page's source is not as this file wants it."""
 
@@ -128,6 +133,7 @@ VARYING = (
     (re.compile(r'W/\\?"[0-9A-Za-z_.-]+\\?"'), "<etag>"),
     (re.compile(r'"(age|delay|elapsed|duration)":\s*"[\d.]+s"'), r'"\1":"<seconds>"'),
     (re.compile(r'"(\w*[tT]oken)":\s*"[\w.=…-]+"'), r'"\1":"<token>"'),
+    (re.compile(r'"(at_?[lL]east)":\s*\["[\w.=…-]+"\]'), r'"\1":["<token>"]'),
     (re.compile(r"\btv([kts])1\.[\w…-]+"), r"<tv\1>"),
     (re.compile(r"\b(build|drop|delete|range|purge|reshard)-\d+"), r"\1-<n>"),
 )

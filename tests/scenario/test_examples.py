@@ -11,10 +11,20 @@ from tavola_test.settings import SOURCE
 from tavola_test.stack import Stack
 
 
+# The last line that each prints: found through its index after a write.
+PATTERNS = {
+    "intra_partition_index": "   22 rows examined, found 22: sales/000102 sales/000107 sales/000112 ...",
+    "inter_partition_index": "   1 rows examined, found 1: sales/000007",
+    "index_entities_same_partition": "   sales/Jones has 49 members: ['sales', '000007'] ['sales', '000012'] ...",
+    "index_entities_other_partition": "   Jones/ has 199 members: ['finance', '000007'] ['finance', '000012'] ...",
+    "unique_index": "   1 rows examined, found 1: sales/000007",
+}
+
+
 class Examples(unittest.TestCase):
     def run_example(self, name, *arguments):
         script = os.path.join(SOURCE, "examples", name)
-        ended = subprocess.run([sys.executable, script, *arguments], env=program_environment({}), text=True,
+        ended = subprocess.run([sys.executable, "-B", script, *arguments], env=program_environment({}), text=True,
                                capture_output=True, timeout=120, check=False)
         self.assertEqual(ended.returncode, 0, ended.stderr)
         return ended
@@ -27,6 +37,16 @@ class Examples(unittest.TestCase):
             self.assertEqual(self.run_example("reason.py", "people", stack.target).stdout, "found\n")
             self.assertEqual(self.run_example("reason.py", "nosuch", stack.target).stdout,
                              "NOT_FOUND TABLE_NOT_FOUND {'table': 'nosuch'}\n")
+
+    def test_patterns(self):
+        """Each finds what it looks for through its index; docs_commands compares all that they print with their pages."""
+        with Stack() as stack:
+            stack.start_server()
+            stack.start_worker()
+            for name, last in PATTERNS.items():
+                with self.subTest(pattern=name):
+                    ended = self.run_example(f"pattern_{name}.py", stack.target)
+                    self.assertEqual(ended.stdout.splitlines()[-1], last)
 
     def test_first_steps(self):
         with Stack() as stack:

@@ -12,7 +12,7 @@ named_in() { # PAGE
     grep -no '`[a-z][A-Za-z0-9_./-]*/[A-Za-z0-9_./-]*`' "$1" | tr -d '`' || :
 }
 
-for page in *.md docs/*.md tests/*.md; do
+for page in *.md docs/*.md docs/*/*.md tests/*.md; do
     [ "$page" != CHANGELOG.md ] || continue # it tells of what was
     while IFS=: read -r line path; do
         [ -d "${path%%/*}" ] && [ "${path%%/*}" != build ] || continue
