@@ -164,7 +164,7 @@ static const struct config_setting settings[] = { {
         .fallback = "4096",
         .min = 1,
         .max = 1000000,
-        .help = "operations of one kind that may wait; more are refused as SERVER_BUSY",
+        .help = "operations of one account that may wait in a lane; more are refused as SERVER_BUSY",
     },
     {
         .name = "TAVOLA_MEMORY_LIMIT",

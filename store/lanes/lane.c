@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "domain/reason.h"
+#include "store/lanes/fair_queue.h"
 
 enum {
     /* How long lane_run waits for a batch: several times what the database takes for one of reads. */
@@ -18,6 +19,13 @@ enum {
     MIN_SHARED = 128,
     /* Keys that the reads of a batch have: what a statement brings of each of many would be too little. */
     MAX_KEYS = 1000,
+    /*
+     * A turn of an account. In lanes of batches it is as many entities, and an entity is charged for each 4 KiB of its
+     * properties; in the others it is the time of a short page in microseconds, which is what an operation pays in advance.
+     */
+    ENTITIES_PER_TURN = 32,
+    BYTES_PER_ENTITY = 4096,
+    US_PER_TURN = 2000,
 };
 
 struct lane_thread {
@@ -36,9 +44,7 @@ struct lane {
     struct lane_options options;
     pthread_mutex_t mutex;
     pthread_cond_t arrived;
-    struct operation *first;
-    struct operation **last;
-    int waiting;
+    struct fair_queue queue;
     int idle; /* threads waiting for work */
     bool stopping;
     struct lane_statistics statistics; /* but `waiting` and `late` */
@@ -46,17 +52,23 @@ struct lane {
     struct lane_thread threads[];
 };
 
+static bool has_batches(const struct lane *lane)
+{
+    return lane->options.batch_operations > 1;
+}
+
+static bool has_work(const struct lane *lane)
+{
+    return fair_queue_count(&lane->queue) > 0;
+}
+
 static bool enqueue(struct lane *lane, struct operation *operation, bool wakes)
 {
     bool taken;
 
-    operation->next = NULL;
     pthread_mutex_lock(&lane->mutex);
-    taken = !lane->stopping && lane->waiting < lane->options.max_waiting;
+    taken = !lane->stopping && fair_queue_add(&lane->queue, operation);
     if (taken) {
-        *lane->last = operation;
-        lane->last = &operation->next;
-        lane->waiting++;
         if (wakes && lane->idle > 0)
             pthread_cond_signal(&lane->arrived);
     } else {
@@ -106,36 +118,53 @@ static void count_batch(struct lane *lane, int operations)
 /* So many of those that wait: some are left to threads that have nothing to do. With the mutex. */
 static int share_of(const struct lane *lane)
 {
-    int threads = lane->options.steps || lane->waiting < MIN_SHARED ? 1 : lane->idle + 1;
-    int share = (lane->waiting + threads - 1) / threads;
+    int waiting = fair_queue_count(&lane->queue);
+    int threads = lane->options.steps || waiting < MIN_SHARED ? 1 : lane->idle + 1;
+    int share = (waiting + threads - 1) / threads;
 
     return share < lane->options.batch_operations ? share : lane->options.batch_operations;
+}
+
+/* What an account is charged when its operation is taken. */
+static int64_t cost_in_advance(const struct lane *lane, const struct operation *operation)
+{
+    size_t entities = operation_keys(operation) + operation_bytes(operation) / BYTES_PER_ENTITY;
+
+    return has_batches(lane) ? 1 + (int64_t)entities : US_PER_TURN;
+}
+
+/* The rest of what the one operation of a lane without batches cost: the time it took. */
+static void charge_time(struct lane *lane, const struct operation *operation, int64_t begun_us)
+{
+    int64_t time_us = clock_monotonic_us() - begun_us;
+
+    if (has_batches(lane) || time_us <= US_PER_TURN)
+        return;
+    pthread_mutex_lock(&lane->mutex);
+    fair_queue_charge(&lane->queue, operation->account, time_us - US_PER_TURN);
+    pthread_mutex_unlock(&lane->mutex);
 }
 
 /* What waits, up to the lane's limits; there is something. With the mutex. */
 static struct operation *take_batch(struct lane *lane)
 {
-    struct operation *batch = NULL, **tail = &batch;
+    struct operation *batch = NULL, **tail = &batch, *next;
     size_t bytes = 0, keys = 0;
     int count = 0, most = share_of(lane);
 
-    while (lane->first && count < most) {
-        size_t more = operation_bytes(lane->first);
-        size_t more_keys = operation_keys(lane->first);
+    while (count < most && (next = fair_queue_next(&lane->queue))) {
+        size_t more = operation_bytes(next), more_keys = operation_keys(next);
 
         if (count > 0 && (bytes + more > lane->options.batch_bytes || keys + more_keys > MAX_KEYS))
             break;
-        *tail = lane->first;
-        tail = &lane->first->next;
-        lane->first = lane->first->next;
+        fair_queue_take(&lane->queue, cost_in_advance(lane, next));
+        *tail = next;
+        tail = &next->next;
         bytes += more;
         keys += more_keys;
         count++;
     }
     *tail = NULL;
-    lane->waiting -= count;
-    if (!lane->first)
-        lane->last = &lane->first;
     count_batch(lane, count);
     return batch;
 }
@@ -144,7 +173,7 @@ static bool must_wait(const struct lane_thread *thread)
 {
     const struct lane *lane = thread->lane;
 
-    return !thread->handed && (thread->lent || (!lane->first && !lane->stopping));
+    return !thread->handed && (thread->lent || (!has_work(lane) && !lane->stopping));
 }
 
 /* Wait for a batch: one that was begun already, or what waits. NULL: the lane is stopping. */
@@ -166,10 +195,10 @@ static struct operation *next_batch(struct lane_thread *thread, void **begun)
         thread->handed = NULL;
         thread->begun = NULL;
         thread->lent = false;
-    } else if (lane->first) {
+    } else if (has_work(lane)) {
         batch = take_batch(lane);
     }
-    if (lane->first && lane->idle > 0)
+    if (has_work(lane) && lane->idle > 0)
         pthread_cond_signal(&lane->arrived);
     pthread_mutex_unlock(&lane->mutex);
     return batch;
@@ -238,6 +267,15 @@ static void connect_early(struct session *session)
         pg_recover(&session->pg);
 }
 
+static void run_batch(struct lane_thread *thread, struct operation *batch)
+{
+    const struct lane_options *options = &thread->lane->options;
+    int64_t begun_us = clock_monotonic_us();
+
+    options->run(&thread->session, batch, options->context);
+    charge_time(thread->lane, batch, begun_us);
+}
+
 static void *serve(void *argument)
 {
     struct lane_thread *thread = argument;
@@ -255,7 +293,7 @@ static void *serve(void *argument)
         }
         batch = drop_all_late(thread->lane, batch);
         if (batch)
-            thread->lane->options.run(&thread->session, batch, thread->lane->options.context);
+            run_batch(thread, batch);
         arena_cleanup(&thread->session.arena);
         answer(thread->lane, batch);
     }
@@ -270,7 +308,7 @@ static struct operation *borrow(struct lane *lane, struct lane_thread **out)
     struct operation *batch = NULL;
 
     pthread_mutex_lock(&lane->mutex);
-    for (int i = 0; i < lane->options.threads && lane->first && !batch; i++) {
+    for (int i = 0; i < lane->options.threads && has_work(lane) && !batch; i++) {
         struct lane_thread *thread = &lane->threads[i];
 
         if (!thread->idle || thread->lent)
@@ -332,7 +370,7 @@ void lane_run(struct lane *lane)
         run_lent(thread, batch);
     }
     pthread_mutex_lock(&lane->mutex);
-    if (lane->first && lane->idle > 0)
+    if (has_work(lane) && lane->idle > 0)
         pthread_cond_signal(&lane->arrived);
     pthread_mutex_unlock(&lane->mutex);
 }
@@ -344,7 +382,7 @@ struct lane *lane_start(const struct lane_options *options)
     struct lane *lane = xcalloc(1, sizeof(*lane) + (size_t)options->threads * sizeof(lane->threads[0]));
 
     lane->options = *options;
-    lane->last = &lane->first;
+    fair_queue_init(&lane->queue, options->max_waiting, has_batches(lane) ? ENTITIES_PER_TURN : US_PER_TURN);
     pthread_mutex_init(&lane->mutex, NULL);
     pthread_cond_init(&lane->arrived, NULL);
     for (int i = 0; i < options->threads; i++) {
@@ -359,6 +397,20 @@ struct lane *lane_start(const struct lane_options *options)
     return lane;
 }
 
+/* With the mutex. */
+static struct operation *take_all(struct lane *lane)
+{
+    struct operation *all = NULL, **tail = &all, *next;
+
+    while ((next = fair_queue_next(&lane->queue))) {
+        fair_queue_take(&lane->queue, 0);
+        *tail = next;
+        tail = &next->next;
+    }
+    *tail = NULL;
+    return all;
+}
+
 void lane_stop(struct lane *lane)
 {
     struct operation *rest;
@@ -366,9 +418,7 @@ void lane_stop(struct lane *lane)
 
     pthread_mutex_lock(&lane->mutex);
     lane->stopping = true;
-    rest = lane->first;
-    lane->first = NULL;
-    lane->last = &lane->first;
+    rest = take_all(lane);
     pthread_cond_broadcast(&lane->arrived);
     pthread_mutex_unlock(&lane->mutex);
 
@@ -391,7 +441,7 @@ void lane_read_statistics(struct lane *lane, struct lane_statistics *out)
 
     pthread_mutex_lock(&lane->mutex);
     *out = lane->statistics;
-    out->waiting = lane->waiting;
+    out->waiting = fair_queue_count(&lane->queue);
     pthread_mutex_unlock(&lane->mutex);
     out->late = atomic_load(&lane->late);
     out->name = name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lane.h - a queue of operations and the threads that serve it.
+ * lane.h - a queue of operations and the threads that serve it. Accounts take turns in it: fair_queue.h.
  *
  * Each thread has a session of its own. It takes everything that waits, up to the lane's limits, as one
  * batch: no timer, no added latency when idle, large batches when busy.
@@ -38,7 +38,7 @@ struct lane_options {
     const char *postgres;
     struct remembered *remembered; /* see session.h; may be NULL */
     int threads;
-    int max_waiting;
+    int max_waiting; /* of one account while no other waits: fair_queue.h */
     int batch_operations;
     size_t batch_bytes;
     /* Give every operation of the list (linked by next) its outcome; never call done(). */

@@ -126,7 +126,8 @@ static const struct wait_question {
 
 void waiters_init(struct waiters *waiters, int64_t max_count)
 {
-    *waiters = (struct waiters){ .max_count = max_count, .due_us = INT64_MAX };
+    *waiters = (struct waiters){ .due_us = INT64_MAX };
+    fair_shares_init(&waiters->shares, max_count);
     pthread_mutex_init(&waiters->mutex, NULL);
     condition_init(&waiters->arrived);
 }
@@ -148,10 +149,11 @@ bool waiters_must_wait(const struct operation *operation)
 
 bool waiters_add(struct waiters *waiters, struct operation *operation)
 {
+    int slot = fair_shares_slot(&waiters->shares, operation->account);
     bool taken;
 
     pthread_mutex_lock(&waiters->mutex);
-    taken = waiters->count < waiters->max_count;
+    taken = fair_shares_take(&waiters->shares, slot, 1);
     if (taken) {
         struct waiter *waiter = ARENA_NEW(operation->arena, struct waiter);
 
@@ -159,7 +161,6 @@ bool waiters_add(struct waiters *waiters, struct operation *operation)
         waiter->since_us = clock_monotonic_us();
         waiter->next = waiters->fresh;
         waiters->fresh = waiter;
-        waiters->count++;
         pthread_cond_signal(&waiters->arrived);
     } else {
         waiters->refused++;
@@ -171,7 +172,7 @@ bool waiters_add(struct waiters *waiters, struct operation *operation)
 void waiters_count(struct waiters *waiters, int64_t *waiting, int64_t *refused)
 {
     pthread_mutex_lock(&waiters->mutex);
-    *waiting = waiters->count;
+    *waiting = waiters->shares.held;
     *refused = waiters->refused;
     pthread_mutex_unlock(&waiters->mutex);
 }
@@ -225,8 +226,8 @@ static struct waiter *take_list(struct waiters *waiters, enum waiters_which whic
     return list;
 }
 
-/* Put the kept waiters back. released: the number of waiters that take_list returned and that wait no more. */
-static void put_back(struct waiters *waiters, struct waiter *kept, int64_t released)
+/* Put the kept waiters back. taken: the operations of take_list that wait no more; their places become free. */
+static void put_back(struct waiters *waiters, struct waiter *kept, const struct operation *taken)
 {
     int64_t due_us = INT64_MAX;
     struct waiter **tail = &kept;
@@ -237,7 +238,8 @@ static void put_back(struct waiters *waiters, struct waiter *kept, int64_t relea
     waiters->due_us = due_us < waiters->due_us ? due_us : waiters->due_us;
     *tail = waiters->waiting;
     waiters->waiting = kept;
-    waiters->count -= released;
+    for (; taken; taken = taken->next)
+        fair_shares_give_back(&waiters->shares, fair_shares_slot(&waiters->shares, taken->account), 1);
     pthread_mutex_unlock(&waiters->mutex);
 }
 
@@ -406,7 +408,7 @@ static bool keeps_waiting(const struct waiter *waiter, enum waiters_which which,
 struct operation *waiters_take(struct waiters *waiters, struct session *session, enum waiters_which which)
 {
     struct waiter *list = take_list(waiters, which), *kept = NULL, *next;
-    int64_t now_us = clock_monotonic_us(), released = 0;
+    int64_t now_us = clock_monotonic_us();
     struct operation *taken = NULL;
     size_t count = 0;
 
@@ -430,9 +432,8 @@ struct operation *waiters_take(struct waiters *waiters, struct session *session,
         release_waiter(waiter, which, now_us);
         waiter->operation->next = taken;
         taken = waiter->operation;
-        released++;
     }
-    put_back(waiters, kept, released);
+    put_back(waiters, kept, taken);
     arena_cleanup(&session->arena);
     return taken;
 }

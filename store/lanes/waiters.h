@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "base/fair_shares.h"
 #include "domain/operations/operation.h"
 #include "store/session/session.h"
 
@@ -23,18 +24,18 @@ struct waiters {
     struct waiter *waiting;
     int64_t due_us; /* when the database must be asked about one of `waiting` next; INT64_MAX: never */
     bool is_called; /* by waiters_wake */
-    int64_t max_count, refused;
-    int64_t count; /* of both lists, and of the waiters that waiters_take is asking about */
+    int64_t refused;
+    struct fair_shares shares; /* held: both lists, and the waiters that waiters_take is asking about */
 };
 
-/* At most max_count operations wait at once. */
+/* At most max_count operations of one account wait at once; fewer when others wait: base/fair_shares.h. */
 void waiters_init(struct waiters *waiters, int64_t max_count);
 void waiters_cleanup(struct waiters *waiters);
 
 /* Must the operation wait before it runs? See operation_waits_for; a freshness that was reached needs no second wait. */
 bool waiters_must_wait(const struct operation *operation);
 
-/* Add an operation that must wait. false: there is no room, and the operation still belongs to the caller. */
+/* Add an operation that must wait. false: the account has no room, and the operation still belongs to the caller. */
 MUST_USE bool waiters_add(struct waiters *waiters, struct operation *operation);
 
 /* The number of waiting operations, and the number of operations refused so far. */

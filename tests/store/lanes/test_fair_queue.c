@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_fair_queue.c - turns between accounts; no database.
+ */
+#include <check.h>
+#include <stdlib.h>
+
+#include "base/macros.h"
+#include "store/lanes/fair_queue.h"
+
+enum { MAX_WAITING = 100, CREDIT = 4, ROOM = 400, ACCOUNTS = 5, STEPS = 50000 };
+
+static struct fair_queue queue;
+static struct operation operations[ROOM];
+static size_t made;
+
+static void setup(void)
+{
+    fair_queue_init(&queue, MAX_WAITING, CREDIT);
+    made = 0;
+}
+
+static struct operation *add(const char *account)
+{
+    struct operation *operation = &operations[made++ % ROOM];
+
+    operation->account = str_of(account);
+    return fair_queue_add(&queue, operation) ? operation : NULL;
+}
+
+static void add_many(const char *account, int count)
+{
+    for (int i = 0; i < count; i++)
+        ck_assert_ptr_nonnull(add(account));
+}
+
+/* The accounts' first letters, in the order in which their operations are taken. */
+static const char *taken(int64_t cost)
+{
+    static char order[ROOM + 1]; /* of the last call */
+    size_t len = 0;
+    const struct operation *next;
+
+    while ((next = fair_queue_next(&queue))) {
+        order[len++] = next->account.data[0];
+        fair_queue_take(&queue, cost);
+    }
+    order[len] = '\0';
+    ck_assert_int_eq(fair_queue_count(&queue), 0);
+    return order;
+}
+
+START_TEST(an_accounts_operations_leave_in_the_order_in_which_they_came)
+{
+    struct operation *first = add("a"), *second = add("a"), *third = add("a");
+
+    ck_assert_int_eq(fair_queue_count(&queue), 3);
+    ck_assert_ptr_eq(fair_queue_next(&queue), first);
+    ck_assert_ptr_eq(fair_queue_next(&queue), first);
+    fair_queue_take(&queue, 1);
+    ck_assert_ptr_eq(fair_queue_next(&queue), second);
+    fair_queue_take(&queue, 100);
+    ck_assert_ptr_eq(fair_queue_next(&queue), third);
+    fair_queue_take(&queue, 1);
+    ck_assert_ptr_null(fair_queue_next(&queue));
+}
+END_TEST
+
+START_TEST(accounts_take_turns_of_equal_cost)
+{
+    add_many("a", 10);
+    add_many("b", 3);
+    add_many("c", 6);
+    ck_assert_str_eq(taken(1), "aaaabbbccccaaaaccaa");
+}
+END_TEST
+
+START_TEST(a_turn_may_be_overdrawn_and_the_next_ones_pay)
+{
+    add_many("a", 4);
+    add_many("b", 4);
+    ck_assert_int_eq(fair_queue_next(&queue)->account.data[0], 'a');
+    fair_queue_take(&queue, 3 * CREDIT);
+    ck_assert_str_eq(taken(CREDIT), "bbbabaa");
+}
+END_TEST
+
+START_TEST(what_an_operation_turned_out_to_cost_is_paid_later)
+{
+    add_many("a", 2);
+    ck_assert_str_eq(taken(CREDIT), "aa");
+    fair_queue_charge(&queue, STR_LITERAL("a"), 2 * CREDIT);
+    add_many("a", 2);
+    add_many("b", 4);
+    ck_assert_str_eq(taken(CREDIT), "bbabab");
+}
+END_TEST
+
+START_TEST(no_debt_shuts_an_account_out_for_long)
+{
+    add_many("a", 1);
+    add_many("b", 90);
+    ck_assert_ptr_nonnull(fair_queue_next(&queue));
+    fair_queue_charge(&queue, STR_LITERAL("a"), INT64_C(1) << 40);
+    ck_assert_uint_eq(strspn(taken(CREDIT), "b"), 65);
+}
+END_TEST
+
+START_TEST(nobody_saves_up_turns)
+{
+    for (int i = 0; i < 10; i++) {
+        add_many("a", 1);
+        ck_assert_str_eq(taken(1), "a");
+    }
+    add_many("a", 12);
+    add_many("b", 1);
+    ck_assert_str_eq(taken(1), "aaaabaaaaaaaa");
+}
+END_TEST
+
+START_TEST(an_account_that_fills_its_share_leaves_room_for_others)
+{
+    add_many("a", MAX_WAITING);
+    ck_assert_ptr_null(add("a"));
+    ck_assert_int_eq(fair_queue_count(&queue), MAX_WAITING);
+    add_many("b", MAX_WAITING / 2);
+    ck_assert_ptr_null(add("b"));
+    add_many("c", 1);
+    ck_assert_ptr_nonnull(fair_queue_next(&queue));
+    fair_queue_take(&queue, 1);
+    ck_assert_ptr_null(add("a"));
+}
+END_TEST
+
+/*
+ * A crowd that always has something waiting, with operations of random cost, is served alike, whatever the costs of one
+ * account's operations are.
+ */
+START_TEST(at_random_all_that_wait_get_the_same)
+{
+    static const char *const accounts[ACCOUNTS] = { "a", "b", "c", "d", "e" };
+    int64_t served[ACCOUNTS] = { 0 }, min = INT64_MAX, max = 0;
+
+    srand(1);
+    for (int i = 0; i < ACCOUNTS; i++)
+        add_many(accounts[i], 3);
+    for (int i = 0; i < STEPS; i++) {
+        const struct operation *next = fair_queue_next(&queue);
+        int account = next->account.data[0] - 'a';
+        int64_t cost = account == 0 ? 40 : 1 + rand() % (1 + account * 3);
+
+        fair_queue_take(&queue, cost);
+        served[account] += cost;
+        add_many(accounts[account], 1);
+        if (queue.flows[fair_shares_slot(&queue.shares, next->account)].credit > CREDIT)
+            ck_abort_msg("saved up");
+    }
+    for (int i = 0; i < ACCOUNTS; i++) {
+        min = served[i] < min ? served[i] : min;
+        max = served[i] > max ? served[i] : max;
+    }
+    ck_assert_msg(max - min <= 2 * (40 + CREDIT), "%lld to %lld", (long long)min, (long long)max);
+}
+END_TEST
+
+Suite *test_fair_queue_suite(void)
+{
+    Suite *suite = suite_create("fair_queue");
+    TCase *tc = tcase_create("fair_queue");
+
+    tcase_add_checked_fixture(tc, setup, NULL);
+    tcase_add_test(tc, an_accounts_operations_leave_in_the_order_in_which_they_came);
+    tcase_add_test(tc, accounts_take_turns_of_equal_cost);
+    tcase_add_test(tc, a_turn_may_be_overdrawn_and_the_next_ones_pay);
+    tcase_add_test(tc, what_an_operation_turned_out_to_cost_is_paid_later);
+    tcase_add_test(tc, no_debt_shuts_an_account_out_for_long);
+    tcase_add_test(tc, nobody_saves_up_turns);
+    tcase_add_test(tc, an_account_that_fills_its_share_leaves_room_for_others);
+    tcase_add_test(tc, at_random_all_that_wait_get_the_same);
+    suite_add_tcase(suite, tc);
+    return suite;
+}
