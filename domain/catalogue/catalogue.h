@@ -52,13 +52,25 @@ struct index {
     struct str operation_id; /* of the job that builds it */
 };
 
-/*
- * Whether a write brings the entries along, in its own transaction and under the lock of its entity. Of all others the
- * entries follow, by an intent.
- */
+/* Whether every committed write has its entries, so that a look-up of the index is never behind. */
 static inline bool index_is_strong(const struct index *index)
 {
     return index->consistency == INDEX_STRONG;
+}
+
+/* Whether a write brings the entries along, in its own transaction. Of all others the entries follow, by an intent. */
+static inline bool index_comes_with_write(const struct index *index)
+{
+    return index->consistency != INDEX_EVENTUAL;
+}
+
+/*
+ * Whether the index state rows of the source keys name the entries. Entries in the partition of their source need no
+ * manifest: the lock of the entity is theirs too, and the entity's state says which they are.
+ */
+static inline bool index_has_manifest(const struct index *index)
+{
+    return index->place != PLACE_SAME_PARTITION;
 }
 
 struct table {

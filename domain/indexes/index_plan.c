@@ -342,7 +342,7 @@ bool index_plan_affects(const struct index *index, const struct entity_key *key,
     struct index_change change = index_plan_change(index, key, before, after, arena);
     bool is_violated = change.was == PROJECTED_VIOLATION || change.is == PROJECTED_VIOLATION;
 
-    return is_violated || (change.changes && !index_is_strong(index));
+    return is_violated || (change.changes && !index_comes_with_write(index));
 }
 
 /* ---- manifests: a version byte, then per entry varint id, two counted keys and eight bytes of digest ----

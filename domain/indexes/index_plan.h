@@ -99,8 +99,7 @@ struct index_change index_plan_change(const struct index *index, const struct en
     const struct row_state *before, const struct row_state *after, struct arena *arena);
 
 /*
- * Whether an intent must follow that write: its entry changes, and the index is not a strong one, whose entries the
- * write brings along. A state in which the entity cannot have its entry always asks for an intent, so that the
+ * Whether an intent must follow that write: its entry changes, and the write does not bring it along. A state in which the entity cannot have its entry always asks for an intent, so that the
  * violation is noted, or resolved.
  */
 bool index_plan_affects(const struct index *index, const struct entity_key *key,

@@ -64,7 +64,7 @@ static void plan_wanted(const struct reconcile_case *facts, struct arena *arena,
             if (facts->unowned >> i & 1)
                 out->violations[out->violation_count++] =
                     (struct reconcile_violation){ index->index_id, explain_owner(index, arena) };
-            else if (!index_is_strong(index))
+            else if (index_has_manifest(index))
                 want_entry(&entry, facts->stored, out);
             break;
         case PROJECTED_NOTHING:

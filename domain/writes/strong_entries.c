@@ -14,6 +14,11 @@ static bool is_written(const struct plan_row *row)
     return row->now.version != row->stored.version;
 }
 
+static bool is_ours(const struct index *index)
+{
+    return index_comes_with_write(index) && !index_has_manifest(index);
+}
+
 /* The most entries of a kind that these rows can have: one for each strong index. */
 static size_t count_entries(const struct plan_row *rows, size_t count)
 {
@@ -23,7 +28,7 @@ static size_t count_entries(const struct plan_row *rows, size_t count)
         if (rows[i].table->index_count == 0 || !is_written(&rows[i]))
             continue;
         for (size_t k = 0; k < rows[i].table->index_count; k++)
-            entries += index_is_strong(rows[i].table->indexes[k]);
+            entries += is_ours(rows[i].table->indexes[k]);
     }
     return entries;
 }
@@ -55,7 +60,7 @@ static void add_row(const struct plan_row *row, struct arena *arena, struct stro
         struct index_change change;
         bool was, is;
 
-        if (!index_is_strong(index))
+        if (!is_ours(index))
             continue;
         change = index_plan_change(index, &row->key, &row->stored, &row->now, arena);
         standing = unique_owners_standing(index, row, arena);

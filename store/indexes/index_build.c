@@ -32,14 +32,15 @@ enum {
 /* Keys of one chunk, in the job's arena; of the source, or of the entries' table. */
 struct chunk {
     struct job *job;
-    bool is_gone;   /* there is no such index any more */
-    bool is_strong; /* its entries are written with their sources */
+    bool is_gone; /* there is no such index any more */
+    bool has_manifests;
     bool is_unique;
     bool is_last;
     struct intent *keys;
     size_t count;
-    struct intent *faulty;          /* source keys */
-    struct strong_source *suspects; /* the same of a strong index, with the entries they were found by */
+    struct intent *faulty; /* source keys */
+    struct strong_source
+        *suspects; /* the same where there are no manifests, with the entries they were found by */
     size_t faulty_count;
     int64_t strangers; /* rows among the entries that name no source */
 };
@@ -130,7 +131,7 @@ static enum status read_walk(struct session *session, void *context, struct erro
     chunk->is_gone = !index;
     if (chunk->is_gone)
         return STATUS_OK;
-    chunk->is_strong = index_is_strong(index);
+    chunk->has_manifests = index_has_manifest(index);
     chunk->is_unique = index->is_unique;
     if (!job->has_cursor && job->total == 0)
         TRY(count_source(session, job, err));
@@ -261,7 +262,7 @@ static void add_fault(struct chunk *chunk, struct intent source, const struct en
     chunk->faulty[chunk->faulty_count++] = source;
 }
 
-/* One after another: the manifest, which a strong index has not; then, of those that should have one, the stored entry. */
+/* One after another: the manifest, if there are any; then, of those that should have one, the stored entry. */
 static enum status compare_sources(struct session *session, struct chunk *chunk, const struct index *index,
     const PGresult *rows, struct error *err)
 {
@@ -272,7 +273,7 @@ static enum status compare_sources(struct session *session, struct chunk *chunk,
     PG_RESULT entries = NULL;
 
     TRY(project_all(session, chunk, index, rows, &wanted, err));
-    if (!chunk->is_strong)
+    if (chunk->has_manifests)
         TRY(ask_sources(session, chunk->keys, chunk->count, false, &sources, err));
     for (size_t i = 0; i < chunk->count; i++) {
         const struct index_entry *entry = &wanted.entries[i];
@@ -353,7 +354,7 @@ static enum status compare_entries(struct session *session, struct chunk *chunk,
 }
 
 /* Without manifests the sources themselves say which entries they ask for. */
-static enum status compare_strong_entries(struct session *session, struct chunk *chunk,
+static enum status compare_bare_entries(struct session *session, struct chunk *chunk,
     const struct index *index, const PGresult *rows, struct error *err)
 {
     struct arena *arena = &session->arena;
@@ -396,8 +397,8 @@ static enum status compare(struct session *session, struct chunk *chunk, const s
         return STATUS_OK;
     if (is_source_pass(chunk->job))
         return compare_sources(session, chunk, index, rows, err);
-    return chunk->is_strong ? compare_strong_entries(session, chunk, index, rows, err)
-                            : compare_entries(session, chunk, index, rows, err);
+    return chunk->has_manifests ? compare_entries(session, chunk, index, rows, err)
+                                : compare_bare_entries(session, chunk, index, rows, err);
 }
 
 static enum status validate(struct session *session, void *context, struct error *err)
@@ -415,7 +416,7 @@ static enum status validate(struct session *session, void *context, struct error
     chunk->is_gone = !index;
     if (!index)
         return STATUS_OK;
-    chunk->is_strong = index_is_strong(index);
+    chunk->has_manifests = index_has_manifest(index);
     chunk->is_unique = index->is_unique;
     TRY(pg_query(&session->pg, &sql_begin_snapshot, NULL, &begun, err));
     range_params(job, is_source_pass(job) ? job->table_id : job->index_id, &session->arena, &params);
@@ -453,7 +454,7 @@ static enum status reconcile(struct job *job, const struct intent *keys, size_t 
 }
 
 /* Under the locks of the sources. Those that cannot have their entry are noted by a reconcile, as of any index. */
-static enum status mend_strong(
+static enum status mend_locked(
     struct job *job, const struct strong_source *sources, size_t count, struct error *err)
 {
     struct strong_mending mending = {
@@ -471,21 +472,21 @@ static enum status build_chunk(struct job *job, const struct chunk *chunk, struc
 
     if (chunk->count == 0)
         return STATUS_OK;
-    if (!chunk->is_strong && !chunk->is_unique)
+    if (chunk->has_manifests && !chunk->is_unique)
         return reconcile(job, chunk->keys, chunk->count, err);
     sources = ARENA_ARRAY(&job->arena, struct strong_source, chunk->count);
     for (size_t i = 0; i < chunk->count; i++)
         sources[i].key = chunk->keys[i].key;
-    TRY(mend_strong(job, sources, chunk->count, err));
-    return chunk->is_strong ? STATUS_OK : reconcile(job, chunk->keys, chunk->count, err);
+    TRY(mend_locked(job, sources, chunk->count, err));
+    return chunk->has_manifests ? reconcile(job, chunk->keys, chunk->count, err) : STATUS_OK;
 }
 
 static enum status mend_chunk(struct job *job, const struct chunk *chunk, struct error *err)
 {
     if (chunk->faulty_count == 0)
         return STATUS_OK;
-    return chunk->is_strong ? mend_strong(job, chunk->suspects, chunk->faulty_count, err)
-                            : reconcile(job, chunk->faulty, chunk->faulty_count, err);
+    return chunk->has_manifests ? reconcile(job, chunk->faulty, chunk->faulty_count, err)
+                                : mend_locked(job, chunk->suspects, chunk->faulty_count, err);
 }
 
 struct state_change {

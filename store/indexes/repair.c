@@ -14,10 +14,10 @@
 
 struct repair {
     struct job *job;
-    bool is_gone, is_strong, is_unique;
+    bool is_gone, has_manifests, is_unique;
     struct intent *intents; /* one for each of the suspects */
     struct entry_suspect *suspects;
-    struct strong_source *sources; /* the same, for a strong index */
+    struct strong_source *sources; /* the same, for an index without manifests */
     size_t count;
     struct entity_key *nameless; /* entries, sorted */
     size_t nameless_count;
@@ -38,7 +38,7 @@ static enum status look_up_index(struct session *session, void *context, struct 
     TRY(session_refresh(session, NULL, err));
     index = find_index(session, work->job);
     work->is_gone = !index;
-    work->is_strong = index && index_is_strong(index);
+    work->has_manifests = index && index_has_manifest(index);
     work->is_unique = index && index->is_unique;
     return STATUS_OK;
 }
@@ -124,8 +124,8 @@ static enum status delete_nameless(struct session *session, void *context, struc
     return session_take_commit(session, err);
 }
 
-/* The entries of a strong index, and the owners of a unique one. */
-static enum status mend_strong(struct repair *work, struct error *err)
+/* The entries of an index without manifests, and the owners of a unique one. */
+static enum status mend_locked(struct repair *work, struct error *err)
 {
     struct strong_mending mending = { .index_id = work->job->index_id,
         .sources = work->sources,
@@ -141,9 +141,9 @@ static enum status mend_sources(struct repair *work, struct error *err)
 
     if (work->count == 0)
         return STATUS_OK;
-    if (work->is_strong || work->is_unique)
-        TRY(mend_strong(work, err));
-    if (work->is_strong)
+    if (!work->has_manifests || work->is_unique)
+        TRY(mend_locked(work, err));
+    if (!work->has_manifests)
         return STATUS_OK;
     return reconcile_repair(work->job->store, work->intents, work->suspects, work->count, &counts, err);
 }

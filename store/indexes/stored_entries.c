@@ -34,7 +34,7 @@ static int by_entry(const void *a, const void *b)
 static const struct index *find_index(const struct table *table, int64_t index_id)
 {
     for (size_t i = 0; i < table->index_count; i++)
-        if (table->indexes[i]->index_id == index_id && !index_is_strong(table->indexes[i]))
+        if (table->indexes[i]->index_id == index_id && index_has_manifest(table->indexes[i]))
             return table->indexes[i];
     return NULL;
 }

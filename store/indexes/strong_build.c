@@ -97,7 +97,7 @@ static bool plan_row(
             add_violation(asked, row);
             return false;
         }
-        if (index_is_strong(work->index))
+        if (!index_has_manifest(work->index))
             work->upserts[work->upsert_count++] = (struct entry_change){ *entry, &row->stored };
         return true;
     case PROJECTED_NOTHING:

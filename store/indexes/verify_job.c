@@ -23,7 +23,7 @@ enum { PENDING_ROWS = 50 };
 struct verify {
     struct job *job;
     bool is_gone; /* the index, or the report */
-    bool is_strong;
+    bool has_manifests;
     bool repairs, dry_run, scans;
     struct source_range range;
     int64_t last_number;
@@ -147,7 +147,7 @@ static enum status load(struct session *session, void *context, struct error *er
     TRY(read_report(session, work, err));
     if (work->is_gone)
         return STATUS_OK;
-    work->is_strong = index_is_strong(index);
+    work->has_manifests = index_has_manifest(index);
     if (work->scans)
         TRY(count_all(session, work->job, err));
     return read_pending(session, work, err);
@@ -506,7 +506,7 @@ enum status verify_job_chunk(struct job *job, struct error *err)
         return end_as(job, JOB_CANCELLED, err);
     if (work.count > 0)
         return pending_chunk(&work, err);
-    if (!work.scans || job->phase >= (work.is_strong ? MANIFESTS : PHASES))
+    if (!work.scans || job->phase >= (work.has_manifests ? PHASES : MANIFESTS))
         return end_as(job, JOB_DONE, err);
     return scan_chunk(&work, err);
 }

@@ -212,14 +212,14 @@ static enum status read_sources(struct session *session, struct look *look, stru
 
 enum state_column { STATE_N, STATE_LIVE, STATE_MANIFEST, STATE_IN_FLIGHT };
 
-/* A strong index has neither: its entries are written with their sources. */
+/* An index without manifests has neither: its entries are written with their sources. */
 static enum status read_states(struct session *session, struct look *look, struct error *err)
 {
     struct pg_params params;
     struct addresses list = list_sources(session, look, &params);
     PG_RESULT rows = NULL;
 
-    if (index_is_strong(look->index) || list.count == 0)
+    if (!index_has_manifest(look->index) || list.count == 0)
         return STATUS_OK;
     pg_add_bool(&params, false);
     TRY(pg_query(&session->pg, &sql_validate_sources, &params, &rows, err));
