@@ -51,7 +51,7 @@ enum status codec_admin_dead_letter_filter_decode(const Tavola__V1__DeadLetterFi
     *out = (struct dead_letter_filter){ .state = DEAD_LETTER_DEAD, .queue = -1, .queues = queues };
     if (!filter)
         return STATUS_OK;
-    if (filter->state < 0 || filter->state > TAVOLA__V1__LETTER_STATE__LETTER_STATE_DISCARDED)
+    if (filter->state < 0 || filter->state > TAVOLA__V1__DEAD_LETTER_STATE__DEAD_LETTER_STATE_DISCARDED)
         return reason_set(err, REASON_INVALID_INPUT, "filter.state is not a state of dead letters");
     if (filter->kind < 0 || filter->kind > TAVOLA__V1__WORK_KIND__WORK_KIND_TRANSACTION)
         return reason_set(err, REASON_INVALID_INPUT, "filter.kind is not a kind of work");
@@ -69,10 +69,11 @@ enum status codec_admin_dead_letters_decode(const int64_t *ids, size_t count,
     struct error *err)
 {
     if (count == 0 && !filter)
-        return codec_missing(err, "letter_ids", "numbers of dead letters are needed unless filter is set");
+        return codec_missing(
+            err, "dead_letter_ids", "numbers of dead letters are needed unless filter is set");
     if (count > LIMIT_PAGE_ROWS)
-        return reason_set(
-            err, REASON_INVALID_INPUT, "letter_ids has %zu entries, allowed are %d", count, LIMIT_PAGE_ROWS);
+        return reason_set(err, REASON_INVALID_INPUT, "dead_letter_ids has %zu entries, allowed are %d", count,
+            LIMIT_PAGE_ROWS);
     TRY(codec_admin_dead_letter_filter_decode(filter, queues, &out->filter, err));
     out->filter.ids = (int64_t *)(uintptr_t)ids;
     out->filter.id_count = count;
@@ -81,29 +82,29 @@ enum status codec_admin_dead_letters_decode(const int64_t *ids, size_t count,
 }
 
 Tavola__V1__DeadLetter *codec_admin_dead_letter_message(
-    const struct dead_letter_view *letter, const struct dead_letter_filter *filter, struct arena *arena)
+    const struct dead_letter_view *dead_letter, const struct dead_letter_filter *filter, struct arena *arena)
 {
     Tavola__V1__DeadLetter *out = ARENA_NEW(arena, Tavola__V1__DeadLetter);
 
     tavola__v1__dead_letter__init(out);
-    out->letter_id = letter->id;
-    out->kind = (Tavola__V1__WorkKind)letter->kind;
-    out->queue = codec_bytes(arena_format(arena, "q%d", letter->bucket % filter->queues));
-    out->account = codec_bytes(letter->account);
-    if (letter->kind == INTENT_TRANSACTION) {
-        out->transaction_id = codec_bytes(letter->key.row);
+    out->dead_letter_id = dead_letter->id;
+    out->kind = (Tavola__V1__WorkKind)dead_letter->kind;
+    out->queue = codec_bytes(arena_format(arena, "q%d", dead_letter->bucket % filter->queues));
+    out->account = codec_bytes(dead_letter->account);
+    if (dead_letter->kind == INTENT_TRANSACTION) {
+        out->transaction_id = codec_bytes(dead_letter->key.row);
     } else {
-        out->table = codec_bytes(letter->table);
-        out->key = codec_entity_key_message(&letter->key, arena);
-        out->index = codec_bytes(letter->index);
+        out->table = codec_bytes(dead_letter->table);
+        out->key = codec_entity_key_message(&dead_letter->key, arena);
+        out->index = codec_bytes(dead_letter->index);
     }
-    out->state = (Tavola__V1__LetterState)filter->state;
-    out->failures = letter->failures;
-    out->cause = codec_bytes(codec_text(letter->cause, arena));
-    out->history = codec_bytes(codec_text(letter->history, arena));
-    out->note = codec_bytes(letter->note);
-    out->first_failed = codec_timestamp(letter->first_failed, arena);
-    out->last_failed = codec_timestamp(letter->last_failed, arena);
+    out->state = (Tavola__V1__DeadLetterState)filter->state;
+    out->failures = dead_letter->failures;
+    out->cause = codec_bytes(codec_text(dead_letter->cause, arena));
+    out->history = codec_bytes(codec_text(dead_letter->history, arena));
+    out->note = codec_bytes(dead_letter->note);
+    out->first_failed = codec_timestamp(dead_letter->first_failed, arena);
+    out->last_failed = codec_timestamp(dead_letter->last_failed, arena);
     return out;
 }
 
@@ -121,12 +122,12 @@ Tavola__V1__CauseCount *codec_admin_cause_message(const struct cause_view *cause
 }
 
 Tavola__V1__RedriveDifference *codec_admin_difference_message(
-    int64_t letter_id, const struct dead_letter_difference *difference, struct arena *arena)
+    int64_t dead_letter_id, const struct dead_letter_difference *difference, struct arena *arena)
 {
     Tavola__V1__RedriveDifference *out = ARENA_NEW(arena, Tavola__V1__RedriveDifference);
 
     tavola__v1__redrive_difference__init(out);
-    out->letter_id = letter_id;
+    out->dead_letter_id = dead_letter_id;
     out->missing = difference->missing;
     out->dangling = difference->dangling;
     out->mismatched = difference->mismatched;

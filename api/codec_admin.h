@@ -10,7 +10,7 @@
 #include "tavola/v1/admin_service.pb-c.h"
 
 /*
- * Decode a filter of dead letters. NULL selects all letters in the state DEAD. queues: the number of queues.
+ * Decode a filter of dead letters. NULL selects all dead letters in the state DEAD. queues: the number of queues.
  * INVALID_INPUT names the field.
  */
 MUST_USE enum status codec_admin_dead_letter_filter_decode(const Tavola__V1__DeadLetterFilter *filter,
@@ -25,10 +25,10 @@ MUST_USE enum status codec_admin_dead_letters_decode(const int64_t *ids, size_t 
     struct error *err);
 
 Tavola__V1__DeadLetter *codec_admin_dead_letter_message(
-    const struct dead_letter_view *letter, const struct dead_letter_filter *filter, struct arena *arena);
+    const struct dead_letter_view *dead_letter, const struct dead_letter_filter *filter, struct arena *arena);
 Tavola__V1__CauseCount *codec_admin_cause_message(const struct cause_view *cause, struct arena *arena);
 Tavola__V1__RedriveDifference *codec_admin_difference_message(
-    int64_t letter_id, const struct dead_letter_difference *difference, struct arena *arena);
+    int64_t dead_letter_id, const struct dead_letter_difference *difference, struct arena *arena);
 
 /* Decode a request to control queues. Errors name the field. */
 MUST_USE enum status codec_admin_queue_control_decode(

@@ -271,7 +271,7 @@ static bool show_indexes(struct api_client *client, bool is_paused)
 }
 
 /* Count the dead letters in this state, of keys and of transactions. */
-static bool count_dead_letters(struct api_client *client, Tavola__V1__LetterState state, long long *count)
+static bool count_dead_letters(struct api_client *client, Tavola__V1__DeadLetterState state, long long *count)
 {
     Tavola__V1__DeadLetterFilter filter = TAVOLA__V1__DEAD_LETTER_FILTER__INIT;
     Tavola__V1__ListDeadLettersRequest request = TAVOLA__V1__LIST_DEAD_LETTERS_REQUEST__INIT;
@@ -292,9 +292,9 @@ static bool show_dead_letters(struct api_client *client)
 {
     long long dead, retrying, discarded;
 
-    if (!count_dead_letters(client, TAVOLA__V1__LETTER_STATE__LETTER_STATE_DEAD, &dead) ||
-        !count_dead_letters(client, TAVOLA__V1__LETTER_STATE__LETTER_STATE_RETRYING, &retrying) ||
-        !count_dead_letters(client, TAVOLA__V1__LETTER_STATE__LETTER_STATE_DISCARDED, &discarded))
+    if (!count_dead_letters(client, TAVOLA__V1__DEAD_LETTER_STATE__DEAD_LETTER_STATE_DEAD, &dead) ||
+        !count_dead_letters(client, TAVOLA__V1__DEAD_LETTER_STATE__DEAD_LETTER_STATE_RETRYING, &retrying) ||
+        !count_dead_letters(client, TAVOLA__V1__DEAD_LETTER_STATE__DEAD_LETTER_STATE_DISCARDED, &discarded))
         return false;
     printf("\ndead letters: %lld dead, %lld discarded; %lld being retried\n", dead, discarded, retrying);
     return true;

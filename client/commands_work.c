@@ -20,20 +20,20 @@
 
 /* ---- dead letters ---- */
 
-static void print_dead_letter(const Tavola__V1__DeadLetter *letter)
+static void print_dead_letter(const Tavola__V1__DeadLetter *dead_letter)
 {
     static const Tavola__V1__EntityKey no_key = TAVOLA__V1__ENTITY_KEY__INIT;
-    const Tavola__V1__EntityKey *key = letter->key ? letter->key : &no_key;
+    const Tavola__V1__EntityKey *key = dead_letter->key ? dead_letter->key : &no_key;
 
-    printf("%-8lld %-5.*s ", (long long)letter->letter_id, STR_ARG(codec_str(letter->queue)));
-    if (letter->kind == TAVOLA__V1__WORK_KIND__WORK_KIND_TRANSACTION)
-        printf("transaction %.*s", STR_ARG(codec_str(letter->transaction_id)));
+    printf("%-8lld %-5.*s ", (long long)dead_letter->dead_letter_id, STR_ARG(codec_str(dead_letter->queue)));
+    if (dead_letter->kind == TAVOLA__V1__WORK_KIND__WORK_KIND_TRANSACTION)
+        printf("transaction %.*s", STR_ARG(codec_str(dead_letter->transaction_id)));
     else
-        printf("%.*s (%.*s, %.*s)", STR_ARG(codec_str(letter->table)), STR_ARG(codec_str(key->partition_key)),
-            STR_ARG(codec_str(key->row_key)));
-    if (letter->index.len > 0)
-        printf(" in %.*s", STR_ARG(codec_str(letter->index)));
-    printf("  failures=%d  %.*s\n", letter->failures, STR_ARG(codec_str(letter->cause)));
+        printf("%.*s (%.*s, %.*s)", STR_ARG(codec_str(dead_letter->table)),
+            STR_ARG(codec_str(key->partition_key)), STR_ARG(codec_str(key->row_key)));
+    if (dead_letter->index.len > 0)
+        printf(" in %.*s", STR_ARG(codec_str(dead_letter->index)));
+    printf("  failures=%d  %.*s\n", dead_letter->failures, STR_ARG(codec_str(dead_letter->cause)));
 }
 
 static bool list_dead_letters(struct api_client *client, Tavola__V1__ListDeadLettersRequest *request)
@@ -46,11 +46,11 @@ static bool list_dead_letters(struct api_client *client, Tavola__V1__ListDeadLet
 
         if (!page)
             return false;
-        if (!any && page->n_letters > 0)
+        if (!any && page->n_dead_letters > 0)
             printf("number   queue what\n");
-        for (size_t i = 0; i < page->n_letters; i++)
-            print_dead_letter(page->letters[i]);
-        any = any || page->n_letters > 0;
+        for (size_t i = 0; i < page->n_dead_letters; i++)
+            print_dead_letter(page->dead_letters[i]);
+        any = any || page->n_dead_letters > 0;
         request->page_token = page->next_page_token;
     } while (request->page_token.len > 0);
     if (!any)
@@ -80,7 +80,7 @@ static void print_differences(const Tavola__V1__RedriveDeadLettersResponse *repl
         const Tavola__V1__RedriveDifference *one = reply->differences[i];
 
         printf("%-8lld missing=%lld dangling=%lld mismatched=%lld violations=%lld steps=%lld\n",
-            (long long)one->letter_id, (long long)one->missing, (long long)one->dangling,
+            (long long)one->dead_letter_id, (long long)one->missing, (long long)one->dangling,
             (long long)one->mismatched, (long long)one->violations, (long long)one->steps);
     }
 }
@@ -109,8 +109,8 @@ static int redrive(
         if (!reply)
             return COMMAND_FAILED;
         print_differences(reply);
-        done += reply->n_letter_ids;
-    } while (reply->n_letter_ids > 0 && reply->more);
+        done += reply->n_dead_letter_ids;
+    } while (reply->n_dead_letter_ids > 0 && reply->more);
     if (!request->dry_run)
         return print_changed(which, done, "redriven");
     if (reply->n_differences == 0)
@@ -133,8 +133,8 @@ static int run_dead_letters_redrive(const struct client_config *config, int argc
     if (strcmp(argv[0], "all") == 0) {
         request.filter = &filter;
     } else if (digits_parse_signed(str_of(argv[0]), 0, INT64_MAX, &number)) {
-        request.letter_ids = &number;
-        request.n_letter_ids = 1;
+        request.dead_letter_ids = &number;
+        request.n_dead_letter_ids = 1;
     } else {
         return command_misused("dead-letter redrive", REDRIVE_ARGUMENTS);
     }
@@ -154,13 +154,13 @@ static int run_dead_letters_discard(const struct client_config *config, int argc
         return command_misused("dead-letter discard", DISCARD_ARGUMENTS);
     if (!api_client_open(&client, config))
         return COMMAND_FAILED;
-    request.letter_ids = &number;
-    request.n_letter_ids = 1;
+    request.dead_letter_ids = &number;
+    request.n_dead_letter_ids = 1;
     request.reason = codec_bytes(str_of(argv[1]));
     reply = api_client_call(&client, ADMIN "DiscardDeadLetters", &request.base,
         &tavola__v1__discard_dead_letters_response__descriptor);
     return api_client_close(
-        &client, reply ? print_changed(argv[0], reply->n_letter_ids, "discarded") : COMMAND_FAILED);
+        &client, reply ? print_changed(argv[0], reply->n_dead_letter_ids, "discarded") : COMMAND_FAILED);
 }
 
 /* ---- transactions ---- */

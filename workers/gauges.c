@@ -14,7 +14,7 @@ enum { LABELS_BYTES = 256 };
 
 static const char *const states[] = { "dead", "retrying", "discarded" };
 
-_Static_assert(ARRAY_LEN(states) == GAUGE_LETTERS, "every state has a name");
+_Static_assert(ARRAY_LEN(states) == GAUGE_DEAD_LETTERS, "every state has a name");
 
 void told_gauges_init(struct told_gauges *told)
 {
@@ -48,7 +48,7 @@ void told_gauges_pass(struct worker_ctx *ctx)
     free(fresh);
 }
 
-/* Names are letters and digits: nothing to escape. The indexes without labels of their own are "other". */
+/* Names are dead letters and digits: nothing to escape. The indexes without labels of their own are "other". */
 static void index_labels(const struct index_gauge *gauge, const char *more, char out[LABELS_BYTES])
 {
     snprintf(out, LABELS_BYTES, "account=\"%s\",index=\"%s\"%s", gauge->account,
@@ -66,7 +66,7 @@ static void collect_indexes(const struct gauges *gauges, size_t count, struct bu
     }
     metrics_family(out, "tavola_index_dead_letters", "gauge", "Entities the index may be wrong about.");
     for (size_t i = 0; i < count; i++)
-        for (int state = 0; state < GAUGE_LETTERS; state++) {
+        for (int state = 0; state < GAUGE_DEAD_LETTERS; state++) {
             if (state == GAUGE_RETRYING)
                 continue;
             snprintf(more, sizeof(more), ",state=\"%s\"", states[state]);
@@ -76,14 +76,14 @@ static void collect_indexes(const struct gauges *gauges, size_t count, struct bu
         }
 }
 
-static void collect_letters(const struct gauges *gauges, bool known, struct buf *out)
+static void collect_dead_letters(const struct gauges *gauges, bool known, struct buf *out)
 {
     static const char *const kinds[WORK_KINDS] = { "reconcile", "transaction" };
     char labels[LABELS_BYTES];
 
     metrics_family(out, "tavola_dead_letters", "gauge", "Pieces of work that were given up, or fail.");
     for (int kind = 0; known && kind < WORK_KINDS; kind++)
-        for (int state = 0; state < GAUGE_LETTERS; state++) {
+        for (int state = 0; state < GAUGE_DEAD_LETTERS; state++) {
             snprintf(labels, sizeof(labels), "kind=\"%s\",state=\"%s\"", kinds[kind], states[state]);
             metrics_value(out, "tavola_dead_letters", labels, (double)gauges->dead_letters[kind][state]);
         }
@@ -93,6 +93,6 @@ void told_gauges_collect(struct told_gauges *told, struct buf *out)
 {
     pthread_mutex_lock(&told->mutex);
     collect_indexes(&told->gauges, told->known ? told->gauges.index_count : 0, out);
-    collect_letters(&told->gauges, told->known, out);
+    collect_dead_letters(&told->gauges, told->known, out);
     pthread_mutex_unlock(&told->mutex);
 }

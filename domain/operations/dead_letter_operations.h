@@ -31,7 +31,7 @@ struct dead_letter_view {
     int64_t id;
     int16_t kind, bucket;
     int64_t table_id;
-    struct str account, table, index; /* index: empty if the letter is about the key as a whole */
+    struct str account, table, index; /* index: empty if the dead letter is about the key as a whole */
     struct entity_key key;            /* of a transaction: account and id */
     int32_t failures;
     struct str cause, history, note;
@@ -62,9 +62,9 @@ struct operation_dead_letters {
 
 struct outcome_dead_letters {
     struct dead_letter_view
-        *dead_letters; /* list: the page; redrive and discard: the letters that were changed */
+        *dead_letters; /* list: the page; redrive and discard: the dead letters that were changed */
     size_t count;
-    struct dead_letter_difference *differences; /* redrive as a dry run: as many as letters */
+    struct dead_letter_difference *differences; /* redrive as a dry run: as many as dead letters */
     struct cause_view *causes;                  /* list by cause */
     size_t cause_count;
     bool more;

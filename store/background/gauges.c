@@ -18,7 +18,7 @@ enum index_column {
     INDEX_DISCARDED,
     INDEX_DEFINITION
 };
-enum letter_column { LETTER_KIND, LETTER_STATE, LETTER_COUNT };
+enum dead_letter_column { DEAD_LETTER_KIND, DEAD_LETTER_STATE, DEAD_LETTER_COUNT };
 
 /* A strong index is never behind, whatever is open for others of its table. */
 static int64_t lag_of(const PGresult *rows, int row, struct arena *arena)
@@ -48,12 +48,12 @@ static void add_index(struct gauges *gauges, const PGresult *rows, int row, stru
     gauge->dead_letters[GAUGE_DISCARDED] += pg_int8(rows, row, INDEX_DISCARDED);
 }
 
-static void add_letters(struct gauges *gauges, const PGresult *rows, int row)
+static void add_dead_letters(struct gauges *gauges, const PGresult *rows, int row)
 {
-    int kind = pg_int2(rows, row, LETTER_KIND) - 1, state = pg_int2(rows, row, LETTER_STATE) - 1;
+    int kind = pg_int2(rows, row, DEAD_LETTER_KIND) - 1, state = pg_int2(rows, row, DEAD_LETTER_STATE) - 1;
 
-    if (kind >= 0 && kind < WORK_KINDS && state >= 0 && state < GAUGE_LETTERS)
-        gauges->dead_letters[kind][state] = pg_int8(rows, row, LETTER_COUNT);
+    if (kind >= 0 && kind < WORK_KINDS && state >= 0 && state < GAUGE_DEAD_LETTERS)
+        gauges->dead_letters[kind][state] = pg_int8(rows, row, DEAD_LETTER_COUNT);
 }
 
 static enum status look(struct session *session, void *context, struct error *err)
@@ -72,7 +72,7 @@ static enum status look(struct session *session, void *context, struct error *er
     for (int i = 0; i < PQntuples(indexes); i++)
         add_index(gauges, indexes, i, &session->arena);
     for (int i = 0; i < PQntuples(dead_letters); i++)
-        add_letters(gauges, dead_letters, i);
+        add_dead_letters(gauges, dead_letters, i);
     return STATUS_OK;
 }
 

@@ -13,18 +13,18 @@ enum {
     GAUGE_NAME_BYTES = 64,
 };
 
-enum gauge_letters { GAUGE_STANDING, GAUGE_RETRYING, GAUGE_DISCARDED, GAUGE_LETTERS };
+enum gauge_dead_letters { GAUGE_STANDING, GAUGE_RETRYING, GAUGE_DISCARDED, GAUGE_DEAD_LETTERS };
 
 struct index_gauge {
     char account[GAUGE_NAME_BYTES], name[GAUGE_NAME_BYTES]; /* both "": of all other indexes together */
     int64_t lag_us;                                         /* of the others: the largest */
-    int64_t dead_letters[GAUGE_LETTERS];                    /* none is told as retrying */
+    int64_t dead_letters[GAUGE_DEAD_LETTERS];               /* none is told as retrying */
 };
 
 struct gauges {
     struct index_gauge indexes[MAX_INDEX_GAUGES + 1]; /* the oldest first, the others last */
     size_t index_count;
-    int64_t dead_letters[WORK_KINDS][GAUGE_LETTERS]; /* of keys, of transactions */
+    int64_t dead_letters[WORK_KINDS][GAUGE_DEAD_LETTERS]; /* of keys, of transactions */
 };
 
 /* The whole service, not only this worker's bucket ranges. *out is untouched on failure. */

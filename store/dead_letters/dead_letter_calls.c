@@ -2,12 +2,12 @@
 /*
  * dead_letter_calls.c - see the header.
  *
- *   redrive   BEGIN; fence; catalogue; [the transaction, DEAD -> PENDING or RUNNING]; the letter, dead -> retrying;
+ *   redrive   BEGIN; fence; catalogue; [the transaction, DEAD -> PENDING or RUNNING]; the dead letter, dead -> retrying;
  *             the intent; marker; COMMIT
  *
- * The letter's row decides between two who redrive: the second finds it retrying. A worker that succeeds or gives up
+ * The dead letter's row decides between two who redrive: the second finds it retrying. A worker that succeeds or gives up
  * at the same time removes only intents it has read, so the new one stays open and is done once more: harmless,
- * and whatever the letter says then is mended by it (guard G9).
+ * and whatever the dead letter says then is mended by it (guard G9).
  */
 #include "store/dead_letters/dead_letter_calls.h"
 
@@ -45,47 +45,47 @@ static void filter_params(
     pg_add_int8(params, limit);
 }
 
-enum letter_column {
-    LETTER_ID,
-    LETTER_KIND,
-    LETTER_BUCKET,
-    LETTER_TABLE_ID,
-    LETTER_ACCOUNT,
-    LETTER_TABLE,
-    LETTER_PARTITION,
-    LETTER_ROW,
-    LETTER_INDEX,
-    LETTER_FAILURES,
-    LETTER_CAUSE,
-    LETTER_HISTORY,
-    LETTER_NOTE,
-    LETTER_FIRST_FAILED,
-    LETTER_LAST_FAILED,
+enum dead_letter_column {
+    DEAD_LETTER_ID,
+    DEAD_LETTER_KIND,
+    DEAD_LETTER_BUCKET,
+    DEAD_LETTER_TABLE_ID,
+    DEAD_LETTER_ACCOUNT,
+    DEAD_LETTER_TABLE,
+    DEAD_LETTER_PARTITION,
+    DEAD_LETTER_ROW,
+    DEAD_LETTER_INDEX,
+    DEAD_LETTER_FAILURES,
+    DEAD_LETTER_CAUSE,
+    DEAD_LETTER_HISTORY,
+    DEAD_LETTER_NOTE,
+    DEAD_LETTER_FIRST_FAILED,
+    DEAD_LETTER_LAST_FAILED,
 };
 
-static struct dead_letter_view read_letter(const PGresult *rows, int row, struct arena *arena)
+static struct dead_letter_view read_dead_letter(const PGresult *rows, int row, struct arena *arena)
 {
     return (struct dead_letter_view){
-        .id = pg_int8(rows, row, LETTER_ID),
-        .kind = pg_int2(rows, row, LETTER_KIND),
-        .bucket = pg_int2(rows, row, LETTER_BUCKET),
-        .table_id = pg_int8(rows, row, LETTER_TABLE_ID),
-        .account = arena_copy(arena, pg_bytes(rows, row, LETTER_ACCOUNT)),
-        .table = arena_copy(arena, pg_bytes(rows, row, LETTER_TABLE)),
-        .key = { arena_copy(arena, pg_bytes(rows, row, LETTER_PARTITION)),
-            arena_copy(arena, pg_bytes(rows, row, LETTER_ROW)) },
-        .index = arena_copy(arena, pg_bytes(rows, row, LETTER_INDEX)),
-        .failures = pg_int4(rows, row, LETTER_FAILURES),
-        .cause = arena_copy(arena, pg_bytes(rows, row, LETTER_CAUSE)),
-        .history = arena_copy(arena, pg_bytes(rows, row, LETTER_HISTORY)),
-        .note = arena_copy(arena, pg_bytes(rows, row, LETTER_NOTE)),
-        .first_failed = pg_int8(rows, row, LETTER_FIRST_FAILED),
-        .last_failed = pg_int8(rows, row, LETTER_LAST_FAILED),
+        .id = pg_int8(rows, row, DEAD_LETTER_ID),
+        .kind = pg_int2(rows, row, DEAD_LETTER_KIND),
+        .bucket = pg_int2(rows, row, DEAD_LETTER_BUCKET),
+        .table_id = pg_int8(rows, row, DEAD_LETTER_TABLE_ID),
+        .account = arena_copy(arena, pg_bytes(rows, row, DEAD_LETTER_ACCOUNT)),
+        .table = arena_copy(arena, pg_bytes(rows, row, DEAD_LETTER_TABLE)),
+        .key = { arena_copy(arena, pg_bytes(rows, row, DEAD_LETTER_PARTITION)),
+            arena_copy(arena, pg_bytes(rows, row, DEAD_LETTER_ROW)) },
+        .index = arena_copy(arena, pg_bytes(rows, row, DEAD_LETTER_INDEX)),
+        .failures = pg_int4(rows, row, DEAD_LETTER_FAILURES),
+        .cause = arena_copy(arena, pg_bytes(rows, row, DEAD_LETTER_CAUSE)),
+        .history = arena_copy(arena, pg_bytes(rows, row, DEAD_LETTER_HISTORY)),
+        .note = arena_copy(arena, pg_bytes(rows, row, DEAD_LETTER_NOTE)),
+        .first_failed = pg_int8(rows, row, DEAD_LETTER_FIRST_FAILED),
+        .last_failed = pg_int8(rows, row, DEAD_LETTER_LAST_FAILED),
     };
 }
 
 /* One more than wanted says whether there are more. */
-static enum status read_letters(struct session *session, const struct operation *operation,
+static enum status read_dead_letters(struct session *session, const struct operation *operation,
     struct outcome_dead_letters *out, struct error *err)
 {
     const struct operation_dead_letters *in = &operation->in.dead_letters;
@@ -99,7 +99,7 @@ static enum status read_letters(struct session *session, const struct operation 
     out->count = out->more ? (size_t)in->limit : (size_t)PQntuples(rows);
     out->dead_letters = ARENA_ARRAY(operation->arena, struct dead_letter_view, out->count);
     for (size_t i = 0; i < out->count; i++)
-        out->dead_letters[i] = read_letter(rows, (int)i, operation->arena);
+        out->dead_letters[i] = read_dead_letter(rows, (int)i, operation->arena);
     if (out->more)
         out->position = out->dead_letters[out->count - 1].id;
     return STATUS_OK;
@@ -134,7 +134,7 @@ static enum status list(struct session *session, struct operation *operation, st
     struct outcome_dead_letters *out = &operation->out.dead_letters;
 
     return operation->in.dead_letters.by_cause ? read_causes(session, operation, out, err)
-                                               : read_letters(session, operation, out, err);
+                                               : read_dead_letters(session, operation, out, err);
 }
 
 void dead_letter_calls_list(struct session *session, struct operation *operation)
@@ -142,11 +142,11 @@ void dead_letter_calls_list(struct session *session, struct operation *operation
     attempt_operation(session, operation, list);
 }
 
-/* ---- one letter ---- */
+/* ---- one dead letter ---- */
 
-static bool is_transaction(const struct dead_letter_view *letter)
+static bool is_transaction(const struct dead_letter_view *dead_letter)
 {
-    return letter->kind == INTENT_TRANSACTION;
+    return dead_letter->kind == INTENT_TRANSACTION;
 }
 
 static enum status change_row(struct session *session, const struct embedded *sql,
@@ -168,42 +168,43 @@ static enum status begin(struct session *session, int64_t *now_us, struct error 
 }
 
 /* The class of locks that comes first: a transaction's row. Nothing to do for a source key. */
-static enum status change_transaction(struct session *session, const struct dead_letter_view *letter,
+static enum status change_transaction(struct session *session, const struct dead_letter_view *dead_letter,
     const struct embedded *sql, bool *changed, struct error *err)
 {
     struct pg_params params;
 
     *changed = true;
-    if (!is_transaction(letter))
+    if (!is_transaction(dead_letter))
         return STATUS_OK;
     pg_params_init(&params, &session->arena);
-    transaction_calls_add_key(&params, letter->key.partition, letter->key.row);
+    transaction_calls_add_key(&params, dead_letter->key.partition, dead_letter->key.row);
     if (sql == &sql_transaction_finish)
         pg_add_int8(&params, clock_ticks());
     return change_row(session, sql, &params, changed, err);
 }
 
-static struct intent intent_of(const struct dead_letter_view *letter)
+static struct intent intent_of(const struct dead_letter_view *dead_letter)
 {
-    return (struct intent){
-        .bucket = letter->bucket, .kind = letter->kind, .table_id = letter->table_id, .key = letter->key
-    };
+    return (struct intent){ .bucket = dead_letter->bucket,
+        .kind = dead_letter->kind,
+        .table_id = dead_letter->table_id,
+        .key = dead_letter->key };
 }
 
 /* *done false: somebody else was faster, or what it is about has gone. */
-static enum status redrive_one(struct session *session, const struct dead_letter_view *letter,
+static enum status redrive_one(struct session *session, const struct dead_letter_view *dead_letter,
     struct str reason, bool *done, struct error *err)
 {
-    struct intent intent = intent_of(letter);
+    struct intent intent = intent_of(dead_letter);
     struct pg_params params;
     int64_t now_us = 0;
 
     (void)reason; /* nobody asks for one */
     TRY(begin(session, &now_us, err));
-    TRY(change_transaction(session, letter, &sql_transaction_revive, done, err));
+    TRY(change_transaction(session, dead_letter, &sql_transaction_revive, done, err));
     if (*done) {
         pg_params_init(&params, &session->arena);
-        pg_add_int8(&params, letter->id);
+        pg_add_int8(&params, dead_letter->id);
         TRY(change_row(session, &sql_dead_letter_redrive, &params, done, err));
     }
     if (!*done) {
@@ -219,17 +220,17 @@ static enum status redrive_one(struct session *session, const struct dead_letter
     return STATUS_OK;
 }
 
-static enum status discard_one(struct session *session, const struct dead_letter_view *letter,
+static enum status discard_one(struct session *session, const struct dead_letter_view *dead_letter,
     struct str reason, bool *done, struct error *err)
 {
     struct pg_params params;
     int64_t now_us = 0;
 
     TRY(begin(session, &now_us, err));
-    TRY(change_transaction(session, letter, &sql_transaction_finish, done, err));
+    TRY(change_transaction(session, dead_letter, &sql_transaction_finish, done, err));
     if (*done) {
         pg_params_init(&params, &session->arena);
-        pg_add_int8(&params, letter->id);
+        pg_add_int8(&params, dead_letter->id);
         pg_add_bytes(&params, reason);
         TRY(change_row(session, &sql_dead_letter_discard, &params, done, err));
     }
@@ -244,7 +245,7 @@ static enum status discard_one(struct session *session, const struct dead_letter
     return STATUS_OK;
 }
 
-static enum status preview_steps(struct session *session, const struct dead_letter_view *letter,
+static enum status preview_steps(struct session *session, const struct dead_letter_view *dead_letter,
     struct dead_letter_difference *out, struct error *err)
 {
     struct transaction transaction;
@@ -253,23 +254,24 @@ static enum status preview_steps(struct session *session, const struct dead_lett
 
     *out = (struct dead_letter_difference){ 0 };
     pg_params_init(&params, &session->arena);
-    transaction_calls_add_key(&params, letter->key.partition, letter->key.row);
+    transaction_calls_add_key(&params, dead_letter->key.partition, dead_letter->key.row);
     TRY(pg_query(&session->pg, &sql_transaction_get, &params, &stored, err));
     if (PQntuples(stored) == 0)
         return STATUS_OK;
-    TRY(transaction_calls_read_row(stored, 0, letter->key.partition, &session->arena, &transaction, err));
+    TRY(transaction_calls_read_row(
+        stored, 0, dead_letter->key.partition, &session->arena, &transaction, err));
     out->steps = (int64_t)transaction.step_count - transaction.steps_done;
     return STATUS_OK;
 }
 
 /* ---- many ---- */
 
-typedef enum status letter_change(struct session *session, const struct dead_letter_view *letter,
+typedef enum status dead_letter_change(struct session *session, const struct dead_letter_view *dead_letter,
     struct str reason, bool *done, struct error *err);
 
 /* Those it was done to, whatever number of attempts that took: an attempt finds the ones that are left. */
 struct changes {
-    letter_change *change;
+    dead_letter_change *change;
     struct dead_letter_view *dead_letters;
     size_t count;
 };
@@ -280,7 +282,7 @@ static enum status change_all(
     struct changes *changes = context;
     struct outcome_dead_letters found;
 
-    TRY(read_letters(session, operation, &found, err));
+    TRY(read_dead_letters(session, operation, &found, err));
     for (size_t i = 0; i < found.count && changes->count < (size_t)operation->in.dead_letters.limit; i++) {
         bool done = false;
 
@@ -295,7 +297,7 @@ static enum status change_all(
     return STATUS_OK;
 }
 
-static void run_changes(struct session *session, struct operation *operation, letter_change *change)
+static void run_changes(struct session *session, struct operation *operation, dead_letter_change *change)
 {
     struct changes changes = { .change = change,
         .dead_letters = ARENA_ARRAY(
@@ -308,7 +310,7 @@ static enum status preview(struct session *session, struct operation *operation,
 {
     struct outcome_dead_letters *out = &operation->out.dead_letters;
 
-    TRY(read_letters(session, operation, out, err));
+    TRY(read_dead_letters(session, operation, out, err));
     out->differences = ARENA_ARRAY(operation->arena, struct dead_letter_difference, out->count);
     for (size_t i = 0; i < out->count; i++) {
         struct intent intent = intent_of(&out->dead_letters[i]);

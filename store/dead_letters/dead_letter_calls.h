@@ -10,16 +10,16 @@
 #include "domain/operations/operation.h"
 #include "store/session/session.h"
 
-/* Outcome: out.dead_letters: letters, or causes. */
+/* Outcome: out.dead_letters: dead letters, or causes. */
 void dead_letter_calls_list(struct session *session, struct operation *operation);
 
 /*
- * Each letter in a transaction of its own: it is RETRYING, and its work open, with one commit. A crash leaves each
+ * Each dead letter in a transaction of its own: it is RETRYING, and its work open, with one commit. A crash leaves each
  * either as it was or redriven. A dry run changes nothing and says what a redrive would change.
  */
 void dead_letter_calls_redrive(struct session *session, struct operation *operation);
 
-/* Each in a transaction of its own. The key stays behind; the letter stays as the record of why. */
+/* Each in a transaction of its own. The key stays behind; the dead letter stays as the record of why. */
 void dead_letter_calls_discard(struct session *session, struct operation *operation);
 
 #endif

@@ -35,8 +35,8 @@ static bool is_transaction(const struct failing *failing)
     return failing->intent->kind == INTENT_TRANSACTION;
 }
 
-/* The key's columns, as the first five parameters of the letter statements. */
-static void letter_params(const struct failing *failing, struct arena *arena, struct pg_params *params)
+/* The key's columns, as the first five parameters of the dead letter statements. */
+static void dead_letter_params(const struct failing *failing, struct arena *arena, struct pg_params *params)
 {
     const struct intent *intent = failing->intent;
 
@@ -163,7 +163,7 @@ static enum status count_one(struct session *session, void *context, struct erro
         pg_recover(&session->pg); /* rolls back: somebody else has done it */
         return STATUS_OK;
     }
-    letter_params(failing, &session->arena, &params);
+    dead_letter_params(failing, &session->arena, &params);
     pg_add_bytes(&params, describe(failing->cause, &session->arena));
     if (failing->silent)
         pg_add_bool(&params, failing->once);
@@ -171,7 +171,7 @@ static enum status count_one(struct session *session, void *context, struct erro
         &counted, err));
     if (is_transaction(failing) && !failing->silent)
         TRY(send_attempt(session, failing, err));
-    FAILPOINT_TRY("letter.before_count", err);
+    FAILPOINT_TRY("dead_letter.before_count", err);
     TRY(commit(session, failing, err));
     failing->count = pg_int4(counted, 0, PG_ONLY_COLUMN);
     return STATUS_OK;
@@ -225,7 +225,7 @@ static enum status report(struct session *session, void *context, struct error *
     struct pg_params params;
     PG_RESULT result = NULL;
 
-    letter_params(failing, &session->arena, &params);
+    dead_letter_params(failing, &session->arena, &params);
     return pg_query(&session->pg, &sql_dead_letter_report, &params, &result, err);
 }
 
@@ -242,7 +242,7 @@ static enum status retry_after(struct session *session, void *context, struct er
     struct pg_params params;
     PG_RESULT result = NULL;
 
-    letter_params(failing, &session->arena, &params);
+    dead_letter_params(failing, &session->arena, &params);
     pg_add_int8(&params, failing->delay_ms);
     return pg_query(&session->pg, &sql_dead_letter_retry, &params, &result, err);
 }
@@ -293,7 +293,7 @@ static enum status bury(struct session *session, void *context, struct error *er
         return STATUS_OK;
     }
     if (is_open) {
-        letter_params(failing, &session->arena, &params);
+        dead_letter_params(failing, &session->arena, &params);
         pg_add_array(&params, &failing->ids);
         TRY(pg_send(&session->pg, &sql_dead_letter_bury, &params, err));
     }
@@ -301,9 +301,9 @@ static enum status bury(struct session *session, void *context, struct error *er
         TRY(send_transaction_end(session, failing, err));
     else
         TRY(send_intent_delete(session, failing, err));
-    FAILPOINT_TRY("letter.before_bury", err);
+    FAILPOINT_TRY("dead_letter.before_bury", err);
     TRY(commit(session, failing, err));
-    FAILPOINT("letter.after_bury");
+    FAILPOINT("dead_letter.after_bury");
     return STATUS_OK;
 }
 

@@ -88,7 +88,7 @@ static bool fill_sources(struct source_keys *keys, const PGresult *result)
 }
 
 /* *sources is the caller's to clear; the keys borrow from it. */
-static enum status read_all(struct session *session, struct reconcile *work, PGresult **letters,
+static enum status read_all(struct session *session, struct reconcile *work, PGresult **dead_letters,
     PGresult **sources, struct error *err)
 {
     PG_RESULT intents = NULL;
@@ -100,7 +100,7 @@ static enum status read_all(struct session *session, struct reconcile *work, PGr
     TRY(send_reads(session, &work->keys, err));
     TRY(pg_sync(&session->pg, err));
     TRY(pg_next(&session->pg, &intents, err));
-    TRY(pg_next(&session->pg, letters, err));
+    TRY(pg_next(&session->pg, dead_letters, err));
     TRY(pg_next(&session->pg, sources, err));
     TRY(pg_end(&session->pg, err));
     source_keys_mark_open(&work->keys, intents);
@@ -261,11 +261,11 @@ static bool is_violated(const struct reconcile_plan *plan, int64_t index_id)
     return false;
 }
 
-enum letter_column { LETTER_N, LETTER_INDEX };
+enum dead_letter_column { DEAD_LETTER_N, DEAD_LETTER_INDEX };
 
 /* A key that has been reconciled has no dead letters but those of its violations. */
 static enum status send_cures(
-    struct session *session, const struct reconcile *work, const PGresult *letters, struct error *err)
+    struct session *session, const struct reconcile *work, const PGresult *dead_letters, struct error *err)
 {
     struct key_arrays keys;
     struct pg_array indexes;
@@ -273,9 +273,9 @@ static enum status send_cures(
 
     key_arrays_init(&keys, &session->arena);
     pg_array_init(&indexes, &session->arena, PG_INT8);
-    for (int i = 0; i < PQntuples(letters); i++) {
-        const struct source_key *key = &work->keys.keys[pg_int8(letters, i, LETTER_N) - 1];
-        int64_t index_id = pg_int8(letters, i, LETTER_INDEX);
+    for (int i = 0; i < PQntuples(dead_letters); i++) {
+        const struct source_key *key = &work->keys.keys[pg_int8(dead_letters, i, DEAD_LETTER_N) - 1];
+        int64_t index_id = pg_int8(dead_letters, i, DEAD_LETTER_INDEX);
 
         if (!key->is_selected || is_violated(&key->plan, index_id))
             continue;
@@ -318,14 +318,14 @@ static enum status send_violations(struct session *session, const struct reconci
 }
 
 static enum status send_changes(
-    struct session *session, struct reconcile *work, const PGresult *letters, struct error *err)
+    struct session *session, struct reconcile *work, const PGresult *dead_letters, struct error *err)
 {
     TRY(send_entries(session, work, ENTRY_INSERT, err));
     TRY(send_entries(session, work, ENTRY_UPSERT, err));
     FAILPOINT_TRY("reconcile.between_add_and_remove", err);
     TRY(send_entries(session, work, ENTRY_DELETE, err));
     TRY(send_states(session, work, err));
-    TRY(send_cures(session, work, letters, err));
+    TRY(send_cures(session, work, dead_letters, err));
     TRY(send_violations(session, work, err));
     if (work->force) /* there is no intent that would be open again */
         return STATUS_OK;
@@ -335,7 +335,7 @@ static enum status send_changes(
 static enum status reconcile(struct session *session, void *context, struct error *err)
 {
     struct reconcile *work = context;
-    PG_RESULT letters = NULL;
+    PG_RESULT dead_letters = NULL;
     PG_RESULT sources = NULL;
 
     source_keys_build(&work->keys, session, &session->arena, work->intents, work->count);
@@ -343,7 +343,7 @@ static enum status reconcile(struct session *session, void *context, struct erro
     work->is_too_large = false;
     if (work->keys.count == 0)
         return STATUS_OK;
-    TRY(read_all(session, work, &letters, &sources, err));
+    TRY(read_all(session, work, &dead_letters, &sources, err));
     if (work->is_too_large) {
         pg_recover(&session->pg); /* rolls back: the intents are open again */
         return STATUS_OK;
@@ -357,7 +357,7 @@ static enum status reconcile(struct session *session, void *context, struct erro
         pg_recover(&session->pg); /* rolls back: a message that came twice, or late */
         return STATUS_OK;
     }
-    TRY(send_changes(session, work, letters, err));
+    TRY(send_changes(session, work, dead_letters, err));
     FAILPOINT_TRY("reconcile.before_commit", err);
     TRY(session_send_commit(session, err));
     return session_take_commit(session, err);
@@ -384,7 +384,7 @@ enum status reconcile_preview(struct session *session, const struct intent *inte
     struct reconcile work = { .intents = intent, .count = 1, .force = true };
     struct pg_params params;
     PG_RESULT states = NULL;
-    PG_RESULT letters = NULL;
+    PG_RESULT dead_letters = NULL;
     PG_RESULT sources = NULL;
 
     TRY(session_refresh(session, NULL, err));
@@ -397,7 +397,7 @@ enum status reconcile_preview(struct session *session, const struct intent *inte
     TRY(pg_sync(&session->pg, err));
     TRY(pg_done(&session->pg, err));
     TRY(pg_next(&session->pg, &states, err));
-    TRY(pg_next(&session->pg, &letters, err));
+    TRY(pg_next(&session->pg, &dead_letters, err));
     TRY(pg_next(&session->pg, &sources, err));
     TRY(pg_end(&session->pg, err));
     source_keys_take_states(&work.keys, states, &session->arena);

@@ -154,13 +154,13 @@ static void add_blocks(struct blocks *blocks, size_t owner, const struct freshne
             add_block(blocks, owner, &freshness->at_least[i].blocks[k]);
 }
 
-enum block_column { BLOCK_N, BLOCK_LETTER, BLOCK_DEAD, BLOCK_CAUSE };
+enum block_column { BLOCK_N, BLOCK_DEAD_LETTER, BLOCK_DEAD, BLOCK_CAUSE };
 
 static void take_block(struct freshness_wait *wait, const PGresult *found, int row)
 {
     struct str cause;
 
-    if (PQgetisnull(found, row, BLOCK_LETTER) || !pg_bool(found, row, BLOCK_DEAD)) {
+    if (PQgetisnull(found, row, BLOCK_DEAD_LETTER) || !pg_bool(found, row, BLOCK_DEAD)) {
         set_open(wait);
         if (wait->answer == FRESHNESS_OPEN)
             reason_set(&wait->err, REASON_NOT_FRESH_ENOUGH,
@@ -172,7 +172,7 @@ static void take_block(struct freshness_wait *wait, const PGresult *found, int r
     set_never(wait);
     reason_set(&wait->err, REASON_NOT_FRESH_ENOUGH,
         "a write that a token names was given up and waits for a person, as dead letter %lld: %.*s",
-        (long long)pg_int8(found, row, BLOCK_LETTER), STR_ARG(cause));
+        (long long)pg_int8(found, row, BLOCK_DEAD_LETTER), STR_ARG(cause));
 }
 
 static enum status ask_blocks(

@@ -108,15 +108,15 @@ class Operator(Caller):
 
     def turn(self):
         reply = self.attempt("list_dead_letters", filter={"state": DEAD})
-        if not reply or not reply.letters:
+        if not reply or not reply.dead_letters:
             time.sleep(0.1)
             return
-        letter = self.random.choice(reply.letters)
-        promise(letter.cause and letter.history, "a letter without cause or history", letter)
+        dead_letter = self.random.choice(reply.dead_letters)
+        promise(dead_letter.cause and dead_letter.history, "a dead letter without cause or history", dead_letter)
         if self.random.random() < 0.5:
-            self.attempt("redrive_dead_letters", letter_ids=[letter.letter_id])
+            self.attempt("redrive_dead_letters", dead_letter_ids=[dead_letter.dead_letter_id])
         else:
-            self.attempt("discard_dead_letters", letter_ids=[letter.letter_id], reason="who cares")
+            self.attempt("discard_dead_letters", dead_letter_ids=[dead_letter.dead_letter_id], reason="who cares")
 
 
 class Slowness:
@@ -326,7 +326,7 @@ class Chaos(Driver):
         for name in self.targets:
             self.wait_until_serving(name)
         with self.stack.connect() as caller:
-            wait_for("the end of the letters", lambda: self.heal(caller), 60)
+            wait_for("the end of the dead letters", lambda: self.heal(caller), 60)
         self.workload.wait_for_success(2, 60)
         self.workload.pause()
         busy = f"select count(*) from pg_stat_activity where datname = '{self.stack.database}' and state <> 'idle'"
@@ -334,7 +334,7 @@ class Chaos(Driver):
         self.workload.limbo.is_open = False
         self.workload.resume()
         with self.stack.connect() as caller:
-            wait_for("the end of the letters", lambda: self.heal(caller), 60)
+            wait_for("the end of the dead letters", lambda: self.heal(caller), 60)
         invariants.check_at_rest(self.stack, self.workload, 60)
         epoch = int(self.stack.sql("select epoch from catalogue"))
         promise(epoch == 0, "nothing was restored, but the epoch was raised to", epoch, kind=DIFFERENT)

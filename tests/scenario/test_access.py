@@ -64,8 +64,8 @@ REQUESTS = {
     "AdminService/ListQueues": (False, {}),
     "AdminService/ControlQueue": (False, {"control": 1}),
     "AdminService/ListDeadLetters": (False, {}),
-    "AdminService/RedriveDeadLetters": (False, {"letter_ids": [1]}),
-    "AdminService/DiscardDeadLetters": (False, {"letter_ids": [1], "reason": "to do harm"}),
+    "AdminService/RedriveDeadLetters": (False, {"dead_letter_ids": [1]}),
+    "AdminService/DiscardDeadLetters": (False, {"dead_letter_ids": [1], "reason": "to do harm"}),
 }
 
 

@@ -34,32 +34,32 @@ class DeadLetters(ServerCase):
 
     def listed(self, **fields):
         pages = self.client.pages(self.client.list_dead_letters, page_size=1, **fields)
-        return [letter for page in pages for letter in page.letters]
+        return [dead_letter for page in pages for dead_letter in page.dead_letters]
 
-    def test_a_letter_is_listed_previewed_and_redriven(self):
+    def test_a_dead_letter_is_listed_previewed_and_redriven(self):
         self.give_up("a", "Bonn", "INTERNAL: the disk is full")
         self.give_up("b", "Rome", "INTERNAL: the disk is full")
         mine = {"table": self.table}
-        letters = self.listed(filter=mine)
+        dead_letters = self.listed(filter=mine)
         self.assertEqual(self.client.get_index(name=self.index).status.keys_behind, 2)
-        self.assertEqual([letter.key.row_key for letter in letters], ["a", "b"])
-        self.assertEqual(letters[0].cause, "INTERNAL: the disk is full")
-        self.assertRegex(letters[0].queue, "^q[0-9]+$")
-        self.assertEqual(len(self.listed(filter={**mine, "queue": letters[0].queue})), 2)
+        self.assertEqual([dead_letter.key.row_key for dead_letter in dead_letters], ["a", "b"])
+        self.assertEqual(dead_letters[0].cause, "INTERNAL: the disk is full")
+        self.assertRegex(dead_letters[0].queue, "^q[0-9]+$")
+        self.assertEqual(len(self.listed(filter={**mine, "queue": dead_letters[0].queue})), 2)
         causes = self.client.list_dead_letters(filter=mine, group_by_cause=True).causes
         self.assertEqual([(each.cause, each.count) for each in causes], [("INTERNAL", 2)])
 
-        preview = self.client.redrive_dead_letters(letter_ids=[letters[0].letter_id], dry_run=True)
+        preview = self.client.redrive_dead_letters(dead_letter_ids=[dead_letters[0].dead_letter_id], dry_run=True)
         self.assertEqual([each.missing for each in preview.differences], [1])
         self.assertEqual(self.client.lookup(self.index, ["Bonn"]), [])
-        done = self.client.redrive_dead_letters(letter_ids=[letters[0].letter_id])
-        self.assertEqual(list(done.letter_ids), [letters[0].letter_id])
+        done = self.client.redrive_dead_letters(dead_letter_ids=[dead_letters[0].dead_letter_id])
+        self.assertEqual(list(done.dead_letter_ids), [dead_letters[0].dead_letter_id])
         wait_for("the entry", lambda: len(self.client.lookup(self.index, ["Bonn"])) == 1)
-        wait_for("no letter", lambda: len(self.listed(filter=mine)) == 1)
+        wait_for("no dead letter", lambda: len(self.listed(filter=mine)) == 1)
 
         self.client.redrive_dead_letters(filter=mine)
         wait_for("the entry", lambda: len(self.client.lookup(self.index, ["Rome"])) == 1)
-        wait_for("no letter", lambda: not self.listed(filter={**mine, "state": RETRYING}))
+        wait_for("no dead letter", lambda: not self.listed(filter={**mine, "state": RETRYING}))
         self.assertEqual(self.client.get_index(name=self.index).status.keys_behind, 0)
 
     def command(self, *words, code=0):
@@ -70,7 +70,7 @@ class DeadLetters(ServerCase):
     def test_the_command_line_lists_redrives_and_discards(self):
         self.give_up("k1", "Kiel", "INTERNAL: the disk is full")
         self.give_up("k2", "Ulm", "INTERNAL: the disk is full")
-        first, second = (str(letter.letter_id) for letter in self.listed(filter={"table": self.table}))
+        first, second = (str(dead_letter.dead_letter_id) for dead_letter in self.listed(filter={"table": self.table}))
         shown = self.command("dead-letter", "list", self.table)
         self.assertIn(f"{self.table} (p, k1)  failures=10  INTERNAL: the disk is full", shown)
         self.assertIn(second, shown)
@@ -104,16 +104,16 @@ class DeadLetters(ServerCase):
         self.assertIn("--target needs a value", self.command("--target", code=2))
         self.assertIn("NOT_FOUND", self.command(f"--target={self.stack.target}", "transaction", "get", "none", code=1))
 
-    def test_a_discarded_letter_keeps_its_reason(self):
+    def test_a_discarded_dead_letter_keeps_its_reason(self):
         self.give_up("c", "Oslo", "INTERNAL: it broke")
         mine = {"table": self.table}
         self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.discard_dead_letters, filter=mine)
         self.client.discard_dead_letters(filter=mine, reason="the entity is a leftover")
         self.assertEqual(self.listed(filter=mine), [])
         kept = self.listed(filter={**mine, "state": DISCARDED})
-        self.assertEqual([letter.note for letter in kept], ["the entity is a leftover"])
+        self.assertEqual([dead_letter.note for dead_letter in kept], ["the entity is a leftover"])
         self.client.delete_entity(table=self.table, key=key(("p", "c")), precondition={"if_match": "*"})
-        wait_for("no letter", lambda: not self.listed(filter={**mine, "state": DISCARDED}))
+        wait_for("no dead letter", lambda: not self.listed(filter={**mine, "state": DISCARDED}))
 
     def test_what_is_not_meant_is_refused(self):
         for call, fields in (

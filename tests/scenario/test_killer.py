@@ -40,7 +40,7 @@ class Killer(RedisCase):
         self.caller.create_index(
             index={"name": "byOwner", "table": "source", "shape": 1, "partition_key": [{"property": "Owner"}]})
         wait_ready(self.caller, "byOwner")
-        self.letters = Poison(self.stack, "source")
+        self.poison = Poison(self.stack, "source")
         self.stack.sql(PREPARE.format(source=self.stack.sql("select table_id from tables where name = 'source'")))
 
     def write(self, row, owner):
@@ -53,7 +53,7 @@ class Killer(RedisCase):
         return self.stack.sql("select count(*) " + STANDING) != "0"
 
     def is_given_up(self):
-        return self.letters.letters()[1] == 1
+        return self.poison.dead_letters()[1] == 1
 
     def die(self):
         self.stack.worker.kill()
@@ -74,15 +74,15 @@ class Killer(RedisCase):
             self.die()
             deaths += 1
             if hurry:
-                self.letters.hurry()
+                self.poison.hurry()
 
     def check(self, deaths):
         print(f"the worker died {deaths} times of it", flush=True)
         self.assertGreaterEqual(deaths, DELIVERIES)
         self.assertLessEqual(deaths, DELIVERIES + 3)
-        letters = self.caller.list_dead_letters(filter={"state": DEAD}).letters
-        self.assertEqual([letter.key.row_key for letter in letters], ["killer"])
-        self.assertEqual(letters[0].cause, "INTERNAL: begun without a report")
+        dead_letters = self.caller.list_dead_letters(filter={"state": DEAD}).dead_letters
+        self.assertEqual([dead_letter.key.row_key for dead_letter in dead_letters], ["killer"])
+        self.assertEqual(dead_letters[0].cause, "INTERNAL: begun without a report")
         for death in range(deaths):
             wait_for("all other keys", lambda death=death: self.found(f"f{death}") == OTHERS, 20)
         self.assertEqual(self.stack.sql("select count(*) from intents"), "0")

@@ -135,13 +135,13 @@ class Metrics(unittest.TestCase):
         self.caller.create_index(index=declared)
         wait_ready(self.caller, "byAge")
         told = lambda name, **labels: metrics.read(self.worker_path).value(name, **labels)
-        letters = lambda state: told("tavola_index_dead_letters", index="byAge", state=state)
+        dead_letters = lambda state: told("tavola_index_dead_letters", index="byAge", state=state)
         for row in ("1", "2"):
             self.caller.insert_entity(table="people", entity=entity("p", row, Age="old"))
-        wait_for("dead letters", lambda: letters("dead") == 2)
-        letter = self.caller.list_dead_letters().letters[0]
-        self.caller.discard_dead_letters(letter_ids=[letter.letter_id], reason="known")
-        wait_for("a discarded one", lambda: (letters("dead"), letters("discarded")) == (1, 1))
+        wait_for("dead letters", lambda: dead_letters("dead") == 2)
+        dead_letter = self.caller.list_dead_letters().dead_letters[0]
+        self.caller.discard_dead_letters(dead_letter_ids=[dead_letter.dead_letter_id], reason="known")
+        wait_for("a discarded one", lambda: (dead_letters("dead"), dead_letters("discarded")) == (1, 1))
         self.assertEqual(told("tavola_dead_letters", kind="reconcile", state="dead"), 1)
         self.assertEqual(told("tavola_dead_letters", kind="transaction"), 0)
         self.caller.control_queue(control=PAUSE)

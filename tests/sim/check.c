@@ -31,7 +31,7 @@ static bool is_at(const struct sim_entry *entry, const struct entity_key *key)
 static void check_key(int key)
 {
     const struct sim_row *row = &db.rows[key];
-    bool settled = !db_is_open(INTENT_RECONCILE, key) && !db.key_letters[key].dead;
+    bool settled = !db_is_open(INTENT_RECONCILE, key) && !db.key_dead_letters[key].dead;
     int found = 0;
 
     for (int i = 0; i < MAX_ENTRIES; i++) {
@@ -59,7 +59,7 @@ void database_check_end(void)
 {
     check_invariants();
     for (int i = 0; i < db.transaction_count; i++) {
-        if (db.transactions[i].steps_done != STEPS && !db.transaction_letters[i].dead)
+        if (db.transactions[i].steps_done != STEPS && !db.transaction_dead_letters[i].dead)
             sim_fail(
                 "transaction %d rests with %d of %d steps done", i, db.transactions[i].steps_done, STEPS);
     }

@@ -248,11 +248,11 @@ bool db_is_open(int kind, int what)
     return false;
 }
 
-static struct sim_letter *letter_of(const struct intent *intent)
+static struct sim_dead_letter *dead_letter_of(const struct intent *intent)
 {
     int what = db_key_of(intent);
 
-    return intent->kind == INTENT_RECONCILE ? &db.key_letters[what] : &db.transaction_letters[what];
+    return intent->kind == INTENT_RECONCILE ? &db.key_dead_letters[what] : &db.transaction_dead_letters[what];
 }
 
 /* Sorted by id, as an index would give them. */
@@ -267,7 +267,7 @@ static size_t collect_open(
         if (!intent->open || intent->intent.bucket / (1024 / LEASE_RANGES) != range ||
             intent_id_compare(intent->intent.id, from) < 0 ||
             db_clock_us() - intent->created_us < min_age_ms * 1000 ||
-            letter_of(&intent->intent)->next_us > db_clock_us())
+            dead_letter_of(&intent->intent)->next_us > db_clock_us())
             continue;
         out[count++] = intent;
         for (size_t at = count - 1;
@@ -333,7 +333,7 @@ enum status dead_letter_work_count_failure(struct worker *store, const struct in
     TRY(db_begin("count failure", err));
     if (!db_may_commit("commit of a count", err))
         return STATUS_UNAVAILABLE;
-    *failures = db_is_open(intent->kind, db_key_of(intent)) ? ++letter_of(intent)->failures : 0;
+    *failures = db_is_open(intent->kind, db_key_of(intent)) ? ++dead_letter_of(intent)->failures : 0;
     return db_committed(err);
 }
 
@@ -344,7 +344,7 @@ enum status dead_letter_work_retry_after(
     TRY(db_begin("retry after", err));
     if (!db_may_commit("commit of a delay", err))
         return STATUS_UNAVAILABLE;
-    letter_of(intent)->next_us = db_clock_us() + delay_ms * 1000;
+    dead_letter_of(intent)->next_us = db_clock_us() + delay_ms * 1000;
     return db_committed(err);
 }
 
@@ -360,7 +360,7 @@ enum status dead_letter_work_bury(struct worker *store, const struct intent *int
         TRY(db_lock(&db.transactions[what].lock, "lock of who is buried", err));
     if (!db_may_commit("commit of a burial", err))
         return STATUS_UNAVAILABLE;
-    letter_of(intent)->dead = letter_of(intent)->dead || db_is_open(intent->kind, what);
+    dead_letter_of(intent)->dead = dead_letter_of(intent)->dead || db_is_open(intent->kind, what);
     for (int i = 0; i < db.intent_count; i++) {
         if (db.intents[i].intent.kind == intent->kind && db.intents[i].what == what)
             db.intents[i].open = false;

@@ -63,7 +63,7 @@ struct sim_intent {
 };
 
 /* A row of dead_letters, for a key or a transaction. */
-struct sim_letter {
+struct sim_dead_letter {
     int32_t failures;
     bool dead;
     int64_t next_us;
@@ -89,7 +89,7 @@ struct database {
     struct sim_entry entries[MAX_ENTRIES];
     struct sim_intent intents[MAX_INTENTS];
     int intent_count;
-    struct sim_letter key_letters[KEYS], transaction_letters[MAX_TRANSACTIONS];
+    struct sim_dead_letter key_dead_letters[KEYS], transaction_dead_letters[MAX_TRANSACTIONS];
     struct sim_transaction transactions[MAX_TRANSACTIONS];
     int transaction_count;
     int64_t clock_offset_us; /* its clock may be stepped */

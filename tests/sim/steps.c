@@ -80,7 +80,7 @@ static void settle_key(
     db.states[key].applied = read->version;
     for (int i = 0; i < db.intent_count; i++)
         db.intents[i].open = db.intents[i].open && !read->intents[i];
-    db.key_letters[key] = (struct sim_letter){ 0 };
+    db.key_dead_letters[key] = (struct sim_dead_letter){ 0 };
 }
 
 static enum status commit_key(int key, const struct reading *read, struct arena *arena, struct error *err)
@@ -229,6 +229,6 @@ enum status transaction_work_step(
     *finished = transaction->steps_done == STEPS;
     if (*finished)
         drop_intents(number);
-    db.transaction_letters[number] = (struct sim_letter){ 0 };
+    db.transaction_dead_letters[number] = (struct sim_dead_letter){ 0 };
     return db_committed(err);
 }

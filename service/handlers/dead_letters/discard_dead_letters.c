@@ -21,8 +21,8 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
     if (why.len == 0 || why.len > MAX_REASON_BYTES || !text_check(why, NULL, NULL) ||
         memchr(why.data, '\0', why.len))
         return reason_set(err, REASON_INVALID_INPUT,
-            "reason says in 1 to %d bytes of text why: it is kept with the letters", MAX_REASON_BYTES);
-    TRY(codec_admin_dead_letters_decode(request->letter_ids, request->n_letter_ids, request->filter,
+            "reason says in 1 to %d bytes of text why: it is kept with the dead letters", MAX_REASON_BYTES);
+    TRY(codec_admin_dead_letters_decode(request->dead_letter_ids, request->n_dead_letter_ids, request->filter,
         atomic_load(&ctx->service->queues), &out->in.dead_letters, err));
     if (out->in.dead_letters.filter.state != DEAD_LETTER_DEAD)
         return reason_set(err, REASON_INVALID_INPUT, "filter.state: only DEAD letters can be discarded");
@@ -39,8 +39,8 @@ static enum status encode_reply(
     (void)err;
     for (size_t i = 0; i < out->count; i++)
         ids[i] = out->dead_letters[i].id;
-    message.letter_ids = ids;
-    message.n_letter_ids = out->count;
+    message.dead_letter_ids = ids;
+    message.n_dead_letter_ids = out->count;
     message.more = out->more;
     codec_pack(reply, 0, &message.base);
     return STATUS_OK;

@@ -38,7 +38,7 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
 }
 
 /* A page ends where the reply is full. A dead letter takes up to this much of the reply. */
-enum { MAX_LETTER_BYTES = 24 * 1024 };
+enum { MAX_DEAD_LETTER_BYTES = 24 * 1024 };
 
 static enum status encode_reply(
     struct call_ctx *ctx, const struct operation *operation, struct buf *reply, struct error *err)
@@ -51,7 +51,7 @@ static enum status encode_reply(
     for (size_t i = 0; i < out->cause_count; i++)
         codec_pack(reply, 2, &codec_admin_cause_message(&out->causes[i], ctx->arena)->base);
     for (size_t i = 0; i < out->count; i++) {
-        if (reply->len + MAX_LETTER_BYTES + LIMIT_TOKEN_BYTES > LIMIT_REPLY_BYTES) {
+        if (reply->len + MAX_DEAD_LETTER_BYTES + LIMIT_TOKEN_BYTES > LIMIT_REPLY_BYTES) {
             more = true;
             position = out->dead_letters[i - 1].id;
             break;

@@ -13,8 +13,8 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
 
     out->kind = OPERATION_DEAD_LETTERS_REDRIVE;
     out->in.dead_letters.dry_run = request->dry_run;
-    return codec_admin_dead_letters_decode(request->letter_ids, request->n_letter_ids, request->filter,
-        atomic_load(&ctx->service->queues), &out->in.dead_letters, err);
+    return codec_admin_dead_letters_decode(request->dead_letter_ids, request->n_dead_letter_ids,
+        request->filter, atomic_load(&ctx->service->queues), &out->in.dead_letters, err);
 }
 
 static enum status encode_reply(
@@ -27,8 +27,8 @@ static enum status encode_reply(
     (void)err;
     for (size_t i = 0; i < out->count; i++)
         ids[i] = out->dead_letters[i].id;
-    message.letter_ids = ids;
-    message.n_letter_ids = out->differences ? 0 : out->count;
+    message.dead_letter_ids = ids;
+    message.n_dead_letter_ids = out->differences ? 0 : out->count;
     message.more = out->more;
     codec_pack(reply, 0, &message.base);
     for (size_t i = 0; out->differences && i < out->count; i++)

@@ -10,7 +10,7 @@ with sources as materialized (
     cross join lateral (
         select count(*) as n, min(intent_created_us(t.id)) as oldest
         from (select t.id from intents t where t.table_id = s.table_id limit 10001) t) open),
-letters as materialized (
+counted as materialized (
     select d.table_id, d.index_id, count(*) filter (where not d.discarded) as dead,
         count(*) filter (where d.discarded) as discarded
     from dead_letters d
@@ -22,7 +22,7 @@ from indexes i
 join sources s on s.table_id = i.source_table_id
 left join lateral (
     select sum(x.dead) as dead, sum(x.discarded) as discarded
-    from letters x
+    from counted x
     where x.table_id = i.source_table_id and x.index_id in (i.index_id, 0)) l on true
 where i.state <> 4
 order by i.index_id

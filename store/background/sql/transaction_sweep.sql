@@ -11,7 +11,7 @@ keys as (
     delete from transaction_keys k
     using (select account, txn_id, bucket, unnest(key_digests) digest from old) o
     where k.account = any (array[o.account]) and k.digest = o.digest and k.txn_id = o.txn_id and k.bucket = o.bucket),
-letters as (
+noted as (
     delete from dead_letters d
     using old o
     where d.kind = 2 and d.table_id = 0 and d.partition_key = o.account and d.row_key = o.txn_id and d.index_id = 0

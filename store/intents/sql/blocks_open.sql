@@ -2,13 +2,13 @@
 -- Which of these blocks of intents are not done? n: whose they are; bucket; the first and the last id, all of which
 -- one transaction reserved. A row comes back for what is open (null), and for what a dead letter has taken the place
 -- of: its number, whether it is given up and not being retried, its cause. By the primary key, and dead_letters_keys.
-select u.n, d.letter_id, d.dead, d.cause
+select u.n, d.dead_letter_id, d.dead, d.cause
 from unnest($1::int8[], $2::int2[], $3::uuid[], $4::uuid[]) u(n, b, f, l)
 left join lateral (
-    select x.letter_id, x.dead, x.cause from dead_letters x
+    select x.dead_letter_id, x.dead, x.cause from dead_letters x
     where x.bucket = u.b and x.kind = 1 and x.index_id = 0
         and (x.last_dropped_intent >= u.f or exists (select from unnest(x.intents) i where i between u.f and u.l))
     order by x.dead desc
     limit 1) d on true
-where d.letter_id is not null
+where d.dead_letter_id is not null
     or exists (select from intents i where i.bucket = u.b and i.id between u.f and u.l)

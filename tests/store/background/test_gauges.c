@@ -48,7 +48,7 @@ static void bury(const char *row, long long index, bool discarded)
         row, index, discarded ? "true" : "false", index_id());
 }
 
-START_TEST(letters_of_the_index_and_of_whole_keys_are_counted_by_state)
+START_TEST(dead_letters_of_the_index_and_of_whole_keys_are_counted_by_state)
 {
     bury("a", index_id(), false);
     bury("b", index_id(), true);
@@ -111,7 +111,7 @@ Suite *test_gauges_suite(void)
     TCase *tc = tcase_create("gauges");
 
     tcase_add_checked_fixture(tc, setup, teardown);
-    tcase_add_test(tc, letters_of_the_index_and_of_whole_keys_are_counted_by_state);
+    tcase_add_test(tc, dead_letters_of_the_index_and_of_whole_keys_are_counted_by_state);
     tcase_add_test(tc, indexes_beyond_the_bound_are_one);
     tcase_add_test(tc, the_lag_is_the_age_of_the_oldest_open_intent);
     suite_add_tcase(suite, tc);

@@ -82,7 +82,7 @@ static void dies(const struct claim_owner *owner)
         owner->holder);
 }
 
-static long long letters(const char *what)
+static long long dead_letters(const char *what)
 {
     return test_number(world.sql, "select count(*) from dead_letters where %s", what);
 }
@@ -97,21 +97,21 @@ START_TEST(deliveries_and_failures_are_counted_apart)
 
     ck_assert_int_eq(begin("a"), 0);
     ck_assert_int_eq(begin("a"), 1);
-    ck_assert_int_eq(letters("deliveries = 2 and failures = 0 and not dead and next_try > now()"), 1);
+    ck_assert_int_eq(dead_letters("deliveries = 2 and failures = 0 and not dead and next_try > now()"), 1);
     scan(2);
 
     error_set(&cause, STATUS_INTERNAL, "broken");
     succeeds(dead_letter_work_count_failure(world.worker, &intent, &cause, &failures, &err));
     ck_assert_int_eq(failures, 1);
     ck_assert_int_eq(begin("a"), 0);
-    ck_assert_int_eq(letters("deliveries = 1 and failures = 1"), 1);
+    ck_assert_int_eq(dead_letters("deliveries = 1 and failures = 1"), 1);
 
     succeeds(dead_letter_work_report(world.worker, &intent, &err));
-    ck_assert_int_eq(letters("deliveries = 0 and failures = 1 and next_try <= now()"), 1);
+    ck_assert_int_eq(dead_letters("deliveries = 0 and failures = 1 and next_try <= now()"), 1);
     world_reconcile(&world, "a");
-    ck_assert_int_eq(letters("true"), 0);
+    ck_assert_int_eq(dead_letters("true"), 0);
     ck_assert_int_eq(begin("a"), 0);
-    ck_assert_int_eq(letters("true"), 0);
+    ck_assert_int_eq(dead_letters("true"), 0);
 }
 END_TEST
 
@@ -130,10 +130,10 @@ START_TEST(what_a_dead_worker_had_in_hand_is_suspect)
     succeeds(claim_work_suspect_dead(world.worker, &second, &err));
     ck_assert_int_eq(hands(), 1);
     ck_assert_str_eq(take(&second, scan(2), 2), "10");
-    ck_assert_int_eq(letters("row_key = 'a' and deliveries = 1 and failures = 0"), 1);
+    ck_assert_int_eq(dead_letters("row_key = 'a' and deliveries = 1 and failures = 0"), 1);
 
     world_reconcile(&world, "a");
-    ck_assert_int_eq(letters("true"), 0);
+    ck_assert_int_eq(dead_letters("true"), 0);
 }
 END_TEST
 
@@ -146,7 +146,7 @@ START_TEST(suspicion_is_no_count)
         dies(&first);
         succeeds(claim_work_suspect_dead(world.worker, &second, &err));
     }
-    ck_assert_int_eq(letters("deliveries = 1"), 1);
+    ck_assert_int_eq(dead_letters("deliveries = 1"), 1);
     ck_assert_int_eq(begin("a"), 1);
 }
 END_TEST
@@ -164,7 +164,7 @@ START_TEST(what_was_put_down_or_renewed_is_not)
     dies(&first);
     succeeds(claim_work_renew(world.worker, &first, &err));
     succeeds(claim_work_suspect_dead(world.worker, &second, &err));
-    ck_assert_int_eq(letters("true"), 0);
+    ck_assert_int_eq(dead_letters("true"), 0);
     ck_assert_int_eq(hands(), 1);
 }
 END_TEST
@@ -194,12 +194,12 @@ START_TEST(a_key_that_others_are_at_is_suspected_later)
         other, "begin; insert into index_state values (%d, %d, 'p', 'a', 0, '')", open[0].bucket, TABLE_ID);
 
     ck_assert_int_eq(claim_work_suspect_dead(world.worker, &third, &err), STATUS_TIMEOUT);
-    ck_assert_int_eq(letters("row_key = 'b' and deliveries = 1"), 1);
+    ck_assert_int_eq(dead_letters("row_key = 'b' and deliveries = 1"), 1);
     ck_assert_int_eq(hands(), 1);
 
     test_sql(other, "rollback");
     succeeds(claim_work_suspect_dead(world.worker, &third, &err));
-    ck_assert_int_eq(letters("deliveries = 1"), 2);
+    ck_assert_int_eq(dead_letters("deliveries = 1"), 2);
     ck_assert_int_eq(hands(), 0);
     PQfinish(other);
 }

@@ -46,7 +46,7 @@ static void give_up_row(const char *row, const char *why)
     give_up(&intent, why);
 }
 
-static struct operation *letters(enum operation_kind kind)
+static struct operation *dead_letters(enum operation_kind kind)
 {
     struct operation *operation = call_make(&world.arena, kind, "");
 
@@ -83,14 +83,14 @@ static long long count(const char *what)
 
 /* ---- lists ---- */
 
-START_TEST(letters_are_listed_with_cause_history_and_source)
+START_TEST(dead_letters_are_listed_with_cause_history_and_source)
 {
     world_put(&world, "a", "Bonn", "x");
     world_put(&world, "b", "Bonn", "x");
     give_up_row("a", "the disk is full");
     give_up_row("b", "it's broken");
 
-    struct outcome_dead_letters *all = run(letters(OPERATION_DEAD_LETTERS_LIST));
+    struct outcome_dead_letters *all = run(dead_letters(OPERATION_DEAD_LETTERS_LIST));
     ck_assert_uint_eq(all->count, 2);
     ck_assert(str_equal(all->dead_letters[0].cause, STR_LITERAL("INTERNAL: the disk is full")));
     ck_assert(str_equal(all->dead_letters[0].table, STR_LITERAL("People")));
@@ -99,14 +99,14 @@ START_TEST(letters_are_listed_with_cause_history_and_source)
     ck_assert_int_eq(all->dead_letters[0].failures, 1);
     ck_assert_uint_gt(all->dead_letters[0].history.len, 0);
 
-    struct operation *by_cause = letters(OPERATION_DEAD_LETTERS_LIST);
+    struct operation *by_cause = dead_letters(OPERATION_DEAD_LETTERS_LIST);
     by_cause->in.dead_letters.by_cause = true;
     struct outcome_dead_letters *causes = run(by_cause);
     ck_assert_uint_eq(causes->cause_count, 1);
     ck_assert_int_eq(causes->causes[0].count, 2);
     ck_assert(str_equal(causes->causes[0].cause, STR_LITERAL("INTERNAL")));
 
-    struct operation *page = letters(OPERATION_DEAD_LETTERS_LIST);
+    struct operation *page = dead_letters(OPERATION_DEAD_LETTERS_LIST);
     page->in.dead_letters.limit = 1;
     ck_assert(run(page)->more);
     page->in.dead_letters.after = page->out.dead_letters.position;
@@ -153,7 +153,7 @@ static const struct filter_case {
 START_TEST(filters_mean_some)
 {
     const struct filter_case *c = &filter_cases[_i];
-    struct operation *list = letters(OPERATION_DEAD_LETTERS_LIST);
+    struct operation *list = dead_letters(OPERATION_DEAD_LETTERS_LIST);
 
     world_put(&world, "a", "Bonn", "x");
     give_up_row("a", "it's broken");
@@ -173,7 +173,7 @@ START_TEST(a_queue_is_a_share_of_the_buckets)
     world_put(&world, "a", "Bonn", "x");
     give_up_row("a", "it's broken");
     for (int32_t queue = 0; queue < 4; queue++) {
-        struct operation *list = letters(OPERATION_DEAD_LETTERS_LIST);
+        struct operation *list = dead_letters(OPERATION_DEAD_LETTERS_LIST);
 
         list->in.dead_letters.filter.queue = queue;
         if (run(list)->count == 1) {
@@ -187,14 +187,14 @@ END_TEST
 
 /* ---- redrive ---- */
 
-START_TEST(a_redriven_key_is_open_and_its_success_ends_the_letter)
+START_TEST(a_redriven_key_is_open_and_its_success_ends_the_dead_letter)
 {
     world_put(&world, "a", "Bonn", "x");
     give_up_row("a", "the disk is full");
     ck_assert_int_eq(world_intents(&world), 0);
 
-    struct outcome_dead_letters *first = run(letters(OPERATION_DEAD_LETTERS_REDRIVE));
-    struct outcome_dead_letters *again = run(letters(OPERATION_DEAD_LETTERS_REDRIVE));
+    struct outcome_dead_letters *first = run(dead_letters(OPERATION_DEAD_LETTERS_REDRIVE));
+    struct outcome_dead_letters *again = run(dead_letters(OPERATION_DEAD_LETTERS_REDRIVE));
 
     ck_assert_uint_eq(first->count, 1);
     ck_assert_uint_eq(again->count, 0);
@@ -214,7 +214,7 @@ START_TEST(a_redrive_undoes_nothing)
     give_up_row("a", "the disk is full");
     world_put(&world, "a", "Rome", "x");
     world_put(&world, "b", "Oslo", "x");
-    run(letters(OPERATION_DEAD_LETTERS_REDRIVE));
+    run(dead_letters(OPERATION_DEAD_LETTERS_REDRIVE));
 
     world_reconcile_all(&world);
 
@@ -225,7 +225,7 @@ END_TEST
 
 START_TEST(a_dry_run_tells_and_changes_nothing)
 {
-    struct operation *dry = letters(OPERATION_DEAD_LETTERS_REDRIVE);
+    struct operation *dry = dead_letters(OPERATION_DEAD_LETTERS_REDRIVE);
 
     world_put(&world, "a", "Bonn", "x");
     world_put(&world, "b", "Bonn", "x");
@@ -252,7 +252,7 @@ START_TEST(a_dry_run_tells_and_changes_nothing)
 }
 END_TEST
 
-START_TEST(a_failure_between_leaves_the_letter_as_it_was)
+START_TEST(a_failure_between_leaves_the_dead_letter_as_it_was)
 {
     world_put(&world, "a", "Bonn", "x");
     give_up_row("a", "the disk is full");
@@ -260,12 +260,12 @@ START_TEST(a_failure_between_leaves_the_letter_as_it_was)
                         "$$ begin raise 'no room' using errcode = '53100'; end $$;"
                         "create trigger refuse before insert on intents execute function refuse()");
 
-    ck_assert_int_ne(run_on(&world.writer, letters(OPERATION_DEAD_LETTERS_REDRIVE))->status, STATUS_OK);
+    ck_assert_int_ne(run_on(&world.writer, dead_letters(OPERATION_DEAD_LETTERS_REDRIVE))->status, STATUS_OK);
 
     ck_assert_int_eq(count("dead and history not like '%%redriven%%'"), 1);
     ck_assert_int_eq(world_intents(&world), 0);
     test_sql(world.sql, "drop trigger refuse on intents");
-    ck_assert_uint_eq(run(letters(OPERATION_DEAD_LETTERS_REDRIVE))->count, 1);
+    ck_assert_uint_eq(run(dead_letters(OPERATION_DEAD_LETTERS_REDRIVE))->count, 1);
 }
 END_TEST
 
@@ -294,8 +294,8 @@ static void *redrive_all(void *argument)
     return NULL;
 }
 
-/* Each letter once, whoever is faster: as many intents as letters. */
-START_TEST(two_who_redrive_share_the_letters)
+/* Each dead letter once, whoever is faster: as many intents as dead letters. */
+START_TEST(two_who_redrive_share_the_dead_letters)
 {
     struct redriver two[2];
 
@@ -336,14 +336,14 @@ static struct intent give_up_transaction(size_t steps_done)
 
 START_TEST(a_redriven_transaction_goes_on_where_it_stood)
 {
-    struct operation *dry = letters(OPERATION_DEAD_LETTERS_REDRIVE);
+    struct operation *dry = dead_letters(OPERATION_DEAD_LETTERS_REDRIVE);
 
     give_up_transaction(1);
     dry->in.dead_letters.dry_run = true;
     dry->in.dead_letters.filter.kind = INTENT_TRANSACTION;
     ck_assert_int_eq(run(dry)->differences[0].steps, 1);
 
-    ck_assert_uint_eq(run(letters(OPERATION_DEAD_LETTERS_REDRIVE))->count, 1);
+    ck_assert_uint_eq(run(dead_letters(OPERATION_DEAD_LETTERS_REDRIVE))->count, 1);
     ck_assert_int_eq(transaction_seen(&world, "t1").state, TRANSACTION_RUNNING);
     transaction_run(&world, "t1");
 
@@ -356,21 +356,21 @@ END_TEST
 
 /* ---- discard ---- */
 
-START_TEST(a_discarded_letter_is_kept_until_a_later_success)
+START_TEST(a_discarded_dead_letter_is_kept_until_a_later_success)
 {
     world_put(&world, "a", "Bonn", "x");
     give_up_row("a", "the disk is full");
 
-    ck_assert_uint_eq(run(letters(OPERATION_DEAD_LETTERS_DISCARD))->count, 1);
-    ck_assert_uint_eq(run(letters(OPERATION_DEAD_LETTERS_DISCARD))->count, 0);
-    ck_assert_uint_eq(run(letters(OPERATION_DEAD_LETTERS_LIST))->count, 0);
+    ck_assert_uint_eq(run(dead_letters(OPERATION_DEAD_LETTERS_DISCARD))->count, 1);
+    ck_assert_uint_eq(run(dead_letters(OPERATION_DEAD_LETTERS_DISCARD))->count, 0);
+    ck_assert_uint_eq(run(dead_letters(OPERATION_DEAD_LETTERS_LIST))->count, 0);
     ck_assert_int_eq(count("dead and discarded and note = 'not wanted'"), 1);
 
-    struct operation *redrive = letters(OPERATION_DEAD_LETTERS_REDRIVE);
+    struct operation *redrive = dead_letters(OPERATION_DEAD_LETTERS_REDRIVE);
     redrive->in.dead_letters.filter.state = DEAD_LETTER_DISCARDED;
     ck_assert_uint_eq(run(redrive)->count, 1); /* it can be taken back */
     give_up_row("a", "again");
-    run(letters(OPERATION_DEAD_LETTERS_DISCARD));
+    run(dead_letters(OPERATION_DEAD_LETTERS_DISCARD));
 
     world_put(&world, "a", "Rome", "x");
     world_reconcile_all(&world);
@@ -387,7 +387,7 @@ START_TEST(a_discarded_transaction_is_forgotten_in_time)
     bool more;
 
     give_up_transaction(0);
-    ck_assert_uint_eq(run(letters(OPERATION_DEAD_LETTERS_DISCARD))->count, 1);
+    ck_assert_uint_eq(run(dead_letters(OPERATION_DEAD_LETTERS_DISCARD))->count, 1);
     ck_assert_int_eq(transaction_seen(&world, "t1").state, TRANSACTION_DEAD);
     test_sql(world.sql, "update transactions set finished = 1 where finished > 0");
 
@@ -400,23 +400,23 @@ END_TEST
 
 Suite *test_dead_letters_suite(void)
 {
-    Suite *suite = suite_create("letters");
-    TCase *tc = tcase_create("letters");
+    Suite *suite = suite_create("dead_letters");
+    TCase *tc = tcase_create("dead_letters");
 
     test_postgres_start();
     tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, a_key_whose_manifest_cannot_be_read_is_given_up);
-    tcase_add_test(tc, letters_are_listed_with_cause_history_and_source);
+    tcase_add_test(tc, dead_letters_are_listed_with_cause_history_and_source);
     tcase_add_loop_test(tc, filters_mean_some, 0, ARRAY_LEN(filter_cases));
     tcase_add_test(tc, a_queue_is_a_share_of_the_buckets);
-    tcase_add_test(tc, a_redriven_key_is_open_and_its_success_ends_the_letter);
+    tcase_add_test(tc, a_redriven_key_is_open_and_its_success_ends_the_dead_letter);
     tcase_add_test(tc, a_redrive_undoes_nothing);
     tcase_add_test(tc, a_dry_run_tells_and_changes_nothing);
-    tcase_add_test(tc, a_failure_between_leaves_the_letter_as_it_was);
-    tcase_add_test(tc, two_who_redrive_share_the_letters);
+    tcase_add_test(tc, a_failure_between_leaves_the_dead_letter_as_it_was);
+    tcase_add_test(tc, two_who_redrive_share_the_dead_letters);
     tcase_add_test(tc, a_redriven_transaction_goes_on_where_it_stood);
-    tcase_add_test(tc, a_discarded_letter_is_kept_until_a_later_success);
+    tcase_add_test(tc, a_discarded_dead_letter_is_kept_until_a_later_success);
     tcase_add_test(tc, a_discarded_transaction_is_forgotten_in_time);
     suite_add_tcase(suite, tc);
     return suite;

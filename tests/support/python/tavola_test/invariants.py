@@ -4,7 +4,7 @@
   I1  acknowledged writes are readable                I6  groups are all or nothing
   I2  entries are the projection of their sources     I7  no update is lost, versions never fall
   I3  no entry is newer than its source               I8  what was moved is in one place, every step done once
-  I4  no intent is left, and none vanished undone     I12 no letter is left that nobody has been told of
+  I4  no intent is left, and none vanished undone     I12 no dead letter is left that nobody has been told of
 
 I5, one answer for one request_id, and I9, an index as fresh as it says, the writers see for themselves (callers.py). A copy
 of a table that is kept by its change feed alone is the same as the table. No table has rows that nothing owns (audit.py).

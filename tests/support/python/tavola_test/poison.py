@@ -35,7 +35,7 @@ class Poison:
         more = "" if failures is None else f", failures = {failures}"
         self.stack.sql(f"update dead_letters set next_try = now(){more} where not dead")
 
-    def letters(self):
+    def dead_letters(self):
         """How many there are: (failing or retrying, dead, discarded)."""
         counts = "count(*) filter (where not dead), count(*) filter (where dead and not discarded), " \
             "count(*) filter (where discarded)"
@@ -44,12 +44,12 @@ class Poison:
     def give_up(self):
         """A step of the way from a first failure to a dead letter; True at the end."""
         self.hurry(MOST_FAILURES - 1)
-        return self.letters()[1] > 0
+        return self.dead_letters()[1] > 0
 
     def heal(self, caller):
-        """A step of the way back; True when no letter is left."""
+        """A step of the way back; True when no dead letter is left."""
         self.cure()
         for state in (DEAD, DISCARDED):
             caller.redrive_dead_letters(filter={"state": state})
         self.hurry()
-        return self.letters() == (0, 0, 0)
+        return self.dead_letters() == (0, 0, 0)

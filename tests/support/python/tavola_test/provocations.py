@@ -250,7 +250,7 @@ class Failing(Provocation):
         caller.insert_or_replace_entity(table="source", entity=some)
 
     def settle(self, caller):
-        wait_for("the end of the letters", lambda: self.poison.heal(caller), 40)
+        wait_for("the end of the dead letters", lambda: self.poison.heal(caller), 40)
         for name in self.made:
             unless(
                 {"RESOURCE_NOT_FOUND"}, caller.delete_entity, table="source", key=key(("poisoned", name)),
@@ -259,8 +259,8 @@ class Failing(Provocation):
         self.made = []
 
 
-class Letters(Failing):
-    """Two letters that are dead before the server that is to die starts."""
+class DeadLetters(Failing):
+    """Two dead letters that are dead before the server that is to die starts."""
 
     role = SERVER
 
@@ -268,10 +268,10 @@ class Letters(Failing):
         self.poison.put()
         for _ in range(2):
             self.insert(caller, self.new_name("poison"), 1)
-        wait_for("dead letters", lambda: self.poison.give_up() and self.poison.letters()[1] == 2)
+        wait_for("dead letters", lambda: self.poison.give_up() and self.poison.dead_letters()[1] == 2)
 
 
-class Redrives(Letters):
+class Redrives(DeadLetters):
     def prepare(self, caller):
         super().prepare(caller)
         self.poison.cure()
@@ -280,8 +280,8 @@ class Redrives(Letters):
         caller.redrive_dead_letters(filter={"state": DEAD})
 
 
-class Discards(Letters):
-    """Discarded once, with one note; a change of the key takes the letter away."""
+class Discards(DeadLetters):
+    """Discarded once, with one note; a change of the key takes the dead letter away."""
 
     def provoke(self, caller):
         caller.discard_dead_letters(filter={"state": DEAD}, reason="it is poisoned")
@@ -289,16 +289,16 @@ class Discards(Letters):
     def settle(self, caller):
         if self.made:
             self.provoke(caller)
-            letters = caller.list_dead_letters(filter={"state": DISCARDED}).letters
-            names = sorted(letter.key.row_key for letter in letters)
-            promise(names == sorted(self.made), "letters", names)
-            for letter in letters:
-                promise(letter.note == "it is poisoned", letter)
-                promise(letter.history.count("discarded") == 1, "discarded twice", letter)
+            dead_letters = caller.list_dead_letters(filter={"state": DISCARDED}).dead_letters
+            names = sorted(dead_letter.key.row_key for dead_letter in dead_letters)
+            promise(names == sorted(self.made), "dead letters", names)
+            for dead_letter in dead_letters:
+                promise(dead_letter.note == "it is poisoned", dead_letter)
+                promise(dead_letter.history.count("discarded") == 1, "discarded twice", dead_letter)
             self.poison.cure()
             for name in self.made:
                 self.insert(caller, name, 2)
-            wait_for("the end of the letters", lambda: self.poison.letters() == (0, 0, 0), 40)
+            wait_for("the end of the dead letters", lambda: self.poison.dead_letters() == (0, 0, 0), 40)
         super().settle(caller)
 
 
@@ -351,7 +351,7 @@ BY_PREFIX = {
     "catalogue.": Tables,
     "discard.": Discards,
     "feed.": Feeds,
-    "letter.": Failing,
+    "dead_letter.": Failing,
     "publisher.": ServersWork,
     "purge.before_states": States,
     "purge.": Purges,
