@@ -15,6 +15,7 @@
 #include "domain/indexes/index_shape.h"
 #include "domain/keys/entity_key.h"
 #include "domain/limits.h"
+#include "domain/properties/case_fold.h"
 #include "domain/properties/property_name.h"
 #include "domain/reason.h"
 #include "domain/text.h"
@@ -95,11 +96,26 @@ static enum status part_source_decode(
     return reason_set(err, REASON_INVALID_INPUT, "%s: each part is a literal or a property", key);
 }
 
+/* Texts have no width and cannot be inverted, and a literal is always the same. */
+static enum status fold_case_decode(
+    const Tavola__V1__KeyPart *message, const char *key, struct key_part *out, struct error *err)
+{
+    if (!message->fold_case)
+        return STATUS_OK;
+    if (out->is_literal || out->width != 0 || out->inverted)
+        return refuse_field(err, "fold_case",
+            "%s: fold_case is for a property without width and inverted, not for %s", key,
+            out->is_literal   ? "a literal"
+            : out->width != 0 ? "one with width"
+                              : "one with inverted");
+    out->fold_case = true;
+    out->fold_table = CASE_FOLD_TABLE;
+    return STATUS_OK;
+}
+
 static enum status part_decode(
     const Tavola__V1__KeyPart *message, const char *key, struct key_part *out, struct error *err)
 {
-    if (message->fold_case)
-        return codec_not_implemented(err, "index.key_part.fold_case");
     if (message->width < 0 || message->width > LONGEST_NUMBER)
         return refuse_field(
             err, "width", "%s: width is %d, allowed are 0 to %d", key, message->width, LONGEST_NUMBER);
@@ -109,7 +125,7 @@ static enum status part_decode(
             "%s: width and inverted are for properties, not for literals", key);
     out->width = message->width;
     out->inverted = message->inverted;
-    return STATUS_OK;
+    return fold_case_decode(message, key, out, err);
 }
 
 /* Decode the parts of one key. key: the path of the key in the request. */
@@ -331,6 +347,7 @@ static Tavola__V1__KeyPart **part_messages(const struct key_parts *parts, struct
         tavola__v1__key_part__init(out[i]);
         out[i]->width = part->width;
         out[i]->inverted = part->inverted;
+        out[i]->fold_case = part->fold_case;
         if (part->is_literal) {
             out[i]->source_case = TAVOLA__V1__KEY_PART__SOURCE_LITERAL;
             out[i]->literal = codec_bytes(part->text);

@@ -53,6 +53,21 @@ function(tavola_embed library prefix pattern)
     target_sources(${library} PRIVATE ${out}.c ${out}.h)
 endfunction()
 
+# tavola_case_fold(<library>): see case_fold.cmake.
+function(tavola_case_fold library)
+    find_file(CASE_FOLDING CaseFolding.txt PATHS /usr/share/unicode REQUIRED)
+    file(MAKE_DIRECTORY ${GENERATED_DIR}/${library})
+    set(out ${GENERATED_DIR}/${library}/case_fold_pairs.c)
+    add_custom_command(
+        OUTPUT ${out}
+        COMMAND ${CMAKE_COMMAND} -DIN=${CASE_FOLDING} -DOUT=${out}
+            -DSHA256=280862427c75b42246413decd2bddb0e2c9a97ccfc8e8547240523c3e1e8d6ed
+            -P ${CMAKE_SOURCE_DIR}/cmake/case_fold.cmake
+        DEPENDS ${CASE_FOLDING} ${CMAKE_SOURCE_DIR}/cmake/case_fold.cmake
+        VERBATIM)
+    target_sources(${library} PRIVATE ${out})
+endfunction()
+
 # tavola_known_settings(<library> <table>...): see known_settings.cmake.
 function(tavola_known_settings library)
     list(TRANSFORM ARGN PREPEND ${CMAKE_SOURCE_DIR}/ OUTPUT_VARIABLE tables)

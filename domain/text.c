@@ -83,6 +83,26 @@ bool text_check(struct str text, size_t *units, size_t *bad_offset)
     return true;
 }
 
+void text_append(struct buf *out, uint32_t c)
+{
+    if (c < 0x80) {
+        buf_append_byte(out, (uint8_t)c);
+        return;
+    }
+    if (c < 0x800) {
+        buf_append_byte(out, (uint8_t)(0xC0 | c >> 6));
+    } else {
+        if (c < 0x10000) {
+            buf_append_byte(out, (uint8_t)(0xE0 | c >> 12));
+        } else {
+            buf_append_byte(out, (uint8_t)(0xF0 | c >> 18));
+            buf_append_byte(out, (uint8_t)(0x80 | (c >> 12 & 0x3F)));
+        }
+        buf_append_byte(out, (uint8_t)(0x80 | (c >> 6 & 0x3F)));
+    }
+    buf_append_byte(out, (uint8_t)(0x80 | (c & 0x3F)));
+}
+
 uint32_t text_take(struct str *text)
 {
     const unsigned char *data = (const unsigned char *)text->data;

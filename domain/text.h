@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/str.h"
 
 /*
@@ -15,6 +16,9 @@
  * false: malformed; *bad_offset is the byte where it goes wrong. Either output may be NULL.
  */
 bool text_check(struct str text, size_t *units, size_t *bad_offset);
+
+/* Append one character, which is no surrogate, as UTF-8. */
+void text_append(struct buf *out, uint32_t c);
 
 /* Take one character from well-formed UTF-8; text must not be empty. */
 uint32_t text_take(struct str *text);

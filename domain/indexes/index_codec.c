@@ -8,6 +8,7 @@
 #include "base/wire_form.h"
 #include "domain/filter/filter.h"
 #include "domain/limits.h"
+#include "domain/properties/case_fold.h"
 
 #define PART(number, type, member, ...) WIRE_FORM_FIELD(number, type, struct key_part, member, __VA_ARGS__)
 #define INDEX(number, type, member, ...) WIRE_FORM_FIELD(number, type, struct index, member, __VA_ARGS__)
@@ -18,6 +19,7 @@ static const struct wire_form_field part_fields[] = {
     PART(3, UINT32, width, .max = INT32_MAX),
     PART(4, BOOL, inverted),
     PART(5, BOOL, fold_case),
+    PART(6, UINT32, fold_table, .max = CASE_FOLD_TABLE, .optional = true),
 };
 static const struct wire_form part_form = WIRE_FORM(part_fields, struct key_part);
 

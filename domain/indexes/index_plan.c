@@ -35,10 +35,13 @@ struct source {
 
 /* ---- keys ---- */
 
+/* Whether the key is among the parts as it is: folded it is that of several entities. */
 static bool declares(const struct key_parts *parts, struct str name)
 {
     for (size_t i = 0; i < parts->count; i++) {
-        if (!parts->parts[i].is_literal && str_equal(parts->parts[i].text, name))
+        const struct key_part *part = &parts->parts[i];
+
+        if (!part->is_literal && !part->fold_case && str_equal(part->text, name))
             return true;
     }
     return false;

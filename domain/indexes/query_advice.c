@@ -89,6 +89,15 @@ static bool holds_all(const struct index *index, const struct filter *filter)
     return true;
 }
 
+/* What LookupIndex finds of a value: it, or it in any case. */
+static const char *found_by(const struct key_parts *key)
+{
+    for (size_t i = 0; i < key->count; i++)
+        if (key->parts[i].fold_case)
+            return "these properties, without case";
+    return "these properties";
+}
+
 /* Suggest the indexes that find by the properties of the filter. true: there is one, perhaps still being built. */
 static bool suggest_indexes(struct advice *advice)
 {
@@ -100,12 +109,11 @@ static bool suggest_indexes(struct advice *advice)
         if (!binds_key(advice->filter, &index->partition_key) || !holds_all(index, advice->filter))
             continue;
         any = true;
-        add_sentence(
-            advice, arena_format(advice->arena,
-                        index->state == INDEX_READY
-                            ? "LookupIndex in the index %.*s finds by these properties"
-                            : "LookupIndex in the index %.*s will find by these properties, once it is ready",
-                        STR_ARG(index->name)));
+        add_sentence(advice, arena_format(advice->arena,
+                                 index->state == INDEX_READY
+                                     ? "LookupIndex in the index %.*s finds by %s"
+                                     : "LookupIndex in the index %.*s will find by %s, once it is ready",
+                                 STR_ARG(index->name), found_by(&index->partition_key)));
     }
     return any;
 }

@@ -71,8 +71,10 @@ static void append_parts(const struct key_parts *parts, const struct entity_key 
             continue;
         is_there = index_plan_find_value(key, state, parts->parts[i].text, &value);
         assert(is_there && "an entity with an entry has the properties of its key");
-        if (is_there)
-            append_value(out, &value);
+        if (!is_there)
+            continue;
+        value = key_part_compared(&parts->parts[i], &value, out->arena);
+        append_value(out, &value);
     }
 }
 

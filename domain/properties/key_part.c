@@ -30,6 +30,7 @@
 #include <math.h>
 
 #include "base/digits.h"
+#include "domain/properties/case_fold.h"
 #include "domain/text.h"
 #include "domain/ticks.h"
 
@@ -363,6 +364,19 @@ static bool double_decode(
 
 /* ---- values ---- */
 
+struct value key_part_compared(const struct key_part *part, const struct value *value, struct arena *arena)
+{
+    struct value out = *value;
+    struct buf folded;
+
+    if (!part->fold_case || value->type != PROPERTY_STRING)
+        return out;
+    buf_init(&folded, arena);
+    case_fold_append(value->bytes, &folded);
+    out.bytes = buf_str(&folded);
+    return out;
+}
+
 /* number_encode says to which of the whole numbers a width applies. */
 static bool options_apply(const struct key_part *part, enum property_type type)
 {
@@ -423,7 +437,7 @@ static bool value_encode(const struct key_part *part, const struct value *value,
     case PROPERTY_NULL:
         return false;
     case PROPERTY_STRING:
-        text_encode(value->bytes, out);
+        text_encode(part->fold_case ? key_part_compared(part, value, out->arena).bytes : value->bytes, out);
         return true;
     case PROPERTY_BOOLEAN:
         buf_append_byte(out, value->integer ? '1' : '0');
@@ -465,7 +479,7 @@ static bool value_decode(const struct key_part *part, struct str text, struct ar
     buf_init(&bytes, arena);
     *out = (struct value){ .type = type_of(text), .bytes = STR_EMPTY };
     if (out->type == PROPERTY_STRING)
-        ok = text_decode(text, &bytes);
+        ok = text_decode(text, &bytes) && (!part->fold_case || text_check(buf_str(&bytes), NULL, NULL));
     else
         text = str_from(text, 2);
     switch (out->type) {
@@ -556,26 +570,6 @@ struct str key_part_prefix(enum property_type type)
 
 /* ---- prefixes ---- */
 
-static void write_character(struct buf *out, uint32_t c)
-{
-    if (c < 0x80) {
-        buf_append_byte(out, (uint8_t)c);
-        return;
-    }
-    if (c < 0x800) {
-        buf_append_byte(out, (uint8_t)(0xC0 | c >> 6));
-    } else {
-        if (c < 0x10000) {
-            buf_append_byte(out, (uint8_t)(0xE0 | c >> 12));
-        } else {
-            buf_append_byte(out, (uint8_t)(0xF0 | c >> 18));
-            buf_append_byte(out, (uint8_t)(0x80 | (c >> 12 & 0x3F)));
-        }
-        buf_append_byte(out, (uint8_t)(0x80 | (c >> 6 & 0x3F)));
-    }
-    buf_append_byte(out, (uint8_t)(0x80 | (c & 0x3F)));
-}
-
 /* Increase the last character by one, not the last byte: the result must be UTF-8. */
 struct str key_part_prefix_end(struct str prefix, struct arena *arena)
 {
@@ -594,7 +588,7 @@ struct str key_part_prefix_end(struct str prefix, struct arena *arena)
             continue;
         buf_init(&out, arena);
         buf_append(&out, prefix);
-        write_character(&out, c + 1 == 0xD800 ? 0xE000 : c + 1);
+        text_append(&out, c + 1 == 0xD800 ? 0xE000 : c + 1);
         return buf_str(&out);
     }
     return STR_EMPTY;

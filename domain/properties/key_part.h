@@ -31,6 +31,8 @@
  * width: Int32 and Int64 that are not negative, exactly so many digits behind the type letter.
  * inverted: the digits of (maximum - value), without a sign; the maximum is that of the type (10 digits for
  * Int32, 20 for Int64, 19 for DateTime) or of the width. Of a Double: the complement of its 16 digits.
+ * fold_case: text is folded (case_fold.h) before it is written, so what is read back is the folded text, and "order" and "x"
+ * above are those of folded texts.
  *
  * The proof of order stands above the functions in key_part.c.
  */
@@ -49,10 +51,11 @@ enum { KEY_PART_WIDTH_MAX = 18 };
 
 struct key_part {
     bool is_literal;
-    struct str text; /* the literal, or the name of a property; PartitionKey, RowKey, Timestamp count */
-    int32_t width;   /* decimal digits of a number, 1..KEY_PART_WIDTH_MAX; 0: the type's full range */
-    bool inverted;   /* Int32, Int64, Double, DateTime: the largest first */
-    bool fold_case;  /* not honoured yet, refused by name */
+    struct str text;     /* the literal, or the name of a property; PartitionKey, RowKey, Timestamp count */
+    int32_t width;       /* decimal digits of a number, 1..KEY_PART_WIDTH_MAX; 0: the type's full range */
+    bool inverted;       /* Int32, Int64, Double, DateTime: the largest first */
+    bool fold_case;      /* text is compared without case; other values are not affected */
+    uint32_t fold_table; /* with fold_case: CASE_FOLD_TABLE */
 };
 
 struct key_parts {
@@ -61,14 +64,17 @@ struct key_parts {
 };
 
 /*
- * Append the part to out: a literal as it is, else value's encoding and, unless it is the last part of its
- * key, the end mark. Strings must be UTF-8.
+ * Append the part to out, which is in an arena: a literal as it is, else value's encoding and, unless it is the last part of
+ * its key, the end mark. Strings must be UTF-8.
  *
  * false: the value cannot be encoded - null, a NaN, one that does not fit width, or of a type that width or
  * inverted do not apply to: a violation. out is unchanged then.
  */
 MUST_USE bool key_part_encode(
     const struct key_part *part, const struct value *value, bool last, struct buf *out);
+
+/* The value as the part compares it: with fold_case a text is folded, in the arena. part is no literal. */
+struct value key_part_compared(const struct key_part *part, const struct value *value, struct arena *arena);
 
 /* How a value compares with the values that a part can hold. */
 enum key_part_fit {
@@ -89,7 +95,7 @@ const char *key_part_objection(const struct key_part *part, const struct value *
 
 /*
  * Read one encoded part, with its end mark, from the front of *key. Exactly the output of key_part_encode is
- * accepted; a literal is returned as a string.
+ * accepted, so of a part with fold_case folded text alone; a literal is returned as a string.
  * false: *key does not begin with such a part; *key and *out are unchanged.
  */
 MUST_USE bool key_part_decode(

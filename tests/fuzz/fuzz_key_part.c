@@ -9,11 +9,12 @@
 
 fuzz_fn fuzz_key_part;
 
-/* "last" and "inverted" are bits, then the width. */
+/* "last" and "inverted" are bits, then the width; the highest bit is "fold_case". */
 static struct key_part part_of(unsigned char options)
 {
     return (struct key_part){ .text = STR_LITERAL("Name"),
         .inverted = options & 2,
+        .fold_case = options & 128,
         .width = (options >> 2) % (KEY_PART_WIDTH_MAX + 1) };
 }
 

@@ -304,7 +304,6 @@ class NotHonoured(BadInput):
 
         for field, (call, fields) in (
             ("STRONG", (client.create_index, {"index": {**index, "consistency": 1}})),
-            ("fold_case", (client.create_index, {"index": {**index, "partition_key": [{"property": "A", "fold_case": True}]}})),
         ):
             with self.subTest(field=field):
                 error = self.refused("UNIMPLEMENTED", "NOT_IMPLEMENTED", call, **fields)

@@ -147,6 +147,28 @@ static void folded(Tavola__V1__Index *index)
 {
     index->partition_key[0]->fold_case = 1;
 }
+static void folded_literal(Tavola__V1__Index *index)
+{
+    folded(index);
+    index->partition_key[0]->source_case = TAVOLA__V1__KEY_PART__SOURCE_LITERAL;
+    index->partition_key[0]->literal = text("A");
+}
+static void folded_number(Tavola__V1__Index *index)
+{
+    folded(index);
+    index->partition_key[0]->width = 3;
+}
+static void folded_and_inverted(Tavola__V1__Index *index)
+{
+    folded(index);
+    index->partition_key[0]->inverted = 1;
+}
+static void same_partition_folded(Tavola__V1__Index *index)
+{
+    same_partition_inverted(index);
+    index->partition_key[0]->inverted = 0;
+    folded(index);
+}
 static void no_parts(Tavola__V1__Index *index)
 {
     index->n_partition_key = 0;
@@ -257,7 +279,13 @@ static const struct refusal_case {
         "index.filter" },
     { "a filter of two properties", filtered_by_unsupported, "NOT_IMPLEMENTED", "literal", "index.filter" },
     { "a filter of 4,097 bytes", filtered_at_length, "INVALID_INPUT", "4097", "index.filter" },
-    { "folded case", folded, "NOT_IMPLEMENTED", "fold_case", NULL },
+    { "a literal without case", folded_literal, "INVALID_INPUT", "a literal",
+        "index.partition_key[0].fold_case" },
+    { "a width without case", folded_number, "INVALID_INPUT", "width", "index.partition_key[0].fold_case" },
+    { "inverted without case", folded_and_inverted, "INVALID_INPUT", "inverted",
+        "index.partition_key[0].fold_case" },
+    { "a key without case in the same partition", same_partition_folded, "INVALID_INPUT", "fold_case",
+        "index.partition_key" },
     { "no parts", no_parts, "INVALID_INPUT", "index.partition_key", "index.partition_key" },
     { "17 parts", many_parts, "INVALID_INPUT", "16", "index.partition_key" },
     { "a part of nothing", part_of_nothing, "INVALID_INPUT", "literal or a property",
@@ -312,6 +340,7 @@ START_TEST(a_declaration_comes_back)
     message->row_key[0] = a_part("Size");
     message->row_key[0]->width = 4;
     message->row_key[0]->inverted = 1;
+    folded(message);
     message->row_key[1] = a_part("");
     message->row_key[1]->source_case = TAVOLA__V1__KEY_PART__SOURCE_LITERAL;
     message->row_key[1]->literal = text("x-y");
@@ -328,7 +357,8 @@ START_TEST(a_declaration_comes_back)
     ck_assert(str_equal(codec_str(back->filter), STR_LITERAL("Size gt 5")) && index.filter);
     ck_assert_uint_eq(back->n_row_key, 2);
     ck_assert_int_eq(back->row_key[0]->width, 4);
-    ck_assert(back->row_key[0]->inverted);
+    ck_assert(back->row_key[0]->inverted && !back->row_key[0]->fold_case);
+    ck_assert(back->partition_key[0]->fold_case && index.partition_key.parts[0].fold_case);
     ck_assert(str_equal(codec_str(back->row_key[1]->literal), STR_LITERAL("x-y")));
     ck_assert(str_equal(codec_str(back->projection->some->names[0]), STR_LITERAL("Age")));
     ck_assert(str_equal(codec_str(back->projection->some->names[1]), STR_LITERAL("Zoom")));

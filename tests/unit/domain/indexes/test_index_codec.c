@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/wire.h"
 #include "domain/limits.h"
+#include "domain/properties/case_fold.h"
 #include "tests/support/golden.h"
 
 static struct arena arena;
@@ -74,6 +75,15 @@ START_TEST(stored_bytes_stay_as_they_are)
         "35");
     ck_assert(index_codec_decode(index_codec_encode(&strong, &arena), &arena, &list));
     ck_assert(str_equal(list.filter_text, strong.filter_text) && list.filter);
+    row_parts[0].fold_table = CASE_FOLD_TABLE;
+    require_bytes(index_codec_encode(&copy, &arena),
+        "0a054279416765120650656f706c65180120022a100801120670656f706c651800200028002a0d0800120341"
+        "676518132001280032100800"
+        "12044e616d651800200028013001380242014142044e6f7465");
+    ck_assert(index_codec_decode(index_codec_encode(&copy, &arena), &arena, &list));
+    ck_assert(list.row_key.parts[0].fold_case);
+    ck_assert_uint_eq(list.row_key.parts[0].fold_table, CASE_FOLD_TABLE);
+    row_parts[0].fold_table = 0;
 }
 END_TEST
 
@@ -118,6 +128,7 @@ static const struct str damaged[] = {
     STR_LITERAL("\x0A\x01N\x12\x01S\x1A\x01x \x02*\x00"),        /* a shape that is a text */
     STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x02\x10\x01"), /* a part's text that is a number */
     STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x06\x18\xFF\xFF\xFF\xFF\x0F"), /* a width */
+    STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x02\x30\x02"), /* a table of foldings of a later version */
     STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x02(\x01"
                 "0"), /* cut off */
 };

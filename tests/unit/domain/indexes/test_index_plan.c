@@ -53,6 +53,9 @@ static struct key_part by_time[] = { { .text = { "Timestamp", 9 }, .inverted = t
 static struct key_part by_width[] = { { .text = { "Name", 4 }, .width = 3 } };
 static struct key_part by_both[] = { PROPERTY_PART("RowKey"), PROPERTY_PART("PartitionKey") };
 static struct key_part by_partition[] = { PROPERTY_PART("PartitionKey") };
+static struct key_part by_folded_name[] = { { .text = { "Name", 4 }, .fold_case = true } };
+static struct key_part by_folded_keys[] = { { .text = { "RowKey", 6 }, .fold_case = true },
+    PROPERTY_PART("PartitionKey") };
 static struct str only_note[] = { { "Note", 4 } };
 
 static struct index an_index(struct key_part *row_parts, size_t row_count)
@@ -92,6 +95,9 @@ static const struct key_case {
     { "only the missing one follows", by_name_and_row, 2, INDEX_COPY, "Ann  !r1  !p.~B1" },
     { "nothing is missing", by_both, 2, INDEX_COPY, "r1  !p.~B1" },
     { "the time, newest first", by_time, 1, INDEX_COPY, "!t2650467743999998999  !p.~B1  !r1" },
+    { "a name without case", by_folded_name, 1, INDEX_COPY, "ann  !p.~B1  !r1" },
+    { "a source's key without case is not one entity's", by_folded_keys, 2, INDEX_COPY, "r1  !p.~B1  !r1" },
+    { "a list without case", by_folded_name, 1, INDEX_LIST, "ann  !p.~B1  !r1" },
     { "a list of values", by_name, 1, INDEX_LIST, "Ann  !p.~B1  !r1" },
     { "a list always ends with the member", by_both, 2, INDEX_LIST, "r1  !p.~B1  !p.~B1  !r1" },
     { "a list by partition", NULL, 0, INDEX_LIST, "p.~B1  !r1" },

@@ -124,6 +124,30 @@ START_TEST(further_values_are_a_prefix_of_the_row_key)
 }
 END_TEST
 
+static struct key_part folded_parts[] = { { .text = { "City", 4 }, .fold_case = true } };
+
+START_TEST(values_and_ends_are_folded_as_entries_are)
+{
+    struct index index = an_index(folded_parts, 1), partitions = an_index(value_parts, 1);
+    struct value values[] = { a_text("X"), a_text("BONN") };
+    struct value_range names = { true, true, a_text("Bonn"), a_text("C\xC3\x89") };
+    struct value_range backwards = { true, true, a_text("a"), a_text("B") };
+    struct lookup_range range = planned(&index, values, 2, NULL);
+
+    check_interval(&range.keys[0].partition, "in:X", "in:X");
+    check_interval(&range.keys[0].row, "bonn  !", "bonn  \"");
+    range = planned(&index, values, 1, &names);
+    check_interval(&range.keys[0].row, "bonn", "c\xC3\xA9");
+    range = planned(&index, values, 1, &backwards);
+    check_interval(&range.keys[0].row, "a", "b");
+    partitions.partition_key = (struct key_parts){ folded_parts, 1 };
+    range = planned(&partitions, values, 1, NULL);
+    check_interval(&range.keys[0].partition, "x", "x");
+    ck_assert(lookup_range_holds(&range, &(struct entity_key){ STR_LITERAL("x"), STR_LITERAL("r") }));
+    ck_assert(!lookup_range_holds(&range, &(struct entity_key){ STR_LITERAL("X"), STR_LITERAL("r") }));
+}
+END_TEST
+
 START_TEST(a_number_is_looked_up_as_all_that_it_widens_to)
 {
     static const char *const rows[] = { "Bonn  !!dc014000000000000  !p  !r", "Bonn  !!i00000000005  !p  !r",
@@ -492,6 +516,7 @@ Suite *test_lookup_plan_suite(void)
     tcase_add_test(tc, nothing_bound_is_the_whole_index);
     tcase_add_test(tc, a_bound_partition_is_a_point);
     tcase_add_test(tc, further_values_are_a_prefix_of_the_row_key);
+    tcase_add_test(tc, values_and_ends_are_folded_as_entries_are);
     tcase_add_test(tc, a_number_is_looked_up_as_all_that_it_widens_to);
     tcase_add_test(tc, a_look_up_has_so_many_ranges_and_no_more);
     tcase_add_test(tc, a_partition_of_literals_needs_no_value);

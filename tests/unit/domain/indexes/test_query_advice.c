@@ -37,14 +37,16 @@ static const struct table *a_table(void)
     static struct key_part city = { .text = STR_LITERAL("City") },
                            country[] = { { .text = STR_LITERAL("Country") }, { .text = STR_LITERAL("Zip") } },
                            all = { .is_literal = true, .text = STR_LITERAL("all") },
-                           name = { .text = STR_LITERAL("Name") };
+                           name = { .text = STR_LITERAL("Name") },
+                           email = { .text = STR_LITERAL("Email"), .fold_case = true };
     static struct index
         by_city = { .name = STR_LITERAL("ByCity"), .state = INDEX_READY, .partition_key = { &city, 1 } },
         by_zip = { .name = STR_LITERAL("ByZip"), .state = INDEX_BUILDING, .partition_key = { country, 2 } },
         listed = { .name = STR_LITERAL("Listed"), .state = INDEX_READY, .partition_key = { &all, 1 } },
         paid = { .name = STR_LITERAL("Paid"), .state = INDEX_READY, .partition_key = { &name, 1 } },
+        mail = { .name = STR_LITERAL("Mail"), .state = INDEX_READY, .partition_key = { &email, 1 } },
         some = { .name = STR_LITERAL("Some"), .state = INDEX_READY, .partition_key = { &name, 1 } };
-    static struct index *indexes[] = { &by_city, &by_zip, &listed, &paid, &some };
+    static struct index *indexes[] = { &by_city, &by_zip, &listed, &paid, &some, &mail };
     static struct table table = { .indexes = indexes, .index_count = ARRAY_LEN(indexes) };
 
     paid.filter = compiled("Paid and Size gt 5");
@@ -80,6 +82,8 @@ static const struct advice_case {
     { "an index that is ready", "City eq 'x'", "LookupIndex in the index ByCity finds|bind the partition",
         "CreateIndex" },
     { "an index in the making", "Country eq 'x' and Zip eq 5", "ByZip will find|bind the partition",
+        "CreateIndex" },
+    { "an index without case", "Email eq 'x'", "the index Mail finds by these properties, without case",
         "CreateIndex" },
     { "half of an index", "Country eq 'x'", "partition key is the property Country|bind the partition",
         "ByZip" },

@@ -111,6 +111,28 @@ START_TEST(values_are_one_where_filters_equate_them)
 }
 END_TEST
 
+START_TEST(text_is_one_value_without_case_where_that_is_declared)
+{
+    struct key_part without_case[] = { { .text = { "Age", 3 } },
+        { .text = { "Name", 4 }, .fold_case = true } };
+    struct index index = an_index(without_case, 2), exact = an_index(both, 2);
+    struct row_state upper = a_state((struct value)TEXT("x"), "ADA"),
+                     lower = a_state((struct value)TEXT("x"), "Ada"),
+                     other_age = a_state((struct value)TEXT("X"), "ada");
+    struct unique_value first, second, third, fourth, fifth;
+
+    ck_assert(unique_value_of(&index, &one, &upper, &arena, &first));
+    ck_assert(unique_value_of(&index, &other, &lower, &arena, &second));
+    ck_assert(unique_value_of(&index, &other, &other_age, &arena, &third));
+    ck_assert(unique_value_of(&exact, &one, &upper, &arena, &fourth));
+    ck_assert(unique_value_of(&exact, &other, &lower, &arena, &fifth));
+
+    ck_assert_int_eq(unique_value_compare(&first, &second), 0);
+    ck_assert_int_ne(unique_value_compare(&first, &third), 0);
+    ck_assert_int_ne(unique_value_compare(&fourth, &fifth), 0);
+}
+END_TEST
+
 /* Where one value ends and the next begins is part of it. */
 START_TEST(all_parts_make_the_value)
 {
@@ -180,6 +202,7 @@ Suite *test_unique_value_suite(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_loop_test(tc, values_are_one_where_filters_equate_them, 0, ARRAY_LEN(pair_cases));
     tcase_add_test(tc, what_the_filter_does_not_match_owns_nothing);
+    tcase_add_test(tc, text_is_one_value_without_case_where_that_is_declared);
     tcase_add_test(tc, all_parts_make_the_value);
     tcase_add_test(tc, an_entity_without_an_entry_asks_for_nothing);
     tcase_add_test(tc, the_form_stays_as_it_is);

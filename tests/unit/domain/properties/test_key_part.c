@@ -10,6 +10,7 @@
 
 static const struct key_part plain = { .text = { "P", 1 } };
 static const struct key_part inverted = { .text = { "P", 1 }, .inverted = true };
+static const struct key_part without_case = { .text = { "P", 1 }, .fold_case = true };
 static const struct key_part width_3 = { .text = { "P", 1 }, .width = 3 };
 static const struct key_part width_3_inverted = { .text = { "P", 1 }, .width = 3, .inverted = true };
 
@@ -172,6 +173,23 @@ START_TEST(what_cannot_be_encoded_leaves_no_trace)
 
     ck_assert_msg(!key_part_encode(c->part, &c->value, false, &out), "%s: was encoded", c->name);
     ck_assert(str_equal(buf_str(&out), STR_LITERAL("before")));
+}
+END_TEST
+
+/* What is read back is the folded text; other values are not affected. */
+START_TEST(text_without_case_is_folded_before_it_is_written)
+{
+    struct str key = encoded(&without_case, a_string("\xE2\x84\xAA.\xC3\x89/A "), true);
+    struct value back;
+
+    ck_assert(str_equal(key, encoded(&plain, a_string("k.\xC3\xA9/a "), true)));
+    ck_assert(str_equal(encoded(&without_case, a_string("!I5"), false), STR_LITERAL("!!i5  !")));
+    ck_assert(key_part_decode(&without_case, &key, true, &arena, &back));
+    ck_assert(str_equal(back.bytes, STR_LITERAL("k.\xC3\xA9/a ")));
+    check_ascending(&without_case, a_string("aB"), a_string("AC"));
+    ck_assert_int_eq(key_part_fit(&without_case, &back), KEY_PART_FITS);
+    check_round_trip(&without_case, a_number(PROPERTY_INT32, 5));
+    check_round_trip(&without_case, a_double(0.5));
 }
 END_TEST
 
@@ -418,6 +436,10 @@ static const struct refused_case {
     { "an unknown escape of a space", "a  a", true, &plain },
     { "a space that needs no escape", "a  Zb", true, &plain },
     { "an unknown letter behind a lead", ".~C", true, &plain },
+    { "an unfolded letter", "Ada", true, &without_case },
+    { "an unfolded letter that is not ASCII", "\xC3\x89  !", false, &without_case },
+    { "bytes that are no text", "a\xFF", true, &without_case },
+    { "an unfolded letter behind an escape", "  ZA", true, &without_case },
     { "a lead that needs no escape", ".~Ab", true, &plain },
     { "a letter above the controls", "~~i", true, &plain },
     { "a bare forbidden character", "a/b", true, &plain },
@@ -517,6 +539,7 @@ Suite *test_key_part_suite(void)
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, values_have_their_written_form, 0, ARRAY_LEN(form_cases));
     tcase_add_loop_test(tc, what_cannot_be_encoded_leaves_no_trace, 0, ARRAY_LEN(violation_cases));
+    tcase_add_test(tc, text_without_case_is_folded_before_it_is_written);
     tcase_add_test(tc, literals_are_written_and_skipped);
     tcase_add_test(tc, every_short_text_keeps_order_and_comes_back);
     tcase_add_test(tc, random_texts_keep_order_and_come_back);
