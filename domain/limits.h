@@ -27,6 +27,7 @@ enum {
     LIMIT_PAGE_ROWS = 1000,
     LIMIT_PAGE_EXAMINED = 10000,                  /* rows looked at for one page; then it ends early */
     LIMIT_PAGE_EXAMINED_BYTES = 16 * 1024 * 1024, /* of keys and properties; the same */
+    LIMIT_PAGE_SEARCHED_BYTES = 64 * 1024 * 1024, /* looked through by `contains`; the same */
     LIMIT_BOOKMARK_S = 5,                         /* between two messages of a watch, at most */
     LIMIT_COUNT_EXAMINED = 100000, /* rows looked at where the database counts them by itself */
     LIMIT_BATCH_GET_KEYS = 1000,
@@ -39,6 +40,7 @@ enum {
     LIMIT_FILTER_BYTES = 32768,
     LIMIT_FILTER_DEPTH = 100, /* nested parentheses and nots */
     LIMIT_FILTER_COMPARISONS = 200,
+    LIMIT_FILTER_SEARCHES = 16, /* `contains`: each looks through all of a text */
     LIMIT_FILTER_POINTS = 1000, /* single keys that a filter is planned as */
     LIMIT_LOOKUP_RANGES = 1000, /* of entries that one look-up reads: see lookup_plan.h */
     LIMIT_ETAG_BYTES = 64,

@@ -194,6 +194,15 @@ bool filter_matches(const struct filter *filter, const struct entity *entity)
     return !filter || (answer_tests(filter, entity, true, &answers) && clause_holds(filter->root, &answers));
 }
 
+int64_t filter_searched_bytes(const struct filter *filter, const struct entity *entity)
+{
+    const struct entity_key *key = &entity->key;
+
+    if (!filter)
+        return 0;
+    return (int64_t)(filter->searches * (key->partition.len + key->row.len + entity->properties.bytes.len));
+}
+
 struct str filter_failing_clause(const struct filter *filter, const struct entity *entity)
 {
     struct answers answers;

@@ -24,7 +24,7 @@ struct filter;
  *
  * STATUS_OK
  * STATUS_INVALID        INVALID_INPUT with its `position` (bytes from 0): a syntax error, something that is not
- *                       Boolean, a comparison with null; too long, too deep, too many comparisons.
+ *                       Boolean, a comparison with null; too long, too deep, too many comparisons or searches.
  *                       PROPERTY_NAME_INVALID, PROPERTY_NAME_TOO_LONG with `position`: no property can be called so
  * STATUS_UNIMPLEMENTED  NOT_IMPLEMENTED with `position` and `allowed`: well formed, but not supported
  */
@@ -43,6 +43,12 @@ bool filter_asks_keys_only(const struct filter *filter);
 
 /* Whether the entity matches. Reads the stored bytes and does not allocate. */
 bool filter_matches(const struct filter *filter, const struct entity *entity);
+
+/*
+ * The bytes that the filter's searches for a text within a text look through in one entity, at most: what a test of this
+ * entity costs beyond reading it.
+ */
+int64_t filter_searched_bytes(const struct filter *filter, const struct entity *entity);
 
 /*
  * The source text of the first operand of the outermost `and` that does not hold (the whole text where there

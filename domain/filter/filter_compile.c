@@ -23,6 +23,7 @@ struct compiler {
     struct test *tests;
     size_t room; /* the most tests that the text can have, within the limit */
     size_t test_count;
+    size_t searches;
 };
 
 /* ---- refusals ---- */
@@ -134,6 +135,9 @@ static enum status add_test(struct compiler *compiler, const struct node *node, 
     if (compiler->test_count == LIMIT_FILTER_COMPARISONS)
         return filter_parse_refuse_limit("comparisons", LIMIT_FILTER_COMPARISONS,
             (int64_t)compiler->test_count + 1, node->lexeme.position, err);
+    if (test.kind == TEST_CONTAINS && ++compiler->searches > LIMIT_FILTER_SEARCHES)
+        return filter_parse_refuse_limit(
+            "contains", LIMIT_FILTER_SEARCHES, (int64_t)compiler->searches, node->lexeme.position, err);
     test.subject = subject_of(property);
     if (test.subject == SUBJECT_PROPERTY)
         TRY(check_name(property, err));
@@ -329,7 +333,7 @@ static struct filter *finish_filter(const struct compiler *compiler, struct str 
     struct filter *filter = ARENA_NEW(compiler->arena, struct filter);
     struct clause *first = root->kind == CLAUSE_AND ? root->first : root;
 
-    *filter = (struct filter){ text, root, compiler->tests, compiler->test_count };
+    *filter = (struct filter){ text, root, compiler->tests, compiler->test_count, compiler->searches };
     qsort(filter->tests, filter->test_count, sizeof(*filter->tests), compare_tests);
     for (size_t i = 0; i < filter->test_count; i++)
         filter->tests[i].clause->test = i;

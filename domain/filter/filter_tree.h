@@ -75,6 +75,7 @@ struct filter {
     struct test *
         tests; /* sorted by subject, then name, so that one walk along the properties of an entity answers all */
     size_t test_count;
+    size_t searches; /* how many of them are TEST_CONTAINS */
 };
 
 /*

@@ -28,7 +28,7 @@ static enum status fill(
     struct row_scan *scan = collection->scan;
     bool found = true;
 
-    while (*count < collection->limit) {
+    while (*count < collection->limit && !row_scan_has_searched_enough(scan)) {
         struct entity entity;
 
         expect(collection, *count);

@@ -44,9 +44,17 @@ static enum status find_table(
     return STATUS_OK;
 }
 
-static bool matches(const void *filter, const struct entity *entity)
+struct page_filter {
+    const struct filter *filter;
+    struct row_scan *scan;
+};
+
+static bool matches(const void *context, const struct entity *entity)
 {
-    return filter_matches(filter, entity);
+    const struct page_filter *page = context;
+
+    page->scan->bytes_searched += filter_searched_bytes(page->filter, entity);
+    return filter_matches(page->filter, entity);
 }
 
 static struct row_scan scan_of(const struct table *table, const struct operation *operation)
@@ -62,6 +70,7 @@ static struct row_scan scan_of(const struct table *table, const struct operation
         .within = operation->within,
         .max_rows = LIMIT_PAGE_EXAMINED,
         .max_bytes = LIMIT_PAGE_EXAMINED_BYTES,
+        .max_searched = LIMIT_PAGE_SEARCHED_BYTES,
         .arena = operation->arena,
     };
 }
@@ -84,10 +93,11 @@ static enum status collect(struct session *session, struct operation *operation,
     struct entity_sink *sink, int64_t limit, struct error *err)
 {
     const struct operation_page *in = &operation->in.page;
+    const struct page_filter filter = { in->filter, scan };
     const struct collection collection = {
         .scan = scan,
         .is_wanted = in->plan.exact ? NULL : matches,
-        .context = in->filter,
+        .context = &filter,
         .sink = sink,
         .limit = limit,
     };

@@ -363,7 +363,7 @@ static void go_to_start(struct row_scan *scan)
     buf_init(&scan->place, scan->arena);
     scan->has_after = scan->has_start;
     scan->after = scan->start;
-    scan->rows_examined = scan->bytes_examined = 0;
+    scan->rows_examined = scan->bytes_examined = scan->bytes_searched = 0;
     scan->exhausted = scan->plan.range.nothing;
     scan->point = scan->range = 0;
     if (scan->plan.points)

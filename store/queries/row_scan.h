@@ -33,6 +33,7 @@ struct row_scan {
     struct entity_key
         after; /* strictly behind this key, in the direction of the scan; moves: row_scan_pass */
     int64_t max_rows, max_bytes; /* to be examined, about; 0: any number. The scan pauses then */
+    int64_t max_searched;        /* bytes, about; 0: any number. The caller ends the scan then */
     bool one_statement;          /* end after the first one, be it enough or not */
     struct arena *arena;         /* holds `after` */
 
@@ -41,8 +42,9 @@ struct row_scan {
 
     /* How far it has come. */
     int64_t rows_examined, bytes_examined;
-    bool exhausted;  /* after row_scan_finish: there is nothing behind `after` */
-    bool needs_more; /* one statement was not enough: nothing that was read counts */
+    int64_t bytes_searched; /* by the caller's tests of the rows; the caller adds to it */
+    bool exhausted;         /* after row_scan_finish: there is nothing behind `after` */
+    bool needs_more;        /* one statement was not enough: nothing that was read counts */
 
     /* Its own. */
     int64_t chunk;          /* rows of a round trip */
@@ -74,6 +76,12 @@ void row_scan_restart(struct row_scan *scan);
  */
 MUST_USE enum status row_scan_next(
     struct session *session, struct row_scan *scan, bool *found, struct entity *out, struct error *err);
+
+/* Whether the caller's tests have searched as much as max_searched allows. */
+static inline bool row_scan_has_searched_enough(const struct row_scan *scan)
+{
+    return scan->max_searched > 0 && scan->bytes_searched >= scan->max_searched;
+}
 
 /* Done with the row: the position moves behind it. A row that was not passed comes again in the next scan. */
 void row_scan_pass(struct row_scan *scan, const struct entity_key *key);

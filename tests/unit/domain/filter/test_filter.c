@@ -411,10 +411,25 @@ static enum status status_of(
     return filter_compile(buf_str(&out), &arena, &filter, &err);
 }
 
+START_TEST(searches_cost_what_they_look_through)
+{
+    const struct entity entity = { .key = { STR_LITERAL("part"), STR_LITERAL("row") },
+        .properties = { STR_LITERAL("0123456789") } };
+    const struct filter *filter;
+    struct error err;
+
+    ck_assert_int_eq(filter_compile(STR_LITERAL("contains(A,'x') or A eq 'y' or contains(RowKey,'z')"),
+                         &arena, &filter, &err),
+        STATUS_OK);
+    ck_assert_int_eq(filter_searched_bytes(filter, &entity), 2 * (4 + 3 + 10));
+    ck_assert_int_eq(filter_searched_bytes(NULL, &entity), 0);
+}
+END_TEST
+
 START_TEST(depth_size_and_number_are_bounded)
 {
     const size_t depth = LIMIT_FILTER_DEPTH, most = LIMIT_FILTER_COMPARISONS,
-                 bytes = LIMIT_FILTER_BYTES - strlen("A eq ''");
+                 searches = LIMIT_FILTER_SEARCHES, bytes = LIMIT_FILTER_BYTES - strlen("A eq ''");
 
     ck_assert_int_eq(status_of("", "(", depth, "A eq 1", ")"), STATUS_OK);
     ck_assert_int_eq(status_of("", "(", depth + 1, "A eq 1", ")"), STATUS_INVALID);
@@ -426,6 +441,8 @@ START_TEST(depth_size_and_number_are_bounded)
     ck_assert_int_eq(status_of("A", " or A", most - 1, "", ""), STATUS_OK);
     ck_assert_int_eq(status_of("A", " or A", most, "", ""), STATUS_INVALID);
     ck_assert_int_eq(status_of("A", " or exists(A)", most, "", ""), STATUS_INVALID);
+    ck_assert_int_eq(status_of("A eq 1", " or contains(A,'')", searches, "", ""), STATUS_OK);
+    ck_assert_int_eq(status_of("A eq 1", " or contains(A,'')", searches + 1, "", ""), STATUS_INVALID);
     ck_assert_int_eq(status_of("A eq '", "a", bytes, "'", ""), STATUS_OK);
     ck_assert_int_eq(status_of("A eq '", "a", bytes + 1, "'", ""), STATUS_INVALID);
 }
@@ -449,6 +466,7 @@ Suite *test_filter_suite(void)
     tcase_add_test(tc, names_are_as_long_as_those_of_properties);
     tcase_add_test(tc, the_source_of_an_entry_can_be_asked_for);
     tcase_add_test(tc, an_unknown_function_is_told_which_there_are);
+    tcase_add_test(tc, searches_cost_what_they_look_through);
     tcase_add_test(tc, depth_size_and_number_are_bounded);
     suite_add_tcase(suite, tc);
     return suite;
