@@ -41,7 +41,7 @@ struct name_set {
     size_t count;
 };
 
-/* The place of the name in the set, or the place where it belongs. *found: whether the set has it. */
+/* The index of the name in the sorted set, or the index at which to insert it. *found: whether the set has it. */
 static size_t find_name(const struct name_set *set, struct str name, bool *found)
 {
     size_t low = 0, high = set->count;
@@ -62,7 +62,7 @@ static enum status select_name(
     struct name_set *set, struct str name, size_t number, struct selection *out, struct error *err)
 {
     bool found;
-    size_t place = find_name(set, name, &found);
+    size_t at = find_name(set, name, &found);
 
     if (found)
         return STATUS_OK;
@@ -80,8 +80,8 @@ static enum status select_name(
         (void)error_in_element(err, "select", number);
         return error_in_field(err, "options");
     }
-    memmove(&set->names[place + 1], &set->names[place], (set->count - place) * sizeof(set->names[0]));
-    set->names[place] = name;
+    memmove(&set->names[at + 1], &set->names[at], (set->count - at) * sizeof(set->names[0]));
+    set->names[at] = name;
     set->count++;
     out->names[out->count++] = name;
     return STATUS_OK;

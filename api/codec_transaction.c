@@ -55,13 +55,13 @@ static enum status put_decode(const Tavola__V1__PutStep *put, const char *field,
     return STATUS_OK;
 }
 
-struct place {
+struct address_out {
     struct str *account, *table;
     struct entity_key *key;
 };
 
-static enum status place_decode(
-    const Tavola__V1__EntityAddress *address, struct str own, struct place out, struct error *err)
+static enum status read_address(
+    const Tavola__V1__EntityAddress *address, struct str own, struct address_out out, struct error *err)
 {
     TRY(account_decode(address->account, own, out.account, err));
     *out.table = codec_str(address->table);
@@ -71,31 +71,31 @@ static enum status place_decode(
 }
 
 static enum status address_decode(const Tavola__V1__EntityAddress *address, const char *field, struct str own,
-    struct place out, struct error *err)
+    struct address_out out, struct error *err)
 {
     if (!address)
         return codec_missing(err, field, "the address of an entity");
-    if (place_decode(address, own, out, err) != STATUS_OK)
+    if (read_address(address, own, out, err) != STATUS_OK)
         return error_in_field(err, field);
     return STATUS_OK;
 }
 
-static struct place first_place(struct step *step)
+static struct address_out first_address(struct step *step)
 {
-    return (struct place){ &step->account, &step->table, &step->key };
+    return (struct address_out){ &step->account, &step->table, &step->key };
 }
 
-static struct place second_place(struct step *step)
+static struct address_out second_address(struct step *step)
 {
-    return (struct place){ &step->to_account, &step->to_table, &step->to_key };
+    return (struct address_out){ &step->to_account, &step->to_table, &step->to_key };
 }
 
 static enum status move_decode(
     const Tavola__V1__MoveStep *move, struct str account, struct step *out, struct error *err)
 {
     out->kind = STEP_MOVE;
-    TRY(address_decode(move->source, "move.source", account, first_place(out), err));
-    return address_decode(move->destination, "move.destination", account, second_place(out), err);
+    TRY(address_decode(move->source, "move.source", account, first_address(out), err));
+    return address_decode(move->destination, "move.destination", account, second_address(out), err);
 }
 
 enum status codec_transaction_address_digest(const Tavola__V1__EntityAddress *address, const char *field,
@@ -103,7 +103,7 @@ enum status codec_transaction_address_digest(const Tavola__V1__EntityAddress *ad
 {
     struct step named = { 0 };
 
-    TRY(address_decode(address, field, own, first_place(&named), err));
+    TRY(address_decode(address, field, own, first_address(&named), err));
     *out = transaction_key_digest(own, named.account, named.table, &named.key);
     return STATUS_OK;
 }
@@ -121,7 +121,8 @@ static enum status step_decode(const Tavola__V1__Step *message, struct str accou
         return put_decode(message->insert_or_merge, "insert_or_merge", account, arena, out, err);
     case TAVOLA__V1__STEP__ACTION_DELETE_IF_EXISTS:
         out->kind = STEP_DELETE_IF_EXISTS;
-        return address_decode(message->delete_if_exists, "delete_if_exists", account, first_place(out), err);
+        return address_decode(
+            message->delete_if_exists, "delete_if_exists", account, first_address(out), err);
     case TAVOLA__V1__STEP__ACTION_MOVE:
         return move_decode(message->move, account, out, err);
     case TAVOLA__V1__STEP__ACTION__NOT_SET:

@@ -11,7 +11,7 @@
 struct embedded {
     const char *name; /* the file's name without its ending */
     const char *text;
-    int number; /* its place in PREFIX_all */
+    int number; /* its index in PREFIX_all */
 };
 
 #endif

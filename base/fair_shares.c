@@ -10,11 +10,11 @@
 #include "base/hash.h"
 #include "base/random.h"
 
-void fair_shares_init(struct fair_shares *shares, int64_t places)
+void fair_shares_init(struct fair_shares *shares, int64_t capacity)
 {
-    assert(places >= 1);
+    assert(capacity >= 1);
     memset(shares, 0, sizeof(*shares));
-    shares->places = places;
+    shares->capacity = capacity;
     shares->secret = random_bits();
 }
 
@@ -28,7 +28,7 @@ int fair_shares_slot(const struct fair_shares *shares, struct str account)
 bool fair_shares_take(struct fair_shares *shares, int slot, int64_t count)
 {
     int64_t held = shares->slots[slot] + count;
-    int64_t left = 2 * shares->places - (shares->held + count);
+    int64_t left = 2 * shares->capacity - (shares->held + count);
 
     if (held > left)
         return false;

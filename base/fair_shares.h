@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fair_shares.h - places that accounts share without reservations: whoever is alone may hold all of `places`, and whoever comes
- * when others hold much still finds room.
+ * fair_shares.h - a capacity that accounts share without reservations: an account that is alone may hold all of it, and an
+ * account that comes while others hold much still gets a share.
  *
- * An account may hold at most what is left of twice the places. Alone it holds `places`; beside k others that want all they can
- * get each holds 2 * places / (k + 2), so a newcomer always finds a share as large as anybody's, and in all fewer than
- * 2 * places are held. Nothing is configured per account, and nothing needs to be taken back.
+ * An account may hold at most what is left of twice the capacity. Alone it may hold the whole capacity; if it and k other
+ * accounts want as much as they can get, each holds 2 * capacity / (k + 2). So a new account always gets a share as large
+ * as any other's, and together all hold less than 2 * capacity. No account is configured, and no share is taken away.
  *
  * Accounts are counted in slots by a hash that is secret to the process. Two accounts in one slot share its share.
  *
@@ -23,14 +23,14 @@
 enum { FAIR_SLOTS = 1024 };
 
 struct fair_shares {
-    int64_t places;
+    int64_t capacity;
     int64_t held; /* by all */
     uint64_t secret;
     int64_t slots[FAIR_SLOTS];
 };
 
-/* places: at least 1. */
-void fair_shares_init(struct fair_shares *shares, int64_t places);
+/* capacity: at least 1. */
+void fair_shares_init(struct fair_shares *shares, int64_t capacity);
 
 /* The slot of an account: 0 to FAIR_SLOTS - 1. */
 int fair_shares_slot(const struct fair_shares *shares, struct str account);

@@ -101,7 +101,7 @@ static void count_call(struct call *call, bool worked)
     call->request->under_way = false;
 }
 
-static void complain(struct call *call)
+static void report_failure(struct call *call)
 {
     if (call->load->complained || call->status == GRPC_STATUS_OK)
         return;
@@ -199,7 +199,7 @@ static void unary_end(struct call *call)
 {
     bool worked = take_reply(call) && call->status == GRPC_STATUS_OK;
 
-    complain(call);
+    report_failure(call);
     count_call(call, worked);
     close_call(call);
 }
@@ -254,7 +254,7 @@ static void stream_next(struct call *call)
 /* How a stream ended. */
 static void stream_end(struct call *call)
 {
-    complain(call);
+    report_failure(call);
     call->load->tally.failed += call->status != GRPC_STATUS_OK;
     close_call(call);
     call->load->open--;
@@ -330,7 +330,7 @@ static const struct shape {
   drain = { drain_next, drain_event };
 
 /* Everybody has had a reply: tell, stay as we are until the time is over, and let streams end. */
-static void hold(struct load *load)
+static void hold_calls(struct load *load)
 {
     printf("holding\n");
     fflush(stdout);
@@ -353,7 +353,7 @@ static void run_closed(struct load *load, const struct shape *shape)
 
         if (!held && load->tally.done == in_flight) {
             held = true;
-            hold(load);
+            hold_calls(load);
             continue;
         }
         event = grpc_completion_queue_next(load->queue, gpr_inf_future(GPR_CLOCK_REALTIME), NULL);

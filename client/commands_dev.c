@@ -18,7 +18,7 @@ enum { COMMAND_STOP_TIMEOUT_MS = 30000, WATCH_MS = 1000, HOLDER_BYTES = 1024 };
 
 /* ---- settings ---- */
 
-static int complain(const char *command, const struct error *err)
+static int report_failure(const char *command, const struct error *err)
 {
     fprintf(stderr, "tavola %s: %s\n", command, err->message);
     return COMMAND_FAILED;
@@ -26,7 +26,7 @@ static int complain(const char *command, const struct error *err)
 
 static const char *data_folder(const struct client_config *config, struct arena *arena)
 {
-    return config->data ? config->data : place_default_data(arena);
+    return config->data ? config->data : data_folder_default_path(arena);
 }
 
 /* ---- dev run ---- */
@@ -37,8 +37,8 @@ static void describe_stack(struct stack *stack)
     char text[HOLDER_BYTES];
 
     snprintf(text, sizeof(text), "server %s\ntransport %s\npostgres %s\nredis %s\nlogs %s\n", stack->target,
-        transports[stack->transport], stack->postgres, stack->redis, stack->place.log);
-    place_describe(&stack->place, text);
+        transports[stack->transport], stack->postgres, stack->redis, stack->folder.log);
+    data_folder_describe(&stack->folder, text);
 }
 
 /* Until a signal asks us to stop or a part ends by itself. */
@@ -115,7 +115,7 @@ static int run_stack(const struct client_config *config, int argc, char **argv)
         stack_close(&stack);
     }
     arena_cleanup(&arena);
-    return status == STATUS_OK ? COMMAND_OK : complain("dev run", &err);
+    return status == STATUS_OK ? COMMAND_OK : report_failure("dev run", &err);
 }
 
 /* ---- dev exec ---- */
@@ -144,7 +144,7 @@ static int run_command(struct stack *stack, char **argv)
     struct error err = { 0 };
 
     if (process_start(&plan, &command, &err) != STATUS_OK)
-        return complain("dev exec", &err);
+        return report_failure("dev exec", &err);
     while (process_is_running(&command)) {
         int signal_number = process_wait(WATCH_MS);
 
@@ -153,7 +153,7 @@ static int run_command(struct stack *stack, char **argv)
             process_stop(&command);
         if (stack_check(stack, &err) != STATUS_OK) {
             process_stop(&command);
-            return complain("dev exec", &err);
+            return report_failure("dev exec", &err);
         }
     }
     return process_exit_code(&command);
@@ -194,7 +194,7 @@ static int exec_command(const struct client_config *config, int argc, char **arg
         exit_code = run_command(&stack, argv + i + 1);
         stack_close(&stack);
     } else {
-        exit_code = complain("dev exec", &err);
+        exit_code = report_failure("dev exec", &err);
     }
     arena_cleanup(&arena);
     return exit_code;
@@ -214,7 +214,7 @@ static int show_status(const struct client_config *config, int argc, char **argv
         return command_misused("dev status", "");
     arena_init(&arena);
     data = data_folder(config, &arena);
-    running = place_read_holder(data, holder, sizeof(holder));
+    running = data_folder_read_holder(data, holder, sizeof(holder));
     printf("%s: %s\n%s", data, running ? "running" : "not running", running ? holder : "");
     arena_cleanup(&arena);
     return running ? COMMAND_OK : COMMAND_FAILED;

@@ -113,12 +113,12 @@ enum status queue_publish(
     return first;
 }
 
-/* ---- acknowledge, hand back, renew ---- */
+/* ---- acknowledge, release, renew ---- */
 
-enum settle_kind { ACKNOWLEDGE, HAND_BACK, RENEW };
+enum settle_kind { ACKNOWLEDGE, RELEASE, RENEW };
 
 static const struct embedded *const settle_scripts[] = {
-    [ACKNOWLEDGE] = &lua_acknowledge, [HAND_BACK] = &lua_hand_back, [RENEW] = &lua_renew
+    [ACKNOWLEDGE] = &lua_acknowledge, [RELEASE] = &lua_release, [RENEW] = &lua_renew
 };
 
 static struct redis_command *begin_settle_command(
@@ -153,7 +153,7 @@ static enum status settle_messages(struct queue *queue, struct str consumer, enu
             filled[shard] = 0;
         }
         redis_word(open[shard], str_of(messages[i].entry_id));
-        if (kind == HAND_BACK)
+        if (kind == RELEASE)
             redis_word_int(open[shard], messages[i].deliveries - 1);
         filled[shard]++;
     }
@@ -174,10 +174,10 @@ enum status queue_acknowledge(
     return settle_messages(queue, queue->consumer, ACKNOWLEDGE, messages, count, err);
 }
 
-enum status queue_hand_back(
+enum status queue_release(
     struct queue *queue, const struct queue_message *messages, size_t count, struct error *err)
 {
-    return settle_messages(queue, queue->consumer, HAND_BACK, messages, count, err);
+    return settle_messages(queue, queue->consumer, RELEASE, messages, count, err);
 }
 
 enum status queue_renew(struct queue *queue, struct str consumer, const struct queue_message *messages,

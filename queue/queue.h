@@ -86,7 +86,7 @@ MUST_USE enum status queue_renew(struct queue *queue, struct str consumer,
     const struct queue_message *messages, size_t count, struct error *err);
 
 /* Make claimed messages claimable at once, and do not count this delivery: for work that was not done. */
-MUST_USE enum status queue_hand_back(
+MUST_USE enum status queue_release(
     struct queue *queue, const struct queue_message *messages, size_t count, struct error *err);
 
 struct queue_state {

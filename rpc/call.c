@@ -123,7 +123,7 @@ static unsigned next_event(struct rpc_call *call)
     return event;
 }
 
-static void refuse(struct rpc_call *call, int code, const char *why)
+static void refuse_call(struct rpc_call *call, int code, const char *why)
 {
     rpc_call_finish(call, code, str_of(why), STR_EMPTY);
 }
@@ -135,17 +135,17 @@ static void tell_message(struct rpc_call *call)
         call->host->events.message(call, bytes_view(&call->message));
         return;
     case BYTES_TOO_LARGE:
-        refuse(call, CODE_RESOURCE_EXHAUSTED,
+        refuse_call(call, CODE_RESOURCE_EXHAUSTED,
             call->slot->method->is_open ? "the request has more than 4096 bytes"
                                         : "the request is larger than the server takes, once inflated");
         return;
     case BYTES_DAMAGED:
-        refuse(call, CODE_INVALID_ARGUMENT, "the request cannot be inflated");
+        refuse_call(call, CODE_INVALID_ARGUMENT, "the request cannot be inflated");
         return;
     }
 }
 
-static void tell(struct rpc_call *call, enum call_event event)
+static void tell_event(struct rpc_call *call, enum call_event event)
 {
     const struct rpc_events *events = &call->host->events;
 
@@ -159,7 +159,7 @@ static void tell(struct rpc_call *call, enum call_event event)
         return;
     case EVENT_HALF_CLOSED:
         if (call_takes_one_message(call->slot->method))
-            refuse(call, CODE_INVALID_ARGUMENT, "the call carries no request message");
+            refuse_call(call, CODE_INVALID_ARGUMENT, "the call carries no request message");
         else
             events->half_closed(call);
         return;
@@ -169,7 +169,7 @@ static void tell(struct rpc_call *call, enum call_event event)
     }
 }
 
-static void end(struct rpc_call *call)
+static void end_call(struct rpc_call *call)
 {
     struct call_host *host = call->host;
 
@@ -201,7 +201,7 @@ static bool deliver(struct rpc_call *call)
     while ((event = next_event(call)) != 0) {
         pthread_mutex_unlock(&call->lock);
         has_message = has_message || event == EVENT_MESSAGE;
-        tell(call, (enum call_event)event);
+        tell_event(call, (enum call_event)event);
         pthread_mutex_lock(&call->lock);
     }
     call->delivering = false;
@@ -209,7 +209,7 @@ static bool deliver(struct rpc_call *call)
     pthread_mutex_unlock(&call->lock);
 
     if (is_over)
-        end(call);
+        end_call(call);
     return has_message;
 }
 
@@ -226,7 +226,7 @@ static void finish_unknown(struct rpc_call *call)
     rpc_call_finish(call, CODE_UNIMPLEMENTED, text, STR_EMPTY);
 }
 
-static void begin(struct rpc_call *call)
+static void begin_call(struct rpc_call *call)
 {
     struct call_host *host = call->host;
 
@@ -255,9 +255,10 @@ static bool arrived(struct rpc_call *call)
     if (!call->slot->method)
         finish_unknown(call);
     else if (call->silent)
-        refuse(call, CODE_RESOURCE_EXHAUSTED, "too many calls of methods that need no credential are open");
+        refuse_call(
+            call, CODE_RESOURCE_EXHAUSTED, "too many calls of methods that need no credential are open");
     else
-        begin(call);
+        begin_call(call);
     pthread_mutex_lock(&call->lock);
     call->delivering = false;
     return deliver(call);

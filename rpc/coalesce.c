@@ -70,7 +70,7 @@ ssize_t sendmsg(int socket, const struct msghdr *message, int flags)
     return syscall(SYS_sendmsg, socket, message, flags);
 }
 
-static void hold(bool begins)
+static void set_holding(bool begins)
 {
     const int yes = 1;
 
@@ -82,7 +82,7 @@ static void hold(bool begins)
 
 #else
 
-static void hold(bool begins)
+static void set_holding(bool begins)
 {
     (void)begins;
 }
@@ -97,7 +97,7 @@ void coalesce_serve_queue(void)
 void coalesce_replies(bool begins)
 {
     if (serves_queue)
-        hold(begins);
+        set_holding(begins);
     else if (begins)
         call_keep_answers();
     else

@@ -59,7 +59,7 @@ static _Thread_local struct door *listening;
 
 /* ---- hanging up; the lock is held ---- */
 
-static void count(struct door *door, enum door_reason reason)
+static void count_reason(struct door *door, enum door_reason reason)
 {
     atomic_fetch_add_explicit(&door->reasons[reason], 1, memory_order_relaxed);
 }
@@ -89,7 +89,7 @@ static void hang_up(struct door_connection *connection, enum door_reason reason)
 
     if (connection->socket < 0 || atomic_exchange(&connection->hung_up, true))
         return;
-    count(connection->door, reason);
+    count_reason(connection->door, reason);
     bar_address(connection->door, connection, reason);
     (void)setsockopt(connection->socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
     (void)shutdown(connection->socket, SHUT_RDWR);
@@ -120,7 +120,7 @@ static void hang_up_on_silent(struct door *door, int64_t now_us)
     }
 }
 
-static void *watch(void *argument)
+static void *run_watcher(void *argument)
 {
     struct door *door = argument;
 
@@ -160,7 +160,7 @@ struct door *door_open(const struct door_options *options)
     door->spare = open_spare();
     door->stuck_listener = -1;
     condition_init(&door->changed);
-    if (pthread_create(&door->watcher, NULL, watch, door) != 0)
+    if (pthread_create(&door->watcher, NULL, run_watcher, door) != 0)
         abort(); /* no memory for a thread's stack */
     return door;
 }
@@ -295,7 +295,7 @@ static enum door_reason find_room(struct door *door, const struct door_address *
     return DOOR_NONE;
 }
 
-static void add(struct door *door, int socket, const struct door_address *address)
+static void add_connection(struct door *door, int socket, const struct door_address *address)
 {
     struct door_connection *connection = xcalloc(1, sizeof(*connection));
 
@@ -321,9 +321,9 @@ bool door_admit(struct door *door, int socket, const struct sockaddr *address)
     pthread_mutex_lock(&lock);
     reason = socket < MAX_SOCKETS ? find_room(door, &from) : DOOR_FILES;
     if (reason == DOOR_NONE)
-        add(door, socket, &from);
+        add_connection(door, socket, &from);
     else
-        count(door, reason);
+        count_reason(door, reason);
     pthread_mutex_unlock(&lock);
     return reason == DOOR_NONE;
 }
@@ -338,7 +338,7 @@ bool door_turn_away(struct door *door, int listener)
     socket = (int)syscall(SYS_accept4, listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (socket >= 0) {
         close(socket);
-        count(door, DOOR_FILES);
+        count_reason(door, DOOR_FILES);
     }
     door->stuck_listener = socket < 0 && (errno == EMFILE || errno == ENFILE) ? listener : -1;
     door->spare = open_spare();

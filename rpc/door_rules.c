@@ -34,7 +34,8 @@ static const struct allowance allowances[2][ALLOWANCES] = {
     },
 };
 
-static bool take(int64_t *whole_us, const struct allowance *allowance, uint64_t count, int64_t now_us)
+static bool take_allowance(
+    int64_t *whole_us, const struct allowance *allowance, uint64_t count, int64_t now_us)
 {
     if (count == 0 || allowance->per_second == 0)
         return true;
@@ -53,7 +54,7 @@ enum door_reason door_rules_charge(
     enum door_reason reason = DOOR_NONE;
 
     for (int i = 0; i < ALLOWANCES && reason == DOOR_NONE; i++)
-        if (!take(&used->whole_us[i], &rules[i], counted[i], now_us))
+        if (!take_allowance(&used->whole_us[i], &rules[i], counted[i], now_us))
             reason = rules[i].reason;
     *counts = (struct frame_counts){ .data_bytes = counts->data_bytes % KIB };
     return reason;

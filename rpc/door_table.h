@@ -69,7 +69,8 @@ struct door_table {
     struct door_connection *all;
     struct door_connection *oldest, *newest; /* unauthenticated */
     struct door_connection *by_peer[DOOR_TABLE_BUCKETS], *by_address[DOOR_TABLE_BUCKETS];
-    struct door_barred barred[DOOR_TABLE_BARRED]; /* an address has one place, which it may lose to another */
+    struct door_barred
+        barred[DOOR_TABLE_BARRED]; /* an address has one slot, which another address may take over */
 };
 
 void door_table_add(struct door_table *table, struct door_connection *connection);
@@ -84,7 +85,7 @@ struct door_connection *door_table_find(struct door_table *table, const struct d
 int door_table_count_address(const struct door_table *table, const struct door_address *address);
 bool door_table_has_authenticated(const struct door_table *table, const struct door_address *address);
 
-/* The place of this address, whoever has it. */
+/* The slot of this address, even if it holds another address. */
 struct door_barred *door_table_barred(struct door_table *table, const struct door_address *address);
 
 /* The one that costs most, of those not hung up on; see door_shed. NULL: none. */

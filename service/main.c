@@ -67,11 +67,11 @@ static void availability_changed(void *context, bool available, const char *why)
     health_set_available(&server->service.health, available);
 }
 
-static void access_confirmed(void *context, struct access_snapshot *book)
+static void access_confirmed(void *context, struct access_snapshot *snapshot)
 {
     struct server *server = context;
 
-    authenticator_confirm(&server->service.authenticator, book);
+    authenticator_confirm(&server->service.authenticator, snapshot);
 }
 
 static void access_looked(void *context, int64_t began_us)

@@ -14,7 +14,7 @@
 extern const struct method *const methods[];
 extern const size_t method_count;
 
-/* The place of the call's method in the table. The call must be of a server that has the methods of this table. */
+/* The index of the call's method in the table. The call must be of a server that has the methods of this table. */
 size_t methods_index(const struct rpc_call *call);
 
 /* Is this the full name of a service in the table? */

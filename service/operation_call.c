@@ -53,7 +53,7 @@ static void admit(struct operation_call *state)
         call_fail(state->call, &err, state->ctx.arena);
 }
 
-static void begin(struct rpc_call *call)
+static void begin_operation(struct rpc_call *call)
 {
     struct operation_call *state = ARENA_NEW(rpc_call_arena(call), struct operation_call);
 
@@ -140,7 +140,7 @@ static void on_cancelled(struct rpc_call *call)
 }
 
 const struct call_events operation_call_events = {
-    .begin = begin,
+    .begin = begin_operation,
     .message = on_message,
     .cancelled = on_cancelled,
 };

@@ -43,7 +43,7 @@ struct publisher {
 };
 
 /* Wait for a batch, or until the hint is due: then *out is NULL. false: it is time to stop. */
-static bool take(struct publisher *publisher, struct batch **out)
+static bool take_batch(struct publisher *publisher, struct batch **out)
 {
     bool goes_on;
 
@@ -66,7 +66,7 @@ static bool take(struct publisher *publisher, struct batch **out)
 
 /* ---- the history of the database ---- */
 
-static void recall(struct publisher *publisher)
+static void recall_hint(struct publisher *publisher)
 {
     struct str hint;
     ARENA_SCOPE arena;
@@ -87,7 +87,7 @@ static void keep_hint(struct publisher *publisher)
 
     arena_init(&arena);
     publisher->next_hint_us = clock_monotonic_us() + HINT_EVERY_US;
-    recall(publisher);
+    recall_hint(publisher);
     if (remembered_hint(publisher->remembered, &arena, &hint) &&
         queue_remember(publisher->queue, hint, &err) != STATUS_OK)
         log_event(LOG_DEBUG, "keep_history_failed", log_text("why", err.message));
@@ -110,7 +110,7 @@ static void say_queue(struct log_repeat *outage, bool reachable, const struct er
         log_event(LOG_INFO, "queue", log_text("queue", "available"), log_number("failures", ended.failures));
 }
 
-static void publish(struct publisher *publisher, struct batch *batch)
+static void publish_batch(struct publisher *publisher, struct batch *batch)
 {
     struct error err = { 0 };
     size_t published;
@@ -126,14 +126,14 @@ static void publish(struct publisher *publisher, struct batch *batch)
     free(batch);
 }
 
-static void *run(void *context)
+static void *run_publisher(void *context)
 {
     struct publisher *publisher = context;
     struct batch *batch;
 
-    while (take(publisher, &batch)) {
+    while (take_batch(publisher, &batch)) {
         if (batch)
-            publish(publisher, batch);
+            publish_batch(publisher, batch);
         if (clock_monotonic_us() >= publisher->next_hint_us)
             keep_hint(publisher);
     }
@@ -150,13 +150,13 @@ enum status publisher_start(const struct queue_options *options, struct remember
     publisher = xcalloc(1, sizeof(*publisher));
     publisher->queue = queue;
     publisher->remembered = remembered;
-    recall(publisher);
+    recall_hint(publisher);
     atomic_init(&publisher->is_heard, true);
     atomic_init(&publisher->shards, options->shards);
     publisher->end = &publisher->first;
     pthread_mutex_init(&publisher->lock, NULL);
     condition_init(&publisher->changed);
-    if (pthread_create(&publisher->thread, NULL, run, publisher) != 0) {
+    if (pthread_create(&publisher->thread, NULL, run_publisher, publisher) != 0) {
         queue_close(queue);
         free(publisher);
         return error_set(err, STATUS_INTERNAL, "cannot start the publisher's thread");

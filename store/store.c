@@ -41,8 +41,10 @@ struct store {
 
     pthread_t monitor;
     struct session session; /* the monitor's */
-    int64_t book_version;   /* of the access book given out last, 0: none; the monitor's */
-    int64_t book_connects;  /* the connection it was read from: another one may be to a restored database */
+    int64_t
+        access_version; /* of the access snapshot that was given out last, 0: none; of the monitor's thread */
+    int64_t
+        access_connects; /* pg.connects when it was read: after a reconnect the database may be a restored one */
     int64_t next_access_us; /* no look at the accounts that was asked for before that; the monitor's */
     atomic_bool access_wanted;
     atomic_bool draining;
@@ -115,7 +117,7 @@ void store_run(struct store *store)
 
 /* ---- the monitor ---- */
 
-static enum status look(struct store *store, struct error *err)
+static enum status read_server(struct store *store, struct error *err)
 {
     PG_RESULT result = NULL;
     struct pg_params params;
@@ -138,17 +140,18 @@ static enum status look(struct store *store, struct error *err)
 static enum status confirm_access(struct store *store, struct error *err)
 {
     struct session *session = &store->session;
-    struct access_snapshot *book = NULL;
+    struct access_snapshot *snapshot = NULL;
 
     if (!store->options.access_confirmed)
         return STATUS_OK;
     TRY(session_refresh(session, NULL, err));
-    if (store->book_version != session->catalogue->version || store->book_connects != session->pg.connects) {
-        TRY(access_snapshot_load(&session->pg, &book, err));
-        store->book_version = book->catalogue->version;
-        store->book_connects = session->pg.connects;
+    if (store->access_version != session->catalogue->version ||
+        store->access_connects != session->pg.connects) {
+        TRY(access_snapshot_load(&session->pg, &snapshot, err));
+        store->access_version = snapshot->catalogue->version;
+        store->access_connects = session->pg.connects;
     }
-    store->options.access_confirmed(store->options.context, book);
+    store->options.access_confirmed(store->options.context, snapshot);
     return STATUS_OK;
 }
 
@@ -205,7 +208,7 @@ static void watch_database(struct store *store)
 {
     struct error err = { 0 };
     int64_t began_us = begin_access_look(store);
-    bool available = look(store, &err) == STATUS_OK && confirm_access(store, &err) == STATUS_OK &&
+    bool available = read_server(store, &err) == STATUS_OK && confirm_access(store, &err) == STATUS_OK &&
                      tell_queue_map(store, &err) == STATUS_OK && forget_watermarks(store, &err) == STATUS_OK;
 
     set_available(store, available, &err);
@@ -251,7 +254,7 @@ static int64_t pause_ms(struct store *store)
     return due_us > now_us ? (due_us - now_us + 999) / 1000 : 0;
 }
 
-static void *monitor(void *argument)
+static void *run_monitor(void *argument)
 {
     struct store *store = argument;
 
@@ -334,7 +337,7 @@ struct store *store_open(const struct store_options *options)
     store->session.pg.limit_us = LOOK_LIMIT_US;
     store->session.remembered = options->remembered;
     start_lanes(store);
-    if (pthread_create(&store->monitor, NULL, monitor, store) != 0)
+    if (pthread_create(&store->monitor, NULL, run_monitor, store) != 0)
         abort();
     return store;
 }

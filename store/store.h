@@ -48,10 +48,10 @@ struct store_options {
     void (*answering)(bool begins);
 
     /*
-     * Called twice a second while the database answers, and after store_look_at_access: with a book, now the
+     * Called twice a second while the database answers, and after store_look_at_access: with a snapshot, now the
      * callee's, when accounts or tables have changed; with NULL when the one before still holds.
      */
-    void (*access_confirmed)(void *context, struct access_snapshot *book);
+    void (*access_confirmed)(void *context, struct access_snapshot *snapshot);
 
     /*
      * May be NULL. Accounts and tables have been looked at, or could not be: whoever asked before began_us

@@ -22,7 +22,7 @@ enum {
     MIN_PART = PARTS, /* a part of so few keys is not cut again: that would cost as much as each key alone */
     MAX_CULPRITS = 8, /* failed parts of that size in a batch: then all other keys are tried alone */
     MAX_FAILED =
-        128, /* keys that fail alone in a batch: the rest is handed back, and comes after new messages */
+        128, /* keys that fail alone in a batch: the rest is released, and comes after new messages */
 };
 
 #define BURY "bury"
@@ -222,7 +222,7 @@ static enum disposition run_alone(struct batch *batch, struct worker_ctx *ctx, c
     if (is_fault_of_work(status))
         return count_failure(batch, ctx, item, &err);
     if (status != STATUS_CANCELLED)
-        log_failure(ctx, item, &err, 0, "hand back");
+        log_failure(ctx, item, &err, 0, "release");
     if (status == STATUS_TIMEOUT || status == STATUS_UNAVAILABLE)
         note_trouble(batch, &err);
     report_attempt(batch, ctx, item);
@@ -315,6 +315,6 @@ void batch_run(struct batch *batch, struct worker_ctx *ctx)
         if (item->disposition == DISPOSITION_OPEN)
             item->disposition = run_alone(batch, ctx, item);
         if (item->disposition == DISPOSITION_AGAIN)
-            metrics_count(ctx->shared, WORKER_HANDED_BACK, 1);
+            metrics_count(ctx->shared, WORKER_RELEASED, 1);
     }
 }

@@ -10,7 +10,7 @@
 enum disposition {
     DISPOSITION_OPEN,  /* not tried yet */
     DISPOSITION_DONE,  /* the result is in PostgreSQL: acknowledge */
-    DISPOSITION_AGAIN, /* not done, and not by fault of the work: hand back */
+    DISPOSITION_AGAIN, /* not done, and not because of the work itself: release */
     DISPOSITION_LEAVE, /* a kind that this version does not know: do nothing, so that another worker reclaims it */
 };
 

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-void claim_init(struct claim *claim, struct str holder, uint64_t life)
+void claim_init(struct claim *claim, struct str consumer, uint64_t start_id)
 {
     *claim = (struct claim){ .count = 0 };
     pthread_mutex_init(&claim->mutex, NULL);
-    snprintf(claim->holder, sizeof(claim->holder), "%.*s", STR_ARG(holder));
-    snprintf(claim->life, sizeof(claim->life), "%016llx", (unsigned long long)life);
+    snprintf(claim->consumer, sizeof(claim->consumer), "%.*s", STR_ARG(consumer));
+    snprintf(claim->start_id, sizeof(claim->start_id), "%016llx", (unsigned long long)start_id);
 }
 
 void claim_cleanup(struct claim *claim)
@@ -23,7 +23,9 @@ void claim_cleanup(struct claim *claim)
 
 struct claim_owner claim_owner(const struct claim *claim)
 {
-    return (struct claim_owner){ .holder = claim->holder, .life = claim->life, .hold_ms = CLAIM_HOLD_MS };
+    return (struct claim_owner){
+        .consumer = claim->consumer, .start_id = claim->start_id, .duration_ms = CLAIM_DURATION_MS
+    };
 }
 
 void claim_fill(

@@ -13,19 +13,19 @@
 #include "store/session/worker.h"
 
 /* How long a claim of polled intents lasts in the database, unless it is renewed. */
-enum { CLAIM_HOLD_MS = 5000 };
+enum { CLAIM_DURATION_MS = 5000 };
 
 struct claim {
     pthread_mutex_t mutex;
-    char holder[128];                     /* the consumer's name, in Redis too */
-    char life[17];                        /* random; another one each time the worker starts */
+    char consumer[128];                   /* the consumer's name, in Redis too */
+    char start_id[17];                    /* random; another one each time the worker starts */
     const struct queue_message *messages; /* borrowed until claim_empty */
     size_t count;
     bool from_queue; /* claimed in Redis; else in the database (store/dead_letters/claim_work.h) */
     int64_t since_us;
 };
 
-void claim_init(struct claim *claim, struct str holder, uint64_t life);
+void claim_init(struct claim *claim, struct str consumer, uint64_t start_id);
 void claim_cleanup(struct claim *claim);
 struct claim_owner claim_owner(const struct claim *claim);
 

@@ -5,7 +5,7 @@
 #include "workers/lease_renewal.h"
 #include "store/dead_letters/claim_work.h"
 
-enum { MAX_RENEWALS = 20, PASSES_PER_HOLD = 3 };
+enum { MAX_RENEWALS = 20, PASSES_PER_DURATION = 3 };
 
 static void renew_claim(struct worker_ctx *ctx, struct claim *claim)
 {
@@ -19,7 +19,7 @@ static void renew_claim(struct worker_ctx *ctx, struct claim *claim)
 
     if (count == 0 || ctx->now_us() - since_us > MAX_RENEWALS * visibility_us)
         return;
-    status = from_queue ? queue_renew(ctx->queue, str_of(claim->holder), messages, count, &err)
+    status = from_queue ? queue_renew(ctx->queue, str_of(claim->consumer), messages, count, &err)
                         : claim_work_renew(ctx->store, &owner, &err);
     if (status != STATUS_OK)
         outage_failed(&ctx->outages.renew, "renew", &err, ctx->now_us());
@@ -38,11 +38,11 @@ void lease_renewal_pass(struct worker_ctx *ctx)
 void *lease_renewal_thread(void *argument)
 {
     struct worker_ctx *ctx = argument;
-    int64_t hold_ms = ctx->shared->config->visibility_s * 1000;
+    int64_t duration_ms = ctx->shared->config->visibility_s * 1000;
 
-    if (hold_ms > CLAIM_HOLD_MS)
-        hold_ms = CLAIM_HOLD_MS;
-    while (worker_pause(ctx, hold_ms / PASSES_PER_HOLD))
+    if (duration_ms > CLAIM_DURATION_MS)
+        duration_ms = CLAIM_DURATION_MS;
+    while (worker_pause(ctx, duration_ms / PASSES_PER_DURATION))
         lease_renewal_pass(ctx);
     return NULL;
 }

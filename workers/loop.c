@@ -271,8 +271,8 @@ static void settle_messages(struct worker_ctx *ctx, const struct batch *batch, s
         outage_failed(&ctx->outages.acknowledge, "acknowledge", &err, ctx->now_us());
     FAILPOINT("worker.after_ack");
     count = collect_messages(batch, DISPOSITION_AGAIN, some);
-    if (count > 0 && queue_hand_back(ctx->queue, some, count, &err) != STATUS_OK)
-        outage_failed(&ctx->outages.hand_back, "hand_back", &err, ctx->now_us());
+    if (count > 0 && queue_release(ctx->queue, some, count, &err) != STATUS_OK)
+        outage_failed(&ctx->outages.release_messages, "release_messages", &err, ctx->now_us());
 }
 
 /* If the release fails, the work of the claim comes as suspect later: no harm is done. */
@@ -282,7 +282,7 @@ static void release_claim(struct loop *loop)
     struct error err = { 0 };
 
     if (claim_work_release(loop->ctx->store, &owner, &err) != STATUS_OK)
-        outage_failed(&loop->ctx->outages.release, "release_claim", &err, loop->ctx->now_us());
+        outage_failed(&loop->ctx->outages.release_claim, "release_claim", &err, loop->ctx->now_us());
 }
 
 /* ---- turns ---- */

@@ -19,8 +19,8 @@ static const struct row {
     [WORKER_STEPPED] = { "tavola_worker_completed_total", "kind=\"transaction\"", NULL },
     [WORKER_RETRIED] = { "tavola_worker_retries_total", "", "Failures counted, to be tried again later." },
     [WORKER_BURIED] = { "tavola_worker_dead_letters_total", "", "Pieces of work given up as dead letters." },
-    [WORKER_HANDED_BACK] = { "tavola_worker_released_total", "",
-        "Pieces of work handed back: the database was away, or the worker stops." },
+    [WORKER_RELEASED] = { "tavola_worker_released_total", "",
+        "Pieces of work released without a result: the database was away, or the worker stops." },
     [WORKER_RELAYED] = { "tavola_relay_published_total", "", "Intents published that the server had not." },
 };
 

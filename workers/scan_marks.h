@@ -38,7 +38,7 @@ bool scan_marks_start_is_due(const struct scan_marks *scan_marks, int range, int
 /* The bucket range's reach, for the next scan; it begins again when it has been read on for ten seconds. */
 struct scan_reach *scan_marks_reach(struct scan_marks *scan_marks, int range, int64_t now_us);
 
-/* Read every place of the bucket range from its mark again. */
+/* Read every slot of the bucket range from its mark again. */
 void scan_marks_reread(struct scan_marks *scan_marks, int range);
 
 /* Scan every bucket range from the start next time. */

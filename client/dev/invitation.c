@@ -111,7 +111,7 @@ void invitation_print(const struct stack *stack)
     print_buf(stack, asks);
     print_python(stack);
     print_names(stack);
-    printf("  logs               %s\n\n", stack->place.log);
+    printf("  logs               %s\n\n", stack->folder.log);
     printf("Ctrl-C stops everything; the data stays.\n");
     fflush(stdout);
 }

@@ -57,11 +57,11 @@ static int number_of(const char *text)
 }
 
 /* The major version the cluster was made with; 0: there is no cluster. */
-static int cluster_version(const struct place *place, struct arena *arena)
+static int cluster_version(const struct data_folder *folder, struct arena *arena)
 {
     char text[16];
 
-    if (!read_file(arena_format(arena, "%s/PG_VERSION", place->postgres).data, text, sizeof(text)))
+    if (!read_file(arena_format(arena, "%s/PG_VERSION", folder->postgres).data, text, sizeof(text)))
         return 0;
     return number_of(text);
 }
@@ -97,9 +97,9 @@ static enum status find_programs(int version, struct arena *arena, const char **
     return STATUS_OK;
 }
 
-static const char *log_of(const struct place *place, const char *name, struct arena *arena)
+static const char *log_of(const struct data_folder *folder, const char *name, struct arena *arena)
 {
-    return arena_format(arena, "%s/%s.log", place->log, name).data;
+    return arena_format(arena, "%s/%s.log", folder->log, name).data;
 }
 
 static char *text_of(struct arena *arena, const char *format, const char *value)
@@ -112,40 +112,40 @@ static char *text_of(struct arena *arena, const char *format, const char *value)
 /* The cluster that tests keep for copies, which take a tenth of the time of initdb; NULL if there is none. */
 static const char *find_template(const struct postgres_options *options)
 {
-    const char *folder = getenv("INITDB_TEMPLATE");
+    const char *cluster = getenv("INITDB_TEMPLATE");
 
-    return options->sync_first || !folder || !*folder ? NULL : folder;
+    return options->sync_first || !cluster || !*cluster ? NULL : cluster;
 }
 
-static enum status copy_cluster(const struct place *place, const char *template, const char *folder,
+static enum status copy_cluster(const struct data_folder *folder, const char *template, const char *cluster,
     struct arena *arena, struct error *err)
 {
-    char *argv[] = { "cp", "-a", "--reflink=auto", "--no-target-directory", (char *)template, (char *)folder,
+    char *argv[] = { "cp", "-a", "--reflink=auto", "--no-target-directory", (char *)template, (char *)cluster,
         NULL };
     struct process_plan plan = {
         .name = "cp",
         .argv = argv,
         .environment = environment_for(false, NULL, 0, arena),
-        .log = log_of(place, "postgres", arena),
-        .as_postgres = place->as_root,
+        .log = log_of(folder, "postgres", arena),
+        .as_postgres = folder->as_root,
     };
 
     return process_run(&plan, err);
 }
 
-static enum status make_cluster(const struct place *place, const char *programs, bool sync_first,
-    const char *folder, struct arena *arena, struct error *err)
+static enum status make_cluster(const struct data_folder *folder, const char *programs, bool sync_first,
+    const char *cluster, struct arena *arena, struct error *err)
 {
-    char *initdb[] = { text_of(arena, programs, "/initdb"), "--pgdata", (char *)folder, "--locale=C", "-E",
+    char *initdb[] = { text_of(arena, programs, "/initdb"), "--pgdata", (char *)cluster, "--locale=C", "-E",
         "UTF8", "--username=postgres", "--auth=trust", sync_first ? NULL : "--no-sync", NULL };
-    char *single[] = { text_of(arena, programs, "/postgres"), "--single", "-D", (char *)folder, "postgres",
+    char *single[] = { text_of(arena, programs, "/postgres"), "--single", "-D", (char *)cluster, "postgres",
         NULL };
     struct process_plan plan = {
         .name = "initdb",
         .argv = initdb,
         .environment = environment_for(false, NULL, 0, arena),
-        .log = log_of(place, "postgres", arena),
-        .as_postgres = place->as_root,
+        .log = log_of(folder, "postgres", arena),
+        .as_postgres = folder->as_root,
     };
 
     TRY(process_run(&plan, err));
@@ -166,25 +166,25 @@ static void sync_folder(const char *path)
     close(fd);
 }
 
-enum status servers_prepare_postgres(
-    const struct place *place, const struct postgres_options *options, struct arena *arena, struct error *err)
+enum status servers_prepare_postgres(const struct data_folder *folder, const struct postgres_options *options,
+    struct arena *arena, struct error *err)
 {
-    const char *fresh = arena_format(arena, "%s.new", place->postgres).data;
+    const char *fresh = arena_format(arena, "%s.new", folder->postgres).data;
     const char *template = find_template(options);
     const char *programs;
 
-    if (cluster_version(place, arena) != 0)
+    if (cluster_version(folder, arena) != 0)
         return STATUS_OK;
     TRY(find_programs(0, arena, &programs, err));
-    place_remove_folder(fresh);
-    TRY(place_make_folder(place, fresh, err));
+    data_folder_remove(fresh);
+    TRY(data_folder_make_child(folder, fresh, err));
     if (template)
-        TRY(copy_cluster(place, template, fresh, arena, err));
+        TRY(copy_cluster(folder, template, fresh, arena, err));
     else
-        TRY(make_cluster(place, programs, options->sync_first, fresh, arena, err));
-    if (rename(fresh, place->postgres) != 0)
-        return error_set(err, STATUS_UNAVAILABLE, "%s: %s", place->postgres, strerror(errno));
-    sync_folder(place->data);
+        TRY(make_cluster(folder, programs, options->sync_first, fresh, arena, err));
+    if (rename(fresh, folder->postgres) != 0)
+        return error_set(err, STATUS_UNAVAILABLE, "%s: %s", folder->postgres, strerror(errno));
+    sync_folder(folder->data);
     return STATUS_OK;
 }
 
@@ -203,23 +203,23 @@ static char **with_settings(
     return all;
 }
 
-enum status servers_start_postgres(const struct place *place, const struct postgres_options *options,
+enum status servers_start_postgres(const struct data_folder *folder, const struct postgres_options *options,
     struct arena *arena, struct process *out, struct error *err)
 {
     const char *programs;
 
-    TRY(find_programs(cluster_version(place, arena), arena, &programs, err));
+    TRY(find_programs(cluster_version(folder, arena), arena, &programs, err));
     {
-        char *argv[] = { text_of(arena, programs, "/postgres"), "-D", (char *)place->postgres, "-c",
-            "listen_addresses=", "-c", text_of(arena, "unix_socket_directories=", place->run), "-c",
+        char *argv[] = { text_of(arena, programs, "/postgres"), "-D", (char *)folder->postgres, "-c",
+            "listen_addresses=", "-c", text_of(arena, "unix_socket_directories=", folder->run), "-c",
             "unix_socket_permissions=0700", "-c", "port=5432", "-c", "max_connections=100", "-c",
             "autovacuum=on", "-c", "fsync=on", "-c", "logging_collector=off" };
         struct process_plan plan = {
             .name = "PostgreSQL",
             .argv = with_settings(argv, ARRAY_LEN(argv), options, arena),
             .environment = environment_for(false, NULL, 0, arena),
-            .log = log_of(place, "postgres", arena),
-            .as_postgres = place->as_root,
+            .log = log_of(folder, "postgres", arena),
+            .as_postgres = folder->as_root,
             .stop_signal = SIGINT,   /* "fast": sessions are ended, everything is written */
             .hurry_signal = SIGQUIT, /* "immediate": recovers at the next start */
             .patience_ms = POSTGRES_PATIENCE_MS,
@@ -229,12 +229,12 @@ enum status servers_start_postgres(const struct place *place, const struct postg
     }
 }
 
-bool servers_postgres_is_ready(const struct place *place, const struct process *process)
+bool servers_postgres_is_ready(const struct data_folder *folder, const struct process *process)
 {
     char path[4096], text[1024];
     const char *line = text;
 
-    snprintf(path, sizeof(path), "%s/postmaster.pid", place->postgres);
+    snprintf(path, sizeof(path), "%s/postmaster.pid", folder->postgres);
     if (!read_file(path, text, sizeof(text)) || number_of(text) != process->pid)
         return false;
     for (int i = 1; line && i < PID_FILE_STATUS_LINE; i++) {
@@ -244,21 +244,21 @@ bool servers_postgres_is_ready(const struct place *place, const struct process *
     return line && strncmp(line, "ready", 5) == 0;
 }
 
-const char *servers_postgres_address(const struct place *place, struct arena *arena)
+const char *servers_postgres_address(const struct data_folder *folder, struct arena *arena)
 {
-    return arena_format(arena, "host=%s user=postgres dbname=" DATABASE, place->run).data;
+    return arena_format(arena, "host=%s user=postgres dbname=" DATABASE, folder->run).data;
 }
 
 /* ---- Redis ---- */
 
-static const char *redis_socket(const struct place *place, struct arena *arena)
+static const char *redis_socket(const struct data_folder *folder, struct arena *arena)
 {
-    return arena_format(arena, "%s/redis", place->run).data;
+    return arena_format(arena, "%s/redis", folder->run).data;
 }
 
-const char *servers_redis_address(const struct place *place, struct arena *arena)
+const char *servers_redis_address(const struct data_folder *folder, struct arena *arena)
 {
-    return arena_format(arena, "unix:%s", redis_socket(place, arena)).data;
+    return arena_format(arena, "unix:%s", redis_socket(folder, arena)).data;
 }
 
 /*
@@ -266,9 +266,9 @@ const char *servers_redis_address(const struct place *place, struct arena *arena
  * is the server when it is called redis-server. So the link is made here and the package is not needed.
  */
 static enum status find_redis(
-    const struct place *place, struct arena *arena, const char **out, struct error *err)
+    const struct data_folder *folder, struct arena *arena, const char **out, struct error *err)
 {
-    const char *link = arena_format(arena, "%s/redis-server", place->data).data;
+    const char *link = arena_format(arena, "%s/redis-server", folder->data).data;
 
     *out = REDIS_SERVER;
     if (access(REDIS_SERVER, X_OK) == 0)
@@ -284,21 +284,21 @@ static enum status find_redis(
 
 /* It keeps nothing on disk: nothing is in it that is not in PostgreSQL. */
 enum status servers_start_redis(
-    const struct place *place, struct arena *arena, struct process *out, struct error *err)
+    const struct data_folder *folder, struct arena *arena, struct process *out, struct error *err)
 {
     const char *program;
 
-    TRY(find_redis(place, arena, &program, err));
+    TRY(find_redis(folder, arena, &program, err));
     {
-        char *argv[] = { (char *)program, "--port", "0", "--unixsocket", (char *)redis_socket(place, arena),
-            "--unixsocketperm", "700", "--save", "", "--appendonly", "no", "--dir", (char *)place->redis,
+        char *argv[] = { (char *)program, "--port", "0", "--unixsocket", (char *)redis_socket(folder, arena),
+            "--unixsocketperm", "700", "--save", "", "--appendonly", "no", "--dir", (char *)folder->redis,
             "--maxmemory-policy", "noeviction", NULL };
         struct process_plan plan = {
             .name = "Redis",
             .argv = argv,
             .environment = environment_for(false, NULL, 0, arena),
-            .log = log_of(place, "redis", arena),
-            .as_postgres = place->as_root,
+            .log = log_of(folder, "redis", arena),
+            .as_postgres = folder->as_root,
             .patience_ms = REDIS_PATIENCE_MS,
         };
 
@@ -326,14 +326,14 @@ static int connect_unix(const char *path)
     return fd;
 }
 
-bool servers_redis_is_ready(const struct place *place)
+bool servers_redis_is_ready(const struct data_folder *folder)
 {
     static const char ping[] = "PING\r\n", pong[] = "+PONG\r\n";
     char path[256], answer[sizeof(pong)] = "";
     bool ready;
     int fd;
 
-    snprintf(path, sizeof(path), "%s/redis", place->run);
+    snprintf(path, sizeof(path), "%s/redis", folder->run);
     fd = connect_unix(path);
     if (fd < 0)
         return false;

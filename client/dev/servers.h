@@ -6,7 +6,7 @@
 #define CLIENT_DEV_SERVERS_H
 
 #include "base/arena.h"
-#include "client/dev/place.h"
+#include "client/dev/data_folder.h"
 #include "client/dev/process.h"
 
 struct postgres_options {
@@ -16,22 +16,22 @@ struct postgres_options {
 };
 
 /* Make the cluster and the database on first use. */
-MUST_USE enum status servers_prepare_postgres(const struct place *place,
+MUST_USE enum status servers_prepare_postgres(const struct data_folder *folder,
     const struct postgres_options *options, struct arena *arena, struct error *err);
 
-MUST_USE enum status servers_start_postgres(const struct place *place, const struct postgres_options *options,
-    struct arena *arena, struct process *out, struct error *err);
+MUST_USE enum status servers_start_postgres(const struct data_folder *folder,
+    const struct postgres_options *options, struct arena *arena, struct process *out, struct error *err);
 
 /* Whether this very process accepts connections. */
-bool servers_postgres_is_ready(const struct place *place, const struct process *process);
+bool servers_postgres_is_ready(const struct data_folder *folder, const struct process *process);
 
 /* How programs reach it, as TAVOLA_POSTGRES and TAVOLA_REDIS take it. */
-const char *servers_postgres_address(const struct place *place, struct arena *arena);
-const char *servers_redis_address(const struct place *place, struct arena *arena);
+const char *servers_postgres_address(const struct data_folder *folder, struct arena *arena);
+const char *servers_redis_address(const struct data_folder *folder, struct arena *arena);
 
 MUST_USE enum status servers_start_redis(
-    const struct place *place, struct arena *arena, struct process *out, struct error *err);
-bool servers_redis_is_ready(const struct place *place);
+    const struct data_folder *folder, struct arena *arena, struct process *out, struct error *err);
+bool servers_redis_is_ready(const struct data_folder *folder);
 
 /* Whether something accepts connections at "host:port" or "unix:/path". */
 bool servers_is_taken(const char *address);

@@ -24,7 +24,7 @@ enum {
 };
 
 PRINTF_LIKE(2, 3)
-static void say(const struct stack *stack, const char *format, ...)
+static void print_progress(const struct stack *stack, const char *format, ...)
 {
     va_list args;
 
@@ -40,7 +40,7 @@ static void say(const struct stack *stack, const char *format, ...)
 
 static void say_migration(void *context, const char *line)
 {
-    say(context, "schema: %s", line);
+    print_progress(context, "schema: %s", line);
 }
 
 /* ---- waiting ---- */
@@ -62,12 +62,12 @@ enum status stack_check(struct stack *stack, struct error *err)
 
 static bool postgres_answers(struct stack *stack)
 {
-    return servers_postgres_is_ready(&stack->place, &stack->parts[STACK_POSTGRES]);
+    return servers_postgres_is_ready(&stack->folder, &stack->parts[STACK_POSTGRES]);
 }
 
 static bool redis_answers(struct stack *stack)
 {
-    return servers_redis_is_ready(&stack->place);
+    return servers_redis_is_ready(&stack->folder);
 }
 
 /* In plain text whatever the server's own address speaks: no certificate has to name this machine for it. */
@@ -106,7 +106,7 @@ static void rotate_logs(const struct stack *stack)
     static const char *const names[] = { "postgres", "redis", "tavolad", "tavola-worker" };
 
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        const char *log = arena_format(stack->arena, "%s/%s.log", stack->place.log, names[i]).data;
+        const char *log = arena_format(stack->arena, "%s/%s.log", stack->folder.log, names[i]).data;
 
         rename(log, arena_format(stack->arena, "%s.old", log).data);
     }
@@ -117,23 +117,23 @@ static enum status start_postgres(struct stack *stack, struct error *err)
     struct postgres_options options = {
         .settings = stack->options->postgres_settings,
         .setting_count = stack->options->postgres_setting_count,
-        .sync_first = !stack->place.temporary,
+        .sync_first = !stack->folder.temporary,
     };
 
-    TRY(servers_prepare_postgres(&stack->place, &options, stack->arena, err));
-    TRY(servers_start_postgres(&stack->place, &options, stack->arena, &stack->parts[STACK_POSTGRES], err));
+    TRY(servers_prepare_postgres(&stack->folder, &options, stack->arena, err));
+    TRY(servers_start_postgres(&stack->folder, &options, stack->arena, &stack->parts[STACK_POSTGRES], err));
     TRY(wait_until(stack, STACK_POSTGRES, postgres_answers, err));
-    stack->postgres = servers_postgres_address(&stack->place, stack->arena);
-    say(stack, "PostgreSQL is ready: psql '%s'", stack->postgres);
+    stack->postgres = servers_postgres_address(&stack->folder, stack->arena);
+    print_progress(stack, "PostgreSQL is ready: psql '%s'", stack->postgres);
     return STATUS_OK;
 }
 
 static enum status start_redis(struct stack *stack, struct error *err)
 {
-    TRY(servers_start_redis(&stack->place, stack->arena, &stack->parts[STACK_REDIS], err));
+    TRY(servers_start_redis(&stack->folder, stack->arena, &stack->parts[STACK_REDIS], err));
     TRY(wait_until(stack, STACK_REDIS, redis_answers, err));
-    stack->redis = servers_redis_address(&stack->place, stack->arena);
-    say(stack, "Redis is ready: redis-cli -s %s", stack->redis + strlen("unix:"));
+    stack->redis = servers_redis_address(&stack->folder, stack->arena);
+    print_progress(stack, "Redis is ready: redis-cli -s %s", stack->redis + strlen("unix:"));
     return STATUS_OK;
 }
 
@@ -154,7 +154,7 @@ static enum status start_program(
         .name = name,
         .argv = argv,
         .environment = environment_for(true, variables, count, stack->arena),
-        .log = arena_format(stack->arena, "%s/%s.log", stack->place.log, name).data,
+        .log = arena_format(stack->arena, "%s/%s.log", stack->folder.log, name).data,
         .patience_ms = DRAIN_PATIENCE_MS,
     };
 
@@ -180,7 +180,7 @@ static const char *choose_health(const struct stack *stack)
     if (stack->transport == TRANSPORT_PLAIN)
         return stack->target;
     return setting_or(
-        "TAVOLA_HEALTH_LISTEN", arena_format(stack->arena, "unix:%s/health", stack->place.run).data);
+        "TAVOLA_HEALTH_LISTEN", arena_format(stack->arena, "unix:%s/health", stack->folder.run).data);
 }
 
 /* Before anything is started: the others would only be stopped again. */
@@ -189,7 +189,7 @@ static enum status choose_target(struct stack *stack, struct error *err)
     stack->authentication = setting_or("TAVOLA_AUTHENTICATION", "none");
     stack->target = stack->options->listen
                         ? stack->options->listen
-                        : arena_format(stack->arena, "unix:%s/tavolad", stack->place.run).data;
+                        : arena_format(stack->arena, "unix:%s/tavolad", stack->folder.run).data;
     stack->transport = chosen_transport();
     stack->health = choose_health(stack);
     if (servers_is_taken(stack->target))
@@ -209,7 +209,7 @@ static void try_client_settings(const struct stack *stack)
     client.target = stack->target;
     client.token = client.token_file = NULL;
     if (health_check(&client, CLIENT_TIMEOUT_MS, &err) != STATUS_OK)
-        say(stack,
+        print_progress(stack,
             "tavolad serves, but not to the settings TAVOLA_CA, TAVOLA_CLIENT_CERT and TAVOLA_CLIENT_KEY: %s",
             err.message);
 }
@@ -218,7 +218,7 @@ static enum status start_server(struct stack *stack, struct error *err)
 {
     TRY(start_program(stack, "tavolad", stack->server_path, STACK_SERVER, err));
     TRY(wait_until(stack, STACK_SERVER, server_serves, err));
-    say(stack, "tavolad is ready on %s", stack->target);
+    print_progress(stack, "tavolad is ready on %s", stack->target);
     try_client_settings(stack);
     return STATUS_OK;
 }
@@ -244,7 +244,7 @@ static enum status start_parts(struct stack *stack, struct error *err)
         TRY(start_server(stack, err));
     if (options->with_worker) {
         TRY(start_program(stack, "tavola-worker", stack->worker_path, STACK_WORKER, err));
-        say(stack, "tavola-worker has started");
+        print_progress(stack, "tavola-worker has started");
     }
     return STATUS_OK;
 }
@@ -257,8 +257,8 @@ enum status stack_open(
     *out = (struct stack){ .options = options, .arena = arena };
     if (options->with_server || options->with_worker)
         TRY(find_own_programs(out, err));
-    TRY(place_open(options->data, arena, &out->place, err));
-    say(out, "data and logs are in %s", out->place.data);
+    TRY(data_folder_open(options->data, arena, &out->folder, err));
+    print_progress(out, "data and logs are in %s", out->folder.data);
     status = start_parts(out, err);
     if (status != STATUS_OK)
         stack_close(out);
@@ -273,7 +273,7 @@ void stack_close(struct stack *stack)
         if (!process_is_running(part))
             continue;
         process_stop(part);
-        say(stack, "%s has stopped", part->name);
+        print_progress(stack, "%s has stopped", part->name);
     }
-    place_close(&stack->place);
+    data_folder_close(&stack->folder);
 }

@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "client/client_config.h"
-#include "client/dev/place.h"
+#include "client/dev/data_folder.h"
 #include "client/dev/process.h"
 
 enum stack_part { STACK_POSTGRES, STACK_REDIS, STACK_SERVER, STACK_WORKER, STACK_PARTS };
@@ -33,7 +33,7 @@ struct stack_options {
 struct stack {
     const struct stack_options *options;
     struct arena *arena;
-    struct place place;
+    struct data_folder folder;
     const char *server_path, *worker_path;
     struct process parts[STACK_PARTS];
     const char *postgres; /* TAVOLA_POSTGRES */

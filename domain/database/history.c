@@ -27,14 +27,14 @@ void history_remember(struct history *known, const struct history *seen)
 struct str history_seal(const struct history *history, const struct token_key *key, struct arena *arena)
 {
     struct token token = { .purpose = TOKEN_HISTORY, .query = STR_EMPTY, .second = STR_EMPTY };
-    struct buf place;
+    struct buf encoded;
 
-    buf_init(&place, arena);
-    wire_write_varint(&place, (uint64_t)history->system_id);
-    wire_write_varint(&place, (uint64_t)history->timeline);
-    wire_write_varint(&place, (uint64_t)history->epoch);
-    wire_write_varint(&place, (uint64_t)history->lsn);
-    token.first = buf_str(&place);
+    buf_init(&encoded, arena);
+    wire_write_varint(&encoded, (uint64_t)history->system_id);
+    wire_write_varint(&encoded, (uint64_t)history->timeline);
+    wire_write_varint(&encoded, (uint64_t)history->epoch);
+    wire_write_varint(&encoded, (uint64_t)history->lsn);
+    token.first = buf_str(&encoded);
     return token_encode(key, &token, arena);
 }
 

@@ -8,18 +8,18 @@
 #include "base/wire.h"
 #include "domain/reason.h"
 
-struct str feed_place_encode(const struct feed_place *place, struct arena *arena)
+struct str feed_position_encode(const struct feed_position *position, struct arena *arena)
 {
     struct buf out;
 
     buf_init(&out, arena);
-    wire_write_varint(&out, (uint64_t)place->feed_id);
-    wire_write_varint(&out, (uint64_t)place->epoch);
-    wire_write_varint(&out, (uint64_t)place->number);
+    wire_write_varint(&out, (uint64_t)position->feed_id);
+    wire_write_varint(&out, (uint64_t)position->epoch);
+    wire_write_varint(&out, (uint64_t)position->number);
     return buf_str(&out);
 }
 
-bool feed_place_decode(struct str bytes, struct feed_place *out)
+bool feed_position_decode(struct str bytes, struct feed_position *out)
 {
     uint64_t feed_id, epoch, number;
 
@@ -39,8 +39,8 @@ static enum status require_resync(const char *why, struct error *err)
         why);
 }
 
-enum status feed_place_check(
-    const struct feed_place *from, const struct feed_place *now, int64_t newest, struct error *err)
+enum status feed_position_check(
+    const struct feed_position *from, const struct feed_position *now, int64_t newest, struct error *err)
 {
     if (from->table_id != now->table_id)
         return require_resync("the table was deleted and created again", err);

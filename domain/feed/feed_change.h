@@ -30,7 +30,7 @@ struct change {
  * A position: after the change with this number in this feed. A table that switches its feed off and on again has
  * another feed.
  */
-struct feed_place {
+struct feed_position {
     int64_t table_id;
     int64_t feed_id;
     int64_t epoch; /* of the catalogue; after a fail-over the same number may be that of another change */
@@ -38,8 +38,8 @@ struct feed_place {
 };
 
 /* The position as bytes for a token, which carries the table id itself. false: the bytes are not a position. */
-struct str feed_place_encode(const struct feed_place *place, struct arena *arena);
-bool feed_place_decode(struct str bytes, struct feed_place *out);
+struct str feed_position_encode(const struct feed_position *position, struct arena *arena);
+bool feed_position_decode(struct str bytes, struct feed_position *out);
 
 /*
  * Whether the feed still has all changes after `from`. now: the present feed; its number is the highest that was
@@ -47,7 +47,7 @@ bool feed_place_decode(struct str bytes, struct feed_place *out);
  *
  * STATUS_PRECONDITION  RESYNC_REQUIRED: the message says why
  */
-MUST_USE enum status feed_place_check(
-    const struct feed_place *from, const struct feed_place *now, int64_t newest, struct error *err);
+MUST_USE enum status feed_position_check(
+    const struct feed_position *from, const struct feed_position *now, int64_t newest, struct error *err);
 
 #endif

@@ -359,10 +359,10 @@ static void write_counted(struct buf *out, struct str text)
 
 static void write_digest(struct buf *out, uint64_t digest)
 {
-    char *place = buf_extend(out, 8);
+    char *bytes = buf_extend(out, 8);
 
     for (int i = 0; i < 8; i++)
-        place[i] = (char)(uint8_t)(digest >> (8 * i));
+        bytes[i] = (char)(uint8_t)(digest >> (8 * i));
 }
 
 struct str manifest_encode(const struct manifest *manifest, struct arena *arena)

@@ -18,10 +18,10 @@ enum { FORM_INTEGER = 'i', FORM_DOUBLE = 'd', FORM_OTHER = 'o' };
 
 static void append_number(struct buf *out, uint64_t bits)
 {
-    char *place = buf_extend(out, 8);
+    char *bytes = buf_extend(out, 8);
 
     for (int i = 0; i < 8; i++)
-        place[i] = (char)(uint8_t)(bits >> (8 * i));
+        bytes[i] = (char)(uint8_t)(bits >> (8 * i));
 }
 
 /* 2^63: a Double below it that has no fraction is an Int64. */

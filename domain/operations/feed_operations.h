@@ -13,18 +13,18 @@
 #include "domain/filter/filter.h"
 
 struct operation_changes {
-    struct key_filter range;     /* holds every key the filter can match */
-    const struct filter *filter; /* of keys; NULL: every change */
-    bool has_place;              /* false: no changes are read, only the end of the feed */
-    struct feed_place place;     /* changes after this position are read */
-    int64_t wait_until_us;       /* wait: until then; clock_monotonic_us */
+    struct key_filter range;       /* holds every key the filter can match */
+    const struct filter *filter;   /* of keys; NULL: every change */
+    bool has_position;             /* false: no changes are read, only the end of the feed */
+    struct feed_position position; /* changes after this position are read */
+    int64_t wait_until_us;         /* wait: until then; clock_monotonic_us */
 };
 
 struct outcome_changes {
     struct change *changes; /* in the order of their commits */
     size_t count;
-    bool more;               /* there are more changes after `place` */
-    struct feed_place place; /* all changes up to this position were examined */
+    bool more;                     /* there are more changes after `position` */
+    struct feed_position position; /* all changes up to this position were examined */
 };
 
 #endif

@@ -80,7 +80,7 @@ enum operation_wait {
     OPERATION_WAIT_NONE,
     OPERATION_WAIT_JOB,         /* the end of the job that in.jobs names */
     OPERATION_WAIT_TRANSACTION, /* the end, or another revision, of a transaction */
-    OPERATION_WAIT_CHANGES,     /* changes behind in.changes.place, until in.changes.wait_until_us */
+    OPERATION_WAIT_CHANGES,     /* changes behind in.changes.position, until in.changes.wait_until_us */
     OPERATION_WAIT_FRESHNESS,   /* the freshness of in.lookup, if it requires any */
     OPERATION_WAIT_COUNT
 };

@@ -86,11 +86,11 @@ static char letter_behind_tilde(unsigned number)
 
 static void write_escape(struct buf *out, char first, char second, char third)
 {
-    char *place = buf_extend(out, 3);
+    char *bytes = buf_extend(out, 3);
 
-    place[0] = first;
-    place[1] = second;
-    place[2] = third;
+    bytes[0] = first;
+    bytes[1] = second;
+    bytes[2] = third;
 }
 
 /* Write the character at the front of rest, which is not plain; returns its length in bytes. */
@@ -199,10 +199,10 @@ static bool text_decode(struct str text, struct buf *out)
 
 static void write_digits(struct buf *out, uint64_t number, int digits)
 {
-    char *place = buf_extend(out, (size_t)digits);
+    char *bytes = buf_extend(out, (size_t)digits);
 
     for (int i = digits; i-- > 0; number /= 10)
-        place[i] = (char)('0' + number % 10);
+        bytes[i] = (char)('0' + number % 10);
     assert(number == 0 && "the digits hold the number");
 }
 

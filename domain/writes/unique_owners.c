@@ -116,7 +116,7 @@ static void put_back(struct unique_owners *owners)
     }
 }
 
-static bool owns(const struct unique_slot *slot, const struct entity_key *key)
+static bool owns_value(const struct unique_slot *slot, const struct entity_key *key)
 {
     return slot->is_owned && entity_key_compare(&slot->owner, key) == 0;
 }
@@ -148,7 +148,7 @@ static bool is_same(const struct step_values *values)
     return values->had && values->has && unique_value_compare(&values->old, &values->new) == 0;
 }
 
-static void note(struct unique_owners *owners, const struct index *index, const struct plan_row *row,
+static void note_values(struct unique_owners *owners, const struct index *index, const struct plan_row *row,
     const struct step_values *values)
 {
     if (values->had)
@@ -157,7 +157,7 @@ static void note(struct unique_owners *owners, const struct index *index, const 
         unique_owners_note(owners, index, &values->new, &row->key);
 }
 
-static void release(struct unique_owners *owners, const struct index *index, const struct plan_row *row,
+static void release_value(struct unique_owners *owners, const struct index *index, const struct plan_row *row,
     const struct step_values *values)
 {
     struct unique_slot *slot;
@@ -165,7 +165,7 @@ static void release(struct unique_owners *owners, const struct index *index, con
     if (!values->had || is_same(values))
         return;
     slot = find_slot(owners, index, &values->old);
-    if (slot && owns(slot, &row->key))
+    if (slot && owns_value(slot, &row->key))
         change(owners, slot, NULL);
 }
 
@@ -175,7 +175,7 @@ static bool may_read(const struct operation *operation, const struct entity_key 
     return operation->in.write.may_read && (!operation->within || key_range_contains(operation->within, key));
 }
 
-static enum status refuse(
+static enum status refuse_violation(
     const struct unique_slot *slot, const struct unique_step *step, struct arena *arena, struct error *err)
 {
     struct str properties = unique_value_properties(slot->index, arena);
@@ -191,7 +191,7 @@ static enum status refuse(
     return err->status;
 }
 
-static enum status take(struct unique_owners *owners, const struct index *index,
+static enum status take_value(struct unique_owners *owners, const struct index *index,
     const struct unique_step *step, size_t i, struct error *err)
 {
     const struct plan_row *row = step->rows[i];
@@ -206,8 +206,8 @@ static enum status take(struct unique_owners *owners, const struct index *index,
         return reason_set(
             err, REASON_STORE_UNAVAILABLE, "other writes of the same batch got in the way: try again");
     }
-    if (slot->is_owned && !owns(slot, &row->key))
-        return is_same(&values) ? STATUS_OK : refuse(slot, step, owners->arena, err);
+    if (slot->is_owned && !owns_value(slot, &row->key))
+        return is_same(&values) ? STATUS_OK : refuse_violation(slot, step, owners->arena, err);
     if (!slot->is_owned)
         change(owners, slot, &row->key);
     return STATUS_OK;
@@ -231,9 +231,9 @@ static void release_all(struct unique_owners *owners, const struct unique_step *
                 continue;
             values = values_of(table->indexes[k], step, i);
             if (owners->is_collecting)
-                note(owners, table->indexes[k], step->rows[i], &values);
+                note_values(owners, table->indexes[k], step->rows[i], &values);
             else
-                release(owners, table->indexes[k], step->rows[i], &values);
+                release_value(owners, table->indexes[k], step->rows[i], &values);
         }
     }
 }
@@ -247,7 +247,7 @@ static enum status take_all(
         *failed = i;
         for (size_t k = 0; k < table->index_count && is_written(step, i); k++)
             if (table->indexes[k]->is_unique)
-                TRY(take(owners, table->indexes[k], step, i, err));
+                TRY(take_value(owners, table->indexes[k], step, i, err));
     }
     return STATUS_OK;
 }
@@ -274,7 +274,7 @@ bool unique_owners_claim(struct unique_owners *owners, const struct index *index
 {
     struct unique_slot *slot = find_slot(owners, index, value);
 
-    if (!slot || (slot->is_owned && !owns(slot, key)))
+    if (!slot || (slot->is_owned && !owns_value(slot, key)))
         return false;
     slot->is_owned = true;
     slot->owner = *key;
@@ -298,6 +298,6 @@ struct unique_standing unique_owners_standing(
     out.was_owner = slot && slot->was_owned && entity_key_compare(&slot->before, &row->key) == 0;
     out.has_value = unique_value_of(index, &row->key, &row->now, arena, &value);
     slot = out.has_value ? find_slot(owners, index, &value) : NULL;
-    out.is_owner = slot && owns(slot, &row->key);
+    out.is_owner = slot && owns_value(slot, &row->key);
     return out;
 }

@@ -52,7 +52,7 @@ static int64_t resident_bytes(const struct memory_guard *guard)
     return sscanf(text, "%lld %lld", &size, &resident) == 2 ? resident * sysconf(_SC_PAGESIZE) : 0;
 }
 
-static void tell(struct memory_guard *guard, int64_t resident)
+static void log_shortage(struct memory_guard *guard, int64_t resident)
 {
     if (guard->told_look != 0 && guard->looks - guard->told_look < QUIET_SECONDS * LOOKS_PER_SECOND)
         return;
@@ -62,14 +62,14 @@ static void tell(struct memory_guard *guard, int64_t resident)
         log_text("what", "connections are hung up on, those without an admitted call first"));
 }
 
-static void shed(struct memory_guard *guard, int64_t resident)
+static void shed_connections(struct memory_guard *guard, int64_t resident)
 {
     int64_t bound = guard->bound.bytes;
     bool all = resident >= bound / 8 * 7;
 
     if (resident < bound / 4 * 3)
         return;
-    tell(guard, resident);
+    log_shortage(guard, resident);
     for (int i = 0; i < SHED_AT_ONCE && rpc_server_shed(guard->server, false); i++)
         continue;
     if (all)
@@ -87,18 +87,18 @@ static void give_back(struct memory_guard *guard, int64_t resident)
     guard->trimmed_bytes = resident_bytes(guard);
 }
 
-static void look(struct memory_guard *guard)
+static void check_memory(struct memory_guard *guard)
 {
     int64_t resident = resident_bytes(guard);
 
-    shed(guard, resident);
+    shed_connections(guard, resident);
     if (++guard->looks % LOOKS_PER_SECOND != 0)
         return;
     rpc_server_age(guard->server);
     give_back(guard, resident);
 }
 
-static void *watch(void *argument)
+static void *run_guard(void *argument)
 {
     struct memory_guard *guard = argument;
     int64_t deadline_us = clock_monotonic_us();
@@ -107,7 +107,7 @@ static void *watch(void *argument)
     while (!guard->stopping) {
         deadline_us += LOOK_US;
         if (!condition_wait_until(&guard->changed, &guard->lock, deadline_us))
-            look(guard);
+            check_memory(guard);
     }
     pthread_mutex_unlock(&guard->lock);
     return NULL;
@@ -123,7 +123,7 @@ struct memory_guard *memory_guard_start(const struct memory_bound *bound, struct
     guard->trimmed_bytes = resident_bytes(guard);
     pthread_mutex_init(&guard->lock, NULL);
     condition_init(&guard->changed);
-    if (pthread_create(&guard->thread, NULL, watch, guard) != 0)
+    if (pthread_create(&guard->thread, NULL, run_guard, guard) != 0)
         abort(); /* no memory for a thread's stack */
     return guard;
 }

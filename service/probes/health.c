@@ -58,7 +58,7 @@ static struct str response(Grpc__Health__V1__HealthCheckResponse__ServingStatus 
 }
 
 /* Send a watcher what it does not know yet; lock held. */
-static void tell(struct health_watcher *watcher)
+static void send_status(struct health_watcher *watcher)
 {
     const struct health *health = watcher->health;
     Grpc__Health__V1__HealthCheckResponse__ServingStatus status =
@@ -85,7 +85,7 @@ static void tell(struct health_watcher *watcher)
 static void tell_all(struct health *health)
 {
     for (struct health_watcher *watcher = health->watchers; watcher; watcher = watcher->next)
-        tell(watcher);
+        send_status(watcher);
 }
 
 void health_set_available(struct health *health, bool available)
@@ -206,7 +206,7 @@ static void watch_message(struct rpc_call *call, struct str message)
     if (watcher->next)
         watcher->next->previous = watcher;
     health->watchers = watcher;
-    tell(watcher);
+    send_status(watcher);
     pthread_mutex_unlock(&health->lock);
 }
 
@@ -216,7 +216,7 @@ static void watch_sent(struct rpc_call *call)
 
     pthread_mutex_lock(&watcher->health->lock);
     watcher->sending = false;
-    tell(watcher);
+    send_status(watcher);
     pthread_mutex_unlock(&watcher->health->lock);
 }
 

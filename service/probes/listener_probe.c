@@ -45,7 +45,7 @@ static bool wait_for(int socket, short events, int timeout_ms)
 }
 
 /* Whether anything came back. The socket does not block. */
-static bool converse(int socket, const struct sockaddr *address, socklen_t size, int timeout_ms)
+static bool exchange_hello(int socket, const struct sockaddr *address, socklen_t size, int timeout_ms)
 {
     char answer;
 
@@ -65,7 +65,7 @@ static bool try_address(const struct sockaddr *address, socklen_t size, int time
 
     if (socket_number < 0)
         return true; /* no descriptor: that says nothing of the listener */
-    is_answered = converse(socket_number, address, size, timeout_ms);
+    is_answered = exchange_hello(socket_number, address, size, timeout_ms);
     close(socket_number);
     return is_answered;
 }
@@ -136,7 +136,7 @@ static bool pause_for_a_period(struct listener_probe *probe)
     return !stopping;
 }
 
-static void *run(void *argument)
+static void *run_probe(void *argument)
 {
     struct listener_probe *probe = argument;
     int failures = 0;
@@ -165,7 +165,7 @@ struct listener_probe *listener_probe_start(const char *address, int port, struc
     probe->health = health;
     pthread_mutex_init(&probe->lock, NULL);
     condition_init(&probe->changed);
-    if (pthread_create(&probe->thread, NULL, run, probe) != 0)
+    if (pthread_create(&probe->thread, NULL, run_probe, probe) != 0)
         abort(); /* no memory for a thread's stack */
     return probe;
 }

@@ -10,13 +10,13 @@
 #include "store/session/catalogue_load.h"
 #include "store/sql.h"
 
-void access_snapshot_free(struct access_snapshot *book)
+void access_snapshot_free(struct access_snapshot *snapshot)
 {
-    if (!book)
+    if (!snapshot)
         return;
-    catalogue_load_free(book->catalogue);
-    arena_cleanup(&book->arena);
-    free(book);
+    catalogue_load_free(snapshot->catalogue);
+    arena_cleanup(&snapshot->arena);
+    free(snapshot);
 }
 
 static bool take_key(const PGresult *result, int row, int column, struct account_key *out)
@@ -29,60 +29,60 @@ static bool take_key(const PGresult *result, int row, int column, struct account
     return true;
 }
 
-static enum status fill_accounts(struct access_snapshot *book, const PGresult *result, struct error *err)
+static enum status fill_accounts(struct access_snapshot *snapshot, const PGresult *result, struct error *err)
 {
     size_t count = (size_t)PQntuples(result);
 
-    book->accounts = ARENA_ARRAY(&book->arena, struct account, count);
+    snapshot->accounts = ARENA_ARRAY(&snapshot->arena, struct account, count);
     for (size_t i = 0; i < count; i++) {
-        struct account *account = &book->accounts[i];
+        struct account *account = &snapshot->accounts[i];
 
-        account->name = arena_copy(&book->arena, pg_bytes(result, (int)i, ACCOUNT_NAME));
+        account->name = arena_copy(&snapshot->arena, pg_bytes(result, (int)i, ACCOUNT_NAME));
         account->administrator = pg_bool(result, (int)i, ACCOUNT_ADMINISTRATOR);
         if (!take_key(result, (int)i, ACCOUNT_FIRST_KEY, &account->keys[0]) ||
             !take_key(result, (int)i, ACCOUNT_SECOND_KEY, &account->keys[1]))
             return error_set(
                 err, STATUS_INTERNAL, "the keys of account %.*s cannot be read", STR_ARG(account->name));
     }
-    book->account_count = count;
+    snapshot->account_count = count;
     return STATUS_OK;
 }
 
 /* The accounts after the catalogue: if they change in between, the next version brings them again. */
-static enum status load(struct pg *pg, struct access_snapshot *book, struct error *err)
+static enum status load(struct pg *pg, struct access_snapshot *snapshot, struct error *err)
 {
     PG_RESULT accounts = NULL;
 
-    TRY(catalogue_load(pg, &book->catalogue, err));
+    TRY(catalogue_load(pg, &snapshot->catalogue, err));
     TRY(pg_query(pg, &sql_account_list, NULL, &accounts, err));
-    return fill_accounts(book, accounts, err);
+    return fill_accounts(snapshot, accounts, err);
 }
 
 enum status access_snapshot_load(struct pg *pg, struct access_snapshot **out, struct error *err)
 {
-    struct access_snapshot *book = xcalloc(1, sizeof(*book));
+    struct access_snapshot *snapshot = xcalloc(1, sizeof(*snapshot));
     enum status status;
 
-    arena_init(&book->arena);
-    status = load(pg, book, err);
+    arena_init(&snapshot->arena);
+    status = load(pg, snapshot, err);
     if (status != STATUS_OK) {
-        access_snapshot_free(book);
+        access_snapshot_free(snapshot);
         return status;
     }
-    *out = book;
+    *out = snapshot;
     return STATUS_OK;
 }
 
-const struct account *access_snapshot_find(const struct access_snapshot *book, struct str name)
+const struct account *access_snapshot_find(const struct access_snapshot *snapshot, struct str name)
 {
-    size_t low = 0, high = book->account_count;
+    size_t low = 0, high = snapshot->account_count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = str_compare(name, book->accounts[middle].name);
+        int order = str_compare(name, snapshot->accounts[middle].name);
 
         if (order == 0)
-            return &book->accounts[middle];
+            return &snapshot->accounts[middle];
         if (order < 0)
             high = middle;
         else

@@ -19,9 +19,9 @@ struct access_snapshot {
 
 /* Everything in it is at least as new as its catalogue's version. */
 MUST_USE enum status access_snapshot_load(struct pg *pg, struct access_snapshot **out, struct error *err);
-void access_snapshot_free(struct access_snapshot *book);
+void access_snapshot_free(struct access_snapshot *snapshot);
 
 /* NULL: no such account. */
-const struct account *access_snapshot_find(const struct access_snapshot *book, struct str name);
+const struct account *access_snapshot_find(const struct access_snapshot *snapshot, struct str name);
 
 #endif

@@ -33,11 +33,11 @@ static int64_t lag_of(const PGresult *rows, int row, struct arena *arena)
 static void add_index(struct gauges *gauges, const PGresult *rows, int row, struct arena *arena)
 {
     bool has_own = gauges->index_count < MAX_INDEX_GAUGES;
-    size_t place = has_own ? gauges->index_count : MAX_INDEX_GAUGES;
-    struct index_gauge *gauge = &gauges->indexes[place];
+    size_t at = has_own ? gauges->index_count : MAX_INDEX_GAUGES;
+    struct index_gauge *gauge = &gauges->indexes[at];
     int64_t lag_us = lag_of(rows, row, arena);
 
-    gauges->index_count = place + 1;
+    gauges->index_count = at + 1;
     if (has_own) {
         snprintf(gauge->account, sizeof(gauge->account), "%.*s", STR_ARG(pg_bytes(rows, row, INDEX_ACCOUNT)));
         snprintf(gauge->name, sizeof(gauge->name), "%.*s", STR_ARG(pg_bytes(rows, row, INDEX_NAME)));
@@ -56,7 +56,7 @@ static void add_dead_letters(struct gauges *gauges, const PGresult *rows, int ro
         gauges->dead_letters[kind][state] = pg_int8(rows, row, DEAD_LETTER_COUNT);
 }
 
-static enum status look(struct session *session, void *context, struct error *err)
+static enum status read_gauges(struct session *session, void *context, struct error *err)
 {
     struct gauges *gauges = context;
     PG_RESULT indexes = NULL;
@@ -78,5 +78,5 @@ static enum status look(struct session *session, void *context, struct error *er
 
 enum status gauges_read(struct worker *store, struct gauges *out, struct error *err)
 {
-    return worker_attempt(store, look, out, err);
+    return worker_attempt(store, read_gauges, out, err);
 }

@@ -18,7 +18,7 @@ struct purge {
     int64_t gone;
 };
 
-static enum status purge(struct session *session, void *context, struct error *err)
+static enum status purge_chunk(struct session *session, void *context, struct error *err)
 {
     struct purge *work = context;
     struct pg_params params;
@@ -41,7 +41,7 @@ struct ending {
 };
 
 /* What was purged has no row any more, and the operation is done, in one commit. */
-static enum status end(struct session *session, void *context, struct error *err)
+static enum status end_purge(struct session *session, void *context, struct error *err)
 {
     const struct ending *work = context;
     struct pg_params params;
@@ -64,7 +64,7 @@ static enum status purge_some(
 {
     *gone = 0;
     for (size_t i = 0; i < count && *gone == 0; i++) {
-        TRY(worker_attempt(job->store, purge, &purges[i], err));
+        TRY(worker_attempt(job->store, purge_chunk, &purges[i], err));
         *gone = purges[i].gone;
     }
     if (*gone == 0)
@@ -81,7 +81,7 @@ static enum status end_run(struct job *job, const struct embedded *sql, int64_t 
 
     job->state = JOB_DONE;
     job->total = job->done;
-    status = worker_attempt(job->store, end, &last, err);
+    status = worker_attempt(job->store, end_purge, &last, err);
     return status == STATUS_CANCELLED ? STATUS_OK : status;
 }
 

@@ -35,7 +35,7 @@ static enum status next_id(struct session *session, int64_t *out, struct error *
     return STATUS_OK;
 }
 
-static enum status begin(struct session *session, struct operation *operation, struct error *err)
+static enum status begin_range_delete(struct session *session, struct operation *operation, struct error *err)
 {
     struct outcome_jobs *out = &operation->out.jobs;
     const struct table *table;
@@ -67,7 +67,7 @@ static enum status begin(struct session *session, struct operation *operation, s
 
 void range_delete_start(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, begin);
+    attempt_operation(session, operation, begin_range_delete);
 }
 
 /* ---- a chunk ---- */
@@ -162,7 +162,7 @@ static enum status delete_chunk(struct session *session, void *context, struct e
     return STATUS_OK;
 }
 
-static enum status end(struct job *job, enum job_state state, struct error *err)
+static enum status end_range_delete(struct job *job, enum job_state state, struct error *err)
 {
     job->state = state;
     job->total = job->done;
@@ -178,13 +178,13 @@ enum status range_delete_chunk(struct job *job, struct error *err)
     filter_key_plan(chunk.filter, &job->arena, &chunk.plan);
     TRY(worker_attempt(job->store, read_chunk, &chunk, err));
     if (chunk.is_gone)
-        return end(job, JOB_CANCELLED, err);
+        return end_range_delete(job, JOB_CANCELLED, err);
     if (chunk.operation.in.write.count > 0)
         status = worker_attempt(job->store, delete_chunk, &chunk, err);
     if (status == STATUS_NOT_FOUND)
-        return end(job, JOB_CANCELLED, err);
+        return end_range_delete(job, JOB_CANCELLED, err);
     TRY(status);
     FAILPOINT_TRY("range_delete.before_checkpoint", err);
     job->done += chunk.deleted;
-    return chunk.was_last ? end(job, JOB_DONE, err) : job_checkpoint(job, err);
+    return chunk.was_last ? end_range_delete(job, JOB_DONE, err) : job_checkpoint(job, err);
 }

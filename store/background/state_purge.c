@@ -96,7 +96,7 @@ static enum status read_chunk(struct session *session, void *context, struct err
 /* ---- removing ---- */
 
 /* Also a row that was made to be locked, because it had gone meanwhile. */
-static bool goes(const struct source_key *key)
+static bool is_removable(const struct source_key *key)
 {
     return key->applied == 0 || (!key->is_ill && (!key->table || is_leftover(key->table, &key->stored)));
 }
@@ -108,7 +108,7 @@ static enum status remove_chunk(struct session *session, void *context, struct e
 
     source_keys_build(&keys, session, &session->arena, work->keys, work->count);
     TRY(source_keys_begin(session, &keys, err));
-    TRY(source_keys_send_state_delete(session, &keys, goes, err));
+    TRY(source_keys_send_state_delete(session, &keys, is_removable, err));
     FAILPOINT_TRY("purge.before_states", err);
     TRY(session_send_commit(session, err));
     return session_take_commit(session, err);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sweep.c - removing what nobody needs any more: expired entities, dead rows, markers, finished transactions, records
- * of requests, rates of what nobody works on, hands of dead workers.
+ * sweep.c - removes expired entities, dead rows, markers, finished transactions, request records, old apply rates, and
+ * claims of workers that have died.
  *
- * A dead row keeps its key's version. It may go once the floor stands at that version or above for every
- * writer, so the floor is raised through the fence first, and then rows are deleted in small transactions
- * (guard G3). Nothing to purge: the catalogue stays as it is, and no server has to read it again.
+ * A dead row keeps its key's version. It may be deleted once the floor is at that version or above for every writer. So
+ * first the floor is raised through the fence, then rows are deleted in small transactions (guard G3). If there is no dead
+ * row to purge, the catalogue stays as it is, and no server has to read it again.
  */
 #include "store/background/sweep.h"
 
@@ -24,8 +24,8 @@ struct sweep {
     const struct sweep_ages *ages;
     int64_t floor_wanted;
     int64_t candidates;
-    const struct embedded *statement; /* of the chunk under way */
-    int64_t removed;                  /* by it */
+    const struct embedded *statement; /* of the present chunk */
+    int64_t removed;                  /* rows that the statement has deleted */
 };
 
 /* ---- the floor ---- */
@@ -47,7 +47,7 @@ static enum status look_for_dead_rows(struct session *session, void *context, st
     return STATUS_OK;
 }
 
-/* Running it again after a lost answer changes nothing: the floor is then high enough. */
+/* A repeat after a lost answer changes nothing, because the floor is then high enough. */
 static enum status raise_floor(struct session *session, void *context, struct error *err)
 {
     struct sweep *sweep = context;
@@ -74,7 +74,7 @@ static void chunk_params(struct session *session, const struct sweep *sweep, str
     pg_params_init(params, &session->arena);
     if (sweep->statement == &sql_dead_purge) {
         pg_add_int8(params, sweep->ages->dead_row_s);
-        /* In force: it comes from the catalogue, whose version this transaction has checked. */
+        /* The floor is in force: this transaction has checked the version of the catalogue that it comes from. */
         pg_add_int8(params, session->catalogue->floor);
     } else if (sweep->statement == &sql_transaction_sweep) {
         pg_add_int8(params, sweep->ages->transaction_s);
@@ -108,7 +108,7 @@ static enum status remove_chunk(struct session *session, void *context, struct e
     return session_take_commit(session, err);
 }
 
-/* Chunk after chunk, up to a round's worth. */
+/* Delete chunk after chunk, up to the rows of one round. */
 static enum status remove_all(struct worker *store, struct sweep *sweep, const struct embedded *statement,
     int64_t *count, bool *more, struct error *err)
 {
@@ -155,7 +155,7 @@ enum status sweep_run(struct worker *store, const struct sweep_ages *ages, struc
     TRY(remove_all(store, &sweep, &sql_request_sweep, &counts->requests, more, err));
     TRY(feed_purge_round(store, ages->change_s, &counts->changes, more, err));
     TRY(remove_all(store, &sweep, &sql_apply_rates_sweep, &counts->rates, more, err));
-    TRY(remove_all(store, &sweep, &sql_claim_sweep, &counts->hands, more, err));
+    TRY(remove_all(store, &sweep, &sql_claim_sweep, &counts->claims, more, err));
     return remove_all(store, &sweep, &sql_transaction_sweep, &counts->transactions, more, err);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sweep.h - removing what nobody needs any more, a bounded round at a time.
+ * sweep.h - removes expired entities and old rows, in bounded rounds.
  */
 #ifndef STORE_BACKGROUND_SWEEP_H
 #define STORE_BACKGROUND_SWEEP_H
@@ -16,10 +16,10 @@
 MUST_USE enum status sweep_end_stalled(struct worker *store, struct stalled_sessions *out, struct error *err);
 
 struct sweep_counts {
-    int64_t expired, dead_rows, markers, transactions, requests, changes, rates, hands;
+    int64_t expired, dead_rows, markers, transactions, requests, changes, rates, claims;
 };
 
-/* How old, in seconds by the database's clock, what is removed has to be. */
+/* The ages, in seconds by the database's clock, from which rows are removed. */
 struct sweep_ages {
     int64_t dead_row_s;
     int64_t transaction_s; /* since its end */
@@ -28,9 +28,9 @@ struct sweep_ages {
 };
 
 /*
- * One round: delete entities that are due, by ordinary deletes with their intents; purge dead rows through the floor
- * (guard G3), commit markers of closed connections, finished transactions, records of requests, changes with the feeds
- * that are over. Bounded work: *more says that there is more to do now.
+ * Run one round: delete expired entities, by ordinary deletes with their intents; purge dead rows through the floor (guard
+ * G3), commit markers of closed connections, finished transactions, request records, changes, and feeds that have ended.
+ * The work of a round is bounded; *more says whether more rows can be removed now.
  */
 MUST_USE enum status sweep_run(struct worker *store, const struct sweep_ages *ages,
     struct sweep_counts *counts, bool *more, struct error *err);

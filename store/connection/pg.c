@@ -411,7 +411,7 @@ static void put_parse_failure(struct pg *pg, PGresult **result)
 }
 
 /* The next result that is neither a Parse's nor the NULL behind the results of a statement. */
-static enum status take(struct pg *pg, PGresult **out, struct error *err)
+static enum status take_result(struct pg *pg, PGresult **out, struct error *err)
 {
     for (int nulls = 0; nulls < 2; nulls++) {
         if (!has_result(pg))
@@ -434,7 +434,7 @@ enum status pg_next(struct pg *pg, PGresult **out, struct error *err)
 
     if (!pg->conn)
         return error_set(err, STATUS_UNAVAILABLE, "database connection lost");
-    TRY(take(pg, &result, err));
+    TRY(take_result(pg, &result, err));
     switch (PQresultStatus(result)) {
     case PGRES_TUPLES_OK:
     case PGRES_SINGLE_TUPLE:
@@ -511,7 +511,7 @@ enum status pg_end(struct pg *pg, struct error *err)
         PG_RESULT result = NULL;
         ExecStatusType type;
 
-        TRY(take(pg, &result, err));
+        TRY(take_result(pg, &result, err));
         type = PQresultStatus(result);
         if (type == PGRES_PIPELINE_SYNC) {
             pg->syncs--;

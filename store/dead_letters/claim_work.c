@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claim_work.c - what those who poll have in hand, and what the dead among them had.
+ * claim_work.c - the claims of consumers that poll, and what becomes of the claims of dead consumers.
  *
- * A dead consumer's batch becomes suspect key by key, each under its lock, and its row goes last: whoever stops in
- * between leaves it to the next. Suspicion is not a count, so repeating it does no harm.
+ * Each key of a dead consumer's batch is marked as suspect under the key's own lock; the claim's row is deleted last. If
+ * the worker dies in between, the next worker repeats all of it. A mark is no count, so repeating it does no harm.
  */
 #include "store/dead_letters/claim_work.h"
 
@@ -11,7 +11,7 @@
 #include "store/session/worker_internal.h"
 #include "store/sql.h"
 
-struct hand_work {
+struct claim_request {
     const struct claim_owner *owner;
     const struct intent *intents;
     size_t count;
@@ -21,11 +21,11 @@ struct hand_work {
 static void owner_params(const struct claim_owner *owner, struct arena *arena, struct pg_params *params)
 {
     pg_params_init(params, arena);
-    pg_add_bytes(params, str_of(owner->holder));
-    pg_add_bytes(params, str_of(owner->life));
+    pg_add_bytes(params, str_of(owner->consumer));
+    pg_add_bytes(params, str_of(owner->start_id));
 }
 
-static void intent_params(const struct hand_work *work, struct arena *arena, struct pg_params *params)
+static void intent_params(const struct claim_request *work, struct arena *arena, struct pg_params *params)
 {
     struct pg_array buckets, ids, kinds, tables, partitions, rows;
 
@@ -53,14 +53,14 @@ static void intent_params(const struct hand_work *work, struct arena *arena, str
     pg_add_array(params, &rows);
 }
 
-static enum status take(struct session *session, void *context, struct error *err)
+static enum status take_claim(struct session *session, void *context, struct error *err)
 {
-    struct hand_work *work = context;
+    struct claim_request *work = context;
     struct pg_params params;
     PG_RESULT found = NULL;
 
     owner_params(work->owner, &session->arena, &params);
-    pg_add_int8(&params, work->owner->hold_ms);
+    pg_add_int8(&params, work->owner->duration_ms);
     intent_params(work, &session->arena, &params);
     TRY(pg_query(&session->pg, &sql_claim_take, &params, &found, err));
     memset(work->suspects, 0, work->count * sizeof(*work->suspects));
@@ -72,19 +72,19 @@ static enum status take(struct session *session, void *context, struct error *er
 enum status claim_work_take(struct worker *store, const struct claim_owner *owner,
     const struct intent *intents, size_t count, bool *suspects, struct error *err)
 {
-    struct hand_work work = { owner, intents, count, suspects };
+    struct claim_request work = { owner, intents, count, suspects };
 
-    return worker_attempt(store, take, &work, err);
+    return worker_attempt(store, take_claim, &work, err);
 }
 
-static enum status renew(struct session *session, void *context, struct error *err)
+static enum status renew_claim(struct session *session, void *context, struct error *err)
 {
     const struct claim_owner *owner = context;
     struct pg_params params;
     PG_RESULT result = NULL;
 
     owner_params(owner, &session->arena, &params);
-    pg_add_int8(&params, owner->hold_ms);
+    pg_add_int8(&params, owner->duration_ms);
     return pg_query(&session->pg, &sql_claim_renew, &params, &result, err);
 }
 
@@ -92,10 +92,10 @@ enum status claim_work_renew(struct worker *store, const struct claim_owner *own
 {
     struct claim_owner copy = *owner;
 
-    return worker_attempt(store, renew, &copy, err);
+    return worker_attempt(store, renew_claim, &copy, err);
 }
 
-static enum status put_down(struct session *session, void *context, struct error *err)
+static enum status release_claim(struct session *session, void *context, struct error *err)
 {
     struct pg_params params;
     PG_RESULT result = NULL;
@@ -108,23 +108,23 @@ enum status claim_work_release(struct worker *store, const struct claim_owner *o
 {
     struct claim_owner copy = *owner;
 
-    return worker_attempt(store, put_down, &copy, err);
+    return worker_attempt(store, release_claim, &copy, err);
 }
 
-/* ---- the dead ---- */
+/* ---- claims of dead consumers ---- */
 
-struct dead_hand {
+struct dead_claim {
     const struct claim_owner *by;
-    struct arena arena; /* of what follows */
+    struct arena arena; /* of the members below */
     bool found;
-    struct claim_owner owner; /* the one before, while the next is looked for */
+    struct claim_owner owner; /* of the claim found last: the search goes on behind it */
     struct intent *intents;
     size_t count;
 };
 
 enum dead_column {
-    DEAD_HOLDER,
-    DEAD_LIFE,
+    DEAD_CONSUMER,
+    DEAD_START_ID,
     DEAD_BUCKET,
     DEAD_ID,
     DEAD_KIND,
@@ -133,23 +133,23 @@ enum dead_column {
     DEAD_ROW,
 };
 
-static enum status find(struct session *session, void *context, struct error *err)
+static enum status find_dead_claim(struct session *session, void *context, struct error *err)
 {
-    struct dead_hand *dead = context;
+    struct dead_claim *dead = context;
     struct pg_params params;
     PG_RESULT rows = NULL;
 
     owner_params(dead->by, &session->arena, &params);
-    pg_add_bytes(&params, str_of(dead->owner.holder));
-    pg_add_bytes(&params, str_of(dead->owner.life));
+    pg_add_bytes(&params, str_of(dead->owner.consumer));
+    pg_add_bytes(&params, str_of(dead->owner.start_id));
     TRY(pg_query(&session->pg, &sql_claim_dead, &params, &rows, err));
     arena_cleanup(&dead->arena);
     dead->count = 0;
     dead->found = PQntuples(rows) > 0;
     if (!dead->found)
         return STATUS_OK;
-    dead->owner.holder = arena_copy(&dead->arena, pg_bytes(rows, 0, DEAD_HOLDER)).data;
-    dead->owner.life = arena_copy(&dead->arena, pg_bytes(rows, 0, DEAD_LIFE)).data;
+    dead->owner.consumer = arena_copy(&dead->arena, pg_bytes(rows, 0, DEAD_CONSUMER)).data;
+    dead->owner.start_id = arena_copy(&dead->arena, pg_bytes(rows, 0, DEAD_START_ID)).data;
     dead->intents = ARENA_ARRAY(&dead->arena, struct intent, (size_t)PQntuples(rows));
     for (int i = 0; i < PQntuples(rows) && !PQgetisnull(rows, i, DEAD_ID); i++) {
         struct intent *intent = &dead->intents[dead->count++];
@@ -164,25 +164,25 @@ static enum status find(struct session *session, void *context, struct error *er
     return STATUS_OK;
 }
 
-static enum status suspect(struct worker *store, const struct dead_hand *dead, struct error *err)
+static enum status suspect_claim(struct worker *store, const struct dead_claim *dead, struct error *err)
 {
     for (size_t i = 0; i < dead->count; i++)
         TRY(dead_letter_work_suspect(store, &dead->intents[i], err));
     return claim_work_release(store, &dead->owner, err);
 }
 
-/* Where somebody else is at one of the keys the hand stays filled, for the next time. */
-static enum status suspect_all(struct worker *store, struct dead_hand *dead, struct error *err)
+/* If another transaction holds the lock of one of the keys, the claim stays, for the next round. */
+static enum status suspect_all(struct worker *store, struct dead_claim *dead, struct error *err)
 {
     enum status worst = STATUS_OK;
 
     for (;;) {
         enum status status;
 
-        TRY(worker_attempt(store, find, dead, err));
+        TRY(worker_attempt(store, find_dead_claim, dead, err));
         if (!dead->found)
             return worst;
-        status = suspect(store, dead, err);
+        status = suspect_claim(store, dead, err);
         if (status != STATUS_OK && status != STATUS_TIMEOUT)
             return status;
         if (status == STATUS_TIMEOUT)
@@ -192,7 +192,7 @@ static enum status suspect_all(struct worker *store, struct dead_hand *dead, str
 
 enum status claim_work_suspect_dead(struct worker *store, const struct claim_owner *owner, struct error *err)
 {
-    struct dead_hand dead = { .by = owner, .owner = { .holder = "", .life = "" } };
+    struct dead_claim dead = { .by = owner, .owner = { .consumer = "", .start_id = "" } };
     enum status status;
 
     arena_init(&dead.arena);

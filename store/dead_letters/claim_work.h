@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claim_work.h - which intents a consumer works on when they did not come from the queue, so that others notice its
- * death.
+ * claim_work.h - which intents a consumer works on if it has polled them from PostgreSQL, so that other workers notice
+ * if it dies.
  */
 #ifndef STORE_DEAD_LETTERS_CLAIM_WORK_H
 #define STORE_DEAD_LETTERS_CLAIM_WORK_H
@@ -13,16 +13,17 @@
 #include "domain/intents/intent.h"
 #include "store/session/worker.h"
 
-/* A consumer by its name, and one of its lives by anything that no other life had. */
+/* A consumer, and one start of it. */
 struct claim_owner {
-    const char *holder, *life;
-    int64_t hold_ms; /* a claim ends that was not taken or renewed for as long */
+    const char *consumer;
+    const char *start_id; /* random: different for each start of the worker */
+    int64_t duration_ms;  /* a claim expires this long after it was taken or renewed */
 };
 
 /*
- * Before a batch runs that did not come from the queue: claim it, in place of the batch before.
+ * Claim a batch that was polled, before work on it begins. The claim replaces the consumer's previous one.
  *
- * suspects  room for count; set to true for each intent whose key was begun before and never reported
+ * suspects  room for count; set to true for each intent whose key is a suspect: its work was begun before and never reported
  */
 MUST_USE enum status claim_work_take(struct worker *store, const struct claim_owner *owner,
     const struct intent *intents, size_t count, bool *suspects, struct error *err);
@@ -32,8 +33,8 @@ MUST_USE enum status claim_work_release(
     struct worker *store, const struct claim_owner *owner, struct error *err);
 
 /*
- * What is still open of batches whose consumers have died becomes suspect: it has begun once without a report.
- * STATUS_TIMEOUT: others are at some of it, which is left for the next time.
+ * Mark the keys of intents that are still open in the claims of dead consumers as suspects, and delete the claims.
+ * STATUS_TIMEOUT: other transactions hold the locks of some keys; their claims are left for the next call.
  */
 MUST_USE enum status claim_work_suspect_dead(
     struct worker *store, const struct claim_owner *owner, struct error *err);

@@ -2,12 +2,12 @@
 /*
  * dead_letter_calls.c - see the header.
  *
- *   redrive   BEGIN; fence; catalogue; [the transaction, DEAD -> PENDING or RUNNING]; the dead letter, dead -> retrying;
+ *   redrive   BEGIN; fence; catalogue; [the transaction, DEAD -> PENDING or RUNNING]; the dead letter, DEAD -> RETRYING;
  *             the intent; marker; COMMIT
  *
- * The dead letter's row decides between two who redrive: the second finds it retrying. A worker that succeeds or gives up
- * at the same time removes only intents it has read, so the new one stays open and is done once more: harmless,
- * and whatever the dead letter says then is mended by it (guard G9).
+ * If two callers redrive the same dead letter, the lock of its row decides: the second one finds it RETRYING. A worker
+ * that finishes or gives up the key at the same time removes only the intents that it has read. So the new intent stays
+ * open, its work is done once more, which does no harm, and the dead letter follows from that work (guard G9).
  */
 #include "store/dead_letters/dead_letter_calls.h"
 
@@ -84,7 +84,7 @@ static struct dead_letter_view read_dead_letter(const PGresult *rows, int row, s
     };
 }
 
-/* One more than wanted says whether there are more. */
+/* Reads one row more than the limit, which says whether there are more. */
 static enum status read_dead_letters(struct session *session, const struct operation *operation,
     struct outcome_dead_letters *out, struct error *err)
 {
@@ -129,7 +129,7 @@ static enum status read_causes(struct session *session, const struct operation *
     return STATUS_OK;
 }
 
-static enum status list(struct session *session, struct operation *operation, struct error *err)
+static enum status list_dead_letters(struct session *session, struct operation *operation, struct error *err)
 {
     struct outcome_dead_letters *out = &operation->out.dead_letters;
 
@@ -139,7 +139,7 @@ static enum status list(struct session *session, struct operation *operation, st
 
 void dead_letter_calls_list(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, list);
+    attempt_operation(session, operation, list_dead_letters);
 }
 
 /* ---- one dead letter ---- */
@@ -159,7 +159,7 @@ static enum status change_row(struct session *session, const struct embedded *sq
     return STATUS_OK;
 }
 
-static enum status begin(struct session *session, int64_t *now_us, struct error *err)
+static enum status begin_change(struct session *session, int64_t *now_us, struct error *err)
 {
     TRY(session_send_begin(session, err));
     TRY(pg_sync(&session->pg, err));
@@ -167,7 +167,7 @@ static enum status begin(struct session *session, int64_t *now_us, struct error 
     return pg_end(&session->pg, err);
 }
 
-/* The class of locks that comes first: a transaction's row. Nothing to do for a source key. */
+/* A transaction's row, whose class of locks comes first. A source key has no such row. */
 static enum status change_transaction(struct session *session, const struct dead_letter_view *dead_letter,
     const struct embedded *sql, bool *changed, struct error *err)
 {
@@ -191,7 +191,7 @@ static struct intent intent_of(const struct dead_letter_view *dead_letter)
         .key = dead_letter->key };
 }
 
-/* *done false: somebody else was faster, or what it is about has gone. */
+/* *done is false if another caller has changed the dead letter first, or if the work is done or deleted. */
 static enum status redrive_one(struct session *session, const struct dead_letter_view *dead_letter,
     struct str reason, bool *done, struct error *err)
 {
@@ -199,8 +199,8 @@ static enum status redrive_one(struct session *session, const struct dead_letter
     struct pg_params params;
     int64_t now_us = 0;
 
-    (void)reason; /* nobody asks for one */
-    TRY(begin(session, &now_us, err));
+    (void)reason; /* only a discard has one */
+    TRY(begin_change(session, &now_us, err));
     TRY(change_transaction(session, dead_letter, &sql_transaction_revive, done, err));
     if (*done) {
         pg_params_init(&params, &session->arena);
@@ -226,7 +226,7 @@ static enum status discard_one(struct session *session, const struct dead_letter
     struct pg_params params;
     int64_t now_us = 0;
 
-    TRY(begin(session, &now_us, err));
+    TRY(begin_change(session, &now_us, err));
     TRY(change_transaction(session, dead_letter, &sql_transaction_finish, done, err));
     if (*done) {
         pg_params_init(&params, &session->arena);
@@ -269,7 +269,7 @@ static enum status preview_steps(struct session *session, const struct dead_lett
 typedef enum status dead_letter_change(struct session *session, const struct dead_letter_view *dead_letter,
     struct str reason, bool *done, struct error *err);
 
-/* Those it was done to, whatever number of attempts that took: an attempt finds the ones that are left. */
+/* The dead letters that were changed by all attempts so far: a later attempt reads only those that are left. */
 struct changes {
     dead_letter_change *change;
     struct dead_letter_view *dead_letters;
@@ -306,7 +306,7 @@ static void run_changes(struct session *session, struct operation *operation, de
     attempt_operation_with(session, operation, change_all, &changes);
 }
 
-static enum status preview(struct session *session, struct operation *operation, struct error *err)
+static enum status preview_changes(struct session *session, struct operation *operation, struct error *err)
 {
     struct outcome_dead_letters *out = &operation->out.dead_letters;
 
@@ -326,7 +326,7 @@ static enum status preview(struct session *session, struct operation *operation,
 void dead_letter_calls_redrive(struct session *session, struct operation *operation)
 {
     if (operation->in.dead_letters.dry_run)
-        attempt_operation(session, operation, preview);
+        attempt_operation(session, operation, preview_changes);
     else
         run_changes(session, operation, redrive_one);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dead_letter_work.c - counting failures, and giving up.
+ * dead_letter_work.c - counts failures, and gives work up.
  *
- * All of it under the lock that whoever succeeds holds as well - the key's state row, or the transaction's
- * row - so a failure is never counted, nor a key buried, beside a success: what has nothing open any more has
- * nothing to be counted.
+ * Every function locks the row that work on the key locks too: the key's state row, or the transaction's row. So no
+ * failure is counted and no key is given up beside a success: after a success the key has no open intent, and nothing is
+ * counted for a key without one.
  */
 #include "store/dead_letters/dead_letter_work.h"
 
@@ -18,15 +18,15 @@
 struct failing {
     const struct worker *store;
     const struct intent *intent;
-    const struct error *cause; /* NULL: to be buried */
+    const struct error *cause; /* NULL if the key is given up */
     int64_t delay_ms;
-    bool silent; /* it is a delivery that is counted */
-    bool once;   /* one is enough */
+    bool silent; /* count a delivery, not a failure */
+    bool once;   /* set the count to one at least, do not raise it */
     int32_t count;
 
-    /* Of an attempt. */
+    /* Of the present attempt. */
     struct source_keys keys;
-    struct pg_array buckets, ids; /* of its open intents */
+    struct pg_array buckets, ids; /* of the key's open intents */
     struct transaction transaction;
 };
 
@@ -49,9 +49,9 @@ static void dead_letter_params(const struct failing *failing, struct arena *aren
                                                 : entity_key_bucket(intent->table_id, intent->key.partition));
 }
 
-/* ---- the lock, and whether anything is open ---- */
+/* ---- lock the key, and find its open intents ---- */
 
-static enum status hold_transaction(
+static enum status lock_transaction(
     struct session *session, struct failing *failing, bool *is_open, struct error *err)
 {
     struct pg_params params;
@@ -74,8 +74,8 @@ static enum status hold_transaction(
         row, 0, failing->intent->key.partition, &session->arena, &failing->transaction, err);
 }
 
-/* There is one key. */
-static void list_open(struct failing *failing, const PGresult *intents)
+/* The batch has one key. */
+static void add_open_intents(struct failing *failing, const PGresult *intents)
 {
     for (int i = 0; i < PQntuples(intents); i++) {
         pg_array_int2(&failing->buckets, failing->keys.keys[0].bucket);
@@ -83,7 +83,7 @@ static void list_open(struct failing *failing, const PGresult *intents)
     }
 }
 
-static enum status hold_source_key(
+static enum status lock_source_key(
     struct session *session, struct failing *failing, bool *is_open, struct error *err)
 {
     PG_RESULT intents = NULL;
@@ -95,7 +95,7 @@ static enum status hold_source_key(
     TRY(pg_next(&session->pg, &intents, err));
     TRY(pg_end(&session->pg, err));
     source_keys_mark_open(&failing->keys, intents);
-    list_open(failing, intents);
+    add_open_intents(failing, intents);
     *is_open = failing->keys.keys[0].is_open;
     return STATUS_OK;
 }
@@ -105,15 +105,16 @@ static bool was_made_here(const struct source_key *key)
     return key->applied == 0;
 }
 
-static enum status hold(struct session *session, struct failing *failing, bool *is_open, struct error *err)
+static enum status lock_key(
+    struct session *session, struct failing *failing, bool *is_open, struct error *err)
 {
     pg_array_init(&failing->buckets, &session->arena, PG_INT2);
     pg_array_init(&failing->ids, &session->arena, PG_UUID);
-    return is_transaction(failing) ? hold_transaction(session, failing, is_open, err)
-                                   : hold_source_key(session, failing, is_open, err);
+    return is_transaction(failing) ? lock_transaction(session, failing, is_open, err)
+                                   : lock_source_key(session, failing, is_open, err);
 }
 
-static enum status commit(struct session *session, struct failing *failing, struct error *err)
+static enum status commit_change(struct session *session, struct failing *failing, struct error *err)
 {
     if (!is_transaction(failing))
         TRY(source_keys_send_state_delete(session, &failing->keys, was_made_here, err));
@@ -129,7 +130,7 @@ static struct str describe(const struct error *cause, struct arena *arena)
         cause->sqlstate[0] ? " " : "", cause->sqlstate, cause->message);
 }
 
-/* The timeline shows every attempt, in the commit that counts it. */
+/* Add the attempt to the transaction's timeline, in the commit that counts it. */
 static enum status send_attempt(struct session *session, struct failing *failing, struct error *err)
 {
     const struct error *cause = failing->cause;
@@ -149,8 +150,8 @@ static enum status send_attempt(struct session *session, struct failing *failing
     return transaction_calls_send_update(session, &failing->transaction, 0, err);
 }
 
-/* Failures or deliveries: what is said of either is kept. */
-static enum status count_one(struct session *session, void *context, struct error *err)
+/* Count a failure or a delivery, and store its cause. */
+static enum status count_attempt(struct session *session, void *context, struct error *err)
 {
     struct failing *failing = context;
     struct pg_params params;
@@ -158,9 +159,9 @@ static enum status count_one(struct session *session, void *context, struct erro
     bool is_open = false;
 
     failing->count = 0;
-    TRY(hold(session, failing, &is_open, err));
+    TRY(lock_key(session, failing, &is_open, err));
     if (!is_open) {
-        pg_recover(&session->pg); /* rolls back: somebody else has done it */
+        pg_recover(&session->pg); /* rolls back: another worker has done the work */
         return STATUS_OK;
     }
     dead_letter_params(failing, &session->arena, &params);
@@ -172,7 +173,7 @@ static enum status count_one(struct session *session, void *context, struct erro
     if (is_transaction(failing) && !failing->silent)
         TRY(send_attempt(session, failing, err));
     FAILPOINT_TRY("dead_letter.before_count", err);
-    TRY(commit(session, failing, err));
+    TRY(commit_change(session, failing, err));
     failing->count = pg_int4(counted, 0, PG_ONLY_COLUMN);
     return STATUS_OK;
 }
@@ -182,7 +183,7 @@ enum status dead_letter_work_count_failure(struct worker *store, const struct in
 {
     struct failing failing = { .store = store, .intent = intent, .cause = cause };
 
-    TRY(worker_attempt(store, count_one, &failing, err));
+    TRY(worker_attempt(store, count_attempt, &failing, err));
     store->step_began = 0;
     *failures = failing.count;
     return STATUS_OK;
@@ -197,7 +198,7 @@ static enum status count_delivery(
     };
 
     error_set(&cause, STATUS_INTERNAL, "begun without a report");
-    TRY(worker_attempt(store, count_one, &failing, err));
+    TRY(worker_attempt(store, count_attempt, &failing, err));
     *count = failing.count;
     return STATUS_OK;
 }
@@ -219,7 +220,7 @@ enum status dead_letter_work_suspect(struct worker *store, const struct intent *
     return count_delivery(store, intent, true, &count, err);
 }
 
-static enum status report(struct session *session, void *context, struct error *err)
+static enum status report_key(struct session *session, void *context, struct error *err)
 {
     struct failing *failing = context;
     struct pg_params params;
@@ -233,7 +234,7 @@ enum status dead_letter_work_report(struct worker *store, const struct intent *i
 {
     struct failing failing = { .intent = intent };
 
-    return worker_attempt(store, report, &failing, err);
+    return worker_attempt(store, report_key, &failing, err);
 }
 
 static enum status retry_after(struct session *session, void *context, struct error *err)
@@ -281,13 +282,13 @@ static enum status send_intent_delete(struct session *session, struct failing *f
     return pg_send(&session->pg, &sql_intent_delete, &params, err);
 }
 
-static enum status bury(struct session *session, void *context, struct error *err)
+static enum status bury_key(struct session *session, void *context, struct error *err)
 {
     struct failing *failing = context;
     struct pg_params params;
     bool is_open = false;
 
-    TRY(hold(session, failing, &is_open, err));
+    TRY(lock_key(session, failing, &is_open, err));
     if (!is_open && !is_transaction(failing)) {
         pg_recover(&session->pg);
         return STATUS_OK;
@@ -297,12 +298,12 @@ static enum status bury(struct session *session, void *context, struct error *er
         pg_add_array(&params, &failing->ids);
         TRY(pg_send(&session->pg, &sql_dead_letter_bury, &params, err));
     }
-    if (is_transaction(failing)) /* an intent that outlived its transaction goes in any case */
+    if (is_transaction(failing)) /* an intent whose transaction has ended is removed too */
         TRY(send_transaction_end(session, failing, err));
     else
         TRY(send_intent_delete(session, failing, err));
     FAILPOINT_TRY("dead_letter.before_bury", err);
-    TRY(commit(session, failing, err));
+    TRY(commit_change(session, failing, err));
     FAILPOINT("dead_letter.after_bury");
     return STATUS_OK;
 }
@@ -311,5 +312,5 @@ enum status dead_letter_work_bury(struct worker *store, const struct intent *int
 {
     struct failing failing = { .intent = intent };
 
-    return worker_attempt(store, bury, &failing, err);
+    return worker_attempt(store, bury_key, &failing, err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dead_letter_work.h - durable counts of failures and of attempts that never reported, and the dead letters that
- * follow.
+ * dead_letter_work.h - durable counts of failures, and of attempts that ended without a report; dead letters of work
+ * that failed too often.
  */
 #ifndef STORE_DEAD_LETTERS_DEAD_LETTER_WORK_H
 #define STORE_DEAD_LETTERS_DEAD_LETTER_WORK_H
@@ -14,9 +14,8 @@
 #include "store/session/worker.h"
 
 /*
- * Count a failure of this intent's key in a transaction of its own: the row says RETRYING, with the cause
- * and the time before which nobody tries again. *failures: the new count; 0: the key has nothing open any
- * more (somebody else has done it), so there is nothing to count.
+ * Count a failure of this intent's key in a transaction of its own: the key's dead letter is RETRYING, with the cause.
+ * *failures: the new count; 0 if the key has no open intent any more (another worker has done the work).
  */
 MUST_USE enum status dead_letter_work_count_failure(struct worker *store, const struct intent *intent,
     const struct error *cause, int32_t *failures, struct error *err);
@@ -24,25 +23,25 @@ MUST_USE enum status dead_letter_work_retry_after(
     struct worker *store, const struct intent *intent, int64_t delay_ms, struct error *err);
 
 /*
- * Turn it into a dead letter and remove the key's intents, in one commit; a transaction becomes DEAD. A key
- * with nothing open is left alone.
+ * Give the key up: in one commit make its dead letter DEAD and remove its intents; a transaction becomes DEAD too. A key
+ * without an open intent stays as it is.
  */
 MUST_USE enum status dead_letter_work_bury(
     struct worker *store, const struct intent *intent, struct error *err);
 
 /*
- * Count, in a transaction of its own, that the work of this intent's key is about to begin on its own. *before: how
- * often it had begun, and never reported since. A counted failure is a report, and so is dead_letter_work_report.
- * Nobody scans it for ten seconds. A key with nothing open is not counted, and *before is 0.
+ * Count, in a transaction of its own, that work on this intent's key is about to begin, outside of any batch. *before:
+ * how often it has begun since the last report; dead_letter_work_count_failure and dead_letter_work_report are reports.
+ * For ten seconds no scan returns the key's intents. A key without an open intent is not counted, and *before is 0.
  */
 MUST_USE enum status dead_letter_work_count_delivery(
     struct worker *store, const struct intent *intent, int32_t *before, struct error *err);
 
-/* It has ended without saying anything about the work: the database was away, the worker stops. */
+/* Report that work on the key has ended without a result: the database was away, or the worker stops. */
 MUST_USE enum status dead_letter_work_report(
     struct worker *store, const struct intent *intent, struct error *err);
 
-/* The work of this intent's key has begun at least once without a report. */
+/* Store that work on this intent's key has begun at least once without a report. */
 MUST_USE enum status dead_letter_work_suspect(
     struct worker *store, const struct intent *intent, struct error *err);
 

@@ -92,7 +92,7 @@ static bool fill_some(struct read *read, const PGresult *result, int row, size_t
 }
 
 /* All or nothing. */
-static void fill(struct read *read, const PGresult *result, int row)
+static void fill_read(struct read *read, const PGresult *result, int row)
 {
     struct arena *arena = read->operation->arena, before = *arena;
 
@@ -165,7 +165,7 @@ static enum status send_many(
 }
 
 /* most: bytes that the properties of a key may have. */
-static enum status send(
+static enum status send_reads(
     struct session *session, const struct read *reads, size_t count, int32_t most, struct error *err)
 {
     if (count == 1 && reads[0].operation->in.get.count == 1)
@@ -191,7 +191,7 @@ static enum status take_rows(struct session *session, size_t keys, PGresult **ou
 }
 
 /* *left_out: how many operations miss something, for being too large. */
-static enum status take(
+static enum status take_reads(
     struct session *session, struct read *reads, size_t count, size_t *left_out, struct error *err)
 {
     PG_RESULT result = NULL;
@@ -200,7 +200,7 @@ static enum status take(
     TRY(take_rows(session, keys_of(reads, count), &result, err));
     *left_out = 0;
     for (size_t i = 0; i < count; i++) {
-        fill(&reads[i], result, row);
+        fill_read(&reads[i], result, row);
         row += (int)reads[i].operation->in.get.count;
         *left_out += reads[i].left_out;
     }
@@ -216,8 +216,8 @@ static enum status read_singles(struct session *session, struct read *reads, siz
 
     for (; count > 0; reads += some, count -= some) {
         some = count < WHOLE_KEYS ? count : WHOLE_KEYS;
-        TRY(send(session, reads, some, max_of_each(some), err));
-        TRY(take(session, reads, some, &none, err));
+        TRY(send_reads(session, reads, some, max_of_each(some), err));
+        TRY(take_reads(session, reads, some, &none, err));
     }
     return STATUS_OK;
 }
@@ -286,8 +286,8 @@ static enum status read_now(struct session *session, struct read *reads, size_t 
 
     if (count == 0)
         return STATUS_OK;
-    TRY(send(session, reads, count, max_of_each(keys_of(reads, count)), err));
-    TRY(take(session, reads, count, &left_out, err));
+    TRY(send_reads(session, reads, count, max_of_each(keys_of(reads, count)), err));
+    TRY(take_reads(session, reads, count, &left_out, err));
     return left_out > 0 ? read_left_out(session, reads, count, err) : STATUS_OK;
 }
 
@@ -297,7 +297,7 @@ static enum status read_now(struct session *session, struct read *reads, size_t 
  * Resolve names; what fails gets its outcome at once. What has a reader of its own (shape_reader.h) is read at once, and may begin a snapshot. The
  * operations that reads does not have may have been decided from the catalogue alone.
  */
-static enum status gather(
+static enum status gather_reads(
     struct session *session, struct operation *batch, struct read *reads, size_t *count, struct error *err)
 {
     *count = 0;
@@ -336,7 +336,7 @@ static enum status read_all(struct session *session, void *context, struct error
     struct read *reads = room_for(batch, &session->arena);
     size_t count = 0;
 
-    TRY(gather(session, batch, reads, &count, err));
+    TRY(gather_reads(session, batch, reads, &count, err));
     session_asks_version(session);
     TRY(read_now(session, reads, count, err));
     if (keys_of(reads, count) > 0)
@@ -352,7 +352,7 @@ enum status read_batch_within(struct session *session, struct operation *batch, 
     struct read *reads = room_for(batch, &session->arena);
     size_t count = 0;
 
-    TRY(gather(session, batch, reads, &count, err));
+    TRY(gather_reads(session, batch, reads, &count, err));
     return read_now(session, reads, count, err);
 }
 
@@ -416,10 +416,10 @@ void *read_batch_begin(struct session *session, struct operation *batch)
     }
     begun->part = count < MIN_PARTED ? count : (count + 1) / 2;
     most = max_of_each(keys_of(begun->reads, count));
-    if (send(session, begun->reads, begun->part, most, &ignored) != STATUS_OK)
+    if (send_reads(session, begun->reads, begun->part, most, &ignored) != STATUS_OK)
         return NULL;
     if (begun->part < count &&
-        send(session, begun->reads + begun->part, count - begun->part, most, &ignored) != STATUS_OK)
+        send_reads(session, begun->reads + begun->part, count - begun->part, most, &ignored) != STATUS_OK)
         return NULL;
     return begun;
 }
@@ -435,7 +435,7 @@ bool read_batch_finish(
     struct error ignored;
 
     *decided = NULL;
-    if (take(session, reads, count, &left_out, &ignored) != STATUS_OK)
+    if (take_reads(session, reads, count, &left_out, &ignored) != STATUS_OK)
         return false;
     for (size_t i = 0; i < begun->left_out; i++)
         batch = &(*batch)->next;

@@ -104,7 +104,7 @@ enum locked_column {
 static enum status fill_stored(
     struct write_set *set, const PGresult *result, struct arena *arena, struct error *err)
 {
-    set->places = ARENA_ARRAY(arena, struct str, set->row_count);
+    set->ctids = ARENA_ARRAY(arena, struct str, set->row_count);
     for (int i = 0; i < PQntuples(result); i++)
         if (PQgetisnull(result, i, LOCKED_PROPERTIES))
             return error_set(err, STATUS_LIMIT, "the rows of these writes are too large to be read together");
@@ -112,7 +112,7 @@ static enum status fill_stored(
         size_t n = (size_t)pg_int8(result, i, LOCKED_N) - 1;
         struct plan_row *row = &set->rows[n];
 
-        set->places[n] = arena_copy(arena, pg_bytes(result, i, LOCKED_CTID));
+        set->ctids[n] = arena_copy(arena, pg_bytes(result, i, LOCKED_CTID));
         if (row->created)
             continue;
         row->stored = (struct row_state){
@@ -198,22 +198,22 @@ enum status write_batch_send_removals(struct session *session, const struct writ
 
 static enum status send_updates(struct session *session, const struct write_set *set, struct error *err)
 {
-    struct pg_array places;
+    struct pg_array ctids;
     struct state_arrays states;
     struct pg_params params;
 
-    pg_array_init(&places, &session->arena, PG_TID);
+    pg_array_init(&ctids, &session->arena, PG_TID);
     state_arrays_init(&states, &session->arena);
     for (size_t i = 0; i < set->row_count; i++) {
         if (write_plan_action(&set->rows[i]) != ROW_UPDATE)
             continue;
-        pg_array_bytes(&places, set->places[i]);
+        pg_array_bytes(&ctids, set->ctids[i]);
         state_arrays_put(&states, &set->rows[i].now);
     }
-    if (places.count == 0)
+    if (ctids.count == 0)
         return STATUS_OK;
     pg_params_init(&params, &session->arena);
-    pg_add_array(&params, &places);
+    pg_add_array(&params, &ctids);
     state_arrays_add(&states, &params);
     return pg_send(&session->pg, &sql_entity_update, &params, err);
 }

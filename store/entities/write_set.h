@@ -18,7 +18,7 @@ struct planned {
 
 struct write_set {
     struct plan_row *rows;
-    struct str *places; /* of the rows, once they are locked: ctids */
+    struct str *ctids; /* of the rows, once they are locked */
     size_t row_count;
     struct planned *planned;
     size_t planned_count;

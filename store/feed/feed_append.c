@@ -24,7 +24,7 @@ static void init(struct change_arrays *arrays, struct arena *arena)
     pg_array_init(&arrays->properties, arena, PG_BYTEA);
 }
 
-static void put(struct change_arrays *arrays, const struct plan_row *row, enum feed_change_kind kind)
+static void put_change(struct change_arrays *arrays, const struct plan_row *row, enum feed_change_kind kind)
 {
     const struct row_state *now = &row->now;
 
@@ -38,7 +38,7 @@ static void put(struct change_arrays *arrays, const struct plan_row *row, enum f
     pg_array_bytes(&arrays->properties, now->live ? now->properties.bytes : STR_EMPTY);
 }
 
-static void add(struct change_arrays *arrays, struct pg_params *params)
+static void add_arrays(struct change_arrays *arrays, struct pg_params *params)
 {
     struct pg_array *all[] = { &arrays->feeds, &arrays->kinds, &arrays->partitions, &arrays->rows,
         &arrays->versions, &arrays->ts, &arrays->expires, &arrays->properties };
@@ -63,7 +63,7 @@ enum status feed_append_send(
 
         if (kind == CHANGE_NONE)
             continue;
-        put(&changes, row, kind);
+        put_change(&changes, row, kind);
         if (row->table->feed_id != last_feed)
             pg_array_int8(&feeds, row->table->feed_id);
         last_feed = row->table->feed_id;
@@ -74,6 +74,6 @@ enum status feed_append_send(
     pg_add_array(&params, &feeds);
     TRY(pg_send(&session->pg, &sql_feed_lock, &params, err));
     pg_params_init(&params, &session->arena);
-    add(&changes, &params);
+    add_arrays(&changes, &params);
     return pg_send(&session->pg, &sql_change_insert, &params, err);
 }

@@ -47,7 +47,7 @@ static enum status send(
 
     pg_params_init(&params, &session->arena);
     pg_add_int8(&params, table->feed_id);
-    pg_add_int8(&params, in->has_place ? in->place.number : INT64_MAX);
+    pg_add_int8(&params, in->has_position ? in->position.number : INT64_MAX);
     pg_add_int8(&params, one_partition ? LIMIT_PAGE_EXAMINED : LIMIT_PAGE_ROWS);
     pg_add_int8(&params, LIMIT_REPLY_BYTES);
     pg_add_bool(&params, !one_partition);
@@ -74,8 +74,8 @@ static void take_changes(struct operation *operation, const struct table *table,
 
         if (PQgetisnull(result, row, NUMBER))
             return;
-        out->place.number = pg_int8(result, row, NUMBER);
-        *change = (struct change){ .number = out->place.number,
+        out->position.number = pg_int8(result, row, NUMBER);
+        *change = (struct change){ .number = out->position.number,
             .kind = (enum feed_change_kind)pg_int2(result, row, KIND),
             .entity = { .key = { pg_bytes(result, row, PARTITION_KEY), pg_bytes(result, row, ROW_KEY) },
                 .etag = { .table_id = table->table_id, .version = pg_int8(result, row, VERSION) },
@@ -96,7 +96,7 @@ static enum status read_page(struct session *session, struct operation *operatio
     const struct operation_changes *in = &operation->in.changes;
     struct outcome_changes *out = &operation->out.changes;
     const struct table *table;
-    struct feed_place begin;
+    struct feed_position begin;
     PG_RESULT result = NULL;
     int64_t newest;
 
@@ -104,21 +104,21 @@ static enum status read_page(struct session *session, struct operation *operatio
     TRY(send(session, operation, table, err));
     TRY(pg_next(&session->pg, &result, err));
     TRY(pg_end(&session->pg, err));
-    begin = (struct feed_place){ .table_id = table->table_id,
+    begin = (struct feed_position){ .table_id = table->table_id,
         .feed_id = table->feed_id,
         .epoch = pg_int8(result, 0, CATALOGUE_EPOCH),
         .number = pg_int8(result, 0, FLOOR) };
     newest = pg_int8(result, 0, NEWEST);
     if (pg_int8(result, 0, CATALOGUE_VERSION) != session->catalogue->version || begin.number < 0)
         return error_set(err, STATUS_STALE, "the catalogue has changed");
-    *out = (struct outcome_changes){ .place = begin };
-    out->place.number = newest;
-    if (!in->has_place)
+    *out = (struct outcome_changes){ .position = begin };
+    out->position.number = newest;
+    if (!in->has_position)
         return STATUS_OK;
-    TRY(feed_place_check(&in->place, &begin, newest, err));
-    out->place.number = in->place.number;
+    TRY(feed_position_check(&in->position, &begin, newest, err));
+    out->position.number = in->position.number;
     take_changes(operation, table, result);
-    out->more = out->place.number < newest;
+    out->more = out->position.number < newest;
     return STATUS_OK;
 }
 

@@ -228,10 +228,10 @@ static bool loses_state(const struct source_key *key)
 
 static enum status send_states(struct session *session, const struct reconcile *work, struct error *err)
 {
-    struct pg_array places, applied, manifests;
+    struct pg_array ctids, applied, manifests;
     struct pg_params params;
 
-    pg_array_init(&places, &session->arena, PG_TID);
+    pg_array_init(&ctids, &session->arena, PG_TID);
     pg_array_init(&applied, &session->arena, PG_INT8);
     pg_array_init(&manifests, &session->arena, PG_BYTEA);
     for (size_t i = 0; i < work->keys.count; i++) {
@@ -239,15 +239,15 @@ static enum status send_states(struct session *session, const struct reconcile *
 
         if (!key->is_selected || loses_state(key))
             continue;
-        pg_array_bytes(&places, key->place);
+        pg_array_bytes(&ctids, key->ctid);
         pg_array_int8(&applied, key->source.version);
         pg_array_bytes(&manifests, manifest_encode(&key->plan.manifest, &session->arena));
     }
     TRY(source_keys_send_state_delete(session, &work->keys, loses_state, err));
-    if (places.count == 0)
+    if (ctids.count == 0)
         return STATUS_OK;
     pg_params_init(&params, &session->arena);
-    pg_add_array(&params, &places);
+    pg_add_array(&params, &ctids);
     pg_add_array(&params, &applied);
     pg_add_array(&params, &manifests);
     return pg_send(&session->pg, &sql_state_update, &params, err);

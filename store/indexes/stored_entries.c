@@ -10,21 +10,21 @@
 #include "store/sql.h"
 
 /* A place to look at, for one source key. */
-struct place {
+struct stored_entry {
     int64_t index_id;
     int16_t bucket;
     struct entity_key entry;
     struct source_key *of;
 };
 
-struct places {
-    struct place *places;
+struct entry_list {
+    struct stored_entry *entries;
     size_t count;
 };
 
 static int by_entry(const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
+    const struct stored_entry *x = a, *y = b;
 
     if (x->index_id != y->index_id)
         return x->index_id < y->index_id ? -1 : 1;
@@ -39,18 +39,19 @@ static const struct index *find_index(const struct table *table, int64_t index_i
     return NULL;
 }
 
-static void add(struct places *list, struct source_key *of, int64_t index_id, const struct entity_key *entry)
+static void add_entry(
+    struct entry_list *list, struct source_key *of, int64_t index_id, const struct entity_key *entry)
 {
     const struct index *index = of->table ? find_index(of->table, index_id) : NULL;
 
     if (index)
-        list->places[list->count++] = (struct place){ .index_id = index_id,
+        list->entries[list->count++] = (struct stored_entry){ .index_id = index_id,
             .bucket = entity_key_bucket(index_plan_home_table(index), entry->partition),
             .entry = *entry,
             .of = of };
 }
 
-static size_t count_places(struct source_keys *keys, size_t suspects)
+static size_t count_entries(struct source_keys *keys, size_t suspects)
 {
     size_t most = suspects;
 
@@ -63,30 +64,30 @@ static size_t count_places(struct source_keys *keys, size_t suspects)
 }
 
 /* What the source asks for, and what the manifest names. */
-static void add_known(struct places *list, struct source_key *key, struct arena *arena)
+static void add_known(struct entry_list *list, struct source_key *key, struct arena *arena)
 {
     struct reconcile_plan plan;
 
     source_keys_plan(key, arena, &plan);
     for (size_t i = 0; i < plan.manifest.count; i++)
-        add(list, key, plan.manifest.items[i].index_id, &plan.manifest.items[i].key);
+        add_entry(list, key, plan.manifest.items[i].index_id, &plan.manifest.items[i].key);
     for (size_t i = 0; i < key->stored.count; i++)
-        add(list, key, key->stored.items[i].index_id, &key->stored.items[i].key);
+        add_entry(list, key, key->stored.items[i].index_id, &key->stored.items[i].key);
 }
 
 static void add_suspects(
-    struct places *list, struct source_key *key, const struct entry_suspect *suspects, size_t count)
+    struct entry_list *list, struct source_key *key, const struct entry_suspect *suspects, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (suspects[i].has_entry && entity_key_compare(&suspects[i].source, &key->key) == 0)
-            add(list, key, suspects[i].index_id, &suspects[i].entry);
+            add_entry(list, key, suspects[i].index_id, &suspects[i].entry);
 }
 
 /* Sorted, and each once for its source. */
-static struct places list_places(
+static struct entry_list list_entries(
     struct source_keys *keys, const struct entry_suspect *suspects, size_t count, struct arena *arena)
 {
-    struct places list = { ARENA_ARRAY(arena, struct place, count_places(keys, count)), 0 };
+    struct entry_list list = { ARENA_ARRAY(arena, struct stored_entry, count_entries(keys, count)), 0 };
     size_t unique = 0;
 
     for (size_t i = 0; i < keys->count; i++) {
@@ -94,27 +95,28 @@ static struct places list_places(
         add_suspects(&list, &keys->keys[i], suspects, count);
     }
     if (list.count > 1)
-        qsort(list.places, list.count, sizeof(list.places[0]), by_entry);
+        qsort(list.entries, list.count, sizeof(list.entries[0]), by_entry);
     for (size_t i = 0; i < list.count; i++) {
         bool is_known = false;
 
-        for (size_t k = unique; k > 0 && by_entry(&list.places[k - 1], &list.places[i]) == 0; k--)
-            is_known = is_known || list.places[k - 1].of == list.places[i].of;
+        for (size_t k = unique; k > 0 && by_entry(&list.entries[k - 1], &list.entries[i]) == 0; k--)
+            is_known = is_known || list.entries[k - 1].of == list.entries[i].of;
         if (!is_known)
-            list.places[unique++] = list.places[i];
+            list.entries[unique++] = list.entries[i];
     }
     list.count = unique;
     return list;
 }
 
-static enum status hold(struct session *session, const struct places *list, PGresult **out, struct error *err)
+static enum status lock_entries(
+    struct session *session, const struct entry_list *list, PGresult **out, struct error *err)
 {
     struct key_arrays keys;
     struct pg_params params;
 
     key_arrays_init(&keys, &session->arena);
     for (size_t i = 0; i < list->count; i++)
-        key_arrays_put(&keys, list->places[i].index_id, &list->places[i].entry, list->places[i].bucket);
+        key_arrays_put(&keys, list->entries[i].index_id, &list->entries[i].entry, list->entries[i].bucket);
     pg_params_init(&params, &session->arena);
     key_arrays_add(&keys, &params);
     return pg_query(&session->pg, &sql_entry_hold, &params, out, err);
@@ -122,17 +124,17 @@ static enum status hold(struct session *session, const struct places *list, PGre
 
 enum hold_column { HOLD_N, HOLD_PROPERTIES, HOLD_EXPIRES };
 
-static void take(const struct places *list, const PGresult *rows)
+static void note_stored(const struct entry_list *list, const PGresult *rows)
 {
     for (int i = 0; i < PQntuples(rows); i++) {
-        const struct place *place = &list->places[pg_int8(rows, i, HOLD_N) - 1];
+        const struct stored_entry *stored_at = &list->entries[pg_int8(rows, i, HOLD_N) - 1];
         struct str properties = pg_bytes(rows, i, HOLD_PROPERTIES);
-        struct manifest *stored = &place->of->stored;
+        struct manifest *stored = &stored_at->of->stored;
         struct entity_key named;
 
         if (index_entry_source((struct property_list){ properties }, &named) &&
-            entity_key_compare(&named, &place->of->key) == 0)
-            stored->items[stored->count++] = (struct manifest_item){ place->index_id, place->entry,
+            entity_key_compare(&named, &stored_at->of->key) == 0)
+            stored->items[stored->count++] = (struct manifest_item){ stored_at->index_id, stored_at->entry,
                 index_plan_digest(properties, pg_int8(rows, i, HOLD_EXPIRES)) };
     }
 }
@@ -140,7 +142,7 @@ static void take(const struct places *list, const PGresult *rows)
 enum status stored_entries_read(struct session *session, struct source_keys *keys,
     const struct entry_suspect *suspects, size_t count, struct error *err)
 {
-    struct places list = list_places(keys, suspects, count, &session->arena);
+    struct entry_list list = list_entries(keys, suspects, count, &session->arena);
     PG_RESULT rows = NULL;
 
     for (size_t i = 0; i < keys->count; i++)
@@ -148,24 +150,24 @@ enum status stored_entries_read(struct session *session, struct source_keys *key
             (struct manifest){ ARENA_ARRAY(&session->arena, struct manifest_item, list.count), 0 };
     if (list.count == 0)
         return STATUS_OK;
-    TRY(hold(session, &list, &rows, err));
-    take(&list, rows);
+    TRY(lock_entries(session, &list, &rows, err));
+    note_stored(&list, rows);
     return STATUS_OK;
 }
 
 enum status stored_entries_hold_nameless(struct session *session, const struct index *index,
     const struct entity_key *entries, size_t count, bool *out, struct error *err)
 {
-    struct places list = { ARENA_ARRAY(&session->arena, struct place, count), count };
+    struct entry_list list = { ARENA_ARRAY(&session->arena, struct stored_entry, count), count };
     PG_RESULT rows = NULL;
 
     for (size_t i = 0; i < count; i++) {
-        list.places[i] = (struct place){ .index_id = index->index_id,
+        list.entries[i] = (struct stored_entry){ .index_id = index->index_id,
             .bucket = entity_key_bucket(index_plan_home_table(index), entries[i].partition),
             .entry = entries[i] };
         out[i] = false;
     }
-    TRY(hold(session, &list, &rows, err));
+    TRY(lock_entries(session, &list, &rows, err));
     for (int i = 0; i < PQntuples(rows); i++) {
         struct entity_key named;
 

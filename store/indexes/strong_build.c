@@ -167,7 +167,7 @@ static enum status write_entries(struct session *session, const struct mending *
     return session_take_commit(session, err);
 }
 
-static enum status mend(struct session *session, void *context, struct error *err)
+static enum status mend_entries(struct session *session, void *context, struct error *err)
 {
     struct strong_mending *asked = context;
     struct arena *arena = &session->arena;
@@ -200,5 +200,5 @@ static enum status mend(struct session *session, void *context, struct error *er
 enum status strong_build_mend(struct worker *store, struct strong_mending *mending, struct error *err)
 {
     mending->violations = ARENA_ARRAY(mending->arena, struct intent, mending->count);
-    return worker_attempt(store, mend, mending, err);
+    return worker_attempt(store, mend_entries, mending, err);
 }

@@ -29,7 +29,7 @@ struct backlog_work {
     int64_t as_of_us[LEASE_RANGES]; /* 0: not held */
 };
 
-static enum status ask(struct session *session, const struct backlog_work *work, struct error *err)
+static enum status send_queries(struct session *session, const struct backlog_work *work, struct error *err)
 {
     struct pg_array ranges;
     struct pg_params params;
@@ -97,7 +97,7 @@ static int64_t bounded(int64_t count, bool is_open)
     return is_open ? numbers_max(count, 1) : 0;
 }
 
-static void bound(struct backlog_work *work)
+static void bound_counts(struct backlog_work *work)
 {
     for (int range = 0; range < LEASE_RANGES; range++) {
         work->found.ranges[range] = bounded(work->found.ranges[range], work->is_open[range]);
@@ -108,7 +108,7 @@ static void bound(struct backlog_work *work)
             bounded(work->found.work[slot].open_intents, work->is_open_of[slot]);
 }
 
-static enum status store(struct session *session, const struct backlog_work *work, struct error *err)
+static enum status store_counts(struct session *session, const struct backlog_work *work, struct error *err)
 {
     struct pg_array ranges, as_of, open;
     struct pg_params params;
@@ -133,7 +133,7 @@ static enum status store(struct session *session, const struct backlog_work *wor
     return pg_query(&session->pg, &sql_watermark_store, &params, &stored, err);
 }
 
-static enum status look(struct session *session, void *context, struct error *err)
+static enum status read_backlog(struct session *session, void *context, struct error *err)
 {
     struct backlog_work *work = context;
     PG_RESULT oldest = NULL;
@@ -144,7 +144,7 @@ static enum status look(struct session *session, void *context, struct error *er
     work->found.lag_us = work->found.open_intents = 0;
     for (int slot = 0; slot < MAX_QUEUES * WORK_KINDS; slot++)
         work->found.work[slot].lag_us = 0;
-    TRY(ask(session, work, err));
+    TRY(send_queries(session, work, err));
     TRY(pg_next(&session->pg, &oldest, err));
     if (work->counts)
         TRY(pg_next(&session->pg, &counts, err));
@@ -152,8 +152,8 @@ static enum status look(struct session *session, void *context, struct error *er
     take_oldest(work, oldest);
     if (work->counts)
         take_counts(work, counts);
-    bound(work);
-    TRY(store(session, work, err));
+    bound_counts(work);
+    TRY(store_counts(session, work, err));
     *work->out = work->found;
     return STATUS_OK;
 }
@@ -163,5 +163,5 @@ enum status backlog_work_update(struct worker *store, const bool held[LEASE_RANG
 {
     struct backlog_work work = { .held = held, .counts = counts, .out = backlog };
 
-    return worker_attempt(store, look, &work, err);
+    return worker_attempt(store, read_backlog, &work, err);
 }

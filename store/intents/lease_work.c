@@ -72,13 +72,13 @@ struct scan {
     struct intents_found found;
 };
 
-/* The places of a bucket range that are looked at, as the first parameters of the two statements. */
-struct scan_places {
+/* The slots of a bucket range that are looked at, as the first parameters of the two statements. */
+struct scan_slots {
     struct pg_array buckets, kinds, until, after;
 };
 
-static void add_place(
-    const struct scan *scan, int16_t bucket, int16_t kind, struct intent_id until, struct scan_places *places)
+static void add_slot(
+    const struct scan *scan, int16_t bucket, int16_t kind, struct intent_id until, struct scan_slots *slots)
 {
     struct intent_id after = scan->reach->after[scan_reach_slot(bucket, kind)];
 
@@ -86,14 +86,14 @@ static void add_place(
         return;
     if (intent_id_is_none(after))
         after = scan->what->from_id;
-    pg_array_int2(&places->buckets, bucket);
-    pg_array_int2(&places->kinds, kind);
-    pg_array_intent_id(&places->until, until);
-    pg_array_intent_id(&places->after, after);
+    pg_array_int2(&slots->buckets, bucket);
+    pg_array_int2(&slots->kinds, kind);
+    pg_array_intent_id(&slots->until, until);
+    pg_array_intent_id(&slots->after, after);
 }
 
 /* The work of a bucket that is in the scope. */
-static void add_scope(const struct scan *scan, int16_t bucket, struct scan_places *places)
+static void add_scope(const struct scan *scan, int16_t bucket, struct scan_slots *slots)
 {
     const struct scan_scope *scope = scan->what->scope;
 
@@ -101,31 +101,31 @@ static void add_scope(const struct scan *scan, int16_t bucket, struct scan_place
         int slot = queue_slot(queue_control_queue_of(bucket, scope->queues), kind);
 
         if (scope->until_us[slot] != 0)
-            add_place(scan, bucket, kind, intent_id_first_at(scope->until_us[slot]), places);
+            add_slot(scan, bucket, kind, intent_id_first_at(scope->until_us[slot]), slots);
     }
 }
 
-static void add_places(const struct scan *scan, struct arena *arena, struct pg_params *params)
+static void add_slots(const struct scan *scan, struct arena *arena, struct pg_params *params)
 {
-    struct scan_places places;
+    struct scan_slots slots;
     int first = scan->what->range * RANGE_BUCKETS;
 
-    pg_array_init(&places.buckets, arena, PG_INT2);
-    pg_array_init(&places.kinds, arena, PG_INT2);
-    pg_array_init(&places.until, arena, PG_UUID);
-    pg_array_init(&places.after, arena, PG_UUID);
+    pg_array_init(&slots.buckets, arena, PG_INT2);
+    pg_array_init(&slots.kinds, arena, PG_INT2);
+    pg_array_init(&slots.until, arena, PG_UUID);
+    pg_array_init(&slots.after, arena, PG_UUID);
     for (int bucket = first; bucket < first + RANGE_BUCKETS; bucket++) {
         if (scan->what->scope)
-            add_scope(scan, (int16_t)bucket, &places);
+            add_scope(scan, (int16_t)bucket, &slots);
         else
-            add_place(scan, (int16_t)bucket, 0, (struct intent_id){ 0 }, &places);
+            add_slot(scan, (int16_t)bucket, 0, (struct intent_id){ 0 }, &slots);
     }
-    pg_add_array(params, &places.buckets);
+    pg_add_array(params, &slots.buckets);
     if (scan->what->scope) {
-        pg_add_array(params, &places.kinds);
-        pg_add_array(params, &places.until);
+        pg_add_array(params, &slots.kinds);
+        pg_add_array(params, &slots.until);
     }
-    pg_add_array(params, &places.after);
+    pg_add_array(params, &slots.after);
 }
 
 static enum status send_first(struct session *session, const struct scan *scan, struct error *err)
@@ -146,7 +146,7 @@ static enum status send_scan(struct session *session, const struct scan *scan, s
     if (!scan->what->rest_only)
         TRY(send_first(session, scan, err));
     pg_params_init(&params, &session->arena);
-    add_places(scan, &session->arena, &params);
+    add_slots(scan, &session->arena, &params);
     pg_add_int8(&params, scan->what->min_age_ms * 1000);
     pg_add_int8(&params, (int64_t)scan->share);
     pg_add_int8(&params, (int64_t)scan->what->most);

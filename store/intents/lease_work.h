@@ -35,13 +35,13 @@ struct intent_scan {
     const struct scan_scope *scope; /* NULL: all work */
     struct intent_id
         from_id;    /* older ones are not looked at; none: all are (guard G7: do so every few minutes) */
-    bool rest_only; /* read only places of which an earlier scan has left intents: see scan_reach.h */
+    bool rest_only; /* read only slots of which an earlier scan has left intents: see scan_reach.h */
     int64_t min_age_ms;
     size_t most;
 };
 
 struct intents_found {
-    struct intent *intents; /* in the arena; each place's oldest first */
+    struct intent *intents; /* in the arena; each slot's oldest first */
     size_t count;
     /* A safe from_id for a later scan: a minute behind the bucket range's oldest open intent; none: after rest_only. */
     struct intent_id low_id;
@@ -49,7 +49,7 @@ struct intents_found {
 
 /*
  * Find open intents of a bucket range that are old enough and whose key does not wait for its next attempt: a share of
- * every place (scan_reach.h), up to `most` in all. A place that an earlier scan has not read to its end is read on from
+ * every slot (scan_reach.h), up to `most` in all. A slot that an earlier scan has not read to its end is read on from
  * there.
  *
  * reach  of this bucket range, and of scans with or without a scope; changed only if the scan succeeds

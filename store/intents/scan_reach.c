@@ -25,15 +25,15 @@ void scan_reach_note(struct scan_reach *reach, const struct scan_answer *answer)
 
     for (size_t i = 0; i < answer->count; i++) {
         const struct intent *intent = &answer->intents[i];
-        int place = scan_reach_slot(intent->bucket, answer->by_kind ? intent->kind : 0);
+        int slot = scan_reach_slot(intent->bucket, answer->by_kind ? intent->kind : 0);
 
-        counts[place]++;
-        reach->after[place] = intent->id;
+        counts[slot]++;
+        reach->after[slot] = intent->id;
     }
     reach->open = 0;
-    for (int place = 0; place < RANGE_SLOTS; place++) {
-        if (counts[place] < answer->share && !was_cut)
-            reach->after[place] = (struct intent_id){ 0 };
-        reach->open += !intent_id_is_none(reach->after[place]);
+    for (int slot = 0; slot < RANGE_SLOTS; slot++) {
+        if (counts[slot] < answer->share && !was_cut)
+            reach->after[slot] = (struct intent_id){ 0 };
+        reach->open += !intent_id_is_none(reach->after[slot]);
     }
 }

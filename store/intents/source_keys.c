@@ -8,7 +8,7 @@
 
 #include "store/sql.h"
 
-/* A lock is tried for seldom more than twice, but state rows of keys without entries come and go. */
+/* Two rounds are nearly always enough, but state rows of keys without entries are deleted and inserted often. */
 enum { MAX_ROUNDS = 16 };
 
 static int by_key(const void *a, const void *b)
@@ -20,7 +20,7 @@ static int by_key(const void *a, const void *b)
     return entity_key_compare(&x->key, &y->key);
 }
 
-/* Neighbours mostly share a table; looking one up by id is slow. */
+/* Keys are sorted by table, so most have the table of the key before them: that saves a search. */
 static void find_tables(struct source_keys *keys, const struct catalogue *catalogue)
 {
     for (size_t i = 0; i < keys->count; i++) {
@@ -53,7 +53,7 @@ void source_keys_build(struct source_keys *keys, const struct session *session, 
     for (size_t i = 0; i < count; i++) {
         if (intents[i].kind != INTENT_RECONCILE)
             continue;
-        /* The bucket is computed: a state row under another one would be another lock. */
+        /* The bucket is computed: a state row in another bucket would be another lock. */
         keys->keys[total++] = (struct source_key){ .table_id = intents[i].table_id,
             .bucket = entity_key_bucket(intents[i].table_id, intents[i].key.partition),
             .key = intents[i].key };
@@ -80,7 +80,7 @@ static bool is_any(const struct source_key *key)
 
 static bool is_missing(const struct source_key *key)
 {
-    return key->place.len == 0;
+    return key->ctid.len == 0;
 }
 
 static struct key_list list_of(
@@ -120,7 +120,7 @@ void source_keys_take_states(struct source_keys *keys, const PGresult *states, s
         struct source_key *key = &keys->keys[pg_int8(states, i, STATE_N) - 1];
 
         key->applied = pg_int8(states, i, STATE_APPLIED);
-        key->place = arena_copy(arena, pg_bytes(states, i, STATE_CTID));
+        key->ctid = arena_copy(arena, pg_bytes(states, i, STATE_CTID));
         key->is_ill =
             !manifest_decode(arena_copy(arena, pg_bytes(states, i, STATE_MANIFEST)), arena, &key->stored);
     }
@@ -130,12 +130,13 @@ enum status source_keys_check(const struct source_keys *keys, struct error *err)
 {
     for (size_t i = 0; i < keys->count; i++)
         if (keys->keys[i].is_ill)
-            return error_set(err, STATUS_INTERNAL, "the manifest of a key of table %lld cannot be read",
+            return error_set(err, STATUS_INTERNAL,
+                "the manifest of a source key of table id %lld cannot be decoded",
                 (long long)keys->keys[i].table_id);
     return STATUS_OK;
 }
 
-static enum status begin_and_hold(struct session *session, struct source_keys *keys, struct error *err)
+static enum status begin_and_lock(struct session *session, struct source_keys *keys, struct error *err)
 {
     struct pg_params params;
     PG_RESULT states = NULL;
@@ -152,8 +153,9 @@ static enum status begin_and_hold(struct session *session, struct source_keys *k
     return STATUS_OK;
 }
 
-/* Rows come back for those that were made here, in the order of the keys. */
-static enum status create(struct session *session, struct key_list list, bool *is_done, struct error *err)
+/* Insert the missing state rows. The statement returns a row for each that this transaction has inserted, in the order of the keys. */
+static enum status create_states(
+    struct session *session, struct key_list list, bool *is_done, struct error *err)
 {
     struct pg_params params;
     PG_RESULT created = NULL;
@@ -162,22 +164,23 @@ static enum status create(struct session *session, struct key_list list, bool *i
     TRY(pg_query(&session->pg, &sql_state_create, &params, &created, err));
     *is_done = (size_t)PQntuples(created) == list.count;
     for (size_t i = 0; i < list.count && *is_done; i++)
-        list.keys[i]->place = arena_copy(&session->arena, pg_bytes(created, (int)i, PG_ONLY_COLUMN));
+        list.keys[i]->ctid = arena_copy(&session->arena, pg_bytes(created, (int)i, PG_ONLY_COLUMN));
     return STATUS_OK;
 }
 
 /*
- * A row that somebody else has made between the two statements must not be waited for with the others held: who has
- * it may be waiting for one of them. So all is let go, and begun anew; what was read is not true any more.
+ * If another transaction has inserted a state row between the two statements, this one must not wait for that row while
+ * it holds locks: the other transaction may wait for one of them. So it rolls back, forgets what it has read, and begins
+ * again.
  */
-static void let_go(struct session *session, struct source_keys *keys)
+static void release_locks(struct session *session, struct source_keys *keys)
 {
     pg_recover(&session->pg);
     for (size_t i = 0; i < keys->count; i++) {
         struct source_key *key = &keys->keys[i];
 
         key->applied = 0;
-        key->place = STR_EMPTY;
+        key->ctid = STR_EMPTY;
         key->stored = (struct manifest){ 0 };
         key->is_ill = false;
     }
@@ -189,15 +192,16 @@ enum status source_keys_begin(struct session *session, struct source_keys *keys,
         struct key_list missing;
         bool is_done = true;
 
-        TRY(begin_and_hold(session, keys, err));
+        TRY(begin_and_lock(session, keys, err));
         missing = list_of(keys, is_missing, &session->arena);
         if (missing.count > 0)
-            TRY(create(session, missing, &is_done, err));
+            TRY(create_states(session, missing, &is_done, err));
         if (is_done)
             return STATUS_OK;
-        let_go(session, keys);
+        release_locks(session, keys);
     }
-    return error_set(err, STATUS_TIMEOUT, "others kept making the state rows of the same keys");
+    return error_set(
+        err, STATUS_TIMEOUT, "other transactions kept inserting the state rows of the same keys; try again");
 }
 
 /* ---- their intents ---- */

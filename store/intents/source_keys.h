@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source_keys.h - the source keys a piece of work is about: each once, in the order of locks, with what
- * was read about them under the lock of their state rows.
+ * source_keys.h - the source keys that a batch of intents names: each once, in the order of locks, with what
+ * was read about them while their state rows were locked.
  */
 #ifndef STORE_INTENTS_SOURCE_KEYS_H
 #define STORE_INTENTS_SOURCE_KEYS_H
@@ -15,11 +15,11 @@ struct source_key {
     int64_t table_id;
     int16_t bucket;
     struct entity_key key;
-    const struct table *table; /* NULL: it is gone */
+    const struct table *table; /* NULL: it was deleted */
     bool is_open;              /* it has open intents */
     bool is_selected;          /* it is to be reconciled */
     int64_t applied;           /* 0: the state row was made by this transaction */
-    struct str place;          /* the state row's ctid */
+    struct str ctid;           /* of the state row */
     struct manifest stored;
     bool is_ill; /* its manifest cannot be read */
     struct row_state source;
@@ -32,37 +32,37 @@ struct source_keys {
     size_t count;
 };
 
-/* What is to be done about a key, by what was read about it. */
+/* Plan the changes of a key's entries from what was read about it. */
 void source_keys_plan(const struct source_key *key, struct arena *arena, struct reconcile_plan *out);
 
 /* The keys of the intents of kind INTENT_RECONCILE, borrowed, with their tables by the session's catalogue. */
 void source_keys_build(struct source_keys *keys, const struct session *session, struct arena *arena,
     const struct intent *intents, size_t count);
 
-/* Arrays of all of them, as the first four parameters. */
+/* Add arrays of all keys as the first four parameters. */
 void source_keys_params(const struct source_keys *keys, struct arena *arena, struct pg_params *params);
 
 /*
- * Begin a transaction that writes, with the state rows of all of them locked: those that are there first, then those
- * that had to be made (guard G8). Fills applied, place, stored and is_ill. STATUS_STALE: see session_take_begin;
- * STATUS_TIMEOUT: others kept making them.
+ * Begin a transaction that writes, with the state rows of all keys locked: first the rows that exist, then those
+ * that this transaction inserts (guard G8). Fills applied, ctid, stored and is_ill. STATUS_STALE: see session_take_begin;
+ * STATUS_TIMEOUT: other transactions kept inserting the missing rows.
  */
 MUST_USE enum status source_keys_begin(struct session *session, struct source_keys *keys, struct error *err);
 
-/* Fill the same by rows of state_hold or state_get for all of them. */
+/* Fill the same members from rows of state_hold or state_get for all keys. */
 void source_keys_take_states(struct source_keys *keys, const PGresult *states, struct arena *arena);
 
-/* STATUS_INTERNAL: the manifest of one of them cannot be read. */
+/* STATUS_INTERNAL: the manifest of a key cannot be decoded. */
 MUST_USE enum status source_keys_check(const struct source_keys *keys, struct error *err);
 
-/* Read (sql_intent_of_keys) or remove (sql_intent_take) their intents, under the lock (guard G9). */
+/* Send the statement that reads (sql_intent_of_keys) or removes (sql_intent_take) the intents of the locked keys (guard G9). */
 MUST_USE enum status source_keys_send_intents(
     struct session *session, const struct source_keys *keys, const struct embedded *sql, struct error *err);
 
-/* Of intent_of_keys.sql; intent_take.sql has the first one alone. */
+/* Columns of intent_of_keys.sql; intent_take.sql has only the first one. */
 enum open_intent_column { OPEN_INTENT_N, OPEN_INTENT_ID };
 
-/* By its result, a row for each intent. */
+/* Set is_open of the keys that the result, a row for each intent, names. */
 void source_keys_mark_open(struct source_keys *keys, const PGresult *intents);
 
 /* Delete the state rows of those keys for which is_wanted says true. */

@@ -42,7 +42,7 @@ struct fair_queue {
  */
 void fair_queue_init(struct fair_queue *queue, int max_waiting, int64_t credit_per_turn);
 
-/* false: the account's share of places is used up; the operation is still the caller's. */
+/* false: the account has used up its share of the queue's capacity; the caller keeps the operation. */
 MUST_USE bool fair_queue_add(struct fair_queue *queue, struct operation *operation);
 
 /* The number of operations that wait. */

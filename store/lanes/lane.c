@@ -303,7 +303,7 @@ static void *serve(void *argument)
 /* ---- in the submitter's thread ---- */
 
 /* An idle session and a batch for it; NULL if no session is idle or no work waits. */
-static struct operation *borrow(struct lane *lane, struct lane_thread **out)
+static struct operation *borrow_session(struct lane *lane, struct lane_thread **out)
 {
     struct operation *batch = NULL;
 
@@ -364,7 +364,7 @@ void lane_run(struct lane *lane)
     struct operation *batch;
 
     for (int i = 0; lane->options.steps && i < MAX_IN_A_ROW; i++) {
-        batch = borrow(lane, &thread);
+        batch = borrow_session(lane, &thread);
         if (!batch)
             break;
         run_lent(thread, batch);

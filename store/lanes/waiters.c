@@ -74,8 +74,8 @@ static void add_positions(
     pg_array_init(&feeds, arena, PG_INT8);
     pg_array_init(&numbers, arena, PG_INT8);
     for (size_t i = 0; i < count; i++) {
-        pg_array_int8(&feeds, asked[i]->operation->in.changes.place.feed_id);
-        pg_array_int8(&numbers, asked[i]->operation->in.changes.place.number);
+        pg_array_int8(&feeds, asked[i]->operation->in.changes.position.feed_id);
+        pg_array_int8(&numbers, asked[i]->operation->in.changes.position.number);
     }
     pg_add_array(params, &feeds);
     pg_add_array(params, &numbers);

@@ -16,13 +16,13 @@ static bool wants_all(const struct collection *collection)
 }
 
 /* One more than there is room for tells whether this is the end. */
-static void expect(const struct collection *collection, int64_t count)
+static void limit_next_rows(const struct collection *collection, int64_t count)
 {
     if (wants_all(collection) && collection->limit < INT64_MAX)
         collection->scan->enough = collection->limit - count + 1;
 }
 
-static enum status fill(
+static enum status fill_page(
     struct session *session, const struct collection *collection, int64_t *count, struct error *err)
 {
     struct row_scan *scan = collection->scan;
@@ -31,7 +31,7 @@ static enum status fill(
     while (*count < collection->limit && !row_scan_has_searched_enough(scan)) {
         struct entity entity;
 
-        expect(collection, *count);
+        limit_next_rows(collection, *count);
         TRY(row_scan_next(session, scan, &found, &entity, err));
         if (!found)
             break;
@@ -52,7 +52,7 @@ static enum status fill_from_start(
 
     *count = 0;
     collection->sink->reset(collection->sink);
-    status = fill(session, collection, count, err);
+    status = fill_page(session, collection, count, err);
     row_scan_close(collection->scan);
     return status;
 }
@@ -63,7 +63,7 @@ enum status collect_entities(
     struct row_scan *scan = collection->scan;
 
     scan->one_statement = !session_in_snapshot(session);
-    expect(collection, 0);
+    limit_next_rows(collection, 0);
     row_scan_open(scan);
     TRY(fill_from_start(session, collection, count, err));
     if (!scan->needs_more)
@@ -75,7 +75,7 @@ enum status collect_entities(
 
 /* ---- the list ---- */
 
-static void reset(struct entity_sink *sink)
+static void reset_entities(struct entity_sink *sink)
 {
     struct entity_list *list = CONTAINER_OF(sink, struct entity_list, sink);
 
@@ -86,7 +86,7 @@ static void reset(struct entity_sink *sink)
     list->property_bytes = 0;
 }
 
-static bool add(struct entity_sink *sink, const struct entity *entity)
+static bool add_entity(struct entity_sink *sink, const struct entity *entity)
 {
     struct entity_list *list = CONTAINER_OF(sink, struct entity_list, sink);
     struct entity *copy = &list->entities[list->count];
@@ -104,6 +104,6 @@ static bool add(struct entity_sink *sink, const struct entity *entity)
 
 void collect_list_init(struct entity_list *list, size_t most, struct arena *arena)
 {
-    *list = (struct entity_list){ .sink = { reset, add }, .arena = arena };
+    *list = (struct entity_list){ .sink = { reset_entities, add_entity }, .arena = arena };
     list->entities = ARENA_ARRAY(arena, struct entity, most);
 }

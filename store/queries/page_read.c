@@ -148,12 +148,12 @@ void page_read_run(struct session *session, struct operation *operation)
 
 /* ---- counts ---- */
 
-static void forget(struct entity_sink *sink)
+static void reset_count(struct entity_sink *sink)
 {
     (void)sink;
 }
 
-static bool take(struct entity_sink *sink, const struct entity *entity)
+static bool accept_entity(struct entity_sink *sink, const struct entity *entity)
 {
     (void)sink;
     (void)entity;
@@ -177,7 +177,7 @@ static enum status count_range(
 static enum status count_page(struct session *session, struct operation *operation, struct error *err)
 {
     const struct key_plan *plan = &operation->in.page.plan;
-    struct entity_sink sink = { forget, take };
+    struct entity_sink sink = { reset_count, accept_entity };
     const struct table *table;
     struct row_scan scan;
 

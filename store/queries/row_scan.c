@@ -360,7 +360,7 @@ static void narrow(struct row_scan *scan)
 
 static void go_to_start(struct row_scan *scan)
 {
-    buf_init(&scan->place, scan->arena);
+    buf_init(&scan->after_bytes, scan->arena);
     scan->has_after = scan->has_start;
     scan->after = scan->start;
     scan->rows_examined = scan->bytes_examined = scan->bytes_searched = 0;
@@ -470,14 +470,14 @@ enum status row_scan_next(
 
 void row_scan_pass(struct row_scan *scan, const struct entity_key *key)
 {
-    struct buf *place = &scan->place;
+    struct buf *bytes = &scan->after_bytes;
 
-    place->len = 0;
-    buf_reserve(place, key->partition.len + key->row.len);
-    buf_append(place, key->partition);
-    buf_append(place, key->row);
-    scan->after.partition = str_of_bytes(place->data, key->partition.len);
-    scan->after.row = str_of_bytes(place->data + key->partition.len, key->row.len);
+    bytes->len = 0;
+    buf_reserve(bytes, key->partition.len + key->row.len);
+    buf_append(bytes, key->partition);
+    buf_append(bytes, key->row);
+    scan->after.partition = str_of_bytes(bytes->data, key->partition.len);
+    scan->after.row = str_of_bytes(bytes->data + key->partition.len, key->row.len);
     scan->has_after = true;
     scan->is_pending = false;
 }

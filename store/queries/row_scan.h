@@ -58,8 +58,8 @@ struct row_scan {
     bool is_checked;        /* the catalogue was as the session knows it when some of it was read */
     bool is_pending;        /* a row has been returned and not been passed */
     PGresult *row;
-    struct buf place; /* the bytes of `after` */
-    bool has_start;   /* as has_after and after were */
+    struct buf after_bytes; /* of `after` */
+    bool has_start;         /* as has_after and after were */
     struct entity_key start;
 };
 

@@ -20,7 +20,7 @@ struct look {
     struct token_key key;
 };
 
-static enum status look(struct session *session, struct look *out, struct error *err)
+static enum status read_epoch(struct session *session, struct look *out, struct error *err)
 {
     PG_RESULT result = NULL;
 
@@ -73,12 +73,12 @@ static struct history what_is_remembered(const struct session *session, const st
 static enum status look_back(struct session *session, struct look *found, struct history *remembered,
     bool *put_back, struct error *err)
 {
-    TRY(look(session, found, err));
+    TRY(read_epoch(session, found, err));
     *remembered = what_is_remembered(session, found);
     *put_back = history_was_put_back(remembered, &found->now);
     if (!*put_back)
         return STATUS_OK;
-    TRY(look(session, found, err));
+    TRY(read_epoch(session, found, err));
     *put_back = history_was_put_back(remembered, &found->now);
     return STATUS_OK;
 }

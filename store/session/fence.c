@@ -30,7 +30,7 @@ static void pause_after(int32_t failures)
 enum holder_column { HOLDER_PROGRAM, HOLDER_STATE, HOLDER_EVENT, HOLDER_MS };
 
 /* "tavolad write (active, ClientWrite), open for 129.0 s". The holder may have ended since. */
-static enum status refuse(struct pg *pg, struct error *err)
+static enum status refuse_blocked(struct pg *pg, struct error *err)
 {
     PG_RESULT rows = NULL;
     const char *event;
@@ -69,7 +69,7 @@ enum status fence_close(struct session *session, struct error *err)
         if (ended.count > 0)
             continue;
         if (clock_monotonic_us() > deadline_us)
-            return refuse(pg, err);
+            return refuse_blocked(pg, err);
         pause_after(failures);
     }
 }

@@ -84,24 +84,24 @@ static enum status send_about(
 /* ---- the plan ---- */
 
 /* In the table that the name stood for when the transaction was submitted (guard G24). */
-struct step_place {
+struct step_target {
     struct str account, table;
     int64_t table_id;
 };
 
 static void prepare_write(
-    struct stepping *stepping, int i, struct step_place place, struct write write, struct arena *arena)
+    struct stepping *stepping, int i, struct step_target target, struct write write, struct arena *arena)
 {
     stepping->writes[i] = write;
     stepping->operations[i] = (struct operation){
         .kind = OPERATION_WRITE,
-        .account = place.account.len > 0 ? place.account : stepping->transaction.account,
-        .table = place.table,
+        .account = target.account.len > 0 ? target.account : stepping->transaction.account,
+        .table = target.table,
         .arena = arena,
         .in.write = { .writes = &stepping->writes[i],
             .count = 1,
             .atomic = true,
-            .table_id = place.table_id },
+            .table_id = target.table_id },
     };
 }
 
@@ -119,7 +119,7 @@ static void prepare(struct stepping *stepping, struct str worker, struct arena *
         .step = stepping->transaction.steps_done,
         .worker = worker,
     };
-    prepare_write(stepping, 0, (struct step_place){ step->account, step->table, step->table_id },
+    prepare_write(stepping, 0, (struct step_target){ step->account, step->table, step->table_id },
         (struct write){ .kind = kinds[step->kind],
             .key = step->key,
             .properties = step->properties,
@@ -128,7 +128,7 @@ static void prepare(struct stepping *stepping, struct str worker, struct arena *
         arena);
     if (step->kind != STEP_MOVE)
         return;
-    prepare_write(stepping, 1, (struct step_place){ step->to_account, step->to_table, step->to_table_id },
+    prepare_write(stepping, 1, (struct step_target){ step->to_account, step->to_table, step->to_table_id },
         (struct write){ .kind = WRITE_INSERT_OR_REPLACE, .key = step->to_key }, arena);
     stepping->operations[0].next = &stepping->operations[1];
 }

@@ -125,7 +125,7 @@ MUTANTS = [
               "    return STATUS_OK;\n")],
      "test_store", "confirm", ["an_index_of_another_shape_is_read_as_what_it_is"]),
 
-    ("G24", [("store/transactions/transaction_work.c", ".table_id = place.table_id }", ".table_id = 0 * place.table_id }")],
+    ("G24", [("store/transactions/transaction_work.c", ".table_id = target.table_id }", ".table_id = 0 * target.table_id }")],
      "test_store", "incarnations", ["a_step_does_nothing_in_a_later_table_of_its_name"]),
 
     ("G33", [("store/session/sql/marker_insert.sql", "$3::int8 = (select version from catalogue)", "$3::int8 >= 0")],

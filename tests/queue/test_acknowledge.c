@@ -129,7 +129,7 @@ static void acknowledge_some(struct held *held, bool done[MESSAGES])
 }
 
 /* Of one message, which comes again to whom it is handed back to or taken over by: what it is meanwhile is pending. */
-static void hand_back_one(struct held *held)
+static void release_one(struct held *held)
 {
     struct queue_message one;
     size_t count;
@@ -137,7 +137,7 @@ static void hand_back_one(struct held *held)
     if (held->count == 0)
         return;
     one = take_any(held);
-    ck_assert_int_eq(queue_hand_back(consumers[0], &one, 1, NULL), STATUS_OK);
+    ck_assert_int_eq(queue_release(consumers[0], &one, 1, NULL), STATUS_OK);
     if (rand() % 2 == 0)
         reclaim(rand() % CONSUMERS, 3600 * 1000, &count);
     held->messages[held->count++] = one;
@@ -182,7 +182,7 @@ START_TEST(exactly_what_is_not_acknowledged_stays)
         messages = claim(rand() % CONSUMERS, 1 + (size_t)rand() % MAX_AT_ONCE, &count);
         memcpy(held.messages + held.count, messages, count * sizeof(*messages));
         held.count += count;
-        hand_back_one(&held);
+        release_one(&held);
         acknowledge_some(&held, done);
 
         acknowledged = 0;

@@ -222,7 +222,7 @@ START_TEST(handing_back_is_not_counted)
 
     publish_rows(2);
     got = claim(queue, 10, 2);
-    ck_assert_int_eq(queue_hand_back(queue, got, 2, NULL), STATUS_OK);
+    ck_assert_int_eq(queue_release(queue, got, 2, NULL), STATUS_OK);
 
     got = reclaim(other, 60 * 1000, 2);
     ck_assert_int_eq(got[0].deliveries, 1);
@@ -260,7 +260,7 @@ START_TEST(only_what_is_still_in_hand_is_renewed)
     publish_rows(3);
     got = claim(queue, 10, 3);
     pretend_idle(&got[0], "two");
-    ck_assert_int_eq(queue_hand_back(queue, &got[1], 1, NULL), STATUS_OK);
+    ck_assert_int_eq(queue_release(queue, &got[1], 1, NULL), STATUS_OK);
     ck_assert_int_eq(queue_acknowledge(queue, &got[2], 1, NULL), STATUS_OK);
     ck_assert_int_eq(queue_renew(queue, STR_LITERAL("one"), got, 3, NULL), STATUS_OK);
 
@@ -280,7 +280,7 @@ START_TEST(a_message_that_was_taken_away_is_not_acknowledged_into_a_crash)
     reclaim(other, 0, 0);
     check_state(0, 0);
     ck_assert_int_eq(queue_acknowledge(queue, got, 1, NULL), STATUS_OK);
-    ck_assert_int_eq(queue_hand_back(queue, got, 1, NULL), STATUS_OK);
+    ck_assert_int_eq(queue_release(queue, got, 1, NULL), STATUS_OK);
 }
 END_TEST
 
@@ -556,7 +556,7 @@ START_TEST(shards_are_taken_over_and_handed_back)
         intents[i] = an_intent(i, "r");
     publish(intents, 8);
     got = claim(queue, 8, 8);
-    ck_assert_int_eq(queue_hand_back(queue, got, 8, NULL), STATUS_OK);
+    ck_assert_int_eq(queue_release(queue, got, 8, NULL), STATUS_OK);
 
     got = reclaim(other, 60 * 1000, 8);
     for (int i = 0; i < 8; i++)

@@ -162,11 +162,11 @@ enum status queue_acknowledge(
     return reply_or_loss(err);
 }
 
-enum status queue_hand_back(
+enum status queue_release(
     struct queue *queue, const struct queue_message *given, size_t count, struct error *err)
 {
     (void)queue;
-    TRY(reach_redis("hand back", err));
+    TRY(reach_redis("release", err));
     for (size_t i = 0; i < count; i++) {
         struct message *message = find_message(&given[i]);
 

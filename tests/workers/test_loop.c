@@ -222,8 +222,8 @@ enum status claim_work_take(struct worker *store, const struct claim_owner *owne
 {
     (void)store;
     TRY(fake_down(err));
-    ck_assert_str_eq(owner->holder, "w-consumer0");
-    ck_assert_int_gt(owner->hold_ms, 0);
+    ck_assert_str_eq(owner->consumer, "w-consumer0");
+    ck_assert_int_gt(owner->duration_ms, 0);
     fake.claimed = (int)count;
     fake.reconciled_before_hand = fake.reconciled[0] != '\0';
     for (size_t i = 0; i < count; i++)
@@ -469,7 +469,7 @@ static void check_queue(int64_t length, int64_t pending)
     ck_assert_int_eq(state.pending, pending);
 }
 
-/* What another consumer gets of messages that were handed back; returns the deliveries of the first. */
+/* What another consumer gets of messages that were released; returns the deliveries of the first. */
 static int64_t reclaim(int64_t idle_ms, size_t want)
 {
     struct queue_message *messages = NULL;

@@ -19,7 +19,7 @@ enum { CHANGES = 1, RESUME_TOKEN = 2 };
 enum { US_PER_SECOND = 1000000 };
 
 struct watch {
-    struct operation asked; /* as decoded from the request; in.changes.place is behind the last message */
+    struct operation asked; /* as decoded from the request; in.changes.position is behind the last message */
     struct selection selection;
     struct str identity;
     bool more;       /* the feed has changes behind the position that can be read at once */
@@ -37,11 +37,11 @@ static enum status take_token(
     struct operation_changes *changes = &watch->asked.in.changes;
     struct token token = { .purpose = TOKEN_CHANGES, .query = watch->identity };
 
-    TRY(paging_read(ctx, text, &token, &changes->has_place, err));
-    if (!changes->has_place)
+    TRY(paging_read(ctx, text, &token, &changes->has_position, err));
+    if (!changes->has_position)
         return STATUS_OK;
-    changes->place.table_id = token.table_id;
-    if (!feed_place_decode(token.first, &changes->place))
+    changes->position.table_id = token.table_id;
+    if (!feed_position_decode(token.first, &changes->position))
         return reason_set(err, REASON_PAGE_TOKEN_INVALID,
             "the token was made by a version whose tokens this version does not read");
     return STATUS_OK;
@@ -87,20 +87,20 @@ static enum status fill_operation(
 static enum status write_changes(
     struct call_ctx *ctx, struct watch *watch, const struct outcome_changes *out, struct error *err)
 {
-    struct feed_place place = out->place;
+    struct feed_position position = out->position;
     size_t written =
         codec_change_write(&ctx->reply, CHANGES, out->changes, out->count, &watch->selection, ctx->arena);
     struct token token = {
-        .purpose = TOKEN_CHANGES, .table_id = place.table_id, .query = watch->identity, .second = STR_EMPTY
+        .purpose = TOKEN_CHANGES, .table_id = position.table_id, .query = watch->identity, .second = STR_EMPTY
     };
 
     watch->more = out->more || written < out->count;
     if (written < out->count)
-        place.number = out->changes[written - 1].number;
-    token.first = feed_place_encode(&place, ctx->arena);
+        position.number = out->changes[written - 1].number;
+    token.first = feed_position_encode(&position, ctx->arena);
     TRY(paging_write(ctx, &ctx->reply, RESUME_TOKEN, &token, err));
-    watch->asked.in.changes.has_place = true;
-    watch->asked.in.changes.place = place;
+    watch->asked.in.changes.has_position = true;
+    watch->asked.in.changes.position = position;
     watch->sent_us = clock_monotonic_us();
     atomic_fetch_add(&ctx->service->changes_told, (long long)written);
     return STATUS_OK;
@@ -115,7 +115,7 @@ static enum status write_message(
 
     if (out->count > 0 || now_us >= bookmark_us(watch) || watch->sent_us == 0)
         return write_changes(ctx, watch, out, err);
-    watch->asked.in.changes.place = out->place;
+    watch->asked.in.changes.position = out->position;
     watch->more = out->more;
     *step = STREAM_NEXT;
     return STATUS_OK;

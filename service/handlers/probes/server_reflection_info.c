@@ -9,12 +9,12 @@
 #include "service/handlers/handlers.h"
 #include "service/probes/reflection.h"
 
-static void begin(struct rpc_call *call)
+static void begin_stream(struct rpc_call *call)
 {
     rpc_call_read(call);
 }
 
-static void message(struct rpc_call *call, struct str request)
+static void answer_message(struct rpc_call *call, struct str request)
 {
     struct arena arena;
     struct buf out;
@@ -29,7 +29,7 @@ static void message(struct rpc_call *call, struct str request)
     arena_cleanup(&arena);
 }
 
-static void sent(struct rpc_call *call)
+static void reply_sent(struct rpc_call *call)
 {
     rpc_call_read(call);
 }
@@ -39,17 +39,17 @@ static void half_closed(struct rpc_call *call)
     rpc_call_finish(call, codec_error_status_code(STATUS_OK), STR_EMPTY, STR_EMPTY);
 }
 
-static void cancelled(struct rpc_call *call)
+static void stream_cancelled(struct rpc_call *call)
 {
     rpc_call_finish(call, codec_error_status_code(STATUS_CANCELLED), STR_EMPTY, STR_EMPTY);
 }
 
 static const struct call_events reflection_events = {
-    .begin = begin,
-    .message = message,
+    .begin = begin_stream,
+    .message = answer_message,
     .half_closed = half_closed,
-    .sent = sent,
-    .cancelled = cancelled,
+    .sent = reply_sent,
+    .cancelled = stream_cancelled,
 };
 
 const struct method server_reflection_info_v1_method = {

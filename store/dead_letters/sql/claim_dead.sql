@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The first claim after consumer $3, start $4 that has expired, or that consumer $1 left behind in another start than $2; and
--- those of its intents that are still open. No claim is held for two minutes: one that ends later was made before the clock
--- was set back.
+-- The first claim, in the order of consumer and start, after consumer $3 and start $4, that has expired or is of an earlier
+-- start of consumer $1 than $2; with those of its intents that are still open. A claim lasts less than two minutes: one that
+-- expires later was made before the clock was set back.
 with claim as materialized (
     select consumer, start_id, buckets, ids
     from claims

@@ -3,5 +3,5 @@
 -- there.
 update entities e
 set version = u.v, ts = u.ts, dead = u.d, expires = nullif(u.e, 0), properties = u.x
-from unnest($1::tid[], $2::int8[], $3::int8[], $4::bool[], $5::bytea[], $6::int8[]) u(place, v, ts, d, x, e)
-where e.ctid = u.place
+from unnest($1::tid[], $2::int8[], $3::int8[], $4::bool[], $5::bytea[], $6::int8[]) u(ctid, v, ts, d, x, e)
+where e.ctid = u.ctid

@@ -3,5 +3,5 @@
 -- so they have not moved since state_hold found them there.
 update index_state s
 set applied = u.a, manifest = u.m
-from unnest($1::tid[], $2::int8[], $3::bytea[]) u(place, a, m)
-where s.ctid = u.place
+from unnest($1::tid[], $2::int8[], $3::bytea[]) u(ctid, a, m)
+where s.ctid = u.ctid

@@ -13,11 +13,11 @@
 
 static struct world world;
 static struct error err;
-enum { HOLD_MS = 60000 };
+enum { DURATION_MS = 60000 };
 
-static const struct claim_owner first = { "w-consumer0", "1", HOLD_MS },
-                                second = { "w-consumer1", "2", HOLD_MS },
-                                third = { "w-consumer2", "3", HOLD_MS };
+static const struct claim_owner first = { "w-consumer0", "1", DURATION_MS },
+                                second = { "w-consumer1", "2", DURATION_MS },
+                                third = { "w-consumer2", "3", DURATION_MS };
 
 static void setup(void)
 {
@@ -79,7 +79,7 @@ static long long hands(void)
 static void dies(const struct claim_owner *owner)
 {
     test_sql(world.sql, "update claims set expires_at = now() - interval '1 second' where consumer = '%s'",
-        owner->holder);
+        owner->consumer);
 }
 
 static long long dead_letters(const char *what)
@@ -171,7 +171,7 @@ END_TEST
 
 START_TEST(a_worker_that_starts_again_looks_at_its_own_last_hand)
 {
-    const struct claim_owner again = { first.holder, "3", HOLD_MS };
+    const struct claim_owner again = { first.consumer, "3", DURATION_MS };
 
     take(&first, scan(3), 1);
     succeeds(claim_work_suspect_dead(world.worker, &again, &err));
@@ -222,7 +222,7 @@ START_TEST(the_hand_of_a_dead_worker_goes_when_nothing_of_it_is_open)
 
     succeeds(sweep_run(world.worker, &ages, &counts, &more, &err));
 
-    ck_assert_int_eq(counts.hands, 1);
+    ck_assert_int_eq(counts.claims, 1);
     ck_assert_int_eq(hands(), 2); /* of one something is open, the other one lives */
 }
 END_TEST

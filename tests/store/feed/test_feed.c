@@ -55,18 +55,18 @@ static void put(const char *row)
     scene_write(&scene, a_write(WRITE_INSERT_OR_REPLACE, "p", row, text("x")));
 }
 
-/* The place where the feed ends, or with a place the page behind it. */
-static struct operation *a_changes(const struct feed_place *from)
+/* The position at the end of the feed; or, from a position, the page after it. */
+static struct operation *a_changes(const struct feed_position *from)
 {
     struct operation *operation = an_operation(&scene.arena, OPERATION_CHANGES, "Things");
 
-    operation->in.changes.has_place = from != NULL;
+    operation->in.changes.has_position = from != NULL;
     if (from)
-        operation->in.changes.place = *from;
+        operation->in.changes.position = *from;
     return operation;
 }
 
-static const struct outcome_changes *read_changes(const struct feed_place *from)
+static const struct outcome_changes *read_changes(const struct feed_position *from)
 {
     struct operation *operation = a_changes(from);
 
@@ -75,9 +75,9 @@ static const struct outcome_changes *read_changes(const struct feed_place *from)
     return &operation->out.changes;
 }
 
-static struct feed_place here(void)
+static struct feed_position here(void)
 {
-    return read_changes(NULL)->place;
+    return read_changes(NULL)->position;
 }
 
 /* "+a =a -a": the kinds and row keys. */
@@ -112,7 +112,7 @@ static PGconn *begin_change(const char *row)
 
 START_TEST(who_drew_a_number_first_commits_first)
 {
-    struct feed_place from = here();
+    struct feed_position from = here();
     PGconn *other = begin_change("first");
     struct operation *second =
         a_write_operation(&scene.arena, "Things", a_write(WRITE_INSERT, "p", "second", text("x")));
@@ -133,7 +133,7 @@ END_TEST
 
 START_TEST(a_number_that_was_rolled_back_is_a_gap)
 {
-    struct feed_place from = here();
+    struct feed_position from = here();
     PGconn *other = begin_change("never");
 
     test_sql(other, "rollback");
@@ -145,7 +145,7 @@ END_TEST
 
 START_TEST(a_long_transaction_elsewhere_holds_up_nothing)
 {
-    struct feed_place from = here();
+    struct feed_position from = here();
     PGconn *other = test_connect(scene.conninfo);
 
     test_sql(other, "begin; create table long (); select pg_current_xact_id()");
@@ -160,7 +160,7 @@ END_TEST
 
 START_TEST(a_batch_is_told_as_one_commit)
 {
-    struct feed_place from = here();
+    struct feed_position from = here();
     struct write writes[] = { a_write(WRITE_INSERT, "p", "b", text("1")),
         a_write(WRITE_INSERT, "p", "a", text("2")), a_write(WRITE_DELETE_IF_EXISTS, "p", "c", text("")) };
     struct operation *refused, *group = a_group(&scene.arena, "Things", writes, ARRAY_LEN(writes));
@@ -176,7 +176,7 @@ END_TEST
 
 START_TEST(a_change_holds_the_entity_as_it_was_then)
 {
-    struct feed_place from = here();
+    struct feed_position from = here();
     struct write_result first = scene_write(&scene, a_write(WRITE_INSERT, "p", "a", text("one")));
     const struct outcome_changes *changes;
 
@@ -197,7 +197,7 @@ END_TEST
 
 START_TEST(pages_are_bounded_by_rows_and_by_bytes)
 {
-    struct feed_place from = here();
+    struct feed_position from = here();
     const struct outcome_changes *page;
 
     test_sql(scene.sql,
@@ -208,17 +208,17 @@ START_TEST(pages_are_bounded_by_rows_and_by_bytes)
         page = read_changes(&from);
         ck_assert_uint_eq(page->count, LIMIT_PAGE_ROWS);
         ck_assert(page->more);
-        from = page->place;
+        from = page->position;
     }
     page = read_changes(&from);
     ck_assert(page->more);
     ck_assert_uint_ge(page->count, 3);
     ck_assert_uint_le(page->count, 4);
     while (page->more) {
-        from = page->place;
+        from = page->position;
         page = read_changes(&from);
     }
-    ck_assert_uint_eq(read_changes(&page->place)->count, 0);
+    ck_assert_uint_eq(read_changes(&page->position)->count, 0);
 }
 END_TEST
 
@@ -229,7 +229,7 @@ START_TEST(a_range_hides_what_is_outside)
         .high_has_row = true,
         .low = a_key("p", "b"),
         .high = a_key("p", "c") };
-    struct feed_place from = here();
+    struct feed_position from = here();
     struct operation *operation;
 
     for (const char *row = "abcd"; *row; row++)
@@ -240,13 +240,13 @@ START_TEST(a_range_hides_what_is_outside)
 
     ck_assert_reason(operation, "OK");
     ck_assert_str_eq(told(&operation->out.changes), "+b +c");
-    ck_assert_int_eq(operation->out.changes.place.number, here().number);
+    ck_assert_int_eq(operation->out.changes.position.number, here().number);
 }
 END_TEST
 
 /* ---- on, off, another one ---- */
 
-static void check_resync(const struct feed_place *from)
+static void check_resync(const struct feed_position *from)
 {
     struct operation *operation = a_changes(from);
 
@@ -271,7 +271,7 @@ START_TEST(writers_know_of_a_feed_before_it_begins)
     await(on);
     ck_assert_reason(on, "OK");
 
-    struct feed_place from = here();
+    struct feed_position from = here();
     put("seen");
     ck_assert_str_eq(told(read_changes(&from)), "+seen");
     PQfinish(writer);
@@ -280,7 +280,7 @@ END_TEST
 
 START_TEST(a_place_is_good_for_one_feed_of_one_epoch)
 {
-    struct feed_place from = here(), other;
+    struct feed_position from = here(), other;
 
     switch_feed(true); /* it is on already */
     ck_assert_uint_eq(read_changes(&from)->count, 0);
@@ -301,14 +301,14 @@ END_TEST
 
 START_TEST(a_place_ahead_of_the_feed_asks_for_a_resync)
 {
-    struct feed_place from = here();
+    struct feed_position from = here();
     struct operation *waiting = a_changes(&from);
 
     from.number++; /* of a change that a restore has lost */
     check_resync(&from);
 
     waiting->kind = OPERATION_CHANGES_WAIT;
-    waiting->in.changes.place = from;
+    waiting->in.changes.position = from;
     waiting->in.changes.wait_until_us = INT64_MAX;
     submit(scene.store, waiting);
     await(waiting); /* at once: it has to be told */
@@ -339,7 +339,7 @@ static void age_all(void)
 
 START_TEST(a_purge_takes_the_old_and_raises_the_floor)
 {
-    struct feed_place before = here(), between;
+    struct feed_position before = here(), between;
 
     put("a");
     put("b");
@@ -385,7 +385,7 @@ END_TEST
 
 START_TEST(who_waits_is_told_of_news_and_of_the_time)
 {
-    struct feed_place from = here();
+    struct feed_position from = here();
     struct operation *news = a_changes(&from), *bookmark = a_changes(&from);
 
     news->kind = bookmark->kind = OPERATION_CHANGES_WAIT;
@@ -405,7 +405,7 @@ END_TEST
 
 START_TEST(who_waits_is_told_that_the_feed_is_over)
 {
-    struct feed_place from = here();
+    struct feed_position from = here();
     struct operation *waiting = a_changes(&from);
 
     waiting->kind = OPERATION_CHANGES_WAIT;

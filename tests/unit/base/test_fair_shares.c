@@ -17,7 +17,7 @@ static void setup(void)
     fair_shares_init(&shares, PLACES);
 }
 
-/* Slots 0 to n - 1 take one place in turn until none of them gets another. */
+/* Slots 0 to n - 1 take 1 in turn until none of them gets more. */
 static void fill(int n)
 {
     bool any = true;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place.c - folders and locks of a private stack. See place.h.
+ * data_folder.c - the folders and locks of a private stack. See data_folder.h.
  *
  * Locks are flock(2): they vanish with their holder, however it ends. The second one, `programs`, is
  * inherited by the children, so that a stack whose supervisor was killed is waited for, not run into.
  */
-#include "client/dev/place.h"
+#include "client/dev/data_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 
 enum { SOCKET_PATH_BYTES = 107, PROGRAMS_WAIT_MS = 90000, POLL_MS = 50, WALK_DESCRIPTORS = 16 };
 
-const char *place_default_data(struct arena *arena)
+const char *data_folder_default_path(struct arena *arena)
 {
     const char *home = getenv("HOME");
     struct passwd *user;
@@ -42,7 +42,7 @@ const char *place_default_data(struct arena *arena)
 
 /* ---- folders ---- */
 
-static enum status complain(struct error *err, const char *path)
+static enum status path_error(struct error *err, const char *path)
 {
     return error_set(err, STATUS_UNAVAILABLE, "%s: %s", path, strerror(errno));
 }
@@ -51,8 +51,8 @@ static enum status complain(struct error *err, const char *path)
 static enum status make_one(const char *path, mode_t mode, struct error *err)
 {
     if (mkdir(path, mode) == 0)
-        return chmod(path, mode) == 0 ? STATUS_OK : complain(err, path);
-    return errno == EEXIST ? STATUS_OK : complain(err, path);
+        return chmod(path, mode) == 0 ? STATUS_OK : path_error(err, path);
+    return errno == EEXIST ? STATUS_OK : path_error(err, path);
 }
 
 /* mkdir -p: the folder and those above it. */
@@ -70,20 +70,20 @@ static enum status make_path(const char *path, mode_t mode, struct error *err)
     return make_one(copy, mode, err);
 }
 
-enum status place_make_folder(const struct place *place, const char *path, struct error *err)
+enum status data_folder_make_child(const struct data_folder *folder, const char *path, struct error *err)
 {
     struct passwd *user;
 
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
-        return complain(err, path);
-    if (!place->as_root)
+        return path_error(err, path);
+    if (!folder->as_root)
         return STATUS_OK;
     user = getpwnam("postgres");
     if (!user)
         return error_set(
             err, STATUS_UNAVAILABLE, "there is no user postgres: install the package postgresql");
     if (lchown(path, user->pw_uid, user->pw_gid) != 0)
-        return complain(err, path);
+        return path_error(err, path);
     return STATUS_OK;
 }
 
@@ -96,7 +96,7 @@ static int remove_one(const char *path, const struct stat *about, int kind, stru
     return 0;
 }
 
-void place_remove_folder(const char *path)
+void data_folder_remove(const char *path)
 {
     nftw(path, remove_one, WALK_DESCRIPTORS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
@@ -115,29 +115,29 @@ static enum status make_temporary(
 
     memcpy(path, pattern.data, pattern.len + 1);
     if (!mkdtemp(path))
-        return complain(err, path);
+        return path_error(err, path);
     *out = path;
     return STATUS_OK;
 }
 
-static enum status make_run_folder(struct place *place, struct arena *arena, struct error *err)
+static enum status make_run_folder(struct data_folder *folder, struct arena *arena, struct error *err)
 {
-    place->run = arena_format(arena, "%s/run", place->data).data;
-    if (!is_fit_for_sockets(place->run)) {
-        TRY(make_temporary("/tmp", arena, &place->run, err));
-        place->run_temporary = true;
+    folder->run = arena_format(arena, "%s/run", folder->data).data;
+    if (!is_fit_for_sockets(folder->run)) {
+        TRY(make_temporary("/tmp", arena, &folder->run, err));
+        folder->run_temporary = true;
     }
-    return place_make_folder(place, place->run, err);
+    return data_folder_make_child(folder, folder->run, err);
 }
 
-static enum status make_folders(struct place *place, struct arena *arena, struct error *err)
+static enum status make_folders(struct data_folder *folder, struct arena *arena, struct error *err)
 {
-    place->postgres = arena_format(arena, "%s/postgres", place->data).data;
-    place->redis = arena_format(arena, "%s/redis", place->data).data;
-    place->log = arena_format(arena, "%s/log", place->data).data;
-    TRY(make_one(place->log, 0700, err));
-    TRY(place_make_folder(place, place->redis, err));
-    return make_run_folder(place, arena, err);
+    folder->postgres = arena_format(arena, "%s/postgres", folder->data).data;
+    folder->redis = arena_format(arena, "%s/redis", folder->data).data;
+    folder->log = arena_format(arena, "%s/log", folder->data).data;
+    TRY(make_one(folder->log, 0700, err));
+    TRY(data_folder_make_child(folder, folder->redis, err));
+    return make_run_folder(folder, arena, err);
 }
 
 /* ---- locks ---- */
@@ -149,36 +149,36 @@ static void read_text(int fd, char *out, size_t size)
     out[len > 0 ? len : 0] = '\0';
 }
 
-static enum status take_lock(struct place *place, struct arena *arena, struct error *err)
+static enum status take_lock(struct data_folder *folder, struct arena *arena, struct error *err)
 {
-    const char *path = arena_format(arena, "%s/lock", place->data).data;
+    const char *path = arena_format(arena, "%s/lock", folder->data).data;
     char holder[1024];
 
-    place->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (place->lock < 0)
-        return complain(err, path);
-    if (flock(place->lock, LOCK_EX | LOCK_NB) != 0) {
-        read_text(place->lock, holder, sizeof(holder));
+    folder->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (folder->lock < 0)
+        return path_error(err, path);
+    if (flock(folder->lock, LOCK_EX | LOCK_NB) != 0) {
+        read_text(folder->lock, holder, sizeof(holder));
         holder[strcspn(holder, "\n")] = '\0';
         return error_set(err, STATUS_EXISTS,
             "another stack (%s) runs in %s: stop it, or set TAVOLA_DEV_DATA to another folder", holder,
-            place->data);
+            folder->data);
     }
-    place_describe(place, "");
+    data_folder_describe(folder, "");
     return STATUS_OK;
 }
 
 /* The children of a supervisor that was killed are still stopping: wait for the last of them. */
-static enum status take_programs_lock(struct place *place, struct arena *arena, struct error *err)
+static enum status take_programs_lock(struct data_folder *folder, struct arena *arena, struct error *err)
 {
-    const char *path = arena_format(arena, "%s/programs", place->data).data;
+    const char *path = arena_format(arena, "%s/programs", folder->data).data;
     int64_t deadline = clock_monotonic_us() + PROGRAMS_WAIT_MS * INT64_C(1000);
     bool told = false;
 
-    place->programs = open(path, O_RDWR | O_CREAT, 0600); /* inherited on purpose */
-    if (place->programs < 0)
-        return complain(err, path);
-    while (flock(place->programs, LOCK_EX | LOCK_NB) != 0) {
+    folder->programs = open(path, O_RDWR | O_CREAT, 0600); /* inherited on purpose */
+    if (folder->programs < 0)
+        return path_error(err, path);
+    while (flock(folder->programs, LOCK_EX | LOCK_NB) != 0) {
         int signal_number;
 
         if (!told)
@@ -189,21 +189,21 @@ static enum status take_programs_lock(struct place *place, struct arena *arena, 
             return error_set(err, STATUS_CANCELLED, "stopped while waiting");
         if (clock_monotonic_us() > deadline)
             return error_set(err, STATUS_UNAVAILABLE,
-                "programs of an earlier stack still run in %s; `fuser %s` lists them", place->data, path);
+                "programs of an earlier stack still run in %s; `fuser %s` lists them", folder->data, path);
     }
     return STATUS_OK;
 }
 
-void place_describe(struct place *place, const char *text)
+void data_folder_describe(struct data_folder *folder, const char *text)
 {
     char all[1024];
     int len = snprintf(all, sizeof(all), "pid %d\n%s", (int)getpid(), text);
 
-    if (ftruncate(place->lock, 0) != 0 || pwrite(place->lock, all, (size_t)len, 0) != len)
+    if (ftruncate(folder->lock, 0) != 0 || pwrite(folder->lock, all, (size_t)len, 0) != len)
         fprintf(stderr, "dev: cannot write the lock file: %s\n", strerror(errno));
 }
 
-bool place_read_holder(const char *data, char *out, size_t size)
+bool data_folder_read_holder(const char *data, char *out, size_t size)
 {
     char path[4096];
     bool held;
@@ -224,53 +224,54 @@ bool place_read_holder(const char *data, char *out, size_t size)
 
 /* As root the way through the data folder is open, for user postgres; what is inside is closed. */
 static enum status make_data_folder(
-    const char *data, struct arena *arena, struct place *place, struct error *err)
+    const char *data, struct arena *arena, struct data_folder *folder, struct error *err)
 {
     const char *temporary = getenv("TMPDIR");
-    mode_t mode = place->as_root ? 0711 : 0700;
+    mode_t mode = folder->as_root ? 0711 : 0700;
     char *real;
 
     if (!data) {
-        TRY(make_temporary(temporary && temporary[0] == '/' ? temporary : "/tmp", arena, &place->data, err));
-        place->temporary = true;
-        return chmod(place->data, mode) == 0 ? STATUS_OK : complain(err, place->data);
+        TRY(make_temporary(temporary && temporary[0] == '/' ? temporary : "/tmp", arena, &folder->data, err));
+        folder->temporary = true;
+        return chmod(folder->data, mode) == 0 ? STATUS_OK : path_error(err, folder->data);
     }
     TRY(make_path(data, mode, err));
     real = realpath(data, NULL);
     if (!real)
-        return complain(err, data);
-    place->data = arena_copy(arena, str_of(real)).data;
+        return path_error(err, data);
+    folder->data = arena_copy(arena, str_of(real)).data;
     free(real);
     return STATUS_OK;
 }
 
-enum status place_open(const char *data, struct arena *arena, struct place *out, struct error *err)
+enum status data_folder_open(
+    const char *data, struct arena *arena, struct data_folder *out, struct error *err)
 {
-    struct place place = { .as_root = geteuid() == 0, .lock = -1, .programs = -1 };
-    enum status status = make_data_folder(data, arena, &place, err);
+    struct data_folder folder = { .as_root = geteuid() == 0, .lock = -1, .programs = -1 };
+    enum status status = make_data_folder(data, arena, &folder, err);
 
     if (status == STATUS_OK)
-        status = take_lock(&place, arena, err);
+        status = take_lock(&folder, arena, err);
     if (status == STATUS_OK)
-        status = take_programs_lock(&place, arena, err);
+        status = take_programs_lock(&folder, arena, err);
     if (status == STATUS_OK)
-        status = make_folders(&place, arena, err);
+        status = make_folders(&folder, arena, err);
     if (status != STATUS_OK)
-        place_close(&place);
+        data_folder_close(&folder);
     else
-        *out = place;
+        *out = folder;
     return status;
 }
 
-void place_close(struct place *place)
+void data_folder_close(struct data_folder *folder)
 {
-    if (place->run_temporary)
-        place_remove_folder(place->run);
-    if (place->temporary)
-        place_remove_folder(place->data);
-    if (place->programs >= 0)
-        close(place->programs);
-    if (place->lock >= 0)
-        close(place->lock);
-    place->programs = place->lock = -1;
+    if (folder->run_temporary)
+        data_folder_remove(folder->run);
+    if (folder->temporary)
+        data_folder_remove(folder->data);
+    if (folder->programs >= 0)
+        close(folder->programs);
+    if (folder->lock >= 0)
+        close(folder->lock);
+    folder->programs = folder->lock = -1;
 }
