@@ -42,12 +42,24 @@ static enum status decode_keys(Tavola__V1__EntityKey *const *keys, size_t count,
     return STATUS_OK;
 }
 
+static enum status decode_mode(Tavola__V1__VerifyMode mode, struct operation_verify *out, struct error *err)
+{
+    if (mode != TAVOLA__V1__VERIFY_MODE__VERIFY_MODE_FULL &&
+        mode != TAVOLA__V1__VERIFY_MODE__VERIFY_MODE_FAST)
+        return reason_set(err, REASON_INVALID_INPUT, "mode has no value %d", (int)mode);
+    out->is_fast = mode == TAVOLA__V1__VERIFY_MODE__VERIFY_MODE_FAST;
+    if (out->is_fast && out->key_count > 0)
+        return reason_set(err, REASON_INVALID_INPUT, "keys and the mode FAST cannot be given together");
+    return STATUS_OK;
+}
+
 enum status codec_report_verify_decode(const Tavola__V1__VerifyIndexRequest *request, struct arena *arena,
     struct operation_verify *out, struct error *err)
 {
     *out = (struct operation_verify){ .report_id = STR_EMPTY };
     TRY(decode_range(request->range, &out->range, err));
-    return decode_keys(request->keys, request->n_keys, arena, out, err);
+    TRY(decode_keys(request->keys, request->n_keys, arena, out, err));
+    return decode_mode(request->mode, out, err);
 }
 
 enum status codec_report_repair_decode(const Tavola__V1__RepairIndexRequest *request, struct arena *arena,
@@ -87,6 +99,8 @@ Tavola__V1__IndexReport *codec_report_message(const struct report_view *report, 
     out->manifests = report->counts.found[DIFFERENCE_MANIFEST];
     out->mended = report->counts.mended;
     out->remaining = report->counts.remaining;
+    out->mode = report->is_fast ? TAVOLA__V1__VERIFY_MODE__VERIFY_MODE_FAST
+                                : TAVOLA__V1__VERIFY_MODE__VERIFY_MODE_FULL;
     return out;
 }
 

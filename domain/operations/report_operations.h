@@ -32,6 +32,7 @@ struct source_range {
 struct operation_verify {
     bool repairs;
     bool dry_run; /* of a repair: nothing is changed */
+    bool is_fast; /* versions are compared, and contents only where these say nothing */
     struct source_range range;
     struct entity_key *keys; /* these alone; the range is absent then */
     size_t key_count;
@@ -58,7 +59,7 @@ struct report_counts {
 struct report_view {
     struct str operation_id;
     struct str index; /* its name */
-    bool repairs, dry_run;
+    bool repairs, dry_run, is_fast;
     bool is_whole; /* no keys, no range, no report were named */
     enum job_state state;
     int64_t started, ended; /* ticks; ended 0: not yet */

@@ -37,6 +37,7 @@ enum claim_column {
     CLAIM_TOTAL,
     CLAIM_FAULTS,
     CLAIM_FILTER,
+    CLAIM_RATE,
 };
 
 static enum status claim(struct session *session, void *context, struct error *err)
@@ -66,6 +67,7 @@ static enum status claim(struct session *session, void *context, struct error *e
     job->total = pg_int8(row, 0, CLAIM_TOTAL);
     job->faults = pg_int8(row, 0, CLAIM_FAULTS);
     job->filter = arena_copy(&job->arena, pg_bytes(row, 0, CLAIM_FILTER));
+    job->is_gentle = pg_int8(row, 0, CLAIM_RATE) > 0;
     job->state = JOB_RUNNING;
     return STATUS_OK;
 }

@@ -36,6 +36,7 @@ enum view_column {
     VIEW_MANIFESTS,
     VIEW_MENDED,
     VIEW_REMAINING,
+    VIEW_IS_FAST,
 };
 
 struct report_view report_calls_read_row(const PGresult *rows, int row, int column, struct arena *arena)
@@ -51,6 +52,7 @@ struct report_view report_calls_read_row(const PGresult *rows, int row, int colu
         .ended = pg_int8(rows, row, column + VIEW_ENDED) };
     struct report_counts *counts = &view.counts;
 
+    view.is_fast = pg_bool(rows, row, column + VIEW_IS_FAST);
     counts->sources = pg_int8(rows, row, column + VIEW_SOURCES);
     counts->entries = pg_int8(rows, row, column + VIEW_ENTRIES);
     counts->in_flight = pg_int8(rows, row, column + VIEW_IN_FLIGHT);
@@ -218,6 +220,7 @@ static enum status send_report(struct session *session, const struct operation *
     pg_add_bool(&params, scans);
     add_end(&params, in->range.has_from, &in->range.from);
     add_end(&params, in->range.has_below, &in->range.below);
+    pg_add_bool(&params, in->is_fast);
     TRY(pg_send(&session->pg, &sql_report_insert, &params, err));
     pg_params_init(&params, &session->arena);
     pg_add_int8(&params, start->index_id);

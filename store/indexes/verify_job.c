@@ -2,34 +2,42 @@
 /*
  * verify_job.c - see the header.
  *
- *   phase 0  sources -> entries      every live source has the entry it asks for, and the manifest says so
- *   phase 1  entries -> sources      every entry has a source that asks for it
- *   phase 2  manifests -> sources    no manifest of a source that is gone names an entry
+ *   phase 0  sum up sources       what every live source asks for
+ *   phase 1  sum up entries       what is stored; if the sums agree, that was all
+ *   phase 2  judge sources        suspects: the entry that the source asks for, and the manifest
+ *   phase 3  judge entries        suspects: whether the source asks for the entry
+ *   phase 4  judge manifests      suspects that do not live: whether a manifest names an entry that is not there
  *
- * A chunk is read in one snapshot. What it finds is committed with the checkpoint that moves the cursor, so that each
- * difference is counted once whoever dies. A repair commits its differences as pending first; a pending difference is looked
- * at, mended, and looked at again before its outcome is committed. Mending it twice is harmless.
+ * A chunk is read in one snapshot. Work that comes between the chunks makes suspects of the keys that it changes, and no
+ * differences: these are what one snapshot shows of one key. What a chunk finds is committed with the checkpoint that moves
+ * the cursor, so that each difference is counted once whoever dies. A repair commits its differences as pending first; a
+ * pending difference is looked at, mended, and looked at again before its outcome is committed. Mending it twice is harmless.
  */
 #include "store/indexes/verify_job.h"
 
+#include "base/clock.h"
 #include "base/failpoint.h"
 #include "store/indexes/repair.h"
-#include "store/indexes/verify_look.h"
+#include "store/indexes/verify_scan.h"
 #include "store/sql.h"
 
-enum { SOURCES, ENTRIES, MANIFESTS, PHASES };
-enum { PENDING_ROWS = 50 };
+enum { SUM_SOURCES, SUM_ENTRIES, JUDGE_SOURCES, JUDGE_ENTRIES, JUDGE_MANIFESTS, PHASES };
+enum {
+    PENDING_ROWS = 50,
+    TURN_MS = 200, /* of chunks that one checkpoint ends */
+};
 
 struct verify {
     struct job *job;
     bool is_gone; /* the index, or the report */
     bool has_manifests;
-    bool repairs, dry_run, scans;
+    bool repairs, dry_run, scans, is_fast;
     struct source_range range;
+    struct verify_sums *sums;
     int64_t last_number;
-    struct report_difference *differences; /* of this chunk, in the job's arena */
+    struct report_difference *differences; /* since the last checkpoint, in the job's arena */
     size_t count;
-    struct report_counts counts; /* of this chunk */
+    struct report_counts counts; /* the same */
     int64_t numbered;            /* differences that get a new number */
 };
 
@@ -51,6 +59,8 @@ enum report_get_column {
     REPORT_HAS_BELOW = REPORT_FROM + 2,
     REPORT_BELOW,
     REPORT_LAST_NUMBER = REPORT_BELOW + 2,
+    REPORT_IS_FAST,
+    REPORT_SUMS,
 };
 
 /* The columns of a key, beside each other. */
@@ -81,6 +91,11 @@ static enum status read_report(struct session *session, struct verify *work, str
         .from = copied_key(row, 0, REPORT_FROM, &work->job->arena),
         .below = copied_key(row, 0, REPORT_BELOW, &work->job->arena) };
     work->last_number = pg_int8(row, 0, REPORT_LAST_NUMBER);
+    work->is_fast = pg_bool(row, 0, REPORT_IS_FAST);
+    work->sums = ARENA_NEW(&work->job->arena, struct verify_sums);
+    if (!verify_sums_decode(pg_bytes(row, 0, REPORT_SUMS), work->sums))
+        return error_set(
+            err, STATUS_INTERNAL, "the sums of report %.*s cannot be read", STR_ARG(work->job->id));
     return STATUS_OK;
 }
 
@@ -130,7 +145,7 @@ static enum status add_total(struct session *session, struct job *job, int64_t t
 
 static enum status count_all(struct session *session, struct job *job, struct error *err)
 {
-    if (job->total > 0 || job->has_cursor || job->phase != SOURCES)
+    if (job->total > 0 || job->has_cursor || job->phase != SUM_SOURCES)
         return STATUS_OK;
     TRY(add_total(session, job, job->table_id, err));
     return add_total(session, job, job->index_id, err);
@@ -172,18 +187,29 @@ static struct report_difference note(
     return out;
 }
 
+/* More differences than there were, behind them. */
+static struct report_difference *add_room(struct verify *work, size_t more)
+{
+    struct report_difference *all =
+        ARENA_ARRAY(&work->job->arena, struct report_difference, work->count + more);
+
+    for (size_t i = 0; i < work->count; i++)
+        all[i] = work->differences[i];
+    return all;
+}
+
 static void note_all(struct verify *work, const struct look *look)
 {
-    size_t most = 0;
+    size_t more = 0;
 
-    work->count = 0;
     for (size_t i = 0; i < look->count; i++)
-        most += look->subjects[i].difference_count;
-    work->differences = ARENA_ARRAY(&work->job->arena, struct report_difference, most);
+        more += look->subjects[i].difference_count;
+    if (more == 0)
+        return;
+    work->differences = add_room(work, more);
     for (size_t i = 0; i < look->count; i++) {
         const struct subject *subject = &look->subjects[i];
 
-        work->counts.in_flight += work->job->phase == SOURCES && subject->facts.in_flight;
         for (size_t k = 0; k < subject->difference_count; k++) {
             work->counts.found[subject->differences[k].class]++;
             work->differences[work->count++] = note(subject, &subject->differences[k], &work->job->arena);
@@ -192,58 +218,66 @@ static void note_all(struct verify *work, const struct look *look)
 }
 
 /* The cursor behind the chunk, or at the beginning of the next phase, or at the end of the job. */
-static void move_on(struct verify *work, const struct look *look)
+static void move_on(struct verify *work, const struct verify_scan *scan)
 {
     struct job *job = work->job;
 
-    job->done += look->rows;
-    job->faults += (int64_t)work->count;
-    if (job->phase == SOURCES)
-        work->counts.sources = look->rows;
-    else if (job->phase == ENTRIES)
-        work->counts.entries = look->rows;
-    job->has_cursor = !look->is_last;
-    job->cursor = look->is_last ? (struct entity_key){ STR_EMPTY, STR_EMPTY }
-                                : (struct entity_key){ arena_copy(&job->arena, look->last.partition),
-                                      arena_copy(&job->arena, look->last.row) };
-    if (look->is_last)
+    job->done += scan->rows;
+    work->counts.in_flight += scan->in_flight;
+    if (job->phase == SUM_SOURCES)
+        work->counts.sources += scan->rows;
+    else if (job->phase == SUM_ENTRIES)
+        work->counts.entries += scan->rows;
+    job->has_cursor = !scan->is_last;
+    job->cursor = scan->is_last ? (struct entity_key){ STR_EMPTY, STR_EMPTY }
+                                : (struct entity_key){ arena_copy(&job->arena, scan->last.partition),
+                                      arena_copy(&job->arena, scan->last.row) };
+    if (scan->is_last)
         job->phase++;
+    if (job->phase == JUDGE_SOURCES && verify_sums_agree(work->sums))
+        job->phase = PHASES;
+    if (job->phase == JUDGE_MANIFESTS && !work->has_manifests)
+        job->phase = PHASES;
 }
 
-static enum status read_phase(
-    struct session *session, const struct verify *work, struct look *look, struct error *err)
+static enum status run_phase(
+    struct session *session, const struct verify *work, struct verify_scan *scan, struct error *err)
 {
+    static enum status (*const phases[PHASES])(
+        struct session * session, struct verify_scan * scan, struct error * err) = {
+        [SUM_SOURCES] = verify_scan_sum_sources,
+        [SUM_ENTRIES] = verify_scan_sum_entries,
+        [JUDGE_SOURCES] = verify_scan_judge_sources,
+        [JUDGE_ENTRIES] = verify_scan_judge_entries,
+        [JUDGE_MANIFESTS] = verify_scan_judge_manifests,
+    };
     const struct job *job = work->job;
-    struct look_from from = { .is_behind = job->has_cursor, .key = job->cursor, .range = &work->range };
+    bool by_entries = job->phase == SUM_ENTRIES || job->phase == JUDGE_ENTRIES;
 
-    if (!job->has_cursor && job->phase != ENTRIES && work->range.has_from)
-        from.key = work->range.from;
-    switch (job->phase) {
-    case SOURCES:
-        return look_at_sources(session, &from, look, err);
-    case ENTRIES:
-        return look_at_entries(session, &from, look, err);
-    default:
-        return look_at_manifests(session, &from, look, err);
-    }
+    scan->is_behind = job->has_cursor;
+    scan->key = job->cursor;
+    if (!job->has_cursor && !by_entries && work->range.has_from)
+        scan->key = work->range.from;
+    return phases[job->phase](session, scan, err);
 }
 
 static enum status scan(struct session *session, void *context, struct error *err)
 {
     struct verify *work = context;
-    struct look look = { 0 };
+    struct verify_sums sums = *work->sums; /* an attempt that fails adds nothing */
+    struct verify_scan scan = { .is_fast = work->is_fast, .range = &work->range, .sums = &sums };
 
     TRY(session_refresh(session, NULL, err));
-    look.index = find_index(session, work->job);
-    work->is_gone = !look.index;
+    scan.index = find_index(session, work->job);
+    work->is_gone = !scan.index;
     if (work->is_gone)
         return STATUS_OK;
     TRY(session_begin_snapshot(session, err));
-    TRY(read_phase(session, work, &look, err));
+    TRY(run_phase(session, work, &scan, err));
     TRY(session_end_snapshot(session, err));
-    work->counts = (struct report_counts){ 0 };
-    note_all(work, &look);
-    move_on(work, &look);
+    *work->sums = sums;
+    note_all(work, &scan.look);
+    move_on(work, &scan);
     return STATUS_OK;
 }
 
@@ -310,6 +344,7 @@ static enum status write_counts(struct session *session, const struct verify *wo
     pg_add_int8(&params, counts->found[DIFFERENCE_MANIFEST]);
     pg_add_int8(&params, counts->mended);
     pg_add_int8(&params, counts->remaining);
+    pg_add_bytes(&params, verify_sums_encode(work->sums, &session->arena));
     return pg_query(&session->pg, &sql_report_add, &params, &written, err);
 }
 
@@ -380,14 +415,21 @@ static enum status end_as(struct job *job, enum job_state state, struct error *e
     return job_checkpoint(job, err);
 }
 
-static enum status scan_chunk(struct verify *work, struct error *err)
+/* Chunks for a short time: a checkpoint waits for the disk. What is to be slow does one, and rests. */
+static enum status scan_chunks(struct verify *work, struct error *err)
 {
-    TRY(worker_attempt(work->job->store, scan, work, err));
-    if (work->is_gone)
-        return end_as(work->job, JOB_CANCELLED, err);
+    struct job *job = work->job;
+    int64_t end_us = clock_monotonic_us() + TURN_MS * 1000;
+
+    do {
+        TRY(worker_attempt(job->store, scan, work, err));
+        if (work->is_gone)
+            return end_as(job, JOB_CANCELLED, err);
+    } while (!job->is_gentle && work->count == 0 && job->phase < PHASES && clock_monotonic_us() < end_us);
+    job->faults += (int64_t)work->count;
     number_differences(work);
-    if (work->job->total < work->job->done)
-        work->job->total = work->job->done;
+    if (job->total < job->done)
+        job->total = job->done;
     return commit(work, err);
 }
 
@@ -506,7 +548,7 @@ enum status verify_job_chunk(struct job *job, struct error *err)
         return end_as(job, JOB_CANCELLED, err);
     if (work.count > 0)
         return pending_chunk(&work, err);
-    if (!work.scans || job->phase >= (work.has_manifests ? PHASES : MANIFESTS))
+    if (!work.scans || job->phase >= PHASES)
         return end_as(job, JOB_DONE, err);
-    return scan_chunk(&work, err);
+    return scan_chunks(&work, err);
 }

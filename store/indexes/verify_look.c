@@ -8,70 +8,8 @@
 #include "store/connection/row_arrays.h"
 #include "store/sql.h"
 
-enum {
-    CHUNK_ROWS = 500,
-    CHUNK_BYTES = 8 * 1024 * 1024,
-    SOURCE_BYTES = CHUNK_BYTES / CHUNK_ROWS, /* larger sources are read one by one */
-};
-
-/* ---- rows of a chunk ---- */
-
-enum chunk_column {
-    CHUNK_PARTITION,
-    CHUNK_ROW,
-    CHUNK_SIZE,
-    CHUNK_TS,
-    CHUNK_EXPIRES,
-    CHUNK_PROPERTIES,
-    CHUNK_VERSION
-};
-
-static void chunk_params(
-    struct session *session, int64_t table_id, const struct look_from *from, struct pg_params *params)
-{
-    pg_params_init(params, &session->arena);
-    pg_add_int8(params, table_id);
-    pg_add_bytes(params, from->key.partition);
-    pg_add_bytes(params, from->key.row);
-    pg_add_bool(params, from->is_behind);
-    pg_add_int8(params, CHUNK_ROWS);
-}
-
-/* The columns of a key, beside each other. */
-enum { KEY_PARTITION, KEY_ROW };
-
-static struct entity_key key_at(const PGresult *rows, int row, int column)
-{
-    return (struct entity_key){ pg_bytes(rows, row, column + KEY_PARTITION),
-        pg_bytes(rows, row, column + KEY_ROW) };
-}
-
-static bool is_within(const struct source_range *range, const struct entity_key *key)
-{
-    return (!range->has_from || entity_key_compare(key, &range->from) >= 0) &&
-           (!range->has_below || entity_key_compare(key, &range->below) < 0);
-}
-
-/* How many of the rows came with their properties. The others are the next chunk's. */
-static int count_read(const PGresult *rows)
-{
-    int count = PQntuples(rows);
-
-    for (int i = 1; i < count; i++)
-        if (PQgetisnull(rows, i, CHUNK_PROPERTIES))
-            return i;
-    return count;
-}
-
-static void begin_chunk(struct session *session, struct look *look, const PGresult *rows, int count)
-{
-    look->subjects = ARENA_ARRAY(&session->arena, struct subject, (size_t)count);
-    look->count = 0;
-    look->rows = count;
-    look->is_last = count == PQntuples(rows) && count < CHUNK_ROWS;
-    if (count > 0)
-        look->last = key_at(rows, count - 1, CHUNK_PARTITION);
-}
+/* Larger sources are read one by one. */
+enum { SOURCE_BYTES = 8 * 1024 * 1024 / LOOK_SUBJECTS };
 
 /* ---- what a source asks for ---- */
 
@@ -325,105 +263,24 @@ enum status look_at_subjects(struct session *session, struct look *look, struct 
     return STATUS_OK;
 }
 
-/* ---- the three directions ---- */
-
-static void copy_key(struct entity_key *key, struct arena *arena)
+enum status look_at_entries(struct session *session, struct look *look, struct error *err)
 {
-    key->partition = arena_copy(arena, key->partition);
-    key->row = arena_copy(arena, key->row);
-}
-
-static enum status read_chunk(struct session *session, int64_t table_id, const struct look_from *from,
-    PGresult **rows, struct error *err)
-{
-    struct pg_params params;
-
-    chunk_params(session, table_id, from, &params);
-    pg_add_int8(&params, CHUNK_BYTES);
-    return pg_query(&session->pg, &sql_chunk_rows, &params, rows, err);
-}
-
-/* Keys come in order: the first one beyond the range ends it. */
-static bool take_source(struct session *session, struct look *look, const struct source_range *range,
-    const PGresult *rows, int row)
-{
-    struct subject *subject = &look->subjects[look->count];
-    struct row_state source = { .live = true,
-        .version = pg_int8(rows, row, CHUNK_VERSION),
-        .ts = pg_int8(rows, row, CHUNK_TS),
-        .properties = { pg_bytes(rows, row, CHUNK_PROPERTIES) },
-        .expires = pg_int8(rows, row, CHUNK_EXPIRES) };
-
-    *subject = (struct subject){ .has_source = true, .source = key_at(rows, row, CHUNK_PARTITION) };
-    if (!is_within(range, &subject->source))
-        return false;
-    copy_key(&subject->source, &session->arena);
-    project(look->index, &source, &session->arena, subject);
-    look->count++;
-    return true;
-}
-
-enum status look_at_sources(
-    struct session *session, const struct look_from *from, struct look *look, struct error *err)
-{
-    PG_RESULT rows = NULL;
-    int count;
-
-    TRY(read_chunk(session, look->index->source_table_id, from, &rows, err));
-    count = count_read(rows);
-    begin_chunk(session, look, rows, count);
-    copy_key(&look->last, &session->arena);
-    for (int i = 0; i < count; i++)
-        if (!take_source(session, look, from->range, rows, i)) {
-            look->is_last = true;
-            look->rows = i;
-            break;
-        }
-    TRY(ask_owners(session, look, err));
-    TRY(read_states(session, look, err));
-    TRY(read_entries(session, look, err));
-    judge(look, true);
-    return STATUS_OK;
-}
-
-/* An entry that names no source is everybody's: only who looks at the whole index judges it. */
-static void take_entry(struct session *session, struct look *look, const struct source_range *range,
-    const PGresult *rows, int row)
-{
-    struct subject *subject = &look->subjects[look->count];
-    struct str properties = pg_bytes(rows, row, CHUNK_PROPERTIES);
-
-    *subject = (struct subject){ .has_entry = true, .entry = key_at(rows, row, CHUNK_PARTITION) };
-    subject->has_source = index_entry_source((struct property_list){ properties }, &subject->source);
-    if (subject->has_source ? !is_within(range, &subject->source) : range->has_from || range->has_below)
-        return;
-    copy_key(&subject->entry, &session->arena);
-    if (subject->has_source)
-        copy_key(&subject->source, &session->arena);
-    add_stored(subject, &subject->entry, pg_int8(rows, row, CHUNK_VERSION),
-        index_plan_digest(properties, pg_int8(rows, row, CHUNK_EXPIRES)));
-    look->count++;
-}
-
-enum status look_at_entries(
-    struct session *session, const struct look_from *from, struct look *look, struct error *err)
-{
-    PG_RESULT rows = NULL;
-    int count;
-
-    TRY(read_chunk(session, look->index->index_id, from, &rows, err));
-    count = count_read(rows);
-    begin_chunk(session, look, rows, count);
-    copy_key(&look->last, &session->arena);
-    for (int i = 0; i < count; i++)
-        take_entry(session, look, from->range, rows, i);
     TRY(read_sources(session, look, err));
     TRY(read_states(session, look, err));
+    TRY(read_entries(session, look, err));
     judge(look, false);
     return STATUS_OK;
 }
 
-enum { MANIFEST_LIVE = 2 };
+static void drop_living(struct look *look)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < look->count; i++)
+        if (look->subjects[i].source_version == 0)
+            look->subjects[kept++] = look->subjects[i];
+    look->count = kept;
+}
 
 /* The entry that a manifest names, so that it is seen whether it is there. */
 static void take_named(struct look *look)
@@ -440,7 +297,7 @@ static void take_named(struct look *look)
     }
 }
 
-/* Entries that are there were judged from their side. */
+/* Entries that are there are judged from their side. */
 static void drop_dangling(struct look *look)
 {
     for (size_t i = 0; i < look->count; i++) {
@@ -453,27 +310,10 @@ static void drop_dangling(struct look *look)
     }
 }
 
-/* The manifests of live sources are judged with them. */
-enum status look_at_manifests(
-    struct session *session, const struct look_from *from, struct look *look, struct error *err)
+enum status look_at_manifests(struct session *session, struct look *look, struct error *err)
 {
-    struct pg_params params;
-    PG_RESULT rows = NULL;
-    int count;
-
-    chunk_params(session, look->index->source_table_id, from, &params);
-    TRY(pg_query(&session->pg, &sql_manifest_chunk, &params, &rows, err));
-    count = PQntuples(rows);
-    begin_chunk(session, look, rows, count);
-    copy_key(&look->last, &session->arena);
-    for (int i = 0; i < count; i++) {
-        struct entity_key source = key_at(rows, i, CHUNK_PARTITION);
-
-        if (pg_bool(rows, i, MANIFEST_LIVE) || !is_within(from->range, &source))
-            continue;
-        copy_key(&source, &session->arena);
-        look->subjects[look->count++] = (struct subject){ .has_source = true, .source = source };
-    }
+    TRY(read_sources(session, look, err));
+    drop_living(look);
     TRY(read_states(session, look, err));
     take_named(look);
     TRY(read_entries(session, look, err));

@@ -28,38 +28,23 @@ struct subject {
     size_t difference_count;
 };
 
-/* A chunk of subjects; memory is the session's. */
+/* Subjects of one index, at most LOOK_SUBJECTS; memory is the session's. */
+enum { LOOK_SUBJECTS = 500 };
 struct look {
     const struct index *index;
     struct subject *subjects;
     size_t count;
-    struct entity_key last; /* the key of the last row that was read */
-    bool is_last;           /* there are no more rows */
-    int64_t rows;           /* read */
-};
-
-/* From where a chunk goes on. */
-struct look_from {
-    bool is_behind; /* strictly behind the key */
-    struct entity_key key;
-    const struct source_range *range;
 };
 
 /*
- * Each of these is a chunk of one direction, in the snapshot that is open.
+ * Each of these judges subjects in the snapshot that is open; has_source, has_entry and their keys are set.
  *
- * sources    live sources in key order: their entry, and the manifest
- * entries    entries in key order: whether their source asks for them
- * manifests  index state rows whose source does not live: whether they name entries
+ * subjects   by all that is wrong with them
+ * entries    by their own entries alone: whether their sources ask for them
+ * manifests  sources that do not live: whether their manifests name entries that are not there; others are no subjects
  */
-MUST_USE enum status look_at_sources(
-    struct session *session, const struct look_from *from, struct look *look, struct error *err);
-MUST_USE enum status look_at_entries(
-    struct session *session, const struct look_from *from, struct look *look, struct error *err);
-MUST_USE enum status look_at_manifests(
-    struct session *session, const struct look_from *from, struct look *look, struct error *err);
-
-/* The subjects that are given: has_source, has_entry and their keys are set. */
 MUST_USE enum status look_at_subjects(struct session *session, struct look *look, struct error *err);
+MUST_USE enum status look_at_entries(struct session *session, struct look *look, struct error *err);
+MUST_USE enum status look_at_manifests(struct session *session, struct look *look, struct error *err);
 
 #endif

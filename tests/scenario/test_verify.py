@@ -11,6 +11,7 @@ from tavola_test.client import key as key_of
 PEOPLE = 3000
 MISSING, DANGLING, MISMATCHED, MANIFEST = 1, 2, 3, 4
 FOUND, MENDED = 1, 2
+FAST = 1
 
 
 def row(number):
@@ -86,8 +87,10 @@ class Verify(ServerCase):
                 {difference.source.row_key: difference.kind for difference in found.differences},
                 {row(10): MISSING, row(20): MISMATCHED, row(30): MANIFEST, row(40): DANGLING})
             self.assertEqual({difference.state for difference in found.differences}, {FOUND})
+            fast = self.report(self.client.verify_index, mode=FAST)
+            self.assertEqual((fast.report.mode, self.counts(fast.report)), (FAST, (1, 1, 0, 1)))
             status = self.client.get_index(name=self.index).status
-            self.assertEqual(status.verified.operation_id, found.report.operation_id)
+            self.assertEqual(status.verified.operation_id, fast.report.operation_id)
 
             would = self.report(self.client.repair_index, dry_run=True)
             self.assertEqual(self.counts(would.report), (1, 1, 1, 1))
@@ -116,6 +119,8 @@ class Verify(ServerCase):
                      name=self.index, keys=keys, range=ends)
         self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.repair_index,
                      name=self.index, keys=keys, report_id="verify-1")
+        self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.verify_index, name=self.index, keys=keys, mode=FAST)
+        self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.verify_index, name=self.index, mode=2)
 
     def test_reports_are_read_by_pages_and_by_their_account_alone(self):
         self.damage()

@@ -13,4 +13,4 @@ where operation_id = (
     for update skip locked
 )
 returning operation_id, kind, table_id, index_id, phase, has_cursor, cursor_partition, cursor_row, done, total, differences,
-    filter
+    filter, rate

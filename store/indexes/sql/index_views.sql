@@ -33,7 +33,7 @@ select i.folded, i.definition, i.state,
     (extract(epoch from now()) * 1000000)::int8,
     o.operation_id, o.kind, o.target, o.state, o.done, o.total, o.started, o.ended, o.error,
     coalesce(v.operation_id, ''), v.target, v.repairs, v.dry_run, v.is_whole, v.state, v.started, v.ended, v.sources, v.entries,
-    v.in_flight, v.missing, v.dangling, v.mismatched, v.manifests, v.mended, v.remaining
+    v.in_flight, v.missing, v.dangling, v.mismatched, v.manifests, v.mended, v.remaining, v.is_fast
 from (
     select * from indexes
     where account = $1::text and folded > $2::text and ($3::text = '' or folded = $3::text) and state <> 4

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- State rows of a source table in key order, without a lock. $1 table id, from ($2, $3) on, or strictly behind it when $4;
 -- $5 how many. By the primary key.
-select s.partition_key, s.row_key, s.manifest
+select s.partition_key, s.row_key, s.manifest, s.applied
 from index_state s
 where s.table_id = $1::int8
   and (s.partition_key, s.row_key) >= ($2::text, $3::text)
