@@ -90,18 +90,18 @@ static struct str message_of(const struct error *err, struct arena *arena)
     return codec_text(str_of(err->message), arena);
 }
 
-/* The beginning of the text with at most `most` bytes, ending with a whole character. */
-static struct str cut_at_character(struct str text, size_t most)
+/* The beginning of the text with at most `max` bytes, ending with a whole character. */
+static struct str cut_at_character(struct str text, size_t max)
 {
-    if (text.len <= most)
+    if (text.len <= max)
         return text;
-    while (most > 0 && ((uint8_t)text.data[most] & 0xC0) == 0x80)
-        most--;
-    return str_of_bytes(text.data, most);
+    while (max > 0 && ((uint8_t)text.data[max] & 0xC0) == 0x80)
+        max--;
+    return str_of_bytes(text.data, max);
 }
 
 static size_t copy_metadata(
-    const struct error *err, size_t most, struct arena *arena, ProtobufCBinaryData **out)
+    const struct error *err, size_t max, struct arena *arena, ProtobufCBinaryData **out)
 {
     *out = ARENA_ARRAY(arena, ProtobufCBinaryData, err->meta_count);
     for (size_t i = 0; i < err->meta_count; i++) {
@@ -109,7 +109,7 @@ static size_t copy_metadata(
 
         buf_init(&entry, arena);
         wire_write_bytes(&entry, 1, str_of(err->meta[i].key));
-        wire_write_bytes(&entry, 2, cut_at_character(codec_text(str_of(err->meta[i].value), arena), most));
+        wire_write_bytes(&entry, 2, cut_at_character(codec_text(str_of(err->meta[i].value), arena), max));
         (*out)[i] = codec_bytes(buf_str(&entry));
     }
     return err->meta_count;

@@ -199,9 +199,9 @@ static enum status projection_decode(
     return STATUS_OK;
 }
 
-static enum status check_value(int value, int most, const char *field, struct error *err)
+static enum status check_value(int value, int max, const char *field, struct error *err)
 {
-    if (value >= 0 && value <= most)
+    if (value >= 0 && value <= max)
         return STATUS_OK;
     return refuse_field(err, field, "%s has no value %d", field, value);
 }
@@ -427,11 +427,11 @@ Tavola__V1__Lag *codec_index_lag_message(const struct lag *lag, struct arena *ar
 
 static void causes_encode(struct str lines, struct arena *arena, Tavola__V1__IndexStatus *out)
 {
-    size_t most = 0;
+    size_t max = 0;
 
     for (size_t i = 0; i < lines.len; i++)
-        most += lines.data[i] == '\n';
-    out->violation_causes = ARENA_ARRAY(arena, ProtobufCBinaryData, most + 1);
+        max += lines.data[i] == '\n';
+    out->violation_causes = ARENA_ARRAY(arena, ProtobufCBinaryData, max + 1);
     while (lines.len > 0) {
         const char *end = memchr(lines.data, '\n', lines.len);
         size_t len = end ? (size_t)(end - lines.data) : lines.len;

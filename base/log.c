@@ -24,15 +24,15 @@ struct line {
     bool full;
 };
 
-void log_init(const char *program, enum log_level least)
+void log_init(const char *program, enum log_level min)
 {
     program_name = program;
-    min_level = least;
+    min_level = min;
 }
 
 /* ---- values ---- */
 
-static bool put(struct line *line, const char *bytes, size_t len)
+static bool append_bytes(struct line *line, const char *bytes, size_t len)
 {
     if (line->full || line->len + len > sizeof(line->data) - RESERVED_BYTES) {
         line->full = true;
@@ -82,21 +82,21 @@ static size_t put_character(struct line *line, const char *at)
     char out[8];
 
     if (special) {
-        put(line, (char[]){ '\\', letters[special - escaped] }, 2);
+        append_bytes(line, (char[]){ '\\', letters[special - escaped] }, 2);
     } else if (byte < 0x20 || byte == 0x7f) {
-        put(line, out, (size_t)snprintf(out, sizeof(out), "\\u%04x", byte));
+        append_bytes(line, out, (size_t)snprintf(out, sizeof(out), "\\u%04x", byte));
     } else if (length == 0) {
-        put(line, "\xef\xbf\xbd", 3);
+        append_bytes(line, "\xef\xbf\xbd", 3);
         return 1;
     } else {
-        put(line, at, length);
+        append_bytes(line, at, length);
     }
     return length;
 }
 
 static void put_quoted(struct line *line, const char *text)
 {
-    put(line, "\"", 1);
+    append_bytes(line, "\"", 1);
     while (*text && !line->full)
         text += put_character(line, text);
     if (line->full) {
@@ -116,12 +116,12 @@ static void put_field(struct line *line, const struct log_field *field)
     snprintf(digits, sizeof(digits), "%lld", field->number);
     text = text ? text : digits;
     bare = stands_bare(text) ? strlen(text) : 0;
-    if (!(before == 0 || put(line, " ", 1)) || !put(line, field->name, name) || !put(line, "=", 1) ||
-        line->len + bare + 2 > sizeof(line->data) - RESERVED_BYTES) {
+    if (!(before == 0 || append_bytes(line, " ", 1)) || !append_bytes(line, field->name, name) ||
+        !append_bytes(line, "=", 1) || line->len + bare + 2 > sizeof(line->data) - RESERVED_BYTES) {
         line->full = true;
         line->len = before;
     } else if (bare > 0) {
-        put(line, text, bare);
+        append_bytes(line, text, bare);
     } else {
         put_quoted(line, text);
     }

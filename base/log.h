@@ -40,7 +40,7 @@ static inline struct log_field log_number(const char *name, long long number)
 }
 
 /* Call once at the start. Borrows program for the life of the process. */
-void log_init(const char *program, enum log_level least);
+void log_init(const char *program, enum log_level min);
 
 /* Whether a line of this level is written. */
 bool log_wants(enum log_level level);

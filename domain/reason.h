@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reason.h - every reason an error can have, once: its name on the wire, its status, its cause and cure.
+ * reason.h - every reason an error can have, once: its name on the wire, its status, its cause and remedy.
  *
  * The names are those of the Azure Table service in UPPER_SNAKE, and our own beyond them. docs/errors.md
  * is made from this table.
@@ -71,7 +71,7 @@ struct reason_info {
     const char *name; /* UPPER_SNAKE, as in ErrorInfo.reason */
     enum status status;
     const char *cause; /* a sentence for docs/errors.md */
-    const char *cure;
+    const char *remedy;
 };
 
 const struct reason_info *reason_info(enum reason reason);

@@ -58,11 +58,11 @@ static bool take_word(struct str *rest, struct str *word)
     return true;
 }
 
-static bool take_decimal(struct str *rest, int64_t most, int64_t *out)
+static bool take_decimal(struct str *rest, int64_t max, int64_t *out)
 {
     struct str text;
 
-    return take_word(rest, &text) && digits_parse_signed(text, 0, most, out);
+    return take_word(rest, &text) && digits_parse_signed(text, 0, max, out);
 }
 
 static bool take_intent_id(struct str *rest, struct intent_id *out)

@@ -24,26 +24,26 @@ struct claimed {
     struct arena *arena;
     struct queue_message *messages;
     size_t count;
-    size_t most;
+    size_t max;
     struct queue_message *rejects; /* entries that cannot be read */
     size_t reject_count;
 };
 
-static void claimed_init(struct claimed *claimed, struct queue *queue, size_t most, struct arena *arena)
+static void claimed_init(struct claimed *claimed, struct queue *queue, size_t max, struct arena *arena)
 {
     assert(queue->consumer.len > 0 && "publishers do not claim");
     *claimed = (struct claimed){
         .queue = queue,
         .arena = arena,
-        .messages = ARENA_ARRAY(arena, struct queue_message, most),
-        .most = most,
-        .rejects = ARENA_ARRAY(arena, struct queue_message, most),
+        .messages = ARENA_ARRAY(arena, struct queue_message, max),
+        .max = max,
+        .rejects = ARENA_ARRAY(arena, struct queue_message, max),
     };
 }
 
 static size_t claimed_room(const struct claimed *claimed)
 {
-    return claimed->most - claimed->count - claimed->reject_count;
+    return claimed->max - claimed->count - claimed->reject_count;
 }
 
 static bool claimed_add(

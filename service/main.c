@@ -157,7 +157,7 @@ static enum status start_rpc(struct server *server, const struct service_config 
     memory_bound_set_limits(&server->memory, server->files, &options.limits);
     log_event(LOG_INFO, "limits", log_number("memory_bytes", server->memory.bytes),
         log_text("from", memory_bound_source_name(server->memory.source)),
-        log_number("most_connections", options.limits.connections),
+        log_number("max_connections", options.limits.connections),
         log_number("per_address", options.limits.connections_per_address));
     if (rpc_server_start(&options, &server->rpc, err) != STATUS_OK)
         return cannot_start("TAVOLA_LISTEN", config->listen, err);

@@ -69,7 +69,7 @@ static bool is_mine(const struct worker_ctx *ctx, int range)
 struct finding {
     const struct scan_scope *scope; /* NULL: all work */
     struct intent *intents;
-    size_t count, most;
+    size_t count, max;
 };
 
 /* Scan one bucket range: its share or, with rest_only, more of what the share has left. */
@@ -80,7 +80,7 @@ static enum status scan_range(struct loop *loop, int range, bool rest_only, stru
         .scope = finding->scope,
         .from_id = scan_marks_from(&loop->scan_marks, range, ctx->now_us()),
         .rest_only = rest_only,
-        .most = finding->most - finding->count };
+        .max = finding->max - finding->count };
     struct intents_found found;
 
     TRY(lease_work_scan(ctx->store, &what, &loop->scan_marks.reach[range], &ctx->arena, &found, NULL));
@@ -93,16 +93,16 @@ static enum status scan_range(struct loop *loop, int range, bool rest_only, stru
 }
 
 /* Find open intents of this thread's bucket ranges: a share of each, in turn, then more of those that have more. */
-static size_t scan_ranges(struct loop *loop, const struct scan_scope *scope, struct intent *out, size_t most)
+static size_t scan_ranges(struct loop *loop, const struct scan_scope *scope, struct intent *out, size_t max)
 {
-    struct finding finding = { .scope = scope, .intents = out, .most = most };
+    struct finding finding = { .scope = scope, .intents = out, .max = max };
     int first = loop->first_range++ % LEASE_RANGES;
     bool rest_only = false, more = true;
 
     (void)scan_marks_follow(&loop->scan_marks, worker_connection(loop->ctx->store));
-    for (; more && finding.count < most; rest_only = true) {
+    for (; more && finding.count < max; rest_only = true) {
         more = false;
-        for (int i = 0; i < LEASE_RANGES && finding.count < most; i++) {
+        for (int i = 0; i < LEASE_RANGES && finding.count < max; i++) {
             int range = (first + i) % LEASE_RANGES;
 
             if (!rest_only)
@@ -119,31 +119,31 @@ static size_t scan_ranges(struct loop *loop, const struct scan_scope *scope, str
 }
 
 /* Find work that has no rate limit. */
-static size_t find_free(struct loop *loop, struct intent *out, size_t most)
+static size_t find_free(struct loop *loop, struct intent *out, size_t max)
 {
     const struct queues *queues = &loop->ctx->shared->queues;
     struct scan_scope scope;
 
     if (!atomic_load(&queues->controlled))
-        return scan_ranges(loop, NULL, out, most);
+        return scan_ranges(loop, NULL, out, max);
     queues_free_scope(queues, &scope);
-    return scan_ranges(loop, &scope, out, most);
+    return scan_ranges(loop, &scope, out, max);
 }
 
 /* Find work with a rate limit, as much as there are permits for; each kind of work of each queue in turn. */
-static size_t find_limited(struct loop *loop, struct intent *out, size_t most)
+static size_t find_limited(struct loop *loop, struct intent *out, size_t max)
 {
     const struct queues *queues = &loop->ctx->shared->queues;
     size_t total = 0;
 
-    for (int slot = queues_next_limited(queues, 0); slot < QUEUE_SLOTS && total < most;
+    for (int slot = queues_next_limited(queues, 0); slot < QUEUE_SLOTS && total < max;
          slot = queues_next_limited(queues, slot + 1)) {
         struct scan_scope scope = { .queues = atomic_load(&queues->count) };
         int64_t granted = 0;
         size_t found;
 
         scope.until_us[slot] = INT64_MAX;
-        found = scan_ranges(loop, &scope, out + total, most - total);
+        found = scan_ranges(loop, &scope, out + total, max - total);
         if (found == 0)
             continue;
         if (queue_work_take_permits(loop->ctx->store, slot / WORK_KINDS, slot % WORK_KINDS + 1,
@@ -185,17 +185,17 @@ static bool suspect_dead_claims(struct loop *loop, const struct claim_owner *own
  * worker come with deliveries = 2.
  */
 static size_t claim_from_store(struct loop *loop,
-    size_t (*find)(struct loop *loop, struct intent *out, size_t most), struct queue_message **messages)
+    size_t (*find)(struct loop *loop, struct intent *out, size_t max), struct queue_message **messages)
 {
     struct worker_ctx *ctx = loop->ctx;
-    size_t most = (size_t)ctx->shared->config->claim_batch, count;
-    struct intent *intents = ARENA_ARRAY(&ctx->arena, struct intent, most);
-    bool *suspects = ARENA_ARRAY(&ctx->arena, bool, most);
+    size_t max = (size_t)ctx->shared->config->claim_batch, count;
+    struct intent *intents = ARENA_ARRAY(&ctx->arena, struct intent, max);
+    bool *suspects = ARENA_ARRAY(&ctx->arena, bool, max);
     struct claim_owner owner = claim_owner(claim_of(loop));
 
     if (!suspect_dead_claims(loop, &owner))
         return 0;
-    count = find(loop, intents, most);
+    count = find(loop, intents, max);
     if (count == 0 || claim_work_take(ctx->store, &owner, intents, count, suspects, NULL) != STATUS_OK)
         return 0;
     *messages = ARENA_ARRAY(&ctx->arena, struct queue_message, count);

@@ -199,7 +199,7 @@ static enum status scan_range(struct relay *relay, int range, bool rest_only, co
         .from_id = scan_marks_from(&relay->scan_marks, range, ctx->now_us()),
         .rest_only = rest_only,
         .min_age_ms = feeding->min_age_ms,
-        .most = feeding->room < MAX_PER_RANGE ? feeding->room : MAX_PER_RANGE };
+        .max = feeding->room < MAX_PER_RANGE ? feeding->room : MAX_PER_RANGE };
     struct scan_scope scope;
 
     if (atomic_load(&ctx->shared->queues.controlled)) {

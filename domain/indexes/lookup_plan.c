@@ -42,12 +42,12 @@ static enum status refuse_part(const struct key_part *part, const char *what, st
 
 static enum status refuse_surplus(const struct binding *binding, struct error *err)
 {
-    size_t most = binding->count - binding->left;
+    size_t max = binding->count - binding->left;
 
     reason_set(err, REASON_INVALID_INPUT,
-        "look-up: the index has %zu key parts to bind, but %zu values%s were given", most, binding->count,
+        "look-up: the index has %zu key parts to bind, but %zu values%s were given", max, binding->count,
         binding->range ? " and a range" : "");
-    error_add_meta_int(err, "limit", (int64_t)most);
+    error_add_meta_int(err, "limit", (int64_t)max);
     error_add_meta_int(err, "actual", (int64_t)binding->count);
     return STATUS_INVALID;
 }

@@ -48,9 +48,9 @@ struct str consistency_encode(const struct consistency *consistency, struct aren
 
 /* ---- decoding ---- */
 
-static bool read_number(struct str *rest, uint64_t most, uint64_t *out)
+static bool read_number(struct str *rest, uint64_t max, uint64_t *out)
 {
-    return wire_read_varint(rest, out) && *out <= most;
+    return wire_read_varint(rest, out) && *out <= max;
 }
 
 static bool read_counted(struct str *rest, struct str *out)

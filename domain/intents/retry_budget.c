@@ -34,10 +34,10 @@ int64_t retry_budget_spend(struct retry_budget *budget, int64_t now_us)
 
 size_t retry_budget_refill_room(int64_t waiting, int64_t claim, bool behind)
 {
-    int64_t least = behind ? REFILL_MAX_WAITING / 2 : 0, most = claim > least ? claim : least;
+    int64_t min = behind ? REFILL_MAX_WAITING / 2 : 0, max = claim > min ? claim : min;
 
-    if (most > REFILL_MAX_WAITING)
-        most = REFILL_MAX_WAITING;
+    if (max > REFILL_MAX_WAITING)
+        max = REFILL_MAX_WAITING;
 
-    return waiting < most ? (size_t)(REFILL_MAX_WAITING - waiting) : 0;
+    return waiting < max ? (size_t)(REFILL_MAX_WAITING - waiting) : 0;
 }

@@ -257,16 +257,16 @@ static bool apply_width(const struct key_part *part, enum property_type type, st
 static enum key_part_fit number_fit(
     const struct key_part *part, const struct value *value, struct number_form *form)
 {
-    int64_t most;
+    int64_t max;
 
     if (!number_form_of(value->type, form))
         return KEY_PART_NEVER;
-    most = form->max;
+    max = form->max;
     if (!apply_width(part, value->type, form))
         return KEY_PART_NEVER;
     if (value->integer < form->min)
         return KEY_PART_BELOW;
-    return value->integer > form->max || value->integer > most ? KEY_PART_ABOVE : KEY_PART_FITS;
+    return value->integer > form->max || value->integer > max ? KEY_PART_ABOVE : KEY_PART_FITS;
 }
 
 static bool number_encode(const struct key_part *part, const struct value *value, struct buf *out)

@@ -82,13 +82,13 @@ static void sort(struct entry_change *changes, size_t count)
 void strong_entries_plan(
     const struct plan_row *rows, size_t count, struct arena *arena, struct strong_entries *out)
 {
-    size_t most = count_entries(rows, count);
+    size_t max = count_entries(rows, count);
 
     *out = (struct strong_entries){ 0 };
-    if (most == 0)
+    if (max == 0)
         return;
-    out->upserts = ARENA_ARRAY(arena, struct entry_change, most);
-    out->deletes = ARENA_ARRAY(arena, struct entry_change, most);
+    out->upserts = ARENA_ARRAY(arena, struct entry_change, max);
+    out->deletes = ARENA_ARRAY(arena, struct entry_change, max);
     for (size_t i = 0; i < count; i++)
         if (rows[i].table->index_count > 0 && is_written(&rows[i]))
             add_row(&rows[i], arena, out);

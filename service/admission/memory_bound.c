@@ -162,9 +162,9 @@ const char *memory_bound_source_name(enum memory_bound_source source)
 
 static int smaller(int64_t a, int64_t b)
 {
-    int64_t least = a < b ? a : b;
+    int64_t min = a < b ? a : b;
 
-    return least < INT_MAX ? (int)least : INT_MAX;
+    return min < INT_MAX ? (int)min : INT_MAX;
 }
 
 void memory_bound_set_limits(const struct memory_bound *bound, long long files, struct rpc_limits *limits)

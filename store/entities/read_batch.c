@@ -142,36 +142,35 @@ static void put_keys(struct key_arrays *keys, const struct read *read, size_t fr
         key_arrays_put(keys, table_id, &wanted[k], index_plan_bucket(read->table, wanted[k].partition));
 }
 
-static enum status send_keys(
-    struct session *session, struct key_arrays *keys, int32_t most, struct error *err)
+static enum status send_keys(struct session *session, struct key_arrays *keys, int32_t max, struct error *err)
 {
     struct pg_params params;
 
     pg_params_init(&params, &session->arena);
     key_arrays_add(keys, &params);
-    pg_add_int4(&params, most);
+    pg_add_int4(&params, max);
     return pg_send(&session->pg, &sql_entity_get, &params, err);
 }
 
 static enum status send_many(
-    struct session *session, const struct read *reads, size_t count, int32_t most, struct error *err)
+    struct session *session, const struct read *reads, size_t count, int32_t max, struct error *err)
 {
     struct key_arrays keys;
 
     key_arrays_init(&keys, &session->arena);
     for (size_t i = 0; i < count; i++)
         put_keys(&keys, &reads[i], 0, reads[i].operation->in.get.count);
-    return send_keys(session, &keys, most, err);
+    return send_keys(session, &keys, max, err);
 }
 
-/* most: bytes that the properties of a key may have. */
+/* max: bytes that the properties of a key may have. */
 static enum status send_reads(
-    struct session *session, const struct read *reads, size_t count, int32_t most, struct error *err)
+    struct session *session, const struct read *reads, size_t count, int32_t max, struct error *err)
 {
     if (count == 1 && reads[0].operation->in.get.count == 1)
         TRY(send_one(session, &reads[0], err));
     else
-        TRY(send_many(session, reads, count, most, err));
+        TRY(send_many(session, reads, count, max, err));
     return pg_sync(&session->pg, err);
 }
 
@@ -394,7 +393,7 @@ static size_t key_bytes(const struct operation_get *in)
 void *read_batch_begin(struct session *session, struct operation *batch)
 {
     struct begun *begun;
-    int32_t most;
+    int32_t max;
     size_t count = 0, bytes = 0;
     struct error ignored;
 
@@ -415,11 +414,11 @@ void *read_batch_begin(struct session *session, struct operation *batch)
             return NULL;
     }
     begun->part = count < MIN_PARTED ? count : (count + 1) / 2;
-    most = max_of_each(keys_of(begun->reads, count));
-    if (send_reads(session, begun->reads, begun->part, most, &ignored) != STATUS_OK)
+    max = max_of_each(keys_of(begun->reads, count));
+    if (send_reads(session, begun->reads, begun->part, max, &ignored) != STATUS_OK)
         return NULL;
     if (begun->part < count &&
-        send_reads(session, begun->reads + begun->part, count - begun->part, most, &ignored) != STATUS_OK)
+        send_reads(session, begun->reads + begun->part, count - begun->part, max, &ignored) != STATUS_OK)
         return NULL;
     return begun;
 }

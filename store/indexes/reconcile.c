@@ -193,8 +193,8 @@ static size_t collect(
     const struct reconcile *work, enum entry_work kind, struct arena *arena, struct entry_change **out)
 {
     bool deletes = kind == ENTRY_DELETE;
-    size_t most = (size_t)(deletes ? work->counts.entries_deleted : work->counts.entries_written), count = 0;
-    struct entry_change *changes = ARENA_ARRAY(arena, struct entry_change, most);
+    size_t max = (size_t)(deletes ? work->counts.entries_deleted : work->counts.entries_written), count = 0;
+    struct entry_change *changes = ARENA_ARRAY(arena, struct entry_change, max);
 
     for (size_t i = 0; i < work->keys.count; i++) {
         const struct source_key *key = &work->keys.keys[i];
@@ -264,7 +264,7 @@ static bool is_violated(const struct reconcile_plan *plan, int64_t index_id)
 enum dead_letter_column { DEAD_LETTER_N, DEAD_LETTER_INDEX };
 
 /* A key that has been reconciled has no dead letters but those of its violations. */
-static enum status send_cures(
+static enum status send_dead_letter_deletes(
     struct session *session, const struct reconcile *work, const PGresult *dead_letters, struct error *err)
 {
     struct key_arrays keys;
@@ -325,7 +325,7 @@ static enum status send_changes(
     FAILPOINT_TRY("reconcile.between_add_and_remove", err);
     TRY(send_entries(session, work, ENTRY_DELETE, err));
     TRY(send_states(session, work, err));
-    TRY(send_cures(session, work, dead_letters, err));
+    TRY(send_dead_letter_deletes(session, work, dead_letters, err));
     TRY(send_violations(session, work, err));
     if (work->force) /* there is no intent that would be open again */
         return STATUS_OK;

@@ -53,14 +53,14 @@ static void add_entry(
 
 static size_t count_entries(struct source_keys *keys, size_t suspects)
 {
-    size_t most = suspects;
+    size_t max = suspects;
 
     for (size_t i = 0; i < keys->count; i++) {
         if (keys->keys[i].is_ill)
             keys->keys[i].stored = (struct manifest){ 0 };
-        most += keys->keys[i].stored.count + (keys->keys[i].table ? keys->keys[i].table->index_count : 0);
+        max += keys->keys[i].stored.count + (keys->keys[i].table ? keys->keys[i].table->index_count : 0);
     }
-    return most;
+    return max;
 }
 
 /* What the source asks for, and what the manifest names. */

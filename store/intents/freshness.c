@@ -48,11 +48,11 @@ struct named {
 
 static size_t list_named(struct freshness_wait *waits, size_t count, struct arena *arena, struct named **out)
 {
-    size_t most = 0, found = 0;
+    size_t max = 0, found = 0;
 
     for (size_t i = 0; i < count; i++)
-        most += freshness_of(&waits[i])->at_least_count;
-    *out = ARENA_ARRAY(arena, struct named, most);
+        max += freshness_of(&waits[i])->at_least_count;
+    *out = ARENA_ARRAY(arena, struct named, max);
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < freshness_of(&waits[i])->at_least_count; k++)
             if (freshness_of(&waits[i])->at_least[k].id.len > 0)

@@ -149,7 +149,7 @@ static enum status send_scan(struct session *session, const struct scan *scan, s
     add_slots(scan, &session->arena, &params);
     pg_add_int8(&params, scan->what->min_age_ms * 1000);
     pg_add_int8(&params, (int64_t)scan->share);
-    pg_add_int8(&params, (int64_t)scan->what->most);
+    pg_add_int8(&params, (int64_t)scan->what->max);
     TRY(pg_send(&session->pg, scan->what->scope ? &sql_intent_scan_some : &sql_intent_scan, &params, err));
     return pg_sync(&session->pg, err);
 }
@@ -208,14 +208,14 @@ enum status lease_work_scan(struct worker *store, const struct intent_scan *what
 {
     struct scan scan = { .what = what,
         .reach = reach,
-        .share = scan_reach_share(reach, what->rest_only, what->most),
+        .share = scan_reach_share(reach, what->rest_only, what->max),
         .arena = arena };
     struct scan_answer answer;
 
     TRY(worker_attempt(store, scan_intents, &scan, err));
     answer = (struct scan_answer){ .intents = scan.found.intents,
         .count = scan.found.count,
-        .most = what->most,
+        .max = what->max,
         .share = scan.share,
         .by_kind = what->scope };
     scan_reach_note(reach, &answer);

@@ -37,7 +37,7 @@ struct intent_scan {
         from_id;    /* older ones are not looked at; none: all are (guard G7: do so every few minutes) */
     bool rest_only; /* read only slots of which an earlier scan has left intents: see scan_reach.h */
     int64_t min_age_ms;
-    size_t most;
+    size_t max;
 };
 
 struct intents_found {
@@ -49,7 +49,7 @@ struct intents_found {
 
 /*
  * Find open intents of a bucket range that are old enough and whose key does not wait for its next attempt: a share of
- * every slot (scan_reach.h), up to `most` in all. A slot that an earlier scan has not read to its end is read on from
+ * every slot (scan_reach.h), up to `max` in all. A slot that an earlier scan has not read to its end is read on from
  * there.
  *
  * reach  of this bucket range, and of scans with or without a scope; changed only if the scan succeeds

@@ -11,17 +11,17 @@ void scan_reach_forget(struct scan_reach *reach)
     *reach = (struct scan_reach){ 0 };
 }
 
-size_t scan_reach_share(const struct scan_reach *reach, bool rest_only, size_t most)
+size_t scan_reach_share(const struct scan_reach *reach, bool rest_only, size_t max)
 {
     size_t parts = rest_only && reach->open > 0 ? (size_t)reach->open : PARTS;
 
-    return most / parts > MIN_SHARE ? most / parts : MIN_SHARE;
+    return max / parts > MIN_SHARE ? max / parts : MIN_SHARE;
 }
 
 void scan_reach_note(struct scan_reach *reach, const struct scan_answer *answer)
 {
     size_t counts[RANGE_SLOTS] = { 0 };
-    bool was_cut = answer->count >= answer->most;
+    bool was_cut = answer->count >= answer->max;
 
     for (size_t i = 0; i < answer->count; i++) {
         const struct intent *intent = &answer->intents[i];

@@ -36,15 +36,15 @@ static inline int scan_reach_slot(int16_t bucket, int16_t kind)
 void scan_reach_forget(struct scan_reach *reach);
 
 /*
- * How many intents of one slot a scan of at most `most` takes: an eighth of all, and at least 64. Of the rest only
+ * How many intents of one slot a scan of at most `max` takes: an eighth of all, and at least 64. Of the rest only
  * (rest_only) more where few slots are left: their even share, and at least 64. So the work of a scan stays bounded.
  */
-size_t scan_reach_share(const struct scan_reach *reach, bool rest_only, size_t most);
+size_t scan_reach_share(const struct scan_reach *reach, bool rest_only, size_t max);
 
 /* What was asked for, and what came back. */
 struct scan_answer {
     const struct intent *intents; /* each slot's in the order of their ids */
-    size_t count, most, share;
+    size_t count, max, share;
     bool by_kind; /* each kind of work has a slot of its own */
 };
 

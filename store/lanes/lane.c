@@ -150,9 +150,9 @@ static struct operation *take_batch(struct lane *lane)
 {
     struct operation *batch = NULL, **tail = &batch, *next;
     size_t bytes = 0, keys = 0;
-    int count = 0, most = share_of(lane);
+    int count = 0, max = share_of(lane);
 
-    while (count < most && (next = fair_queue_next(&lane->queue))) {
+    while (count < max && (next = fair_queue_next(&lane->queue))) {
         size_t more = operation_bytes(next), more_keys = operation_keys(next);
 
         if (count > 0 && (bytes + more > lane->options.batch_bytes || keys + more_keys > MAX_KEYS))

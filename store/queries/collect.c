@@ -102,8 +102,8 @@ static bool add_entity(struct entity_sink *sink, const struct entity *entity)
     return true;
 }
 
-void collect_list_init(struct entity_list *list, size_t most, struct arena *arena)
+void collect_list_init(struct entity_list *list, size_t max, struct arena *arena)
 {
     *list = (struct entity_list){ .sink = { reset_entities, add_entity }, .arena = arena };
-    list->entities = ARENA_ARRAY(arena, struct entity, most);
+    list->entities = ARENA_ARRAY(arena, struct entity, max);
 }

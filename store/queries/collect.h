@@ -39,7 +39,7 @@ struct entity_list {
     int64_t property_bytes;
 };
 
-/* Room for `most` entities. */
-void collect_list_init(struct entity_list *list, size_t most, struct arena *arena);
+/* Room for `max` entities. */
+void collect_list_init(struct entity_list *list, size_t max, struct arena *arena);
 
 #endif

@@ -19,19 +19,19 @@ enum status page_read_check_plan(
     const struct table *table, const struct operation *operation, struct error *err)
 {
     const struct operation_page *in = &operation->in.page;
-    enum access_path path = access_path_of(&in->plan), most = in->max_plan;
+    enum access_path path = access_path_of(&in->plan), max = in->max_plan;
 
-    if (!most)
-        most = table->default_max_plan;
-    if (!most || path <= most)
+    if (!max)
+        max = table->default_max_plan;
+    if (!max || path <= max)
         return STATUS_OK;
     reason_set(err, REASON_PLAN_TOO_EXPENSIVE,
         "the query would take the path %s, %s allows %s at most: ExplainQuery says what would help",
         access_path_name(path), in->max_plan ? "its max_plan" : "the table's default_max_plan",
-        access_path_name(most));
+        access_path_name(max));
     error_add_meta(err, "table", operation->table);
     error_add_meta(err, "actual", str_of(access_path_name(path)));
-    error_add_meta(err, "allowed", str_of(access_path_name(most)));
+    error_add_meta(err, "allowed", str_of(access_path_name(max)));
     return err->status;
 }
 

@@ -210,7 +210,7 @@ static int64_t cap_of(int64_t rows)
     return rows <= UNCAPPED_ROWS ? INT32_MAX : CHUNK_BYTES / rows;
 }
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t min(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
@@ -220,9 +220,9 @@ static int64_t rows_to_ask(const struct row_scan *scan)
     int64_t rows = scan->chunk;
 
     if (scan->enough > 0)
-        rows = least(rows, scan->enough);
+        rows = min(rows, scan->enough);
     if (scan->max_rows > 0)
-        rows = least(rows, scan->max_rows - scan->rows_examined);
+        rows = min(rows, scan->max_rows - scan->rows_examined);
     return rows > 0 ? rows : 1;
 }
 
@@ -319,8 +319,8 @@ static enum status next_chunk(struct session *session, struct row_scan *scan, st
         scan->range = scan->range_to;
         scan->exhausted = scan->range == scan->range_count;
     }
-    if (cap_of(least(scan->chunk * GROWTH, MAX_CHUNK)) >= scan->largest)
-        scan->chunk = least(scan->chunk * GROWTH, MAX_CHUNK);
+    if (cap_of(min(scan->chunk * GROWTH, MAX_CHUNK)) >= scan->largest)
+        scan->chunk = min(scan->chunk * GROWTH, MAX_CHUNK);
     return STATUS_OK;
 }
 

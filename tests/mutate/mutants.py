@@ -64,12 +64,12 @@ MUTANTS = [
 
     ("G9", [("store/indexes/reconcile.c", "&work->keys, &sql_intent_take, err", "&work->keys, &sql_intent_of_keys, err"),
             ("store/indexes/reconcile.c",
-             "    TRY(send_cures(session, work, dead_letters, err));\n",
+             "    TRY(send_dead_letter_deletes(session, work, dead_letters, err));\n",
              "    struct pg_params late;\n"
              "    source_keys_params(&work->keys, &session->arena, &late);\n"
              "    pg_add_int2(&late, INTENT_RECONCILE);\n"
              "    TRY(pg_send(&session->pg, &sql_intent_take, &late, err));\n"
-             "    TRY(send_cures(session, work, dead_letters, err));\n")],
+             "    TRY(send_dead_letter_deletes(session, work, dead_letters, err));\n")],
      "test_store", "reconcile", ["an_intent_that_came_after_the_reading_stays"]),
 
     ("G10", [("store/indexes/reconcile.c",

@@ -55,12 +55,12 @@ static void publish(int first, int count)
     ck_assert_uint_eq(published, (size_t)count);
 }
 
-static struct queue_message *claim(int consumer, size_t most, size_t *count)
+static struct queue_message *claim(int consumer, size_t max, size_t *count)
 {
     struct queue_message *messages = NULL;
 
     ck_assert_int_eq(queue_claim(consumers[consumer],
-                         &(struct queue_take){ .max_count = most, .arena = &arena }, &messages, count, NULL),
+                         &(struct queue_take){ .max_count = max, .arena = &arena }, &messages, count, NULL),
         STATUS_OK);
     return messages;
 }
@@ -119,9 +119,9 @@ static struct queue_message take_any(struct held *held)
 static void acknowledge_some(struct held *held, bool done[MESSAGES])
 {
     struct queue_message some[MAX_AT_ONCE];
-    size_t count = 0, most = (size_t)rand() % MAX_AT_ONCE;
+    size_t count = 0, max = (size_t)rand() % MAX_AT_ONCE;
 
-    for (; count < most && held->count > 0; count++) {
+    for (; count < max && held->count > 0; count++) {
         some[count] = take_any(held);
         done[some[count].intent.bucket] = true;
     }

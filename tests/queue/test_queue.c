@@ -16,10 +16,10 @@ static struct arena arena;
 static struct queue *queue; /* consumer "one" */
 static struct queue *other; /* consumer "two" */
 
-static struct queue *open_queue(const char *consumer, int shards, int64_t most)
+static struct queue *open_queue(const char *consumer, int shards, int64_t max)
 {
     struct queue_options options = {
-        .redis.url = server.url, .consumer = consumer, .shards = shards, .max_messages = most
+        .redis.url = server.url, .consumer = consumer, .shards = shards, .max_messages = max
     };
     struct queue *opened = NULL;
     struct error err = { 0 };
@@ -81,13 +81,13 @@ static void publish_rows(int count)
     }
 }
 
-static struct queue_message *claim(struct queue *from, size_t most, size_t want)
+static struct queue_message *claim(struct queue *from, size_t max, size_t want)
 {
     struct queue_message *messages = NULL;
     struct error err = { 0 };
     size_t count = 0;
 
-    ck_assert_msg(queue_claim(from, &(struct queue_take){ .max_count = most, .arena = &arena }, &messages,
+    ck_assert_msg(queue_claim(from, &(struct queue_take){ .max_count = max, .arena = &arena }, &messages,
                       &count, &err) == STATUS_OK,
         "%s", err.message);
     ck_assert_uint_eq(count, want);

@@ -252,7 +252,7 @@ class Parts(LifecycleCase):
 
         with client.Client(wait_for("the address", made.listens_on)) as caller:
             wait_for("SERVING", lambda: caller.health() == "SERVING")
-        self.assertTrue(log_lines.of(made.server.output(), "limits")[0]["most_connections"].isdigit())
+        self.assertTrue(log_lines.of(made.server.output(), "limits")[0]["max_connections"].isdigit())
         self.assertEqual(made.server.stop(), 0)
 
 

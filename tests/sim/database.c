@@ -286,11 +286,11 @@ static size_t take_shares(const struct intent_scan *what, struct scan_reach *rea
     const struct sim_intent *const *from, size_t all, struct intent *out)
 {
     struct scan_answer answer = {
-        .intents = out, .most = what->most, .share = scan_reach_share(reach, what->rest_only, what->most)
+        .intents = out, .max = what->max, .share = scan_reach_share(reach, what->rest_only, what->max)
     };
     size_t counts[RANGE_SLOTS] = { 0 };
 
-    for (size_t i = 0; i < all && answer.count < what->most; i++) {
+    for (size_t i = 0; i < all && answer.count < what->max; i++) {
         int place = scan_reach_slot(from[i]->intent.bucket, 0);
         struct intent_id after = reach->after[place];
 

@@ -91,13 +91,13 @@ static bool is_wanted(const struct message *message, int64_t idle_us)
 }
 
 /* Begins at a random message: nothing may rely on order. */
-static size_t claim_messages(size_t most, int64_t idle_us, struct arena *arena, struct queue_message **out)
+static size_t claim_messages(size_t max, int64_t idle_us, struct arena *arena, struct queue_message **out)
 {
     uint32_t start = sim_pick(MAX_MESSAGES);
     size_t count = 0;
 
-    *out = ARENA_ARRAY(arena, struct queue_message, most);
-    for (uint32_t i = 0; i < MAX_MESSAGES && count < most; i++) {
+    *out = ARENA_ARRAY(arena, struct queue_message, max);
+    for (uint32_t i = 0; i < MAX_MESSAGES && count < max; i++) {
         struct message *message = &messages[(start + i) % MAX_MESSAGES];
 
         if (!is_wanted(message, idle_us))

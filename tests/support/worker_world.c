@@ -210,7 +210,7 @@ struct reconcile_counts world_reconcile_all(struct world *world)
     enum { MOST = 1000 };
     int range = entity_key_bucket(TABLE_ID, STR_LITERAL("p")) / (BUCKETS / LEASE_RANGES);
     struct reconcile_counts counts = { 0 };
-    struct intents_found found = world_scan(world, &(struct intent_scan){ .range = range, .most = MOST });
+    struct intents_found found = world_scan(world, &(struct intent_scan){ .range = range, .max = MOST });
     struct error err = { 0 };
 
     ck_assert_msg(

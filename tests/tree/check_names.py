@@ -7,7 +7,8 @@
     domain/entities/etag.h          condition_parse        struct condition is defined there
     rpc/call_parts.h                call_finish            what the files behind call.h share
 
-It also holds words that have one meaning: a bound is MAX_ or MIN_.
+It also holds words: a bound is MAX_ or MIN_, the code uses the words of docs/glossary.md, and a static function's name says
+what the function takes, refuses or sends.
 
 usage: check_names.py ROOT
 """
@@ -20,7 +21,17 @@ import tree
 LAYERS = ("api", "base", "client", "domain", "queue", "rpc", "service", "store", "workers")
 # The C library's names with an x before them: they end the program where memory has run out.
 ALLOWED = {"xmalloc", "xcalloc", "xrealloc", "memory_keep"}
-FORBIDDEN = {r"\b(MOST|LEAST)_[A-Z]": "say MAX_ or MIN_", r"[A-Z]_(MOST|LEAST)_[A-Z]": "say _MAX_ or _MIN_"}
+FORBIDDEN = {
+    r"\b(MOST|LEAST)_[A-Z]": "say MAX_ or MIN_",
+    r"[A-Z]_(MOST|LEAST)_[A-Z]": "say _MAX_ or _MIN_",
+    r"\b(most|least)_[a-z]|\b(most|least) = ": "say max or min",
+    r"(?<!DEAD_)\bLETTER_|(?<!dead_)\bletter_(id|state)": "say dead letter",
+    r"\b(?!index_)[a-z]+_place\b|\bstruct place\b": "say position, ctid, slot or entry; a place is that of an index",
+    r"\bbook(_[a-z]+)?(->|\.|;|\))": "say snapshot",
+    r"\b[a-z_]*hand_back|\b[a-z]+_in_hand|\bdead_hand": "say release, or claim",
+    r"\b(haul|fate|manners|keeper|cures?)\b": "say batch, disposition, contract, lease renewal, remedy",
+    r"(?m)^static [^=;(\n]*[ *](take|refuse|tell|ask|begin|look|hold|say|put|goes)(?=\()": "say what the function takes, refuses, sends",
+}
 SHARED = ("_parts", "_internal", "_state")
 
 

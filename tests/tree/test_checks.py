@@ -73,6 +73,13 @@ class Names(unittest.TestCase):
         found = complaints(check_names.check, {"store/a/x.c": "enum { MOST_ROWS = 1, ROWS_LEAST_X = 2 };\n"})
         self.assertEqual(len(found), 2)
 
+    def test_private_words_are_told(self):
+        words = ("int rows_most = 1, most_rows = 2;", "int letter_id;", "struct place row_place;", "int hand_back;", "/* its fate */",
+                 "static int take(void);", "static enum status look(int a);")
+        for text in words:
+            self.assertTrue(complaints(check_names.check, {"store/a/x.c": text + "\n"}), text)
+        self.assertEqual(complaints(check_names.check, {"store/a/x.c": "int dead_letter_id, index_place;\nstatic int take_row(void);\n"}), [])
+
 
 class Parameters(unittest.TestCase):
     SIX = "int a, int b, int c, int d, int e, void (*f)(int x, int y)"

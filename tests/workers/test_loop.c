@@ -302,10 +302,10 @@ static bool is_found(const struct intent *intent, const struct intent_scan *what
 enum status lease_work_scan(struct worker *store, const struct intent_scan *what, struct scan_reach *reach,
     struct arena *arena, struct intents_found *out, struct error *err)
 {
-    struct scan_answer answer = { .most = what->most,
-        .share = scan_reach_share(reach, what->rest_only, what->most),
-        .by_kind = what->scope };
-    struct intent *found = ARENA_ARRAY(arena, struct intent, what->most);
+    struct scan_answer answer = {
+        .max = what->max, .share = scan_reach_share(reach, what->rest_only, what->max), .by_kind = what->scope
+    };
+    struct intent *found = ARENA_ARRAY(arena, struct intent, what->max);
     size_t counts[RANGE_SLOTS] = { 0 };
 
     (void)store;
@@ -313,7 +313,7 @@ enum status lease_work_scan(struct worker *store, const struct intent_scan *what
     fake.scans += what->range == 0;
     fake.scans_from_start += what->range == 0 && !what->rest_only && intent_id_is_none(what->from_id);
     fake.scan_age_ms = what->min_age_ms;
-    for (size_t i = 0; what->range == 0 && i < fake.open_count && answer.count < what->most; i++) {
+    for (size_t i = 0; what->range == 0 && i < fake.open_count && answer.count < what->max; i++) {
         int place = scan_reach_slot(fake.open[i].bucket, what->scope ? fake.open[i].kind : 0);
 
         if (is_found(&fake.open[i], what, reach->after[place]) && counts[place]++ < answer.share)

@@ -158,17 +158,17 @@ static void add_entity(struct call_ctx *ctx, struct import *import, size_t index
 static void decode_chunk(struct call_ctx *ctx, struct import *import, struct operation *out)
 {
     size_t left = import->request->n_entities - import->next;
-    size_t most = left < CHUNK_ENTITIES ? left : CHUNK_ENTITIES;
+    size_t max = left < CHUNK_ENTITIES ? left : CHUNK_ENTITIES;
 
     out->kind = OPERATION_WRITE;
     out->table = import->table;
     out->in.write.table_id = import->table_id;
-    out->in.write.writes = ARENA_ARRAY(ctx->arena, struct write, most);
-    import->sources = ARENA_ARRAY(ctx->arena, size_t, most);
+    out->in.write.writes = ARENA_ARRAY(ctx->arena, struct write, max);
+    import->sources = ARENA_ARRAY(ctx->arena, size_t, max);
     import->rejections =
-        ARENA_ARRAY(ctx->arena, struct rejection, most < CHUNK_REJECTIONS ? most : CHUNK_REJECTIONS);
+        ARENA_ARRAY(ctx->arena, struct rejection, max < CHUNK_REJECTIONS ? max : CHUNK_REJECTIONS);
     import->rejection_count = 0;
-    for (size_t i = 0; i < most && import->rejection_count < CHUNK_REJECTIONS; i++)
+    for (size_t i = 0; i < max && import->rejection_count < CHUNK_REJECTIONS; i++)
         add_entity(ctx, import, import->next++, &out->in.write);
 }
 

@@ -44,7 +44,7 @@ static void succeeds(enum status status)
 static struct intent *scan(size_t want)
 {
     int range = world_message("").bucket / RANGE_BUCKETS;
-    struct intents_found found = world_scan(&world, &(struct intent_scan){ .range = range, .most = 100 });
+    struct intents_found found = world_scan(&world, &(struct intent_scan){ .range = range, .max = 100 });
 
     ck_assert_uint_eq(found.count, want);
     return found.intents;

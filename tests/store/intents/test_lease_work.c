@@ -72,10 +72,10 @@ END_TEST
 
 static const struct intent_id from_start;
 
-static struct intents_found scan(int range, struct intent_id from_id, int64_t min_age_ms, size_t most)
+static struct intents_found scan(int range, struct intent_id from_id, int64_t min_age_ms, size_t max)
 {
     return world_scan(&world,
-        &(struct intent_scan){ .range = range, .from_id = from_id, .min_age_ms = min_age_ms, .most = most });
+        &(struct intent_scan){ .range = range, .from_id = from_id, .min_age_ms = min_age_ms, .max = max });
 }
 
 START_TEST(a_scan_finds_open_intents_oldest_first)
@@ -103,9 +103,9 @@ START_TEST(a_scan_finds_open_intents_oldest_first)
 }
 END_TEST
 
-static size_t scan_on(struct scan_reach *reach, bool rest_only, size_t most)
+static size_t scan_on(struct scan_reach *reach, bool rest_only, size_t max)
 {
-    struct intent_scan what = { .range = home_range(), .rest_only = rest_only, .most = most };
+    struct intent_scan what = { .range = home_range(), .rest_only = rest_only, .max = max };
     struct intents_found found;
 
     ck_assert_int_eq(lease_work_scan(world.worker, &what, reach, &world.arena, &found, &err), STATUS_OK);

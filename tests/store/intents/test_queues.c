@@ -90,7 +90,7 @@ static size_t scanned(int16_t kind, int64_t until_us)
 {
     struct scan_scope scope = { .queues = QUEUES };
     struct intent_scan what = {
-        .range = world_message("a").bucket / RANGE_BUCKETS, .scope = &scope, .most = 100
+        .range = world_message("a").bucket / RANGE_BUCKETS, .scope = &scope, .max = 100
     };
 
     scope.until_us[queue_slot(queue_of_world(), kind)] = until_us;

@@ -46,7 +46,7 @@ static void move_intents_ahead(void)
 static struct intent *scan(int64_t min_age_ms, size_t want)
 {
     struct intents_found found = world_scan(
-        &world, &(struct intent_scan){ .range = home_range(), .min_age_ms = min_age_ms, .most = 100 });
+        &world, &(struct intent_scan){ .range = home_range(), .min_age_ms = min_age_ms, .max = 100 });
 
     ck_assert_uint_eq(found.count, want);
     return found.intents;
@@ -79,7 +79,7 @@ END_TEST
 START_TEST(controlled_queues_see_them_too)
 {
     struct scan_scope scope = { .queues = 1 };
-    struct intent_scan what = { .range = home_range(), .scope = &scope, .min_age_ms = 1000, .most = 100 };
+    struct intent_scan what = { .range = home_range(), .scope = &scope, .min_age_ms = 1000, .max = 100 };
 
     for (int slot = 0; slot < MAX_QUEUES * WORK_KINDS; slot++)
         scope.until_us[slot] = INT64_MAX;

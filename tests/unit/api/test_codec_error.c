@@ -204,7 +204,7 @@ static struct str errors_page(void)
         const struct reason_info *info = reason_info((enum reason)i);
 
         buf_format(&out, "| `%s` | %s | %s | %s |\n", info->name,
-            code_names[codec_error_status_code(info->status)], info->cause, info->cure);
+            code_names[codec_error_status_code(info->status)], info->cause, info->remedy);
     }
     return buf_str(&out);
 }

@@ -81,21 +81,21 @@ START_TEST(any_names_an_entity_can_have_may_be_selected)
 {
     Tavola__V1__ReadOptions options = TAVOLA__V1__READ_OPTIONS__INIT;
     struct selection selection;
-    size_t most = LIMIT_PROPERTIES + 3;
+    size_t max = LIMIT_PROPERTIES + 3;
 
-    options.select = ARENA_ARRAY(&arena, ProtobufCBinaryData, 2 * most);
-    for (size_t i = 0; i < 2 * most; i++)
-        options.select[i] = text(arena_format(&arena, "Name%zu", i % most).data);
-    options.select[0] = options.select[most] = text("PartitionKey");
-    options.n_select = 2 * most;
+    options.select = ARENA_ARRAY(&arena, ProtobufCBinaryData, 2 * max);
+    for (size_t i = 0; i < 2 * max; i++)
+        options.select[i] = text(arena_format(&arena, "Name%zu", i % max).data);
+    options.select[0] = options.select[max] = text("PartitionKey");
+    options.n_select = 2 * max;
     ck_assert_int_eq(codec_read_selection_decode(&options, &arena, &selection, &err), STATUS_OK);
-    ck_assert_uint_eq(selection.count, most);
-    for (size_t i = 1; i < most; i++)
+    ck_assert_uint_eq(selection.count, max);
+    for (size_t i = 1; i < max; i++)
         ck_assert(str_equal(selection.names[i], str_of(arena_format(&arena, "Name%zu", i).data)));
 
-    options.select[2 * most - 1] = text("OneMore");
+    options.select[2 * max - 1] = text("OneMore");
     assert_refused(codec_read_selection_decode(&options, &arena, &selection, &err), "INVALID_INPUT");
-    ck_assert_str_eq(err.field, arena_format(&arena, "options.select[%zu]", 2 * most - 1).data);
+    ck_assert_str_eq(err.field, arena_format(&arena, "options.select[%zu]", 2 * max - 1).data);
 }
 END_TEST
 

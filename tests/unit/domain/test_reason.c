@@ -12,10 +12,10 @@ START_TEST(every_reason_is_complete)
 
     ck_assert_ptr_nonnull(info->name);
     ck_assert_ptr_nonnull(info->cause);
-    ck_assert_ptr_nonnull(info->cure);
+    ck_assert_ptr_nonnull(info->remedy);
     ck_assert_msg(info->status != STATUS_OK && info->status < STATUS_COUNT, "%s", info->name);
     ck_assert_msg(info->cause[strlen(info->cause) - 1] == '.', "%s: the cause is a sentence", info->name);
-    ck_assert_msg(info->cure[strlen(info->cure) - 1] == '.', "%s: the cure is a sentence", info->name);
+    ck_assert_msg(info->remedy[strlen(info->remedy) - 1] == '.', "%s: the remedy is a sentence", info->name);
 }
 END_TEST
 

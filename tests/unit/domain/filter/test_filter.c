@@ -428,19 +428,19 @@ END_TEST
 
 START_TEST(depth_size_and_number_are_bounded)
 {
-    const size_t depth = LIMIT_FILTER_DEPTH, most = LIMIT_FILTER_COMPARISONS,
-                 searches = LIMIT_FILTER_SEARCHES, bytes = LIMIT_FILTER_BYTES - strlen("A eq ''");
+    const size_t depth = LIMIT_FILTER_DEPTH, max = LIMIT_FILTER_COMPARISONS, searches = LIMIT_FILTER_SEARCHES,
+                 bytes = LIMIT_FILTER_BYTES - strlen("A eq ''");
 
     ck_assert_int_eq(status_of("", "(", depth, "A eq 1", ")"), STATUS_OK);
     ck_assert_int_eq(status_of("", "(", depth + 1, "A eq 1", ")"), STATUS_INVALID);
     ck_assert_int_eq(status_of("", "not ", depth, "A", ""), STATUS_OK);
     ck_assert_int_eq(status_of("", "not ", depth + 1, "A", ""), STATUS_INVALID);
     ck_assert_int_eq(status_of("", "f(", depth + 1, "A", ")"), STATUS_INVALID);
-    ck_assert_int_eq(status_of("A eq 1", " and A eq 1", most - 1, "", ""), STATUS_OK);
-    ck_assert_int_eq(status_of("A eq 1", " and A eq 1", most, "", ""), STATUS_INVALID);
-    ck_assert_int_eq(status_of("A", " or A", most - 1, "", ""), STATUS_OK);
-    ck_assert_int_eq(status_of("A", " or A", most, "", ""), STATUS_INVALID);
-    ck_assert_int_eq(status_of("A", " or exists(A)", most, "", ""), STATUS_INVALID);
+    ck_assert_int_eq(status_of("A eq 1", " and A eq 1", max - 1, "", ""), STATUS_OK);
+    ck_assert_int_eq(status_of("A eq 1", " and A eq 1", max, "", ""), STATUS_INVALID);
+    ck_assert_int_eq(status_of("A", " or A", max - 1, "", ""), STATUS_OK);
+    ck_assert_int_eq(status_of("A", " or A", max, "", ""), STATUS_INVALID);
+    ck_assert_int_eq(status_of("A", " or exists(A)", max, "", ""), STATUS_INVALID);
     ck_assert_int_eq(status_of("A eq 1", " or contains(A,'')", searches, "", ""), STATUS_OK);
     ck_assert_int_eq(status_of("A eq 1", " or contains(A,'')", searches + 1, "", ""), STATUS_INVALID);
     ck_assert_int_eq(status_of("A eq '", "a", bytes, "'", ""), STATUS_OK);

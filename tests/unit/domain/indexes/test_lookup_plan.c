@@ -495,12 +495,11 @@ START_TEST(an_end_beyond_the_width_is_an_end)
 {
     const struct bound_case *c = &bound_cases[_i / 2];
     struct index index = a_number_index(_i % 2 ? wide_inverted_parts : wide_parts, false);
-    struct value least = { PROPERTY_INT64, { "", 0 }, 0, 0 },
-                 greatest = { PROPERTY_INT64, { "", 0 }, 9999, 0 };
+    struct value min = { PROPERTY_INT64, { "", 0 }, 0, 0 }, greatest = { PROPERTY_INT64, { "", 0 }, 9999, 0 };
     struct entity_key first, last;
     struct lookup_range range = planned(&index, NULL, 0, &c->range);
 
-    ck_assert(has_entry(&index, &least, &first) && has_entry(&index, &greatest, &last));
+    ck_assert(has_entry(&index, &min, &first) && has_entry(&index, &greatest, &last));
     ck_assert_msg(lookup_range_holds(&range, &first) == c->has_least, "%s: 0", c->name);
     ck_assert_msg(lookup_range_holds(&range, &last) == c->has_greatest, "%s: 9999", c->name);
 }

@@ -57,21 +57,21 @@ static const struct delay_case {
 START_TEST(the_delay_doubles_and_is_jittered_between_half_and_whole)
 {
     const struct delay_case *c = &delay_cases[_i];
-    int64_t least = INT64_MAX, most = 0;
+    int64_t min = INT64_MAX, max = 0;
     uint64_t random = 12345;
 
     for (int i = 0; i < 20000; i++) {
         int64_t delay = delivery_settle(STATUS_UNAVAILABLE, c->failures, random).retry_after_ms;
 
-        least = delay < least ? delay : least;
-        most = delay > most ? delay : most;
+        min = delay < min ? delay : min;
+        max = delay > max ? delay : max;
         random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     }
 
-    ck_assert_int_ge(least, c->whole_ms / 2);
-    ck_assert_int_le(least, c->whole_ms / 2 + c->whole_ms / 100);
-    ck_assert_int_le(most, c->whole_ms);
-    ck_assert_int_ge(most, c->whole_ms - c->whole_ms / 100);
+    ck_assert_int_ge(min, c->whole_ms / 2);
+    ck_assert_int_le(min, c->whole_ms / 2 + c->whole_ms / 100);
+    ck_assert_int_le(max, c->whole_ms);
+    ck_assert_int_ge(max, c->whole_ms - c->whole_ms / 100);
 }
 END_TEST
 

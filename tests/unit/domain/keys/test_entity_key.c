@@ -171,7 +171,7 @@ END_TEST
 START_TEST(numbered_partitions_are_spread_evenly)
 {
     static int counts[BUCKETS];
-    int least = INT32_MAX, most = 0;
+    int min = INT32_MAX, max = 0;
 
     for (int i = 0; i < 100 * BUCKETS; i++) {
         char text[16];
@@ -182,12 +182,12 @@ START_TEST(numbered_partitions_are_spread_evenly)
         counts[entity_key_bucket(7, str_of_bytes(text, len))]++;
     }
     for (int i = 0; i < BUCKETS; i++) {
-        least = counts[i] < least ? counts[i] : least;
-        most = counts[i] > most ? counts[i] : most;
+        min = counts[i] < min ? counts[i] : min;
+        max = counts[i] > max ? counts[i] : max;
     }
 
-    ck_assert_int_ge(least, 50);
-    ck_assert_int_le(most, 150);
+    ck_assert_int_ge(min, 50);
+    ck_assert_int_le(max, 150);
 }
 END_TEST
 
