@@ -219,8 +219,8 @@ static void end_chunk(struct session *session, struct verify_scan *scan, const s
 /* Keys come in order: the first one beyond the range ends it. */
 static struct facts list_facts(struct session *session, struct verify_scan *scan, struct merge *merge)
 {
-    size_t most = (size_t)merge->sources.count + (size_t)merge->states.count;
-    struct facts list = { ARENA_ARRAY(&session->arena, struct fact, most), 0 };
+    size_t max = (size_t)merge->sources.count + (size_t)merge->states.count;
+    struct facts list = { ARENA_ARRAY(&session->arena, struct fact, max), 0 };
     struct fact fact;
 
     while (next_fact(merge, &fact)) {
