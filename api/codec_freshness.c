@@ -49,6 +49,11 @@ enum status codec_freshness_decode(const Tavola__V1__Freshness *message, const s
         if (message->at_least[i].len > 0) /* a write that left nothing open has an empty token */
             TRY(token_decode_at(
                 key, message->at_least[i], i, arena, &freshness.at_least[freshness.at_least_count++], err));
+    if (freshness_probes(&freshness) > LIMIT_TOKEN_PROBES)
+        return reason_set(err, REASON_INVALID_INPUT,
+            "freshness.at_least names %zu places where work may be open, allowed are %d: give the newest "
+            "tokens",
+            freshness_probes(&freshness), LIMIT_TOKEN_PROBES);
     TRY(staleness_decode(message->max_staleness, &freshness, err));
     *out = freshness;
     return STATUS_OK;

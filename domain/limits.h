@@ -58,6 +58,7 @@ enum {
     LIMIT_LIST_DESCENT_BYTES = 32 * 1024 * 1024, /* of a value's entries, kept to give its last page first */
     LIMIT_MEMBERS_UNITS = 32768,                 /* UTF-16 code units of a list page's Members */
     LIMIT_TOKENS = 100,                          /* consistency tokens of one look-up */
+    LIMIT_TOKEN_PROBES = 16384,                  /* where all of them look for open intents */
     BUCKETS = 1024,
 };
 

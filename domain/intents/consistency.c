@@ -143,3 +143,13 @@ bool consistency_of_transaction(
     *out = sum;
     return true;
 }
+
+size_t freshness_probes(const struct freshness *freshness)
+{
+    size_t probes = 0;
+
+    for (size_t i = 0; i < freshness->at_least_count; i++)
+        for (size_t k = 0; k < freshness->at_least[i].block_count; k++)
+            probes += freshness->at_least[i].blocks[k].bucket_count;
+    return probes;
+}

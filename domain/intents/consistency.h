@@ -47,6 +47,9 @@ struct freshness {
     bool latest;
 };
 
+/* The number of places where open intents are looked for: one for each bucket of each block. */
+size_t freshness_probes(const struct freshness *freshness);
+
 static inline bool freshness_is_set(const struct freshness *freshness)
 {
     return freshness->at_least_count > 0 || freshness->has_max_staleness || freshness->latest;

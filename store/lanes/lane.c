@@ -258,15 +258,6 @@ static struct operation *drop_all_late(struct lane *lane, struct operation *batc
     return live;
 }
 
-/* So that the first call need not wait for it. Without a database the first batch tries again. */
-static void connect_early(struct session *session)
-{
-    struct error ignored;
-
-    if (session_ensure(session, &ignored) != STATUS_OK)
-        pg_recover(&session->pg);
-}
-
 static void run_batch(struct lane_thread *thread, struct operation *batch)
 {
     const struct lane_options *options = &thread->lane->options;
@@ -282,7 +273,7 @@ static void *serve(void *argument)
     struct operation *batch;
     void *begun;
 
-    connect_early(&thread->session);
+    session_connect_early(&thread->session);
     while ((batch = next_batch(thread, &begun))) {
         while (begun) {
             struct operation *decided;

@@ -12,8 +12,11 @@
 #include "store/session/operation_times.h"
 #include "store/sql.h"
 
-/* An answer leaves this long before the caller's deadline: time for the monitor's next look, a read, and the network. */
+/* An answer leaves this long before the caller's deadline: time for the next question, a read, and the network. */
 enum { MARGIN_US = 100000 };
+
+/* Rows that a question about tokens looks for; an operation with more of them counts as several. */
+enum { PROBES_PER_UNIT = 16 };
 
 /*
  * The time until the database is asked again. Freshness mostly comes within milliseconds, so the database is asked again
@@ -32,6 +35,7 @@ enum answer {
 struct waiter {
     struct operation *operation;
     struct waiter *next;
+    int64_t weight; /* counted against the share of its account */
     int64_t since_us,
         ask_us; /* clock_monotonic_us: when it was added, when the database must be asked next */
     enum answer answer;
@@ -147,17 +151,30 @@ bool waiters_must_wait(const struct operation *operation)
     return wait != OPERATION_WAIT_NONE;
 }
 
+/* What one question about the operation costs; at most a quarter of what an account may have alone. */
+static int64_t weight_of(const struct waiters *waiters, const struct operation *operation)
+{
+    int64_t probes = 0, most = waiters->shares.capacity / 4;
+
+    if (operation_waits_for(operation) == OPERATION_WAIT_FRESHNESS)
+        probes = (int64_t)freshness_probes(&operation->in.lookup.freshness);
+    return 1 + (probes / PROBES_PER_UNIT < most ? probes / PROBES_PER_UNIT : most);
+}
+
 bool waiters_add(struct waiters *waiters, struct operation *operation)
 {
     int slot = fair_shares_slot(&waiters->shares, operation->account);
+    int64_t weight = weight_of(waiters, operation);
     bool taken;
 
     pthread_mutex_lock(&waiters->mutex);
-    taken = fair_shares_take(&waiters->shares, slot, 1);
+    taken = fair_shares_take(&waiters->shares, slot, weight);
     if (taken) {
         struct waiter *waiter = ARENA_NEW(operation->arena, struct waiter);
 
         waiter->operation = operation;
+        waiter->weight = weight;
+        waiters->count++;
         waiter->since_us = clock_monotonic_us();
         waiter->next = waiters->fresh;
         waiters->fresh = waiter;
@@ -172,7 +189,7 @@ bool waiters_add(struct waiters *waiters, struct operation *operation)
 void waiters_count(struct waiters *waiters, int64_t *waiting, int64_t *refused)
 {
     pthread_mutex_lock(&waiters->mutex);
-    *waiting = waiters->shares.held;
+    *waiting = waiters->count;
     *refused = waiters->refused;
     pthread_mutex_unlock(&waiters->mutex);
 }
@@ -182,18 +199,8 @@ void waiters_pause(struct waiters *waiters, int64_t ms)
     int64_t deadline_us = clock_monotonic_us() + ms * 1000;
 
     pthread_mutex_lock(&waiters->mutex);
-    while (!waiters->fresh && !waiters->is_called &&
-           condition_wait_until(&waiters->arrived, &waiters->mutex, deadline_us))
+    while (!waiters->fresh && condition_wait_until(&waiters->arrived, &waiters->mutex, deadline_us))
         continue;
-    waiters->is_called = false;
-    pthread_mutex_unlock(&waiters->mutex);
-}
-
-void waiters_wake(struct waiters *waiters)
-{
-    pthread_mutex_lock(&waiters->mutex);
-    waiters->is_called = true;
-    pthread_cond_signal(&waiters->arrived);
     pthread_mutex_unlock(&waiters->mutex);
 }
 
@@ -226,8 +233,8 @@ static struct waiter *take_list(struct waiters *waiters, enum waiters_which whic
     return list;
 }
 
-/* Put the kept waiters back. taken: the operations of take_list that wait no more; their places become free. */
-static void put_back(struct waiters *waiters, struct waiter *kept, const struct operation *taken)
+/* Put the kept waiters back. Those that wait no more give back their shares. */
+static void put_back(struct waiters *waiters, struct waiter *kept, const struct waiter *released)
 {
     int64_t due_us = INT64_MAX;
     struct waiter **tail = &kept;
@@ -238,8 +245,9 @@ static void put_back(struct waiters *waiters, struct waiter *kept, const struct 
     waiters->due_us = due_us < waiters->due_us ? due_us : waiters->due_us;
     *tail = waiters->waiting;
     waiters->waiting = kept;
-    for (; taken; taken = taken->next)
-        fair_shares_give_back(&waiters->shares, fair_shares_slot(&waiters->shares, taken->account), 1);
+    for (; released; released = released->next, waiters->count--)
+        fair_shares_give_back(&waiters->shares,
+            fair_shares_slot(&waiters->shares, released->operation->account), released->weight);
     pthread_mutex_unlock(&waiters->mutex);
 }
 
@@ -407,7 +415,7 @@ static bool keeps_waiting(const struct waiter *waiter, enum waiters_which which,
 
 struct operation *waiters_take(struct waiters *waiters, struct session *session, enum waiters_which which)
 {
-    struct waiter *list = take_list(waiters, which), *kept = NULL, *next;
+    struct waiter *list = take_list(waiters, which), *kept = NULL, *released = NULL, *next;
     int64_t now_us = clock_monotonic_us();
     struct operation *taken = NULL;
     size_t count = 0;
@@ -432,8 +440,10 @@ struct operation *waiters_take(struct waiters *waiters, struct session *session,
         release_waiter(waiter, which, now_us);
         waiter->operation->next = taken;
         taken = waiter->operation;
+        waiter->next = released;
+        released = waiter;
     }
-    put_back(waiters, kept, taken);
+    put_back(waiters, kept, released);
     arena_cleanup(&session->arena);
     return taken;
 }

@@ -23,12 +23,13 @@ struct waiters {
     struct waiter *fresh;   /* the database has not been asked about these yet */
     struct waiter *waiting;
     int64_t due_us; /* when the database must be asked about one of `waiting` next; INT64_MAX: never */
-    bool is_called; /* by waiters_wake */
     int64_t refused;
-    struct fair_shares shares; /* held: both lists, and the waiters that waiters_take is asking about */
+    int64_t count; /* of both lists, and of the waiters that waiters_take is asking about */
+    struct fair_shares shares;
 };
 
-/* At most max_count operations of one account wait at once; fewer when others wait: base/fair_shares.h. */
+/* At most max_count operations of one account wait at once, fewer when others wait (base/fair_shares.h), and fewer
+ * when their questions are expensive: tokens with many buckets. */
 void waiters_init(struct waiters *waiters, int64_t max_count);
 void waiters_cleanup(struct waiters *waiters);
 
@@ -44,9 +45,8 @@ void waiters_count(struct waiters *waiters, int64_t *waiting, int64_t *refused);
 /* When the database must be asked again: call waiters_take with WAITERS_DECIDED then. INT64_MAX: nothing waits. */
 int64_t waiters_due_us(struct waiters *waiters);
 
-/* Block until an operation is added or waiters_wake is called, for at most ms milliseconds. */
+/* Block until an operation is added, for at most ms milliseconds. */
 void waiters_pause(struct waiters *waiters, int64_t ms);
-void waiters_wake(struct waiters *waiters);
 
 enum waiters_which {
     WAITERS_NEW_AND_DECIDED, /* of the operations added since the last call, those whose wait has ended */

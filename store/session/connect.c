@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * connect.c - session_ensure: a connection with a catalogue of its epoch. Apart from session.c, because raising the
+ * connect.c - session_ensure, session_connect_early: a connection with a catalogue of its epoch. Apart from session.c, because raising the
  * epoch is a catalogue change, which needs a session.
  */
 #include "base/random.h"
@@ -19,4 +19,12 @@ enum status session_ensure(struct session *session, struct error *err)
         session->known = session->pg.connects;
     }
     return STATUS_OK;
+}
+
+void session_connect_early(struct session *session)
+{
+    struct error ignored;
+
+    if (session_ensure(session, &ignored) != STATUS_OK)
+        pg_recover(&session->pg);
 }

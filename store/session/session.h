@@ -46,6 +46,9 @@ void session_cleanup(struct session *session);
 /* Connected, with a catalogue. STATUS_UNAVAILABLE, STATUS_PRECONDITION: see pg_ensure. */
 MUST_USE enum status session_ensure(struct session *session, struct error *err);
 
+/* Connect now, so that the first caller need not wait for it. Without a database the first use tries again. */
+void session_connect_early(struct session *session);
+
 /* Read the catalogue again. */
 MUST_USE enum status session_reload(struct session *session, struct error *err);
 

@@ -582,6 +582,8 @@ START_TEST(thousands_wait_without_connections)
     options.max_waiting = MANY;
     store = store_open(&options);
     run(store, a_lookup("Bonn"));
+    test_await(scene.sql, "select (count(*) = 2)::int from pg_stat_activity where datname = current_database() "
+                          "and application_name = 'tavolad waits'"); /* the scene's store has one, too */
     before =
         test_number(scene.sql, "select count(*) from pg_stat_activity where datname = current_database()");
     for (int i = 0; i < MANY; i++) {

@@ -301,10 +301,10 @@ struct looks {
     atomic_llong began_us; /* of the last one */
 };
 
-static void take_book(void *context, struct access_snapshot *book)
+static void take_snapshot(void *context, struct access_snapshot *snapshot)
 {
     (void)context;
-    access_snapshot_free(book);
+    access_snapshot_free(snapshot);
 }
 
 static void note_look(void *context, int64_t began_us)
@@ -336,7 +336,7 @@ START_TEST(all_who_ask_for_a_look_at_the_accounts_share_few)
     int64_t begun_us = clock_monotonic_us(), ms;
     struct store *store;
 
-    options.access_confirmed = take_book;
+    options.access_confirmed = take_snapshot;
     options.access_looked = note_look;
     options.context = &looks;
     store = store_open(&options);
@@ -345,6 +345,29 @@ START_TEST(all_who_ask_for_a_look_at_the_accounts_share_few)
     ck_assert_int_ge(atomic_load(&looks.count), 12);
     ck_assert_msg(atomic_load(&looks.count) <= ms / 100 + ms / 500 + 2, "%d looks in %lld ms",
         atomic_load(&looks.count), (long long)ms);
+    store_close(store);
+}
+END_TEST
+
+START_TEST(what_callers_wait_for_does_not_keep_accounts_from_being_looked_at)
+{
+    struct looks looks = { 0 };
+    struct store_options options = plain_options(scene.conninfo);
+    struct operation *wait = an_operation(&scene.arena, OPERATION_JOB_WAIT, "");
+    struct store *store;
+
+    options.access_confirmed = take_snapshot;
+    options.access_looked = note_look;
+    options.context = &looks;
+    store = store_open(&options);
+    test_sql(holder, "begin; lock table operations in access exclusive mode");
+    wait->in.jobs.operation_id = STR_LITERAL("purge-1");
+    submit(store, wait);
+    test_await(scene.sql, "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname "
+                          "= current_database() and application_name = 'tavolad waits'");
+    ask_for_looks(store, &looks, 3);
+    ck_assert(store_is_available(store));
+    test_sql(holder, "commit");
     store_close(store);
 }
 END_TEST
@@ -537,6 +560,7 @@ Suite *test_lane_suite(void)
     tcase_add_test(tc, closing_answers_those_who_wait_for_an_end);
     tcase_add_test(tc, who_waits_for_an_end_gets_the_state_at_the_deadline_or_the_end);
     tcase_add_test(tc, all_who_ask_for_a_look_at_the_accounts_share_few);
+    tcase_add_test(tc, what_callers_wait_for_does_not_keep_accounts_from_being_looked_at);
     tcase_add_test(tc, every_change_of_availability_is_told_once);
     tcase_add_test(tc, another_schema_is_reported_with_its_cure);
     if (!given || !*given) /* a server of others is not for crashing */

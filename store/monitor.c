@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * monitor.c - see the header.
+ */
+#include "store/monitor.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/condition.h"
+#include "domain/reason.h"
+#include "store/intents/queue_calls.h"
+#include "store/session/epoch.h"
+#include "store/sql.h"
+#include "store/store.h"
+
+enum {
+    LOOK_US = 500000,        /* between two looks at the database */
+    ACCESS_LOOK_US = 100000, /* between two looks at the accounts, when somebody asks for them */
+    /* Of each wait of a look: that the database stands still is told within two seconds. */
+    LOOK_LIMIT_US = 1300000,
+};
+
+struct monitor {
+    const struct store_options *options;
+    pthread_t thread;
+
+    /* The thread's. */
+    struct session session;
+    int64_t access_version;  /* of the access snapshot that was given out last, 0: none */
+    int64_t access_connects; /* the connection it was read from: another one may be to a restored database */
+    int64_t next_access_us;  /* no look at the accounts that was asked for before that */
+    bool announced;          /* availability has been reported at least once */
+
+    atomic_bool available;
+    atomic_bool access_wanted;
+
+    pthread_mutex_t mutex;
+    pthread_cond_t called; /* the thread has something to do: access_wanted, or stopping */
+    bool stopping;
+    bool has_token_key;
+    uint8_t token_key[MONITOR_TOKEN_KEY_BYTES];
+};
+
+/* ---- looking ---- */
+
+static enum status read_server(struct monitor *monitor, struct error *err)
+{
+    PG_RESULT result = NULL;
+    struct pg_params params;
+
+    TRY(session_ensure(&monitor->session, err));
+    TRY(epoch_ensure(&monitor->session, err));
+    pg_params_init(&params, &monitor->session.arena);
+    pg_add_bytes(&params, STR_LITERAL("token_key"));
+    TRY(pg_query(&monitor->session.pg, &sql_secret_get, &params, &result, err));
+    if (PQntuples(result) != 1 || PQgetlength(result, 0, PG_ONLY_COLUMN) < MONITOR_TOKEN_KEY_BYTES)
+        return error_set(err, STATUS_INTERNAL, "the database has no token key");
+    pthread_mutex_lock(&monitor->mutex);
+    memcpy(monitor->token_key, PQgetvalue(result, 0, PG_ONLY_COLUMN), MONITOR_TOKEN_KEY_BYTES);
+    monitor->has_token_key = true;
+    pthread_mutex_unlock(&monitor->mutex);
+    return STATUS_OK;
+}
+
+/* Give out who may do what, if that has changed. */
+static enum status confirm_access(struct monitor *monitor, struct error *err)
+{
+    struct session *session = &monitor->session;
+    struct access_snapshot *snapshot = NULL;
+
+    if (!monitor->options->access_confirmed)
+        return STATUS_OK;
+    TRY(session_refresh(session, NULL, err));
+    if (monitor->access_version != session->catalogue->version ||
+        monitor->access_connects != session->pg.connects) {
+        TRY(access_snapshot_load(&session->pg, &snapshot, err));
+        monitor->access_version = snapshot->catalogue->version;
+        monitor->access_connects = session->pg.connects;
+    }
+    monitor->options->access_confirmed(monitor->options->context, snapshot);
+    return STATUS_OK;
+}
+
+static enum status tell_queue_map(struct monitor *monitor, struct error *err)
+{
+    struct queue_map map;
+
+    if (!monitor->options->queues_mapped)
+        return STATUS_OK;
+    TRY(queue_calls_read_map(&monitor->session, &map, err));
+    monitor->options->queues_mapped(monitor->options->context, &map);
+    return STATUS_OK;
+}
+
+static enum status forget_watermarks(struct monitor *monitor, struct error *err)
+{
+    PG_RESULT result = NULL;
+
+    return pg_query(&monitor->session.pg, &sql_watermark_forget, NULL, &result, err);
+}
+
+/* Whoever asks for a look from here on gets another one. Returns when this one began. */
+static int64_t begin_access_look(struct monitor *monitor)
+{
+    int64_t now_us;
+
+    atomic_exchange(&monitor->access_wanted, false);
+    now_us = clock_monotonic_us();
+    monitor->next_access_us = now_us + ACCESS_LOOK_US;
+    return now_us;
+}
+
+static void end_access_look(struct monitor *monitor, int64_t began_us)
+{
+    if (monitor->options->access_looked)
+        monitor->options->access_looked(monitor->options->context, began_us);
+}
+
+/* A look has ended: release what it held, and report what has changed. */
+static void set_available(struct monitor *monitor, bool available, const struct error *err)
+{
+    if (!available)
+        pg_recover(&monitor->session.pg);
+    arena_cleanup(&monitor->session.arena);
+    if (monitor->announced && atomic_load(&monitor->available) == available)
+        return;
+    monitor->announced = true;
+    atomic_store(&monitor->available, available);
+    if (monitor->options->availability_changed)
+        monitor->options->availability_changed(monitor->options->context, available, err->message);
+}
+
+static void watch_database(struct monitor *monitor)
+{
+    struct error err = { 0 };
+    int64_t began_us = begin_access_look(monitor);
+    bool available = read_server(monitor, &err) == STATUS_OK && confirm_access(monitor, &err) == STATUS_OK &&
+                     tell_queue_map(monitor, &err) == STATUS_OK &&
+                     forget_watermarks(monitor, &err) == STATUS_OK;
+
+    set_available(monitor, available, &err);
+    end_access_look(monitor, began_us);
+}
+
+/* What store_look_at_access asks for; whether the database is back is for watch_database to say. */
+static void watch_access(struct monitor *monitor)
+{
+    struct error err = { 0 };
+    int64_t began_us = begin_access_look(monitor);
+
+    if (session_ensure(&monitor->session, &err) != STATUS_OK || confirm_access(monitor, &err) != STATUS_OK)
+        set_available(monitor, false, &err);
+    arena_cleanup(&monitor->session.arena);
+    end_access_look(monitor, began_us);
+}
+
+/* ---- the thread ---- */
+
+/* When to look next: at the database, or before at the accounts. */
+static int64_t due_us(const struct monitor *monitor, int64_t next_look_us)
+{
+    bool soon = atomic_load(&monitor->access_wanted) && monitor->next_access_us < next_look_us;
+
+    return soon ? monitor->next_access_us : next_look_us;
+}
+
+/* false: the monitor stops. */
+static bool wait_for_look(struct monitor *monitor, int64_t next_look_us)
+{
+    bool stopping;
+
+    pthread_mutex_lock(&monitor->mutex);
+    while (!monitor->stopping && clock_monotonic_us() < due_us(monitor, next_look_us))
+        (void)condition_wait_until(&monitor->called, &monitor->mutex, due_us(monitor, next_look_us));
+    stopping = monitor->stopping;
+    pthread_mutex_unlock(&monitor->mutex);
+    return !stopping;
+}
+
+static void *run_monitor(void *argument)
+{
+    struct monitor *monitor = argument;
+    int64_t next_look_us = 0;
+
+    while (wait_for_look(monitor, next_look_us)) {
+        int64_t now_us = clock_monotonic_us();
+
+        if (now_us >= next_look_us) {
+            watch_database(monitor);
+            next_look_us = now_us + LOOK_US;
+        } else {
+            watch_access(monitor);
+        }
+    }
+    return NULL;
+}
+
+struct monitor *monitor_start(const struct store_options *options)
+{
+    struct monitor *monitor = xcalloc(1, sizeof(*monitor));
+
+    monitor->options = options;
+    session_init(&monitor->session, options->postgres, "tavolad monitor");
+    monitor->session.pg.limit_us = LOOK_LIMIT_US;
+    monitor->session.remembered = options->remembered;
+    pthread_mutex_init(&monitor->mutex, NULL);
+    condition_init(&monitor->called);
+    if (pthread_create(&monitor->thread, NULL, run_monitor, monitor) != 0)
+        abort(); /* no memory for a thread's stack */
+    return monitor;
+}
+
+void monitor_stop(struct monitor *monitor)
+{
+    if (!monitor)
+        return;
+    pthread_mutex_lock(&monitor->mutex);
+    monitor->stopping = true;
+    pthread_cond_signal(&monitor->called);
+    pthread_mutex_unlock(&monitor->mutex);
+    pthread_join(monitor->thread, NULL);
+    session_cleanup(&monitor->session);
+    pthread_cond_destroy(&monitor->called);
+    pthread_mutex_destroy(&monitor->mutex);
+    free(monitor);
+}
+
+bool monitor_sees_database(const struct monitor *monitor)
+{
+    return atomic_load(&monitor->available);
+}
+
+void monitor_look_at_access(struct monitor *monitor)
+{
+    if (atomic_exchange(&monitor->access_wanted, true))
+        return;
+    pthread_mutex_lock(&monitor->mutex);
+    pthread_cond_signal(&monitor->called);
+    pthread_mutex_unlock(&monitor->mutex);
+}
+
+enum status monitor_token_key(
+    struct monitor *monitor, uint8_t out[MONITOR_TOKEN_KEY_BYTES], struct error *err)
+{
+    bool known;
+
+    pthread_mutex_lock(&monitor->mutex);
+    known = monitor->has_token_key;
+    memcpy(out, monitor->token_key, MONITOR_TOKEN_KEY_BYTES);
+    pthread_mutex_unlock(&monitor->mutex);
+    if (known)
+        return STATUS_OK;
+    return reason_set(err, REASON_STORE_UNAVAILABLE, "the database has not been reached yet");
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * monitor.h - the thread that looks at the database twice a second: is it there, who may do what, and how are the queues
+ * spread. It has a connection of its own, on which nothing that a caller asks for ever runs, so that no caller can keep
+ * the others' credentials from being confirmed.
+ *
+ * What it sees it tells through the callbacks of struct store_options.
+ */
+#ifndef STORE_MONITOR_H
+#define STORE_MONITOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct monitor;
+struct store_options;
+
+enum { MONITOR_TOKEN_KEY_BYTES = 32 };
+
+/* The options live as long as the monitor; its thread begins to look at once. */
+struct monitor *monitor_start(const struct store_options *options);
+
+/* Join the thread and free; NULL is allowed. */
+void monitor_stop(struct monitor *monitor);
+
+/* Whether the last look has reached the database. */
+bool monitor_sees_database(const struct monitor *monitor);
+
+/* See store_look_at_access. */
+void monitor_look_at_access(struct monitor *monitor);
+
+/* See store_token_key. */
+MUST_USE enum status monitor_token_key(
+    struct monitor *monitor, uint8_t out[MONITOR_TOKEN_KEY_BYTES], struct error *err);
+
+#endif
