@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands_queue.c - queues: their state and their control; and `top`, which shows everything that is behind.
+ * commands_queue.c - queues: their state and their control; `top`, which shows everything that is behind; and `hot`.
  */
 #include "client/command.h"
 
@@ -12,12 +12,13 @@
 #include "base/clock.h"
 #include "base/digits.h"
 #include "client/api_client.h"
+#include "client/hot_view.h"
 #include "tavola/v1/admin_service.pb-c.h"
 #include "tavola/v1/index_service.pb-c.h"
 
 #define ADMIN "/tavola.v1.AdminService/"
 
-enum { TOP_EVERY_S = 2, MAX_CELL_BYTES = 32, MAX_SHARDS = 64 };
+enum { TOP_EVERY_S = 2, TOP_PARTITIONS = 5, MAX_CELL_BYTES = 32, MAX_SHARDS = 64 };
 
 /* ---- cells of tables ---- */
 
@@ -307,7 +308,10 @@ static bool show_all(struct api_client *client)
     if (!reply)
         return false;
     printf("\n");
-    return show_indexes(client, indexes_are_paused(reply)) && show_dead_letters(client);
+    if (!show_indexes(client, indexes_are_paused(reply)) || !show_dead_letters(client))
+        return false;
+    printf("\n");
+    return hot_view_print(client, false, TOP_PARTITIONS, false);
 }
 
 /* On a terminal each page replaces the one before; in a file or pipe the pages follow each other. */
@@ -335,6 +339,18 @@ static int run_top(const struct client_config *config, int argc, char **argv)
     return api_client_close(&client, shown ? COMMAND_OK : COMMAND_FAILED);
 }
 
+static int run_hot(const struct client_config *config, int argc, char **argv)
+{
+    bool is_hour = argc == 1 && strcmp(argv[0], "--hour") == 0;
+    struct api_client client;
+
+    if (argc != 0 && !is_hour)
+        return command_misused("hot", "[--hour]");
+    if (!api_client_open(&client, config))
+        return COMMAND_FAILED;
+    return api_client_close(&client, hot_view_print(&client, is_hour, 0, true) ? COMMAND_OK : COMMAND_FAILED);
+}
+
 static const struct command commands[] = {
     {
         .words = "top",
@@ -342,6 +358,12 @@ static const struct command commands[] = {
         .help =
             "show queues and indexes every 2 seconds: open work, its age, its rate; --once: print one page",
         .run = run_top,
+    },
+    {
+        .words = "hot",
+        .arguments = "[--hour]",
+        .help = "the partitions with most reads and writes of the last minute or hour, and what helps",
+        .run = run_hot,
     },
     {
         .words = "queue list",

@@ -20,6 +20,7 @@
 #include "service/probes/listener_probe.h"
 #include "service/probes/metrics.h"
 #include "service/publisher.h"
+#include "service/sampling/sampling.h"
 #include "service/service.h"
 #include "service/service_config.h"
 
@@ -72,6 +73,7 @@ static void access_confirmed(void *context, struct access_snapshot *snapshot)
     struct server *server = context;
 
     authenticator_confirm(&server->service.authenticator, snapshot);
+    sampling_tick(&server->service);
 }
 
 static void access_looked(void *context, int64_t began_us)
@@ -218,6 +220,7 @@ static void stop(struct server *server)
     remembered_free(server->remembered);
     counters_free(server->service.calls);
     rates_free(server->service.rates);
+    sampler_cleanup(&server->service.sampler);
     recheck_cleanup(&server->service.recheck);
     authenticator_cleanup(&server->service.authenticator);
     arena_cleanup(&server->arena);
@@ -232,6 +235,7 @@ static enum status start(struct server *server, const struct service_config *con
     atomic_init(&server->service.draining, false);
     arena_init(&server->arena);
     server->service.calls = metrics_calls_new();
+    sampler_init(&server->service.sampler);
     if (config->account_rate > 0 || config->partition_rate > 0)
         server->service.rates = rates_new(config->account_rate, config->partition_rate);
     server->remembered = remembered_new();

@@ -58,6 +58,7 @@ const struct method *const methods[] = {
     &list_dead_letters_method,
     &redrive_dead_letters_method,
     &discard_dead_letters_method,
+    &list_hot_partitions_method,
 
     &health_check_method,
     &health_watch_method,

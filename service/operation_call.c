@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "domain/reason.h"
 #include "service/call.h"
+#include "service/sampling/sampling.h"
 
 struct operation_call {
     struct rpc_call *call;
@@ -83,6 +84,7 @@ static void reply(struct operation_call *state)
         call_fail(state->call, &err, state->ctx.arena);
         return;
     }
+    sampling_note(state->ctx.service, operation, rpc_call_begun_us(state->call));
     log_event(LOG_DEBUG, "call", log_text("method", state->method->path), log_text("status", "OK"),
         log_number("duration_us", clock_monotonic_us() - rpc_call_begun_us(state->call)));
     rpc_call_reply(state->call, buf_str(bytes));

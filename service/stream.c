@@ -25,6 +25,7 @@
 #include "api/codec_error.h"
 #include "base/clock.h"
 #include "domain/reason.h"
+#include "service/sampling/sampling.h"
 
 enum stream_state { STREAM_READING, STREAM_UNKNOWN, STREAM_RUNNING, STREAM_SENDING, STREAM_FINISHED };
 
@@ -226,6 +227,7 @@ static void on_done(struct operation *operation)
 
     pthread_mutex_lock(&stream->lock);
     assert(stream->state == STREAM_RUNNING);
+    sampling_note(stream->ctx.service, operation, clock_monotonic_us());
     if (stream->was_cancelled)
         finish_call(stream, STATUS_CANCELLED);
     else if (operation->status != STATUS_OK)

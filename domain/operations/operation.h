@@ -27,6 +27,7 @@
 #include "domain/operations/query_operations.h"
 #include "domain/operations/queue_operations.h"
 #include "domain/operations/report_operations.h"
+#include "domain/operations/sample_operations.h"
 #include "domain/operations/table_operations.h"
 #include "domain/operations/transaction_operations.h"
 
@@ -56,6 +57,7 @@ struct operation {
         struct operation_transaction transaction;
         struct operation_dead_letters dead_letters;
         struct operation_queues queues;
+        struct operation_samples samples;
     } in;
 
     /* The outcome: status, and either error or out. */
@@ -74,6 +76,7 @@ struct operation {
         struct outcome_transaction transaction;
         struct outcome_dead_letters dead_letters;
         struct outcome_queues queues;
+        struct outcome_samples samples;
     } out;
 
     /* Called once, from a thread of the store, when the outcome is set. It must not block. */

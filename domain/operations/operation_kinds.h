@@ -45,6 +45,8 @@ enum operation_kind {
     OPERATION_DEAD_LETTERS_DISCARD,
     OPERATION_QUEUES_LIST,
     OPERATION_QUEUE_CONTROL,
+    OPERATION_SAMPLES_STORE, /* the server's own: no method runs it */
+    OPERATION_HOT_PARTITIONS_LIST,
     OPERATION_KIND_COUNT
 };
 
@@ -62,6 +64,7 @@ enum operation_input {
     OPERATION_IN_TRANSACTION,
     OPERATION_IN_DEAD_LETTERS,
     OPERATION_IN_QUEUES,
+    OPERATION_IN_SAMPLES,
 };
 
 /* What the kind requires of its caller: access.c checks it. */

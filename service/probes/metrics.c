@@ -212,5 +212,6 @@ void metrics_collect(void *context, struct buf *out)
     collect_store(sources->service->store, out);
     collect_rates(sources->service->rates, out);
     collect_feeds(sources->service, out);
+    sampler_collect(&sources->service->sampler, out);
     collect_publisher(sources->publisher, out);
 }

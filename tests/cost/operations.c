@@ -13,11 +13,12 @@
 #include "base/wire.h"
 #include "domain/filter/filter.h"
 #include "domain/indexes/reconcile_plan.h"
+#include "domain/sampling/key_sketch.h"
 #include "domain/writes/write_plan.h"
 
 #define FILTER "PartitionKey eq 'p100042' and (Color eq 'blue' or Count gt 40) and not (Name lt 'M')"
 
-enum { RUNS = 64, TABLE_ID = 5, INDEX_ID = 70, VERSION = 9, TICKS = 1000 };
+enum { RUNS = 64, TABLE_ID = 5, INDEX_ID = 70, VERSION = 9, TICKS = 1000, SAMPLED_KEYS = 16 };
 
 static struct arena fixed; /* holds the inputs */
 static struct row_state before, after;
@@ -214,6 +215,21 @@ static void reconcile(struct arena *arena)
     must(reconciled(&after, &manifest, arena).upsert_count == 1, "reconcile a change");
 }
 
+/* Of a partition that has the last of the counters. */
+static void count_sample(struct arena *arena)
+{
+    struct key_counter counters[SAMPLED_KEYS];
+    struct key_sketch sketch;
+    struct key_access access = { .row = entity.key.row, .has_row = true, .is_write = true, .weight = 64 };
+
+    key_sketch_init(&sketch, counters, SAMPLED_KEYS);
+    for (int i = 0; i < SAMPLED_KEYS; i++) {
+        access.partition = arena_format(arena, "p%06d", i);
+        key_sketch_note(&sketch, &access);
+    }
+    must(sketch.count == SAMPLED_KEYS, "count samples");
+}
+
 static const struct operation_case {
     const char *name;
     void (*run)(struct arena *arena);
@@ -228,6 +244,7 @@ static const struct operation_case {
     { "encode entity", encode_entity },
     { "encode write result", encode_result },
     { "reconcile", reconcile },
+    { "count 16 samples", count_sample },
 };
 
 /* What valgrind counts: by this name. */

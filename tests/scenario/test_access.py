@@ -66,6 +66,7 @@ REQUESTS = {
     "AdminService/ListDeadLetters": (False, {}),
     "AdminService/RedriveDeadLetters": (False, {"dead_letter_ids": [1]}),
     "AdminService/DiscardDeadLetters": (False, {"dead_letter_ids": [1], "reason": "to do harm"}),
+    "AdminService/ListHotPartitions": (False, {}),
 }
 
 

@@ -41,6 +41,7 @@ insert into apply_rates values (1, 1, 1, 1, now() - interval '3 hours');
 insert into queue_controls (queue, kind) values (63, 1);
 insert into leases values (99, '', now());
 insert into watermarks values (99, 0, 0);
+insert into samples values (9014, 1, 1, 1, now() - interval '3 hours', 1, '');
 insert into write_fence values (0);
 insert into secrets values ('other', '');
 insert into accounts values ('local', false, '', '');

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sample_operations.h - operations on samples: what servers have counted of the accesses to tables.
+ */
+#ifndef DOMAIN_OPERATIONS_SAMPLE_OPERATIONS_H
+#define DOMAIN_OPERATIONS_SAMPLE_OPERATIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "domain/sampling/hot_list.h"
+
+/* Over which time a sketch counts. Stored: the numbers never change. */
+enum sample_span { SAMPLE_MINUTE = 1, SAMPLE_HOUR = 2 };
+
+/* A sketch of one table, as it is stored: it replaces what its server stored of the same table, span and period. */
+struct sample_report {
+    int64_t table_id; /* of an index: that of its entries */
+    enum sample_span span;
+    int64_t period;  /* a number of the server's own */
+    int32_t seconds; /* since the period began */
+    struct str content;
+};
+
+struct operation_samples {
+    int64_t server;                /* a random number of the process */
+    struct sample_report *reports; /* to be stored, before anything is read */
+    size_t report_count;
+
+    /* Lists only. */
+    enum sample_span span;
+    struct str account, table; /* of these; empty: all. A table only with its account */
+    int32_t limit;
+};
+
+struct outcome_samples {
+    struct hot_partition *partitions;
+    size_t count;
+    int64_t span_us; /* the time over which they were counted; 0: nothing was */
+};
+
+#endif

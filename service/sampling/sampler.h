@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sampler.h - which partitions this server reads and writes most, from samples of its operations.
+ *
+ * Bounded in every way: MAX_SAMPLED_TABLES tables and indexes have sketches, half of them of one account at most; who is
+ * accessed least loses its sketch to a newcomer. While few operations come, each is a sample; as more come, one of 2, 4, 8 and so
+ * on, about a thousand a second, and each stands for as many. A sample never waits: while somebody else is in the sketches, it
+ * is dropped.
+ *
+ * What was counted is stored every ten seconds, so that any server answers for all of them, and a restart loses little.
+ */
+#ifndef SERVICE_SAMPLING_SAMPLER_H
+#define SERVICE_SAMPLING_SAMPLER_H
+
+#include <stdatomic.h>
+
+#include "base/buf.h"
+#include "domain/catalogue/catalogue.h"
+#include "domain/operations/operation.h"
+
+enum { MAX_SAMPLED_TABLES = 64, SAMPLED_KEYS = 16 };
+
+struct sampler_memory;
+
+struct sampler {
+    atomic_int shift; /* one of 2^shift operations is a sample */
+    struct sampler_memory *memory;
+};
+
+void sampler_init(struct sampler *sampler);
+void sampler_cleanup(struct sampler *sampler);
+
+/*
+ * Whether an operation that arrived at this time is a sample: how many it stands for, or 0. The lowest bits of the time decide,
+ * so that threads share no counter.
+ */
+static inline int64_t sampler_weight(struct sampler *sampler, int64_t arrived_us)
+{
+    int shift = atomic_load_explicit(&sampler->shift, memory_order_relaxed);
+
+    if (shift > 0 && ((uint64_t)arrived_us * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - shift) != 0)
+        return 0;
+    return INT64_C(1) << shift;
+}
+
+/* Count the accesses of an operation that has succeeded and stands for `weight`. From any thread. */
+void sampler_note(struct sampler *sampler, const struct catalogue *catalogue,
+    const struct operation *operation, int64_t weight);
+
+/* Called about twice a second. true: it is time to store what was counted. */
+bool sampler_tick(struct sampler *sampler, int64_t now_us);
+
+/* What was counted since it was stored last, as input of an operation: server and reports. In the arena. */
+void sampler_take(
+    struct sampler *sampler, int64_t now_us, struct arena *arena, struct operation_samples *out);
+
+/* The metrics: counts only, no keys. */
+void sampler_collect(struct sampler *sampler, struct buf *out);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sampling.h - where the server's calls and its sampler meet.
+ */
+#ifndef SERVICE_SAMPLING_SAMPLING_H
+#define SERVICE_SAMPLING_SAMPLING_H
+
+#include "service/service.h"
+
+/* Count an operation that stands for `weight`, as it was done. Never waits for the database. */
+void sampling_count(struct service *service, const struct operation *operation, int64_t weight);
+
+/* The same for one that arrived then, if it is a sample; nearly nothing if it is none, or has failed. */
+static inline void sampling_note(
+    struct service *service, const struct operation *operation, int64_t arrived_us)
+{
+    int64_t weight = operation->status == STATUS_OK ? sampler_weight(&service->sampler, arrived_us) : 0;
+
+    if (weight > 0)
+        sampling_count(service, operation, weight);
+}
+
+/* Called about twice a second by the store's monitor: store what was counted, if it is time. */
+void sampling_tick(struct service *service);
+
+#endif
