@@ -154,11 +154,11 @@ bool waiters_must_wait(const struct operation *operation)
 /* What one question about the operation costs; at most a quarter of what an account may have alone. */
 static int64_t weight_of(const struct waiters *waiters, const struct operation *operation)
 {
-    int64_t probes = 0, most = waiters->shares.capacity / 4;
+    int64_t probes = 0, max_weight = waiters->shares.capacity / 4;
 
     if (operation_waits_for(operation) == OPERATION_WAIT_FRESHNESS)
         probes = (int64_t)freshness_probes(&operation->in.lookup.freshness);
-    return 1 + (probes / PROBES_PER_UNIT < most ? probes / PROBES_PER_UNIT : most);
+    return 1 + (probes / PROBES_PER_UNIT < max_weight ? probes / PROBES_PER_UNIT : max_weight);
 }
 
 bool waiters_add(struct waiters *waiters, struct operation *operation)
