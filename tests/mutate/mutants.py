@@ -47,7 +47,8 @@ MUTANTS = [
              "    TRY(pg_next(&session->pg, &created, err));\n"
              "    TRY(pg_next(&session->pg, &stored, err));\n"),
             ("store/entities/sql/request_insert.sql", "$4::bytea[], $5::bytea[])", "$4::bytea[], $5::bytea[]) on conflict do nothing")],
-     "test_store", "requests", ["servers_that_race_for_one_request_do_it_once"]),
+     "test_store", "requests",
+     ["servers_that_race_for_one_request_do_it_once", "servers_that_race_for_one_id_do_not_share_it"]),
 
     ("G6", [("store/session/sql/marker_resolve.sql",
              "insert into commit_markers (bucket, connection_id, number) values (0, $1::int8, $2::int8) on conflict do nothing returning number)",

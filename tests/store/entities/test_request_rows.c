@@ -373,7 +373,7 @@ static void *misuse(void *argument)
     return NULL;
 }
 
-START_TEST(servers_that_race_for_one_id_do_not_share_it)
+START_TEST(servers_that_race_for_one_id_do_not_share_it) /* guard G5 */
 {
     struct runner runners[RUNNERS];
     int done = 0, refused = 0;
