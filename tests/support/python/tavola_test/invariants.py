@@ -48,12 +48,20 @@ def hurry(stack):
 
 
 def drain(stack, seconds=40):
+    names = ("open intents", "unfinished operations", "unfinished transactions")
+
+    def counts():
+        return stack.sql(f"select concat_ws(' ', ({'), ('.join(NOTHING[name] for name in names)}))").split()
+
     def done():
         hurry(stack)
-        counts = [NOTHING[name] for name in ("open intents", "unfinished operations", "unfinished transactions")]
-        return stack.sql(f"select ({') + ('.join(counts)})") == "0"
+        return set(counts()) == {"0"}
 
-    wait_for("the end of all work", done, seconds)
+    try:
+        wait_for("the end of all work", done, seconds)
+    except AssertionError as error:
+        left = ", ".join(f"{count} {name}" for count, name in zip(counts(), names))
+        raise AssertionError(f"{error}; left are {left}") from None
 
 
 def counted(caller, index):
