@@ -90,21 +90,21 @@ static void clear_sketches(struct sampled_table *table)
         key_sketch_init(&table->sketches[i], table->counters[i], SAMPLED_KEYS);
 }
 
-/* The place that a table gets which has none: a free one, or that of the least accessed, of its account if that has many. */
-static struct sampled_table *place_for(struct sampler_memory *memory, uint64_t account)
+/* The slot of a table that has none: a free one, or that of the table with the fewest accesses, of its account if that has many. */
+static struct sampled_table *slot_for(struct sampler_memory *memory, uint64_t account)
 {
-    struct sampled_table *free_place = NULL, *least = NULL, *own = NULL;
+    struct sampled_table *free_slot = NULL, *smallest = NULL, *own = NULL;
     int own_count = 0;
 
     for (int i = 0; i < MAX_SAMPLED_TABLES; i++) {
         struct sampled_table *table = &memory->tables[i];
 
         if (table->table_id == 0) {
-            free_place = table;
+            free_slot = table;
             continue;
         }
-        if (!least || accesses_lately(table) < accesses_lately(least))
-            least = table;
+        if (!smallest || accesses_lately(table) < accesses_lately(smallest))
+            smallest = table;
         if (table->account != account)
             continue;
         own_count++;
@@ -113,25 +113,25 @@ static struct sampled_table *place_for(struct sampler_memory *memory, uint64_t a
     }
     if (own_count >= MAX_OF_ACCOUNT)
         return own;
-    return free_place ? free_place : least;
+    return free_slot ? free_slot : smallest;
 }
 
 static struct sampled_table *find_table(struct sampler_memory *memory, const struct table *wanted)
 {
     uint64_t account = hash_bytes(HASH_EMPTY, wanted->account);
-    struct sampled_table *place;
+    struct sampled_table *slot;
 
     for (int i = 0; i < MAX_SAMPLED_TABLES; i++)
         if (memory->tables[i].table_id == wanted->table_id)
             return &memory->tables[i];
-    place = place_for(memory, account);
-    if (place->table_id != 0)
+    slot = slot_for(memory, account);
+    if (slot->table_id != 0)
         atomic_fetch_add_explicit(&memory->replaced, 1, memory_order_relaxed);
-    place->table_id = wanted->table_id;
-    place->account = account;
-    place->is_index = wanted->entries_of != NULL;
-    clear_sketches(place);
-    return place;
+    slot->table_id = wanted->table_id;
+    slot->account = account;
+    slot->is_index = wanted->entries_of != NULL;
+    clear_sketches(slot);
+    return slot;
 }
 
 void sampler_note(struct sampler *sampler, const struct catalogue *catalogue,

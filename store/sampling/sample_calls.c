@@ -24,7 +24,7 @@ static enum status forget_old(struct session *session, struct error *err)
     return pg_query(&session->pg, &sql_samples_forget, NULL, &result, err);
 }
 
-static enum status put(struct session *session, const struct operation_samples *in, struct error *err)
+static enum status send_reports(struct session *session, const struct operation_samples *in, struct error *err)
 {
     struct pg_array tables, spans, periods, seconds, contents;
     struct pg_params params;
@@ -59,7 +59,7 @@ static enum status put(struct session *session, const struct operation_samples *
 static enum status store(struct session *session, struct operation *operation, struct error *err)
 {
     TRY(session_ensure(session, err));
-    TRY(put(session, &operation->in.samples, err));
+    TRY(send_reports(session, &operation->in.samples, err));
     return forget_old(session, err);
 }
 
@@ -101,14 +101,14 @@ static enum status wanted_table(
     return STATUS_OK;
 }
 
-/* The table's place, which it gets with its first sample; NULL: it is gone, or of another account than is asked for. */
-static struct hot_table *place_of(
+/* The table's slot, which it gets with its first sample; NULL: it is gone, or of another account than is asked for. */
+static struct hot_table *slot_of(
     const struct session *session, struct operation *operation, struct merged *merged, int64_t table_id)
 {
     const struct table *table = catalogue_find_id(session->catalogue, table_id);
     struct arena *arena = operation->arena;
     struct str account = operation->in.samples.account;
-    struct hot_table *place;
+    struct hot_table *slot;
 
     if (!table || (account.len > 0 && !str_equal(account, table->account)))
         return NULL;
@@ -116,12 +116,12 @@ static struct hot_table *place_of(
         if (merged->ids[i] == table_id)
             return &merged->tables[i];
     merged->ids[merged->count] = table_id;
-    place = &merged->tables[merged->count++];
-    *place = (struct hot_table){ .account = arena_copy(arena, table->account),
+    slot = &merged->tables[merged->count++];
+    *slot = (struct hot_table){ .account = arena_copy(arena, table->account),
         .name = arena_copy(arena, table->name),
         .is_index = table->entries_of != NULL };
-    key_sketch_init(&place->sketch, ARENA_ARRAY(arena, struct key_counter, MERGED_KEYS), MERGED_KEYS);
-    return place;
+    key_sketch_init(&slot->sketch, ARENA_ARRAY(arena, struct key_counter, MERGED_KEYS), MERGED_KEYS);
+    return slot;
 }
 
 static void merge_rows(
@@ -132,17 +132,17 @@ static void merge_rows(
     out->tables = ARENA_ARRAY(operation->arena, struct hot_table, (size_t)count);
     out->ids = ARENA_ARRAY(operation->arena, int64_t, (size_t)count);
     for (int i = count - 1; i >= 0; i--) { /* the oldest first: the newest key written stays */
-        struct hot_table *place = place_of(session, operation, out, pg_int8(rows, i, SAMPLE_TABLE));
+        struct hot_table *slot = slot_of(session, operation, out, pg_int8(rows, i, SAMPLE_TABLE));
         struct arena scratch;
         struct key_sketch sketch;
 
-        if (!place)
+        if (!slot)
             continue;
         if (pg_int8(rows, i, SAMPLE_AGE_US) > out->span_us)
             out->span_us = pg_int8(rows, i, SAMPLE_AGE_US);
         arena_init(&scratch);
         if (sample_form_read(pg_bytes(rows, i, SAMPLE_CONTENT), &scratch, &sketch))
-            key_sketch_merge(&place->sketch, &sketch);
+            key_sketch_merge(&slot->sketch, &sketch);
         arena_cleanup(&scratch);
     }
 }
@@ -157,7 +157,7 @@ static enum status list_hot(struct session *session, struct operation *operation
     int64_t table_id;
 
     TRY(session_ensure(session, err));
-    TRY(put(session, in, err));
+    TRY(send_reports(session, in, err));
     TRY(wanted_table(session, operation, &table_id, err));
     pg_params_init(&params, &session->arena);
     pg_add_int2(&params, (int16_t)in->span);
