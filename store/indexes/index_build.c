@@ -18,6 +18,7 @@
 #include "domain/indexes/index_plan.h"
 #include "store/connection/row_arrays.h"
 #include "store/entities/owner_rows.h"
+#include "store/indexes/build_walk.h"
 #include "store/indexes/reconcile.h"
 #include "store/indexes/strong_build.h"
 #include "store/session/catalogue_change.h"
@@ -133,8 +134,6 @@ static enum status read_walk(struct session *session, void *context, struct erro
         return STATUS_OK;
     chunk->has_manifests = index_has_manifest(index);
     chunk->is_unique = index->is_unique;
-    if (!job->has_cursor && job->total == 0)
-        TRY(count_source(session, job, err));
     range_params(job, job->table_id, &session->arena, &params);
     TRY(pg_query(&session->pg, &sql_chunk_keys, &params, &rows, err));
     take_keys(chunk, rows, job->table_id, job->table_id);
@@ -432,6 +431,25 @@ static enum status validate(struct session *session, void *context, struct error
 
 /* ---- effects ---- */
 
+/* A key that fails by itself may have a manifest that cannot be read: then what is stored counts. */
+static enum status reconcile_one(struct job *job, const struct intent *key, struct error *err)
+{
+    const struct entry_suspect nothing = { .source = key->key };
+    struct reconcile_counts counts = { 0 };
+    struct error cause = { 0 };
+    enum status status = reconcile_keys(job->store, key, 1, true, &counts, &cause);
+
+    if (status == STATUS_OK || status == STATUS_MAYBE_DONE || pg_is_transient(&cause)) {
+        *err = cause;
+        return status;
+    }
+    status = reconcile_repair(job->store, key, &nothing, 1, &counts, &cause);
+    if (status == STATUS_OK)
+        return STATUS_OK;
+    return error_set(err, status, "entity (%.*s, %.*s) cannot be indexed: %.200s",
+        STR_ARG(key->key.partition), STR_ARG(key->key.row), cause.message);
+}
+
 /* All at once, or, if that fails, one by one, so that the culprit can be named. */
 static enum status reconcile(struct job *job, const struct intent *keys, size_t count, struct error *err)
 {
@@ -440,16 +458,8 @@ static enum status reconcile(struct job *job, const struct intent *keys, size_t 
 
     if (status == STATUS_OK || status == STATUS_MAYBE_DONE || pg_is_transient(err))
         return status;
-    for (size_t i = 0; i < count; i++) {
-        struct error cause = { 0 };
-
-        status = reconcile_keys(job->store, &keys[i], 1, true, &counts, &cause);
-        if (status == STATUS_OK)
-            continue;
-        error_set(err, status, "entity (%.*s, %.*s) cannot be indexed: %.200s",
-            STR_ARG(keys[i].key.partition), STR_ARG(keys[i].key.row), cause.message);
-        return status;
-    }
+    for (size_t i = 0; i < count; i++)
+        TRY(reconcile_one(job, &keys[i], err));
     return STATUS_OK;
 }
 
@@ -586,7 +596,8 @@ static enum status end_walk(struct job *job, struct error *err)
     return enter(job, INDEX_VALIDATING, err);
 }
 
-static enum status walk_chunk(struct job *job, struct error *err)
+/* Key by key: what cannot be built in ranges, or has failed as a range. */
+static enum status walk_keys(struct job *job, struct error *err)
 {
     struct chunk chunk = { .job = job };
 
@@ -602,6 +613,45 @@ static enum status walk_chunk(struct job *job, struct error *err)
     if (!chunk.is_last)
         return job_checkpoint(job, err);
     return end_walk(job, err);
+}
+
+static enum status begin_walk(struct session *session, void *context, struct error *err)
+{
+    return count_source(session, context, err);
+}
+
+/* Everything of the range has its entries now, or is reconciled here. */
+static enum status end_range(struct job *job, struct build_walk *walk, struct error *err)
+{
+    if (walk->other_count > 0)
+        TRY(reconcile(job, walk->others, walk->other_count, err));
+    FAILPOINT_TRY("build.chunk_before_checkpoint", err);
+    if (!walk->is_last)
+        return build_walk_save(walk, err);
+    job->done += walk->rows;
+    if (job->total < job->done)
+        job->total = job->done;
+    return end_walk(job, err);
+}
+
+static enum status walk_chunk(struct job *job, struct error *err)
+{
+    struct build_walk walk = { .job = job };
+    struct error failure = { 0 };
+    enum status status;
+
+    if (!job->has_cursor && job->total == 0)
+        TRY(worker_attempt(job->store, begin_walk, job, err));
+    status = build_walk_chunk(&walk, &failure);
+    if (status == STATUS_MAYBE_DONE || (status != STATUS_OK && pg_is_transient(&failure))) {
+        *err = failure;
+        return status;
+    }
+    if (status != STATUS_OK || walk.is_unfit)
+        return walk_keys(job, err);
+    if (walk.is_gone)
+        return cancel(job, err);
+    return walk.is_saved ? STATUS_OK : end_range(job, &walk, err);
 }
 
 /* Both directions have been looked at. */

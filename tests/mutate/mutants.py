@@ -63,6 +63,15 @@ MUTANTS = [
     ("G8", [("store/intents/sql/state_hold.sql", "    for no key update\n", "")],
      "test_store", "reconcile", ["the_state_row_of_a_known_key_is_waited_for"]),
 
+    ("G8", [("store/indexes/build_walk.c", "pg_int8(rows, i, ROW_VERSION) == key->source.source.version",
+             "pg_int8(rows, i, ROW_VERSION) >= 0")],
+     "test_store", "build_walk", ["what_changes_between_the_reading_and_the_lock_is_not_written"]),
+
+    ("G8", [("store/indexes/sql/walk_state_update.sql",
+             "s.applied is not distinct from u.was_a\n    and s.manifest is not distinct from u.was_m",
+             "u.was_a is not null and u.was_m is not null")],
+     "test_store", "build_walk", ["a_state_row_is_changed_only_if_it_is_as_it_was_read"]),
+
     ("G9", [("store/indexes/reconcile.c", "&work->keys, &sql_intent_take, err", "&work->keys, &sql_intent_of_keys, err"),
             ("store/indexes/reconcile.c",
              "    TRY(send_dead_letter_deletes(session, work, dead_letters, err));\n",

@@ -1,0 +1,13 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Lock and change state rows that were read without a lock (guard G8), if they are still as they were read. Arrays of one length,
+-- sorted by key: $1 where they stood, $2 partition keys, $3 row keys, $4 and $5 applied and manifest as they were read, $6 and
+-- $7 as they are to be; $8 table id. A row that has moved, or whose ctid another has taken, is left alone. n is the position
+-- in the arrays, from 1, with where the row stands now. Only the ctid is to be searched by, so nothing else is compared with "=".
+update index_state s
+set applied = u.a, manifest = u.m
+from unnest($1::tid[], $2::text[], $3::text[], $4::int8[], $5::bytea[], $6::int8[], $7::bytea[]) with ordinality
+    u(ctid, p, r, was_a, was_m, a, m, n)
+where s.ctid = u.ctid and s.table_id is not distinct from $8::int8 and s.partition_key is not distinct from u.p
+    and s.row_key is not distinct from u.r and s.applied is not distinct from u.was_a
+    and s.manifest is not distinct from u.was_m
+returning u.n, s.ctid
