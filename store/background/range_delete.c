@@ -26,15 +26,6 @@ enum {
 
 /* ---- the request ---- */
 
-static enum status next_id(struct session *session, int64_t *out, struct error *err)
-{
-    PG_RESULT result = NULL;
-
-    TRY(pg_query(&session->pg, &sql_index_next_id, NULL, &result, err));
-    *out = pg_int8(result, 0, PG_ONLY_COLUMN);
-    return STATUS_OK;
-}
-
 static enum status begin_range_delete(struct session *session, struct operation *operation, struct error *err)
 {
     struct outcome_jobs *out = &operation->out.jobs;
@@ -46,7 +37,7 @@ static enum status begin_range_delete(struct session *session, struct operation 
 
     TRY(resolve_writable(session, operation, &table, err));
     TRY(page_read_check_plan(table, operation, err));
-    TRY(next_id(session, &id, err));
+    TRY(job_calls_admit(session, operation->account, &id, err));
     job.operation_id = job_calls_id("delete", id, operation->arena);
     job.target = arena_copy(operation->arena, table->name);
     job.table_id = table->table_id;

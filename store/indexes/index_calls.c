@@ -57,15 +57,6 @@ static enum status check_name_is_free(
 }
 
 /* Ids of builds come from the sequence of tables: an index and its entries' table have the same one. */
-static enum status next_id(struct session *session, int64_t *out, struct error *err)
-{
-    PG_RESULT result = NULL;
-
-    TRY(pg_query(&session->pg, &sql_index_next_id, NULL, &result, err));
-    *out = pg_int8(result, 0, PG_ONLY_COLUMN);
-    return STATUS_OK;
-}
-
 static enum status send_create(
     struct session *session, const struct index *index, const struct job_start *build, struct error *err)
 {
@@ -94,7 +85,7 @@ static enum status create(struct session *session, struct operation *operation, 
     TRY(session_refresh(session, NULL, err));
     TRY(find_source(session, operation, &source, err));
     TRY(check_name_is_free(session, operation, err));
-    TRY(next_id(session, &index.index_id, err));
+    TRY(job_calls_admit(session, operation->account, &index.index_id, err));
     index.account = operation->account;
     index.source_table_id = source->table_id;
     index.source_name = source->name;

@@ -159,15 +159,6 @@ void report_calls_get(struct session *session, struct operation *operation)
 
 /* ---- beginning ---- */
 
-static enum status next_id(struct session *session, int64_t *out, struct error *err)
-{
-    PG_RESULT result = NULL;
-
-    TRY(pg_query(&session->pg, &sql_index_next_id, NULL, &result, err));
-    *out = pg_int8(result, 0, PG_ONLY_COLUMN);
-    return STATUS_OK;
-}
-
 static enum status find_ready(
     struct session *session, const struct operation *operation, const struct index **out, struct error *err)
 {
@@ -294,7 +285,7 @@ static enum status start(struct session *session, struct operation *operation, s
 
     TRY(find_ready(session, operation, &index, err));
     TRY(check_report(session, operation, index, err));
-    TRY(next_id(session, &id, err));
+    TRY(job_calls_admit(session, operation->account, &id, err));
     begin.operation_id = job_calls_id(repairs ? "repair" : "verify", id, operation->arena);
     begin.target = arena_copy(operation->arena, index->name);
     begin.table_id = index->source_table_id;

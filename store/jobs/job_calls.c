@@ -11,6 +11,26 @@
 #include "store/session/attempt.h"
 #include "store/sql.h"
 
+enum admit_column { ADMIT_OPEN, ADMIT_ID };
+
+enum status job_calls_admit(struct session *session, struct str account, int64_t *id, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT row = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, account);
+    pg_add_int8(&params, LIMIT_OPEN_OPERATIONS);
+    TRY(pg_query(&session->pg, &sql_job_admit, &params, &row, err));
+    if (pg_int8(row, 0, ADMIT_OPEN) >= LIMIT_OPEN_OPERATIONS)
+        return reason_set(err, REASON_TOO_MANY_OPERATIONS,
+            "%d operations of the account have not ended, and more are not allowed: wait for some, or cancel "
+            "them",
+            LIMIT_OPEN_OPERATIONS);
+    *id = pg_int8(row, 0, ADMIT_ID);
+    return STATUS_OK;
+}
+
 struct str job_calls_id(const char *prefix, int64_t id, struct arena *arena)
 {
     return arena_format(arena, "%s-%" PRIx64, prefix, (uint64_t)id);

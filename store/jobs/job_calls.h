@@ -17,6 +17,16 @@ void job_calls_list(struct session *session, struct operation *operation);
 /* Give an OPERATION_JOB_CONTROL its outcome. OPERATION_NOT_FOUND, OPERATION_NOT_CONTROLLABLE. */
 void job_calls_control(struct session *session, struct operation *operation);
 
+/*
+ * Operations of an account that have not ended, paused ones included; purges do not count. Calls that race may exceed it by as
+ * many as they are.
+ */
+enum { LIMIT_OPEN_OPERATIONS = 100 };
+
+/* Whether the account may begin one more, and an id for it. TOO_MANY_OPERATIONS. */
+MUST_USE enum status job_calls_admit(
+    struct session *session, struct str account, int64_t *id, struct error *err);
+
 /* A new operation, to be committed with what begins it. */
 struct job_start {
     struct str operation_id;

@@ -6,6 +6,7 @@
 #include <check.h>
 
 #include "base/macros.h"
+#include "store/background/range_delete.h"
 #include "store/indexes/index_calls.h"
 #include "store/indexes/report_calls.h"
 #include "store/jobs/job_calls.h"
@@ -423,6 +424,34 @@ START_TEST(what_cannot_be_verified_is_refused)
 }
 END_TEST
 
+static struct operation *range_deleted(void)
+{
+    struct operation *operation = call_make(&world.arena, OPERATION_RANGE_DELETE, "People");
+
+    operation->in.page.filter_text = STR_LITERAL("PartitionKey eq 'nobody'");
+    return call_run(&world.writer, range_delete_start, operation);
+}
+
+/* Whatever kind they are of, and wherever they stand; another account's are not counted. */
+START_TEST(an_account_has_a_bounded_number_of_operations)
+{
+    struct operation *cancel = call_make(&world.arena, OPERATION_JOB_CONTROL, "");
+
+    for (int i = 0; i < LIMIT_OPEN_OPERATIONS - 1; i++)
+        cancel->in.jobs.operation_id = str_of(started(verify_made(i % 2 == 0)));
+    call_succeeded(range_deleted());
+    test_sql(world.sql, "update operations set state = 2 where kind = 'repair_index'");
+    call_failed(call_run(&world.writer, report_calls_start, verify_made(false)), "TOO_MANY_OPERATIONS");
+    call_failed(range_deleted(), "TOO_MANY_OPERATIONS");
+    call_failed(index_created(&world, "ByOther", "People", 0), "TOO_MANY_OPERATIONS");
+    cancel->in.jobs.control = JOB_CANCEL;
+    call_succeeded(call_run(&world.writer, job_calls_control, cancel));
+    call_succeeded(range_deleted());
+    test_sql(world.sql, "update operations set account = 'other'");
+    call_succeeded(call_run(&world.writer, report_calls_start, verify_made(false)));
+}
+END_TEST
+
 START_TEST(reports_go_with_their_index_and_old_ones_before)
 {
     for (int i = 0; i < LIMIT_REPORTS + 2; i++) {
@@ -455,6 +484,7 @@ Suite *test_verify_suite(void)
     tcase_add_test(tc, the_status_of_an_index_tells_of_its_last_verification);
     tcase_add_test(tc, a_report_is_read_by_pages);
     tcase_add_test(tc, what_cannot_be_verified_is_refused);
+    tcase_add_test(tc, an_account_has_a_bounded_number_of_operations);
     tcase_add_test(tc, reports_go_with_their_index_and_old_ones_before);
     suite_add_tcase(suite, tc);
     tcase_add_checked_fixture(strong, setup_strong, teardown);
