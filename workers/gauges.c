@@ -76,6 +76,25 @@ static void collect_indexes(const struct gauges *gauges, size_t count, struct bu
         }
 }
 
+static void collect_proofs(const struct gauges *gauges, size_t count, struct buf *out)
+{
+    char labels[LABELS_BYTES];
+
+    metrics_family(out, "tavola_index_proven_timestamp_seconds", "gauge",
+        "When the index was last seen to equal its source, since 1970; 0: never.");
+    for (size_t i = 0; i < count; i++) {
+        index_labels(&gauges->indexes[i], "", labels);
+        metrics_value(out, "tavola_index_proven_timestamp_seconds", labels,
+            (double)(gauges->indexes[i].proven_us / 1000000));
+    }
+    metrics_family(out, "tavola_index_differences", "gauge",
+        "Differences between the index and its source that the last verification has found.");
+    for (size_t i = 0; i < count; i++) {
+        index_labels(&gauges->indexes[i], "", labels);
+        metrics_value(out, "tavola_index_differences", labels, (double)gauges->indexes[i].differences);
+    }
+}
+
 static void collect_dead_letters(const struct gauges *gauges, bool known, struct buf *out)
 {
     static const char *const kinds[WORK_KINDS] = { "reconcile", "transaction" };
@@ -93,6 +112,7 @@ void told_gauges_collect(struct told_gauges *told, struct buf *out)
 {
     pthread_mutex_lock(&told->mutex);
     collect_indexes(&told->gauges, told->known ? told->gauges.index_count : 0, out);
+    collect_proofs(&told->gauges, told->known ? told->gauges.index_count : 0, out);
     collect_dead_letters(&told->gauges, told->known, out);
     pthread_mutex_unlock(&told->mutex);
 }

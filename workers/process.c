@@ -17,6 +17,7 @@
 #include "workers/lease_renewal.h"
 #include "workers/loop.h"
 #include "workers/relay.h"
+#include "workers/scrubber.h"
 #include "workers/sweeper.h"
 #include "workers/worker.h"
 
@@ -59,6 +60,7 @@ static enum status start_threads(struct process *process, struct error *err)
     TRY(start_thread(process, "relay", 0, relay_thread, err));
     TRY(start_thread(process, "builder", 0, builder_thread, err));
     TRY(start_thread(process, "sweeper", 0, sweeper_thread, err));
+    TRY(start_thread(process, "scrubber", 0, scrubber_thread, err));
     TRY(start_thread(process, "renewal", 0, lease_renewal_thread, err));
     for (int i = 0; i < consumers; i++)
         TRY(start_thread(process, WORKER_CONSUMER, i, loop_thread, err));
@@ -130,7 +132,7 @@ int process_run_worker(const struct worker_config *config)
     block_signals(&signals);
     worker_allow_data_loss(config->allow_data_loss != 0);
     worker_shared_init(&process.shared, config);
-    process.threads = xcalloc((size_t)config->threads + 4, sizeof(*process.threads));
+    process.threads = xcalloc((size_t)config->threads + 5, sizeof(*process.threads));
     if (start_threads(&process, &err) == STATUS_OK && start_listeners(&process, &err) == STATUS_OK) {
         log_event(LOG_INFO, "ready", log_text("name", config->name), log_number("threads", config->threads));
         sigwait(&signals, &received);

@@ -16,7 +16,9 @@ enum index_column {
     INDEX_LAG_US,
     INDEX_STANDING,
     INDEX_DISCARDED,
-    INDEX_DEFINITION
+    INDEX_DEFINITION,
+    INDEX_PROVEN_US,
+    INDEX_DIFFERENCES,
 };
 enum dead_letter_column { DEAD_LETTER_KIND, DEAD_LETTER_STATE, DEAD_LETTER_COUNT };
 
@@ -42,6 +44,9 @@ static void add_index(struct gauges *gauges, const PGresult *rows, int row, stru
         snprintf(gauge->account, sizeof(gauge->account), "%.*s", STR_ARG(pg_bytes(rows, row, INDEX_ACCOUNT)));
         snprintf(gauge->name, sizeof(gauge->name), "%.*s", STR_ARG(pg_bytes(rows, row, INDEX_NAME)));
     }
+    if (has_own || row == MAX_INDEX_GAUGES || pg_int8(rows, row, INDEX_PROVEN_US) < gauge->proven_us)
+        gauge->proven_us = pg_int8(rows, row, INDEX_PROVEN_US);
+    gauge->differences += pg_int8(rows, row, INDEX_DIFFERENCES);
     if (lag_us > gauge->lag_us)
         gauge->lag_us = lag_us;
     gauge->dead_letters[GAUGE_STANDING] += pg_int8(rows, row, INDEX_STANDING);

@@ -18,7 +18,10 @@ enum gauge_dead_letters { GAUGE_STANDING, GAUGE_RETRYING, GAUGE_DISCARDED, GAUGE
 struct index_gauge {
     char account[GAUGE_NAME_BYTES], name[GAUGE_NAME_BYTES]; /* both "": of all other indexes together */
     int64_t lag_us;                                         /* of the others: the largest */
-    int64_t dead_letters[GAUGE_DEAD_LETTERS];               /* none is told as retrying */
+    int64_t
+        proven_us; /* when it was last seen to be whole, since 1970; 0: never. Of the others: the earliest */
+    int64_t differences;                      /* that the last verification of all of it has found */
+    int64_t dead_letters[GAUGE_DEAD_LETTERS]; /* none is told as retrying */
 };
 
 struct gauges {

@@ -16,6 +16,7 @@
 #include "store/background/purge.h"
 #include "store/background/range_delete.h"
 #include "store/indexes/index_build.h"
+#include "store/indexes/scrub.h"
 #include "store/indexes/verify_job.h"
 #include "store/jobs/job.h"
 #include "store/sql.h"
@@ -52,6 +53,7 @@ static enum status claim(struct session *session, void *context, struct error *e
     pg_params_init(&params, &session->arena);
     pg_add_bytes(&params, job->owner);
     pg_add_int8(&params, CLAIM_MS);
+    pg_add_bool(&params, job->is_scrub);
     TRY(pg_query(&session->pg, &sql_job_claim, &params, &row, err));
     if (PQntuples(row) == 0)
         return STATUS_OK;
@@ -67,7 +69,7 @@ static enum status claim(struct session *session, void *context, struct error *e
     job->total = pg_int8(row, 0, CLAIM_TOTAL);
     job->faults = pg_int8(row, 0, CLAIM_FAULTS);
     job->filter = arena_copy(&job->arena, pg_bytes(row, 0, CLAIM_FILTER));
-    job->is_gentle = pg_int8(row, 0, CLAIM_RATE) > 0;
+    job->is_gentle = job->is_scrub || pg_int8(row, 0, CLAIM_RATE) > 0;
     job->state = JOB_RUNNING;
     return STATUS_OK;
 }
@@ -96,6 +98,7 @@ static const struct job_kind {
     { "delete_range", range_delete_chunk },
     { "verify_index", verify_job_chunk },
     { "repair_index", verify_job_chunk },
+    { "scrub_index", verify_job_chunk },
 };
 
 static enum status work_on(struct job *job, struct error *err)
@@ -124,9 +127,9 @@ static enum status give_back(struct job *job, enum status status, struct error *
     return status;
 }
 
-enum status job_work_run(struct worker *store, bool *worked, struct error *err)
+static enum status run(struct worker *store, bool is_scrub, bool *worked, struct error *err)
 {
-    struct job job = { .store = store, .error = STR_EMPTY };
+    struct job job = { .store = store, .error = STR_EMPTY, .is_scrub = is_scrub };
     struct error failure = { 0 };
     enum status status;
 
@@ -144,4 +147,17 @@ enum status job_work_run(struct worker *store, bool *worked, struct error *err)
         *err = failure;
     arena_cleanup(&job.arena);
     return status;
+}
+
+enum status job_work_run(struct worker *store, bool *worked, struct error *err)
+{
+    return run(store, false, worked, err);
+}
+
+enum status job_work_scrub(struct worker *store, bool *worked, struct error *err)
+{
+    bool begun;
+
+    TRY(scrub_begin(store, &begun, err));
+    return run(store, true, worked, err);
 }

@@ -195,10 +195,9 @@ static void add_end(struct pg_params *params, bool is_set, const struct entity_k
     pg_add_bytes(params, is_set ? key->row : STR_EMPTY);
 }
 
-static enum status send_report(struct session *session, const struct operation *operation,
+static enum status send_report(struct session *session, const struct operation_verify *in,
     const struct job_start *start, struct error *err)
 {
-    const struct operation_verify *in = &operation->in.verify;
     bool scans = in->key_count == 0 && in->report_id.len == 0;
     struct pg_params params;
 
@@ -255,6 +254,13 @@ static enum status send_keys(struct session *session, const struct operation *op
     return pg_send(&session->pg, &sql_difference_ask, &params, err);
 }
 
+enum status report_calls_send(struct session *session, const struct operation_verify *in,
+    const struct job_start *start, struct error *err)
+{
+    TRY(job_calls_send_start(session, start, err));
+    return send_report(session, in, start, err);
+}
+
 /* Through the fence: the index is there when its report begins. */
 static enum status commit(struct session *session, const struct operation *operation,
     const struct job_start *start, struct error *err)
@@ -265,8 +271,7 @@ static enum status commit(struct session *session, const struct operation *opera
     TRY(pg_sync(&session->pg, err));
     TRY(session_take_begin(session, &now_us, err));
     TRY(pg_end(&session->pg, err));
-    TRY(job_calls_send_start(session, start, err));
-    TRY(send_report(session, operation, start, err));
+    TRY(report_calls_send(session, &operation->in.verify, start, err));
     TRY(send_copy(session, operation, start, err));
     TRY(send_keys(session, operation, start, err));
     TRY(session_send_commit(session, err));

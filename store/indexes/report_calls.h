@@ -8,6 +8,7 @@
 #include <libpq-fe.h>
 
 #include "domain/operations/operation.h"
+#include "store/jobs/job_calls.h"
 #include "store/session/session.h"
 
 enum { LIMIT_REPORTS = 20 }; /* of an index, that are kept */
@@ -17,6 +18,13 @@ void report_calls_start(struct session *session, struct operation *operation);
 
 /* Give an OPERATION_INDEX_REPORT its outcome: the report and a page of its differences. REPORT_NOT_FOUND. */
 void report_calls_get(struct session *session, struct operation *operation);
+
+/*
+ * In the transaction that is open: an operation that verifies or repairs an index, and its report; older reports of the index
+ * are forgotten. Statements whose rows nobody reads.
+ */
+MUST_USE enum status report_calls_send(struct session *session, const struct operation_verify *in,
+    const struct job_start *start, struct error *err);
 
 /* The columns of report_view from operation_id on, that begin at `column`, copied into the arena. */
 struct report_view report_calls_read_row(const PGresult *rows, int row, int column, struct arena *arena);

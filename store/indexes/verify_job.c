@@ -24,7 +24,9 @@
 enum { SUM_SOURCES, SUM_ENTRIES, JUDGE_SOURCES, JUDGE_ENTRIES, JUDGE_MANIFESTS, PHASES };
 enum {
     PENDING_ROWS = 50,
-    TURN_MS = 200, /* of chunks that one checkpoint ends */
+    CHUNK_ROWS = 20000,
+    GENTLE_ROWS = 5000,
+    TURN_MS = 400, /* of chunks that one checkpoint ends */
 };
 
 struct verify {
@@ -163,7 +165,7 @@ static enum status load(struct session *session, void *context, struct error *er
     if (work->is_gone)
         return STATUS_OK;
     work->has_manifests = index_has_manifest(index);
-    if (work->scans)
+    if (work->scans && !work->job->is_scrub)
         TRY(count_all(session, work->job, err));
     return read_pending(session, work, err);
 }
@@ -265,7 +267,10 @@ static enum status scan(struct session *session, void *context, struct error *er
 {
     struct verify *work = context;
     struct verify_sums sums = *work->sums; /* an attempt that fails adds nothing */
-    struct verify_scan scan = { .is_fast = work->is_fast, .range = &work->range, .sums = &sums };
+    struct verify_scan scan = { .is_fast = work->is_fast,
+        .max_rows = work->job->is_gentle ? GENTLE_ROWS : CHUNK_ROWS,
+        .range = &work->range,
+        .sums = &sums };
 
     TRY(session_refresh(session, NULL, err));
     scan.index = find_index(session, work->job);
@@ -539,6 +544,34 @@ static enum status pending_chunk(struct verify *work, struct error *err)
     return commit(work, err);
 }
 
+/* With what it says of the whole index, if it has looked at all of it. */
+static enum status record_end(struct session *session, void *context, struct error *err)
+{
+    const struct verify *work = context;
+    struct pg_params params;
+    PG_RESULT begun = NULL;
+    PG_RESULT proven = NULL;
+
+    TRY(pg_query(&session->pg, &sql_begin, NULL, &begun, err));
+    TRY(job_checkpoint_in(session, work->job, err));
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, work->job->id);
+    TRY(pg_query(&session->pg, &sql_index_proven, &params, &proven, err));
+    FAILPOINT_TRY("verify.before_end", err);
+    TRY(session_send_commit(session, err));
+    return session_take_commit(session, err);
+}
+
+static enum status finish(struct verify *work, struct error *err)
+{
+    enum status status;
+
+    work->job->state = JOB_DONE;
+    work->job->total = work->job->done;
+    status = worker_attempt(work->job->store, record_end, work, err);
+    return status == STATUS_CANCELLED ? STATUS_OK : status;
+}
+
 enum status verify_job_chunk(struct job *job, struct error *err)
 {
     struct verify work = { .job = job };
@@ -549,6 +582,6 @@ enum status verify_job_chunk(struct job *job, struct error *err)
     if (work.count > 0)
         return pending_chunk(&work, err);
     if (!work.scans || job->phase >= PHASES)
-        return end_as(job, JOB_DONE, err);
+        return finish(&work, err);
     return scan_chunks(&work, err);
 }

@@ -11,7 +11,6 @@
 #include "store/sql.h"
 
 enum {
-    CHUNK_ROWS = 5000,
     CHUNK_BYTES = 8 * 1024 * 1024,
     SHORT_PREFIX =
         192, /* of an entry's properties: the key of its source is in front, mostly in fewer bytes */
@@ -43,7 +42,7 @@ static void from_params(
     pg_add_bytes(params, scan->key.partition);
     pg_add_bytes(params, scan->key.row);
     pg_add_bool(params, scan->is_behind);
-    pg_add_int8(params, CHUNK_ROWS);
+    pg_add_int8(params, scan->max_rows);
 }
 
 static enum status send_rows(
@@ -106,12 +105,12 @@ static void merge_cleanup(struct merge *merge)
 }
 #define MERGE __attribute__((cleanup(merge_cleanup))) struct merge
 
-static void take_end(struct merge *merge, struct list *list, int count)
+static void take_end(struct merge *merge, struct list *list, int count, int max_rows)
 {
     struct entity_key last;
 
     list->count = count;
-    list->is_cut = count < PQntuples(list->rows) || count >= CHUNK_ROWS;
+    list->is_cut = count < PQntuples(list->rows) || count >= max_rows;
     if (!list->is_cut || count == 0)
         return;
     last = key_at(list->rows, count - 1);
@@ -145,11 +144,12 @@ static enum status read_merge(
         TRY(pg_next(&session->pg, &merge->open.rows, err));
     TRY(pg_end(&session->pg, err));
     take_end(merge, &merge->sources,
-        merge->has_properties ? count_read(merge->sources.rows) : PQntuples(merge->sources.rows));
+        merge->has_properties ? count_read(merge->sources.rows) : PQntuples(merge->sources.rows),
+        scan->max_rows);
     if (more)
-        take_end(merge, &merge->states, PQntuples(merge->states.rows));
+        take_end(merge, &merge->states, PQntuples(merge->states.rows), scan->max_rows);
     if (more)
-        take_end(merge, &merge->open, PQntuples(merge->open.rows));
+        take_end(merge, &merge->open, PQntuples(merge->open.rows), scan->max_rows);
     return STATUS_OK;
 }
 
@@ -445,7 +445,7 @@ static enum status read_entries(
 static void end_entries(struct session *session, struct verify_scan *scan, const PGresult *rows, int count)
 {
     scan->rows = count;
-    scan->is_last = count == PQntuples(rows) && count < CHUNK_ROWS;
+    scan->is_last = count == PQntuples(rows) && count < scan->max_rows;
     if (count > 0) {
         scan->last = key_at(rows, count - 1);
         scan->last = copied(&scan->last, &session->arena);

@@ -12,6 +12,7 @@
 struct verify_scan {
     const struct index *index;
     bool is_fast;   /* versions instead of contents are compared: see verify_scan_sum_sources */
+    int max_rows;   /* of a chunk */
     bool is_behind; /* strictly behind the key */
     struct entity_key key;
     const struct source_range *range; /* of the sources */

@@ -17,6 +17,7 @@ struct job {
     struct str id, kind, owner;
     int64_t table_id, index_id;
     struct str filter;
+    bool is_scrub;  /* a pass of the scrub, and nothing else */
     bool is_gentle; /* it has a rate: chunks are small, and each ends with a checkpoint */
     /* what a checkpoint writes */
     enum job_state state;

@@ -153,8 +153,10 @@ static enum status not_controlled(struct session *session, struct operation *ope
     if (operation->in.jobs.control == JOB_CANCEL && run->state == JOB_CANCELLED)
         return STATUS_OK;
     reason_set(err, REASON_OPERATION_NOT_CONTROLLABLE,
-        run->state == JOB_RUNNING || run->state == JOB_PAUSED ? "a %.*s cannot be cancelled"
-                                                              : "the %.*s has ended",
+        str_equal(run->kind, STR_LITERAL("scrub_index"))
+            ? "a %.*s is the workers' own, and not controlled by callers"
+        : run->state == JOB_RUNNING || run->state == JOB_PAUSED ? "a %.*s cannot be cancelled"
+                                                                : "the %.*s has ended",
         STR_ARG(run->kind));
     return STATUS_PRECONDITION;
 }

@@ -180,4 +180,10 @@ MUTANTS = [
 
     ("G37", [("domain/writes/unique_owners.c", "return is_same(&values) ? STATUS_OK", "return is_same(&values) || slot->is_owned ? STATUS_OK")],
      "test_store", "unique_index", ["a_second_owner_is_refused", "of_several_servers_exactly_one_wins_each_value"]),
+
+    ("G38", [("store/indexes/sql/report_add.sql", ", sums = $12::bytea", ", sums = substr($12::bytea, 1, 0)")],
+     "test_store", "scrub", ["what_a_pass_has_summed_up_survives_between_its_chunks"]),
+
+    ("G39", [("domain/indexes/verify_plan.c", "    if (facts->in_flight)\n        return 0;\n", "")],
+     "test_store", "verify", ["what_is_open_is_in_flight_and_no_difference"]),
 ]

@@ -23,6 +23,7 @@ SLICE = [
     ("strong_build.after_source_read", "stop", 1),
     ("verify.after_repair", "kill", 1),
     ("repair.before_commit", "error", 1),
+    ("scrub.before_begin", "kill", 1),
     ("dead_letter.before_bury", "redis", 1),
     ("redrive.before_commit", "error", 2),
     ("discard.after_commit", "kill", 1),

@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verifying and repairing indexes by calls, beside writers, with the database damaged by hand in between."""
 
+import os
+import shutil
+import tempfile
 import threading
 import unittest
 
+from tavola_test import metrics
 from tavola_test.case import ServerCase
 from tavola_test.client import ImportEntitiesRequest, entity
 from tavola_test.client import key as key_of
+from tavola_test.waiting import wait_for
 
 PEOPLE = 3000
 MISSING, DANGLING, MISMATCHED, MANIFEST = 1, 2, 3, 4
 FOUND, MENDED = 1, 2
-FAST = 1
+FULL, FAST = 0, 1
 
 
 def row(number):
@@ -144,6 +149,45 @@ class Verify(ServerCase):
         report = self.client.get_index_report(operation_id=operation.operation_id).report
         self.assertEqual(report.state, 5)
         self.assertLess(report.sources + report.entries, 2 * PEOPLE)
+
+
+class Scrub(ServerCase):
+    """The scrub of a worker that may take all the time it wants."""
+
+    with_worker = True
+    @classmethod
+    def setUpClass(cls):
+        path = os.path.join(tempfile.mkdtemp(prefix="ts-"), "m")
+        cls.addClassCleanup(shutil.rmtree, os.path.dirname(path))
+        cls.metrics_path = path
+        cls.worker_settings = {"TAVOLA_SCRUB_SHARE": "100", "TAVOLA_WORKER_METRICS_LISTEN": "unix:" + path}
+        super().setUpClass()
+
+    def verified(self, index):
+        return self.client.get_index(name=index).status.verified
+
+    def gauge(self, name, index):
+        return metrics.read(self.metrics_path).value(name, account="default", index=index)
+
+    def test_every_index_is_verified_and_damage_is_told_and_left(self):
+        table = self.new_table()
+        self.client.load(table, [entity("p", row(number), City="c") for number in range(100)])
+        index = self.new_index(table, "City")
+        wait_for("the first pass", lambda: self.verified(index).operation_id)
+        first = self.verified(index)
+        self.assertTrue(first.operation_id.startswith("scrub-"))
+        self.assertEqual((first.mode, first.sources, first.entries, first.whole), (FULL, 100, 100, True))
+        wait_for("the proof", lambda: self.gauge("tavola_index_proven_timestamp_seconds", index) > 0)
+
+        self.stack.sql("delete from entities where row_key like '%r00010' and table_id ="
+                       f" (select index_id from indexes where name = '{index}')")
+        self.stack.sql("update index_scrubs set begun = '-infinity'")
+        wait_for("the difference", lambda: self.verified(index).missing == 1)
+        wait_for("its gauge", lambda: self.gauge("tavola_index_differences", index) == 1)
+        self.refused("FAILED_PRECONDITION", "OPERATION_NOT_CONTROLLABLE", self.client.control_operation,
+                     operation_id=self.verified(index).operation_id, control=3)
+        report = self.client.get_index_report(operation_id=self.verified(index).operation_id)
+        self.assertEqual([(difference.kind, difference.state) for difference in report.differences], [(MISSING, FOUND)])
 
 
 if __name__ == "__main__":

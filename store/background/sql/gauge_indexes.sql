@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- For metrics, of each index that is not being dropped, the oldest index first: account, name, how many microseconds its
 -- oldest open intent has waited (0: none is open), and its dead letters that are not discarded and that are, those of whole keys
--- included, and its declaration. Up to 10,001 open intents of a table are looked at; with more, the oldest of them or the watermark, whichever is older.
+-- included, its declaration, when it was last proven
+-- whole in microseconds since 1970 (0: never), and the differences that stand. Up to 10,001 open intents of a table are looked at; with more, the oldest of them or the watermark, whichever is older.
 with sources as materialized (
     select s.table_id, case when open.n > 10000
             then least(open.oldest, (select min(w.as_of) / 10 - 11644473600000000 from watermarks w where w.as_of > 0))
@@ -17,9 +18,11 @@ counted as materialized (
     where d.kind = 1 and d.dead
     group by 1, 2)
 select i.account, i.name, coalesce(greatest(0, (extract(epoch from now()) * 1000000)::int8 - s.oldest), 0),
-    coalesce(l.dead, 0)::int8, coalesce(l.discarded, 0)::int8, i.definition
+    coalesce(l.dead, 0)::int8, coalesce(l.discarded, 0)::int8, i.definition,
+    coalesce((extract(epoch from v.proven) * 1000000)::int8, 0), coalesce(v.differences, 0)
 from indexes i
 join sources s on s.table_id = i.source_table_id
+left join index_scrubs v on v.index_id = i.index_id
 left join lateral (
     select sum(x.dead) as dead, sum(x.discarded) as discarded
     from counted x

@@ -259,6 +259,7 @@ END_TEST
 
 /* ---- what is in flight ---- */
 
+/* Guard G39: what is on its way is not judged. */
 START_TEST(what_is_open_is_in_flight_and_no_difference)
 {
     const struct outcome_report *report;

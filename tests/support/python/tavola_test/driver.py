@@ -52,7 +52,8 @@ class Driver:
     def start(self, role, name="one", **settings):
         if role == SERVER:
             return self.stack.start_server(wait=False, **settings)
-        settings = {"TAVOLA_VISIBILITY_TIMEOUT_SECONDS": "1", "TAVOLA_SWEEP_INTERVAL_SECONDS": "1", **settings}
+        settings = {"TAVOLA_VISIBILITY_TIMEOUT_SECONDS": "1", "TAVOLA_SWEEP_INTERVAL_SECONDS": "1",
+                    "TAVOLA_SCRUB_SHARE": "50", **settings}
         return self.stack.start_worker(TAVOLA_WORKER_NAME=name, **settings)
 
     def running(self, role):

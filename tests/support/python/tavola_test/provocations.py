@@ -344,6 +344,20 @@ where (e.table_id, e.partition_key, e.row_key) = (o.table_id, o.partition_key, o
         self.stack.sql(self.AGE)
 
 
+class Scrubs(Provocation):
+    """Every index is due. The passes that begin come to their end, and find nothing."""
+
+    DUE = "update index_scrubs set begun = '-infinity'"
+    ENDED = "select count(*) from operations where kind = 'scrub_index' and state = 3"
+
+    def provoke(self, caller):
+        self.stack.sql(self.DUE)
+
+    def settle(self, caller):
+        self.stack.sql(self.DUE)
+        wait_for("a pass of the scrub", lambda: int(self.stack.sql(self.ENDED)) > 0)
+
+
 BY_PREFIX = {
     "build.": Build,
     "operation.": Build,
@@ -362,6 +376,7 @@ BY_PREFIX = {
     "redrive.": Redrives,
     "relay.": ForgottenQueue,
     "repair.": Repairs,
+    "scrub.": Scrubs,
     "server.": ServersWork,
     "step.": WorkersWork,
     "strong_build.": StrongBuild,

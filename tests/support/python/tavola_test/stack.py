@@ -299,8 +299,9 @@ class Stack:
             return None
 
     def start_worker(self, **settings):
+        """Without a scrub, unless the settings say otherwise: its operations and reports would be among those of the test."""
         argv = [program("tavola-worker")]
-        self.worker = self.start("tavola-worker", argv, self.settings(settings))
+        self.worker = self.start("tavola-worker", argv, self.settings({"TAVOLA_SCRUB_SHARE": "0", **settings}))
         return self.worker
 
     def connect(self, **options):
