@@ -17,6 +17,7 @@ import sys
 import backlog
 import features
 import latency
+import lookups
 import memory
 import peers
 import profiling
@@ -65,11 +66,13 @@ class Run:
 
 
 def bench_all(run, stack, options):
-    run.rows = table.ROWS + features.ROWS + memory.ROWS + profiling.ROWS + latency.ROWS
+    run.rows = table.ROWS + lookups.ROWS + features.ROWS + memory.ROWS + profiling.ROWS + latency.ROWS
     product = Product(stack, Loads(stack, options.seconds))
     product.prepare()
+    found = lookups.Lookups(product)
+    found.prepare()
     extras = features.Features(product)
-    run.measure(product.measurements() | extras.measurements(), options.rounds)
+    run.measure(product.measurements() | found.measurements() | extras.measurements(), options.rounds)
     extras.close()
     run.measure(memory.Memory(product).measurements(), 1)
     stack.stop(memory.NAME)

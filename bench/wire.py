@@ -12,6 +12,7 @@ FIRST, COUNT = 10_000_000, 100_000
 KEYS_PER_PARTITION = 100
 _SOME_KEY, _SOME_PARTITION = "r99999999", "p999999"
 _SOME_VALUE = "v99999999"
+_SOME_GROUP = "g99999999"
 
 
 def _varint(value):
@@ -141,6 +142,49 @@ def import_partition(table, partition, keys, size=1000):
     one = message((2, _entity())).replace(_SOME_PARTITION.encode(), partition.encode())
     for begin in range(0, len(keys), size):
         yield message((1, table)) + b"".join(_at(one, key) for key in keys[begin : begin + size])
+
+
+GROUP = 20  # entities with one value of Prop0: import_found
+
+
+def import_found(table, keys, size=1000):
+    """Every entity has a Color of its own, and its Prop0 is that of GROUP entities: both are there to be looked up."""
+    entity = [(1, _SOME_PARTITION), (2, _SOME_KEY), _string_property("Color", _SOME_VALUE),
+              _string_property("Prop0", _SOME_GROUP)]
+    one = message((2, entity + [_string_property(f"Prop{i}", "x" * 24) for i in range(1, 6)]))
+    for begin in range(0, len(keys), size):
+        part = keys[begin : begin + size]
+        yield message((1, table)) + b"".join(
+            _at(one, key, key - FIRST).replace(_SOME_GROUP.encode(), _group_of(key)) for key in part)
+
+
+def _group_of(key):
+    return b"g%d" % (FIRST + (key - FIRST) // GROUP)
+
+
+def find(index, keys, *more):
+    """Look-ups of the entities' own Color: one hit each."""
+    template = message((1, index), (2, [(1, _SOME_VALUE)]), *more)
+    return (_at(template, key, key - FIRST) for key in keys)
+
+
+def find_group(index, keys, *more):
+    """Look-ups of the entities' Prop0: GROUP hits each."""
+    template = message((1, index), (2, [(1, _SOME_GROUP)]), *more)
+    return (template.replace(_SOME_GROUP.encode(), _group_of(key)) for key in keys)
+
+
+def query_rows(table, keys, count):
+    """Of each key's partition, so many rows by a range that begins with the key's, or a little before it."""
+    for key in keys:
+        first = key - max(0, key % KEYS_PER_PARTITION + count - KEYS_PER_PARTITION)
+        rows = f"PartitionKey eq 'p{key // KEYS_PER_PARTITION}' and RowKey ge 'r{first}' and RowKey lt 'r{first + count}'"
+        yield message((1, [(1, table), (2, rows)]))
+
+
+def token_of(reply):
+    """Of the reply to a single write: result (1), consistency_token (3)."""
+    return dict(fields(dict(fields(reply))[1]))[3]
 
 
 def query(table, keys, among=COUNT, filter_more=""):

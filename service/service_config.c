@@ -155,7 +155,7 @@ static const struct config_setting settings[] = { {
         .fallback = "2",
         .min = 1,
         .max = 16,
-        .help = "threads, each with a connection, for queries and look-ups",
+        .help = "threads, each with a connection, for queries and look-ups; as many again for short ones",
     },
     {
         .name = "TAVOLA_MAX_WAITING",

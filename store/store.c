@@ -20,6 +20,7 @@
 #include "store/monitor.h"
 #include "store/routes.h"
 #include "store/session/operation_times.h"
+#include "store/short_reads/short_batch.h"
 
 enum {
     TICK_MS = 50, /* between two looks at everything that waits */
@@ -56,6 +57,18 @@ static void run_one(struct store *store, struct session *session, struct operati
     pg_unbound(&session->pg);
 }
 
+/* Whether the operation may share a flight with others; one that has tried and failed runs alone. */
+static bool is_short(const struct operation *operation)
+{
+    return operation_times_detour(operation) != DETOUR_ALONE && short_batch_may_have(operation);
+}
+
+/* In the lane of short reads a look-up finds out by itself whether it is to wait for freshness. */
+static bool must_wait(const struct operation *operation, bool short_read)
+{
+    return waiters_must_wait(operation) && (!short_read || operation_times_detour(operation) == DETOUR_WAIT);
+}
+
 static void run_single(struct session *session, struct operation *batch, void *context)
 {
     for (struct operation *operation = batch; operation; operation = operation->next)
@@ -74,14 +87,25 @@ static void refuse_operation(struct operation *operation, enum reason reason, co
 static void submit(
     struct store *store, struct operation *operation, bool (*add)(struct lane *, struct operation *))
 {
-    enum lane_kind lane = routes_find(operation->kind)->lane;
+    bool short_read = is_short(operation), waits = must_wait(operation, short_read);
+    enum lane_kind lane = short_read ? LANE_SHORT : routes_find(operation->kind)->lane;
 
     operation_times_begin(operation);
+    if (!waits && short_read)
+        operation_times_set_detour(operation, DETOUR_NONE);
     if (atomic_load(&store->stopping))
         refuse_operation(operation, REASON_SERVER_DRAINING, "the server is stopping");
-    else if (waiters_must_wait(operation) ? !waiters_add(&store->waiters, operation)
-                                          : !add(store->lanes[lane], operation))
+    else if (waits ? !waiters_add(&store->waiters, operation) : !add(store->lanes[lane], operation))
         refuse_operation(operation, REASON_SERVER_BUSY, "too many operations are waiting");
+}
+
+/* Of the lane of short reads: an operation that did not get its outcome there. */
+static bool pass_on(void *context, struct operation *operation)
+{
+    if (operation_times_detour(operation) == DETOUR_NONE)
+        return false;
+    submit(context, operation, lane_submit);
+    return true;
 }
 
 void store_submit(struct store *store, struct operation *operation)
@@ -154,6 +178,20 @@ static void *release_in_time(void *argument)
 
 static const struct lane_steps read_steps = { .begin = read_batch_begin, .finish = read_batch_finish };
 
+static int batch_operations(const struct store_options *options, enum lane_kind lane)
+{
+    switch (lane) {
+    case LANE_READ:
+    case LANE_WRITE:
+        return options->batch_operations;
+    case LANE_SHORT:
+        return options->batch_operations < SHORT_BATCH_MAX_OPERATIONS ? options->batch_operations
+                                                                      : SHORT_BATCH_MAX_OPERATIONS;
+    default:
+        return 1;
+    }
+}
+
 static void start_lanes(struct store *store)
 {
     const struct store_options *options = &store->options;
@@ -163,19 +201,22 @@ static void start_lanes(struct store *store)
             .run = read_batch_run,
             .steps = &read_steps },
         [LANE_WRITE] = { .name = "tavolad write", .threads = options->write_threads, .run = write_batch_run },
+        [LANE_SHORT] = { .name = "tavolad short",
+            .threads = options->page_threads,
+            .run = short_batch_run,
+            .pass_on = pass_on },
         [LANE_PAGE] = { .name = "tavolad page", .threads = options->page_threads, .run = run_single },
         [LANE_CHANGE] = { .name = "tavolad change", .threads = 1, .run = run_single },
     };
 
     for (int i = 0; i < LANE_COUNT; i++) {
         struct lane_options lane = lanes[i];
-        bool batches = i == LANE_READ || i == LANE_WRITE;
 
         lane.postgres = options->postgres;
         lane.remembered = options->remembered;
         lane.answering = options->answering;
         lane.max_waiting = options->max_waiting;
-        lane.batch_operations = batches ? options->batch_operations : 1;
+        lane.batch_operations = batch_operations(options, i);
         lane.batch_bytes = (size_t)options->batch_bytes;
         lane.context = i == LANE_WRITE ? (void *)&store->observer : (void *)store;
         store->lanes[i] = lane_start(&lane);
@@ -232,9 +273,11 @@ void store_close(struct store *store)
 
 void store_read_statistics(struct store *store, struct store_statistics *out)
 {
-    static const char *const names[LANE_COUNT] = {
-        [LANE_READ] = "read", [LANE_WRITE] = "write", [LANE_PAGE] = "page", [LANE_CHANGE] = "change"
-    };
+    static const char *const names[LANE_COUNT] = { [LANE_READ] = "read",
+        [LANE_WRITE] = "write",
+        [LANE_SHORT] = "short",
+        [LANE_PAGE] = "page",
+        [LANE_CHANGE] = "change" };
 
     for (int i = 0; i < LANE_COUNT; i++) {
         out->lanes[i].name = names[i];

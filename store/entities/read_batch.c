@@ -355,6 +355,23 @@ enum status read_batch_within(struct session *session, struct operation *batch, 
     return read_now(session, reads, count, err);
 }
 
+enum status read_batch_small(
+    struct session *session, struct operation *batch, int32_t max_bytes, struct error *err)
+{
+    struct read *reads = room_for(batch, &session->arena);
+    size_t count = 0, left_out;
+
+    TRY(gather_reads(session, batch, reads, &count, err));
+    session_asks_version(session);
+    TRY(send_many(session, reads, count, max_bytes, err));
+    if (session_in_snapshot(session))
+        TRY(session_send_end_snapshot(session, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(take_reads(session, reads, count, &left_out, err));
+    session_note_confirmed(session);
+    return STATUS_OK;
+}
+
 void read_batch_run(struct session *session, struct operation *batch, void *context)
 {
     const struct unit_of_work unit = {

@@ -5,13 +5,12 @@
 #include "store/indexes/lookup_read.h"
 
 #include "base/clock.h"
-#include "domain/indexes/index_plan.h"
 #include "domain/indexes/lookup_plan.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
-#include "domain/ticks.h"
 #include "store/catalogue/resolve.h"
 #include "store/entities/read_batch.h"
+#include "store/indexes/lookup_hits.h"
 #include "store/indexes/lookup_latest.h"
 #include "store/intents/freshness.h"
 #include "store/intents/lag.h"
@@ -79,50 +78,6 @@ static enum status read_entries(struct session *session, const struct index *ind
 
 /* ---- from entries to sources ---- */
 
-/* What an entry shows of its source: the source's keys and ETag, and the projected properties. */
-static bool entry_as_source(const struct index *index, struct entity *entry)
-{
-    struct str rest = entry->properties.bytes;
-    struct property ignored;
-    struct entity_key source;
-
-    if (!index_entry_source(entry->properties, &source) || !property_next(&rest, &ignored) ||
-        !property_next(&rest, &ignored))
-        return false;
-    entry->key = source;
-    entry->etag.table_id = index->source_table_id;
-    entry->properties.bytes = rest;
-    return true;
-}
-
-/* Does the source, as it is now, still have this entry? */
-static bool still_holds(const struct index *index, const struct entity *source,
-    const struct entity_key *entry, struct arena *arena)
-{
-    struct index_entry wanted;
-    const char *why;
-
-    return index_plan_project(index, source, arena, &wanted, &why) == PROJECTED &&
-           entity_key_compare(&wanted.key, entry) == 0;
-}
-
-static void replace_by_sources(
-    const struct index *index, const struct operation *sources, struct operation *operation)
-{
-    struct outcome_lookup *out = &operation->out.lookup;
-    size_t kept = 0;
-
-    for (size_t i = 0; i < out->count; i++) {
-        const struct entity *source = &sources->out.get.entities[i];
-
-        if (!sources->out.get.found[i] || !still_holds(index, source, &out->entries[i], operation->arena))
-            continue;
-        out->entries[kept] = out->entries[i];
-        out->entities[kept++] = *source;
-    }
-    out->count = kept;
-}
-
 /* In the snapshot of their entries, if that is open. */
 static enum status read_sources(struct session *session, struct operation *sources, struct error *err)
 {
@@ -140,49 +95,19 @@ static enum status check_sources(
     struct session *session, const struct index *index, struct operation *operation, struct error *err)
 {
     struct outcome_lookup *out = &operation->out.lookup;
-    struct operation sources = { .kind = OPERATION_GET,
-        .account = operation->account,
-        .table = arena_copy(operation->arena, index->source_name), /* the read may load the catalogue again */
-        .arena = operation->arena,
-        .times = operation->times };
+    struct operation sources;
 
-    out->entries = ARENA_ARRAY(operation->arena, struct entity_key, out->count);
-    sources.in.get.keys = ARENA_ARRAY(operation->arena, struct entity_key, out->count);
-    sources.in.get.count = out->count;
-    for (size_t i = 0; i < out->count; i++) {
-        out->entries[i] = out->entities[i].key;
-        if (!entry_as_source(index, &out->entities[i]))
-            return error_set(err, STATUS_INTERNAL, "an entry without its source's keys");
-        sources.in.get.keys[i] = out->entities[i].key;
-    }
+    if (!lookup_hits_name(index, operation))
+        return error_set(err, STATUS_INTERNAL, "an entry without its source's keys");
     if (operation->in.lookup.trust_index || out->count == 0)
         return STATUS_OK;
+    lookup_hits_ask(index, operation, &sources);
     TRY(read_sources(session, &sources, err));
     /* The read may have loaded the catalogue again, and the index with it. */
     TRY(resolve_index(session, operation, &index, err));
     if (index->index_id != out->table_id)
         return error_set(err, STATUS_STALE, "the index has been built anew");
-    replace_by_sources(index, &sources, operation);
-    return STATUS_OK;
-}
-
-/* Tokens of another time, or of a table that this is no index of, say nothing about what is read here. */
-static enum status check_tokens(const struct session *session, const struct index *index,
-    const struct freshness *freshness, struct error *err)
-{
-    for (size_t i = 0; i < freshness->at_least_count; i++) {
-        const struct consistency *token = &freshness->at_least[i];
-
-        if (token->block_count > 0 && token->epoch != session->catalogue->epoch)
-            return reason_set(err, REASON_TOKEN_EXPIRED,
-                "freshness.at_least[%zu] is from before a fail-over or restore of the database", i);
-        if (token->table_id != 0 && token->table_id != index->source_table_id)
-            return reason_set(err, REASON_TOKEN_EXPIRED,
-                "freshness.at_least[%zu] is of a write to another table than %.*s, or to one of that name "
-                "that "
-                "is gone",
-                i, STR_ARG(index->source_name));
-    }
+    lookup_hits_replace(index, &sources, operation);
     return STATUS_OK;
 }
 
@@ -205,23 +130,6 @@ static enum status check_fresh(struct session *session, struct operation *operat
     return STATUS_OK;
 }
 
-static enum status resolve_ready(
-    struct session *session, const struct operation *operation, const struct index **out, struct error *err)
-{
-    TRY(resolve_index(session, operation, out, err));
-    if ((*out)->state == INDEX_READY)
-        return check_tokens(session, *out, &operation->in.lookup.freshness, err);
-    reason_set(err, REASON_INDEX_NOT_READY, "index %.*s is still being built", STR_ARG((*out)->name));
-    error_add_meta(err, "table", (*out)->name);
-    return STATUS_PRECONDITION;
-}
-
-static enum status read_lag(
-    struct session *session, const struct index *index, struct lag *out, struct error *err)
-{
-    return index_is_strong(index) ? lag_read_strong(session, out, err) : lag_read(session, out, err);
-}
-
 static enum status look_up(struct session *session, struct operation *operation, struct error *err)
 {
     const struct operation_lookup *in = &operation->in.lookup;
@@ -229,18 +137,22 @@ static enum status look_up(struct session *session, struct operation *operation,
     struct open_sources open = { 0 };
     const struct index *index;
     struct lookup_range range;
+    struct lag_seen lag;
     bool reads_around;
 
     TRY(check_fresh(session, operation, err));
-    TRY(resolve_ready(session, operation, &index, err));
+    TRY(lookup_hits_resolve(session, operation, &index, err));
     TRY(lookup_plan(index, in, operation->arena, &range, err));
     *out = (struct outcome_lookup){ .table_id = index->index_id };
     out->stats.access_path = ACCESS_INDEX_LOOKUP;
     reads_around = in->freshness.latest && !index_is_strong(index); /* which has all entries, always */
     /* Guard G22: before the entries, so that they have all that was applied by then. */
-    TRY(read_lag(session, index, &out->lag, err));
+    TRY(lag_read(session, &lag, err));
+    out->lag = index_is_strong(index) ? lag.strong : lag.behind;
     if (reads_around)
         TRY(lookup_latest_begin(session, index, operation->arena, &open, err));
+    else if (index_is_strong(index) && !in->trust_index)
+        TRY(session_begin_snapshot(session, err)); /* both are written together, and are seen together */
     TRY(read_entries(session, index, &range, &open, operation, err));
     if (reads_around)
         TRY(lookup_latest_merge(session, index, &range, &open, operation, err));

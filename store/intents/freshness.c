@@ -175,7 +175,7 @@ static void take_block(struct freshness_wait *wait, const PGresult *found, int r
         (long long)pg_int8(found, row, BLOCK_DEAD_LETTER), STR_ARG(cause));
 }
 
-static enum status ask_blocks(
+enum status freshness_ask_blocks(
     struct session *session, struct freshness_wait *waits, size_t count, struct error *err)
 {
     struct pg_params params;
@@ -204,10 +204,16 @@ static enum status ask_blocks(
 
 /* ---- staleness ---- */
 
+bool freshness_is_recent(const struct freshness *freshness, const struct lag *lag)
+{
+    return !freshness->has_max_staleness || (lag->as_of > 0 && lag->age_us <= freshness->max_staleness_us);
+}
+
 static enum status ask_staleness(
     struct session *session, struct freshness_wait *waits, size_t count, struct error *err)
 {
-    struct lag lag = { 0 };
+    struct lag_seen seen = { 0 };
+    const struct lag *lag = &seen.behind;
     bool is_known = false;
 
     for (size_t i = 0; i < count; i++) {
@@ -216,19 +222,19 @@ static enum status ask_staleness(
         if (!is_asked(&waits[i]) || !freshness->has_max_staleness)
             continue;
         if (!is_known)
-            TRY(lag_read(session, &lag, err));
+            TRY(lag_read(session, &seen, err));
         is_known = true;
-        if (lag.as_of > 0 && lag.age_us <= freshness->max_staleness_us)
+        if (freshness_is_recent(freshness, lag))
             continue;
         set_open(&waits[i]);
-        if (lag.as_of == 0)
+        if (lag->as_of == 0)
             reason_set(&waits[i].err, REASON_NOT_FRESH_ENOUGH,
                 "no worker has told yet how far it has come, or the database's clock was set back since");
         else
             reason_set(&waits[i].err, REASON_NOT_FRESH_ENOUGH,
                 "the indexes are %lld ms behind, max_staleness allows %lld ms; %lld intents are open",
-                (long long)(lag.age_us / 1000), (long long)(freshness->max_staleness_us / 1000),
-                (long long)lag.open_intents);
+                (long long)(lag->age_us / 1000), (long long)(freshness->max_staleness_us / 1000),
+                (long long)lag->open_intents);
     }
     return STATUS_OK;
 }
@@ -321,7 +327,7 @@ enum status freshness_ask(
     if (status == STATUS_OK)
         status = ask_transactions(session, waits, count, err);
     if (status == STATUS_OK)
-        status = ask_blocks(session, waits, count, err);
+        status = freshness_ask_blocks(session, waits, count, err);
     if (status == STATUS_OK)
         status = ask_staleness(session, waits, count, err);
     if (status == STATUS_OK)

@@ -22,7 +22,7 @@ struct freshness_wait {
     struct operation
         *operation; /* an OPERATION_LOOKUP. Its tokens of transactions that have ended become those of
                                     their steps */
-    bool is_strong; /* the look-up is through a strong index; set here */
+    bool is_strong; /* the look-up is through a strong index; set by freshness_ask */
     enum freshness_answer answer;
     struct error err;
 };
@@ -30,5 +30,15 @@ struct freshness_wait {
 /* Connects where that is needed. Fails with the database; then all answers are open, and say so. */
 MUST_USE enum status freshness_ask(
     struct session *session, struct freshness_wait *waits, size_t count, struct error *err);
+
+/*
+ * The part of the question that a look-up may ask by itself: of waits whose answer is FRESHNESS_NOW, those whose tokens
+ * name intents that are not done get another one. is_strong is set; no token names a transaction.
+ */
+MUST_USE enum status freshness_ask_blocks(
+    struct session *session, struct freshness_wait *waits, size_t count, struct error *err);
+
+/* Whether the lag is within max_staleness, if that is required. */
+bool freshness_is_recent(const struct freshness *freshness, const struct lag *lag);
 
 #endif

@@ -8,10 +8,16 @@
 #include "domain/operations/operation.h"
 #include "store/session/session.h"
 
-/* Lag over all bucket ranges, as the relay last saw it. */
-MUST_USE enum status lag_read(struct session *session, struct lag *out, struct error *err);
+/* What one look at the watermarks says. */
+struct lag_seen {
+    struct lag behind; /* over all bucket ranges, as the relay last saw it */
+    struct lag strong; /* of a strong index: there is none as of now, by the database's clock */
+};
 
-/* Of a strong index: there is none as of now, by the database's clock. */
-MUST_USE enum status lag_read_strong(struct session *session, struct lag *out, struct error *err);
+MUST_USE enum status lag_read(struct session *session, struct lag_seen *out, struct error *err);
+
+/* lag_read as a statement of a flight: queue it, and take its result in its turn. */
+MUST_USE enum status lag_send(struct session *session, struct error *err);
+MUST_USE enum status lag_take(struct session *session, struct lag_seen *out, struct error *err);
 
 #endif

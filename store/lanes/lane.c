@@ -228,7 +228,8 @@ static void answer(const struct lane *lane, struct operation *operation)
     while (operation) {
         struct operation *next = operation->next;
 
-        operation->done(operation);
+        if (!lane->options.pass_on || !lane->options.pass_on(lane->options.context, operation))
+            operation->done(operation);
         operation = next;
     }
     if (tells)

@@ -41,10 +41,15 @@ struct lane_options {
     int max_waiting; /* of one account while no other waits: fair_queue.h */
     int batch_operations;
     size_t batch_bytes;
-    /* Give every operation of the list (linked by next) its outcome; never call done(). */
+    /* Give every operation of the list (linked by next) its outcome, or leave it to pass_on; never call done(). */
     void (*run)(struct session *session, struct operation *batch, void *context);
     void *context;
     const struct lane_steps *steps; /* may be NULL */
+    /*
+     * May be NULL. Called behind `run` for each operation. true: it has no outcome yet, and now waits elsewhere: it is
+     * the lane's no longer.
+     */
+    bool (*pass_on)(void *context, struct operation *operation);
     void (*answering)(bool begins); /* see store_options; may be NULL */
 };
 

@@ -2,8 +2,8 @@
 /*
  * row_scan.c - see the header.
  *
- * All ranges are half open, [low, high): keys hold no character below U+0020, so the first key behind k is
- * k with U+0001 behind it. Going up moves `low`, going down moves `high`; the statements differ in the order only.
+ * All ranges are half open, [low, high): row_bounds.h. Going up moves `low`, going down moves `high`; the statements
+ * differ in the order only.
  *
  * A round trip is bounded by rows and by bytes per row: larger properties are left out by the statement. Where a
  * row lacks them the round trip is given up, and the next one asks for fewer and larger rows from there on.
@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "domain/indexes/index_plan.h"
 #include "domain/limits.h"
+#include "store/queries/row_bounds.h"
 #include "store/sql.h"
 
 enum {
@@ -27,13 +28,6 @@ enum {
     MAX_RANGES = 16, /* of a round trip: the statement may read as many rows of each as are asked for */
 };
 
-/* A text above every key: U+10FFFF, which is two UTF-16 units, once more than it fits into a key. */
-#define FOUR_TIMES(text) text text text text
-#define LAST_CHARACTER "\xF4\x8F\xBF\xBF"
-static const char above_every_key[] =
-    FOUR_TIMES(FOUR_TIMES(FOUR_TIMES(FOUR_TIMES(LAST_CHARACTER)))) LAST_CHARACTER;
-_Static_assert(sizeof(above_every_key) - 1 == 4 * (LIMIT_KEY_UNITS / 2 + 1), "one character more than a key");
-
 /* In a scan of several partitions the rows' interval does not narrow what is read. */
 bool row_scan_is_exact(const struct key_plan *plan)
 {
@@ -45,25 +39,6 @@ bool row_scan_is_exact(const struct key_plan *plan)
 
 /* ---- ranges ---- */
 
-static struct str successor(struct str key, struct arena *arena)
-{
-    return arena_format(arena, "%.*s\x01", STR_ARG(key));
-}
-
-static struct str low_of(const struct interval *interval, struct arena *arena)
-{
-    if (!interval->has_low)
-        return STR_EMPTY;
-    return interval->low_open ? successor(interval->low, arena) : interval->low;
-}
-
-static struct str high_of(const struct interval *interval, struct arena *arena)
-{
-    if (!interval->has_high)
-        return STR_LITERAL(above_every_key);
-    return interval->high_open ? interval->high : successor(interval->high, arena);
-}
-
 static bool in_one_partition(const struct row_scan *scan)
 {
     return interval_is_point(&scan->plan.range.partition);
@@ -72,12 +47,13 @@ static bool in_one_partition(const struct row_scan *scan)
 static void partition_params(const struct row_scan *scan, struct pg_params *params)
 {
     const struct key_filter *range = &scan->plan.range;
-    struct str low = low_of(&range->row, params->arena), high = high_of(&range->row, params->arena);
+    struct str low = row_bounds_low(&range->row, params->arena),
+               high = row_bounds_high(&range->row, params->arena);
 
     if (scan->has_after && scan->descending)
         high = scan->after.row;
     else if (scan->has_after)
-        low = successor(scan->after.row, params->arena);
+        low = row_bounds_successor(scan->after.row, params->arena);
     pg_add_int8(params, scan->table->table_id);
     pg_add_bytes(params, range->partition.low);
     pg_add_int2(params, index_plan_bucket(scan->table, range->partition.low));
@@ -88,13 +64,14 @@ static void partition_params(const struct row_scan *scan, struct pg_params *para
 static void table_params(const struct row_scan *scan, struct pg_params *params)
 {
     const struct interval *partitions = &scan->plan.range.partition;
-    struct entity_key low = { low_of(partitions, params->arena), STR_EMPTY };
-    struct entity_key high = { high_of(partitions, params->arena), STR_EMPTY };
+    struct entity_key low = { row_bounds_low(partitions, params->arena), STR_EMPTY };
+    struct entity_key high = { row_bounds_high(partitions, params->arena), STR_EMPTY };
 
     if (scan->has_after && scan->descending)
         high = scan->after;
     else if (scan->has_after)
-        low = (struct entity_key){ scan->after.partition, successor(scan->after.row, params->arena) };
+        low = (struct entity_key){ scan->after.partition,
+            row_bounds_successor(scan->after.row, params->arena) };
     pg_add_int8(params, scan->table->table_id);
     pg_add_bytes(params, low.partition);
     pg_add_bytes(params, low.row);
@@ -160,23 +137,6 @@ static const struct key_filter *range_at(const struct row_scan *scan, size_t n)
     return &scan->ranges[scan->descending ? scan->range_count - 1 - n : n];
 }
 
-/* What of a range is behind the position; false: nothing. */
-static bool rest_of_range(
-    const struct row_scan *scan, const struct key_filter *range, struct arena *arena, struct key_filter *out)
-{
-    struct str low = low_of(&range->row, arena), high = high_of(&range->row, arena);
-    int order = scan->has_after ? str_compare(range->partition.low, scan->after.partition) : 0;
-
-    if (scan->has_after && order != 0 && scan->descending == (order > 0))
-        return false;
-    if (scan->has_after && order == 0 && scan->descending && str_compare(scan->after.row, high) < 0)
-        high = scan->after.row;
-    if (scan->has_after && order == 0 && !scan->descending && str_compare(scan->after.row, low) >= 0)
-        low = successor(scan->after.row, arena);
-    *out = (struct key_filter){ .partition = range->partition, .row = { .low = low, .high = high } };
-    return str_compare(low, high) < 0;
-}
-
 static void ranges_params(struct row_scan *scan, struct pg_params *params)
 {
     struct pg_array partitions, buckets, lows, highs;
@@ -189,7 +149,8 @@ static void ranges_params(struct row_scan *scan, struct pg_params *params)
          scan->range_to++) {
         struct key_filter rest;
 
-        if (!rest_of_range(scan, range_at(scan, scan->range_to), params->arena, &rest))
+        if (!row_bounds_rest(range_at(scan, scan->range_to), scan->has_after ? &scan->after : NULL,
+                scan->descending, params->arena, &rest))
             continue;
         pg_array_bytes(&partitions, rest.partition.low);
         pg_array_int2(&buckets, index_plan_bucket(scan->table, rest.partition.low));

@@ -8,6 +8,7 @@
 
 struct operation_times {
     int64_t arrived_us, fresh_us;
+    enum operation_detour detour;
 };
 
 static struct operation_times *ensure_times(struct operation *operation)
@@ -49,4 +50,14 @@ void operation_times_set_fresh(struct operation *operation, int64_t fresh_us)
 int64_t operation_times_fresh_us(const struct operation *operation)
 {
     return operation->times ? operation->times->fresh_us : 0;
+}
+
+void operation_times_set_detour(struct operation *operation, enum operation_detour detour)
+{
+    ensure_times(operation)->detour = detour;
+}
+
+enum operation_detour operation_times_detour(const struct operation *operation)
+{
+    return operation->times ? operation->times->detour : DETOUR_NONE;
 }

@@ -25,4 +25,14 @@ void operation_times_set_fresh(struct operation *operation, int64_t fresh_us);
 /* What operation_times_set_fresh noted; 0: nothing. */
 int64_t operation_times_fresh_us(const struct operation *operation);
 
+/* What became of an operation that was to be run together with others. */
+enum operation_detour {
+    DETOUR_NONE,
+    DETOUR_WAIT,  /* the freshness that it requires is not reached: it waits, and is run again */
+    DETOUR_ALONE, /* it has proved to be large, or is to be refused: it is run by itself */
+};
+
+void operation_times_set_detour(struct operation *operation, enum operation_detour detour);
+enum operation_detour operation_times_detour(const struct operation *operation);
+
 #endif

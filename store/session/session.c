@@ -87,17 +87,27 @@ enum status session_refresh(struct session *session, bool *changed, struct error
 
 /* ---- snapshots ---- */
 
+enum status session_send_begin_snapshot(struct session *session, struct error *err)
+{
+    session->snapshot_us = clock_monotonic_us();
+    return pg_send(&session->pg, &sql_begin_snapshot, NULL, err);
+}
+
 enum status session_begin_snapshot(struct session *session, struct error *err)
 {
-    PG_RESULT begun = NULL;
-
-    session->snapshot_us = clock_monotonic_us();
-    return pg_query(&session->pg, &sql_begin_snapshot, NULL, &begun, err);
+    TRY(session_send_begin_snapshot(session, err));
+    TRY(pg_sync(&session->pg, err));
+    return pg_end(&session->pg, err);
 }
 
 bool session_in_snapshot(const struct session *session)
 {
     return pg_in_transaction(&session->pg);
+}
+
+enum status session_send_end_snapshot(struct session *session, struct error *err)
+{
+    return pg_send(&session->pg, &sql_rollback, NULL, err);
 }
 
 enum status session_end_snapshot(struct session *session, struct error *err)

@@ -63,6 +63,10 @@ MUST_USE enum status session_refresh(struct session *session, bool *changed, str
  * end     does nothing where none is open. After a failure pg_recover ends it.
  */
 MUST_USE enum status session_begin_snapshot(struct session *session, struct error *err);
+MUST_USE enum status session_send_begin_snapshot(struct session *session,
+    struct error *err); /* the first statement of a flight; pg_done takes its result */
+MUST_USE enum status session_send_end_snapshot(
+    struct session *session, struct error *err); /* the last one; pg_end takes it */
 bool session_in_snapshot(const struct session *session);
 MUST_USE enum status session_end_snapshot(struct session *session, struct error *err);
 

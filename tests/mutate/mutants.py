@@ -115,15 +115,32 @@ MUTANTS = [
     ("G21", [("store/indexes/lookup_read.c", "    if (session_in_snapshot(session))\n", "    if (sources->in.get.count == 0)\n")],
      "test_store", "snapshot", ["a_page_of_a_look_up_is_one_snapshot"]),
 
+    ("G21", [("store/short_reads/short_batch.c", "&& lookup->needs_snapshot;", "&& lookup->count > 1000;")],
+     "test_store", "snapshot", ["a_short_or_strong_look_up_is_one_snapshot"]),
+
+    ("G21", [("store/indexes/lookup_read.c", "    else if (index_is_strong(index) && !in->trust_index)\n",
+              "    else if (index->index_id == 0)\n")],
+     "test_store", "snapshot", ["a_short_or_strong_look_up_is_one_snapshot"]),
+
     ("G21", [("store/queries/list_read.c", "if (in->count > 1 && ", "if (in->count == 0 && ")],
      "test_store", "snapshot", ["several_pages_of_lists_are_one_snapshot"]),
 
     ("G22", [("store/indexes/lookup_read.c",
-              "    TRY(read_lag(session, index, &out->lag, err));\n",
+              "    TRY(lag_read(session, &lag, err));\n    out->lag = index_is_strong(index) ? lag.strong : lag.behind;\n",
               ""),
              ("store/indexes/lookup_read.c",
               "    out->stats.rows_returned = (int64_t)out->count;\n",
-              "    out->stats.rows_returned = (int64_t)out->count;\n    TRY(read_lag(session, index, &out->lag, err));\n")],
+              "    TRY(lag_read(session, &lag, err));\n    out->lag = lag.behind;\n"
+              "    out->stats.rows_returned = (int64_t)out->count;\n")],
+     "test_store", "lookup", ["a_page_does_not_miss_what_is_older_than_its_as_of"]),
+
+    ("G22", [("store/short_reads/short_batch.c",
+              "    if (flight->lookup_count > 0) {\n        TRY(lag_send", "    if (flight->lookup_count > 1000) {\n        TRY(lag_send"),
+             ("store/short_reads/short_batch.c",
+              "    if (flight->lookup_count > 0) {\n        TRY(lag_take", "    if (flight->lookup_count > 1000) {\n        TRY(lag_take"),
+             ("store/short_reads/short_batch.c",
+              "    session_note_confirmed(session);\n    return STATUS_OK;\n",
+              "    session_note_confirmed(session);\n    return lag_read(session, &flight->lag, err);\n")],
      "test_store", "lookup", ["a_page_does_not_miss_what_is_older_than_its_as_of"]),
 
     ("G23", [("store/session/attempt.c", "if (!is_refusal(err) ||\n", "if (!is_refusal(err) || err->status != STATUS_OK ||\n")],

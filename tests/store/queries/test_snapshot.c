@@ -12,6 +12,8 @@
 #include "store/entities/read_batch.h"
 #include "store/indexes/lookup_read.h"
 #include "store/queries/page_read.h"
+#include "store/session/operation_times.h"
+#include "store/short_reads/short_batch.h"
 #include "tests/support/builders.h"
 
 enum { STOPS = 6, SMALL = 100, MANY = 1200, LARGE_BYTES = 50 * 1000, INDEX_ID = 900 };
@@ -22,11 +24,13 @@ static struct scene scene;
 static PGconn *writer;
 static struct key_part by_city = { .text = { "City", 4 } }, by_name = { .text = { "Name", 4 } };
 static struct index city_index;
+static enum index_consistency city_consistency;
 
 static void setup(void)
 {
     scene_open(&scene);
     writer = test_connect(scene.conninfo);
+    city_consistency = INDEX_EVENTUAL;
 }
 
 static void teardown(void)
@@ -83,6 +87,7 @@ static void put_index(int count, enum index_shape shape)
         .shape = shape,
         .place = PLACE_OTHER_PARTITION,
         .state = INDEX_READY,
+        .consistency = city_consistency,
         .partition_key = { &by_city, 1 },
         .row_key = { &by_name, 1 },
         .projection = shape == INDEX_LIST ? PROJECT_KEYS_ONLY : PROJECT_ALL };
@@ -264,6 +269,33 @@ START_TEST(a_page_of_a_look_up_is_one_snapshot)
 }
 END_TEST
 
+static void short_run(struct session *session, struct operation *operation)
+{
+    short_batch_run(session, operation, NULL);
+    ck_assert_int_eq(operation_times_detour(operation), DETOUR_NONE);
+}
+
+/* Guard G21: in a flight that look-ups share, and of an index whose entries change with their entities. */
+START_TEST(a_short_or_strong_look_up_is_one_snapshot)
+{
+    enum { FEW = 20 };
+    struct operation *lookup = an_operation(&scene.arena, OPERATION_LOOKUP, "ByCity");
+    struct value bonn = { .type = PROPERTY_STRING, .bytes = STR_LITERAL("Bonn") };
+
+    lookup->in.lookup =
+        (struct operation_lookup){ .equals = &bonn, .equal_count = 1, .trust_index = _i == 1, .limit = 1000 };
+    lookup->in.lookup.freshness.latest = _i == 2;
+    put_group(FEW, 0);
+    city_consistency = _i >= 3 ? INDEX_STRONG : INDEX_EVENTUAL;
+    put_index(FEW, INDEX_COPY);
+    put_stops(INDEX_ID);
+    read_beside_changes(_i < 4 ? short_run : lookup_read_run, lookup);
+
+    ck_assert_uint_eq(lookup->out.lookup.count, FEW / 2 + 1);
+    check_one_version(lookup->out.lookup.entities, lookup->out.lookup.count);
+}
+END_TEST
+
 /* ---- lists ---- */
 
 static size_t members_of(const struct entity *page)
@@ -379,6 +411,7 @@ Suite *test_snapshot_suite(void)
     tcase_add_test(tc, a_page_of_large_entities_is_one_snapshot);
     tcase_add_test(tc, a_count_is_one_snapshot);
     tcase_add_loop_test(tc, a_page_of_a_look_up_is_one_snapshot, 0, 4);
+    tcase_add_loop_test(tc, a_short_or_strong_look_up_is_one_snapshot, 0, 5);
     tcase_add_loop_test(tc, a_list_read_by_a_query_is_one_snapshot, 0, 2);
     tcase_add_test(tc, a_list_read_by_its_address_is_one_snapshot);
     tcase_add_test(tc, several_pages_of_lists_are_one_snapshot);

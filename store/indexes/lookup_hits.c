@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lookup_hits.c - see the header.
+ */
+#include "store/indexes/lookup_hits.h"
+
+#include "domain/indexes/index_plan.h"
+#include "domain/reason.h"
+#include "store/catalogue/resolve.h"
+
+/* ---- the index ---- */
+
+/* Tokens of another time, or of a table that this is no index of, say nothing about what is read here. */
+static enum status check_tokens(const struct session *session, const struct index *index,
+    const struct freshness *freshness, struct error *err)
+{
+    for (size_t i = 0; i < freshness->at_least_count; i++) {
+        const struct consistency *token = &freshness->at_least[i];
+
+        if (token->block_count > 0 && token->epoch != session->catalogue->epoch)
+            return reason_set(err, REASON_TOKEN_EXPIRED,
+                "freshness.at_least[%zu] is from before a fail-over or restore of the database", i);
+        if (token->table_id != 0 && token->table_id != index->source_table_id)
+            return reason_set(err, REASON_TOKEN_EXPIRED,
+                "freshness.at_least[%zu] is of a write to another table than %.*s, or to one of that name "
+                "that "
+                "is gone",
+                i, STR_ARG(index->source_name));
+    }
+    return STATUS_OK;
+}
+
+enum status lookup_hits_resolve(const struct session *session, const struct operation *operation,
+    const struct index **out, struct error *err)
+{
+    TRY(resolve_index(session, operation, out, err));
+    if ((*out)->state == INDEX_READY)
+        return check_tokens(session, *out, &operation->in.lookup.freshness, err);
+    reason_set(err, REASON_INDEX_NOT_READY, "index %.*s is still being built", STR_ARG((*out)->name));
+    error_add_meta(err, "table", (*out)->name);
+    return STATUS_PRECONDITION;
+}
+
+/* ---- from entries to sources ---- */
+
+/* What an entry shows of its source: the source's keys and ETag, and the projected properties. */
+static bool entry_as_source(const struct index *index, struct entity *entry)
+{
+    struct str rest = entry->properties.bytes;
+    struct property ignored;
+    struct entity_key source;
+
+    if (!index_entry_source(entry->properties, &source) || !property_next(&rest, &ignored) ||
+        !property_next(&rest, &ignored))
+        return false;
+    entry->key = source;
+    entry->etag.table_id = index->source_table_id;
+    entry->properties.bytes = rest;
+    return true;
+}
+
+bool lookup_hits_name(const struct index *index, struct operation *operation)
+{
+    struct outcome_lookup *out = &operation->out.lookup;
+
+    out->entries = ARENA_ARRAY(operation->arena, struct entity_key, out->count);
+    for (size_t i = 0; i < out->count; i++) {
+        out->entries[i] = out->entities[i].key;
+        if (!entry_as_source(index, &out->entities[i]))
+            return false;
+    }
+    return true;
+}
+
+void lookup_hits_ask(const struct index *index, const struct operation *operation, struct operation *sources)
+{
+    const struct outcome_lookup *out = &operation->out.lookup;
+    struct entity_key *keys = ARENA_ARRAY(operation->arena, struct entity_key, out->count);
+
+    for (size_t i = 0; i < out->count; i++)
+        keys[i] = out->entities[i].key;
+    *sources = (struct operation){ .kind = OPERATION_GET,
+        .account = operation->account,
+        .table = arena_copy(operation->arena, index->source_name), /* the read may load the catalogue again */
+        .arena = operation->arena,
+        .times = operation->times,
+        .in.get = { .keys = keys, .count = out->count } };
+}
+
+/* Does the source, as it is now, still have this entry? */
+static bool still_holds(const struct index *index, const struct entity *source,
+    const struct entity_key *entry, struct arena *arena)
+{
+    struct index_entry wanted;
+    const char *why;
+
+    return index_plan_project(index, source, arena, &wanted, &why) == PROJECTED &&
+           entity_key_compare(&wanted.key, entry) == 0;
+}
+
+void lookup_hits_replace(
+    const struct index *index, const struct operation *sources, struct operation *operation)
+{
+    struct outcome_lookup *out = &operation->out.lookup;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < out->count; i++) {
+        const struct entity *source = &sources->out.get.entities[i];
+
+        if (!sources->out.get.found[i] || !still_holds(index, source, &out->entries[i], operation->arena))
+            continue;
+        out->entries[kept] = out->entries[i];
+        out->entities[kept++] = *source;
+    }
+    out->count = kept;
+}

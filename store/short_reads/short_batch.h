@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * short_batch.h - many look-ups and pages as one flight: their rows in one statement, the sources of all look-ups in
+ * another one, and the lag once.
+ *
+ * What proves not to be short, or is to be refused, is not decided here: it is left without an outcome, and with a
+ * detour (operation_times.h), to be run by itself, so that it neither holds up nor fails the others.
+ */
+#ifndef STORE_SHORT_READS_SHORT_BATCH_H
+#define STORE_SHORT_READS_SHORT_BATCH_H
+
+#include "domain/operations/operation.h"
+#include "store/session/session.h"
+
+enum { SHORT_BATCH_MAX_OPERATIONS = 64 };
+
+/* Whether a batch may have this operation. */
+bool short_batch_may_have(const struct operation *operation);
+
+/* Give each operation of the list its outcome or a detour; what it answers is what the routes' functions would. */
+void short_batch_run(struct session *session, struct operation *batch, void *context);
+
+#endif
