@@ -216,7 +216,7 @@ static enum status check_honoured(const Tavola__V1__Index *message, struct error
         "index.consistency", err);
 }
 
-/* Entries in the partition of their entity are written with it. */
+/* Entries in the partition of their entity are always written with it. */
 static enum status index_consistency_decode(
     const Tavola__V1__Index *message, struct index *out, struct error *err)
 {
@@ -229,7 +229,7 @@ static enum status index_consistency_decode(
         return STATUS_OK;
     }
     if (message->consistency == TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_STRONG)
-        return codec_not_implemented(err, "index.consistency STRONG of an index in other partitions");
+        out->consistency = INDEX_STRONG;
     return STATUS_OK;
 }
 
@@ -332,6 +332,22 @@ enum status codec_index_decode(
     index.definition = index_codec_encode(&index, arena);
     *out = index;
     return STATUS_OK;
+}
+
+enum status codec_index_update_decode(
+    const Tavola__V1__UpdateIndexRequest *message, enum index_consistency *out, struct error *err)
+{
+    switch (message->consistency) {
+    case TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_STRONG:
+        *out = INDEX_STRONG;
+        return STATUS_OK;
+    case TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_EVENTUAL:
+        *out = INDEX_EVENTUAL;
+        return STATUS_OK;
+    default:
+        return refuse_field(err, "consistency", "consistency is %d, allowed are STRONG and EVENTUAL",
+            (int)message->consistency);
+    }
 }
 
 /* ---- replies ---- */
@@ -441,6 +457,15 @@ static void causes_encode(struct str lines, struct arena *arena, Tavola__V1__Ind
     }
 }
 
+static Tavola__V1__IndexConsistency becoming_of(struct str definition, struct arena *arena)
+{
+    struct index index = { 0 };
+
+    return index_codec_decode(definition, arena, &index) && index.consistency == INDEX_BECOMING_STRONG
+               ? TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_STRONG
+               : TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_UNSPECIFIED;
+}
+
 Tavola__V1__IndexStatus *codec_index_status_message(const struct index_view *view, struct arena *arena)
 {
     Tavola__V1__IndexStatus *out = ARENA_NEW(arena, Tavola__V1__IndexStatus);
@@ -457,6 +482,7 @@ Tavola__V1__IndexStatus *codec_index_status_message(const struct index_view *vie
         out->build = codec_table_job_message(&view->build, arena);
     if (view->verified.operation_id.len > 0)
         out->verified = codec_report_message(&view->verified, arena);
+    out->becoming = becoming_of(view->definition, arena);
     return out;
 }
 

@@ -17,6 +17,10 @@
 MUST_USE enum status codec_index_decode(
     const Tavola__V1__Index *message, struct arena *arena, struct index *out, struct error *err);
 
+/* INVALID_INPUT: neither STRONG nor EVENTUAL. */
+MUST_USE enum status codec_index_update_decode(
+    const Tavola__V1__UpdateIndexRequest *message, enum index_consistency *out, struct error *err);
+
 /* The Index message of a stored declaration; NULL if the bytes are not a stored declaration. */
 Tavola__V1__Index *codec_index_message(struct str definition, struct arena *arena);
 

@@ -14,7 +14,8 @@ SCANNED_KEYS = 10_000  # of the partition that is filtered
 INSERT_KEYS = 120_000  # per round: enough for every machine we know
 WORKER_TIMEOUT = 120  # seconds
 
-_TABLES = ("Bench", "Large", "Scanned", "Indexed", "Indexed5", "IndexedStrong", "IndexedUnique")
+_TABLES = ("Bench", "Large", "Scanned", "Indexed", "Indexed5", "IndexedStrong", "IndexedAtOnce",
+           "IndexedUnique")
 _INDEXES = [("ByColor", "Indexed", ["Color"])]
 _INDEXES += [(f"ByColor{i}", "Indexed5", ["Color", f"Prop{i}"]) for i in range(5)]
 
@@ -84,6 +85,7 @@ class Product:
             self.once("/tavola.v1.TableService/CreateTable", wire.create_table(name))
         if "IndexedStrong" in tables:
             self.create_index(wire.create_strong_index("ColorHere", "IndexedStrong"))
+            self.create_index(wire.create_index("ColorAtOnce", "IndexedAtOnce", strong=True))
             self.create_index(wire.create_index("ColorOnce", "IndexedUnique", unique=True))
         for name, table, properties in indexes:
             self.create_index(wire.create_index(name, table, properties))
@@ -270,6 +272,7 @@ class Product:
             "insert 256": self.insert,
             "upsert indexed": lambda: self.indexed("Indexed", INDEXED_KEYS),
             "upsert strong": lambda: self.indexed("IndexedStrong", INDEXED_KEYS),
+            "upsert strong elsewhere": lambda: self.indexed("IndexedAtOnce", INDEXED_KEYS),
             "upsert unique": lambda: self.unique(INDEXED_KEYS),
             "worker": lambda: self.worker(INDEXED_KEYS),
             "upsert indexed 5": lambda: self.indexed("Indexed5", INDEXED_KEYS // 3),

@@ -217,10 +217,11 @@ def create_table(name, change_feed=False):
     return [message((1, name), (2, int(change_feed)))]
 
 
-def create_index(name, table, properties=("Color",), unique=False):
+def create_index(name, table, properties=("Color",), unique=False, strong=False):
     """COPY, in another partition."""
     parts = [(5, [(2, one)]) for one in properties]
-    return [message((1, [(1, name), (2, table), (3, 1), *parts, (8, 1), *([(9, 1)] if unique else [])]))]
+    options = [*([(9, 1)] if unique else []), *([(11, 1)] if strong else [])]
+    return [message((1, [(1, name), (2, table), (3, 1), *parts, (8, 1), *options]))]
 
 
 def create_strong_index(name, table, properties=("Color",)):

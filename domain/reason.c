@@ -93,6 +93,10 @@ static const struct reason_info reasons[] = {
         "The entity cannot have its entry in an index of the table that refuses such entities (on_violation "
         "REJECT).",
         "Give the property that the message names a value the index can hold, or leave it out." },
+    [REASON_DATABASE_DISTRIBUTED] = { "DATABASE_DISTRIBUTED", STATUS_PRECONDITION,
+        "The database is distributed over nodes, and a STRONG index in other partitions needs one PostgreSQL.",
+        "Declare the index EVENTUAL and ask look-ups for freshness, or keep its entries in the same "
+        "partition." },
     [REASON_UNIQUE_VIOLATION] = { "UNIQUE_VIOLATION", STATUS_EXISTS,
         "Another entity owns the value that this one would have in a unique index of the table.",
         "Read the metadata for the index and its properties; choose another value, or change the other "

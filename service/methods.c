@@ -35,6 +35,7 @@ const struct method *const methods[] = {
     &create_index_method,
     &get_index_method,
     &list_indexes_method,
+    &update_index_method,
     &drop_index_method,
     &lookup_index_method,
     &verify_index_method,

@@ -36,6 +36,7 @@ static const struct route routes[] = {
     [OPERATION_INDEX_LIST] = { LANE_PAGE, index_calls_list },
     [OPERATION_INDEX_VERIFY] = { LANE_PAGE, report_calls_start },
     [OPERATION_INDEX_REPORT] = { LANE_PAGE, report_calls_get },
+    [OPERATION_INDEX_UPDATE] = { LANE_CHANGE, index_calls_update },
     [OPERATION_INDEX_DROP] = { LANE_CHANGE, index_calls_drop },
     [OPERATION_RANGE_DELETE] = { LANE_PAGE, range_delete_start },
     [OPERATION_JOB_GET] = { LANE_PAGE, job_calls_get },

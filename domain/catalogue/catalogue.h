@@ -21,7 +21,11 @@
 enum index_shape { INDEX_COPY = 1, INDEX_LIST = 2, INDEX_SHAPE_END };
 enum index_place { PLACE_SAME_PARTITION = 1, PLACE_OTHER_PARTITION = 2 };
 enum index_state { INDEX_BUILDING = 1, INDEX_VALIDATING = 2, INDEX_READY = 3, INDEX_DROPPING = 4 };
-enum index_consistency { INDEX_EVENTUAL, INDEX_STRONG };
+/*
+ * Of an index that is BECOMING_STRONG writes bring their entries along already, but of earlier writes some may still be
+ * missing: it is read as an eventual one until an operation has brought them in (store/background/index_update.h).
+ */
+enum index_consistency { INDEX_EVENTUAL, INDEX_STRONG, INDEX_BECOMING_STRONG };
 enum violation_rule { VIOLATION_SKIP, VIOLATION_REJECT };
 enum projection_kind { PROJECT_ALL, PROJECT_KEYS_ONLY, PROJECT_SOME };
 

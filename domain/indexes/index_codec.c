@@ -34,7 +34,7 @@ static const struct wire_form_field index_fields[] = {
         6, MESSAGES, struct index, row_key.parts, row_key.count, .form = &part_form, .max = LIMIT_KEY_PARTS),
     INDEX(7, UINT32, projection, .max = PROJECT_SOME),
     WIRE_FORM_ARRAY(8, TEXTS, struct index, names, name_count, .max = LIMIT_PROPERTIES),
-    INDEX(9, UINT32, consistency, .max = INDEX_STRONG, .optional = true),
+    INDEX(9, UINT32, consistency, .max = INDEX_BECOMING_STRONG, .optional = true),
     INDEX(10, UINT32, on_violation, .max = VIOLATION_REJECT, .optional = true),
     INDEX(11, BOOL, is_unique, .optional = true),
     INDEX(12, TEXT, filter_text, .optional = true),

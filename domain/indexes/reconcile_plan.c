@@ -47,32 +47,51 @@ static const char *explain_owner(const struct index *index, struct arena *arena)
     return arena_format(arena, "another entity owns the value: %.*s", STR_ARG(properties)).data;
 }
 
-static void plan_wanted(const struct reconcile_case *facts, struct arena *arena, struct reconcile_plan *out)
+/* The entry of the i-th index of the table. */
+static void plan_wanted(
+    const struct reconcile_case *facts, size_t i, struct arena *arena, struct reconcile_plan *out)
 {
+    const struct index *index = facts->table->indexes[i];
     const struct row_state *source = facts->source;
+    struct index_entry entry;
+    const char *why = NULL;
 
+    switch (index_plan_project(index,
+        &(struct entity){ .key = *facts->key, .timestamp = source->ts, .properties = source->properties },
+        arena, &entry, &why)) {
+    case PROJECTED:
+        index_entry_expires(&entry, source->expires);
+        if (facts->unowned >> i & 1)
+            out->violations[out->violation_count++] =
+                (struct reconcile_violation){ index->index_id, explain_owner(index, arena) };
+        else if (index_has_manifest(index))
+            want_entry(&entry, facts->stored, out);
+        break;
+    case PROJECTED_NOTHING:
+        break;
+    case PROJECTED_VIOLATION:
+        out->violations[out->violation_count++] = (struct reconcile_violation){ index->index_id, why };
+        break;
+    }
+}
+
+/* What follows later stays named as it is. */
+static void keep_entries(const struct reconcile_case *facts, int64_t index_id, struct reconcile_plan *out)
+{
+    for (size_t i = 0; i < facts->stored->count; i++)
+        if (facts->stored->items[i].index_id == index_id)
+            out->manifest.items[out->manifest.count++] = facts->stored->items[i];
+}
+
+static void plan_indexes(const struct reconcile_case *facts, struct arena *arena, struct reconcile_plan *out)
+{
     for (size_t i = 0; i < facts->table->index_count; i++) {
         const struct index *index = facts->table->indexes[i];
-        struct index_entry entry;
-        const char *why = NULL;
 
-        switch (index_plan_project(index,
-            &(struct entity){ .key = *facts->key, .timestamp = source->ts, .properties = source->properties },
-            arena, &entry, &why)) {
-        case PROJECTED:
-            index_entry_expires(&entry, source->expires);
-            if (facts->unowned >> i & 1)
-                out->violations[out->violation_count++] =
-                    (struct reconcile_violation){ index->index_id, explain_owner(index, arena) };
-            else if (index_has_manifest(index))
-                want_entry(&entry, facts->stored, out);
-            break;
-        case PROJECTED_NOTHING:
-            break;
-        case PROJECTED_VIOLATION:
-            out->violations[out->violation_count++] = (struct reconcile_violation){ index->index_id, why };
-            break;
-        }
+        if (facts->is_write && !index_comes_with_write(index))
+            keep_entries(facts, index->index_id, out);
+        else if (facts->source->live && (!facts->is_write || index_has_manifest(index)))
+            plan_wanted(facts, i, arena, out);
     }
 }
 
@@ -96,11 +115,11 @@ void reconcile_plan(const struct reconcile_case *facts, struct arena *arena, str
     if (!facts->table)
         return;
     out->upserts = ARENA_ARRAY(arena, struct index_entry, facts->table->index_count);
-    out->manifest.items = ARENA_ARRAY(arena, struct manifest_item, facts->table->index_count);
+    out->manifest.items =
+        ARENA_ARRAY(arena, struct manifest_item, facts->table->index_count + facts->stored->count);
     out->violations = ARENA_ARRAY(arena, struct reconcile_violation, facts->table->index_count);
     out->deletes = ARENA_ARRAY(arena, struct index_entry, facts->stored->count);
-    if (facts->source->live)
-        plan_wanted(facts, arena, out);
+    plan_indexes(facts, arena, out);
     plan_deletes(facts->table, facts->stored, out);
 }
 

@@ -18,7 +18,7 @@ enum job_state { JOB_RUNNING = 1, JOB_PAUSED = 2, JOB_DONE = 3, JOB_FAILED = 4, 
 struct job_view {
     struct str operation_id; /* e.g. "build-1a2b" */
     struct str
-        kind; /* "build", "drop_index", "delete_table", "delete_range", "verify_index", "repair_index" */
+        kind; /* "build", "drop_index", "delete_table", "delete_range", "update_index", "verify_index", "repair_index" */
     struct str target; /* a table's or index's name */
     enum job_state state;
     int64_t done, total;

@@ -27,6 +27,7 @@ enum operation_kind {
     OPERATION_INDEX_CREATE,
     OPERATION_INDEX_GET,
     OPERATION_INDEX_LIST,
+    OPERATION_INDEX_UPDATE, /* outcome: index */
     OPERATION_INDEX_DROP,   /* outcome: jobs */
     OPERATION_INDEX_VERIFY, /* or repair; outcome: jobs */
     OPERATION_INDEX_REPORT, /* input: jobs, by operation_id */

@@ -14,12 +14,25 @@ static bool is_written(const struct plan_row *row)
     return row->now.version != row->stored.version;
 }
 
-static bool is_ours(const struct index *index)
+static bool is_bare(const struct index *index)
 {
     return index_comes_with_write(index) && !index_has_manifest(index);
 }
 
-/* The most entries of a kind that these rows can have: one for each strong index. */
+static bool is_named(const struct index *index)
+{
+    return index_comes_with_write(index) && index_has_manifest(index);
+}
+
+bool strong_entries_have_states(const struct table *table)
+{
+    for (size_t i = 0; i < table->index_count; i++)
+        if (is_named(table->indexes[i]))
+            return true;
+    return false;
+}
+
+/* The most entries of a kind that these rows can have: one for each strong index, and those that manifests name. */
 static size_t count_entries(const struct plan_row *rows, size_t count)
 {
     size_t entries = 0;
@@ -28,7 +41,9 @@ static size_t count_entries(const struct plan_row *rows, size_t count)
         if (rows[i].table->index_count == 0 || !is_written(&rows[i]))
             continue;
         for (size_t k = 0; k < rows[i].table->index_count; k++)
-            entries += is_ours(rows[i].table->indexes[k]);
+            entries += index_comes_with_write(rows[i].table->indexes[k]);
+        if (rows[i].state)
+            entries += rows[i].state->stored.count;
     }
     return entries;
 }
@@ -52,7 +67,7 @@ static void add_delete(const struct index *index, const struct entity_key *key, 
                                    .key = *key } };
 }
 
-static void add_row(const struct plan_row *row, struct arena *arena, struct strong_entries *out)
+static void add_bare(const struct plan_row *row, struct arena *arena, struct strong_entries *out)
 {
     for (size_t i = 0; i < row->table->index_count; i++) {
         const struct index *index = row->table->indexes[i];
@@ -60,7 +75,7 @@ static void add_row(const struct plan_row *row, struct arena *arena, struct stro
         struct index_change change;
         bool was, is;
 
-        if (!is_ours(index))
+        if (!is_bare(index))
             continue;
         change = index_plan_change(index, &row->key, &row->stored, &row->now, arena);
         standing = unique_owners_standing(index, row, arena);
@@ -71,6 +86,70 @@ static void add_row(const struct plan_row *row, struct arena *arena, struct stro
         if (is && (change.changes || !was))
             add_upsert(index, row, arena, out);
     }
+}
+
+/* ---- with manifests ---- */
+
+static uint32_t unowned_of(const struct plan_row *row, struct arena *arena)
+{
+    uint32_t unowned = 0;
+
+    for (size_t i = 0; i < row->table->index_count; i++)
+        if (!unique_owners_standing(row->table->indexes[i], row, arena).is_owner)
+            unowned |= UINT32_C(1) << i;
+    return unowned;
+}
+
+/* Whether a worker that reads the entity as it was before the write would give it an entry. */
+static bool asked_before(const struct plan_row *row, struct arena *arena)
+{
+    struct entity_key ignored;
+
+    for (size_t i = 0; i < row->table->index_count; i++)
+        if (is_named(row->table->indexes[i]) &&
+            index_plan_key(row->table->indexes[i], &row->key, &row->stored, arena, &ignored) == PROJECTED)
+            return true;
+    return false;
+}
+
+static bool manifests_equal(const struct manifest *a, const struct manifest *b)
+{
+    bool equal = a->count == b->count;
+
+    for (size_t i = 0; i < a->count && equal; i++)
+        equal = a->items[i].index_id == b->items[i].index_id && a->items[i].digest == b->items[i].digest &&
+                entity_key_compare(&a->items[i].key, &b->items[i].key) == 0;
+    return equal;
+}
+
+static void plan_state(const struct plan_row *row, struct arena *arena)
+{
+    struct strong_state *state = row->state;
+    bool is_empty = state->planned.count == 0;
+
+    state->is_made = !state->is_held && (!is_empty || asked_before(row, arena));
+    state->is_changed = state->is_held && !is_empty && !manifests_equal(&state->stored, &state->planned);
+    state->is_removed = is_empty && (state->is_held || state->is_made);
+}
+
+/* Guard G40: by what the manifest names, not by what the stored state asks for. */
+static void add_named(const struct plan_row *row, struct arena *arena, struct strong_entries *out)
+{
+    const struct reconcile_case facts = { .table = row->table,
+        .key = &row->key,
+        .source = &row->now,
+        .stored = &row->state->stored,
+        .unowned = unowned_of(row, arena),
+        .is_write = true };
+    struct reconcile_plan plan;
+
+    reconcile_plan(&facts, arena, &plan);
+    for (size_t i = 0; i < plan.upsert_count; i++)
+        out->upserts[out->upsert_count++] = (struct entry_change){ plan.upserts[i], &row->now };
+    for (size_t i = 0; i < plan.delete_count; i++)
+        out->deletes[out->delete_count++] = (struct entry_change){ .entry = plan.deletes[i] };
+    row->state->planned = plan.manifest;
+    plan_state(row, arena);
 }
 
 static void sort(struct entry_change *changes, size_t count)
@@ -90,8 +169,11 @@ void strong_entries_plan(
     out->upserts = ARENA_ARRAY(arena, struct entry_change, max);
     out->deletes = ARENA_ARRAY(arena, struct entry_change, max);
     for (size_t i = 0; i < count; i++)
-        if (rows[i].table->index_count > 0 && is_written(&rows[i]))
-            add_row(&rows[i], arena, out);
+        if (rows[i].table->index_count > 0 && is_written(&rows[i])) {
+            add_bare(&rows[i], arena, out);
+            if (rows[i].state)
+                add_named(&rows[i], arena, out);
+        }
     sort(out->upserts, out->upsert_count);
     sort(out->deletes, out->delete_count);
 }

@@ -7,6 +7,9 @@
  * asks for. While the index is being built the entry before may be missing: a delete of what is not there does nothing,
  * and the builder, under the same lock, reads what was written.
  *
+ * A strong index in other partitions was, or will be, an eventual one: workers write its entries too. What both go by is
+ * the manifest in the key's index state row, which the write locks behind the entity (guard G40).
+ *
  * Pure.
  */
 #ifndef DOMAIN_WRITES_STRONG_ENTRIES_H
@@ -23,7 +26,25 @@ struct strong_entries {
     size_t delete_count;
 };
 
-/* What becomes of the entries of all rows, once every operation is planned. out is in the arena, and borrows the rows. */
+/* The index state row of a key that is written: what is read under its lock, and what the plan makes of it. */
+struct strong_state {
+    bool is_held; /* there is one, and it is locked */
+    struct manifest stored;
+    struct manifest planned;
+    /*
+     * What is to be sent. A row that is not there is made also if it goes again at once: whoever makes it for a worker
+     * that reads the entity as it was before is then waited for, or waits.
+     */
+    bool is_made, is_changed, is_removed;
+};
+
+/* Whether some index with manifests comes with the writes of a table, so that its rows need a strong_state. */
+bool strong_entries_have_states(const struct table *table);
+
+/*
+ * What becomes of the entries of all rows, and of their states, once every operation is planned. out is in the arena, and
+ * borrows the rows.
+ */
 void strong_entries_plan(
     const struct plan_row *rows, size_t count, struct arena *arena, struct strong_entries *out);
 

@@ -27,6 +27,7 @@
 struct row_state write_plan_visible(const struct row_state *stored, bool due);
 
 struct unique_owners;
+struct strong_state;
 
 /* One key of a batch. */
 struct plan_row {
@@ -42,6 +43,8 @@ struct plan_row {
     int64_t judged;           /* the version of `now` that needs_intent is about; 0: of none */
     bool needs_intent;
     struct unique_owners *owners; /* of the batch, if the table has a unique index; else NULL */
+    struct strong_state *
+        state; /* of the key, if an index with manifests comes with its writes; else NULL: strong_entries.h */
 };
 
 /* What must happen to a row after planning. */

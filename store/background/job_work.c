@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/failpoint.h"
+#include "store/background/index_update.h"
 #include "store/background/purge.h"
 #include "store/background/range_delete.h"
 #include "store/indexes/index_build.h"
@@ -96,6 +97,7 @@ static const struct job_kind {
     { "drop_index", purge_index_chunk },
     { "delete_table", purge_table_chunk },
     { "delete_range", range_delete_chunk },
+    { "update_index", index_update_chunk },
     { "verify_index", verify_job_chunk },
     { "repair_index", verify_job_chunk },
     { "scrub_index", verify_job_chunk },

@@ -14,6 +14,7 @@
 #include "store/connection/row_arrays.h"
 #include "store/entities/entry_rows.h"
 #include "store/entities/owner_rows.h"
+#include "store/entities/state_rows.h"
 #include "store/entities/write_set.h"
 #include "store/feed/feed_append.h"
 #include "store/session/attempt.h"
@@ -67,7 +68,8 @@ static enum status send_locks(struct session *session, const struct write_set *s
     pg_add_array(&params, &wanted);
     pg_add_int4(&params, max_of_each(set));
     TRY(pg_send(&session->pg, &sql_entity_locked, &params, err));
-    return request_rows_send_get(session, &set->requests, err);
+    TRY(request_rows_send_get(session, &set->requests, err));
+    return state_rows_send_hold(session, set, err);
 }
 
 enum created_column { CREATED_TABLE, CREATED_PARTITION, CREATED_ROW };
@@ -135,6 +137,7 @@ static enum status take_locks(struct session *session, struct write_set *set, st
     TRY(pg_next(&session->pg, &created, err));
     TRY(pg_next(&session->pg, &stored, err));
     TRY(request_rows_take(session, &set->requests, err));
+    TRY(state_rows_take(session, set, err));
     TRY(pg_end(&session->pg, err));
     mark_created(set, created);
     return fill_stored(set, stored, &session->arena, err);
@@ -218,12 +221,13 @@ static enum status send_updates(struct session *session, const struct write_set 
     return pg_send(&session->pg, &sql_entity_update, &params, err);
 }
 
-/* The entries of strong indexes, by the states that the locked rows had and get (guard G34). */
+/* The entries of strong indexes, by the states that the locked rows had and get (guards G34, G40). */
 static enum status send_entries(struct session *session, const struct write_set *set, struct error *err)
 {
     struct strong_entries entries;
 
     strong_entries_plan(set->rows, set->row_count, &session->arena, &entries);
+    TRY(state_rows_send(session, set, err));
     TRY(entry_rows_send(session, ENTRY_DELETE, entries.deletes, entries.delete_count, err));
     return entry_rows_send(session, ENTRY_UPSERT, entries.upserts, entries.upsert_count, err);
 }
@@ -531,7 +535,7 @@ static enum status attempt(struct session *session, void *context, struct error 
     return STATUS_OK;
 }
 
-/* A duplicate key: another server has just decided a request of this batch. */
+/* A duplicate key: another server has just decided a request of this batch, or a worker has made an index state row. */
 static bool is_temporary(const struct error *err)
 {
     return pg_is_transient(err) || pg_is_duplicate_key(err);

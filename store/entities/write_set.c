@@ -8,6 +8,7 @@
 
 #include "domain/limits.h"
 #include "domain/reason.h"
+#include "domain/writes/strong_entries.h"
 #include "store/catalogue/resolve.h"
 
 /* A write on its way to its row: sorted by key, then by arrival. */
@@ -96,6 +97,14 @@ static struct unique_owners *owners_of(struct write_set *set, const struct table
     return set->owners;
 }
 
+static struct strong_state *state_of(struct write_set *set, const struct table *table, struct arena *arena)
+{
+    if (!strong_entries_have_states(table))
+        return NULL;
+    set->has_states = true;
+    return ARENA_NEW(arena, struct strong_state);
+}
+
 /* One row per key; the first write on it says what is offered. */
 static void unite(struct write_set *set, const struct reference *references, size_t count,
     struct write_clock clock, struct arena *arena)
@@ -111,6 +120,7 @@ static void unite(struct write_set *set, const struct reference *references, siz
             last = &set->rows[set->row_count++];
             *last = reference->row;
             last->owners = owners_of(set, last->table, arena);
+            last->state = state_of(set, last->table, arena);
             last->offered = write_plan_offer(reference->write, last->table->table_id, clock, arena);
         }
         *reference->slot = last;

@@ -28,6 +28,8 @@ struct write_set {
     /* All are unconditional upserts without a request_id, no indexes and no feed, each key once. */
     bool is_blind;
     struct unique_owners *owners; /* NULL: no table of the rows has a unique index */
+    bool has_states;              /* some rows have a strong_state */
+    struct str *state_places;     /* of the index state rows that are held: ctids */
 };
 
 /*

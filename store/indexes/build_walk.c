@@ -63,7 +63,7 @@ struct range {
 
 static bool is_built_in_ranges(const struct index *index)
 {
-    return index_has_manifest(index) && !index_is_strong(index) && !index->is_unique;
+    return index_has_manifest(index) && !index_comes_with_write(index) && !index->is_unique;
 }
 
 /* Owners of unique values are decided key by key; who writes entries and manifests with an entity holds its lock. */
@@ -72,7 +72,7 @@ static bool is_fit(const struct table *table, const struct index *index)
     for (size_t i = 0; i < table->index_count; i++) {
         const struct index *other = table->indexes[i];
 
-        if (other->is_unique || (index_has_manifest(other) && index_is_strong(other)))
+        if (other->is_unique || (index_has_manifest(other) && index_comes_with_write(other)))
             return false;
     }
     return is_built_in_ranges(index);

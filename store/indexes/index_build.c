@@ -431,36 +431,9 @@ static enum status validate(struct session *session, void *context, struct error
 
 /* ---- effects ---- */
 
-/* A key that fails by itself may have a manifest that cannot be read: then what is stored counts. */
-static enum status reconcile_one(struct job *job, const struct intent *key, struct error *err)
-{
-    const struct entry_suspect nothing = { .source = key->key };
-    struct reconcile_counts counts = { 0 };
-    struct error cause = { 0 };
-    enum status status = reconcile_keys(job->store, key, 1, true, &counts, &cause);
-
-    if (status == STATUS_OK || status == STATUS_MAYBE_DONE || pg_is_transient(&cause)) {
-        *err = cause;
-        return status;
-    }
-    status = reconcile_repair(job->store, key, &nothing, 1, &counts, &cause);
-    if (status == STATUS_OK)
-        return STATUS_OK;
-    return error_set(err, status, "entity (%.*s, %.*s) cannot be indexed: %.200s",
-        STR_ARG(key->key.partition), STR_ARG(key->key.row), cause.message);
-}
-
-/* All at once, or, if that fails, one by one, so that the culprit can be named. */
 static enum status reconcile(struct job *job, const struct intent *keys, size_t count, struct error *err)
 {
-    struct reconcile_counts counts = { 0 };
-    enum status status = reconcile_keys(job->store, keys, count, true, &counts, err);
-
-    if (status == STATUS_OK || status == STATUS_MAYBE_DONE || pg_is_transient(err))
-        return status;
-    for (size_t i = 0; i < count; i++)
-        TRY(reconcile_one(job, &keys[i], err));
-    return STATUS_OK;
+    return reconcile_each(job->store, keys, count, err);
 }
 
 /* Under the locks of the sources. Those that cannot have their entry are noted by a reconcile, as of any index. */

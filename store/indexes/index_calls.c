@@ -75,6 +75,19 @@ static enum status send_create(
     return job_calls_send_start(session, build, err);
 }
 
+/* On several nodes a write in one partition and its entries in others are no single commit on one node. */
+static enum status check_may_be_strong(struct session *session, struct error *err)
+{
+    PG_RESULT distributed = NULL;
+
+    TRY(pg_query(&session->pg, &sql_database_is_distributed, NULL, &distributed, err));
+    if (!pg_bool(distributed, 0, PG_ONLY_COLUMN))
+        return STATUS_OK;
+    return reason_set(err, REASON_DATABASE_DISTRIBUTED,
+        "consistency STRONG of an index in other partitions needs a database that is one PostgreSQL, and this "
+        "one has the extension citus; allowed are EVENTUAL, and STRONG in the same partition");
+}
+
 static enum status create(struct session *session, struct operation *operation, struct error *err)
 {
     struct index index = operation->in.index.definition;
@@ -85,6 +98,8 @@ static enum status create(struct session *session, struct operation *operation, 
     TRY(session_refresh(session, NULL, err));
     TRY(find_source(session, operation, &source, err));
     TRY(check_name_is_free(session, operation, err));
+    if (index_comes_with_write(&index) && index_has_manifest(&index))
+        TRY(check_may_be_strong(session, err));
     TRY(job_calls_admit(session, operation->account, &index.index_id, err));
     index.account = operation->account;
     index.source_table_id = source->table_id;
@@ -225,6 +240,116 @@ static enum status list(struct session *session, struct operation *operation, st
 void index_calls_list(struct session *session, struct operation *operation)
 {
     attempt_operation(session, operation, list);
+}
+
+/* ---- update ---- */
+
+static enum status check_may_change(
+    struct session *session, const struct index *index, enum index_consistency wanted, struct error *err)
+{
+    if (!index_has_manifest(index)) {
+        reason_set(err, REASON_INVALID_INPUT,
+            "consistency is EVENTUAL: the entries of index %.*s lie in the partition of their entity and are "
+            "always STRONG",
+            STR_ARG(index->name));
+        return error_in_field(err, "consistency");
+    }
+    return wanted == INDEX_STRONG ? check_may_be_strong(session, err) : STATUS_OK;
+}
+
+/* The operation that is making the index a strong one; operation_id empty: none. */
+static enum status find_update(
+    struct session *session, int64_t index_id, struct arena *arena, struct job_view *out, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT row = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, index_id);
+    TRY(pg_query(&session->pg, &sql_update_find, &params, &row, err));
+    *out = PQntuples(row) > 0 ? job_calls_read_row(row, 0, 0, arena) : (struct job_view){ 0 };
+    return STATUS_OK;
+}
+
+static enum status send_declaration(
+    struct session *session, const struct index *index, enum index_consistency consistency, struct error *err)
+{
+    struct index changed = *index;
+    struct pg_params params;
+
+    changed.consistency = consistency;
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, index->index_id);
+    pg_add_bytes(&params, index_codec_encode(&changed, &session->arena));
+    return pg_send(&session->pg, &sql_index_set_definition, &params, err);
+}
+
+/* Guard G41: an operation that was to make it strong must not do so any more. */
+static enum status send_cancel(struct session *session, const struct index *index, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, index->index_id);
+    pg_add_int8(&params, clock_ticks());
+    return pg_send(&session->pg, &sql_update_cancel, &params, err);
+}
+
+static enum status send_update_start(struct session *session, const struct index *index, struct error *err)
+{
+    struct job_start start = {
+        .account = index->account,
+        .kind = "update_index",
+        .target = index->name,
+        .table_id = index->source_table_id,
+        .index_id = index->index_id,
+        .started = clock_ticks(),
+    };
+    int64_t id;
+
+    TRY(job_calls_admit(session, index->account, &id, err));
+    start.operation_id = job_calls_id("update", id, &session->arena);
+    return job_calls_send_start(session, &start, err);
+}
+
+/* Whoever is asked to make it strong while an operation does so already lets that one go on. */
+static enum status change(
+    struct session *session, const struct index *index, enum index_consistency wanted, struct error *err)
+{
+    struct job_view running = { 0 };
+
+    TRY(catalogue_change_begin(session, err));
+    if (wanted == INDEX_STRONG)
+        TRY(find_update(session, index->index_id, &session->arena, &running, err));
+    if (running.operation_id.len == 0) {
+        TRY(wanted == INDEX_STRONG ? send_update_start(session, index, err)
+                                   : send_cancel(session, index, err));
+        TRY(send_declaration(
+            session, index, wanted == INDEX_STRONG ? INDEX_BECOMING_STRONG : wanted, err));
+    }
+    return catalogue_change_commit(session, err);
+}
+
+static enum status update(struct session *session, struct operation *operation, struct error *err)
+{
+    enum index_consistency wanted = operation->in.index.consistency;
+    const struct index *index = NULL;
+    int64_t index_id;
+
+    TRY(session_refresh(session, NULL, err));
+    TRY(resolve_index(session, operation, &index, err));
+    index_id = index->index_id;
+    if (index->consistency != wanted) {
+        TRY(check_may_change(session, index, wanted, err));
+        TRY(change(session, index, wanted, err));
+    }
+    TRY(get(session, operation, err));
+    return find_update(session, index_id, operation->arena, &operation->out.index.update, err);
+}
+
+void index_calls_update(struct session *session, struct operation *operation)
+{
+    attempt_operation(session, operation, update);
 }
 
 /* ---- drop ---- */

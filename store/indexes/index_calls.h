@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index_calls.h - requests about indexes: creating, reading, listing, dropping. Each function gives one
- * operation its outcome. Builds and drops are carried out by workers: see job_work_run.
+ * index_calls.h - requests about indexes: creating, reading, listing, changing, dropping. Each function gives one
+ * operation its outcome. Builds, changes and drops are carried out by workers: see job_work_run.
  */
 #ifndef STORE_INDEXES_INDEX_CALLS_H
 #define STORE_INDEXES_INDEX_CALLS_H
@@ -13,7 +13,7 @@
 /*
  * The index, BUILDING, and its build, through the fence. Outcome: out.index, one view.
  * TABLE_NOT_FOUND, INDEX_OWNED (the source is an index itself), INDEX_EXISTS, TABLE_ALREADY_EXISTS,
- * INVALID_INPUT (too many indexes on one table).
+ * INVALID_INPUT (too many indexes on one table), DATABASE_DISTRIBUTED (a strong index in other partitions).
  */
 void index_calls_create(struct session *session, struct operation *operation);
 
@@ -21,6 +21,14 @@ void index_calls_create(struct session *session, struct operation *operation);
 void index_calls_get(struct session *session, struct operation *operation);
 
 void index_calls_list(struct session *session, struct operation *operation);
+
+/*
+ * An OPERATION_INDEX_UPDATE, through the fence: entries that come with their writes from now on, or follow them. What is as it
+ * should be is left alone. Outcome: out.index, one view; `update` if older writes must still be brought in, which makes the
+ * index a strong one. INDEX_NOT_FOUND, INVALID_INPUT (entries in the partition of their source always come with their
+ * writes), DATABASE_DISTRIBUTED, TOO_MANY_OPERATIONS.
+ */
+void index_calls_update(struct session *session, struct operation *operation);
 
 /*
  * DROPPING through the fence; the name is free at once, a running build is cancelled. Outcome: out.jobs, one.

@@ -468,3 +468,35 @@ enum status reconcile_repair(struct worker *store, const struct intent *intents,
 
     return reconcile_in_parts(store, &work, counts, err);
 }
+
+/* A key that fails by itself may have a manifest that cannot be read: then what is stored counts. */
+static enum status reconcile_one(struct worker *store, const struct intent *key, struct error *err)
+{
+    const struct entry_suspect nothing = { .source = key->key };
+    struct reconcile_counts counts = { 0 };
+    struct error cause = { 0 };
+    enum status status = reconcile_keys(store, key, 1, true, &counts, &cause);
+
+    if (status == STATUS_OK || status == STATUS_MAYBE_DONE || pg_is_transient(&cause)) {
+        *err = cause;
+        return status;
+    }
+    status = reconcile_repair(store, key, &nothing, 1, &counts, &cause);
+    if (status == STATUS_OK)
+        return STATUS_OK;
+    return error_set(err, status, "entity (%.*s, %.*s) cannot be indexed: %.200s",
+        STR_ARG(key->key.partition), STR_ARG(key->key.row), cause.message);
+}
+
+enum status reconcile_each(
+    struct worker *store, const struct intent *keys, size_t count, struct error *err)
+{
+    struct reconcile_counts counts = { 0 };
+    enum status status = reconcile_keys(store, keys, count, true, &counts, err);
+
+    if (status == STATUS_OK || status == STATUS_MAYBE_DONE || pg_is_transient(err))
+        return status;
+    for (size_t i = 0; i < count; i++)
+        TRY(reconcile_one(store, &keys[i], err));
+    return STATUS_OK;
+}

@@ -33,6 +33,13 @@ struct reconcile_counts {
 MUST_USE enum status reconcile_keys(struct worker *store, const struct intent *intents, size_t count,
     bool force, struct reconcile_counts *counts, struct error *err);
 
+/*
+ * The same, forced: all at once or, if that fails, one by one, so that the entity which cannot be indexed is named. A manifest
+ * that cannot be read is repaired.
+ */
+MUST_USE enum status reconcile_each(
+    struct worker *store, const struct intent *keys, size_t count, struct error *err);
+
 /* An entry of one source key, which may be there although no manifest names it. */
 struct entry_suspect {
     int64_t index_id;

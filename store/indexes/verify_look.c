@@ -165,7 +165,8 @@ static enum status read_states(struct session *session, struct look *look, struc
         struct verify_case *facts = &list.which[pg_int8(rows, i, STATE_N) - 1]->facts;
         struct str manifest = arena_copy(&session->arena, pg_bytes(rows, i, STATE_MANIFEST));
 
-        facts->in_flight = pg_bool(rows, i, STATE_IN_FLIGHT);
+        /* Of a strong index nothing is ever behind, whatever is open for others of its table. */
+        facts->in_flight = !index_is_strong(look->index) && pg_bool(rows, i, STATE_IN_FLIGHT);
         facts->has_manifest = true;
         facts->is_manifest_damaged = !manifest_decode(manifest, &session->arena, &facts->manifest);
         if (facts->is_manifest_damaged)

@@ -124,6 +124,7 @@ static enum status read_merge(
 {
     int64_t table_id = scan->index->source_table_id;
     bool more = index_has_manifest(scan->index);
+    bool may_be_behind = more && !index_is_strong(scan->index);
     struct pg_params params;
 
     merge->has_properties = !scan->is_fast || !more;
@@ -134,13 +135,13 @@ static enum status read_merge(
     from_params(session, scan, table_id, &params);
     if (more)
         TRY(pg_send(&session->pg, &sql_state_scan, &params, err));
-    if (more)
+    if (may_be_behind)
         TRY(pg_send(&session->pg, &sql_open_chunk, &params, err));
     TRY(pg_sync(&session->pg, err));
     TRY(pg_next(&session->pg, &merge->sources.rows, err));
     if (more)
         TRY(pg_next(&session->pg, &merge->states.rows, err));
-    if (more)
+    if (may_be_behind)
         TRY(pg_next(&session->pg, &merge->open.rows, err));
     TRY(pg_end(&session->pg, err));
     take_end(merge, &merge->sources,
@@ -148,7 +149,7 @@ static enum status read_merge(
         scan->max_rows);
     if (more)
         take_end(merge, &merge->states, PQntuples(merge->states.rows), scan->max_rows);
-    if (more)
+    if (may_be_behind)
         take_end(merge, &merge->open, PQntuples(merge->open.rows), scan->max_rows);
     return STATUS_OK;
 }

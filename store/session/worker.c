@@ -60,10 +60,13 @@ int64_t worker_connection(const struct worker *store)
     return store->session.pg.connects;
 }
 
-/* Of a lock that others keep the caller is told at once: it may have other work. */
+/*
+ * Of a lock that others keep the caller is told at once: it may have other work. A duplicate key: somebody has made the row
+ * meanwhile.
+ */
 static bool is_temporary(const struct error *err)
 {
-    return err->status == STATUS_UNAVAILABLE && !pg_is_lock_timeout(err);
+    return (err->status == STATUS_UNAVAILABLE && !pg_is_lock_timeout(err)) || pg_is_duplicate_key(err);
 }
 
 /* What keeps this worker from the database is no fault of the work. */

@@ -37,8 +37,8 @@ MUTANTS = [
              "    TRY(pg_send(&session->pg, &sql_entity_lock, &params, err));\n"),
             ("store/entities/write_batch.c",
              "    TRY(pg_send(&session->pg, &sql_entity_locked, &params, err));\n"
-             "    return request_rows_send_get(session, &set->requests, err);\n",
-             "    return pg_send(&session->pg, &sql_entity_locked, &params, err);\n"),
+             "    TRY(request_rows_send_get(session, &set->requests, err));\n    return state_rows",
+             "    TRY(pg_send(&session->pg, &sql_entity_locked, &params, err));\n    return state_rows"),
             ("store/entities/write_batch.c",
              "    TRY(pg_next(&session->pg, &created, err));\n"
              "    TRY(pg_next(&session->pg, &stored, err));\n"
@@ -60,7 +60,7 @@ MUTANTS = [
              "return now_us >= scan_marks->next_start_us[range] && scan_marks->next_start_us[range] == 0;")],
      "test_workers", "loop", ["every_few_minutes_a_scan_begins_at_the_start"]),
 
-    ("G8", [("store/intents/sql/state_hold.sql", "    for no key update\n", "")],
+    ("G8", [("store/session/sql/state_hold.sql", "    for no key update\n", "")],
      "test_store", "reconcile", ["the_state_row_of_a_known_key_is_waited_for"]),
 
     ("G8", [("store/indexes/build_walk.c", "pg_int8(rows, i, ROW_VERSION) == key->source.source.version",
@@ -203,4 +203,16 @@ MUTANTS = [
 
     ("G39", [("domain/indexes/verify_plan.c", "    if (facts->in_flight)\n        return 0;\n", "")],
      "test_store", "verify", ["what_is_open_is_in_flight_and_no_difference"]),
+
+    ("G40", [("domain/writes/strong_entries.c", ".stored = &row->state->stored,", ".stored = &(const struct manifest){ 0 },")],
+     "test_store", "index_update", ["a_write_removes_what_the_manifest_names"]),
+
+    ("G40", [("domain/writes/strong_entries.c", "(!is_empty || asked_before(row, arena))", "(!is_empty || !asked_before(row, arena))")],
+     "test_store", "index_update", ["a_write_waits_for_who_makes_the_state_row"]),
+
+    ("G41", [("store/indexes/sql/update_cancel.sql", "state in (1, 2)", "state = 0")],
+     "test_store", "index_update", ["an_operation_of_an_earlier_switch_declares_nothing"]),
+
+    ("G41", [("store/indexes/index_calls.c", "wanted == INDEX_STRONG ? INDEX_BECOMING_STRONG : wanted", "wanted")],
+     "test_store", "index_update", ["a_key_that_was_given_up_is_brought_in"]),
 ]

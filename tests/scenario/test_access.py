@@ -46,6 +46,7 @@ REQUESTS = {
     "IndexService/CreateIndex": (False, {"index": INDEX}),
     "IndexService/GetIndex": (False, {"name": "ByN"}),
     "IndexService/ListIndexes": (False, {}),
+    "IndexService/UpdateIndex": (False, {"name": "ByN", "consistency": 1}),
     "IndexService/DropIndex": (False, {"name": "ByN"}),
     "IndexService/VerifyIndex": (False, {"name": "ByN"}),
     "IndexService/RepairIndex": (False, {"name": "ByN"}),

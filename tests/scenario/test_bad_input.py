@@ -297,19 +297,6 @@ class Preconditions(BadInput):
         self.before = self.state()
 
 
-class NotHonoured(BadInput):
-    def test_fields_are_refused_by_name(self):
-        client, table = self.client, self.table
-        index = {"name": "someIndex", "table": table, "shape": 1, "partition_key": [{"property": "A"}]}
-
-        for field, (call, fields) in (
-            ("STRONG", (client.create_index, {"index": {**index, "consistency": 1}})),
-        ):
-            with self.subTest(field=field):
-                error = self.refused("UNIMPLEMENTED", "NOT_IMPLEMENTED", call, **fields)
-                self.assertIn(field, error.message)
-
-
 class Filters(BadInput):
     def query(self, text):
         return self.client.query_entities(query={"table": self.table, "filter": text})

@@ -23,13 +23,14 @@
 enum { STRONG = 2100, STRONG_LIST = 2101 };
 
 static struct world world;
+static enum index_place place; /* of the indexes; in either they have the same keys */
 static struct key_part partition = { .text = { "PartitionKey", 12 } }, city = { .text = { "City", 4 } },
                        number = { .text = { "City", 4 }, .width = 3 };
 
 static struct index a_strong_index(enum index_shape shape, struct key_part *part)
 {
     return (struct index){ .shape = shape,
-        .place = PLACE_SAME_PARTITION,
+        .place = place,
         .consistency = INDEX_STRONG,
         .partition_key = { &partition, 1 },
         .row_key = { part, 1 },
@@ -38,18 +39,36 @@ static struct index a_strong_index(enum index_shape shape, struct key_part *part
 
 static void setup(void)
 {
+    place = PLACE_SAME_PARTITION;
     world_open(&world);
 }
 
-static void setup_indexed(void)
+static void setup_elsewhere(void)
 {
-    world_open(&world);
+    setup();
+    place = PLACE_OTHER_PARTITION;
+}
+
+static void add_indexes(void)
+{
     world_add_index(&world, STRONG, a_strong_index(INDEX_COPY, &city));
     world_add_index(&world, STRONG_LIST, a_strong_index(INDEX_LIST, &city));
     test_sql(world.sql,
         "insert into operations (operation_id, account, kind, target, state, started, table_id) "
         "values ('', 'acme', 'build', '', 3, 1, %d)",
         TABLE_ID);
+}
+
+static void setup_indexed(void)
+{
+    setup();
+    add_indexes();
+}
+
+static void setup_indexed_elsewhere(void)
+{
+    setup_elsewhere();
+    add_indexes();
 }
 
 static void teardown(void)
@@ -321,13 +340,13 @@ static struct operation *put(const char *row, const char *value)
     return operation;
 }
 
-static void add_refusing_index(enum index_place place)
+static void add_refusing_index(enum index_place of)
 {
     struct index index = a_strong_index(INDEX_COPY, &number);
 
     index.on_violation = VIOLATION_REJECT;
-    if (place == PLACE_OTHER_PARTITION) {
-        index.place = place;
+    index.place = of;
+    if (of != place && of == PLACE_OTHER_PARTITION) {
         index.consistency = INDEX_EVENTUAL;
         index.partition_key = (struct key_parts){ &number, 1 };
         index.row_key = (struct key_parts){ 0 };
@@ -358,7 +377,7 @@ START_TEST(a_group_with_a_refused_entity_does_nothing)
         a_write(WRITE_INSERT, "p", "r2", some_texts(&world.arena, "City", "Bonn", NULL)) };
     struct operation *group;
 
-    add_refusing_index(PLACE_SAME_PARTITION);
+    add_refusing_index(place);
     group = a_group(&world.arena, "People", writes, 2);
     write_batch_for_worker(world.worker, &world.writer, group);
     arena_cleanup(&world.writer.arena);
@@ -383,7 +402,7 @@ START_TEST(a_move_onto_a_refusal_fails_and_leaves_the_source)
 
     world_change(&world, "insert into tables (table_id, account, name, folded, created, live) "
                          "values (1001, 'acme', 'Others', 'others', 1, true)");
-    add_refusing_index(PLACE_SAME_PARTITION);
+    add_refusing_index(place);
     steps[1].table_id = 1001;
     steps[1].to_table_id = TABLE_ID;
     call_succeeded(transaction_submitted(&world.writer, &world.arena, NULL, "t1", steps, 2));
@@ -573,14 +592,12 @@ START_TEST(a_dropped_index_leaves_nothing)
 }
 END_TEST
 
-Suite *test_strong_index_suite(void)
+static void add_writes(Suite *suite, const char *name, void (*given)(void))
 {
-    Suite *suite = suite_create("strong_index");
-    TCase *writes = tcase_create("writes"), *builds = tcase_create("builds");
+    TCase *writes = tcase_create(name);
 
-    test_postgres_start();
     tcase_set_timeout(writes, 30);
-    tcase_add_checked_fixture(writes, setup_indexed, teardown);
+    tcase_add_checked_fixture(writes, given, teardown);
     tcase_add_test(writes, entries_come_move_and_go_with_their_write);
     tcase_add_test(writes, a_group_of_a_hundred_with_five_indexes_is_one_commit);
     tcase_add_test(writes, an_entry_is_read_by_its_key);
@@ -596,17 +613,35 @@ Suite *test_strong_index_suite(void)
     tcase_add_test(writes, a_group_with_a_refused_entity_does_nothing);
     tcase_add_test(writes, a_move_onto_a_refusal_fails_and_leaves_the_source);
     suite_add_tcase(suite, writes);
+}
+
+static TCase *add_builds(Suite *suite, const char *name, void (*given)(void))
+{
+    TCase *builds = tcase_create(name);
 
     tcase_set_timeout(builds, 60);
-    tcase_add_checked_fixture(builds, setup, teardown);
+    tcase_add_checked_fixture(builds, given, teardown);
     tcase_add_test(builds, an_entry_comes_and_goes_with_the_match_of_the_filter);
     tcase_add_loop_test(builds, a_build_makes_an_entry_for_every_entity, 0, 2);
     tcase_add_test(builds, a_build_beside_writers_ends_with_exactly_what_the_source_has);
-    tcase_add_test(builds, the_builder_waits_for_who_has_the_entity);
-    tcase_add_loop_test(builds, validation_finds_and_mends_differences, 0, ARRAY_LEN(damages));
     tcase_add_test(builds, a_build_counts_what_it_cannot_hold);
     tcase_add_test(builds, a_build_that_may_not_leave_entities_out_fails);
     tcase_add_test(builds, a_dropped_index_leaves_nothing);
     suite_add_tcase(suite, builds);
+    return builds;
+}
+
+Suite *test_strong_index_suite(void)
+{
+    Suite *suite = suite_create("strong_index");
+    TCase *builds;
+
+    test_postgres_start();
+    add_writes(suite, "writes", setup_indexed);
+    add_writes(suite, "writes_elsewhere", setup_indexed_elsewhere);
+    builds = add_builds(suite, "builds", setup);
+    tcase_add_test(builds, the_builder_waits_for_who_has_the_entity);
+    tcase_add_loop_test(builds, validation_finds_and_mends_differences, 0, ARRAY_LEN(damages));
+    add_builds(suite, "builds_elsewhere", setup_elsewhere);
     return suite;
 }

@@ -270,7 +270,6 @@ static const struct refusal_case {
     { "the same partition, later", same_partition_later, "INVALID_INPUT", "STRONG", "index.consistency" },
     { "an unknown place", place_of_nobody, "INVALID_INPUT", "index.place", "index.place" },
     { "an unknown rule", rule_of_nobody, "INVALID_INPUT", "index.on_violation", "index.on_violation" },
-    { "strong", strong, "NOT_IMPLEMENTED", "index.consistency", NULL },
     { "a unique list", unique, "INVALID_INPUT", "LIST", "index.unique" },
     { "a unique literal", unique_literal, "INVALID_INPUT", "property", "index.unique" },
     { "half a filter", filtered_wrong, "INVALID_INPUT", "filter", "index.filter" },
@@ -389,6 +388,49 @@ START_TEST(an_index_in_the_same_partition_is_strong)
 }
 END_TEST
 
+/* On its way to be one it is told as what look-ups can rely on. */
+START_TEST(an_index_in_other_partitions_may_be_strong)
+{
+    static const struct {
+        enum index_consistency stored;
+        Tavola__V1__IndexConsistency told, becoming;
+    } cases[] = {
+        { INDEX_EVENTUAL, TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_EVENTUAL, 0 },
+        { INDEX_STRONG, TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_STRONG, 0 },
+        { INDEX_BECOMING_STRONG, TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_EVENTUAL,
+            TAVOLA__V1__INDEX_CONSISTENCY__INDEX_CONSISTENCY_STRONG },
+    };
+    Tavola__V1__Index *message = a_declaration();
+    struct index_view view = { .lag.open_intents = -1 };
+    struct index index;
+
+    strong(message);
+    ck_assert_int_eq(codec_index_decode(message, &arena, &index, &err), STATUS_OK);
+    ck_assert(index.place == PLACE_OTHER_PARTITION && index_is_strong(&index));
+    index.consistency = cases[_i].stored;
+    view.definition = index_codec_encode(&index, &arena);
+
+    ck_assert_int_eq(codec_index_message(view.definition, &arena)->consistency, cases[_i].told);
+    ck_assert_int_eq(codec_index_status_message(&view, &arena)->becoming, cases[_i].becoming);
+}
+END_TEST
+
+START_TEST(a_change_names_a_consistency)
+{
+    static const int valid[] = { 0, INDEX_STRONG + 1, INDEX_EVENTUAL + 1 };
+    Tavola__V1__UpdateIndexRequest request = TAVOLA__V1__UPDATE_INDEX_REQUEST__INIT;
+    enum index_consistency out = INDEX_BECOMING_STRONG;
+    bool is_valid = _i == 1 || _i == 2;
+
+    request.consistency = (Tavola__V1__IndexConsistency)_i;
+    ck_assert_int_eq(codec_index_update_decode(&request, &out, &err), is_valid ? STATUS_OK : STATUS_INVALID);
+    if (is_valid)
+        ck_assert_int_eq(out, valid[_i] - 1);
+    else
+        ck_assert_str_eq(err.field, "consistency");
+}
+END_TEST
+
 START_TEST(damaged_declarations_are_noticed)
 {
     Tavola__V1__Index *message = a_declaration();
@@ -490,6 +532,8 @@ Suite *test_codec_index_suite(void)
     tcase_add_loop_test(tc, bad_declarations_are_refused, 0, ARRAY_LEN(refusal_cases));
     tcase_add_test(tc, a_declaration_comes_back);
     tcase_add_test(tc, an_index_in_the_same_partition_is_strong);
+    tcase_add_loop_test(tc, an_index_in_other_partitions_may_be_strong, 0, 3);
+    tcase_add_loop_test(tc, a_change_names_a_consistency, 0, 4);
     tcase_add_test(tc, damaged_declarations_are_noticed);
     tcase_add_test(tc, a_range_has_one_type);
     tcase_add_test(tc, a_value_that_is_none_is_named);

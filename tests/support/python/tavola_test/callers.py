@@ -24,6 +24,8 @@ INDEXES = {"byOwner": (1, "Owner"), "byTag": (2, "Tag")}
 UNIQUE_INDEX = "ownerOnce"
 # In the partition of their source, written with it: a copy and a list.
 STRONG_INDEXES = {"ownerHere": (1, "Owner"), "tagHere": (2, "Tag")}
+# In other partitions, written with its source; its manifests are those of the other indexes.
+ELSEWHERE_INDEX = "ownerAtOnce"
 TABLES = ("source", "archive", "simple", "ranges", "watched")
 FED = "watched"  # the one with a change feed
 TURN_PAUSE = 0.003
@@ -475,10 +477,13 @@ class Workload:
                     "partition_key": [{"property": "PartitionKey"}], "row_key": [{"property": source}]
                 })
             caller.create_index(index={
+                "name": ELSEWHERE_INDEX, "table": "source", "shape": 1, "consistency": 1, "partition_key": [{"property": "Owner"}]
+            })
+            caller.create_index(index={
                 "name": UNIQUE_INDEX, "table": "source", "shape": 1, "unique": True, "partition_key": [{"property": "Owner"}],
                 "row_key": [{"property": "PartitionKey"}, {"property": "RowKey"}]
             })
-            for name in (*INDEXES, *STRONG_INDEXES, UNIQUE_INDEX):
+            for name in (*INDEXES, *STRONG_INDEXES, ELSEWHERE_INDEX, UNIQUE_INDEX):
                 wait_ready(caller, name)
             start = entity(*Counter.ADDRESS, N=0, Owner=OWNERS[0])
             caller.insert_entity(table="source", entity=start)

@@ -92,6 +92,7 @@ class Check:
             self.check_lookups("byOwner", "Owner", OWNERS)
             self.check_lookups("byTag", "Tag", TAGS)
             self.check_copies("ownerHere", "Owner")
+            self.check_copies("ownerAtOnce", "Owner")
             self.check_copies("ownerOnce", "Owner")
             self.check_members("tagHere", "Tag")
             self.check_moves()

@@ -16,6 +16,7 @@ from tavola_test.waiting import wait_for
 
 DONE, DISCARDED, CANCELLED = 3, 3, 5
 RANGE_ROWS = 550
+STRONG, EVENTUAL = 1, 2
 
 
 def unless(reasons, call, **fields):
@@ -85,6 +86,45 @@ class StrongBuild(Build):
             "name": name, "table": "source", "shape": 1, "place": 1,
             "partition_key": [{"property": "PartitionKey"}], "row_key": [{"property": "N"}]
         })
+
+
+class Updates(Provocation):
+    """An index with open work becomes a strong one, and an eventual one again."""
+
+    def provoke(self, caller):
+        if not self.made:
+            table = self.new_name("becoming")
+            caller.create_table(name=table)
+            caller.load(table, [entity("p", f"{row}", N=row) for row in range(20)])
+            caller.create_index(
+                index={"name": table + "ByN", "table": table, "shape": 1, "partition_key": [{"property": "N"}]})
+            return
+        index = self.made[-1] + "ByN"
+        view = unless({"INDEX_NOT_FOUND"}, caller.get_index, name=index)
+        if not view:
+            self.made = []
+        elif view.status.state == READY and view.index.consistency == STRONG:
+            caller.update_index(name=index, consistency=EVENTUAL)
+        elif view.status.state == READY:
+            caller.load(self.made[-1], [entity("p", f"{row}", N=row + self.number) for row in range(20)])
+            caller.update_index(name=index, consistency=STRONG)
+
+    def settle(self, caller):
+        """It becomes a strong one, and equals its source."""
+        for name in self.made:
+            index = name + "ByN"
+            if unless({"INDEX_NOT_FOUND"}, caller.get_index, name=index):
+                wait_ready(caller, index)
+                reply = caller.update_index(name=index, consistency=STRONG)
+                if reply.operation.operation_id:
+                    caller.wait_operation(operation_id=reply.operation.operation_id, timeout=60)
+                found = caller.get_index(name=index)
+                promise(found.index.consistency == STRONG, "an index did not become a strong one", found)
+                report = Repairs.done(caller, caller.verify_index(name=index))
+                counts = (report.missing, report.dangling, report.mismatched, report.manifests, report.in_flight)
+                promise(counts == (0, 0, 0, 0, 0), "a strong index differs", report)
+            unless({"TABLE_NOT_FOUND", "RESOURCE_NOT_FOUND"}, caller.delete_table, name=name)
+        self.made = []
 
 
 class Repairs(Provocation):
@@ -383,6 +423,7 @@ BY_PREFIX = {
     "submit.": ServersWork,
     "sweep.": Sweeps,
     "table.": Tables,
+    "update.": Updates,
     "verify.": Repairs,
     "worker.": WorkersWork,
     "write.": ServersWork,

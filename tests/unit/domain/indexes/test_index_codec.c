@@ -121,7 +121,7 @@ static const struct str damaged[] = {
     STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x00"
                 "8\x03"),                                     /* a projection */
     STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x00x\x01"), /* a field of a later version */
-    STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x00H\x02"), /* a consistency */
+    STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x00H\x03"), /* a consistency */
     STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x00P\x02"), /* a rule of violations */
     STR_LITERAL("\x0A\x01N\x12\x01S\x18\x01 \x02*\x00"
                 "b\x02(A"),                                      /* a filter that does not compile */

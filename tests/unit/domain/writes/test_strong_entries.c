@@ -196,6 +196,126 @@ START_TEST(entries_are_in_the_order_of_locks)
 }
 END_TEST
 
+/* ---- with manifests ---- */
+
+static struct strong_state state;
+
+/* The third index comes with its writes, and the fourth, on Note, does not: manifests name the entries of both. */
+static struct plan_row a_named_row(struct row_state stored, struct row_state now, bool is_held)
+{
+    static struct key_part note = { .text = { "Note", 4 } };
+    static struct index by_note, *named[] = { &by_city, &later, &by_note };
+    static const struct table with_manifests = { .table_id = TABLE, .indexes = named, .index_count = 3 };
+    struct plan_row row = a_row("r", stored, now);
+
+    later.row_key = (struct key_parts){ 0 };
+    by_note = later;
+    by_note.index_id = LATER + 1;
+    by_note.partition_key = (struct key_parts){ &note, 1 };
+    later.consistency = INDEX_STRONG;
+    row.table = &with_manifests;
+    state = (struct strong_state){ .is_held = is_held };
+    row.state = &state;
+    return row;
+}
+
+static void name(int64_t index_id, const char *value, uint64_t digest)
+{
+    if (!state.stored.items)
+        state.stored.items = ARENA_ARRAY(&arena, struct manifest_item, 4);
+    state.stored.items[state.stored.count++] =
+        (struct manifest_item){ index_id, { str_of(value), STR_LITERAL("p  !r") }, digest };
+}
+
+START_TEST(a_new_entity_brings_a_manifest_along)
+{
+    struct plan_row row = a_named_row(absent, a_state(1, "Bonn", "x"), false);
+    struct strong_entries got = plan_of(&row, 1);
+
+    ck_assert_uint_eq(got.upsert_count, 2); /* in the same partition, and this one */
+    ck_assert_int_eq(got.upserts[1].entry.index_id, LATER);
+    ck_assert(state.is_made && !state.is_changed && !state.is_removed);
+    ck_assert_uint_eq(state.planned.count, 1);
+    ck_assert(str_equal(state.planned.items[0].key.partition, STR_LITERAL("Bonn")));
+}
+END_TEST
+
+/* Guard G40: the stored state asks for Cork, which has not come yet; what stands is Bonn. */
+START_TEST(what_the_manifest_names_goes)
+{
+    struct plan_row row = a_named_row(a_state(2, "Cork", "x"), a_state(3, "Oslo", "x"), true);
+    struct strong_entries got;
+
+    name(LATER, "Bonn", 7);
+    name(LATER + 1, "old", 9);
+    name(LATER + 2, "of an index that is gone", 11);
+    got = plan_of(&row, 1);
+
+    ck_assert_uint_eq(got.delete_count, 2);
+    ck_assert(str_equal(got.deletes[1].entry.key.partition, STR_LITERAL("Bonn")));
+    ck_assert(str_equal(got.upserts[1].entry.key.partition, STR_LITERAL("Oslo")));
+    ck_assert(state.is_changed && !state.is_made && !state.is_removed);
+    ck_assert_uint_eq(state.planned.count, 2);
+    ck_assert_int_eq(state.planned.items[1].index_id, LATER + 1);
+    ck_assert_uint_eq(state.planned.items[1].digest, 9);
+}
+END_TEST
+
+START_TEST(a_deleted_entity_keeps_named_what_follows_later)
+{
+    struct plan_row row =
+        a_named_row(a_state(1, "Bonn", "x"), (struct row_state){ .version = 2, .ts = 2 }, true);
+    struct strong_entries got;
+
+    name(LATER, "Bonn", 7);
+    if (_i == 1)
+        name(LATER + 1, "old", 9);
+    got = plan_of(&row, 1);
+
+    ck_assert_uint_eq(got.delete_count, 2);
+    ck_assert(_i == 1 ? state.is_changed && !state.is_removed : state.is_removed && !state.is_changed);
+    ck_assert_uint_eq(state.planned.count, (size_t)_i);
+}
+END_TEST
+
+START_TEST(an_entry_that_stays_changes_no_manifest)
+{
+    struct plan_row row = a_named_row(a_state(1, "Bonn", "x"), a_state(2, "Bonn", "x"), true);
+    struct index_entry entry;
+
+    ck_assert_int_eq(index_plan_project_state(&later, &row.key, &row.now, &arena, &entry), PROJECTED);
+    name(LATER, "Bonn", entry.digest);
+
+    ck_assert_uint_eq(plan_of(&row, 1).upsert_count, 0);
+    ck_assert(!state.is_made && !state.is_changed && !state.is_removed);
+}
+END_TEST
+
+/*
+ * Guard G40: an index that is being built has not come by yet. A worker that reads the entity as it was would give it an entry,
+ * so the row is made although nothing is to stand in it.
+ */
+START_TEST(a_row_is_made_where_a_worker_may_make_it)
+{
+    struct row_state before = a_state(1, _i == 0 ? "Bonn" : NULL, "x");
+    struct plan_row row = a_named_row(before, a_state(2, NULL, "y"), false);
+
+    (void)plan_of(&row, 1);
+    ck_assert_int_eq(state.is_made, _i == 0);
+    ck_assert_int_eq(state.is_removed, _i == 0);
+}
+END_TEST
+
+START_TEST(only_tables_with_such_an_index_have_states)
+{
+    ck_assert(!strong_entries_have_states(&table));
+    later.consistency = INDEX_STRONG;
+    ck_assert(strong_entries_have_states(&table));
+    later.consistency = INDEX_BECOMING_STRONG;
+    ck_assert(strong_entries_have_states(&table));
+}
+END_TEST
+
 Suite *test_strong_entries_suite(void)
 {
     Suite *suite = suite_create("strong_entries");
@@ -212,6 +332,12 @@ Suite *test_strong_entries_suite(void)
     tcase_add_test(tc, an_entity_without_the_property_has_no_entry);
     tcase_add_test(tc, an_entity_that_cannot_have_its_entry_loses_the_one_before);
     tcase_add_test(tc, entries_are_in_the_order_of_locks);
+    tcase_add_test(tc, a_new_entity_brings_a_manifest_along);
+    tcase_add_test(tc, what_the_manifest_names_goes);
+    tcase_add_loop_test(tc, a_deleted_entity_keeps_named_what_follows_later, 0, 2);
+    tcase_add_test(tc, an_entry_that_stays_changes_no_manifest);
+    tcase_add_loop_test(tc, a_row_is_made_where_a_worker_may_make_it, 0, 2);
+    tcase_add_test(tc, only_tables_with_such_an_index_have_states);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -1,0 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Whether the database is, or may be, distributed over nodes: a write that changes entries in other partitions is then a
+-- transaction of several nodes.
+select exists (select from pg_extension where extname = 'citus')
