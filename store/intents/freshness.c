@@ -315,23 +315,44 @@ static enum status find_strong(
     return STATUS_OK;
 }
 
+static bool is_behind(const struct freshness_wait *wait)
+{
+    return wait->answer != FRESHNESS_NOW && !wait->is_strong;
+}
+
+static enum status ask_all(
+    struct session *session, struct freshness_wait *waits, size_t count, struct error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        waits[i].answer = FRESHNESS_NOW;
+    TRY(find_strong(session, waits, count, err));
+    TRY(ask_transactions(session, waits, count, err));
+    TRY(freshness_ask_blocks(session, waits, count, err));
+    TRY(ask_staleness(session, waits, count, err));
+    return ask_latest(session, waits, count, err);
+}
+
+/* By an old catalogue an index that has become a strong one would be waited for as one that is behind. */
+static enum status ask_by_new_catalogue(
+    struct session *session, struct freshness_wait *waits, size_t count, struct error *err)
+{
+    bool is_waited_for = false, has_changed = false;
+
+    TRY(ask_all(session, waits, count, err));
+    for (size_t i = 0; i < count; i++)
+        is_waited_for = is_waited_for || is_behind(&waits[i]);
+    if (is_waited_for)
+        TRY(session_refresh(session, &has_changed, err));
+    return has_changed ? ask_all(session, waits, count, err) : STATUS_OK;
+}
+
 enum status freshness_ask(
     struct session *session, struct freshness_wait *waits, size_t count, struct error *err)
 {
     enum status status = session_ensure(session, err);
 
-    for (size_t i = 0; i < count; i++)
-        waits[i].answer = FRESHNESS_NOW;
     if (status == STATUS_OK)
-        status = find_strong(session, waits, count, err);
-    if (status == STATUS_OK)
-        status = ask_transactions(session, waits, count, err);
-    if (status == STATUS_OK)
-        status = freshness_ask_blocks(session, waits, count, err);
-    if (status == STATUS_OK)
-        status = ask_staleness(session, waits, count, err);
-    if (status == STATUS_OK)
-        status = ask_latest(session, waits, count, err);
+        status = ask_by_new_catalogue(session, waits, count, err);
     for (size_t i = 0; i < count && status != STATUS_OK; i++) {
         waits[i].answer = FRESHNESS_OPEN;
         reason_set(

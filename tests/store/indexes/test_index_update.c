@@ -13,6 +13,7 @@
 #include "store/entities/write_batch.h"
 #include "store/indexes/index_calls.h"
 #include "store/indexes/lookup_read.h"
+#include "store/intents/freshness.h"
 #include "tests/support/builders.h"
 #include "tests/support/calls.h"
 #include "tests/support/index_calls.h"
@@ -403,6 +404,28 @@ START_TEST(an_index_becomes_strong_when_older_writes_are_in)
 }
 END_TEST
 
+/* A look-up that waits does so on a session that may know the index as it was. */
+START_TEST(who_waits_notices_that_the_index_is_a_strong_one)
+{
+    struct operation *lookup = an_operation(&world.arena, OPERATION_LOOKUP, "PeopleBy2300");
+    struct freshness_wait wait = { .operation = lookup };
+    struct session waiter;
+    struct error err = { 0 };
+
+    lookup->in.lookup.freshness.has_max_staleness = true;
+    world_add_index(&world, BY, an_index(&city, INDEX_EVENTUAL));
+    session_init(&waiter, world.conninfo, "test waiter");
+    ck_assert_int_eq(freshness_ask(&waiter, &wait, 1, &err), STATUS_OK);
+    ck_assert_int_eq(wait.answer, FRESHNESS_OPEN);
+    call_succeeded(change("PeopleBy2300", INDEX_STRONG));
+    run_chunks(world.worker);
+
+    ck_assert_int_eq(freshness_ask(&waiter, &wait, 1, &err), STATUS_OK);
+    ck_assert_int_eq(wait.answer, FRESHNESS_NOW);
+    session_cleanup(&waiter);
+}
+END_TEST
+
 START_TEST(what_is_as_it_should_be_is_left_alone)
 {
     static const enum index_consistency all[] = { INDEX_EVENTUAL, INDEX_STRONG };
@@ -624,6 +647,7 @@ Suite *test_index_update_suite(void)
     tcase_set_timeout(switches, 30);
     tcase_add_checked_fixture(switches, setup, teardown);
     tcase_add_test(switches, an_index_becomes_strong_when_older_writes_are_in);
+    tcase_add_test(switches, who_waits_notices_that_the_index_is_a_strong_one);
     tcase_add_loop_test(switches, what_is_as_it_should_be_is_left_alone, 0, 2);
     tcase_add_test(switches, a_second_call_answers_with_the_operation_of_the_first);
     tcase_add_test(switches, an_index_that_is_eventual_again_leaves_intents);
