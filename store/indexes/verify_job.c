@@ -31,12 +31,14 @@ enum {
 
 struct verify {
     struct job *job;
-    bool is_gone; /* the index, or the report */
+    int16_t first_phase; /* of the operation: its phases are numbered from here on in this file */
+    bool is_gone;        /* the index does not exist any more */
+    bool has_report;
     bool has_manifests;
     bool repairs, dry_run, scans, is_fast;
     struct source_range range;
     struct verify_sums *sums;
-    int64_t last_number;
+    int64_t last_number, remaining;        /* as the report has them */
     struct report_difference *differences; /* since the last checkpoint, in the job's arena */
     size_t count;
     struct report_counts counts; /* the same */
@@ -63,6 +65,7 @@ enum report_get_column {
     REPORT_LAST_NUMBER = REPORT_BELOW + 2,
     REPORT_IS_FAST,
     REPORT_SUMS,
+    REPORT_REMAINING,
 };
 
 /* The columns of a key, beside each other. */
@@ -82,8 +85,8 @@ static enum status read_report(struct session *session, struct verify *work, str
     pg_params_init(&params, &session->arena);
     pg_add_bytes(&params, work->job->id);
     TRY(pg_query(&session->pg, &sql_report_get, &params, &row, err));
-    work->is_gone = work->is_gone || PQntuples(row) == 0;
-    if (work->is_gone)
+    work->has_report = PQntuples(row) > 0;
+    if (!work->has_report)
         return STATUS_OK;
     work->repairs = pg_bool(row, 0, REPORT_REPAIRS);
     work->dry_run = pg_bool(row, 0, REPORT_DRY_RUN);
@@ -94,6 +97,7 @@ static enum status read_report(struct session *session, struct verify *work, str
         .below = copied_key(row, 0, REPORT_BELOW, &work->job->arena) };
     work->last_number = pg_int8(row, 0, REPORT_LAST_NUMBER);
     work->is_fast = pg_bool(row, 0, REPORT_IS_FAST);
+    work->remaining = pg_int8(row, 0, REPORT_REMAINING);
     work->sums = ARENA_NEW(&work->job->arena, struct verify_sums);
     if (!verify_sums_decode(pg_bytes(row, 0, REPORT_SUMS), work->sums))
         return error_set(
@@ -147,8 +151,9 @@ static enum status add_total(struct session *session, struct job *job, int64_t t
 
 static enum status count_all(struct session *session, struct job *job, struct error *err)
 {
-    if (job->total > 0 || job->has_cursor || job->phase != SUM_SOURCES)
+    if (job->total > job->done || job->has_cursor || job->phase != SUM_SOURCES)
         return STATUS_OK;
+    job->total = job->done;
     TRY(add_total(session, job, job->table_id, err));
     return add_total(session, job, job->index_id, err);
 }
@@ -161,8 +166,10 @@ static enum status load(struct session *session, void *context, struct error *er
     TRY(session_refresh(session, NULL, err));
     index = find_index(session, work->job);
     work->is_gone = !index;
-    TRY(read_report(session, work, err));
     if (work->is_gone)
+        return STATUS_OK;
+    TRY(read_report(session, work, err));
+    if (!work->has_report)
         return STATUS_OK;
     work->has_manifests = index_has_manifest(index);
     if (work->scans && !work->job->is_scrub)
@@ -370,10 +377,12 @@ static enum status trim(struct session *session, const struct verify *work, stru
 static enum status record(struct session *session, void *context, struct error *err)
 {
     const struct verify *work = context;
+    struct job saved = *work->job;
     PG_RESULT begun = NULL;
 
+    saved.phase = (int16_t)(saved.phase + work->first_phase);
     TRY(pg_query(&session->pg, &sql_begin, NULL, &begun, err));
-    TRY(job_checkpoint_in(session, work->job, err));
+    TRY(job_checkpoint_in(session, &saved, err));
     TRY(write_differences(session, work, err));
     TRY(write_counts(session, work, err));
     TRY(trim(session, work, err));
@@ -572,16 +581,90 @@ static enum status finish(struct verify *work, struct error *err)
     return status == STATUS_CANCELLED ? STATUS_OK : status;
 }
 
+/* *is_done: there is nothing left to be looked at. */
+static enum status do_chunk(struct verify *work, bool *is_done, struct error *err)
+{
+    *is_done = false;
+    if (work->count > 0)
+        return pending_chunk(work, err);
+    if (work->scans && work->job->phase < PHASES)
+        return scan_chunks(work, err);
+    *is_done = true;
+    return STATUS_OK;
+}
+
 enum status verify_job_chunk(struct job *job, struct error *err)
 {
     struct verify work = { .job = job };
+    bool is_done;
 
     TRY(worker_attempt(job->store, load, &work, err));
+    if (work.is_gone || !work.has_report)
+        return end_as(job, JOB_CANCELLED, err);
+    TRY(do_chunk(&work, &is_done, err));
+    return is_done ? finish(&work, err) : STATUS_OK;
+}
+
+/* ---- as a part of another operation ---- */
+
+static void add_no_end(struct pg_params *params)
+{
+    pg_add_bool(params, false);
+    pg_add_bytes(params, STR_EMPTY);
+    pg_add_bytes(params, STR_EMPTY);
+}
+
+/* Whole, with properties, and mending what differs. */
+static enum status insert_report(struct session *session, const struct job *job, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT inserted = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, job->id);
+    pg_add_int8(&params, job->index_id);
+    pg_add_bool(&params, true);
+    pg_add_bool(&params, false);
+    pg_add_bool(&params, true);
+    pg_add_bool(&params, true);
+    add_no_end(&params);
+    add_no_end(&params);
+    pg_add_bool(&params, false);
+    return pg_query(&session->pg, &sql_report_insert, &params, &inserted, err);
+}
+
+static enum status begin_report(struct session *session, void *context, struct error *err)
+{
+    const struct verify *work = context;
+    struct job saved = *work->job;
+    PG_RESULT begun = NULL;
+
+    saved.phase = work->first_phase;
+    saved.has_cursor = false;
+    saved.cursor = (struct entity_key){ STR_EMPTY, STR_EMPTY };
+    saved.total = saved.done;
+    TRY(pg_query(&session->pg, &sql_begin, NULL, &begun, err));
+    TRY(job_checkpoint_in(session, &saved, err));
+    TRY(insert_report(session, work->job, err));
+    TRY(session_send_commit(session, err));
+    return session_take_commit(session, err);
+}
+
+enum status verify_job_part(struct job *job, struct verify_part *part, struct error *err)
+{
+    struct verify work = { .job = job, .first_phase = part->first_phase };
+    enum status status;
+
+    job->phase = (int16_t)(job->phase - part->first_phase);
+    TRY(worker_attempt(job->store, load, &work, err));
+    part->remaining = work.remaining;
     if (work.is_gone)
         return end_as(job, JOB_CANCELLED, err);
-    if (work.count > 0)
-        return pending_chunk(&work, err);
-    if (!work.scans || job->phase >= PHASES)
-        return finish(&work, err);
-    return scan_chunks(&work, err);
+    if (work.has_report) {
+        TRY(do_chunk(&work, &part->is_done, err));
+        job->phase = (int16_t)(job->phase + part->first_phase);
+        return STATUS_OK;
+    }
+    status = worker_attempt(job->store, begin_report, &work, err);
+    return status == STATUS_CANCELLED ? STATUS_OK : status;
 }

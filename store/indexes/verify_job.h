@@ -13,4 +13,18 @@ enum { LIMIT_REPORT_DIFFERENCES = 10000 };
 /* One chunk, with its checkpoint. */
 MUST_USE enum status verify_job_chunk(struct job *job, struct error *err);
 
+/* A verification that repairs, as the last part of another operation. */
+struct verify_part {
+    int16_t first_phase; /* of the operation's phases, the first that is the verification's */
+    bool is_done;        /* all of the index has been looked at */
+    int64_t remaining;   /* is_done: differences that could not be mended */
+};
+
+/*
+ * One chunk of it, with its checkpoint, or the beginning of its report, whose id is that of the operation. It looks at the whole
+ * index. When it is done the operation goes on as the caller says: nothing is written then. Where the index does
+ * not exist any more the operation ends as cancelled.
+ */
+MUST_USE enum status verify_job_part(struct job *job, struct verify_part *part, struct error *err);
+
 #endif

@@ -72,6 +72,13 @@ class Verify(ServerCase):
     def counts(self, report):
         return (report.missing, report.dangling, report.mismatched, report.manifests)
 
+    def test_a_build_has_a_report_of_its_own(self):
+        build = self.client.get_index(name=self.index).status.build
+        reply = self.client.get_index_report(operation_id=build.operation_id)
+        self.assertEqual((reply.report.sources, reply.report.entries), (PEOPLE, PEOPLE))
+        self.assertEqual((self.counts(reply.report), len(reply.differences)), ((0, 0, 0, 0), 0))
+        self.assertEqual((build.done, build.total), (3 * PEOPLE, 3 * PEOPLE))
+
     def damage(self):
         entries = f"table_id = {self.index_id} and row_key like"
         self.stack.sql(f"delete from entities where {entries} '%{row(10)}'")

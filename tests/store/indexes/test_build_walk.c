@@ -30,7 +30,7 @@ static void teardown(void)
 /* What the walk has left was found to be right at once. */
 static void assert_nothing_was_mended(void)
 {
-    ck_assert_int_eq(test_number(world.sql, "select count(*) from operations where phase > 2"), 0);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from index_differences"), 0);
 }
 
 /* ---- beside others ---- */

@@ -400,6 +400,7 @@ class Scrubs(Provocation):
 
 BY_PREFIX = {
     "build.": Build,
+    "build_walk.": Build,
     "operation.": Build,
     "cancel.": Cancels,
     "catalogue.": Tables,
