@@ -49,6 +49,7 @@ Tavola__V1__Table *codec_table_message(const struct table_view *table, struct ar
         out->policies[i] = policy_message(&table->policies.items[i], arena);
     out->default_max_plan = (Tavola__V1__AccessPath)table->default_max_plan;
     out->change_feed = table->change_feed;
+    out->sample_queries = table->samples_queries;
     return out;
 }
 
@@ -126,6 +127,21 @@ static bool has_change_feed(const Tavola__V1__Table *table)
     return table->change_feed;
 }
 
+static enum status set_sample_queries(
+    const Tavola__V1__Table *table, struct arena *arena, struct table_change *out, struct error *err)
+{
+    (void)arena;
+    (void)err;
+    out->sets_sample_queries = true;
+    out->samples_queries = table->sample_queries;
+    return STATUS_OK;
+}
+
+static bool has_sample_queries(const Tavola__V1__Table *table)
+{
+    return table->sample_queries;
+}
+
 /* The fields of a table that UpdateTable can change. */
 static const struct setting {
     const char *path;
@@ -136,6 +152,7 @@ static const struct setting {
     { "default_max_plan", has_default_max_plan, set_default_max_plan },
     { "policies", has_policies, set_policies },
     { "change_feed", has_change_feed, set_change_feed },
+    { "sample_queries", has_sample_queries, set_sample_queries },
 };
 
 static struct str setting_names(struct arena *arena)

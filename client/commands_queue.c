@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands_queue.c - queues: their state and their control; `top`, which shows everything that is behind; and `hot`.
+ * commands_queue.c - queues: their state and their control; and `top`, which shows everything that is behind.
  */
 #include "client/command.h"
 
@@ -339,18 +339,6 @@ static int run_top(const struct client_config *config, int argc, char **argv)
     return api_client_close(&client, shown ? COMMAND_OK : COMMAND_FAILED);
 }
 
-static int run_hot(const struct client_config *config, int argc, char **argv)
-{
-    bool is_hour = argc == 1 && strcmp(argv[0], "--hour") == 0;
-    struct api_client client;
-
-    if (argc != 0 && !is_hour)
-        return command_misused("hot", "[--hour]");
-    if (!api_client_open(&client, config))
-        return COMMAND_FAILED;
-    return api_client_close(&client, hot_view_print(&client, is_hour, 0, true) ? COMMAND_OK : COMMAND_FAILED);
-}
-
 static const struct command commands[] = {
     {
         .words = "top",
@@ -358,12 +346,6 @@ static const struct command commands[] = {
         .help =
             "show queues and indexes every 2 seconds: open work, its age, its rate; --once: print one page",
         .run = run_top,
-    },
-    {
-        .words = "hot",
-        .arguments = "[--hour]",
-        .help = "the partitions with most reads and writes of the last minute or hour, and what helps",
-        .run = run_hot,
     },
     {
         .words = "queue list",

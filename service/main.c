@@ -221,6 +221,7 @@ static void stop(struct server *server)
     counters_free(server->service.calls);
     rates_free(server->service.rates);
     sampler_cleanup(&server->service.sampler);
+    advisor_cleanup(&server->service.advisor);
     recheck_cleanup(&server->service.recheck);
     authenticator_cleanup(&server->service.authenticator);
     arena_cleanup(&server->arena);
@@ -236,6 +237,7 @@ static enum status start(struct server *server, const struct service_config *con
     arena_init(&server->arena);
     server->service.calls = metrics_calls_new();
     sampler_init(&server->service.sampler);
+    advisor_init(&server->service.advisor);
     if (config->account_rate > 0 || config->partition_rate > 0)
         server->service.rates = rates_new(config->account_rate, config->partition_rate);
     server->remembered = remembered_new();

@@ -41,6 +41,7 @@ const struct method *const methods[] = {
     &verify_index_method,
     &repair_index_method,
     &get_index_report_method,
+    &advise_indexes_method,
 
     &submit_transaction_method,
     &get_transaction_method,

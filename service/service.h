@@ -13,6 +13,7 @@
 #include "service/admission/rates.h"
 #include "service/admission/recheck.h"
 #include "service/probes/health.h"
+#include "service/sampling/advisor.h"
 #include "service/sampling/sampler.h"
 #include "store/store.h"
 
@@ -26,6 +27,7 @@ struct service {
     atomic_bool draining;
     atomic_llong watchers;     /* watches of change feeds, at this moment */
     atomic_llong changes_told; /* changes sent to them */
+    struct advisor advisor;    /* of the queries of tables that ask for it */
     struct sampler sampler;    /* of the partitions that are read and written */
     struct rates *rates;       /* NULL: no limits */
     struct counters *calls;    /* metrics_calls_new; NULL: calls are not counted */

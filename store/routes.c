@@ -14,6 +14,7 @@
 #include "store/intents/queue_calls.h"
 #include "store/jobs/job_calls.h"
 #include "store/queries/page_read.h"
+#include "store/sampling/advice_calls.h"
 #include "store/sampling/sample_calls.h"
 #include "store/transactions/transaction_calls.h"
 
@@ -55,6 +56,7 @@ static const struct route routes[] = {
     [OPERATION_QUEUE_CONTROL] = { LANE_PAGE, queue_calls_control },
     [OPERATION_SAMPLES_STORE] = { LANE_PAGE, sample_calls_store },
     [OPERATION_HOT_PARTITIONS_LIST] = { LANE_PAGE, sample_calls_list_hot },
+    [OPERATION_INDEX_ADVISE] = { LANE_PAGE, advice_calls_make },
 };
 
 _Static_assert(ARRAY_LEN(routes) == OPERATION_KIND_COUNT, "a row for the last kind");

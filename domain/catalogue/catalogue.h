@@ -88,7 +88,8 @@ struct table {
     struct index **indexes;            /* on this table: BUILDING, VALIDATING or READY */
     size_t index_count;
     struct access_policies policies;
-    int64_t feed_id; /* of its change feed; 0: it has none */
+    bool samples_queries; /* servers keep the shapes of its queries */
+    int64_t feed_id;      /* of its change feed; 0: it has none */
 };
 
 struct catalogue {

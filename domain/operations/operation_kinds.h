@@ -48,6 +48,7 @@ enum operation_kind {
     OPERATION_QUEUE_CONTROL,
     OPERATION_SAMPLES_STORE, /* the server's own: no method runs it */
     OPERATION_HOT_PARTITIONS_LIST,
+    OPERATION_INDEX_ADVISE, /* input: samples */
     OPERATION_KIND_COUNT
 };
 

@@ -12,8 +12,10 @@
 #include "base/str.h"
 #include "domain/sampling/hot_list.h"
 
-/* Over which time a sketch counts. Stored: the numbers never change. */
-enum sample_span { SAMPLE_MINUTE = 1, SAMPLE_HOUR = 2 };
+struct index_advices;
+
+/* Over which time a sketch counts: accesses to partitions, and over a week the shapes of queries. Stored: the numbers never change. */
+enum sample_span { SAMPLE_MINUTE = 1, SAMPLE_HOUR = 2, SAMPLE_WEEK = 3 };
 
 /* A sketch of one table, as it is stored: it replaces what its server stored of the same table, span and period. */
 struct sample_report {
@@ -38,7 +40,9 @@ struct operation_samples {
 struct outcome_samples {
     struct hot_partition *partitions;
     size_t count;
-    int64_t span_us; /* the time over which they were counted; 0: nothing was */
+    const struct index_advices *advices; /* OPERATION_INDEX_ADVISE alone: domain/indexes/index_advice.h */
+    int64_t queries, writes;             /* the same: of the table */
+    int64_t span_us;                     /* the time over which they were counted; 0: nothing was */
 };
 
 #endif

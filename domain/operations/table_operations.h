@@ -20,6 +20,7 @@ struct table_view {
     enum access_path default_max_plan; /* 0: none */
     struct access_policies policies;
     bool change_feed;
+    bool samples_queries;
 };
 
 /* What an update changes. */
@@ -30,6 +31,8 @@ struct table_change {
     struct str policies;   /* as stored: access_policy.h */
     bool sets_change_feed; /* create too */
     bool change_feed;
+    bool sets_sample_queries;
+    bool samples_queries;
 };
 
 struct operation_tables {

@@ -28,6 +28,7 @@ extern const struct method batch_get_entities_method;
 extern const struct method query_entities_method;
 extern const struct method count_entities_method;
 extern const struct method delete_range_method;
+extern const struct method advise_indexes_method;
 extern const struct method list_hot_partitions_method;
 extern const struct method explain_query_method;
 extern const struct method scan_entities_method;

@@ -62,9 +62,9 @@ static void add_entries(struct gathering *gathering, const struct write *write, 
 
     for (size_t i = 0; i < gathering->table->index_count; i++) {
         const struct index *index = gathering->table->indexes[i];
-        const struct table *entries = catalogue_find_id(gathering->catalogue, index->index_id);
+        const struct table *entries = catalogue_find(gathering->catalogue, index->account, index->name);
 
-        if (entries &&
+        if (entries && entries->table_id == index->index_id &&
             index_plan_project(index, &entity, gathering->operation->arena, &entry, &why) == PROJECTED) {
             struct key_access access = access_of_key(&entry.key, true, weight);
 

@@ -18,7 +18,6 @@
 #include "service/sampling/accesses.h"
 
 enum {
-    SPANS = 2,
     MAX_OF_ACCOUNT = MAX_SAMPLED_TABLES / 2,
     SAMPLES_PER_SECOND = 1000,
     MAX_SHIFT = 16,
@@ -31,21 +30,22 @@ static const int64_t store_every_us = 10 * 1000000;
 static const struct span {
     enum sample_span span;
     int64_t period_us;
-} spans[SPANS] = { { SAMPLE_MINUTE, INT64_C(60) * 1000000 }, { SAMPLE_HOUR, INT64_C(600) * 1000000 } };
+} spans[SAMPLER_SPANS] = { { SAMPLE_MINUTE, INT64_C(60) * 1000000 },
+    { SAMPLE_HOUR, INT64_C(600) * 1000000 } };
 
 struct sampled_table {
     int64_t table_id; /* 0: free */
     uint64_t account; /* a hash */
     bool is_index;
-    struct key_sketch sketches[SPANS];
-    struct key_counter counters[SPANS][SAMPLED_KEYS];
+    struct key_sketch sketches[SAMPLER_SPANS];
+    struct key_counter counters[SAMPLER_SPANS][SAMPLED_KEYS];
 };
 
 struct sampler_memory {
     pthread_mutex_t mutex; /* of all but the atomics */
     int64_t server;
-    int64_t numbers[SPANS];  /* of the periods */
-    int64_t begun_us[SPANS]; /* of the periods */
+    int64_t numbers[SAMPLER_SPANS];  /* of the periods */
+    int64_t begun_us[SAMPLER_SPANS]; /* of the periods */
     int64_t next_store_us;
     int64_t ticked_us;
     long long ticked_samples;
@@ -64,7 +64,7 @@ void sampler_init(struct sampler *sampler)
     memory->server = (int64_t)(random_bits() >> 1);
     memory->ticked_us = now_us;
     memory->next_store_us = now_us + store_every_us;
-    for (int i = 0; i < SPANS; i++)
+    for (int i = 0; i < SAMPLER_SPANS; i++)
         memory->begun_us[i] = now_us;
 }
 
@@ -86,7 +86,7 @@ static int64_t accesses_lately(const struct sampled_table *table)
 
 static void clear_sketches(struct sampled_table *table)
 {
-    for (int i = 0; i < SPANS; i++)
+    for (int i = 0; i < SAMPLER_SPANS; i++)
         key_sketch_init(&table->sketches[i], table->counters[i], SAMPLED_KEYS);
 }
 
@@ -152,7 +152,7 @@ void sampler_note(struct sampler *sampler, const struct catalogue *catalogue,
     for (size_t i = 0; i < count; i++) {
         struct sampled_table *table = find_table(memory, accesses[i].table);
 
-        for (int span = 0; span < SPANS; span++)
+        for (int span = 0; span < SAMPLER_SPANS; span++)
             key_sketch_note(&table->sketches[span], &accesses[i].key);
     }
     pthread_mutex_unlock(&memory->mutex);
@@ -215,16 +215,19 @@ void sampler_take(struct sampler *sampler, int64_t now_us, struct arena *arena, 
     struct sampler_memory *memory = sampler->memory;
 
     out->server = memory->server;
-    out->reports = ARENA_ARRAY(arena, struct sample_report, MAX_SAMPLED_TABLES * SPANS);
-    out->report_count = 0;
     pthread_mutex_lock(&memory->mutex);
-    for (int span = 0; span < SPANS; span++) {
+    for (int span = 0; span < SAMPLER_SPANS; span++) {
         for (int i = 0; i < MAX_SAMPLED_TABLES; i++)
             if (memory->tables[i].table_id != 0 && memory->tables[i].sketches[span].samples > 0)
                 add_report(memory, &memory->tables[i], span, now_us, arena, out);
         end_period(memory, span, now_us);
     }
     pthread_mutex_unlock(&memory->mutex);
+}
+
+int64_t sampler_server(const struct sampler *sampler)
+{
+    return sampler->memory->server;
 }
 
 /* ---- metrics ---- */

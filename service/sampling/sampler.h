@@ -18,7 +18,12 @@
 #include "domain/catalogue/catalogue.h"
 #include "domain/operations/operation.h"
 
-enum { MAX_SAMPLED_TABLES = 64, SAMPLED_KEYS = 16 };
+enum {
+    MAX_SAMPLED_TABLES = 64,
+    SAMPLED_KEYS = 16,
+    SAMPLER_SPANS = 2,
+    MAX_SAMPLER_REPORTS = MAX_SAMPLED_TABLES * SAMPLER_SPANS
+};
 
 struct sampler_memory;
 
@@ -50,9 +55,15 @@ void sampler_note(struct sampler *sampler, const struct catalogue *catalogue,
 /* Called about twice a second. true: it is time to store what was counted. */
 bool sampler_tick(struct sampler *sampler, int64_t now_us);
 
-/* What was counted since it was stored last, as input of an operation: server and reports. In the arena. */
+/*
+ * What was counted, as input of an operation: sets the server, and appends to out->reports, which has room for
+ * MAX_SAMPLER_REPORTS more. In the arena.
+ */
 void sampler_take(
     struct sampler *sampler, int64_t now_us, struct arena *arena, struct operation_samples *out);
+
+/* The number of this server in the reports. */
+int64_t sampler_server(const struct sampler *sampler);
 
 /* The metrics: counts only, no keys. */
 void sampler_collect(struct sampler *sampler, struct buf *out);

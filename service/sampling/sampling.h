@@ -10,6 +10,9 @@
 /* Count an operation that stands for `weight`, as it was done. Never waits for the database. */
 void sampling_count(struct service *service, const struct operation *operation, int64_t weight);
 
+/* Count a query or a look-up for the advice on indexes. */
+void sampling_advise(struct service *service, const struct operation *operation);
+
 /* The same for one that arrived then, if it is a sample; nearly nothing if it is none, or has failed. */
 static inline void sampling_note(
     struct service *service, const struct operation *operation, int64_t arrived_us)
@@ -18,7 +21,15 @@ static inline void sampling_note(
 
     if (weight > 0)
         sampling_count(service, operation, weight);
+    if (operation->kind != OPERATION_GET && operation->kind != OPERATION_WRITE &&
+        operation->status == STATUS_OK &&
+        atomic_load_explicit(&service->advisor.is_asked, memory_order_relaxed))
+        sampling_advise(service, operation);
 }
+
+/* Put what was counted into in.samples of an operation: all of it, or what was counted of the queries of the operation's table. */
+void sampling_take(struct service *service, struct operation *operation);
+void sampling_take_queries(struct service *service, struct operation *operation);
 
 /* Called about twice a second by the store's monitor: store what was counted, if it is time. */
 void sampling_tick(struct service *service);

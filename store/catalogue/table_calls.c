@@ -23,6 +23,7 @@ static struct table_view view_of(const struct table *table, struct arena *arena)
         .index = table->entries_of ? arena_copy(arena, table->entries_of->name) : STR_EMPTY,
         .default_max_plan = table->default_max_plan,
         .change_feed = table->feed_id != 0,
+        .samples_queries = table->samples_queries,
     };
     bool copied =
         access_policies_decode(access_policies_encode(&table->policies, arena), arena, &view.policies);
@@ -123,6 +124,8 @@ static enum status send_update(struct session *session, const struct operation *
     pg_add_int2(&params, (int16_t)change->default_max_plan);
     pg_add_bool(&params, change->sets_policies);
     pg_add_bytes(&params, change->policies);
+    pg_add_bool(&params, change->sets_sample_queries);
+    pg_add_bool(&params, change->samples_queries);
     return pg_send(&session->pg, &sql_table_update, &params, err);
 }
 

@@ -11,8 +11,6 @@
 #include "store/sql.h"
 
 enum {
-    MINUTE_SECONDS = 60,
-    HOUR_SECONDS = 3600,
     MAX_ROWS = 8192, /* of samples that one call merges */
     MERGED_KEYS = 64 /* of a table */
 };
@@ -24,7 +22,7 @@ static enum status forget_old(struct session *session, struct error *err)
     return pg_query(&session->pg, &sql_samples_forget, NULL, &result, err);
 }
 
-static enum status send_reports(struct session *session, const struct operation_samples *in, struct error *err)
+enum status sample_calls_send(struct session *session, const struct operation_samples *in, struct error *err)
 {
     struct pg_array tables, spans, periods, seconds, contents;
     struct pg_params params;
@@ -59,7 +57,7 @@ static enum status send_reports(struct session *session, const struct operation_
 static enum status store(struct session *session, struct operation *operation, struct error *err)
 {
     TRY(session_ensure(session, err));
-    TRY(send_reports(session, &operation->in.samples, err));
+    TRY(sample_calls_send(session, &operation->in.samples, err));
     return forget_old(session, err);
 }
 
@@ -70,7 +68,21 @@ void sample_calls_store(struct session *session, struct operation *operation)
 
 /* ---- reading ---- */
 
-enum sample_column { SAMPLE_TABLE, SAMPLE_CONTENT, SAMPLE_AGE_US };
+enum status sample_calls_read(
+    struct session *session, enum sample_span span, int64_t table_id, PGresult **out, struct error *err)
+{
+    static const int64_t seconds[] = {
+        [SAMPLE_MINUTE] = 60, [SAMPLE_HOUR] = 3600, [SAMPLE_WEEK] = 7 * 24 * 3600
+    };
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int2(&params, (int16_t)span);
+    pg_add_int8(&params, seconds[span]);
+    pg_add_int8(&params, table_id);
+    pg_add_int8(&params, MAX_ROWS);
+    return pg_query(&session->pg, &sql_samples_get, &params, out, err);
+}
 
 struct merged {
     struct hot_table *tables;
@@ -152,19 +164,13 @@ static enum status list_hot(struct session *session, struct operation *operation
     const struct operation_samples *in = &operation->in.samples;
     struct outcome_samples *out = &operation->out.samples;
     struct merged merged = { 0 };
-    struct pg_params params;
     PG_RESULT rows = NULL;
     int64_t table_id;
 
     TRY(session_ensure(session, err));
-    TRY(send_reports(session, in, err));
+    TRY(sample_calls_send(session, in, err));
     TRY(wanted_table(session, operation, &table_id, err));
-    pg_params_init(&params, &session->arena);
-    pg_add_int2(&params, (int16_t)in->span);
-    pg_add_int8(&params, in->span == SAMPLE_HOUR ? HOUR_SECONDS : MINUTE_SECONDS);
-    pg_add_int8(&params, table_id);
-    pg_add_int8(&params, MAX_ROWS);
-    TRY(pg_query(&session->pg, &sql_samples_get, &params, &rows, err));
+    TRY(sample_calls_read(session, in->span, table_id, &rows, err));
     merge_rows(session, operation, rows, &merged);
     *out = (struct outcome_samples){ .span_us = merged.span_us };
     hot_list_make(

@@ -41,6 +41,7 @@ enum table_column {
     TABLE_DEFAULT_MAX_PLAN,
     TABLE_POLICIES,
     TABLE_FEED,
+    TABLE_SAMPLES_QUERIES,
 };
 
 static enum status fill_tables(struct catalogue *catalogue, const PGresult *result, struct error *err)
@@ -63,6 +64,7 @@ static enum status fill_tables(struct catalogue *catalogue, const PGresult *resu
             return error_set(
                 err, STATUS_INTERNAL, "the policies of table %.*s cannot be read", STR_ARG(table->name));
         table->feed_id = pg_int8(result, i, TABLE_FEED);
+        table->samples_queries = pg_bool(result, i, TABLE_SAMPLES_QUERIES);
         catalogue->tables[i] = table;
     }
     qsort(catalogue->tables, (size_t)count, sizeof(catalogue->tables[0]), by_name);

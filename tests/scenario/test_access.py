@@ -68,6 +68,7 @@ REQUESTS = {
     "AdminService/RedriveDeadLetters": (False, {"dead_letter_ids": [1]}),
     "AdminService/DiscardDeadLetters": (False, {"dead_letter_ids": [1], "reason": "to do harm"}),
     "AdminService/ListHotPartitions": (False, {}),
+    "IndexService/AdviseIndexes": (False, {"table": "People"}),
 }
 
 

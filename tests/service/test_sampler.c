@@ -82,7 +82,8 @@ static const struct key_sketch *reported(
 
 static struct operation_samples take_at(int64_t now_us)
 {
-    struct operation_samples taken = { 0 };
+    struct operation_samples taken = { .reports =
+                                           ARENA_ARRAY(&arena, struct sample_report, MAX_SAMPLER_REPORTS) };
 
     sampler_take(&sampler, now_us, &arena, &taken);
     return taken;
@@ -231,6 +232,8 @@ START_TEST(a_write_is_one_of_its_table_and_of_its_indexes)
     struct table *source = add_table("a", "s");
     struct table *entries = add_table("a", "t");
     struct index index = { .index_id = entries->table_id,
+        .account = STR_LITERAL("a"),
+        .name = STR_LITERAL("t"),
         .shape = INDEX_COPY,
         .place = PLACE_OTHER_PARTITION,
         .partition_key = { parts, 1 },

@@ -184,7 +184,8 @@ select 'watermarks: of no bucket range', count(*) from watermarks where bucket_r
 union all
 select 'write_fence: it is always empty', count(*) from write_fence
 union all
-select 'samples: older than anybody reads', count(*) from samples where at < now() - interval '90 minutes'
+select 'samples: older than anybody reads', count(*) from samples
+where at < now() - interval '9 days' or (span < 3 and at < now() - interval '90 minutes')
 union all
 select 'secrets: of an unknown name', count(*) from secrets where name <> 'token_key'
 union all

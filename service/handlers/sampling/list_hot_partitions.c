@@ -5,7 +5,7 @@
 #include "service/handlers/handlers.h"
 
 #include "api/codec_samples.h"
-#include "base/clock.h"
+#include "service/sampling/sampling.h"
 
 /*
  * What this server has counted itself is stored with the call, so that the answer has it. Only for who may see it: to take it
@@ -19,7 +19,7 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
     out->kind = OPERATION_HOT_PARTITIONS_LIST;
     TRY(codec_samples_request_decode(request, &out->in.samples, err));
     TRY(caller_authorize(&ctx->caller, out, err));
-    sampler_take(&ctx->service->sampler, clock_monotonic_us(), ctx->arena, &out->in.samples);
+    sampling_take(ctx->service, out);
     return STATUS_OK;
 }
 
