@@ -75,6 +75,15 @@ static const struct shape_sketch *taken(int table, int64_t only)
     return NULL;
 }
 
+static int count_taken(void)
+{
+    int count = 0;
+
+    for (int i = 0; i < TABLES; i++)
+        count += taken(i, 0) != NULL;
+    return count;
+}
+
 START_TEST(queries_count_by_shape_and_writes_by_weight)
 {
     note(0, OPERATION_PAGE, ACCESS_TABLE_SCAN, 0);
@@ -126,6 +135,7 @@ START_TEST(an_account_with_many_tables_leaves_room_for_others)
             note(i, OPERATION_PAGE, ACCESS_TABLE_SCAN, 0);
 
     ck_assert_int_eq(taken(TABLES - 1, 0)->queries, 1);
+    ck_assert_int_le(count_taken(), MAX_ADVISED_TABLES / 2 + 1);
 }
 END_TEST
 

@@ -106,6 +106,27 @@ START_TEST(the_shapes_that_examine_most_stay)
 }
 END_TEST
 
+START_TEST(what_a_counter_may_miss_is_its_error)
+{
+    int64_t exact = 0;
+
+    for (int i = 0; i < 400; i++) {
+        note(1000 + i, 5);
+        if (i % 2 == 0) {
+            note(7, 5);
+            exact += 5;
+        }
+    }
+    for (size_t i = 0; i < sketch.shape_count; i++)
+        if (str_equal(shape_sketch_text(&sketch.shapes[i]), STR_LITERAL("=P7"))) {
+            ck_assert_int_le(sketch.shapes[i].examined, exact);
+            ck_assert_int_ge(sketch.shapes[i].examined + sketch.shapes[i].error, exact);
+            return;
+        }
+    ck_abort_msg("a third of all rows has no counter");
+}
+END_TEST
+
 START_TEST(the_stored_form_says_the_same)
 {
     struct shape_sketch again;
@@ -151,6 +172,7 @@ Suite *test_query_shape_suite(void)
     tcase_add_test(tc, a_shape_that_is_too_long_is_none);
     tcase_add_test(tc, its_tokens_are_read_again);
     tcase_add_test(tc, the_shapes_that_examine_most_stay);
+    tcase_add_test(tc, what_a_counter_may_miss_is_its_error);
     tcase_add_test(tc, the_stored_form_says_the_same);
     tcase_add_test(tc, more_indexes_than_fit_replace_the_least_read);
     suite_add_tcase(suite, tc);
