@@ -95,7 +95,9 @@ START_TEST(tokens_that_name_too_many_buckets_are_refused)
 {
     enum { COUNT = LIMIT_TOKEN_PROBES / BUCKETS };
     int16_t buckets[BUCKETS];
-    struct intent_block all = { .us = 5, .first = 1, .last = 2, .buckets = buckets, .bucket_count = BUCKETS };
+    struct intent_block all = {
+        .us = 5, .first = 1, .last = 2, .buckets = buckets, .bucket_count = BUCKETS
+    };
     const struct consistency wide = {
         .epoch = 1, .table_id = 9, .account = STR_EMPTY, .id = STR_EMPTY, .blocks = &all, .block_count = 1
     };

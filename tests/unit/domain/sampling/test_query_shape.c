@@ -112,18 +112,18 @@ START_TEST(what_a_counter_may_miss_is_its_error)
 
     for (int i = 0; i < 400; i++) {
         note(1000 + i, 5);
-        if (i % 2 == 0) {
+        if (i % 60 == 39) {
             note(7, 5);
             exact += 5;
         }
     }
     for (size_t i = 0; i < sketch.shape_count; i++)
         if (str_equal(shape_sketch_text(&sketch.shapes[i]), STR_LITERAL("=P7"))) {
-            ck_assert_int_le(sketch.shapes[i].examined, exact);
+            ck_assert_int_lt(sketch.shapes[i].examined, exact); /* it has had its counter taken */
             ck_assert_int_ge(sketch.shapes[i].examined + sketch.shapes[i].error, exact);
             return;
         }
-    ck_abort_msg("a third of all rows has no counter");
+    ck_abort_msg("the shape that came last has no counter");
 }
 END_TEST
 
