@@ -64,7 +64,7 @@ void codec_pack(struct buf *out, uint32_t field, const ProtobufCMessage *message
 
 enum status codec_not_implemented(struct error *err, const char *field)
 {
-    return reason_set(err, REASON_NOT_IMPLEMENTED, "%s is not honoured yet: leave it unset", field);
+    return reason_set(err, REASON_NOT_IMPLEMENTED, "%s is not supported yet: leave it unset", field);
 }
 
 enum status codec_missing(struct error *err, const char *field, const char *what)

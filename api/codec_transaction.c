@@ -13,7 +13,8 @@
 
 static enum status account_refused(struct error *err)
 {
-    (void)reason_set(err, REASON_INVALID_INPUT, "account is not a valid account name");
+    (void)reason_set(err, REASON_INVALID_INPUT, "account is not valid UTF-8 text of at most %d bytes",
+        (int)LIMIT_KEY_BYTES);
     return error_in_field(err, "account");
 }
 

@@ -47,7 +47,7 @@ static bool list_dead_letters(struct api_client *client, Tavola__V1__ListDeadLet
         if (!page)
             return false;
         if (!any && page->n_dead_letters > 0)
-            printf("number   queue what\n");
+            printf("number   queue work\n");
         for (size_t i = 0; i < page->n_dead_letters; i++)
             print_dead_letter(page->dead_letters[i]);
         any = any || page->n_dead_letters > 0;

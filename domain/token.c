@@ -76,8 +76,7 @@ struct str token_encode(const struct token_key *key, const struct token *token, 
 
 static enum status refuse_token(const char *what, struct error *err)
 {
-    return reason_set(
-        err, REASON_PAGE_TOKEN_INVALID, "the token %s; pass one on exactly as it was given", what);
+    return reason_set(err, REASON_PAGE_TOKEN_INVALID, "the token %s; pass tokens on unchanged", what);
 }
 
 /* Cut the signature off and check it. */

@@ -106,7 +106,7 @@ static const struct config_setting settings[] = { {
         .name = "TAVOLA_REDIS_CERT",
         .type = CONFIG_STRING,
         .offset = offsetof(struct service_config, redis.certificate),
-        .help = "our certificate for a Redis that wants one (PEM)",
+        .help = "client certificate for a Redis that requires one (PEM)",
     },
     {
         .name = "TAVOLA_REDIS_KEY",
@@ -118,7 +118,7 @@ static const struct config_setting settings[] = { {
         .name = "TAVOLA_SENTINEL_PASSWORD",
         .type = CONFIG_SECRET,
         .offset = offsetof(struct service_config, redis.sentinel_password),
-        .help = "of the Sentinels, where they want one; Redis' own stands in TAVOLA_REDIS",
+        .help = "password of the Sentinels, if they require one; that of Redis is in TAVOLA_REDIS",
     },
     {
         .name = "TAVOLA_RPC_THREADS",
@@ -203,7 +203,7 @@ static const struct config_setting settings[] = { {
         .min = 1,
         .max = 3600,
         .unit = "s",
-        .help = "a connection on which no call has been answered for so long is closed",
+        .help = "a connection is closed if no call on it is answered within this time",
     },
     {
         .name = "TAVOLA_ACCOUNT_RATE_LIMIT",
@@ -213,7 +213,7 @@ static const struct config_setting settings[] = { {
         .min = 0,
         .max = 100000000,
         .unit = "entities per second",
-        .help = "what one account may read and write on this server; 0: no limit",
+        .help = "the rate at which one account may read and write on this server; 0: no limit",
     },
     {
         .name = "TAVOLA_PARTITION_RATE_LIMIT",
@@ -223,7 +223,7 @@ static const struct config_setting settings[] = { {
         .min = 0,
         .max = 100000000,
         .unit = "entities per second",
-        .help = "what may be read and written of one partition on this server; 0: no limit",
+        .help = "the rate at which one partition may be read and written on this server; 0: no limit",
     },
     {
         .name = "TAVOLA_MAX_BATCH_OPERATIONS",
@@ -232,7 +232,7 @@ static const struct config_setting settings[] = { {
         .fallback = "256",
         .min = 1,
         .max = 1024,
-        .help = "the most operations that share one round trip or commit",
+        .help = "the largest number of operations that share one round trip or commit",
     },
     {
         .name = "TAVOLA_COALESCE_REPLIES",
@@ -259,7 +259,7 @@ static const struct config_setting settings[] = { {
         .offset = offsetof(struct service_config, log_level),
         .fallback = "info",
         .choices = log_levels,
-        .help = "the least important lines that are logged",
+        .help = "the lowest level of the lines that are logged",
     },
     FAILPOINT_SETTINGS(struct service_config) };
 /* clang-format on */

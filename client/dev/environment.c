@@ -40,7 +40,7 @@ enum status environment_find_program(
     const char *path = path_beside(name, arena);
 
     if (access(path, X_OK) != 0)
-        return error_set(err, STATUS_UNAVAILABLE, "%s is not there: build it first", path);
+        return error_set(err, STATUS_UNAVAILABLE, "%s does not exist: build it first", path);
     *out = path;
     return STATUS_OK;
 }

@@ -119,8 +119,8 @@ static void explain_length(
 {
     if (why)
         *why = arena_format(arena,
-            "the entry's %s would be longer than a key may be: %.*s make %zu bytes, wanted: at most %d, "
-            "and %d UTF-16 units",
+            "the entry's %s would be longer than a key may be: %.*s make %zu bytes, allowed are %d bytes "
+            "and %d UTF-16 code units",
             which, STR_ARG(properties), key.len, (int)LIMIT_KEY_BYTES, (int)LIMIT_KEY_UNITS)
                    .data;
 }

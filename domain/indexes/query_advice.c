@@ -89,7 +89,7 @@ static bool holds_all(const struct index *index, const struct filter *filter)
     return true;
 }
 
-/* What LookupIndex finds of a value: it, or it in any case. */
+/* By what LookupIndex finds entities: the values, or the values without case. */
 static const char *found_by(const struct key_parts *key)
 {
     for (size_t i = 0; i < key->count; i++)
@@ -111,8 +111,8 @@ static bool suggest_indexes(struct advice *advice)
         any = true;
         add_sentence(advice, arena_format(advice->arena,
                                  index->state == INDEX_READY
-                                     ? "LookupIndex in the index %.*s finds by %s"
-                                     : "LookupIndex in the index %.*s will find by %s, once it is ready",
+                                     ? "LookupIndex in the index %.*s finds entities by %s"
+                                     : "once the index %.*s is ready, LookupIndex in it finds entities by %s",
                                  STR_ARG(index->name), found_by(&index->partition_key)));
     }
     return any;
@@ -125,11 +125,11 @@ static void suggest_new_index(struct advice *advice)
 
         if (advice->filter->tests[i].subject != SUBJECT_PROPERTY || !is_bound(advice->filter, name))
             continue;
-        add_sentence(advice,
-            arena_format(advice->arena,
-                "an index whose partition key is the property %.*s would find by it: CreateIndex, then "
-                "LookupIndex",
-                STR_ARG(name)));
+        add_sentence(advice, arena_format(advice->arena,
+                                 "create an index whose partition key is the property %.*s (CreateIndex), "
+                                 "and find entities by it "
+                                 "(LookupIndex)",
+                                 STR_ARG(name)));
         return;
     }
 }

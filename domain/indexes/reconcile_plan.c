@@ -44,7 +44,9 @@ static const char *explain_owner(const struct index *index, struct arena *arena)
 {
     struct str properties = unique_value_properties(index, arena);
 
-    return arena_format(arena, "another entity owns the value: %.*s", STR_ARG(properties)).data;
+    return arena_format(
+        arena, "another entity has the same value in the unique index: %.*s", STR_ARG(properties))
+        .data;
 }
 
 /* The entry of the i-th index of the table. */

@@ -413,18 +413,19 @@ const char *key_part_objection(const struct key_part *part, const struct value *
 
     switch (key_part_fit(part, value)) {
     case KEY_PART_BELOW:
-        more = " below that";
+        more = " and too small";
         break;
     case KEY_PART_ABOVE:
-        more = " above that";
+        more = " and too large";
         break;
     case KEY_PART_NEVER:
-        more = value->type == PROPERTY_DOUBLE && isnan(value->number) ? " that is no number" : "";
+        more = value->type == PROPERTY_DOUBLE && isnan(value->number) ? " and NaN" : "";
         break;
     case KEY_PART_FITS:
         break;
     }
-    return arena_format(arena, "is of type %s%s, wanted: %.*s", kind, more, STR_ARG(wanted_text(part, arena)))
+    return arena_format(
+        arena, "is of type %s%s, allowed: %.*s", kind, more, STR_ARG(wanted_text(part, arena)))
         .data;
 }
 

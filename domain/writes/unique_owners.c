@@ -203,8 +203,8 @@ static enum status take_value(struct unique_owners *owners, const struct index *
     slot = find_slot(owners, index, &values.new);
     if (!slot) {
         owners->is_incomplete = true;
-        return reason_set(
-            err, REASON_STORE_UNAVAILABLE, "other writes of the same batch got in the way: try again");
+        return reason_set(err, REASON_STORE_UNAVAILABLE,
+            "other writes at the same moment need the same unique value: try again");
     }
     if (slot->is_owned && !owns_value(slot, &row->key))
         return is_same(&values) ? STATUS_OK : refuse_violation(slot, step, owners->arena, err);

@@ -14,7 +14,7 @@
 static enum status make_key(struct account_key *out, struct error *err)
 {
     if (getrandom(out->bytes, ACCOUNT_KEY_BYTES, 0) != ACCOUNT_KEY_BYTES)
-        return error_set(err, STATUS_INTERNAL, "no random numbers to make a key from");
+        return error_set(err, STATUS_INTERNAL, "the system returned no random numbers for an account key");
     return STATUS_OK;
 }
 
@@ -55,7 +55,7 @@ enum status account_calls_create(
     TRY(change(pg, &sql_account_insert, &params, &created, err));
     if (created)
         return STATUS_OK;
-    return error_set(err, STATUS_EXISTS, "there is an account %.*s already", STR_ARG(account->name));
+    return error_set(err, STATUS_EXISTS, "account %.*s already exists", STR_ARG(account->name));
 }
 
 enum status account_calls_list(

@@ -50,7 +50,7 @@ static bool is_meant(const struct table *table, const struct operation *operatio
 static enum status is_another(const struct operation *operation, struct error *err)
 {
     enum status status = reason_set(err, REASON_TABLE_NOT_FOUND,
-        "the table %.*s that was meant has been deleted; the one of this name now is another",
+        "the table %.*s that the request refers to was deleted; another table has its name now",
         STR_ARG(operation->table));
 
     error_add_meta(err, "table", operation->table);

@@ -197,7 +197,7 @@ static enum status count_delivery(
         .store = store, .intent = intent, .cause = &cause, .silent = true, .once = once
     };
 
-    error_set(&cause, STATUS_INTERNAL, "begun without a report");
+    error_set(&cause, STATUS_INTERNAL, "work has begun, and no worker has reported its end");
     TRY(worker_attempt(store, count_attempt, &failing, err));
     *count = failing.count;
     return STATUS_OK;

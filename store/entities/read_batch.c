@@ -185,7 +185,7 @@ static enum status take_rows(struct session *session, size_t keys, PGresult **ou
         return error_set(err, STATUS_STALE, "the catalogue has changed");
     if (PQntuples(*out) != expected || (expected > 0 && pg_int8(*out, expected - 1, COLUMN_N) != expected))
         return error_set(
-            err, STATUS_INTERNAL, "a read of %d keys brought %d rows", expected, PQntuples(*out));
+            err, STATUS_INTERNAL, "a read of %d keys returned %d rows", expected, PQntuples(*out));
     return STATUS_OK;
 }
 

@@ -356,7 +356,8 @@ static enum status run_planned(
     TRY(write_batch_lock_owners(session, set, plan, &planning, err));
     plan(&planning);
     if (set->owners && set->owners->is_incomplete && set->planned_count > 1)
-        return error_set(err, STATUS_LIMIT, "writes of one batch change what others of it ask for");
+        return error_set(
+            err, STATUS_LIMIT, "writes of the batch change values that other writes of it depend on");
     if (!changes_anything(set)) {
         pg_recover(&session->pg); /* rolls back: nothing was written, the locks go */
         return STATUS_OK;
@@ -433,7 +434,7 @@ static enum status ask_written(struct session *session, void *context, struct er
 static enum status lost_etag(struct error *err)
 {
     return reason_set(err, REASON_OUTCOME_UNKNOWN,
-        "the write stands, but its etag was lost with the connection to the database: read the entity");
+        "the write is committed, but its ETag was lost with the connection to the database: read the entity");
 }
 
 enum upsert_column { UPSERT_VERSION, UPSERT_TS };

@@ -49,9 +49,9 @@ static enum status check_name_is_free(
     if (!taken)
         return STATUS_OK;
     if (taken->entries_of)
-        reason_set(err, REASON_INDEX_EXISTS, "there is an index %.*s already", STR_ARG(taken->name));
+        reason_set(err, REASON_INDEX_EXISTS, "index %.*s already exists", STR_ARG(taken->name));
     else
-        reason_set(err, REASON_TABLE_ALREADY_EXISTS, "there is a table %.*s already", STR_ARG(taken->name));
+        reason_set(err, REASON_TABLE_ALREADY_EXISTS, "table %.*s already exists", STR_ARG(taken->name));
     error_add_meta(err, "table", name);
     return err->status;
 }

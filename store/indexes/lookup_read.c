@@ -98,7 +98,8 @@ static enum status check_sources(
     struct operation sources;
 
     if (!lookup_hits_name(index, operation))
-        return error_set(err, STATUS_INTERNAL, "an entry without its source's keys");
+        return error_set(err, STATUS_INTERNAL,
+            "an entry of index %.*s does not name its source: verify the index", STR_ARG(index->name));
     if (operation->in.lookup.trust_index || out->count == 0)
         return STATUS_OK;
     lookup_hits_ask(index, operation, &sources);

@@ -69,7 +69,8 @@ static enum status take_transaction(
     if (state == TRANSACTION_DEAD) {
         set_never(named->wait);
         reason_set(&named->wait->err, REASON_NOT_FRESH_ENOUGH,
-            "transaction %.*s was given up and waits for a person: GetTransaction tells how far it came",
+            "transaction %.*s was given up and waits for an operator: GetTransaction shows the steps that "
+            "are done",
             STR_ARG(named->token->id));
         return STATUS_OK;
     }
@@ -171,7 +172,8 @@ static void take_block(struct freshness_wait *wait, const PGresult *found, int r
     cause.len = cause.len < MAX_CAUSE ? cause.len : MAX_CAUSE;
     set_never(wait);
     reason_set(&wait->err, REASON_NOT_FRESH_ENOUGH,
-        "a write that a token names was given up and waits for a person, as dead letter %lld: %.*s",
+        "the index work of a write that a token names was given up; dead letter %lld waits for an operator: "
+        "%.*s",
         (long long)pg_int8(found, row, BLOCK_DEAD_LETTER), STR_ARG(cause));
 }
 
@@ -229,7 +231,8 @@ static enum status ask_staleness(
         set_open(&waits[i]);
         if (lag->as_of == 0)
             reason_set(&waits[i].err, REASON_NOT_FRESH_ENOUGH,
-                "no worker has told yet how far it has come, or the database's clock was set back since");
+                "no worker has stored yet how far the indexes are, or the database's clock was set back "
+                "since");
         else
             reason_set(&waits[i].err, REASON_NOT_FRESH_ENOUGH,
                 "the indexes are %lld ms behind, max_staleness allows %lld ms; %lld intents are open",
@@ -356,7 +359,7 @@ enum status freshness_ask(
     for (size_t i = 0; i < count && status != STATUS_OK; i++) {
         waits[i].answer = FRESHNESS_OPEN;
         reason_set(
-            &waits[i].err, REASON_NOT_FRESH_ENOUGH, "the database could not be asked: %s", err->message);
+            &waits[i].err, REASON_NOT_FRESH_ENOUGH, "the database could not be queried: %s", err->message);
     }
     return status;
 }

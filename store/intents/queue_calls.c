@@ -112,7 +112,7 @@ static enum status control(struct session *session, struct operation *operation,
     TRY(queue_calls_read_map(session, &map, err));
     if (in->queue >= map.queues)
         return reason_set(
-            err, REASON_INVALID_INPUT, "queue is q%d, which is none of q0 to q%d", in->queue, map.queues - 1);
+            err, REASON_INVALID_INPUT, "queue is q%d; allowed: q0 to q%d", in->queue, map.queues - 1);
     pg_params_init(&params, &session->arena);
     pg_add_int4(&params, map.queues);
     pg_add_int4(&params, in->queue);

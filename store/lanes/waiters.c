@@ -381,7 +381,8 @@ static void release_read(struct operation *operation, enum answer answer, enum w
         break;
     case ANSWER_GIVEN_UP:
         reason_set(&err, REASON_NOT_FRESH_ENOUGH,
-            "transaction %.*s was given up and waits for a person: GetTransaction tells how far it came",
+            "transaction %.*s was given up and waits for an operator: GetTransaction shows the steps that "
+            "are done",
             STR_ARG(id));
         break;
     case ANSWER_OPEN:

@@ -111,7 +111,7 @@ enum status epoch_ensure(struct session *session, struct error *err)
         }
         TRY(try_to_raise(session, remembered.epoch, &raised, err));
     }
-    return error_set(err, STATUS_UNAVAILABLE, "the catalogue keeps changing");
+    return error_set(err, STATUS_UNAVAILABLE, "other transactions keep changing the catalogue: try again");
 }
 
 static enum status raise_once(struct session *session, int64_t *epoch, struct error *err)
@@ -122,7 +122,8 @@ static enum status raise_once(struct session *session, int64_t *epoch, struct er
     for (int i = 0; i < MAX_ATTEMPTS && !raised; i++)
         TRY(try_to_raise(session, 0, &raised, err));
     if (!raised)
-        return error_set(err, STATUS_UNAVAILABLE, "the catalogue keeps changing: try again");
+        return error_set(
+            err, STATUS_UNAVAILABLE, "other transactions keep changing the catalogue: try again");
     *epoch = session->catalogue->epoch;
     return STATUS_OK;
 }

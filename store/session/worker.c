@@ -21,7 +21,8 @@ enum status worker_open(const char *postgres, const char *worker, struct worker 
     struct worker *store;
 
     if (worker[0] == '\0')
-        return error_set(err, STATUS_INVALID, "a worker needs a name: leases without one are free");
+        return error_set(err, STATUS_INVALID,
+            "the worker has no name: set TAVOLA_WORKER_NAME; leases and claims are stored under it");
     store = xcalloc(1, sizeof(*store));
     arena_init(&store->arena);
     store->worker = arena_copy(&store->arena, str_of(worker));
@@ -77,7 +78,7 @@ static void name_failure(struct error *err)
     else if (err->status == STATUS_PRECONDITION && !err->reason)
         err->status = STATUS_UNAVAILABLE;
     else if (err->status == STATUS_STALE && !err->reason)
-        error_set(err, STATUS_UNAVAILABLE, "the catalogue kept changing");
+        error_set(err, STATUS_UNAVAILABLE, "other transactions kept changing the catalogue: try again");
 }
 
 enum status worker_attempt(struct worker *store, unit_of_work_attempt *work, void *context, struct error *err)

@@ -321,7 +321,8 @@ static enum status cancel(struct session *session, struct operation *operation, 
         TRY(commit_cancel(session, found, err));
     else
         return reason_set(err, REASON_TRANSACTION_STARTED,
-            "%d of %zu steps of transaction %.*s are done%s: only before the first one it can be cancelled",
+            "%d of %zu steps of transaction %.*s are done%s: it could be cancelled only before its first "
+            "step",
             found->steps_done, found->step_count, STR_ARG(found->id),
             transaction_is_final(found->state) ? " and it has ended" : "");
     operation->out.transaction = (struct outcome_transaction){ .transactions = found, .count = 1 };

@@ -82,7 +82,7 @@ class Killer(RedisCase):
         self.assertLessEqual(deaths, DELIVERIES + 3)
         dead_letters = self.caller.list_dead_letters(filter={"state": DEAD}).dead_letters
         self.assertEqual([dead_letter.key.row_key for dead_letter in dead_letters], ["killer"])
-        self.assertEqual(dead_letters[0].cause, "INTERNAL: begun without a report")
+        self.assertEqual(dead_letters[0].cause, "INTERNAL: work has begun, and no worker has reported its end")
         for death in range(deaths):
             wait_for("all other keys", lambda death=death: self.found(f"f{death}") == OTHERS, 20)
         self.assertEqual(self.stack.sql("select count(*) from intents"), "0")

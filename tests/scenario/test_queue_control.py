@@ -236,7 +236,7 @@ class Queues(ServerCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             return done.stdout
 
-        name, cause = self.new_name("narrow"), "Age is of type String, wanted: an Int32 or Int64 from 0 to 99"
+        name, cause = self.new_name("narrow"), "Age is of type String, allowed: an Int32 or Int64 from 0 to 99"
         self.client.create_index(index={
             "name": name, "table": self.table, "shape": 1, "place": 2,
             "partition_key": [{"property": "Age", "width": 2}],

@@ -21,11 +21,13 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
     if (why.len == 0 || why.len > MAX_REASON_BYTES || !text_check(why, NULL, NULL) ||
         memchr(why.data, '\0', why.len))
         return reason_set(err, REASON_INVALID_INPUT,
-            "reason says in 1 to %d bytes of text why: it is kept with the dead letters", MAX_REASON_BYTES);
+            "reason must have 1 to %d bytes of UTF-8 text without NUL: it is stored with the dead letters",
+            MAX_REASON_BYTES);
     TRY(codec_admin_dead_letters_decode(request->dead_letter_ids, request->n_dead_letter_ids, request->filter,
         atomic_load(&ctx->service->queues), &out->in.dead_letters, err));
     if (out->in.dead_letters.filter.state != DEAD_LETTER_DEAD)
-        return reason_set(err, REASON_INVALID_INPUT, "filter.state: only DEAD letters can be discarded");
+        return reason_set(
+            err, REASON_INVALID_INPUT, "filter.state must be DEAD: only such dead letters can be discarded");
     return STATUS_OK;
 }
 

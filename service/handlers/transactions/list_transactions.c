@@ -20,7 +20,7 @@ static enum status filter_decode(struct call_ctx *ctx, const Tavola__V1__ListTra
     struct operation_transaction *out, struct error *err)
 {
     if (request->state < 0 || request->state > TAVOLA__V1__TRANSACTION_STATE__TRANSACTION_STATE_DEAD)
-        return reason_set(err, REASON_INVALID_INPUT, "state is not a state that a transaction can have");
+        return reason_set(err, REASON_INVALID_INPUT, "state is not a value of TransactionState");
     out->only = (enum transaction_state)request->state;
     out->by_key = request->entity != NULL;
     if (!out->by_key)

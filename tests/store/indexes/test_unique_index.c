@@ -478,7 +478,8 @@ START_TEST(the_first_of_those_that_were_there_owns)
     ck_assert_int_eq(seen.state, INDEX_READY);
     ck_assert_int_eq(seen.entries, 2);
     ck_assert_int_eq(seen.violations, 1);
-    ck_assert_ptr_nonnull(strstr(seen.causes.data, "another entity owns the value: "));
+    ck_assert_ptr_nonnull(
+        strstr(seen.causes.data, "another entity has the same value in the unique index: "));
     ck_assert_str_eq(owners(), "r1,r3");
     ck_assert_int_eq(
         test_number(world.sql, "select differences from operations where kind = 'build' and target <> ''"),
@@ -534,8 +535,8 @@ START_TEST(a_build_that_may_not_leave_entities_out_fails)
     run_chunks(world.worker);
 
     ck_assert_int_eq(index_seen(&world, "ByCity").build.state, JOB_FAILED);
-    ck_assert_ptr_nonnull(
-        strstr(index_seen(&world, "ByCity").build.error.data, "another entity owns the value"));
+    ck_assert_ptr_nonnull(strstr(index_seen(&world, "ByCity").build.error.data,
+        "another entity has the same value in the unique index"));
 }
 END_TEST
 

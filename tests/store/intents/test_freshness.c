@@ -622,7 +622,7 @@ START_TEST(without_a_database_they_are_told_so)
     submit(store, waiting);
     tcp_proxy_down(proxy, true);
     await(waiting);
-    refused(waiting, "NOT_FRESH_ENOUGH", "the database could not be asked: ");
+    refused(waiting, "NOT_FRESH_ENOUGH", "the database could not be queried: ");
     store_close(store);
     tcp_proxy_stop(proxy);
 }

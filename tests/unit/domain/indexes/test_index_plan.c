@@ -203,7 +203,7 @@ START_TEST(a_value_that_cannot_be_written_is_a_violation)
             &arena, &entry, &why),
         PROJECTED_VIOLATION);
     ck_assert_str_eq(why,
-        "a property cannot be part of the entry's key: Name is of type String, wanted: an Int32 or Int64 "
+        "a property cannot be part of the entry's key: Name is of type String, allowed: an Int32 or Int64 "
         "from 0 to 999");
 }
 END_TEST

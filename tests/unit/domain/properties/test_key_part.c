@@ -511,15 +511,15 @@ static const struct objection_case {
     const char *want;
 } objection_cases[] = {
     { { .width = 4 }, { .type = PROPERTY_STRING },
-        "is of type String, wanted: an Int32 or Int64 from 0 to 9999" },
+        "is of type String, allowed: an Int32 or Int64 from 0 to 9999" },
     { { .width = 4 }, { .type = PROPERTY_INT32, .integer = -1 },
-        "is of type Int32 below that, wanted: an Int32 or Int64 from 0 to 9999" },
+        "is of type Int32 and too small, allowed: an Int32 or Int64 from 0 to 9999" },
     { { .width = 4 }, { .type = PROPERTY_INT64, .integer = 10000 },
-        "is of type Int64 above that, wanted: an Int32 or Int64 from 0 to 9999" },
+        "is of type Int64 and too large, allowed: an Int32 or Int64 from 0 to 9999" },
     { { .inverted = true }, { .type = PROPERTY_GUID },
-        "is of type Guid, wanted: an Int32, Int64, Double or DateTime" },
+        "is of type Guid, allowed: an Int32, Int64, Double or DateTime" },
     { { .width = 0 }, { .type = PROPERTY_DOUBLE, .number = NAN },
-        "is of type Double that is no number, wanted: a value that has an order" },
+        "is of type Double and NaN, allowed: a value that has an order" },
 };
 
 START_TEST(an_objection_names_the_type_found_and_wanted)
