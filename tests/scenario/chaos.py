@@ -30,15 +30,15 @@ READY = 3
 ROWS = 20
 CHANGE_PAUSE = 0.1
 CALM_EVERY = (15, 25)  # seconds
-PAUSE = (0.1, 1.0)  # between faults
-ABSENCE = (0.0, 1.5)  # of what was killed
-STANDSTILL = (0.5, 7.0)  # the longest is longer than every lease
+PAUSE = (0.1, 1.0)  # seconds between two faults
+ABSENCE = (0.0, 1.5)  # seconds until a killed process is started again
+STANDSTILL = (0.5, 7.0)  # the longest one is longer than every lease
 BAD_NETWORK = (0.5, 4.0)
-RHYTHMS = ((0.05, 0.05), (0.2, 0.05), (0.5, 0.1))  # seconds a slow PostgreSQL stands still and goes on
+RHYTHMS = ((0.05, 0.05), (0.2, 0.05), (0.5, 0.1))  # seconds for which a slow PostgreSQL is stopped, and for which it then runs
 
 
 class Changer(Caller):
-    """Creates a table, fills it, indexes it, looks whether the index is complete, and deletes all that."""
+    """Creates a table, fills it, indexes it, checks that the index is complete, and deletes index and table."""
 
     def __init__(self, stack, name, seed):
         super().__init__(stack, name, seed)
@@ -57,7 +57,7 @@ class Changer(Caller):
         self.number += self.at == 0
 
     def unless(self, reasons, call, **fields):
-        """True: it is so now."""
+        """Make the call; True also if it is refused for one of the reasons, because its effect is there already."""
         try:
             return self.attempt(call, **fields) is not None
         except ApiError as error:
@@ -78,7 +78,7 @@ class Changer(Caller):
         return self.unless({"INDEX_EXISTS"}, "create_index", index=index)
 
     def look(self):
-        """Nobody writes any more, so an index that is READY has everything."""
+        """No caller writes any more, so an index that is READY has every entry."""
         reply = self.attempt("get_index", name=self.table() + "ByN")
         if not reply or reply.status.state != READY:
             return False
@@ -90,7 +90,7 @@ class Changer(Caller):
         return True
 
     def drop(self):
-        """Every other one goes with its table."""
+        """Every second index is deleted together with its table."""
         return self.number % 2 or self.unless({"INDEX_NOT_FOUND"}, "drop_index", name=self.table() + "ByN")
 
     def delete(self):
@@ -102,7 +102,7 @@ class Changer(Caller):
 
 
 class Operator(Caller):
-    """Looks after dead letters, more or less."""
+    """An operator who redrives or discards some of the dead letters."""
 
     call_seconds = 10
 
@@ -120,7 +120,7 @@ class Operator(Caller):
 
 
 class Slowness:
-    """All of PostgreSQL's processes stand still and go on in a rhythm."""
+    """Stops and continues all of PostgreSQL's processes in turns."""
 
     def __init__(self, cluster, rhythm):
         self.cluster, self.rhythm = cluster, rhythm
@@ -148,7 +148,7 @@ class Chaos(Driver):
         self.random = random.Random(f"{seed} faults")
         self.kills = self.flushes = self.stops = self.networks = self.checks = 0
         self.freezes = self.slowness = self.power_cuts = 0
-        self.restores = {}  # what is broken now: (when to mend it, how)
+        self.restores = {}  # the present faults: (when to end it, how)
         self.children = {}
         self.proxies = {}
         super().__init__(seed)
@@ -184,7 +184,7 @@ class Chaos(Driver):
                 caller.looks_up = False
 
     def start_one(self, role, name):
-        """The first ones of both reach PostgreSQL and Redis directly."""
+        """The first server and the first worker reach PostgreSQL and Redis directly."""
         settings = {}
         if name == "two":
             port = self.proxies["postgres"].port
@@ -204,7 +204,7 @@ class Chaos(Driver):
         for proxy in self.proxies.values():
             proxy.stop()
 
-    # faults: each says how it is mended
+    # faults: each returns how it is ended
 
     def kill(self, subject):
         self.kills += 1
@@ -280,7 +280,7 @@ class Chaos(Driver):
             self.restores[subject] = (time.monotonic() + self.random.uniform(*duration), how(subject))
 
     def poison_work(self):
-        """Work fails for a while, and what fails then is given up."""
+        """Work on some keys fails for a while, until it is given up."""
         if "postgres" in self.restores or "poison" in self.restores:
             return
         self.poison.put()
@@ -294,7 +294,7 @@ class Chaos(Driver):
         self.poison.cure()
 
     def mend(self, everything=False):
-        """Postgres before what asks it."""
+        """PostgreSQL is started before the programs that need it."""
         for subject in sorted(self.restores, key=lambda subject: subject != "postgres"):
             when, restore = self.restores[subject]
             if everything or when <= time.monotonic():
@@ -321,7 +321,7 @@ class Chaos(Driver):
             self.break_something()
 
     def calm(self):
-        """All is mended, what was given up is taken up again, nothing is on its way, and everything is right."""
+        """End all faults, redrive what was given up, wait until no work is open, and check all invariants."""
         self.mend(everything=True)
         for name in self.targets:
             self.wait_until_serving(name)
@@ -369,7 +369,7 @@ class Chaos(Driver):
 
 
 def run(seconds, seed):
-    """The line at the end, and what went wrong or None."""
+    """Returns the last line of output, and what went wrong or None."""
     began = time.monotonic()
     print(f"chaos: seed {seed}", flush=True)
     with Chaos(seed) as chaos:
@@ -378,7 +378,7 @@ def run(seconds, seed):
             print(f"chaos: goes on without power cuts: {chaos.stack.no_disk}", flush=True)
         try:
             chaos.run(seconds)
-        except Exception as found:  # whatever it is, chaos has brought it about
+        except Exception as found:  # every exception counts as a finding of the campaign
             failure = found
             print(chaos.stack.logs())
             print(f"chaos: FAILED: {found!r}"[:4000])

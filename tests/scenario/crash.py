@@ -44,7 +44,7 @@ PROVOKE_SECONDS = 3
 
 
 def points_in_sources():
-    """{name: whether it can fail}"""
+    """{name of the failpoint: whether its call can fail}"""
     found = {}
     for folder in FOLDERS:
         for path, _, names in os.walk(os.path.join(SOURCE, folder)):
@@ -57,7 +57,7 @@ def points_in_sources():
 
 
 def cases(points, hits=HITS):
-    """All there are for these points: (point, fault, hit)."""
+    """All cases of these points: (point, fault, hit)."""
     can_fail = points_in_sources()
     return [
         (point, fault, hit)
@@ -69,7 +69,7 @@ def cases(points, hits=HITS):
 
 
 class Provoker(threading.Thread):
-    """Calls provoke() until it is told to stop; answers get lost on the way."""
+    """Calls provoke() until it is told to stop; some answers get lost."""
 
     def __init__(self, stack, provocation):
         super().__init__(daemon=True)
@@ -87,9 +87,9 @@ class Provoker(threading.Thread):
             except ApiError as error:
                 if error.code not in UNKNOWN_OUTCOME:
                     self.failure = error
-            except (DatabaseAway, OSError):  # PostgreSQL or Redis is what is broken
+            except (DatabaseAway, OSError):  # PostgreSQL or Redis is the faulty part
                 continue
-            except Exception as failure:  # told to the driver, which fails with it
+            except Exception as failure:  # an exception is given to the driver, which fails with it
                 self.failure = failure
 
     def end(self):
@@ -100,7 +100,7 @@ class Provoker(threading.Thread):
 
 
 class Cases(Driver):
-    """Cases one after the other."""
+    """Runs cases one after the other."""
 
     def start_armed(self, role, point, action, hit):
         self.log = os.path.join(self.stack.folder, f"points{self.number}")
@@ -143,7 +143,7 @@ class Cases(Driver):
         self.go_on()
 
     def reach(self, target, point, action, hit):
-        """Callers and provoker bring the process to the point."""
+        """Let callers and provoker work until the process reaches the point."""
 
         def reached():
             self.workload.check_callers()
@@ -165,7 +165,7 @@ class Cases(Driver):
             raise AssertionError(f"it ended with {target.exit_code()}:\n{target.output()[-2000:]}")
 
     def replace_and_continue(self, role, late):
-        """The other one does the work, and has to find everything right before the late one goes on."""
+        """Another process does the work and must find everything right before the stopped one continues."""
         if role == SERVER:
             self.stack.new_target()
         other = self.start(role, name="two")
@@ -185,7 +185,7 @@ class Cases(Driver):
 
     @staticmethod
     def repeatedly(settle, caller):
-        """Until no answer gets lost: what was hit may still find out that its connections are gone."""
+        """Wait until no answer gets lost: the process that was hit may notice late that its connections are closed."""
 
         def settled():
             try:
@@ -199,7 +199,7 @@ class Cases(Driver):
         wait_for("an answer", settled, 60)
 
     def pass_all(self):
-        """Every point, without a fault."""
+        """Pass every point once, without a fault."""
         self.number += 1
         self.log = os.path.join(self.stack.folder, "passed")
         for role in (SERVER, WORKER):
@@ -233,7 +233,7 @@ def promise_alive(child):
 
 
 def run_cases(chosen, seed, report):
-    """After a failure with a new stack: one broken thing does not hide others."""
+    """After a failure begin again with a new stack, so that one broken case does not hide others."""
     driver = None
     for case in chosen:
         began = time.monotonic()
@@ -241,7 +241,7 @@ def run_cases(chosen, seed, report):
             driver = driver or Cases(seed)
             driver.run(*case)
             report(case, time.monotonic() - began, None)
-        except Exception as failure:  # whatever it is, it is this case's
+        except Exception as failure:  # every exception belongs to this case
             logs = driver.stack.logs() if driver else ""
             report(case, time.monotonic() - began, f"{type(failure).__name__}: {failure}\n{logs}")
             if driver:

@@ -20,7 +20,7 @@ TABLE, QUERY, KEY = {"table": "People"}, {"query": {"table": "People"}}, {"key":
 WRITE = {**TABLE, "entity": client.entity("a", "1")}
 INDEX = {"name": "ByOther", "table": "People", "shape": 1, "place": 2, "partition_key": [{"property": "Other"}]}
 
-# What somebody asks who is after account acme's things. True: a signature for People may get as far as the store.
+# Requests for the data of account acme. True: a signature for People may get as far as the store.
 REQUESTS = {
     "TableService/CreateTable": (False, {"name": "People"}),
     "TableService/GetTable": (False, {"name": "People"}),
@@ -73,7 +73,7 @@ REQUESTS = {
 
 
 class EveryMethod(SecurityCase):
-    """acme has a secret in all its things; nobody else ever sees it, or changes anything."""
+    """All data of acme holds a secret; no other account may see or change any of it."""
 
     @classmethod
     def setUpClass(cls):
@@ -83,7 +83,7 @@ class EveryMethod(SecurityCase):
         cls.client.create_index(index={**INDEX, "name": "ByN", "partition_key": [{"property": "N"}]})
         cls.client.submit_transaction(transaction_id="ours", steps=[{"insert_or_replace": {
             "table": "People", "entity": client.entity("s", "2", {"N": SECRET})}}])
-        # There is no worker: it stays as it is.
+        # There is no worker, so it stays as it is.
         cls.operation = cls.client.delete_range(query={"table": "Other", "filter": f"N eq '{SECRET}'"}).operation.operation_id
         cls.methods = dict(types.methods())
 
@@ -114,14 +114,14 @@ class EveryMethod(SecurityCase):
         return for_signatures, {name: self.operation if value == "OURS" else value for name, value in fields.items()}
 
     def ask(self, given, path, fields):
-        """(OK, all replies), or the code and the reason, and what the error says."""
+        """Returns (OK, all replies), or the code and the reason, and the error's message."""
         method = self.methods[path]
         message = types.message(method.input_type.full_name)(**fields)
         metadata = [] if given is None else [("authorization", "Bearer " + given)]
         with client.Client(self.stack.target) as connection:
             rpc = connection.channel.stream_stream(path)
             try:
-                # A watch that is let in goes on to its deadline.
+                # A watch that is permitted lasts until its deadline.
                 patience = 2 if path.endswith("/WatchEntities") else 20
                 replies = list(rpc(iter([message.SerializeToString()]), metadata=metadata, timeout=patience))
                 return OK, self.rejection(path, replies), replies
@@ -131,7 +131,7 @@ class EveryMethod(SecurityCase):
 
     @staticmethod
     def rejection(path, replies):
-        """Import refuses entities one by one."""
+        """Import refuses single entities."""
         if not path.endswith("ImportEntities"):
             return None
         reply = types.message("tavola.v1.ImportEntitiesResponse")
@@ -162,7 +162,7 @@ class EveryMethod(SecurityCase):
                     got, _, said = self.ask(given, path, fields)
                     self.assertIn(got[0], ("OK", "NOT_FOUND", "PERMISSION_DENIED"), got)
                     for reply in said:
-                        # An error may repeat what was asked.
+                        # An error may repeat what the request holds.
                         self.assertNotIn(SECRET, "" if SECRET in str(fields) else reply.decode("utf-8", "replace"))
 
     def test_the_owner_would_have_seen_it(self):
@@ -188,13 +188,13 @@ class EveryMethod(SecurityCase):
                     self.assertEqual(self.ask(nothing, path, fields)[0], REFUSED)
 
     def test_a_signature_that_gives_nothing_of_use(self):
-        """Of the right table, with only one permission at a time, and a range in which there is nothing."""
+        """A signature for the right table, with one permission at a time and an empty range."""
         for letter in "raudit":
             given = sas(self.keys[0], "people", permissions=letter, low=("x", ""), high=("x",))
             for path in self.protected():
                 with self.subTest(path, permission=letter):
                     got, rejected, said = self.ask(given, path, self.row(path)[1])
-                    # A watch that has nothing to tell goes on until its deadline.
+                    # A watch without a change lasts until its deadline.
                     ends = ("DEADLINE_EXCEEDED",) if path.endswith("/WatchEntities") else ("OK", "NOT_FOUND")
                     self.assertIn((rejected or got)[0], (*ends, "PERMISSION_DENIED", "rejected"), got)
                     for reply in said:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an operator does with work that was given up."""
+"""What an operator can do with dead letters."""
 
 import unittest
 
@@ -19,7 +19,7 @@ class DeadLetters(ServerCase):
         self.index = self.new_index(self.table, by="City")
 
     def give_up(self, row, city, cause):
-        """As if reconciling the key had failed too often."""
+        """Make a dead letter as if reconciling the key had failed too often."""
         self.client.insert_entity(table=self.table, entity=entity("p", row, City=city))
         wait_for("the entry", lambda: len(self.client.lookup(self.index, [city])) == 1)
         self.stack.sql(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The audit of what nothing owns: it sees such rows in every table, and the product leaves none."""
+"""The audit of rows without an owner: it finds such a row in every table, and the product leaves none."""
 
 import re
 import unittest
@@ -10,7 +10,7 @@ from tavola_test.client import entity, key
 from tavola_test.stack import Stack
 from tavola_test.waiting import wait_for
 
-# A row that nothing owns in each table that can have one, or a row of a table too many or too few.
+# Insert a row without an owner into each table that can have one, or add and remove single rows.
 ORPHANS = """
 insert into tables values (9001, 'local', 'gone', 'gone', 0, false);
 insert into tables values (9002, 'local', 'entries', 'entries', 0, true, 9002);

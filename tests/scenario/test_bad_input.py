@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What no client should send: each gets its code and reason, and a read afterwards shows that nothing changed."""
+"""Requests that no client should send: each gets its code and reason, and a read afterwards shows that nothing
+changed.
+"""
 
 import base64
 import time
@@ -218,7 +220,7 @@ class Sizes(BadInput):
             self.assertTrue(self.is_there(self.table, "p", "r"))
 
     def test_errors_stay_small(self):
-        """Status and details share some 8 KiB; what the caller sent is not sent back whole."""
+        """Status and details share some 8 KiB, so long values of the request are not returned whole."""
         long = "k" * 100000
         error = self.refused(
             "INVALID_ARGUMENT",
@@ -330,7 +332,7 @@ class Filters(BadInput):
                     self.assertEqual(error.metadata["position"], str(position), error)
 
     def test_names_that_no_property_can_have(self):
-        """Inside `not` each would match every entity."""
+        """Inside `not` each of these would match every entity."""
         address = {"partition_key": "p", "row_key": "r"}
         query = {"table": self.table}
         steps = [{"delete_if_exists": {"table": self.table, "key": address}}]

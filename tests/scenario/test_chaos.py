@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A short storm of chaos.py; ./dev chaos is a long one."""
+"""A short run of chaos.py; ./dev chaos runs longer."""
 
 import unittest
 

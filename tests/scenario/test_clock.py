@@ -43,7 +43,7 @@ class ClockStep(unittest.TestCase):
         wait_ready(self.client, "byCity")
 
     def set_clock(self, hours):
-        """A file is replaced, not rewritten: a process reads it at any time."""
+        """The file is replaced, not rewritten, because a process may read it at any time."""
         with open(self.clock + ".new", "w", encoding="ascii") as file:
             file.write(f"{hours:+}h\n")
         os.chmod(self.clock + ".new", 0o644)
@@ -71,7 +71,7 @@ class ClockStep(unittest.TestCase):
         self.stack.worker.kill()
         self.stack.redis_command("FLUSHALL")
         self.put(INTENTS, "Bonn")
-        self.stack.redis_command("FLUSHALL")  # what stands open is found by its time alone
+        self.stack.redis_command("FLUSHALL")  # open intents are found by their time alone
         self.assertEqual(self.intents(), INTENTS)
 
         self.step_back(-1)

@@ -7,7 +7,7 @@ import unittest
 import crash
 from tavola_test.provocations import provocation_of
 
-# Every fault, at both passages, in all kinds of work.
+# Every fault, at the first and the second passage, in all kinds of work.
 SLICE = [
     ("reconcile.between_add_and_remove", "kill", 2),
     ("reconcile.after_commit_before_ack", "stop", 1),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings of the database that would void a promise: the programs refuse to work on it and say why."""
+"""Database settings that would break a promise: the programs refuse to work on such a database and say why."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ class DatabaseSettings(unittest.TestCase):
         self.addCleanup(self.stack.close)
 
     def refuses(self, words, **settings):
-        """Server and worker run, serve nothing, and their logs have these words."""
+        """Assert that server and worker run, serve nothing, and log these words."""
         self.stack.new_target()
         server = self.stack.start_server(wait=False, **settings)
         worker = self.stack.start_worker(**settings)
@@ -59,7 +59,7 @@ class DatabaseSettings(unittest.TestCase):
 
         wait_for("the pooler", answers)
         address = f"host=127.0.0.1 port={port} user={self.stack.postgres_user} dbname={self.stack.database}"
-        # Not even where data may be lost: what was written twice or missed would be another kind of loss.
+        # TAVOLA_ALLOW_DATA_LOSS does not help here: duplicate or missing writes are another kind of loss.
         self.refuses("pooler", TAVOLA_POSTGRES=address)
         self.refuses("pooler", TAVOLA_POSTGRES=address, TAVOLA_ALLOW_DATA_LOSS="on")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples run as they stand, beside a server and a worker."""
+"""The examples run unchanged, beside a server and a worker."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from tavola_test.settings import SOURCE
 from tavola_test.stack import Stack
 
 
-# The last line that each prints: found through its index after a write.
+# The last line that each example prints: an entity found through its index after a write.
 PATTERNS = {
     "intra_partition_index": "   22 rows examined, found 22: sales/000102 sales/000107 sales/000112 ...",
     "inter_partition_index": "   1 rows examined, found 1: sales/000007",
@@ -39,7 +39,7 @@ class Examples(unittest.TestCase):
                              "NOT_FOUND TABLE_NOT_FOUND {'table': 'nosuch'}\n")
 
     def test_patterns(self):
-        """Each finds what it looks for through its index; docs_commands compares all that they print with their pages."""
+        """Each example finds its entities through its index; docs_commands compares its whole output with its page."""
         with Stack() as stack:
             stack.start_server()
             stack.start_worker()

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The change feed: order, resumption, bookmarks, what every kind of write tells, and when history is gone."""
+"""The change feed: order, resumption, bookmarks, the change that every kind of write makes, and feeds without
+history.
+"""
 
 import os
 import random
@@ -17,7 +19,7 @@ from tavola_test.settings import BIN
 from tavola_test.stack import Stack
 from tavola_test.waiting import wait_for
 
-BIG = b"x" * 60000  # 50 of them are a message
+BIG = b"x" * 60000  # one message holds 50 of them
 
 
 def word(change):
@@ -335,7 +337,7 @@ class WatchesBySignature(SecurityCase):
         cls.client.update_table(table={"name": "People", "change_feed": True})
 
     def watch(self, table="People", text="", **signature):
-        """The messages a signature for People opens."""
+        """The messages that a watch with a signature for People returns."""
         connection = self.connect(sas(self.keys[0], "people", **signature))
         return connection.watch_entities([WatchRequest(table=table, filter=text)], timeout=60)
 
@@ -365,7 +367,7 @@ class FeedUnderLoad(unittest.TestCase):
     WRITERS, TURNS, PARTITIONS, ROWS = 4, 150, 3, 5
 
     def write(self, number):
-        """Upserts, deletes and batches on keys all writers share; a lost server is waited for."""
+        """Upserts, deletes and batches on keys that all writers share; a writer waits while its server is away."""
         chance = random.Random(number)
         caller = self.stack.connect()
         for turn in range(self.TURNS):
@@ -390,7 +392,7 @@ class FeedUnderLoad(unittest.TestCase):
         caller.channel.close()
 
     def follow(self, copy, seen, done):
-        """Apply the feed to a copy, over all losses of the server, until `done` and nothing is left."""
+        """Apply the feed to a copy, across every restart of the server, until `done` is set and no change is left."""
         token = ""
         while True:
             caller = self.stack.connect()
@@ -422,7 +424,7 @@ class FeedUnderLoad(unittest.TestCase):
             def run(function, *arguments):
                 try:
                     function(*arguments)
-                except BaseException as failure:  # told to the test
+                except BaseException as failure:  # an exception is given to the test
                     failures.append(failure)
 
             follower = threading.Thread(target=run, args=(self.follow, copy, seen, done))
@@ -446,7 +448,7 @@ class FeedUnderLoad(unittest.TestCase):
             self.check_order(seen)
 
     def check_order(self, seen):
-        """Each change once in its place but for what was told again; inserts and deletes take turns."""
+        """Each change appears once and in order, except those sent again; inserts and deletes of a key alternate."""
         first, state = {}, {}
         for change in seen:
             place = change.entity.partition_key, change.entity.row_key

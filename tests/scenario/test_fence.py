@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A session that stands still inside a transaction: changes of the catalogue wait for it, and nobody else may suffer."""
+"""A session that stands still inside a transaction: changes of the catalogue wait for it, and other calls go on."""
 
 import contextlib
 import threading
@@ -17,7 +17,7 @@ class Fence(ServerCase):
     with_worker = True
 
     def written_per_second(self, table, seconds):
-        """By several callers that write one entity after another."""
+        """Several callers write one entity after another."""
         end = time.monotonic() + seconds
         counts = [0] * WRITERS
 
@@ -37,7 +37,7 @@ class Fence(ServerCase):
 
     @contextlib.contextmanager
     def changing(self, table):
-        """Somebody tries to change the catalogue, again and again; gives what the tries ended with."""
+        """A caller tries to change the catalogue again and again; returns the outcomes of its tries."""
         errors = []
         stop = threading.Event()
 

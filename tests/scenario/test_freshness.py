@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads by an index that must see what was written: consistency tokens, bounds on staleness, the latest."""
+"""Reads by an index that must see certain writes: consistency tokens, bounds on staleness, the latest."""
 
 import signal
 import time
@@ -40,7 +40,7 @@ class Freshness(ServerCase):
         return [found.row_key for found in reply.entities]
 
     def begin(self, city, timeout=20, **freshness):
-        """A look-up that goes on in the background."""
+        """A look-up that runs in the background."""
         request = LookupIndexRequest(index=self.index, equals=[value(city)], freshness=freshness)
         return self.client.start(LOOKUP, request.SerializeToString(), timeout)
 
@@ -129,7 +129,7 @@ class Freshness(ServerCase):
     def test_staleness_is_bounded(self):
         self.assertEqual(self.rows("Bonn", max_staleness={"seconds": 3}), [])
         self.stop_worker()
-        # What is told must grow old first.
+        # The stored watermark must grow old first.
         self.refused("FAILED_PRECONDITION", "NOT_FRESH_ENOUGH", lambda: wait_for(
             "a refusal", lambda: self.rows("Bonn", timeout=1, max_staleness={"nanos": 500000000}) and False))
         call = self.begin("Bonn", max_staleness={"seconds": 1})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A database that stands still, as one on a hanging disk does: connections stay, and nobody answers."""
+"""A database that does not answer, as on a hanging disk: connections stay open, and no statement ends."""
 
 import re
 import signal
@@ -32,7 +32,7 @@ class Frozen(unittest.TestCase):
         return [line["database"] for line in log_lines.of(self.stack.server.output(), "database")]
 
     def await_health(self, status):
-        """How long it takes."""
+        """Returns how long the call takes."""
         begun = time.monotonic()
         wait_for(f"health {status}", lambda: self.stack.health(self.caller) == status)
         return time.monotonic() - begun
@@ -45,7 +45,7 @@ class Frozen(unittest.TestCase):
         self.assertLess(took, TOLD_SECONDS * TIMEOUT_FACTOR)
         self.assertEqual(self.told()[-1], "unavailable")
         self.refused_in_our_words()
-        time.sleep(max(0, FROZEN_SECONDS - (time.monotonic() - begun)))  # the length of the fault
+        time.sleep(max(0, FROZEN_SECONDS - (time.monotonic() - begun)))  # seconds that the fault lasts
         self.stack.cluster.send(signal.SIGCONT)
         took = self.await_health("SERVING")
         self.assertLess(took, TOLD_SECONDS * TIMEOUT_FACTOR)

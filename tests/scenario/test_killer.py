@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A key that kills whoever works on it: work on others goes on, and it ends as a dead letter.
+"""A key whose work kills its worker: work on other keys goes on, and the key ends as a dead letter.
 
-Who writes the key's entry stands still, and the test kills the worker there: as if it had died of it.
+A trigger makes the worker that writes the key's entry stand still, and the test kills it there, as if the work had
+done it.
 """
 
 import unittest
@@ -61,14 +62,14 @@ class Killer(RedisCase):
         self.stack.start_worker(**self.settings)
 
     def kill_until_it_is_given_up(self, hurry):
-        """How often the worker died of it."""
+        """How often the worker died while it worked on the key."""
         deaths = 0
         self.write("killer", "k")
         while True:
             wait_for("the killer, or its end", lambda: self.stands() or self.is_given_up(), 60)
             if self.is_given_up():
                 return deaths
-            for number in range(OTHERS):  # some are of the lanes of the thread that stands still
+            for number in range(OTHERS):  # some of the keys are in bucket ranges of the thread that stands still
                 self.write(f"{deaths}-{number}", f"f{deaths}")
             wait_for("work on other keys", lambda: self.found(f"f{deaths}") > 0, 20)
             self.die()

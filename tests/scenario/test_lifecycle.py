@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Start, stop, and the parts that are not there."""
+"""Start, stop, and outages of PostgreSQL and Redis."""
 
 import os
 import signal
@@ -208,7 +208,7 @@ class Parts(LifecycleCase):
         wait_for(f"{count} entries", is_complete, 30)
 
     def test_redis_comes_and_goes(self):
-        """Writes need no Redis; the worker polls PostgreSQL while it is away."""
+        """Writes need no Redis; the worker polls PostgreSQL while Redis is away."""
         made = self.stack(redis=False)
         made.start_server()
         made.start_worker()
@@ -264,7 +264,7 @@ class Draining(LifecycleCase):
         self.caller.create_table(name="drain")
 
     def test_open_calls_finish(self):
-        """SIGTERM while a write waits for a lock: health says NOT_SERVING at once, the write ends well."""
+        """SIGTERM while a write waits for a lock: health says NOT_SERVING at once, and the write succeeds."""
         self.caller.insert_entity(table="drain", entity=entity("p", "r", A=1))
         watch = self.caller.health_watch()
         self.assertEqual(self.caller.health_name(next(watch)), "SERVING")
@@ -326,7 +326,7 @@ class Draining(LifecycleCase):
         self.assertEqual(self.made.server.wait(5), 0)
 
     def test_a_worker_hands_back_what_it_claimed(self):
-        """SIGTERM with work at hand: the next worker does it at once, not after the visibility timeout."""
+        """SIGTERM while work is claimed: the next worker does it at once, not after the visibility timeout."""
         caller = self.caller
         index = {"name": "byA", "table": "drain", "shape": 1, "partition_key": [{"property": "A"}]}
         self.made.start_worker()

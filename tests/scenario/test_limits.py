@@ -60,7 +60,7 @@ class LimitCase(ServerCase):
         self.before = self.client.query(self.table)
 
     def accepts(self, some):
-        """Every way of writing takes it, and it reads back the same."""
+        """Every way of writing accepts the entity, and it reads back the same."""
         result = self.client.insert_entity(table=self.table, entity=some).result
         stored = self.get(self.table, some.partition_key, some.row_key)
         self.assertEqual((stored.partition_key, stored.row_key), (some.partition_key, some.row_key))
@@ -77,7 +77,7 @@ class LimitCase(ServerCase):
         self.client.delete_entity(table=self.table, key=address, precondition=match())
 
     def refuses(self, some, code, reason, **metadata):
-        """Every way of writing refuses it; nothing has changed afterwards."""
+        """Every way of writing refuses the entity; nothing has changed afterwards."""
         client = self.client
         errors = [
             self.refused(code, reason, client.insert_entity, table=self.table, entity=some),
@@ -302,7 +302,7 @@ class Counts(LimitCase):
 
 class RequestSize(LimitCase):
     def padded(self, request, total):
-        """The request with an unknown field, so that it has exactly this many bytes."""
+        """The request with an unknown field that makes it exactly this many bytes long."""
         message = request.SerializeToString()
         rest = total - len(message)
         for length in range(rest - 10, rest):
@@ -364,7 +364,7 @@ class Types(LimitCase):
                 self.accepts(entity("p", f"r{number}", some))
 
     def test_every_nan_is_one(self):
-        """Equal content has equal bytes: what else a NaN could carry is not kept."""
+        """Equal content has equal bytes: the other bits of a NaN are not kept."""
         odd = struct.unpack(">d", bytes.fromhex("fff8000000000001"))[0]
         self.client.insert_entity(table=self.table, entity=entity("p", "r", A=odd))
         self.assertEqual(contents(self.get(self.table, "p", "r")), contents(entity("p", "r", A=math.nan)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The clients that the bench makes calls with: every request is sent, and what failed is counted."""
+"""The load generators of the bench: every request is sent, and failed calls are counted."""
 
 import itertools
 import os
@@ -15,7 +15,7 @@ from tavola_test.stack import Stack
 SERVICE = "/tavola.v1.EntityService/"
 ENTITIES = 300
 CLIENTS = list(itertools.product(("bench_load", "bench_h2_load"), ("connections=1", "connections=3")))
-LARGE = "x" * 30_000  # several frames
+LARGE = "x" * 30_000  # the stream has several frames
 
 
 class Loads(unittest.TestCase):
@@ -36,7 +36,7 @@ class Loads(unittest.TestCase):
         return path
 
     def load(self, program, method, path, *options):
-        """What the client says, its exit code included."""
+        """The output of the load generator, and its exit code."""
         command = [bench_program(program), self.stack.target, SERVICE + method, path, *options]
         done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60 * TIMEOUT_FACTOR)
         words = done.stdout.split()
@@ -53,7 +53,7 @@ class Loads(unittest.TestCase):
             gets = self.file(get(table="loaded", key=key(one)) for one in keys)
             seen = self.load(program, "GetEntity", gets, "64", "60", "once", connections)
             self.assertEqual((seen["calls"], seen["failed"]), (ENTITIES, 0))
-            # All replies are those of a few bytes but one.
+            # All replies but one have a few bytes.
             self.assertGreater(seen["reply_bytes"] * ENTITIES, len(LARGE))
             self.assertLess(seen["reply_bytes"] * ENTITIES, 2 * len(LARGE))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What administrators read: the programs' logs and PostgreSQL's."""
+"""The logs of the programs and of PostgreSQL, as administrators read them."""
 
 import os
 import re
@@ -15,12 +15,12 @@ TROUBLE = re.compile(r"^.*\b(?:ERROR|FATAL|PANIC|WARNING):.*$", re.M)
 
 
 class WhatPostgresLogs(unittest.TestCase):
-    """A cluster of the test's own: its log is this scenario's alone."""
+    """The test has a cluster of its own, so that the log holds lines of this scenario only."""
 
     def setUp(self):
         self.made = Stack(own_postgres=True)
         self.addCleanup(self.made.close)
-        self.before = len(self.made.cluster.server.output())  # of who waited for the cluster to begin
+        self.before = len(self.made.cluster.server.output())  # lines of programs that waited for the cluster to start
         self.made.start_server()
         self.made.start_worker()
 
@@ -28,7 +28,7 @@ class WhatPostgresLogs(unittest.TestCase):
         with self.made.connect() as caller:
             caller.create_table(name="things")
             for number in range(8):
-                self.write(caller, number)  # each server thread has a catalogue, and the next change makes it old
+                self.write(caller, number)  # each server thread has a catalogue, which the next change makes stale
                 caller.create_table(name=f"other{number}")
             self.write(caller, 9)
             caller.create_index(index={
@@ -72,7 +72,7 @@ class WhatAnOutageLogs(unittest.TestCase):
 
 
 class TheFormOfLines(unittest.TestCase):
-    """Stack.close parses what the programs of all scenarios write."""
+    """Stack.close parses the log lines that the programs of all scenarios write."""
 
     HEAD = "time=2026-11-22T08:00:01.250Z level=warn program=tavolad event=database"
 

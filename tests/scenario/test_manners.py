@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What callers expect of any good gRPC server: drains, hints, compression, retries, deadlines that count."""
+"""The caller contract: what callers expect of any good gRPC server: drains, hints, compression, retries, deadlines."""
 
 import contextlib
 import json
@@ -47,7 +47,7 @@ class Draining(MannersCase):
 
 
     def test_no_call_is_cancelled(self):
-        """Whatever a stopping server refuses, or does not look at any more, is UNAVAILABLE: worth repeating."""
+        """Whatever a stopping server refuses, or has not begun, ends as UNAVAILABLE, so that clients repeat it."""
         self.caller.channel.close()
         for _ in range(STOPS):
             callers = [Persistent(self.stack.connect(), number) for number in range(8)]
@@ -62,7 +62,7 @@ class Draining(MannersCase):
 
 
 class Persistent(threading.Thread):
-    """Writes until there is nobody to answer."""
+    """Writes until no server answers."""
 
     def __init__(self, caller, number):
         super().__init__(daemon=True)
@@ -88,7 +88,7 @@ class Persistent(threading.Thread):
 
 
 class Counter(threading.Thread):
-    """Passes bytes between a client and the server and counts what comes back."""
+    """Passes bytes between a client and the server, and counts the bytes of the answers."""
 
     def __init__(self, target):
         super().__init__(daemon=True)
@@ -118,9 +118,9 @@ class Counter(threading.Thread):
 
 
 class Deadlines(MannersCase):
-    """A query of the server waits for a lock: it must not wait longer than its caller."""
+    """A query of the server waits for a lock: it must not wait longer than its caller does."""
 
-    LOCK_SECONDS = 1  # after which the database itself gives up, and the server would try again
+    LOCK_SECONDS = 1  # after this time the database gives up, and the server would try again
 
     def setUp(self):
         super().setUp()
@@ -134,7 +134,7 @@ class Deadlines(MannersCase):
         return self.stack.sql(query, database=self.stack.postgres_home)
 
     def waiting(self):
-        """A page of the server that waits for the lock: its session, and since when by the database's clock."""
+        """A session of the server that waits for the lock, and since when, by the database's clock."""
         what = "pid || ' ' || extract(epoch from query_start)"
         return self.session(what, "wait_event_type = 'Lock' and application_name = 'tavolad page'").split()
 
@@ -143,7 +143,7 @@ class Deadlines(MannersCase):
         return self.caller.start(QUERY, request.SerializeToString(), timeout=timeout)
 
     def ends_early(self, begin, end):
-        """A query ends before the database would have given it up; on a busy machine one of several."""
+        """A query ends before the database would have ended it; on a busy machine at least one of several does."""
         for _ in range(10):
             call = begin()
             found = wait_for("the query to wait", lambda: self.waiting() or (call.done() and ["", "0"]))
@@ -167,7 +167,7 @@ class Deadlines(MannersCase):
         )
 
     def test_a_write_that_may_have_been_committed_is_not_given_up(self):
-        """Its caller has gone while it waits; it was sent, so it happens."""
+        """The caller goes away while its write waits. The statement was sent, so the write takes effect."""
         put = types.message("tavola.v1.InsertOrReplaceEntityRequest")
         message = put(table="mannered", entity=entity("p", "late", A=1)).SerializeToString()
         call = self.caller.start("/tavola.v1.EntityService/InsertOrReplaceEntity", message)
@@ -263,7 +263,7 @@ class Retries(MannersCase):
         return {f"/{row['service']}/{row['method']}" for entry in entries for row in entry["name"]}
 
     def attempts(self, config, call):
-        """How often the server was asked before the client gave up: the database is away."""
+        """How often the server was called before the client gave up, while the database is away."""
         made = Client(self.stack.target, options=[("grpc.enable_retries", 1), ("grpc.service_config", config)])
         self.addCleanup(made.channel.close)
         before = self.failed()
@@ -273,7 +273,7 @@ class Retries(MannersCase):
         return self.failed() - before
 
     def failed(self):
-        """A call is counted when it has ended for the server too, a little after its client has the answer."""
+        """A call is counted when it has ended for the server too, a little after the client has its answer."""
         wait_for("the end of all calls", lambda: self.read("tavola_open_calls") == 0)
         return self.read("tavola_calls_total", service="tavola.v1.EntityService", code="UNAVAILABLE")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What server and worker tell Prometheus is what happened."""
+"""The metrics of server and worker agree with what has happened."""
 
 import os
 import re
@@ -20,7 +20,7 @@ class Metrics(unittest.TestCase):
         self.addCleanup(self.stack.close)
         self.server_path = os.path.join(self.stack.folder, "ms")
         self.worker_path = os.path.join(self.stack.folder, "mw")
-        # One file of settings for both.
+        # Server and worker read the same settings file.
         self.settings = {
             "TAVOLA_METRICS_LISTEN": "unix:" + self.server_path,
             "TAVOLA_WORKER_METRICS_LISTEN": "unix:" + self.worker_path,
@@ -112,7 +112,7 @@ class Metrics(unittest.TestCase):
         self.assertEqual(told, explained)
 
     def test_a_worker_answers_probes(self):
-        """It lives while the database is away, and is ready once it works."""
+        """The worker is live while the database is away, and ready once it works."""
         path = os.path.join(self.stack.folder, "probes")
         ask = lambda url, **more: metrics.get(path, url, **more)[0]
         self.stack.postgres_down()
@@ -127,7 +127,7 @@ class Metrics(unittest.TestCase):
         self.assertEqual(ask("/live"), 200)
 
     def test_what_was_given_up_stays_told_until_it_is_mended(self):
-        """An alert on a counter's increase forgets after an hour."""
+        """An alert on the increase of a counter ends an hour after the last increase."""
         self.start()
         self.caller.create_table(name="people")
         declared = {"name": "byAge", "table": "people", "shape": 1, "place": 2,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""More than the server can do: it goes on at its ceiling, refuses the rest with a hint, and recovers at once."""
+"""More load than the server can carry: it goes on at its ceiling, refuses the rest with a hint, and recovers at once.
+"""
 
 import os
 import resource
@@ -34,7 +35,7 @@ class Overload(unittest.TestCase):
         self.caller.create_table(name="loaded")
 
     def request(self):
-        """A query that looks at a thousand entities and finds none, as bench_load reads it."""
+        """A query that examines a thousand entities and finds none, in the form that bench_load reads."""
         self.caller.load("loaded", [entity("p", f"{n}", A=n) for n in range(ENTITIES)])
         query = {"table": "loaded", "filter": "PartitionKey eq 'p' and A eq 123456789L"}
         message = types.message("tavola.v1.QueryEntitiesRequest")(query=query).SerializeToString()
@@ -44,7 +45,7 @@ class Overload(unittest.TestCase):
         return path
 
     def load(self, path, in_flight, seconds, *options):
-        """Good calls per second, and failed ones."""
+        """Returns successful and failed calls per second."""
         done = subprocess.run(
             [LOAD, self.stack.target, QUERY, path, str(in_flight), str(seconds), "lenient", *options],
             check=True,
@@ -57,7 +58,8 @@ class Overload(unittest.TestCase):
         return (told["calls"] - told["failed"]) / told["seconds"], told["failed"] / told["seconds"]
 
     def test_ten_times_the_load(self):
-        # Work that costs the database, not the disk, and one thread for it: its ceiling is the same a moment later.
+        # The work costs the database processor time, not disk time, and one thread carries it, so its ceiling is
+        # stable.
         self.start(TAVOLA_PAGE_THREADS="1", TAVOLA_MAX_WAITING="64")
         path = self.request()
         self.load(path, 16, 1)
@@ -67,7 +69,7 @@ class Overload(unittest.TestCase):
         after, refused_after = self.load(path, 16, 2)
         print(f"good calls/s: {before:.0f} before, {during:.0f} under overload ({refused:.0f}/s refused), {after:.0f} after")
         self.assertGreater(refused, before, "the load was no overload")
-        # The load takes its share of the processors as well.
+        # The load generator uses processor time as well.
         self.assertGreater(during, before / 5)
         self.assertGreater(after, before / 3)
         self.assertEqual(refused_after, 0)
@@ -97,7 +99,7 @@ class Overload(unittest.TestCase):
     def test_an_import_over_its_rate_ends_and_what_was_answered_is_there(self):
         self.start(TAVOLA_PARTITION_RATE_LIMIT="10")
         request = types.message("tavola.v1.ImportEntitiesRequest")
-        # Each is what the partition may have in five seconds.
+        # Each request costs what the partition may have in five seconds.
         messages = [request(table="loaded", entities=[entity("hot", f"{m} {i}") for i in range(50)]) for m in range(20)]
         committed = 0
         with self.assertRaises(ApiError) as caught:

@@ -57,7 +57,7 @@ class PageCase(ServerCase):
         return {keys: wanted[keys] for keys in sorted(wanted, key=wire_order)}
 
     def read(self, text="", descending=False, size=0, between=lambda: None):
-        """What all pages have, after checking what every page must hold to."""
+        """All pages of the query, after a check of what every page must satisfy."""
         query = {"table": self.table, "filter": text, "descending": descending}
         found, tokens = [], set()
         for page in self.client.pages(self.client.query_entities, query=query, page_size=size):
@@ -99,7 +99,7 @@ class AtRest(PageCase):
             self.assertEqual(counted, len(expected))
 
     def test_every_key_is_a_place_to_go_on_from(self):
-        """A page of one after another, each with a token of its own: no key is lost in a token."""
+        """Read page after page, each with its own token: no key is lost between tokens."""
         wanted = self.fill(25)
         for keys in wanted:
             with self.subTest(keys):
@@ -117,7 +117,7 @@ class AtRest(PageCase):
                 self.assertEqual([address(found) for found in self.read(descending=descending, size=size)], ordered)
 
     def test_pages_of_a_filter_that_matches_next_to_nothing(self):
-        """Pages end when enough was looked at: short and empty ones still lead to the end."""
+        """A page ends when enough rows were examined: short and empty pages still lead to the end."""
         rows = [entity("p", f"{n:05}", N=int(n == 17_000)) for n in range(0, 25_000)]
         for first in range(0, len(rows), 5000):
             self.client.load(self.table, rows[first : first + 5000])
@@ -130,7 +130,7 @@ class AtRest(PageCase):
 
 
 class Writer(threading.Thread):
-    """Writes, deletes and moves on as fast as it can, on keys of its own."""
+    """Writes, deletes and moves entities with keys of its own, as fast as it can."""
 
     def __init__(self, stack, table, keys, seed):
         super().__init__(daemon=True)
@@ -148,7 +148,7 @@ class Writer(threading.Thread):
                 while not self.ending.is_set():
                     self.write(client, self.rng.choice(self.keys))
                     self.writes += 1
-        except Exception as failure:  # told to the test
+        except Exception as failure:  # an exception is given to the test
             self.failure = failure
 
     def write(self, client, keys):
@@ -156,7 +156,8 @@ class Writer(threading.Thread):
         if self.rng.random() < 0.5:
             client.insert_or_replace_entity(table=self.table, entity=entity(partition, row, N=self.rng.randrange(9)))
             return
-        # Gone and back in one commit with a neighbour: rows move in the heap, the order of keys must not.
+        # Deleted and inserted again in one commit with a neighbour: rows move in the heap, but the order of keys
+        # stays.
         client.insert_or_replace_entity(table=self.table, entity=entity(partition, row))
         group = [
             BatchOperation(delete=key(keys), precondition=match()),
@@ -171,7 +172,7 @@ class UnderWrites(PageCase):
 
     def test_what_is_left_alone_comes_exactly_once(self):
         steady = self.fill(60)
-        # Every writer's keys lie between the steady ones.
+        # The keys of every writer lie between the keys that no writer changes.
         moving = [(partition, row + "-") for partition, row in steady if len(row) < 100]
         moving += [(partition + "-", "x") for partition, _ in steady if len(partition) < 100]
         moving = [keys for keys in dict.fromkeys(moving) if not {keys, (keys[0], keys[1] + "+")} & set(steady)]
@@ -189,7 +190,7 @@ class UnderWrites(PageCase):
         self.assertEqual([writer.failure for writer in writers], [None] * self.WRITERS)
 
     def read_beside(self, writers, steady):
-        """For some seconds, and longer where little has been written and read until then."""
+        """For some seconds, and longer if few writes and reads have ended by then."""
         end, reads = time.monotonic() + self.SECONDS, 0
         while time.monotonic() < end or reads < 5 or min(writer.writes for writer in writers) < 10:
             self.assertEqual([writer.failure for writer in writers], [None] * self.WRITERS)

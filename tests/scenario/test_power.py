@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The disk whose power can be cut keeps what was synced, and nothing else is needed of it."""
+"""The disk whose power can be cut keeps exactly what was synced."""
 
 import os
 import tempfile

@@ -129,7 +129,7 @@ class Queries(ServerCase):
         self.refused("INVALID_ARGUMENT", "PAGE_TOKEN_INVALID", page, token, call=self.client.count_entities)
 
     def test_pages_under_concurrent_writes(self):
-        """What is there all the time comes once and in order, whatever is written in between."""
+        """An entity that exists all the time appears once and in order, whatever is written in between."""
         table = self.new_table()
         steady = [entity("p", f"{n:03}") for n in range(0, 200, 2)]
         self.client.load(table, steady)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An operator pauses, drains and limits queues, and sees how late they are, while a worker runs."""
+"""An operator pauses, drains and limits queues, and sees their lag, while a worker runs."""
 
 import os
 import re
@@ -48,18 +48,18 @@ class Queues(ServerCase):
         return sum(work.open_intents for (_, of), work in self.work().items() if of == kind)
 
     def told(self):
-        """What the worker tells; nothing while it is not up."""
+        """The metrics of the worker; empty while it does not answer."""
         try:
             return metrics.read(self.metrics_path)
         except OSError:
             return metrics.Sample("")
 
     def wait_until_held(self, held=8):
-        """The worker has heard of it."""
+        """The worker knows the change."""
         wait_for("the worker to follow", lambda: self.told().value("tavola_queue_paused") == held, 10)
 
     def wait_until_late(self, open_intents, seconds):
-        """The worker has looked, and left alone for so long what it found."""
+        """The worker has scanned the queue and has left its work undone for this long."""
 
         def is_late(sample):
             return sample.value("tavola_queue_open_intents") == open_intents and any(
@@ -88,7 +88,7 @@ class Queues(ServerCase):
         submitted = self.client.submit_transaction(transaction_id=f"{self.table}-t", steps=[
             {"insert_or_replace": {"table": self.table, "entity": entity("t", "r", City="Bonn")}},
         ]).transaction
-        self.wait_until_late(21, 2)  # longer than the server's own publishing is waited for
+        self.wait_until_late(21, 2)  # longer than the server tries to publish by itself
         self.assertEqual(self.found("Bonn"), 0)
         self.assertEqual((self.open_intents(), self.open_intents(TRANSACTION)), (20, 1))
         lag = self.client.get_index(name=self.index).status.lag
@@ -150,7 +150,7 @@ class Queues(ServerCase):
         self.control(RESUME)
         began = time.monotonic()
         wait_for("half of it", lambda: self.found("Kiel") >= 60, 15)
-        # Four queues: five a second each, and a second's worth that was saved up.
+        # Four queues: five intents a second each, and one second's worth that may be saved up.
         self.assertGreaterEqual(time.monotonic() - began, 60 / (4 * 5) - 1.1)
         self.control(LIMIT_RATE)
         wait_for("all entries", lambda: self.found("Kiel") == 120, 10)

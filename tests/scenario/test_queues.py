@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Queues under change and after an outage: nothing is stuck, nothing is published over and over."""
+"""A change of the number of queues, and an outage of Redis: no work is stuck, and none is published again and again."""
 
 import os
 import time
@@ -30,7 +30,7 @@ class Queues(RedisCase):
         self.url = "unix:" + self.stack.redis_socket
 
     def begin_worker(self, **settings):
-        """Another life of the worker, with numbers that begin at nothing."""
+        """A new process of the worker, whose counters begin at zero."""
         if self.stack.worker:
             self.assertEqual(self.stack.worker.stop(), 0)
         if os.path.exists(self.worker_metrics):
@@ -51,7 +51,7 @@ class Queues(RedisCase):
     # the shard map
 
     def test_the_number_of_streams_changes(self):
-        """Under load, without a restart: what is published goes to the streams of the new map, and nothing is lost."""
+        """Under load, without a restart: new intents go to the streams of the new map, and none is lost."""
         self.begin_server()
         self.begin_worker()
         load = Load(self.stack)
@@ -70,24 +70,24 @@ class Queues(RedisCase):
         load.check()
 
     def stream_ids(self):
-        """What was published last to each stream there is."""
+        """The last message of each existing stream."""
         last = {}
         for shard in range(8):
             info = self.stack.redis_command("XINFO", "STREAM", f"tavola:{{q{shard}}}:intents")
             words = info.decode().split()
             if "last-generated-id" in words:
-                last[shard] = words[words.index("last-generated-id") + 2]  # behind its length
+                last[shard] = words[words.index("last-generated-id") + 2]  # after the end of the stream
         return last
 
     def moved(self, before):
-        """The streams that were published to since."""
+        """The streams that got a message since then."""
         now = self.stream_ids()
         return {shard for shard in now if now[shard] != before.get(shard)}
 
     # backlogs
 
     def fill(self):
-        """Every key is written several times while nobody works."""
+        """Write every key several times while no worker runs."""
         Load(self.stack)  # table and index
         self.assertEqual(self.stack.worker.stop(), 0)
         with self.stack.connect() as caller:
@@ -123,7 +123,7 @@ class Queues(RedisCase):
         self.check_published_at_most(2 * KEYS * ROUNDS)
 
     def test_a_flush_under_a_large_backlog_is_made_good_in_portions(self):
-        """Streams never hold all that is open, and what is written meanwhile does not wait for it."""
+        """A stream never holds the whole backlog, and a new write does not wait for the backlog."""
         self.begin_server()
         self.begin_worker()
         self.fill()
@@ -146,7 +146,7 @@ class Queues(RedisCase):
         self.assertLess(longest, 2 * MOST_WAITING)
 
     def test_a_backlog_of_one_partition_goes_as_fast_as_one_of_many(self):
-        """After a flush, and where the workers poll."""
+        """After FLUSHALL, and while workers poll."""
         self.begin_server()
         self.begin_worker()
         Load(self.stack)  # table and index
@@ -156,7 +156,7 @@ class Queues(RedisCase):
             self.assertLess(one, 3 * many + TIMEOUT_FACTOR)
 
     def drain_of(self, partitions, redis_away):
-        """Seconds in which a worker does a backlog of so many partitions."""
+        """Seconds that the workers take for a backlog in this many partitions."""
         self.assertEqual(self.stack.worker.stop(), 0)
         each = BACKLOG // partitions
         with self.stack.connect() as caller:
@@ -210,7 +210,7 @@ class Queues(RedisCase):
         return metrics.read(self.worker_metrics).value("tavola_worker_retries_total")
 
     def lag_of_a_write(self, caller, row):
-        """How long a look-up waits for it."""
+        """How long a look-up waits for the write."""
         written = caller.insert_or_replace_entity(table="source", entity=entity("good", row, Owner=row))
         began = time.monotonic()
         found = caller.lookup_index(

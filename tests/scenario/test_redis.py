@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Redis over TLS, and Redis that fails over: what Sentinels name is found, and left when it is no longer the master."""
+"""Redis over TLS, and a Redis that fails over: the programs use the master that Sentinels name, and leave it when it
+is no longer the master.
+"""
 
 import os
 import shutil
@@ -49,7 +51,7 @@ class Tls(RedisCase):
         other = {"authority": elsewhere.file, "pair": elsewhere.sign("other", "DNS:other.example")}
         misnamed = Node(self.stack, "redis-misnamed", tls=other)
         self.assertIn("self-signed certificate in certificate chain", self.why_polling(url, TAVOLA_REDIS_CA=self.stranger.file, **self.ours))
-        # Redis refuses after the handshake: whether its reason is read depends on who is faster.
+        # Redis refuses the connection after the handshake; the reason is read only if it arrives before the close.
         self.assertRegex(self.why_polling(url, TAVOLA_REDIS_CA=self.authority.file), "certificate|closed the connection")
         certificate, key = elsewhere.sign("client2")
         why = self.why_polling(
@@ -85,7 +87,7 @@ class Tls(RedisCase):
 
 
 class Failover(RedisCase):
-    """Under load; callers notice nothing, and everything is done in the end."""
+    """Under load: callers notice nothing, and all work is done in the end."""
 
     def setUp(self):
         super().setUp()

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Redis is disposable: whatever happens to it under load, callers notice nothing, no work is lost, none is done twice."""
+"""Redis is disposable: if it fails in any way under load, callers notice nothing, no work is lost, and none is done
+twice.
+"""
 
 import os
 import shutil
@@ -12,7 +14,7 @@ from tavola_test.redis_servers import RedisCase
 from tavola_test.settings import TIMEOUT_FACTOR
 from tavola_test.waiting import wait_for
 
-# Far more than a write takes, far less than one that waits for Redis' time limit.
+# Seconds: much more than a write takes, and much less than a write that waits for the timeout of Redis.
 SLOW_SECONDS = 0.5 * TIMEOUT_FACTOR
 
 
@@ -79,11 +81,13 @@ class Faults(RedisCase):
         self.load.check()
 
     def test_rewound_to_an_old_snapshot(self):
-        """What was done since comes back as messages; the newest messages are gone."""
+        """After a restore of an old Redis snapshot: messages of finished work come back, and the newest messages are
+        missing.
+        """
         dump, kept = (os.path.join(self.stack.folder, name) for name in ("dump.rdb", "kept.rdb"))
         with self.load:
             self.wait_for_streaming()
-            # Without workers messages stay: the snapshot is full of them.
+            # Without workers no message is claimed, so the snapshot is full of messages.
             self.stack.worker.send(signal.SIGSTOP)
             wait_for("messages", lambda: self.messages() > 50)
             self.command("SAVE")

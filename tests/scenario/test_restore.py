@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A database that was put back from a cold copy: what was told of what it has lost holds no more."""
+"""A database that was restored from a cold copy: ETags and tokens of writes that the copy does not have are refused."""
 
 import os
 import shutil
@@ -39,7 +39,7 @@ class Restore(unittest.TestCase):
         self.stack.server.kill()
 
     def put(self, row="a"):
-        """Every time something else. Callers try again while the database is away."""
+        """A new value each time. Callers try again while the database is away."""
         self.number += 1
         city = f"city {self.number}"
 
@@ -80,10 +80,10 @@ class Restore(unittest.TestCase):
             for name in ["", *folders, *files]:
                 self.stack.cluster.hand_over(os.path.join(path, name) if name else path)
 
-    # what is told, and lost
+    # what callers were given, and the copy has lost
 
     def told_by_what_is_lost(self):
-        """An ETag, a token and a place in the feed of writes that the copy has not."""
+        """An ETag, a consistency token and a feed position of writes that the copy does not have."""
         watch = Watch(self.client, "people").begin()
         self.addCleanup(watch.close)
         for _ in range(LOST):
@@ -93,7 +93,7 @@ class Restore(unittest.TestCase):
         return lost.etag, lost.consistency_token, watch.token
 
     def wait_until_remembered(self):
-        """The hint has been renewed more often than a look that was under way could have."""
+        """The hint was renewed more often than a check of the epoch that was running could have done."""
         for _ in range(3):
             before = self.stack.redis_command("GET", "tavola:{history}")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scans as streams; plans that are explained and bounded; tables listed by filter."""
+"""Scans as streams; query plans that are explained and limited; tables listed by filter."""
 
 import signal
 import unittest
@@ -11,7 +11,7 @@ from tavola_test.stack import Stack
 from tavola_test.waiting import wait_for
 
 POINT, ROW_RANGE, INDEX_LOOKUP, PARTITION_SCAN, TABLE_SCAN = 1, 2, 3, 4, 5
-BIG = b"x" * 60000  # 50 of them are a message of a scan
+BIG = b"x" * 60000  # one message of a scan holds 50 of them
 
 ScanRequest = client.types.message("tavola.v1.ScanEntitiesRequest")
 ScanResponse = client.types.message("tavola.v1.ScanEntitiesResponse")
@@ -56,7 +56,7 @@ class Scans(ServerCase):
         return messages
 
     def big_table(self):
-        """More than the transport holds between server and reader."""
+        """More data than the transport buffers between server and reader."""
         table = self.new_table()
         for part in range(10):
             self.client.load(table, [entity("p", f"{part}{n:02}", Data=BIG) for n in range(50)])
@@ -99,7 +99,9 @@ class Scans(ServerCase):
         self.assertEqual((messages, error.code, error.reason), ([], "NOT_FOUND", "TABLE_NOT_FOUND"))
 
     def test_it_reads_no_further_than_its_reader(self):
-        """A table that is deleted while the reader rests: what it then gets was on its way already."""
+        """A table is deleted while the reader pauses: after that the reader gets only messages that were already
+        sent.
+        """
         for again in (False, True):
             table = self.big_table()
             call = begin_scan(self.client, table)
@@ -116,7 +118,7 @@ class Scans(ServerCase):
             self.assertEqual((messages, error.reason), ([], expected))
 
     def test_a_reader_who_goes(self):
-        """Its scans end: the few connections for pages are free again."""
+        """Its scans end, and the connections for pages become free again."""
         table = self.big_table()
         for _ in range(20):
             call = begin_scan(self.client, table)

@@ -94,7 +94,7 @@ class Tokens(SecurityCase):
         )
 
     def widened(self, table="people", **fields):
-        """The fields of a signature that opens, with the signature of one that does not."""
+        """The fields of a signature that is accepted, with the signature text of one that is refused."""
         genuine = credentials.decode(sas(self.keys[0], table, **fields)[5:])
         return self.read("tvs1." + encode(sas_fields("people") + genuine[-32:]))
 
@@ -217,7 +217,7 @@ class Tokens(SecurityCase):
         self.assertEqual(run_program("tavola", "sas", "explain", text="tvs1.AAAA\n").returncode, 1)
 
     def test_a_key_never_travels(self):
-        """Everything the command line sends, while it knows key and token."""
+        """All bytes that the command line sends, while it knows key and token."""
         key, given = self.keys[0], token(self.keys[0])
         with socket.create_server(("127.0.0.1", 0)) as listener:
             seen = []
@@ -233,7 +233,9 @@ class Tokens(SecurityCase):
 
     @staticmethod
     def record(connection):
-        """Answer HTTP/2's first frames, so that the call is made, and hang up a little later."""
+        """Answer the first frames of HTTP/2, so that the client sends its call, and close the connection a little
+        later.
+        """
         connection.settimeout(1)
         connection.sendall(b"\0\0\0\4\0\0\0\0\0" + b"\0\0\0\4\1\0\0\0\0")
         out = b""
@@ -281,7 +283,9 @@ class Accounts(SecurityCase):
             self.assertEqual(result(lambda: list(load([chunk]))), none)
 
     def test_a_flood_of_unknown_accounts_is_refused(self):
-        """Far more calls than may wait; some go away meanwhile. Who is known notices nothing, who is new gets in."""
+        """Many more calls than may wait; some are abandoned. A known caller notices nothing, and a new caller is let
+        in.
+        """
         request = client.types.message("tavola.v1.ListTablesRequest")().SerializeToString()
         path = "/tavola.v1.TableService/ListTables"
         stranger = self.connect(token(os.urandom(32), account="nobody"))
@@ -340,7 +344,7 @@ class Accounts(SecurityCase):
 
 
 class Revocation(SecurityCase):
-    """A policy is taken back at one server; another one opens nothing for it a second later."""
+    """A policy is removed at one server; a second later another server refuses it."""
 
     PAGES, PER_PAGE = 8, 3
 
@@ -367,7 +371,7 @@ class Revocation(SecurityCase):
 
     @staticmethod
     def moments(server, method):
-        """When it answered with OK, by its own clock."""
+        """When it answered with OK, by the test's clock."""
         calls = log_lines.of(server.output(), "call", status="OK")
         times = [call["time"].removesuffix("Z") for call in calls if call["method"].endswith("/" + method)]
         return [datetime.datetime.fromisoformat(moment) for moment in times]
@@ -395,7 +399,7 @@ class Revocation(SecurityCase):
 
 
 class Addresses(unittest.TestCase):
-    """A server on a port of its own: there callers have an address."""
+    """A server on a TCP port of its own: callers have an address there."""
 
     def test_a_signature_may_be_used_where_it_says(self):
         stack = Stack()

@@ -120,7 +120,7 @@ class Signatures(SecurityCase):
                     self.assertEqual(scanned, expected)
 
     def test_the_owners_tokens_do_not_widen_a_range(self):
-        """Page and resume tokens say where to go on, not what may be seen."""
+        """Page and resume tokens hold a position, and no permission."""
         inside = {"c1", "c2", "c3"}
         narrow = self.sas("r", low=("c", ""), high=("c",))
         scan = client.types.message("tavola.v1.ScanEntitiesRequest")
@@ -182,7 +182,7 @@ class Signatures(SecurityCase):
 
     @staticmethod
     def first_rejection(connection, request):
-        """Whole streams fail by status, single entities by their error."""
+        """Whole streams fail by status; single entities fail by their own error."""
         for reply in connection.import_entities([request]):
             for rejected in reply.rejected:
                 raised = ApiError.__new__(ApiError)
@@ -211,7 +211,7 @@ class Signatures(SecurityCase):
         )
 
     def test_addresses(self):
-        # The server listens on a socket: callers have no address there, and no range holds them.
+        # The server listens on a Unix socket: callers have no address there, so no range of addresses contains them.
         self.assertEqual(self.read(sas(self.keys[0], "people", source=("127.0.0.1", "127.0.0.1"))), WRONG_ADDRESS)
 
     def test_what_is_for_tls_only_opens_nothing_in_plain_text(self):
@@ -219,7 +219,7 @@ class Signatures(SecurityCase):
 
     def test_a_signature_does_not_open_the_next_table_of_that_name(self):
         self.client.create_table(name="Reborn")
-        # As if it had been made some time before the table, for the one before.
+        # A signature as if it had been made before the table was created, for an earlier table of the name.
         old = sas(self.keys[0], "reborn", issued=-120)
         self.assertEqual(self.read(old, table="Reborn"), REFUSED)
         self.assertEqual(self.read(sas(self.keys[0], "reborn"), table="Reborn"), ABSENT)

@@ -47,9 +47,9 @@ def of_reads(present, absent):
 
 
 REFUSED = (BAD,) * len(STATES)
-CURRENT = object()  # stands for the entity's last ETag
+CURRENT = object()  # stands for the last ETag of the entity
 
-# name, how it is asked for, precondition, outcomes
+# name, the call, precondition, outcomes
 WRITES = [
     ("Insert", "insert", None, over(EXISTS, DONE)),
     ("InsertOrReplace", "insert_or_replace", None, over(DONE, DONE)),
@@ -128,7 +128,7 @@ class States(ServerCase):
         return getattr(self.client, f"{kind}_entity")(table=table, **{name: what}, **fields).result
 
     def outcome(self, function, *arguments):
-        """(what the table says, the answer or error)"""
+        """(the outcome in the table, the answer or error)"""
         try:
             return DONE, function(*arguments)
         except ApiError as error:
@@ -213,7 +213,7 @@ def table_of_all():
 
 
 class Order(ServerCase):
-    """Of several things that are wrong the first in this order is told."""
+    """If several parts of a request are wrong, the error names the first of them in this order."""
 
     def setUp(self):
         self.table = self.new_table()
@@ -260,7 +260,7 @@ class Order(ServerCase):
             ("OUT_OF_RANGE", "OUT_OF_RANGE_INPUT", "2", [ops(1)[0], elsewhere, bad_key]),
             ("INVALID_ARGUMENT", "COMMANDS_IN_BATCH_ACT_ON_DIFFERENT_PARTITIONS", "2", [ops(1)[0], absent, elsewhere]),
             ("INVALID_ARGUMENT", "INVALID_DUPLICATE_ROW", "1", [absent, absent]),
-            # What can be seen in the request comes before what the store has to be asked.
+            # Errors that the request itself shows come before errors that need a read.
             ("OUT_OF_RANGE", "OUT_OF_RANGE_INPUT", "1", [absent, bad_key]),
             ("NOT_FOUND", "RESOURCE_NOT_FOUND", "1", [ops(1)[0], absent]),
         ):

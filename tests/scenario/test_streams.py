@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streams whose caller goes: whatever the server was at, the call ends at once, and counts as cancelled."""
+"""Streams whose caller goes away: whatever the server was doing, the call ends at once and counts as cancelled."""
 
 import os
 import queue
@@ -10,7 +10,7 @@ from tavola_test.client import entity
 from tavola_test.stack import Stack
 from tavola_test.waiting import wait_for
 
-BIG = b"x" * 60000  # 500 of them are more than the transport holds
+BIG = b"x" * 60000  # 500 of them are more than the transport buffers
 
 
 class Leaving(unittest.TestCase):
@@ -51,7 +51,7 @@ class Leaving(unittest.TestCase):
         self.goes(call, "ScanEntities")
 
     def stalls(self, count):
-        """The value that stays what it is: the reader rests."""
+        """Wait until the value stops changing: the reader pauses."""
         seen = []
 
         def is_still():
@@ -77,7 +77,7 @@ class Leaving(unittest.TestCase):
         self.assertEqual(self.read("tavola_open_watches"), 0)
 
     def test_while_a_chunk_is_written(self):
-        """It may have been committed: it is, and the answer goes nowhere."""
+        """The write may have been committed before the cancellation: it was, and its answer is dropped."""
         given = queue.Queue()
         with self.stack.locked("entities"):
             call = self.import_of(given)

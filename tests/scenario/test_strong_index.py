@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Indexes whose entries are written with their entities, and indexes that refuse what they cannot hold, by calls alone."""
+"""Indexes whose entries are written with their entities, and indexes that refuse entities without a possible entry,
+by calls alone.
+"""
 
 import json
 import signal
@@ -36,7 +38,7 @@ class StrongIndex(ServerCase):
         return self.client.insert_or_replace_entity(table=self.table, entity=entity(partition, row, City=city)).result
 
     def rows(self, city, partition="p", **fields):
-        """The same by either index, of either freshness."""
+        """Both indexes, with either consistency, return the same."""
         found = [
             [found.row_key for found in self.client.lookup_index(
                 index=index, equals=[value(partition), value(city)], freshness=freshness, **fields).entities]

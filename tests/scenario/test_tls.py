@@ -51,14 +51,14 @@ class TlsCase(unittest.TestCase):
         return made
 
     def fresh_copy(self, name, pair):
-        """The pair under paths that a test may overwrite."""
+        """Copy certificate and key to paths that the test may overwrite."""
         copies = [os.path.join(self.folder, name + end) for end in (".crt", ".key")]
         for source, copy in zip(pair, copies):
             shutil.copy(source, copy)
         return copies
 
     def serial(self, target):
-        """Of the certificate the server shows."""
+        """Of the certificate that the server presents."""
         host, port = target.rsplit(":", 1)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -129,7 +129,7 @@ class Callers(TlsCase):
         self.assertRegex(said[-1], f"the key in {key_file} is not that of the certificate in")
 
     def test_many_large_replies_at_once(self):
-        """Small and large ones cross on one connection, whether they share packets or not."""
+        """Small and large replies cross on one connection, whether they share packets or not."""
         made = {f"{i:03}": os.urandom(i * 997 % 60000) for i in range(80)}
         want = {row: entity("p", row, B=blob).properties for row, blob in made.items()}
         for joined in ("on", "off"):
@@ -208,7 +208,7 @@ class CommandLine(TlsCase):
 
 
 class Postgres(TlsCase):
-    """A PostgreSQL that lets nobody in without TLS."""
+    """A PostgreSQL that accepts only TLS connections."""
 
     def start_postgres(self):
         certificate, key_file = self.authority.sign("postgres")

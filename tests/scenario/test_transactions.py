@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transactions as callers follow them: watched, cancelled, waited for by reads, found by what they touch."""
+"""Transactions as callers follow them: watch, cancel, wait in a read, list by the entities that the steps touch."""
 
 import threading
 import unittest

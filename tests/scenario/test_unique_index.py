@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unique indexes by calls alone: who is refused and what it is told, and that of many who race one wins."""
+"""Unique indexes by calls alone: which writes are refused with which error, and that one of many concurrent writers
+wins.
+"""
 
 import threading
 import unittest

@@ -24,7 +24,7 @@ def row(number):
 
 
 class Writers:
-    """Move other people than those below `first` from city to city, until they are stopped."""
+    """Move people, other than those with keys below `first`, from city to city, until stopped."""
 
     def __init__(self, client, table, first):
         self.client, self.table, self.first = client, table, first

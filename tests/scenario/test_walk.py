@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every method of every service, with its main outcomes, as a caller in another language sees them."""
+"""Every method of every service with its main outcomes, called from another language."""
 
 import json
 import unittest
@@ -108,7 +108,7 @@ class SingleWrites(ServerCase):
         self.assertEqual(plain(self.get(self.table, "p", "r")), {"D": b"d"})
 
     def test_an_etag_is_of_one_entity(self):
-        """Callers mix up variables: the ETag of a neighbour with as many writes must not open this one."""
+        """Callers mix up variables: the ETag of another entity with as many writes must not match this one."""
         etags = {row: self.write(self.client.insert_entity, row, {"A": 1}).etag for row in "abc"}
         self.assertEqual(len(set(etags.values())), 3)
         for row, etag in etags.items():
@@ -121,7 +121,7 @@ class SingleWrites(ServerCase):
         self.write(self.client.replace_entity, "a", {"A": 2}, precondition=match(etags["a"]))
 
     def test_an_etag_from_before_there_was_a_digest(self):
-        """Two parts: compared by table and version, as it always was."""
+        """An ETag of two parts: it is compared by table and version, as in earlier versions."""
         etag = self.write(self.client.insert_entity, "r", {"A": 1}).etag
         old = ".".join(etag.split(".")[:2]) + '"'
         self.write(self.client.replace_entity, "r", {"A": 2}, precondition=match(old))
@@ -424,7 +424,7 @@ class Indexes(ServerCase):
         return name, reply
 
     def converges(self, name, values, expected):
-        """Look-ups give these keys, at the latest when the lag is gone."""
+        """Look-ups return these keys, at the latest when the lag is gone."""
         wait_for(
             f"{name} {values}: {expected}", lambda: names_of(self.client.lookup(name, values)) == sorted(expected)
         )

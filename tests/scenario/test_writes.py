@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes as callers see them: what a request_id is worth."""
+"""Writes as callers see them: what a request_id guarantees."""
 
 import queue
 import time

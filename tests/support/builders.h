@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * builders.h - short ways to say what a test needs: properties, writes, operations, and a scene to run them
- * in - a database of its own, a store on it, and the table Things of the account acme.
+ * builders.h - short ways to make what a test needs: properties, writes, operations, and a scene to run them in: a
+ * database of its own, a store on it, and the table Things of the account acme.
  */
 #ifndef TESTS_SUPPORT_BUILDERS_H
 #define TESTS_SUPPORT_BUILDERS_H
@@ -15,12 +15,12 @@
 /* Pairs of a name and a text, ascending by name, NULL at the end. */
 __attribute__((sentinel)) struct property_list some_texts(struct arena *arena, ...);
 
-/* The text of a property; "" when it is not there or no text. */
+/* The text of a property; "" if the property is absent or no text. */
 struct str text_of(struct property_list list, const char *name);
 
 struct entity_key a_key(const char *partition, const char *row);
 
-/* Unconditional. */
+/* A write without a condition. */
 struct write a_write(
     enum write_kind kind, const char *partition, const char *row, struct property_list properties);
 
@@ -28,34 +28,34 @@ struct condition if_match(struct etag etag);
 
 /* ---- operations ---- */
 
-/* On a table of acme, in the arena, with a deadline far away. */
+/* An operation on a table of acme, in the arena, with a deadline far away. */
 struct operation *an_operation(struct arena *arena, enum operation_kind kind, const char *table);
 
-/* A single write or a group. */
+/* A single write or an entity group transaction. */
 struct operation *a_write_operation(struct arena *arena, const char *table, struct write write);
 struct operation *a_group(struct arena *arena, const char *table, const struct write *writes, size_t count);
 
-/* Read these keys. */
+/* A read of these keys. */
 struct operation *a_get(struct arena *arena, const char *table, const struct entity_key *keys, size_t count);
 
-/* One page, from the start. */
+/* The first page of the table. */
 struct operation *a_page(struct arena *arena, const char *table, int32_t limit);
 
-/* Have a page, or a count, ask by this filter. */
+/* Set the filter of a page or a count. */
 void set_filter(struct operation *page, const char *filter);
 
-/* Hand an operation over; wait for its outcome (the test fails after half a minute); both. */
+/* Submit an operation; wait for its outcome (the test fails after half a minute); submit and wait. */
 void submit(struct store *store, struct operation *operation);
 void await(struct operation *operation);
 void run(struct store *store, struct operation *operation);
 
-/* Whether an outcome is there. */
+/* Whether the operation has its outcome. */
 bool is_answered(struct operation *operation);
 
-/* The reason's name, "OK" when there is none. */
+/* The name of the error's reason; "OK" if there is no error. */
 const char *reason_of(const struct operation *operation);
 
-/* A value of an error's metadata, "" when it is not there. */
+/* A value of the error's metadata; "" if it is absent. */
 const char *meta_of(const struct error *err, const char *key);
 
 #define ck_assert_reason(operation, reason) ck_assert_str_eq(reason_of(operation), reason)
@@ -64,12 +64,12 @@ const char *meta_of(const struct error *err, const char *key);
 
 struct scene {
     const char *conninfo;
-    PGconn *sql; /* for arranging and looking */
+    PGconn *sql; /* for preparing and inspecting data */
     struct store *store;
     struct arena arena;
 };
 
-/* What tests open a store with. */
+/* The options with which tests open a store. */
 struct store_options plain_options(const char *conninfo);
 
 void scene_open(struct scene *scene);
@@ -78,20 +78,20 @@ void scene_close(struct scene *scene);
 /* Create a table; returns its id. */
 long long scene_table(struct scene *scene, const char *name);
 
-/* One write to Things, which must succeed, or be refused with this reason. */
+/* Run one write on Things, which must succeed, or be refused with this reason. */
 struct write_result scene_write(struct scene *scene, struct write write);
 void scene_refused(struct scene *scene, struct write write, const char *reason);
 
-/* The entity of Things; NULL when it is not there. */
+/* The entity of Things; NULL if it is absent. */
 const struct entity *scene_read(struct scene *scene, const char *partition, const char *row);
 
 /* Run SQL as a catalogue change: through the fence, with a new version. */
 void scene_change(struct scene *scene, const char *statements);
 
-/* Make an index with its table, by SQL and in the state it says; account and source are acme and Things. */
+/* Insert an index with its table by SQL, in the state that it has; account and source are acme and Things. */
 void scene_index(struct scene *scene, struct index *index);
 
-/* The entry this entity has in the index, as a worker would have made it; its key. */
+/* Insert the entry that this entity has in the index, as a worker would; returns the entry's key. */
 struct entity_key scene_entry(struct scene *scene, const struct index *index, const struct entity *source);
 
 /* Bytes as SQL: '\x...'::bytea. */

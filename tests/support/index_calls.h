@@ -13,24 +13,27 @@
 struct operation *call_run(struct session *session,
     void (*request)(struct session *session, struct operation *operation), struct operation *operation);
 
-/* width > 0: numbers only, so every text is a violation. The operation with its outcome. */
+/*
+ * Create an index. width > 0: its key takes numbers only, so every text is a violation. Returns the operation with
+ * its outcome.
+ */
 struct operation *index_created(struct world *world, const char *name, const char *source, int width);
 struct operation *index_dropped(struct world *world, const char *name);
 
-/* As callers see them; fails the test when there is none. */
+/* The index or the operation as callers see it; fails the test if there is none. */
 struct index_view index_seen(struct world *world, const char *name);
 struct job_view run_seen(struct world *world, const char *operation_id);
 
-/* One chunk of some operation; false: nothing to do. */
+/* Run one chunk of some operation; false: no operation had work to do. */
 bool run_chunk(struct worker *worker);
 
-/* All there is to do; how many chunks it was. */
+/* Run chunks until no operation has work to do; returns the number of chunks. */
 int run_chunks(struct worker *worker);
 
 /* count entities "r00000", ..: every fourth without a City. */
 void people_put(struct world *world, int count);
 
-/* count entities in Rome, "model", "r000001", ..: many, without writing them one by one. */
+/* Insert count entities in Rome, "model", "r000001", ..., by one statement. */
 void people_copy(struct world *world, int count);
 
 #endif

@@ -29,13 +29,13 @@
 enum { WAIT_LIMIT_US = 30 * 1000 * 1000, AWAIT_LIMIT_US = 10 * 1000 * 1000, POLL_US = 5 * 1000 };
 
 static pid_t owner;      /* the process that called test_postgres_start */
-static pid_t postmaster; /* 0: the server is not ours */
+static pid_t postmaster; /* 0: the server was not started here */
 static char folder[MAX_TEMPORARY_PATH];
 static char admin[512]; /* where databases are created */
 static char template_name[64];
-static int *copies; /* of the template, numbered from 1; shared with the processes that check forks */
-static char fresh_schema[256]; /* what sql_schema says of a copy whose schema no test has changed */
-static char *fresh_rows;       /* the statements that put back what the migrations have inserted */
+static int *copies;            /* of the template, from 1; shared with the processes that check forks */
+static char fresh_schema[256]; /* what sql_schema returns for a copy whose schema no test has changed */
+static char *fresh_rows;       /* the statements that insert again what the migrations have inserted */
 
 static void die(const char *what, const char *detail)
 {
@@ -50,7 +50,10 @@ static void pause_shortly(void)
 
 /* ---- processes ---- */
 
-/* In the child: the user PostgreSQL may run as, and an end with the parent (changing the user undoes it). */
+/*
+ * In the child: become the user that PostgreSQL may run as, and end with the parent (a change of the user cancels
+ * that).
+ */
 static void settle_child(pid_t parent)
 {
     struct passwd *user = geteuid() == 0 ? getpwnam("postgres") : NULL;
@@ -150,7 +153,7 @@ static void launch(void)
 
 /* ---- databases ---- */
 
-/* The admin's connection string with another database. */
+/* The connection string of the administrator, with another database. */
 static char *conninfo_of(const char *database)
 {
     PQconninfoOption *options = PQconninfoParse(admin, NULL);
@@ -223,8 +226,8 @@ static const char sql_empty[] =
     " execute 'truncate ' || names || ' cascade'; end $$";
 
 /*
- * Catalogue rows are never changed in place: what a test has changed is younger, or the number differs. Emptying a table
- * changes its row of pg_class, so names are compared there.
+ * Catalogue rows are never updated in place: a row that a test has changed is younger, or the number of rows differs.
+ * Emptying a table changes its row of pg_class, so the names in pg_class are compared.
  */
 static const char sql_schema[] =
     "select concat_ws(' ', (select concat(count(*), '/', max(xmin::text::bigint)) from pg_attribute),"
@@ -236,7 +239,7 @@ static const char sql_schema[] =
     " (select count(*) from pg_db_role_setting where setdatabase ="
     " (select oid from pg_database where datname = current_database())))";
 
-/* The sessions of a test that was killed may still be there. */
+/* The sessions of a killed test may still be connected. */
 static const char sql_end_sessions[] =
     "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
     " where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()";
@@ -342,7 +345,7 @@ static void drop_databases(void)
     drop_database(template_name);
 }
 
-/* Also runs in the processes that check has forked; there it is none of their business. */
+/* This also runs in the processes that check has forked; they must not stop the server. */
 static void stop(void)
 {
     char command[MAX_TEMPORARY_PATH + 16];
@@ -501,7 +504,7 @@ void test_postgres_hold_log(PGconn *conn)
     ck_assert_int_eq(kill(log_writer, SIGSTOP), 0);
 }
 
-/* One that dies takes all others with it: what they have in memory may be damaged. */
+/* If one process of the server dies, the server ends all others, because their shared memory may be damaged. */
 void test_postgres_crash(PGconn **conn, const char *conninfo)
 {
     int64_t deadline_us = clock_monotonic_us() + WAIT_LIMIT_US;

@@ -2,9 +2,9 @@
 /*
  * postgres_server.h - databases for tests: each test gets one with the newest schema and no data.
  *
- * By default on a PostgreSQL of the test program's own: on a Unix socket in a folder of its own, without
- * fsync, gone when the program ends, however it ends. With TAVOLA_POSTGRES set, on that server; its role must
- * be allowed to create databases, and what was created is dropped at the end.
+ * By default they are on a PostgreSQL that the test program starts: on a Unix socket in a folder of its own, without
+ * fsync; it ends with the program, however the program ends. If TAVOLA_POSTGRES is set, they are on that server; its
+ * role must be allowed to create databases, and all databases made here are dropped at the end.
  */
 #ifndef TESTS_SUPPORT_POSTGRES_SERVER_H
 #define TESTS_SUPPORT_POSTGRES_SERVER_H
@@ -12,36 +12,39 @@
 #include <libpq-fe.h>
 
 /*
- * Start the server, once per program: to be called where a suite is made, which is before check forks. Ends
- * the program if it cannot.
+ * Start the server, once per program: call it where a suite is made, which is before check forks. Ends the program on
+ * failure.
  */
 void test_postgres_start(void);
 
 /*
- * Keep the log of commits that do not wait for the disk in memory until the server crashes: the process that writes it
- * stands still. Fails the test where it must not be signalled.
+ * Keep the log of commits that do not wait for the disk in memory until the server crashes, by stopping the process
+ * that writes it. Fails the test if that process may not be signalled.
  */
 void test_postgres_hold_log(PGconn *conn);
 
 /*
- * Crash the server after test_postgres_hold_log, and wait until it serves again; all connections are lost, *conn is
- * new.
+ * Crash the server after test_postgres_hold_log, and wait until it serves again. All connections are lost; *conn is a
+ * new one.
  */
 void test_postgres_crash(PGconn **conn, const char *conninfo);
 
 /*
- * The connection string of a database as the migrations leave it; the string lives as long as the process. A process that
- * calls again gets another database; the next process that check forks gets the same ones, reset.
+ * The connection string of a database as the migrations leave it; the string lives as long as the process. A process
+ * that calls again gets another database; the next process that check forks gets the same databases, reset.
  */
 const char *test_database(void);
 
-/* A plain connection for arranging and looking; fails the test if there is none. The caller PQfinishes it. */
+/*
+ * A plain connection for preparing and inspecting data; fails the test if there is none. The caller ends it with
+ * PQfinish.
+ */
 PGconn *test_connect(const char *conninfo);
 
 /* Run SQL (printf) and fail the test with the server's message if it does not succeed. */
 __attribute__((format(printf, 2, 3))) void test_sql(PGconn *conn, const char *format, ...);
 
-/* The same for a query with one row and one column: its number, its text (until the next call). */
+/* The same for a query with one row and one column: returns the number, or the text (valid until the next call). */
 __attribute__((format(printf, 2, 3))) long long test_number(PGconn *conn, const char *format, ...);
 __attribute__((format(printf, 2, 3))) const char *test_text(PGconn *conn, const char *format, ...);
 

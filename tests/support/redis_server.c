@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * redis_server.c - fork and exec; the parent-death signal takes care of tests that crash.
- */
+/* redis_server.c - fork and exec; a parent-death signal ends the server of a test that crashes. */
 #include "tests/support/redis_server.h"
 
 #include <check.h>
@@ -30,7 +28,7 @@ static void run_server(const struct redis_server *server)
         _exit(126);
     if (!freopen("log", "a", stdout))
         _exit(126);
-    /* One program under several names: redis-tools alone has it under the second one. */
+    /* One program with several names: the package redis-tools has it only under the second one. */
     execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", socket_path(server), "--save", "",
         "--appendonly", "no", "--maxmemory-policy", "noeviction", (char *)NULL);
     execlp("redis-check-rdb", "redis-server", "--port", "0", "--unixsocket", socket_path(server), "--save",

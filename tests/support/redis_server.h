@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redis_server.h - a Redis of a test's own: on a Unix socket in a folder of its own, without persistence,
- * gone when the test ends, however it ends.
+ * redis_server.h - a Redis of a test's own: on a Unix socket in a folder of its own, without persistence. It ends
+ * with the test, however the test ends.
  */
 #ifndef TESTS_SUPPORT_REDIS_SERVER_H
 #define TESTS_SUPPORT_REDIS_SERVER_H
@@ -17,13 +17,13 @@ struct redis_server {
     char url[MAX_TEMPORARY_PATH + 16]; /* "unix:/..." */
 };
 
-/* Start it and wait until it answers. Also makes this process ignore SIGPIPE. Fails the test if it cannot. */
+/* Start the server and wait until it answers. Also makes this process ignore SIGPIPE. Fails the test on failure. */
 void redis_server_start(struct redis_server *server);
 
-/* Remove it and its folder. */
+/* Stop the server and remove its folder. */
 void redis_server_stop(struct redis_server *server);
 
-/* kill -9; and start it anew in the same place, empty. */
+/* Kill the server with SIGKILL; start it again at the same address, empty. */
 void redis_server_kill(struct redis_server *server);
 void redis_server_restart(struct redis_server *server);
 

@@ -31,15 +31,15 @@ struct link {
     struct buf asked;    /* from the caller, not yet forwarded */
     struct buf answered; /* from the server, not yet forwarded */
     bool started;        /* the start-up message, which has no type, has passed */
-    int owed, given;     /* ReadyForQuery messages: asked for, seen */
-    int dropped_from;    /* answers behind so many are dropped; -1: none are */
-    bool cut_when_done;  /* CUT_AFTER: close when nothing is owed any more */
-    bool held;           /* CUT_LATE: waits for the release */
+    int owed, given;     /* ReadyForQuery messages: expected, seen */
+    int dropped_from;    /* answers after this many are dropped; -1: none are */
+    bool cut_when_done;  /* CUT_AFTER: close once all expected answers have passed */
+    bool held;           /* CUT_LATE: waits for tcp_proxy_release */
 };
 
 struct tcp_proxy {
     pthread_t thread;
-    pthread_mutex_t mutex; /* of all below */
+    pthread_mutex_t mutex; /* of all members below */
     int listener, wake[2];
     struct sockaddr_storage target;
     socklen_t target_len;
@@ -102,9 +102,9 @@ static void drop_front(struct buf *buf, size_t len)
     buf->len -= len;
 }
 
-/* ---- the protocol, as far as it matters ---- */
+/* ---- the wire protocol, as far as the proxy needs it ---- */
 
-/* The length of the message at the front; 0: it is not complete. */
+/* The length of the message at the front of the buffer; 0: it is not complete. */
 static size_t message_length(const struct buf *buf, bool typed)
 {
     uint32_t big;
@@ -117,7 +117,7 @@ static size_t message_length(const struct buf *buf, bool typed)
     return len <= buf->len ? len : 0;
 }
 
-/* Whether this Bind message is for the statement; its first string, the portal's name, is empty. */
+/* Whether this Bind message executes the statement. Its first string is the portal's name, which is empty. */
 static bool binds(const char *message, const char *statement)
 {
     return message[0] == 'B' && *statement && strcmp(message + 6, statement) == 0;
@@ -148,7 +148,7 @@ static void cut(struct tcp_proxy *proxy, struct link *link)
     }
 }
 
-/* Forward what the caller has asked, message by message. */
+/* Forward the requests of the caller, message by message. */
 static void forward_asked(struct tcp_proxy *proxy, struct link *link)
 {
     size_t len;
@@ -176,7 +176,7 @@ static void forward_asked(struct tcp_proxy *proxy, struct link *link)
     }
 }
 
-/* Forward what the server has answered, or drop it. */
+/* Forward the answers of the server, or drop them. */
 static void forward_answered(struct link *link)
 {
     size_t len;
@@ -191,7 +191,7 @@ static void forward_answered(struct link *link)
             return;
         }
         drop_front(&link->answered, len);
-        /* The Sync that ends the cut statement's segment has been forwarded, and answered. */
+        /* The Sync that ends the segment of the cut statement has been forwarded and answered. */
         if (link->cut_when_done && link->given == link->owed && link->given > link->dropped_from &&
             link->asked.len == 0)
             close_link(link);
@@ -330,7 +330,7 @@ struct tcp_proxy *tcp_proxy_start(const char *conninfo)
     return proxy;
 }
 
-/* After a change: the loop looks again. Unlocks. */
+/* Wake the thread after a change of the settings. Unlocks. */
 static void tell(struct tcp_proxy *proxy)
 {
     ck_assert_int_eq(write(proxy->wake[1], "", 1), 1);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * temporary.h - folders for what a test leaves behind: sockets, logs, a cluster.
- */
+/* temporary.h - folders for files of a test: sockets, logs, a cluster. */
 #ifndef TESTS_SUPPORT_TEMPORARY_H
 #define TESTS_SUPPORT_TEMPORARY_H
 

@@ -13,17 +13,17 @@ struct step step_put(struct arena *arena, const char *table, const char *row, co
 struct step step_delete(const char *table, const char *row);
 struct step step_move(const char *table, const char *row, const char *to_table, const char *to_row);
 
-/* observer NULL: nobody wants to know. */
+/* observer NULL: commits are not observed. */
 struct operation *transaction_submitted(struct session *session, struct arena *arena,
     const struct commit_observer *observer, const char *id, struct step *steps, size_t count);
 
 struct transaction transaction_seen(struct world *world, const char *id);
 
-/* One step; true: the transaction has ended. */
+/* Run one step; true: the transaction has ended. */
 bool transaction_step(struct worker *worker, const char *id);
 void transaction_run(struct world *world, const char *id);
 
-/* What the timeline says of this attempt. */
+/* The status of this attempt in the timeline. */
 void transaction_attempted(
     const struct transaction *transaction, size_t i, enum status status, const char *reason);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker_world.c - see the header. Tables and indexes are made with SQL: their creation is not what these
- * tests are about.
+ * worker_world.c - see the header. Tables and indexes are made with SQL, because these tests are not about their
+ * creation.
  */
 #include "tests/support/worker_world.h"
 
@@ -219,7 +219,7 @@ struct reconcile_counts world_reconcile_all(struct world *world)
     return counts;
 }
 
-/* ---- looking ---- */
+/* ---- inspecting ---- */
 
 long long world_intents(const struct world *world)
 {
@@ -232,7 +232,7 @@ long long world_entries(const struct world *world, int64_t index_id)
         world->sql, "select count(*) from entities where table_id = %lld and not dead", (long long)index_id);
 }
 
-/* Exactly this entry, with these bytes. */
+/* The index has exactly this entry, with these bytes. */
 static void check_entry(struct world *world, const struct index_entry *entry, const char *source_row)
 {
     ck_assert_msg(
@@ -245,7 +245,7 @@ static void check_entry(struct world *world, const struct index_entry *entry, co
         "index %lld has not the entry of %s", (long long)entry->index_id, source_row);
 }
 
-/* It is named by its source's manifest. */
+/* The manifest of the source names the entry. */
 static void check_manifest(struct world *world, const struct index_entry *entry, const char *source_row)
 {
     struct manifest manifest;
@@ -264,7 +264,7 @@ static void check_manifest(struct world *world, const struct index_entry *entry,
     ck_assert_msg(named, "the manifest of %s does not name its entry", source_row);
 }
 
-/* How many entries the index should have; each is checked. */
+/* The number of entries that the index should have; each is checked. */
 static long long check_sources(struct world *world, const struct index *index, const PGresult *sources)
 {
     long long wanted = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker_world.h - a small world for tests of what workers do: a database of its own with one table and its
- * indexes, somebody who writes, and a worker.
+ * worker_world.h - a small world for tests of workers: a database of its own with one table and its indexes, a
+ * writer, and a worker.
  *
- * The table has id TABLE_ID; its entities have the properties City and Note. Functions fail the test when the
- * database refuses.
+ * The table has the id TABLE_ID; its entities have the properties City and Note. Functions fail the test if the
+ * database refuses a statement.
  */
 #ifndef TESTS_SUPPORT_WORKER_WORLD_H
 #define TESTS_SUPPORT_WORKER_WORLD_H
@@ -20,17 +20,17 @@ enum { TABLE_ID = 1000, BY_CITY = 2000, BY_NOTE = 2001 };
 
 struct world {
     const char *conninfo;
-    PGconn *sql; /* for arranging and looking */
+    PGconn *sql; /* for preparing and inspecting data */
     struct session writer;
     struct worker *worker;
     struct arena arena;
 };
 
-/* With the table People, and no index. */
+/* A world with the table People, and no index. */
 void world_open(struct world *world);
 void world_close(struct world *world);
 
-/* Crash the database after test_postgres_hold_log. The worker finds its way back by itself. */
+/* Crash the database after test_postgres_hold_log. The worker connects again by itself. */
 void world_crash(struct world *world);
 
 struct worker *world_worker(const struct world *world, const char *name);
@@ -41,30 +41,29 @@ struct worker *world_worker(const struct world *world, const char *name);
  */
 void world_index(struct world *world, int64_t index_id, const char *property, int width);
 
-/* Any declaration, in state READY; its name is made of the id, its table is People. */
+/* Any declaration, in state READY; its name is made from the id, and its table is People. */
 void world_add_index(struct world *world, int64_t index_id, struct index index);
 
 /* Run SQL as a catalogue change: through the fence, with a new version. */
 __attribute__((format(printf, 2, 3))) void world_change(struct world *world, const char *format, ...);
 
-/* Insert or replace, in partition "p"; NULL: without this property. Returns the version. */
+/* Insert or replace an entity in partition "p"; NULL: without this property. Returns the version. */
 int64_t world_put(struct world *world, const char *row, const char *city, const char *note);
 void world_delete(struct world *world, const char *row);
 
-/* A message about a key, as the queue would bring it. */
+/* A message about a key, as the queue would deliver it. */
 struct intent world_message(const char *row);
 
 /* Reconcile one key, or all keys with an open intent. */
 struct reconcile_counts world_reconcile(struct world *world, const char *row);
 struct reconcile_counts world_reconcile_all(struct world *world);
 
-/* A scan without any before it. */
+/* A scan from the beginning. */
 struct intents_found world_scan(struct world *world, const struct intent_scan *what);
 
 /*
- * Invariant I2: for every index, entries = manifests = project(source), byte by byte; those in the partition of their
- * source have no manifest. All intents must have
- * been removed before.
+ * Invariant I2: for every index, entries = manifests = project(source), byte by byte; entries in the partition of
+ * their source have no manifest. All intents must have been removed before.
  */
 void world_check(struct world *world);
 

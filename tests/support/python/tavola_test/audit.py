@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign leaves behind: rows that nothing owns, in every table of the schema (tests/support/audit.sql)."""
+"""The audit after a campaign: rows without an owner, in every table of the schema (tests/support/audit.sql)."""
 
 import os
 
@@ -12,7 +12,7 @@ _MIGRATIONS = "schema_migrations"  # one row per migration, for good
 
 
 def counts(stack):
-    """{"<table>: <what>": how many}, of what there is. A table that the audit does not know is an error."""
+    """Returns {"<table>: <what>": number of rows} without zeros. A table that the audit does not know is an error."""
     with open(FILE, encoding="utf-8") as file:
         lines = [line.rsplit("|", 1) for line in stack.sql(file.read()).split("\n")]
     known = {what.split(":")[0] for what, _ in lines} | _OUR_OWN | {_MIGRATIONS}
@@ -22,7 +22,8 @@ def counts(stack):
 
 
 def check(stack, seconds=30):
-    """Nothing is left, or will have gone within these seconds: purges and sweeps may still be on their way."""
+    """Wait until no row without an owner is left, at most this many seconds: purges and sweeps may still have to run.
+    """
     left = {}
 
     def nothing():

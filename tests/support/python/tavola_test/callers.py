@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Callers that write all the time while things break, and what has been promised to them.
+"""Callers that write all the time while processes break, and what has been promised to them.
 
-Each caller is a thread with keys of its own. It notes what was acknowledged, and what may have happened: a call
-without an answer. At rest, with all callers paused, invariants.py compares that with what is stored. What a caller
-sees meanwhile that must not be, it fails with.
+Each caller is a thread with keys of its own. It notes which calls were acknowledged, and which may have taken effect:
+calls without an answer. At rest, with all callers paused, invariants.py compares these notes with what is stored. If
+a call returns what it must never return, the caller fails at once.
 """
 
 import random
@@ -20,14 +20,14 @@ UNKNOWN_OUTCOME = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
 OWNERS = ["o/1", "o/2", "o/3"]
 TAGS = ["red", "green"]
 INDEXES = {"byOwner": (1, "Owner"), "byTag": (2, "Tag")}
-# No two writers have one value: none is refused, and each owns what it has.
+# Each writer has values of its own, so no write is refused, and each entity owns its value.
 UNIQUE_INDEX = "ownerOnce"
-# In the partition of their source, written with it: a copy and a list.
+# Indexes in the partition of their source, written with it: a copy and a list.
 STRONG_INDEXES = {"ownerHere": (1, "Owner"), "tagHere": (2, "Tag")}
 # In other partitions, written with its source; its manifests are those of the other indexes.
 ELSEWHERE_INDEX = "ownerAtOnce"
 TABLES = ("source", "archive", "simple", "ranges", "watched")
-FED = "watched"  # the one with a change feed
+FED = "watched"  # the table with a change feed
 TURN_PAUSE = 0.003
 WATCH_SECONDS = 0.2
 ABSENT_SERVER_PAUSE = 0.02
@@ -40,7 +40,7 @@ LOST, DOUBLED, DIFFERENT = "lost", "duplicated", "index differences"
 
 
 class Broken(AssertionError):
-    """A promise was not kept: in what way, and how often."""
+    """A promise was broken: which one, and how often."""
 
     def __init__(self, *what, kind=LOST, count=1):
         super().__init__(*what)
@@ -53,15 +53,18 @@ def promise(kept, *what, **how):
 
 
 class Limbo:
-    """While it is open, a call without an answer may take effect at any time: it is in the hands of a process that
-    stands still, or on its way through a slow network. Deadlines count from when a server sees the call."""
+    """A span in which a call without an answer may take effect at any time: a stopped process may still hold it, or a
+    slow network. Deadlines count from the moment when a server receives the call.
+    """
 
     def __init__(self):
         self.is_open = False
 
 
 class Register:
-    """What one key holds: the last acknowledged value, and those that may have come since. None: no entity."""
+    """What one key may hold: the last acknowledged value, and values that may have been written since. None: no
+    entity.
+    """
 
     def __init__(self, limbo):
         self.limbo = limbo
@@ -78,7 +81,7 @@ class Register:
             self.maybe = []
 
     def note(self, value, result):
-        """The outcome of writing the value: a WriteResult, or None where there was no answer."""
+        """The outcome of writing the value: a WriteResult, or None if there was no answer."""
         if result is None:
             self.maybe.append(value)
             return
@@ -89,7 +92,7 @@ class Register:
 
 
 class Caller(threading.Thread):
-    """Takes turns until it is told to stop; whoever holds the lock `turns` has paused it between two."""
+    """Works until it is told to stop; a thread that holds the lock `turns` has paused it between two calls."""
 
     call_seconds = 5
 
@@ -111,7 +114,7 @@ class Caller(threading.Thread):
             with self.turns:
                 try:
                     self.turn()
-                except Exception as failure:  # told to the test, which fails with it
+                except Exception as failure:  # an exception is given to the test, which fails with it
                     self.failure = failure
             time.sleep(TURN_PAUSE)
         self.disconnect()
@@ -122,7 +125,7 @@ class Caller(threading.Thread):
         self.client = None
 
     def attempt(self, call, **fields):
-        """The reply, or None: it may have happened."""
+        """The reply, or None: the call may have taken effect."""
         if not self.connect():
             return None
         try:
@@ -135,7 +138,7 @@ class Caller(threading.Thread):
         return reply
 
     def connect(self):
-        """A fresh connection after each lost one; False: there is nobody."""
+        """A new connection after each lost one; False: no server answers."""
         target = self.target or self.stack.target
         if not self.client:
             if not self.stack.accepts(target):
@@ -145,23 +148,23 @@ class Caller(threading.Thread):
         return True
 
     def bear(self, error):
-        """What a caller has to expect of a call."""
+        """The errors that a caller must expect of a call."""
         if error.code not in UNKNOWN_OUTCOME:
             raise error
         self.disconnect()
         time.sleep(ABSENT_SERVER_PAUSE)
 
     def finish(self):
-        """Paused, and with everything running again: make certain what can be."""
+        """Called while paused and with all programs running: find out what has become of calls without an answer."""
 
     def turn(self):
         raise NotImplementedError
 
 
 class Writer(Caller):
-    """Upserts, deletes and groups on keys of its own; some writes with a request_id, whose answer is asked for again.
-
-    The keys of a group whose outcome is unknown are left alone until the next check: all of it is there, or nothing.
+    """Upserts, deletes and groups on keys of its own; some writes have a request_id and are repeated, to get the same
+    answer. The keys of a group with an unknown outcome are left alone until the next check: all or none of its
+    writes took effect.
     """
 
     def __init__(self, stack, name, seed, table, limbo):
@@ -172,7 +175,7 @@ class Writer(Caller):
         self.value = 0
         self.looks_up = table == "source"
         self.left_alone = []  # groups: {address: (value before, value written)}
-        self.request = None  # (call, fields, what it was told or None), sent once more before anything else
+        self.request = None  # (call, fields, its answer or None), repeated before any other call
 
     def make(self, address):
         self.value += 1
@@ -213,7 +216,7 @@ class Writer(Caller):
             self.look_up(address, plain(some)["Owner"], reply.result.consistency_token)
 
     def look_up(self, address, owner, token):
-        """An index that says it has come as far as a write has it (I9); or it says that it has not."""
+        """An index that says how fresh it is shows all writes up to then (I9), or says that it is behind."""
         try:
             reply = self.attempt(
                 "lookup_index", index="byOwner", equals=[value(owner)], freshness={"at_least": [token]}, page_size=1000
@@ -275,7 +278,7 @@ class Writer(Caller):
         self.request = (address, fields, reply and reply.result)
 
     def repeat(self):
-        """The same id, the same answer; it is done once, so nothing has changed since the answer before."""
+        """The same id gets the same answer; the write is done once, so the entity has not changed since that answer."""
         address, fields, told = self.request
         reply = self.attempt("insert_or_replace_entity", **fields)
         if reply is None:
@@ -308,7 +311,9 @@ class Writer(Caller):
 
 
 class Counter(Caller):
-    """Adds one to a number it shares with others, if nobody has changed it in between."""
+    """Adds one to a number that several callers share, on condition that no other caller has changed it since it was
+    read.
+    """
 
     def __init__(self, stack, name, seed):
         super().__init__(stack, name, seed)
@@ -334,14 +339,15 @@ class Counter(Caller):
 
 
 class Mover(Caller):
-    """Inserts an entity, moves it to the archive with a transaction, waits, and writes over what a step has put
-    there: a step that was done twice would undo that. Its writes have a request_id, so none happens late."""
+    """Inserts an entity, moves it to the archive with a transaction, waits, and overwrites what a step has written
+    there: a step that ran twice would undo that. Its writes have a request_id, so none takes effect late.
+    """
 
     def __init__(self, stack, name, seed):
         super().__init__(stack, name, seed)
         self.number = 0
         self.state = self.insert
-        self.moved = {}  # rows since the last check: whether the log was written over
+        self.moved = {}  # entities since the last check, which may have overwritten the log
 
     def row(self):
         return f"{self.name}-{self.number:05}"
@@ -373,7 +379,7 @@ class Mover(Caller):
         return True
 
     def follow(self):
-        """Most moves go on by themselves; for some it is waited."""
+        """Most moves go on by themselves; the caller waits for some of them."""
         if self.number % 3 != 0:
             return True
         reply = self.attempt("wait_transaction", transaction_id=self.row())
@@ -391,7 +397,9 @@ class Mover(Caller):
 
 
 class Watcher(Caller):
-    """Keeps a copy of a table by its change feed alone: breaks off after each short while, and goes on from there."""
+    """Keeps a copy of a table by its change feed alone: it ends each watch after a short while, and resumes from the
+    last token.
+    """
 
     def __init__(self, stack, name, seed, table):
         super().__init__(stack, name, seed)
@@ -413,9 +421,9 @@ class Watcher(Caller):
             while True:
                 self.take(watch.read())
         except StopIteration:
-            return  # its time is over
+            return  # the watch has reached its deadline
         except ApiError as error:
-            if error.code != "DEADLINE_EXCEEDED" or self.done == heard:  # a server that is there says something at once
+            if error.code != "DEADLINE_EXCEEDED" or self.done == heard:  # a server that can be reached sends the first message at once
                 self.bear(error)
 
     def take(self, message):
@@ -432,7 +440,7 @@ class Watcher(Caller):
         self.done += 1
 
     def check(self, stored):
-        """stored: {address: value} of the table. The news may still be on their way."""
+        """stored: {address: value} of the table. Changes may still be on their way."""
         for _ in range(20):
             if self.copy == stored:
                 return
@@ -446,7 +454,7 @@ class Watcher(Caller):
 
 
 class Workload:
-    """Tables, indexes and callers."""
+    """The tables, the indexes and the callers."""
 
     def __init__(self, stack, seed=0, writers=2):
         self.stack = stack
@@ -502,7 +510,7 @@ class Workload:
             caller.turns.release()
 
     def finish(self):
-        """Paused: nothing is left half said."""
+        """Paused: no call is unanswered."""
         for caller in self.callers:
             caller.finish()
 
@@ -512,7 +520,7 @@ class Workload:
                 raise AssertionError(f"{caller.name}: {caller.failure!r}") from caller.failure
 
     def wait_for_success(self, calls, seconds=40):
-        """Every caller has so many calls answered from now on."""
+        """Wait until every caller has had this many further calls answered."""
         goals = [(caller, caller.done + calls) for caller in self.callers]
 
         def reached():

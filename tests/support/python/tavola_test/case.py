@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests that talk to one server have in common."""
+"""What test cases with one server have in common."""
 
 import sys
 import unittest
@@ -9,7 +9,7 @@ from tavola_test.stack import Stack, wait_ready
 
 
 class ServerCase(unittest.TestCase):
-    """A stack per class, with a server and, where the class says so, a worker; tables per test."""
+    """A stack per class, with a server and, if the class asks for it, a worker; tables per test."""
 
     with_worker = False
     worker_settings = {}
@@ -42,7 +42,7 @@ class ServerCase(unittest.TestCase):
         return name
 
     def refused(self, code, reason, function, *arguments, **fields):
-        """The call fails like this; returns the error for a closer look."""
+        """Assert that the call fails like this; returns the error."""
         with self.assertRaises(ApiError) as caught:
             function(*arguments, **fields)
         error = caught.exception
@@ -67,7 +67,7 @@ class ServerCase(unittest.TestCase):
         wait_ready(self.client, index)
 
     def new_index(self, table, by):
-        """A copy of the table by a property, ready; returns its name."""
+        """Create a copy index of the table by a property, wait until it is ready, and return its name."""
         name = self.new_name("i")
         self.client.create_index(index={
             "name": name, "table": table, "shape": 1, "place": 2, "partition_key": [{"property": by}]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Certificate authorities of a test, and what they sign, as files in PEM."""
+"""Certificate authorities of a test, and certificates that they sign, as files in PEM."""
 
 import os
 import subprocess
 
 
 class Authority:
-    """Signs certificates; its own is in `file`."""
+    """An authority that signs certificates; its own certificate is in `file`."""
 
     def __init__(self, folder, name):
         self.folder = folder

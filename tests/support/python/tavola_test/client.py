@@ -51,7 +51,7 @@ class Types:
         return out
 
     def is_streamed(self, method):
-        """Which sides of a method are streams: (requests, responses)."""
+        """Which sides of the method are streams: (requests, responses)."""
         file = descriptor_pb2.FileDescriptorProto()
         method.containing_service.file.CopyToProto(file)
         for service in file.service:
@@ -80,7 +80,7 @@ ReflectionRequest = types.message("grpc.reflection.v1.ServerReflectionRequest")
 
 
 class ApiError(Exception):
-    """A call that failed: code and, where the product gave one, the ErrorInfo. Its message begins with the reason."""
+    """A call that failed: the code and, if the product sent one, the ErrorInfo. Its message begins with the reason."""
 
     def __init__(self, error):
         self.code = error.code().name
@@ -135,7 +135,7 @@ def when(seconds, nanos=0):
 
 
 def value(given):
-    """str, bool, int (64 bits), float and bytes as they are; None is null; a Value stays one."""
+    """str, bool, int (64 bits), float and bytes become values; None becomes null; a Value stays unchanged."""
     if given is None:
         return Value()
     if isinstance(given, Value):
@@ -170,7 +170,7 @@ def match(etag="*"):
 
 
 def raw_field(number, payload):
-    """A length-delimited field as it stands on the wire, whatever is in it."""
+    """A length-delimited field as it stands on the wire, with any content."""
     if isinstance(payload, str):
         payload = payload.encode()
     return varint(number << 3 | 2) + varint(len(payload)) + payload
@@ -185,7 +185,7 @@ def varint(number):
 
 
 class Bearer(grpc.UnaryUnaryClientInterceptor, grpc.StreamStreamClientInterceptor):
-    """Sends a token with every call."""
+    """Adds a token to every call."""
 
     def __init__(self, token):
         self.token = token
@@ -255,14 +255,14 @@ class Client:
         return call
 
     def raw(self, path, message, timeout=20):
-        """Bytes there, bytes back."""
+        """Sends and receives bytes without decoding them."""
         try:
             return self.channel.unary_unary(path)(message, timeout=timeout * TIMEOUT_FACTOR)
         except grpc.RpcError as error:
             raise ApiError(error) from None
 
     def start(self, path, message, timeout=20):
-        """Begin a unary call; a future of bytes."""
+        """Begin a unary call; returns a future of bytes."""
         return self.channel.unary_unary(path).future(message, timeout=timeout * TIMEOUT_FACTOR)
 
     # health
@@ -303,7 +303,7 @@ class Client:
 
     @staticmethod
     def pages(call, **fields):
-        """The replies of all pages, to the end."""
+        """The replies of all pages, up to the last one."""
         token = ""
         while True:
             reply = call(page_token=token, **fields)
@@ -324,7 +324,7 @@ class Client:
         return [found for page in pages for found in page.entities]
 
     def load(self, table, entities):
-        """Import; returns how many were committed."""
+        """Import the entities; returns how many were committed."""
         replies = list(self.import_entities([ImportEntitiesRequest(table=table, entities=entities)]))
         assert not any(reply.rejected for reply in replies), replies
         return replies[-1].committed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tokens and shared access signatures, written down a second time: to make good ones, and any kind of bad one."""
+"""Tokens and shared access signatures, implemented a second time, so that tests can make valid and invalid ones."""
 
 import base64
 import hashlib

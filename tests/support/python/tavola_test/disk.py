@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A disk whose power can be cut: a file system on a loop device, in a mount namespace of this process and its children,
-so that nothing is left behind however the test ends. Needs root, loop devices, and Debian's xfsprogs."""
+"""A disk whose power can be cut: a file system on a loop device, in a mount namespace of this process and its
+children, so that nothing is left behind however the test ends. Needs root, loop devices, and Debian's xfsprogs.
+"""
 
 import ctypes
 import os
@@ -13,7 +14,7 @@ PROGRAMS = ("mkfs.xfs", "xfs_io", "mount", "umount")
 
 
 class NoDisk(Exception):
-    """Why there can be none on this machine."""
+    """Why this machine cannot have such a disk; None if it can."""
 
 
 def run(*argv):
@@ -23,7 +24,7 @@ def run(*argv):
 
 
 class Disk:
-    """Mounted at `folder`; what was written and not synced is gone after cut() and mount()."""
+    """The file system, mounted at `folder`; what was written and not synced is lost by cut() and mount()."""
 
     private = False  # this process has a mount namespace of its own
 
@@ -55,14 +56,14 @@ class Disk:
         run("mount", "--make-rprivate", "/")
 
     def mount(self):
-        """The loop device ends with its last mount."""
+        """The kernel removes the loop device after its last unmount."""
         run("mount", "-o", "loop", self.image, self.folder)
 
     def sync(self):
         run("sync", "-f", self.folder)
 
     def cut(self):
-        """From now on everything fails, and what is in the kernel's memory never gets to the disk."""
+        """From now on every access fails, and data in the kernel's memory never reaches the disk."""
         run("xfs_io", "-x", "-c", "shutdown", self.folder)
 
     def unmount(self):

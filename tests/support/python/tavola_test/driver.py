@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Server, worker, PostgreSQL and Redis with callers at work, for those who break them."""
+"""Server, worker, PostgreSQL and Redis, with callers at work, for campaigns that break them."""
 
 import signal
 
@@ -70,6 +70,6 @@ class Driver:
             self.stack.redis_command("FLUSHALL")
 
     def go_on(self):
-        """Everybody has success, and once they pause, everything is right."""
+        """Wait until every caller has success; then pause all callers and check all invariants."""
         self.workload.wait_for_success(CALLS_AFTERWARDS)
         invariants.check_at_rest(self.stack, self.workload)

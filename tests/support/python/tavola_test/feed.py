@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Watching a table's change feed, and what a copy of the table becomes by it."""
+"""Watch a table's change feed, and apply the changes to a copy."""
 
 from tavola_test import client
 from tavola_test.client import ApiError
@@ -11,7 +11,7 @@ METHOD = "/tavola.v1.EntityService/WatchEntities"
 
 
 class Watch:
-    """A watch with what it has told so far; read() waits for the next message."""
+    """A watch and the changes that it has returned so far; read() waits for the next message."""
 
     def __init__(self, caller, table, text="", token="", timeout=120, **options):
         request = WatchRequest(table=table, filter=text, resume_token=token, options=options)
@@ -33,12 +33,12 @@ class Watch:
         return message
 
     def begin(self):
-        """The first message, which comes at once: from there on everything is told."""
+        """The first message, which comes at once: every change after it is sent."""
         self.read()
         return self
 
     def until(self, count):
-        """Read on until there are so many changes."""
+        """Read until the watch has returned this many changes."""
         while len(self.changes) < count:
             self.read()
         return self.changes
@@ -48,7 +48,7 @@ class Watch:
 
 
 def apply(state, changes):
-    """What a copy of the table becomes by these changes."""
+    """The copy of the table after these changes."""
     for change in changes:
         place = change.entity.partition_key, change.entity.row_key
         if change.deleted:

@@ -17,7 +17,7 @@ from tavola_test.callers import DIFFERENT, DONE, DOUBLED, OWNERS, TAGS, promise
 from tavola_test.client import key, plain, value
 from tavola_test.waiting import wait_for
 
-# What must be nothing.
+# Queries that must return no row.
 NOTHING = {
     "open intents": "select count(*) from intents",
     "dead letters": "select count(*) from dead_letters",
@@ -43,7 +43,7 @@ def prepare(stack):
 
 
 def hurry(stack):
-    """What dead workers had claimed is free: as if the time had passed."""
+    """Let the claims of dead workers expire, as if the time had passed."""
     stack.sql("update operations set claim_expires_at = now() where state = 1 and claim_expires_at > now()")
 
 
@@ -65,7 +65,7 @@ def drain(stack, seconds=40):
 
 
 def counted(caller, index):
-    """The addresses of a look-up of all values of an index, page by page."""
+    """The addresses that a look-up of all values of an index returns, page by page."""
 
     def look_up(wanted):
         pages = caller.pages(
@@ -77,7 +77,7 @@ def counted(caller, index):
 
 
 class Check:
-    """One check; `differences` counts what the indexes have wrong."""
+    """One check; `differences` counts the wrong entries of the indexes."""
 
     def __init__(self, stack, workload):
         self.stack, self.workload = stack, workload
@@ -147,7 +147,7 @@ class Check:
             promise(look_up(wanted) == expected, "index difference", index, wanted, kind=DIFFERENT)
 
     def check_members(self, index, source):
-        """Every value of a partition has the list of its entities."""
+        """Every value of a partition has a list of its entities."""
         lists = {}
         for found in self.caller.query(index):
             for member in json.loads(plain(found)["Members"]):
@@ -191,7 +191,7 @@ class Check:
 
 
 def check_at_rest(stack, workload, seconds=40):
-    """Pause, let everything come to rest, check, go on."""
+    """Pause the callers, wait until no work is open, check, and let the callers go on."""
     workload.pause()
     try:
         workload.check_callers()

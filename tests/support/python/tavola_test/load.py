@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Callers that write all the time while a test breaks things, and the check that nothing was lost or done twice."""
+"""Callers that write all the time while a test breaks programs, and the check that no write was lost or done twice."""
 
 import random
 import threading
@@ -14,7 +14,7 @@ OWNERS = ["o1", "o2", "o3"]
 
 
 class Caller(threading.Thread):
-    """Calls in a loop, and never takes a failure."""
+    """Calls in a loop, and accepts no failure."""
 
     def __init__(self, stack, number):
         super().__init__(daemon=True)
@@ -28,11 +28,11 @@ class Caller(threading.Thread):
 
     def run(self):
         try:
-            # A pause, so that the load leaves the machine to what is tested.
+            # a pause, so that the load leaves processor time to the tested programs
             while not self.stopping.wait(0.003):
                 self.turn()
                 self.done += 1
-        except Exception as failure:  # told to the test, which fails with it
+        except Exception as failure:  # an exception is given to the test, which fails with it
             self.failure = failure
 
     def end(self):
@@ -48,7 +48,7 @@ class Caller(threading.Thread):
 
 
 class Writer(Caller):
-    """Upserts and deletes on a partition of its own; `rows` is what must be there."""
+    """Upserts and deletes in a partition of its own; `rows` is what must be stored."""
 
     def __init__(self, stack, number):
         super().__init__(stack, number)
@@ -67,7 +67,9 @@ class Writer(Caller):
 
 
 class Transactor(Caller):
-    """A transaction makes a row; once it is finished the caller deletes the row: a step done twice brings it back."""
+    """A transaction inserts a row; after its end the caller deletes the row. A step that ran twice would insert it
+    again.
+    """
 
     def turn(self):
         address = ("made", f"{self.done:05}")
@@ -108,7 +110,9 @@ class Load:
                 raise caller.failure
 
     def go_on(self, writes=100, transactions=3):
-        """Every caller gets on by so much; returns how long writes took meanwhile, slowest last."""
+        """Wait until every caller has had this many calls answered; returns how long writes took meanwhile, the
+        slowest last.
+        """
         goals = [(caller, caller.done + (writes if caller in self.writers else transactions)) for caller in self.callers]
         first = {caller: len(caller.seconds) for caller in self.writers}
         wait_for(
@@ -120,7 +124,7 @@ class Load:
         return sorted(second for caller in self.writers for second in caller.seconds[first[caller] :])
 
     def check(self):
-        """After the end: everything is done, the index is right, nothing was done twice."""
+        """After the end: no work is open, the index is right, and no step ran twice."""
         self.check_callers()
         try:
             wait_for("no open intent", lambda: self.stack.sql("select count(*) from intents") == "0", 60)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The form of a log's lines: strict logfmt, as base/log.h has it."""
+"""The form of a log's lines: strict logfmt, as base/log.h defines it."""
 
 import re
 
@@ -36,10 +36,10 @@ def parse(line):
 
 
 def events(text):
-    """All lines of a log, parsed. The last one may be cut short: its program was killed, or is writing."""
+    """All lines of a log, parsed. The last line may be incomplete, because its program was killed or is writing it."""
     return [parse(line) for line in text.split("\n")[:-1]]
 
 
 def of(text, event, **wanted):
-    """The events of this name that have these fields."""
+    """The events with this name and these fields."""
     return [found for found in events(text) if found["event"] == event and wanted.items() <= found.items()]

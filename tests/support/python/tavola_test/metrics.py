@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read what a program tells Prometheus."""
+"""Read the metrics of a program."""
 
 import http.client
 import re
@@ -49,7 +49,7 @@ class Sample:
             self.values[name, frozenset(LABEL.findall(labels or ""))] = float(value)
 
     def value(self, name, **labels):
-        """The sum of all values of this name that have these labels."""
+        """The sum of all values with this name and these labels."""
         wanted = set(labels.items())
         return sum(value for (one, has), value in self.values.items() if one == name and wanted <= has)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work that fails: while poison is there, the database refuses every row of a key that is called so, but for the
-rows of one table, the source, and the entries that are written with them in their partition."""
+"""Work that fails: while the table `poison` has a row, the database refuses every row with "poison" in its row key,
+other than rows of one table, the source, and entries that are written with their sources.
+"""
 
 PREPARE = """
 create table poison (is_there boolean);
@@ -31,23 +32,23 @@ class Poison:
         self.stack.sql("delete from poison")
 
     def hurry(self, failures=None):
-        """What has failed is due now, with so many failures behind it."""
+        """Make the failed work due now, with this many failures."""
         more = "" if failures is None else f", failures = {failures}"
         self.stack.sql(f"update dead_letters set next_try = now(){more} where not dead")
 
     def dead_letters(self):
-        """How many there are: (failing or retrying, dead, discarded)."""
+        """The numbers of dead letters: (retrying, dead, discarded)."""
         counts = "count(*) filter (where not dead), count(*) filter (where dead and not discarded), " \
             "count(*) filter (where discarded)"
         return tuple(int(text) for text in self.stack.sql(f"select {counts} from dead_letters").split("|"))
 
     def give_up(self):
-        """A step of the way from a first failure to a dead letter; True at the end."""
+        """Move failing work one step on towards a dead letter; True at the end."""
         self.hurry(MOST_FAILURES - 1)
         return self.dead_letters()[1] > 0
 
     def heal(self, caller):
-        """A step of the way back; True when no dead letter is left."""
+        """Move dead letters one step back into work; True if none is left."""
         self.cure()
         for state in (DEAD, DISCARDED):
             caller.redrive_dead_letters(filter={"state": state})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TCP ports for servers that must know theirs before they start."""
+"""TCP ports for servers that must know their port before they start."""
 
 import socket
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A PostgreSQL of a test's own, which can be killed or given settings that the others' must not have."""
+"""A PostgreSQL of a test's own, which can be killed, or can get settings that other tests' servers must not have."""
 
 import glob
 import os
@@ -11,16 +11,16 @@ BINARIES = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1]
 
 
 class Postgres:
-    """Its cluster is in a new folder inside `folder`; the superuser is postgres, who needs no password."""
+    """The cluster is in a new folder inside `folder`; the superuser is postgres, without a password."""
 
     def __init__(self, folder, settings, rules=None):
         self.folder = os.path.join(folder, "cluster")
         self.settings = settings
-        self.environment = {}  # more of it, for the server alone
+        self.environment = {}  # more environment variables, for the server alone
         self.become = []
         self.server = None
         os.mkdir(self.folder)
-        if os.geteuid() == 0:  # as whom PostgreSQL refuses to run
+        if os.geteuid() == 0:  # PostgreSQL refuses to run as root, so it runs as this user
             os.chmod(folder, 0o755)
             self.become = ["--reuid=postgres", "--regid=postgres", "--init-groups"]
             self.hand_over(self.folder)
@@ -43,7 +43,7 @@ class Postgres:
         return [BINARIES + "/initdb", "-D", self.folder, *settings]
 
     def hand_over(self, path):
-        """A file that only its owner may read."""
+        """Make a file that only its owner may read."""
         if self.become:
             shutil.chown(path, "postgres", "postgres")
 
@@ -57,7 +57,7 @@ class Postgres:
         return self.server
 
     def send(self, number):
-        """To the postmaster and all its processes, as near to at once as can be."""
+        """Send the signal to the postmaster and all its processes, as near to the same moment as possible."""
         postmaster = self.server.pid
         with open(f"/proc/{postmaster}/task/{postmaster}/children", encoding="ascii") as file:
             children = [int(text) for text in file.read().split()]
@@ -69,17 +69,19 @@ class Postgres:
                 continue
 
     def end(self):
-        """Without a checkpoint, but what it has in /dev/shm is removed; a preloaded library removes its files too."""
+        """Stop it without a checkpoint. Its files in /dev/shm are removed; a preloaded library removes its own files
+        too.
+        """
         if not (self.server and self.server.is_running()):
             return
         self.send(signal.SIGCONT)
         self.server.send(signal.SIGQUIT)
         try:
             self.server.wait(10)
-        except subprocess.TimeoutExpired:  # such as on a disk that fails
+        except subprocess.TimeoutExpired:  # the copy fails, for example on a disk that fails
             self.kill()
 
     def kill(self):
-        """As when the machine's memory runs out."""
+        """Kill all processes, as the kernel does when memory runs out."""
         self.send(signal.SIGKILL)
         self.server.wait()

@@ -20,7 +20,7 @@ STRONG, EVENTUAL = 1, 2
 
 
 def unless(reasons, call, **fields):
-    """The reply, or None where the call is refused for one of the reasons: it was done before."""
+    """The reply, or None if the call is refused for one of the reasons, because an earlier call has done it."""
     try:
         return call(**fields)
     except ApiError as error:
@@ -70,7 +70,7 @@ class Build(Provocation):
         caller.create_index(index={"name": name, "table": "source", "shape": 1, "partition_key": parts})
 
     def settle(self, caller):
-        """Every index that is there becomes complete, and goes again."""
+        """All existing indexes become complete, and are dropped."""
         for name in self.made:
             if not unless({"INDEX_NOT_FOUND"}, caller.get_index, name=name):
                 continue
@@ -128,7 +128,7 @@ class Updates(Provocation):
 
 
 class Repairs(Provocation):
-    """An index of which an entry is replaced, by hand, by one that names no source; then it is repaired."""
+    """An index in which the test replaces an entry by one that names no source; then the index is repaired."""
 
     DAMAGE = """
 update entities set row_key = row_key || 'x', properties = ''
@@ -158,7 +158,7 @@ where (table_id, partition_key, row_key) = (
         caller.create_index(index={"name": name + "ByN", "table": name, "shape": 1, "partition_key": parts})
 
     def settle(self, caller):
-        """A repair mends all of it, and a comparison after it finds nothing."""
+        """A repair mends all of it, and a verification after it finds no difference."""
         for name in self.made:
             index = name + "ByN"
             if unless({"INDEX_NOT_FOUND"}, caller.get_index, name=index):
@@ -172,14 +172,14 @@ where (table_id, partition_key, row_key) = (
 
     @staticmethod
     def done(caller, reply):
-        """The report of an operation, at its end."""
+        """The report of an operation, once the operation has ended."""
         ended = caller.wait_operation(operation_id=reply.operation.operation_id, timeout=60).operation
         promise(ended.state == DONE, "an operation ended", ended)
         return caller.get_index_report(operation_id=ended.operation_id).report
 
 
 class Tables(Provocation):
-    """Tables come, with some rows, and go."""
+    """Tables are created, get some rows, and are deleted."""
 
     role = SERVER
 
@@ -206,7 +206,7 @@ class Purges(Tables):
 
 
 class States(Provocation):
-    """Indexes of tables that stay are dropped: with each goes what was kept about its entries."""
+    """Indexes of tables that stay are dropped; the state rows of their entries are deleted with them."""
 
     def provoke(self, caller):
         if self.made:
@@ -225,7 +225,7 @@ class States(Provocation):
 
 
 class Feeds(Provocation):
-    """Change feeds that are over before they are purged, in more than one piece."""
+    """Change feeds end and are purged, in more than one chunk."""
 
     ROWS = 1100
     KEPT = "select feed_id from tables where live and feed_id is not null"
@@ -247,7 +247,7 @@ select (select count(*) from feeds where feed_id not in ({KEPT}))
 
 
 class Ranges(Provocation):
-    """The operations of a deletion by range: one partition goes, the other one stays."""
+    """Deletions by range: the entities of one partition are deleted, those of another one stay."""
 
     def provoke(self, caller):
         partition = self.new_name("gone")
@@ -275,7 +275,7 @@ class RangeRequests(Ranges):
 
 
 class Failing(Provocation):
-    """A key whose work fails, until it is given up."""
+    """A key whose work fails until it is given up."""
 
     def prepare(self, caller):
         self.poison.put()
@@ -300,7 +300,7 @@ class Failing(Provocation):
 
 
 class DeadLetters(Failing):
-    """Two dead letters that are dead before the server that is to die starts."""
+    """Two dead letters that exist before the server that is to die starts."""
 
     role = SERVER
 
@@ -321,7 +321,7 @@ class Redrives(DeadLetters):
 
 
 class Discards(DeadLetters):
-    """Discarded once, with one note; a change of the key takes the dead letter away."""
+    """A dead letter is discarded once, with one note; a change of its key removes it."""
 
     def provoke(self, caller):
         caller.discard_dead_letters(filter={"state": DEAD}, reason="it is poisoned")
@@ -343,7 +343,7 @@ class Discards(DeadLetters):
 
 
 class Cancels(Provocation):
-    """Transactions whose first step fails until they are cancelled: they have done nothing then."""
+    """Transactions whose first step fails until they are cancelled: they have changed nothing."""
 
     role = SERVER
 
@@ -368,7 +368,9 @@ class Cancels(Provocation):
 
 
 class Sweeps(Provocation):
-    """Dead rows that are old enough to go. Their keys come back with higher versions: invariants.py looks."""
+    """Dead rows that are old enough to be purged. Later entities with their keys have higher versions, which
+    invariants.py checks.
+    """
 
     AGE = """
 with old as (select * from entities where dead for update skip locked)
@@ -432,5 +434,5 @@ BY_PREFIX = {
 
 
 def provocation_of(point):
-    """The class for a failpoint; None: nobody has thought of one."""
+    """The class for a failpoint; None: there is no provocation for it."""
     return next((found for prefix, found in BY_PREFIX.items() if point.startswith(prefix)), None)

@@ -57,7 +57,7 @@ class Proxy:
             each.transport.abort()
 
     async def pump(self, reader, writer):
-        """Until one side closes, or breaks: then the other one hears of it."""
+        """Copy until one side closes or breaks; then close the other side."""
         try:
             while data := await reader.read(CHUNK):
                 if self.seconds:

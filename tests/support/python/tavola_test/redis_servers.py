@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Redis as operators run it: over TLS, and several with Sentinels that watch them."""
+"""Redis as operators run it: over TLS, and as several servers with Sentinels."""
 
 import os
 import subprocess
@@ -38,7 +38,7 @@ class Node:
         wait_for(self.name, lambda: self.ask("PING").startswith(("PONG", "NOAUTH")))
 
     def ask(self, *words):
-        """The answer to a command as redis-cli prints it; empty where nobody answers."""
+        """The answer to a command as redis-cli prints it; empty if no server answers."""
         where = ["-h", "127.0.0.1", "-p", str(self.port)]
         if self.tls:
             certificate, key = self.tls["pair"]
@@ -53,7 +53,7 @@ class Node:
 
 
 class Sentinels:
-    """A master, a replica, and three Sentinels, two of which decide."""
+    """A master, a replica, and three Sentinels, of which two decide."""
 
     def __init__(self, stack, tls=None):
         self.tls = tls
@@ -71,7 +71,7 @@ class Sentinels:
         return Node(stack, f"sentinel{number}", config, "--sentinel", tls=self.tls)
 
     def wait_until_watched(self):
-        """Every Sentinel knows the others and the replica, so that a failover can be decided."""
+        """Every Sentinel knows the others and the replica, so that they can decide on a fail-over."""
 
         def is_whole(sentinel):
             lines = sentinel.ask("SENTINEL", "MASTER", "main").split("\n")
@@ -84,7 +84,7 @@ class Sentinels:
         wait_for("a replica in step", lambda: "master_link_status:up" in other.ask("INFO", "replication"), 30)
 
     def master(self):
-        """The node that all Sentinels name."""
+        """The node that all Sentinels name as the master."""
         named = {sentinel.ask("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "main").split("\n")[-1] for sentinel in self.sentinels}
         return next((node for node in self.nodes if named == {str(node.port)}), None)
 
@@ -97,7 +97,7 @@ class Sentinels:
 
 
 class RedisCase(unittest.TestCase):
-    """A stack whose Redis the test starts, and what its worker says of it."""
+    """A stack whose Redis the test starts, and what its worker logs about it."""
 
     def setUp(self):
         self.stack = Stack(redis=False)
@@ -128,6 +128,6 @@ class RedisCase(unittest.TestCase):
         wait_for(f"streaming={want}", lambda: self.worker("tavola_worker_streaming") == want, 30)
 
     def wait_for_messages(self):
-        """Something came through Redis from now on."""
+        """Wait until a message has come through Redis after now."""
         before = self.worker("tavola_worker_claimed_total", source="queue")
         wait_for("a message", lambda: self.worker("tavola_worker_claimed_total", source="queue") > before, 30)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of access share: a server that requires tokens, two accounts, and what calls get."""
+"""What the tests of access have in common: a server that requires tokens, two accounts, and the outcomes of calls."""
 
 import time
 
@@ -51,7 +51,7 @@ class SecurityCase(ServerCase):
                 cls.client.insert_entity(table="People", entity=client.entity(partition, row, {"N": 1}))
         cls.client.create_table(name="Other")
         cls.client.insert_entity(table="Other", entity=client.entity("a", "1"))
-        # The server learns of accounts and tables twice a second.
+        # The server reads accounts and tables twice a second.
         wait_for("the table's age", lambda: result(cls.step, cls.connect(sas(cls.keys[0], "people", permissions="dt"))) == OK)
 
     @staticmethod
@@ -70,7 +70,7 @@ class SecurityCase(ServerCase):
 
     @classmethod
     def new_account(cls, name, *more):
-        """Its two keys."""
+        """The two keys of the account."""
         printed = cls.operate("account", "create", name, *more)
         return [key_of(line.split()[-1]) for line in printed.splitlines()]
 

@@ -27,9 +27,8 @@ def sql(conninfo, text):
 
 @contextlib.contextmanager
 def session(conninfo):
-    """One connection, because psql takes longer to start than to answer.
-
-    The value is a function ask(text): it runs statements, of which exactly one returns a row, and returns that row.
+    """One connection, because psql takes longer to start than to answer. The value is a function ask(text): it runs
+    statements, of which exactly one returns a row, and returns that row.
     """
     with subprocess.Popen([*_PSQL, conninfo], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as psql:
 

@@ -30,7 +30,7 @@ def wait_ready(caller, index, seconds=60):
 
 
 class Stack:
-    """A database, a Redis, and server and worker on them. Usable as a context."""
+    """A database, a Redis, and server and worker that use them. Usable as a context."""
 
     counter = 0
 
@@ -71,9 +71,8 @@ class Stack:
         self.close()
 
     def close(self):
-        """The database stays: it ends with its PostgreSQL, and dropping it would cost a checkpoint.
-
-        Every line that a server or worker has written must be well-formed.
+        """Stop the programs. The database stays: it ends with its PostgreSQL, and dropping it would cost a
+        checkpoint. Every line that a server or worker has logged must be well-formed.
         """
         for child in reversed(self.children):
             if not (self.cluster and child is self.cluster.server):
@@ -89,7 +88,7 @@ class Stack:
 
     def check_logs(self):
         for child in self.children:
-            # Where a setting stops the start there is no log yet.
+            # If a setting stops the start, there is no log yet.
             if child.is_product and child.exit_code() != BAD_SETTING:
                 log_lines.events(child.output())
 
@@ -99,7 +98,7 @@ class Stack:
         return child
 
     def logs(self):
-        """The ends of all logs, for the message of a failure."""
+        """The last lines of all logs, for the message of a failure."""
         texts = []
         for name in sorted(os.listdir(self.folder)):
             if name.endswith(".log"):
@@ -117,12 +116,14 @@ class Stack:
         return servers.sql(self.conninfo(database or self.database), text)
 
     def locked(self, table):
-        """Until the end of the `with`, this table of the database is locked."""
+        """Lock this table of the database until the end of the `with`."""
         return self.holding(f"lock table {table} in access exclusive mode; select 1")
 
     @contextlib.contextmanager
     def holding(self, statements):
-        """Until the end of the `with`, another session keeps the locks that the statements take; one returns a row."""
+        """Keep the locks that the statements take in another session until the end of the `with`; one statement
+        returns a row.
+        """
         with servers.session(self.conninfo(self.database)) as ask:
             ask(f"begin; {statements}")
             try:
@@ -132,7 +133,7 @@ class Stack:
                     ask("rollback; select 1")
 
     def wait_for_lock_waiter(self):
-        """A session of the server waits for a lock."""
+        """Whether a session of the server waits for a lock."""
         waiting = f"select count(*) from pg_stat_activity where datname = '{self.database}' and wait_event_type = 'Lock'"
         wait_for("a session that waits", lambda: self.sql(waiting, database=self.postgres_home) != "0")
 
@@ -146,14 +147,14 @@ class Stack:
     }
 
     def make_disk(self):
-        """For our own PostgreSQL: one whose power can be cut, where the machine allows it."""
+        """For a PostgreSQL of the stack's own: one whose power can be cut, if the machine allows it."""
         try:
             self.disk = Disk(self.folder)
         except NoDisk as why:
             self.no_disk = str(why)
 
     def cut_power(self):
-        """PostgreSQL is left with a disk that fails; power_returns ends it and begins anew."""
+        """Cut the power: PostgreSQL goes on with a disk that fails; power_returns ends it and starts it again."""
         self.disk.cut()
 
     def power_returns(self):
@@ -184,7 +185,7 @@ class Stack:
         self.restart_own_postgres()
 
     def restart_own_postgres(self):
-        """A new one refuses to begin until all processes of the one before have ended."""
+        """A new server refuses to start until all processes of the previous one have ended."""
 
         def answers():
             if not (self.cluster.server and self.cluster.server.is_running()):
@@ -198,7 +199,7 @@ class Stack:
         os.symlink(self.postgres_folder, self.postgres_link)
 
     def postgres_down(self):
-        """No new connections for our programs, and the end of those they have."""
+        """Refuse new connections of the programs, and end the existing ones."""
         if os.path.islink(self.postgres_link):
             os.unlink(self.postgres_link)
         self.sql(
@@ -222,7 +223,7 @@ class Stack:
     # Redis
 
     def redis_program(self):
-        """redis-tools is enough: its program is the server too, when that is what it is called."""
+        """redis-tools is enough: its program is the server too, if it is started under that name."""
         program = os.path.join(self.folder, "redis-server")
         if not os.path.lexists(program):
             os.symlink("/usr/bin/redis-check-rdb", program)
@@ -265,12 +266,14 @@ class Stack:
         return self.server
 
     def new_target(self):
-        """The next server listens elsewhere, and whoever connects from now on goes there."""
+        """The next server listens on another address, and every new connection goes there."""
         Stack.counter += 1
         self.target = "unix:" + os.path.join(self.folder, f"server{Stack.counter}")
 
     def accepts(self, target=None):
-        """Somebody listens: a channel that tries before that waits seconds until it tries again. A proxy always does."""
+        """Wait until a server listens: a channel that tries earlier waits for seconds before it tries again. A proxy
+        always listens.
+        """
         target = target or self.target
         if not target.startswith("unix:"):
             return True
@@ -278,7 +281,7 @@ class Stack:
             return connection.connect_ex(target.removeprefix("unix:")) == 0
 
     def listens_on(self):
-        """The address that the server says it has, for one whose port the system chooses; None before that."""
+        """The address that the server reports, if the system chooses its port; None before that."""
         said = log_lines.of(self.server.output(), "listening")
         return said[-1]["address"] if said else None
 
@@ -288,7 +291,7 @@ class Stack:
             wait_for("health SERVING", lambda: self.health(probe) == "SERVING")
 
     def health(self, probe):
-        """SERVING, NOT_SERVING, or None where nobody answers."""
+        """SERVING, NOT_SERVING, or None if no server answers."""
         if not self.server.is_running():
             raise AssertionError("the server has ended:\n" + self.server.output())
         try:
