@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of store/routes.c against domain/operations/operation_kinds.c: every kind has a row in both tables, and the
- * two rows agree. A forgotten row is one of zeros, which is a route to the lane of point reads.
+ * two rows agree. A forgotten row consists of zeros, which is a route to the lane of point reads.
  */
 #include "store/routes.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_sql.c - the statements themselves: each says what it is for, all can be prepared against the newest
- * schema, and the hot ones go by the primary key whatever the tables hold.
+ * test_sql.c - the SQL statements: each has a comment, all can be prepared against the newest schema, and the hot
+ * ones use the primary key with any number of rows.
  */
 #include <check.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static void open_session(PGconn *sql)
         prepare(sql_all[i]);
 }
 
-/* Plans are kept while tables grow: the worst time to make them is when there is nothing yet. */
+/* Plans are kept while tables grow, so they are made here with empty tables, which is the worst case. */
 static void setup_empty(void)
 {
     conninfo = test_database();
@@ -111,7 +111,7 @@ static struct str explain(const char *statement)
 
 static const struct plan_case {
     const char *statement;
-    const char *index;     /* what it goes by; NULL: it only inserts */
+    const char *index;     /* the expected scan; NULL: the statement only inserts */
     const char *condition; /* must be part of the index's condition; NULL: any */
 } plan_cases[] = {
     { "entity_get", "entities_pkey", "row_key = " },
@@ -160,7 +160,7 @@ static const struct plan_case {
     { "due_keys", "entities_expires", "expires <= " },
 };
 
-/* One of the scans of the index has the condition. */
+/* One of the index scans of the plan has the condition. */
 static bool goes_by(const char *plan, const struct plan_case *c)
 {
     for (const char *scan = strstr(plan, c->index); scan; scan = strstr(scan + 1, c->index)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_expire.c - time to live: what is due is gone for everybody at once, and deleted later as if somebody had
- * asked for it, entries included.
+ * test_expire.c - time to live: an expired entity disappears for all callers at once, and is deleted later as by an
+ * ordinary delete, with its entries.
  */
 #include <check.h>
 
@@ -43,7 +43,7 @@ static struct write until(enum write_kind kind, const char *row, const char *tex
     return write;
 }
 
-/* Let its time come. */
+/* Set the expiry to the past. */
 static void let_pass(const char *row)
 {
     test_sql(scene.sql, "update entities set expires = 5 where row_key = '%s'", row);
@@ -71,7 +71,7 @@ START_TEST(an_entity_says_when_it_expires)
     ck_assert_int_eq(expires_of("r"), 0);
     scene_write(&scene, until(WRITE_INSERT_OR_REPLACE, "r", "four", later));
     ck_assert_int_eq(expires_of("r"), later);
-    scene_write(&scene, until(WRITE_INSERT_OR_REPLACE, "r", "five", 0)); /* the blind path */
+    scene_write(&scene, until(WRITE_INSERT_OR_REPLACE, "r", "five", 0)); /* the path without a read */
     ck_assert_int_eq(expires_of("r"), 0);
 }
 END_TEST
@@ -124,7 +124,7 @@ START_TEST(what_is_due_is_gone_for_every_writer)
     ck_assert_int_eq(
         test_number(scene.sql, "select count(*) from entities where version = 1 and not dead"), 1);
 
-    /* A new life has no property of the old one, and a higher version. */
+    /* The new entity has no property of the expired one, and a higher version. */
     struct write_result second = scene_write(&scene, a_write(WRITE_INSERT_OR_MERGE, "p", "r", none));
     ck_assert_int_eq(second.etag.version, 2);
     ck_assert_int_gt(second.timestamp, first.timestamp);
@@ -279,7 +279,7 @@ START_TEST(a_new_life_clears_the_entries_of_the_old_one)
     world_reconcile_all(&world);
     test_sql(world.sql, "update entities set expires = 5 where row_key = 'a'");
 
-    /* Without a City: seen from absent, nothing would change in the index. */
+    /* The entity has no City: if the expired one were taken for absent, no change of the index would be seen. */
     put_until(WRITE_INSERT, "a", NULL, 0);
     ck_assert_int_eq(world_intents(&world), 1);
     world_reconcile_all(&world);
@@ -293,7 +293,7 @@ START_TEST(time_passes_without_harm_to_what_is_stored)
     put_until(WRITE_INSERT, "a", "Bonn", in_seconds(-5));
     world_reconcile_all(&world);
 
-    /* project() looks at no clock: the entry stands for the row until that is deleted (invariant I2). */
+    /* project() has no clock: the entry stays until the row is deleted (invariant I2). */
     ck_assert_int_eq(world_entries(&world, BY_CITY), 1);
 }
 END_TEST
@@ -321,7 +321,7 @@ START_TEST(many_go_in_chunks_and_other_tables_have_their_own)
 }
 END_TEST
 
-/* Large ones are deleted in parts, and one that cannot be is told as what it is. */
+/* Large entities are deleted in parts; if one cannot be deleted, the error names it. */
 START_TEST(one_of_many_large_ones_stays)
 {
     enum { LARGE = 45 };
@@ -352,7 +352,7 @@ START_TEST(one_of_many_large_ones_stays)
 }
 END_TEST
 
-/* It was due when the sweeper looked, and is written before it has the lock. */
+/* The entity was expired when the sweeper read it, and is written before the sweeper has the lock. */
 START_TEST(whether_it_is_due_is_decided_under_the_lock)
 {
     put_until(WRITE_INSERT, "a", "Bonn", in_seconds(100));

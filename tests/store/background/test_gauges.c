@@ -37,7 +37,7 @@ static long long index_id(void)
     return test_number(world.sql, "select min(index_id) from indexes");
 }
 
-/* A dead letter of an index, or with 0 of a whole key. */
+/* A dead letter of an index; index 0: of a whole key. */
 static void bury(const char *row, long long index, bool discarded)
 {
     test_sql(world.sql,

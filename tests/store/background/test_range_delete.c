@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_range_delete.c - deleting what a filter says: in chunks, by ordinary deletes, resumable; and holding
- * operations back.
+ * test_range_delete.c - deletes the entities that a filter matches: in chunks, by ordinary deletes, resumable; and
+ * pauses and throttles operations.
  */
 #include <check.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ static long long living(const char *where)
         world.sql, "select count(*) from entities where table_id = %d and not dead and %s", TABLE_ID, where);
 }
 
-/* One chunk of whatever there is to do; false: nothing. */
+/* Run one chunk of any operation; false: there was no work. */
 static bool chunk(void)
 {
     struct error err = { 0 };
@@ -100,7 +100,7 @@ START_TEST(deletions_are_ordinary_ones_and_reach_the_indexes)
 
     ck_assert_int_eq(living("true"), 0);
     ck_assert_int_eq(test_number(world.sql, "select count(*) from entities where dead"), 20);
-    ck_assert_int_eq(world_intents(&world), 15); /* the others have no entry */
+    ck_assert_int_eq(world_intents(&world), 15); /* the other entities have no entry */
     world_reconcile_all(&world);
     ck_assert_int_eq(world_entries(&world, BY_CITY), 0);
     world_check(&world);
@@ -117,7 +117,7 @@ START_TEST(a_large_range_goes_in_chunks_and_a_crash_repeats_one)
     ck_assert_int_eq(run_seen(&world, id).state, JOB_RUNNING);
     ck_assert_int_eq(run_seen(&world, id).done, 500);
 
-    /* The worker died after its deletes, before its checkpoint. */
+    /* The worker died after its deletes and before its checkpoint. */
     test_sql(world.sql,
         "update operations set has_cursor = false, done = 0, owner = 'dead', claim_expires_at = now()");
     run_chunks(world.worker);

@@ -56,7 +56,7 @@ START_TEST(a_purged_key_comes_back_with_a_higher_version) /* guard G3 */
     ck_assert_int_eq(catalogue("floor"), second + 1);
     ck_assert(!more);
 
-    /* The writer still has the old catalogue, with the old floor. */
+    /* The writer still has the previous catalogue, with the previous floor. */
     int64_t again = world_put(&world, "r1", "Bonn", "x");
     ck_assert_int_gt(again, second + 1);
     ck_assert_int_gt(again, first);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Refusals: none leaves that was decided from a catalogue older than the request. A reader has looked up in an index
- * or read a table; somebody else makes another one under its name; the reader is asked again.
+ * No refusal leaves the server that was decided from a catalogue older than the request: a reader has looked up in an
+ * index or read a table, another caller deletes it and creates another one with its name, and the reader repeats the
+ * read.
  */
 #include <check.h>
 
@@ -32,7 +33,7 @@ static void teardown(void)
 
 /* ---- words ---- */
 
-/* An index of People that is READY; width > 0: on numbers. Another one of its name is dropped before. */
+/* An index of People in state READY; width > 0: on numbers. An earlier index of its name is dropped first. */
 static void make_index(enum index_shape shape, const char *second_part, int width)
 {
     struct operation *operation = call_make(&world.arena, OPERATION_INDEX_CREATE, "ByCity");
@@ -92,7 +93,7 @@ static struct operation *page_of(const char *table)
     return read_of(OPERATION_PAGE, page_read_run, table);
 }
 
-/* ---- indexes made anew ---- */
+/* ---- indexes that were created again ---- */
 
 /* Guard G23. */
 START_TEST(an_index_made_anew_takes_values_of_its_own_type)
@@ -109,7 +110,7 @@ START_TEST(an_index_made_anew_takes_values_of_its_own_type)
 }
 END_TEST
 
-/* Guard G23. A page of a list is found at its value, an entry of a copy at its value and its source's keys. */
+/* Guard G23. A page of a list is found by its value; an entry of a copy by its value and its source's keys. */
 START_TEST(an_index_of_another_shape_is_read_as_what_it_is)
 {
     struct operation *page, *get = call_make(&world.arena, OPERATION_GET, "ByCity");
@@ -135,7 +136,7 @@ START_TEST(an_index_of_another_shape_is_read_as_what_it_is)
 }
 END_TEST
 
-/* Guard G23. A list read backwards has a reader of its own. */
+/* Guard G23. A list that is read in descending order has a reader of its own. */
 START_TEST(a_list_made_a_copy_can_be_read_backwards)
 {
     struct operation *page = call_make(&world.arena, OPERATION_PAGE, "ByCity");
@@ -185,7 +186,7 @@ START_TEST(a_token_of_a_newer_table_is_of_now)
 }
 END_TEST
 
-/* ---- tables made anew ---- */
+/* ---- tables that were created again ---- */
 
 START_TEST(what_a_table_has_become_is_known)
 {
@@ -215,7 +216,9 @@ END_TEST
 
 /* ---- what it costs ---- */
 
-/* Guard G23: an answer to the question counts for everything that arrived before it was put, and for nothing else. */
+/*
+ * Guard G23: one check of the catalogue counts for every operation that arrived before it was sent, and for no other.
+ */
 START_TEST(what_waits_together_is_confirmed_together)
 {
     struct operation *early = call_make(&world.arena, OPERATION_PAGE, "Nowhere");
@@ -226,7 +229,7 @@ START_TEST(what_waits_together_is_confirmed_together)
     asked_us = reader.confirmed_us;
 
     call_failed(call_run(&reader, page_read_run, early), "TABLE_NOT_FOUND");
-    ck_assert_int_eq(reader.confirmed_us, asked_us); /* nothing was asked */
+    ck_assert_int_eq(reader.confirmed_us, asked_us); /* no check was sent */
     call_failed(page_of("Nowhere"), "TABLE_NOT_FOUND");
     ck_assert_int_gt(reader.confirmed_us, asked_us);
 }

@@ -79,7 +79,7 @@ START_TEST(a_deletion_frees_the_name_at_once)
     second = scene_table(&scene, "Things");
     ck_assert_int_ne(first, second);
     ck_assert_ptr_null(scene_read(&scene, "p", "r"));
-    /* A new life, and an etag that never was. */
+    /* The new table has another id, so no ETag of the earlier one matches. */
     ck_assert_int_eq(scene_write(&scene, a_write(WRITE_INSERT, "p", "r", properties)).etag.table_id, second);
     ck_assert_int_eq(
         test_number(scene.sql,
@@ -121,7 +121,7 @@ START_TEST(tables_can_be_made_by_several_servers_at_once)
     struct store_options options = plain_options(scene.conninfo);
     struct store *other = store_open(&options);
     struct operation *creates[40];
-    struct arena arenas[40]; /* each of its own: they are answered by different threads */
+    struct arena arenas[40]; /* each operation has its own, because different threads run them */
 
     for (int i = 0; i < 40; i++) {
         arena_init(&arenas[i]);

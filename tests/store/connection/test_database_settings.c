@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_database_settings.c - a connection whose role, database or server is set so that a promise would be void.
- */
+/* test_database_settings.c - a connection whose role, database or server has a setting that would break a promise. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +21,7 @@ static void teardown(void)
     world_close(&world);
 }
 
-/* Connect as this role; the status, and the message in err. */
+/* Connect as this role; returns the status, with the message in err. */
 static enum status connect_as(const char *role, struct error *err)
 {
     struct arena *arena = &world.arena;
@@ -36,7 +34,7 @@ static enum status connect_as(const char *role, struct error *err)
     return status;
 }
 
-/* Roles belong to the whole server, and each test may run beside others. */
+/* Roles belong to the whole server, and other tests may run at the same time. */
 static const char *role_with(const char *setting)
 {
     const char *role = arena_format(&world.arena, "role_%d_%s", (int)getpid(), "careless").data;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_database_trouble.c - a database that cannot read or write its files (SQLSTATE class 58) or has no room (53): its
- * own trouble, never a failure of a write, a key or a build.
+ * test_database_trouble.c - a database that cannot read or write its files (SQLSTATE class 58) or has no room (53):
+ * that is never counted as a failure of a write, a key or a build.
  */
 #include <check.h>
 
@@ -23,7 +23,7 @@ static void teardown(void)
     world_close(&world);
 }
 
-/* From now on rows of this table cannot be written. */
+/* From now on writes of rows of this table fail. */
 static void break_disk(const char *sqlstate, long long table_id)
 {
     test_sql(world.sql,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_prepared.c - a statement is parsed when it is first sent, once per connection, whatever becomes of the flights
- * around it.
+ * test_prepared.c - a statement is parsed when it is first sent, once per connection, even if flights around it fail.
  */
 #include <check.h>
 #include <stdio.h>
@@ -12,8 +11,8 @@
 #include "store/sql.h"
 #include "tests/support/postgres_server.h"
 
-#define ANSWERS (&sql_catalogue_version) /* one row */
-#define FAILS (&sql_watermark_read)      /* while its table is away */
+#define ANSWERS (&sql_catalogue_version) /* returns one row */
+#define FAILS (&sql_watermark_read)      /* fails while its table is renamed */
 
 static struct pg pg;
 static PGconn *sql;
@@ -72,7 +71,7 @@ static void ask_alone(void)
     end_flight();
 }
 
-/* The statements that the connection has under their names, with the number of their executions. */
+/* The prepared statements of the connection by name, with the number of their executions. */
 static void check_prepared(const char *expected)
 {
     PGresult *result;
@@ -264,7 +263,7 @@ END_TEST
 START_TEST(the_next_connection_has_no_statement)
 {
     ask_alone();
-    send(FAILS); /* under way when the connection ends */
+    send(FAILS); /* still running when the connection ends */
     sync_flight();
     pg_close(&pg);
 

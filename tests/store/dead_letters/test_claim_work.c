@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_claim_work.c - work that never reported: counted apart from its failures, found in the hands of the dead.
+ * test_claim_work.c - work that ended without a report: it is counted apart from failures, and found in the claims of
+ * dead consumers.
  */
 #include <check.h>
 
@@ -115,7 +116,7 @@ START_TEST(deliveries_and_failures_are_counted_apart)
 }
 END_TEST
 
-/* ---- hands ---- */
+/* ---- claims ---- */
 
 START_TEST(what_a_dead_worker_had_in_hand_is_suspect)
 {
@@ -180,7 +181,10 @@ START_TEST(a_worker_that_starts_again_looks_at_its_own_last_hand)
 }
 END_TEST
 
-/* Whoever holds the key is alive; the hand stays until that can be told, and no other hand waits for it. */
+/*
+ * A lock on the key shows that its consumer lives. The claim stays until the lock is free, and other claims do not
+ * wait for it.
+ */
 START_TEST(a_key_that_others_are_at_is_suspected_later)
 {
     PGconn *other = test_connect(world.conninfo);
@@ -205,7 +209,7 @@ START_TEST(a_key_that_others_are_at_is_suspected_later)
 }
 END_TEST
 
-/* Where all work comes from Redis nobody looks for the hands of the dead. */
+/* If all work comes from Redis, no worker looks for claims of dead consumers. */
 START_TEST(the_hand_of_a_dead_worker_goes_when_nothing_of_it_is_open)
 {
     static const struct sweep_ages ages = { 3600, 3600, 3600, 3600 };
@@ -223,7 +227,7 @@ START_TEST(the_hand_of_a_dead_worker_goes_when_nothing_of_it_is_open)
     succeeds(sweep_run(world.worker, &ages, &counts, &more, &err));
 
     ck_assert_int_eq(counts.claims, 1);
-    ck_assert_int_eq(hands(), 2); /* of one something is open, the other one lives */
+    ck_assert_int_eq(hands(), 2); /* one has an open intent, the other's consumer lives */
 }
 END_TEST
 

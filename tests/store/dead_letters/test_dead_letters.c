@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_dead_letters.c - dead letters as a person handles them: each goes back into work, or aside, with one commit.
- */
+/* test_dead_letters.c - how operators handle dead letters: each is redriven or discarded, with one commit. */
 #include <check.h>
 #include <pthread.h>
 
@@ -115,7 +113,7 @@ START_TEST(dead_letters_are_listed_with_cause_history_and_source)
 }
 END_TEST
 
-/* Whatever is wrong with it: what cannot be done is counted and given up. */
+/* A transaction that cannot be worked on, for any reason, is counted and given up. */
 START_TEST(a_key_whose_manifest_cannot_be_read_is_given_up)
 {
     struct intent message = world_message("a");
@@ -207,7 +205,7 @@ START_TEST(a_redriven_key_is_open_and_its_success_ends_the_dead_letter)
 }
 END_TEST
 
-/* It looks at the newest state: what was written since is not undone (guard G8). */
+/* The redriven work reads the newest state, so later writes are not undone (guard G8). */
 START_TEST(a_redrive_undoes_nothing)
 {
     world_put(&world, "a", "Bonn", "x");
@@ -231,7 +229,7 @@ START_TEST(a_dry_run_tells_and_changes_nothing)
     world_put(&world, "b", "Bonn", "x");
     world_put(&world, "c", "Bonn", "x");
     world_reconcile_all(&world);
-    world_put(&world, "a", "Rome", "x"); /* one entry more, one less */
+    world_put(&world, "a", "Rome", "x"); /* one entry more, one entry less */
     world_put(&world, "b", "Bonn", "y"); /* another content */
     world_delete(&world, "c");
     give_up_row("a", "x");
@@ -294,7 +292,7 @@ static void *redrive_all(void *argument)
     return NULL;
 }
 
-/* Each dead letter once, whoever is faster: as many intents as dead letters. */
+/* Each dead letter is redriven once, by either caller: there are as many intents as dead letters. */
 START_TEST(two_who_redrive_share_the_dead_letters)
 {
     struct redriver two[2];
@@ -368,7 +366,7 @@ START_TEST(a_discarded_dead_letter_is_kept_until_a_later_success)
 
     struct operation *redrive = dead_letters(OPERATION_DEAD_LETTERS_REDRIVE);
     redrive->in.dead_letters.filter.state = DEAD_LETTER_DISCARDED;
-    ck_assert_uint_eq(run(redrive)->count, 1); /* it can be taken back */
+    ck_assert_uint_eq(run(redrive)->count, 1); /* a discard can be undone by a redrive */
     give_up_row("a", "again");
     run(dead_letters(OPERATION_DEAD_LETTERS_DISCARD));
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_read_batch.c - point reads: many keys, several tables, what is not there, and what other servers have made
+ * test_read_batch.c - point reads: many keys, several tables, absent keys, and tables that other servers have created
  * or deleted meanwhile.
  */
 #include <check.h>
@@ -40,7 +40,7 @@ static void put(const char *table, const char *row, const char *value)
     ck_assert_reason(write, "OK");
 }
 
-/* All operations as one statement. */
+/* Run all operations as one statement. */
 static void read_together(struct session *session, struct operation *const *operations, size_t count)
 {
     struct error err = { 0 };
@@ -113,9 +113,9 @@ START_TEST(a_thousand_keys_come_back_in_their_order)
 }
 END_TEST
 
-/* ---- more than is read at once ---- */
+/* ---- more than one statement may read ---- */
 
-/* Entities "p"/n of Things, n of 0 to SOME - 1: so many bytes where n is divisible by step, 10 elsewhere. */
+/* Entities "p"/n of Things, n from 0 to SOME - 1: of `size` bytes if n is divisible by step, else of 10 bytes. */
 static void put_some(int bytes, int step)
 {
     test_sql(scene.sql,
@@ -150,7 +150,7 @@ static void check_some(const struct operation *read, int first, size_t count, si
     }
 }
 
-/* What the session executes while the operations are read, by libpq's own record. */
+/* The statements that the session executes while the operations are read, from libpq's trace. */
 static int statements_of(struct session *session, struct operation *const *operations, size_t count)
 {
     FILE *record = tmpfile();
@@ -187,7 +187,7 @@ START_TEST(what_is_larger_than_its_share_is_read_again_in_pieces)
     statements = statements_of(&session, reads, ARRAY_LEN(reads));
     session_cleanup(&session);
 
-    /* All 104 keys; the first read by itself, with begin and rollback, in 16, 32 and 12; the single ones. */
+    /* All 104 keys; the first read by itself, with begin and rollback, in 16, 32 and 12; then the single reads. */
     ck_assert_int_eq(statements, 1 + 5 + 1);
     check_some(small, 1, 2, LARGE, 5);
     check_some(reads[0], 0, KEYS, LARGE, 5);
@@ -206,7 +206,7 @@ START_TEST(enough_is_enough)
         read = get_some(0, count);
         read->in.get.enough_bytes = 2 * LARGE + 100;
         run(scene.store, read);
-        check_some(read, 0, 11, LARGE, 5); /* to the third large one */
+        check_some(read, 0, 11, LARGE, 5); /* up to the third large one */
     }
     read = get_some(0, SOME);
     read->in.get.enough_bytes = 1;
@@ -215,7 +215,7 @@ START_TEST(enough_is_enough)
 }
 END_TEST
 
-/* Which entity a collected read is for: a seventh of them is large; all; the first half. */
+/* The entity that a collected read is for: large ones in every seventh read; all; the first half. */
 static int mixed(int i)
 {
     return i;
@@ -251,7 +251,7 @@ START_TEST(collected_reads_of_large_entities_are_all_answered)
 }
 END_TEST
 
-/* Entities "p"/0 to MANY - 1 of Things with so many bytes, and a read of all of them. */
+/* Entities "p"/0 to MANY - 1 of Things of this size, and a read of all of them. */
 static void put_many(int bytes)
 {
     test_sql(scene.sql,
@@ -294,7 +294,7 @@ static struct lane_statistics reading(void)
     return statistics.lanes[0];
 }
 
-/* Together they would have too little room for each key. */
+/* Together the reads would have too little room for each key. */
 START_TEST(reads_of_many_keys_are_no_batch)
 {
     enum { READS = 20 };
@@ -321,7 +321,7 @@ END_TEST
 
 /* ---- one snapshot ---- */
 
-/* Have the first statement of a session that comes by the entity "p"/row stop at lock 1, the second at lock 2. */
+/* Let the first statement of a session that reads the entity "p"/row stop at lock 1, the second at lock 2. */
 static void put_stops(const char *row)
 {
     test_sql(scene.sql,
@@ -334,7 +334,7 @@ static void put_stops(const char *row)
     test_sql(scene.sql, "select pg_advisory_lock(1), pg_advisory_lock(2)");
 }
 
-/* When the reader is at the stop, or has come to its end without it, change the group; then let it go on. */
+/* When the reader has stopped, or has ended without a stop, change the group; then let the reader go on. */
 static void change_at_stop(int stop)
 {
     test_await(scene.sql,
@@ -362,7 +362,7 @@ static void *read_and_close(void *argument)
 
 START_TEST(a_read_of_several_keys_is_one_snapshot)
 {
-    static const size_t group[] = { 0, 1, 95, SOME - 1 }; /* the last is the first's key again */
+    static const size_t group[] = { 0, 1, 95, SOME - 1 }; /* the last key is the first one again */
     struct operation *read = get_some(0, SOME);
     struct reader reader = { .read = read };
     struct error err = { 0 };
@@ -396,7 +396,7 @@ START_TEST(a_table_made_elsewhere_a_moment_ago_is_found)
     struct entity_key key = a_key("p", "r");
     struct operation *first = a_get(&scene.arena, "Things", &key, 1);
 
-    run(other, first); /* it knows the catalogue from now on */
+    run(other, first); /* the session has the new catalogue from now on */
     ck_assert_reason(first, "OK");
     for (int i = 0; i < 3; i++) {
         const char *name = arena_format(&scene.arena, "Fresh%d", i).data;

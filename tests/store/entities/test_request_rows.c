@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_request_rows.c - writes with a request_id: done once, answered the same (invariant I5), whoever repeats
- * them and when.
+ * test_request_rows.c - writes with a request_id: each is done once and answered the same (invariant I5), by any
+ * server and at any time.
  */
 #include <check.h>
 #include <pthread.h>
@@ -349,7 +349,9 @@ START_TEST(servers_that_race_for_one_request_do_it_once) /* guard G5 */
 }
 END_TEST
 
-/* One id, another entity for every server, several ids a batch: they meet at the records only. */
+/*
+ * One id with another entity on every server, several ids in a batch: the servers meet only at the request records.
+ */
 static void *misuse(void *argument)
 {
     struct runner *runner = argument;
@@ -402,7 +404,7 @@ START_TEST(a_server_waits_for_another_that_is_deciding)
     struct operation *first = request("id", a_write(WRITE_INSERT, "p", "r", text("one")));
     PGconn *other = test_connect(scene.conninfo);
 
-    /* Another server has done it and not yet committed. */
+    /* Another server has done the write and has not committed it yet. */
     test_sql(scene.sql,
         "create table kept as select * from requests; create table rows as select * from entities");
     test_sql(scene.sql, "delete from requests; delete from entities");
@@ -425,7 +427,7 @@ START_TEST(a_server_waits_for_another_that_decides_elsewhere)
     struct operation *operation = a_request("id", a_write(WRITE_INSERT, "p", "r", text("one")));
     PGconn *other = test_connect(scene.conninfo);
 
-    /* The id is in use for another entity: they meet at the record only. */
+    /* The id is in use for another entity: the writes meet only at the request record. */
     request("id", a_write(WRITE_INSERT, "q", "r", text("one")));
     test_sql(scene.sql, "create table kept as select * from requests; delete from requests");
     test_sql(other, "begin; insert into requests select * from kept");

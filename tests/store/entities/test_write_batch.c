@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_write_batch.c - writes through the store on a real PostgreSQL: what is stored and told, and what several
- * servers do to each other.
+ * test_write_batch.c - writes through the store on a real PostgreSQL: what is stored and returned, and writes of
+ * several servers on the same keys.
  */
 #include <check.h>
 #include <pthread.h>
@@ -190,7 +190,7 @@ START_TEST(both_paths_leave_the_same)
     static const enum write_kind kinds[] = { WRITE_INSERT_OR_REPLACE, WRITE_INSERT_OR_MERGE };
     int64_t versions[2][4];
 
-    /* The same four writes, once without reading, once with: absent, live, dead, live. */
+    /* The same four writes, once on the path without a read, once with a read: absent, live, dead, live. */
     for (int path = 0; path < 2; path++) {
         const char *row = path ? "planned" : "blind";
 
@@ -241,7 +241,7 @@ START_TEST(a_group_of_a_hundred_is_all_or_nothing)
 }
 END_TEST
 
-/* A batch as one transaction, whatever its operations. */
+/* A batch is one transaction, with any operations. */
 static void run_batch(struct session *session, struct operation *const *operations, size_t count)
 {
     struct commit_observer observer = { 0 };
@@ -281,7 +281,10 @@ START_TEST(a_batch_serves_its_operations_in_their_order)
     check_text("r", "three");
     check_text("t", "four");
     ck_assert_ptr_null(scene_read(&scene, "p", "u"));
-    /* What was created in vain is gone; what was deleted at once is a dead row. */
+    /*
+     * A row that was created only to be locked is removed; an entity that was inserted and deleted in one batch
+     * leaves a dead row.
+     */
     ck_assert_int_eq(test_number(scene.sql, "select count(*) from entities where row_key = 's'"), 0);
     ck_assert_int_eq(
         test_number(scene.sql, "select count(*) from entities where row_key = 'u' and dead and version = 2"),
@@ -289,7 +292,7 @@ START_TEST(a_batch_serves_its_operations_in_their_order)
 }
 END_TEST
 
-/* What writes of several callers have to read is not all held in memory: such a batch is decided in parts. */
+/* If the rows that a batch has to read are too large for memory, the batch is decided in parts. */
 START_TEST(a_batch_over_large_rows_is_decided_in_parts)
 {
     enum { LARGE = 45 };
@@ -384,7 +387,7 @@ static void run_racer(struct racer *racer, struct operation *batch)
     arena_cleanup(&racer->session.arena);
 }
 
-/* All insert the same absent keys, at the same moments. */
+/* All servers insert the same absent keys at the same moments. */
 static void *insert_all(void *argument)
 {
     struct racer *racer = argument;
@@ -425,7 +428,7 @@ START_TEST(one_of_several_servers_inserts_an_absent_key) /* guard G4 */
 }
 END_TEST
 
-/* All change the same entity, at the same moments. */
+/* All servers change the same entity at the same moments. */
 static void *merge_all(void *argument)
 {
     struct racer *racer = argument;
@@ -633,7 +636,7 @@ START_TEST(no_row_appears_once_a_deletion_has_returned) /* guard G1 */
 }
 END_TEST
 
-/* The same with one writer and one moment: what the race above finds by chance. */
+/* The same with one writer at one chosen moment; the race above finds it only by chance. */
 START_TEST(a_deletion_waits_for_an_open_write) /* guard G1 */
 {
     struct operation *delete = an_operation(&scene.arena, OPERATION_TABLE_DELETE, "Things");

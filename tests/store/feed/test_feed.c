@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_feed.c - the change feed on a real PostgreSQL: its order among writers that commit at once, what a reader
- * of a page is told, when writers learn of a feed, and what a purge leaves.
+ * test_feed.c - the change feed on a real PostgreSQL: the order of changes of concurrent commits, the pages that a
+ * reader gets, the moment from which writers know of a feed, and the purge.
  */
 #include <check.h>
 #include <stdio.h>
@@ -80,7 +80,7 @@ static struct feed_position here(void)
     return read_changes(NULL)->position;
 }
 
-/* "+a =a -a": the kinds and row keys. */
+/* "+a =a -a": the kinds and the row keys. */
 static const char *told(const struct outcome_changes *changes)
 {
     static const char signs[] = { [CHANGE_INSERTED] = '+', [CHANGE_UPDATED] = '=', [CHANGE_DELETED] = '-' };
@@ -96,7 +96,7 @@ static const char *told(const struct outcome_changes *changes)
 
 /* ---- order ---- */
 
-/* A writer on another server, from its number to before its commit. */
+/* A writer on another server, stopped between taking its number and its commit. */
 static PGconn *begin_change(const char *row)
 {
     PGconn *other = test_connect(scene.conninfo);
@@ -244,7 +244,7 @@ START_TEST(a_range_hides_what_is_outside)
 }
 END_TEST
 
-/* ---- on, off, another one ---- */
+/* ---- a feed that is switched on, off, and on again ---- */
 
 static void check_resync(const struct feed_position *from)
 {
@@ -282,7 +282,7 @@ START_TEST(a_place_is_good_for_one_feed_of_one_epoch)
 {
     struct feed_position from = here(), other;
 
-    switch_feed(true); /* it is on already */
+    switch_feed(true); /* the feed is on already */
     ck_assert_uint_eq(read_changes(&from)->count, 0);
     switch_feed(false);
     struct operation *off = a_changes(&from);
@@ -304,14 +304,14 @@ START_TEST(a_place_ahead_of_the_feed_asks_for_a_resync)
     struct feed_position from = here();
     struct operation *waiting = a_changes(&from);
 
-    from.number++; /* of a change that a restore has lost */
+    from.number++; /* the position of a change that a restore has lost */
     check_resync(&from);
 
     waiting->kind = OPERATION_CHANGES_WAIT;
     waiting->in.changes.position = from;
     waiting->in.changes.wait_until_us = INT64_MAX;
     submit(scene.store, waiting);
-    await(waiting); /* at once: it has to be told */
+    await(waiting); /* it is answered at once, with an error */
 }
 END_TEST
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Indexes from their creation to their end: building beside writers, validating, dropping; and the operations
- * that do it, carried on by whichever worker comes.
+ * Indexes from creation to drop: build beside writers, validation, drop; and operations that any worker carries on.
  */
 #include <check.h>
 #include <pthread.h>
@@ -152,8 +151,8 @@ START_TEST(a_build_makes_an_entry_for_every_entity)
 }
 END_TEST
 
-/* A worker per chunk: each is closed after its first, as if it had crashed. */
-/* Of 40 people 30 have a City; r00010 to r00019 are asked for, three of whom have none. */
+/* A new worker for each chunk: each is closed after its first chunk, as if it had crashed. */
+/* 30 of 40 people have a City; r00010 to r00019 are read, of whom three have none. */
 START_TEST(a_build_makes_entries_for_what_the_filter_matches)
 {
     struct operation *create = call_make(&world.arena, OPERATION_INDEX_CREATE, "ByCity");
@@ -199,7 +198,7 @@ START_TEST(a_build_is_carried_on_by_other_workers)
 }
 END_TEST
 
-/* 8 MB end a chunk: what it leaves out must be neither skipped nor taken for empty. */
+/* A chunk ends after 8 MB: the rows that it leaves out must neither be skipped nor be taken for absent. */
 START_TEST(a_chunk_of_large_entities_ends_early)
 {
     enum { COUNT = 12, BYTES = 900000 };
@@ -224,7 +223,9 @@ START_TEST(a_chunk_of_large_entities_ends_early)
 }
 END_TEST
 
-/* The dead worker had the operation in its hand; its chunk is done again, and its own checkpoint is too late.
+/*
+ * The dead worker owned the operation; another worker repeats its chunk, and the checkpoint of the dead one comes too
+ * late.
  */
 START_TEST(a_worker_that_died_in_a_chunk_is_replaced)
 {
@@ -250,7 +251,7 @@ START_TEST(a_worker_that_died_in_a_chunk_is_replaced)
 }
 END_TEST
 
-/* A chunk that is done twice changes nothing. */
+/* A chunk that runs twice changes nothing the second time. */
 START_TEST(a_chunk_without_its_checkpoint_is_done_again)
 {
     people_put(&world, 40);
@@ -283,7 +284,7 @@ struct busy {
     atomic_int writes;
 };
 
-/* Insert, change and delete the same 200 keys all the time. */
+/* Insert, change and delete the same 200 keys until stopped. */
 static void *write_all_the_time(void *argument)
 {
     struct busy *self = argument;
@@ -340,10 +341,10 @@ END_TEST
 /* ---- validating ---- */
 
 static const char *const damages[] = {
-    /* an entity that nobody has indexed: row and manifest are missing */
+    /* an entity without a reconcile: its row and manifest are missing */
     "delete from entities where table_id <> 1000 and properties like '%r000007%'; "
     "delete from index_state where row_key = 'r000007'",
-    /* an entry that its source does not know of */
+    /* an entry that no manifest names */
     "update index_state set manifest = '' where row_key = 'r000007'",
     /* a manifest that cannot be read */
     "update index_state set manifest = 'x' where row_key = 'r000007'",
@@ -420,7 +421,7 @@ START_TEST(an_index_that_stays_wrong_is_not_ready)
 }
 END_TEST
 
-/* Nobody waits for millions to be counted. */
+/* The total is estimated, because a count of millions of rows would take long. */
 START_TEST(many_entries_are_estimated)
 {
     enum { MANY = 400000 };
@@ -440,7 +441,7 @@ START_TEST(many_entries_are_estimated)
 }
 END_TEST
 
-/* Keys with an open intent are not judged: their entries follow. */
+/* Keys with an open intent are not compared: their entries follow later. */
 START_TEST(keys_in_flight_do_not_hold_up_a_build)
 {
     people_put(&world, 20);

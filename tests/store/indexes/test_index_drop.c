@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The end of indexes and of tables: names are free at once, rows go in chunks.
- */
+/* Dropped indexes and deleted tables: their names are free at once, their rows are purged in chunks. */
 #include <check.h>
 
 #include "store/catalogue/table_calls.h"
@@ -65,7 +63,7 @@ START_TEST(entries_of_a_dropped_index_are_deleted_in_chunks)
     call_succeeded(index_dropped(&world, "ByCity"));
     ck_assert(run_chunk(world.worker));
     ck_assert_int_eq(world_entries(&world, index_id), 500);
-    ck_assert_int_eq(run_chunks(world.worker), 4); /* the rest, and three of state rows */
+    ck_assert_int_eq(run_chunks(world.worker), 4); /* the other rows, and three state rows */
     ck_assert_int_eq(world_entries(&world, index_id), 0);
     ck_assert_int_eq(test_number(world.sql, "select done from operations where kind = 'drop_index'"), 2500);
     ck_assert_int_eq(

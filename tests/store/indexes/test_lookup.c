@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_lookup.c - look-ups: which entities they find, what they make of entries that are behind, and pages.
- */
+/* test_lookup.c - look-ups: which entities they find, how they treat entries that are behind, and pages. */
 #include <check.h>
 
 #include "store/session/operation_times.h"
@@ -35,7 +33,7 @@ static struct index an_index(int64_t index_id, enum index_state state)
         .projection = PROJECT_ALL };
 }
 
-/* Twelve people in Bonn, by names a to l; every third also stands for one in Rome. */
+/* Twelve people in Bonn, with the names a to l; every third name also has a person in Rome. */
 static void setup(void)
 {
     scene_open(&scene);
@@ -131,7 +129,7 @@ START_TEST(an_entry_that_no_longer_holds_is_left_out_unless_it_is_trusted)
 
     ck_assert_str_eq(look_up("Rome", true), "adgj");
     ck_assert_str_eq(look_up("Rome", false), "aj");
-    ck_assert_str_eq(look_up("Oslo", false), ""); /* its entry is on its way */
+    ck_assert_str_eq(look_up("Oslo", false), ""); /* its entry is not written yet */
 }
 END_TEST
 
@@ -296,8 +294,8 @@ END_TEST
 /* ---- as of when ---- */
 
 /*
- * Guard G22. An entity is written and gets its entry while the look-up waits for the lag: a page that claims to be
- * as of then has it.
+ * Guard G22. An entity is written and gets its entry while the look-up waits to read the lag: if a page's as_of is
+ * later, the page has the entity.
  */
 START_TEST(a_page_does_not_miss_what_is_older_than_its_as_of)
 {
@@ -310,7 +308,7 @@ START_TEST(a_page_does_not_miss_what_is_older_than_its_as_of)
         operation_times_set_detour(lookup, DETOUR_ALONE);
     scene_write(&scene, a_write(WRITE_INSERT, "rome", "z", person("Rome", 25)));
     source =
-        scene_read(&scene, "rome", "z"); /* before the lock, which the look-up awaits for a second at most */
+        scene_read(&scene, "rome", "z"); /* before the lock, for which the look-up waits a second at most */
     test_sql(scene.sql, "delete from intents; update watermarks set as_of = 1");
     test_sql(holder, "begin; lock table watermarks in access exclusive mode");
     submit(scene.store, lookup);

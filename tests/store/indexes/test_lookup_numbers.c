@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_lookup_numbers.c - look-ups of numbers, which stand for several ranges of entries: pages of all sizes, in both
- * directions, whatever types are stored and however large the entities are.
+ * test_lookup_numbers.c - look-ups of numbers, each of which stands for several ranges of entries: pages of all
+ * sizes, in both directions, with all stored types and sizes of entities.
  */
 #include <check.h>
 
@@ -25,7 +25,7 @@ static const struct value zeros[FORMS] = {
     { .type = PROPERTY_INT64 },
 };
 
-/* A, B and C as the digits of number say; every ninth is larger than what a page asks of many entities. */
+/* A, B and C are the digits of number; every ninth entity is larger than a page reads of many entities. */
 static struct property_list a_source(int number)
 {
     struct value note = { .type = PROPERTY_BINARY,
@@ -89,7 +89,7 @@ static struct operation *a_lookup(const struct value *value, size_t count)
     return lookup;
 }
 
-/* All pages of this look-up, as often as there are any: the rows in order, each as "12 ". */
+/* Read all pages of this look-up several times: the rows in order, each as "12 ". */
 static const char *all_pages(const struct operation *like)
 {
     struct buf all;

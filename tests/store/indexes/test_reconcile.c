@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_reconcile.c - entries converge to their sources, whatever happens in between: guards G8, G9, G10.
+ * test_reconcile.c - entries become what their sources ask for, even if work is cut or repeated: guards G8, G9, G10.
  */
 #include <check.h>
 #include <pthread.h>
@@ -192,7 +192,7 @@ START_TEST(an_entry_is_not_written_again_while_its_content_stays)
 }
 END_TEST
 
-/* ---- indexes come and go ---- */
+/* ---- indexes are created and dropped ---- */
 
 START_TEST(a_worker_notices_an_index_that_was_made_meanwhile)
 {
@@ -239,7 +239,7 @@ START_TEST(entries_of_an_index_being_dropped_are_left_to_the_drop)
     world_reconcile(&world, "r1");
 
     ck_assert_int_eq(world_entries(&world, BY_NOTE), 1);
-    world_check(&world); /* of the index that is left */
+    world_check(&world); /* of the index that still exists */
 }
 END_TEST
 
@@ -289,7 +289,7 @@ START_TEST(a_violation_is_noted_and_goes_with_its_cause)
 }
 END_TEST
 
-/* ---- beside others ---- */
+/* ---- beside other transactions ---- */
 
 static void *reconcile_r1(void *unused)
 {
@@ -307,7 +307,7 @@ static void await_workers_in_lock(int count)
     test_await(world.sql, "select (" WORKERS_IN_LOCK " = %d)::int", count);
 }
 
-/* Guards G0, G8: the source is read after the state row's lock, so what was written meanwhile is in. */
+/* Guards G0, G8: the source is read after the state row was locked, so it includes writes made in between. */
 START_TEST(the_source_is_read_after_the_lock)
 {
     PGconn *other = test_connect(world.conninfo);
@@ -329,7 +329,7 @@ START_TEST(the_source_is_read_after_the_lock)
 }
 END_TEST
 
-/* Guard G8: whoever has the state row is waited for, also where it has been there before. */
+/* Guard G8: the reconcile waits for the holder of the state row, also if the row existed before. */
 START_TEST(the_state_row_of_a_known_key_is_waited_for)
 {
     PGconn *other = test_connect(world.conninfo);
@@ -365,7 +365,10 @@ static void *reconcile_both(void *unused)
     return NULL;
 }
 
-/* The worker has r1 and makes the row of r2; `other` makes it first, so that `third` gets r1, and takes it away. */
+/*
+ * The worker has r1 and inserts the row of r2. `other` inserts that row first, so that `third` gets r1 and deletes
+ * it.
+ */
 static bool take_away_in_between(PGconn *other, PGconn *third)
 {
     pthread_t thread;
@@ -388,7 +391,7 @@ static bool take_away_in_between(PGconn *other, PGconn *third)
     return test_number(world.sql, "select count(*) from index_state where row_key = 'r1'") == 1;
 }
 
-/* What a worker has read under locks that it let go is not what it finds when it has them again. */
+/* After a worker has released its locks and taken them again, it does not use what it had read before. */
 START_TEST(what_was_read_is_forgotten_with_the_locks)
 {
     PGconn *other = test_connect(world.conninfo), *third = test_connect(world.conninfo);
@@ -400,7 +403,7 @@ START_TEST(what_was_read_is_forgotten_with_the_locks)
         happened = take_away_in_between(other, third);
         if (happened)
             world_check(&world);
-        /* Else the worker had r1 again before anybody else. */
+        /* Otherwise the worker would get r1 again before the other transactions do. */
         world_put(&world, "r1", "Bonn", NULL);
         world_put(&world, "r1", "Bonn", "x");
         world_delete(&world, "r2");
@@ -412,7 +415,7 @@ START_TEST(what_was_read_is_forgotten_with_the_locks)
 }
 END_TEST
 
-/* Guard G9: a write after the reading keeps its intent, and with it its own reading. */
+/* Guard G9: a write after the read keeps its intent, so its key is reconciled again. */
 START_TEST(an_intent_that_came_after_the_reading_stays)
 {
     PGconn *other = test_connect(world.conninfo);
@@ -423,7 +426,7 @@ START_TEST(an_intent_that_came_after_the_reading_stays)
     world_put(&world, "r1", "Bonn", "y");
     test_sql(other, "begin; select 1 from entities where table_id = %d for update", BY_CITY);
     ck_assert_int_eq(pthread_create(&thread, NULL, reconcile_r1, NULL), 0);
-    await_workers_in_lock(1); /* it has read, and waits to write the entry */
+    await_workers_in_lock(1); /* the worker has read the source, and waits to write the entry */
     world_put(&world, "r1", "Rome", "z");
     test_sql(other, "rollback");
     pthread_join(thread, NULL);
@@ -439,8 +442,7 @@ END_TEST
 
 static const char *const tables_of_a_reconcile[] = { "entities", "index_state", "intents", "commit_markers" };
 
-/* Guard G10: entries, manifest and intents are one commit; whichever statement fails, nothing has happened.
- */
+/* Guard G10: entries, manifest and intents are one commit; if any statement fails, nothing has changed. */
 START_TEST(a_failure_anywhere_leaves_everything_as_it_was)
 {
     const char *table = tables_of_a_reconcile[_i];
@@ -468,7 +470,7 @@ START_TEST(a_failure_anywhere_leaves_everything_as_it_was)
 }
 END_TEST
 
-/* Its commit does not wait for the disk; those of writers do. */
+/* The reconcile's commit does not wait for the disk; commits of writers do. */
 START_TEST(a_crash_that_takes_a_reconcile_back_opens_its_intent_again)
 {
     bool was_lost = false;
@@ -489,7 +491,7 @@ START_TEST(a_crash_that_takes_a_reconcile_back_opens_its_intent_again)
 }
 END_TEST
 
-/* Guard G20: only reconciles need not wait for the disk. */
+/* Guard G20: only reconciles may commit without waiting for the disk. */
 START_TEST(what_a_worker_commits_afterwards_is_on_disk_with_all_before_it)
 {
     struct intent other = world_message("r2");
@@ -561,7 +563,10 @@ START_TEST(reconcilers_of_the_same_keys_do_not_deadlock)
     pthread_t threads[2];
     char row[2] = "a";
 
-    /* Both stand before a key in the middle: out of order, each would hold what the other needs next. */
+    /*
+     * Both workers wait for a key in the middle: if locks were taken out of order, each would hold the lock that the
+     * other needs next.
+     */
     test_sql(other, "begin; insert into index_state values (%d, %d, 'p', 'l', 0, '')",
         world_message("l").bucket, TABLE_ID);
     ck_assert_int_eq(pthread_create(&threads[0], NULL, reconcile_all_rounds, &there), 0);
@@ -589,7 +594,7 @@ START_TEST(reconcilers_of_the_same_keys_do_not_deadlock)
 }
 END_TEST
 
-/* Sources are not all held in memory: where they are large, a transaction takes as many keys as fit. */
+/* Sources are not all held in memory: if they are large, a transaction takes only as many keys as fit. */
 START_TEST(large_sources_are_taken_fewer_at_a_time)
 {
     enum { LARGE = 300 };
@@ -616,7 +621,7 @@ START_TEST(large_sources_are_taken_fewer_at_a_time)
 }
 END_TEST
 
-/* A manifest that was changed by hand does not name the entry that stands there: it is written over. */
+/* A manifest that was changed by hand does not name the stored entry: the entry is overwritten. */
 START_TEST(an_entry_that_no_manifest_names_is_written_over)
 {
     world_put(&world, "r1", "Bonn", "x");
@@ -632,7 +637,7 @@ START_TEST(an_entry_that_no_manifest_names_is_written_over)
 }
 END_TEST
 
-/* Somebody stands still with it: told as no fault of the database. */
+/* Another session holds the lock and stands still: that is reported as a timeout, not as a fault of the database. */
 START_TEST(a_lock_that_others_keep_is_a_timeout)
 {
     PGconn *other = test_connect(world.conninfo);
@@ -683,7 +688,7 @@ Suite *test_reconcile_suite(void)
     tcase_add_test(tc, an_intent_that_came_after_the_reading_stays);
     tcase_add_loop_test(
         tc, a_failure_anywhere_leaves_everything_as_it_was, 0, ARRAY_LEN(tables_of_a_reconcile));
-    if (!given || !*given) { /* a server of others is not for crashing */
+    if (!given || !*given) { /* a server that was not started here must not be crashed */
         tcase_add_test(tc, a_crash_that_takes_a_reconcile_back_opens_its_intent_again);
         tcase_add_test(tc, what_a_worker_commits_afterwards_is_on_disk_with_all_before_it);
     }

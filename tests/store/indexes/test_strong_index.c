@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_strong_index.c - indexes whose entries are written with their entities: by every kind of write, while they are
- * built, and beside each other; and indexes that refuse what they cannot hold.
+ * built, and beside each other; and indexes that refuse entities without a possible entry.
  */
 #include <check.h>
 #include <pthread.h>
@@ -85,7 +85,7 @@ static const char *entry_keys(void)
 
 /* ---- with their writes ---- */
 
-/* Guard G34: what stands for the state before goes in the commit that brings what stands for the state after. */
+/* Guard G34: the entry of the previous state is deleted in the commit that writes the entry of the new state. */
 START_TEST(entries_come_move_and_go_with_their_write)
 {
     world_put(&world, "r1", "Bonn", "x");
@@ -106,7 +106,7 @@ START_TEST(entries_come_move_and_go_with_their_write)
 }
 END_TEST
 
-/* Every row that a group leaves is of one transaction of the database. */
+/* All rows that a group writes are of one database transaction. */
 START_TEST(an_entry_comes_and_goes_with_the_match_of_the_filter)
 {
     struct index index = a_strong_index(INDEX_COPY, &city);
@@ -150,7 +150,7 @@ START_TEST(a_group_of_a_hundred_with_five_indexes_is_one_commit)
 }
 END_TEST
 
-/* The bucket of an entry is its source's: a read of the entry by its key looks there. */
+/* The bucket of an entry is its source's, because a read of the entry by its key looks there. */
 START_TEST(an_entry_is_read_by_its_key)
 {
     struct entity_key key = a_key("p", "Bonn  !r1");
@@ -183,7 +183,7 @@ static struct operation *looked_up(const char *index, const char *value, bool la
     return lookup;
 }
 
-/* No worker has run: what another index is behind with is none of this one's. */
+/* No worker has run: open intents of other indexes do not concern this one. */
 START_TEST(a_look_up_finds_what_was_written_and_is_never_behind)
 {
     const struct operation *lookup;
@@ -220,7 +220,7 @@ START_TEST(an_entity_that_expires_loses_its_entry_when_it_is_swept)
 }
 END_TEST
 
-/* Guard G34: it is there when its time has come, and gives way to the next one's. */
+/* Guard G34: the entry of an expired entity stays, and the next write of the key replaces it. */
 START_TEST(what_is_due_gives_its_entry_to_the_next)
 {
     world_put(&world, "r1", "Bonn", "x");
@@ -248,7 +248,7 @@ START_TEST(a_range_that_is_deleted_takes_its_entries_along)
 }
 END_TEST
 
-/* A step, and a move, in whose commit both entities change. */
+/* A step, and a move, whose commit changes both entities. */
 START_TEST(steps_bring_entries_along)
 {
     struct step steps[] = {
@@ -275,7 +275,7 @@ START_TEST(steps_bring_entries_along)
 }
 END_TEST
 
-/* It is answered from its record: nothing is written again over what came after it. */
+/* The repeat is answered from its record: it does not overwrite a later write. */
 START_TEST(a_repeat_of_a_request_changes_no_entry)
 {
     for (int i = 0; i < 2; i++) {
@@ -295,7 +295,7 @@ START_TEST(a_repeat_of_a_request_changes_no_entry)
 }
 END_TEST
 
-/* What its condition refuses was created to be locked, and leaves nothing. */
+/* A row that was created only to be locked, for a write whose condition fails, is removed. */
 START_TEST(a_row_created_in_vain_leaves_no_entry)
 {
     struct write write = a_write(WRITE_REPLACE, "p", "r1", some_texts(&world.arena, "City", "Bonn", NULL));
@@ -311,7 +311,7 @@ END_TEST
 
 /* ---- violations ---- */
 
-/* The write goes through; the violation is noted afterwards, and goes with the write that mends it. */
+/* The write takes effect; the violation is noted afterwards, and the next write that mends it removes the note. */
 START_TEST(an_entity_without_its_entry_is_noted)
 {
     world_add_index(&world, STRONG + 2, a_strong_index(INDEX_COPY, &number));
@@ -388,7 +388,7 @@ START_TEST(a_group_with_a_refused_entity_does_nothing)
 }
 END_TEST
 
-/* Both halves of a move are taken back. */
+/* Both halves of a move are rolled back. */
 START_TEST(a_move_onto_a_refusal_fails_and_leaves_the_source)
 {
     struct step steps[] = {
@@ -448,7 +448,7 @@ struct busy {
     atomic_int writes;
 };
 
-/* Insert, change and delete the same 200 keys all the time. */
+/* Insert, change and delete the same 200 keys until stopped. */
 static void *write_all_the_time(void *argument)
 {
     struct busy *self = argument;
@@ -474,7 +474,7 @@ static void *write_all_the_time(void *argument)
     return NULL;
 }
 
-/* Only the build is a worker's. A validation that is one snapshot sees no difference at any moment. */
+/* Only the build is a worker's work. A validation in one snapshot finds no difference at any moment. */
 START_TEST(a_build_beside_writers_ends_with_exactly_what_the_source_has)
 {
     struct busy busy = { .writes = 0 };
@@ -503,8 +503,8 @@ static void *run_a_chunk(void *unused)
 }
 
 /*
- * Guard G35: the builder locks an entity before it reads it. A write that holds the lock and has not committed is
- * waited for; without the lock the chunk would write the entry of the state before, over the one that the write brings.
+ * Guard G35: the builder locks an entity before it reads it, and so waits for a write that holds the lock and has not
+ * committed. Without the lock the chunk would overwrite the entry of that write with the entry of the earlier state.
  */
 START_TEST(the_builder_waits_for_who_has_the_entity)
 {

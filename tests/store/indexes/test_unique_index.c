@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_unique_index.c - one owner per value: who gets it, who is refused, when it is free again; beside others, and where a
- * build meets entities that were there before.
+ * test_unique_index.c - one owner per value: which write gets it, which is refused, when it is free again; beside
+ * other servers, and in builds over existing entities.
  */
 #include <check.h>
 #include <pthread.h>
@@ -79,7 +79,7 @@ static struct operation *put_group(const struct write *writes, size_t count)
     return run_on(&world.writer, &world.arena, a_group(&world.arena, "People", writes, count));
 }
 
-/* "r1,r2": who owns something. */
+/* "r1,r2": the entities that own a value. */
 static const char *owners(void)
 {
     return test_text(
@@ -150,7 +150,7 @@ START_TEST(a_value_is_free_when_its_owner_lets_it_go)
 }
 END_TEST
 
-/* Both are released before either is taken. */
+/* Both values are released before either is taken. */
 START_TEST(two_entities_swap_their_values_in_one_group)
 {
     struct write swap[] = { a_put("r1", "Cork"), a_put("r2", "Bonn") };
@@ -170,7 +170,10 @@ START_TEST(two_entities_swap_their_values_in_one_group)
 }
 END_TEST
 
-/* In the order of arrival: what the first releases the second may take, what the third takes the fourth may not. */
+/*
+ * In the order of arrival: the second write may take the value that the first one releases; the fourth may not take
+ * the value that the third one has taken.
+ */
 START_TEST(operations_of_a_batch_are_decided_in_their_order)
 {
     static const char *const rows[] = { "r1", "r2", "r3", "r4" }, *const values[] = { "Cork", "Bonn", "Rome",
@@ -193,7 +196,9 @@ START_TEST(operations_of_a_batch_are_decided_in_their_order)
 }
 END_TEST
 
-/* The second write of r1 merges into what the first would have left, which is refused: another value turns up. */
+/*
+ * The second write of r1 merges into the outcome of the first one, which is refused: so it would take another value.
+ */
 START_TEST(a_value_that_turns_up_later_is_looked_for)
 {
     static struct key_part both[] = { { .text = { "City", 4 } }, { .text = { "Note", 4 } } };
@@ -253,7 +258,7 @@ START_TEST(an_import_rejects_the_entity)
 }
 END_TEST
 
-/* A move hands its value on; a step onto a value that is taken fails, and so does a move. */
+/* A move hands its value over; a step that would take an owned value fails, and so does such a move. */
 START_TEST(steps_are_refused_as_writes_are)
 {
     struct step moves[] = { step_move("People", "r1", "People", "r5") };
@@ -278,7 +283,7 @@ START_TEST(steps_are_refused_as_writes_are)
 }
 END_TEST
 
-/* ---- beside others ---- */
+/* ---- beside other servers ---- */
 
 struct racer {
     pthread_t thread;
@@ -361,7 +366,7 @@ static void await_waiter(void)
                           "or exists (select from entities where row_key = 'r2'))::int");
 }
 
-/* "r2" wants Bonn while `other` has its owner's row in a transaction that then commits. */
+/* "r2" wants Bonn while `other` holds its owner's row in a transaction that then commits. */
 static struct operation *put_behind(PGconn *other, struct put_call *call)
 {
     pthread_t thread;
@@ -384,7 +389,10 @@ static void end_call(struct put_call *call, PGconn *other)
     PQfinish(other);
 }
 
-/* Guard G36: owners are read once they are locked. What another transaction takes meanwhile belongs to somebody then. */
+/*
+ * Guard G36: owners are read after their rows were locked, so a value that another transaction took before counts as
+ * owned.
+ */
 START_TEST(what_another_takes_is_waited_for)
 {
     PGconn *other = test_connect(world.conninfo);
@@ -434,7 +442,10 @@ static size_t found_in(const char *value, bool latest)
     return lookup->out.lookup.count;
 }
 
-/* The entity with work open does not own its value: it has no entry, and the latest answer works that out. */
+/*
+ * An entity with open work does not own its value yet: it has no entry, and a look-up with freshness LATEST computes
+ * that.
+ */
 START_TEST(the_latest_has_owners_alone)
 {
     world_put(&world, "r1", "Bonn", "x");
@@ -487,7 +498,7 @@ START_TEST(the_first_of_those_that_were_there_owns)
 }
 END_TEST
 
-/* As long as it leaves its value alone it may be written; with another one it is an owner like all others. */
+/* While an entity keeps its value it may be written; with another value it becomes an owner like all others. */
 START_TEST(an_entity_without_ownership_may_keep_its_value)
 {
     world_put(&world, "r1", "Bonn", "x");
@@ -507,7 +518,7 @@ START_TEST(an_entity_without_ownership_may_keep_its_value)
 }
 END_TEST
 
-/* It gets what is free by then, although its value stays what it was. */
+/* The entity gets the value that is free by then, although its own value did not change. */
 START_TEST(an_entity_without_ownership_gets_it_when_it_is_written_later)
 {
     world_put(&world, "r1", "Bonn", "x");

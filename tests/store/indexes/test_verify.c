@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Verifying and repairing: indexes that were damaged by hand behind the service's back. What differs is found, all of it and
- * nothing else; what is repaired is that alone.
+ * Verification and repair of indexes that were damaged by hand: exactly the differences are found, and exactly they
+ * are repaired.
  */
 #include <check.h>
 
@@ -109,14 +109,14 @@ static void is_whole(void)
 
 /* ---- damage ---- */
 
-/* The expectations of a case are counts by class, and the source of the difference; NULL: it has none. */
+/* A case expects counts by class, and the source of the difference; NULL: it has none. */
 static const struct damage {
     const char *sql; /* the index is current_setting('test.index') */
     int missing, dangling, mismatched, manifests;
     const char *source;
     bool needs_manifest;
     bool
-        keeps_version; /* content is other than it was, under the version that it had: only a full verification sees it */
+        keeps_version; /* the content has changed under the same version: only a full verification finds it */
 } damages[] = {
     { "delete from entities where table_id = current_setting('test.index')::int8 and row_key like '%r000010'",
         1, 0, 0, 0, "r000010", false, false },
@@ -171,7 +171,7 @@ static int damage_count(const struct damage *damage)
     return damage->missing + damage->dangling + damage->mismatched + damage->manifests;
 }
 
-/* Which rows of the index and which manifests are another version than before. */
+/* The rows of the index and the manifests whose version has changed. */
 static void remember(void)
 {
     test_sql(world.sql,
@@ -191,7 +191,7 @@ static long long changed_others(const char *source)
         index_id, source ? source : "nobody");
 }
 
-/* An entry that has lost its source's name dangles, until its source is mended. */
+/* An entry that no longer names its source is dangling, until its source is reconciled. */
 static void is_mended(const struct outcome_report *report, const struct damage *damage)
 {
     const struct report_counts *counts = &report->report.counts;
@@ -216,7 +216,7 @@ static void is_found(const struct outcome_report *report, const struct damage *d
     }
 }
 
-/* Fast agrees with full but for content under an unchanged version. */
+/* FAST finds the same as FULL, other than content that changed under the same version. */
 static void find_and_mend(const struct damage *damage)
 {
     do_damage(damage);
@@ -274,7 +274,7 @@ START_TEST(what_is_open_is_in_flight_and_no_difference)
 }
 END_TEST
 
-/* Between the finding and the mending somebody writes: the repair must not bring the old entry back. */
+/* Between the verification and the repair a caller writes: the repair must not bring the old entry back. */
 START_TEST(a_write_between_finding_and_mending_stands)
 {
     const char *id;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_freshness.c - reads that must be fresh: they wait for what a token names, for a bound on staleness, and the
- * latest are read around what the index is behind with.
+ * test_freshness.c - reads that must be fresh: they wait for the intents that a token names, or for a bound on
+ * staleness; the latest also reads the sources with open intents.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static void setup(void)
     ck_assert_int_eq(worker_open(scene.conninfo, "worker", &worker, &err), STATUS_OK);
 }
 
-/* Each operation's own, as with callers: it is run by another thread while this one goes on. */
+/* Each operation has its own, as with callers: another thread runs it while this one goes on. */
 struct own_arena {
     struct arena arena;
     struct own_arena *next;
@@ -138,7 +138,7 @@ static struct operation *the_latest(const char *city)
     return lookup;
 }
 
-/* With little time. */
+/* With a short deadline. */
 static struct operation *in_haste(struct operation *lookup)
 {
     lookup->deadline_us = clock_monotonic_us() + SOON_US;
@@ -152,7 +152,7 @@ static void refused(const struct operation *lookup, const char *reason, const ch
     ck_assert_msg(strstr(lookup->error->message, says) != NULL, "%s", lookup->error->message);
 }
 
-/* The rows found, one after another. */
+/* The rows found, in order. */
 static const char *rows_in(const struct operation *lookup)
 {
     struct buf out;
@@ -249,7 +249,7 @@ START_TEST(a_read_waits_for_the_write_it_names)
 }
 END_TEST
 
-/* Guard against ids as a sequence: the intent is older than all that workers have told of, and is not done. */
+/* Guard against reading ids as a sequence: the intent is older than every stored watermark, and is not done. */
 START_TEST(a_token_is_no_position_in_a_sequence)
 {
     int16_t bucket = entity_key_bucket(city_index.source_table_id, STR_LITERAL("p"));
@@ -292,7 +292,7 @@ START_TEST(a_write_that_was_given_up_is_not_waited_for)
     run(scene.store, behind);
     refused(behind, "NOT_FRESH_ENOUGH", "the disk is full");
 
-    /* Others in the same partition are none the worse. */
+    /* Other keys in the same partition do not wait. */
     token = put("b", "Bonn");
     reconcile("b");
     ck_assert_str_eq(found(a_lookup_after("Bonn", token)), "b");
@@ -444,7 +444,7 @@ START_TEST(staleness_is_bounded)
 }
 END_TEST
 
-/* The database's clock was set back, and all workers stand still: what they told before says nothing. */
+/* The database's clock was set back, and all workers stand still: watermarks from before say nothing. */
 START_TEST(a_time_that_lies_ahead_says_nothing) /* guard G30 */
 {
     tell_of_all_ranges();
@@ -452,7 +452,7 @@ START_TEST(a_time_that_lies_ahead_says_nothing) /* guard G30 */
 
     refused(in_haste(a_stale_lookup(1000000)), "NOT_FRESH_ENOUGH", "no worker");
 
-    /* Nor will it when the clock has come there: it is forgotten. */
+    /* Nor do they once the clock has reached them: they were removed. */
     test_await(scene.sql, "select count(*) from watermarks where bucket_range = 3 and as_of = 0");
     tell_of_all_ranges();
     ck_assert_str_eq(found(a_stale_lookup(60000000)), "");
@@ -484,7 +484,7 @@ START_TEST(the_latest_are_read_around_what_is_open)
 }
 END_TEST
 
-/* Dead letters are behind for good: the latest are right nevertheless. */
+/* The keys of dead letters stay behind, and the latest answer is right nevertheless. */
 START_TEST(the_latest_are_right_where_keys_were_given_up)
 {
     struct intent intent = about("a");
@@ -502,7 +502,7 @@ START_TEST(the_latest_are_right_where_keys_were_given_up)
 }
 END_TEST
 
-/* Every page of a random world, by pages of every size, both ways. */
+/* All pages of random data, by pages of every size, in both directions. */
 START_TEST(pages_of_the_latest_are_those_of_an_index_that_is_fresh)
 {
     static const char *const rows[] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j" };
@@ -642,7 +642,7 @@ START_TEST(a_stopping_server_answers_them)
 }
 END_TEST
 
-/* Guard G19: what was seen on another connection may have been taken back by a crash before this one was made. */
+/* Guard G19: a crash before this connection was made may have undone what another connection has seen. */
 START_TEST(a_connection_younger_than_the_answer_asks_again)
 {
     struct operation *lookup = a_lookup_after("Bonn", put("a", "Bonn"));

@@ -114,7 +114,7 @@ static size_t scan_on(struct scan_reach *reach, bool rest_only, size_t max)
     return found.count;
 }
 
-/* The share of its bucket, then all that is left, each once; by kinds of work as well. */
+/* First the share of its bucket, then all that is left, each intent once; by kinds of work as well. */
 START_TEST(a_scan_goes_on_where_a_share_was_full)
 {
     struct scan_reach reach = { 0 };
@@ -136,7 +136,7 @@ START_TEST(a_scan_goes_on_where_a_share_was_full)
 }
 END_TEST
 
-/* Of every bucket its first before anybody's second: a backlog that is older takes no other's place. */
+/* The first intent of every bucket comes before the second of any: an older backlog does not displace the others. */
 START_TEST(a_scan_takes_of_every_bucket_in_turn)
 {
     struct intents_found found;

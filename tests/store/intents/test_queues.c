@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_queues.c - queues as operators control them and workers ask for them.
- */
+/* test_queues.c - queues as operators control them and as workers read them. */
 #include <check.h>
 #include <pthread.h>
 
@@ -74,7 +72,7 @@ static const struct outcome_queues *resharded(int32_t queues)
 
 static struct queue_map told_map;
 
-/* What workers are told of a kind of work. */
+/* What a worker reads about one kind of work. */
 static struct queue_control told(int queue, int kind, bool any)
 {
     struct queue_control controls[SLOTS];
@@ -188,7 +186,7 @@ START_TEST(permits_are_one_limit_for_all_and_save_up_a_second)
     for (int i = 0; i < 5; i++)
         granted += permits(0, 4);
     ck_assert_int_ge(granted, 10);
-    ck_assert_int_le(granted, 12); /* a second's worth, and what this took */
+    ck_assert_int_le(granted, 12); /* one second's worth, and what this took */
     test_sql(world.sql, "update queue_controls set credit = 0, credited = now() + interval '1 hour'");
     ck_assert_int_eq(permits(0, 4), 0);
     test_sql(world.sql, "update queue_controls set rate = 0");
@@ -269,7 +267,7 @@ START_TEST(a_backlog_is_told_per_queue)
 }
 END_TEST
 
-/* Counting is dear: between counts it is known whether anything is open, and since when. */
+/* A count is costly: between two counts it is known only whether an intent is open, and since when. */
 START_TEST(what_is_not_counted_is_there_or_not)
 {
     struct backlog backlog = { .queues = QUEUES };
@@ -292,7 +290,7 @@ START_TEST(what_is_not_counted_is_there_or_not)
 }
 END_TEST
 
-/* Of a large table a part is read: the estimate is near, and never beyond what there could be. */
+/* Of a large table only a part is read: the estimate is near, and never above the size of the table. */
 START_TEST(many_are_estimated)
 {
     struct backlog backlog = { .queues = QUEUES };

@@ -34,7 +34,7 @@ static void add_many(const char *account, int count)
         ck_assert_ptr_nonnull(add(account));
 }
 
-/* The accounts' first letters, in the order in which their operations are taken. */
+/* The first letters of the accounts, in the order in which their operations are taken. */
 static const char *taken(int64_t cost)
 {
     static char order[ROOM + 1]; /* of the last call */
@@ -133,8 +133,8 @@ START_TEST(an_account_that_fills_its_share_leaves_room_for_others)
 END_TEST
 
 /*
- * A crowd that always has something waiting, with operations of random cost, is served alike, whatever the costs of one
- * account's operations are.
+ * Accounts that always have operations waiting, with random costs, are served alike, whatever the operations of one
+ * of them cost.
  */
 START_TEST(at_random_all_that_wait_get_the_same)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_lane.c - the store under pressure: full lanes, late callers, closing, and a database that goes away
- * and comes back.
+ * test_lane.c - the store under pressure: full lanes, callers with a passed deadline, closing, and a database that
+ * goes away and returns.
  */
 #include <check.h>
 #include <pthread.h>
@@ -48,7 +48,7 @@ static struct store *open_narrow(int max_waiting)
     return store_open(&options);
 }
 
-/* Make the next write of this row wait until the holder commits. */
+/* Let the next write of this row wait until the holder of the lock commits. */
 static struct operation *write_against_a_lock(struct store *store)
 {
     struct operation *blocked = an_upsert(&scene.arena, "locked");
@@ -98,7 +98,7 @@ START_TEST(what_comes_too_late_is_not_begun)
 
     late->deadline_us = clock_monotonic_us() - 1;
     atomic_store(&cancelled->cancelled, true);
-    /* One after the other: they share an arena, and a lane has two threads. */
+    /* One after the other, because they share an arena and a lane has two threads. */
     submit(scene.store, late);
     await(late);
     submit(scene.store, cancelled);
@@ -141,7 +141,7 @@ static void note_answer(struct operation *operation)
     pthread_mutex_unlock(&batches.mutex);
 }
 
-/* How large the largest batch is that a crowd becomes. */
+/* The size of the largest batch when many callers submit at once. */
 static int largest_of(struct lane *lane, struct operation crowd[CROWD])
 {
     batches.largest = batches.answered = 0;
@@ -157,7 +157,7 @@ static int largest_of(struct lane *lane, struct operation crowd[CROWD])
     return batches.largest;
 }
 
-/* One that took all would leave the others, and the server, with nothing to do until the commit. */
+/* If one thread took all operations, the other threads and the server would have nothing to do until its commit. */
 START_TEST(threads_that_have_nothing_to_do_share_what_waits)
 {
     struct lane *lane = lane_start(&(struct lane_options){ .name = "test",
@@ -171,8 +171,8 @@ START_TEST(threads_that_have_nothing_to_do_share_what_waits)
     int shared = 0;
 
     /*
-     * Not always: who connects, or is about to wait, is not waiting. Without sharing it would be chance, and rare. The
-     * test's time limit is the deadline.
+     * Not in every round, because a thread that connects, or is about to wait, is not waiting. Without sharing it
+     * would happen rarely, by chance. The test's time limit is the deadline.
      */
     while (shared < OFTEN) {
         shared = 0;
@@ -183,7 +183,7 @@ START_TEST(threads_that_have_nothing_to_do_share_what_waits)
 }
 END_TEST
 
-/* Gives the lock back as soon as the store has answered what was waiting. */
+/* Releases the lock as soon as the store has answered the waiting operations. */
 static void *release_after(void *waiting)
 {
     await(waiting);
@@ -274,7 +274,7 @@ static void note_change(void *context, bool available, const char *why)
     pthread_mutex_unlock(&news->mutex);
 }
 
-/* Wait for the n-th change, and say what it was. */
+/* Wait for the n-th change of availability, and return it. */
 static bool await_change(struct news *news, int n)
 {
     int64_t until_us = clock_monotonic_us() + 10000000;
@@ -298,7 +298,7 @@ static bool await_change(struct news *news, int n)
 
 struct looks {
     atomic_int count;
-    atomic_llong began_us; /* of the last one */
+    atomic_llong began_us; /* of the last call */
 };
 
 static void take_snapshot(void *context, struct access_snapshot *snapshot)
@@ -315,7 +315,7 @@ static void note_look(void *context, int64_t began_us)
     atomic_store(&looks->began_us, began_us);
 }
 
-/* Ask for looks, many times each, until the n-th of them has been taken. */
+/* Call store_look_at_access many times, until the n-th look has been taken. */
 static void ask_for_looks(struct store *store, struct looks *looks, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -445,13 +445,13 @@ struct caller {
     pthread_t thread;
     int number;
     atomic_int writes, acknowledged;
-    int odd; /* answers that must not be */
+    int odd; /* answers that must never be given */
     char odd_reason[1024];
-    bool *stood; /* per write: acknowledged */
+    bool *stood; /* per write: whether it was acknowledged */
     atomic_bool *stop;
 };
 
-/* One write; a refusal says that nothing happened, so the same write is tried again. */
+/* One write. A refusal says that nothing happened, so the same write is tried again. */
 static enum status write_until_decided(struct caller *caller, int i)
 {
     enum status status;
@@ -501,7 +501,7 @@ static void await_acknowledged(struct caller *caller, int more)
     }
 }
 
-/* A backend that dies takes all others with it; PostgreSQL recovers from its log. */
+/* If one backend dies, PostgreSQL ends all others and recovers from its log. */
 static bool crash(void)
 {
     PGconn *victim = test_connect(scene.conninfo);
@@ -563,7 +563,7 @@ Suite *test_lane_suite(void)
     tcase_add_test(tc, what_callers_wait_for_does_not_keep_accounts_from_being_looked_at);
     tcase_add_test(tc, every_change_of_availability_is_told_once);
     tcase_add_test(tc, another_schema_is_reported_with_its_cure);
-    if (!given || !*given) /* a server of others is not for crashing */
+    if (!given || !*given) /* a server that was not started here must not be crashed */
         tcase_add_test(tc, acknowledged_writes_survive_a_crash_of_the_database);
     suite_add_tcase(suite, tc);
     return suite;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_collect.c - operations that are collected first and then run by the thread that brought them.
- */
+/* test_collect.c - operations that are collected first and then run by the thread that has collected them. */
 #include <check.h>
 
 #include "base/clock.h"
@@ -10,8 +8,11 @@
 
 enum {
     ROUNDS = 200,
-    LARGE = 61, /* operations of one batch: enough for two statements, and no even number */
-    /* Far above what store_run may wait for a database that does not answer, far below the database's own limit. */
+    LARGE = 61, /* operations of one batch: enough for two statements, and an odd number */
+    /*
+     * Far above the time that store_run may wait for a database that does not answer, far below the database's own
+     * timeout.
+     */
     STALL_LIMIT_US = 400000,
 };
 
@@ -76,7 +77,7 @@ START_TEST(a_session_that_was_lent_serves_its_thread_too)
 }
 END_TEST
 
-/* Every third one is there. */
+/* Every third entity exists. */
 static void collect_many(struct operation *many[LARGE])
 {
     for (int i = 0; i < LARGE; i++)
@@ -108,7 +109,7 @@ START_TEST(a_large_batch_survives_a_stall_and_a_lost_connection)
 {
     struct operation *many[LARGE];
 
-    scene_read(&scene, "p", "a"); /* the session is there */
+    scene_read(&scene, "p", "a"); /* the session is connected */
     test_sql(holder, "begin; lock table entities in access exclusive mode");
     collect_many(many);
     ck_assert(!is_answered(many[0]) && !is_answered(many[LARGE - 1]));
@@ -129,20 +130,23 @@ START_TEST(a_large_batch_sees_a_table_that_is_new)
 
     collect_many(many);
     check_many(many);
-    scene_table(&scene, "More"); /* the session that reads does not know yet */
+    scene_table(&scene, "More"); /* the reading session does not know it yet */
     collect_many(many);
     check_many(many);
 }
 END_TEST
 
-/* The last row cannot be read: what the first statement brought stands, and only its fellows fail with it. */
+/*
+ * The last row cannot be read: the rows of the first statement are kept, and only the operations of the same
+ * statement fail.
+ */
 START_TEST(a_large_batch_whose_second_part_fails_keeps_the_first)
 {
     struct operation *many[LARGE];
 
     scene_write(
         &scene, a_write(WRITE_INSERT, "p", "unreadable", some_texts(&scene.arena, "Text", "x", NULL)));
-    scene_read(&scene, "p", "a"); /* the session is there */
+    scene_read(&scene, "p", "a"); /* the session is connected */
     test_sql(scene.sql, "update entities set expires = 42 where row_key = 'unreadable'");
     test_sql(scene.sql,
         "create or replace function is_due(expires bigint) returns boolean language plpgsql as $$ "
@@ -182,7 +186,7 @@ START_TEST(a_stalled_database_does_not_hold_up_who_collects)
     int64_t began_us;
     struct operation *stalled, *behind;
 
-    scene_read(&scene, "p", "a"); /* the session is there */
+    scene_read(&scene, "p", "a"); /* the session is connected */
     test_sql(holder, "begin; lock table entities in access exclusive mode");
     began_us = clock_monotonic_us();
     stalled = collect_get("Things", "a");
@@ -200,7 +204,9 @@ START_TEST(a_stalled_database_does_not_hold_up_who_collects)
 }
 END_TEST
 
-/* The first round loses none: one that is lost while it is being made is made anew a moment later only. */
+/*
+ * The first round loses no connection: a connection that breaks while it is made is only made again a moment later.
+ */
 START_TEST(a_lost_connection_is_replaced)
 {
     for (int i = 0; i < 4; i++) {

@@ -15,7 +15,7 @@ static struct scene scene;
 static struct key_part by_tag = { .text = { "Tag", 3 } }, by_level = { .text = { "Level", 5 } };
 static struct index list_index;
 
-/* All pages, as a walk by addresses finds them. */
+/* All pages, as a reader by page addresses finds them. */
 static struct entity pages[MAX_PAGES];
 static size_t page_count;
 
@@ -23,7 +23,7 @@ static bool descending; /* of the queries */
 
 static void add_member(const char *tag, const char *level, int number)
 {
-    /* Long row keys, so that a value has several pages. */
+    /* Long row keys, so that one value has several pages. */
     struct entity source = { .key = a_key("p", arena_format(&scene.arena, "%0200d", number).data),
         .etag = { .table_id = 1, .version = number + 1 },
         .timestamp = 1000 + number,
@@ -118,7 +118,7 @@ START_TEST(what_has_no_members_is_not_there)
     ck_assert_ptr_null(read_address("red", STR_LITERAL("middle")));
     ck_assert_ptr_null(read_address("red", STR_LITERAL("hig")));
     ck_assert_ptr_null(read_address("red", STR_LITERAL("high  !p")));
-    ck_assert_ptr_null(read_address("red", STR_LITERAL("high  !q  !r"))); /* behind the last member */
+    ck_assert_ptr_null(read_address("red", STR_LITERAL("high  !q  !r"))); /* after the last member */
 }
 END_TEST
 
@@ -176,7 +176,7 @@ static const struct entity *page_at(size_t n)
     return &pages[descending ? page_count - 1 - n : n];
 }
 
-/* What a query gives, page by page, is what of all pages its filter lets through. */
+/* A query returns, page by page, those of all pages that its filter matches. */
 static void check_query(const char *filter_text, int32_t limit)
 {
     struct entity_key after;
@@ -244,7 +244,7 @@ START_TEST(a_query_finds_a_page_by_its_address)
 }
 END_TEST
 
-/* Behind a position whose entry is gone come the members before it, none twice and none left out. */
+/* After a position whose entry was deleted come the members before it, none twice and none left out. */
 START_TEST(a_descending_query_goes_on_where_its_page_began)
 {
     struct operation *page;
@@ -297,7 +297,7 @@ START_TEST(a_query_that_looks_at_too_much_ends_early)
                           : "PartitionKey ge 'many' and RowKey eq '020001'";
 
     descending = _i;
-    /* So many values of one member each, then one that is asked for. */
+    /* This many values of one member each, then one value that is looked up. */
     test_sql(scene.sql,
         "insert into entities select bucket, table_id, 'many', lpad(n::text, 6, '0') || '  !p  !r', 1, 1, "
         "false, null, properties "
@@ -338,7 +338,7 @@ START_TEST(a_table_that_took_the_name_of_an_index_can_be_written)
 
     session_init(&session, scene.conninfo, "test writer");
     write_batch_run(&session, before, &observer);
-    ck_assert_reason(before, "INDEX_OWNED"); /* this session knows the index */
+    ck_assert_reason(before, "INDEX_OWNED"); /* the session knows the index from now on */
     scene_change(&scene, "update indexes set state = 4; update tables set live = false where name = 'ByTag';"
                          "insert into tables values (901, 'acme', 'ByTag', 'bytag', 1, true, null)");
     write_batch_run(&session, after, &observer);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_page_read.c - pages of a query: whatever their size, together they are the whole, in order.
- */
+/* test_page_read.c - pages of a query: of any size, together they are the whole result, in order. */
 #include <check.h>
 #include <stdlib.h>
 
@@ -13,7 +11,7 @@
 enum { PARTITIONS = 6, ROWS = 7, MOST = 64 };
 
 static struct scene scene;
-static struct entity_key all[MOST]; /* what lives, in order */
+static struct entity_key all[MOST]; /* the live entities, in order */
 static size_t all_count;
 
 static const struct property_list none = { { "", 0 } };
@@ -33,7 +31,7 @@ static int by_key(const void *a, const void *b)
     return entity_key_compare(a, b);
 }
 
-/* Partitions and rows with the keys that are hard: empty, the longest, the highest, above U+FFFF. */
+/* Partitions and rows with difficult keys: empty, the longest, the highest, above U+FFFF. */
 static void fill(void)
 {
     const struct str partitions[PARTITIONS] = { STR_EMPTY, STR_LITERAL("a"), STR_LITERAL("b"),
@@ -81,13 +79,13 @@ static bool is_wanted(const struct operation *page, const struct entity_key *key
     return filter_matches(page->in.page.filter, &entity);
 }
 
-/* The n-th of `all` in the direction of the query. */
+/* The n-th entity of `all` in the direction of the query. */
 static const struct entity_key *key_at(size_t n, bool descending)
 {
     return &all[descending ? all_count - 1 - n : n];
 }
 
-/* Read on to the end; what came must be what `all` has under this filter. */
+/* Read to the end; the result must be the entities of `all` that match this filter. */
 static void check_pages(const char *filter_text, int32_t limit, bool descending)
 {
     struct operation *page = NULL;
@@ -161,7 +159,7 @@ START_TEST(the_union_of_pages_is_the_whole)
 }
 END_TEST
 
-/* So many match, counted page by page. */
+/* The number of matches, counted page by page. */
 static size_t count_all(const char *filter)
 {
     struct operation *page = NULL;
@@ -241,7 +239,7 @@ START_TEST(the_access_path_is_told)
 }
 END_TEST
 
-/* 600 rows of 12 kB and 16 searches: 115 MB to look through, in pages of 64 and what was under way. */
+/* 600 rows of 12 kB and 16 searches: 115 MB to examine, in pages of 64 and the rows that were already sent. */
 START_TEST(a_page_that_searches_too_much_ends_early)
 {
     static const char filter[] =
@@ -283,7 +281,7 @@ START_TEST(a_page_that_looks_at_too_much_ends_early)
     struct operation *page = a_page(&scene.arena, "Things", 10);
     int pages = 1;
 
-    /* Behind everything else: many dead rows, then one that lives. */
+    /* After all other rows: many dead rows, then a live one. */
     test_sql(scene.sql,
         "insert into entities select %d, 1, 'zz', lpad(n::text, 6, '0'), 1, 1, n < %d, null, '' from "
         "generate_series(0, %d) n",
@@ -345,7 +343,7 @@ START_TEST(a_page_of_large_entities_ends_by_bytes)
 }
 END_TEST
 
-/* A row among small ones that no round trip of so many rows has room for. */
+/* A large row among small ones, for which the bytes of one round trip do not suffice. */
 START_TEST(rows_of_any_size_come_in_their_place)
 {
     struct operation *page;
@@ -377,7 +375,7 @@ START_TEST(rows_of_any_size_come_in_their_place)
 }
 END_TEST
 
-/* A page is over when nothing follows, also when that is where it is full. */
+/* The last page has no token, also if it is exactly full. */
 START_TEST(a_full_page_with_nothing_behind_is_the_last)
 {
     struct operation *page = a_page(&scene.arena, "Things", 4);
@@ -406,7 +404,7 @@ static const char *const contradictions[] = {
     "PartitionKey eq 'A' and RowKey ge '5' and RowKey lt '1'",
 };
 
-/* Deleted behind the back of the session that answers: nothing is read, and yet it must find out. */
+/* The table was deleted by another session: no row is read, and the session must still notice it. */
 START_TEST(what_has_no_matches_needs_a_living_table)
 {
     const enum operation_kind kinds[] = { OPERATION_PAGE, OPERATION_COUNT };

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Tests of store/queries/shape_reader.c: what each shape is read by. They need no database.
- */
+/* Tests of store/queries/shape_reader.c: the reader of each shape. They need no database. */
 #include "store/queries/shape_reader.h"
 
 #include <check.h>

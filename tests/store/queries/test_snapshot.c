@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_snapshot.c - a group of entities that is changed by one commit while a reader needs several statements: the
- * reader has all of the change or none of it (guard G21).
+ * test_snapshot.c - one commit changes a group of entities while a reader needs several statements: the reader sees
+ * all of the change or nothing of it (guard G21).
  *
- * Half of the group is shown: the first half at first, then the other one, and so on with each change.
+ * Half of the group is visible: first the first half, then the other one, and so on with each change.
  */
 #include <check.h>
 #include <pthread.h>
@@ -41,7 +41,7 @@ static void teardown(void)
 
 /* ---- the group ---- */
 
-/* Shown, and not. */
+/* Properties of a visible entity, and of a hidden one. */
 static struct property_list in_city(const char *city, int bytes)
 {
     struct buf note;
@@ -53,7 +53,10 @@ static struct property_list in_city(const char *city, int bytes)
         arena_format(&scene.arena, "%.*s", STR_ARG(buf_str(&note))).data, NULL);
 }
 
-/* Entities "g"/r0000 and so on of Things, the first half in Bonn, the others in Rome; and the stop. */
+/*
+ * Entities "g"/r0000 and so on of Things, the first half in Bonn, the others in Rome; and the entity at which readers
+ * stop.
+ */
 static void put_group(int count, int bytes)
 {
     test_sql(scene.sql, "create table cities (city text primary key, properties bytea)");
@@ -79,7 +82,9 @@ static void put_entry(const char *row)
     scene_entry(&scene, &city_index, &source);
 }
 
-/* An index by City and Name, copy or list, with the entries of Bonn; those of the others are dead rows. */
+/*
+ * An index by City and Name, copy or list, with the entries of Bonn; the entries of the other entities are dead rows.
+ */
 static void put_index(int count, enum index_shape shape)
 {
     city_index = (struct index){ .index_id = INDEX_ID,
@@ -102,7 +107,7 @@ static void put_index(int count, enum index_shape shape)
     put_entry(stop_row);
 }
 
-/* What one commit does to all of it. */
+/* The change of one commit to the whole group. */
 static void change_group(void)
 {
     test_sql(writer,
@@ -116,7 +121,7 @@ static void change_group(void)
 
 /* ---- stops ---- */
 
-/* Have the n-th statement of a session that comes by the stop in this table stop at lock n. */
+/* Let the n-th statement of a session that reads the stop in this table wait for lock n. */
 static void put_stops(int64_t table_id)
 {
     test_sql(scene.sql,
@@ -186,7 +191,7 @@ static struct operation *a_query(const char *table, const char *filter)
     return page;
 }
 
-/* The group's; the stop has its own. */
+/* The group's table; the stop has a table of its own. */
 static void check_one_version(const struct entity *entities, size_t count)
 {
     int64_t version = 0;
@@ -247,7 +252,7 @@ END_TEST
 
 /* ---- look-ups ---- */
 
-/* Guard G21: entries and the entities they are checked against. */
+/* Guard G21: the entries and the entities with which they are compared are of one snapshot. */
 START_TEST(a_page_of_a_look_up_is_one_snapshot)
 {
     struct operation *lookup = an_operation(&scene.arena, OPERATION_LOOKUP, "ByCity");
@@ -358,7 +363,7 @@ END_TEST
 
 /* ---- cost ---- */
 
-/* What the session executes for the operation, by libpq's own record. */
+/* The statements that the session executes for the operation, from libpq's trace. */
 static int statements_of(operation_run *read, struct operation *operation)
 {
     FILE *record = tmpfile();
@@ -383,7 +388,7 @@ static int statements_of(operation_run *read, struct operation *operation)
     return statements;
 }
 
-/* Each brings the catalogue's version along. */
+/* Each statement returns the catalogue's version as well. */
 START_TEST(a_page_of_one_statement_costs_no_snapshot)
 {
     struct operation *full = a_query("Things", "PartitionKey eq 'g'"),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_clock_step.c - the database's clock is set back by an hour: times that were stored before lie ahead. Whatever
- * looks at them goes on.
+ * test_clock_step.c - the database's clock is set back by an hour: times stored before lie in the future, and all
+ * work on them goes on.
  */
 #include <check.h>
 
@@ -35,7 +35,7 @@ static int home_range(void)
     return world_message("").bucket / (BUCKETS / LEASE_RANGES);
 }
 
-/* Everything that is open was made before the step. */
+/* All open intents were made before the step. */
 static void move_intents_ahead(void)
 {
     test_sql(world.sql,
@@ -151,7 +151,7 @@ START_TEST(an_operation_claimed_further_ahead_than_a_claim_lasts_is_taken_over)
 }
 END_TEST
 
-/* ---- how late everything is ---- */
+/* ---- the lag ---- */
 
 static long long as_of(int range)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_commit.c - guard G6: what a caller is told about a COMMIT whose answer was lost is what the database
- * holds.
- */
+/* test_commit.c - guard G6: if the answer of a COMMIT was lost, the caller is told what the database holds. */
 #include <check.h>
 #include <pthread.h>
 #include <sched.h>
@@ -51,7 +48,7 @@ static void write_now(struct operation *operation)
     arena_cleanup(&session.arena);
 }
 
-/* The planned path reads, the blind path does not. */
+/* The planned path reads first; the blind path does not. */
 static const enum write_kind paths[] = { WRITE_INSERT_OR_MERGE, WRITE_INSERT_OR_REPLACE };
 
 static struct operation *an_upsert(enum write_kind kind, const char *text)
@@ -70,7 +67,7 @@ static void check_stored(const char *text, int64_t version)
     ck_assert_int_eq(entity->etag.version, version);
 }
 
-/* Write "one", then "two" with the connection cut; the caller must be told the version that is there. */
+/* Write "one", then "two" with the connection cut; the caller must get the version that is stored. */
 static void check_one_write(enum write_kind kind, int cuts)
 {
     struct operation *first = an_upsert(kind, "one"), *second = an_upsert(kind, "two");
@@ -144,7 +141,7 @@ START_TEST(a_second_resolver_knows_the_marker_of_the_first)
         ck_assert_int_eq(sched_yield(), 0);
     tcp_proxy_cut(proxy, "marker_resolve", CUT_AFTER, 1); /* on the next connection */
 
-    /* Nothing was committed, and that is what it must say although its own marker is there. */
+    /* Nothing was committed, and the resolver must say so although its own marker is stored. */
     ck_assert_int_eq(session_take_commit(&session, &err), STATUS_UNAVAILABLE);
 
     ck_assert_int_eq(tcp_proxy_cuts(proxy), 2);
@@ -157,7 +154,7 @@ START_TEST(a_second_resolver_knows_the_marker_of_the_first)
 }
 END_TEST
 
-/* ---- the old transaction is still under way ---- */
+/* ---- the old transaction has not ended yet ---- */
 
 static void *write_in_thread(void *argument)
 {
@@ -211,7 +208,7 @@ START_TEST(a_new_connection_has_an_id_of_its_own)
 }
 END_TEST
 
-/* ---- nobody can say ---- */
+/* ---- the outcome cannot be found out ---- */
 
 START_TEST(an_outcome_that_cannot_be_found_out_is_unknown)
 {
@@ -234,7 +231,7 @@ START_TEST(an_outcome_that_cannot_be_found_out_is_unknown)
 }
 END_TEST
 
-/* ---- the etag is in an answer that was lost as well ---- */
+/* ---- the ETag was in an answer that was lost as well ---- */
 
 START_TEST(an_etag_that_was_lost_is_read_back)
 {
@@ -263,7 +260,7 @@ START_TEST(an_etag_that_was_lost_is_read_back)
 }
 END_TEST
 
-/* Between the commit and the reading back somebody else writes. */
+/* Between the commit and the read of its rows another server writes. */
 static void *overwrite(void *argument)
 {
     (void)argument;
@@ -291,7 +288,7 @@ START_TEST(an_etag_that_is_lost_for_good_is_not_made_up)
 }
 END_TEST
 
-/* A write that met another catalogue wrote nothing, and must not take its own commit for that of rows. */
+/* A write that met another catalogue wrote nothing, and must not take its own commit for a commit of rows. */
 START_TEST(a_commit_of_nothing_is_no_success) /* guard G33 */
 {
     struct operation *first = an_upsert(WRITE_INSERT_OR_REPLACE, "one");

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_epoch.c - another timeline raises the floor, so that no version comes back (invariant I7).
- */
+/* test_epoch.c - another timeline raises the floor, so that no version is used twice (invariant I7). */
 #include <check.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -27,7 +25,7 @@ static long long catalogue(const char *column)
     return test_number(world.sql, "select %s from catalogue", column);
 }
 
-/* A writer as another server would have it, on a new connection. */
+/* A writer of another server, on a new connection. */
 static int64_t put_on_a_new_connection(const char *row)
 {
     session_cleanup(&world.writer);
@@ -59,7 +57,7 @@ START_TEST(elsewhere_every_new_version_is_above_all_old_ones)
     ck_assert_int_eq(catalogue("floor"), epoch << EPOCH_SHIFT);
     ck_assert_int_eq(version, (epoch << EPOCH_SHIFT) + 1);
 
-    /* Once is enough: the next connection finds the catalogue at home. */
+    /* Once is enough: the next connection finds the catalogue raised already. */
     ck_assert_int_eq(put_on_a_new_connection("r"), version + 1);
     ck_assert_int_eq(catalogue("epoch"), epoch);
 }
@@ -104,7 +102,7 @@ static struct token_key key(void)
     return key;
 }
 
-/* As another program that remembers this, on a new connection. */
+/* A writer of another program that remembers this history, on a new connection. */
 static void meet(struct remembered *by)
 {
     struct error err = { 0 };
@@ -115,7 +113,7 @@ static void meet(struct remembered *by)
     ck_assert_msg(session_ensure(&world.writer, &err) == STATUS_OK, "%s", err.message);
 }
 
-/* What was flushed before the database was put back. */
+/* The flush position before the database was put back. */
 static struct history lost(void)
 {
     struct history history = found();
@@ -141,7 +139,7 @@ START_TEST(a_database_behind_what_is_remembered_gets_an_epoch_once) /* guard G29
     ck_assert_int_eq(raised, epoch);
 
     meet(remembered);
-    meet(other); /* it remembers the lost epoch too, and sees that it was forgiven */
+    meet(other); /* it remembers the lost epoch too, and sees that it was accepted */
     ck_assert_int_eq(catalogue("epoch"), epoch);
     ck_assert(!remembered_take_raise(remembered, &raised));
     remembered_free(other);
@@ -192,14 +190,15 @@ START_TEST(a_hint_outlives_the_program)
 
     remembered = remembered_new();
     remembered_offer(remembered, hint);
-    ck_assert(!remembered_hint(remembered, &world.arena, &kept)); /* what is kept elsewhere was not judged */
+    ck_assert(
+        !remembered_hint(remembered, &world.arena, &kept)); /* what is stored elsewhere was not compared */
     meet(remembered);
     epoch = catalogue("epoch");
     ck_assert_int_gt(epoch, before.epoch);
     ck_assert(remembered_hint(remembered, &world.arena, &kept));
     remembered_free(remembered);
 
-    /* The same again, or what took its place: nothing was lost since. */
+    /* The same history again, or a later one: nothing was lost since. */
     for (int i = 0; i < 2; i++) {
         remembered = remembered_new();
         remembered_offer(remembered, i ? kept : hint);
@@ -230,7 +229,7 @@ START_TEST(a_hint_that_is_not_ours_does_nothing)
 }
 END_TEST
 
-/* ---- many who look at once ---- */
+/* ---- several programs check at once ---- */
 
 static atomic_bool looked_enough;
 
@@ -249,7 +248,7 @@ static void *look_again_and_again(void *argument)
     return NULL;
 }
 
-/* What one has seen meanwhile is no loss of what another asked before. */
+/* What one program has seen meanwhile is not a loss of what another one has sent before. */
 START_TEST(who_is_slow_to_look_sees_no_restore)
 {
     pthread_t threads[6];
@@ -268,7 +267,7 @@ START_TEST(who_is_slow_to_look_sees_no_restore)
 }
 END_TEST
 
-/* What a crash takes back was not on disk: it is no restore. */
+/* What a crash undoes was not on disk: that is no restore. */
 START_TEST(a_crash_is_no_restore)
 {
     struct error err;

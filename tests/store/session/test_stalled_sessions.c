@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_stalled_sessions.c - sessions whose program stands still: ended, when they are ours and hold something up, so
- * that a change of the catalogue goes through; and the refusal of a change that waits for somebody else.
+ * test_stalled_sessions.c - sessions whose program stands still: they are ended if they are Tavola's and hold locks,
+ * so that a change of the catalogue goes through; and a change that waits for another session is refused.
  */
 #include <check.h>
 
@@ -34,7 +34,7 @@ static PGconn *connect_as(const char *program)
     return conn;
 }
 
-/* A program that was stopped while PostgreSQL sends it rows: nobody reads them. */
+/* A program that was stopped while PostgreSQL sends it rows. */
 static PGconn *stopped_reader(const char *program)
 {
     PGconn *conn = connect_as(program);
@@ -46,7 +46,7 @@ static PGconn *stopped_reader(const char *program)
     return conn;
 }
 
-/* A program that was stopped when it had sent a part of a flight. */
+/* A program that was stopped after it had sent a part of a flight. */
 static PGconn *stopped_writer(const char *program)
 {
     PGconn *conn = connect_as(program);
@@ -103,10 +103,10 @@ START_TEST(others_are_left_alone)
     PGconn *stranger = stopped_reader("pg_dump"), *recent = stopped_reader("tavolad read");
     PGconn *idle = connect_as("tavolad write");
 
-    ck_assert_int_eq(ended_after(60000), 0); /* not for long enough */
+    ck_assert_int_eq(ended_after(60000), 0); /* not for long enough yet */
     ck_assert_int_eq(ended_after(0), 1);
     check_has_ended(recent);
-    test_sql(idle, "commit"); /* PostgreSQL's own limit looks after those */
+    test_sql(idle, "commit"); /* PostgreSQL's own timeout ends those */
     ck_assert_int_eq(test_number(world.sql, "select count(*) from pg_stat_activity where pid = %d",
                          PQbackendPID(stranger)),
         1);

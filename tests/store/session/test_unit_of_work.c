@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_unit_of_work.c - after which failures an attempt is followed by another one, and on what session.
- */
+/* test_unit_of_work.c - after which failures an attempt is repeated, and on which connection. */
 #include <check.h>
 
 #include "domain/reason.h"
@@ -14,12 +12,12 @@ enum { MAX_ATTEMPTS = 4 };
 static struct scene scene;
 static struct session session;
 
-/* Fails as it is told, so many times; counts its attempts. */
+/* Fails with the given error, a given number of times; counts its attempts. */
 struct failing_work {
     enum status status; /* STATUS_OK: never fails */
     enum reason reason; /* counts if has_reason */
     bool has_reason;
-    bool breaks; /* the connection too */
+    bool breaks; /* the connection breaks too */
     bool is_given_up;
     int failures;
     int attempts;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Steps are for the tables that had their names when they were submitted: never for a later one.
- */
+/* Steps belong to the tables that had their names when the transaction was submitted, never to later ones. */
 #include <check.h>
 
 #include "base/clock.h"
@@ -41,7 +39,7 @@ static struct operation *submit(const char *id, struct step *step)
     return transaction_submitted(&world.writer, &world.arena, NULL, id, step, 1);
 }
 
-/* Another table has the name afterwards; those who ask later see it. */
+/* Another table gets the name afterwards; callers that use the name later reach that one. */
 static void make_anew(int id)
 {
     world_change(&world, "update tables set live = false where table_id = %d", id);
@@ -136,7 +134,7 @@ START_TEST(a_step_of_a_table_that_stays_is_done)
 }
 END_TEST
 
-/* A repeat is asked what has become of the first; it is bound to nothing new. */
+/* A repeat returns the state of the first submission; its steps are bound to no later table. */
 START_TEST(a_repeat_after_a_table_was_made_anew_is_the_same_transaction)
 {
     struct step first = put_here(), again = put_here();
@@ -150,7 +148,7 @@ START_TEST(a_repeat_after_a_table_was_made_anew_is_the_same_transaction)
 }
 END_TEST
 
-/* As it was stored by versions that did not keep which table was meant. */
+/* A row as earlier versions stored it, without the tables' ids. */
 START_TEST(steps_without_ids_run_by_name)
 {
     struct step step = put_here();

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Moves: source and destination change in one commit, so nothing is seen twice, or lost.
- */
+/* Moves: source and destination change in one commit, so no reader sees the entity twice or not at all. */
 #include <check.h>
 #include <pthread.h>
 #include <sched.h>
@@ -145,7 +143,7 @@ static void *replace_until_it_is_gone(void *argument)
     return NULL;
 }
 
-/* Invariant I8: the destination holds what the source last was. */
+/* Invariant I8: the destination has the last value of the source. */
 START_TEST(a_move_loses_no_concurrent_update)
 {
     for (int round = 0; round < 10; round++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_transaction_life.c - what is told of transactions, and what ends them before their time: cancelling, the
- * timeline of failures, lists by state and by key, other accounts.
+ * test_transaction_life.c - what callers read of transactions, and what ends them early: cancelling, the timeline of
+ * failures, lists by state and by key, other accounts.
  */
 #include <check.h>
 #include <pthread.h>
@@ -63,7 +63,7 @@ START_TEST(a_cancelled_transaction_never_runs)
     ck_assert_int_eq(first->out.transaction.transactions[0].state, TRANSACTION_CANCELLED);
     call_succeeded(again);
     ck_assert_int_eq(world_intents(&world), 0);
-    ck_assert(transaction_step(world.worker, "t1")); /* a message that comes late */
+    ck_assert(transaction_step(world.worker, "t1")); /* a message that comes too late */
     ck_assert_ptr_null(value_at("a"));
     ck_assert_int_eq(transaction_seen(&world, "t1").state, TRANSACTION_CANCELLED);
     ck_assert_int_eq(test_number(world.sql, "select count(*) from transactions where finished > 0"), 1);
@@ -116,7 +116,10 @@ static void *cancel_many(void *argument)
     return NULL;
 }
 
-/* Whoever has the row first decides: cancelled means nothing was written, refused means it was (guard G14). */
+/*
+ * The first session with the row's lock decides: cancelled means that nothing was written, refused means that it was
+ * (guard G14).
+ */
 START_TEST(a_cancel_that_meets_the_worker_is_all_or_nothing)
 {
     pthread_barrier_t start;

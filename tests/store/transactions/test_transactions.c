@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Transactions: submitted once, carried out step by step, each step's effect and receipt in one commit.
- */
+/* Transactions: submitted once, carried out step by step, with each step's effect and record in one commit. */
 #include <check.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -286,7 +284,7 @@ static const struct condition preconditions[] = {
     { .text = STR_LITERAL("Value eq 'x'") },
 };
 
-/* One rule for all kinds: what asks something of an entity that is not there fails, and the transaction with it. */
+/* One rule for all kinds: a step that requires an entity which is absent fails, and the transaction with it. */
 START_TEST(any_precondition_on_an_absent_entity_fails)
 {
     struct step steps[] = { step_put(&world.arena, "People", "a", "1"), step_delete("People", "a"),
@@ -310,7 +308,8 @@ START_TEST(any_precondition_on_an_absent_entity_fails)
 END_TEST
 
 /*
- * A step's effect and its mark are one commit: a precondition that the step itself has made false is not asked again.
+ * A step's effect and its mark are one commit: a precondition that the step itself has made false is not tested
+ * again.
  */
 START_TEST(a_precondition_is_not_asked_again_of_a_step_that_is_done)
 {
@@ -474,7 +473,7 @@ static void *step_to_the_end(void *argument)
     return NULL;
 }
 
-/* Each of 40 steps adds one version to the same entity: none is left out, none is done twice. */
+/* Each of 40 steps adds one version to the same entity: no step is left out, and none is done twice. */
 START_TEST(two_workers_at_once_do_every_step_once) /* guard G14 */
 {
     struct step steps[40];
@@ -497,7 +496,7 @@ START_TEST(two_workers_at_once_do_every_step_once) /* guard G14 */
 }
 END_TEST
 
-/* Whoever has the row decides; a worker that came later sees what was decided, and does nothing. */
+/* The session with the row's lock decides; a worker that comes later sees the decision and does nothing. */
 START_TEST(a_step_waits_for_who_has_the_transaction) /* guard G14 */
 {
     struct step steps[] = { step_put(&world.arena, "People", "a", "1") };
