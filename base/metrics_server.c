@@ -19,7 +19,7 @@
 #include "base/digits.h"
 #include "base/log.h"
 
-enum { MAX_CONNECTIONS = 16, PATIENCE_S = 10, BACKLOG = 16, HOST_BYTES = 256 };
+enum { MAX_CONNECTIONS = 16, CONNECTION_TIMEOUT_S = 10, BACKLOG = 16, HOST_BYTES = 256 };
 
 struct metrics_server {
     struct MHD_Daemon *daemon;
@@ -184,9 +184,10 @@ static enum status start_listener(
         return error_set(err, STATUS_UNAVAILABLE, "cannot listen on %s: %s", address, strerror(errno));
     server = xcalloc(1, sizeof(*server));
     *server = served;
-    server->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL,
-        handle_request, server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)MAX_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)PATIENCE_S, MHD_OPTION_END);
+    server->daemon =
+        MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL, handle_request,
+            server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS,
+            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CONNECTION_TIMEOUT_S, MHD_OPTION_END);
     if (!server->daemon) {
         close(fd);
         free(server);

@@ -32,7 +32,7 @@ from tavola_test.settings import BUILD
 
 
 class Run:
-    """Measurements of a command, by name, and the rows to be made of them."""
+    """Measurements of a command, by name, and the rows that are made of them."""
 
     def __init__(self, stack, options):
         self.stack = stack
@@ -41,7 +41,7 @@ class Run:
         self.rows = []  # set by the command before anything can fail
 
     def say(self, text):
-        """What goes on: one line that is written over, where that can be."""
+        """The present measurement: one line that is overwritten, on a terminal."""
         if sys.stderr.isatty():
             print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
         elif text:
@@ -135,12 +135,12 @@ def arguments():
 def main():
     options = arguments()
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a thousand connections, and ours
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a thousand connections, each with gRPC's own client
     stack = Stack()
     run = Run(stack, options)
     try:
         COMMANDS[options.command](run, stack, options)
-    except Exception as error:  # pylint: disable=broad-except # what was measured until here is shown
+    except Exception as error:  # pylint: disable=broad-except # the measurements made so far are printed
         run.results.broken = f"{type(error).__name__}: {error}"
     finally:
         stack.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What callgrind wrote down: instructions of each function by itself, and how often each was called."""
+"""Reads the output of callgrind: the instructions of each function by itself, and how often each was called."""
 
 import collections
 import re
@@ -20,7 +20,7 @@ class Dump:
 
     def _read(self, dump):
         names = {"ob": {}, "fl": {}, "fn": {}}
-        at = {"ob": "", "fl": "", "fn": ""}  # where the costs below belong
+        at = {"ob": "", "fl": "", "fn": ""}  # the function that the costs below belong to
         callee = {}
         skip = False
         for line in dump:
@@ -33,7 +33,7 @@ class Dump:
             elif line.startswith("calls="):
                 self.calls[callee.get("fl", at["fl"]), callee["fn"]] += int(line[6:].split()[0])
                 callee = {}
-                skip = True  # the next line is what the callee took
+                skip = True  # the next line is the cost of the callee
             elif re.match(r"[+\-*\d]", line):
                 if not skip:
                     cost = int(line.split()[-1])

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * common.c - requests from a file, and the line that says what became of them.
- */
+/* common.c - requests from a file, and the line with the results. */
 #include "bench/common.h"
 
 #include <errno.h>
@@ -103,7 +101,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The sample below which this share of them lies; 0 when there is none. */
+/* The smallest sample that this share of the samples does not exceed; 0 if there is none. */
 static uint32_t percentile(const struct tally *tally, double share)
 {
     size_t count = tally->sample_count;

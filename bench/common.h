@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * common.h - what our clients share: the end of one that cannot go on, the clock and, for those that make calls
- * (bench_load, bench_h2_load), requests from a file and the line that says what became of them. Nothing of gRPC.
+ * common.h - what the load generators share: the end after an error, the clock and, for those that make calls
+ * (bench_load, bench_h2_load), requests from a file and the line with the results. It needs nothing of gRPC.
  */
 #ifndef BENCH_COMMON_H
 #define BENCH_COMMON_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FRAME_PREFIX = 5, CALLS_MAX = 8192 /* under way at once */ };
+enum { FRAME_PREFIX = 5, CALLS_MAX = 8192 /* calls in flight at most */ };
 
 /* A message as it travels: a byte 0, four bytes of length (big-endian), the message. */
 struct frame {
@@ -26,7 +26,7 @@ struct tally {
     size_t sample_count;
 };
 
-/* Ends the program with what it needed unless it has it. */
+/* End the program with this message unless the condition holds. */
 void require(bool condition, const char *what);
 int64_t now_ns(void);
 
@@ -34,7 +34,7 @@ int64_t now_ns(void);
 struct frame *frames_read(const char *path, size_t *count);
 
 void tally_begin(struct tally *tally);
-/* A call has ended; one that failed has no latency. */
+/* Note the end of a call; a failed call has no latency. */
 void tally_call(struct tally *tally, bool worked, int64_t took_ns);
 /* The line that load.c describes. */
 void tally_print(struct tally *tally);

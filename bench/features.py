@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a feature costs: the same loads to a server that has it, beside one that has not.
-
-One feature is one entry: the server's settings, what the load adds to its calls, and what it is measured with. In
-both {certificate}, {token} and {sas} stand for what is made when it is needed.
+"""The cost of features: the same load on a server with the feature, beside one without it. A feature is one entry:
+the server's settings, what the load adds to its calls, and the measurement. {certificate}, {token} and {sas} stand
+for values that are made when they are needed.
 """
 
 import dataclasses
@@ -24,7 +23,7 @@ class Feature:
     options: tuple = ()
     health: dict = dataclasses.field(default_factory=dict)  # what `tavola health` needs to reach it
     loads: tuple = ("get 64", "upsert 256")
-    connects: bool = False  # a matter of connections, too
+    connects: bool = False  # measured per connection too
     table: str = ""  # the load goes to a table of its own, with a change feed
 
 
@@ -64,7 +63,7 @@ class Features:
         return text
 
     def serve(self, feature):
-        """The name of a server that has it: everybody's, or one that is started now."""
+        """The name of a server with the feature: the shared one, or one that is started now."""
         if not feature.settings:
             return self.product.server
         if feature.name not in self.stack.children:
@@ -78,7 +77,7 @@ class Features:
             self.stack.stop(feature.name)
 
     def call(self, feature, method, path, in_flight, *options):
-        # Credentials first: a server learns of accounts now and then.
+        # Credentials come first, because a server reads accounts from time to time only.
         options = [*options, *map(self.filled, feature.options)]
         return self.product.loads.call(method, path, in_flight, *options, server=self.serve(feature))
 
@@ -96,7 +95,7 @@ class Features:
 
     @functools.cache
     def key(self):
-        """Of the account that everybody has where there is no authentication, and the tables are in."""
+        """For the account that all callers have without authentication, and that owns the tables."""
         made = self.tavola("account", "create", ACCOUNT, TAVOLA_POSTGRES=self.product.postgres)
         return next(line.split()[-1] for line in made.splitlines() if line.startswith("first key"))
 

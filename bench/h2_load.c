@@ -39,7 +39,7 @@ enum {
     FIXED_ARGUMENTS = 6,
     CONNECTIONS_MAX = 1024,
     EVENTS_MAX = 64,
-    PATIENCE_MS = 30000,
+    CALL_TIMEOUT_MS = 30000,
     READ_BYTES = 65536,
     WRITE_BYTES = 131072,
     WRITE_FRAME_BYTES = 17000, /* nghttp2 makes none that is longer: 16 kB and what is in front */
@@ -78,7 +78,7 @@ struct load {
     struct connection *connections;
     struct call *calls;
     int epoll;
-    int64_t now_ns, end_ns; /* now: when what is being handled had arrived */
+    int64_t now_ns, end_ns; /* the time when the data that is being handled had arrived */
     size_t open;
     bool complained;
     struct tally tally;
@@ -124,7 +124,7 @@ static void start_call(struct call *call)
     load->open++;
 }
 
-/* ---- what nghttp2 calls for what has arrived ---- */
+/* ---- callbacks of nghttp2 for data that has arrived ---- */
 
 static bool is_named(const char *name, const uint8_t *bytes, size_t size)
 {
@@ -232,7 +232,7 @@ static void open_session(struct connection *connection)
 static void open_connection(struct load *load, struct connection *connection)
 {
     const char *target = load->target;
-    /* Edges: what can be read is read, and what cannot be written says so once it can. */
+    /* Edge-triggered: read until no data is left, and write until the socket is full. */
     struct epoll_event event = { .events = EPOLLIN | EPOLLOUT | EPOLLET, .data.ptr = connection };
 
     connection->load = load;
@@ -243,7 +243,7 @@ static void open_connection(struct load *load, struct connection *connection)
     open_session(connection);
 }
 
-/* As many whole frames as there are and have room. */
+/* As many whole frames as exist and fit. */
 static void gather(struct connection *connection)
 {
     connection->written = connection->write_size = 0;
@@ -340,7 +340,7 @@ static void run(struct load *load)
     for (size_t i = 0; i < load->connection_count; i++)
         write_all(&load->connections[i]);
     while (load->open > 0) {
-        int count = epoll_wait(load->epoll, events, EVENTS_MAX, PATIENCE_MS);
+        int count = epoll_wait(load->epoll, events, EVENTS_MAX, CALL_TIMEOUT_MS);
 
         require(count > 0 || (count < 0 && errno == EINTR), "no answer for half a minute");
         for (int i = 0; i < count; i++) {

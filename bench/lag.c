@@ -29,10 +29,10 @@ enum {
     REQUEST_BYTES = 4096,
     FRAME_BYTES = 5,
     SAMPLES_MAX = 100000,
-    PATIENCE_MS = 10000,
+    CALL_TIMEOUT_MS = 10000,
     POLL_NS = 200000,
     NUMBERS = 1000000, /* of one probe */
-    FIRST = 20000000,  /* not a number of any other load */
+    FIRST = 20000000,  /* a number that no other load uses */
 };
 
 struct template
@@ -63,7 +63,7 @@ static struct template read_template(const char *path)
     return template;
 }
 
-/* The template with its placeholders - of the key, of the value, one of them only in a look-up - filled in. */
+/* The template with its placeholders filled in: of the key, of the value, or in a look-up of one of them. */
 static struct str request_of(const struct template *template, long number, struct template *out)
 {
     char digits[32];
@@ -82,7 +82,8 @@ static struct str call(
     struct rpc_status status;
     struct str reply;
 
-    rpc_channel_call(channel, &(struct rpc_request){ method, request, PATIENCE_MS }, arena, &reply, &status);
+    rpc_channel_call(
+        channel, &(struct rpc_request){ method, request, CALL_TIMEOUT_MS }, arena, &reply, &status);
     if (status.code != 0) {
         fprintf(stderr, "bench_lag: %.*s\n", STR_ARG(status.message));
         exit(1);
@@ -117,7 +118,7 @@ static uint32_t probe_once(struct probe *probe, struct rpc_channel *channel, lon
     arena_cleanup(&arena);
     snprintf(key, sizeof(key), "r%08ld", number);
     while (!shows(channel, lookup_request, (struct str){ key, strlen(key) })) {
-        require(now_ns() - acknowledged_ns < (int64_t)PATIENCE_MS * 1000000, "an entry does not appear");
+        require(now_ns() - acknowledged_ns < (int64_t)CALL_TIMEOUT_MS * 1000000, "an entry does not appear");
         nanosleep(&(struct timespec){ .tv_nsec = POLL_NS }, NULL);
     }
     return (uint32_t)((now_ns() - acknowledged_ns) / 1000);

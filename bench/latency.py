@@ -17,11 +17,11 @@ from rows import Row
 
 SHARES = (25, 50, 80)  # per cent of the measured maximum
 FIGURES = ("p50_us", "p99_us", "p999_us")
-MIXED_SHARE = 0.2  # of each maximum, for the two loads that run beside other work
+MIXED_SHARE = 0.2  # percent of each maximum, for the two loads that run beside other work
 STEADY_SHARE = 0.5
 OVERLOAD = 10
-IN_FLIGHT, MOST_IN_FLIGHT = 4096, 8192
-PATIENCE_MS = 2000
+IN_FLIGHT, MAX_IN_FLIGHT = 4096, 8192
+CALL_TIMEOUT_MS = 2000
 PROBES = 2
 
 _LOADS = {"get": ("GetEntity", "get 64"), "upsert": ("InsertOrReplaceEntity", "upsert 256")}
@@ -68,7 +68,7 @@ class Latency:
         return self.product.file("indexed", wire.write("Indexed", wire.uniform(count), self.product.next_value))
 
     def sustain(self):
-        """As many writes as server and worker together carry to the index."""
+        """As many writes as server and worker together can carry to the index."""
         began = time.monotonic()
         seen = self.loads.call("InsertOrReplaceEntity", self.indexed_writes(), 64)
         self.product.wait_for("select count(*) from intents")
@@ -162,7 +162,7 @@ class Latency:
     def phase(self, load, phase):
         maximum = self.maximum(load)
         if phase == "during":
-            seen = self.open_loop(load, maximum * OVERLOAD, "lenient", f"patience={PATIENCE_MS}", in_flight=MOST_IN_FLIGHT)
+            seen = self.open_loop(load, maximum * OVERLOAD, "lenient", f"deadline={CALL_TIMEOUT_MS}", in_flight=MAX_IN_FLIGHT)
             return seen | {"rate": (seen["calls"] - seen["failed"]) / seen["seconds"]}
         return self.open_loop(load, maximum * STEADY_SHARE)
 

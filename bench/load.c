@@ -16,7 +16,7 @@
  *   rate=N          an open loop: N calls are due per second; latency counts from when a call was due. At most
  *                   IN_FLIGHT are under way; what waits for one of them is late, which its latency shows
  *   connections=N   channels, each with a connection of its own; calls take turns
- *   patience=MS     the deadline of each call
+ *   deadline=MS     the deadline of each call
  *   lenient         calls may fail: they are counted, and have no latency
  *   hold            everybody calls once (or opens a stream and sends one message), "holding" is printed, and all
  *                   stays open until the time is over
@@ -76,8 +76,8 @@ static void read_option(struct load *load, struct load_options *options, char *w
         options->rate = strtod(value, NULL);
     else if (strncmp(word, "connections=", 12) == 0)
         options->connections = (int)strtol(value, NULL, 10);
-    else if (strncmp(word, "patience=", 9) == 0)
-        options->patience = (int)strtol(value, NULL, 10);
+    else if (strncmp(word, "deadline=", 9) == 0)
+        options->deadline_ms = (int)strtol(value, NULL, 10);
     else if (strncmp(word, "header=", 7) == 0)
         add_header(load, value);
     else if (strncmp(word, "tls=", 4) == 0)

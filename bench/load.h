@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load.h - what the parts of bench_load share: the load, its requests (load_requests.c) and its calls
- * (load_calls.c). The program and its options are in load.c.
+ * load.h - what the parts of bench_load share: the load, its requests (load_requests.c) and its calls (load_calls.c).
+ * The program and its options are in load.c.
  */
 #ifndef BENCH_LOAD_H
 #define BENCH_LOAD_H
@@ -15,20 +15,20 @@ enum { ETAG_BYTES = 64 };
 
 struct request {
     struct frame frame;
-    bool under_way; /* with if-match: its ETag is not known */
+    bool under_way; /* with if-match: its ETag is not known yet */
     size_t etag_size;
     uint8_t etag[ETAG_BYTES];
 };
 
-/* As asked for on the command line; see load.c. */
+/* The options of the command line; see load.c. */
 struct load_options {
     const char *target, *method, *file;
     int in_flight;
     double seconds;
     bool once, if_match, request_id, stream, drain, lenient, hold;
     int connections;
-    double rate;  /* calls per second; 0: a closed loop */
-    int patience; /* milliseconds a call may take; 0: any */
+    double rate;     /* calls per second; 0: a closed loop */
+    int deadline_ms; /* milliseconds a call may take; 0: any */
     const char *authority_file, *keep_file;
 };
 
@@ -47,7 +47,7 @@ struct call {
     struct call *next_free; /* open loop */
     grpc_call *core;
     struct request *request;
-    int64_t due_ns; /* when it was sent, or should have been */
+    int64_t due_ns; /* when the call was sent, or should have been */
     bool failed;
     int batches; /* under way; of streams of replies */
     grpc_byte_buffer *reply;
@@ -68,11 +68,11 @@ struct load {
     size_t header_count;
     struct request *requests;
     size_t request_count, next;
-    uint64_t ids; /* given out as request_id */
+    uint64_t ids; /* used as request_id */
     int64_t end_ns;
     struct call *calls;
 
-    pthread_mutex_t lock; /* open loop: of what is between here and `tally` */
+    pthread_mutex_t lock; /* open loop: of the fields between here and `tally` */
     pthread_cond_t freed;
     struct call *free;
     bool pacing;
@@ -85,17 +85,17 @@ struct load {
 /* ---- load_requests.c ---- */
 
 void load_requests_read(struct load *load);
-/* The next request; NULL: there is none, or no time. */
+/* The next request; NULL: no request is left, or the time is over. */
 struct request *load_requests_next(struct load *load);
-/* With what its options add. The caller destroys it. */
+/* The request with the additions of its options. The caller destroys it. */
 grpc_byte_buffer *load_requests_message(struct load *load, const struct request *request);
-/* Keep what the options want from this reply. */
+/* Keep the part of this reply that the options need. */
 void load_requests_learn(struct load *load, struct request *request, grpc_byte_buffer *reply);
 
 /* ---- load_calls.c ---- */
 
 void load_calls_connect(struct load *load);
-/* Until the time, or the requests, are over and every call has ended. */
+/* Run until the time or the requests are over and every call has ended. */
 void load_calls_run(struct load *load);
 
 #endif

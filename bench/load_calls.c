@@ -59,7 +59,7 @@ void load_calls_connect(struct load *load)
     grpc_arg args[] = {
         { .type = GRPC_ARG_INTEGER, .key = (char *)"grpc.enable_http_proxy", .value.integer = 0 },
         { .type = GRPC_ARG_INTEGER, .key = (char *)GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, .value.integer = -1 },
-        /* Channels to one target would share a connection otherwise. */
+        /* Otherwise channels to one target would share a connection. */
         { .type = GRPC_ARG_INTEGER, .key = (char *)GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, .value.integer = 1 },
     };
     grpc_channel_args channel_args = { .num_args = 3, .args = args };
@@ -145,11 +145,11 @@ static grpc_op receive_status(struct call *call)
 static void open_call(struct call *call)
 {
     struct load *load = call->load;
-    int patience = load->options->patience;
+    int deadline_ms = load->options->deadline_ms;
     gpr_timespec deadline = gpr_inf_future(GPR_CLOCK_REALTIME);
 
-    if (patience > 0)
-        deadline = gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_millis(patience, GPR_TIMESPAN));
+    if (deadline_ms > 0)
+        deadline = gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_millis(deadline_ms, GPR_TIMESPAN));
     grpc_metadata_array_init(&call->initial);
     grpc_metadata_array_init(&call->trailing);
     call->failed = false;
@@ -167,7 +167,7 @@ static void close_call(struct call *call)
 
 /* ---- unary calls ---- */
 
-/* The whole of it in one batch. */
+/* The whole call in one batch. */
 static void unary_send(struct call *call)
 {
     grpc_byte_buffer *message = load_requests_message(call->load, call->request);
@@ -329,7 +329,7 @@ static const struct shape {
 } unary = { unary_next, unary_event }, stream = { stream_next, stream_event },
   drain = { drain_next, drain_event };
 
-/* Everybody has had a reply: tell, stay as we are until the time is over, and let streams end. */
+/* Every call has had a reply: print "holding", wait until the time is over, and let streams end. */
 static void hold_calls(struct load *load)
 {
     printf("holding\n");
@@ -364,7 +364,7 @@ static void run_closed(struct load *load, const struct shape *shape)
 
 /* ---- an open loop ---- */
 
-/* A call that is free, taken; waits for one. */
+/* Take a free call; waits for one. */
 static struct call *take_free(struct load *load)
 {
     struct call *call;
@@ -397,7 +397,7 @@ static void sleep_until(int64_t ns)
         continue;
 }
 
-/* Its calls are due at equal distances; how late they leave is part of their latency. */
+/* Start calls at equal distances; a call that leaves late is charged with the delay. */
 static void *pace(void *argument)
 {
     struct load *load = argument;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load_requests.c - the requests of a load: given out in order, completed with what only
- * the load can know (the ETag of the last reply, an id of its own).
+ * load_requests.c - the requests of a load: given out in order, and completed with parts that only the load knows
+ * (the ETag of the last reply, an id of its own).
  */
 #include <grpc/byte_buffer.h>
 #include <grpc/byte_buffer_reader.h>
@@ -25,7 +25,7 @@ void load_requests_read(struct load *load)
     for (size_t i = 0; i < load->request_count; i++)
         load->requests[i] = (struct request){ .frame = frames[i], .etag_size = 1, .etag = "*" };
     free(frames);
-    /* Requests without an end are told apart by time: two runs never use an id twice. */
+    /* Ids of a load without an end contain the time: two runs never use the same id. */
     load->ids = (uint64_t)now_ns();
 }
 

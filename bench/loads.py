@@ -43,13 +43,13 @@ class Loads:
         self.seconds = seconds
 
     def measured(self, run, operations, server):
-        """run() gives what it saw; operations is the name of their number in there."""
+        """run() returns the measured values; operations is the name of their count."""
         parts = {"server_us": lambda: self.stack.cpu(server), "kernel_us": lambda: self.stack.kernel_cpu(server),
                  "postgres_us": lambda: self.stack.cpu("postgres"), "client_us": _children_cpu}
         before = {name: cpu() for name, cpu in parts.items()}
         seen = run()
         client = parts["client_us"]()
-        time.sleep(0.1)  # connections that were just closed have backends that are just ending
+        time.sleep(0.1)  # backends of connections that were just closed may still be ending
         for name, cpu in parts.items():
             used = (client if name == "client_us" else cpu()) - before[name]
             seen[name] = used * 1e6 / seen[operations]
@@ -78,7 +78,7 @@ class Loads:
         command = [bench_program("bench_lag"), self.stack.targets["tavolad"], str(seconds), str(probes)]
         return _words(_checked([*command, write, lookup]))
 
-    # ---- programs nobody here wrote ----
+    # ---- independent load generators ----
 
     def run_h2load(self, server, method, path, reply_bytes):
         command = ["h2load", "-t1", "-c8", "-m8", "-D", str(max(1, round(self.seconds))), "-d", path]
@@ -87,7 +87,7 @@ class Loads:
         done = int(re.search(r"requests: (\d+) total", text)[1])
         succeeded = int(re.search(r"(\d+) succeeded", text)[1])
         data = int(re.search(r"\((\d+)\) data", text)[1])
-        # gRPC says OK or not in the trailers, which h2load does not look at: an error would have no data.
+        # gRPC returns its status in the trailers, which h2load ignores: an error would have no data.
         if succeeded < done or data < done * reply_bytes:
             raise RuntimeError(f"h2load saw failures:\n{text}")
         took = re.search(r"finished in ([\d.]+)(m?)s", text)

@@ -53,7 +53,7 @@ class Memory:
         return {"bytes": (held - before) / CONNECTIONS}
 
     def per_stream(self):
-        """Streams that have imported one entity each; without what their connections take."""
+        """Streams that have imported one entity each; the memory of their connections is subtracted."""
         self.fresh()
         one = self.product.one_entity
         before = self.held("ImportEntities", one, STREAM_CONNECTIONS, STREAM_CONNECTIONS, "stream")

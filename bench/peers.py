@@ -25,8 +25,8 @@ from rows import Row
 from tavola_test.ports import free_port
 from tavola_test.processes import program_environment
 
-IN_FLIGHT = (32, 256)  # the musts are for the first
-KEYS = 1000  # everybody has the same, asked for in the same order
+IN_FLIGHT = (32, 256)  # musts hold for the first size
+KEYS = 1000  # all products store the same entities, read in the same order
 JOBS = 30_000
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers")
 
@@ -57,7 +57,7 @@ ROWS = [
     Row("Upsert, C-core client / Azurite", ("upsert C core", "rate"), (f"azurite upsert {IN_FLIGHT[0]}", "rate"),
         note=_C_CORE),
     Row("echo / Azurite", (f"echo {IN_FLIGHT[0]}", "rate"), (f"azurite get {IN_FLIGHT[0]}", "rate"), note=_ECHO),
-    # Each of these keys has another entry than before: one to remove, one to write.
+    # Each of these keys gets another entry: one to remove, one to write.
     Row("worker, index entries / BullMQ add + process", ("worker", "rate"), ("bullmq", "rate"), must=3, aim=8,
         note=_BULLMQ),
     Row("worker, index entries / graphile-worker tuned", ("worker", "rate"), ("graphile-worker", "rate"), must=1, aim=3,
@@ -71,7 +71,7 @@ ROWS = [
 
 
 def _install(folder):
-    """Below the build, and once."""
+    """In a folder of the build, installed once."""
     os.makedirs(folder, exist_ok=True)
     for name in ("package.json", "bullmq.js", "graphile.js"):
         shutil.copy(os.path.join(HERE, name), folder)
@@ -179,7 +179,7 @@ class Peers:
         self.gets = self.product.file("peers-get", wire.get("Bench", keys))
         self.upserts = self.product.file("peers-upsert", wire.write("Bench", keys))
 
-    # Started by their first measurement, so that one that does not start fails that alone.
+    # Each is started by its first measurement, so that one which does not start fails alone.
 
     @functools.cached_property
     def azurite(self):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pg_load.c - what libpq alone gets out of the database: the ceilings of batches and pages.
+ * pg_load.c - the throughput of libpq alone on the database: the ceilings of batches and pages.
  *
  *   bench_pg_load get    CONNECTIONS SECONDS FIRST COUNT   one row by its key at a time
  *   bench_pg_load gets   CONNECTIONS SECONDS FIRST COUNT   array statements of 64 keys
@@ -51,7 +51,7 @@ struct load {
 struct mode {
     const char *name;
     const char *sql;
-    int (*ask)(struct load *load); /* the rows it brought */
+    int (*ask)(struct load *load); /* rows returned */
 };
 
 static long any_key(struct load *load)
@@ -76,7 +76,7 @@ static int key_texts(long key, char partition[32], char row[32], int lengths[2])
     return 2;
 }
 
-/* get and range: a key is all they ask with. */
+/* get and range: their only parameter is the key. */
 static int ask_by_key(struct load *load)
 {
     char partition[32], row[32];

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The service on a database of its own: tables, requests, and everything that is measured once per round."""
+"""The service on a database of its own: tables, requests, and the measurements of each round."""
 
 import os
 import time
@@ -7,11 +7,11 @@ import time
 import wire
 from loads import ECHO
 
-# Written per round to the table with an index, then carried over by the worker, whose start must not count for much.
+# Written per round to the table with an index, then indexed by the worker; the worker's start must not matter much.
 INDEXED_KEYS = 60_000
 IDLE_KEYS = 20_000  # written twice
-SCANNED_KEYS = 10_000  # of the partition that is filtered
-INSERT_KEYS = 120_000  # per round: enough for every machine we know
+SCANNED_KEYS = 10_000  # rows of the partition that is filtered
+INSERT_KEYS = 120_000  # per round: enough for every known machine
 WORKER_TIMEOUT = 120  # seconds
 
 _TABLES = ("Bench", "Large", "Scanned", "Indexed", "Indexed5", "IndexedStrong", "IndexedAtOnce",
@@ -21,7 +21,7 @@ _INDEXES += [(f"ByColor{i}", "Indexed5", ["Color", f"Prop{i}"]) for i in range(5
 
 
 def _pgbench_scripts(table, bytes_):
-    """Get and upsert of the same rows in a table of the same shape, as anybody would write them."""
+    """Get and upsert of the same rows in a table of the same shape, in the usual way."""
     keys = f"\\set k random({wire.FIRST}, {wire.FIRST + wire.COUNT - 1})\n\\set p :k / {wire.KEYS_PER_PARTITION}\n"
     get = f"""select version, ts, properties from {table}
 where table_id = 1 and partition_key = 'p' || :p and row_key = 'r' || :k and bucket = 0;
@@ -35,7 +35,7 @@ set version = e.version + 1, ts = e.ts + 1, properties = excluded.properties ret
 
 
 class Product:
-    """server: its name; postgres: its database, when it is not everybody's."""
+    """server: its name; postgres: its database, if it is not the shared one."""
 
     def __init__(self, stack, loads, server="tavolad", postgres=None):
         self.stack = stack
@@ -44,7 +44,7 @@ class Product:
         self.postgres = postgres or stack.postgres
         self.threads = int(os.environ.get("TAVOLA_RPC_THREADS", "1"))
         self.next_insert = self.next_new = wire.FIRST + wire.COUNT
-        self.next_value = 0  # of the property that is indexed: one that stays causes no work
+        self.next_value = 0  # of the indexed property: a value that stays causes no work
 
     # ---- setting up ----
 
@@ -114,7 +114,7 @@ class Product:
         return round(self.loads.run("GetEntity", path, 1, "once", seconds=1)["reply_bytes"])
 
     def copy(self, rows, table):
-        """The table's rows once more, for what we are compared with."""
+        """A copy of the table's rows, for the statements that the product is compared with."""
         columns = "partition_key, row_key, version, ts, properties"
         self.sql(
             f"create table {rows} (like entities including all) with (fillfactor = 85);"
@@ -147,13 +147,13 @@ class Product:
             f"{wire.FIRST + wire.COUNT - 1})", f"{wire.FIRST + 999})"))
 
     def wait_for(self, count_query):
-        """Until the query counts nothing any more."""
+        """Wait until the query returns 0."""
         with self.stack.asking(self.postgres) as ask:
             self.wait_while(lambda: ask(count_query) > 0, count_query)
 
     @staticmethod
     def wait_while(condition, what):
-        """Looks twenty times a second; returns when the condition held for the last time and when it was seen to fail."""
+        """Check twenty times a second; returns when the condition held last and when it first failed."""
         held, end = None, time.monotonic() + WORKER_TIMEOUT
         while time.monotonic() < end:
             seen = time.monotonic()
@@ -163,7 +163,7 @@ class Product:
             time.sleep(0.05)
         raise RuntimeError(f"not within {WORKER_TIMEOUT} s: {what}")
 
-    # ---- loads that need some care ----
+    # ---- loads that need preparation ----
 
     def insert(self):
         path = self.file("insert", wire.write("Bench", wire.each(self.next_insert, INSERT_KEYS)))
@@ -176,26 +176,28 @@ class Product:
             self.sql("vacuum entities")
 
     def indexed(self, table, keys, first=wire.FIRST):
-        """Every key once, with a new value: as many entries to write, and to remove for keys that were written before."""
+        """Every key once, with a new value: as many entries to write, and as many to remove for keys that were
+        written before.
+        """
         path = self.file("indexed", wire.write(table, wire.each(first, keys), self.next_value))
         self.next_value += keys
         return self.call("InsertOrReplaceEntity", path, 256, "once", seconds=60)
 
     def unique(self, keys):
-        """What workers would have to do then is none of what is measured next."""
+        """Work that this leaves for workers must not count in the next measurement."""
         try:
             return self.indexed("IndexedUnique", keys)
         finally:
             self.sql("delete from intents where table_id = (select table_id from tables where name = 'IndexedUnique')")
 
     def worker_new(self, table, keys):
-        """As many keys that nobody had before: an entry to write for each, none to remove."""
+        """As many new keys: an entry to write for each, none to remove."""
         self.indexed(table, keys, self.next_new)
         self.next_new += keys
         return self.worker(keys)
 
     def worker_idle(self, table, keys):
-        """Every key gets another value and then the one it had: two intents each, after which nothing is to change."""
+        """Every key gets another value and then its former one: two intents each, after which no entry changes."""
         before = self.file("indexed-before", wire.write(table, range(wire.FIRST, wire.FIRST + keys), self.next_value))
         self.next_value += keys
         self.call("InsertOrReplaceEntity", before, 256, "once", seconds=60)
@@ -205,7 +207,7 @@ class Product:
         return self.worker(2 * keys)
 
     def worker(self, intents, entries_per_intent=1, **settings):
-        """What `indexed` has left to do, from the first commit of a worker with these settings on."""
+        """The work that `indexed` has left, from the first commit of a worker with these settings on."""
         count, any_ = "select count(*) from intents", "select exists (select from intents)::int"
         with self.stack.asking(self.postgres) as ask:
             if ask(count) != intents:
@@ -221,12 +223,12 @@ class Product:
         return {"rate": entries / seconds} | {name: value * 1e6 / entries for name, value in used.items()}
 
     def scan_stream(self):
-        """All rows in one stream, once; so many calls per second are rows of it."""
+        """All rows in one stream, once; the rate counts rows, not calls."""
         seen = self.call("ScanEntities", self.stream, 1, "drain", "once", seconds=60)
         return self.per_entity(seen, wire.COUNT / seen["calls"])
 
     def filtered_scan(self):
-        """Rows per second of those that a call looks at, as it says itself."""
+        """Rows per second that a call examines, as its statistics say."""
         reply = f"{self.stack.folder}/filtered-reply"
         self.loads.run("QueryEntities", self.filtered, 1, "once", f"keep={reply}", server=self.server, seconds=5)
         with open(reply, "rb") as file:
@@ -235,12 +237,12 @@ class Product:
 
     @staticmethod
     def per_entity(seen, entities):
-        """Of calls for so many entities each; latencies stay those of calls."""
+        """Entities per second of calls for several entities each; latencies are those of calls."""
         cpu = {name: seen[name] / entities for name in ("server_us", "kernel_us", "postgres_us", "client_us")}
         return seen | cpu | {"rate": seen["rate"] * entities}
 
     def measurements(self):
-        """In the order of a round: a ceiling stands beside what is compared with it."""
+        """In the order of a round: a ceiling is measured beside the row that is compared with it."""
         loads, call = self.loads, self.loads.call
         get, upsert = "GetEntity", "InsertOrReplaceEntity"
         method = f"/tavola.v1.EntityService/{get}"

@@ -37,9 +37,9 @@ class Profiling:
     def __init__(self, product):
         self.product = product
         self.stack = product.stack
-        self.shares = {}  # call: {owner: instructions}, for print_shares
+        self.shares = {}  # call: {part: instructions}, for print_shares
         self.unpacked = {}  # call: times a function that reads properties was entered
-        self.functions = {}  # call: [(instructions, function)] of ours, the dearest first
+        self.functions = {}  # call: [(instructions, function)] of Tavola's functions, the costliest first
 
     def prepare(self):
         folder = self.stack.folder

@@ -30,7 +30,7 @@ static double now(void)
     return (double)moment.tv_sec + (double)moment.tv_nsec / 1e9;
 }
 
-/* ---- raw ---- */
+/* ---- bare commands ---- */
 
 static redisReply *reply_of(redisContext *redis)
 {
@@ -59,7 +59,7 @@ static void append_for(redisContext *redis, const char *const *words, int count,
     redisAppendCommandArgv(redis, count, arguments, NULL);
 }
 
-/* One read of what was published, then an acknowledgement and a deletion of all of it. */
+/* Read what was published, then acknowledge and delete all of it. */
 static void raw_take(redisContext *redis)
 {
     static const char *const acknowledge[] = { "XACK", STREAM, "g" }, *const delete[] = { "XDEL", STREAM };
@@ -108,7 +108,7 @@ static void raw_close(void *state)
     redisFree(state);
 }
 
-/* ---- ours ---- */
+/* ---- Tavola's queue ---- */
 
 static void *queue_begin(const char *address)
 {

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judging: what is compared with what, what came out, as a table and as JSON.
-
-A measurement has a name and gives figures, once per round. A row compares one figure with another of the same round,
-or with a bound; the median of the rounds' ratios counts.
+"""Comparison: which figure is compared with which, the verdicts, as a table and as JSON. A measurement has a name and
+returns figures, once per round. A row compares one figure with another of the same round, or with a bound; the
+median of the rounds' ratios counts.
 """
 
 import dataclasses
@@ -22,7 +21,7 @@ class Row:
     must: float | None = None
     aim: float | None = None
     unit: str = "1/s"
-    plus: tuple | None = None  # added to what it is compared with
+    plus: tuple | None = None  # added to the figure that it is compared with
     note: str = ""  # printed beside the verdict
 
     @property
@@ -31,21 +30,21 @@ class Row:
 
 
 class Results:
-    """What the measurements saw, and which of them failed."""
+    """The figures of all measurements, and which of them failed."""
 
     def __init__(self):
         self.seen = {}
         self.errors = {}
-        self.broken = None  # why there are no more of them
+        self.broken = None  # why there are not more rounds
 
     def take(self, name, measure):
-        """Measure once more; what has failed is not tried again. False: it failed."""
+        """Measure once more; a measurement that has failed is not repeated. False: it failed."""
         if name in self.errors:
             return True
         try:
             seen = measure()
             self.seen.setdefault(name, []).append(seen)
-        except Exception as error:  # pylint: disable=broad-except # whatever it was: the other rows go on
+        except Exception as error:  # pylint: disable=broad-except # after any failure the other rows go on
             self.errors[name] = f"{type(error).__name__}: {error}"
         return name not in self.errors
 
@@ -102,7 +101,7 @@ def _figures(results, source, rounds):
 
 
 def judge(row, results):
-    """None: nobody wanted it measured."""
+    """None: the figure was not measured."""
     worst = 0 if row.sense == ">=" else WORST
     for name, _ in row.sources:
         if name in results.errors:
@@ -119,7 +118,7 @@ def judge(row, results):
     return Judged(row, statistics.median(values), statistics.median(againsts), ratio)
 
 
-# ---- for people ----
+# ---- the printed table ----
 
 _COLUMNS = (("rate", "1/s", 11, 0), ("server_us", "server us", 10, 1), ("kernel_us", "of it kernel", 13, 1),
             ("postgres_us", "postgres", 9, 1),
@@ -136,7 +135,7 @@ def print_measured(results):
     print(f"{'measured':40}" + "".join(f"{title:>{width}}" for _, title, width, _ in _COLUMNS) + "  spread 1/s")
     for name, seen in results.seen.items():
         if "rate" not in seen[0]:
-            continue  # bytes, instructions: their rows say all there is
+            continue  # bytes and instructions have no rate beside them
         cells = ""
         for key, _, width, digits in _COLUMNS:
             known = [one[key] for one in seen if key in one]
@@ -158,7 +157,7 @@ def print_judged(judged):
 
 
 def write_json(path, judged, keep):
-    """keep: rows of other names that are in the file already stay."""
+    """keep: rows in the file with other names stay."""
     rows = [one.as_json() for one in judged]
     if keep and os.path.exists(path):
         names = {row["name"] for row in rows}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How cost grows: with the entities there are, each number in a database of its own with a server of its own, asked
-in turn; and with the connections there are."""
+"""How cost grows: with the number of entities, each number in a database and on a server of its own, called in turn;
+and with the number of connections.
+"""
 
 import features
 import wire
@@ -14,7 +15,7 @@ CONNECTIONS = (1, 64, 1000)
 SOME = 20_000
 _OPERATIONS = (("get", 0.8, 0.95), ("pgbench get", None, None), ("upsert", 0.8, 0.95), ("page", None, None),
                ("index apply", None, None))
-# The same rows, as many of them as our gets ask for: what the size alone costs PostgreSQL.
+# The same rows, as many as the gets read: the cost of the size alone in PostgreSQL.
 _PGBENCH_GET = """\\set k {first} + random(0, {some} - 1) * {step}
 \\set p :k / {partition}
 select version, ts, properties from entities
@@ -94,7 +95,7 @@ class Scale:
         return self.loads.call(method, self.sites[0].gets, max(64, connections), f"connections={connections}", server=server)
 
     def measurements(self):
-        # By operation, so that the sizes stand side by side in time as they do in a ratio.
+        # Ordered by operation, so that the two sizes of a ratio are measured close together.
         by_site = [site.measurements() for site in self.sites]
         out = {name: one[name] for names in zip(*by_site) for name, one in zip(names, by_site)}
         server = self.sites[0].product.server

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts that are measured, as children of the bench, and what CPU and memory they have used.
-
-PostgreSQL and Redis are those of `tavola dev exec`, found in TAVOLA_POSTGRES and TAVOLA_REDIS.
+"""The measured programs as children of the bench, and the CPU and memory that they have used. PostgreSQL and Redis
+are those of `tavola dev exec`, found in TAVOLA_POSTGRES and TAVOLA_REDIS.
 """
 
 import contextlib
@@ -20,7 +19,7 @@ _TIMEOUT = 60  # seconds
 
 
 def _stat(pid):
-    """(parent, utime + stime, the same of children that have ended, stime) or None when there is no such process."""
+    """(parent, utime + stime, the same of children that have ended, stime), or None if there is no such process."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
             fields = file.read().rpartition(")")[2].split()
@@ -63,10 +62,11 @@ class Stack:
             raise RuntimeError(f"tavola migrate: {done.stderr.strip()}")
 
     def start(self, name, command, settings, awaited):
-        """Start it and wait until its output has `awaited`; its target follows if that ends with a space or "="."""
+        """Start it and wait until its output has `awaited`; the target follows if `awaited` ends with a space or "=".
+        """
         self.starts[name] = (command, settings, awaited)
         log = f"{self.folder}/{name}.log"
-        open(log, "w", encoding="utf-8").close()  # a line of an earlier start is not awaited
+        open(log, "w", encoding="utf-8").close()  # a line of an earlier start does not count
         child = self.children[name] = Child(command, settings, log, at_our_end="TERM")
 
         def line():
@@ -81,7 +81,9 @@ class Stack:
             self.targets[name] = found.split(awaited)[1].split()[0].rstrip(",;")
 
     def start_server(self, name="tavolad", prefix=(), health=None, **settings):
-        """Ready when it returns; TAVOLA_..._THREADS of the caller reach it. health: what it takes to ask."""
+        """Returns once the program is ready; TAVOLA_..._THREADS of the caller's environment apply. health: the
+        options of the health command.
+        """
         threads = {key: value for key, value in os.environ.items() if key.endswith("_THREADS")}
         plain = {"TAVOLA_REDIS": os.environ["TAVOLA_REDIS"], "TAVOLA_LISTEN": "127.0.0.1:0",
                  "TAVOLA_AUTHENTICATION": "none"}
@@ -136,7 +138,7 @@ class Stack:
     # ---- CPU and memory ----
 
     def cpu(self, name):
-        """Seconds so far; 0 for what is not running."""
+        """Seconds so far; 0 if it does not run."""
         if name == "postgres":
             return cpu_of_family(self.postmaster)
         return self._stat_of(name)[1]
@@ -158,7 +160,7 @@ class Stack:
         return self._memory(name, "VmRSS")
 
     def peak_memory(self, name):
-        """The most resident bytes since forget_peak."""
+        """The maximum of resident bytes since forget_peak."""
         return self._memory(name, "VmHWM")
 
     def forget_peak(self, name):

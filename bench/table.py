@@ -23,7 +23,8 @@ ROWS = [
         "<=", unit="us"),
     Row("Get, one in flight / echo + libpq", ("get 1", "p50_us"), ("echo 1", "p50_us"), "<=", 1.25, 1.05, "us",
         plus=("libpq get 1", "p50_us")),
-    # pgbench costs few microseconds per transaction; so does the client here, and the C core in the row below does not.
+    # pgbench costs few microseconds per transaction; so does the load generator of this row. The C core of the row
+    # below costs more.
     Row("InsertOrReplace, 256 in flight / pgbench", ("upsert 256 lean", _RATE), _PGBENCH, must=2.5, aim=4),
     Row("InsertOrReplace, 256, C-core client / the same", ("upsert 256", _RATE), _PGBENCH),
     Row("InsertOrReplace, 64 in flight / the same", ("upsert 64", _RATE), _PGBENCH),

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests of the service as bytes, and files of them for bench_load: no generated code is needed for so few.
-
-A field is a number and a value: bytes or text, an int (varint), or a list of fields (a message).
+"""Requests of the service as bytes, and files of them for bench_load: so few need no generated code. A field is a
+number and a value: bytes or text, an int (varint), or a list of fields (a message).
 """
 
 import random
@@ -117,7 +116,7 @@ def get(table, keys):
 
 
 def write(table, keys, first_value=0, size=24):
-    """Insert, InsertOrReplace, and Replace, whose precondition bench_load adds. No two have the same value."""
+    """Insert, InsertOrReplace, and Replace, whose precondition bench_load adds. Each has a different value."""
     template = message((1, table), (2, _entity(size)))
     return (_at(template, key, value) for value, key in enumerate(keys, first_value))
 
@@ -188,14 +187,14 @@ def token_of(reply):
 
 
 def query(table, keys, among=COUNT, filter_more=""):
-    """Pages of 1000 from each key's partition on."""
+    """Pages of 1000 that begin at each key's partition."""
     for key in keys:
         partition = min(key, FIRST + among - 2000) // KEYS_PER_PARTITION
         yield message((1, [(1, table), (2, f"PartitionKey ge 'p{partition}'{filter_more}")]), (2, 1000))
 
 
 def scan(table):
-    """All of it, as one stream."""
+    """The whole table, as one stream."""
     return [message((1, [(1, table)]))]
 
 
@@ -204,12 +203,12 @@ def query_filter(table, text):
 
 
 def lookup(index):
-    """By a value that bench_lag writes in."""
+    """By a value that bench_lag writes into it."""
     return [message((1, index), (2, [(1, _SOME_VALUE)]), (5, 1))]
 
 
 def probe(table):
-    """An entity whose key and value bench_lag writes in."""
+    """An entity whose key and value bench_lag writes into it."""
     return [message((1, table), (2, _entity()))]
 
 

@@ -138,7 +138,7 @@ static int run_command(struct stack *stack, char **argv)
         .argv = argv,
         .environment = environment_with(variables, count, stack->arena),
         .foreground = true,
-        .patience_ms = COMMAND_STOP_TIMEOUT_MS,
+        .stop_timeout_ms = COMMAND_STOP_TIMEOUT_MS,
     };
     struct process command;
     struct error err = { 0 };

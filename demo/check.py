@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The proof: what is stored, read through the ordinary calls, against what must be there.
-
-What must be there comes from the ledger of acknowledged writes alone; the server is never asked to verify.
+"""The proof: compares what is stored, read through the ordinary calls, with what must be stored. What must be stored
+comes from the ledger of acknowledged writes alone; the server is never asked to verify.
 """
 
 import json

@@ -16,13 +16,13 @@ _TIMEOUT = 30  # seconds for one attempt
 _ATTEMPTS = 100
 _WAITS = 4  # for a transaction's end, _TIMEOUT each
 _PAUSE = 0.05  # seconds before the next attempt
-# The server's end is seen at once and its return within a tenth of a second.
+# the end of the server is noticed at once, its return within a tenth of a second
 _OPTIONS = [
     ("grpc.initial_reconnect_backoff_ms", 50),
     ("grpc.min_reconnect_backoff_ms", 50),
     ("grpc.max_reconnect_backoff_ms", 100),
 ]
-# Nothing was done, or it is not known what was done.
+# The call had no effect, or its effect is not known.
 _WORTH_ANOTHER_TRY = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED)
 
 
@@ -45,7 +45,7 @@ class Client:
         self.pause = threading.Event()  # never set: a wait that an interrupt ends
 
     def close(self):
-        """Calls that are under way, in other threads, fail."""
+        """Let calls in other threads that are in flight fail."""
         self.closed = True
         self.channel.close()
 
@@ -66,7 +66,7 @@ class Client:
         return self.calls[name]
 
     def call(self, name, request, timeout=_TIMEOUT):
-        """The reply, after as many attempts as it takes; for requests that may be repeated."""
+        """The reply, after as many attempts as are needed; for requests that may be repeated."""
         for attempt in range(_ATTEMPTS):
             try:
                 return self.method(name)(request, timeout=timeout, wait_for_ready=True)
@@ -167,7 +167,7 @@ class Client:
             request.page_token = reply.next_page_token
 
     def wait_operation(self, operation_id, timeout):
-        """The operation as it is when it has ended or the time is over."""
+        """The operation once it has ended or the time is over."""
         request = self.pb.WaitOperationRequest(operation_id=operation_id)
         return self.call("OperationService/WaitOperation", request, timeout).operation
 
@@ -183,7 +183,7 @@ class Client:
         self.call("TransactionService/SubmitTransaction", request)
 
     def wait_transaction(self, transaction_id):
-        """The transaction when it has ended."""
+        """The transaction once it has ended."""
         under_way = (self.pb.TRANSACTION_STATE_PENDING, self.pb.TRANSACTION_STATE_RUNNING)
         request = self.pb.WaitTransactionRequest(transaction_id=transaction_id)
         for _ in range(_WAITS):

@@ -42,7 +42,7 @@ BUILD_LOOK = 0.3
 
 
 class NoPackageIndex(Exception):
-    """Nothing to load."""
+    """There is no package to load."""
 
 
 def at_least(least):
@@ -204,7 +204,7 @@ def change_and_kill(story, live, client, disturber, ledger, options):
 
 
 def lag(client):
-    """Open intents of the source table, whose age and number both have to be zero."""
+    """The open intents of the source table; their age and number must both become zero."""
     worst = 0
     for name in (BY_MAINTAINER, BY_ARCHITECTURE):
         found = client.index_status(name).lag
@@ -250,11 +250,11 @@ def verify(story, live, client, ledger):
     return differences, len(stored) + len(archived), len(entries) + len(members)
 
 
-# ---- the story ----
+# ---- the run ----
 
 
 def start(stack):
-    """A client of server and worker, which are up."""
+    """A client of a running server and worker."""
     stack.migrate()
     stack.start(SERVER)
     stack.start(WORKER)
@@ -318,7 +318,7 @@ def main():
         return NO_PACKAGE_INDEX
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
-    except Exception as error:  # pylint: disable=broad-except # the last words, whatever it was
+    except Exception as error:  # pylint: disable=broad-except # print the last lines after any failure
         text = f"{error.code().name}: {error.details()}" if isinstance(error, grpc.RpcError) else str(error)
         print(f"\ndemo: failed: {text or repr(error)}", file=sys.stderr)
         for name in (SERVER, WORKER):

@@ -10,7 +10,7 @@ encode(PartitionKey), end mark, encode(RowKey).
 
 END = "  !"  # between two parts; below every character of a part
 
-# What a key may not hold is written as the character before it, '~' and a letter.
+# A character that a key may not hold is written as a replacement character, '~' and a letter.
 _FORBIDDEN = {"#": '"~B', "/": ".~B", "?": ">~B", "\\": "[~B"}
 _LEADS = '".>[~'
 _LETTERS = "BCDEFGHIJKLMNOPQRSTUVWXYZabcdefgh"  # U+007F, then U+0080..U+009F

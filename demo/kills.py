@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The disturbances: each at a moment with work under way, or it would prove nothing."""
+"""The disturbances. Each strikes while work is open, because otherwise it would prove nothing."""
 
 import time
 
@@ -10,18 +10,18 @@ FLUSH = "redis"
 DURING_LOAD = ((0.2, SERVER), (0.4, SERVER), (0.7, WORKER), (0.8, FLUSH), (0.9, SERVER))  # share of the load, what
 DURING_BUILD = ((0.1, WORKER), (0.3, SERVER), (0.5, FLUSH), (0.6, WORKER))  # share of the build, what
 DURING_UPDATES = (WORKER, FLUSH, WORKER, SERVER, WORKER, FLUSH, WORKER, SERVER, WORKER)
-_TIMEOUT = 30  # seconds until something is open
+_TIMEOUT = 30  # seconds until work must be open
 
 
 class Disturber:
-    """Kills and wipes, and says so."""
+    """Kills processes and empties Redis, and prints what it does."""
 
     def __init__(self, story, live, stack, client):
         self.story, self.live, self.stack, self.client = story, live, stack, client
         self.count = 0
 
     def hit(self, what, moment):
-        """moment: what was under way."""
+        """moment: the work that was open."""
         begin = time.monotonic()
         self.count += 1
         if what == FLUSH:
@@ -41,7 +41,7 @@ class Disturber:
     # ---- load ----
 
     def during_load(self, counter, wait_for, begin, end):
-        """Spread over this part of the load; what comes too late for it is left out."""
+        """Spread over this part of the load; disturbances that come too late for it are left out."""
         for share, what in DURING_LOAD:
             if begin <= share < end and wait_for(int(share * counter.total)):
                 self.hit(what, f"{counter.done:,} of {counter.total:,} packages loaded")
@@ -49,7 +49,7 @@ class Disturber:
     # ---- build ----
 
     def new_build(self):
-        """A function that is told how far a build has come, (done, total), and hits when it is time."""
+        """A function that gets the progress of a build (done, total) and strikes when its moment has come."""
         left = list(DURING_BUILD)
 
         def came_to(done, total):
@@ -61,7 +61,7 @@ class Disturber:
     # ---- updates ----
 
     def _wait_for_open_intents(self, index, traffic):
-        """Their number; it has gone down once before: the worker that is hit now was at work."""
+        """The number of open intents, once it has gone down: then the worker is at work, and is hit."""
         deadline = time.monotonic() + _TIMEOUT
         before, worked = 0, False
         while time.monotonic() < deadline:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The line that is always there: what goes on, how fast, how far the indexes are behind, what was hit last.
-
-On a terminal it is replaced several times a second; elsewhere it is a line whenever nothing else was said for a while.
+"""The line at the bottom of the terminal: the present phase, its rate, the lag of the indexes, the last disturbance.
+On a terminal it is replaced several times a second; elsewhere a line is printed if no other line was printed for a
+while.
 """
 
 import contextlib
@@ -13,12 +13,12 @@ import grpc
 _BETWEEN_BARS = 0.2  # seconds
 _BETWEEN_LINES = 4.0
 _BETWEEN_LOOKS = 0.5  # at the lag
-_RATE_OVER = 2.0  # seconds that a rate is about
-_RECENT = 8.0  # seconds for which a hit is news
+_RATE_OVER = 2.0  # seconds over which a rate is measured
+_RECENT = 8.0  # seconds for which a disturbance is shown
 
 
 class Counter:
-    """What a phase counts; from several threads."""
+    """The counts of a phase, which several threads add to."""
 
     def __init__(self, total=0):
         self.done, self.total = 0, total
@@ -39,7 +39,7 @@ class Counter:
 
 
 class Rate:
-    """Of a number that grows, over the last moments."""
+    """The growth of a number over the last seconds."""
 
     def __init__(self):
         self.samples = []
@@ -55,14 +55,14 @@ class Rate:
 
 
 def lag_text(statuses):
-    """How far the index that is furthest behind is, and how fast it follows."""
+    """The lag of the index that is furthest behind, and how fast it shrinks."""
     lag = max((status.lag for status in statuses), key=lambda one: one.open_intents)
     age = lag.age.seconds + lag.age.nanos / 1e9
     return f"lag {age:.1f} s, {lag.open_intents:,} open, {lag.applied_per_second:,.0f}/s applied"
 
 
 class Live:
-    """A context: the line is there until its end."""
+    """A context: the line is shown until its end."""
 
     def __init__(self, story):
         self.story = story
@@ -88,19 +88,19 @@ class Live:
         self.indexes, self.client = indexes, client
 
     def now(self, what, counter=None):
-        """What goes on from now on, and what counts it."""
+        """Show this phase from now on, with its counts."""
         self.rate = Rate()
         self.what, self.counter = what, counter
 
     @contextlib.contextmanager
     def phase(self, name, what, counter=None):
-        """A phase of the story."""
+        """A phase of the demo."""
         self.now(what, counter)
         with self.story.phase(name):
             yield
 
     def hit(self, text):
-        """Something was killed or wiped."""
+        """A process was killed, or Redis was emptied."""
         self.hit_text, self.hit_at = text, time.monotonic()
 
     # ---- the line ----

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loading many entities: several streams of large messages, each answered when it is committed.
-
-A stream whose server is killed begins again behind the last message that was answered: repeating is harmless.
+"""Loads many entities: several streams of large messages, each answered once it is committed. If the server of a
+stream is killed, the stream begins again behind the last answered message: repeats are harmless.
 """
 
 import concurrent.futures
@@ -10,11 +9,11 @@ import contextlib
 import grpc
 
 _STREAMS = 3
-_MOST, _FEWEST, _MESSAGES = 1000, 20, 60  # entities of a message: few where there is little to load
+_MAX_ENTITIES, _MIN_ENTITIES, _MESSAGES = 1000, 20, 60  # entities of a message: few where there is little to load
 
 
 def message_size(total):
-    return max(_FEWEST, min(_MOST, total // _MESSAGES))
+    return max(_MIN_ENTITIES, min(_MAX_ENTITIES, total // _MESSAGES))
 
 
 def _requests(client, table, entities, size):
@@ -58,10 +57,8 @@ def _stream(client, table, entities, size, counter):
 
 @contextlib.contextmanager
 def loading(client, table, entities, counter):
-    """While the body of the `with` runs the streams go on; it ends when they have ended.
-
-    entities: a list of (key, properties). The value is a function that waits for so many commits; false: the load had
-    ended before it returned.
+    """While the body of the `with` runs the streams go on; it ends when they have ended. entities: a list of (key,
+    properties). The value is a function that waits for a number of commits; false: the load had ended before.
     """
     size = message_size(len(entities))
     with concurrent.futures.ThreadPoolExecutor(_STREAMS) as pool:

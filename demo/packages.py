@@ -24,7 +24,7 @@ _FIELDS = {
     "Depends": ("Dependencies", "int32_value", lambda text: text.count(",") + 1),
 }
 
-# Longer than a string property may be: none in Debian, but the index is not ours.
+# longer than a string property may be: Debian has none, but the index may be another distribution's
 _LONGEST = 32000
 
 _FORBIDDEN_IN_KEYS = str.maketrans({c: ":" for c in '/\\#?'})
@@ -77,7 +77,7 @@ def from_lines(lines, most=None):
 
 
 def read(most=None):
-    """The packages this machine knows of."""
+    """The packages in the index of this machine."""
     with subprocess.Popen(
         ["apt-cache", "dumpavail"], stdout=subprocess.PIPE, encoding="utf-8", errors="replace"
     ) as process:

@@ -23,7 +23,7 @@ class Stack:
         self.stopping = False
         self.postgres = {"TAVOLA_POSTGRES": os.environ["TAVOLA_POSTGRES"]}
         both = self.postgres | {"TAVOLA_REDIS": os.environ["TAVOLA_REDIS"]}
-        # A worker gets what a killed one had claimed after two seconds, so that the demo does not take long.
+        # A worker gets the messages of a killed one after two seconds, so that the demo does not take long.
         self.settings = {
             SERVER: both | {"TAVOLA_LISTEN": self.target, "TAVOLA_AUTHENTICATION": "none"},
             WORKER: both | {"TAVOLA_VISIBILITY_TIMEOUT_SECONDS": "2"},
@@ -46,7 +46,7 @@ class Stack:
         child.kill()
 
     def check(self):
-        """RuntimeError if a child ended that the demo has not ended."""
+        """RuntimeError if a child has ended that the demo did not stop."""
         for name, child in self.children.items():
             if not self.stopping and not child.is_running():
                 raise RuntimeError(f"{name} ended by itself with exit code {child.exit_code()}")

@@ -27,7 +27,7 @@ class Story:
         return time.monotonic() - self.said
 
     def bar(self, text):
-        """Replaces the bar before; only on a terminal."""
+        """Replaces the previous bar; on a terminal only."""
         with self.lock:
             self._clear()
             line = f"{time.monotonic() - self.start:6.1f} s  {text}"

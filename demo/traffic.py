@@ -22,12 +22,12 @@ PACKAGES, ARCHIVE = "Packages", "Archive"
 _THREADS = 8
 _UPDATES_PER_MOVE = 12
 _SUBMITTED_TWICE = 10  # every tenth move, although its first answer arrived
-_BOUND = 10  # times the updates that were asked for: a disturbance that never comes must not load for ever
+_BOUND = 10  # times the requested updates: without a disturbance the load must still end
 _ARCHITECTURES = ("amd64", "all")
 
 
 class Ledger:
-    """What must be in the two tables: {key: properties}."""
+    """What the two tables must hold: {key: properties}."""
 
     def __init__(self, packages):
         self.packages = packages
@@ -39,7 +39,7 @@ class Failure(Exception):
 
 
 class Traffic:
-    """starts with start(), goes on until `updates` are made and finish() was called."""
+    """Begins with start() and goes on until `updates` are made and finish() was called."""
 
     def __init__(self, client, ledger, updates, seed):
         self.client, self.ledger, self.target = client, ledger, updates
@@ -50,7 +50,7 @@ class Traffic:
         self.error = None
         keys = sorted(ledger.packages)
         random.Random(seed).shuffle(keys)
-        # By packages, so that some have thousands; the one with a '/' in its name is always among them.
+        # Sorted by packages, so that some have thousands; the package with a '/' in its name is always included.
         self.maintainers = [ledger.packages[key]["Maintainer"] for key in keys[:500]]
         self.maintainers += [value for value in set(self._all_maintainers()) if "/" in value[1]]
         self.threads = [
@@ -77,7 +77,7 @@ class Traffic:
         self.check()
 
     def abandon(self):
-        """Ends calls that are under way; nothing can be shown any more."""
+        """Ends the calls in flight; after that the ledger proves nothing."""
         self.error = self.error or Failure("given up")
         self.client.close()
         for thread in self.threads:
@@ -117,7 +117,7 @@ class Traffic:
                     moves.append(self._submit_move(keys.pop(), rng))
             for move in moves:
                 self._await_move(*move)
-        except Exception as error:  # pylint: disable=broad-except # whatever it is, the demo has to hear of it
+        except Exception as error:  # pylint: disable=broad-except # every failure is passed on to the demo
             with self.changed:
                 self.error = self.error or error
                 self.changed.notify_all()

@@ -65,7 +65,7 @@ def call(path, fields, kind="unary_unary", timeout=30):
 
 
 def reason_of(error):
-    """(reason, metadata) of a call that failed: what a program decides by."""
+    """(reason, metadata) of a failed call: what programs decide by."""
     for key, value in error.trailing_metadata() or ():
         if key == "grpc-status-details-bin":
             for detail in status_pb.Status.FromString(value).details:
@@ -76,7 +76,7 @@ def reason_of(error):
 
 
 def person(partition, row, **properties):
-    """An entity; every value says its type."""
+    """An entity; every value carries its type."""
     return {
         "partition_key": partition,
         "row_key": row,

@@ -20,7 +20,7 @@ ada = person("sales", "0001", Name="Ada", Age=36)
 written = call("EntityService/InsertEntity", {"table": PEOPLE, "entity": ada, "request_id": str(uuid.uuid4())})
 print("inserted, etag", written.result.etag)
 
-# Optimistic concurrency: the second of two who read the same state loses, and learns why.
+# Optimistic concurrency: of two callers that have read the same state, the second one is refused and learns why.
 older = person("sales", "0001", Name="Ada", Age=37)
 replace = {"table": PEOPLE, "entity": older, "precondition": {"if_match": written.result.etag}}
 call("EntityService/ReplaceEntity", replace)
@@ -29,20 +29,20 @@ try:
 except grpc.RpcError as error:
     print("the second replace:", *reason_of(error))
 
-# A condition over what is stored, in place of reading first.
+# A condition on the stored entity, instead of reading it first.
 raise_ = {"table": PEOPLE, "entity": person("sales", "0001", Age=38), "precondition": {"condition": "Age lt 38"}}
 call("EntityService/MergeEntity", raise_)
 
-# Up to a hundred writes in one partition, all or none.
+# Up to a hundred writes in one partition: all take effect, or none does.
 batch = [{"insert": person("sales", f"{n:04}", Name=f"Person {n}", Age=20 + n)} for n in range(2, 12)]
 call("EntityService/ExecuteBatch", {"table": PEOPLE, "operations": batch, "request_id": str(uuid.uuid4())})
 
-# An entity that is gone tomorrow by itself.
+# An entity that expires tomorrow.
 guest = person("guests", "0001", Name="Grace", Age=45)
 guest["expires"] = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=1)).isoformat()
 call("EntityService/InsertOrReplaceEntity", {"table": PEOPLE, "entity": guest})
 
-# Many at once, as a stream; each message is answered when it is committed.
+# Many entities at once, as a stream; each message is answered once it is committed.
 stream = ({"table": PEOPLE, "entities": [person(f"team{t}", f"{n:04}", Name=f"M{n}", Age=n) for n in range(50)]}
           for t in range(4))
 answers = list(call("EntityService/ImportEntities", stream, kind="stream_stream"))
@@ -56,12 +56,12 @@ while True:
     page = call("EntityService/QueryEntities", {"query": query, "page_size": 3, "page_token": token})
     names += [found.properties["Name"].string_value for found in page.entities]
     token = page.next_page_token
-    if not token:  # a page may be short, or empty: only the token says whether there is more
+    if not token:  # a page may be short, or empty: only the token says whether another page follows
         break
 print("found", names)
 print("counted", call("EntityService/CountEntities", {"query": {"table": PEOPLE}}).count)
 
-# Everything, at our pace; whatever breaks, it goes on from the last token.
+# All entities, at the reader's pace; after any break it goes on from the last token.
 read, token = 0, ""
 for part in call("EntityService/ScanEntities", {"query": {"table": PEOPLE}, "resume_token": token}, kind="unary_stream"):
     read, token = read + len(part.entities), part.resume_token
@@ -83,12 +83,12 @@ last = call("EntityService/InsertOrReplaceEntity", {"table": PEOPLE, "entity": p
 look_up = {
     "index": BY_NAME,
     "equals": [{"string_value": "Ada"}],
-    "freshness": {"at_least": [last.result.consistency_token]},  # wait until it shows the write above
+    "freshness": {"at_least": [last.result.consistency_token]},  # wait until the look-up shows the write above
 }
 found = call("IndexService/LookupIndex", look_up)
 print("looked up", [(entity.partition_key, entity.row_key) for entity in found.entities])
 
-# ---- a transaction across partitions: carried to its end, and harmless to submit again under its id ----
+# ---- a transaction across partitions: it runs to its end, and may be submitted again under its id ----
 
 address = {"table": PEOPLE, "key": {"partition_key": "sales", "row_key": "0001"}}
 move = {"source": address, "destination": {"table": PEOPLE, "key": {"partition_key": "former", "row_key": "0001"}}}
@@ -97,7 +97,7 @@ call("TransactionService/SubmitTransaction", {"transaction_id": leave, "steps": 
 ended = call("TransactionService/WaitTransaction", {"transaction_id": leave}).transaction
 print("transaction", transactions.TransactionState.Name(ended.state), "after", len(ended.timeline), "attempt(s)")
 
-# ---- and away with it: a range, as an operation that goes on by itself, then the rest ----
+# ---- clean up: a range, by an operation of the service, then the tables ----
 
 begun = call("EntityService/DeleteRange", {"query": {"table": PEOPLE, "filter": "PartitionKey ge 'team'"}})
 done = call("OperationService/WaitOperation", {"operation_id": begun.operation.operation_id}).operation

@@ -12,7 +12,7 @@ LAST_NAMES = ("Brown", "Garcia", "Jones", "Smith", "Yilmaz")
 
 
 def employee(department, number):
-    """The entity of an employee: every fifth one has the same last name, and nobody has the email of another one."""
+    """The entity of an employee: every fifth one has the same last name, and each has an email of its own."""
     name = LAST_NAMES[number % len(LAST_NAMES)]
     return person(department, f"{number:06}", LastName=name, Email=f"{name.lower()}.{number}@{department}.example")
 
@@ -31,7 +31,7 @@ def employees(table):
 
 
 def show(path, fields):
-    """Print a call, make it, and return its reply; the refusal of one that fails is printed."""
+    """Print a call, make it, and return its reply; if it is refused, print the refusal."""
     print(path, json.dumps(fields))
     try:
         return call(path, fields)
@@ -42,7 +42,7 @@ def show(path, fields):
 
 
 def show_entities(path, fields):
-    """Print a call, the keys of the entities that it finds, and how many rows it looked at."""
+    """Print a call, the keys of the entities that it finds, and the number of rows that it has read."""
     reply = show(path, fields)
     keys = [f"{entity.partition_key}/{entity.row_key}" for entity in reply.entities]
     print(f"   {reply.stats.rows_examined} rows examined, found {len(keys)}:", *keys[:3], *["..."] * (len(keys) > 3))

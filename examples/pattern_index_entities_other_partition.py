@@ -23,7 +23,7 @@ with employees("employees"):
     lists = {"query": {"table": "employeesByName", "filter": "PartitionKey eq 'Jones'"}}
     show_members(lists)
 
-    # Whoever leaves is off the list milliseconds later; a look-up that needs it shown at once says so.
+    # An employee who leaves is off the list milliseconds later; a look-up that must see it at once passes the token.
     gone = {"partition_key": "finance", "row_key": "000002"}
     write = show("EntityService/DeleteEntity", {"table": "employees", "key": gone, "precondition": {"if_match": "*"}})
     show_entities("IndexService/LookupIndex", {

@@ -25,7 +25,7 @@ with employees("employees"):
     lists = "PartitionKey eq 'sales' and RowKey ge 'Jones' and RowKey lt 'Jonet'"
     show_members({"query": {"table": "employeesByName", "filter": lists}})
 
-    # Whoever leaves is off the list in the same commit; no worker has to do anything.
+    # An employee who leaves is off the list in the same commit, without any worker.
     show("EntityService/ExecuteBatch", {
         "table": "employees",
         "operations": [{"delete": {"partition_key": "sales", "row_key": "000002"}, "precondition": {"if_match": "*"}}],

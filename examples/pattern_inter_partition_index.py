@@ -20,7 +20,7 @@ with employees("employees"):
     show_entities("IndexService/LookupIndex",
                   {"index": "employeesByEmail", "equals": [{"string_value": "jones.7@sales.example"}]})
 
-    # A write is in the index milliseconds later. Who must see it sooner shows the token of the write.
+    # A write is in the index milliseconds later. A caller that must see it sooner passes the token of the write.
     moved = employee("sales", 7)
     moved["properties"]["Email"] = {"string_value": "jones@sales.example"}
     write = show("EntityService/InsertOrReplaceEntity", {"table": "employees", "entity": moved})

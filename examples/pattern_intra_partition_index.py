@@ -21,7 +21,7 @@ with employees("employees"):
     look_up = {"index": "employeesByEmail", "equals": [{"string_value": "sales"}, {"string_value": "jones.7@sales.example"}]}
     show_entities("IndexService/LookupIndex", look_up)
 
-    # A write and its entry are one commit: the look-up that follows sees both, whatever the workers do.
+    # A write and its entry are one commit: the look-up that follows sees both, in whatever state the workers are.
     moved = employee("sales", 7)
     moved["properties"]["Email"] = {"string_value": "jones@sales.example"}
     show("EntityService/InsertOrReplaceEntity", {"table": "employees", "entity": moved})

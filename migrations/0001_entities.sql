@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The truth: entities, and what every writing transaction touches.
+-- Entities, and what every writing transaction locks or writes.
 
 -- One row per entity, live or dead; entries of indexes are rows too, under their index's table id.
 -- Keys compare by bytes. properties are stored as they stand in a reply, so they are not compressed:
@@ -48,7 +48,7 @@ create table tables (
 );
 create unique index tables_name on tables (account, folded) where live;
 
--- One marker per write transaction: tells whether a commit whose answer was lost went through (guard G6).
+-- One marker per write transaction: it shows whether a commit whose answer was lost took effect (guard G6).
 create table commits (
     bucket smallint not null,
     lane   bigint   not null,
@@ -57,7 +57,7 @@ create table commits (
     primary key (bucket, lane, n)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 
--- What all servers of one database share and nobody else may know.
+-- Secrets that all servers of one database share.
 create table secrets (
     name  text primary key,
     value bytea not null

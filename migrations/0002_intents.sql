@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What has to follow a write, and what has followed.
+-- Work that follows a write, and the state of that work.
 
--- Open = the row exists, done = it is deleted. Appended and deleted, never updated.
+-- An intent is open while its row exists; the row is deleted with the work. Rows are never updated.
 create table intents (
     bucket        smallint not null,                 -- of the source key
     id            uuid     not null,                 -- microseconds of this database's clock, lane, counter
@@ -14,7 +14,7 @@ create table intents (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 create index intents_key on intents (table_id, partition_key, row_key);
 
--- One row per source key that has entries: who holds its lock decides what they are.
+-- One row per source key that has entries: the holder of its lock decides on the entries.
 create table index_state (
     bucket        smallint not null,
     table_id      bigint   not null,
@@ -25,7 +25,7 @@ create table index_state (
     primary key (table_id, partition_key, row_key, bucket)
 ) with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05);
 
--- Work that fails: RETRYING keeps its intents, DEAD has taken their place.
+-- Work that fails: a RETRYING row has open intents, a DEAD row has replaced them.
 create table dead_letters (
     bucket        smallint not null,
     kind          smallint not null,
@@ -54,7 +54,7 @@ create table indexes (
     violations      bigint   not null default 0,
     operation_id    text     not null
 );
-create unique index indexes_name on indexes (account, folded) where state <> 4; -- a name is free at once when it is dropped
+create unique index indexes_name on indexes (account, folded) where state <> 4; -- a drop frees the name at once
 
 -- Long-running operations: a row that any worker can carry on.
 create table operations (
@@ -74,13 +74,13 @@ create table operations (
     has_cursor       boolean  not null default false,
     cursor_partition text     collate "C" not null default '',
     cursor_row       text     collate "C" not null default '',
-    faults           bigint   not null default 0,    -- differences met in this pass
-    owner            text     not null default '',   -- who works on it, until when: spreads work, nothing relies on it
+    faults           bigint   not null default 0,    -- differences found in this pass
+    owner            text     not null default '',   -- carries it on until then; nothing relies on it
     until            timestamptz not null default '-infinity'
 );
 create index operations_running on operations (operation_id) where state = 1;
 
--- Who relays and polls which buckets: spreads work, nothing relies on it.
+-- The worker that relays and polls a range of buckets: this spreads work, and nothing relies on it.
 create table leases (
     lane  smallint primary key,
     owner text not null,
@@ -88,7 +88,7 @@ create table leases (
 );
 insert into leases select lane, '', now() from generate_series(0, 15) lane;
 
--- Up to when everything acknowledged has been applied, per lane, as the relay last saw it.
+-- The time up to which everything acknowledged has been applied, per lane, as the relay stored it last.
 create table watermarks (
     lane         smallint primary key,
     as_of        bigint not null,                    -- ticks

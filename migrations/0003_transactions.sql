@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Eventually consistent transactions: the steps' state is the receipt, it commits with the effect.
+-- Transactions across partitions: the row with the number of done steps commits with each step's effect.
 create table transactions (
     bucket     smallint not null,
     account    text     collate "C" not null,

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Who may do what: accounts with their keys, and the stored access policies of tables.
+-- Accounts with their keys, and the stored access policies of tables.
 
 -- Both keys are accepted; rotating moves the first to the second. They sign, so they stand here as they are.
 create table accounts (

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Waiting for writes: which intents a dead letter has taken the place of.
+-- Waiting for writes: the intents that a dead letter has replaced.
 
--- intents: the latest ids that were removed when the key was given up: who waits for one of them must not take it for
--- done. forgotten: the greatest id that is no longer among them, because there were too many.
+-- intents: the latest ids that were removed when the key was given up: a reader that waits for one of them must not take it
+-- for done. forgotten: the greatest id that the list had to drop, because there were too many.
 alter table dead_letters
     add column intents uuid[] not null default '{}',
     add column forgotten uuid;

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The change feed: what happened to the entities of tables that keep one, in the order it was committed.
+-- The change feed: the changes of entities, in the order of their commits, for tables that keep a feed.
 
--- One row per feed, and every time it is switched on is a feed of its own. Who writes changes locks it to the end of
--- the commit; locking leaves no dead row behind. floor: changes up to this number are gone.
+-- One row per feed; a feed that is switched on again is another feed. A transaction that writes changes locks the row until
+-- its end; the lock leaves no dead row behind. floor: changes up to this number were purged.
 create table feeds (
     feed_id  bigint primary key,                     -- from table_ids: never reused
     table_id bigint not null,

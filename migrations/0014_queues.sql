@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What operators say of queues, and how fast work is done.
+-- Operators' settings of queues, and the rate at which work is done.
 
--- One row per queue and kind of work that somebody has controlled. works_until: microseconds since 1970; only intents
--- made before are worked on, 0: none; null: all. rate: the most intents a second, 0: as fast as it goes; credit: how
--- many of them may be worked on at once, as of credited.
+-- One row per queue and kind of work that an operator has controlled. works_until: microseconds since 1970; only intents
+-- made before are worked on; 0: none; null: all. rate: the largest number of intents a second, 0: no limit; credit: the
+-- number of them that may be worked on at once, as of credited.
 create table queue_controls (
     queue       smallint    not null,
     kind        smallint    not null,
@@ -14,7 +14,7 @@ create table queue_controls (
     primary key (queue, kind)
 );
 
--- Intents applied per second, as of `at`, weighted with e to the power of -age/10s: who reads it lets it decay further.
+-- Intents applied per second, as of `at`, weighted with e to the power of -age/10s; a reader applies the decay since `at`.
 create table apply_rates (
     table_id   bigint      not null,                 -- of the entities; 0: transactions
     queue      smallint    not null,
@@ -24,5 +24,5 @@ create table apply_rates (
     primary key (table_id, queue, kind)
 );
 
--- Transactions are few among many: who looks for them alone need not pass the others.
+-- Transactions are few: a scan for transactions alone need not pass all other intents.
 create index intents_transactions on intents (bucket, id) where kind = 2;

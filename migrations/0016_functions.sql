@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What several statements say of intents and of tables. Each is one expression or one query, so that PostgreSQL puts it
--- in place.
+-- Functions of intents and tables that several statements use. Each is one expression or one query, so that PostgreSQL
+-- inlines it.
 
--- When an intent was made, in microseconds since 1970: its id begins with it.
+-- The time when an intent was made, in microseconds since 1970: its id begins with that time.
 create function made_us(id uuid) returns bigint language sql immutable parallel safe as $$
     select ('x' || left(replace(id::text, '-', ''), 16))::bit(64)::int8
 $$;
@@ -15,7 +15,7 @@ language sql stable parallel safe as $$
     (select x.kind, x.id from intents x where x.bucket = of_bucket and x.kind = 2 order by x.id limit 1)
 $$;
 
--- A table is estimated from 32 MB of it: how often these go into it, at least once.
+-- A count is estimated from 32 MB of the table: the factor is the table's size divided by 32 MB, at least 1.
 create function sample_factor(relation regclass) returns float8 language sql parallel safe as $$
     select greatest(1, pg_relation_size(relation) / 33554432.0::float8)
 $$;

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Who owns the values of unique indexes. A new table: nothing is locked for longer than its creation.
+-- The owners of values of unique indexes. A new table: no other table is locked.
 
--- One row per value that some entity has: its source key. Written in the transaction of the write that takes the value,
--- releases it, or hands it on, under the lock of this row.
+-- One row per owned value, with the source key of its owner. A write that takes the value, releases it or hands it on changes
+-- the row in its own transaction, under the lock of the row.
 create table unique_owners (
     index_id      bigint not null,
     value         bytea  not null,                  -- SHA-256 of the canonical form: domain/indexes/unique_value.h

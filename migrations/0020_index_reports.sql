@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Reports of operations that verify or repair an index. Nothing that exists is locked.
+-- Reports of operations that verify or repair an index. No existing table is locked.
 
 create table index_reports (
     operation_id    text     primary key,            -- of the operation that writes it
     index_id        bigint   not null,
     repairs         boolean  not null,
     dry_run         boolean  not null,
-    is_whole        boolean  not null,               -- the whole index was looked at: no keys, no range, no report
-    scans           boolean  not null,               -- false: only the differences that it began with
+    is_whole        boolean  not null,               -- the whole index is examined: no keys, no range, no report
+    scans           boolean  not null,               -- false: only the differences that it began with are examined
     has_from        boolean  not null,
     from_partition  text     collate "C" not null,
     from_row        text     collate "C" not null,
@@ -15,7 +15,7 @@ create table index_reports (
     below_partition text     collate "C" not null,
     below_row       text     collate "C" not null,
     last_number     bigint   not null default 0,     -- of a difference
-    sources         bigint   not null default 0,     -- looked at
+    sources         bigint   not null default 0,     -- examined
     entries         bigint   not null default 0,
     in_flight       bigint   not null default 0,
     missing         bigint   not null default 0,
@@ -30,7 +30,7 @@ create index index_reports_index on index_reports (index_id);
 create table index_differences (
     operation_id     text     not null,
     number           bigint   not null,              -- from 1
-    class            smallint not null,              -- 0: not looked at yet; domain/operations/report_operations.h
+    class            smallint not null,              -- 0: not examined yet; domain/operations/report_operations.h
     state            smallint not null,              -- domain/operations/report_operations.h
     has_source       boolean  not null,              -- an entry may name none
     source_partition text     collate "C" not null,

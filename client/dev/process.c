@@ -141,7 +141,7 @@ enum status process_start(const struct process_plan *plan, struct process *out, 
         .log_start = log.st_size,
         .stop_signal = death_signal,
         .hurry_signal = plan->hurry_signal ? plan->hurry_signal : SIGKILL,
-        .patience_ms = plan->patience_ms,
+        .stop_timeout_ms = plan->stop_timeout_ms,
     };
     out->pid = fork();
     if (out->pid == 0)
@@ -184,10 +184,10 @@ enum status process_run(const struct process_plan *plan, struct error *err)
     return error_set(err, STATUS_INTERNAL, "%s %s", plan->name, end);
 }
 
-/* Wait for its end; a signal that is not about children ends the patience. */
-static bool wait_for_end(struct process *process, int64_t patience_ms)
+/* Wait for its end; a signal that is not about children ends the wait. */
+static bool wait_for_end(struct process *process, int64_t stop_timeout_ms)
 {
-    int64_t deadline = clock_monotonic_us() + patience_ms * 1000;
+    int64_t deadline = clock_monotonic_us() + stop_timeout_ms * 1000;
 
     while (process_is_running(process)) {
         int signal_number;
@@ -206,11 +206,11 @@ void process_stop(struct process *process)
     if (!process_is_running(process))
         return;
     kill(process->pid, process->stop_signal);
-    if (wait_for_end(process, process->patience_ms))
+    if (wait_for_end(process, process->stop_timeout_ms))
         return;
     fprintf(stderr, "dev: %s does not stop: sending signal %d\n", process->name, process->hurry_signal);
     kill(process->pid, process->hurry_signal);
-    if (wait_for_end(process, process->patience_ms))
+    if (wait_for_end(process, process->stop_timeout_ms))
         return;
     kill(process->pid, SIGKILL);
     while (process_is_running(process))

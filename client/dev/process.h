@@ -20,12 +20,12 @@ struct process {
     const char *name;
     pid_t pid; /* 0: never started */
     bool ended;
-    int wait_status;     /* when ended */
-    const char *log;     /* NULL: none */
-    off_t log_start;     /* where this run's lines begin */
-    int stop_signal;     /* asks for an orderly end */
-    int hurry_signal;    /* when it takes too long */
-    int64_t patience_ms; /* before that */
+    int wait_status;         /* when ended */
+    const char *log;         /* NULL: none */
+    off_t log_start;         /* where this run's lines begin */
+    int stop_signal;         /* asks for an orderly end */
+    int hurry_signal;        /* when it takes too long */
+    int64_t stop_timeout_ms; /* before that */
 };
 
 struct process_plan {
@@ -39,7 +39,7 @@ struct process_plan {
     bool foreground;  /* keep session, terminal and working directory */
     int stop_signal;  /* also sent when the supervisor dies; 0: SIGTERM */
     int hurry_signal; /* 0: SIGKILL */
-    int64_t patience_ms;
+    int64_t stop_timeout_ms;
 };
 
 void process_catch_signals(void);
@@ -56,7 +56,7 @@ bool process_is_running(struct process *process);
 /* Start and wait for the end; STATUS_INTERNAL when it was not exit code 0. */
 MUST_USE enum status process_run(const struct process_plan *plan, struct error *err);
 
-/* Ask it to stop, wait, then insist. A further signal to us ends the patience. */
+/* Ask it to stop, wait, then insist. A further signal to us ends the wait. */
 void process_stop(struct process *process);
 
 /* "ended with exit code 3", "was killed by signal 9 (Killed)" */

@@ -25,7 +25,7 @@
 #include "base/macros.h"
 #include "client/dev/environment.h"
 
-enum { POSTGRES_PATIENCE_MS = 60000, REDIS_PATIENCE_MS = 10000, PID_FILE_STATUS_LINE = 8 };
+enum { POSTGRES_STOP_TIMEOUT_MS = 60000, REDIS_STOP_TIMEOUT_MS = 10000, PID_FILE_STATUS_LINE = 8 };
 
 #define DATABASE "tavola"
 #define REDIS_SERVER "/usr/bin/redis-server"
@@ -222,7 +222,7 @@ enum status servers_start_postgres(const struct data_folder *folder, const struc
             .as_postgres = folder->as_root,
             .stop_signal = SIGINT,   /* "fast": sessions are ended, everything is written */
             .hurry_signal = SIGQUIT, /* "immediate": recovers at the next start */
-            .patience_ms = POSTGRES_PATIENCE_MS,
+            .stop_timeout_ms = POSTGRES_STOP_TIMEOUT_MS,
         };
 
         return process_start(&plan, out, err);
@@ -299,7 +299,7 @@ enum status servers_start_redis(
             .environment = environment_for(false, NULL, 0, arena),
             .log = log_of(folder, "redis", arena),
             .as_postgres = folder->as_root,
-            .patience_ms = REDIS_PATIENCE_MS,
+            .stop_timeout_ms = REDIS_STOP_TIMEOUT_MS,
         };
 
         return process_start(&plan, out, err);

@@ -20,7 +20,7 @@ enum {
     READY_WITHIN_MS = 60000,
     HEALTH_TIMEOUT_MS = 500,
     CLIENT_TIMEOUT_MS = 5000,
-    DRAIN_PATIENCE_MS = 40000,
+    DRAIN_STOP_TIMEOUT_MS = 40000,
 };
 
 PRINTF_LIKE(2, 3)
@@ -155,7 +155,7 @@ static enum status start_program(
         .argv = argv,
         .environment = environment_for(true, variables, count, stack->arena),
         .log = arena_format(stack->arena, "%s/%s.log", stack->folder.log, name).data,
-        .patience_ms = DRAIN_PATIENCE_MS,
+        .stop_timeout_ms = DRAIN_STOP_TIMEOUT_MS,
     };
 
     return process_start(&plan, &stack->parts[part], err);

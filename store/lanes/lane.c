@@ -12,7 +12,7 @@
 
 enum {
     /* How long lane_run waits for a batch: several times what the database takes for one of reads. */
-    PATIENCE_US = 2000,
+    MAX_WAIT_US = 2000,
     /* So many batches lane_run takes in a row: its caller has other things to do. */
     MAX_IN_A_ROW = 4,
     /* Operations: fewer are one batch, since each costs a transaction. */
@@ -331,7 +331,7 @@ static void run_lent(struct lane_thread *thread, struct operation *batch)
 {
     const struct lane_steps *steps = thread->lane->options.steps;
     struct operation *decided = NULL;
-    int64_t until_us = clock_monotonic_us() + PATIENCE_US;
+    int64_t until_us = clock_monotonic_us() + MAX_WAIT_US;
     void *begun;
 
     batch = drop_all_late(thread->lane, batch);

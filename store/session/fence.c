@@ -16,7 +16,7 @@ static const struct backoff pause_us = { .first = 100000, .longest = 2000000 };
 static enum status attempt(struct pg *pg, struct error *err)
 {
     TRY(pg_send(pg, &sql_begin, NULL, err));
-    TRY(pg_send(pg, &sql_fence_patience, NULL, err));
+    TRY(pg_send(pg, &sql_fence_timeout, NULL, err));
     TRY(pg_send(pg, &sql_fence_close, NULL, err));
     TRY(pg_sync(pg, err));
     return pg_end(pg, err);

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What others still get while somebody attacks: a server with a memory bound, a bystander, an attacker.
-
-The bystander and the attacker are processes of their own and come from different addresses of this machine.
+"""What other callers still get during an attack: a server with a memory bound, a bystander, an attacker. The
+bystander and the attacker are processes of their own and come from different addresses of this machine.
 """
 
 import json
@@ -34,7 +33,7 @@ WINDOW_SECONDS = 0.5
 FLOOR_SECONDS = 0.1
 TIMES = 5
 NGINX = "/usr/sbin/nginx"
-KEPT_BYTES = 48 * MIB  # above what the server held before the attack
+KEPT_BYTES = 48 * MIB  # above the memory that the server held before the attack
 
 
 class Bystander:
@@ -63,7 +62,7 @@ class Bystander:
         self.process.stdout.close()
 
     def between(self, begin, end):
-        """Calls that were under way then."""
+        """Calls that were in flight then."""
         return [call for call in list(self.calls) if call[0] < end and call[0] + call[1] > begin]
 
     def p99(self, begin, end):
@@ -78,7 +77,7 @@ class Bystander:
 
 
 class Resident:
-    """The most memory that a process held, sampled."""
+    """The maximum memory of a process, sampled."""
 
     def __init__(self, pid):
         self.path = f"/proc/{pid}/status"
@@ -131,7 +130,7 @@ class AttackCase(unittest.TestCase):
             TAVOLA_METRICS_LISTEN="unix:" + self.metrics,
             TAVOLA_MEMORY_LIMIT="256MB",
         )
-        if "ATTACK_BEFORE" in os.environ:  # a server that has no bound yet, to see a new attack succeed
+        if "ATTACK_BEFORE" in os.environ:  # a server without the bound, to see a new attack succeed
             del settings["TAVOLA_MEMORY_LIMIT"]
         self.stack.server = self.stack.start("tavolad", [*prefix, program("tavolad")], settings)
         self.address = wait_for("the address", self.stack.listens_on)
@@ -216,7 +215,7 @@ class AttackCase(unittest.TestCase):
         return numbers
 
     def run_attack(self, words, seconds):
-        """What it did, and when it began."""
+        """What the attack did, and when it began."""
         argv = [sys.executable, "-B", os.path.join(HERE, "attacks.py"), words[0], self.scheme + self.address, str(seconds), *words[1:]]
         with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as attacker:
             self.assertEqual(attacker.stdout.readline(), "attacking\n")
@@ -226,7 +225,7 @@ class AttackCase(unittest.TestCase):
         return json.loads(done), began
 
     def wait_given_back(self, resident, before_bytes, since):
-        """Seconds until the server holds what it held, and somebody new is served; None: not in time."""
+        """Seconds until the server has released the memory, and serves a new caller; None: not in time."""
         while time.monotonic() < since + RECOVERY_SECONDS:
             try:
                 if resident.now() < before_bytes + KEPT_BYTES and self.is_served():

@@ -23,7 +23,7 @@ REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
 
 MIB = 1024 * 1024
 SOURCE = "127.0.0.2"
-REFUSED_PAUSE = 0.01  # a caller that is refused tries again as often as this
+REFUSED_PAUSE = 0.01  # seconds between two tries of a caller that is refused
 MAX_FRAME = (1 << 24) - 1
 
 
@@ -53,7 +53,7 @@ class Tally:
 
 
 def again_and_again(address, tally, attack, pairs=()):
-    """The attack on a new connection whenever the last one has ended."""
+    """Repeat the attack on a new connection whenever the last one has ended."""
     tally.begin()
     while not tally.is_over():
         try:
@@ -197,7 +197,8 @@ def endless_bodies(address, tally):
 
 
 def reflection(address, tally):
-    """C5: 100 reflection requests, 15 kB of gzip with 15 MB of unknown fields each, by a caller who reads no answer."""
+    """C5: 100 reflection requests, 15 kB of gzip with 15 MB of unknown fields each, by a caller that reads no answer.
+    """
     request = b"\x3a\x01*" + b"\xfa\x06\xe0\xff\xbf\x07" + bytes(15 * MIB - 32)
     packed = gzip([request])
 
@@ -272,7 +273,7 @@ def one_large_header(address, tally):
 
 
 def open_streams(path):
-    """C8: 20,000 streams that stay open, by a caller who does not acknowledge what the server allows."""
+    """C8: 20,000 streams that stay open, by a caller that does not acknowledge the server's settings."""
 
     def run(address, tally):
         first = message(b"")

@@ -16,7 +16,7 @@ from tavola_test.certificates import read
 from tavola_test.client import ApiError
 
 PAUSE = 0.005
-PATIENCE = 30
+TIMEOUT_SECONDS = 30
 
 
 def trusting(authority=None):
@@ -26,7 +26,7 @@ def trusting(authority=None):
 
 def main():
     address, token, table = sys.argv[1:4]
-    caller = client.Client(address, trusting(*sys.argv[4:]), token=token, seconds=PATIENCE)
+    caller = client.Client(address, trusting(*sys.argv[4:]), token=token, seconds=TIMEOUT_SECONDS)
     key = client.EntityKey(partition_key="p", row_key="1")
     while not select.select([sys.stdin], [], [], PAUSE)[0]:
         began = time.monotonic()

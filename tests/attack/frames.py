@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTTP/2 as a caller may send it who keeps to no rule: frames from numbers, and a connection that writes them.
-
-Header blocks are literals without indexing, so that every byte on the wire stands in the test.
+"""HTTP/2 as an attacker may send it: frames from numbers, and a connection that writes them. Header blocks are
+literals without indexing, so that every byte on the wire stands in the test.
 """
 
 import selectors
@@ -77,7 +76,7 @@ class HungUp(Exception):
 
 
 def through_tls(plain):
-    """A caller who asks for no proof of who answers."""
+    """A client that does not check the server's certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -120,7 +119,7 @@ class Connection:
         self.socket.close()
 
     def send(self, content, until):
-        """Write all of it; give up at `until` (time.monotonic). False: it was not taken in time."""
+        """Write all of it; give up at `until` (time.monotonic). False: the server did not accept it in time."""
         self.unsent = memoryview(bytes(self.unsent) + content)
         while len(self.unsent) > 0:
             if not self.turn(until):
@@ -133,7 +132,7 @@ class Connection:
             pass
 
     def turn(self, until):
-        """Write and read what goes now; False: the time is over."""
+        """Write and read what is possible now; False: the time is over."""
         wanted = (selectors.EVENT_READ if self.reads else 0) | (selectors.EVENT_WRITE if len(self.unsent) else 0)
         left = until - time.monotonic()
         if left <= 0:

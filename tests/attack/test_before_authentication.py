@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attacks that need no credential: memory stays under the bound, others are served, everything is given back."""
+"""Attacks that need no credential: memory stays under the bound, other callers are served, and the memory is released
+afterwards.
+"""
 
 from attack_case import AttackCase
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the bench judges: bench/rows.py."""
+"""Tests of bench/rows.py: how the bench compares figures."""
 
 import contextlib
 import io
@@ -29,7 +29,7 @@ def seen(**rounds):
 
 class Judging(unittest.TestCase):
     def test_the_median_of_ratios_within_rounds_counts(self):
-        # The third round ran on a machine half as fast: both sides, so that its ratio is as good as any.
+        # In the third round the machine was half as fast for both sides, so its ratio is as good as any.
         results = seen(get=[{"rate": 90}, {"rate": 70}, {"rate": 45}], echo=[{"rate": 100}, {"rate": 100}, {"rate": 50}])
         judged = judge(GET, results)
         self.assertEqual(judged.ratio, 0.9)

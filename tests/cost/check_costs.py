@@ -48,7 +48,7 @@ def count(program):
 
 
 def compare(counted, accepted):
-    """Print all of them; the operations that cost too much."""
+    """Print all of them; returns the operations that cost too much."""
     worse = []
     for name, instructions in counted.items():
         before = accepted.get(name)

@@ -25,7 +25,7 @@ static struct row_state before, after;
 static struct entity entity;
 static struct str get_request, write_request;
 static const struct filter *filter;
-static struct manifest manifest; /* of the entity before */
+static struct manifest manifest; /* properties of the previous state */
 
 static struct key_part by_color[] = { { .text = { "Color", 5 } } };
 static struct index copies = { .index_id = INDEX_ID,
@@ -247,7 +247,7 @@ static const struct operation_case {
     { "count 16 samples", count_sample },
 };
 
-/* What valgrind counts: by this name. */
+/* valgrind counts the instructions below this function, by its name. */
 void cost_measured(const struct operation_case *c);
 
 __attribute__((noinline)) void cost_measured(const struct operation_case *c)

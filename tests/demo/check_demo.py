@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The whole demo on a few packages: it ends well, is never silent for long, and breaks something in every phase.
-
-  check_demo.py      inside `tavola dev exec`; exit code 77: this machine has no package index
+"""The whole demo with a few packages: it succeeds, prints a line at least every few seconds, and strikes in every
+phase. check_demo.py runs inside `tavola dev exec`; exit code 77: this machine has no package index
 """
 
 import os
@@ -10,7 +9,7 @@ import sys
 import time
 
 DEMO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "demo", "demo.py")
-MOST_SILENCE = 10  # seconds; it speaks after four, but the machine may be busy
+MAX_SILENCE = 10  # seconds; the demo prints after four, but the machine may be busy
 NO_PACKAGE_INDEX = 77
 
 
@@ -28,7 +27,7 @@ def run():
 
 
 def hits(lines, begin, end):
-    """How often something was killed or wiped between the line with `begin` and the last one with `end`."""
+    """How often a process was killed or Redis emptied between the line with `begin` and the last one with `end`."""
     first = next(n for n, line in enumerate(lines) if begin in line)
     last = max(n for n, line in enumerate(lines) if end in line)
     return sum(" killed " in line or "Redis flushed" in line for line in lines[first:last] if "..." not in line)
@@ -41,7 +40,7 @@ def main():
     phases = {"load": ("packages to load", " sections ("), "build": ("both indexes declared", " is READY"),
               "updates": (" is READY", " moves acknowledged")}
     wrong = [f"nothing was killed during the {name}" for name, part in phases.items() if not hits(lines, *part)]
-    if longest > MOST_SILENCE:
+    if longest > MAX_SILENCE:
         wrong.append(f"silent for {longest:.1f} s")
     if not lines[-1].endswith("0 missing, 0 dangling, 0 mismatched, lag 0"):
         wrong.append(f"ends with: {lines[-1]}")

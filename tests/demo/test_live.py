@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The demo's live line: what goes on, rates, lag, and what was hit last."""
+"""The demo's live line: phase, rates, lag, and the last disturbance."""
 
 import io
 import unittest

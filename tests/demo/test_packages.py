@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading the package index: paragraphs, types, and what is left out."""
+"""Reading the package index: paragraphs, types, and omitted packages."""
 
 import unittest
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls as the model makes them: conversions between messages and what history.py and filters.py speak of, and one way
-to call, which says when, and whether there was an answer."""
+"""Calls as the model makes them: conversions between messages and the values of history.py and filters.py, and one
+way to call, which notes when the call was made and answered, and whether there was an answer.
+"""
 
 import time
 
@@ -10,9 +11,9 @@ from filters import packed
 from history import EXPIRES, FOREIGN
 from tavola_test import client
 
-# What a call may end with that says nothing about its effect.
+# Statuses of a call that say nothing about its effect.
 UNKNOWN = ("UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED")
-# Except for these reasons: nothing was begun.
+# Except with these reasons: the call was not begun.
 NOTHING_DONE = ("SERVER_BUSY", "SERVER_DRAINING")
 
 
@@ -53,7 +54,7 @@ def key_of(message):
 
 
 def version_of(etag):
-    """The one place that looks into an ETag: versions of a key grow, and that is worth checking."""
+    """The only function that looks into an ETag: it checks that the versions of a key grow."""
     return int(etag.rstrip('"').split(".")[1], 16) if "." in etag else FOREIGN
 
 
@@ -62,7 +63,7 @@ def ticks_of(timestamp):
 
 
 class Answer:
-    """What came of a call: reply, or error, or neither; and its times."""
+    """The outcome of a call: reply, or error, or neither; and its times."""
 
     def __init__(self, called, answered, reply=None, error=None):
         self.called = called
@@ -80,7 +81,7 @@ class Answer:
 
 
 class Caller:
-    """One connection; a fresh one after each that was lost."""
+    """One connection; a new one after each that was lost."""
 
     methods = {path.rsplit("/", 1)[1]: (path, method) for path, method in client.types.methods() if "/tavola." in path}
 
@@ -101,7 +102,7 @@ class Caller:
         self.client = self.made.connect()
 
     def begin(self, method, timeout=20, **fields):
-        """A call under way: (future, reply's type, time)."""
+        """A running call: (future, type of the reply, time)."""
         path, descriptor = self.methods[method]
         request = client.types.message(descriptor.input_type.full_name)(**fields)
         reply = client.types.message(descriptor.output_type.full_name)
@@ -129,7 +130,7 @@ class Caller:
         return answer
 
     def call_until_answered(self, method, **fields):
-        """For calls that may be repeated; the times are from the first attempt to the last answer."""
+        """For calls that may be repeated; the times are those of the first attempt and of the last answer."""
         first = None
         while True:
             answer = self.call(method, **fields)

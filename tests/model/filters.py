@@ -52,7 +52,7 @@ TRUE_IF = {
     "le": {"less", "equal"},
 }
 MIRRORED = {"eq": "eq", "ne": "ne", "gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}
-# A literal of the first kind becomes one of the stored kind.
+# A literal of the first kind is compared as one of the stored kind.
 WIDENS = {("int32", "int64"), ("int32", "double"), ("int64", "double")}
 
 
@@ -61,12 +61,12 @@ def number_of(payload):
 
 
 def ordered(kind, payload):
-    """Something that Python orders as the service orders values of one kind."""
+    """A value that Python orders as the service orders values of one kind."""
     return payload.encode() if kind == "string" else payload
 
 
 def compare(stored, literal):
-    """less, equal, greater, unordered or missing: how a stored value stands to a literal."""
+    """How a stored value compares with a literal: less, equal, greater, unordered or missing."""
     if stored is None:
         return MISSING
     if stored[0] != literal[0] and (literal[0], stored[0]) not in WIDENS:
@@ -81,7 +81,7 @@ def compare(stored, literal):
 
 
 class Filter:
-    """Its text, and whether it holds for (key, content)."""
+    """Its text, and whether it matches (key, content)."""
 
     def __init__(self, text, holds):
         self.text = text

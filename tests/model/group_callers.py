@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The callers of the groups' table (groups.py): one that writes generations, one that reads and judges."""
+"""The callers of the groups' table (groups.py): one that writes generations, and one that reads and checks."""
 
 import random
 import threading
@@ -25,13 +25,13 @@ class Member(threading.Thread):
         try:
             while not self.world.ending.is_set() and not self.world.failure:
                 self.turn()
-        except Exception as failure:  # told to the round, which fails with it
+        except Exception as failure:  # an exception is given to the round, which fails with it
             self.world.failure = self.world.failure or failure
         self.caller.close()
 
 
 class GroupWriter(Member):
-    """Makes generation after generation. An answer that is lost says nothing: the next generation follows."""
+    """Writes generation after generation. A lost answer says nothing: the next generation follows."""
 
     def __init__(self, world):
         super().__init__(world, "group writer")
@@ -42,7 +42,7 @@ class GroupWriter(Member):
                 continue
 
     def operations(self, group):
-        """Made once: what does not change is most of it."""
+        """Computed once: most of an entity does not change."""
         contents = group.contents(self.generation)
         if group not in self.known:
             messages = [message_of(*pair) for pair in contents.items()]
@@ -88,7 +88,7 @@ class GroupReader(Member):
         assert not wrong, f"{told}: {wrong}"
 
     def pages(self, filter, expected):
-        """All pages of a query, of any size. Only a first page that is the last is all of one snapshot."""
+        """All pages of a query, of any size. Only if the first page is the last one, the answer is of one snapshot."""
         size = self.random.choice([0, 0, 30, 70])
         query = {"table": self.table, "filter": filter, "descending": self.random.random() < 0.3}
         reply = self.answer("QueryEntities", query=query, page_size=size)
@@ -113,7 +113,7 @@ class GroupReader(Member):
         assert reply.count == group.size // 2, f"{query}: {reply.count}, can only be {group.size // 2}"
 
     def look_up(self, _):
-        """Entities checked against their entries, which are always there once the index is ready."""
+        """Entities are compared with their entries, which all exist once the index is ready."""
         freshness = self.random.choice([{}, LATEST])
         answer = self.caller.call_until_answered(
             "LookupIndex", index=self.index, equals=[client.value(SMALL.name)], freshness=freshness

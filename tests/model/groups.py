@@ -10,7 +10,7 @@ import collections
 
 
 class Group:
-    """Its entities, and what they are in a generation."""
+    """Its entities, and their properties in a generation."""
 
     def __init__(self, name, size, padding, is_indexed=False):
         self.name = name
@@ -28,11 +28,11 @@ class Group:
         return tuple(content)
 
     def contents(self, generation):
-        """By key: what one batch writes."""
+        """By key: the entities that one batch writes."""
         return {(self.name, f"{number:03}"): self.content(number, generation) for number in range(self.size)}
 
 
-# A page of the small group needs a second statement where there is a filter; of the large ones, in any case.
+# With a filter a page of the small group needs a second statement; a page of the large groups always does.
 SMALL = Group("small", 100, 0, is_indexed=True)
 GROUPS = [SMALL, Group("middle", 80, 32_000), Group("large", 50, 50_000)]
 

@@ -24,7 +24,7 @@ INITIAL = (None, 0, 0)
 NOT_FOUND = "RESOURCE_NOT_FOUND"
 EXISTS = "ENTITY_ALREADY_EXISTS"
 CONDITION = "UPDATE_CONDITION_NOT_SATISFIED"
-FOREIGN = -1  # the version of a well-formed ETag that is none of ours
+FOREIGN = -1  # the version of a well-formed ETag that no entity has
 
 EXPIRES = ("", "expires")
 TICKS_PER_SECOND = 10**7
@@ -32,7 +32,7 @@ WALL_CLOCK = time.time() - time.monotonic()  # all times here are of the monoton
 CLOCK_SLACK = 0.002
 
 UPSERTS = ("insert_or_replace", "insert_or_merge")
-NEED_NOTHING = (*UPSERTS, "delete_if_exists")  # an absent entity is no refusal, unless there is a precondition
+NEED_NOTHING = (*UPSERTS, "delete_if_exists")  # an absent entity refuses nothing, unless there is a precondition
 MERGES = ("merge", "insert_or_merge")
 DELETES = ("delete", "delete_if_exists")
 
@@ -43,14 +43,14 @@ def expiring(content, moment):
 
 
 def due(content):
-    """When it expires."""
+    """The time at which it expires."""
     if content and content[0][:2] == EXPIRES:
         return content[0][2] / TICKS_PER_SECOND - WALL_CLOCK
     return NEVER
 
 
 class Event:
-    """One call as one key sees it."""
+    """One call as it concerns one key."""
 
     def __init__(self, key, called, answered):
         self.key = key
@@ -58,7 +58,7 @@ class Event:
         self.answered = answered
 
     def step(self, state):
-        """The states that can be after it; none: it cannot have happened here."""
+        """The possible states after it; empty: it cannot have happened here."""
         found = []
         if state[0] is not None and self.called < due(state[0]) + CLOCK_SLACK:
             found.append(state[0])
@@ -68,7 +68,7 @@ class Event:
         return [after for after in afters if after is not None]
 
     def step_from(self, state, content):
-        """The state after it if this is the content it finds; None: it cannot have happened then."""
+        """The state after it if it finds this content; None: it cannot have happened then."""
         raise NotImplementedError
 
     def __repr__(self):
@@ -77,7 +77,7 @@ class Event:
 
 
 def bound(state, version):
-    """The state now that its version was seen; None: that is another one."""
+    """The state once its version was seen; None: the version is another one."""
     content, known, least = state
     if known is None:
         return (content, version, version) if version > least else None
@@ -85,7 +85,7 @@ def bound(state, version):
 
 
 class Read(Event):
-    """Somebody saw the entity, or that there is none. of: turns contents into what was asked for."""
+    """A read returned the entity, or that there is none. of: maps contents to the part that was read."""
 
     def __init__(self, key, called, answered, content, version=0, of=None):
         super().__init__(key, called, answered)
@@ -119,7 +119,7 @@ class Matches(Event):
 
 
 class Change:
-    """What a write asks for. if_match: None, "*" or a version. Only steps of transactions have guarded upserts."""
+    """The conditions of a write. if_match: None, "*" or a version. Only steps of transactions have guarded upserts."""
 
     def __init__(self, kind, key, content=(), if_match=None, condition=None):
         self.kind = kind
@@ -129,7 +129,7 @@ class Change:
         self.condition = condition
 
     def refusal(self, content, version):
-        """Why the stored entity forbids it; None: it does not."""
+        """Why the stored entity refuses it; None: it does not."""
         if self.kind == "insert":
             return None if content is None else EXISTS
         if content is None:
@@ -171,7 +171,7 @@ class Write(Event):
         self.is_applied = is_applied
 
     def tell(self, state, content):
-        """The state with the version that the answer gives away; None: it tells of another one."""
+        """The state with the version that the answer shows; None: the answer is about another state."""
         if self.current:
             told_content, told_version = self.current
             fits = content is not None and told_content in (None, content)
@@ -204,7 +204,7 @@ class Write(Event):
 
 
 class Verdict:
-    """holds: True, False, or None when the search was given up. explanation: how far it came."""
+    """holds: True, False, or None if the search was given up. explanation: how far it came."""
 
     def __init__(self, holds, explanation=""):
         self.holds = holds
@@ -212,7 +212,7 @@ class Verdict:
 
 
 class Search:
-    """One history of one key."""
+    """The history of one key."""
 
     def __init__(self, events, budget):
         self.known = sorted((event for event in events if event.answered != NEVER), key=lambda event: event.called)
@@ -222,7 +222,7 @@ class Search:
         self.deepest = ((), INITIAL)
 
     def open_calls(self, done, first):
-        """Indexes of the answered calls that can be next: those made before any other that is left was answered."""
+        """Indexes of the answered calls that can be next: those made before any other remaining one was answered."""
         out = []
         end = NEVER
         for i in range(first, len(self.known)):
@@ -235,7 +235,7 @@ class Search:
         return [i for i in out if self.known[i].called <= end], end
 
     def moves(self, node):
-        """(node, event) for everything that can be next, the likeliest last."""
+        """(node, event) for every event that can be next, the likeliest last."""
         done, used, first, state = node
         while done >> first & 1:
             first += 1
@@ -245,9 +245,9 @@ class Search:
             for after in self.known[i].step(state):
                 move = ((done | 1 << i, used, first, after), self.known[i])
                 if after == state:
-                    return [move]  # what changes nothing and is possible now need not wait
+                    return [move]  # an event that changes nothing and is possible now need not wait
                 out.append(move)
-        # Calls nobody was told about come last: only what cannot be explained otherwise needs them.
+        # Calls without an answer come last: they are needed only for what no other call explains.
         unknown = []
         for i, event in enumerate(self.maybe):
             if not used >> i & 1 and event.called <= end:
@@ -295,12 +295,14 @@ class Search:
 
 
 def check(events, budget=300_000):
-    """Can one key have answered like this?"""
+    """Whether one key can have answered like this."""
     return Search(events, budget).run()
 
 
 def count_bounds(histories, keys, filter, called, answered):
-    """The least and the most that may match at a moment between the two times. Later events are not asked."""
+    """The least and the greatest number of matches at any moment between the two times. Later events are not
+    considered.
+    """
     least = most = 0
     for key in keys:
         before = [event for event in histories.get(key, []) if event.called < answered]
@@ -313,7 +315,7 @@ def count_bounds(histories, keys, filter, called, answered):
 
 
 def as_unanswered(event):
-    """A call that was answered later may have happened by now; None: one that changes nothing."""
+    """A call that was answered later may have happened by now; None: the call changes nothing."""
     if isinstance(event, Write) and event.reason is None and event.is_applied:
         return Write(event.change, event.called, NEVER, version=event.version)
     return None

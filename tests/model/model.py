@@ -29,22 +29,22 @@ from workload import Client, World, project, wire_order
 
 CALLERS = 5
 GROUP_READERS = 2
-ALONE = 0.5  # of a round's seconds are the groups' callers' alone, before the others begin
-COUNTS = 20  # of a round that are judged; each costs two searches per key
+ALONE = 0.5  # seconds of a round in which only the callers of groups run, before the others begin
+COUNTS = 20  # counts of a round that are checked; each costs two searches per key
 FINAL_QUERIES = 30
 WORKER = {"TAVOLA_SWEEP_INTERVAL_SECONDS": "1", "TAVOLA_VISIBILITY_TIMEOUT_SECONDS": "1"}
 INDEX_READY = 3
 
 
 class Round:
-    """One table's life."""
+    """One table from its creation to its deletion."""
 
     def __init__(self, made, number, seed, seconds):
         self.made = made
         self.random = random.Random(f"{seed} {number}")
         self.seconds = seconds
         self.world = World(made, f"round{number}", seed, CALLERS)
-        # With an index every write is planned; without, upserts go a shorter way.
+        # With an index every write is planned; without one, upserts take a shorter path.
         self.index = f"by{number}" if number % 2 == 0 else None
         self.index_filter = filters.everything()
         if number % 4 == 2:
@@ -64,7 +64,7 @@ class Round:
         callers = [Client(self.world, number) for number in range(CALLERS)]
         for caller in groups:
             caller.start()
-        self.world.ending.wait(self.seconds * ALONE)  # a torn page is rare: many are needed
+        self.world.ending.wait(self.seconds * ALONE)  # a torn page is rare, so many pages are read
         for caller in callers:
             caller.start()
         self.trouble()
@@ -87,7 +87,7 @@ class Round:
         caller.create_index(index={**index, "partition_key": [{"property": property}]})
 
     def trouble(self):
-        """Kill and start again, at random moments, until the time is up."""
+        """Kill and start processes at random moments, until the time is over."""
         end = time.monotonic() + self.seconds
         while not self.world.failure:
             pause = self.random.uniform(0.15, 0.5) * self.seconds
@@ -107,7 +107,7 @@ class Round:
             self.world.ending.wait(0.05)
 
     def crash_postgres(self):
-        """A session that is killed takes the whole of PostgreSQL with it, which then recovers from its log."""
+        """If one session is killed, PostgreSQL ends all others and recovers from its log."""
         self.crashes += 1
         sessions = f"select pid from pg_stat_activity where datname = '{self.made.database}' order by pid"
 
@@ -122,14 +122,14 @@ class Round:
         wait_for("PostgreSQL", lambda: victim not in (pids() or [victim]))
 
     def settle(self):
-        """Nothing is under way any more: the server has ended by itself, and its sessions too."""
+        """Wait until no call can take effect any more: the server and its sessions have ended."""
         assert self.made.server.stop() == 0
         busy = f"select count(*) from pg_stat_activity where datname = '{self.made.database}' and state <> 'idle'"
         wait_for("the end of all sessions", lambda: self.made.sql(busy, database=self.made.postgres_home) == "0")
         self.made.start_server()
         wait_for("the last expiry", lambda: time.monotonic() > self.world.last_due + CLOCK_SLACK)
 
-    # what is stored in the end
+    # what is stored at the end
 
     def check_stored(self):
         called = time.monotonic()
@@ -184,11 +184,11 @@ class Round:
 
     @staticmethod
     def equates(content, value):
-        """Whether an index has the entity, and a look-up finds it by this value: what filters call equal."""
+        """Whether an index holds the entity, and a look-up with this value finds it: equal as filters compare."""
         stored = filters.value_of("C", None, content)
         return filters.compare(stored, value) == "equal"
 
-    # what was seen on the way
+    # what callers saw during the round
 
     def check_histories(self):
         undecided = longest = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The judge of groups is judged: whole pages pass, and each way of being torn is noticed."""
+"""Tests of the check of groups: whole pages pass, and each kind of torn page is noticed."""
 
 import unittest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The judge is judged: right histories pass, and each way of being wrong is noticed."""
+"""Tests of the check of histories: right histories pass, and each kind of error is noticed."""
 
 import random
 import unittest
@@ -199,7 +199,7 @@ class Wrong(unittest.TestCase):
         self.fails(Write(Change("insert_or_replace", KEY, content(1)), 0, 1, version=11, current=(None, 10)))
 
     def test_any_single_answer_of_a_long_history_that_is_exchanged(self):
-        """Mutants of a history of two callers: all are noticed."""
+        """Mutants of a history of two callers: each is noticed."""
         numbers = random.Random(2)
         for _ in range(100):
             events = []

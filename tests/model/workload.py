@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random operations of several callers, and what they tell of each key."""
+"""Random operations of several callers, and the events that they add to each key's history."""
 
 import collections
 import random
@@ -34,7 +34,7 @@ METHODS = {
 }
 CODES = {EXISTS: "ALREADY_EXISTS", NOT_FOUND: "NOT_FOUND", CONDITION: "ABORTED"}
 ROWS = ["", "a", "a'b", "z%", "\u00e9", "\ue000", "\U0001f600"]
-MOVING = "moving"  # the row from which a caller moves to others
+MOVING = "moving"  # the row from which a caller moves entities to other rows
 DONE, FAILED = 3, 4
 WRONG_ETAG = 'W/"wrong"'
 
@@ -55,11 +55,11 @@ class World:
         rows = ROWS + [MOVING]
         self.keys = sorted(((part, row) for part in self.partitions for row in rows), key=wire_order)
         self.events = {key: [] for key in self.keys}
-        self.etags = collections.defaultdict(list)  # by key, as they were seen
+        self.etags = collections.defaultdict(list)  # by key, as reads returned them
         self.states = {}  # (key, etag) -> (content or None, ticks)
         self.counts = []  # (keys, filter, called, answered, counted)
         self.done = collections.Counter()
-        self.last_due = 0  # when all that was to expire in this round has
+        self.last_due = 0  # when everything that expires in this round has expired
         self.markers = iter(range(1, 10**9))
         self.lock = threading.Lock()
         self.ending = threading.Event()
@@ -115,7 +115,7 @@ class Client(threading.Thread):
                 turn = self.random.choice(turns)
                 self.world.done[turn.__name__] += 1
                 turn()
-        except Exception as failure:  # told to the round, which fails with it
+        except Exception as failure:  # an exception is given to the round, which fails with it
             self.world.failure = self.world.failure or failure
         self.caller.close()
 
@@ -139,7 +139,7 @@ class Client(threading.Thread):
         return expiring(content, time.monotonic() + 3600) if self.random.random() < 0.05 else content
 
     def change(self, key):
-        """(what is asked for, its ETag as text or None)"""
+        """(the condition, its ETag as text or None)"""
         kind = self.random.choice(list(METHODS))
         content = () if kind == "delete" else self.content()
         if kind == "insert" or kind in UPSERTS:
@@ -166,7 +166,7 @@ class Client(threading.Thread):
             out["condition"] = change.condition.text
         return {"precondition": out} if out else {}
 
-    # delivery: with or without request_id, in time or not
+    # delivery: with or without request_id, and whether it is sent in time
 
     def deliver(self, method, fields):
         turn = self.random.random()
@@ -182,7 +182,7 @@ class Client(threading.Thread):
         return self.caller.call(method, **fields)
 
     def deliver_once(self, method, fields):
-        """With a request_id, until it is answered; sometimes twice at once, sometimes again."""
+        """With a request_id, until it is answered; sometimes twice at once, sometimes again later."""
         self.requests += 1
         fields = {**fields, "request_id": f"{self.world.table}-{self.number}-{self.requests}"}
         twin = self.caller.begin(method, **fields) if self.random.random() < 0.2 else None
@@ -244,7 +244,7 @@ class Client(threading.Thread):
         changes, operations = [], []
         for row in rows:
             change, etag = self.change((partition, row))
-            if self.random.random() < 0.5:  # else a batch hardly ever succeeds
+            if self.random.random() < 0.5:  # otherwise a batch would hardly ever succeed
                 change, etag = Change("insert_or_replace", change.key, change.content or self.content()), None
             target = client.key(change.key) if change.kind == "delete" else message_of(change.key, change.content)
             changes.append(change)
@@ -259,7 +259,7 @@ class Client(threading.Thread):
             self.written(change, answer, result)
 
     def load(self):
-        """Import: every entity stands or falls alone, and no versions are told."""
+        """Import: every entity succeeds or fails alone, and no versions are returned."""
         keys = list({self.key() for _ in range(self.random.randint(1, 5))})
         changes = [Change("insert_or_replace", key, self.content()) for key in keys]
         entities = [message_of(change.key, change.content) for change in changes]
@@ -286,7 +286,7 @@ class Client(threading.Thread):
         self.world.add(Write(change, answer.called, answer.answered, version=version))
 
     def refused(self, changes, answer, index):
-        """changes[index] was refused, and those before it were not; or nobody knows."""
+        """changes[index] was refused, and those before it were not; or the outcome is unknown."""
         if not answer.is_known:
             self.world.done["unknown"] += 1
             for change in changes:
@@ -336,14 +336,14 @@ class Client(threading.Thread):
             "SubmitTransaction", transaction_id=name, steps=[message for message, _ in steps]
         )
         assert submitted.reply, submitted.error
-        patience = time.monotonic() + 60
+        deadline = time.monotonic() + 60
         while True:
             answer = self.caller.call_until_answered("WaitTransaction", transaction_id=name, timeout=5)
             assert answer.reply, answer.error
             ended = answer.reply.transaction
             if ended.state in (DONE, FAILED):
                 break
-            assert time.monotonic() < patience, ended
+            assert time.monotonic() < deadline, ended
         assert ended.steps_done == len(steps) or ended.state == FAILED, ended
         times = (submitted.called, answer.answered)
         done = [attempt for attempt in ended.timeline if not attempt.error.reason]
@@ -404,7 +404,7 @@ class Client(threading.Thread):
                 self.world.add(Read(key, answer.called, answer.answered, None))
 
     def narrowed(self):
-        """A filter, or None, and the keys that it can find."""
+        """A filter, or None, and the keys that it can match."""
         some = filters.random_filter(self.random, self.world.keys) if self.random.random() < 0.7 else None
         if self.random.random() < 0.3:
             return some, self.world.keys
@@ -432,7 +432,7 @@ class Client(threading.Thread):
         self.missed(pages, sorted(keys, key=wire_order, reverse=descending), filter)
 
     def missed(self, pages, keys, filter):
-        """What was not returned did not match at some time between the pages around its place."""
+        """An entity that was not returned did not match at some time between the pages around its position."""
         places = {key: place for place, key in enumerate(keys)}
         returned = [(places[key], page) for page, (_, _, found) in enumerate(pages) for key in found]
         assert [place for place, _ in returned] == sorted({place for place, _ in returned}), (filter, pages)
@@ -452,7 +452,7 @@ class Client(threading.Thread):
         assert answer.reply is not None and not answer.reply.next_page_token, (answer.error, answer.reply)
         self.world.counts.append((keys, filter, answer.called, answer.answered, answer.reply.count))
 
-    # what must be refused, and change nothing
+    # requests that must be refused and change nothing
 
     def misuse(self):
         key = self.key()
@@ -489,7 +489,7 @@ def results_of(reply):
 
 
 def project(names):
-    """What a select leaves: these properties, and the expiry."""
+    """What a select keeps: these properties, and the expiry."""
     return lambda content: content and tuple(value for value in content if value[0] in names or not value[0])
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of queue/lua/acknowledge.lua: what was acknowledged goes, however it lies between what was not, and nothing
- * else.
+ * Tests of queue/lua/acknowledge.lua: acknowledged messages are removed, in any order among the others, and no other
+ * message is.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void the_consumers_go(void)
     redis_server_stop(&server);
 }
 
-/* Messages first..first + count - 1: their number is their bucket. */
+/* Messages first..first + count - 1; a message's number is its bucket. */
 static void publish(int first, int count)
 {
     struct intent *intents = ARENA_ARRAY(&arena, struct intent, (size_t)count);
@@ -101,7 +101,7 @@ static void check_state(int64_t length, int64_t pending)
 
 /* ---- at random ---- */
 
-/* What one consumer after the other claimed and nobody acknowledged. */
+/* Messages that consumers have claimed one after another and none has acknowledged. */
 struct held {
     struct queue_message messages[MESSAGES];
     size_t count;
@@ -128,7 +128,7 @@ static void acknowledge_some(struct held *held, bool done[MESSAGES])
     acknowledge(some, count);
 }
 
-/* Of one message, which comes again to whom it is handed back to or taken over by: what it is meanwhile is pending. */
+/* A message that is released, or taken over by another consumer: until it is claimed again it is pending. */
 static void release_one(struct held *held)
 {
     struct queue_message one;
@@ -194,7 +194,7 @@ START_TEST(exactly_what_is_not_acknowledged_stays)
 }
 END_TEST
 
-/* ---- ends of a stream's life ---- */
+/* ---- streams that are removed and made again ---- */
 
 START_TEST(what_is_behind_the_last_delivery_stays)
 {
@@ -222,7 +222,10 @@ START_TEST(what_waits_for_its_owner_stays)
 }
 END_TEST
 
-/* Claimed from a stream that is then flushed. Its id is given: the time's might be that of an entry added later. */
+/*
+ * Claimed from a stream that is then flushed. Its id is given, because an id from the time could equal that of a
+ * later entry.
+ */
 static struct queue_message *claim_in_an_earlier_life(const char *entry_id)
 {
     struct queue_message *old;
@@ -240,7 +243,7 @@ START_TEST(the_earlier_life_of_a_stream_takes_nothing_from_the_new_one)
 
     acknowledge(old, 1);
     publish(10, 3);
-    acknowledge(old, 1); /* no group is there */
+    acknowledge(old, 1); /* the stream has no group */
     check_state(3, 0);
     claim_exactly(1, 1);
     acknowledge(old, 1);

@@ -148,7 +148,7 @@ START_TEST(what_is_cut_off_is_refused)
 
     ck_assert(decode_value(whole, &got));
     for (size_t len = 0; len < whole.len; len++) {
-        char *exact = arena_alloc(&arena, len); /* a byte read too many is seen */
+        char *exact = arena_alloc(&arena, len); /* a read beyond the end would be noticed */
 
         memcpy(exact, whole.data, len);
         ck_assert_msg(!decode_value(str_of_bytes(exact, len), &got), "%zu bytes", len);

@@ -125,7 +125,7 @@ static void check_state(int64_t length, int64_t pending)
     ck_assert_int_eq(state.pending, pending);
 }
 
-/* Try until the queue answers again; the pause between attempts is its own. */
+/* Try until the queue answers again; the queue itself pauses between attempts. */
 static void wait_until_connected(void)
 {
     int64_t deadline = clock_monotonic_us() + 10 * 1000 * 1000;

@@ -43,14 +43,14 @@ struct echo {
     bool keep_cancelled; /* the test itself finishes calls of Hold that are cancelled */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int begun, cancelled, ended, drained, half_closed, sent; /* events so far */
+    int begun, cancelled, ended, drained, half_closed, sent; /* number of events so far */
     struct rpc_call *held[HELD_MAX];
     int held_count;
     struct rpc_call *batched[HELD_MAX];
     int batched_count;
 };
 
-/* What a call of Collect or Count has in mind. */
+/* The state of a call of Collect or Count. */
 struct echo_state {
     struct buf joined;
     bool has_message;
@@ -124,7 +124,7 @@ static inline void echo_put(struct rpc_call **list, int *count, struct rpc_call 
     pthread_mutex_unlock(&echo.lock);
 }
 
-/* Take this call, or the oldest one for NULL; NULL: somebody else has it. */
+/* Take this call, or the oldest one for NULL; NULL: another thread has taken it. */
 static inline struct rpc_call *echo_take(struct rpc_call **list, int *count, struct rpc_call *call)
 {
     struct rpc_call *taken = NULL;
@@ -291,7 +291,7 @@ static inline int echo_counted(const int *counter)
     return count;
 }
 
-/* Wait until the counter has come to this; the test fails when that takes too long. */
+/* Wait until the counter has this value; the test fails if that takes too long. */
 static inline void echo_wait(const int *counter, int want)
 {
     int64_t deadline_us = clock_monotonic_us() + INT64_C(1000000) * WAIT_S;

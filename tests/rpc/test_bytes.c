@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of rpc/bytes.c: compressed messages, up to the bound and beyond it, and what only says that it is compressed.
+ * Tests of rpc/bytes.c: compressed messages up to the bound and beyond it, and messages that are only marked as
+ * compressed.
  */
 #include "rpc/bytes.h"
 
@@ -38,7 +39,7 @@ static size_t pack(size_t size, int window_bits)
     return stream.total_out;
 }
 
-/* In slices of a thousand bytes, as they come from a connection. */
+/* In slices of a thousand bytes, as a connection delivers them. */
 static struct bytes message(size_t size, grpc_compression_algorithm algorithm)
 {
     grpc_slice slices[2001];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_calls.c - what goes through a call: bytes of all four kinds, sizes, statuses, facts.
- */
+/* test_calls.c - what a call carries: bytes of all four kinds of method, sizes, statuses, facts. */
 #include "tests/rpc/echo_server.h"
 
 enum { CALL_MS = 20000, MIB = 1024 * 1024, THREADS = 64, CALLS_EACH = 20, COUNT_MESSAGES = 10000 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_coalesce.c - replies that are held back wait in the kernel, keep their order, and leave at the end; a full socket
- * behaves as always.
+ * test_coalesce.c - replies that are held back stay in the kernel, keep their order, and are sent at the end; a full
+ * socket behaves as always.
  */
 #include <arpa/inet.h>
 #include <check.h>
@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "rpc/coalesce.h"
 
-/* The kernel sends after 200 ms by itself: bytes that arrive later than this prove nothing. */
+/* The kernel sends after 200 ms by itself: later bytes prove nothing. */
 enum { SURELY_HELD_US = 100000, WAIT_MS = 10000, LARGE_BYTES = 16 * 1024 * 1024 };
 
 static int writer, reader;

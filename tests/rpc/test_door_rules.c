@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Tests of rpc/door_rules.c: what may come at once, what may come for good, and what is too much.
- */
+/* Tests of rpc/door_rules.c: how much is allowed at once, how much per second, and how much is refused. */
 #include "rpc/door_rules.h"
 
 #include <check.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of rpc/door_table.c: addresses as sockets and as the core has them are the same; who is found, who costs most.
+ * Tests of rpc/door_table.c: an address from a socket equals the same address from the core; which connection is
+ * found, and which costs most.
  */
 #include "rpc/door_table.h"
 

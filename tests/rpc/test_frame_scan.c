@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Tests of rpc/frame_scan.c: what is counted does not depend on how the bytes are cut, and headers end.
- */
+/* Tests of rpc/frame_scan.c: the counts do not depend on how the bytes are cut, and headers end. */
 #include "rpc/frame_scan.h"
 
 #include <check.h>
@@ -40,12 +38,12 @@ static void append(size_t length, int type, int flags)
 {
     char *payload = arena_alloc(&arena, length + 1);
 
-    memset(payload, 0xff, length); /* would be frames of their own, were they looked at */
+    memset(payload, 0xff, length); /* would be frames of their own if they were scanned */
     append_head(length, type, flags);
     buf_append(&wire, str_of_bytes(payload, length));
 }
 
-/* All that has been appended, in pieces of this size. */
+/* Scan all appended bytes, in pieces of this size. */
 static bool read_all(size_t piece)
 {
     struct str rest = buf_str(&wire);

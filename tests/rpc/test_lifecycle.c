@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_lifecycle.c - how calls and servers end: cancellation, deadlines, replies that come too late, stop,
- * and addresses that are taken.
- */
+/* test_lifecycle.c - how calls and servers end: cancellation, deadlines, late replies, stop, and addresses in use. */
 #include <sched.h>
 #include <stdatomic.h>
 
@@ -35,7 +32,7 @@ static struct rpc_stream *open_stream(const char *path)
     return stream;
 }
 
-/* A call of Hold that the server has. */
+/* A call of Hold that the server has received. */
 static struct rpc_stream *open_held(void)
 {
     struct rpc_stream *stream = open_stream("/test.Echo/Hold");
@@ -72,7 +69,7 @@ START_TEST(handler_sees_the_deadline_pass)
     struct rpc_status status;
     struct str reply;
 
-    /* On a busy machine a call may reach its deadline before it reaches the handler. */
+    /* On a busy machine a call may reach its deadline before its handler runs. */
     for (int deadline_ms = 50; echo_counted(&echo.begun) == 0; deadline_ms *= 2) {
         rpc_channel_call(echo.channel, &(struct rpc_request){ "/test.Echo/Hold", STR_EMPTY, deadline_ms },
             &arena, &reply, &status);
@@ -100,7 +97,7 @@ START_TEST(reading_handler_sees_the_client_leave)
 }
 END_TEST
 
-/* A client that does not read stops the sender; when it leaves, the handler hears of it. */
+/* A client that does not read stops the sender; when the client leaves, the handler is told. */
 START_TEST(sending_handler_sees_the_client_leave)
 {
     struct rpc_stream *stream = open_stream("/test.Echo/Count");
@@ -222,7 +219,7 @@ START_TEST(stop_lets_open_calls_finish)
     while (status.code == 0)
         rpc_channel_call(echo.channel, &(struct rpc_request){ "/test.Echo/Unary", STR_EMPTY, CALL_MS },
             &arena, &reply, &status);
-    /* CANCELLED: it was on its way when the server said goodbye. */
+    /* CANCELLED: the call was on its way when the server announced that it stops. */
     ck_assert_msg(status.code == CODE_UNAVAILABLE || status.code == CODE_CANCELLED, "%d %.*s", status.code,
         STR_ARG(status.message));
     call = echo_take(echo.held, &echo.held_count, NULL);
@@ -266,7 +263,7 @@ static void *storm_client(void *argument)
     return NULL;
 }
 
-/* Answers what is held until the counter of ended storms says that all is over; every other time together. */
+/* Answers held calls until the counter of ended storms is complete; alternately together and one by one. */
 static void *storm_answerer(void *argument)
 {
     const atomic_bool *over = argument;
@@ -285,7 +282,7 @@ static void *storm_answerer(void *argument)
     return NULL;
 }
 
-/* Cancellation, deadline, reply and stop meet in every order; the sanitizers watch. */
+/* Cancellation, deadline, reply and stop happen in every order; the sanitizers detect errors. */
 START_TEST(storm_ends_every_call_once)
 {
     pthread_t clients[STORM_THREADS], answerer;
@@ -314,7 +311,7 @@ END_TEST
 
 /* ---- addresses ---- */
 
-/* The code of a call. */
+/* The status code of a call. */
 static int call_on(struct rpc_channel *channel)
 {
     struct rpc_status status;

@@ -122,8 +122,8 @@ class EveryMethod(SecurityCase):
             rpc = connection.channel.stream_stream(path)
             try:
                 # A watch that is permitted lasts until its deadline.
-                patience = 2 if path.endswith("/WatchEntities") else 20
-                replies = list(rpc(iter([message.SerializeToString()]), metadata=metadata, timeout=patience))
+                timeout = 2 if path.endswith("/WatchEntities") else 20
+                replies = list(rpc(iter([message.SerializeToString()]), metadata=metadata, timeout=timeout))
                 return OK, self.rejection(path, replies), replies
             except client.grpc.RpcError as error:
                 found = ApiError(error)

@@ -16,7 +16,7 @@ from tavola_test.waiting import wait_for
 KEYS = 400
 ROUNDS = 5
 RESHARD = 5
-MOST_WAITING = 4096
+MAX_WAITING = 4096
 FAILING, FAILING_SECONDS = 2000, 10
 BACKLOG = 5000
 
@@ -136,14 +136,14 @@ class Queues(RedisCase):
                     caller.execute_batch(table="source", operations=operations)
         self.stack.redis_command("FLUSHALL")
         backlog = self.open_intents()
-        self.assertGreater(backlog, 3 * MOST_WAITING)
+        self.assertGreater(backlog, 3 * MAX_WAITING)
         longest = 0
         self.begin_worker_after_stop()
         while self.open_intents() > 0:
             longest = max(longest, int(self.stack.redis_command("XLEN", "tavola:{q0}:intents")[1:]))
         print(f"{backlog} open: at most {longest} in the stream", flush=True)
         self.assertGreater(longest, 0)
-        self.assertLess(longest, 2 * MOST_WAITING)
+        self.assertLess(longest, 2 * MAX_WAITING)
 
     def test_a_backlog_of_one_partition_goes_as_fast_as_one_of_many(self):
         """After FLUSHALL, and while workers poll."""

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of service/probes/listener_probe.c: a listener that answers, one that hangs up, and one that nobody serves.
+ * Tests of service/probes/listener_probe.c: a listener that answers, one that closes connections, and one that no
+ * thread serves.
  */
 #include "service/probes/listener_probe.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Tests of service/methods.c against the public descriptors: what is declared is served, and nothing else.
- */
+/* Tests of service/methods.c against the public descriptors: exactly the declared methods are served. */
 #include "service/methods.h"
 
 #include <check.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Tests of service/admission/rates.c, in a time of their own.
- */
+/* Tests of service/admission/rates.c, with a clock of their own. */
 #include "service/admission/rates.h"
 
 #include <check.h>

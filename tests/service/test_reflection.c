@@ -55,7 +55,7 @@ static size_t files_for(uint32_t field, const char *text)
 
 static const struct symbol_case {
     const char *symbol;
-    size_t files; /* with all that is imported */
+    size_t files; /* with all imported files */
 } symbol_cases[] = {
     { "tavola.v1.Value", 2 },
     { "tavola.v1.Value.string_value", 2 },
@@ -116,7 +116,7 @@ START_TEST(there_are_no_extensions)
 }
 END_TEST
 
-/* It may be as long as its caller likes, who need not read what it is answered. */
+/* A request may be as long as its caller likes, and the caller need not read the answer. */
 START_TEST(the_question_is_not_repeated_in_the_answer)
 {
     ck_assert_ptr_null(ask(4, "tavola.v1.Value")->original_request);

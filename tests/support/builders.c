@@ -16,7 +16,7 @@
 #include "domain/indexes/index_plan.h"
 #include "domain/limits.h"
 
-enum { PATIENCE_S = 30 };
+enum { OUTCOME_TIMEOUT_S = 30 };
 
 /* ---- values ---- */
 
@@ -152,11 +152,11 @@ void await(struct operation *operation)
     int result;
 
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += PATIENCE_S;
+    until.tv_sec += OUTCOME_TIMEOUT_S;
     do
         result = sem_timedwait(&call_of(operation)->answered, &until);
     while (result != 0 && errno == EINTR);
-    ck_assert_msg(result == 0, "no outcome after %d s", PATIENCE_S);
+    ck_assert_msg(result == 0, "no outcome after %d s", OUTCOME_TIMEOUT_S);
 }
 
 void run(struct store *store, struct operation *operation)

@@ -29,7 +29,7 @@ FORBIDDEN = {
     r"\b(?!index_)[a-z]+_place\b|\bstruct place\b": "say position, ctid, slot or entry; a place is that of an index",
     r"\bbook(_[a-z]+)?(->|\.|;|\))": "say snapshot",
     r"\b[a-z_]*hand_back|\b[a-z]+_in_hand|\bdead_hand": "say release, or claim",
-    r"\b(haul|fate|manners|keeper|cures?)\b": "say batch, disposition, contract, lease renewal, remedy",
+    r"\b(haul|fate|manners|keeper|cures?)\b|(?i:patience)": "say batch, disposition, contract, lease renewal, remedy, timeout",
     r"(?m)^static [^=;(\n]*[ *](take|refuse|tell|ask|begin|look|hold|say|put|goes)(?=\()": "say what the function takes, refuses, sends",
 }
 SHARED = ("_parts", "_internal", "_state")

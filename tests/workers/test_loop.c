@@ -26,23 +26,23 @@
 
 enum { MAX_ROWS = 6000 };
 
-/* ---- the database: what it was asked, and what it answers ---- */
+/* ---- the database: the calls that it got, and its answers ---- */
 
 static struct fake {
     bool down;
-    int32_t failures; /* what the next count says, less one */
+    int32_t failures; /* the next count returns this less one */
     int steps_left;   /* of every transaction */
     bool stop_after_step;
-    struct intent open[MAX_ROWS]; /* what a scan finds, in bucket range 0 */
+    struct intent open[MAX_ROWS]; /* intents that a scan of bucket range 0 finds */
     size_t open_count;
 
     char reconciled[16384]; /* rows, each behind a space, calls separated by "|" */
-    int reconciles;         /* calls, those that failed too */
-    int waited;             /* for locks that others kept */
+    int reconciles;         /* calls, including failed ones */
+    int waited;             /* for locks that other transactions hold */
     int steps, counted, delayed, buried, scans, scans_from_start;
     int begun, claimed, renewed, released, looked_for_dead;
     bool reconciled_before_hand, dead_hand_is_locked;
-    void (*meanwhile)(void); /* what happens while it is at work */
+    void (*meanwhile)(void); /* what happens during a call */
     int64_t scan_age_ms, connection;
     bool controlled;
     struct queue_control control; /* of every queue */
@@ -146,7 +146,7 @@ static enum status fake_io_error(struct error *err)
     return STATUS_UNAVAILABLE;
 }
 
-/* Rows with "bad" in them cannot be reconciled, those with "slow" or "block" not now; all or nothing. */
+/* Rows with "bad" in their key cannot be reconciled, those with "slow" or "block" not now; all or nothing. */
 enum status reconcile_keys(struct worker *store, const struct intent *intents, size_t count, bool force,
     struct reconcile_counts *counts, struct error *err)
 {
@@ -289,7 +289,7 @@ enum status lease_work_release(struct worker *store, struct error *err)
     return fake_down(err);
 }
 
-/* As the statements do it, but one place after the other. */
+/* As the statements do it, but one slot after another. */
 static bool is_found(const struct intent *intent, const struct intent_scan *what, struct intent_id after)
 {
     if (what->scope && intent_id_us(intent->id) >=
@@ -428,7 +428,7 @@ static void given_a_worker(void)
     open_client();
     relay_pass(&relay);
     fake.scans_from_start = 0;
-    now_us += 1000 * 1000; /* the next pass looks at everything again */
+    now_us += 1000 * 1000; /* the next pass scans everything again */
 }
 
 static void the_worker_goes(void)
@@ -469,7 +469,7 @@ static void check_queue(int64_t length, int64_t pending)
     ck_assert_int_eq(state.pending, pending);
 }
 
-/* What another consumer gets of messages that were released; returns the deliveries of the first. */
+/* The messages that another consumer gets after a release; returns the deliveries of the first one. */
 static int64_t reclaim(int64_t idle_ms, size_t want)
 {
     struct queue_message *messages = NULL;
@@ -554,7 +554,7 @@ static void check_reconciled(int keys)
     ck_assert_int_eq(atomic_load(&shared.queues.applied_total[queue_slot(1, INTENT_RECONCILE)]), keys);
 }
 
-/* Of 64 and 16 the quarters are tried, and of 4 each alone. */
+/* Of 64 and of 16 keys the quarters are tried, and of 4 keys each alone. */
 START_TEST(a_culprit_is_found_by_quarters)
 {
     static const int culprits[] = { 0, 21, 63 };
@@ -584,7 +584,7 @@ START_TEST(two_culprits_are_found_by_quarters)
 }
 END_TEST
 
-/* Only among the first 32 they are; then each of the 64 runs alone. */
+/* The failing keys are among the first 32 only; then each of the 64 runs alone. */
 START_TEST(many_culprits_are_not_searched_for)
 {
     config.claim_batch = 64;
@@ -600,7 +600,7 @@ START_TEST(many_culprits_are_not_searched_for)
 }
 END_TEST
 
-/* All that fails at once would keep what is new waiting for each of them. */
+/* If all keys that fail together were tried one by one at once, new messages would wait for all of them. */
 START_TEST(after_many_failures_the_rest_goes_back_and_comes_after_what_is_new)
 {
     char row[16];
@@ -732,7 +732,7 @@ START_TEST(not_every_lock_is_waited_for)
 }
 END_TEST
 
-/* One block that cannot be read says nothing about others, until many cannot. */
+/* One block that cannot be read says nothing about other blocks, until many cannot be read. */
 START_TEST(keys_beside_an_unreadable_block_are_done)
 {
     publish(INTENT_RECONCILE, "a");
@@ -765,7 +765,7 @@ START_TEST(not_every_unreadable_block_is_tried)
 }
 END_TEST
 
-/* It is always there to be taken over, and each time it costs the thread a second. */
+/* The message can be taken over at any time, and each time it costs the thread a second. */
 START_TEST(what_keeps_coming_back_holds_up_nothing_new)
 {
     publish(INTENT_RECONCILE, "slow");
@@ -839,7 +839,7 @@ START_TEST(what_kills_every_worker_is_buried_untried)
 }
 END_TEST
 
-/* It was innocent: the lock it waited for is somebody else's. */
+/* The key did not fail: another transaction held the lock for which it waited. */
 START_TEST(a_suspect_that_ends_without_a_result_is_not_counted)
 {
     struct queue_message *messages;
@@ -860,7 +860,7 @@ START_TEST(a_suspect_that_ends_without_a_result_is_not_counted)
 }
 END_TEST
 
-/* Somebody else looks for silent consumers long after the claim, but the claim was renewed just before. */
+/* Another consumer looks for silent consumers long after the claim, but the claim was renewed just before. */
 static void much_later_but_kept(void)
 {
     struct queue_message *messages;
@@ -887,7 +887,7 @@ START_TEST(long_work_is_nobody_elses)
 
     ck_assert_str_eq(fake.reconciled, " a|");
     check_queue(0, 0);
-    lease_renewal_pass(&relay_ctx); /* nothing is in hand any more */
+    lease_renewal_pass(&relay_ctx); /* no claim is left */
 }
 END_TEST
 
@@ -932,7 +932,7 @@ START_TEST(polled_work_waits_for_no_suspicion)
     ck_assert_int_eq(fake.looked_for_dead, 1);
     now_us += 2000 * 1000;
     loop_turn(&loop);
-    ck_assert_int_eq(fake.looked_for_dead, 1); /* not every second, when that takes one */
+    ck_assert_int_eq(fake.looked_for_dead, 1); /* not every second, if one count takes a second */
 }
 END_TEST
 
@@ -1002,7 +1002,7 @@ START_TEST(what_a_stop_finds_unstarted_is_handed_back)
 }
 END_TEST
 
-/* So many open intents of one bucket, in the order of their ids. */
+/* This many open intents of one bucket, in the order of their ids. */
 static void given_a_backlog(int16_t bucket, size_t count)
 {
     static char rows[MAX_ROWS][32];
@@ -1057,7 +1057,7 @@ END_TEST
 
 /* ---- queues under control ---- */
 
-/* The worker hears of it. Intents in these tests were made in 1970. */
+/* The worker learns of the change. Intents in these tests were made in 1970. */
 static void given_controls(int64_t intents_before_us, int64_t rate)
 {
     fake.controlled = true;
@@ -1080,7 +1080,7 @@ START_TEST(a_paused_queue_forgets_messages_and_keeps_intents)
     ck_assert_uint_eq(loop_turn(&loop), 0);
     ck_assert_str_eq(fake.reconciled, "");
 
-    given_controls(1, 0); /* a drain: it was made before */
+    given_controls(1, 0); /* part of a drain: it was made before the drain began */
     ck_assert_uint_eq(loop_turn(&loop), 1);
     ck_assert_str_eq(fake.reconciled, " a|");
     ck_assert_int_eq(atomic_load(&shared.queues.applied_total[queue_slot(1, INTENT_RECONCILE)]), 1);
@@ -1159,10 +1159,10 @@ START_TEST(a_large_backlog_is_published_in_portions_each_once)
 
     ck_assert(relay_pass(&relay));
     check_queue(REFILL_MAX_WAITING, 0);
-    ck_assert(relay_pass(&relay)); /* no room, but more to come */
+    ck_assert(relay_pass(&relay)); /* no room, and more intents are open */
     check_queue(REFILL_MAX_WAITING, 0);
     redis_server_command(
-        &server, "XTRIM", "tavola:{q1}:intents", "MAXLEN", "0", NULL); /* somebody has done it all */
+        &server, "XTRIM", "tavola:{q1}:intents", "MAXLEN", "0", NULL); /* another worker has done all of it */
     fake.scans = 0;
 
     ck_assert(!relay_pass(&relay));
@@ -1192,7 +1192,7 @@ START_TEST(a_large_backlog_holds_up_no_other_bucket)
 }
 END_TEST
 
-/* Lost messages are found although the bucket is being read on: its reading begins again after a while. */
+/* Lost messages are found although the scan of the bucket goes on behind them: it begins again after a while. */
 START_TEST(what_was_lost_behind_the_reader_is_published_again)
 {
     given_a_backlog(1, MAX_ROWS);
@@ -1251,7 +1251,7 @@ START_TEST(after_a_flush_everything_open_is_published_from_the_start)
 }
 END_TEST
 
-/* Guard G18: the database may have crashed, and what was done be open again. */
+/* Guard G18: the database may have crashed, so finished work may be open again. */
 START_TEST(after_a_reconnect_everything_open_is_published_from_the_start)
 {
     fake.open[fake.open_count++] = an_intent(INTENT_RECONCILE, "a");

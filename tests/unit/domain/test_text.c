@@ -106,7 +106,7 @@ START_TEST(every_code_point_is_judged_rightly)
             text[i] = (char)(0x80 | (c >> (6 * (len - 1 - i)) & 0x3F));
         text[0] = (char)((0xF00 >> len & 0xFF) | c >> (6 * (len - 1)));
 
-        /* An assertion is reported even when it holds: a million of them would take seconds. */
+        /* An assertion is counted even if it holds: a million of them would take seconds. */
         if (text_check(whole, NULL, NULL) == is_surrogate)
             ck_abort_msg("U+%04X was judged wrongly", c);
         if (!is_surrogate && text_take(&whole) != c)

@@ -31,7 +31,7 @@ FED = "watched"  # the table with a change feed
 TURN_PAUSE = 0.003
 WATCH_SECONDS = 0.2
 ABSENT_SERVER_PAUSE = 0.02
-MOST_LEFT_ALONE = 6
+MAX_LEFT_ALONE = 6
 READS = ("get_entity", "lookup_index", "wait_transaction", "get_index", "list_dead_letters", "query_entities")
 DONE = 3  # a transaction
 
@@ -194,7 +194,7 @@ class Writer(Caller):
             return
         free = self.free()
         kind = self.random.random()
-        if kind < 0.2 and len(free) >= MOST_LEFT_ALONE:
+        if kind < 0.2 and len(free) >= MAX_LEFT_ALONE:
             self.group(self.random.sample(free, 3))
         elif free:
             address = self.random.choice(free)

@@ -17,7 +17,7 @@ create trigger refuse_poison before insert or update on entities for each row
     execute function refuse_poison();
 """
 DEAD, DISCARDED = 1, 3
-MOST_FAILURES = 10
+MAX_FAILURES = 10
 
 
 class Poison:
@@ -44,7 +44,7 @@ class Poison:
 
     def give_up(self):
         """Move failing work one step on towards a dead letter; True at the end."""
-        self.hurry(MOST_FAILURES - 1)
+        self.hurry(MAX_FAILURES - 1)
         return self.dead_letters()[1] > 0
 
     def heal(self, caller):

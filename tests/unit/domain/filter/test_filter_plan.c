@@ -148,7 +148,7 @@ START_TEST(keys_become_ranges_and_points)
 }
 END_TEST
 
-/* No key holds U+0000, and a database refuses it: no bound does. */
+/* No key holds U+0000, and the database refuses it: no bound holds it either. */
 START_TEST(a_bound_ends_before_a_nul)
 {
     static const struct nul_case {
@@ -266,7 +266,7 @@ static void make_entities(void)
     }
 }
 
-/* The rule by the book: -1, 0, 1, or 2 for NaN. */
+/* The comparison by the rules of the page: -1, 0, 1, or 2 for NaN. */
 static int naive_order(const struct value *stored, const struct value *literal)
 {
     double a = stored->number, b = literal->number;
@@ -471,7 +471,7 @@ START_TEST(random_filters_answer_as_a_naive_evaluator)
         }
         arena_cleanup(&arena);
     }
-    /* The dice have to show something of everything. */
+    /* The random filters must have produced every kind of case. */
     ck_assert_uint_gt(exact, ROUNDS / 20);
     ck_assert_uint_gt(points, ROUNDS / 100);
     ck_assert_uint_gt(matching, ROUNDS * ENTITIES / 5);

@@ -25,7 +25,7 @@ static void teardown(void)
     arena_cleanup(&arena);
 }
 
-/* The value as property P, between two others. */
+/* The value as property P, between two other properties. */
 static struct entity with_property(const struct value *value)
 {
     const struct value other = { .type = PROPERTY_INT32, .integer = 5 };
@@ -67,7 +67,7 @@ static const char *answers_of(char sign)
     return NULL;
 }
 
-/* The operator that says the same from the other side. */
+/* The operator that means the same with its operands exchanged. */
 static size_t mirrored(size_t operator)
 {
     static const size_t other[] = { 0, 1, 4, 5, 2, 3 };
@@ -201,7 +201,7 @@ static struct str read_all(const char *path)
     return buf_str(&out);
 }
 
-/* Where this text ends in the page. */
+/* The offset at which this text ends in the page. */
 static size_t behind(struct str page, const char *mark)
 {
     const char *at = memmem(page.data, page.len, mark, strlen(mark));

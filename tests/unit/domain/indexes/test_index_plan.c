@@ -271,7 +271,7 @@ START_TEST(equal_content_has_an_equal_digest)
 }
 END_TEST
 
-/* ---- does a write matter? ---- */
+/* ---- does a write change an entry? ---- */
 
 static struct row_state a_state(const char *city, const char *note, int64_t ts)
 {

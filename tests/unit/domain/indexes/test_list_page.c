@@ -195,7 +195,7 @@ START_TEST(the_longest_member_fits_on_a_page)
 }
 END_TEST
 
-/* What is counted is what is written. */
+/* The counted bytes are the written bytes. */
 START_TEST(a_page_has_room_for_what_its_json_takes)
 {
     static const struct entity_key members[] = { { { "p", 1 }, { "", 0 } },

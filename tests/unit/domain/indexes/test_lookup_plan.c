@@ -438,7 +438,7 @@ START_TEST(look_ups_equate_what_filters_equate)
 }
 END_TEST
 
-/* A look-up keeps to what its ends can be compared with; where there is a lower end, so does a filter. */
+/* A look-up finds only values that can be compared with its ends; a filter does so too if it has a lower end. */
 START_TEST(ranges_hold_what_filters_find_between_their_ends)
 {
     struct index index = a_number_index(law_parts[_i], false);

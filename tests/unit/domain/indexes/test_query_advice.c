@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Tests of filter_advice: what is said to whom, by cases. The words are for people; the tests ask for what matters.
- */
+/* Tests of filter_advice by cases. The texts are for people; the tests look only for the facts in them. */
 #include "domain/indexes/query_advice.h"
 
 #include <check.h>
@@ -54,7 +52,7 @@ static const struct table *a_table(void)
     return &table;
 }
 
-/* All sentences, a line each. */
+/* All sentences, one per line. */
 static const char *advised(const char *text, const struct table *table)
 {
     const struct filter *filter = NULL;
@@ -71,7 +69,7 @@ static const char *advised(const char *text, const struct table *table)
     return arena_copy(&arena, out).data;
 }
 
-/* What is said, in this order, each behind the one before, separated by '|'; "" for nothing. And what is not. */
+/* What the advice contains, in this order, separated by '|'; "" for no advice. And what it does not contain. */
 static const struct advice_case {
     const char *name, *filter, *said, *unsaid;
 } advice_cases[] = {

@@ -178,7 +178,7 @@ START_TEST(nothing_is_wanted_of_a_table_that_is_gone)
 }
 END_TEST
 
-/* Its entries are its writers'; what it cannot hold is noted here as of any index. */
+/* Its entries are written by writers; entities without a possible entry are noted here as for any index. */
 START_TEST(of_a_strong_index_only_violations_are_planned)
 {
     struct reconcile_plan got;

@@ -133,7 +133,7 @@ START_TEST(text_is_one_value_without_case_where_that_is_declared)
 }
 END_TEST
 
-/* Where one value ends and the next begins is part of it. */
+/* The boundary between two values is part of the encoding. */
 START_TEST(all_parts_make_the_value)
 {
     struct index index = an_index(both, 2);
@@ -167,7 +167,7 @@ START_TEST(an_entity_without_an_entry_asks_for_nothing)
 }
 END_TEST
 
-/* Owners are stored under it. */
+/* Owners are stored under this encoding. */
 START_TEST(the_form_stays_as_it_is)
 {
     static const unsigned char begins[] = { 0xd3, 0xce, 0x34, 0xca };

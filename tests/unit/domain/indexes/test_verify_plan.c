@@ -7,7 +7,7 @@
 
 enum { INDEX = 70, OTHER_INDEX = 71, NOTHING = 0 };
 
-/* Digests of what lies at the two keys; 0: nothing. */
+/* Digests of the entries at the two keys; 0: no entry. */
 struct world {
     int wanted_at_a; /* an entry at the key "a" with this digest */
     int stored_at_a, stored_at_b;
@@ -40,7 +40,7 @@ static void add_named(struct scene *scene, int64_t index_id, struct entity_key k
             (struct manifest_item){ index_id, key, (uint64_t)digest };
 }
 
-/* Another index has an item of its own in every manifest: it is no business of this one. */
+/* Another index has an item of its own in every manifest; this index ignores it. */
 static void set_scene(struct scene *scene, const struct world *world)
 {
     *scene = (struct scene){ .facts = { .index_id = INDEX, .is_complete = true, .has_manifest = true } };
@@ -168,7 +168,7 @@ START_TEST(a_manifest_that_cannot_be_read_is_a_difference)
 }
 END_TEST
 
-/* Whoever comes from an entry has not looked at the wanted key, nor at the manifest. */
+/* A check that begins at an entry has read neither the wanted key nor the manifest. */
 START_TEST(from_an_entry_only_what_dangles_is_seen)
 {
     struct scene scene;
@@ -181,7 +181,7 @@ START_TEST(from_an_entry_only_what_dangles_is_seen)
 }
 END_TEST
 
-/* ---- every world there is, against a model that knows the rule alone ---- */
+/* ---- all possible states, against a model that knows only the rule ---- */
 
 static bool is_right(const struct world *world)
 {
@@ -189,7 +189,10 @@ static bool is_right(const struct world *world)
            world->named_at_a == world->wanted_at_a && world->named_at_b == NOTHING;
 }
 
-/* What a repair does with a difference: the entry at its key becomes what is wanted, and the manifest what is stored. */
+/*
+ * What a repair does with a difference: the entry at its key becomes the wanted one, and the manifest lists what is
+ * stored.
+ */
 static void mend(struct world *world, const struct difference *difference)
 {
     bool is_a = entity_key_compare(&difference->entry, &a) == 0;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What is added and subtracted in any order agrees; whatever is missing, too many or different makes its source a suspect.
- */
+/* Sums agree in any order of additions; a missing, additional or different entry makes its source a suspect. */
 #include <check.h>
 
 #include "base/macros.h"
@@ -63,7 +61,7 @@ START_TEST(equal_sets_agree_in_any_order)
 }
 END_TEST
 
-/* Each of these leaves one difference, and its source among few others. */
+/* Each of these leaves one difference, with its source among few suspects. */
 START_TEST(a_difference_makes_its_source_a_suspect)
 {
     struct entity_key source = key("p", 77), entry = key("city", 77), other = key("city", 78);
@@ -73,10 +71,10 @@ START_TEST(a_difference_makes_its_source_a_suspect)
     case 0: /* missing */
         verify_sums_add(sums, &source, &entry, 77);
         break;
-    case 1: /* too many */
+    case 1: /* an additional entry */
         verify_sums_subtract(sums, &source, &other, 77);
         break;
-    case 2: /* other content */
+    case 2: /* different content */
         verify_sums_add(sums, &source, &entry, 77);
         verify_sums_subtract(sums, &source, &entry, 78);
         break;
@@ -93,7 +91,7 @@ START_TEST(a_difference_makes_its_source_a_suspect)
 }
 END_TEST
 
-/* An entry of the other source in the place of its own: nothing cancels out. */
+/* An entry of the other source instead of its own: the sums do not cancel out. */
 START_TEST(entries_of_two_sources_that_are_exchanged_are_seen)
 {
     struct entity_key a = key("p", 1), b = key("p", 2), entry_a = key("city", 1), entry_b = key("city", 2);

@@ -16,7 +16,7 @@ static const struct backoff_case {
 } cases[] = {
     { 1, 0, 50 },
     { 1, 50, 100 },
-    { 1, 51, 50 }, /* past the end of the range it begins anew */
+    { 1, 51, 50 }, /* past the end of the range it begins again */
     { 2, 0, 100 },
     { 2, 100, 200 },
     { 5, 800, 1600 },

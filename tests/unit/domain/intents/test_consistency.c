@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_consistency.c - what a write leaves open: as bytes, and of transactions.
- */
+/* test_consistency.c - the intents that a write leaves open: as bytes, and those of transactions. */
 #include "domain/intents/consistency.h"
 
 #include <check.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_queue_control.c - what state a queue is in, and how long it will take.
- */
+/* test_queue_control.c - the state of a queue, and how long its work will take. */
 #include "domain/intents/queue_control.h"
 
 #include <check.h>

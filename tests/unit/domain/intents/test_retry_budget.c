@@ -59,7 +59,7 @@ START_TEST(what_is_saved_has_a_limit)
 }
 END_TEST
 
-/* Whatever fails, and a clock that goes back, lets no more retries through than were earned. */
+/* With any failures, and with a clock that is set back, no more retries are permitted than were earned. */
 START_TEST(retries_are_a_fifth_of_the_work_and_25_a_second)
 {
     struct retry_budget budget = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of domain/keys/key_filter.c and domain/keys/key_axis.c: sets of keys, by the members that a few texts have in
- * them.
+ * Tests of domain/keys/key_filter.c and domain/keys/key_axis.c: sets of keys, compared by which of a few texts are
+ * their members.
  */
 #include "domain/keys/key_filter.h"
 

@@ -80,7 +80,7 @@ static void check_round_trip(const struct key_part *part, struct value value)
     ck_assert(str_equal(rest, STR_LITERAL("!rest")));
 }
 
-/* a < b: so are the encodings, also with an end mark and whatever follows it. */
+/* a < b: so are the encodings, also with an end mark and any text behind it. */
 static void check_ascending(const struct key_part *part, struct value a, struct value b)
 {
     struct str low = encoded(part, a, true), high = encoded(part, b, true);
@@ -210,7 +210,10 @@ END_TEST
 
 static const char *const alphabet[] = { "\0", "\n", " ", "!", "\"", "#", ".", "/", "a", "[", "~", "\x7F",
     "\xC2\x80", "\xC2\x9F", "\xC3\xA9" };
-/* The laws are shown by the plain build; the sanitizers see the same code on fewer texts, in a tenth of the time. */
+/*
+ * The plain build checks all texts; the builds with sanitizers run the same code on fewer texts, in a tenth of the
+ * time.
+ */
 #ifdef __SANITIZE_ADDRESS__
 enum { SHORT_LENGTH = 3, SHORT_TEXTS = 1 + 15 + 225 + 3375, LONG_TEXTS = 2000 };
 #else
@@ -252,7 +255,7 @@ static int by_text(const void *a, const void *b)
     return str_compare(((const struct value *)a)->bytes, ((const struct value *)b)->bytes);
 }
 
-/* Sorted neighbours in order mean that all pairs are. */
+/* If all sorted neighbours are in order, all pairs are. */
 static void check_laws_of_texts(struct value *texts, size_t count)
 {
     qsort(texts, count, sizeof(*texts), by_text);
@@ -289,7 +292,7 @@ START_TEST(random_texts_keep_order_and_come_back)
         size_t length = random_next(&state) % LONG_LENGTH, shared = random_next(&state) % LONG_LENGTH;
         struct buf text;
 
-        /* Half of a text is its neighbour's, so that differences are not all at the front. */
+        /* One half of each text equals its neighbour's, so that differences are not always at the front. */
         buf_init(&text, &arena);
         if (i > 0 && shared <= texts[i - 1].bytes.len) {
             struct str head = texts[i - 1].bytes;

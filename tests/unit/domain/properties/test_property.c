@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Tests of domain/properties/property.c and of values: walking, finding, merging and selecting, against a naive model.
- */
+/* Tests of domain/properties/property.c and of values: walk, find, merge and select, against a naive model. */
 #include "domain/properties/property.h"
 
 #include <check.h>
@@ -346,7 +344,7 @@ Suite *test_property_suite(void)
     tcase_add_loop_test(tc, a_value_is_read_back_from_a_list_and_from_a_message, 0, ARRAY_LEN(value_cases));
     tcase_add_test(tc, a_null_is_not_built);
     if (!getenv(
-            "CK_FORK")) /* a signal ends the process of the test, which is this one when nothing is forked */
+            "CK_FORK")) /* a signal ends the process of the test, which is this process if check does not fork */
         tcase_add_test_raise_signal(tc, names_out_of_order_are_a_broken_promise, SIGABRT);
     tcase_add_test(tc, broken_bytes_end_the_walk);
     tcase_add_test(tc, a_merged_list_is_checked_against_the_limits);

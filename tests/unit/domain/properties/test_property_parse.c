@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of domain/properties/property_parse.c: what callers send, and the canonical bytes it becomes.
+ * Tests of domain/properties/property_parse.c: property lists as callers send them, and the canonical bytes that they
+ * become.
  */
 #include <check.h>
 #include <stdio.h>
@@ -253,7 +254,7 @@ START_TEST(an_entity_too_large_is_reported_before_a_value_too_large)
 }
 END_TEST
 
-/* Fifteen binaries of 64 KiB, and one that fills what is left but for `spare` bytes. */
+/* Fifteen binaries of 64 KiB, and one that fills the entity but for `spare` bytes. */
 START_TEST(an_entity_may_have_exactly_one_mebibyte)
 {
     static const char *const names[] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n",

@@ -277,7 +277,7 @@ START_TEST(touched_keys_are_named_once_by_account_table_and_key)
     struct str owner = transaction.account, none = STR_EMPTY;
     int64_t *touched, digest = transaction_key_digest(owner, none, STR_LITERAL("PEOPLE"), &put->key);
 
-    steps[1].account = STR_LITERAL("mine"); /* said aloud: the same */
+    steps[1].account = STR_LITERAL("mine"); /* the default value, written explicitly: the same */
     ck_assert_uint_eq(transaction_touched(&transaction, &arena, &touched), 3);
     ck_assert(touched[0] == digest || touched[1] == digest || touched[2] == digest);
     steps[1].account = STR_LITERAL("theirs");

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_request_record.c - which requests are the same, and that a repeat is told what the first was told.
- */
+/* test_request_record.c - which requests are the same, and that a repeat gets the answer of the first. */
 #include "domain/writes/request_record.h"
 
 #include <check.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_strong_entries.c - which entries a write brings along.
- */
+/* test_strong_entries.c - the entries that a write changes in its own transaction. */
 #include "domain/writes/strong_entries.h"
 
 #include <check.h>
@@ -129,7 +127,7 @@ START_TEST(a_deleted_entity_loses_its_entries)
 }
 END_TEST
 
-/* What is due is absent for the plan, but its entry stands until it is deleted. */
+/* An expired entity is absent for the plan, but its entry stays until the entity is deleted. */
 START_TEST(what_is_due_has_its_entry_until_it_is_deleted)
 {
     struct plan_row row = a_row("r", a_state(4, "Bonn", "x"), absent);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_write_plan.c - what each kind of write makes of each state, what a group leaves behind, and random
- * batches against a model that knows nothing of plans.
+ * test_write_plan.c - what each kind of write does in each state, what a group leaves behind, and random batches
+ * against a model without plans.
  */
 #include "domain/writes/write_plan.h"
 
@@ -32,8 +32,8 @@ enum state { ABSENT, DEAD, LIVE, STATES };
 enum asked { NO_CONDITION, MUST_EXIST, SAME_ETAG, OTHER_ETAG, CONDITIONS };
 
 /*
- * By state (absent, dead, live), then by condition: + applied, E exists, N not found, S stale, . nothing to
- * do, ? never asked (insertions have no condition).
+ * By state (absent, dead, live), then by condition: + applied, E exists, N not found, S stale, . nothing to do, ? not
+ * called (insertions have no condition).
  */
 static const struct kind_case {
     enum write_kind kind;
@@ -170,7 +170,7 @@ static const struct change_case {
     { false, true, 5, 6, CHANGE_INSERTED }, /* over a dead row */
     { true, true, 5, 6, CHANGE_UPDATED }, { true, true, 5, 5, CHANGE_NONE },
     { true, false, 5, 6, CHANGE_DELETED },
-    { false, false, 0, 2, CHANGE_NONE }, /* came and went in one commit */
+    { false, false, 0, 2, CHANGE_NONE }, /* inserted and deleted in one commit */
 };
 
 START_TEST(a_row_tells_what_became_of_it)
@@ -184,7 +184,7 @@ START_TEST(a_row_tells_what_became_of_it)
 }
 END_TEST
 
-/* ---- what is offered for a key that may be absent ---- */
+/* ---- what is written for a key that may be absent ---- */
 
 START_TEST(an_insertion_offers_the_row_itself)
 {
@@ -216,7 +216,7 @@ END_TEST
 
 /* ---- time to live ---- */
 
-/* On a row that is due: as on a dead one, but that the sweeper deletes it. */
+/* On an expired row: as on a dead one, but that the sweeper deletes it. */
 static const struct due_case {
     enum write_kind kind;
     char outcome;
@@ -256,7 +256,7 @@ START_TEST(what_is_due_is_absent_but_for_its_version)
 }
 END_TEST
 
-/* Two writes on one key in one batch: the first leaves an entity whose time has passed. */
+/* Two writes on one key in one batch: the first leaves an entity that has expired. */
 START_TEST(what_expired_before_it_was_written_is_gone_for_the_next_in_the_batch)
 {
     static const enum write_kind kinds[] = { WRITE_REPLACE, WRITE_MERGE, WRITE_DELETE };
@@ -587,7 +587,7 @@ static struct property_list numbers(int a, int b)
     return (struct property_list){ buf_str(&out) };
 }
 
-/* What the write does, and how it ends, in the words of the data model. */
+/* The effect of the write and its outcome, by the rules of the data model. */
 static const char *model_apply(
     struct model_row *row, const struct model_write *write, struct write_clock clock)
 {
@@ -683,7 +683,7 @@ static void step(
     }
 }
 
-/* What the database holds after the row's action is what the model holds. */
+/* After the row's action the database holds what the model holds. */
 static void compare(const struct plan_row *row, const struct model_row *model, const char *names)
 {
     struct row_state kept = row->created ? row->offered : row->stored;

@@ -23,7 +23,7 @@ REFUSALS = {("UNAVAILABLE", "SERVER_DRAINING")}
 QUERY = "/tavola.v1.EntityService/QueryEntities"
 
 
-class MannersCase(unittest.TestCase):
+class ContractCase(unittest.TestCase):
     def setUp(self):
         self.stack = Stack(redis=False)
         self.addCleanup(self.stack.close)
@@ -31,10 +31,10 @@ class MannersCase(unittest.TestCase):
         self.stack.start_server(TAVOLA_METRICS_LISTEN="unix:" + self.metrics)
         self.caller = self.stack.connect()
         self.addCleanup(self.caller.channel.close)
-        self.caller.create_table(name="mannered")
+        self.caller.create_table(name="contract")
 
 
-class Draining(MannersCase):
+class Draining(ContractCase):
     def test_an_idle_client_does_not_hold_up_the_end(self):
         idle = [self.stack.connect() for _ in range(3)]
         for each in idle:
@@ -77,7 +77,7 @@ class Persistent(threading.Thread):
         with self.caller as caller:
             while not self.end:
                 try:
-                    caller.insert_or_replace_entity(table="mannered", entity=entity(f"{self.number}", f"{self.done}"))
+                    caller.insert_or_replace_entity(table="contract", entity=entity(f"{self.number}", f"{self.done}"))
                     self.done += 1
                 except ApiError as error:
                     how = (error.code, error.reason)
@@ -117,14 +117,14 @@ class Counter(threading.Thread):
             pass
 
 
-class Deadlines(MannersCase):
+class Deadlines(ContractCase):
     """A query of the server waits for a lock: it must not wait longer than its caller does."""
 
     LOCK_SECONDS = 1  # after this time the database gives up, and the server would try again
 
     def setUp(self):
         super().setUp()
-        self.caller.insert_entity(table="mannered", entity=entity("p", "r", A=1))
+        self.caller.insert_entity(table="contract", entity=entity("p", "r", A=1))
         self.lock = contextlib.ExitStack()
         self.addCleanup(self.lock.close)
         self.lock.enter_context(self.stack.locked("entities"))
@@ -139,7 +139,7 @@ class Deadlines(MannersCase):
         return self.session(what, "wait_event_type = 'Lock' and application_name = 'tavolad page'").split()
 
     def start(self, timeout=20):
-        request = types.message("tavola.v1.QueryEntitiesRequest")(query={"table": "mannered"})
+        request = types.message("tavola.v1.QueryEntitiesRequest")(query={"table": "contract"})
         return self.caller.start(QUERY, request.SerializeToString(), timeout=timeout)
 
     def ends_early(self, begin, end):
@@ -155,7 +155,7 @@ class Deadlines(MannersCase):
         else:
             self.fail("no query ended before its lock's time was up")
         self.lock.close()
-        self.assertEqual(len(self.caller.query("mannered")), 1)
+        self.assertEqual(len(self.caller.query("contract")), 1)
 
     def test_a_query_whose_caller_has_gone_is_cancelled(self):
         self.ends_early(self.start, lambda call: call.cancel())
@@ -169,23 +169,23 @@ class Deadlines(MannersCase):
     def test_a_write_that_may_have_been_committed_is_not_given_up(self):
         """The caller goes away while its write waits. The statement was sent, so the write takes effect."""
         put = types.message("tavola.v1.InsertOrReplaceEntityRequest")
-        message = put(table="mannered", entity=entity("p", "late", A=1)).SerializeToString()
+        message = put(table="contract", entity=entity("p", "late", A=1)).SerializeToString()
         call = self.caller.start("/tavola.v1.EntityService/InsertOrReplaceEntity", message)
         self.stack.wait_for_lock_waiter()
         call.cancel()
         self.lock.close()
-        wait_for("the write", lambda: len(self.caller.query("mannered")) == 2)
+        wait_for("the write", lambda: len(self.caller.query("contract")) == 2)
 
 
-class Compression(MannersCase):
+class Compression(ContractCase):
     def test_gzip_is_read_and_answered_where_asked(self):
-        self.caller.load("mannered", [entity("p", f"{n}", A="the same text again " * 20) for n in range(200)])
+        self.caller.load("contract", [entity("p", f"{n}", A="the same text again " * 20) for n in range(200)])
         counter = Counter(self.stack.target)
         counter.start()
         self.addCleanup(counter.listener.close)
         made = Client(f"127.0.0.1:{counter.port}")
         self.addCleanup(made.channel.close)
-        request = types.message("tavola.v1.QueryEntitiesRequest")(query={"table": "mannered"}).SerializeToString()
+        request = types.message("tavola.v1.QueryEntitiesRequest")(query={"table": "contract"}).SerializeToString()
         call = made.channel.unary_unary(QUERY)
 
         def cost(**how):
@@ -199,49 +199,49 @@ class Compression(MannersCase):
         self.assertGreater(plain, len(reply))
         self.assertLess(packed, len(reply) / 5)
         put = types.message("tavola.v1.InsertEntityRequest")
-        message = put(table="mannered", entity=entity("q", "r", A="b" * 20000)).SerializeToString()
+        message = put(table="contract", entity=entity("q", "r", A="b" * 20000)).SerializeToString()
         insert = made.channel.unary_unary("/tavola.v1.EntityService/InsertEntity")
         insert(message, timeout=20, compression=grpc.Compression.Gzip)
-        stored = self.caller.get_entity(table="mannered", key=key(("q", "r"))).entity
+        stored = self.caller.get_entity(table="contract", key=key(("q", "r"))).entity
         self.assertEqual(stored.properties["A"].string_value, "b" * 20000)
 
 
-class WrongFields(MannersCase):
+class WrongFields(ContractCase):
     def test_the_field_that_is_wrong_is_named(self):
         bad_name, bad_key = entity("p", "r"), entity("a/b", "r")
         bad_name.properties["1st"].int64_value = 1
         caller = self.caller
         good = entity("p", "r")
-        one = {"table": "mannered", "entity": good}
-        place = {"table": "mannered", "key": key(("p", "r"))}
-        move = {"move": {"source": place, "destination": {**place, "table": "1st"}}}
+        one = {"table": "contract", "entity": good}
+        address = {"table": "contract", "key": key(("p", "r"))}
+        move = {"move": {"source": address, "destination": {**address, "table": "1st"}}}
 
         def two_steps(action, bad):
-            steps = [{action: {"table": "mannered", "entity": each}} for each in (good, bad)]
+            steps = [{action: {"table": "contract", "entity": each}} for each in (good, bad)]
             return {"transaction_id": "t", "steps": steps}
 
         for field, function, fields in (
             ("query.table", caller.query_entities, {"query": {"table": "x"}}),
-            ("query.max_plan", caller.query_entities, {"query": {"table": "mannered", "max_plan": 99}}),
-            ("page_size", caller.query_entities, {"query": {"table": "mannered"}, "page_size": -1}),
+            ("query.max_plan", caller.query_entities, {"query": {"table": "contract", "max_plan": 99}}),
+            ("page_size", caller.query_entities, {"query": {"table": "contract"}, "page_size": -1}),
             ("name", caller.create_table, {"name": "1st"}),
             ("table", caller.insert_entity, {"table": "1st", "entity": entity("p", "r")}),
-            ("request_id", caller.insert_entity, {"table": "mannered", "entity": good, "request_id": "\n"}),
+            ("request_id", caller.insert_entity, {"table": "contract", "entity": good, "request_id": "\n"}),
             ("precondition.if_match", caller.replace_entity, {**one, "precondition": {"if_match": "old"}}),
             ("precondition.condition", caller.replace_entity, {**one, "precondition": {"condition": " "}}),
-            ("keys[1].row_key", caller.batch_get_entities, {"table": "mannered", "keys": [key(("p", "r")), key(("p", "#"))]}),
+            ("keys[1].row_key", caller.batch_get_entities, {"table": "contract", "keys": [key(("p", "r")), key(("p", "#"))]}),
             ("steps[1].insert_or_replace.entity.properties[1st]", caller.submit_transaction, two_steps("insert_or_replace", bad_name)),
             ("steps[1].insert_or_merge.entity.partition_key", caller.submit_transaction, two_steps("insert_or_merge", bad_key)),
             ("steps[0].move.destination.table", caller.submit_transaction, {"transaction_id": "t", "steps": [move]}),
-            ("entity", caller.insert_entity, {"table": "mannered"}),
-            ("entity.partition_key", caller.insert_entity, {"table": "mannered", "entity": bad_key}),
-            ("entity.properties[1st]", caller.insert_entity, {"table": "mannered", "entity": bad_name}),
-            ("key.row_key", caller.get_entity, {"table": "mannered", "key": key(("p", "a#b"))}),
-            ("query.filter", caller.query_entities, {"query": {"table": "mannered", "filter": "A eq"}}),
+            ("entity", caller.insert_entity, {"table": "contract"}),
+            ("entity.partition_key", caller.insert_entity, {"table": "contract", "entity": bad_key}),
+            ("entity.properties[1st]", caller.insert_entity, {"table": "contract", "entity": bad_name}),
+            ("key.row_key", caller.get_entity, {"table": "contract", "key": key(("p", "a#b"))}),
+            ("query.filter", caller.query_entities, {"query": {"table": "contract", "filter": "A eq"}}),
             (
                 "operations[1].insert.properties[1st]",
                 caller.execute_batch,
-                {"table": "mannered", "operations": [{"insert": entity("p", "q")}, {"insert": bad_name}]},
+                {"table": "contract", "operations": [{"insert": entity("p", "q")}, {"insert": bad_name}]},
             ),
         ):
             with self.subTest(field):
@@ -251,7 +251,7 @@ class WrongFields(MannersCase):
                 self.assertTrue(caught.exception.fields[field])
 
 
-class Retries(MannersCase):
+class Retries(ContractCase):
     """The service configs of api/: which calls a client may send again by itself."""
 
     def config(self, name):
@@ -294,10 +294,10 @@ class Retries(MannersCase):
         plain, with_ids = self.config("service_config.json"), self.config("service_config_request_ids.json")
 
         def get(made):
-            made.get_entity(table="mannered", key=key(("p", "r")))
+            made.get_entity(table="contract", key=key(("p", "r")))
 
         def insert(made):
-            made.insert_entity(table="mannered", entity=entity("p", "r"), request_id="6f2b6e6c-0a3c-4a52-9a57-0c2a6d4e8f11")
+            made.insert_entity(table="contract", entity=entity("p", "r"), request_id="6f2b6e6c-0a3c-4a52-9a57-0c2a6d4e8f11")
 
         self.assertEqual(self.attempts(plain, insert), 1)
         self.assertEqual(self.attempts(plain, get), 5)
