@@ -35,10 +35,10 @@ void fair_shares_init(struct fair_shares *shares, int64_t capacity);
 /* The slot of an account: 0 to FAIR_SLOTS - 1. */
 int fair_shares_slot(const struct fair_shares *shares, struct str account);
 
-/* Let the slot hold so many more. false: that is more than its share, and nothing has changed. */
+/* Let the slot hold `count` more. false: that is more than its share, and nothing has changed. */
 MUST_USE bool fair_shares_take(struct fair_shares *shares, int slot, int64_t count);
 
-/* The slot holds so many fewer. */
+/* Let the slot hold `count` less. */
 void fair_shares_give_back(struct fair_shares *shares, int slot, int64_t count);
 
 #endif

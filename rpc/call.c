@@ -273,7 +273,7 @@ static void read_done(struct rpc_call *call, bool ok)
         call->pending |= call->message.buffer ? EVENT_MESSAGE : EVENT_HALF_CLOSED;
 }
 
-/* The one message of a call has come: most calls are answered before anybody could ask whether the client has gone. */
+/* The one message of a call has come: most calls are answered before it matters whether the client has gone. */
 static void watch_close_later(struct rpc_call *call, struct call_list *fresh)
 {
     if (!call_takes_one_message(call->slot->method) || !(call->pending & EVENT_MESSAGE))

@@ -28,7 +28,8 @@ struct call_host {
     pthread_cond_t changed;              /* alive or open became 0, or shut_down true */
     _Atomic(struct rpc_call *) answered; /* by other threads: for a queue thread to finish */
     struct door *door;
-    int max_open_calls, max_open_calls_per_connection; /* of methods that anybody may call; 0: not bounded */
+    int max_open_calls,
+        max_open_calls_per_connection; /* of methods that need no credential; 0: not bounded */
     atomic_int open_calls;
     atomic_uint_least64_t open_calls_refused;
     bool shut_down; /* the server's own: the core has let go of all connections */

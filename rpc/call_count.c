@@ -2,8 +2,8 @@
 /*
  * call_count.c - where a call is counted.
  *
- * A call is looked up at the door only while some connection is unauthenticated, and if its method is one that anybody
- * may call: calls of known callers on a server that nobody else is connected to cost nothing here.
+ * A call is looked up at the door only while some connection is unauthenticated, and if its method
+ * needs no credential: calls of known callers cost nothing here while no other caller is connected.
  */
 #include <grpc/support/alloc.h>
 

@@ -7,7 +7,7 @@
  *   call_batch.c    starts batches of the core
  *   call_answer.c   the last batch: at once, or with those of other calls
  *   call_handler.c  the functions that a handler calls
- *   call_count.c    where a call is counted: at its connection, and among those that anybody may open
+ *   call_count.c    where a call is counted: at its connection, and among those that need no credential
  */
 #ifndef RPC_CALL_PARTS_H
 #define RPC_CALL_PARTS_H
@@ -68,7 +68,7 @@ struct rpc_call {
     grpc_status_code code;
     grpc_slice status_message;
     grpc_slice details;
-    atomic_bool cancelled; /* set under the lock, read by anybody */
+    atomic_bool cancelled; /* set under the lock, read without it */
 
     struct rpc_call *next_fresh;
     struct rpc_call *next_answered;
@@ -76,7 +76,7 @@ struct rpc_call {
     struct door_connection *connection; /* where the call is counted; NULL: nowhere */
     bool silent;                        /* never shown to the handler */
     bool counts_as_open;                /* among the host's open_calls */
-    bool late;                          /* came while the server was stopping: nobody waits for it */
+    bool late; /* came while the server was stopping: the stop does not wait for it */
     grpc_call *core;
     gpr_timespec deadline;
     int64_t begun_us;

@@ -43,7 +43,7 @@ struct door {
     pthread_t watcher;
     pthread_cond_t changed; /* a connection has come, or `closing` */
     bool closing;           /* for the watcher */
-    bool is_closed;         /* nobody has it but its connections */
+    bool is_closed;         /* only its connections still refer to it */
     int stuck_listener;     /* connections wait on it, and there was no descriptor; -1: none */
     atomic_int unauthenticated;
     atomic_uint_least64_t reasons[DOOR_REASONS];
@@ -64,7 +64,7 @@ static void count_reason(struct door *door, enum door_reason reason)
     atomic_fetch_add_explicit(&door->reasons[reason], 1, memory_order_relaxed);
 }
 
-/* Whoever is hung up on may not return at once, unless others come from there who have a credential. */
+/* After a hang-up its address may not connect at once, unless it also has connections of callers with a credential. */
 static void bar_address(struct door *door, struct door_connection *connection, enum door_reason reason)
 {
     struct door_barred *barred = door_table_barred(&door->table, &connection->address);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * door.h - who is let in, and who is hung up on: the connections of a server, seen before the core sees them.
+ * door.h - which connections of a server are accepted, and which are closed, before the core sees them.
  *
  * The core accepts and reads by itself, and bounds neither. This program has an accept4, a recvmsg, a close and an
  * SSL_read of its own (socket_calls.c), which the dynamic linker prefers: they ask the door about sockets that it knows,
@@ -73,7 +73,7 @@ bool door_counts_calls(const struct door *door);
 struct door_connection *door_enter(struct door *door, struct str peer);
 
 /*
- * The call is one of a method that anybody may call; false: as many are open on the connection as may be. It is counted
+ * The call's method needs no credential. false: as many such calls are open on the connection as may be. It is counted
  * in either case, until door_leave.
  */
 bool door_enter_open(struct door_connection *connection, int max);

@@ -2,7 +2,7 @@
 /*
  * door_rules.h - what a connection may send, and how fast, before the server hangs up. Internal to rpc/.
  *
- * Each kind of frame has an allowance: so many at once, and so many a second. Until a call on the connection has been
+ * Each kind of frame has an allowance: a number at once, and a number a second. Until a call on the connection has been
  * authenticated the allowances are small: they are what one well-behaved caller may need for its first calls, and what
  * probes need for good. After that only what no caller needs is bounded. Pure: time is an argument.
  */

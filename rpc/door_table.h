@@ -43,7 +43,7 @@ struct door_connection {
     int64_t accepted_us;
     atomic_bool is_authenticated;
     atomic_bool hung_up;
-    int open_calls;                 /* of these, the ones of methods that anybody may call */
+    int open_calls;                 /* of these, the calls of methods that need no credential */
     atomic_bool was_answered;       /* it has got something other than an error */
     atomic_uint_least64_t received; /* bytes, halved every second */
 

@@ -38,7 +38,7 @@ struct frame_scan {
 
 void frame_scan_init(struct frame_scan *scan);
 
-/* Count what has arrived. false: more header than anybody needs; the connection is of no use any more. */
+/* Count what has arrived. false: the header is larger than any call needs; the connection has to be closed. */
 bool frame_scan_read(struct frame_scan *scan, const void *bytes, size_t length);
 
 #endif

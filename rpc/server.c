@@ -40,8 +40,8 @@ enum {
     ARMED_CALLS = 4,
     ARMED_UNKNOWN_CALLS = 2,
     /* Empty polls before the queue counts as drained: one poll serves one connection, so the first empty
-     * one says little, and each further one lets a batch grow. One is enough for a caller who was alone
-     * the last time too: it is he who would have to send more, and he waits for his answer. */
+     * one says little, and each further one lets a batch grow. One is enough if the caller was alone the last time
+     * too: no other caller sends more, and this one waits for its answer. */
     GRACE_POLLS = 3,
     GRACE_POLLS_ALONE = 1,
     /* Events after which `drained` is called even though more are there: a batch must not starve. */
@@ -93,10 +93,10 @@ static bool take_arrived(struct rpc_server *server, struct call_list *fresh)
 }
 
 /*
- * Stop taking calls. From the moment it shuts down the core answers what it reads with CANCELLED, which callers take
- * for their own doing. So nobody reads meanwhile: every thread comes here, and the last one takes what is there,
- * shuts down and, unless calls are open, hangs up: the last GOAWAY says which streams have not been looked at, and
- * clients send those elsewhere.
+ * Stop taking calls. Once it shuts down, the core answers every call that it reads with CANCELLED, which callers take
+ * for their own cancellation. So no thread reads meanwhile: every thread comes here, and the last one takes the events
+ * that have arrived, shuts down and, unless calls are open, closes the connections. The last GOAWAY says which streams
+ * were not begun, and clients send those to another server.
  */
 static bool come_to_rest(struct rpc_server *server, struct call_list *fresh)
 {
@@ -219,7 +219,7 @@ static grpc_server *core_new(const struct rpc_options *options)
 }
 
 /*
- * Whether somebody listens on this Unix socket. The core removes a socket that is in its way, which is
+ * Whether a program listens on this Unix socket. The core removes a socket that is in its way, which is
  * right for one that a crash has left behind, and would silently take the clients of a living server.
  */
 static bool unix_socket_is_busy(const char *listen_address)
@@ -491,7 +491,7 @@ void rpc_server_stop(struct rpc_server *server, int64_t grace_ms)
     struct call_host *host = &server->host;
 
     if (server->thread_count == 0 && start_threads(server, 1, NULL) != STATUS_OK)
-        abort(); /* nobody could ever see the server end */
+        abort(); /* otherwise the stop would never end */
     atomic_store(&host->stopping, true);
     (void)wait_for(host, has_no_open_calls, grace_ms < REFUSING_MS ? grace_ms : REFUSING_MS);
     close_to_new_calls(server);

@@ -13,14 +13,13 @@
  *   begin ---> message* ---> half_closed (client streams) ---> ... ---> rpc_call_finish ---> ended
  *
  * In `begin` there are the metadata and nothing else: what the caller sends stays with the connection, and is bounded
- * by its window, until the handler asks for it with rpc_call_read. So a caller who may not call is refused before the
- * request is read. Unary and server-stream methods ask once and get one message. Client-stream and bidi methods ask
- * for each message; half_closed says that no more will come. `ended` is always the last
- * event, after which the call is gone; `cancelled` comes at most once before it, when the peer went away
- * or the deadline passed: the handler must still call rpc_call_finish (which then sends nothing). After that
- * no message, half_closed or sent comes any more, whatever was asked for. The events of one call never
- * overlap. A unary call that carries no message, or one that cannot be read, is answered here: it has begun, and
- * `ended` comes next.
+ * by its window, until the handler asks for it with rpc_call_read. So a caller without the permission is refused before
+ * the request is read. Unary and server-stream methods ask once and get one message. Client-stream and bidi methods ask
+ * for each message; half_closed says that no more will come. `ended` is always the last event, after which the call is
+ * gone; `cancelled` comes at most once before it, when the peer went away or the deadline passed: the handler must
+ * still call rpc_call_finish (which then sends nothing). After that no message, half_closed or sent comes any more,
+ * whatever was asked for. The events of one call never overlap. A unary call that carries no message, or one that
+ * cannot be read, is answered here: it has begun, and `ended` comes next.
  */
 #ifndef RPC_SERVER_H
 #define RPC_SERVER_H
@@ -43,7 +42,7 @@ struct rpc_method {
     const char *path; /* "/tavola.v1.EntityService/GetEntity"; static */
     enum rpc_kind kind;
     const void *handler; /* the service's own; see rpc_call_method */
-    /* Anybody may call it: its calls are bounded in number, and its requests to RPC_OPEN_RECEIVE_BYTES. */
+    /* It needs no credential: its calls are bounded in number, and its requests to RPC_OPEN_RECEIVE_BYTES. */
     bool is_open;
 };
 
@@ -73,7 +72,7 @@ struct rpc_limits {
     int connections_per_address; /* for IPv6: per 64 bits of it; not on Unix sockets */
     int64_t first_call_ms;       /* so soon after it was opened a connection must have had a call answered */
     int streams;                 /* open at once on a connection; callers wait */
-    int open_calls;              /* of methods that anybody may call, in all */
+    int open_calls;              /* of methods that need no credential, in all */
     int open_calls_per_connection;
 };
 
@@ -159,8 +158,8 @@ struct arena *rpc_call_arena(struct rpc_call *call);
 struct str rpc_call_metadata(struct rpc_call *call, const char *key);
 
 /*
- * The caller has shown who he is, and may call: the connection is no longer one that anybody may have opened. Once per
- * call, from `begin` or before the call is finished.
+ * The caller has been authenticated and admitted, so the connection counts as authenticated. Call it once per call,
+ * from `begin` or before the call is finished.
  */
 void rpc_call_authenticated(struct rpc_call *call);
 

@@ -110,7 +110,7 @@ static X509 *certificate_of(const char *pem)
     return out;
 }
 
-/* A key under a password is not read: nobody is there to be asked. */
+/* A key with a password is refused: a server has no user to ask for it. */
 static EVP_PKEY *key_of(const char *pem)
 {
     char no_password[] = "";

@@ -293,7 +293,7 @@ static void serve_until_signal(
     rpc_server_stop(server->rpc, config->drain_seconds * MS_PER_SECOND);
 }
 
-/* Without authentication whoever reaches the address may do everything. */
+/* Without authentication every client that reaches the address may do everything. */
 static bool address_is_allowed(const struct service_config *config)
 {
     if (config->authentication != AUTHENTICATION_NONE || service_config_is_local(config->listen))
@@ -305,7 +305,10 @@ static bool address_is_allowed(const struct service_config *config)
     return false;
 }
 
-/* Half of the files would mean plain text, or callers without certificates, where somebody wanted more. */
+/*
+ * With only some of the files the server would speak plain text, or accept callers without certificates, against the
+ * operator's will.
+ */
 static bool tls_is_whole(const struct service_config *config)
 {
     bool is_whole = !config->tls_certificate == !config->tls_key;

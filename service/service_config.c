@@ -65,9 +65,9 @@ static const struct config_setting settings[] = { {
         .offset = offsetof(struct service_config, authentication),
         .fallback = "required",
         .choices = authentications,
-        .help =
-            "required: every call carries a token (tavola token create, tavola sas create); none: everybody "
-            "who reaches the address may do everything, only on loopback or a Unix socket",
+        .help = "required: every call carries a token (tavola token create, tavola sas create); none: every "
+                "client "
+                "that reaches the address may do everything, only on loopback or a Unix socket",
     },
     {
         .name = "TAVOLA_POSTGRES",

@@ -18,7 +18,7 @@
 
 enum {
     LOOK_US = 500000,        /* between two looks at the database */
-    ACCESS_LOOK_US = 100000, /* between two looks at the accounts, when somebody asks for them */
+    ACCESS_LOOK_US = 100000, /* between two reads of the accounts on request */
     /* Of each wait of a look: that the database stands still is told within two seconds. */
     LOOK_LIMIT_US = 1300000,
 };
@@ -65,7 +65,7 @@ static enum status read_server(struct monitor *monitor, struct error *err)
     return STATUS_OK;
 }
 
-/* Give out who may do what, if that has changed. */
+/* Give out the access snapshot if it has changed. */
 static enum status confirm_access(struct monitor *monitor, struct error *err)
 {
     struct session *session = &monitor->session;
@@ -102,7 +102,7 @@ static enum status forget_watermarks(struct monitor *monitor, struct error *err)
     return pg_query(&monitor->session.pg, &sql_watermark_forget, NULL, &result, err);
 }
 
-/* Whoever asks for a look from here on gets another one. Returns when this one began. */
+/* Requests for a look that come from here on get another one. Returns when this one began. */
 static int64_t begin_access_look(struct monitor *monitor)
 {
     int64_t now_us;

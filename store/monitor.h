@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * monitor.h - the thread that looks at the database twice a second: is it there, who may do what, and how are the queues
- * spread. It has a connection of its own, on which nothing that a caller asks for ever runs, so that no caller can keep
- * the others' credentials from being confirmed.
+ * monitor.h - the thread that reads from the database twice a second: whether it answers, the access snapshot, and the
+ * map of queues. It has a connection of its own, on which nothing that a caller asks for ever runs, so that no caller
+ * can keep the others' credentials from being confirmed.
  *
  * What it sees it tells through the callbacks of struct store_options.
  */

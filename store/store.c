@@ -142,7 +142,7 @@ static void release_waiters(struct store *store, enum waiters_which which)
     }
 }
 
-/* Until somebody waiting is to be asked for again, a tick at most. */
+/* The time until a waiting operation has to be checked again, a tick at most. */
 static int64_t pause_ms(struct store *store)
 {
     int64_t due_us = waiters_due_us(&store->waiters), now_us = clock_monotonic_us();

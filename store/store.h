@@ -54,8 +54,8 @@ struct store_options {
     void (*access_confirmed)(void *context, struct access_snapshot *snapshot);
 
     /*
-     * May be NULL. Accounts and tables have been looked at, or could not be: whoever asked before began_us
-     * (clock_monotonic_us) has been told what there was. From the monitor, so it must not block.
+     * May be NULL. Accounts and tables have been looked at, or could not be: requests made before began_us
+     * (clock_monotonic_us) have their answer. From the monitor, so it must not block.
      */
     void (*access_looked)(void *context, int64_t began_us);
 
@@ -84,7 +84,7 @@ void store_close(struct store *store);
 void store_submit(struct store *store, struct operation *operation);
 
 /*
- * For who submits many at once: store_collect is store_submit, but the operation may wait for the next
+ * For callers that submit many at once: store_collect is store_submit, but the operation may wait for the next
  * store_run, which any thread may call. store_run may run reads in the caller's thread, outcome and done()
  * included; it waits a few milliseconds for the database at most.
  */
@@ -94,7 +94,7 @@ void store_run(struct store *store);
 bool store_is_available(const struct store *store);
 
 /*
- * Look at accounts and tables soon: at once, but not within 100 ms of the look before. All who ask meanwhile share
+ * Look at accounts and tables soon: at once, but not within 100 ms of the look before. All calls meanwhile share
  * one look, which access_looked ends. Never blocks.
  */
 void store_look_at_access(struct store *store);

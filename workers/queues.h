@@ -48,7 +48,7 @@ void queues_free_scope(const struct queues *queues, struct scan_scope *out);
 /* The next kind of work from `slot` on that is limited; QUEUE_SLOTS: there is none. */
 int queues_next_limited(const struct queues *queues, int slot);
 
-/* So many intents have been applied. */
+/* Count applied intents. */
 void queues_count_applied(struct queues *queues, const struct intent *intent, size_t count);
 
 /* Take what was counted; returns how many. */

@@ -87,9 +87,9 @@ static void print_names(const struct stack *stack)
     const struct client_config *client = stack->options->client;
 
     if (stack->transport != TRANSPORT_PLAIN && !client->ca)
-        printf(
-            "  CA.pem             the certificates of whoever signed TAVOLA_TLS_CERT; with TAVOLA_CA set it "
-            "is named here\n");
+        printf("  CA.pem             the certificates of the authority of TAVOLA_TLS_CERT; with TAVOLA_CA "
+               "set it "
+               "is named here\n");
     if (stack->transport == TRANSPORT_MUTUAL_TLS && !client->certificate)
         printf("  CERT.pem, KEY.pem  a certificate that TAVOLA_TLS_CLIENT_CA accepts, and its key\n");
 }

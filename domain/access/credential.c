@@ -45,7 +45,7 @@ enum field {
     FIELDS_ALL = 511,
 };
 
-/* ---- what a credential may be: the same for who makes and for who reads one ---- */
+/* ---- the rules of a credential, for encoding and decoding ---- */
 
 static bool is_time(int64_t ticks)
 {

@@ -26,7 +26,10 @@ static bool is_stored(const struct verify_case *facts, const struct entity_key *
     return false;
 }
 
-/* The item that names no entry of the index; NULL: there is none. *found: so many are the wanted entry. */
+/*
+ * The item that names no entry of the index; NULL: there is none. *found: the number of items that are the wanted
+ * entry.
+ */
 static const struct manifest_item *find_stray(const struct verify_case *facts, size_t *found)
 {
     const struct manifest_item *stray = NULL;

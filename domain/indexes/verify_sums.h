@@ -2,11 +2,12 @@
 /*
  * verify_sums.h - comparing what sources ask for with what is stored, without bringing the two together key by key.
  *
- * Sources and entries are in different orders. So each source key belongs to a class, by a hash, and each class has a sum:
- * what the sources ask for is added, what is stored is subtracted, in any order. A class whose sum is zero has the entries
- * that its sources ask for; those of the other classes are suspects, to be judged one by one.
+ * Sources and entries are in different orders. So each source key belongs to a class, by a hash, and each class has a
+ * sum: what the sources ask for is added, what is stored is subtracted, in any order. A class whose sum is zero has the
+ * entries that its sources ask for; those of the other classes are suspects, to be judged one by one.
  *
- * Pure. The digests are not cryptographic: sums recognise damage, not forgery by somebody who may write the database.
+ * Pure. The digests are not cryptographic: sums recognise damage, not forgery by an attacker that may write to the
+ * database.
  */
 #ifndef DOMAIN_INDEXES_VERIFY_SUMS_H
 #define DOMAIN_INDEXES_VERIFY_SUMS_H
@@ -23,7 +24,9 @@ struct verify_sums {
     uint64_t classes[VERIFY_CLASSES];
 };
 
-/* An entry that `source` asks for, or has; content: by what entries at one key are told apart, a digest or a version. */
+/*
+ * An entry that `source` asks for, or has; content: by what entries at one key are told apart, a digest or a version.
+ */
 void verify_sums_add(struct verify_sums *sums, const struct entity_key *source,
     const struct entity_key *entry, uint64_t content);
 void verify_sums_subtract(struct verify_sums *sums, const struct entity_key *source,

@@ -23,7 +23,7 @@ struct intent {
     int16_t kind;
     int64_t table_id;
     struct entity_key key;
-    int64_t version; /* of the write; for people who look at the table */
+    int64_t version; /* of the write; for operators that read the table */
 };
 
 #endif

@@ -35,8 +35,9 @@ void retry_budget_earn(struct retry_budget *budget, size_t done);
 int64_t retry_budget_spend(struct retry_budget *budget, int64_t now_us);
 
 /*
- * How many messages may be added to streams in which so many wait, unclaimed, up to REFILL_MAX_WAITING: none while a
- * claim's worth does; none while half of REFILL_MAX_WAITING does, where there is a backlog to be published in portions.
+ * How many messages may be added to streams in which `waiting` unclaimed messages wait, up to REFILL_MAX_WAITING in
+ * all: none while as many as a claim takes wait; if a backlog is published in portions, none while half of
+ * REFILL_MAX_WAITING wait.
  */
 size_t retry_budget_refill_room(int64_t waiting, int64_t claim, bool behind);
 

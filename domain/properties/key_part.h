@@ -28,7 +28,7 @@
  *   Guid      !g and its 36 characters
  *   Binary    !x and lower-case hexadecimal
  *
- * width: Int32 and Int64 that are not negative, exactly so many digits behind the type letter.
+ * width: Int32 and Int64 that are not negative, exactly `width` digits behind the type letter.
  * inverted: the digits of (maximum - value), without a sign; the maximum is that of the type (10 digits for
  * Int32, 20 for Int64, 19 for DateTime) or of the width. Of a Double: the complement of its 16 digits.
  * fold_case: text is folded (case_fold.h) before it is written, so what is read back is the folded text, and "order" and "x"

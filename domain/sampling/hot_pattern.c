@@ -16,7 +16,7 @@ enum {
     LOG_WRITES_PER_READ = 10,
 };
 
-/* Whether part is at least so many percent of whole, which is not nothing. */
+/* Whether part is at least `percent` percent of whole; false if whole is 0. */
 static bool is_share(int64_t part, int64_t whole, int64_t percent)
 {
     return whole > 0 && part * 100 >= whole * percent;

@@ -2,10 +2,10 @@
 /*
  * strong_entries.h - the entries of strong indexes that planned writes bring along.
  *
- * A strong index in the partition of its source has no manifest and needs none: whoever writes an entity holds the lock
- * of its row (guard G34), so its entry before is what the stored state asks for, and its entry after what the planned one
- * asks for. While the index is being built the entry before may be missing: a delete of what is not there does nothing,
- * and the builder, under the same lock, reads what was written.
+ * A strong index in the partition of its source has no manifest and needs none: a transaction that writes an entity
+ * holds the lock of its row (guard G34), so its entry before is what the stored state asks for, and its entry after
+ * what the planned one asks for. While the index is being built the entry before may be missing: a delete of what is
+ * not there does nothing, and the builder, under the same lock, reads what was written.
  *
  * A strong index in other partitions was, or will be, an eventual one: workers write its entries too. What both go by is
  * the manifest in the key's index state row, which the write locks behind the entity (guard G40).

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unique_owners.h - who owns the values of unique indexes that a batch of writes touches.
+ * unique_owners.h - the owners of the values of unique indexes that a batch of writes touches.
  *
  * An owner is a row of `unique_owners` (index, value, source key). Batches plan twice. First, with `is_collecting`, to learn
  * which values they want and release; then the owner rows of these are locked or created, in their order; then with the
@@ -22,9 +22,10 @@
 struct unique_slot {
     const struct index *index;
     struct unique_value value;
-    struct entity_key offered; /* who is to be the owner if there is none: the first that wants it */
-    bool is_created;           /* the offered row is there now */
-    bool was_owned, is_owned;  /* before this batch, and as planned so far */
+    struct entity_key
+        offered;     /* becomes the owner if there is none: the first entity that asks for the value */
+    bool is_created; /* the offered row is there now */
+    bool was_owned, is_owned; /* before this batch, and as planned so far */
     struct entity_key before, owner;
 };
 
@@ -44,7 +45,7 @@ bool unique_owners_concern(const struct table *table);
 /* The end of collecting: the slots in the order of locks. Then the caller fills is_created, or was_owned and before. */
 void unique_owners_sort(struct unique_owners *owners);
 
-/* Before the plan begins: everybody owns what they owned; a created slot has no owner. */
+/* Before the plan begins: set all owners to the stored ones; a created slot has no owner. */
 void unique_owners_start(struct unique_owners *owners);
 
 /* The writes of an operation that are decided at once, and the rows they are about, in the states from before them. */
@@ -63,7 +64,7 @@ struct unique_step {
  */
 MUST_USE enum status unique_owners_take(const struct unique_step *step, size_t *failed, struct error *err);
 
-/* The builder: take the value for the key if nobody has it. false: another entity owns it. */
+/* The builder: take the value for the key if it has no owner. false: another entity owns it. */
 bool unique_owners_claim(struct unique_owners *owners, const struct index *index,
     const struct unique_value *value, const struct entity_key *key);
 

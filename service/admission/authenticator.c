@@ -125,11 +125,11 @@ static void cache_credential(struct authenticator *authenticator, struct str tex
 static bool is_genuine(struct authenticator *authenticator, const struct account *account,
     const struct credential *credential, struct str text)
 {
-    static const struct account nobody;
+    static const struct account unknown_account;
 
     if (account && is_cached(authenticator, text))
         return true;
-    if (!credential_is_genuine(credential, account ? account : &nobody) || !account)
+    if (!credential_is_genuine(credential, account ? account : &unknown_account) || !account)
         return false;
     cache_credential(authenticator, text);
     return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_guard.h - who goes when the process comes near its memory bound: decided here and nowhere else.
+ * memory_guard.h - decides which connections are closed when the process comes near its memory bound.
  *
  * A thread looks at the resident memory forty times a second. From three quarters of the bound on, the server hangs up
  * on the connections on which no call has been admitted, those that cost most first; from seven eighths on, on all,

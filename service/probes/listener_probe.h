@@ -3,7 +3,7 @@
  * listener_probe.h - whether callers still get through: a thread connects to the server's own address.
  *
  * The health methods are answered by the process, on whatever connection they come. This thread looks at what they
- * cannot see: that the listener takes new connections and that somebody reads from them. A connection that is closed at
+ * cannot see: that the listener takes new connections and that a thread reads from them. A connection that is closed at
  * once counts as taken. After LISTENER_PROBE_FAILURES tries in a row without an answer the health service says
  * NOT_SERVING, also for HEALTH_LIVENESS, until a try succeeds.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sampler.c - see the header. A table has two sketches, one per span. A period of a span is longer than what a reader asks for
- * divided by a few, so that a handful of rows per server and table is all there is to merge.
+ * sampler.c - see the header. A table has two sketches, one per span. A period of a span is longer than what a reader
+ * asks for divided by a few, so that a handful of rows per server and table is all there is to merge.
  */
 #include "service/sampling/sampler.h"
 
@@ -90,7 +90,10 @@ static void clear_sketches(struct sampled_table *table)
         key_sketch_init(&table->sketches[i], table->counters[i], SAMPLED_KEYS);
 }
 
-/* The slot of a table that has none: a free one, or that of the table with the fewest accesses, of its account if that has many. */
+/*
+ * The slot of a table that has none: a free one, or that of the table with the fewest accesses, of its account if that
+ * has many.
+ */
 static struct sampled_table *slot_for(struct sampler_memory *memory, uint64_t account)
 {
     struct sampled_table *free_slot = NULL, *smallest = NULL, *own = NULL;
@@ -160,7 +163,10 @@ void sampler_note(struct sampler *sampler, const struct catalogue *catalogue,
 
 /* ---- how many operations are samples ---- */
 
-/* So many that SAMPLES_PER_SECOND would be as many as there were lately; one step down where a quarter of it came. */
+/*
+ * The shift with which the rate of the last seconds gives at most SAMPLES_PER_SECOND; one step less if a quarter of
+ * that came.
+ */
 static int next_shift(int shift, int64_t samples_per_second)
 {
     while (samples_per_second > SAMPLES_PER_SECOND && shift < MAX_SHIFT) {

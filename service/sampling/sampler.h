@@ -2,10 +2,10 @@
 /*
  * sampler.h - which partitions this server reads and writes most, from samples of its operations.
  *
- * Bounded in every way: MAX_SAMPLED_TABLES tables and indexes have sketches, half of them of one account at most; who is
- * accessed least loses its sketch to a newcomer. While few operations come, each is a sample; as more come, one of 2, 4, 8 and so
- * on, about a thousand a second, and each stands for as many. A sample never waits: while somebody else is in the sketches, it
- * is dropped.
+ * Bounded in every way: MAX_SAMPLED_TABLES tables and indexes have sketches, half of them of one account at most; the
+ * one that is accessed least loses its sketch to a new one. While few operations come, each is a sample; as more come,
+ * one of 2, 4, 8 and so on, about a thousand a second, and each stands for as many. A sample never waits: while another
+ * thread uses the sketches, it is dropped.
  *
  * What was counted is stored every ten seconds, so that any server answers for all of them, and a restart loses little.
  */
@@ -36,8 +36,8 @@ void sampler_init(struct sampler *sampler);
 void sampler_cleanup(struct sampler *sampler);
 
 /*
- * Whether an operation that arrived at this time is a sample: how many it stands for, or 0. The lowest bits of the time decide,
- * so that threads share no counter.
+ * Whether an operation that arrived at this time is a sample: how many it stands for, or 0. The lowest bits of the time
+ * decide, so that threads share no counter.
  */
 static inline int64_t sampler_weight(struct sampler *sampler, int64_t arrived_us)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * access_snapshot.h - who may do what, as of one moment: the accounts with their keys, and the tables with their
+ * access_snapshot.h - the permissions of callers at one moment: the accounts with their keys, and the tables with their
  * policies. Read whenever the catalogue's version has changed; an immutable value.
  */
 #ifndef STORE_ACCESS_ACCESS_SNAPSHOT_H

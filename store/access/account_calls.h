@@ -3,7 +3,7 @@
  * account_calls.h - what an operator does with accounts. Servers take it over within a second, and new
  * accounts and keys when they are first used: every change raises the catalogue's version.
  *
- * Keys come from the operating system's random numbers and are handed out once, to whoever had them made.
+ * Keys come from the operating system's random numbers and are returned once, by the call that made them.
  */
 #ifndef STORE_ACCESS_ACCOUNT_CALLS_H
 #define STORE_ACCESS_ACCOUNT_CALLS_H

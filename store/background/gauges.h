@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gauges.h - what metrics tell of indexes and dead letters: numbers that stay until somebody mends what they count.
+ * gauges.h - the metrics of indexes and dead letters: numbers that stay until what they count is mended.
  */
 #ifndef STORE_BACKGROUND_GAUGES_H
 #define STORE_BACKGROUND_GAUGES_H

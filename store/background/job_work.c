@@ -2,10 +2,10 @@
 /*
  * job_work.c - carrying on long-running operations, a chunk at a time.
  *
- * Any worker may do any chunk, twice or late: chunks are harmless to repeat, and the operation's row decides
- * whose progress counts. Who works on what is written there too, so that this happens seldom. Drops and
- * purges need no fence: nobody can write what they delete, since the change that began them was made through
- * it. State rows that a dropped index shares with others do: state_purge.c.
+ * Any worker may do any chunk, twice or late: chunks are harmless to repeat, and the operation's row decides whose
+ * progress counts. The row also names the worker that works on it, so that this happens seldom. Drops and purges need
+ * no fence: no server can write what they delete, since the change that began them was made through the fence. State
+ * rows that a dropped index shares with others need it: state_purge.c.
  */
 #include "store/background/job_work.h"
 

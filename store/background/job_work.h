@@ -12,7 +12,7 @@
 #include "store/session/worker.h"
 
 /*
- * Do one chunk of one running operation that nobody else is working on. *worked false: there is none.
+ * Do one chunk of one running operation that no other worker is working on. *worked false: there is none.
  * Each chunk ends with its checkpoint committed.
  */
 MUST_USE enum status job_work_run(struct worker *store, bool *worked, struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * purge.h - removing the rows of dropped indexes and deleted tables, a chunk at a time. It needs no fence: nobody can
- * write what is deleted, since the change that began it was made through the fence.
+ * purge.h - removing the rows of dropped indexes and deleted tables, a chunk at a time. It needs no fence: no server
+ * can write what is deleted, since the change that began it was made through the fence.
  */
 #ifndef STORE_BACKGROUND_PURGE_H
 #define STORE_BACKGROUND_PURGE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resolve.h - from the names in operations to the tables of the catalogue, as this session knows it. Whoever refuses an
- * operation because of it confirms the catalogue first: see session_confirm.
+ * resolve.h - from the names in operations to the tables of the catalogue, as this session knows it. Before an
+ * operation is refused because of it, the catalogue has to be confirmed: see session_confirm.
  */
 #ifndef STORE_CATALOGUE_RESOLVE_H
 #define STORE_CATALOGUE_RESOLVE_H
@@ -17,7 +17,7 @@ MUST_USE enum status resolve_table(const struct session *session, const struct o
     const struct table **out, struct error *err);
 
 /*
- * The same for who writes; a table other than operation->in.write.table_id is not found. INDEX_OWNED: it holds an
+ * The same for writes; a table other than operation->in.write.table_id is not found. INDEX_OWNED: it holds an
  * index's entries.
  */
 MUST_USE enum status resolve_writable(const struct session *session, const struct operation *operation,

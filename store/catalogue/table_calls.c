@@ -58,7 +58,7 @@ static enum status send_create(
     return pg_sync(&session->pg, err);
 }
 
-/* No fence needs closing: nobody can have planned with a table that was not there. */
+/* No fence needs closing: no write can have been planned with a table that did not exist. */
 static enum status create(struct session *session, struct operation *operation, struct error *err)
 {
     int64_t created = clock_ticks(), now_us;

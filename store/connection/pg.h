@@ -27,7 +27,7 @@ struct pg {
     const char *conninfo; /* borrowed */
     const char *role;     /* for pg_stat_activity: "tavolad write", "tavola-worker" */
     PGconn *conn;         /* NULL: not connected */
-    int64_t connects;     /* so many connections there have been: tells them apart, an address may return */
+    int64_t connects;     /* connections made so far: tells them apart, since an address may be used again */
     int64_t
         connected_us; /* when the last one was made: anything read on it is newer than the last crash recovery */
     int64_t next_try_us; /* no attempt to connect before this time; until then the last failure holds: */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * owner_rows.h - the owners of values of unique indexes, in the transaction that is open. They are locked behind the rows
- * of entities and before entries.
+ * owner_rows.h - the owners of values of unique indexes, in the transaction that is open. They are locked behind the
+ * rows of entities and before entries.
  */
 #ifndef STORE_ENTITIES_OWNER_ROWS_H
 #define STORE_ENTITIES_OWNER_ROWS_H
@@ -10,8 +10,8 @@
 #include "store/session/session.h"
 
 /*
- * One flight: lock or create the rows of all slots (guard G36), read them, and have everybody own what they owned. The slots
- * are sorted.
+ * One flight: lock or create the rows of all slots (guard G36), read them, and set all owners to the stored ones. The
+ * slots are sorted.
  */
 MUST_USE enum status owner_rows_lock(
     struct session *session, struct unique_owners *owners, struct error *err);

@@ -78,7 +78,7 @@ static bool is_full(const struct read *read)
            (in->enough_bytes > 0 && read->bytes > in->enough_bytes);
 }
 
-/* Of the next so many keys, up to what was left out: then false. */
+/* Fill the next `count` keys, up to the first one that was left out: then false. */
 static bool fill_some(struct read *read, const PGresult *result, int row, size_t count)
 {
     struct outcome_get *out = &read->operation->out.get;
@@ -221,7 +221,7 @@ static enum status read_singles(struct session *session, struct read *reads, siz
     return STATUS_OK;
 }
 
-/* The next so many keys, or up to what is too large: then *came is false. */
+/* The next `count` keys, or up to the first row that is too large: then *came is false. */
 static enum status read_some(
     struct session *session, struct read *read, size_t count, bool *came, struct error *err)
 {
@@ -393,7 +393,7 @@ void read_batch_run(struct session *session, struct operation *batch, void *cont
 struct begun {
     size_t count;
     size_t taken;
-    size_t part;     /* so many are the first statement's */
+    size_t part;     /* number of reads in the first statement */
     size_t left_out; /* of those taken: they stand first in what is left of the batch */
     struct read reads[];
 };

@@ -2,9 +2,9 @@
 /*
  * request_rows.h - the records of writes with a request_id, in the transaction of the writes.
  *
- * Two servers with one request meet at the rows it writes: whoever comes second reads the record after the
- * locks (guard G5). Two requests of one id that write other rows meet at the record's key, which is written
- * last and sorted, so that nobody waits there for somebody who waits for him.
+ * Two servers with the same request meet at the rows that it writes: the second one reads the record after it has the
+ * locks (guard G5). Two requests with the same id that write different rows meet at the record's key. Records are
+ * written last and in the order of their keys, so that no two transactions wait for each other there.
  */
 #ifndef STORE_ENTITIES_REQUEST_ROWS_H
 #define STORE_ENTITIES_REQUEST_ROWS_H

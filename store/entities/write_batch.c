@@ -480,7 +480,7 @@ static bool versions_known(const struct planned *planned)
     return true;
 }
 
-/* Who imports is not told versions. */
+/* Imports do not return versions. */
 static void answer_blind(const struct write_set *set)
 {
     for (size_t i = 0; i < set->planned_count; i++) {

@@ -16,7 +16,7 @@
 
 enum {
     CHUNK = 32,                    /* sources in memory at once */
-    MOST = 2 * FRESHNESS_MAX_OPEN, /* who came here has waited until it was half of it */
+    MOST = 2 * FRESHNESS_MAX_OPEN, /* a look-up gets here once at most half as many are open */
 };
 
 static int compare_keys(const void *a, const void *b)

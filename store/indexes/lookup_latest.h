@@ -16,8 +16,8 @@ struct open_sources {
 };
 
 /*
- * Begin the snapshot, which whoever runs the look-up ends, and read the keys of the index's source. NOT_FRESH_ENOUGH:
- * there are too many.
+ * Begin the snapshot, which the caller ends after the look-up, and read the keys of the index's source.
+ * NOT_FRESH_ENOUGH: there are too many.
  */
 MUST_USE enum status lookup_latest_begin(struct session *session, const struct index *index,
     struct arena *arena, struct open_sources *out, struct error *err);

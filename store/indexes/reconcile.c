@@ -7,7 +7,7 @@
  *   plan       in C, pure: domain/reconcile_plan
  *   flight 3   entries; state rows; dead letters; marker; COMMIT, which does not wait for the disk
  *
- * The order of the first two is the protocol: the sources are read after the lock (guard G8), so whoever
+ * The order of the first two is the protocol: the sources are read after the lock (guard G8), so the transaction that
  * locked last has read last; and the intents are removed before the sources are read (guard G9), so every removed
  * intent has had its reading. One commit holds entries, manifest and the end of the intents (guard G10).
  *
@@ -414,7 +414,7 @@ static enum status reconcile_at_once(struct worker *store, struct reconcile *wor
     struct error failure = { 0 };
     enum status status = worker_attempt(store, reconcile, work, &failure);
 
-    /* An entry that no manifest names: somebody has changed one by hand. */
+    /* An entry that no manifest names: it or its manifest was changed by hand. */
     if (status != STATUS_OK && pg_is_duplicate_key(&failure)) {
         work->doubts = true;
         status = worker_attempt(store, reconcile, work, &failure);

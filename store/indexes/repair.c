@@ -94,8 +94,8 @@ static void sort_out(struct repair *work, const struct report_difference *differ
 }
 
 /*
- * Nobody can be waiting for an entry that names no source: whoever wants one at its key writes it anew, under the same lock of
- * the entry.
+ * No work can rely on an entry that names no source: a reconcile that needs an entry at its key writes it again, under
+ * the lock of the entry.
  */
 static enum status delete_nameless(struct session *session, void *context, struct error *err)
 {

@@ -8,10 +8,11 @@
  *   phase 3  judge entries        suspects: whether the source asks for the entry
  *   phase 4  judge manifests      suspects that do not live: whether a manifest names an entry that is not there
  *
- * A chunk is read in one snapshot. Work that comes between the chunks makes suspects of the keys that it changes, and no
- * differences: these are what one snapshot shows of one key. What a chunk finds is committed with the checkpoint that moves
- * the cursor, so that each difference is counted once whoever dies. A repair commits its differences as pending first; a
- * pending difference is looked at, mended, and looked at again before its outcome is committed. Mending it twice is harmless.
+ * A chunk is read in one snapshot. Work that comes between the chunks makes suspects of the keys that it changes, and
+ * no differences: these are what one snapshot shows of one key. What a chunk finds is committed with the checkpoint
+ * that moves the cursor, so that each difference is counted once even if a worker dies. A repair commits its
+ * differences as pending first; a pending difference is looked at, mended, and looked at again before its outcome is
+ * committed. Mending it twice is harmless.
  */
 #include "store/indexes/verify_job.h"
 
@@ -373,7 +374,7 @@ static enum status trim(struct session *session, const struct verify *work, stru
     return pg_query(&session->pg, &sql_report_trim, &params, &gone, err);
 }
 
-/* The checkpoint comes first: who has lost the job to another worker writes nothing. */
+/* The checkpoint comes first: a worker that has lost the job to another one writes nothing. */
 static enum status record(struct session *session, void *context, struct error *err)
 {
     const struct verify *work = context;

@@ -186,7 +186,10 @@ static void add_stored(
         (struct verify_stored){ .key = *key, .version = version, .digest = digest };
 }
 
-/* An entry is the source's if it names it; and one that was taken for nobody's is nobody's as long as it names none. */
+/*
+ * An entry belongs to the source that it names. An entry that was found without a source has none as long as it names
+ * none.
+ */
 static bool is_of(const struct subject *subject, struct str properties)
 {
     struct entity_key named;

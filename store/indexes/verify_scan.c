@@ -453,7 +453,7 @@ static void end_entries(struct session *session, struct verify_scan *scan, const
     }
 }
 
-/* An entry that names no source is everybody's: only who looks at the whole index judges it. */
+/* An entry that names no source belongs to no range of sources: only a verification of the whole index reports it. */
 static bool concerns(const struct verify_scan *scan, bool has_source, const struct entity_key *source)
 {
     return has_source ? is_within(scan->range, source) : !scan->range->has_from && !scan->range->has_below;

@@ -15,7 +15,7 @@
 
 /* What is open in the bucket ranges held, transactions included: in all, by bucket range, and by queue_slot. */
 struct backlog {
-    int queues;     /* intents are spread over so many: to be set */
+    int queues;     /* the number of queues; set by the caller */
     int64_t lag_us; /* age of the oldest open intent of a source key */
     int64_t open_intents;
     int64_t ranges[LEASE_RANGES];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * freshness.c - see the header. Four questions, each one statement for all who ask it; an answer can only become
+ * freshness.c - see the header. Four questions, each one statement for all waiting reads; an answer can only become
  * worse by the next.
  */
 #include "store/intents/freshness.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lease_work.c - who looks after which buckets, and what is open in them.
+ * lease_work.c - the leases of bucket ranges, and scans of the open intents in them.
  *
  * Ids of intents begin with the time of the database's clock (guard G13), so a scan reads them in the order of
  * their making.

@@ -39,7 +39,7 @@ struct job_start {
     int64_t started;   /* ticks */
 };
 
-/* One statement, whose rows nobody reads. */
+/* One statement, whose rows are not read. */
 MUST_USE enum status job_calls_send_start(
     struct session *session, const struct job_start *begin, struct error *err);
 

@@ -90,7 +90,7 @@ void fair_queue_take(struct fair_queue *queue, int64_t cost)
         return;
     (void)remove_turn(queue);
     if (flow->credit > 0)
-        flow->credit = 0; /* nobody saves up turns */
+        flow->credit = 0; /* an idle account saves up no turns */
 }
 
 void fair_queue_charge(struct fair_queue *queue, struct str account, int64_t cost)

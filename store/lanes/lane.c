@@ -13,7 +13,7 @@
 enum {
     /* How long lane_run waits for a batch: several times what the database takes for one of reads. */
     MAX_WAIT_US = 2000,
-    /* So many batches lane_run takes in a row: its caller has other things to do. */
+    /* The number of batches that lane_run takes in a row: its caller has other work. */
     MAX_IN_A_ROW = 4,
     /* Operations: fewer are one batch, since each costs a transaction. */
     MIN_SHARED = 128,
@@ -31,7 +31,7 @@ enum {
 struct lane_thread {
     pthread_t id;
     struct lane *lane;
-    struct session session; /* of whoever runs a batch: the thread, or lane_run when it is lent */
+    struct session session; /* used by the thread, or by lane_run while it is lent */
 
     /* Guarded by the lane's mutex. */
     bool idle;
@@ -115,7 +115,7 @@ static void count_batch(struct lane *lane, int operations)
     lane->statistics.sizes[slot]++;
 }
 
-/* So many of those that wait: some are left to threads that have nothing to do. With the mutex. */
+/* The size of the next batch: some waiting operations are left to idle threads. With the mutex. */
 static int share_of(const struct lane *lane)
 {
     int waiting = fair_queue_count(&lane->queue);
@@ -321,7 +321,7 @@ static void give_back(struct lane_thread *thread, struct operation *batch, void 
     pthread_mutex_lock(&lane->mutex);
     thread->handed = batch;
     thread->begun = begun;
-    thread->lent = batch != NULL; /* nobody else may have it before the batch is done */
+    thread->lent = batch != NULL; /* the session is lent until the batch is done */
     if (batch || lane->stopping)
         pthread_cond_broadcast(&lane->arrived);
     pthread_mutex_unlock(&lane->mutex);

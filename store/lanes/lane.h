@@ -61,7 +61,7 @@ void lane_stop(struct lane *lane);
 /* false: the lane is full, or stopping; the operation is still the caller's. */
 bool lane_submit(struct lane *lane, struct operation *operation);
 
-/* The same, but the operation may wait until the next lane_run: for who submits many at once. */
+/* The same, but the operation may wait until the next lane_run: for callers that submit many at once. */
 bool lane_collect(struct lane *lane, struct operation *operation);
 
 /* Have what was collected run: here, if the lane has steps and a session is free; else by the lane's threads. */

@@ -22,8 +22,8 @@ struct collection {
  * All of it is read in one snapshot: in one statement, or where that is not enough, in a transaction, which then is
  * left open for what else is to be read in it (guard G21). A snapshot that is open already is used.
  *
- * *count: so many went into the sink. Behind the last of them, or behind what was looked at in vain, stands
- * scan->after; scan->exhausted says whether there can be more.
+ * *count: the number of entities in the sink. scan->after is the position after the last row that was read;
+ * scan->exhausted says whether there can be more.
  *
  * STATUS_STALE: see row_scan_next.
  */

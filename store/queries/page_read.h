@@ -15,7 +15,7 @@
  */
 void page_read_run(struct session *session, struct operation *operation);
 
-/* The same for an OPERATION_COUNT: how many match, of so many as are looked at for one page. */
+/* The same for an OPERATION_COUNT: the number of matches among the rows that are examined for one page. */
 void page_read_count(struct session *session, struct operation *operation);
 
 /* The same for an OPERATION_EXPLAIN: the path, and what would help. Nothing is read, and any plan will do. */

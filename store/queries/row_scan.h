@@ -37,7 +37,7 @@ struct row_scan {
     bool one_statement;          /* end after the first one, be it enough or not */
     struct arena *arena;         /* holds `after` */
 
-    /* So many more rows would be enough; may be set before each row_scan_next. */
+    /* The number of further rows that are needed; may be set before each row_scan_next. */
     int64_t enough;
 
     /* How far it has come. */

@@ -46,7 +46,9 @@ static enum status raise_epoch(struct session *session, int64_t highest, struct 
     return catalogue_change_commit(session, err);
 }
 
-/* false: somebody else changes the catalogue, perhaps for the same reason. The session's catalogue is current again. */
+/*
+ * false: another session changes the catalogue, perhaps for the same reason. The session's catalogue is current again.
+ */
 static enum status try_to_raise(struct session *session, int64_t highest, bool *raised, struct error *err)
 {
     enum status status = raise_epoch(session, highest, err);

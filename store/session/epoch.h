@@ -4,7 +4,7 @@
  *
  * The catalogue holds the system identifier and the timeline it was last written on. A session that meets a database
  * with others, or one that was put back behind what the program remembers of it (guard G29), raises the floor by an
- * epoch, through the fence, before anybody writes: every later version is above all that could have been given out
+ * epoch, through the fence, before any write: every later version is above all that could have been given out
  * before, and tokens and positions in feeds of the epochs before are refused.
  */
 #ifndef STORE_SESSION_EPOCH_H

@@ -22,7 +22,7 @@ struct unit_of_work {
     void *context;
     int max_attempts;
     bool (*is_temporary)(const struct error *err); /* nothing was done, and another attempt may succeed */
-    bool (*is_given_up)(const void *context);      /* nobody waits for the outcome any more; NULL: never */
+    bool (*is_given_up)(const void *context);      /* no caller waits for the outcome any more; NULL: never */
 };
 
 /*

@@ -38,7 +38,7 @@ MUST_USE enum status worker_look_at_history(struct worker *store, struct error *
 
 /*
  * Which connection to the database this is: another number than before after each reconnect. Reconciles do not wait for
- * the disk, so whoever remembers what is no longer open must forget it then.
+ * the disk, so a caller that remembers finished intents must forget them then.
  */
 int64_t worker_connection(const struct worker *store);
 

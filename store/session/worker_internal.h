@@ -14,7 +14,7 @@ struct worker {
     struct arena arena; /* of the strings below */
     struct str worker;
     int64_t step_began; /* ticks: an attempt at a step that may have to be counted as failed; 0: none */
-    struct commit_observer observer; /* its function is NULL: nobody wants to know */
+    struct commit_observer observer; /* its function may be NULL: commits are not observed */
 };
 
 /*

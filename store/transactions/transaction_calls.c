@@ -309,7 +309,7 @@ static enum status commit_cancel(struct session *session, struct transaction *tr
     return STATUS_OK;
 }
 
-/* Worker and caller meet at the row's lock: whoever has it first decides (guard G14). */
+/* Worker and caller meet at the row's lock: the first one to hold it decides (guard G14). */
 static enum status cancel(struct session *session, struct operation *operation, struct error *err)
 {
     struct transaction *found = ARENA_NEW(operation->arena, struct transaction);

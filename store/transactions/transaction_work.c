@@ -212,7 +212,7 @@ static void plan(void *context)
     stepping->attempt.etag_after = etag_text(last, &last->now, &session->arena);
 }
 
-/* With the outcome, so that who waits for the transaction can go on to wait for its entries. */
+/* With the outcome, so that a call that waits for the transaction can go on to wait for its entries. */
 static void note_left_open(struct session *session, struct stepping *stepping)
 {
     struct consistency sum = { .epoch = session->catalogue->epoch, .account = STR_EMPTY, .id = STR_EMPTY };

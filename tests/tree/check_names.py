@@ -30,6 +30,7 @@ FORBIDDEN = {
     r"\bbook(_[a-z]+)?(->|\.|;|\))": "say snapshot",
     r"\b[a-z_]*hand_back|\b[a-z]+_in_hand|\bdead_hand": "say release, or claim",
     r"\b(haul|fate|manners|keeper|cures?)\b|(?i:patience)": "say batch, disposition, contract, lease renewal, remedy, timeout",
+    r"\b(?i:whoever|somebody|nobody|anybody|everybody)\b": "name the caller, worker, session or thread that is meant",
     r"(?m)^static [^=;(\n]*[ *](take|refuse|tell|ask|begin|look|hold|say|put|goes)(?=\()": "say what the function takes, refuses, sends",
 }
 SHARED = ("_parts", "_internal", "_state")

@@ -74,7 +74,7 @@ class Names(unittest.TestCase):
         self.assertEqual(len(found), 2)
 
     def test_private_words_are_told(self):
-        words = ("int rows_most = 1, most_rows = 2;", "int letter_id;", "struct place row_place;", "int hand_back;", "/* its fate */",
+        words = ("int rows_most = 1, most_rows = 2;", "int letter_id;", "struct place row_place;", "int hand_back;", "/* its fate */", "/* Whoever waits */",
                  "static int take(void);", "static enum status look(int a);")
         for text in words:
             self.assertTrue(complaints(check_names.check, {"store/a/x.c": text + "\n"}), text)

@@ -8,8 +8,8 @@
 #include "service/sampling/sampling.h"
 
 /*
- * What this server has counted itself is stored with the call, so that the answer has it. Only for who may see it: to take it
- * keeps samples out for a moment.
+ * The call stores what this server has counted, so that the answer includes it. That needs the permission first,
+ * because it drops samples for a moment.
  */
 static enum status decode_request(struct call_ctx *ctx, struct operation *out, struct error *err)
 {

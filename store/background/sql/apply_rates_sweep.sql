@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Rates of what nobody has worked on for an hour. $1 at most.
+-- Delete at most $1 apply rates that were not updated for an hour.
 with old as materialized (
     select r.table_id, r.queue, r.kind from apply_rates r where r.at < now() - interval '1 hour' limit $1::int8
     for update skip locked)

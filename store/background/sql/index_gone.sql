@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The end of a dropped index: nobody can find it any more, its entries are deleted, and its reports go. $1 index id.
+-- Remove a dropped index, whose entries are deleted already, and its reports. $1 index id.
 with entries as (
     delete from tables where table_id = $1::int8 and not live
 ), differences as (

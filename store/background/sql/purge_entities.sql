@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Some rows of a table that nobody can write any more. $1 table id, $2 how many. Returns how many went.
+-- Delete at most $2 rows of the deleted table or dropped index $1, which no server writes any more. Returns their
+-- number.
 with gone as (
     delete from entities e
     where e.ctid = any (array(select x.ctid from entities x where x.table_id = $1::int8 limit $2::int8))

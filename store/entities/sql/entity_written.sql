@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What the transaction with the marker ($1, $2) wrote: those of its rows that nobody has written since. They have
+-- Rows of the transaction with the marker ($1, $2) that no later transaction has written. They have
 -- the transaction's id, as its marker has. $3 table ids, $4 partition keys, $5 row keys, $6 buckets: arrays of
 -- one length; n is the position in them, from 1.
 select u.n, e.version, e.ts

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Remove the oldest changes of feed $1: those of its first $3 that are older than $2 seconds, or below 0 all of them. The
--- floor rises with them, in one commit: who reads on from below it is told to resync. Returns how many went.
+-- Remove the oldest changes of feed $1: those of its first $3 that are older than $2 seconds, or below 0 all of them.
+-- The floor rises with them, in one commit: a reader that goes on from below it gets RESYNC_REQUIRED. Returns the
+-- number of deleted rows.
 with gone as (
     delete from changes c
     using (

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- DROPPING: nobody writes it any more, and its name is free. $1 index id.
+-- Make an index DROPPING: no server writes its entries any more, and its name is free. $1 index id.
 with entries as (
     update tables set live = false where table_id = $1::int8
 )
