@@ -36,7 +36,7 @@ def free_address():
 
 
 def system_environment():
-    """Ours without the product's settings, and npm without words of its own."""
+    """The product's programs without its settings in the environment, and npm without output of its own."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TAVOLA_")}
     return environment | {"npm_config_loglevel": "error", "npm_config_update_notifier": "false", "npm_config_yes": "true"}
 
@@ -91,7 +91,7 @@ class Shell:
                                         stderr=subprocess.STDOUT, cwd=home, env=environment, start_new_session=True)
 
     def run(self, text):
-        """(what it printed, its exit code); the code is None when it did not end in time."""
+        """(the output, the exit code); the code is None if the command did not end in time."""
         self.file.write_text(text.replace(READER_ADDRESS, self.address) + "\n")
         self.process.stdin.write(f". '{self.file}' </dev/null; printf '{MARK}%d\\n' $?\n".encode())
         self.process.stdin.flush()
@@ -113,7 +113,7 @@ class Shell:
 
 
 def complaint(command, printed, code):
-    """What is wrong with a command, or None. A command that is said to print nothing must succeed as well."""
+    """What is wrong with a command, or None. A command for which the page shows no output must succeed as well."""
     expected = "\n".join(command.printed)
     if code is None:
         why = f"did not end within {COMMAND_SECONDS} s"
@@ -154,7 +154,7 @@ def groups_of(pages):
 
 
 def fetch_buf(root, tools):
-    """buf comes from npm; what was fetched once is not asked for again."""
+    """buf comes from npm; it is fetched once only."""
     os.environ["npm_config_cache"], os.environ["npm_config_prefer_offline"] = str(tools / "npm"), "true"
     asked = subprocess.run(["sh", root / "tests/support/need_npm.sh", "npx", "-y", "@bufbuild/buf", "--version"],
                            env=system_environment(), stdout=subprocess.PIPE, text=True, check=False)

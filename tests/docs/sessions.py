@@ -17,7 +17,7 @@ import subprocess
 COMMENT = re.compile(r"^<!-- (not run|continues|stack): ?(.*?) ?-->$")
 CONTINUES = re.compile(r"^<!-- continues (\S+) -->$")
 UNFINISHED = re.compile("unexpected EOF|unexpected end of file|delimited by end-of-file")
-# A line of a block that is a command, but does not say so: it would never run.
+# A line of a block that is a command but is not marked as one: it would never run.
 BARE_COMMAND = re.compile(r"^(sudo |\./dev |tavola |tavolad |npx |npm |apt |apt-get |cmake |psql |redis-cli |helm |kubectl )")
 
 
@@ -27,7 +27,7 @@ def pages_of(root):
 
 
 class BadPage(Exception):
-    """The page's source is not as this file wants it."""
+    """The source of the page breaks a rule of this file."""
 
 
 @dataclasses.dataclass
@@ -140,7 +140,9 @@ VARYING = (
 
 
 def normal(text):
-    """Without what differs from run to run, and without white space: JSON is printed in many ways."""
+    """The text without the parts that differ from run to run, and without white space: JSON is printed in several
+    ways.
+    """
     for pattern, name in VARYING:
         text = pattern.sub(name, text)
     return re.sub(r"\s+", "", text)

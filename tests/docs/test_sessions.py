@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of sessions.py: what it finds in a page, and what it takes as the same output."""
+"""Tests of sessions.py: the commands that it finds in a page, and the outputs that it takes as equal."""
 
 import pathlib
 import unittest

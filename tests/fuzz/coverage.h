@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * coverage.h - which paths an input took, where the build records them (preset fuzz).
- */
+/* coverage.h - the paths that an input took, if the build records them (preset fuzz). */
 #ifndef TESTS_FUZZ_COVERAGE_H
 #define TESTS_FUZZ_COVERAGE_H
 
@@ -11,10 +9,10 @@
 /* Forget the last input. */
 void coverage_start(void);
 
-/* Whether the input went where none had gone before, or more often. Always false in other builds. */
+/* Whether the input took a path that no input had taken before, or more often. Always false in other builds. */
 bool coverage_is_new(void);
 
-/* How many places have been reached. */
+/* The number of covered blocks. */
 size_t coverage_count(void);
 
 #endif

@@ -21,10 +21,10 @@ struct fuzz_target {
     fuzz_fn *run;
 };
 
-/* Made by the build; ends with a target without a name. */
+/* Made by the build; the last element has no name. */
 extern const struct fuzz_target fuzz_targets[];
 
-/* The input is a find when this does not hold; asserts of the code under test count as well. */
+/* The input is a finding if this does not hold; so it is if an assertion of the tested code fails. */
 static inline void fuzz_require(bool holds)
 {
     if (!holds)

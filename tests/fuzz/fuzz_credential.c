@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_credential.c - any bytes as a credential, as its text and as the fields inside it: it is refused, or what is
- * read is something that can be signed and is read the same again. Nothing is genuine that no key has signed.
+ * fuzz_credential.c - any bytes as a credential, as its text and as the fields inside it: it is refused, or the
+ * fields that were read can be signed and are read the same again. Without a key's signature none is accepted.
  */
 #include "base/base64url.h"
 #include "domain/access/credential.h"

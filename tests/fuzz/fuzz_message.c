@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_message.c - any entry of a stream as a message: whatever stands in Redis may have been put there by anybody. The
- * input is cut into an entry's id and its fields by one length byte each; what is accepted is within its limits.
+ * fuzz_message.c - any entry of a stream as a message: other programs may write to Redis. The input is cut into an
+ * entry's id and its fields by one length byte each; an accepted message is within its limits.
  */
 #include "domain/limits.h"
 #include "queue/message.h"

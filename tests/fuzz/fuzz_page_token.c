@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_page_token.c - any bytes as a page token: as its text, as the signed content inside it, and as a change of one
- * byte of a good one. Nothing but what the key has signed is read; and what is signed is read without harm.
+ * byte of a valid one. Only signed content is accepted, and any signed content is read safely.
  */
 #include <openssl/hmac.h>
 
@@ -29,7 +29,7 @@ static bool decode(struct str text, enum token_purpose purpose, struct arena *ar
     return token_decode(&key, text, arena, out, &err) == STATUS_OK;
 }
 
-/* What is accepted reads the same once it is written again; one text stands for one content. */
+/* An accepted token reads the same once it is written again; one text stands for one content. */
 static void check_text(struct str text, struct arena *arena)
 {
     struct token token;
@@ -39,7 +39,7 @@ static void check_text(struct str text, struct arena *arena)
             fuzz_require(str_equal(token_encode(&key, &token, arena), text));
 }
 
-/* The input in place of the two strings of a good token, signed as if it were ours. */
+/* The input instead of the two strings of a valid token, signed with the right key. */
 static void check_content(struct str input, struct arena *arena)
 {
     unsigned char hash[HASH_BYTES];
@@ -61,7 +61,7 @@ static void check_content(struct str input, struct arena *arena)
     fuzz_require(str_equal(again.first, token.first) && str_equal(again.second, token.second));
 }
 
-/* Bytes 0 and 1 say where a good token is changed, and how; the rest are its strings. */
+/* Bytes 0 and 1 say where a valid token is changed, and how; the rest are its strings. */
 static void check_forged(struct str input, struct arena *arena)
 {
     struct token token = first_page, forged;

@@ -95,7 +95,7 @@ static void check_refusal(const struct error *err, struct arena *arena)
     fuzz_require(trailers.message.len + trailers.details.len / 3 * 4 <= CODEC_TRAILER_BYTES);
 }
 
-/* On entities that are not there: planned, recorded and answered from the record. */
+/* On absent entities: planned, recorded, and answered from the record. */
 static void check_planned(struct operation *operation)
 {
     const struct operation_write *in = &operation->in.write;
@@ -116,7 +116,7 @@ static void check_planned(struct operation *operation)
     fuzz_require(str_equal(record.digest, request_record_digest(operation, TABLE_ID, operation->arena)));
     request_record_replay(&record, record.digest, operation);
     fuzz_require(operation->status == planned && operation->out.write.replayed);
-    if (operation->error) /* it says that it is a repeat, in the last of its metadata */
+    if (operation->error) /* the answer is marked as a repeat by the last of its metadata */
         operation->error->meta_count--;
     fuzz_require(str_equal(record.response, request_record_response(operation, operation->arena)));
 }

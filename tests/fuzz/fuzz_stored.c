@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_stored.c - any bytes where ours should be: in rows of PostgreSQL, behind a restore or another program's hand.
- * The first byte says what they are taken for. They are refused, or they read the same once they are written again.
+ * fuzz_stored.c - any bytes instead of stored ones: in rows of PostgreSQL, after a restore or a write by another
+ * program. The first byte says what kind of bytes they replace. They are refused, or they read the same once they are
+ * written again.
  */
 #include "domain/catalogue/access_policy.h"
 #include "domain/indexes/index_codec.h"
@@ -41,7 +42,7 @@ static void check_timeline(struct str bytes, struct arena *arena)
     fuzz_require(str_equal(transaction_encode_timeline(attempts, count, arena), once));
 }
 
-/* The answer of a batch of two. It is given, or the record cannot be read; it is never half an answer. */
+/* The answer of a batch of two: it is returned whole, or the record cannot be read. */
 static void check_response(struct str bytes, struct arena *arena)
 {
     struct write writes[REPEATED_WRITES] = { { .kind = WRITE_INSERT }, { .kind = WRITE_DELETE } };

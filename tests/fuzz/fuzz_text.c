@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_text.c - any bytes as each of the short texts that callers, tokens and operators write: addresses, ranges of
- * addresses, URLs of Redis, times, ETags, permissions, names of tables, base64. What has one text only comes out as the
- * text it was.
+ * addresses, URLs of Redis, times, ETags, permissions, names of tables, base64. A kind with only one text per value
+ * returns the text that was read.
  */
 #include "base/base64url.h"
 #include "base/config.h"

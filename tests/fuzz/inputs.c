@@ -74,13 +74,13 @@ static uint64_t next_random(uint64_t *state)
     return mixed ^ mixed >> 31;
 }
 
-/* 0..limit-1; 0 when there is no choice. */
+/* 0..limit-1; 0 if limit is 0. */
 static size_t pick(struct inputs *inputs, size_t limit)
 {
     return limit ? (size_t)(next_random(&inputs->random) % limit) : 0;
 }
 
-/* Replace `removed` bytes at `at` by others. */
+/* Replace `removed` bytes at `at` by other bytes. */
 static size_t replace(char *out, size_t len, size_t at, size_t removed, struct str bytes)
 {
     if (len - removed + bytes.len > FUZZ_INPUT_BYTES)
@@ -91,7 +91,7 @@ static size_t replace(char *out, size_t len, size_t at, size_t removed, struct s
     return len - removed + bytes.len;
 }
 
-/* A piece of one of the inputs: what others are made of serves as a dictionary. */
+/* A part of one of the inputs: the inputs serve as a dictionary. */
 static struct str piece_of_any(struct inputs *inputs, char room[static 64])
 {
     struct str whole, piece;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * inputs.h - the inputs of a fuzz run: read from folders, mutated, kept when they reach something new.
- */
+/* inputs.h - the inputs of a fuzz run: read from folders, mutated, and kept if they reach new code. */
 #ifndef TESTS_FUZZ_INPUTS_H
 #define TESTS_FUZZ_INPUTS_H
 
@@ -24,7 +22,7 @@ void inputs_add(struct inputs *inputs, struct str input);
 /* Write an input into a folder; it is named after its content. Returns the path, or NULL. */
 const char *inputs_save(struct str input, const char *folder, const char *prefix);
 
-/* A mutation of one of the inputs, or of nothing; returns its length in `out`. */
+/* A mutation of one of the inputs, or of an empty one; returns its length in `out`. */
 size_t inputs_mutate(struct inputs *inputs, char out[static FUZZ_INPUT_BYTES]);
 
 #endif

@@ -24,7 +24,7 @@
 
 enum { HANG_SECONDS = 20, RUNS_PER_ALARM = 256 };
 
-/* What parent and child share. */
+/* Shared by parent and child. */
 struct shared {
     size_t len;
     char input[FUZZ_INPUT_BYTES];
@@ -32,9 +32,9 @@ struct shared {
 
 struct campaign {
     const struct fuzz_target *target;
-    uint64_t runs; /* 0: until the time is up */
+    uint64_t runs; /* 0: until the time is over */
     time_t end;
-    const char *keep; /* folder for finds, or NULL */
+    const char *keep; /* folder for findings, or NULL */
     struct inputs inputs;
     struct shared *shared;
 };
@@ -135,7 +135,7 @@ static const struct fuzz_target *find_target(const char *name)
 
 int main(int argc, char **argv)
 {
-    static struct campaign campaign; /* what it holds is not leaked, but ends with the program */
+    static struct campaign campaign; /* its memory is not leaked, but released with the program */
     char *unit;
 
     if (argc == 2 && strcmp(argv[1], "list") == 0)

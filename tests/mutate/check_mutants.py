@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails when a mutant no longer fits the sources: mutate.py would find that out only when somebody runs it.
+"""Fails when a mutant no longer fits the sources: mutate.py would find that out only when it is run.
 
 What an edit replaces must stand once in its file, and the suite and the tests that are to catch the mutant must exist.
 A test must name its guard.

@@ -31,7 +31,7 @@ MUTANTS = [
      "test_store", "write",
      ["one_of_several_servers_inserts_an_absent_key", "no_two_writes_of_a_key_have_one_version"]),
 
-    # Where records are read first, the key of the record still refuses the second; so that goes as well.
+    # If records are read first, the key of the record still refuses the second request; so that is removed as well.
     ("G5", [("store/entities/write_batch.c", "    TRY(pg_send(&session->pg, &sql_entity_lock, &params, err));\n",
              "    TRY(request_rows_send_get(session, &set->requests, err));\n"
              "    TRY(pg_send(&session->pg, &sql_entity_lock, &params, err));\n"),
@@ -174,7 +174,7 @@ MUTANTS = [
     ("G34", [("domain/writes/strong_entries.c", "if (was && (change.moves || !is))", "if (was && !is)")],
      "test_store", "strong_index", ["entries_come_move_and_go_with_their_write", "what_is_due_gives_its_entry_to_the_next"]),
 
-    # Only a builder's set has no operations; a statement without rows takes the place of its lock.
+    # Only a builder's set has no operations; a statement without rows replaces its lock.
     ("G35", [("store/entities/write_batch.c", "    TRY(pg_send(&session->pg, &sql_entity_lock, &params, err));\n",
               "    if (set->planned_count == 0)\n"
               "        TRY(pg_send(&session->pg, &sql_flush_later, NULL, err));\n"

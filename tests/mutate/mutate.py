@@ -22,7 +22,9 @@ def say(text):
 
 
 def copy_sources(root, target):
-    """The files git knows, as they are now; unchanged ones are left alone, so that builds stay incremental."""
+    """The files that git tracks, with their present content; unchanged files keep their times, so that builds stay
+    incremental.
+    """
     names = subprocess.run(["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True).stdout
     for name in names.decode().split("\0"):
         source, copy = os.path.join(root, name), os.path.join(target, name)
@@ -36,7 +38,7 @@ def copy_sources(root, target):
 
 
 def guard_of_test(sources, test, guard):
-    """Do the words "guard G8" stand at the test?"""
+    """Whether the words "guard G8" stand at the test."""
     for folder, _, names in os.walk(os.path.join(sources, "tests")):
         for name in names:
             if not name.endswith(".c"):

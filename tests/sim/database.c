@@ -14,9 +14,9 @@
 
 struct database db;
 
-static struct database on_disk; /* while is_behind: db as a crash would leave it */
+static struct database on_disk; /* while is_behind: the state of db after a crash */
 static bool is_behind;
-static int64_t connections; /* how often all connections broke: at each restart of the database */
+static int64_t connections; /* how often all connections broke, at restarts of the database */
 static struct intent_id cursor[LEASE_RANGES]; /* of scans, without G7 only */
 
 static struct key_part city[] = { { .text = { "City", 4 } } };
@@ -281,7 +281,7 @@ static size_t collect_open(
     return count;
 }
 
-/* As the SQL statements do it, but one place after the other. */
+/* As the SQL statements do it, but one slot after another. */
 static size_t take_shares(const struct intent_scan *what, struct scan_reach *reach,
     const struct sim_intent *const *from, size_t all, struct intent *out)
 {
@@ -368,10 +368,7 @@ enum status dead_letter_work_bury(struct worker *store, const struct intent *int
     return db_committed(err);
 }
 
-/*
- * What no report is heard of is counted; the count is never high enough to give up, for nothing kills its worker
- * here.
- */
+/* Beginnings without a report are counted; here no work kills its worker, so the count never leads to giving up. */
 enum status dead_letter_work_count_delivery(
     struct worker *store, const struct intent *intent, int32_t *before, struct error *err)
 {
@@ -468,7 +465,7 @@ void worker_observe(struct worker *store,
     (void)store, (void)intents_committed, (void)context;
 }
 
-/* ---- queues: nobody controls them here ---- */
+/* ---- queues: none is controlled here ---- */
 
 enum status queue_work_read_controls(struct worker *store, struct queue_map *map,
     struct queue_control out[MAX_QUEUES * WORK_KINDS], bool *any, struct error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * database.h - stands in for PostgreSQL: rows with locks, transactions that end with their actor, commits in one step.
- * Shared by the files that stand in for the store.
+ * database.h - replaces PostgreSQL: rows with locks, transactions that end with their actor, commits in one step.
+ * Shared by the files that replace the store.
  */
 #ifndef TESTS_SIM_DATABASE_H
 #define TESTS_SIM_DATABASE_H
@@ -49,7 +49,7 @@ struct sim_state {
 /* An entry of the index. */
 struct sim_entry {
     bool there;
-    int source; /* which key made it */
+    int source; /* the key whose entry it is */
     char partition[64], row[64];
     size_t partition_len, row_len;
     int64_t version;
@@ -72,7 +72,7 @@ struct sim_dead_letter {
 struct sim_step {
     bool moves;
     int key, to, value; /* a move has no value */
-    int effects;        /* how often it was done: more than once is an error */
+    int effects;        /* how often it took effect: more than once is an error */
 };
 
 struct sim_transaction {
@@ -113,8 +113,8 @@ enum status db_begin(const char *what, struct error *err);
 enum status db_lock(struct lock *lock, const char *what, struct error *err);
 
 /*
- * COMMIT. true: the caller changes the rows at once, and then returns what db_committed returns. false: the transaction
- * had ended before, or the commit failed; err says which.
+ * COMMIT. true: the caller changes the rows at once, and then returns the result of db_committed. false: the
+ * transaction had ended before, or the commit failed; err says which.
  */
 bool db_may_commit(const char *what, struct error *err);
 enum status db_committed(struct error *err);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * main.c - schedule after schedule, each from a seed; the first that fails is shown and can be repeated.
- */
+/* main.c - runs schedule after schedule, each from a seed; the first that fails is printed and can be repeated. */
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -46,12 +46,12 @@ __attribute__((format(printf, 1, 2))) void sim_fail(const char *format, ...);
 bool sim_failed(void);
 __attribute__((format(printf, 1, 2))) void sim_trace(const char *format, ...);
 
-/* Whether this guard is left out, to show that the simulation notices. */
+/* Whether this guard is left out, to show that the simulation detects it. */
 bool sim_without(const char *guard);
 
 /* ---- what the actors do ---- */
 
-void worker_begin(int process, bool relay); /* worker.c: forget everything, as a process that starts */
+void worker_begin(int process, bool relay); /* worker.c: forget everything, as a new process does */
 void worker_turn(int process, bool relay);
 void server_begin(int server, uint32_t writes); /* server.c */
 bool server_turn(int server);                   /* false: all its writes are done */

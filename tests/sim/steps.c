@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * steps.c - the store's part of the two steps of a worker, statement by statement: reconcile keys, and carry a
- * transaction on. Plans are the real ones. Guards can be left out by name, to show that they are missed.
+ * transaction on. The plan functions are those of the product. Guards can be left out by name, to show that the
+ * simulation detects it.
  */
 #include <string.h>
 
@@ -133,7 +134,7 @@ static enum status reconcile_key(int key, struct arena *arena, struct error *err
     return commit_key(key, &read, arena, err);
 }
 
-/* A key after the other: what a batch shares is the transaction, and whoever dies in it has done nothing. */
+/* One key after another: a batch shares one transaction, so a worker that dies in it has done nothing. */
 enum status reconcile_keys(struct worker *store, const struct intent *intents, size_t count, bool force,
     struct reconcile_counts *counts, struct error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream.c - stands in for queue/: a Redis stream with its consumer group that is flushed, cannot be reached, loses
+ * stream.c - replaces queue/: a Redis stream with its consumer group that is flushed, cannot be reached, loses
  * replies, and delivers messages twice and in any order.
  */
 #include <string.h>
@@ -90,7 +90,7 @@ static bool is_wanted(const struct message *message, int64_t idle_us)
     return message->holder != NOBODY && sim_now_us() - message->claimed_us >= idle_us;
 }
 
-/* Begins at a random message: nothing may rely on order. */
+/* Begins at a random message, because no work may rely on the order. */
 static size_t claim_messages(size_t max, int64_t idle_us, struct arena *arena, struct queue_message **out)
 {
     uint32_t start = sim_pick(MAX_MESSAGES);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker.c - runs the threads of the worker program as actors, and stands in for the functions of workers/worker.h that
+ * worker.c - runs the threads of the worker program as actors, and replaces the functions of workers/worker.h that
  * would wait for real time.
  */
 #include "store/intents/scan_reach.h"
@@ -9,7 +9,7 @@
 #include "workers/relay.h"
 
 struct worker {
-    int process; /* C wants a member */
+    int process; /* C requires a member */
 };
 
 static struct process {

@@ -59,7 +59,7 @@ START_TEST(trailers_carry_the_reason)
 }
 END_TEST
 
-/* Text that compresses to nothing is no help here: the size is what is sent. */
+/* Compressible text does not help: the limit is about the size that is sent. */
 static struct codec_trailers with_entity(size_t bytes)
 {
     char *filling = arena_calloc(&arena, 1, bytes + 1);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_codec_freshness.c - consistency tokens as text, and what look-ups ask of freshness.
- */
+/* test_codec_freshness.c - consistency tokens as text, and the freshness that look-ups require. */
 #include "api/codec_freshness.h"
 
 #include <check.h>
@@ -95,9 +93,7 @@ START_TEST(tokens_that_name_too_many_buckets_are_refused)
 {
     enum { COUNT = LIMIT_TOKEN_PROBES / BUCKETS };
     int16_t buckets[BUCKETS];
-    struct intent_block all = {
-        .us = 5, .first = 1, .last = 2, .buckets = buckets, .bucket_count = BUCKETS
-    };
+    struct intent_block all = { .us = 5, .first = 1, .last = 2, .buckets = buckets, .bucket_count = BUCKETS };
     const struct consistency wide = {
         .epoch = 1, .table_id = 9, .account = STR_EMPTY, .id = STR_EMPTY, .blocks = &all, .block_count = 1
     };

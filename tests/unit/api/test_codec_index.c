@@ -253,7 +253,7 @@ static const struct refusal_case {
     void (*spoil)(Tavola__V1__Index *index);
     const char *reason;
     const char *says;
-    const char *field; /* NULL: none is told */
+    const char *field; /* NULL: the answer has none */
 } refusal_cases[] = {
     { "a bad name", break_name, "INVALID_RESOURCE_NAME", "", "index.name" },
     { "no table", no_table, "OUT_OF_RANGE_INPUT", "", "index.table" },

@@ -76,7 +76,7 @@ START_TEST(page_sizes_are_bounded)
 }
 END_TEST
 
-/* Every name an entity can have, and each as often as one likes. */
+/* Every name an entity can have, and each several times. */
 START_TEST(any_names_an_entity_can_have_may_be_selected)
 {
     Tavola__V1__ReadOptions options = TAVOLA__V1__READ_OPTIONS__INIT;
@@ -134,7 +134,7 @@ END_TEST
 
 /* ---- replies ---- */
 
-/* An entity with the String properties A and B, the second of so many bytes. */
+/* An entity with the String properties A and B, the second of this many bytes. */
 static struct entity stored_entity(const char *row, size_t bytes)
 {
     struct value a = { .type = PROPERTY_STRING, .bytes = STR_LITERAL("one") };

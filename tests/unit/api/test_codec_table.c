@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of codec_table: what an UpdateTable changes, named by its mask or, without one, by what is set; filters of
- * lists.
+ * Tests of codec_table: the settings that an UpdateTable changes, named by its mask or, without one, by the fields
+ * that are set; filters of lists.
  */
 #include "api/codec_table.h"
 

@@ -76,7 +76,10 @@ START_TEST(one_place_is_enough_for_one_account)
 }
 END_TEST
 
-/* Whatever comes and goes: the sums are right, and nobody who holds less than another is refused while that one gets more. */
+/*
+ * After any additions and releases the sums are right, and no account that holds less than another is refused while
+ * that one gets more.
+ */
 START_TEST(at_random_the_share_of_who_holds_less_is_never_smaller)
 {
     srand(1);

@@ -12,7 +12,7 @@
 #include "base/log_repeat.h"
 #include "base/macros.h"
 
-/* What log_write puts on standard error. */
+/* The text that log_write writes to standard error. */
 static const char *written(const char *event, const struct log_field *fields)
 {
     static char line[2 * LOG_LINE_BYTES];
@@ -78,7 +78,7 @@ START_TEST(a_value_is_bare_or_quoted)
 }
 END_TEST
 
-/* Wherever it is cut, the line ends with a whole value. */
+/* A line that is cut ends with a whole value. */
 START_TEST(a_line_that_is_too_long_is_cut_and_well_formed)
 {
     static char text[2 * LOG_LINE_BYTES];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_access.c - what each kind of caller may do, operation by operation.
- */
+/* test_access.c - the permissions of each kind of caller, operation by operation. */
 #include "domain/access/access.h"
 
 #include <check.h>
@@ -287,7 +285,7 @@ START_TEST(steps_need_a_table_older_than_the_signature)
 }
 END_TEST
 
-/* Kinds of operations that signatures open; every other one is the account's own. */
+/* Kinds of operations that signatures permit; every other kind needs the account's own token. */
 START_TEST(a_signature_opens_nothing_else)
 {
     static const bool opened[OPERATION_KIND_COUNT] = {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_credential.c - signing, reading, and what a credential comes to.
- */
+/* test_credential.c - signing and reading credentials, and the permissions that follow from them. */
 #include "domain/access/credential.h"
 
 #include <check.h>
@@ -82,7 +80,7 @@ static struct credential everything_set(void)
     return all;
 }
 
-/* What the credential comes to: a reason, or "OK". */
+/* The outcome of the credential: a reason, or "OK". */
 static const char *outcome_from(const struct credential *credential, const struct call_origin *origin)
 {
     const struct credential_context context = { &acme, &catalogue, origin, now };

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_database_settings.c - which settings of PostgreSQL are refused, and with what words.
- */
+/* test_database_settings.c - which settings of PostgreSQL are refused, and with which message. */
 #include <check.h>
 #include <string.h>
 
@@ -23,7 +21,7 @@ static const struct settings_case {
     { { "off", "off", "off", "read committed", "UTF8", true, true }, false,
         "fsync=off full_page_writes=off synchronous_commit=off" },
     { { "off", "off", "off", "read committed", "UTF8", true, true }, true, NULL },
-    /* These are no matter of data that may be lost. */
+    /* These settings lose no data. */
     { { "on", "on", "on", "serializable", "UTF8", true, true }, true, "isolation is \"serializable\"" },
     { { "on", "on", "on", "read committed", "SQL_ASCII", true, true }, true, "encoding is SQL_ASCII" },
     { { "on", "on", "on", "read committed", "UTF8", false, true }, true, "another collation" },

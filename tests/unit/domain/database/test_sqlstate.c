@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_sqlstate.c - which failures of PostgreSQL are the database's own trouble.
- */
+/* test_sqlstate.c - which errors of PostgreSQL are faults of the database itself. */
 #include <check.h>
 
 #include "domain/database/sqlstate.h"
@@ -15,7 +13,7 @@ static const struct sqlstate_case {
     { "08006", STATUS_UNAVAILABLE, false }, /* connection_failure */
     { "08P01", STATUS_UNAVAILABLE, false }, /* protocol_violation */
     { "25006", STATUS_UNAVAILABLE, false }, /* read_only_sql_transaction */
-    { "25P02", STATUS_INTERNAL, false },    /* in_failed_sql_transaction: our own mistake */
+    { "25P02", STATUS_INTERNAL, false },    /* in_failed_sql_transaction: an error of this program */
     { "25P03", STATUS_UNAVAILABLE, false }, /* idle_in_transaction_session_timeout */
     { "40001", STATUS_UNAVAILABLE, false }, /* serialization_failure */
     { "40P01", STATUS_UNAVAILABLE, false }, /* deadlock_detected */

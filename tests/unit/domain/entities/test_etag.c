@@ -57,7 +57,7 @@ START_TEST(keys_have_etags_of_their_own)
 }
 END_TEST
 
-/* A digest that changes takes every caller's ETags away. */
+/* If the digest changes, all ETags that callers hold become invalid. */
 START_TEST(the_digest_of_a_key_stays)
 {
     ck_assert_uint_eq(of_key("p", "r").key, 0xc20e6775);
@@ -82,7 +82,7 @@ START_TEST(the_prefix_may_be_lower_case)
 }
 END_TEST
 
-/* Compared as texts: only what we write ourselves can match. */
+/* Compared as texts: only texts that the service writes can match. */
 static const char *const foreign[] = {
     "W/\"wrong\"",
     "W/\"datetime'2013-08-22T01%3A12%3A06.2608595Z'\"",

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_feed_change.c - positions in a change feed, as bytes and against what can still be told.
- */
+/* test_feed_change.c - positions in a change feed, as bytes and compared with the changes that are still stored. */
 #include "domain/feed/feed_change.h"
 
 #include <check.h>
@@ -50,7 +48,7 @@ static const struct check_case {
 } check_cases[] = {
     { { 1, 2, 3, 10 }, true },
     { { 1, 2, 3, 11 }, true },
-    { { 1, 2, 3, 12 }, false }, /* ahead of what is there */
+    { { 1, 2, 3, 12 }, false }, /* ahead of the newest change */
     { { 1, 2, 3, 9 }, false },
     { { 9, 2, 3, 10 }, false },
     { { 1, 9, 3, 10 }, false },
