@@ -12,7 +12,7 @@
  * A reconcile locks first and reads then. Here most keys have no state row yet, and to make one twice, empty and then with
  * its manifest, would cost more than all the rest. So the entities are read before, and what counts is the second reading,
  * after the lock (guard G8): an entity that still has its version is what the plan was made from. One that has not, or
- * whose state row somebody else made or changed, is left to a reconcile.
+ * whose state row another transaction has inserted or changed, is left to a reconcile.
  *
  * No intent is removed here: what is open is done by the workers, later than this. A key for which nothing is to be
  * written needs no lock: its manifest says that its entries are there, and whatever changes it from now on leaves an intent.

@@ -31,7 +31,7 @@ struct build_walk {
  * state rows, which locks them; reads the versions of the entities again (guard G8); and writes the entries of those that have
  * not changed in between. Keys about which anything is unusual are left as they are, and named in walk->others.
  *
- * Builds of other indexes of the table that walk at the same place, and that nobody carries on, come along: the chunk counts
+ * Builds of other indexes of the table that walk at the same place, and that no worker carries on, come along: the chunk counts
  * for them too. One that is behind goes first, until it has caught up.
  *
  * Unless something is left to be done, the checkpoints are part of the commit, which then does not wait for the disk: a crash

@@ -21,7 +21,7 @@ void report_calls_get(struct session *session, struct operation *operation);
 
 /*
  * In the transaction that is open: an operation that verifies or repairs an index, and its report; older reports of the index
- * are forgotten. Statements whose rows nobody reads.
+ * are forgotten. Statements whose rows are not read.
  */
 MUST_USE enum status report_calls_send(struct session *session, const struct operation_verify *in,
     const struct job_start *start, struct error *err);
