@@ -32,8 +32,8 @@ struct strong_state {
     struct manifest stored;
     struct manifest planned;
     /*
-     * What is to be sent. A row that is not there is made also if it goes again at once: whoever makes it for a worker
-     * that reads the entity as it was before is then waited for, or waits.
+     * What is to be sent. A row that is not there is made also if it goes again at once: a worker that inserts the
+     * same row from an earlier state of the entity then waits for this transaction, or this one waits for it.
      */
     bool is_made, is_changed, is_removed;
 };

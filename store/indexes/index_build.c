@@ -327,9 +327,8 @@ static enum status end_validation(struct job *job, int64_t remaining, struct err
     }
     job->state = JOB_FAILED;
     job->error = arena_format(&job->arena,
-        "%lld differences between entities and entries could not be mended; GetIndexReport has them; drop "
-        "the "
-        "index and create it anew",
+        "%lld differences between entities and entries could not be mended; GetIndexReport returns them; "
+        "drop the index and create it anew",
         (long long)remaining);
     return job_checkpoint(job, err);
 }

@@ -84,7 +84,8 @@ static enum status check_may_be_strong(struct session *session, struct error *er
     if (!pg_bool(distributed, 0, PG_ONLY_COLUMN))
         return STATUS_OK;
     return reason_set(err, REASON_DATABASE_DISTRIBUTED,
-        "consistency STRONG of an index in other partitions needs a database that is one PostgreSQL, and this "
+        "consistency STRONG of an index in other partitions needs a database that is one PostgreSQL, and "
+        "this "
         "one has the extension citus; allowed are EVENTUAL, and STRONG in the same partition");
 }
 
@@ -312,7 +313,7 @@ static enum status send_update_start(struct session *session, const struct index
     return job_calls_send_start(session, &start, err);
 }
 
-/* Whoever is asked to make it strong while an operation does so already lets that one go on. */
+/* If an operation makes the index strong already, a second request lets that operation go on. */
 static enum status change(
     struct session *session, const struct index *index, enum index_consistency wanted, struct error *err)
 {
@@ -324,8 +325,7 @@ static enum status change(
     if (running.operation_id.len == 0) {
         TRY(wanted == INDEX_STRONG ? send_update_start(session, index, err)
                                    : send_cancel(session, index, err));
-        TRY(send_declaration(
-            session, index, wanted == INDEX_STRONG ? INDEX_BECOMING_STRONG : wanted, err));
+        TRY(send_declaration(session, index, wanted == INDEX_STRONG ? INDEX_BECOMING_STRONG : wanted, err));
     }
     return catalogue_change_commit(session, err);
 }

@@ -62,8 +62,8 @@ int64_t worker_connection(const struct worker *store)
 }
 
 /*
- * Of a lock that others keep the caller is told at once: it may have other work. A duplicate key: somebody has made the row
- * meanwhile.
+ * A lock timeout is returned at once, because the caller may have other work. A duplicate key: another transaction has
+ * inserted the row meanwhile.
  */
 static bool is_temporary(const struct error *err)
 {
