@@ -29,7 +29,7 @@ void advisor_look(struct advisor *advisor, const struct catalogue *catalogue);
 
 /*
  * Count an operation that has succeeded: a page of a query or a look-up as itself, a write, if it stands for `weight`, as many.
- * From any thread; while somebody else counts, it is dropped.
+ * From any thread; while another thread counts, the call is dropped.
  */
 void advisor_note(struct advisor *advisor, const struct catalogue *catalogue,
     const struct operation *operation, int64_t weight);
