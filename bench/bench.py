@@ -15,6 +15,7 @@ import resource
 import sys
 
 import backlog
+import builds
 import features
 import latency
 import lookups
@@ -108,7 +109,15 @@ def bench_backlog(run, stack, options):
     run.measure(left.measurements(), options.rounds)
 
 
-COMMANDS = {"all": bench_all, "peers": bench_peers, "scale": bench_scale, "backlog": bench_backlog}
+def bench_builds(run, stack, options):
+    run.rows = builds.ROWS
+    built = builds.Builds(Product(stack, Loads(stack, options.seconds)), options.entities)
+    built.prepare()
+    run.measure(built.measurements(), options.rounds)
+
+
+COMMANDS = {"all": bench_all, "peers": bench_peers, "scale": bench_scale, "backlog": bench_backlog,
+            "builds": bench_builds}
 
 
 def arguments():
@@ -122,10 +131,12 @@ def arguments():
     parser.add_argument("--sizes", type=lambda text: [int(size) for size in text.split(",")], metavar="N,N",
                         default=[10_000, 1_000_000, 10_000_000], help="of scale: entities")
     parser.add_argument("--backlog", type=int, metavar="N", help="of backlog: entities (default: 200000, quick 10000)")
+    parser.add_argument("--entities", type=int, metavar="N", help="of builds: entities (default: 1000000, quick 20000)")
     options = parser.parse_args()
     if options.quick:
         options.rounds, options.seconds = 1, 0.5
     options.backlog = options.backlog or (10_000 if options.quick else 200_000)
+    options.entities = options.entities or (20_000 if options.quick else 1_000_000)
     for name in ("TAVOLA_POSTGRES", "TAVOLA_REDIS"):
         if name not in os.environ:
             parser.error(f"{name} is not set: run `./dev bench`")
