@@ -118,11 +118,14 @@ void store_collect(struct store *store, struct operation *operation)
     submit(store, operation, lane_collect);
 }
 
-/* Reads come last: they may run here, and the others need not wait for that. */
+/* Reads come last, and of them the short ones: they may run here, and the others need not wait for that. */
 void store_run(struct store *store)
 {
-    for (int i = LANE_COUNT - 1; i >= 0; i--)
-        lane_run(store->lanes[i]);
+    static const enum lane_kind order[] = { LANE_CHANGE, LANE_PAGE, LANE_WRITE, LANE_READ, LANE_SHORT };
+
+    _Static_assert(ARRAY_LEN(order) == LANE_COUNT, "every lane");
+    for (size_t i = 0; i < ARRAY_LEN(order); i++)
+        lane_run(store->lanes[order[i]]);
 }
 
 /* ---- what waits ---- */
@@ -176,6 +179,7 @@ static void *release_in_time(void *argument)
 
 /* ---- opening and closing ---- */
 
+static const struct lane_steps short_steps = { .begin = short_batch_begin, .finish = short_batch_finish };
 static const struct lane_steps read_steps = { .begin = read_batch_begin, .finish = read_batch_finish };
 
 static int batch_operations(const struct store_options *options, enum lane_kind lane)
@@ -204,6 +208,7 @@ static void start_lanes(struct store *store)
         [LANE_SHORT] = { .name = "tavolad short",
             .threads = options->page_threads,
             .run = short_batch_run,
+            .steps = &short_steps,
             .pass_on = pass_on },
         [LANE_PAGE] = { .name = "tavolad page", .threads = options->page_threads, .run = run_single },
         [LANE_CHANGE] = { .name = "tavolad change", .threads = 1, .run = run_single },

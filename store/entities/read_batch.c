@@ -355,19 +355,33 @@ enum status read_batch_within(struct session *session, struct operation *batch, 
     return read_now(session, reads, count, err);
 }
 
-enum status read_batch_small(
-    struct session *session, struct operation *batch, int32_t max_bytes, struct error *err)
-{
-    struct read *reads = room_for(batch, &session->arena);
-    size_t count = 0, left_out;
+/* What read_batch_send_small has sent. */
+struct small_reads {
+    size_t count;
+    struct read *reads;
+};
 
-    TRY(gather_reads(session, batch, reads, &count, err));
+enum status read_batch_send_small(
+    struct session *session, struct operation *batch, int32_t max_bytes, void **sent, struct error *err)
+{
+    struct small_reads *small = ARENA_NEW(&session->arena, struct small_reads);
+
+    *sent = small;
+    small->reads = room_for(batch, &session->arena);
+    TRY(gather_reads(session, batch, small->reads, &small->count, err));
     session_asks_version(session);
-    TRY(send_many(session, reads, count, max_bytes, err));
+    TRY(send_many(session, small->reads, small->count, max_bytes, err));
     if (session_in_snapshot(session))
         TRY(session_send_end_snapshot(session, err));
-    TRY(pg_sync(&session->pg, err));
-    TRY(take_reads(session, reads, count, &left_out, err));
+    return pg_sync(&session->pg, err);
+}
+
+enum status read_batch_take_small(struct session *session, void *sent, struct error *err)
+{
+    struct small_reads *small = sent;
+    size_t left_out;
+
+    TRY(take_reads(session, small->reads, small->count, &left_out, err));
     session_note_confirmed(session);
     return STATUS_OK;
 }
@@ -414,7 +428,7 @@ void *read_batch_begin(struct session *session, struct operation *batch)
     size_t count = 0, bytes = 0;
     struct error ignored;
 
-    if (!pg_is_open(&session->pg) || !session->catalogue || session->known != session->pg.connects)
+    if (!session_is_ready(session))
         return NULL;
     for (struct operation *operation = batch; operation; operation = operation->next, count++)
         bytes += key_bytes(&operation->in.get);

@@ -46,6 +46,12 @@ void session_cleanup(struct session *session);
 /* Connected, with a catalogue. STATUS_UNAVAILABLE, STATUS_PRECONDITION: see pg_ensure. */
 MUST_USE enum status session_ensure(struct session *session, struct error *err);
 
+/* Whether session_ensure would have nothing to do. */
+static inline bool session_is_ready(const struct session *session)
+{
+    return pg_is_open(&session->pg) && session->catalogue && session->known == session->pg.connects;
+}
+
 /* Connect now, so that the first caller need not wait for it. Without a database the first use tries again. */
 void session_connect_early(struct session *session);
 

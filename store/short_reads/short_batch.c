@@ -18,7 +18,8 @@
 
 enum {
     MAX_ATTEMPTS = 3,
-    MAX_SOURCE_BYTES = 4 << 20, /* of properties, of all sources of a flight */
+    MAX_SOURCE_BYTES = 4 << 20,  /* of properties, of all sources of a flight */
+    MAX_BEGUN_BYTES = 32 * 1024, /* of keys: a socket takes them without waiting for its reader */
 };
 
 struct flight {
@@ -28,6 +29,8 @@ struct flight {
     size_t lookup_count, page_count;
     struct short_ranges ranges;
     struct lag_seen lag;
+    void *sources; /* what read_batch_send_small has sent; NULL: nothing */
+    bool has_rows;
     bool in_snapshot;
     bool asks_behind; /* a look-up asks for the latest */
 };
@@ -74,8 +77,8 @@ static enum status resolve(struct session *session, struct flight *flight, struc
     return short_page_resolve(session, operation, &flight->pages[flight->page_count++], &ignored);
 }
 
-/* Whatever is not found may be there in the catalogue of now; refusals themselves are left to who runs alone. */
-static enum status resolve_all(struct session *session, struct flight *flight, struct error *err)
+/* Refusals are left to the way alone. false: something was not found in the catalogue that the session knows. */
+static bool resolve_all(struct session *session, struct flight *flight)
 {
     bool all_found = true;
 
@@ -87,7 +90,7 @@ static enum status resolve_all(struct session *session, struct flight *flight, s
         run_alone(operation);
         all_found = false;
     }
-    return all_found ? STATUS_OK : session_confirm(session, operation_times_latest_us(flight->batch), err);
+    return all_found;
 }
 
 static enum status ask_tokens(struct session *session, struct flight *flight, struct error *err)
@@ -134,7 +137,7 @@ static void plan_all(struct session *session, struct flight *flight)
             run_alone(flight->pages[i].operation);
 }
 
-/* ---- the first flight: lag, what is open, rows ---- */
+/* ---- the first round trip: lag, what is open, rows ---- */
 
 static bool is_listed(const int64_t *ids, size_t count, int64_t id)
 {
@@ -212,7 +215,7 @@ static enum status take_rows(struct session *session, struct flight *flight, str
     return STATUS_OK;
 }
 
-/* ---- the second flight: sources ---- */
+/* ---- the second round trip: sources ---- */
 
 /* The reads of sources, as a list; *keys: in all of them. */
 static struct operation *list_sources(const struct flight *flight, size_t *keys)
@@ -232,14 +235,26 @@ static struct operation *list_sources(const struct flight *flight, size_t *keys)
     return list;
 }
 
-static enum status read_sources(struct session *session, struct flight *flight, struct error *err)
+/* Also ends the snapshot. */
+static enum status send_sources(struct session *session, struct flight *flight, struct error *err)
 {
     size_t keys;
     struct operation *list = list_sources(flight, &keys);
 
+    flight->sources = NULL;
     if (list)
-        TRY(read_batch_small(session, list, MAX_SOURCE_BYTES / (int32_t)keys, err));
-    return session_end_snapshot(session, err);
+        return read_batch_send_small(session, list, MAX_SOURCE_BYTES / (int32_t)keys, &flight->sources, err);
+    if (!flight->in_snapshot)
+        return STATUS_OK;
+    TRY(session_send_end_snapshot(session, err));
+    return pg_sync(&session->pg, err);
+}
+
+static enum status take_sources(struct session *session, struct flight *flight, struct error *err)
+{
+    if (flight->sources)
+        return read_batch_take_small(session, flight->sources, err);
+    return flight->in_snapshot ? pg_end(&session->pg, err) : STATUS_OK;
 }
 
 /* ---- outcomes ---- */
@@ -278,30 +293,37 @@ static void finish_lookups(struct flight *flight)
             run_alone(flight->lookups[i].operation);
 }
 
-static enum status fly(struct session *session, struct flight *flight, struct error *err)
+/* ---- the flight ---- */
+
+static enum status take_and_decide(struct session *session, struct flight *flight, struct error *err)
 {
-    if (flight->ranges.count == 0)
-        return STATUS_OK;
-    TRY(send_rows(session, flight, err));
-    TRY(take_rows(session, flight, err));
-    decide_entries(flight);
-    decide_pages(flight);
-    TRY(read_sources(session, flight, err));
-    finish_lookups(flight);
-    return STATUS_OK;
+    enum status status = take_rows(session, flight, err);
+
+    if (status == STATUS_OK) {
+        decide_entries(flight);
+        decide_pages(flight);
+    }
+    short_ranges_close(&flight->ranges);
+    return status;
 }
 
 static enum status attempt(struct session *session, void *context, struct error *err)
 {
     struct flight *flight = context;
-    enum status status;
 
-    TRY(resolve_all(session, flight, err));
+    /* What is not found may be there in the catalogue of now. */
+    if (!resolve_all(session, flight))
+        TRY(session_confirm(session, operation_times_latest_us(flight->batch), err));
     TRY(ask_tokens(session, flight, err));
     plan_all(session, flight);
-    status = fly(session, flight, err);
-    short_ranges_close(&flight->ranges);
-    return status;
+    if (flight->ranges.count == 0)
+        return STATUS_OK;
+    TRY(send_rows(session, flight, err));
+    TRY(take_and_decide(session, flight, err));
+    TRY(send_sources(session, flight, err));
+    TRY(take_sources(session, flight, err));
+    finish_lookups(flight);
+    return STATUS_OK;
 }
 
 /* What waits for a lock goes on alone, where its deadline holds. */
@@ -319,22 +341,120 @@ static size_t length_of(const struct operation *batch)
     return length;
 }
 
-void short_batch_run(struct session *session, struct operation *batch, void *context)
+static struct flight *new_flight(struct session *session, struct operation *batch)
 {
+    struct flight *flight = ARENA_NEW(&session->arena, struct flight);
     size_t count = length_of(batch);
-    struct flight flight = { .batch = batch,
+
+    *flight = (struct flight){ .batch = batch,
         .lookups = ARENA_ARRAY(&session->arena, struct short_lookup, count),
         .pages = ARENA_ARRAY(&session->arena, struct short_page, count) };
-    const struct unit_of_work unit = {
-        .attempt = attempt, .context = &flight, .max_attempts = MAX_ATTEMPTS, .is_temporary = is_worth_another
-    };
-    enum status status = unit_of_work_run(session, &unit, NULL);
+    return flight;
+}
 
-    (void)context;
+static void set_answered(struct operation *batch)
+{
     for (struct operation *operation = batch; operation; operation = operation->next) {
-        if (status != STATUS_OK)
-            run_alone(operation); /* whatever it was, it concerns one of them, or each will be told */
         operation->status = STATUS_OK;
         operation->error = NULL;
     }
+}
+
+void short_batch_run(struct session *session, struct operation *batch, void *context)
+{
+    const struct unit_of_work unit = { .attempt = attempt,
+        .context = new_flight(session, batch),
+        .max_attempts = MAX_ATTEMPTS,
+        .is_temporary = is_worth_another };
+
+    (void)context;
+    pg_recover(&session->pg); /* what a failed step has left */
+    if (unit_of_work_run(session, &unit, NULL) != STATUS_OK)
+        for (struct operation *operation = batch; operation; operation = operation->next)
+            run_alone(operation); /* whatever it was, it concerns one of them, or each will be told */
+    set_answered(batch);
+}
+
+/* ---- in steps ---- */
+
+static bool asks_tokens(const struct flight *flight)
+{
+    for (size_t i = 0; i < flight->lookup_count; i++)
+        if (flight->lookups[i].operation->in.lookup.freshness.at_least_count > 0)
+            return true;
+    return false;
+}
+
+static size_t range_bytes(const struct short_ranges *ranges)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < ranges->count; i++) {
+        const struct key_filter *keys = &ranges->items[i].keys;
+
+        bytes += sizeof(*keys) + keys->partition.low.len + keys->row.low.len + keys->row.high.len;
+    }
+    return bytes;
+}
+
+static size_t source_bytes(const struct flight *flight)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < flight->lookup_count; i++) {
+        const struct operation_get *in = &flight->lookups[i].sources.in.get;
+
+        for (size_t k = 0; k < in->count; k++)
+            bytes += sizeof(in->keys[k]) + in->keys[k].partition.len + in->keys[k].row.len;
+    }
+    return bytes;
+}
+
+void *short_batch_begin(struct session *session, struct operation *batch)
+{
+    struct flight *flight;
+    struct error ignored;
+
+    if (!session_is_ready(session))
+        return NULL;
+    flight = new_flight(session, batch);
+    if (!resolve_all(session, flight) || asks_tokens(flight))
+        return NULL;
+    plan_all(session, flight);
+    if (flight->ranges.count == 0 || range_bytes(&flight->ranges) > MAX_BEGUN_BYTES)
+        return NULL;
+    return send_rows(session, flight, &ignored) == STATUS_OK ? flight : NULL;
+}
+
+static bool finish_rows(struct session *session, struct flight *flight, bool *goes_on)
+{
+    struct error ignored;
+
+    if (take_and_decide(session, flight, &ignored) != STATUS_OK || source_bytes(flight) > MAX_BEGUN_BYTES ||
+        send_sources(session, flight, &ignored) != STATUS_OK)
+        return false;
+    flight->has_rows = true;
+    *goes_on = flight->sources || flight->in_snapshot;
+    return true;
+}
+
+bool short_batch_finish(
+    struct session *session, void *begun, struct operation **batch, struct operation **decided)
+{
+    struct flight *flight = begun;
+    struct error ignored;
+    bool goes_on = false;
+
+    *decided = NULL;
+    if (!flight->has_rows && !finish_rows(session, flight, &goes_on))
+        return false;
+    if (goes_on)
+        return true;
+    if (take_sources(session, flight, &ignored) != STATUS_OK)
+        return false;
+    finish_lookups(flight);
+    set_answered(*batch);
+    *decided = *batch;
+    *batch = NULL;
+    return false;
 }

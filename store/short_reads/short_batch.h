@@ -20,4 +20,9 @@ bool short_batch_may_have(const struct operation *operation);
 /* Give each operation of the list its outcome or a detour; what it answers is what the routes' functions would. */
 void short_batch_run(struct session *session, struct operation *batch, void *context);
 
+/* The same in steps: lane.h. For batches without tokens, of indexes and tables that the session knows. */
+void *short_batch_begin(struct session *session, struct operation *batch);
+bool short_batch_finish(
+    struct session *session, void *begun, struct operation **batch, struct operation **decided);
+
 #endif

@@ -12,6 +12,7 @@
 #include "api/codec_write.h"
 #include "base/wire.h"
 #include "domain/filter/filter.h"
+#include "domain/indexes/lookup_plan.h"
 #include "domain/indexes/reconcile_plan.h"
 #include "domain/sampling/key_sketch.h"
 #include "domain/writes/write_plan.h"
@@ -179,6 +180,26 @@ static void plan_index(struct arena *arena)
     must(index_plan_affects(&copies, &entity.key, &before, &after, arena), "a change of an entry");
 }
 
+static void plan_lookup(struct arena *arena)
+{
+    struct value color = { .type = PROPERTY_STRING, .bytes = STR_LITERAL("blue") };
+    struct operation_lookup lookup = { .equals = &color, .equal_count = 1 };
+    struct lookup_range range;
+    struct error err;
+
+    must(lookup_plan(&copies, &lookup, arena, &range, &err) == STATUS_OK && range.count == 1,
+        "plan a look-up");
+}
+
+/* Whether the source of a hit still has the entry by which it was found. */
+static void project_hit(struct arena *arena)
+{
+    struct index_entry entry;
+    const char *why;
+
+    must(index_plan_project(&copies, &entity, arena, &entry, &why) == PROJECTED, "project a hit");
+}
+
 static void compile_filter(struct arena *arena)
 {
     const struct filter *compiled;
@@ -239,6 +260,8 @@ static const struct operation_case {
     { "plan InsertOrReplace", plan_replace },
     { "plan InsertOrMerge", plan_merge },
     { "plan index change", plan_index },
+    { "plan look-up", plan_lookup },
+    { "project a hit", project_hit },
     { "compile filter", compile_filter },
     { "match filter", match_filter },
     { "encode entity", encode_entity },

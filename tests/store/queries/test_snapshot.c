@@ -276,7 +276,13 @@ END_TEST
 
 static void short_run(struct session *session, struct operation *operation)
 {
-    short_batch_run(session, operation, NULL);
+    struct operation *batch = operation, *decided = NULL;
+    void *begun = short_batch_begin(session, operation);
+
+    ck_assert(begun && "a session that is ready, and no tokens");
+    while (short_batch_finish(session, begun, &batch, &decided))
+        ck_assert(batch == operation && !decided);
+    ck_assert(!batch && decided == operation);
     ck_assert_int_eq(operation_times_detour(operation), DETOUR_NONE);
 }
 

@@ -347,6 +347,19 @@ static bool is_as_alone(struct operation *batched, struct operation *alone)
     return true;
 }
 
+/* In steps, as a thread that submits has it run, or not. */
+static void run_together(struct operation *batch, bool in_steps)
+{
+    struct operation *left = batch, *decided;
+    void *begun = in_steps ? short_batch_begin(&session, batch) : NULL;
+
+    while (begun && short_batch_finish(&session, begun, &left, &decided))
+        continue;
+    if (left)
+        short_batch_run(&session, left, NULL);
+    arena_cleanup(&session.arena);
+}
+
 /* Answer all of `asked` by one batch and each alone; the next pages take their places. How many the batch has answered. */
 static int compare_batch(struct operation **asked, int count)
 {
@@ -362,8 +375,7 @@ static int compare_batch(struct operation **asked, int count)
         batch = batched[i];
     }
     if (batch)
-        short_batch_run(&session, batch, NULL);
-    arena_cleanup(&session.arena);
+        run_together(batch, one_in(2));
     for (int i = 0; i < count; i++) {
         if (asked[i] && batched[i])
             answered += is_as_alone(batched[i], asked[i]);
