@@ -4,6 +4,7 @@
  */
 #include "store/indexes/lookup_hits.h"
 
+#include "domain/entities/row_state.h"
 #include "domain/indexes/index_plan.h"
 #include "domain/reason.h"
 #include "store/catalogue/resolve.h"
@@ -91,11 +92,13 @@ void lookup_hits_ask(const struct index *index, const struct operation *operatio
 static bool still_holds(const struct index *index, const struct entity *source,
     const struct entity_key *entry, struct arena *arena)
 {
-    struct index_entry wanted;
-    const char *why;
+    const struct row_state state = {
+        .live = true, .ts = source->timestamp, .properties = source->properties
+    };
+    struct entity_key wanted;
 
-    return index_plan_project(index, source, arena, &wanted, &why) == PROJECTED &&
-           entity_key_compare(&wanted.key, entry) == 0;
+    return index_plan_key(index, &source->key, &state, arena, &wanted) == PROJECTED &&
+           entity_key_compare(&wanted, entry) == 0;
 }
 
 void lookup_hits_replace(

@@ -192,12 +192,11 @@ static void plan_lookup(struct arena *arena)
 }
 
 /* Whether the source of a hit still has the entry by which it was found. */
-static void project_hit(struct arena *arena)
+static void check_hit(struct arena *arena)
 {
-    struct index_entry entry;
-    const char *why;
+    struct entity_key entry;
 
-    must(index_plan_project(&copies, &entity, arena, &entry, &why) == PROJECTED, "project a hit");
+    must(index_plan_key(&copies, &entity.key, &before, arena, &entry) == PROJECTED, "check a hit");
 }
 
 static void compile_filter(struct arena *arena)
@@ -261,7 +260,7 @@ static const struct operation_case {
     { "plan InsertOrMerge", plan_merge },
     { "plan index change", plan_index },
     { "plan look-up", plan_lookup },
-    { "project a hit", project_hit },
+    { "check a hit", check_hit },
     { "compile filter", compile_filter },
     { "match filter", match_filter },
     { "encode entity", encode_entity },
