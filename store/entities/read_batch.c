@@ -365,13 +365,14 @@ enum status read_batch_send_small(
     struct session *session, struct operation *batch, int32_t max_bytes, void **sent, struct error *err)
 {
     struct small_reads *small = ARENA_NEW(&session->arena, struct small_reads);
+    bool in_snapshot = session_in_snapshot(session); /* nothing is under way yet: it could not be told */
 
     *sent = small;
     small->reads = room_for(batch, &session->arena);
     TRY(gather_reads(session, batch, small->reads, &small->count, err));
     session_asks_version(session);
     TRY(send_many(session, small->reads, small->count, max_bytes, err));
-    if (session_in_snapshot(session))
+    if (in_snapshot)
         TRY(session_send_end_snapshot(session, err));
     return pg_sync(&session->pg, err);
 }

@@ -15,7 +15,16 @@
 #include "store/short_reads/short_ranges.h"
 #include "tests/support/builders.h"
 
-enum { SEEDS = 3, ENTITIES = 240, BATCH = 40, BATCHES = 12, LARGE_BYTES = 50000, CITIES = 6, INDEXES = 4 };
+enum {
+    WAIT_US = 10000000,
+    SEEDS = 3,
+    ENTITIES = 240,
+    BATCH = 40,
+    BATCHES = 12,
+    LARGE_BYTES = 50000,
+    CITIES = 6,
+    INDEXES = 4
+};
 
 static struct scene scene;
 static struct session session;
@@ -353,10 +362,11 @@ static void run_together(struct operation *batch, bool in_steps)
     struct operation *left = batch, *decided;
     void *begun = in_steps ? short_batch_begin(&session, batch) : NULL;
 
-    while (begun && short_batch_finish(&session, begun, &left, &decided))
+    while (begun && pg_wait(&session.pg, WAIT_US) && short_batch_finish(&session, begun, &left, &decided))
         continue;
     if (left)
         short_batch_run(&session, left, NULL);
+    ck_assert_int_eq(PQtransactionStatus(session.pg.conn), PQTRANS_IDLE); /* no snapshot is left open */
     arena_cleanup(&session.arena);
 }
 
