@@ -22,6 +22,7 @@ insert into index_reports (operation_id, index_id, repairs, dry_run, is_whole, s
     has_below, below_partition, below_row) values ('o', 9013, false, false, true, true, false, '', '', false, '', '');
 insert into index_differences (operation_id, number, class, state, has_source, source_partition, source_row, entry_partition,
     entry_row) values ('p', 1, 1, 1, false, '', '', '', '');
+insert into index_scrubs (index_id) values (9013);
 insert into intents values (1, gen_random_uuid(), 3, 0, '', '', 1), (1, gen_random_uuid(), 1, 9008, 'p', 'r', 1),
     (1, gen_random_uuid(), 2, 0, 'local', 't', 1);
 insert into index_state values (1, 9009, 'p', 'r', 1, '\\x01aa4600000000000000000000');

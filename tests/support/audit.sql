@@ -64,6 +64,9 @@ from running o
 where case when kind in ('build', 'drop_index') then not exists (select from indexes i where i.index_id = o.index_id)
            else not exists (select from tables t where t.table_id = o.table_id) end
 union all
+select 'index_scrubs: of no index', count(*)
+from index_scrubs s where not exists (select from indexes i where i.index_id = s.index_id)
+union all
 select 'unique_owners: of no index', count(*)
 from unique_owners o where not exists (select from indexes i where i.index_id = o.index_id)
 union all

@@ -89,7 +89,12 @@ class StrongBuild(Build):
 
 
 class Updates(Provocation):
-    """An index with open work becomes a strong one, and an eventual one again."""
+    """An index with work that was given up, which no worker does before, becomes a strong one, and an eventual one again."""
+
+    GIVEN_UP = """
+insert into dead_letters (kind, table_id, partition_key, row_key, bucket, index_id, dead, failures, cause, history)
+select 1, e.table_id, e.partition_key, e.row_key, e.bucket, 0, true, 1, 'was given up', ''
+from entities e join tables t using (table_id) where t.live and t.name = '{}' on conflict do nothing"""
 
     def provoke(self, caller):
         if not self.made:
@@ -106,7 +111,8 @@ class Updates(Provocation):
         elif view.status.state == READY and view.index.consistency == STRONG:
             caller.update_index(name=index, consistency=EVENTUAL)
         elif view.status.state == READY:
-            caller.load(self.made[-1], [entity("p", f"{row}", N=row + self.number) for row in range(20)])
+            if view.status.becoming != STRONG:
+                self.stack.sql(self.GIVEN_UP.format(self.made[-1]))
             caller.update_index(name=index, consistency=STRONG)
 
     def settle(self, caller):
