@@ -756,6 +756,7 @@ enum status build_walk_chunk(struct build_walk *walk, struct error *err)
     return status;
 }
 
+/* In the fence: who drops the table, and cancels its builds, is then not under way. */
 static enum status attempt_save(struct session *session, void *context, struct error *err)
 {
     struct build_walk *walk = context;
@@ -763,9 +764,8 @@ static enum status attempt_save(struct session *session, void *context, struct e
         .table = catalogue_find_id(session->catalogue, walk->job->table_id),
         .has_from = walk->has_from,
         .from = walk->from };
-    PG_RESULT begun = NULL;
 
-    TRY(pg_query(&session->pg, &sql_begin, NULL, &begun, err));
+    TRY(begin_transaction(session, err));
     if (range.table)
         TRY(lock_siblings(session, &range, err));
     TRY(save(session, &range, err));
