@@ -10,23 +10,40 @@
 #include "domain/text.h"
 #include "domain/ticks.h"
 
-static void *unpack_alloc(void *arena, size_t bytes)
+/*
+ * What a message may become in memory: a message of elements of two bytes each would grow to fifty times its size, and reading
+ * it would take longer than refusing it. One of small properties grows to about twelve times.
+ */
+enum { MAX_GROWTH = 2, MIN_ROOM = 8 * 1024 * 1024 };
+
+struct unpack_room {
+    struct arena *arena;
+    size_t bytes; /* left */
+};
+
+static void *unpack_alloc(void *context, size_t bytes)
 {
-    return arena_alloc(arena, bytes);
+    struct unpack_room *room = context;
+
+    if (bytes > room->bytes)
+        return NULL;
+    room->bytes -= bytes;
+    return arena_alloc(room->arena, bytes);
 }
 
-static void unpack_free(void *arena, void *memory)
+static void unpack_free(void *context, void *memory)
 {
-    (void)arena;
+    (void)context;
     (void)memory;
 }
 
 ProtobufCMessage *codec_read(const ProtobufCMessageDescriptor *type, struct str bytes, struct arena *arena)
 {
+    struct unpack_room room = { arena, MIN_ROOM + MAX_GROWTH * bytes.len };
     ProtobufCAllocator allocator = {
         .alloc = unpack_alloc,
         .free = unpack_free,
-        .allocator_data = arena,
+        .allocator_data = &room,
     };
 
     return protobuf_c_message_unpack(type, &allocator, bytes.len, (const uint8_t *)bytes.data);
@@ -35,6 +52,7 @@ ProtobufCMessage *codec_read(const ProtobufCMessageDescriptor *type, struct str 
 enum status codec_unpack(const ProtobufCMessageDescriptor *type, struct str bytes, struct arena *arena,
     ProtobufCMessage **out, struct error *err)
 {
+    const struct arena then = *arena;
     ProtobufCMessage *message;
 
     if (bytes.len > LIMIT_REQUEST_BYTES) {
@@ -45,8 +63,11 @@ enum status codec_unpack(const ProtobufCMessageDescriptor *type, struct str byte
         return STATUS_LIMIT;
     }
     message = codec_read(type, bytes, arena);
-    if (!message)
-        return reason_set(err, REASON_INVALID_INPUT, "the request is not a well-formed %s", type->name);
+    if (!message) {
+        arena_rewind(arena, &then);
+        return reason_set(err, REASON_INVALID_INPUT,
+            "the request is not a well-formed %s, or one of very many empty elements", type->name);
+    }
     *out = message;
     return STATUS_OK;
 }

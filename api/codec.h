@@ -30,12 +30,15 @@ static inline ProtobufCBinaryData codec_bytes(struct str text)
     return (ProtobufCBinaryData){ .data = (uint8_t *)(uintptr_t)text.data, .len = text.len };
 }
 
-/* Read a message into the arena. NULL: the bytes are not a well-formed message of the type. */
+/*
+ * Read a message into the arena. NULL: the bytes are not a well-formed message of the type, or its elements are so many and so
+ * small that it would take more than 8 MiB and twice its size in memory.
+ */
 ProtobufCMessage *codec_read(const ProtobufCMessageDescriptor *type, struct str bytes, struct arena *arena);
 
 /*
  * Read a request into the arena.
- * STATUS_INVALID  INVALID_INPUT: malformed
+ * STATUS_INVALID  INVALID_INPUT: malformed, or too many small elements; see codec_read
  * STATUS_LIMIT    REQUEST_BODY_TOO_LARGE: over LIMIT_REQUEST_BYTES
  */
 MUST_USE enum status codec_unpack(const ProtobufCMessageDescriptor *type, struct str bytes,

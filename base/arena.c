@@ -115,6 +115,7 @@ static struct arena_block *block_new(struct arena *arena, size_t bytes)
     block = xmalloc(sizeof(*block) + bytes);
     block->older = arena->blocks;
     arena->blocks = block;
+    arena->held_bytes += bytes;
     return block;
 }
 

@@ -22,6 +22,7 @@ struct arena {
     char *next;
     char *end;
     size_t block_bytes;
+    size_t held_bytes; /* of all blocks: about what the arena costs */
 };
 
 /*

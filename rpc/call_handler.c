@@ -112,12 +112,27 @@ void rpc_call_send(struct rpc_call *call, struct str message)
     call_start_send(call, message, with_metadata, tag);
 }
 
+/*
+ * A unary call has been answered: its request and what was made of it go at once. The call itself ends when its thread comes
+ * to the event, behind the requests that arrived meanwhile, and they would wait in memory together. With the lock.
+ */
+static void release_request(struct rpc_call *call)
+{
+    const struct rpc_method *method = call->slot->method;
+
+    if (!method || method->kind != RPC_UNARY || call->in_flight & (1U << BATCH_READ))
+        return;
+    bytes_release(&call->message);
+    if (call->handler_state)
+        arena_rewind(&call->arena, &call->with_state);
+}
+
 void rpc_call_reply(struct rpc_call *call, struct str message)
 {
     grpc_byte_buffer *buffer = bytes_copy(message);
 
-    arena_rewind(&call->arena, &call->with_state);
     pthread_mutex_lock(&call->lock);
+    release_request(call);
     assert(call->state == CALL_OPEN && !(call->in_flight & (1U << BATCH_SEND)));
     call->state = CALL_FINISHING;
     call->code = GRPC_STATUS_OK;
@@ -134,6 +149,7 @@ void rpc_call_finish(struct rpc_call *call, int code, struct str message, struct
     call->code = (grpc_status_code)code;
     call->status_message = bytes_slice(message);
     call->details = bytes_slice(details);
+    release_request(call);
     if (call->in_flight & (1U << BATCH_SEND)) {
         call->status_held = true;
         pthread_mutex_unlock(&call->lock);

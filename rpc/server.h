@@ -51,7 +51,8 @@ enum { RPC_OPEN_RECEIVE_BYTES = 4096 };
 struct rpc_events {
     /* A call has arrived; set its state with rpc_call_set_state, and finish it or read. NULL: all are read. */
     void (*begin)(struct rpc_call *call);
-    /* A message, borrowed until the call ends (unary, server stream) or until the next rpc_call_read. */
+    /* A message, borrowed until rpc_call_reply or rpc_call_finish (unary), until the call ends (server stream), or until the
+     * next rpc_call_read. */
     void (*message)(struct rpc_call *call, struct str message);
     /* No more messages will come (client stream, bidi). */
     void (*half_closed)(struct rpc_call *call);

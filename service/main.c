@@ -222,6 +222,7 @@ static void stop(struct server *server)
     rates_free(server->service.rates);
     sampler_cleanup(&server->service.sampler);
     advisor_cleanup(&server->service.advisor);
+    memory_shares_cleanup(&server->service.memory);
     recheck_cleanup(&server->service.recheck);
     authenticator_cleanup(&server->service.authenticator);
     arena_cleanup(&server->arena);
@@ -232,6 +233,7 @@ static enum status start(struct server *server, const struct service_config *con
     health_init(&server->service.health);
     authenticator_init(&server->service.authenticator, config->authentication == AUTHENTICATION_NONE);
     recheck_init(&server->service.recheck);
+    memory_shares_init(&server->service.memory, server->memory.bytes);
     server->service.speaks_tls = config->tls_certificate != NULL;
     atomic_init(&server->service.draining, false);
     arena_init(&server->arena);

@@ -22,6 +22,8 @@
 #include "service/call.h"
 #include "service/sampling/sampling.h"
 
+enum { CALL_BYTES = 16384 }; /* what any call costs, the connection's part included */
+
 struct operation_call {
     struct rpc_call *call;
     const struct method *method;
@@ -29,6 +31,7 @@ struct operation_call {
     struct operation operation;
     struct str message; /* until the call ends */
     bool has_message;
+    struct memory_hold memory;
     struct recheck_call recheck; /* the call goes on in `resume` */
 };
 
@@ -69,6 +72,22 @@ static void begin_operation(struct rpc_call *call)
     admit(state);
 }
 
+/* What the call holds by now. */
+static enum status hold_memory(struct operation_call *state, struct error *err)
+{
+    int64_t bytes = CALL_BYTES + (int64_t)(state->message.len + state->ctx.arena->held_bytes);
+
+    return memory_shares_hold(&state->ctx.service->memory, state->ctx.account, &state->memory, bytes, err);
+}
+
+/* An answer stays until its caller has read it. Nothing of a write is taken back. */
+static enum status hold_answer(struct operation_call *state, struct error *err)
+{
+    if (!operation_kind_facts(state->operation.kind)->only_reads)
+        return STATUS_OK;
+    return hold_memory(state, err);
+}
+
 static void reply(struct operation_call *state)
 {
     struct operation *operation = &state->operation;
@@ -80,7 +99,8 @@ static void reply(struct operation_call *state)
         call_fail_with(state->call, operation->error, operation_conflict(operation), state->ctx.arena);
         return;
     }
-    if (state->method->encode(&state->ctx, operation, bytes, &err) != STATUS_OK) {
+    if (state->method->encode(&state->ctx, operation, bytes, &err) != STATUS_OK ||
+        hold_answer(state, &err) != STATUS_OK) {
         call_fail(state->call, &err, state->ctx.arena);
         return;
     }
@@ -108,6 +128,7 @@ static enum status decode(struct operation_call *state, struct error *err)
     operation->deadline_us = rpc_call_deadline_us(state->call);
     TRY(state->method->decode(&state->ctx, operation, err));
     TRY(caller_authorize(&state->ctx.caller, operation, err));
+    TRY(hold_memory(state, err));
     if (!state->ctx.service->rates)
         return STATUS_OK;
     return rates_admit(state->ctx.service->rates, operation, rpc_call_begun_us(state->call), err);
@@ -141,8 +162,16 @@ static void on_cancelled(struct rpc_call *call)
         rpc_call_finish(call, codec_error_status_code(STATUS_CANCELLED), STR_EMPTY, STR_EMPTY);
 }
 
+static void on_ended(struct rpc_call *call)
+{
+    struct operation_call *state = rpc_call_state(call);
+
+    memory_shares_release(&state->ctx.service->memory, &state->memory);
+}
+
 const struct call_events operation_call_events = {
     .begin = begin_operation,
     .message = on_message,
     .cancelled = on_cancelled,
+    .ended = on_ended,
 };

@@ -10,6 +10,7 @@
 
 #include "base/metrics.h"
 #include "service/admission/authenticator.h"
+#include "service/admission/memory_shares.h"
 #include "service/admission/rates.h"
 #include "service/admission/recheck.h"
 #include "service/probes/health.h"
@@ -30,6 +31,7 @@ struct service {
     struct advisor advisor;    /* of the queries of tables that ask for it */
     struct sampler sampler;    /* of the partitions that are read and written */
     struct rates *rates;       /* NULL: no limits */
+    struct memory_shares memory; /* of the calls that are open */
     struct counters *calls;    /* metrics_calls_new; NULL: calls are not counted */
 };
 

@@ -27,6 +27,8 @@
 #include "domain/reason.h"
 #include "service/sampling/sampling.h"
 
+enum { STREAM_BYTES = 16384 }; /* what any stream costs, the connection's part included */
+
 enum stream_state { STREAM_READING, STREAM_UNKNOWN, STREAM_RUNNING, STREAM_SENDING, STREAM_FINISHED };
 
 struct stream {
@@ -39,6 +41,7 @@ struct stream {
     struct str message;          /* the current request, until the next one is read */
     struct recheck_call recheck; /* UNKNOWN: the call goes on in `resume` */
 
+    struct memory_hold memory;
     struct arena requests; /* of the current request, if the client sends several */
     struct arena arena;    /* of the current operation */
     struct operation operation;
@@ -81,8 +84,25 @@ static void fail_call(struct stream *stream, const struct error *err)
     call_fail(stream->call, err, rpc_call_arena(stream->call));
 }
 
+/* What the stream holds by now: its request, what was made of it, and the message that is to be sent. */
+static enum status hold_memory(struct stream *stream, struct error *err)
+{
+    size_t bytes = stream->message.len + rpc_call_arena(stream->call)->held_bytes +
+                   stream->requests.held_bytes + stream->arena.held_bytes;
+
+    return memory_shares_hold(&stream->ctx.service->memory, stream->ctx.account, &stream->memory,
+        STREAM_BYTES + (int64_t)bytes, err);
+}
+
+/* A message stays until its caller has read it. Nothing of a write is taken back. */
 static void send_message(struct stream *stream)
 {
+    struct error err = { 0 };
+
+    if (hold_memory(stream, &err) != STATUS_OK && operation_kind_facts(stream->operation.kind)->only_reads) {
+        fail_call(stream, &err);
+        return;
+    }
     stream->state = STREAM_SENDING;
     rpc_call_send(stream->call, buf_str(&stream->ctx.reply));
 }
@@ -105,7 +125,7 @@ static enum status unpack_request(struct stream *stream, struct error *err)
     ctx->request = request;
     TRY(stream->method->stream->read_request(ctx, err));
     ctx->arena = &stream->arena;
-    return STATUS_OK;
+    return hold_memory(stream, err);
 }
 
 static void on_done(struct operation *operation);
@@ -156,7 +176,8 @@ static bool advance(struct stream *stream, step_fn *function)
         break;
     case STREAM_SEND_LAST:
         send_message(stream);
-        finish_call(stream, STATUS_OK);
+        if (stream->state == STREAM_SENDING)
+            finish_call(stream, STATUS_OK);
         break;
     case STREAM_END:
         finish_call(stream, STATUS_OK);
@@ -301,6 +322,7 @@ static void on_ended(struct rpc_call *call)
     pthread_mutex_destroy(&stream->lock);
     arena_cleanup(&stream->requests);
     arena_cleanup(&stream->arena);
+    memory_shares_release(&stream->ctx.service->memory, &stream->memory);
     count_call(stream, -1);
 }
 

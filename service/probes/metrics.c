@@ -165,6 +165,13 @@ static void collect_rates(const struct rates *rates, struct buf *out)
             rates ? (double)rates_refused(rates, (enum rate_scope)i) : 0);
 }
 
+static void collect_memory(struct memory_shares *memory, struct buf *out)
+{
+    metrics_family(out, "tavola_call_memory_shed_total", "counter",
+        "Calls shed as SERVER_BUSY: the open calls of their account held too much memory.");
+    metrics_value(out, "tavola_call_memory_shed_total", "", (double)atomic_load(&memory->refused));
+}
+
 static void collect_reasons(const struct rpc_connections *connections, bool refuses, struct buf *out)
 {
     const char *name = refuses ? "tavola_connections_refused_total" : "tavola_connections_hung_up_total";
@@ -211,6 +218,7 @@ void metrics_collect(void *context, struct buf *out)
     collect_calls(sources->service->calls, out);
     collect_store(sources->service->store, out);
     collect_rates(sources->service->rates, out);
+    collect_memory(&sources->service->memory, out);
     collect_feeds(sources->service, out);
     sampler_collect(&sources->service->sampler, out);
     collect_publisher(sources->publisher, out);

@@ -144,6 +144,24 @@ class AttackCase(unittest.TestCase):
             caller.create_table(name="quiet")
             caller.insert_entity(table="quiet", entity=client.entity("p", "1", A=1))
 
+    def prepare_noisy(self):
+        """Another account with a table of 8 MB of text; its token."""
+        noisy = token(self.new_account("noisy"), expiry=3600, account="noisy")
+        with client.Client(self.address, trusting(*self.trusted), token=noisy, seconds=20) as caller:
+            wait_for("the account", lambda: self.is_known(caller))
+            caller.create_table(name="wide")
+            for number in range(20):
+                texts = {f"T{part}": "x" * 30000 for part in range(12)}
+                caller.insert_entity(table="wide", entity=client.entity("p", f"{number:02}", Text="x" * 30000, **texts))
+        return noisy
+
+    def is_known(self, caller):
+        try:
+            caller.list_tables()
+            return True
+        except client.ApiError:
+            return False
+
     def certificate(self):
         """The settings with which the server speaks TLS from now on."""
         authority = Authority(self.stack.folder, "authority")

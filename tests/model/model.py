@@ -124,8 +124,16 @@ class Round:
     def settle(self):
         """Wait until no call can take effect any more: the server and its sessions have ended."""
         assert self.made.server.stop() == 0
-        busy = f"select count(*) from pg_stat_activity where datname = '{self.made.database}' and state <> 'idle'"
-        wait_for("the end of all sessions", lambda: self.made.sql(busy, database=self.made.postgres_home) == "0")
+        busy = (f"select coalesce(string_agg(application_name || ': ' || state || ': ' || query, '; '), '') from pg_stat_activity "
+                f"where datname = '{self.made.database}' and state <> 'idle' and backend_type = 'client backend'")
+
+        def sessions():
+            return self.made.sql(busy, database=self.made.postgres_home)
+
+        try:
+            wait_for("the end of all sessions", lambda: sessions() == "")
+        except AssertionError as error:
+            raise AssertionError(f"{error}; there are {sessions()}") from None
         self.made.start_server()
         wait_for("the last expiry", lambda: time.monotonic() > self.world.last_due + CLOCK_SLACK)
 

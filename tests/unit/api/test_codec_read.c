@@ -49,6 +49,29 @@ START_TEST(unknown_fields_are_ignored)
 }
 END_TEST
 
+/* Refused early: what was read of it is not kept. */
+START_TEST(a_request_has_no_more_elements_than_have_room)
+{
+    enum { FEW = 1000, MANY = 500000 };
+    char *bytes = arena_calloc(&arena, MANY, 2);
+    struct arena before;
+    ProtobufCMessage *message;
+    enum status status;
+
+    for (size_t i = 0; i < MANY; i++)
+        bytes[2 * i] = 0x12; /* an empty key */
+    ck_assert_int_eq(codec_unpack(&tavola__v1__batch_get_entities_request__descriptor,
+                         str_of_bytes(bytes, 2 * FEW), &arena, &message, &err),
+        STATUS_OK);
+    ck_assert_uint_eq(((Tavola__V1__BatchGetEntitiesRequest *)message)->n_keys, FEW);
+    before = arena;
+    status = codec_unpack(&tavola__v1__batch_get_entities_request__descriptor, str_of_bytes(bytes, 2 * MANY),
+        &arena, &message, &err);
+    assert_refused(status, "INVALID_INPUT");
+    ck_assert_uint_eq(arena.held_bytes, before.held_bytes);
+}
+END_TEST
+
 START_TEST(a_request_has_at_most_4_mib)
 {
     char *bytes = arena_calloc(&arena, 1, LIMIT_REQUEST_BYTES + 1);
@@ -300,6 +323,7 @@ Suite *test_codec_read_suite(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_loop_test(tc, malformed_requests_are_refused, 0, ARRAY_LEN(malformed_cases));
     tcase_add_test(tc, unknown_fields_are_ignored);
+    tcase_add_test(tc, a_request_has_no_more_elements_than_have_room);
     tcase_add_test(tc, a_request_has_at_most_4_mib);
     tcase_add_loop_test(tc, page_sizes_are_bounded, 0, ARRAY_LEN(page_cases));
     tcase_add_test(tc, any_names_an_entity_can_have_may_be_selected);
