@@ -496,23 +496,39 @@ static enum status bound_decode(const Tavola__V1__Value *message, const char *fi
     return STATUS_OK;
 }
 
-static enum status range_decode(
-    const Tavola__V1__ValueRange *message, struct arena *arena, struct value_range *out, struct error *err)
+enum status codec_index_range_decode(const Tavola__V1__ValueRange *message, const char *field,
+    struct arena *arena, struct value_range *out, struct error *err)
 {
+    const char *at_least = arena_format(arena, "%s.at_least", field).data;
+    const char *below = arena_format(arena, "%s.below", field).data;
+
     if (!message)
         return STATUS_OK;
     if (message->at_least) {
         out->has_at_least = true;
-        TRY(bound_decode(message->at_least, "range.at_least", arena, &out->at_least, err));
+        TRY(bound_decode(message->at_least, at_least, arena, &out->at_least, err));
     }
     if (message->below) {
         out->has_below = true;
-        TRY(bound_decode(message->below, "range.below", arena, &out->below, err));
+        TRY(bound_decode(message->below, below, arena, &out->below, err));
     }
     if (out->has_at_least && out->has_below && out->at_least.type != out->below.type)
-        return refuse_field(err, "range",
-            "range.at_least is %s and range.below is %s: both must have the same type",
-            property_type_name(out->at_least.type), property_type_name(out->below.type));
+        return refuse_field(err, field, "%s is %s and %s is %s: both must have the same type", at_least,
+            property_type_name(out->at_least.type), below, property_type_name(out->below.type));
+    return STATUS_OK;
+}
+
+enum status codec_index_equals_decode(Tavola__V1__Value *const *equals, size_t count, struct arena *arena,
+    struct operation_lookup *out, struct error *err)
+{
+    if (count > 2 * LIMIT_KEY_PARTS)
+        return refuse_field(err, "equals", "equals has %zu values, an index has at most %d parts", count,
+            2 * LIMIT_KEY_PARTS);
+    out->equals = ARENA_ARRAY(arena, struct value, count);
+    out->equal_count = count;
+    for (size_t i = 0; i < count; i++)
+        if (codec_entity_value_decode(equals[i], "equals", arena, &out->equals[i], err) != STATUS_OK)
+            return error_in_element(err, "equals", i);
     return STATUS_OK;
 }
 
@@ -523,16 +539,8 @@ enum status codec_index_lookup_decode(const Tavola__V1__LookupIndexRequest *requ
         .keys_only = request->keys_only,
         .descending = request->descending };
 
-    if (request->n_equals > 2 * LIMIT_KEY_PARTS)
-        return refuse_field(err, "equals", "equals has %zu values, an index has at most %d parts",
-            request->n_equals, 2 * LIMIT_KEY_PARTS);
-    lookup.equals = ARENA_ARRAY(arena, struct value, request->n_equals);
-    lookup.equal_count = request->n_equals;
-    for (size_t i = 0; i < request->n_equals; i++)
-        if (codec_entity_value_decode(request->equals[i], "equals", arena, &lookup.equals[i], err) !=
-            STATUS_OK)
-            return error_in_element(err, "equals", i);
-    TRY(range_decode(request->range, arena, &lookup.range, err));
+    TRY(codec_index_equals_decode(request->equals, request->n_equals, arena, &lookup, err));
+    TRY(codec_index_range_decode(request->range, "range", arena, &lookup.range, err));
     *out = lookup;
     return STATUS_OK;
 }

@@ -28,6 +28,12 @@ Tavola__V1__IndexStatus *codec_index_status_message(const struct index_view *vie
 Tavola__V1__Lag *codec_index_lag_message(const struct lag *lag, struct arena *arena);
 
 /* Decode a look-up without its page and its freshness. */
+/* Values of the parts of an index, and the range of the next one; absent: there is none. */
+MUST_USE enum status codec_index_equals_decode(Tavola__V1__Value *const *equals, size_t count,
+    struct arena *arena, struct operation_lookup *out, struct error *err);
+MUST_USE enum status codec_index_range_decode(const Tavola__V1__ValueRange *message, const char *field,
+    struct arena *arena, struct value_range *out, struct error *err);
+
 MUST_USE enum status codec_index_lookup_decode(const Tavola__V1__LookupIndexRequest *request,
     struct arena *arena, struct operation_lookup *out, struct error *err);
 

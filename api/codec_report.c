@@ -7,8 +7,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "api/codec_index.h"
 #include "api/codec_read.h"
 #include "api/codec_table.h"
+#include "domain/indexes/verify_scope.h"
 #include "domain/reason.h"
 
 static enum status decode_end(
@@ -42,6 +44,29 @@ static enum status decode_keys(Tavola__V1__EntityKey *const *keys, size_t count,
     return STATUS_OK;
 }
 
+struct values_message {
+    Tavola__V1__Value *const *equals;
+    size_t count;
+    const Tavola__V1__ValueRange *values;
+};
+
+static enum status decode_values(const struct values_message *message, struct arena *arena,
+    struct operation_verify *out, struct error *err)
+{
+    struct operation_lookup lookup = { 0 };
+
+    TRY(codec_index_equals_decode(message->equals, message->count, arena, &lookup, err));
+    TRY(codec_index_range_decode(message->values, "values", arena, &lookup.range, err));
+    for (size_t i = 0; i < lookup.equal_count; i++)
+        if (lookup.equals[i].type == PROPERTY_NULL)
+            return reason_set(err, REASON_INVALID_INPUT, "equals[%zu] is null, which no entry has", i);
+    out->values = verify_scope_encode(&lookup, arena);
+    if (out->values.len > 0 && (out->key_count > 0 || out->range.has_from || out->range.has_below))
+        return reason_set(
+            err, REASON_INVALID_INPUT, "equals or values cannot be given together with keys or range");
+    return STATUS_OK;
+}
+
 static enum status decode_mode(Tavola__V1__VerifyMode mode, struct operation_verify *out, struct error *err)
 {
     if (mode != TAVOLA__V1__VERIFY_MODE__VERIFY_MODE_FULL &&
@@ -56,9 +81,11 @@ static enum status decode_mode(Tavola__V1__VerifyMode mode, struct operation_ver
 enum status codec_report_verify_decode(const Tavola__V1__VerifyIndexRequest *request, struct arena *arena,
     struct operation_verify *out, struct error *err)
 {
-    *out = (struct operation_verify){ .report_id = STR_EMPTY };
+    *out = (struct operation_verify){ .report_id = STR_EMPTY, .values = STR_EMPTY };
     TRY(decode_range(request->range, &out->range, err));
     TRY(decode_keys(request->keys, request->n_keys, arena, out, err));
+    TRY(decode_values(
+        &(struct values_message){ request->equals, request->n_equals, request->values }, arena, out, err));
     return decode_mode(request->mode, out, err);
 }
 
@@ -70,10 +97,13 @@ enum status codec_report_repair_decode(const Tavola__V1__RepairIndexRequest *req
     };
     TRY(decode_range(request->range, &out->range, err));
     TRY(decode_keys(request->keys, request->n_keys, arena, out, err));
+    TRY(decode_values(
+        &(struct values_message){ request->equals, request->n_equals, request->values }, arena, out, err));
     if (out->report_id.len == 0)
         return STATUS_OK;
-    if (out->key_count > 0 || out->range.has_from || out->range.has_below)
-        return reason_set(err, REASON_INVALID_INPUT, "report_id cannot be given together with keys or range");
+    if (out->key_count > 0 || out->range.has_from || out->range.has_below || out->values.len > 0)
+        return reason_set(err, REASON_INVALID_INPUT,
+            "report_id cannot be given together with keys, range, equals or values");
     return codec_table_check_operation_id(out->report_id, err);
 }
 

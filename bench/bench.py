@@ -24,6 +24,7 @@ import peers
 import profiling
 import scale
 import table
+import verifications
 from loads import Loads
 from product import Product
 from rows import Results, judge, print_judged, print_measured, write_json
@@ -67,13 +68,14 @@ class Run:
 
 
 def bench_all(run, stack, options):
-    run.rows = table.ROWS + lookups.ROWS + features.ROWS + memory.ROWS + profiling.ROWS + latency.ROWS
+    run.rows = table.ROWS + lookups.ROWS + verifications.ROWS + features.ROWS + memory.ROWS + profiling.ROWS + latency.ROWS
     product = Product(stack, Loads(stack, options.seconds))
     product.prepare()
     found = lookups.Lookups(product)
     found.prepare()
+    proofs = verifications.Verifications(product)
     extras = features.Features(product)
-    run.measure(product.measurements() | found.measurements() | extras.measurements(), options.rounds)
+    run.measure(product.measurements() | found.measurements() | proofs.measurements() | extras.measurements(), options.rounds)
     extras.close()
     run.measure(memory.Memory(product).measurements(), 1)
     stack.stop(memory.NAME)

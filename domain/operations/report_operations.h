@@ -34,6 +34,7 @@ struct operation_verify {
     bool dry_run; /* of a repair: nothing is changed */
     bool is_fast; /* versions are compared, and contents only where these say nothing */
     struct source_range range;
+    struct str values;       /* entries with these alone, in the form of verify_scope.h; empty: all */
     struct entity_key *keys; /* these alone; the range is absent then */
     size_t key_count;
     struct str report_id; /* of a repair: the differences of this report alone; empty: none */
@@ -60,7 +61,7 @@ struct report_view {
     struct str operation_id;
     struct str index; /* its name */
     bool repairs, dry_run, is_fast;
-    bool is_whole; /* no keys, no range, no report were named */
+    bool is_whole; /* no keys, no range, no values, no report were named */
     enum job_state state;
     int64_t started, ended; /* ticks; ended 0: not yet */
     struct report_counts counts;

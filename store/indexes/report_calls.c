@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/digits.h"
+#include "domain/indexes/verify_scope.h"
 #include "domain/reason.h"
 #include "store/catalogue/resolve.h"
 #include "store/jobs/job_calls.h"
@@ -206,11 +207,12 @@ static enum status send_report(struct session *session, const struct operation_v
     pg_add_int8(&params, start->index_id);
     pg_add_bool(&params, in->repairs);
     pg_add_bool(&params, in->dry_run);
-    pg_add_bool(&params, scans && !in->range.has_from && !in->range.has_below);
+    pg_add_bool(&params, scans && !in->range.has_from && !in->range.has_below && in->values.len == 0);
     pg_add_bool(&params, scans);
     add_end(&params, in->range.has_from, &in->range.from);
     add_end(&params, in->range.has_below, &in->range.below);
     pg_add_bool(&params, in->is_fast);
+    pg_add_bytes(&params, in->values.len > 0 ? in->values : STR_EMPTY);
     TRY(pg_send(&session->pg, &sql_report_insert, &params, err));
     pg_params_init(&params, &session->arena);
     pg_add_int8(&params, start->index_id);
@@ -283,6 +285,7 @@ static enum status start(struct session *session, struct operation *operation, s
     bool repairs = operation->in.verify.repairs;
     struct outcome_jobs *out = &operation->out.jobs;
     const struct index *index;
+    struct verify_scope scope;
     struct job_start begin = { .account = operation->account,
         .kind = repairs ? "repair_index" : "verify_index",
         .started = clock_ticks() };
@@ -290,6 +293,7 @@ static enum status start(struct session *session, struct operation *operation, s
 
     TRY(find_ready(session, operation, &index, err));
     TRY(check_report(session, operation, index, err));
+    TRY(verify_scope_plan(index, operation->in.verify.values, operation->arena, &scope, err));
     TRY(job_calls_admit(session, operation->account, &id, err));
     begin.operation_id = job_calls_id(repairs ? "repair" : "verify", id, operation->arena);
     begin.target = arena_copy(operation->arena, index->name);

@@ -40,6 +40,7 @@ struct verify {
     struct source_range range;
     struct verify_sums *sums;
     int64_t last_number, remaining;        /* as the report has them */
+    struct str values; /* verify_scope.h */
     struct report_difference *differences; /* since the last checkpoint, in the job's arena */
     size_t count;
     struct report_counts counts; /* the same */
@@ -67,6 +68,7 @@ enum report_get_column {
     REPORT_IS_FAST,
     REPORT_SUMS,
     REPORT_REMAINING,
+    REPORT_SCOPE,
 };
 
 /* The columns of a key, beside each other. */
@@ -99,6 +101,7 @@ static enum status read_report(struct session *session, struct verify *work, str
     work->last_number = pg_int8(row, 0, REPORT_LAST_NUMBER);
     work->is_fast = pg_bool(row, 0, REPORT_IS_FAST);
     work->remaining = pg_int8(row, 0, REPORT_REMAINING);
+    work->values = arena_copy(&work->job->arena, pg_bytes(row, 0, REPORT_SCOPE));
     work->sums = ARENA_NEW(&work->job->arena, struct verify_sums);
     if (!verify_sums_decode(pg_bytes(row, 0, REPORT_SUMS), work->sums))
         return error_set(
@@ -266,7 +269,9 @@ static enum status run_phase(
 
     scan->is_behind = job->has_cursor;
     scan->key = job->cursor;
-    if (!job->has_cursor && !by_entries && work->range.has_from)
+    if (!job->has_cursor && by_entries)
+        scan->key = verify_scope_begin(scan->scope);
+    else if (!job->has_cursor && work->range.has_from)
         scan->key = work->range.from;
     return phases[job->phase](session, scan, err);
 }
@@ -274,10 +279,12 @@ static enum status run_phase(
 static enum status scan(struct session *session, void *context, struct error *err)
 {
     struct verify *work = context;
+    struct verify_scope scope;
     struct verify_sums sums = *work->sums; /* an attempt that fails adds nothing */
     struct verify_scan scan = { .is_fast = work->is_fast,
         .max_rows = work->job->is_gentle ? GENTLE_ROWS : CHUNK_ROWS,
         .range = &work->range,
+        .scope = &scope,
         .sums = &sums };
 
     TRY(session_refresh(session, NULL, err));
@@ -285,6 +292,7 @@ static enum status scan(struct session *session, void *context, struct error *er
     work->is_gone = !scan.index;
     if (work->is_gone)
         return STATUS_OK;
+    TRY(verify_scope_plan(scan.index, work->values, &session->arena, &scope, err));
     TRY(session_begin_snapshot(session, err));
     TRY(run_phase(session, work, &scan, err));
     TRY(session_end_snapshot(session, err));

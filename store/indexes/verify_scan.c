@@ -346,7 +346,7 @@ static bool sum_up_source(
     struct known known;
 
     if (!index_has_manifest(scan->index)) {
-        if (fact->has_wanted)
+        if (fact->has_wanted && verify_scope_holds(scan->scope, &fact->wanted.key))
             verify_sums_add(scan->sums, &fact->source, &fact->wanted.key,
                 scan->is_fast ? (uint64_t)pg_int8(merge->sources.rows, fact->row, ROWS_VERSION)
                               : fact->wanted.digest);
@@ -354,17 +354,40 @@ static bool sum_up_source(
     }
     known = known_of(scan, merge, fact, scratch);
     if (fact->row < 0) {
-        if (!known.is_readable || known.count > 0)
+        if (known.item ? verify_scope_holds(scan->scope, &known.item->key)
+                       : !known.is_readable && !scan->scope->is_limited)
             verify_sums_mark(scan->sums, &fact->source);
         return true;
     }
     if (scan->is_fast ? !is_current(merge, fact, &known) : !says_wanted(&known, fact))
         return false;
-    if (known.item)
+    if (known.item && verify_scope_holds(scan->scope, &known.item->key))
         verify_sums_add(scan->sums, &fact->source, &known.item->key,
             scan->is_fast ? (uint64_t)pg_int8(merge->states.rows, fact->state, STATE_APPLIED)
                           : known.item->digest);
     return true;
+}
+
+/* Of the subject, those within the scope. */
+static void keep_differences(const struct verify_scan *scan, struct subject *subject)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < subject->difference_count; i++)
+        if (verify_scope_holds(scan->scope, &subject->differences[i].entry))
+            subject->differences[kept++] = subject->differences[i];
+    subject->difference_count = kept;
+}
+
+static void sum_up_subject(struct verify_scan *scan, struct subject *subject)
+{
+    keep_differences(scan, subject);
+    if (subject->difference_count > 0)
+        verify_sums_mark(scan->sums, &subject->source);
+    for (size_t k = 0; subject->difference_count == 0 && k < subject->facts.stored_count; k++)
+        if (verify_scope_holds(scan->scope, &subject->stored[k].key))
+            verify_sums_add(scan->sums, &subject->source, &subject->stored[k].key,
+                scan->is_fast ? (uint64_t)subject->stored[k].version : subject->stored[k].digest);
 }
 
 /* Sources that are to be judged: what is right is what is stored. */
@@ -377,15 +400,8 @@ static enum status settle_doubts(
         if (look.count > LOOK_SUBJECTS)
             look.count = LOOK_SUBJECTS;
         TRY(look_at_subjects(session, &look, err));
-        for (size_t i = 0; i < look.count; i++) {
-            const struct subject *subject = &look.subjects[i];
-
-            if (subject->difference_count > 0)
-                verify_sums_mark(scan->sums, &subject->source);
-            for (size_t k = 0; subject->difference_count == 0 && k < subject->facts.stored_count; k++)
-                verify_sums_add(scan->sums, &subject->source, &subject->stored[k].key,
-                    scan->is_fast ? (uint64_t)subject->stored[k].version : subject->stored[k].digest);
-        }
+        for (size_t i = 0; i < look.count; i++)
+            sum_up_subject(scan, &look.subjects[i]);
     }
     return STATUS_OK;
 }
@@ -443,6 +459,13 @@ static enum status read_entries(
     return pg_end(&session->pg, err);
 }
 
+/* Entries come in order: the first one beyond the scope ends it. */
+static bool has_ended(struct verify_scan *scan, const struct entity_key *entry)
+{
+    scan->is_last = scan->is_last || verify_scope_has_passed(scan->scope, entry);
+    return verify_scope_has_passed(scan->scope, entry);
+}
+
 static void end_entries(struct session *session, struct verify_scan *scan, const PGresult *rows, int count)
 {
     scan->rows = count;
@@ -465,7 +488,7 @@ static void sum_up_entry(struct verify_scan *scan, const struct entity_key *entr
     struct entity_key source;
     bool has_source = index_entry_source(properties, &source);
 
-    if (!concerns(scan, has_source, &source))
+    if (!concerns(scan, has_source, &source) || !verify_scope_holds(scan->scope, entry))
         return;
     if (has_source)
         verify_sums_subtract(scan->sums, &source, entry, content);
@@ -482,6 +505,8 @@ static enum status sum_versions(struct session *session, struct verify_scan *sca
     for (int i = 0; i < PQntuples(rows); i++) {
         struct entity_key entry = key_at(rows, i);
 
+        if (has_ended(scan, &entry))
+            break;
         sum_up_entry(scan, &entry, (struct property_list){ pg_bytes(rows, i, VERSION_PREFIX) },
             (uint64_t)pg_int8(rows, i, VERSION_VERSION));
     }
@@ -505,6 +530,8 @@ enum status verify_scan_sum_entries(struct session *session, struct verify_scan 
         struct entity_key entry = key_at(rows, i);
         struct property_list properties = { pg_bytes(rows, i, ROWS_PROPERTIES) };
 
+        if (has_ended(scan, &entry))
+            break;
         sum_up_entry(
             scan, &entry, properties, index_plan_digest(properties.bytes, pg_int8(rows, i, ROWS_EXPIRES)));
     }
@@ -525,8 +552,10 @@ static enum status judge_all(struct session *session, struct verify_scan *scan,
         if (part.count > LOOK_SUBJECTS)
             part.count = LOOK_SUBJECTS;
         TRY(look_at(session, &part, err));
-        for (size_t i = 0; i < part.count; i++)
+        for (size_t i = 0; i < part.count; i++) {
+            keep_differences(scan, &part.subjects[i]);
             scan->look.subjects[scan->look.count++] = part.subjects[i];
+        }
     }
     return STATUS_OK;
 }
@@ -576,7 +605,9 @@ enum status verify_scan_judge_entries(struct session *session, struct verify_sca
         bool has_source =
             index_entry_source((struct property_list){ pg_bytes(rows, i, VERSION_PREFIX) }, &source);
 
-        if (!concerns(scan, has_source, &source) ||
+        if (has_ended(scan, &entry))
+            break;
+        if (!concerns(scan, has_source, &source) || !verify_scope_holds(scan->scope, &entry) ||
             !verify_sums_is_suspect(scan->sums, has_source ? &source : &entry))
             continue;
         scan->look.subjects[scan->look.count] = (struct subject){

@@ -6,6 +6,7 @@
 #ifndef STORE_INDEXES_VERIFY_SCAN_H
 #define STORE_INDEXES_VERIFY_SCAN_H
 
+#include "domain/indexes/verify_scope.h"
 #include "domain/indexes/verify_sums.h"
 #include "store/indexes/verify_look.h"
 
@@ -16,6 +17,7 @@ struct verify_scan {
     bool is_behind; /* strictly behind the key */
     struct entity_key key;
     const struct source_range *range; /* of the sources */
+    const struct verify_scope *scope; /* of the entries */
     struct verify_sums *sums;         /* added to while summing up; asked while judging */
     /* what is found; memory is the session's */
     struct entity_key last; /* how far the chunk reaches */

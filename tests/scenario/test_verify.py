@@ -11,6 +11,7 @@ from tavola_test import metrics
 from tavola_test.case import ServerCase
 from tavola_test.client import ImportEntitiesRequest, entity
 from tavola_test.client import key as key_of
+from tavola_test.stack import wait_ready
 from tavola_test.waiting import wait_for
 
 PEOPLE = 3000
@@ -24,10 +25,10 @@ def row(number):
 
 
 class Writers:
-    """Move people, other than those with keys below `first`, from city to city, until stopped."""
+    """Move people of a partition, other than those with keys below `first`, from city to city, until stopped."""
 
-    def __init__(self, client, table, first):
-        self.client, self.table, self.first = client, table, first
+    def __init__(self, client, table, first, partition="p"):
+        self.client, self.table, self.first, self.partition = client, table, first, partition
         self.stopped, self.written, self.failure = threading.Event(), 0, None
         self.thread = threading.Thread(target=self.run)
 
@@ -46,7 +47,7 @@ class Writers:
             while not self.stopped.is_set():
                 number = self.first + self.written % (PEOPLE - self.first)
                 self.client.insert_or_replace_entity(
-                    table=self.table, entity=entity("p", row(number), City=f"c{self.written % 7}"))
+                    table=self.table, entity=entity(self.partition, row(number), City=f"c{self.written % 7}"))
                 self.written += 1
         except Exception as error:  # for the test's own thread
             self.failure = error
@@ -134,6 +135,21 @@ class Verify(ServerCase):
         self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.verify_index, name=self.index, keys=keys, mode=FAST)
         self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.verify_index, name=self.index, mode=2)
 
+    def test_a_value_and_a_range_of_values(self):
+        self.damage()
+        city = {"string_value": "c3"}  # of the row 10, whose entry is missing
+        self.assertEqual(self.counts(self.report(self.client.verify_index, equals=[city]).report), (1, 0, 0, 0))
+        self.assertEqual(self.counts(self.report(self.client.verify_index, equals=[city], mode=FAST).report), (1, 0, 0, 0))
+        first = {"at_least": {"string_value": "p"}}
+        self.assertEqual(
+            self.counts(self.report(self.client.repair_index, equals=[city], values=first, dry_run=True).report), (1, 0, 0, 0))
+        self.assertEqual(self.counts(self.report(self.client.verify_index, equals=[{"string_value": "no"}]).report), (0, 0, 0, 0))
+        for wrong in ({"equals": [city] * 9}, {"equals": [{}]}, {"equals": [city], "keys": [key_of(("p", "r"))]},
+                      {"values": {"at_least": {"string_value": "a"}, "below": {"int32_value": 1}}}):
+            self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.verify_index, name=self.index, **wrong)
+        self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.repair_index,
+                     name=self.index, equals=[city], report_id="verify-1")
+
     def test_reports_are_read_by_pages_and_by_their_account_alone(self):
         self.damage()
         first = self.report(self.client.verify_index)
@@ -156,6 +172,75 @@ class Verify(ServerCase):
         report = self.client.get_index_report(operation_id=operation.operation_id).report
         self.assertEqual(report.state, 5)
         self.assertLess(report.sources + report.entries, 2 * PEOPLE)
+
+
+class Damage(ServerCase):
+    """All kinds of damage at once in an index of TEST_DAMAGE_ENTRIES entries, beside writers: each mode finds what it promises, and
+    a repair mends exactly that."""
+
+    with_worker = True
+    ENTRIES = int(os.environ.get("TEST_DAMAGE_ENTRIES", "6300"))
+    DAMAGE = {
+        row(10): ("delete from entities where table_id = {index} and row_key like 'p%{row}'", MISSING),
+        row(20): ("insert into entities (bucket, table_id, partition_key, row_key, version, ts, properties) select bucket, table_id,"
+                  " partition_key, 'added{row}', version, ts, properties from entities where table_id = {index}"
+                  " and row_key like 'p%{row}'", DANGLING),
+        row(30): ("update entities set expires = 900000000000000000, version = version + 1 where table_id = {index}"
+                  " and row_key like 'p%{row}'", MISMATCHED),
+        row(40): ("update index_state s set manifest = (select o.manifest from index_state o where o.table_id = s.table_id"
+                  " and o.partition_key = 'p' and o.row_key = '" + row(41) + "') where table_id = {source} and partition_key = 'p' and row_key = '{row}'", MANIFEST),
+        row(50): ("delete from index_state where table_id = {source} and partition_key = 'p' and row_key = '{row}'", MANIFEST),
+        row(60): ("update entities set dead = true, properties = '' where table_id = {source} and partition_key = 'p' and row_key = '{row}'", DANGLING),
+    }
+    UNDER_ITS_VERSION = ("update entities set expires = 900000000000000000 where table_id = {index} and row_key like 'p%{row}'",
+                         MISMATCHED)
+    REST = """
+select md5(string_agg(t, ' ' order by t)) from (
+    select e.ctid::text || e.xmin || e::text from entities e
+    where table_id in ({source}, {index}) and (partition_key = 'p' or row_key like 'p%') and row_key !~ '({rows})$'
+    union all
+    select s.ctid::text || s.xmin || s::text from index_state s
+    where table_id = {source} and partition_key = 'p' and row_key !~ '({rows})$') x(t)"""
+
+    def setUp(self):
+        self.table = self.new_table()
+        list(self.client.import_entities([
+            ImportEntitiesRequest(table=self.table, entities=[
+                entity("p", row(number), City=f"c{number % 97}") for number in range(first, min(first + 1000, self.ENTRIES))])
+            for first in range(0, self.ENTRIES, 1000)]))
+        self.index = self.new_name("i")
+        self.client.create_index(index={
+            "name": self.index, "table": self.table, "shape": 1, "place": 2, "partition_key": [{"property": "City"}]})
+        wait_ready(self.client, self.index, 200)
+        ids = self.stack.sql(f"select index_id, source_table_id from indexes where name = '{self.index}'").split("|")
+        self.names = {"index": ids[0], "source": ids[1], "rows": "|".join([*self.DAMAGE, row(70)])}
+
+    def verify(self, call, **fields):
+        operation = call(name=self.index, **fields).operation
+        reply = self.client.wait_operation(operation_id=operation.operation_id, timeout=200)
+        self.assertEqual(reply.operation.state, 3, reply)
+        return self.client.get_index_report(operation_id=operation.operation_id)
+
+    def found(self, report):
+        return sorted((difference.source.row_key, difference.kind) for difference in report.differences)
+
+    def test_each_mode_finds_what_it_promises_and_exactly_that_is_mended(self):
+        with Writers(self.stack.connect(), self.table, 0, "w") as writers:
+            damage = {**self.DAMAGE, row(70): self.UNDER_ITS_VERSION}
+            for key, (statement, _) in damage.items():
+                self.stack.sql(statement.format(row=key, **self.names))
+            before = self.stack.sql(self.REST.format(**self.names))
+            fast = self.verify(self.client.verify_index, mode=FAST)
+            full = self.verify(self.client.verify_index)
+            self.assertEqual(self.found(fast), sorted((key, kind) for key, (_, kind) in self.DAMAGE.items()))
+            self.assertEqual(self.found(full), sorted((key, kind) for key, (_, kind) in damage.items()))
+            self.assertGreaterEqual(full.report.sources, self.ENTRIES - 1)
+            mended = self.verify(self.client.repair_index)
+            self.assertEqual((mended.report.mended, mended.report.remaining), (len(damage), 0))
+            for mode in (FAST, FULL):
+                self.assertEqual(self.found(self.verify(self.client.verify_index, mode=mode)), [])
+            self.assertEqual(self.stack.sql(self.REST.format(**self.names)), before)
+            self.assertGreater(writers.written, 0)
 
 
 class Scrub(ServerCase):

@@ -6,6 +6,7 @@
 #include <check.h>
 
 #include "base/macros.h"
+#include "domain/indexes/verify_scope.h"
 #include "store/background/range_delete.h"
 #include "store/indexes/index_calls.h"
 #include "store/indexes/report_calls.h"
@@ -45,7 +46,8 @@ static struct operation *verify_made(bool repairs)
 {
     struct operation *operation = call_make(&world.arena, OPERATION_INDEX_VERIFY, "ByCity");
 
-    operation->in.verify = (struct operation_verify){ .repairs = repairs, .report_id = STR_EMPTY };
+    operation->in.verify =
+        (struct operation_verify){ .repairs = repairs, .report_id = STR_EMPTY, .values = STR_EMPTY };
     return operation;
 }
 
@@ -312,6 +314,38 @@ START_TEST(a_range_of_source_keys_has_its_own_differences_alone)
 }
 END_TEST
 
+static struct operation *of_city(struct operation *operation, const char *city)
+{
+    struct value value = { .type = PROPERTY_STRING, .bytes = str_of(city) };
+    const struct operation_lookup values = { .equals = &value, .equal_count = 1 };
+
+    operation->in.verify.values = verify_scope_encode(&values, &world.arena);
+    return operation;
+}
+
+/* In both modes; and a repair of one value leaves what is wrong with another. */
+START_TEST(a_value_has_its_own_differences_alone)
+{
+    const struct outcome_report *report;
+
+    world_put(&world, "r000100", "Oslo", "x");
+    world_put(&world, "r000101", "Oslo", "x");
+    world_reconcile_all(&world);
+    test_sql(world.sql, "delete from entities where table_id = %lld and row_key like '%%r000100'", index_id);
+    do_damage(&damages[0]);
+    do_damage(&damages[1]);
+    report = done(of_city(verify_made(false), "Oslo"));
+    found(report, 1, 0, 0, 0);
+    ck_assert(!report->report.is_whole);
+    ck_assert_int_eq((int)report->report.counts.sources, PEOPLE);
+    found(done(of_city(fast_made(), "Oslo")), 1, 0, 0, 0);
+    found(done(of_city(verify_made(false), "Rome")), 1, 1, 0, 0);
+    found(done(of_city(verify_made(false), "Bonn")), 0, 0, 0, 0);
+    ck_assert_int_eq((int)done(of_city(verify_made(true), "Oslo"))->report.counts.mended, 1);
+    found(done(verify_made(false)), 1, 1, 0, 0);
+}
+END_TEST
+
 START_TEST(keys_are_repaired_alone)
 {
     struct entity_key keys[] = { { STR_LITERAL("p"), STR_LITERAL("r000010") },
@@ -480,6 +514,7 @@ Suite *test_verify_suite(void)
     tcase_add_test(tc, what_is_open_is_in_flight_and_no_difference);
     tcase_add_test(tc, a_write_between_finding_and_mending_stands);
     tcase_add_test(tc, a_range_of_source_keys_has_its_own_differences_alone);
+    tcase_add_test(tc, a_value_has_its_own_differences_alone);
     tcase_add_test(tc, keys_are_repaired_alone);
     tcase_add_test(tc, a_dry_run_changes_nothing);
     tcase_add_test(tc, the_status_of_an_index_tells_of_its_last_verification);
