@@ -33,6 +33,7 @@ struct command_group {
 
 extern const struct command_group commands_operate; /* migrate, epoch, health */
 extern const struct command_group commands_work;    /* dead letters, transactions */
+extern const struct command_group commands_index;   /* verifying and repairing indexes */
 extern const struct command_group commands_watch;   /* change feeds */
 extern const struct command_group commands_queue;   /* queues and lag */
 extern const struct command_group commands_load;    /* hot partitions, advice on indexes */

@@ -639,6 +639,7 @@ static enum status insert_report(struct session *session, const struct job *job,
     add_no_end(&params);
     add_no_end(&params);
     pg_add_bool(&params, false);
+    pg_add_bytes(&params, STR_EMPTY);
     return pg_query(&session->pg, &sql_report_insert, &params, &inserted, err);
 }
 

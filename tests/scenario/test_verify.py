@@ -11,6 +11,7 @@ from tavola_test import metrics
 from tavola_test.case import ServerCase
 from tavola_test.client import ImportEntitiesRequest, entity
 from tavola_test.client import key as key_of
+from tavola_test.processes import run_program
 from tavola_test.stack import wait_ready
 from tavola_test.waiting import wait_for
 
@@ -134,6 +135,27 @@ class Verify(ServerCase):
                      name=self.index, keys=keys, report_id="verify-1")
         self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.verify_index, name=self.index, keys=keys, mode=FAST)
         self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.verify_index, name=self.index, mode=2)
+
+    def tavola(self, *words):
+        done = run_program("tavola", *words, settings={"TAVOLA_TARGET": self.stack.target})
+        return done.returncode, done.stdout
+
+    def test_commands_verify_and_repair(self):
+        self.assertEqual(self.tavola("index", "verify", self.index, "--fast")[0], 0)
+        self.damage()
+        code, said = self.tavola("index", "verify", self.index)
+        self.assertEqual(code, 1)
+        self.assertIn("missing=1 dangling=1 mismatched=1 manifests=1", said)
+        self.assertIn(f"source=(p, {row(10)})", said)
+        operation = said.split()[0]
+        self.assertEqual(self.tavola("index", "report", operation), (1, said))
+        self.assertEqual(self.tavola("index", "repair", self.index, "--dry-run")[0], 1)
+        code, said = self.tavola("index", "repair", self.index)
+        self.assertEqual(code, 0)
+        self.assertIn("mended=4 remaining=0", said)
+        self.assertEqual(self.tavola("index", "verify", self.index)[0], 0)
+        self.assertEqual(self.tavola("index", "verify", self.index, "--slow")[0], 2)
+        self.assertEqual(self.tavola("index", "verify", "nowhere")[0], 1)
 
     def test_a_value_and_a_range_of_values(self):
         self.damage()
