@@ -35,9 +35,17 @@ def parse(line):
     return fields
 
 
+# Printed by libpq where PostgreSQL crashes in the moment in which a connection is being made: no program can take the message
+# before libpq returns the connection.
+_CRASH_WHILE_CONNECTING = re.compile(
+    "WARNING:  terminating connection because of crash of another server process|"
+    "DETAIL:  The postmaster has commanded this server process to roll back.*|"
+    "HINT:  In a moment you should be able to reconnect to the database.*")
+
+
 def events(text):
     """All lines of a log, parsed. The last line may be incomplete, because its program was killed or is writing it."""
-    return [parse(line) for line in text.split("\n")[:-1]]
+    return [parse(line) for line in text.split("\n")[:-1] if not _CRASH_WHILE_CONNECTING.fullmatch(line)]
 
 
 def of(text, event, **wanted):
