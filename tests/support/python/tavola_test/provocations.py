@@ -184,6 +184,27 @@ where (table_id, partition_key, row_key) = (
         return caller.get_index_report(operation_id=ended.operation_id).report
 
 
+class RangeBuild(Provocation):
+    """Indexes of a table without a unique index, which alone is walked in ranges; all are there before the next table is made."""
+
+    def provoke(self, caller):
+        view = self.made and unless({"INDEX_NOT_FOUND"}, caller.get_index, name=self.made[-1] + "ByN")
+        if not view or view.status.state == READY:
+            Repairs.make(caller, self.new_name("ranged"))
+
+    def settle(self, caller):
+        """Each becomes READY, without a difference."""
+        for name in self.made:
+            if unless({"INDEX_NOT_FOUND"}, caller.get_index, name=name + "ByN"):
+                wait_ready(caller, name + "ByN")
+                build = caller.get_index(name=name + "ByN").status.build
+                report = caller.get_index_report(operation_id=build.operation_id).report
+                counts = (report.missing, report.dangling, report.mismatched, report.manifests)
+                promise(counts == (0, 0, 0, 0), "a build left differences", report)
+            unless({"TABLE_NOT_FOUND", "RESOURCE_NOT_FOUND"}, caller.delete_table, name=name)
+        self.made = []
+
+
 class Tables(Provocation):
     """Tables are created, get some rows, and are deleted."""
 
@@ -408,7 +429,7 @@ class Scrubs(Provocation):
 
 BY_PREFIX = {
     "build.": Build,
-    "build_walk.": Build,
+    "build_walk.": RangeBuild,
     "operation.": Build,
     "cancel.": Cancels,
     "catalogue.": Tables,
