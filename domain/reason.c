@@ -94,7 +94,8 @@ static const struct reason_info reasons[] = {
         "REJECT).",
         "Give the property that the message names a value the index can hold, or leave it out." },
     [REASON_DATABASE_DISTRIBUTED] = { "DATABASE_DISTRIBUTED", STATUS_PRECONDITION,
-        "The database is distributed over nodes, and a STRONG index in other partitions needs one PostgreSQL.",
+        "The database is distributed over nodes, and a STRONG index in other partitions needs one "
+        "PostgreSQL.",
         "Declare the index EVENTUAL and ask look-ups for freshness, or keep its entries in the same "
         "partition." },
     [REASON_UNIQUE_VIOLATION] = { "UNIQUE_VIOLATION", STATUS_EXISTS,

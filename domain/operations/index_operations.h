@@ -60,8 +60,8 @@ struct outcome_lookup {
 struct operation_index {
     struct index definition; /* create: name, source_name, shape, place, keys, projection, definition */
     enum index_consistency consistency; /* update: INDEX_EVENTUAL or INDEX_STRONG */
-    int32_t limit;           /* list */
-    struct str after;        /* folded name; empty: from the start */
+    int32_t limit;                      /* list */
+    struct str after;                   /* folded name; empty: from the start */
 };
 
 struct index_view {
@@ -82,7 +82,8 @@ struct outcome_index {
     size_t count;
     bool more;
     struct str position;
-    struct job_view update; /* update: what makes the index a strong one; operation_id empty: nothing has to */
+    struct job_view
+        update; /* update: what makes the index a strong one; operation_id empty: nothing has to */
 };
 
 #endif

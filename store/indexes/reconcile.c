@@ -488,8 +488,7 @@ static enum status reconcile_one(struct worker *store, const struct intent *key,
         STR_ARG(key->key.partition), STR_ARG(key->key.row), cause.message);
 }
 
-enum status reconcile_each(
-    struct worker *store, const struct intent *keys, size_t count, struct error *err)
+enum status reconcile_each(struct worker *store, const struct intent *keys, size_t count, struct error *err)
 {
     struct reconcile_counts counts = { 0 };
     enum status status = reconcile_keys(store, keys, count, true, &counts, err);

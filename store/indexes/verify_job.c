@@ -40,7 +40,7 @@ struct verify {
     struct source_range range;
     struct verify_sums *sums;
     int64_t last_number, remaining;        /* as the report has them */
-    struct str values; /* verify_scope.h */
+    struct str values;                     /* verify_scope.h */
     struct report_difference *differences; /* since the last checkpoint, in the job's arena */
     size_t count;
     struct report_counts counts; /* the same */

@@ -530,7 +530,8 @@ START_TEST(an_entity_that_cannot_be_brought_in_fails_the_operation)
     world_put(&world, "r1", "Bonn", "x");
     world_reconcile_all(&world);
     world_put(&world, "r1", "Cork", "x");
-    test_sql(world.sql, "alter table entities add constraint poison check (partition_key <> 'Cork') not valid");
+    test_sql(
+        world.sql, "alter table entities add constraint poison check (partition_key <> 'Cork') not valid");
     first = change("PeopleBy2300", INDEX_STRONG);
     run_chunks(world.worker);
     ck_assert_int_eq(run_seen(&world, first->out.index.update.operation_id.data).state, JOB_FAILED);
