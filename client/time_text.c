@@ -34,6 +34,16 @@ bool time_text_parse_lifetime(const char *text, int64_t now, int64_t *out)
     return true;
 }
 
+/* timegm takes 30 February for 2 March; strptime knows nothing of months. */
+static bool is_of_the_calendar(const struct tm *parts, time_t when)
+{
+    struct tm real;
+
+    gmtime_r(&when, &real);
+    return real.tm_year == parts->tm_year && real.tm_mon == parts->tm_mon && real.tm_mday == parts->tm_mday &&
+           real.tm_hour == parts->tm_hour && real.tm_min == parts->tm_min && real.tm_sec == parts->tm_sec;
+}
+
 bool time_text_parse(const char *text, int64_t now, int64_t *out)
 {
     static const char *const forms[] = { "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%MZ", "%Y-%m-%d" };
@@ -44,8 +54,12 @@ bool time_text_parse(const char *text, int64_t now, int64_t *out)
         struct tm parts = { 0 };
         const char *end = strptime(text, forms[i], &parts);
 
-        if (end && !*end)
-            return ticks_from_timestamp((int64_t)timegm(&parts), 0, out);
+        if (end && !*end) {
+            struct tm normal = parts;
+            time_t when = timegm(&normal);
+
+            return is_of_the_calendar(&parts, when) && ticks_from_timestamp((int64_t)when, 0, out);
+        }
     }
     return false;
 }

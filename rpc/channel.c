@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/local_address.h"
 #include "base/macros.h"
 #include "rpc/bytes.h"
 
@@ -66,13 +67,6 @@ static grpc_channel *core_open(const char *target, grpc_channel_credentials *cre
     return grpc_channel_create(target, credentials, &channel_args);
 }
 
-/* Whether no third party between client and server can read what is sent. */
-static bool is_private(const char *target, const struct rpc_client_tls *tls)
-{
-    return tls || strncmp(target, "unix:", 5) == 0 || strncmp(target, "127.", 4) == 0 ||
-           strncmp(target, "[::1]:", 6) == 0 || strncmp(target, "localhost:", 10) == 0;
-}
-
 static grpc_slice authorization_of(const char *token)
 {
     static const char kind[] = "Bearer ";
@@ -95,7 +89,7 @@ enum status rpc_channel_open(const char *target, const struct rpc_client_tls *tl
 
     if (!target || !*target)
         return error_set(err, STATUS_INVALID, "the target of a channel is empty");
-    if (token && !is_private(target, tls))
+    if (token && !tls && !local_address_is(target))
         return error_set(err, STATUS_INVALID, "a token is not sent to %s in plain text: use TLS", target);
     grpc_init();
     if (tls)

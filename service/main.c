@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 
 #include "base/failpoint.h"
+#include "base/local_address.h"
 #include "base/log.h"
 #include "base/metrics_server.h"
 #include "domain/limits.h"
@@ -298,7 +299,7 @@ static void serve_until_signal(
 /* Without authentication every client that reaches the address may do everything. */
 static bool address_is_allowed(const struct service_config *config)
 {
-    if (config->authentication != AUTHENTICATION_NONE || service_config_is_local(config->listen))
+    if (config->authentication != AUTHENTICATION_NONE || local_address_is(config->listen))
         return true;
     fprintf(stderr,
         "tavolad: TAVOLA_LISTEN is %s, but with TAVOLA_AUTHENTICATION=none only loopback addresses "
@@ -336,7 +337,7 @@ int main(int argc, char **argv)
     if (!tls_is_whole(&config) || !address_is_allowed(&config))
         return EXIT_BAD_SETTING;
     log_init("tavolad", (enum log_level)config.log_level);
-    if (!config.tls_certificate && !service_config_is_local(config.listen))
+    if (!config.tls_certificate && !local_address_is(config.listen))
         log_event(LOG_WARN, "plain_text", log_text("setting", "TAVOLA_LISTEN"),
             log_text("why",
                 "it is served beyond this machine, and tokens can be read on the way: set TAVOLA_TLS_CERT "

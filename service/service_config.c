@@ -271,18 +271,3 @@ const struct config_program service_program = {
     .settings = settings,
     .count = ARRAY_LEN(settings),
 };
-
-static bool starts_with(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-bool service_config_is_local(const char *address)
-{
-    size_t host = strcspn(address, ":");
-
-    if (starts_with(address, "unix:") || starts_with(address, "[::1]:") || starts_with(address, "localhost:"))
-        return true;
-    /* 127.0.0.0/8; a name such as 127.example.org is not an address. */
-    return starts_with(address, "127.") && strspn(address, "0123456789.") == host;
-}

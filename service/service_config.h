@@ -46,7 +46,4 @@ struct service_config {
 
 extern const struct config_program service_program;
 
-/* Is an address reachable from this machine only? */
-bool service_config_is_local(const char *address);
-
 #endif

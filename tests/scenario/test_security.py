@@ -187,12 +187,30 @@ class Tokens(SecurityCase):
         self.assertIn("24 hours", short.stderr)
         for wrong, fields in (
             ("the expiry has passed", ("--expiry", "2020-01-01")),
+            ("--expiry takes", ("--expiry", "2099-02-30")),
+            ("--expiry takes", ("--expiry", "2099-01-01T12:00:61Z")),
+            ("--start takes", ("--expiry", "+60", "--start", "2025-02-29")),
             ("the range ends before it starts", ("--expiry", "+60", "--start-partition", "b", "--end-partition", "a")),
         ):
             refused = run_program("tavola", "sas", "create", "acme", "People", "--permissions", "r", *fields,
                                   settings={"TAVOLA_ACCOUNT_KEY": key})
             self.assertEqual((refused.returncode, refused.stdout), (2, ""))
             self.assertIn(wrong, refused.stderr)
+
+    def test_bounds_that_no_key_can_be_are_refused_by_name(self):
+        for field in (("--start-partition", "a/b"), ("--start-partition", "a", "--start-row", "b?"),
+                      ("--end-partition", "a\x7f"), ("--end-partition", "a", "--end-row", "x" * 513)):
+            refused = run_program("tavola", "sas", "create", "acme", "People", "--permissions", "r", "--expiry", "+60",
+                                  *field, settings={"TAVOLA_ACCOUNT_KEY": "tvk1." + encode(self.keys[0])})
+            self.assertEqual((refused.returncode, refused.stdout), (2, ""), field)
+            self.assertIn("start" if "start" in field[-2] else "end", refused.stderr)
+            self.assertIn("RowKey" if "row" in field[-2] else "PartitionKey", refused.stderr)
+
+    def test_a_token_stays_at_home_without_tls(self):
+        """Only an address of the loopback is one, not a name that looks alike."""
+        for target in ("127.example.org:50051", "127.0.0.1.example.org:50051", "127.1:50051"):
+            refused = run_program("tavola", "--target", target, "queue", "list", settings={"TAVOLA_TOKEN": "tvt1.x"})
+            self.assertIn("is not sent to", refused.stderr, target)
 
     def explain(self, text, **settings):
         shown = run_program("tavola", "sas", "explain", settings=settings, text=text + "\n")

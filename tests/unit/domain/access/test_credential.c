@@ -75,7 +75,7 @@ static struct credential everything_set(void)
         .has_high = true,
         .high_has_row = true,
         .low = { STR_LITERAL("a"), STR_LITERAL("b") },
-        .high = { STR_LITERAL("c\0d"), STR_LITERAL("") } };
+        .high = { STR_LITERAL("c d"), STR_LITERAL("") } };
     all.tls_only = true;
     return all;
 }
@@ -194,7 +194,9 @@ START_TEST(the_longest_range_fits)
     char *longest = arena_alloc(&arena, LIMIT_KEY_BYTES);
     struct str key = str_of_bytes(longest, LIMIT_KEY_BYTES), text;
 
-    memset(longest, 'x', LIMIT_KEY_BYTES);
+    /* Two bytes for each UTF-16 unit. */
+    for (size_t i = 0; i < LIMIT_KEY_BYTES; i += 2)
+        memcpy(longest + i, "\xc3\xa4", 2);
     given.range.low = given.range.high = (struct entity_key){ key, key };
     text = credential_sign(&given, &acme.keys[0], &arena);
     ck_assert_uint_le(text.len, LIMIT_CREDENTIAL_BYTES);
@@ -245,6 +247,29 @@ static void lone_end_row(struct credential *c)
     c->range.high_has_row = true;
 }
 
+static void start_with_slash(struct credential *c)
+{
+    c->range = (struct key_range){ .has_low = true, .low = { STR_LITERAL("a/b"), STR_EMPTY } };
+}
+static void end_row_with_nul(struct credential *c)
+{
+    c->range = (struct key_range){
+        .has_high = true, .high_has_row = true, .high = { STR_LITERAL("a"), STR_LITERAL("b\0") }
+    };
+}
+static void end_not_utf8(struct credential *c)
+{
+    c->range = (struct key_range){ .has_high = true, .high = { STR_LITERAL("a\xff"), STR_EMPTY } };
+}
+static void start_row_too_long(struct credential *c)
+{
+    char *units = arena_alloc(&arena, LIMIT_KEY_UNITS + 1);
+
+    memset(units, 'x', LIMIT_KEY_UNITS + 1);
+    c->range = (struct key_range){ .has_low = true,
+        .low = { STR_LITERAL("a"), str_of_bytes(units, LIMIT_KEY_UNITS + 1) } };
+}
+
 static const struct check_case {
     const char *name;
     void (*spoil)(struct credential *credential);
@@ -259,6 +284,10 @@ static const struct check_case {
     { "an end before its start", ends_before_it_starts },
     { "a policy's id of 65 characters", policy_too_long },
     { "an end row without a partition", lone_end_row },
+    { "a start that no partition key can be", start_with_slash },
+    { "an end row with a NUL", end_row_with_nul },
+    { "an end that is not UTF-8", end_not_utf8 },
+    { "a start row longer than a row key can be", start_row_too_long },
 };
 
 START_TEST(what_no_server_accepts_is_not_made_and_not_read)
