@@ -112,6 +112,15 @@ static enum status work_on(struct job *job, struct error *err)
         STR_ARG(job->kind));
 }
 
+/* What the operation's caller may see. The database's words may name hosts, roles and rows; its own log has them. */
+static struct str reason_to_store(struct job *job, const struct error *err)
+{
+    if (!err->sqlstate[0])
+        return str_of(err->message);
+    return arena_format(&job->arena,
+        "the database refused a statement with SQLSTATE %s: the log of the database says why", err->sqlstate);
+}
+
 /* A failure that trying again would not mend ends the operation; others leave it as it was. */
 static enum status give_back(struct job *job, enum status status, struct error *err)
 {
@@ -120,7 +129,7 @@ static enum status give_back(struct job *job, enum status status, struct error *
 
     if (!pg_is_transient(err) && status != STATUS_MAYBE_DONE) {
         job->state = JOB_FAILED;
-        job->error = str_of(err->message);
+        job->error = reason_to_store(job, err);
         return job_checkpoint(job, &ignored) == STATUS_OK ? STATUS_OK : status;
     }
     /* If this fails too, the claim runs out by itself. */

@@ -358,8 +358,8 @@ enum status freshness_ask(
         status = ask_by_new_catalogue(session, waits, count, err);
     for (size_t i = 0; i < count && status != STATUS_OK; i++) {
         waits[i].answer = FRESHNESS_OPEN;
-        reason_set(
-            &waits[i].err, REASON_NOT_FRESH_ENOUGH, "the database could not be queried: %s", err->message);
+        reason_set(&waits[i].err, REASON_NOT_FRESH_ENOUGH, "the database could not be queried");
+        error_set_detail(&waits[i].err, err->message);
     }
     return status;
 }

@@ -331,6 +331,12 @@ class Filters(BadInput):
                 if position is not None:
                     self.assertEqual(error.metadata["position"], str(position), error)
 
+    def test_a_nul_in_the_filter_of_a_range(self):
+        """It is stored as a text of PostgreSQL."""
+        error = self.refused("INVALID_ARGUMENT", "INVALID_INPUT", self.client.delete_range,
+                             query={"table": self.table, "filter": "A eq 'b\0c'"})
+        self.assertIn("NUL at byte 7", error.message)
+
     def test_names_that_no_property_can_have(self):
         """Inside `not` each of these would match every entity."""
         address = {"partition_key": "p", "row_key": "r"}

@@ -127,6 +127,24 @@ START_TEST(a_large_range_goes_in_chunks_and_a_crash_repeats_one)
 }
 END_TEST
 
+START_TEST(a_failure_is_not_told_in_the_words_of_the_database)
+{
+    struct job_view run;
+    const char *id;
+
+    people_copy(&world, 900);
+    id = begun("");
+    test_sql(world.sql, "alter table operations add constraint host_db7 check (state <> 1 or done = 0)");
+    run_chunks(world.worker);
+    test_sql(world.sql, "alter table operations drop constraint host_db7");
+
+    run = run_seen(&world, id);
+    ck_assert_int_eq(run.state, JOB_FAILED);
+    ck_assert_msg(strstr(run.error.data, "SQLSTATE 23514") != NULL, "%.*s", STR_ARG(run.error));
+    ck_assert_msg(strstr(run.error.data, "db7") == NULL, "%.*s", STR_ARG(run.error));
+}
+END_TEST
+
 START_TEST(a_table_of_the_same_name_is_left_alone)
 {
     const char *id;
@@ -249,6 +267,7 @@ Suite *test_range_delete_suite(void)
     tcase_add_test(tc, what_matches_goes_and_the_rest_stays);
     tcase_add_test(tc, deletions_are_ordinary_ones_and_reach_the_indexes);
     tcase_add_test(tc, a_large_range_goes_in_chunks_and_a_crash_repeats_one);
+    tcase_add_test(tc, a_failure_is_not_told_in_the_words_of_the_database);
     tcase_add_test(tc, a_table_of_the_same_name_is_left_alone);
     tcase_add_test(tc, what_cannot_be_is_refused);
     tcase_add_test(tc, a_paused_operation_stands_still_and_goes_on);
