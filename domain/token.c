@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * token.c - version, purpose, table id, the query's digest, two counted strings; behind them the signature.
+ * token.c - the content: purpose, table id, the query's digest, two counted strings. Around it one of two forms:
+ *
+ *   sealed  version 2, salt, the content encrypted (AES-256-GCM), tag. A token's key comes from the token key and the
+ *           salt, and the salt from the content: no key is used for two contents, and equal tokens have equal texts.
+ *   signed  version 1, the content in clear, HMAC-SHA256 cut to 16 bytes
+ *
+ * What has a position among keys is sealed: the position may be a key that its bearer may not see. What servers keep or
+ * compare themselves is signed. Signed tokens of every purpose are still read, for callers that got theirs from an
+ * earlier version.
  *
  * The digest is SHA-256 cut to eight bytes: it lets us say "of another query" and not just "forged".
  */
@@ -17,7 +25,12 @@
 #include "domain/limits.h"
 #include "domain/reason.h"
 
-enum { VERSION = 1, DIGEST_BYTES = 8, SIGNATURE_BYTES = 16, HASH_BYTES = 32 };
+enum { VERSION_SIGNED = 1, VERSION_SEALED = 2 };
+enum { DIGEST_BYTES = 8, SIGNATURE_BYTES = 16, HASH_BYTES = 32, SALT_BYTES = 16, TAG_BYTES = 16 };
+
+/* What the token key is used for; the content of a signed token begins with VERSION_SIGNED instead. */
+#define FOR_SALT STR_LITERAL("salt of a token")
+#define FOR_SEAL STR_LITERAL("key of a token")
 
 /* ---- content ---- */
 
@@ -56,21 +69,146 @@ static bool read_counted(struct str *rest, struct str *out)
     return true;
 }
 
-struct str token_encode(const struct token_key *key, const struct token *token, struct arena *arena)
+static void write_content(struct buf *out, const struct token *token)
 {
     uint8_t hash[HASH_BYTES];
+
+    buf_append_byte(out, (uint8_t)token->purpose);
+    wire_write_varint(out, wire_zigzag(token->table_id));
+    digest_query(token->query, hash);
+    buf_append(out, str_of_bytes(hash, DIGEST_BYTES));
+    write_counted(out, token->first);
+    write_counted(out, token->second);
+}
+
+/* ---- signed ---- */
+
+static void write_signed(const struct token_key *key, const struct token *token, struct buf *out)
+{
+    uint8_t hash[HASH_BYTES];
+
+    buf_append_byte(out, VERSION_SIGNED);
+    write_content(out, token);
+    sign_content(key, buf_str(out), hash);
+    buf_append(out, str_of_bytes(hash, SIGNATURE_BYTES));
+}
+
+/* Check the signature, and cut it and the version off. */
+static bool open_signed(const struct token_key *key, struct str *content)
+{
+    uint8_t hash[HASH_BYTES];
+
+    if (content->len < 1 + SIGNATURE_BYTES || content->data[0] != VERSION_SIGNED)
+        return false;
+    content->len -= SIGNATURE_BYTES;
+    sign_content(key, *content, hash);
+    if (CRYPTO_memcmp(hash, content->data + content->len, SIGNATURE_BYTES) != 0)
+        return false;
+    *content = str_from(*content, 1);
+    return true;
+}
+
+/* ---- sealed ---- */
+
+static void derive(const struct token_key *key, struct str use, struct str from, struct arena *arena,
+    uint8_t out[static HASH_BYTES])
+{
+    struct buf text;
+
+    buf_init(&text, arena);
+    buf_append(&text, use);
+    buf_append(&text, from);
+    sign_content(key, buf_str(&text), out);
+}
+
+/* The nonce may stay the same, since the key is another one for each content. */
+static const uint8_t nonce[12];
+
+static EVP_CIPHER_CTX *cipher_of(
+    const struct token_key *key, struct str salt, bool encrypts, struct arena *arena)
+{
+    EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();
+    uint8_t own[HASH_BYTES];
+    int done;
+
+    derive(key, FOR_SEAL, salt, arena, own);
+    done = cipher && EVP_CipherInit_ex(cipher, EVP_aes_256_gcm(), NULL, own, nonce, encrypts) == 1;
+    assert(done && "AES-256-GCM is always there");
+    (void)done;
+    OPENSSL_cleanse(own, sizeof(own));
+    return cipher;
+}
+
+static void write_sealed(
+    const struct token_key *key, const struct token *token, struct arena *arena, struct buf *out)
+{
+    uint8_t salt[HASH_BYTES], tag[TAG_BYTES], rest[TAG_BYTES];
+    EVP_CIPHER_CTX *cipher;
+    struct buf content;
+    uint8_t *sealed;
+    int len = 0, done;
+
+    buf_init(&content, arena);
+    write_content(&content, token);
+    derive(key, FOR_SALT, buf_str(&content), arena, salt);
+    sealed = arena_alloc(arena, content.len);
+    cipher = cipher_of(key, str_of_bytes(salt, SALT_BYTES), true, arena);
+    done = EVP_EncryptUpdate(cipher, sealed, &len, (const uint8_t *)content.data, (int)content.len) == 1 &&
+           len == (int)content.len && EVP_EncryptFinal_ex(cipher, rest, &len) == 1 &&
+           EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_GCM_GET_TAG, TAG_BYTES, tag) == 1;
+    assert(done && "memory of any content can be encrypted");
+    (void)done;
+    EVP_CIPHER_CTX_free(cipher);
+    buf_append_byte(out, VERSION_SEALED);
+    buf_append(out, str_of_bytes(salt, SALT_BYTES));
+    buf_append(out, str_of_bytes(sealed, content.len));
+    buf_append(out, str_of_bytes(tag, TAG_BYTES));
+}
+
+/* Decrypt; false: forged or damaged. One text stands for one content, so the salt must be the content's, too. */
+static bool open_sealed(const struct token_key *key, struct arena *arena, struct str *content)
+{
+    uint8_t tag[TAG_BYTES], rest[TAG_BYTES], own[HASH_BYTES], *opened;
+    struct str salt, sealed;
+    EVP_CIPHER_CTX *cipher;
+    int len = 0;
+    bool good;
+
+    if (content->len < 1 + SALT_BYTES + TAG_BYTES)
+        return false;
+    salt = str_of_bytes(content->data + 1, SALT_BYTES);
+    sealed = str_from(*content, 1 + SALT_BYTES);
+    sealed.len -= TAG_BYTES;
+    memcpy(tag, sealed.data + sealed.len, TAG_BYTES);
+    opened = arena_alloc(arena, sealed.len + 1);
+    cipher = cipher_of(key, salt, false, arena);
+    good = EVP_DecryptUpdate(cipher, opened, &len, (const uint8_t *)sealed.data, (int)sealed.len) == 1 &&
+           EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_GCM_SET_TAG, TAG_BYTES, tag) == 1 &&
+           EVP_DecryptFinal_ex(cipher, rest, &len) == 1;
+    EVP_CIPHER_CTX_free(cipher);
+    *content = str_of_bytes(opened, sealed.len);
+    if (!good)
+        return false;
+    derive(key, FOR_SALT, *content, arena, own);
+    return CRYPTO_memcmp(own, salt.data, SALT_BYTES) == 0;
+}
+
+/* ---- both ---- */
+
+static bool stays_in_clear(enum token_purpose purpose)
+{
+    return purpose == TOKEN_CONSISTENCY || purpose == TOKEN_HISTORY;
+}
+
+struct str token_encode(const struct token_key *key, const struct token *token, struct arena *arena)
+{
     struct buf out;
 
     buf_init(&out, arena);
-    buf_append_byte(&out, VERSION);
-    buf_append_byte(&out, (uint8_t)token->purpose);
-    wire_write_varint(&out, wire_zigzag(token->table_id));
-    digest_query(token->query, hash);
-    buf_append(&out, str_of_bytes(hash, DIGEST_BYTES));
-    write_counted(&out, token->first);
-    write_counted(&out, token->second);
-    sign_content(key, buf_str(&out), hash);
-    buf_append(&out, str_of_bytes(hash, SIGNATURE_BYTES));
+    if (stays_in_clear(token->purpose))
+        write_signed(key, token, &out);
+    else
+        write_sealed(key, token, arena, &out);
     return base64url_encode(buf_str(&out), arena);
 }
 
@@ -79,16 +217,15 @@ static enum status refuse_token(const char *what, struct error *err)
     return reason_set(err, REASON_PAGE_TOKEN_INVALID, "the token %s; pass tokens on unchanged", what);
 }
 
-/* Cut the signature off and check it. */
-static bool is_genuine(const struct token_key *key, struct str *content)
+/* Check what is around the content and take it off. */
+static enum status open_token(
+    const struct token_key *key, struct arena *arena, struct str *content, struct error *err)
 {
-    uint8_t hash[HASH_BYTES];
+    bool sealed = content->len > 0 && content->data[0] == VERSION_SEALED;
 
-    if (content->len < SIGNATURE_BYTES)
-        return false;
-    content->len -= SIGNATURE_BYTES;
-    sign_content(key, *content, hash);
-    return CRYPTO_memcmp(hash, content->data + content->len, SIGNATURE_BYTES) == 0;
+    if (sealed ? !open_sealed(key, arena, content) : !open_signed(key, content))
+        return refuse_token("was not made by this service, or was changed", err);
+    return STATUS_OK;
 }
 
 enum status token_decode(
@@ -101,13 +238,10 @@ enum status token_decode(
 
     if (text.len > LIMIT_TOKEN_BYTES || !base64url_decode(text, arena, &content))
         return refuse_token("is malformed", err);
-    if (!is_genuine(key, &content))
-        return refuse_token("was not made by this service, or was changed", err);
-    if (content.len < 2 || content.data[0] != VERSION)
-        return refuse_token("is of a version that is no longer read", err);
-    if (content.data[1] != (char)token->purpose)
+    TRY(open_token(key, arena, &content, err));
+    if (content.len < 1 || content.data[0] != (char)token->purpose)
         return refuse_token("was made for another kind of call", err);
-    content = str_from(content, 2);
+    content = str_from(content, 1);
     if (!wire_read_varint(&content, &table_id) || content.len < DIGEST_BYTES)
         return refuse_token("is malformed", err);
     digest_query(token->query, hash);

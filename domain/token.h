@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * token.h - opaque tokens: base64url text, signed (HMAC-SHA256, cut to 16 bytes), versioned, bound to a
- * purpose, a table's incarnation and the query they continue.
+ * token.h - opaque tokens: base64url text, versioned, bound to a purpose, a table's incarnation and the query they
+ * continue. Callers can neither make nor change one, and cannot read those that hold a position.
  */
 #ifndef DOMAIN_TOKEN_H
 #define DOMAIN_TOKEN_H
