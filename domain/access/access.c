@@ -168,14 +168,13 @@ static enum status check_look_up(const struct access *access, const struct catal
     const struct index *index = index_of(access, catalogue, operation->table);
 
     operation->table_created_by = access->created_by;
+    if (key_range_is_bounded(&access->range)) /* first: which indexes there are is no matter of the range */
+        return refuse_access(
+            "a signature with a range of keys cannot use LookupIndex: an index spans all keys", err);
     if (!index)
         return refuse_access("the signature is for a table without such an index", err);
     TRY(need_table(access, index->source_name, err));
-    TRY(need_permissions(access, PERMISSION_READ | PERMISSION_LOOK_UP, err));
-    if (key_range_is_bounded(&access->range))
-        return refuse_access(
-            "a signature with a range of keys cannot use LookupIndex: an index spans all keys", err);
-    return STATUS_OK;
+    return need_permissions(access, PERMISSION_READ | PERMISSION_LOOK_UP, err);
 }
 
 static enum status check_step(const struct access *access, const struct step *step, struct error *err)

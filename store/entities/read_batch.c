@@ -20,6 +20,7 @@ enum {
     MAX_BEGUN_BYTES = 32 * 1024, /* of keys: a socket takes them without waiting for its reader */
     MIN_PARTED = 48, /* operations: a smaller batch is one statement, since each costs as much as 3 keys */
     MAX_READ_BYTES = 32 << 20, /* of properties, that a statement brings */
+    NO_TABLE = 0,              /* no table has this id */
     WHOLE_KEYS = 16,           /* a statement of so few brings them whatever they take */
 };
 
@@ -40,8 +41,7 @@ static bool fill_key(const struct read *read, size_t k, const PGresult *result, 
     struct outcome_get *out = &read->operation->out.get;
     struct entity *entity = &out->entities[k];
 
-    out->found[k] = !PQgetisnull(result, row, COLUMN_VERSION) &&
-                    (!read->operation->within || key_range_contains(read->operation->within, key));
+    out->found[k] = !PQgetisnull(result, row, COLUMN_VERSION);
     if (!out->found[k])
         return true;
     if (PQgetisnull(result, row, COLUMN_PROPERTIES))
@@ -104,13 +104,24 @@ static void fill_read(struct read *read, const PGresult *result, int row)
     }
 }
 
+/*
+ * The table in which a key is looked for: none if the caller may not see the key, so that a look takes as long whether
+ * the entity exists or not.
+ */
+static int64_t table_of(const struct read *read, const struct entity_key *key)
+{
+    const struct key_range *within = read->operation->within;
+
+    return within && !key_range_contains(within, key) ? NO_TABLE : read->table->table_id;
+}
+
 static enum status send_one(struct session *session, const struct read *read, struct error *err)
 {
     const struct entity_key *key = &read->operation->in.get.keys[0];
     struct pg_params params;
 
     pg_params_init(&params, &session->arena);
-    pg_add_int8(&params, read->table->table_id);
+    pg_add_int8(&params, table_of(read, key));
     pg_add_bytes(&params, key->partition);
     pg_add_bytes(&params, key->row);
     pg_add_int2(&params, index_plan_bucket(read->table, key->partition));
@@ -136,10 +147,10 @@ static int32_t max_of_each(size_t keys)
 static void put_keys(struct key_arrays *keys, const struct read *read, size_t from, size_t count)
 {
     const struct entity_key *wanted = &read->operation->in.get.keys[from];
-    int64_t table_id = read->table->table_id;
 
     for (size_t k = 0; k < count; k++)
-        key_arrays_put(keys, table_id, &wanted[k], index_plan_bucket(read->table, wanted[k].partition));
+        key_arrays_put(keys, table_of(read, &wanted[k]), &wanted[k],
+            index_plan_bucket(read->table, wanted[k].partition));
 }
 
 static enum status send_keys(struct session *session, struct key_arrays *keys, int32_t max, struct error *err)

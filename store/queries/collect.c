@@ -12,7 +12,7 @@ static bool wants_all(const struct collection *collection)
 {
     const struct row_scan *scan = collection->scan;
 
-    return !collection->is_wanted && !scan->within && row_scan_is_exact(&scan->plan);
+    return !collection->is_wanted && row_scan_is_exact(&scan->plan);
 }
 
 /* One more than there is room for tells whether this is the end. */

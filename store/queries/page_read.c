@@ -189,7 +189,7 @@ static enum status count_page(struct session *session, struct operation *operati
             session, table->entries_of, operation, &sink, LIMIT_PAGE_ROWS, err);
     scan = scan_of(table, operation);
     scan.keys_only = plan->exact;
-    if (plan->exact && !plan->points && !operation->within && row_scan_is_exact(plan))
+    if (plan->exact && !plan->points && row_scan_is_exact(plan))
         return count_range(session, &scan, operation, err);
     return collect(session, operation, &scan, &sink, INT64_MAX, err);
 }
@@ -212,8 +212,10 @@ static enum status explain(struct session *session, struct operation *operation,
         session, operation_times_arrived_us(operation), err)); /* nothing else asks the database */
     out->stats.access_path = access_path_of(&in->plan);
     out->stats.rows_examined = (int64_t)in->plan.point_count;
-    query_advice_make(
-        in->filter, &in->plan, table, operation->arena, &out->suggestions, &out->suggestion_count);
+    /* Suggestions name the table's indexes, which span all keys. */
+    if (!operation->within)
+        query_advice_make(
+            in->filter, &in->plan, table, operation->arena, &out->suggestions, &out->suggestion_count);
     return STATUS_OK;
 }
 

@@ -61,12 +61,28 @@ static void partition_params(const struct row_scan *scan, struct pg_params *para
     pg_add_bytes(params, high);
 }
 
+/* The rows of the range's first and last partition that lie outside; narrow() has seen to the partitions. */
+static void cut_to_range(
+    const struct key_range *within, struct entity_key *low, struct entity_key *high, struct arena *arena)
+{
+    if (within->has_low && entity_key_compare(low, &within->low) < 0)
+        *low = within->low;
+    if (within->has_high && within->high_has_row) {
+        struct entity_key behind = { within->high.partition, row_bounds_successor(within->high.row, arena) };
+
+        if (entity_key_compare(&behind, high) < 0)
+            *high = behind;
+    }
+}
+
 static void table_params(const struct row_scan *scan, struct pg_params *params)
 {
     const struct interval *partitions = &scan->plan.range.partition;
     struct entity_key low = { row_bounds_low(partitions, params->arena), STR_EMPTY };
     struct entity_key high = { row_bounds_high(partitions, params->arena), STR_EMPTY };
 
+    if (scan->within)
+        cut_to_range(scan->within, &low, &high, params->arena);
     if (scan->has_after && scan->descending)
         high = scan->after;
     else if (scan->has_after)
@@ -299,8 +315,20 @@ static enum status shrink(struct session *session, struct row_scan *scan, struct
 
 /* ---- rows ---- */
 
+/* Points are in order, so those in the range are next to each other. */
+static void narrow_points(const struct key_range *within, struct key_plan *plan)
+{
+    while (plan->point_count > 0 && !key_range_contains(within, &plan->points[plan->point_count - 1]))
+        plan->point_count--;
+    while (plan->point_count > 0 && !key_range_contains(within, &plan->points[0])) {
+        plan->points++;
+        plan->point_count--;
+    }
+}
+
 /*
- * Walk only what the caller may see. A position outside that comes from a page read with other credentials.
+ * Walk only what the caller may see, so that neither time nor counts tell of the rest. A position outside comes from
+ * a page read with other credentials.
  */
 static void narrow(struct row_scan *scan)
 {
@@ -309,7 +337,10 @@ static void narrow(struct row_scan *scan)
 
     if (!within)
         return;
+    assert(!scan->ranges && "signatures with a range do not look up in indexes");
     key_range_narrow(within, &scan->plan.range);
+    if (scan->plan.points)
+        narrow_points(within, &scan->plan);
     if (!scan->has_after || key_range_contains(within, &scan->after))
         return;
     is_below = within->has_low && entity_key_compare(&scan->after, &within->low) < 0;
@@ -339,7 +370,7 @@ void row_scan_open(struct row_scan *scan)
     scan->has_start = scan->has_after;
     scan->start = scan->after;
     scan->chunk = scan->enough > 0 ? MAX_CHUNK : MIN_CHUNK;
-    scan->is_narrow = row_scan_is_exact(&scan->plan) && !scan->within;
+    scan->is_narrow = row_scan_is_exact(&scan->plan);
     go_to_start(scan);
 }
 
@@ -476,10 +507,10 @@ enum status row_scan_count(struct session *session, struct row_scan *scan, int64
     PG_RESULT version = NULL;
     struct pg_params params;
 
-    assert(row_scan_is_exact(&scan->plan) && !scan->plan.points && !scan->descending);
     *count = 0;
     if (scan->exhausted)
         return check_unread(session, scan, err);
+    assert(row_scan_is_exact(&scan->plan) && !scan->plan.points && !scan->descending);
     pg_params_init(&params, &session->arena);
     range_params(scan, &params);
     pg_add_int8(&params, scan->max_rows);

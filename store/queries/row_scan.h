@@ -28,7 +28,7 @@ struct row_scan {
     size_t range_count;
     bool descending;
     bool keys_only;                 /* properties are not fetched */
-    const struct key_range *within; /* as operation->within */
+    const struct key_range *within; /* as operation->within; nothing outside is read. NULL with `ranges` */
     bool has_after;
     struct entity_key
         after; /* strictly behind this key, in the direction of the scan; moves: row_scan_pass */

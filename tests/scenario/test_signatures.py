@@ -71,6 +71,14 @@ class Signatures(SecurityCase):
         )
         self.assertEqual(self.read(token(self.keys[0])), OK)
 
+    def test_a_range_does_not_tell_of_indexes(self):
+        narrow, query = self.sas("ri", low=("b", ""), high=("b",)), {"table": "People", "filter": "N eq 1"}
+        self.assertTrue(self.sas("ri").explain_query(query=query).suggestions)
+        self.assertFalse(narrow.explain_query(query=query).suggestions)
+        with self.assertRaises(ApiError) as caught:
+            narrow.lookup_index(index="Nothing")
+        self.assertIn("range", caught.exception.message)
+
     def test_the_edges_of_a_range(self):
         """From b/2 to d/2, both of them included."""
         connection = self.sas("raud", low=("b", "2"), high=("d", "2"))

@@ -89,6 +89,34 @@ START_TEST(a_batch_reads_many_keys_of_several_tables)
 }
 END_TEST
 
+/* What is outside a signature's range is not read: an entity there that cannot be read stands in nobody's way. */
+START_TEST(keys_outside_a_range_are_not_looked_for)
+{
+    static const struct key_range range = {
+        .has_high = true, .high_has_row = true, .high = { { "p", 1 }, { "b", 1 } }
+    };
+    struct entity_key keys[] = { a_key("p", "a"), a_key("p", "outside") };
+    struct operation *both, *alone;
+
+    put("Things", "a", "x");
+    put("Things", "outside", "x");
+    test_sql(scene.sql,
+        "update entities set expires = 7 where row_key = 'outside';"
+        "create or replace function is_due(expires bigint) returns boolean language plpgsql stable as "
+        "$$ begin return coalesce(expires / (expires - 7) < 0, false); end $$");
+    both = a_get(&scene.arena, "Things", keys, 2);
+    alone = a_get(&scene.arena, "Things", &keys[1], 1);
+    both->within = alone->within = &range;
+    run(scene.store, both);
+    run(scene.store, alone);
+
+    ck_assert_reason(both, "OK");
+    ck_assert(both->out.get.found[0] && !both->out.get.found[1]);
+    ck_assert_reason(alone, "OK");
+    ck_assert(!alone->out.get.found[0]);
+}
+END_TEST
+
 START_TEST(a_thousand_keys_come_back_in_their_order)
 {
     struct entity_key keys[MANY];
@@ -449,6 +477,7 @@ Suite *test_read_batch_suite(void)
     tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, a_batch_reads_many_keys_of_several_tables);
+    tcase_add_test(tc, keys_outside_a_range_are_not_looked_for);
     tcase_add_test(tc, a_thousand_keys_come_back_in_their_order);
     tcase_add_test(tc, what_is_larger_than_its_share_is_read_again_in_pieces);
     tcase_add_test(tc, enough_is_enough);

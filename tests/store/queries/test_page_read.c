@@ -13,6 +13,7 @@ enum { PARTITIONS = 6, ROWS = 7, MOST = 64 };
 static struct scene scene;
 static struct entity_key all[MOST]; /* the live entities, in order */
 static size_t all_count;
+static const struct key_range *within; /* what the caller may see; NULL: everything */
 
 static const struct property_list none = { { "", 0 } };
 
@@ -64,6 +65,7 @@ static void fill(void)
 static void setup(void)
 {
     scene_open(&scene);
+    within = NULL;
     fill();
 }
 
@@ -76,7 +78,7 @@ static bool is_wanted(const struct operation *page, const struct entity_key *key
 {
     const struct entity entity = { .key = *key, .timestamp = clock_ticks(), .properties = none };
 
-    return filter_matches(page->in.page.filter, &entity);
+    return filter_matches(page->in.page.filter, &entity) && (!within || key_range_contains(within, key));
 }
 
 /* The n-th entity of `all` in the direction of the query. */
@@ -100,10 +102,13 @@ static void check_pages(const char *filter_text, int32_t limit, bool descending)
         page->in.page.descending = descending;
         page->in.page.has_after = pages > 0;
         page->in.page.after = before.position;
+        page->within = within;
         run(scene.store, page);
         ck_assert_reason(page, "OK");
         ck_assert_uint_le(page->out.page.count, (size_t)limit);
         ck_assert_int_eq(page->out.page.stats.rows_returned, (int64_t)page->out.page.count);
+        ck_assert(
+            !within || !page->out.page.has_position || key_range_contains(within, &page->out.page.position));
         for (size_t i = 0; i < page->out.page.count; i++, next++) {
             while (next < all_count && !is_wanted(page, key_at(next, descending)))
                 next++;
@@ -155,6 +160,105 @@ START_TEST(the_union_of_pages_is_the_whole)
     for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
         check_pages(filters[_i], limits[i], false);
         check_pages(filters[_i], limits[i], true);
+    }
+}
+END_TEST
+
+/* Of signatures: bounds inside partitions, at their ends, on rows that there are not. */
+static const struct key_range ranges[] = {
+    { .has_low = true, .low = { { "a", 1 }, { "10", 2 } } },
+    { .has_high = true, .high_has_row = true, .high = { { "b", 1 }, { "10", 2 } } },
+    { .has_low = true,
+        .has_high = true,
+        .high_has_row = true,
+        .low = { { "a", 1 }, { "2", 1 } },
+        .high = { { "b", 1 }, { "1", 1 } } },
+    { .has_low = true,
+        .has_high = true,
+        .high_has_row = true,
+        .low = { { "a", 1 }, { "1", 1 } },
+        .high = { { "a", 1 }, { "5", 1 } } },
+    { .has_low = true,
+        .has_high = true,
+        .low = { { "a", 1 }, { "", 0 } },
+        .high = { { "b", 1 }, { "", 0 } } },
+    { .has_low = true, .low = { { "zz", 2 }, { "", 0 } } },
+    { .has_low = true,
+        .has_high = true,
+        .low = { { "b", 1 }, { "", 0 } },
+        .high = { { "a", 1 }, { "", 0 } } },
+};
+
+START_TEST(pages_of_a_range_are_what_the_range_has)
+{
+    for (size_t r = 0; r < ARRAY_LEN(ranges); r++) {
+        within = &ranges[r];
+        check_pages(filters[_i], 2, false);
+        check_pages(filters[_i], 1000, true);
+        check_pages(filters[_i], 1000, false);
+    }
+}
+END_TEST
+
+/* Live or dead. */
+static int64_t rows_within(const struct key_range *range)
+{
+    int64_t count = 0;
+
+    for (size_t i = 0; i < all_count; i++) {
+        struct entity_key dead = { all[i].partition, STR_LITERAL("dead") };
+
+        count += key_range_contains(range, &all[i]);
+        count += all[i].row.len == 0 && key_range_contains(range, &dead);
+    }
+    return count;
+}
+
+START_TEST(what_is_outside_a_range_is_not_counted_as_examined)
+{
+    for (size_t i = 0; i < ARRAY_LEN(filters); i++) {
+        struct operation *page = a_page(&scene.arena, "Things", 1000);
+        struct operation *count = an_operation(&scene.arena, OPERATION_COUNT, "Things");
+
+        set_filter(page, filters[i]);
+        set_filter(count, filters[i]);
+        page->within = count->within = &ranges[_i];
+        run(scene.store, page);
+        run(scene.store, count);
+        ck_assert_reason(page, "OK");
+        ck_assert_reason(count, "OK");
+        ck_assert_uint_eq(count->out.page.count, page->out.page.count);
+        ck_assert_int_le(page->out.page.stats.rows_examined, rows_within(&ranges[_i]));
+        ck_assert_int_le(count->out.page.stats.rows_examined, rows_within(&ranges[_i]));
+    }
+}
+END_TEST
+
+/* More rows before the range than a page examines, and more behind it, in the range's own partition. */
+START_TEST(a_page_begins_at_the_first_key_of_the_range)
+{
+    static const struct key_range last = { .has_low = true,
+        .has_high = true,
+        .high_has_row = true,
+        .low = { { "y", 1 }, { "030000", 6 } },
+        .high = { { "zz", 2 }, { "000001", 6 } } };
+
+    test_sql(scene.sql,
+        "insert into entities select case when n < 40000 then %d else %d end, 1, "
+        "case when n < 40000 then 'y' else 'zz' end, lpad((n %% 40000)::text, 6, '0'), 1, 1, false, null, '' "
+        "from generate_series(0, 79999) n where n not between 30003 and 39999",
+        (int)entity_key_bucket(1, STR_LITERAL("y")), (int)entity_key_bucket(1, STR_LITERAL("zz")));
+    for (int descending = 0; descending < 2; descending++) {
+        struct operation *page = a_page(&scene.arena, "Things", 10);
+
+        page->within = &last;
+        page->in.page.descending = descending;
+        set_filter(page, "RowKey ne 'none'");
+        run(scene.store, page);
+        ck_assert_reason(page, "OK");
+        ck_assert_uint_eq(page->out.page.count, 5);
+        ck_assert(!page->out.page.more);
+        ck_assert_int_eq(page->out.page.stats.rows_examined, 5);
     }
 }
 END_TEST
@@ -438,6 +542,9 @@ Suite *test_page_read_suite(void)
     tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_loop_test(tc, the_union_of_pages_is_the_whole, 0, ARRAY_LEN(filters));
+    tcase_add_loop_test(tc, pages_of_a_range_are_what_the_range_has, 0, ARRAY_LEN(filters));
+    tcase_add_loop_test(tc, what_is_outside_a_range_is_not_counted_as_examined, 0, ARRAY_LEN(ranges));
+    tcase_add_test(tc, a_page_begins_at_the_first_key_of_the_range);
     tcase_add_loop_test(tc, the_access_path_is_told, 0, ARRAY_LEN(path_cases));
     tcase_add_test(tc, a_page_that_searches_too_much_ends_early);
     tcase_add_test(tc, a_page_that_looks_at_too_much_ends_early);
