@@ -480,6 +480,8 @@ Tavola__V1__IndexStatus *codec_index_status_message(const struct index_view *vie
     causes_encode(view->causes, arena, out);
     if (view->build.operation_id.len > 0)
         out->build = codec_table_job_message(&view->build, arena);
+    if (view->replacement.operation_id.len > 0)
+        out->replacement = codec_table_job_message(&view->replacement, arena);
     if (view->verified.operation_id.len > 0)
         out->verified = codec_report_message(&view->verified, arena);
     out->becoming = becoming_of(view->definition, arena);

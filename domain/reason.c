@@ -84,7 +84,9 @@ static const struct reason_info reasons[] = {
     [REASON_INDEX_EXISTS] = { "INDEX_EXISTS", STATUS_EXISTS, "There is an index of this name already.",
         "Use it, drop it first, or choose another name." },
     [REASON_INDEX_NOT_READY] = { "INDEX_NOT_READY", STATUS_PRECONDITION,
-        "The index is still being built or validated, or is being dropped.",
+        "The index is still being built or validated, or is being dropped; or it is to be replaced while it "
+        "is being built or "
+        "replaced.",
         "Wait for its operation to finish." },
     [REASON_INDEX_OWNED] = { "INDEX_OWNED", STATUS_PRECONDITION,
         "The table holds the entries of an index, and only the index writes them.",

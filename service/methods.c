@@ -36,6 +36,7 @@ const struct method *const methods[] = {
     &get_index_method,
     &list_indexes_method,
     &update_index_method,
+    &replace_index_method,
     &drop_index_method,
     &lookup_index_method,
     &verify_index_method,

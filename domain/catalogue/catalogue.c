@@ -30,7 +30,7 @@ const struct table *catalogue_find(const struct catalogue *catalogue, struct str
         if (order == 0)
             order = compare_folding(name, table->folded);
         if (order == 0)
-            return table;
+            return table_is_hidden(table) ? NULL : table;
         if (order < 0)
             high = middle;
         else
@@ -45,5 +45,15 @@ const struct table *catalogue_find_id(const struct catalogue *catalogue, int64_t
     for (size_t i = 0; i < catalogue->table_count; i++)
         if (catalogue->tables[i]->table_id == table_id)
             return catalogue->tables[i];
+    return NULL;
+}
+
+const struct index *catalogue_find_replacement(const struct catalogue *catalogue, const struct index *index)
+{
+    const struct table *source = catalogue_find_id(catalogue, index->source_table_id);
+
+    for (size_t i = 0; source && i < source->index_count; i++)
+        if (source->indexes[i]->replaces == index->index_id)
+            return source->indexes[i];
     return NULL;
 }

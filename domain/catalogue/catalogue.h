@@ -54,6 +54,7 @@ struct index {
     struct str definition;       /* the declaration as bytes: index_codec.h */
     int64_t violations;
     struct str operation_id; /* of the job that builds it */
+    int64_t replaces;        /* the index whose name it takes when it is READY; 0: it has its name */
 };
 
 /* Whether every committed write has its entries, so that a look-up of the index is never behind. */
@@ -92,6 +93,12 @@ struct table {
     int64_t feed_id;      /* of its change feed; 0: it has none */
 };
 
+/* Whether the table holds the entries of an index that has not got its name yet: no caller finds it. */
+static inline bool table_is_hidden(const struct table *table)
+{
+    return table->entries_of && table->entries_of->replaces != 0;
+}
+
 struct catalogue {
     int64_t version;
     int64_t floor;
@@ -101,8 +108,11 @@ struct catalogue {
     struct arena arena; /* holds all of it */
 };
 
-/* Find a table by its name in any case, or by its id; NULL: there is none. */
+/* Find a table by its name in any case, or by its id; NULL: there is none. A hidden table is found by its id alone. */
 const struct table *catalogue_find(const struct catalogue *catalogue, struct str account, struct str name);
 const struct table *catalogue_find_id(const struct catalogue *catalogue, int64_t table_id);
+
+/* The index that is being built to take the place of this one; NULL: none. */
+const struct index *catalogue_find_replacement(const struct catalogue *catalogue, const struct index *index);
 
 #endif

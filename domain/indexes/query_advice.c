@@ -106,7 +106,8 @@ static bool suggest_indexes(struct advice *advice)
     for (size_t i = 0; i < advice->table->index_count; i++) {
         const struct index *index = advice->table->indexes[i];
 
-        if (!binds_key(advice->filter, &index->partition_key) || !holds_all(index, advice->filter))
+        if (index->replaces != 0 || !binds_key(advice->filter, &index->partition_key) ||
+            !holds_all(index, advice->filter))
             continue;
         any = true;
         add_sentence(advice, arena_format(advice->arena,

@@ -45,6 +45,7 @@ struct freshness {
     bool has_max_staleness;
     int64_t max_staleness_us;
     bool latest;
+    bool was_strong; /* nothing was waited for, since the index was strong then; set by freshness_ask */
 };
 
 /* The number of places where open intents are looked for: one for each bucket of each block. */

@@ -58,7 +58,8 @@ struct outcome_lookup {
 /* ---- indexes ---- */
 
 struct operation_index {
-    struct index definition; /* create: name, source_name, shape, place, keys, projection, definition */
+    struct index
+        definition; /* create, replace: name, source_name, shape, place, keys, projection, definition */
     enum index_consistency consistency; /* update: INDEX_EVENTUAL or INDEX_STRONG */
     int32_t limit;                      /* list */
     struct str after;                   /* folded name; empty: from the start */
@@ -74,6 +75,8 @@ struct index_view {
     int64_t discarded;   /* of violations: those whose dead letters were set aside */
     struct str causes;   /* causes of some violations, without duplicates, one per line */
     struct job_view build;
+    struct job_view
+        replacement; /* builds the index that is to take this one's place; operation_id empty: none */
     struct report_view verified; /* the last time that the whole index was; operation_id empty: never */
 };
 

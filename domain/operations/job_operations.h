@@ -18,13 +18,17 @@ enum job_state { JOB_RUNNING = 1, JOB_PAUSED = 2, JOB_DONE = 3, JOB_FAILED = 4, 
 struct job_view {
     struct str operation_id; /* e.g. "build-1a2b" */
     struct str
-        kind; /* "build", "drop_index", "delete_table", "delete_range", "update_index", "verify_index", "repair_index" */
+        kind; /* "build", "drop_index", "delete_table", "delete_range", "update_index", "verify_index", "repair_index",
+                        "replace_index" */
     struct str target; /* a table's or index's name */
     enum job_state state;
     int64_t done, total;
     int64_t started, ended; /* ticks, 0: not yet */
     struct str error;
 };
+
+/* What the ids of operations that replace an index begin with: to cancel one is a change of the catalogue. */
+#define JOB_REPLACEMENT_PREFIX "replace"
 
 struct operation_jobs {
     struct str operation_id; /* get, wait, control */

@@ -27,11 +27,13 @@ enum operation_kind {
     OPERATION_INDEX_CREATE,
     OPERATION_INDEX_GET,
     OPERATION_INDEX_LIST,
-    OPERATION_INDEX_UPDATE, /* outcome: index */
-    OPERATION_INDEX_DROP,   /* outcome: jobs */
-    OPERATION_INDEX_VERIFY, /* or repair; outcome: jobs */
-    OPERATION_INDEX_REPORT, /* input: jobs, by operation_id */
-    OPERATION_RANGE_DELETE, /* input: filter and max_plan of the page; outcome: jobs */
+    OPERATION_INDEX_UPDATE,         /* outcome: index */
+    OPERATION_INDEX_REPLACE,        /* outcome: jobs */
+    OPERATION_INDEX_REPLACE_CANCEL, /* input: jobs; outcome: jobs */
+    OPERATION_INDEX_DROP,           /* outcome: jobs */
+    OPERATION_INDEX_VERIFY,         /* or repair; outcome: jobs */
+    OPERATION_INDEX_REPORT,         /* input: jobs, by operation_id */
+    OPERATION_RANGE_DELETE,         /* input: filter and max_plan of the page; outcome: jobs */
     OPERATION_JOB_GET,
     OPERATION_JOB_LIST,
     OPERATION_JOB_CONTROL,

@@ -40,6 +40,7 @@ extern const struct method create_index_method;
 extern const struct method get_index_method;
 extern const struct method list_indexes_method;
 extern const struct method update_index_method;
+extern const struct method replace_index_method;
 extern const struct method drop_index_method;
 extern const struct method lookup_index_method;
 extern const struct method verify_index_method;

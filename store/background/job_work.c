@@ -17,6 +17,7 @@
 #include "store/background/purge.h"
 #include "store/background/range_delete.h"
 #include "store/indexes/index_build.h"
+#include "store/indexes/index_calls.h"
 #include "store/indexes/scrub.h"
 #include "store/indexes/verify_job.h"
 #include "store/jobs/job.h"
@@ -92,22 +93,33 @@ static enum status release(struct session *session, void *context, struct error 
 static const struct job_kind {
     const char *name;
     enum status (*chunk)(struct job *job, struct error *err);
+    enum status (*fail)(struct job *job, struct error *err); /* commits that it has failed */
 } kinds[] = {
-    { "build", index_build_chunk },
-    { "drop_index", purge_index_chunk },
-    { "delete_table", purge_table_chunk },
-    { "delete_range", range_delete_chunk },
-    { "update_index", index_update_chunk },
-    { "verify_index", verify_job_chunk },
-    { "repair_index", verify_job_chunk },
-    { "scrub_index", verify_job_chunk },
+    { "build", index_build_chunk, job_checkpoint },
+    { "replace_index", index_build_chunk, index_calls_give_up },
+    { "drop_index", purge_index_chunk, job_checkpoint },
+    { "delete_table", purge_table_chunk, job_checkpoint },
+    { "delete_range", range_delete_chunk, job_checkpoint },
+    { "update_index", index_update_chunk, job_checkpoint },
+    { "verify_index", verify_job_chunk, job_checkpoint },
+    { "repair_index", verify_job_chunk, job_checkpoint },
+    { "scrub_index", verify_job_chunk, job_checkpoint },
 };
 
-static enum status work_on(struct job *job, struct error *err)
+static const struct job_kind *kind_of(const struct job *job)
 {
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         if (str_equal(job->kind, str_of(kinds[i].name)))
-            return kinds[i].chunk(job, err);
+            return &kinds[i];
+    return NULL;
+}
+
+static enum status work_on(struct job *job, struct error *err)
+{
+    const struct job_kind *kind = kind_of(job);
+
+    if (kind)
+        return kind->chunk(job, err);
     return error_set(err, STATUS_INTERNAL, "operation %.*s is of an unknown kind, %.*s", STR_ARG(job->id),
         STR_ARG(job->kind));
 }
@@ -124,13 +136,14 @@ static struct str reason_to_store(struct job *job, const struct error *err)
 /* A failure that trying again would not mend ends the operation; others leave it as it was. */
 static enum status give_back(struct job *job, enum status status, struct error *err)
 {
+    const struct job_kind *kind = kind_of(job);
     struct error ignored;
     enum status released;
 
     if (!pg_is_transient(err) && status != STATUS_MAYBE_DONE) {
         job->state = JOB_FAILED;
         job->error = reason_to_store(job, err);
-        return job_checkpoint(job, &ignored) == STATUS_OK ? STATUS_OK : status;
+        return (kind ? kind->fail : job_checkpoint)(job, &ignored) == STATUS_OK ? STATUS_OK : status;
     }
     /* If this fails too, the claim runs out by itself. */
     released = worker_attempt(job->store, release, job, &ignored);

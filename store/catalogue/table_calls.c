@@ -215,7 +215,7 @@ static enum status list(struct session *session, struct operation *operation, st
     for (size_t i = 0; i < session->catalogue->table_count; i++) {
         const struct table *table = session->catalogue->tables[i];
 
-        if (!str_equal(table->account, operation->account) ||
+        if (!str_equal(table->account, operation->account) || table_is_hidden(table) ||
             (in->after.len > 0 && str_compare(table->folded, in->after) <= 0) || !is_listed(table, in))
             continue;
         if (out->count == (size_t)in->limit) {

@@ -13,6 +13,7 @@
 
 #include "base/failpoint.h"
 #include "store/indexes/build_walk.h"
+#include "store/indexes/index_calls.h"
 #include "store/indexes/reconcile.h"
 #include "store/indexes/strong_build.h"
 #include "store/indexes/verify_job.h"
@@ -165,7 +166,7 @@ struct state_change {
     enum index_state state;
 };
 
-/* The index's state and the operation's checkpoint, through the fence, in one commit. */
+/* The index's state, with READY also its name, and the operation's checkpoint, through the fence, in one commit. */
 static enum status change_state(struct session *session, void *context, struct error *err)
 {
     const struct state_change *change = context;
@@ -178,6 +179,8 @@ static enum status change_state(struct session *session, void *context, struct e
     pg_add_int8(&params, change->job->index_id);
     pg_add_int2(&params, (int16_t)change->state);
     TRY(pg_query(&session->pg, &sql_index_set_state, &params, &updated, err));
+    if (change->state == INDEX_READY)
+        TRY(index_calls_send_switch(session, find_index(session, change->job), err));
     FAILPOINT_TRY("build.state_change", err);
     TRY(catalogue_change_commit(session, err));
     FAILPOINT("build.after_state_change");
@@ -216,6 +219,18 @@ static enum status cancel(struct job *job, struct error *err)
     return job_checkpoint(job, err);
 }
 
+static bool is_replacement(const struct job *job)
+{
+    return str_equal(job->kind, STR_LITERAL("replace_index"));
+}
+
+/* job->error says why. A replacement that has failed goes; an index that has failed stays until it is dropped. */
+static enum status fail(struct job *job, struct error *err)
+{
+    job->state = JOB_FAILED;
+    return is_replacement(job) ? index_calls_give_up(job, err) : job_checkpoint(job, err);
+}
+
 /* ---- violations that the declaration does not allow ---- */
 
 enum violation_column { VIOLATION_COUNT, VIOLATION_CAUSES };
@@ -239,9 +254,10 @@ static enum status find_violations(struct session *session, void *context, struc
     if (pg_int8(found, 0, VIOLATION_COUNT) == 0)
         return STATUS_OK;
     job->error = arena_format(&job->arena,
-        "on_violation is REJECT, and %lld entities cannot have their entry; change them or drop the index. "
-        "%.*s",
-        (long long)pg_int8(found, 0, VIOLATION_COUNT), STR_ARG(pg_bytes(found, 0, VIOLATION_CAUSES)));
+        "on_violation is REJECT, and %lld entities cannot have their entry; change them %s. %.*s",
+        (long long)pg_int8(found, 0, VIOLATION_COUNT),
+        is_replacement(job) ? "and replace the index again, which has stayed as it was" : "or drop the index",
+        STR_ARG(pg_bytes(found, 0, VIOLATION_CAUSES)));
     return STATUS_OK;
 }
 
@@ -249,10 +265,8 @@ static enum status find_violations(struct session *session, void *context, struc
 static enum status end_walk(struct job *job, struct error *err)
 {
     TRY(worker_attempt(job->store, find_violations, job, err));
-    if (job->error.len > 0) {
-        job->state = JOB_FAILED;
-        return job_checkpoint(job, err);
-    }
+    if (job->error.len > 0)
+        return fail(job, err);
     begin_validation(job);
     return enter(job, INDEX_VALIDATING, err);
 }
@@ -325,12 +339,11 @@ static enum status end_validation(struct job *job, int64_t remaining, struct err
         job->state = JOB_DONE;
         return enter(job, INDEX_READY, err);
     }
-    job->state = JOB_FAILED;
     job->error = arena_format(&job->arena,
-        "%lld differences between entities and entries could not be mended; GetIndexReport returns them; "
-        "drop the index and create it anew",
-        (long long)remaining);
-    return job_checkpoint(job, err);
+        "%lld differences between entities and entries could not be mended; %s", (long long)remaining,
+        is_replacement(job) ? "replace the index again"
+                            : "GetIndexReport returns them; drop the index and create it anew");
+    return fail(job, err);
 }
 
 static enum status validate(struct job *job, struct error *err)

@@ -112,6 +112,15 @@ static enum status check_sources(
     return STATUS_OK;
 }
 
+/* The index was strong when the read began, so nothing was waited for; the one that has its name now is not (guard G43). */
+static bool was_replaced(const struct session *session, const struct operation *operation)
+{
+    const struct table *entries = catalogue_find(session->catalogue, operation->account, operation->table);
+
+    return operation->in.lookup.freshness.was_strong && entries && entries->entries_of &&
+           !index_is_strong(entries->entries_of);
+}
+
 /*
  * What the read waited for was seen on another connection. A younger one may be to a database that has crashed since
  * and has lost what reconciles did last (guard G19): whether it is there must be asked again.
@@ -121,12 +130,13 @@ static enum status check_fresh(struct session *session, struct operation *operat
     int64_t fresh_us = operation_times_fresh_us(operation), now_us = clock_monotonic_us();
     struct freshness_wait wait = { .operation = operation };
 
-    if (fresh_us == 0 || session->pg.connected_us <= fresh_us)
+    if (fresh_us == 0 || (session->pg.connected_us <= fresh_us && !was_replaced(session, operation)))
         return STATUS_OK;
     TRY(freshness_ask(session, &wait, 1, err));
     if (wait.answer != FRESHNESS_NOW)
         return reason_set(err, REASON_STORE_UNAVAILABLE,
-            "the connection to the database was lost, and since then: %s", wait.err.message);
+            "the connection to the database was lost, or the index replaced, and since then: %s",
+            wait.err.message);
     operation_times_set_fresh(operation, now_us);
     return STATUS_OK;
 }

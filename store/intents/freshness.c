@@ -302,6 +302,7 @@ static bool mark_strong(const struct session *session, struct freshness_wait *wa
 
     for (size_t i = 0; i < count; i++) {
         waits[i].is_strong = is_strong(session, waits[i].operation);
+        waits[i].operation->in.lookup.freshness.was_strong = waits[i].is_strong;
         found = found || waits[i].is_strong;
     }
     return found;

@@ -162,7 +162,7 @@ static enum status not_controlled(struct session *session, struct operation *ope
 }
 
 /* Doing it twice is harmless, and so is trying again after a lost answer: the last one stands. */
-static enum status control(struct session *session, struct operation *operation, struct error *err)
+enum status job_calls_control_one(struct session *session, struct operation *operation, struct error *err)
 {
     const struct operation_jobs *in = &operation->in.jobs;
     struct outcome_jobs *out = &operation->out.jobs;
@@ -185,5 +185,5 @@ static enum status control(struct session *session, struct operation *operation,
 
 void job_calls_control(struct session *session, struct operation *operation)
 {
-    attempt_operation(session, operation, control);
+    attempt_operation(session, operation, job_calls_control_one);
 }

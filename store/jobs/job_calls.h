@@ -16,6 +16,8 @@ void job_calls_list(struct session *session, struct operation *operation);
 
 /* Give an OPERATION_JOB_CONTROL its outcome. OPERATION_NOT_FOUND, OPERATION_NOT_CONTROLLABLE. */
 void job_calls_control(struct session *session, struct operation *operation);
+MUST_USE enum status job_calls_control_one(
+    struct session *session, struct operation *operation, struct error *err);
 
 /*
  * Operations of an account that have not ended, paused ones included; purges do not count. Calls that race may exceed it by as

@@ -106,6 +106,7 @@ enum index_column {
     INDEX_COLUMN_DEFINITION,
     INDEX_COLUMN_VIOLATIONS,
     INDEX_COLUMN_OPERATION,
+    INDEX_COLUMN_REPLACES,
 };
 
 static enum status fill_indexes(struct catalogue *catalogue, const PGresult *result, struct error *err)
@@ -125,6 +126,7 @@ static enum status fill_indexes(struct catalogue *catalogue, const PGresult *res
         index->definition = definition;
         index->violations = pg_int8(result, i, INDEX_COLUMN_VIOLATIONS);
         index->operation_id = column(catalogue, result, i, INDEX_COLUMN_OPERATION);
+        index->replaces = pg_int8(result, i, INDEX_COLUMN_REPLACES);
         attach_index(catalogue, index);
     }
     return STATUS_OK;

@@ -215,4 +215,11 @@ MUTANTS = [
 
     ("G41", [("store/indexes/index_calls.c", "wanted == INDEX_STRONG ? INDEX_BECOMING_STRONG : wanted", "wanted")],
      "test_store", "index_update", ["a_key_that_was_given_up_is_brought_in"]),
+
+    ("G42", [("store/indexes/index_build.c", "if (change->state == INDEX_READY)", "if (change->state == INDEX_VALIDATING)")],
+     "test_store", "index_replace", ["a_look_up_never_sees_a_gap"]),
+
+    ("G43", [("store/indexes/lookup_read.c", "return operation->in.lookup.freshness.was_strong &&",
+              "return operation->in.lookup.freshness.was_strong && false &&")],
+     "test_store", "index_replace", ["a_look_up_that_a_strong_index_needed_no_wait_for_asks_again"]),
 ]

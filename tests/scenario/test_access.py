@@ -47,6 +47,7 @@ REQUESTS = {
     "IndexService/GetIndex": (False, {"name": "ByN"}),
     "IndexService/ListIndexes": (False, {}),
     "IndexService/UpdateIndex": (False, {"name": "ByN", "consistency": 1}),
+    "IndexService/ReplaceIndex": (False, {"index": {**INDEX, "name": "ByN"}}),
     "IndexService/DropIndex": (False, {"name": "ByN"}),
     "IndexService/VerifyIndex": (False, {"name": "ByN"}),
     "IndexService/RepairIndex": (False, {"name": "ByN"}),

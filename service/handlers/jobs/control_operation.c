@@ -23,7 +23,11 @@ static enum status decode_request(struct call_ctx *ctx, struct operation *out, s
     if (in->rate < 0 || (in->rate > 0 && in->control != JOB_THROTTLE))
         return reason_set(
             err, REASON_INVALID_INPUT, "rows_per_second is for THROTTLE: 0 for no limit, or more");
-    return codec_table_check_operation_id(in->operation_id, err);
+    TRY(codec_table_check_operation_id(in->operation_id, err));
+    if (in->control == JOB_CANCEL &&
+        str_starts_with(in->operation_id, STR_LITERAL(JOB_REPLACEMENT_PREFIX "-")))
+        out->kind = OPERATION_INDEX_REPLACE_CANCEL;
+    return STATUS_OK;
 }
 
 const struct method control_operation_method = {

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- For metrics, of each index that is not being dropped, the oldest index first: account, name, how many microseconds its
+-- For metrics, of each index that is not being dropped and has its name, the oldest index first: account, name, how many microseconds its
 -- oldest open intent has waited (0: none is open), and its dead letters that are not discarded and that are, those of whole keys
 -- included, its declaration, when it was last proven
 -- whole in microseconds since 1970 (0: never), and the differences that stand. Up to 10,001 open intents of a table are looked at; with more, the oldest of them or the watermark, whichever is older.
@@ -27,5 +27,5 @@ left join lateral (
     select sum(x.dead) as dead, sum(x.discarded) as discarded
     from counted x
     where x.table_id = i.source_table_id and x.index_id in (i.index_id, 0)) l on true
-where i.state <> 4
+where i.state <> 4 and i.replaces is null
 order by i.index_id

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- An account's indexes by folded name, with what is known of their state. $1 account, $2 behind this name,
--- $3 only this name unless it is empty, $4 how many. Dead letters: the index's own and those of whole keys, the latter alone, the
+-- An account's indexes by folded name, with what is known of their state, and the operation that builds a replacement. $1
+-- account, $2 behind this name, $3 only this name unless it is empty, $4 how many. Dead letters: the index's own and those of whole keys, the latter alone, the
 -- discarded ones of both; and up to three causes of the index's own, out of 1000.
 -- Open intents of the source are counted up to 10,001, with the time of the oldest, or one before it, in microseconds
 -- since 1970; applied ones per second, in thousandths. Entries are counted up to 100,000; how many more there are is
@@ -32,11 +32,13 @@ select i.folded, i.definition, i.state,
         from apply_rates r where r.table_id = i.source_table_id),
     (extract(epoch from now()) * 1000000)::int8,
     o.operation_id, o.kind, o.target, o.state, o.done, o.total, o.started, o.ended, o.error,
+    coalesce(b.operation_id, ''), b.kind, b.target, b.state, b.done, b.total, b.started, b.ended, b.error,
     coalesce(v.operation_id, ''), v.target, v.repairs, v.dry_run, v.is_whole, v.state, v.started, v.ended, v.sources, v.entries,
     v.in_flight, v.missing, v.dangling, v.mismatched, v.manifests, v.mended, v.remaining, v.is_fast
 from (
     select * from indexes
-    where account = $1::text and folded > $2::text and ($3::text = '' or folded = $3::text) and state <> 4
+    where account = $1::text and folded > $2::text and ($3::text = '' or folded = $3::text)
+        and state <> 4 and replaces is null
     order by folded
     limit $4::int8
 ) i
@@ -47,6 +49,8 @@ cross join lateral (
     select count(*) as n, min(intent_created_us(t.id)) as oldest
     from (select t.id from intents t where t.table_id = i.source_table_id limit 10001) t) open
 join operations o on o.operation_id = i.operation_id
+left join indexes n on n.replaces = i.index_id and n.state <> 4
+left join operations b on b.operation_id = n.operation_id
 left join lateral (
     select r.*, p.target, p.state, p.started, p.ended
     from index_reports r join operations p on p.operation_id = r.operation_id

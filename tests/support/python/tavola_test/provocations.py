@@ -205,6 +205,60 @@ class RangeBuild(Provocation):
         self.made = []
 
 
+class Replacements(Repairs):
+    """An index that is replaced again and again: every other time by one that cannot hold its entities, and so fails."""
+
+    begun = 0
+
+    def provoke(self, caller):
+        view = self.made and unless({"INDEX_NOT_FOUND"}, caller.get_index, name=self.made[-1] + "ByN")
+        if not view:
+            self.make(caller, self.new_name("renewed"))
+            return
+        if view.status.state != READY:
+            return
+        if view.status.HasField("replacement"):
+            self.go_on_with(caller, view.status.replacement)
+            return
+        self.begun += 1
+        declaration = {"name": self.made[-1] + "ByN", "table": self.made[-1], "shape": 1 + self.begun % 2}
+        if self.begun % 2:
+            declaration.update(on_violation=2, partition_key=[{"property": "N", "width": 1}])
+        else:
+            declaration.update(partition_key=[{"property": "N"}])
+        unless({"INDEX_NOT_READY"}, caller.replace_index, index=declaration)
+
+    def go_on_with(self, caller, operation):
+        pass
+
+    def settle(self, caller):
+        """A replacement ends; the index that is there then has all entities; one more replacement succeeds."""
+        for name in self.made:
+            index = name + "ByN"
+            if unless({"INDEX_NOT_FOUND"}, caller.get_index, name=index):
+                wait_ready(caller, index)
+                wait_for(
+                    "the end of a replacement",
+                    lambda index=index: not caller.get_index(name=index).status.HasField("replacement"), 60)
+                parts = [{"property": "N"}]
+                reply = caller.replace_index(index={"name": index, "table": name, "shape": 1, "partition_key": parts})
+                ended = caller.wait_operation(operation_id=reply.operation.operation_id, timeout=60).operation
+                promise(ended.state == DONE, "a replacement ended", ended)
+                report = self.done(caller, caller.verify_index(name=index))
+                found = (report.sources, report.missing, report.dangling, report.mismatched, report.manifests)
+                promise(found == (20, 0, 0, 0, 0), "a replaced index differs", report)
+            unless({"TABLE_NOT_FOUND", "RESOURCE_NOT_FOUND"}, caller.delete_table, name=name)
+        self.made = []
+
+
+class ReplacementRequests(Replacements):
+    role = SERVER
+
+    def go_on_with(self, caller, operation):
+        """Cancelled, unless it has ended."""
+        unless({"OPERATION_NOT_CONTROLLABLE"}, caller.control_operation, operation_id=operation.operation_id, control=3)
+
+
 class Tables(Provocation):
     """Tables are created, get some rows, and are deleted."""
 
@@ -447,6 +501,9 @@ BY_PREFIX = {
     "relay.": ForgottenQueue,
     "repair.": Repairs,
     "scrub.": Scrubs,
+    "replace.begin": ReplacementRequests,
+    "replace.cancel": ReplacementRequests,
+    "replace.": Replacements,
     "server.": ServersWork,
     "step.": WorkersWork,
     "strong_build.": StrongBuild,

@@ -68,6 +68,28 @@ START_TEST(what_is_not_there_is_not_found)
 }
 END_TEST
 
+START_TEST(an_index_without_its_name_is_found_by_its_id_alone)
+{
+    struct index index = { .index_id = 900, .source_table_id = 1000 },
+                 replacement = { .index_id = 999, .source_table_id = 1000, .replaces = 900 };
+    struct index *indexes[] = { &index, &replacement };
+
+    a_catalogue(2);
+    tables[0].indexes = indexes;
+    tables[0].index_count = 2;
+    ck_assert_ptr_eq(catalogue_find_replacement(&catalogue, &index), &replacement);
+    ck_assert_ptr_null(catalogue_find_replacement(&catalogue, &replacement));
+    tables[1].entries_of = &replacement;
+    ck_assert(table_is_hidden(&tables[1]) && !table_is_hidden(&tables[0]));
+    ck_assert_ptr_null(catalogue_find(&catalogue, STR_LITERAL("second"), STR_LITERAL("tab000")));
+    ck_assert_ptr_eq(catalogue_find_id(&catalogue, 999), &tables[1]);
+    tables[1].entries_of = &index;
+    ck_assert_ptr_eq(catalogue_find(&catalogue, STR_LITERAL("second"), STR_LITERAL("tab000")), &tables[1]);
+    tables[0].index_count = 1;
+    ck_assert_ptr_null(catalogue_find_replacement(&catalogue, &index));
+}
+END_TEST
+
 START_TEST(an_empty_catalogue_holds_nothing)
 {
     catalogue = (struct catalogue){ .table_count = 0 };
@@ -84,6 +106,7 @@ Suite *test_catalogue_suite(void)
 
     tcase_add_loop_test(tc, every_table_is_found_in_any_case, 0, ARRAY_LEN(sizes));
     tcase_add_test(tc, what_is_not_there_is_not_found);
+    tcase_add_test(tc, an_index_without_its_name_is_found_by_its_id_alone);
     tcase_add_test(tc, an_empty_catalogue_holds_nothing);
     suite_add_tcase(suite, tc);
     return suite;

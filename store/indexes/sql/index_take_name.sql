@@ -1,0 +1,11 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Index $1 gets the name of index $2, which has been retired in this transaction, and its table the settings of the other one's.
+with entries as (
+    update tables n
+    set folded = o.folded, created = o.created, default_max_plan = o.default_max_plan, policies = o.policies
+    from tables o
+    where n.table_id = $1::int8 and o.table_id = $2::int8
+)
+update indexes n set folded = o.folded, replaces = null
+from indexes o
+where n.index_id = $1::int8 and o.index_id = $2::int8
