@@ -17,6 +17,7 @@ AT_ONCE = 5
 WRITES = 256  # in flight
 SHARE = 0.5  # of the maximum of the writes
 MUST, AIM = 40_000, 80_000
+TIMEOUT = 1200  # seconds, of the builds of a measurement
 BESIDE_MUST, BESIDE_AIM = 20_000, 40_000
 
 ROWS = [
@@ -85,13 +86,13 @@ class Builds:
         began = time.monotonic()
         for number, name in enumerate(names):
             self.product.create_index(wire.create_index(name, TABLE, ["Color" if count == 1 else f"Prop{number}"]))
-        self.product.wait_for("select count(*) from indexes where state in (1, 2)")
+        self.product.wait_for("select count(*) from indexes where state in (1, 2)", TIMEOUT)
         seconds = time.monotonic() - began
         entries = self.size * count
         cpu = {"server_us": self.stack.cpu("worker"), "postgres_us": self.stack.cpu("postgres")}
         for name in names:
             self.product.once("/tavola.v1.IndexService/DropIndex", [wire.message((1, name))])
-        self.product.wait_for("select count(*) from operations where state = 1")
+        self.product.wait_for("select count(*) from operations where state = 1", TIMEOUT)
         self.product.sql("vacuum entities, index_state")
         return {"rate": entries / seconds} | {name: (cpu[name] - used[name]) * 1e6 / entries for name in cpu}
 

@@ -146,22 +146,22 @@ class Product:
         self.pgbench_large = self.text("pgbench-large", _pgbench_scripts("large_rows", 20_000)[1].replace(
             f"{wire.FIRST + wire.COUNT - 1})", f"{wire.FIRST + 999})"))
 
-    def wait_for(self, count_query):
+    def wait_for(self, count_query, seconds=WORKER_TIMEOUT):
         """Wait until the query returns 0."""
         with self.stack.asking(self.postgres) as ask:
-            self.wait_while(lambda: ask(count_query) > 0, count_query)
+            self.wait_while(lambda: ask(count_query) > 0, count_query, seconds)
 
     @staticmethod
-    def wait_while(condition, what):
+    def wait_while(condition, what, seconds=WORKER_TIMEOUT):
         """Check twenty times a second; returns when the condition held last and when it first failed."""
-        held, end = None, time.monotonic() + WORKER_TIMEOUT
+        held, end = None, time.monotonic() + seconds
         while time.monotonic() < end:
             seen = time.monotonic()
             if not condition():
                 return held, seen
             held = seen
             time.sleep(0.05)
-        raise RuntimeError(f"not within {WORKER_TIMEOUT} s: {what}")
+        raise RuntimeError(f"not within {seconds} s: {what}")
 
     # ---- loads that need preparation ----
 
