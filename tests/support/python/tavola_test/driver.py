@@ -4,7 +4,7 @@
 import signal
 
 from tavola_test import invariants
-from tavola_test.callers import Workload
+from tavola_test.callers import ELSEWHERE_INDEX, Workload
 from tavola_test.poison import Poison
 from tavola_test.stack import Stack
 
@@ -26,7 +26,7 @@ class Driver:
             self.start_all()
             self.stack.wait_until_serving()
             self.workload.prepare()
-            self.poison = Poison(self.stack, "source")
+            self.poison = Poison(self.stack, "source", [ELSEWHERE_INDEX])
             invariants.prepare(self.stack)
             self.workload.start()
         except BaseException:

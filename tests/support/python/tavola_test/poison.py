@@ -13,7 +13,7 @@ begin
     return new;
 end $$;
 create trigger refuse_poison before insert or update on entities for each row
-    when (new.row_key like '%poison%' and new.table_id <> {source} and new.partition_key not in ('poison', 'poisoned'))
+    when (new.row_key like '%poison%' and new.table_id not in ({spared}) and new.partition_key not in ('poison', 'poisoned'))
     execute function refuse_poison();
 """
 DEAD, DISCARDED = 1, 3
@@ -21,9 +21,12 @@ MAX_FAILURES = 10
 
 
 class Poison:
-    def __init__(self, stack, source):
+    def __init__(self, stack, source, strong=()):
+        """strong: the names of indexes in other partitions whose entries are written with their sources."""
         self.stack = stack
-        stack.sql(PREPARE.format(source=stack.sql(f"select table_id from tables where name = '{source}'")))
+        names = ", ".join(f"'{name}'" for name in (source, *strong))
+        spared = stack.sql(f"select table_id from tables where name in ({names}) union select index_id from indexes where name in ({names})")
+        stack.sql(PREPARE.format(spared=", ".join(spared.split())))
 
     def put(self):
         self.stack.sql("insert into poison values (true)")
