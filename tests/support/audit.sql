@@ -89,9 +89,6 @@ union all
 select 'index_differences: of no report', count(*)
 from index_differences d where not exists (select from index_reports r where r.operation_id = d.operation_id)
 union all
-select 'index_scrubs: of no index', count(*)
-from index_scrubs s where not exists (select from indexes i where i.index_id = s.index_id)
-union all
 select 'intents: of an unknown kind', count(*) from intents where kind not in (1, 2)
 union all
 select 'intents: of no table', count(*)
