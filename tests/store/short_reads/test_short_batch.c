@@ -415,15 +415,20 @@ END_TEST
 
 /* ---- what is not answered together ---- */
 
-static struct operation *look_up_city(const char *city)
+static struct operation *look_up_city_in(struct arena *arena, const char *city)
 {
-    struct operation *lookup = an_operation(&scene.arena, OPERATION_LOOKUP, "ByCityName");
-    struct value *equals = ARENA_NEW(&scene.arena, struct value);
+    struct operation *lookup = an_operation(arena, OPERATION_LOOKUP, "ByCityName");
+    struct value *equals = ARENA_NEW(arena, struct value);
 
     *equals = (struct value){ .type = PROPERTY_STRING, .bytes = str_of(city) };
     lookup->in.lookup =
         (struct operation_lookup){ .equals = equals, .equal_count = 1, .limit = LIMIT_PAGE_ROWS };
     return lookup;
+}
+
+static struct operation *look_up_city(const char *city)
+{
+    return look_up_city_in(&scene.arena, city);
 }
 
 static void put_person(const char *row, const char *city)
@@ -546,14 +551,15 @@ START_TEST(who_has_to_wait_does_not_hold_up_the_others)
 }
 END_TEST
 
-/* Through the store, where what is passed on is answered by others. */
+/* Through the store, where other threads answer what is passed on: an arena is of one thread, so each has its own. */
 START_TEST(all_are_answered_once)
 {
     struct operation *lookups[BATCH * 2];
+    struct arena arenas[BATCH * 2] = { 0 };
 
     put_people(SHORT_RANGES_MAX_ROWS + 5);
     for (int i = 0; i < BATCH * 2; i++) {
-        lookups[i] = look_up_city(i % 4 == 0 ? "Bonn" : i % 4 == 1 ? "Oslo" : "Cork");
+        lookups[i] = look_up_city_in(&arenas[i], i % 4 == 0 ? "Bonn" : i % 4 == 1 ? "Oslo" : "Cork");
         if (i % 8 == 3)
             lookups[i]->in.lookup.equals[0].type = PROPERTY_NULL;
         submit(scene.store, lookups[i]);
@@ -569,6 +575,8 @@ START_TEST(all_are_answered_once)
                                                         : i % 4 == 1 ? 0
                                                                      : 1);
     }
+    for (int i = 0; i < BATCH * 2; i++)
+        arena_cleanup(&arenas[i]);
 }
 END_TEST
 
