@@ -18,15 +18,18 @@ enum { MAX_GROWTH = 2, MIN_ROOM = 8 * 1024 * 1024 };
 
 struct unpack_room {
     struct arena *arena;
-    size_t bytes; /* left */
+    size_t bytes;  /* left */
+    bool is_short; /* more was asked for */
 };
 
 static void *unpack_alloc(void *context, size_t bytes)
 {
     struct unpack_room *room = context;
 
-    if (bytes > room->bytes)
+    if (bytes > room->bytes) {
+        room->is_short = true;
         return NULL;
+    }
     room->bytes -= bytes;
     return arena_alloc(room->arena, bytes);
 }
@@ -37,21 +40,46 @@ static void unpack_free(void *context, void *memory)
     (void)memory;
 }
 
-ProtobufCMessage *codec_read(const ProtobufCMessageDescriptor *type, struct str bytes, struct arena *arena)
+static ProtobufCMessage *read_within(
+    const ProtobufCMessageDescriptor *type, struct str bytes, struct unpack_room *room)
 {
-    struct unpack_room room = { arena, MIN_ROOM + MAX_GROWTH * bytes.len };
     ProtobufCAllocator allocator = {
         .alloc = unpack_alloc,
         .free = unpack_free,
-        .allocator_data = &room,
+        .allocator_data = room,
     };
 
     return protobuf_c_message_unpack(type, &allocator, bytes.len, (const uint8_t *)bytes.data);
 }
 
+static size_t room_for(struct str bytes)
+{
+    return MIN_ROOM + MAX_GROWTH * bytes.len;
+}
+
+ProtobufCMessage *codec_read(const ProtobufCMessageDescriptor *type, struct str bytes, struct arena *arena)
+{
+    struct unpack_room room = { .arena = arena, .bytes = room_for(bytes) };
+
+    return read_within(type, bytes, &room);
+}
+
+static enum status refuse_unread(const ProtobufCMessageDescriptor *type, struct str bytes,
+    const struct unpack_room *room, struct error *err)
+{
+    if (room->is_short)
+        return reason_set(err, REASON_INVALID_INPUT,
+            "the %s has too many small elements: unpacked, its %zu bytes would take more than the %zu bytes "
+            "of "
+            "memory allowed for them; send it in parts",
+            type->name, bytes.len, room_for(bytes));
+    return reason_set(err, REASON_INVALID_INPUT, "the request is not a well-formed %s", type->name);
+}
+
 enum status codec_unpack(const ProtobufCMessageDescriptor *type, struct str bytes, struct arena *arena,
     ProtobufCMessage **out, struct error *err)
 {
+    struct unpack_room room = { .arena = arena, .bytes = room_for(bytes) };
     const struct arena then = *arena;
     ProtobufCMessage *message;
 
@@ -62,11 +90,10 @@ enum status codec_unpack(const ProtobufCMessageDescriptor *type, struct str byte
         error_add_meta_int(err, "actual", (int64_t)bytes.len);
         return STATUS_LIMIT;
     }
-    message = codec_read(type, bytes, arena);
+    message = read_within(type, bytes, &room);
     if (!message) {
         arena_rewind(arena, &then);
-        return reason_set(err, REASON_INVALID_INPUT,
-            "the request is not a well-formed %s, or one of very many empty elements", type->name);
+        return refuse_unread(type, bytes, &room, err);
     }
     *out = message;
     return STATUS_OK;

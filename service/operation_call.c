@@ -22,14 +22,12 @@
 #include "service/call.h"
 #include "service/sampling/sampling.h"
 
-enum { CALL_BYTES = 16384 }; /* what any call costs, the connection's part included */
-
 struct operation_call {
     struct rpc_call *call;
     const struct method *method;
     struct call_ctx ctx;
     struct operation operation;
-    struct str message; /* until the call ends */
+    struct str message; /* until the call is answered */
     bool has_message;
     struct memory_hold memory;
     struct recheck_call recheck; /* the call goes on in `resume` */
@@ -75,7 +73,7 @@ static void begin_operation(struct rpc_call *call)
 /* What the call holds by now. */
 static enum status hold_memory(struct operation_call *state, struct error *err)
 {
-    int64_t bytes = CALL_BYTES + (int64_t)(state->message.len + state->ctx.arena->held_bytes);
+    int64_t bytes = MEMORY_OF_A_CALL + (int64_t)(state->message.len + state->ctx.arena->held_bytes);
 
     return memory_shares_hold(&state->ctx.service->memory, state->ctx.account, &state->memory, bytes, err);
 }

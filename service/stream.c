@@ -27,8 +27,6 @@
 #include "domain/reason.h"
 #include "service/sampling/sampling.h"
 
-enum { STREAM_BYTES = 16384 }; /* what any stream costs, the connection's part included */
-
 enum stream_state { STREAM_READING, STREAM_UNKNOWN, STREAM_RUNNING, STREAM_SENDING, STREAM_FINISHED };
 
 struct stream {
@@ -91,7 +89,7 @@ static enum status hold_memory(struct stream *stream, struct error *err)
                    stream->requests.held_bytes + stream->arena.held_bytes;
 
     return memory_shares_hold(&stream->ctx.service->memory, stream->ctx.account, &stream->memory,
-        STREAM_BYTES + (int64_t)bytes, err);
+        MEMORY_OF_A_CALL + (int64_t)bytes, err);
 }
 
 /* A message stays until its caller has read it. Nothing of a write is taken back. */

@@ -12,6 +12,9 @@
 #include "base/error.h"
 #include "base/fair_shares.h"
 
+/* Bytes that any call costs, the part of its connection included. */
+enum { MEMORY_OF_A_CALL = 16384 };
+
 struct memory_shares {
     pthread_mutex_t lock;
     struct fair_shares shares; /* bytes */

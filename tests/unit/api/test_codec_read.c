@@ -68,6 +68,7 @@ START_TEST(a_request_has_no_more_elements_than_have_room)
     status = codec_unpack(&tavola__v1__batch_get_entities_request__descriptor, str_of_bytes(bytes, 2 * MANY),
         &arena, &message, &err);
     assert_refused(status, "INVALID_INPUT");
+    ck_assert_ptr_nonnull(strstr(err.message, "too many small elements"));
     ck_assert_uint_eq(arena.held_bytes, before.held_bytes);
 }
 END_TEST
