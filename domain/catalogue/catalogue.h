@@ -23,7 +23,7 @@ enum index_place { PLACE_SAME_PARTITION = 1, PLACE_OTHER_PARTITION = 2 };
 enum index_state { INDEX_BUILDING = 1, INDEX_VALIDATING = 2, INDEX_READY = 3, INDEX_DROPPING = 4 };
 /*
  * Of an index that is BECOMING_STRONG writes bring their entries along already, but of earlier writes some may still be
- * missing: it is read as an eventual one until an operation has brought them in (store/background/index_update.h).
+ * missing: it is read as an eventual one until an operation has brought them in (store/builds/index_update.h).
  */
 enum index_consistency { INDEX_EVENTUAL, INDEX_STRONG, INDEX_BECOMING_STRONG };
 enum violation_rule { VIOLATION_SKIP, VIOLATION_REJECT };

@@ -13,15 +13,15 @@
 
 #include "base/clock.h"
 #include "base/failpoint.h"
-#include "store/background/index_update.h"
 #include "store/background/purge.h"
 #include "store/background/range_delete.h"
-#include "store/indexes/index_build.h"
+#include "store/builds/index_build.h"
+#include "store/builds/index_update.h"
 #include "store/indexes/index_calls.h"
-#include "store/indexes/scrub.h"
-#include "store/indexes/verify_job.h"
 #include "store/jobs/job.h"
 #include "store/sql.h"
+#include "store/verification/scrub.h"
+#include "store/verification/verify_job.h"
 
 enum { CLAIM_MS = 5000 };
 

@@ -17,7 +17,7 @@
  */
 MUST_USE enum status job_work_run(struct worker *store, bool *worked, struct error *err);
 
-/* The same of the passes of the scrub; first another one is begun, if one is due: store/indexes/scrub.h. */
+/* The same of the passes of the scrub; first another one is begun, if one is due: store/verification/scrub.h. */
 MUST_USE enum status job_work_scrub(struct worker *store, bool *worked, struct error *err);
 
 #endif

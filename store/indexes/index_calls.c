@@ -14,7 +14,7 @@
 #include "domain/reason.h"
 #include "domain/ticks.h"
 #include "store/catalogue/resolve.h"
-#include "store/indexes/report_calls.h"
+#include "store/jobs/report_calls.h"
 #include "store/session/attempt.h"
 #include "store/session/catalogue_change.h"
 #include "store/sql.h"

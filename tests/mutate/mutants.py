@@ -63,11 +63,11 @@ MUTANTS = [
     ("G8", [("store/session/sql/state_hold.sql", "    for no key update\n", "")],
      "test_store", "reconcile", ["the_state_row_of_a_known_key_is_waited_for"]),
 
-    ("G8", [("store/indexes/build_walk.c", "pg_int8(rows, i, ROW_VERSION) == key->source.source.version",
+    ("G8", [("store/builds/build_walk.c", "pg_int8(rows, i, ROW_VERSION) == key->source.source.version",
              "pg_int8(rows, i, ROW_VERSION) >= 0")],
      "test_store", "build_walk", ["what_changes_between_the_reading_and_the_lock_is_not_written"]),
 
-    ("G8", [("store/indexes/sql/walk_state_update.sql",
+    ("G8", [("store/builds/sql/walk_state_update.sql",
              "s.applied is not distinct from u.was_a\n    and s.manifest is not distinct from u.was_m",
              "u.was_a is not null and u.was_m is not null")],
      "test_store", "build_walk", ["a_state_row_is_changed_only_if_it_is_as_it_was_read"]),
@@ -104,7 +104,7 @@ MUTANTS = [
     ("G19", [("store/indexes/lookup_read.c", "if (fresh_us == 0 || ", "if (fresh_us >= 0 || ")],
      "test_store", "fresh", ["a_connection_younger_than_the_answer_asks_again"]),
 
-    ("G20", [("store/indexes/sql/flush_later.sql", "set local ", "set ")],
+    ("G20", [("store/session/sql/flush_later.sql", "set local ", "set ")],
      "test_store", "reconcile", ["what_a_worker_commits_afterwards_is_on_disk_with_all_before_it"]),
 
     ("G21", [("store/queries/row_scan.c", "scan->needs_more = scan->one_statement && ", "scan->needs_more = scan->got < 0 && ")],
@@ -198,7 +198,7 @@ MUTANTS = [
     ("G37", [("domain/writes/unique_owners.c", "return is_same(&values) ? STATUS_OK", "return is_same(&values) || slot->is_owned ? STATUS_OK")],
      "test_store", "unique_index", ["a_second_owner_is_refused", "of_several_servers_exactly_one_wins_each_value"]),
 
-    ("G38", [("store/indexes/sql/report_add.sql", ", sums = $12::bytea", ", sums = substr($12::bytea, 1, 0)")],
+    ("G38", [("store/verification/sql/report_add.sql", ", sums = $12::bytea", ", sums = substr($12::bytea, 1, 0)")],
      "test_store", "scrub", ["what_a_pass_has_summed_up_survives_between_its_chunks"]),
 
     ("G39", [("domain/indexes/verify_plan.c", "    if (facts->in_flight)\n        return 0;\n", "")],
@@ -216,7 +216,7 @@ MUTANTS = [
     ("G41", [("store/indexes/index_calls.c", "wanted == INDEX_STRONG ? INDEX_BECOMING_STRONG : wanted", "wanted")],
      "test_store", "index_update", ["a_key_that_was_given_up_is_brought_in"]),
 
-    ("G42", [("store/indexes/index_build.c", "if (change->state == INDEX_READY)", "if (change->state == INDEX_VALIDATING)")],
+    ("G42", [("store/builds/index_build.c", "if (change->state == INDEX_READY)", "if (change->state == INDEX_VALIDATING)")],
      "test_store", "index_replace", ["a_look_up_never_sees_a_gap"]),
 
     ("G43", [("store/indexes/lookup_read.c", "return operation->in.lookup.freshness.was_strong &&",

@@ -4,8 +4,8 @@
  * (`scrub_index`) like a verification that a caller has begun, with a report; job_work_scrub carries it on. Nothing is
  * repaired: what has damaged an index may be damaging it still, and the report is the evidence.
  */
-#ifndef STORE_INDEXES_SCRUB_H
-#define STORE_INDEXES_SCRUB_H
+#ifndef STORE_VERIFICATION_SCRUB_H
+#define STORE_VERIFICATION_SCRUB_H
 
 #include "store/session/worker.h"
 

@@ -2,8 +2,8 @@
 /*
  * verify_look.h - reading what one snapshot knows about source keys and entries of one index, and judging it.
  */
-#ifndef STORE_INDEXES_VERIFY_LOOK_H
-#define STORE_INDEXES_VERIFY_LOOK_H
+#ifndef STORE_VERIFICATION_VERIFY_LOOK_H
+#define STORE_VERIFICATION_VERIFY_LOOK_H
 
 #include "domain/indexes/verify_plan.h"
 #include "domain/operations/report_operations.h"

@@ -17,7 +17,7 @@
  * No intent is removed here: what is open is done by the workers, later than this. A key for which nothing is to be
  * written needs no lock: its manifest says that its entries are there, and whatever changes it from now on leaves an intent.
  */
-#include "store/indexes/build_walk.h"
+#include "store/builds/build_walk.h"
 
 #include <stdlib.h>
 

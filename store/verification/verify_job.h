@@ -2,8 +2,8 @@
 /*
  * verify_job.h - verifying and repairing an index, a chunk at a time.
  */
-#ifndef STORE_INDEXES_VERIFY_JOB_H
-#define STORE_INDEXES_VERIFY_JOB_H
+#ifndef STORE_VERIFICATION_VERIFY_JOB_H
+#define STORE_VERIFICATION_VERIFY_JOB_H
 
 #include "store/jobs/job.h"
 

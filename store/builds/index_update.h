@@ -6,8 +6,8 @@
  * entries of earlier writes, and each of those has an intent or a dead letter. The operation walks the source keys that have
  * one, reconciles them, and then declares the index strong (guard G41).
  */
-#ifndef STORE_BACKGROUND_INDEX_UPDATE_H
-#define STORE_BACKGROUND_INDEX_UPDATE_H
+#ifndef STORE_BUILDS_INDEX_UPDATE_H
+#define STORE_BUILDS_INDEX_UPDATE_H
 
 #include "store/jobs/job.h"
 

@@ -2,7 +2,7 @@
 /*
  * report_calls.c - see the header.
  */
-#include "store/indexes/report_calls.h"
+#include "store/jobs/report_calls.h"
 
 #include <inttypes.h>
 

@@ -9,8 +9,8 @@
 #include "domain/indexes/verify_scope.h"
 #include "store/background/range_delete.h"
 #include "store/indexes/index_calls.h"
-#include "store/indexes/report_calls.h"
 #include "store/jobs/job_calls.h"
+#include "store/jobs/report_calls.h"
 #include "tests/support/calls.h"
 #include "tests/support/index_calls.h"
 

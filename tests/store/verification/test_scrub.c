@@ -8,9 +8,9 @@
 #include "store/background/gauges.h"
 #include "store/background/job_work.h"
 #include "store/indexes/index_calls.h"
-#include "store/indexes/report_calls.h"
-#include "store/indexes/scrub.h"
 #include "store/jobs/job_calls.h"
+#include "store/jobs/report_calls.h"
+#include "store/verification/scrub.h"
 #include "tests/support/calls.h"
 #include "tests/support/index_calls.h"
 

@@ -2,7 +2,7 @@
 /*
  * repair.c - see the header.
  */
-#include "store/indexes/repair.h"
+#include "store/verification/repair.h"
 
 #include <stdlib.h>
 

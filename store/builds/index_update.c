@@ -7,7 +7,7 @@
  * back to an eventual one ends the operation in the same commit: an operation that wakes up late then fails at its checkpoint,
  * and does not declare strong what another operation has to walk anew.
  */
-#include "store/background/index_update.h"
+#include "store/builds/index_update.h"
 
 #include "base/failpoint.h"
 #include "domain/indexes/index_codec.h"

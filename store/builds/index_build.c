@@ -9,16 +9,16 @@
  *
  * A chunk that is done twice, or late, is a reconcile as any other: harmless.
  */
-#include "store/indexes/index_build.h"
+#include "store/builds/index_build.h"
 
 #include "base/failpoint.h"
-#include "store/indexes/build_walk.h"
+#include "store/builds/build_walk.h"
 #include "store/indexes/index_calls.h"
 #include "store/indexes/reconcile.h"
 #include "store/indexes/strong_build.h"
-#include "store/indexes/verify_job.h"
 #include "store/session/catalogue_change.h"
 #include "store/sql.h"
+#include "store/verification/verify_job.h"
 
 enum {
     CHUNK_KEYS = 500,

@@ -3,8 +3,8 @@
  * build_walk.h - making the entries of indexes that are being built for a range of source keys at once: one pass over the
  * table for all of them.
  */
-#ifndef STORE_INDEXES_BUILD_WALK_H
-#define STORE_INDEXES_BUILD_WALK_H
+#ifndef STORE_BUILDS_BUILD_WALK_H
+#define STORE_BUILDS_BUILD_WALK_H
 
 #include "domain/catalogue/catalogue.h"
 #include "domain/intents/intent.h"

@@ -2,7 +2,7 @@
 /*
  * verify_look.c - see the header. Every function reads in the snapshot that its caller has opened, and locks nothing.
  */
-#include "store/indexes/verify_look.h"
+#include "store/verification/verify_look.h"
 
 #include "domain/entities/row_state.h"
 #include "store/connection/row_arrays.h"

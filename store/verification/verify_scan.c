@@ -5,7 +5,7 @@
  * Searching for a row by its key costs several times as much as reading the next one, so whatever can be read in order is:
  * sources, state rows and open work are in the order of source keys, and are merged here.
  */
-#include "store/indexes/verify_scan.h"
+#include "store/verification/verify_scan.h"
 
 #include "domain/entities/row_state.h"
 #include "store/sql.h"

@@ -3,12 +3,12 @@
  * verify_scan.h - walking over sources and entries of an index in key order, a chunk in one snapshot at a time: first to sum
  * up what sources ask for and what is stored (verify_sums.h), then to list the suspects.
  */
-#ifndef STORE_INDEXES_VERIFY_SCAN_H
-#define STORE_INDEXES_VERIFY_SCAN_H
+#ifndef STORE_VERIFICATION_VERIFY_SCAN_H
+#define STORE_VERIFICATION_VERIFY_SCAN_H
 
 #include "domain/indexes/verify_scope.h"
 #include "domain/indexes/verify_sums.h"
-#include "store/indexes/verify_look.h"
+#include "store/verification/verify_look.h"
 
 struct verify_scan {
     const struct index *index;

@@ -2,8 +2,8 @@
 /*
  * repair.h - mending differences that a report names.
  */
-#ifndef STORE_INDEXES_REPAIR_H
-#define STORE_INDEXES_REPAIR_H
+#ifndef STORE_VERIFICATION_REPAIR_H
+#define STORE_VERIFICATION_REPAIR_H
 
 #include "domain/operations/report_operations.h"
 #include "store/jobs/job.h"

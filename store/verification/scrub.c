@@ -3,12 +3,12 @@
  * scrub.c - see the header. The row of the index in index_scrubs decides which of two workers begins: its count of passes has
  * moved on for the other.
  */
-#include "store/indexes/scrub.h"
+#include "store/verification/scrub.h"
 
 #include "base/clock.h"
 #include "base/failpoint.h"
-#include "store/indexes/report_calls.h"
 #include "store/jobs/job_calls.h"
+#include "store/jobs/report_calls.h"
 #include "store/session/worker_internal.h"
 #include "store/sql.h"
 

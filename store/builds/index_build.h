@@ -2,8 +2,8 @@
 /*
  * index_build.h - building an index while writes go on, and validating it, a chunk at a time.
  */
-#ifndef STORE_INDEXES_INDEX_BUILD_H
-#define STORE_INDEXES_INDEX_BUILD_H
+#ifndef STORE_BUILDS_INDEX_BUILD_H
+#define STORE_BUILDS_INDEX_BUILD_H
 
 #include "store/jobs/job.h"
 

@@ -14,13 +14,13 @@
  * differences as pending first; a pending difference is looked at, mended, and looked at again before its outcome is
  * committed. Mending it twice is harmless.
  */
-#include "store/indexes/verify_job.h"
+#include "store/verification/verify_job.h"
 
 #include "base/clock.h"
 #include "base/failpoint.h"
-#include "store/indexes/repair.h"
-#include "store/indexes/verify_scan.h"
 #include "store/sql.h"
+#include "store/verification/repair.h"
+#include "store/verification/verify_scan.h"
 
 enum { SUM_SOURCES, SUM_ENTRIES, JUDGE_SOURCES, JUDGE_ENTRIES, JUDGE_MANIFESTS, PHASES };
 enum {

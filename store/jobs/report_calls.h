@@ -2,8 +2,8 @@
 /*
  * report_calls.h - requests that verify or repair an index, and that read the report. Workers do the work: verify_job.h.
  */
-#ifndef STORE_INDEXES_REPORT_CALLS_H
-#define STORE_INDEXES_REPORT_CALLS_H
+#ifndef STORE_JOBS_REPORT_CALLS_H
+#define STORE_JOBS_REPORT_CALLS_H
 
 #include <libpq-fe.h>
 
