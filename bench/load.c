@@ -14,7 +14,8 @@
  *   stream          IN_FLIGHT bidirectional streams, each with one message under way
  *   drain           IN_FLIGHT streams of replies, read to their end; every reply counts as a call
  *   rate=N          an open loop: N calls are due per second; latency counts from when a call was due. At most
- *                   IN_FLIGHT are under way; what waits for one of them is late, which its latency shows
+ *                   IN_FLIGHT are under way; what waits for one of them is late, which its latency shows unless
+ *                   the load is lenient: then latency counts from when a call was sent
  *   connections=N   channels, each with a connection of its own; calls take turns
  *   deadline=MS     the deadline of each call
  *   lenient         calls may fail: they are counted, and have no latency

@@ -81,7 +81,8 @@ struct operation {
 
     /* Called once, from a thread of the store, when the outcome is set. It must not block. */
     void (*done)(struct operation *operation);
-    struct operation *next;        /* the next operation of a list; belongs to the owner of the operation */
+    /* The next operation of a list, and in some lists the previous one; they belong to the owner of the operation. */
+    struct operation *next, *previous;
     struct operation_times *times; /* noted by the store: store/session/operation_times.h */
 };
 

@@ -4,6 +4,8 @@
  */
 #include "store/lanes/fair_queue.h"
 
+#include "store/session/operation_times.h"
+
 /* Turns: what an account owes at most, so that one expensive operation does not shut it out for long. */
 enum { MAX_DEBT_TURNS = 64 };
 
@@ -34,7 +36,21 @@ static struct fair_flow *remove_turn(struct fair_queue *queue)
     return flow;
 }
 
-bool fair_queue_add(struct fair_queue *queue, struct operation *operation)
+static void append(struct fair_flow *flow, struct operation *operation)
+{
+    operation->next = NULL;
+    operation->previous = flow->last;
+    *(flow->last ? &flow->last->next : &flow->first) = operation;
+    flow->last = operation;
+}
+
+static void unlink_operation(struct fair_flow *flow, struct operation *operation)
+{
+    *(operation->previous ? &operation->previous->next : &flow->first) = operation->next;
+    *(operation->next ? &operation->next->previous : &flow->last) = operation->previous;
+}
+
+bool fair_queue_add(struct fair_queue *queue, struct operation *operation, int64_t now_us)
 {
     int slot = fair_shares_slot(&queue->shares, operation->account);
     struct fair_flow *flow = &queue->flows[slot];
@@ -42,13 +58,11 @@ bool fair_queue_add(struct fair_queue *queue, struct operation *operation)
     if (!fair_shares_take(&queue->shares, slot, 1))
         return false;
     if (!flow->first) {
-        flow->last = &flow->first;
+        flow->busy_since_us = now_us;
         flow->credit += queue->credit_per_turn;
         append_turn(queue, flow);
     }
-    operation->next = NULL;
-    *flow->last = operation;
-    flow->last = &operation->next;
+    append(flow, operation);
     return true;
 }
 
@@ -57,7 +71,7 @@ int fair_queue_count(const struct fair_queue *queue)
     return (int)queue->shares.held;
 }
 
-struct operation *fair_queue_next(struct fair_queue *queue)
+struct operation *fair_queue_next(struct fair_queue *queue, int64_t now_us)
 {
     if (!queue->turn)
         return NULL;
@@ -67,7 +81,8 @@ struct operation *fair_queue_next(struct fair_queue *queue)
         flow->credit += queue->credit_per_turn;
         append_turn(queue, flow);
     }
-    return queue->turn->first;
+    return now_us - queue->turn->busy_since_us > FAIR_QUEUE_MAX_BUSY_US ? queue->turn->last
+                                                                        : queue->turn->first;
 }
 
 static void charge(const struct fair_queue *queue, struct fair_flow *flow, int64_t cost)
@@ -79,11 +94,11 @@ static void charge(const struct fair_queue *queue, struct fair_flow *flow, int64
         flow->credit = min_credit;
 }
 
-void fair_queue_take(struct fair_queue *queue, int64_t cost)
+void fair_queue_take(struct fair_queue *queue, struct operation *next, int64_t cost)
 {
     struct fair_flow *flow = queue->turn;
 
-    flow->first = flow->first->next;
+    unlink_operation(flow, next);
     charge(queue, flow, cost);
     fair_shares_give_back(&queue->shares, (int)(flow - queue->flows), 1);
     if (flow->first)
@@ -91,6 +106,24 @@ void fair_queue_take(struct fair_queue *queue, int64_t cost)
     (void)remove_turn(queue);
     if (flow->credit > 0)
         flow->credit = 0; /* an idle account saves up no turns */
+}
+
+bool fair_queue_waited_too_long(const struct operation *operation, int64_t now_us)
+{
+    int64_t arrived_us = operation_times_arrived_us(operation);
+
+    return arrived_us > 0 && now_us - arrived_us > FAIR_QUEUE_MAX_WAIT_US;
+}
+
+struct operation *fair_queue_take_overdue(struct fair_queue *queue, int64_t now_us)
+{
+    struct operation *oldest = queue->turn ? queue->turn->first : NULL;
+
+    if (!oldest || (!atomic_load(&oldest->cancelled) && oldest->deadline_us > now_us &&
+                       !fair_queue_waited_too_long(oldest, now_us)))
+        return NULL;
+    fair_queue_take(queue, oldest, 0);
+    return oldest;
 }
 
 void fair_queue_charge(struct fair_queue *queue, struct str account, int64_t cost)

@@ -67,7 +67,7 @@ static bool enqueue(struct lane *lane, struct operation *operation, bool wakes)
     bool taken;
 
     pthread_mutex_lock(&lane->mutex);
-    taken = !lane->stopping && fair_queue_add(&lane->queue, operation);
+    taken = !lane->stopping && fair_queue_add(&lane->queue, operation, clock_monotonic_us());
     if (taken) {
         if (wakes && lane->idle > 0)
             pthread_cond_signal(&lane->arrived);
@@ -145,27 +145,42 @@ static void charge_time(struct lane *lane, const struct operation *operation, in
     pthread_mutex_unlock(&lane->mutex);
 }
 
-/* What waits, up to the lane's limits; there is something. With the mutex. */
+static void append(struct operation ***tail, struct operation *operation)
+{
+    **tail = operation;
+    *tail = &operation->next;
+}
+
+/*
+ * What waits, up to the lane's limits; there is something. What is overdue comes along beyond the limits, as drop_all_late
+ * does no more than refuse it. With the mutex.
+ */
 static struct operation *take_batch(struct lane *lane)
 {
     struct operation *batch = NULL, **tail = &batch, *next;
     size_t bytes = 0, keys = 0;
+    int64_t now_us = clock_monotonic_us();
     int count = 0, max = share_of(lane);
 
-    while (count < max && (next = fair_queue_next(&lane->queue))) {
+    while (count < max && (next = fair_queue_next(&lane->queue, now_us))) {
         size_t more = operation_bytes(next), more_keys = operation_keys(next);
+        struct operation *overdue = fair_queue_take_overdue(&lane->queue, now_us);
 
+        if (overdue) {
+            append(&tail, overdue);
+            continue;
+        }
         if (count > 0 && (bytes + more > lane->options.batch_bytes || keys + more_keys > MAX_KEYS))
             break;
-        fair_queue_take(&lane->queue, cost_in_advance(lane, next));
-        *tail = next;
-        tail = &next->next;
+        fair_queue_take(&lane->queue, next, cost_in_advance(lane, next));
+        append(&tail, next);
         bytes += more;
         keys += more_keys;
         count++;
     }
     *tail = NULL;
-    count_batch(lane, count);
+    if (count > 0)
+        count_batch(lane, count);
     return batch;
 }
 
@@ -213,6 +228,9 @@ static bool drop_late(struct operation *operation, int64_t now_us)
         reason_set(&err, REASON_CANCELLED, "the call was cancelled");
     else if (operation->deadline_us <= now_us)
         reason_set(&err, REASON_OPERATION_TIMED_OUT, "the deadline passed before the operation began");
+    else if (fair_queue_waited_too_long(operation, now_us))
+        reason_set(&err, REASON_SERVER_BUSY, "the operation has waited for %d seconds among too many",
+            FAIR_QUEUE_MAX_WAIT_US / 1000000);
     else
         return false;
     operation_fail(operation, &err);
@@ -394,8 +412,8 @@ static struct operation *take_all(struct lane *lane)
 {
     struct operation *all = NULL, **tail = &all, *next;
 
-    while ((next = fair_queue_next(&lane->queue))) {
-        fair_queue_take(&lane->queue, 0);
+    while ((next = fair_queue_next(&lane->queue, 0))) {
+        fair_queue_take(&lane->queue, next, 0);
         *tail = next;
         tail = &next->next;
     }

@@ -7,6 +7,7 @@
 
 #include "base/macros.h"
 #include "store/lanes/fair_queue.h"
+#include "store/session/operation_times.h"
 
 enum { MAX_WAITING = 100, CREDIT = 4, ROOM = 400, ACCOUNTS = 5, STEPS = 50000 };
 
@@ -25,7 +26,7 @@ static struct operation *add(const char *account)
     struct operation *operation = &operations[made++ % ROOM];
 
     operation->account = str_of(account);
-    return fair_queue_add(&queue, operation) ? operation : NULL;
+    return fair_queue_add(&queue, operation, 0) ? operation : NULL;
 }
 
 static void add_many(const char *account, int count)
@@ -41,9 +42,9 @@ static const char *taken(int64_t cost)
     size_t len = 0;
     const struct operation *next;
 
-    while ((next = fair_queue_next(&queue))) {
+    while ((next = fair_queue_next(&queue, 0))) {
         order[len++] = next->account.data[0];
-        fair_queue_take(&queue, cost);
+        fair_queue_take(&queue, fair_queue_next(&queue, 0), cost);
     }
     order[len] = '\0';
     ck_assert_int_eq(fair_queue_count(&queue), 0);
@@ -55,14 +56,14 @@ START_TEST(an_accounts_operations_leave_in_the_order_in_which_they_came)
     struct operation *first = add("a"), *second = add("a"), *third = add("a");
 
     ck_assert_int_eq(fair_queue_count(&queue), 3);
-    ck_assert_ptr_eq(fair_queue_next(&queue), first);
-    ck_assert_ptr_eq(fair_queue_next(&queue), first);
-    fair_queue_take(&queue, 1);
-    ck_assert_ptr_eq(fair_queue_next(&queue), second);
-    fair_queue_take(&queue, 100);
-    ck_assert_ptr_eq(fair_queue_next(&queue), third);
-    fair_queue_take(&queue, 1);
-    ck_assert_ptr_null(fair_queue_next(&queue));
+    ck_assert_ptr_eq(fair_queue_next(&queue, 0), first);
+    ck_assert_ptr_eq(fair_queue_next(&queue, 0), first);
+    fair_queue_take(&queue, fair_queue_next(&queue, 0), 1);
+    ck_assert_ptr_eq(fair_queue_next(&queue, 0), second);
+    fair_queue_take(&queue, fair_queue_next(&queue, 0), 100);
+    ck_assert_ptr_eq(fair_queue_next(&queue, 0), third);
+    fair_queue_take(&queue, fair_queue_next(&queue, 0), 1);
+    ck_assert_ptr_null(fair_queue_next(&queue, 0));
 }
 END_TEST
 
@@ -79,8 +80,8 @@ START_TEST(a_turn_may_be_overdrawn_and_the_next_ones_pay)
 {
     add_many("a", 4);
     add_many("b", 4);
-    ck_assert_int_eq(fair_queue_next(&queue)->account.data[0], 'a');
-    fair_queue_take(&queue, 3 * CREDIT);
+    ck_assert_int_eq(fair_queue_next(&queue, 0)->account.data[0], 'a');
+    fair_queue_take(&queue, fair_queue_next(&queue, 0), 3 * CREDIT);
     ck_assert_str_eq(taken(CREDIT), "bbbabaa");
 }
 END_TEST
@@ -100,7 +101,7 @@ START_TEST(no_debt_shuts_an_account_out_for_long)
 {
     add_many("a", 1);
     add_many("b", 90);
-    ck_assert_ptr_nonnull(fair_queue_next(&queue));
+    ck_assert_ptr_nonnull(fair_queue_next(&queue, 0));
     fair_queue_charge(&queue, STR_LITERAL("a"), INT64_C(1) << 40);
     ck_assert_uint_eq(strspn(taken(CREDIT), "b"), 65);
 }
@@ -126,8 +127,8 @@ START_TEST(an_account_that_fills_its_share_leaves_room_for_others)
     add_many("b", MAX_WAITING / 2);
     ck_assert_ptr_null(add("b"));
     add_many("c", 1);
-    ck_assert_ptr_nonnull(fair_queue_next(&queue));
-    fair_queue_take(&queue, 1);
+    ck_assert_ptr_nonnull(fair_queue_next(&queue, 0));
+    fair_queue_take(&queue, fair_queue_next(&queue, 0), 1);
     ck_assert_ptr_null(add("a"));
 }
 END_TEST
@@ -145,11 +146,11 @@ START_TEST(at_random_all_that_wait_get_the_same)
     for (int i = 0; i < ACCOUNTS; i++)
         add_many(accounts[i], 3);
     for (int i = 0; i < STEPS; i++) {
-        const struct operation *next = fair_queue_next(&queue);
+        const struct operation *next = fair_queue_next(&queue, 0);
         int account = next->account.data[0] - 'a';
         int64_t cost = account == 0 ? 40 : 1 + rand() % (1 + account * 3);
 
-        fair_queue_take(&queue, cost);
+        fair_queue_take(&queue, fair_queue_next(&queue, 0), cost);
         served[account] += cost;
         add_many(accounts[account], 1);
         if (queue.flows[fair_shares_slot(&queue.shares, next->account)].credit > CREDIT)
@@ -160,6 +161,71 @@ START_TEST(at_random_all_that_wait_get_the_same)
         max = served[i] > max ? served[i] : max;
     }
     ck_assert_msg(max - min <= 2 * (40 + CREDIT), "%lld to %lld", (long long)min, (long long)max);
+}
+END_TEST
+
+/* ---- overload: the queue has not been empty for long ---- */
+
+/* Operations that arrive now, by the clock, each in the arena of the test. */
+static struct operation *arrive(struct arena *arena, int64_t *now_us)
+{
+    struct operation *operation = &operations[made++ % ROOM];
+
+    *operation = (struct operation){ .account = STR_LITERAL("a"), .arena = arena, .deadline_us = INT64_MAX };
+    operation_times_begin(operation);
+    *now_us = operation_times_arrived_us(operation);
+    ck_assert(fair_queue_add(&queue, operation, *now_us));
+    return operation;
+}
+
+static struct operation *take_at(int64_t now_us)
+{
+    struct operation *next = fair_queue_next(&queue, now_us);
+
+    fair_queue_take(&queue, next, 1);
+    return next;
+}
+
+START_TEST(in_an_overload_the_newest_comes_first)
+{
+    ARENA_SCOPE arena = { 0 };
+    int64_t now_us, ignored;
+    struct operation *first = arrive(&arena, &now_us), *second = arrive(&arena, &ignored),
+                     *third = arrive(&arena, &ignored), *fourth;
+
+    ck_assert_ptr_eq(take_at(now_us + FAIR_QUEUE_MAX_BUSY_US), first);
+    now_us += FAIR_QUEUE_MAX_BUSY_US + 1;
+    ck_assert_ptr_eq(take_at(now_us), third);
+    fourth = add("a");
+    ck_assert_ptr_eq(take_at(now_us), fourth);
+    ck_assert_ptr_eq(take_at(now_us), second);
+    ck_assert_ptr_null(fair_queue_next(&queue, now_us));
+    first = arrive(&arena, &now_us); /* the overload is over */
+    second = arrive(&arena, &ignored);
+    ck_assert_ptr_eq(take_at(now_us), first);
+    ck_assert_ptr_eq(take_at(now_us), second);
+}
+END_TEST
+
+START_TEST(the_oldest_is_overdue_when_it_was_cancelled_or_is_late_or_has_waited_too_long)
+{
+    ARENA_SCOPE arena = { 0 };
+    int64_t now_us, ignored;
+    struct operation *cancelled = arrive(&arena, &now_us), *late = arrive(&arena, &ignored),
+                     *patient = arrive(&arena, &ignored), *last = arrive(&arena, &ignored);
+    int64_t too_long_us = operation_times_arrived_us(patient) + FAIR_QUEUE_MAX_WAIT_US + 1;
+
+    ck_assert_ptr_null(fair_queue_take_overdue(&queue, now_us));
+    atomic_store(&cancelled->cancelled, true);
+    ck_assert_ptr_eq(fair_queue_take_overdue(&queue, now_us), cancelled);
+    ck_assert_ptr_null(fair_queue_take_overdue(&queue, now_us));
+    late->deadline_us = now_us + 1;
+    ck_assert_ptr_eq(fair_queue_take_overdue(&queue, now_us + 1), late);
+    ck_assert_ptr_null(fair_queue_take_overdue(&queue, too_long_us - 1));
+    ck_assert_ptr_eq(fair_queue_take_overdue(&queue, too_long_us), patient);
+    ck_assert(fair_queue_waited_too_long(patient, too_long_us));
+    ck_assert_ptr_eq(take_at(now_us), last);
+    ck_assert_ptr_null(fair_queue_take_overdue(&queue, INT64_MAX));
 }
 END_TEST
 
@@ -177,6 +243,8 @@ Suite *test_fair_queue_suite(void)
     tcase_add_test(tc, nobody_saves_up_turns);
     tcase_add_test(tc, an_account_that_fills_its_share_leaves_room_for_others);
     tcase_add_test(tc, at_random_all_that_wait_get_the_same);
+    tcase_add_test(tc, in_an_overload_the_newest_comes_first);
+    tcase_add_test(tc, the_oldest_is_overdue_when_it_was_cancelled_or_is_late_or_has_waited_too_long);
     suite_add_tcase(suite, tc);
     return suite;
 }
