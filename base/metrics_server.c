@@ -1,31 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metrics_server.c - see the header. One thread of libmicrohttpd, few connections and short time limits: clients that
- * read metrics cannot slow down the service.
+ * metrics_server.c - see the header. One thread, which runs libmicrohttpd and closes what metrics_connections.c names. The
+ * library's own limits do not suffice: its timeout begins anew with each byte, and at its limit it takes no more
+ * connections. A connection carries one request.
  */
 #include "base/metrics_server.h"
 
 #include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/digits.h"
 #include "base/log.h"
+#include "base/metrics_connections.h"
 
-enum { MAX_CONNECTIONS = 16, CONNECTION_TIMEOUT_S = 10, BACKLOG = 16, HOST_BYTES = 256 };
+/* The library's limit leaves room for connections that were shut down and are not closed yet. */
+enum { LIBRARY_CONNECTIONS = 4 * METRICS_CONNECTIONS, BACKLOG = 64, HOST_BYTES = 256 };
 
 struct metrics_server {
     struct MHD_Daemon *daemon;
     metrics_collect_fn *collect; /* NULL: the listener is for probes */
     probe_ready_fn *ready;       /* NULL: the listener is for metrics */
     void *context;
+    struct metrics_connections connections;
+    pthread_t thread;
+    int stopping; /* an eventfd: readable when the thread is to end */
 };
 
 /* ---- answering ---- */
@@ -39,7 +50,8 @@ static enum MHD_Result send_response(
 
     if (!response)
         return MHD_NO;
-    if (MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES)
+    if (MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES &&
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close") == MHD_YES)
         result = MHD_queue_response(connection, code, response);
     MHD_destroy_response(response);
     return result;
@@ -92,6 +104,83 @@ static enum MHD_Result handle_request(void *context, struct MHD_Connection *conn
         &body);
     buf_cleanup(&body);
     return result;
+}
+
+/* ---- connections ---- */
+
+static struct metrics_address address_of(const struct sockaddr *peer)
+{
+    struct metrics_address address = { 0 };
+
+    if (peer && peer->sa_family == AF_INET)
+        memcpy(address.bytes, &((const struct sockaddr_in *)(const void *)peer)->sin_addr,
+            sizeof(struct in_addr));
+    if (peer && peer->sa_family == AF_INET6)
+        memcpy(address.bytes, &((const struct sockaddr_in6 *)(const void *)peer)->sin6_addr,
+            sizeof(struct in6_addr));
+    return address;
+}
+
+/* The library sees the end of the connection and closes it; until then the descriptor is not used again. */
+static void hang_up(int fd)
+{
+    if (fd != METRICS_NO_CONNECTION)
+        (void)shutdown(fd, SHUT_RDWR);
+}
+
+static void note_connection(
+    void *context, struct MHD_Connection *connection, void **state, enum MHD_ConnectionNotificationCode code)
+{
+    const union MHD_ConnectionInfo *socket =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const union MHD_ConnectionInfo *peer =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    struct metrics_server *server = context;
+    struct metrics_connection begun;
+
+    (void)state;
+    if (!socket)
+        return;
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+        metrics_connections_remove(&server->connections, socket->connect_fd);
+        return;
+    }
+    begun = (struct metrics_connection){ .fd = socket->connect_fd,
+        .address = address_of(peer ? peer->client_addr : NULL),
+        .begun_us = clock_monotonic_us() };
+    hang_up(metrics_connections_add(&server->connections, &begun));
+}
+
+/* Milliseconds until the library or a deadline wants to go on; -1: neither. */
+static int wait_ms(const struct metrics_server *server)
+{
+    int64_t deadline_us = metrics_connections_next_us(&server->connections, clock_monotonic_us());
+    int64_t ms = deadline_us < 0 ? -1 : deadline_us / 1000 + 1;
+    MHD_UNSIGNED_LONG_LONG library_ms;
+
+    if (MHD_get_timeout(server->daemon, &library_ms) == MHD_YES && (ms < 0 || library_ms < (uint64_t)ms))
+        ms = (int64_t)library_ms;
+    return (int)ms;
+}
+
+static void *run_listener(void *argument)
+{
+    struct metrics_server *server = argument;
+    struct pollfd wanted[] = {
+        { .fd = server->stopping, .events = POLLIN },
+        { .fd = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd, .events = POLLIN },
+    };
+
+    while (wanted[0].revents == 0) {
+        int fd;
+
+        (void)poll(wanted, 2, wait_ms(server));
+        (void)MHD_run(server->daemon);
+        while ((fd = metrics_connections_overdue(&server->connections, clock_monotonic_us())) !=
+               METRICS_NO_CONNECTION)
+            hang_up(fd);
+    }
+    return NULL;
 }
 
 /* ---- listening ---- */
@@ -174,6 +263,18 @@ static void log_address(const struct metrics_server *server, const char *address
     log_event(LOG_INFO, server->collect ? "metrics" : "probes", log_text("address", url));
 }
 
+/* After a failed start. The library closes the socket that it listens on. */
+static void discard(struct metrics_server *server, int fd)
+{
+    if (server->daemon)
+        MHD_stop_daemon(server->daemon);
+    else
+        close(fd);
+    if (server->stopping >= 0)
+        close(server->stopping);
+    free(server);
+}
+
 static enum status start_listener(
     const char *address, struct metrics_server served, struct metrics_server **out, struct error *err)
 {
@@ -184,16 +285,17 @@ static enum status start_listener(
         return error_set(err, STATUS_UNAVAILABLE, "cannot listen on %s: %s", address, strerror(errno));
     server = xcalloc(1, sizeof(*server));
     *server = served;
-    server->daemon =
-        MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL, handle_request,
-            server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)MAX_CONNECTIONS,
-            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CONNECTION_TIMEOUT_S, MHD_OPTION_END);
-    if (!server->daemon) {
-        close(fd);
-        free(server);
+    server->stopping = eventfd(0, EFD_CLOEXEC);
+    server->daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, handle_request, server,
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)LIBRARY_CONNECTIONS,
+        MHD_OPTION_NOTIFY_CONNECTION, note_connection, server, MHD_OPTION_END);
+    if (server->stopping < 0 || !server->daemon) {
+        discard(server, fd);
         return error_set(err, STATUS_UNAVAILABLE, "cannot start the listener on %s", address);
     }
     log_address(server, address, fd);
+    if (pthread_create(&server->thread, NULL, run_listener, server) != 0)
+        abort(); /* no memory for a thread's stack */
     *out = server;
     return STATUS_OK;
 }
@@ -215,6 +317,9 @@ void metrics_server_stop(struct metrics_server *server)
 {
     if (!server)
         return;
+    (void)eventfd_write(server->stopping, 1);
+    pthread_join(server->thread, NULL);
     MHD_stop_daemon(server->daemon);
+    close(server->stopping);
     free(server);
 }

@@ -4,6 +4,7 @@
 # the program it starts knows.
 #
 # usage: check_chart.sh ROOT TOOLS_FOLDER BIN_FOLDER
+# shellcheck disable=SC2086 # $tls is a list of words
 set -eu
 here=$(dirname "$0")
 chart=$1/helm/tavola
@@ -18,6 +19,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export HELM_CACHE_HOME="$work/cache" HELM_CONFIG_HOME="$work/config" HELM_DATA_HOME="$work/data"
 
+tls='--set server.tls.existingSecret=served' # without, the chart is refused
+
 fail() {
     printf '%s\n' "$*" >&2
     exit 1
@@ -26,7 +29,7 @@ fail() {
 render() { # FILE ARGUMENT...
     out=$work/$1
     shift
-    "$helm" template demo "$chart" --namespace demo "$@" >"$out" || fail "does not render: $*"
+    "$helm" template demo "$chart" --namespace demo $tls "$@" >"$out" || fail "does not render: $*"
 }
 
 count() { # FILE PATTERN
@@ -39,7 +42,7 @@ expect() { # FILE PATTERN HOW_OFTEN
 }
 
 refuse() { # ARGUMENT...
-    if "$helm" template demo "$chart" "$@" >/dev/null 2>&1; then
+    if "$helm" template demo "$chart" $tls "$@" >/dev/null 2>"$work/refusal"; then
         fail "not refused: $*"
     fi
 }
@@ -71,15 +74,26 @@ expect plain 'name: TAVOLA_(WORKER_)?METRICS_LISTEN$' 2
 expect plain 'value: required$' 1
 expect plain '0\.0\.0\.0:50051"$' 1
 expect plain 'containerPort: 50051$' 1
-expect plain 'appProtocol' 2
+expect plain 'appProtocol' 0
 
+# On all addresses without TLS: only where a value says so by its name.
+tls=
+refuse
+grep -q 'insecure.allowWithoutTls=true' "$work/refusal" || fail "the refusal does not say how TLS is done without"
+refuse --set insecure.allowWithoutTls=false
+render insecure --set insecure.allowWithoutTls=true
+expect insecure '0\.0\.0\.0:50051"$' 1
+expect insecure 'TAVOLA_TLS_' 0
+expect insecure 'appProtocol' 2
 render open --set server.authentication=none
 expect open 'value: none$' 1
 expect open '127\.0\.0\.1:50051"$' 1
 expect open 'containerPort: 50051$' 0
+expect open 'TAVOLA_TLS_' 0
+refuse --set server.tls.clientCertificates=true
+tls='--set server.tls.existingSecret=served'
 
-render tls --set server.tls.existingSecret=served --set server.tls.clientCertificates=true \
-    --set postgres.caSecret=authority --set migration.initContainer=true
+render tls --set server.tls.clientCertificates=true --set postgres.caSecret=authority --set migration.initContainer=true
 expect tls 'name: TAVOLA_TLS_(CERT|KEY|CLIENT_CA)$' 3
 expect tls 'value: /etc/tavola/tls/(tls.crt|tls.key|ca.crt)$' 3
 expect tls 'secretName: served$' 1
@@ -116,7 +130,7 @@ expect owned '^kind: HorizontalPodAutoscaler$' 0
 
 render redis_tls --set redis.tlsSecret=certificates --set redis.clientCertificate=true \
     --set redis.sentinelPasswordKey=sentinel
-expect plain 'volumes:|TAVOLA_REDIS_CA|TAVOLA_SENTINEL' 0
+expect plain 'TAVOLA_REDIS_CA|TAVOLA_SENTINEL' 0
 expect redis_tls 'secretName: certificates$' 2
 expect redis_tls 'mountPath: /etc/tavola/redis$' 2
 expect redis_tls 'name: TAVOLA_(REDIS_(CA|CERT|KEY)|SENTINEL_PASSWORD)$' 8
@@ -129,7 +143,7 @@ refuse --set server.settings.threads=3
 refuse --set server.settings.TAVOLA_LISTEN=0.0.0.0:50051
 refuse --set server.settings.TAVOLA_AUTHENTICATION=none
 refuse --set server.authentication=maybe
-refuse --set server.tls.clientCertificates=true
+refuse --set insecure.allowPlainText=true
 refuse --set postgres.existingSecret=
 refuse --set postgres.password=secret
 

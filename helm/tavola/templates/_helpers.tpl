@@ -63,6 +63,13 @@ securityContext:
     drop: [ALL]
 {{- end }}
 
+{{/* Tokens can be read in plain text, so it must be asked for. Without authentication nothing beyond the pod is served. */}}
+{{- define "tavola.requireTls" -}}
+{{- if not (or .Values.server.tls.existingSecret .Values.insecure.allowWithoutTls (eq .Values.server.authentication "none")) -}}
+{{- fail "server.tls.existingSecret is empty: tokens could be read on the way to the server. Name a Secret of type kubernetes.io/tls there, or set insecure.allowWithoutTls=true if something else encrypts, such as a service mesh" -}}
+{{- end -}}
+{{- end }}
+
 {{- define "tavola.postgres" -}}
 - name: TAVOLA_POSTGRES
   valueFrom:
