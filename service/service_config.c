@@ -146,7 +146,7 @@ static const struct config_setting settings[] = { {
         .fallback = "2",
         .min = 1,
         .max = 16,
-        .help = "threads, each with a connection, for writes",
+        .help = "threads, each with a connection, for writes; as many again for imports and scans",
     },
     {
         .name = "TAVOLA_PAGE_THREADS",

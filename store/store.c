@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "domain/limits.h"
 #include "domain/reason.h"
 #include "store/entities/read_batch.h"
 #include "store/entities/write_batch.h"
@@ -63,6 +64,13 @@ static bool is_short(const struct operation *operation)
     return operation_times_detour(operation) != DETOUR_ALONE && short_batch_may_have(operation);
 }
 
+/* A part of something long that has its caller's whole table in view: other calls come first. */
+static bool is_bulk(const struct operation *operation)
+{
+    return (operation->kind == OPERATION_WRITE && operation->in.write.count > LIMIT_BATCH_OPERATIONS) ||
+           (operation->kind == OPERATION_PAGE && operation->in.page.of_scan);
+}
+
 /* In the lane of short reads a look-up finds out by itself whether it is to wait for freshness. */
 static bool must_wait(const struct operation *operation, bool short_read)
 {
@@ -73,6 +81,16 @@ static void run_single(struct session *session, struct operation *batch, void *c
 {
     for (struct operation *operation = batch; operation; operation = operation->next)
         run_one(context, session, operation);
+}
+
+static void run_bulk(struct session *session, struct operation *batch, void *context)
+{
+    struct store *store = context;
+
+    if (batch->kind == OPERATION_WRITE)
+        write_batch_run(session, batch, &store->observer);
+    else
+        run_single(session, batch, store);
 }
 
 static void refuse_operation(struct operation *operation, enum reason reason, const char *text)
@@ -88,7 +106,9 @@ static void submit(
     struct store *store, struct operation *operation, bool (*add)(struct lane *, struct operation *))
 {
     bool short_read = is_short(operation), waits = must_wait(operation, short_read);
-    enum lane_kind lane = short_read ? LANE_SHORT : routes_find(operation->kind)->lane;
+    enum lane_kind lane = short_read           ? LANE_SHORT
+                          : is_bulk(operation) ? LANE_BULK
+                                               : routes_find(operation->kind)->lane;
 
     operation_times_begin(operation);
     if (!waits && short_read)
@@ -121,7 +141,8 @@ void store_collect(struct store *store, struct operation *operation)
 /* Reads come last, and of them the short ones: they may run here, and the others need not wait for that. */
 void store_run(struct store *store)
 {
-    static const enum lane_kind order[] = { LANE_CHANGE, LANE_PAGE, LANE_WRITE, LANE_READ, LANE_SHORT };
+    static const enum lane_kind order[] = { LANE_CHANGE, LANE_PAGE, LANE_BULK, LANE_WRITE, LANE_READ,
+        LANE_SHORT };
 
     _Static_assert(ARRAY_LEN(order) == LANE_COUNT, "every lane");
     for (size_t i = 0; i < ARRAY_LEN(order); i++)
@@ -210,6 +231,11 @@ static void start_lanes(struct store *store)
             .run = short_batch_run,
             .steps = &short_steps,
             .pass_on = pass_on },
+        [LANE_BULK] = { .name = "tavolad bulk",
+            .threads = options->write_threads,
+            .run = run_bulk,
+            .gives_way_to = store->lanes,
+            .gives_way_count = LANE_BULK },
         [LANE_PAGE] = { .name = "tavolad page", .threads = options->page_threads, .run = run_single },
         [LANE_CHANGE] = { .name = "tavolad change", .threads = 1, .run = run_single },
     };
@@ -269,7 +295,7 @@ void store_close(struct store *store)
     monitor_stop(store->monitor);
     pthread_join(store->waits, NULL);
     release_waiters(store, WAITERS_ALL);
-    for (int i = 0; i < LANE_COUNT; i++)
+    for (int i = LANE_COUNT - 1; i >= 0; i--) /* a lane goes before that which it gives way to */
         lane_stop(store->lanes[i]);
     session_cleanup(&store->waits_session);
     waiters_cleanup(&store->waiters);
@@ -280,6 +306,7 @@ void store_read_statistics(struct store *store, struct store_statistics *out)
 {
     static const char *const names[LANE_COUNT] = { [LANE_READ] = "read",
         [LANE_WRITE] = "write",
+        [LANE_BULK] = "bulk",
         [LANE_SHORT] = "short",
         [LANE_PAGE] = "page",
         [LANE_CHANGE] = "change" };

@@ -39,6 +39,7 @@ struct operation_page {
     struct entity_key after;  /* the position: only rows after this key, in the direction of the query */
     int32_t limit;            /* 1..LIMIT_PAGE_ROWS; pages only */
     struct entity_sink *sink; /* pages only; NULL: collect them in the outcome */
+    bool of_scan;             /* one of the pages of ScanEntities */
 };
 
 struct query_stats {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/condition.h"
 #include "domain/reason.h"
 #include "store/lanes/fair_queue.h"
 
@@ -44,6 +45,7 @@ struct lane {
     struct lane_options options;
     pthread_mutex_t mutex;
     pthread_cond_t arrived;
+    pthread_cond_t stops; /* wakes the threads that rest */
     struct fair_queue queue;
     int idle; /* threads waiting for work */
     bool stopping;
@@ -277,6 +279,24 @@ static struct operation *drop_all_late(struct lane *lane, struct operation *batc
     return live;
 }
 
+static int64_t batches_taken(struct lane *lane)
+{
+    int64_t batches;
+
+    pthread_mutex_lock(&lane->mutex);
+    batches = lane->statistics.batches;
+    pthread_mutex_unlock(&lane->mutex);
+    return batches;
+}
+
+static void rest(struct lane *lane, int64_t until_us)
+{
+    pthread_mutex_lock(&lane->mutex);
+    while (!lane->stopping && condition_wait_until(&lane->stops, &lane->mutex, until_us))
+        continue;
+    pthread_mutex_unlock(&lane->mutex);
+}
+
 static void run_batch(struct lane_thread *thread, struct operation *batch)
 {
     const struct lane_options *options = &thread->lane->options;
@@ -284,6 +304,28 @@ static void run_batch(struct lane_thread *thread, struct operation *batch)
 
     options->run(&thread->session, batch, options->context);
     charge_time(thread->lane, batch, begun_us);
+}
+
+/* What the lanes that matter more have begun, and when that was counted. */
+struct foreground {
+    int64_t batches, counted_us;
+};
+
+static struct foreground count_foreground(const struct lane *lane)
+{
+    struct foreground out = { 0, clock_monotonic_us() };
+
+    for (int i = 0; i < lane->options.gives_way_count; i++)
+        out.batches += batches_taken(lane->options.gives_way_to[i]);
+    return out;
+}
+
+static void give_way(struct lane *lane, const struct foreground *before)
+{
+    struct foreground now = count_foreground(lane);
+
+    if (now.batches != before->batches)
+        rest(lane, now.counted_us + (now.counted_us - before->counted_us));
 }
 
 static void *serve(void *argument)
@@ -294,6 +336,8 @@ static void *serve(void *argument)
 
     session_connect_early(&thread->session);
     while ((batch = next_batch(thread, &begun))) {
+        struct foreground before = count_foreground(thread->lane);
+
         while (begun) {
             struct operation *decided;
 
@@ -306,6 +350,7 @@ static void *serve(void *argument)
             run_batch(thread, batch);
         arena_cleanup(&thread->session.arena);
         answer(thread->lane, batch);
+        give_way(thread->lane, &before);
     }
     return NULL;
 }
@@ -395,6 +440,7 @@ struct lane *lane_start(const struct lane_options *options)
     fair_queue_init(&lane->queue, options->max_waiting, has_batches(lane) ? ENTITIES_PER_TURN : US_PER_TURN);
     pthread_mutex_init(&lane->mutex, NULL);
     pthread_cond_init(&lane->arrived, NULL);
+    condition_init(&lane->stops);
     for (int i = 0; i < options->threads; i++) {
         struct lane_thread *thread = &lane->threads[i];
 
@@ -430,6 +476,7 @@ void lane_stop(struct lane *lane)
     lane->stopping = true;
     rest = take_all(lane);
     pthread_cond_broadcast(&lane->arrived);
+    pthread_cond_broadcast(&lane->stops);
     pthread_mutex_unlock(&lane->mutex);
 
     (void)reason_set(&err, REASON_SERVER_DRAINING, "the server is stopping");
@@ -441,6 +488,7 @@ void lane_stop(struct lane *lane)
         session_cleanup(&lane->threads[i].session);
     }
     pthread_cond_destroy(&lane->arrived);
+    pthread_cond_destroy(&lane->stops);
     pthread_mutex_destroy(&lane->mutex);
     free(lane);
 }

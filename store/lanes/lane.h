@@ -38,6 +38,12 @@ struct lane_options {
     const char *postgres;
     struct remembered *remembered; /* see session.h; may be NULL */
     int threads;
+    /*
+     * Lanes whose operations matter more, none by default. When they were at work while this one ran a batch, the thread rests
+     * for as long as the batch took: together its threads take half of their time at most. They must be stopped after this one.
+     */
+    struct lane *const *gives_way_to;
+    int gives_way_count;
     int max_waiting; /* of one account while no other waits: fair_queue.h */
     int batch_operations;
     size_t batch_bytes;

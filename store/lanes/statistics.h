@@ -7,10 +7,10 @@
 
 #include <stdint.h>
 
-enum { LANE_SIZES = 11, STORE_LANES = 5 };
+enum { LANE_SIZES = 11, STORE_LANES = 6 };
 
 struct lane_statistics {
-    const char *name;          /* "read", "write", "short", "page", "change" */
+    const char *name;          /* "read", "write", "bulk", "short", "page", "change" */
     int64_t waiting;           /* operations, now */
     int64_t batches;           /* taken so far */
     int64_t operations;        /* in these batches */

@@ -29,6 +29,7 @@ START_TEST(every_kind_has_a_route)
         ck_assert_msg(facts->wait != OPERATION_WAIT_NONE && facts->becomes != (enum operation_kind)_i,
             "%s does not wait, so it needs a lane", facts->name);
         break;
+    case LANE_BULK:
     case LANE_SHORT:
     case LANE_COUNT:
         ck_abort_msg("%s: not a lane that a route names", facts->name);

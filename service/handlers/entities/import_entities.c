@@ -17,7 +17,7 @@
 #include "service/stream.h"
 
 enum {
-    CHUNK_ENTITIES = 5000,
+    CHUNK_ENTITIES = 1000, /* a transaction of some milliseconds */
     CHUNK_REJECTIONS = 300, /* keeps an answer below LIMIT_REPLY_BYTES */
 };
 

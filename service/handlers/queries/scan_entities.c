@@ -46,6 +46,7 @@ static enum status fill_operation(
     out->in.page = scan->query.in.page;
     out->in.page.limit = LIMIT_PAGE_ROWS;
     out->in.page.sink = &writer->sink;
+    out->in.page.of_scan = true;
     return stream_admit(ctx, out, "resume the scan at another server", err);
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "domain/limits.h"
 #include "store/lanes/lane.h"
 #include "store/store.h"
 #include "tests/support/builders.h"
@@ -87,6 +88,33 @@ START_TEST(a_full_lane_refuses_at_once)
     ck_assert_reason(blocked, "OK");
     ck_assert_reason(waiting[0], "OK");
     ck_assert_reason(waiting[1], "OK");
+    store_close(store);
+}
+END_TEST
+
+/* The bulk write waits for the lock, and takes none of the one thread for writes. */
+START_TEST(no_write_waits_for_a_bulk_write)
+{
+    struct store *store = open_narrow(2);
+    struct write writes[LIMIT_BATCH_OPERATIONS + 1];
+    struct operation *upsert = an_upsert(&scene.arena, "a"), *bulk;
+
+    for (int i = 0; i <= LIMIT_BATCH_OPERATIONS; i++)
+        writes[i] = a_write(WRITE_INSERT_OR_REPLACE, "p", arena_format(&scene.arena, "locked%03d", i).data,
+            (struct property_list){ STR_EMPTY });
+    bulk = a_group(&scene.arena, "Things", writes, LIMIT_BATCH_OPERATIONS + 1);
+    bulk->in.write.atomic = bulk->in.write.is_group = false;
+    scene_write(&scene, a_write(WRITE_INSERT, "p", "locked050", (struct property_list){ STR_EMPTY }));
+    test_sql(holder, "begin; select 1 from entities where row_key = 'locked050' for update");
+    submit(store, bulk);
+    test_await(scene.sql, "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname "
+                          "= current_database() and application_name = 'tavolad bulk'");
+    run(store, upsert);
+    ck_assert_reason(upsert, "OK");
+    ck_assert(!is_answered(bulk));
+    test_sql(holder, "commit");
+    await(bulk);
+    ck_assert_reason(bulk, "OK");
     store_close(store);
 }
 END_TEST
@@ -180,6 +208,63 @@ START_TEST(threads_that_have_nothing_to_do_share_what_waits)
             shared += largest_of(lane, crowd) == CROWD / 2;
     }
     lane_stop(lane);
+}
+END_TEST
+
+/* ---- giving way ---- */
+
+enum { BATCH_US = 30000 };
+
+static struct background {
+    struct lane *foreground;
+    struct operation *asked; /* of the foreground, by the first batch */
+    int64_t begun_us[2];
+    int batches;
+} background;
+
+/* A batch of BATCH_US; the foreground is at work during the first. */
+static void run_long(struct session *session, struct operation *batch, void *context)
+{
+    (void)session, (void)batch, (void)context;
+    background.begun_us[background.batches] = clock_monotonic_us();
+    if (background.batches++ == 0)
+        ck_assert(lane_submit(background.foreground, background.asked));
+    usleep(BATCH_US);
+}
+
+static struct lane *start_plain(const char *name,
+    void (*run_them)(struct session *, struct operation *, void *), struct lane *const *gives_way_to)
+{
+    return lane_start(&(struct lane_options){ .name = name,
+        .postgres = scene.conninfo,
+        .threads = 1,
+        .max_waiting = 10,
+        .batch_operations = 1,
+        .batch_bytes = 1 << 20,
+        .run = run_them,
+        .gives_way_to = gives_way_to,
+        .gives_way_count = gives_way_to ? 1 : 0 });
+}
+
+START_TEST(a_lane_that_gives_way_rests_as_long_as_it_has_worked)
+{
+    struct lane *foreground = start_plain("foreground", note_size, NULL);
+    struct lane *lane = start_plain("background", run_long, &foreground);
+    struct operation asked = { .done = note_answer, .deadline_us = INT64_MAX }, chunks[2];
+
+    background = (struct background){ .foreground = foreground, .asked = &asked };
+    batches.answered = 0;
+    for (int i = 0; i < 2; i++) {
+        chunks[i] = asked;
+        ck_assert(lane_submit(lane, &chunks[i]));
+    }
+    pthread_mutex_lock(&batches.mutex);
+    while (batches.answered < 3) /* the chunks, and what the foreground was asked */
+        pthread_cond_wait(&batches.changed, &batches.mutex);
+    pthread_mutex_unlock(&batches.mutex);
+    lane_stop(lane);
+    lane_stop(foreground);
+    ck_assert_int_ge(background.begun_us[1] - background.begun_us[0], 2 * BATCH_US);
 }
 END_TEST
 
@@ -554,8 +639,10 @@ Suite *test_lane_suite(void)
     tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, a_full_lane_refuses_at_once);
+    tcase_add_test(tc, no_write_waits_for_a_bulk_write);
     tcase_add_test(tc, what_comes_too_late_is_not_begun);
     tcase_add_test(tc, threads_that_have_nothing_to_do_share_what_waits);
+    tcase_add_test(tc, a_lane_that_gives_way_rests_as_long_as_it_has_worked);
     tcase_add_test(tc, closing_answers_what_waits_and_finishes_what_runs);
     tcase_add_test(tc, closing_answers_those_who_wait_for_an_end);
     tcase_add_test(tc, who_waits_for_an_end_gets_the_state_at_the_deadline_or_the_end);
