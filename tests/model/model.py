@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random operations of several callers against a real server that is killed meanwhile, every answer compared.
 
-  model.py [--seconds N] [--seed N]
+  model.py [--seconds N] [--seed N] [--only entities|indexes]
 
-A round is a table of its own, and one of groups (groups.py): callers write and read them for some seconds, server, worker and PostgreSQL are killed
-and started again, then all is still. What is stored then, and what queries, counts, scans and look-ups say about it, must be what the
-reference says, and the whole history of each key must be linearizable (history.py).
+A round of entities is a table of its own, and one of groups (groups.py): callers write and read them for some seconds, server,
+worker and PostgreSQL are killed and started again, then all is still. What is stored then, and what queries, counts, scans and look-ups say about it, must be what the
+reference says, and the whole history of each key must be linearizable (history.py). A round of indexes: index_round.py.
 
 Runs under `tavola dev exec`; ./dev model does it.
 """
 
 import argparse
-import os
 import random
-import signal
 import sys
 import time
 
@@ -21,10 +19,12 @@ import filters
 from calls import content_of, key_of, message_of
 from group_callers import GroupReader, GroupWriter
 from history import CLOCK_SLACK, Read, check, count_bounds
+from index_round import IndexRound
 from tavola_test import audit
 from tavola_test.settings import TIMEOUT_FACTOR
 from tavola_test.stack import Stack
 from tavola_test.waiting import wait_for
+from trouble import WORKER, Trouble
 from workload import Client, World, project, wire_order
 
 CALLERS = 5
@@ -32,7 +32,6 @@ GROUP_READERS = 2
 ALONE = 0.5  # seconds of a round in which only the callers of groups run, before the others begin
 COUNTS = 20  # counts of a round that are checked; each costs two searches per key
 FINAL_QUERIES = 30
-WORKER = {"TAVOLA_SWEEP_INTERVAL_SECONDS": "1", "TAVOLA_VISIBILITY_TIMEOUT_SECONDS": "1"}
 INDEX_READY = 3
 
 
@@ -50,7 +49,7 @@ class Round:
         if number % 4 == 2:
             self.index_filter = filters.random_filter(self.random, self.world.keys)
         self.group_index = f"byGroup{number}" if self.index else None
-        self.kills = self.crashes = 0
+        self.trouble = Trouble(made, self.world, self.random)
 
     def run(self):
         with self.made.connect() as caller:
@@ -67,7 +66,7 @@ class Round:
         self.world.ending.wait(self.seconds * ALONE)  # a torn page is rare, so many pages are read
         for caller in callers:
             caller.start()
-        self.trouble()
+        self.trouble.make(self.seconds)
         self.world.ending.set()
         for caller in groups + callers:
             caller.join(120)
@@ -86,55 +85,9 @@ class Round:
         index = {"name": name, "table": table, "shape": 1, **fields}
         caller.create_index(index={**index, "partition_key": [{"property": property}]})
 
-    def trouble(self):
-        """Kill and start processes at random moments, until the time is over."""
-        end = time.monotonic() + self.seconds
-        while not self.world.failure:
-            pause = self.random.uniform(0.15, 0.5) * self.seconds
-            if time.monotonic() + pause > end:
-                break
-            self.world.ending.wait(pause)
-            if self.random.random() < 0.3:
-                self.crash_postgres()
-                continue
-            self.kills += 1
-            if self.random.random() < 0.3:
-                self.made.worker.kill()
-                self.made.start_worker(**WORKER)
-            self.made.server.kill()
-            self.made.start_server()
-        while time.monotonic() < end and not self.world.failure:
-            self.world.ending.wait(0.05)
-
-    def crash_postgres(self):
-        """If one session is killed, PostgreSQL ends all others and recovers from its log."""
-        self.crashes += 1
-        sessions = f"select pid from pg_stat_activity where datname = '{self.made.database}' order by pid"
-
-        def pids():
-            try:
-                return ["none", *self.made.sql(sessions, database=self.made.postgres_home).split()]
-            except AssertionError:
-                return None
-
-        victim = wait_for("a session", lambda: (pids() or [])[1:])[0]
-        os.kill(int(victim), signal.SIGKILL)
-        wait_for("PostgreSQL", lambda: victim not in (pids() or [victim]))
-
     def settle(self):
-        """Wait until no call can take effect any more: the server and its sessions have ended."""
-        assert self.made.server.stop() == 0
-        busy = (f"select coalesce(string_agg(application_name || ': ' || state || ': ' || query, '; '), '') from pg_stat_activity "
-                f"where datname = '{self.made.database}' and state <> 'idle' and backend_type = 'client backend'")
-
-        def sessions():
-            return self.made.sql(busy, database=self.made.postgres_home)
-
-        try:
-            wait_for("the end of all sessions", lambda: sessions() == "")
-        except AssertionError as error:
-            raise AssertionError(f"{error}; there are {sessions()}") from None
-        self.made.start_server()
+        """Wait until no call can take effect any more."""
+        self.trouble.end()
         wait_for("the last expiry", lambda: time.monotonic() > self.world.last_due + CLOCK_SLACK)
 
     # what is stored at the end
@@ -211,23 +164,47 @@ class Round:
         return undecided, longest
 
 
-def run_rounds(made, seed, seconds, end):
-    number = totals = 0
-    while number == 0 or time.monotonic() + seconds / 2 < end:
+def describe(done, trouble):
+    kinds = ", ".join(f"{done[kind]} {kind}" for kind in sorted(done))
+    return f"{kinds}; {trouble.kills} kills, {trouble.crashes} crashes of PostgreSQL"
+
+
+def run_entities(made, number, seed, seconds):
+    """A round of entities; returns how many events its histories have."""
+    current = Round(made, number, seed, seconds)
+    began = time.monotonic()
+    undecided, longest = current.run()
+    events = sum(map(len, current.world.events.values()))
+    print(
+        f"round {number}: {describe(current.world.done, current.trouble)}; {events} events of {len(current.world.keys)} keys,"
+        f" the longest history {longest}, {undecided} undecided; {time.monotonic() - began:.1f} s",
+        flush=True,
+    )
+    return events
+
+
+def run_indexes(made, number, seed, seconds):
+    """A round of indexes; returns how many entries were compared."""
+    current = IndexRound(made, number, seed, seconds)
+    began = time.monotonic()
+    current.run()
+    print(f"round {number}, indexes: {describe(current.world.done, current.trouble)}; {time.monotonic() - began:.1f} s", flush=True)
+    return current.world.done["compared"]
+
+
+KINDS = {"entities": run_entities, "indexes": run_indexes}
+
+
+def run_rounds(made, arguments, kinds):
+    end = time.monotonic() + arguments.seconds
+    seconds = arguments.round * TIMEOUT_FACTOR
+    number, totals = 0, dict.fromkeys(kinds, 0)
+    while number < len(kinds) or time.monotonic() + seconds / 2 < end:
+        kind = kinds[number % len(kinds)]
+        totals[kind] += KINDS[kind](made, number // len(kinds) + 1, arguments.seed, seconds)
         number += 1
-        current = Round(made, number, seed, seconds)
-        began = time.monotonic()
-        undecided, longest = current.run()
-        done = current.world.done
-        events = sum(map(len, current.world.events.values()))
-        totals += events
-        kinds = ", ".join(f"{done[kind]} {kind}" for kind in sorted(done))
-        print(
-            f"round {number}: {kinds}; {current.kills} kills, {current.crashes} crashes of PostgreSQL;"
-            f" {events} events of {len(current.world.keys)} keys, the longest history {longest}, {undecided} undecided; {time.monotonic() - began:.1f} s",
-            flush=True,
-        )
-    print(f"{number} rounds, {totals} events: every answer explained")
+    told = {"entities": "events: every answer explained", "indexes": "entries, each what its entity asks for"}
+    print(f"{number} rounds, " + "; ".join(f"{total} {told[kind]}" for kind, total in totals.items()))
 
 
 def main():
@@ -235,14 +212,14 @@ def main():
     parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     parser.add_argument("--round", type=float, default=8, help="seconds of calls per table")
+    parser.add_argument("--only", choices=sorted(KINDS), help="rounds of one kind; both in turns")
     arguments = parser.parse_args()
     print(f"seed {arguments.seed}", flush=True)
-    end = time.monotonic() + arguments.seconds
     with Stack() as made:
         made.start_server()
         made.start_worker(**WORKER)
         try:
-            run_rounds(made, arguments.seed, arguments.round * TIMEOUT_FACTOR, end)
+            run_rounds(made, arguments, [arguments.only] if arguments.only else ["entities", "indexes"])
         except BaseException:
             print(f"failed with seed {arguments.seed}\n{made.logs()}", file=sys.stderr)
             raise

@@ -10,6 +10,7 @@
 #include "store/background/expire.h"
 #include "store/indexes/index_calls.h"
 #include "store/indexes/lookup_read.h"
+#include "store/indexes/reconcile.h"
 #include "tests/support/builders.h"
 #include "tests/support/calls.h"
 #include "tests/support/index_calls.h"
@@ -425,6 +426,47 @@ START_TEST(what_another_releases_is_waited_for)
 }
 END_TEST
 
+static void *reconcile_r1(void *argument)
+{
+    const struct intent intent = { .bucket = entity_key_bucket(TABLE_ID, STR_LITERAL("p")),
+        .kind = INTENT_RECONCILE,
+        .table_id = TABLE_ID,
+        .key = { STR_LITERAL("p"), STR_LITERAL("r1") } };
+    struct error err = { 0 };
+
+    (void)argument;
+    ck_assert_int_eq(reconcile_each(world.worker, &intent, 1, &err), STATUS_OK);
+    return NULL;
+}
+
+/* An owner that hands its value on needs no intent in an index in its partition, so no later reconcile would correct this one. */
+START_TEST(an_owner_that_takes_another_value_meanwhile_is_no_violation)
+{
+    PGconn *other = test_connect(world.conninfo);
+    pthread_t thread;
+
+    world_add_index(&world, UNIQUE, a_unique_index(0));
+    ck_assert_reason(put("r1", "Bonn"), "OK");
+    test_sql(world.sql,
+        "create table kept as select properties, value from entities, unique_owners where table_id = %d",
+        TABLE_ID);
+    ck_assert_reason(put("r1", "Rome"), "OK");
+    test_sql(other, "begin; lock table unique_owners in access exclusive mode");
+    ck_assert_int_eq(pthread_create(&thread, NULL, reconcile_r1, NULL), 0);
+    test_await(world.sql, "select exists (select from pg_locks where relation = 'unique_owners'::regclass "
+                          "and not granted)::int");
+    test_sql(other,
+        "update entities e set properties = k.properties, version = version + 1 from kept k where table_id = "
+        "%d",
+        TABLE_ID);
+    test_sql(other, "update unique_owners o set value = k.value from kept k; commit");
+    pthread_join(thread, NULL);
+
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from dead_letters"), 0);
+    PQfinish(other);
+}
+END_TEST
+
 /* ---- reading ---- */
 
 static size_t found_in(const char *value, bool latest)
@@ -596,6 +638,7 @@ Suite *test_unique_index_suite(void)
     tcase_add_loop_test(tc, of_several_servers_exactly_one_wins_each_value, 0, 3);
     tcase_add_loop_test(tc, what_another_takes_is_waited_for, 0, 3);
     tcase_add_loop_test(tc, what_another_releases_is_waited_for, 0, 3);
+    tcase_add_test(tc, an_owner_that_takes_another_value_meanwhile_is_no_violation);
     tcase_add_test(tc, the_latest_has_owners_alone);
     tcase_add_loop_test(tc, the_first_of_those_that_were_there_owns, 0, 3);
     tcase_add_loop_test(tc, an_entity_without_ownership_may_keep_its_value, 0, 3);

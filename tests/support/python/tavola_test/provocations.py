@@ -231,17 +231,22 @@ class Replacements(Repairs):
     def go_on_with(self, caller, operation):
         pass
 
+    @staticmethod
+    def begin(caller, index):
+        """None while the index is being replaced: a call whose deadline is over may begin a replacement as well."""
+        if caller.get_index(name=index["name"]).status.HasField("replacement"):
+            return None
+        return unless({"INDEX_NOT_READY"}, caller.replace_index, index=index)
+
     def settle(self, caller):
         """A replacement ends; the index that is there then has all entities; one more replacement succeeds."""
         for name in self.made:
             index = name + "ByN"
             if unless({"INDEX_NOT_FOUND"}, caller.get_index, name=index):
                 wait_ready(caller, index)
-                wait_for(
-                    "the end of a replacement",
-                    lambda index=index: not caller.get_index(name=index).status.HasField("replacement"), 60)
                 parts = [{"property": "N"}]
-                reply = caller.replace_index(index={"name": index, "table": name, "shape": 1, "partition_key": parts})
+                declaration = {"name": index, "table": name, "shape": 1, "partition_key": parts}
+                reply = wait_for("a last replacement", lambda index=declaration: self.begin(caller, index), 60)
                 ended = caller.wait_operation(operation_id=reply.operation.operation_id, timeout=60).operation
                 promise(ended.state == DONE, "a replacement ended", ended)
                 report = self.done(caller, caller.verify_index(name=index))
