@@ -115,7 +115,7 @@ static enum status check_read(const struct access *access, const struct catalogu
 {
     const struct index *index = index_of(access, catalogue, operation->table);
 
-    operation->table_created_by = access->created_by;
+    operation->signed_at = access->signed_at;
     TRY(need_table(access, operation->table, err));
     TRY(need_permissions(access, PERMISSION_READ, err));
     if (!key_range_is_bounded(&access->range))
@@ -146,7 +146,7 @@ static enum status check_writes(const struct access *access, struct operation *o
 {
     struct operation_write *in = &operation->in.write;
 
-    operation->table_created_by = access->created_by;
+    operation->signed_at = access->signed_at;
     in->may_read = (access->permissions & PERMISSION_READ) != 0;
     operation->within = key_range_is_bounded(&access->range) ? &access->range : NULL;
     TRY(need_table(access, operation->table, err));
@@ -167,7 +167,7 @@ static enum status check_look_up(const struct access *access, const struct catal
 {
     const struct index *index = index_of(access, catalogue, operation->table);
 
-    operation->table_created_by = access->created_by;
+    operation->signed_at = access->signed_at;
     if (key_range_is_bounded(&access->range)) /* first: which indexes there are is no matter of the range */
         return refuse_access(
             "a signature with a range of keys cannot use LookupIndex: an index spans all keys", err);
@@ -199,9 +199,9 @@ static enum status check_steps(const struct access *access, const struct catalog
     const struct transaction *transaction = &operation->in.transaction.transaction;
     const struct table *table = catalogue_find(catalogue, access->account, access->table);
 
-    operation->table_created_by = access->created_by;
+    operation->signed_at = access->signed_at;
     TRY(need_permissions(access, PERMISSION_TRANSACT, err));
-    if (!table || table->created > access->created_by)
+    if (!table || table->signatures_from > access->signed_at)
         return refuse_access("the signature's table does not exist, or was created after the signature", err);
     for (size_t i = 0; i < transaction->step_count; i++)
         TRY(check_step(access, &transaction->steps[i], err));

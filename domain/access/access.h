@@ -49,14 +49,15 @@ struct access {
     struct str table; /* in lower case */
     unsigned permissions;
     struct key_range range;
-    int64_t created_by; /* ticks; a table that was created later is not the one that the signature means */
+    int64_t
+        signed_at; /* ticks; struct table, signatures_from, says which tables the signature does not mean */
 };
 
 /* Access to everything, for servers without authentication. */
 struct access access_unlimited(struct str account);
 
 /*
- * Check a decoded operation and set what limits it (within, table_created_by). catalogue: finds the table to which an
+ * Check a decoded operation and set what limits it (within, signed_at). catalogue: finds the table to which an
  * index belongs; may be NULL if access is whole_account. access must live until the operation is done.
  *
  * STATUS_OK

@@ -380,7 +380,7 @@ enum status credential_access(const struct credential *credential, const struct 
         .table = credential->table,
         .permissions = terms.permissions,
         .range = credential->range,
-        .created_by = credential->issued + LIMIT_CLOCK_SKEW_S * TICKS_PER_SECOND,
+        .signed_at = credential->issued,
     };
     return STATUS_OK;
 }

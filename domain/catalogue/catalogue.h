@@ -84,6 +84,7 @@ struct table {
     struct str name;
     struct str folded;                 /* lower case */
     int64_t created;                   /* ticks */
+    int64_t signatures_from;           /* ticks: signatures that were issued before do not open the table */
     enum access_path default_max_plan; /* for queries without a max_plan of their own; 0: no bound */
     const struct index *entries_of;    /* the index whose entries the table holds; NULL: a table of callers */
     struct index **indexes;            /* on this table: BUILDING, VALIDATING or READY */

@@ -38,8 +38,8 @@ struct operation {
     struct str account;
     struct str table; /* table or index by name, where the kind needs one */
     struct arena *arena;
-    const struct key_range *within;  /* the keys that the caller may see; NULL: all keys */
-    int64_t table_created_by;        /* ticks: a table created later counts as missing; 0: no limit */
+    const struct key_range *within; /* the keys that the caller may see; NULL: all keys */
+    int64_t signed_at; /* ticks: tables that only later signatures open count as missing; 0: all are there */
     struct str wait_for_transaction; /* reads: id of a transaction that must have ended before; empty: none */
     int64_t deadline_us;             /* clock_monotonic_us; INT64_MAX: none */
     atomic_bool cancelled;

@@ -23,7 +23,7 @@ static enum status not_found(
 /* A signature made for a table that is gone does not open the next one of that name. */
 static enum status check_age(const struct operation *operation, const struct table *table, struct error *err)
 {
-    if (!operation->table_created_by || (table && table->created <= operation->table_created_by))
+    if (!operation->signed_at || (table && table->signatures_from <= operation->signed_at))
         return STATUS_OK;
     return reason_set(
         err, REASON_AUTHORIZATION_FAILURE, "the signature was made before this table was created");
@@ -79,7 +79,7 @@ enum status resolve_index(const struct session *session, const struct operation 
 
     if (!index)
         return not_found(operation, REASON_INDEX_NOT_FOUND, "index", err);
-    if (operation->table_created_by)
+    if (operation->signed_at)
         TRY(check_age(operation, catalogue_find_id(session->catalogue, index->source_table_id), err));
     *out = index;
     return STATUS_OK;

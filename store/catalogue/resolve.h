@@ -11,7 +11,7 @@
 
 /*
  * The table an operation names, as this session knows it. STATUS_NOT_FOUND: TABLE_NOT_FOUND. STATUS_DENIED: it
- * is newer than operation->table_created_by.
+ * is newer than operation->signed_at.
  */
 MUST_USE enum status resolve_table(const struct session *session, const struct operation *operation,
     const struct table **out, struct error *err);

@@ -9,7 +9,9 @@
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "domain/catalogue/table_name.h"
+#include "domain/limits.h"
 #include "domain/reason.h"
+#include "domain/ticks.h"
 #include "store/catalogue/resolve.h"
 #include "store/session/attempt.h"
 #include "store/session/catalogue_change.h"
@@ -53,6 +55,7 @@ static enum status send_create(
     pg_add_bytes(&params, table_name_fold(operation->table, &session->arena));
     pg_add_int8(&params, created);
     pg_add_bool(&params, operation->in.tables.change.change_feed);
+    pg_add_int8(&params, created - LIMIT_CLOCK_SKEW_S * TICKS_PER_SECOND);
     TRY(session_send_begin(session, err));
     TRY(pg_send(&session->pg, &sql_table_create, &params, err));
     return pg_sync(&session->pg, err);
@@ -76,6 +79,7 @@ static enum status create(struct session *session, struct operation *operation, 
         error_add_meta(err, "table", operation->table);
         return STATUS_EXISTS;
     }
+    TRY(catalogue_change_send_table_made(session, pg_int8(row, 0, PG_ONLY_COLUMN), err));
     TRY(pg_send(&session->pg, &sql_catalogue_bump, NULL, err));
     FAILPOINT_TRY("table.before_commit", err);
     TRY(session_send_commit(session, err));

@@ -75,7 +75,9 @@ static enum status send_create(struct session *session, const struct index *inde
     pg_add_bytes(&params, build->operation_id);
     pg_add_int8(&params, build->started);
     pg_add_int8(&params, index->replaces);
+    pg_add_int8(&params, build->started - LIMIT_CLOCK_SKEW_S * TICKS_PER_SECOND);
     TRY(pg_send(&session->pg, &sql_index_insert, &params, err));
+    TRY(catalogue_change_send_table_made(session, index->index_id, err));
     return job_calls_send_start(session, build, err);
 }
 

@@ -5,6 +5,8 @@
 #include "store/session/catalogue_change.h"
 
 #include "base/failpoint.h"
+#include "domain/limits.h"
+#include "domain/ticks.h"
 #include "store/session/fence.h"
 #include "store/sql.h"
 
@@ -28,4 +30,15 @@ enum status catalogue_change_commit(struct session *session, struct error *err)
     TRY(session_take_commit(session, err));
     FAILPOINT("catalogue.after_commit");
     return STATUS_OK;
+}
+
+/* A signature is stamped by its signer's clock, a deletion by another server's: each may be off by the allowance. */
+enum status catalogue_change_send_table_made(struct session *session, int64_t table_id, struct error *err)
+{
+    struct pg_params params;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, table_id);
+    pg_add_int8(&params, 2 * LIMIT_CLOCK_SKEW_S * TICKS_PER_SECOND);
+    return pg_send(&session->pg, &sql_table_signatures_from, &params, err);
 }

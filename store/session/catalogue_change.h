@@ -21,4 +21,11 @@ MUST_USE enum status catalogue_change_begin(struct session *session, struct erro
 /* Outcomes: see session_take_commit. */
 MUST_USE enum status catalogue_change_commit(struct session *session, struct error *err);
 
+/*
+ * In a transaction that has inserted a table, also one without catalogue_change_begin: send what decides which
+ * signatures open it (sql/table_signatures_from.sql).
+ */
+MUST_USE enum status catalogue_change_send_table_made(
+    struct session *session, int64_t table_id, struct error *err);
+
 #endif

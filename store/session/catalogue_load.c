@@ -42,6 +42,7 @@ enum table_column {
     TABLE_POLICIES,
     TABLE_FEED,
     TABLE_SAMPLES_QUERIES,
+    TABLE_SIGNATURES_FROM,
 };
 
 static enum status fill_tables(struct catalogue *catalogue, const PGresult *result, struct error *err)
@@ -65,6 +66,7 @@ static enum status fill_tables(struct catalogue *catalogue, const PGresult *resu
                 err, STATUS_INTERNAL, "the policies of table %.*s cannot be read", STR_ARG(table->name));
         table->feed_id = pg_int8(result, i, TABLE_FEED);
         table->samples_queries = pg_bool(result, i, TABLE_SAMPLES_QUERIES);
+        table->signatures_from = pg_int8(result, i, TABLE_SIGNATURES_FROM);
         catalogue->tables[i] = table;
     }
     qsort(catalogue->tables, (size_t)count, sizeof(catalogue->tables[0]), by_name);

@@ -175,7 +175,7 @@ static enum status check_table(const struct session *session, const struct opera
     const struct operation write = { .kind = OPERATION_WRITE,
         .account = account.len > 0 ? account : submission->account,
         .table = table,
-        .table_created_by = submission->table_created_by };
+        .signed_at = submission->signed_at };
     const struct table *ignored;
 
     if (resolve_writable(session, &write, &ignored, err) == STATUS_OK)

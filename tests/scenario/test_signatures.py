@@ -231,6 +231,16 @@ class Signatures(SecurityCase):
         old = sas(self.keys[0], "reborn", issued=-120)
         self.assertEqual(self.read(old, table="Reborn"), REFUSED)
         self.assertEqual(self.read(sas(self.keys[0], "reborn"), table="Reborn"), ABSENT)
+        # The signer's clock is behind: nothing had the name before, so the table is the one that was meant.
+        slow = sas(self.keys[0], "reborn", issued=-30)
+        self.assertEqual(self.read(slow, table="Reborn"), ABSENT)
+        signature_of_now = sas(self.keys[0], "reborn")
+        self.client.delete_table(name="Reborn")
+        self.client.create_table(name="REBORN")
+        self.assertEqual(self.read(slow, table="Reborn"), REFUSED)
+        self.assertEqual(self.read(signature_of_now, table="Reborn"), REFUSED)
+        self.assertEqual(result(self.connect(slow).insert_entity, table="Reborn", entity=client.entity("a", "1")), REFUSED)
+        self.assertEqual(self.read(sas(self.keys[0], "reborn"), table="Reborn"), ABSENT)
 
     def test_policies(self):
         key = self.keys[0]

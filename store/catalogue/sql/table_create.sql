@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A new table under a new id, with a feed if $5; no row comes back when the name is taken.
+-- A new table under a new id, with a feed if $5, for signatures from $6 on; no row comes back when the name is taken.
 with made as (
-    insert into tables (table_id, account, name, folded, created, live, feed_id)
+    insert into tables (table_id, account, name, folded, created, live, feed_id, signatures_from)
     values (nextval('table_ids'), $1::text, $2::text, $3::text, $4::int8, true,
-        case when $5::bool then nextval('table_ids') end)
+        case when $5::bool then nextval('table_ids') end, $6::int8)
     on conflict (account, folded) where live do nothing
     returning table_id, feed_id),
 feed as (

@@ -2,7 +2,7 @@
 -- Index $1 gets the name of index $2, which has been retired in this transaction, and its table the settings of the other one's.
 with entries as (
     update tables n
-    set folded = o.folded, created = o.created, default_max_plan = o.default_max_plan, policies = o.policies
+    set folded = o.folded, created = o.created, signatures_from = o.signatures_from, default_max_plan = o.default_max_plan, policies = o.policies
     from tables o
     where n.table_id = $1::int8 and o.table_id = $2::int8
 )

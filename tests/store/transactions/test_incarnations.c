@@ -173,7 +173,7 @@ START_TEST(a_signature_for_an_earlier_table_submits_nothing_for_this_one)
     const struct commit_observer nobody = { 0 };
     struct step step = put_here();
 
-    operation->table_created_by = clock_ticks();
+    operation->signed_at = clock_ticks();
     operation->in.transaction.transaction = (struct transaction){
         .id = STR_LITERAL("t1"), .account = operation->account, .steps = &step, .step_count = 1
     };

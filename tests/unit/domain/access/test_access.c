@@ -10,7 +10,9 @@ static struct write write_at_hand;
 static struct step step_at_hand;
 static struct index by_age = { .name = { "ByAge", 5 }, .source_name = { "People", 6 }, .shape = INDEX_COPY };
 static struct index groups = { .name = { "Groups", 6 }, .source_name = { "People", 6 }, .shape = INDEX_LIST };
-static struct table people = { .account = { "acme", 4 }, .folded = { "people", 6 }, .created = 100 };
+static struct table people = {
+    .account = { "acme", 4 }, .folded = { "people", 6 }, .created = 100, .signatures_from = 100
+};
 static struct table ages = { .account = { "acme", 4 }, .folded = { "byage", 5 }, .entries_of = &by_age };
 static struct table lists = { .account = { "acme", 4 }, .folded = { "groups", 6 }, .entries_of = &groups };
 static struct table *tables[] = { &ages, &lists, &people };
@@ -29,7 +31,7 @@ static void teardown(void)
 static struct access a_signature(const char *permissions)
 {
     struct access access = {
-        .account = STR_LITERAL("acme"), .table = STR_LITERAL("people"), .created_by = 200
+        .account = STR_LITERAL("acme"), .table = STR_LITERAL("people"), .signed_at = 200
     };
 
     ck_assert(access_parse_permissions(str_of(permissions), &access.permissions));
@@ -119,7 +121,7 @@ START_TEST(reads_need_r)
     ck_assert_str_eq(check(a_signature("r"), an_operation(OPERATION_PAGE, "PEOPLE")), "OK");
     ck_assert_str_eq(check(a_signature("audit"), an_operation(OPERATION_GET, "People")), MISMATCH);
     ck_assert_str_eq(check(a_signature("audit"), an_operation(OPERATION_PAGE, "People")), MISMATCH);
-    ck_assert_int_eq(operation.table_created_by, 200);
+    ck_assert_int_eq(operation.signed_at, 200);
 }
 END_TEST
 
@@ -278,9 +280,9 @@ START_TEST(steps_need_a_table_older_than_the_signature)
 {
     struct access access = a_signature("raudt");
 
-    access.created_by = 99;
+    access.signed_at = 99;
     ck_assert_str_eq(check(access, a_step(STEP_DELETE_IF_EXISTS, "c", "")), FAILURE);
-    access.created_by = 100;
+    access.signed_at = 100;
     ck_assert_str_eq(check(access, a_step(STEP_DELETE_IF_EXISTS, "c", "")), "OK");
 }
 END_TEST

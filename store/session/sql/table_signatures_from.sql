@@ -1,0 +1,10 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- After table $1 was made, in its transaction: if its name was freed less than $2 ticks before, only signatures that were issued
+-- after it was made open it. A statement of its own, so that it sees the deletion for which the insert has waited. By
+-- operations_deletions.
+update tables t set signatures_from = null
+where table_id = $1::int8
+    and exists (
+        select from operations o
+        where o.account = t.account and o.kind in ('delete_table', 'drop_index') and o.started > t.created - $2::int8
+            and lower(o.target collate "C") = t.folded)
