@@ -366,38 +366,6 @@ enum status read_batch_within(struct session *session, struct operation *batch, 
     return read_now(session, reads, count, err);
 }
 
-/* What read_batch_send_small has sent. */
-struct small_reads {
-    size_t count;
-    struct read *reads;
-};
-
-enum status read_batch_send_small(
-    struct session *session, struct operation *batch, int32_t max_bytes, void **sent, struct error *err)
-{
-    struct small_reads *small = ARENA_NEW(&session->arena, struct small_reads);
-    bool in_snapshot = session_in_snapshot(session); /* nothing is under way yet: it could not be told */
-
-    *sent = small;
-    small->reads = room_for(batch, &session->arena);
-    TRY(gather_reads(session, batch, small->reads, &small->count, err));
-    session_asks_version(session);
-    TRY(send_many(session, small->reads, small->count, max_bytes, err));
-    if (in_snapshot)
-        TRY(session_send_end_snapshot(session, err));
-    return pg_sync(&session->pg, err);
-}
-
-enum status read_batch_take_small(struct session *session, void *sent, struct error *err)
-{
-    struct small_reads *small = sent;
-    size_t left_out;
-
-    TRY(take_reads(session, small->reads, small->count, &left_out, err));
-    session_note_confirmed(session);
-    return STATUS_OK;
-}
-
 void read_batch_run(struct session *session, struct operation *batch, void *context)
 {
     const struct unit_of_work unit = {

@@ -88,17 +88,19 @@ void lookup_hits_ask(const struct index *index, const struct operation *operatio
         .in.get = { .keys = keys, .count = out->count } };
 }
 
-/* Does the source, as it is now, still have this entry? */
-static bool still_holds(const struct index *index, const struct entity *source,
-    const struct entity_key *entry, struct arena *arena)
+bool lookup_hits_holds(const struct index *index, const struct entity *source, const struct entity_key *entry,
+    struct arena *scratch)
 {
     const struct row_state state = {
         .live = true, .ts = source->timestamp, .properties = source->properties
     };
+    struct arena before = *scratch;
     struct entity_key wanted;
+    bool holds = index_plan_key(index, &source->key, &state, scratch, &wanted) == PROJECTED &&
+                 entity_key_compare(&wanted, entry) == 0;
 
-    return index_plan_key(index, &source->key, &state, arena, &wanted) == PROJECTED &&
-           entity_key_compare(&wanted, entry) == 0;
+    arena_rewind(scratch, &before);
+    return holds;
 }
 
 void lookup_hits_replace(
@@ -110,7 +112,8 @@ void lookup_hits_replace(
     for (size_t i = 0; i < out->count; i++) {
         const struct entity *source = &sources->out.get.entities[i];
 
-        if (!sources->out.get.found[i] || !still_holds(index, source, &out->entries[i], operation->arena))
+        if (!sources->out.get.found[i] ||
+            !lookup_hits_holds(index, source, &out->entries[i], operation->arena))
             continue;
         out->entries[kept] = out->entries[i];
         out->entities[kept++] = *source;

@@ -25,6 +25,10 @@ bool lookup_hits_name(const struct index *index, struct operation *operation);
 /* The OPERATION_GET of the sources, in the operation's arena. */
 void lookup_hits_ask(const struct index *index, const struct operation *operation, struct operation *sources);
 
+/* Whether the source, as it is, has this entry. The arena is left as it is. */
+bool lookup_hits_holds(const struct index *index, const struct entity *source, const struct entity_key *entry,
+    struct arena *scratch);
+
 /* Put the sources in the place of the entries; entries that their source does not have any more are left out. */
 void lookup_hits_replace(
     const struct index *index, const struct operation *sources, struct operation *operation);

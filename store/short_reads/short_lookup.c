@@ -4,14 +4,14 @@
  */
 #include "store/short_reads/short_lookup.h"
 
+#include "domain/indexes/index_plan.h"
 #include "store/indexes/lookup_hits.h"
 #include "store/queries/collect.h"
 #include "store/queries/row_bounds.h"
 
 enum {
-    MAX_TOKENS = 4,          /* consistency tokens of a short look-up */
-    MAX_TOKEN_BUCKETS = 16,  /* and buckets of the intents that they name */
-    SOURCE_KEYS_BYTES = 512, /* of an entry that is checked: it is read for its source's keys alone */
+    MAX_TOKENS = 4,         /* consistency tokens of a short look-up */
+    MAX_TOKEN_BUCKETS = 16, /* and buckets of the intents that they name */
 };
 
 /* ---- which ---- */
@@ -48,7 +48,6 @@ enum status short_lookup_resolve(
     *out = (struct short_lookup){ .operation = operation };
     TRY(lookup_hits_resolve(session, operation, &out->index, err));
     out->reads_around = operation->in.lookup.freshness.latest && !index_is_strong(out->index);
-    out->needs_snapshot = out->reads_around || !operation->in.lookup.trust_index;
     return STATUS_OK;
 }
 
@@ -67,14 +66,17 @@ static void add_range(const struct session *session, struct short_lookup *lookup
     if (!row_bounds_rest(
             keys, in->has_after ? &in->after : NULL, in->descending, lookup->operation->arena, &rest))
         return;
-    range = short_ranges_add(ranges);
-    *range = (struct short_range){ .table = catalogue_find_id(session->catalogue, lookup->index->index_id),
-        .keys = rest,
-        .descending = in->descending,
-        .max_rows = rows_of(in) + 1 };
-    range->max_bytes = in->trust_index
-                           ? SHORT_RANGES_MAX_BYTES / (range->max_rows * (int64_t)lookup->range.count)
-                           : SOURCE_KEYS_BYTES;
+    range =
+        short_ranges_add(ranges, lookup->first, in->trust_index ? SHORT_ROWS : SHORT_HITS, in->descending);
+    if (!lookup->first)
+        lookup->first = range;
+    range->table = catalogue_find_id(session->catalogue, lookup->index->index_id);
+    range->keys = rest;
+    range->source_table_id = lookup->index->source_table_id;
+    range->asks_behind = lookup->reads_around;
+    range->max_rows = rows_of(in) + 1;
+    range->max_bytes = (in->trust_index ? SHORT_RANGES_MAX_BYTES : SHORT_RANGES_MAX_HIT_BYTES) /
+                       (range->max_rows * (int64_t)lookup->range.count);
     lookup->count++;
 }
 
@@ -89,7 +91,8 @@ bool short_lookup_plan(
     if (lookup_plan(lookup->index, in, operation->arena, range, &ignored) != STATUS_OK ||
         range->count > SHORT_RANGES_MAX_OF_READ)
         return false;
-    lookup->first = ranges->count;
+    lookup->first = NULL;
+    lookup->count = 0;
     for (size_t i = 0; i < range->count; i++)
         add_range(session, lookup, &range->keys[in->descending ? range->count - 1 - i : i], ranges);
     return lookup->count > 0;
@@ -102,52 +105,102 @@ static bool holds(const void *range, const struct entity *entity)
     return lookup_range_holds(range, &entity->key);
 }
 
-bool short_lookup_take_entries(
-    struct short_lookup *lookup, const struct short_ranges *ranges, const struct lag_seen *lag)
+static struct short_answer answer_of(const struct short_lookup *lookup)
 {
-    struct operation *operation = lookup->operation;
-    const struct operation_lookup *in = &operation->in.lookup;
-    struct outcome_lookup *out = &operation->out.lookup;
-    struct entity_list list;
-    struct short_answer answer = { .is_wanted = lookup->range.others ? holds : NULL,
+    const struct operation_lookup *in = &lookup->operation->in.lookup;
+
+    return (struct short_answer){ .is_wanted = lookup->range.others ? holds : NULL,
         .context = &lookup->range,
-        .sink = &list.sink,
         .limit = in->limit,
-        .is_cut_right = !in->trust_index,
-        .arena = operation->arena,
+        .arena = lookup->operation->arena,
         .has_position = in->has_after,
         .position = in->after };
+}
 
-    collect_list_init(&list, lookup->count * (size_t)(rows_of(in) + 1), operation->arena);
-    if (!short_ranges_collect(&ranges->items[lookup->first], lookup->count, &answer) ||
-        list.count > SHORT_RANGES_MAX_ROWS)
+static void set_outcome(
+    struct short_lookup *lookup, const struct short_answer *answer, const struct lag_seen *lag)
+{
+    struct outcome_lookup *out = &lookup->operation->out.lookup;
+
+    out->more = answer->more;
+    out->position = answer->position;
+    out->table_id = lookup->index->index_id;
+    out->lag = index_is_strong(lookup->index) ? lag->strong : lag->behind;
+    out->stats = (struct query_stats){ .access_path = ACCESS_INDEX_LOOKUP,
+        .rows_examined = answer->rows_examined,
+        .bytes_examined = answer->bytes_examined,
+        .rows_returned = (int64_t)out->count };
+}
+
+/* What the entries say counts. */
+static bool take_entries(struct short_lookup *lookup, const struct lag_seen *lag)
+{
+    struct operation *operation = lookup->operation;
+    struct short_answer answer = answer_of(lookup);
+    struct entity_list list;
+
+    collect_list_init(&list, lookup->count * (size_t)lookup->first->max_rows, operation->arena);
+    answer.sink = &list.sink;
+    if (!short_ranges_collect(lookup->first, lookup->count, &answer) || list.count > SHORT_RANGES_MAX_ROWS)
         return false;
-    *out = (struct outcome_lookup){ .entities = list.entities,
-        .count = list.count,
-        .more = answer.more,
-        .position = answer.position,
-        .table_id = lookup->index->index_id,
-        .lag = index_is_strong(lookup->index) ? lag->strong : lag->behind,
-        .stats = { .access_path = ACCESS_INDEX_LOOKUP,
-            .rows_examined = answer.rows_examined,
-            .bytes_examined = answer.bytes_examined } };
-    if (!lookup_hits_name(lookup->index, operation))
+    operation->out.lookup = (struct outcome_lookup){ .entities = list.entities, .count = list.count };
+    set_outcome(lookup, &answer, lag);
+    return lookup_hits_name(lookup->index, operation);
+}
+
+/* Put the entity of a hit into the outcome, if it still has the entry. */
+static bool take_hit(void *taker, const struct short_hit *hit)
+{
+    const struct short_lookup *lookup = taker;
+    struct arena *arena = lookup->operation->arena;
+    struct outcome_lookup *out = &lookup->operation->out.lookup;
+    struct entity entity = hit->entity;
+
+    if (!index_entry_source(hit->named, &entity.key) || hit->is_cut)
         return false;
-    if (!in->trust_index && out->count > 0)
-        lookup_hits_ask(lookup->index, operation, &lookup->sources);
+    if (!hit->found || !lookup_hits_holds(lookup->index, &entity, &hit->entry, arena))
+        return true;
+    entity.etag.table_id = lookup->index->source_table_id;
+    entity.key.partition = arena_copy(arena, entity.key.partition);
+    entity.key.row = arena_copy(arena, entity.key.row);
+    entity.properties.bytes = arena_copy(arena, entity.properties.bytes);
+    out->entries[out->count] =
+        (struct entity_key){ arena_copy(arena, hit->entry.partition), arena_copy(arena, hit->entry.row) };
+    out->entities[out->count++] = entity;
     return true;
 }
 
-bool short_lookup_finish(struct short_lookup *lookup)
+static size_t rows_that_came(const struct short_lookup *lookup)
+{
+    size_t rows = 0;
+
+    for (size_t i = 0; i < lookup->count; i++)
+        rows += (size_t)lookup->first[i].count;
+    return rows;
+}
+
+/* What the entities say counts. */
+static bool take_hits(struct short_lookup *lookup, const struct lag_seen *lag)
 {
     struct operation *operation = lookup->operation;
-    const struct operation *sources = &lookup->sources;
+    struct short_answer answer = answer_of(lookup);
+    size_t rows = rows_that_came(lookup);
 
-    if (sources->in.get.count > 0) {
-        if (sources->status != STATUS_OK || !sources->out.get.entities)
-            return false;
-        lookup_hits_replace(lookup->index, sources, operation);
-    }
-    operation->out.lookup.stats.rows_returned = (int64_t)operation->out.lookup.count;
+    operation->out.lookup =
+        (struct outcome_lookup){ .entities = ARENA_ARRAY(operation->arena, struct entity, rows),
+            .entries = ARENA_ARRAY(operation->arena, struct entity_key, rows) };
+    answer.take_hit = take_hit;
+    answer.taker = lookup;
+    if (!short_ranges_collect(lookup->first, lookup->count, &answer) || answer.count > SHORT_RANGES_MAX_ROWS)
+        return false;
+    set_outcome(lookup, &answer, lag);
     return true;
+}
+
+bool short_lookup_take(struct short_lookup *lookup, const struct lag_seen *lag)
+{
+    /* What is open must be read around, one source after the other: not here. */
+    if (lookup->first->is_behind)
+        return false;
+    return lookup->operation->in.lookup.trust_index ? take_entries(lookup, lag) : take_hits(lookup, lag);
 }

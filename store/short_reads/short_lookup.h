@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * short_lookup.h - one look-up of a batch of short reads: from what it asks to ranges of entries, from the entries to
- * their sources, and to its outcome. The outcome is that of lookup_read.h.
+ * short_lookup.h - one look-up of a batch of short reads: from what it asks to ranges of entries, and from the entries,
+ * which come with their sources if they are to be checked, to its outcome. The outcome is that of lookup_read.h.
  */
 #ifndef STORE_SHORT_READS_SHORT_LOOKUP_H
 #define STORE_SHORT_READS_SHORT_LOOKUP_H
@@ -13,11 +13,10 @@
 struct short_lookup {
     struct operation *operation;
     const struct index *index;
-    bool reads_around;   /* asks for the latest of an index that can be behind */
-    bool needs_snapshot; /* more than one statement makes the answer */
+    bool reads_around; /* asks for the latest of an index that can be behind */
     struct lookup_range range;
-    size_t first, count;      /* its ranges of the batch */
-    struct operation sources; /* an OPERATION_GET; without keys: none is to be read */
+    struct short_range *first; /* of its ranges; NULL: none */
+    size_t count;
 };
 
 /* Whether a look-up may turn out to be short; the others are not worth the attempt. */
@@ -31,11 +30,7 @@ MUST_USE enum status short_lookup_resolve(
 bool short_lookup_plan(
     const struct session *session, struct short_lookup *lookup, struct short_ranges *ranges);
 
-/* Take its entries; sets `sources`. false: it has to run alone. */
-bool short_lookup_take_entries(
-    struct short_lookup *lookup, const struct short_ranges *ranges, const struct lag_seen *lag);
-
-/* Its sources have been read, if there were any: set the outcome. false: it has to run alone. */
-bool short_lookup_finish(struct short_lookup *lookup);
+/* Its rows have come: set the outcome. false: it has to run alone. */
+bool short_lookup_take(struct short_lookup *lookup, const struct lag_seen *lag);
 
 #endif

@@ -75,12 +75,10 @@ bool short_page_plan(struct short_page *page, struct short_ranges *ranges)
         page_read_check_plan(page->table, operation, &ignored) != STATUS_OK ||
         !row_bounds_rest(&keys, in->has_after ? &in->after : NULL, in->descending, operation->arena, &rest))
         return false;
-    page->range = ranges->count;
-    range = short_ranges_add(ranges);
-    *range = (struct short_range){ .table = page->table,
-        .keys = rest,
-        .descending = in->descending,
-        .max_rows = (in->limit < SHORT_RANGES_MAX_ROWS ? in->limit : SHORT_RANGES_MAX_ROWS) + 1 };
+    range = page->range = short_ranges_add(ranges, NULL, SHORT_ROWS, in->descending);
+    range->table = page->table;
+    range->keys = rest;
+    range->max_rows = (in->limit < SHORT_RANGES_MAX_ROWS ? in->limit : SHORT_RANGES_MAX_ROWS) + 1;
     range->max_bytes = SHORT_RANGES_MAX_BYTES / range->max_rows;
     return true;
 }
@@ -92,7 +90,7 @@ static bool is_seen(const void *within, const struct entity *entity)
     return key_range_contains(within, &entity->key);
 }
 
-static bool collect(struct short_page *page, const struct short_ranges *ranges, struct entity_sink *sink)
+static bool collect(struct short_page *page, struct entity_sink *sink)
 {
     struct operation *operation = page->operation;
     const struct operation_page *in = &operation->in.page;
@@ -104,7 +102,7 @@ static bool collect(struct short_page *page, const struct short_ranges *ranges, 
         .has_position = in->has_after,
         .position = in->after };
 
-    if (!short_ranges_collect(&ranges->items[page->range], 1, &answer))
+    if (!short_ranges_collect(page->range, 1, &answer))
         return false;
     operation->out.page = (struct outcome_page){ .table_id = page->table->table_id,
         .count = (size_t)answer.count,
@@ -118,7 +116,7 @@ static bool collect(struct short_page *page, const struct short_ranges *ranges, 
     return true;
 }
 
-bool short_page_take(struct short_page *page, const struct short_ranges *ranges)
+bool short_page_take(struct short_page *page)
 {
     struct operation *operation = page->operation;
     const struct operation_page *in = &operation->in.page;
@@ -126,9 +124,9 @@ bool short_page_take(struct short_page *page, const struct short_ranges *ranges)
     struct entity_list list;
 
     if (in->sink)
-        return collect(page, ranges, in->sink);
-    collect_list_init(&list, (size_t)ranges->items[page->range].max_rows, operation->arena);
-    if (!collect(page, ranges, &list.sink))
+        return collect(page, in->sink);
+    collect_list_init(&list, (size_t)page->range->max_rows, operation->arena);
+    if (!collect(page, &list.sink))
         return false;
     out->entities = list.entities;
     out->stats.bytes_returned = list.property_bytes;

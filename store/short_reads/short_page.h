@@ -11,7 +11,7 @@
 struct short_page {
     struct operation *operation;
     const struct table *table;
-    size_t range; /* of the batch */
+    struct short_range *range; /* NULL: none */
 };
 
 /* Whether a page may turn out to be short; the others are not worth the attempt. */
@@ -24,7 +24,7 @@ MUST_USE enum status short_page_resolve(
 /* Add its range. false: it has to run alone. */
 bool short_page_plan(struct short_page *page, struct short_ranges *ranges);
 
-/* Set the outcome. false: it has to run alone. */
-bool short_page_take(struct short_page *page, const struct short_ranges *ranges);
+/* Its rows have come: set the outcome. false: it has to run alone. */
+bool short_page_take(struct short_page *page);
 
 #endif

@@ -5,189 +5,316 @@
 #include "store/short_reads/short_ranges.h"
 
 #include "domain/indexes/index_plan.h"
+#include "store/queries/row_bounds.h"
 #include "store/sql.h"
+
+static const struct embedded *const statement_texts[SHORT_FORM_END][2] = {
+    [SHORT_ROWS] = { &sql_short_ranges, &sql_short_ranges_down },
+    [SHORT_HITS] = { &sql_short_hits, &sql_short_hits_down },
+};
 
 void short_ranges_init(struct short_ranges *ranges, size_t reads, struct arena *arena)
 {
-    *ranges = (struct short_ranges){ .arena = arena };
-    ranges->items = ARENA_ARRAY(arena, struct short_range, reads * SHORT_RANGES_MAX_OF_READ);
+    *ranges = (struct short_ranges){ .arena = arena,
+        .items = ARENA_ARRAY(arena, struct short_range, reads * SHORT_RANGES_MAX_OF_READ),
+        .statements = ARENA_ARRAY(arena, struct short_statement, reads) };
+}
+
+void short_ranges_clear(struct short_statement *statement)
+{
+    PQclear(statement->rows);
+    statement->rows = NULL;
 }
 
 void short_ranges_close(struct short_ranges *ranges)
 {
-    PQclear(ranges->up);
-    PQclear(ranges->down);
-    ranges->up = ranges->down = NULL;
+    for (size_t i = 0; i < ranges->statement_count; i++)
+        short_ranges_clear(&ranges->statements[i]);
 }
 
-struct short_range *short_ranges_add(struct short_ranges *ranges)
+/* One that has room for another read. */
+static struct short_statement *find_statement(
+    struct short_ranges *ranges, enum short_form form, bool descending)
 {
-    return &ranges->items[ranges->count++];
+    struct short_statement *statement;
+
+    for (size_t i = ranges->statement_count; i > 0; i--) {
+        statement = &ranges->statements[i - 1];
+        if (statement->form == form && statement->descending == descending &&
+            statement->reads < SHORT_RANGES_MAX_READS)
+            return statement;
+    }
+    statement = &ranges->statements[ranges->statement_count++];
+    *statement = (struct short_statement){ .form = form, .descending = descending };
+    statement->last = &statement->first;
+    return statement;
+}
+
+struct short_range *short_ranges_add(
+    struct short_ranges *ranges, const struct short_range *beside, enum short_form form, bool descending)
+{
+    struct short_range *range = &ranges->items[ranges->count++];
+    struct short_statement *statement = beside ? beside->statement : find_statement(ranges, form, descending);
+
+    *range = (struct short_range){ .statement = statement };
+    statement->reads += !beside;
+    statement->count++;
+    *statement->last = range;
+    statement->last = &range->next;
+    return range;
 }
 
 /* ---- the statements ---- */
 
 struct range_arrays {
-    struct pg_array tables, partitions, buckets, lows, highs, rows, bytes;
+    struct pg_array tables, partitions, buckets, lows, highs, rows, bytes, sources, behind;
 };
+
+static void init_arrays(struct range_arrays *arrays, struct arena *arena)
+{
+    pg_array_init(&arrays->tables, arena, PG_INT8);
+    pg_array_init(&arrays->partitions, arena, PG_TEXT);
+    pg_array_init(&arrays->buckets, arena, PG_INT2);
+    pg_array_init(&arrays->lows, arena, PG_TEXT);
+    pg_array_init(&arrays->highs, arena, PG_TEXT);
+    pg_array_init(&arrays->rows, arena, PG_INT8);
+    pg_array_init(&arrays->bytes, arena, PG_INT8);
+    pg_array_init(&arrays->sources, arena, PG_INT8);
+    pg_array_init(&arrays->behind, arena, PG_INT8);
+}
+
+/* Above every key. As the end of a range, which is above its beginning, the empty text stands for it. */
+static struct str end_of_keys(void)
+{
+    return row_bounds_high(&(struct interval){ .has_high = false }, NULL);
+}
 
 static void put_range(struct range_arrays *arrays, const struct short_range *range)
 {
-    struct str partition = range->keys.partition.low;
+    struct str partition = range->keys.partition.low, high = range->keys.row.high;
 
     pg_array_int8(&arrays->tables, range->table->table_id);
     pg_array_bytes(&arrays->partitions, partition);
     pg_array_int2(&arrays->buckets, index_plan_bucket(range->table, partition));
     pg_array_bytes(&arrays->lows, range->keys.row.low);
-    pg_array_bytes(&arrays->highs, range->keys.row.high);
+    pg_array_bytes(&arrays->highs, str_equal(high, end_of_keys()) ? STR_EMPTY : high);
     pg_array_int8(&arrays->rows, range->max_rows);
     pg_array_int8(&arrays->bytes, range->max_bytes);
+    pg_array_int8(&arrays->sources, range->source_table_id);
 }
 
-static size_t count_of(const struct short_ranges *ranges, bool descending)
+size_t short_ranges_sent_bytes(const struct short_ranges *ranges)
 {
-    size_t count = 0;
+    size_t bytes = ranges->statement_count * end_of_keys().len;
 
-    for (size_t i = 0; i < ranges->count; i++)
-        count += ranges->items[i].descending == descending;
-    return count;
+    for (size_t i = 0; i < ranges->count; i++) {
+        const struct key_filter *keys = &ranges->items[i].keys;
+        bool is_bounded = !str_equal(keys->row.high, end_of_keys());
+
+        bytes += sizeof(struct short_range) + keys->partition.low.len + keys->row.low.len +
+                 (is_bounded ? keys->row.high.len : 0);
+    }
+    return bytes;
 }
 
-static enum status send_direction(
-    struct session *session, const struct short_ranges *ranges, bool descending, struct error *err)
+static void add_arrays(struct range_arrays *arrays, struct pg_params *params)
+{
+    pg_add_array(params, &arrays->tables);
+    pg_add_array(params, &arrays->partitions);
+    pg_add_array(params, &arrays->buckets);
+    pg_add_array(params, &arrays->lows);
+    pg_add_array(params, &arrays->highs);
+    pg_add_array(params, &arrays->rows);
+    pg_add_array(params, &arrays->bytes);
+    pg_add_array(params, &arrays->sources);
+    pg_add_array(params, &arrays->behind);
+}
+
+/* Each table once: a range before this one may ask the same. */
+static bool must_ask(const struct short_statement *statement, const struct short_range *range)
+{
+    if (!range->asks_behind)
+        return false;
+    for (const struct short_range *other = statement->first; other != range; other = other->next)
+        if (other->asks_behind && other->source_table_id == range->source_table_id)
+            return false;
+    return true;
+}
+
+enum status short_ranges_send(struct session *session, const struct short_ranges *ranges,
+    const struct short_statement *statement, struct error *err)
 {
     struct range_arrays arrays;
     struct pg_params params;
 
-    if (count_of(ranges, descending) == 0)
-        return STATUS_OK;
-    pg_array_init(&arrays.tables, ranges->arena, PG_INT8);
-    pg_array_init(&arrays.partitions, ranges->arena, PG_TEXT);
-    pg_array_init(&arrays.buckets, ranges->arena, PG_INT2);
-    pg_array_init(&arrays.lows, ranges->arena, PG_TEXT);
-    pg_array_init(&arrays.highs, ranges->arena, PG_TEXT);
-    pg_array_init(&arrays.rows, ranges->arena, PG_INT8);
-    pg_array_init(&arrays.bytes, ranges->arena, PG_INT8);
-    for (size_t i = 0; i < ranges->count; i++)
-        if (ranges->items[i].descending == descending)
-            put_range(&arrays, &ranges->items[i]);
+    init_arrays(&arrays, ranges->arena);
+    for (const struct short_range *range = statement->first; range; range = range->next) {
+        put_range(&arrays, range);
+        if (must_ask(statement, range))
+            pg_array_int8(&arrays.behind, range->source_table_id);
+    }
     pg_params_init(&params, ranges->arena);
-    pg_add_array(&params, &arrays.tables);
-    pg_add_array(&params, &arrays.partitions);
-    pg_add_array(&params, &arrays.buckets);
-    pg_add_array(&params, &arrays.lows);
-    pg_add_array(&params, &arrays.highs);
-    pg_add_array(&params, &arrays.rows);
-    pg_add_array(&params, &arrays.bytes);
-    return pg_send(&session->pg, descending ? &sql_short_ranges_down : &sql_short_ranges, &params, err);
+    add_arrays(&arrays, &params);
+    pg_add_bytes(&params, end_of_keys());
+    return pg_send(&session->pg, statement_texts[statement->form][statement->descending], &params, err);
 }
 
-enum status short_ranges_send(struct session *session, const struct short_ranges *ranges, struct error *err)
-{
-    TRY(send_direction(session, ranges, false, err));
-    return send_direction(session, ranges, true, err);
-}
+/* Of both forms. */
+enum column { COLUMN_N, COLUMN_CATALOGUE, COLUMN_BEHIND, COLUMN_KEY };
 
-enum column {
-    COLUMN_N,
-    COLUMN_CATALOGUE,
-    COLUMN_ROW,
-    COLUMN_VERSION,
-    COLUMN_TS,
-    COLUMN_DEAD,
-    COLUMN_SIZE,
-    COLUMN_PROPERTIES,
-    COLUMN_EXPIRES
-};
+enum row_column { ROW_VERSION = COLUMN_KEY + 1, ROW_TS, ROW_EXPIRES, ROW_SIZE, ROW_PROPERTIES };
+
+enum hit_column { HIT_SIZE = COLUMN_KEY + 1, HIT_NAMED, HIT_VERSION, HIT_TS, HIT_EXPIRES, HIT_PROPERTIES };
 
 /* Give each range its rows. A range without any has one row, of nulls. */
-static void share_rows(struct short_ranges *ranges, const PGresult *rows, bool descending)
+static void share_rows(struct short_statement *statement)
 {
+    const PGresult *rows = statement->rows;
     int row = 0, n = 0;
 
-    for (size_t i = 0; i < ranges->count; i++) {
-        struct short_range *range = &ranges->items[i];
-
-        if (range->descending != descending)
-            continue;
-        range->rows = rows;
+    for (struct short_range *range = statement->first; range; range = range->next) {
         range->first = row;
+        range->count = 0;
+        range->is_behind =
+            range->asks_behind && !PQgetisnull(rows, row, COLUMN_BEHIND) && pg_bool(rows, row, COLUMN_BEHIND);
         for (n++; row < PQntuples(rows) && pg_int8(rows, row, COLUMN_N) == n; row++)
-            range->count += !PQgetisnull(rows, row, COLUMN_VERSION);
+            range->count += !PQgetisnull(rows, row, COLUMN_KEY);
     }
 }
 
-static enum status take_direction(
-    struct session *session, struct short_ranges *ranges, bool descending, PGresult **out, struct error *err)
+enum status short_ranges_take(struct session *session, struct short_statement *statement, struct error *err)
 {
-    size_t count = count_of(ranges, descending);
     int rows;
 
-    if (count == 0)
-        return STATUS_OK;
-    TRY(pg_next(&session->pg, out, err));
-    rows = PQntuples(*out);
-    if (rows > 0 && pg_int8(*out, 0, COLUMN_CATALOGUE) != session->catalogue->version)
+    TRY(pg_next(&session->pg, &statement->rows, err));
+    rows = PQntuples(statement->rows);
+    if (rows == 0 || pg_int8(statement->rows, rows - 1, COLUMN_N) != (int64_t)statement->count)
+        return error_set(
+            err, STATUS_INTERNAL, "a read of %zu ranges brought %d rows", statement->count, rows);
+    if (pg_int8(statement->rows, 0, COLUMN_CATALOGUE) != session->catalogue->version)
         return error_set(err, STATUS_STALE, "the catalogue has changed");
-    if (rows == 0 || pg_int8(*out, rows - 1, COLUMN_N) != (int64_t)count)
-        return error_set(err, STATUS_INTERNAL, "a read of %zu ranges brought %d rows", count, rows);
-    share_rows(ranges, *out, descending);
+    share_rows(statement);
     return STATUS_OK;
-}
-
-enum status short_ranges_take(struct session *session, struct short_ranges *ranges, struct error *err)
-{
-    TRY(take_direction(session, ranges, false, &ranges->up, err));
-    return take_direction(session, ranges, true, &ranges->down, err);
 }
 
 /* ---- answers ---- */
 
-/* What a row is, its bytes counted; *is_cut: its properties are not all there. false: it is dead. */
-static bool read_row(
-    const struct short_range *range, int row, struct short_answer *answer, struct entity *out, bool *is_cut)
+static int64_t int8_or(const PGresult *rows, int row, int column, int64_t otherwise)
 {
-    const PGresult *rows = range->rows;
-    int64_t size = pg_int4(rows, row, COLUMN_SIZE);
-
-    *out = (struct entity){
-        .key = { range->keys.partition.low, pg_bytes(rows, row, COLUMN_ROW) },
-        .etag = { .table_id = range->table->table_id, .version = pg_int8(rows, row, COLUMN_VERSION) },
-        .timestamp = pg_int8(rows, row, COLUMN_TS),
-        .properties.bytes = pg_bytes(rows, row, COLUMN_PROPERTIES),
-        .expires = PQgetisnull(rows, row, COLUMN_EXPIRES) ? 0 : pg_int8(rows, row, COLUMN_EXPIRES),
-    };
-    answer->rows_examined++;
-    answer->bytes_examined += (int64_t)(out->key.partition.len + out->key.row.len) + size;
-    *is_cut = size > (int64_t)out->properties.bytes.len;
-    return !pg_bool(rows, row, COLUMN_DEAD);
+    return PQgetisnull(rows, row, column) ? otherwise : pg_int8(rows, row, column);
 }
 
-static bool is_wanted(const struct short_answer *answer, const struct entity *entity)
+/* *is_cut: its properties were left out. false: it is dead, or has expired. */
+static bool read_row(
+    const struct short_range *range, int row, struct entity *out, int64_t *size, bool *is_cut)
 {
-    return !answer->is_wanted || answer->is_wanted(answer->context, entity);
+    const PGresult *rows = range->statement->rows;
+
+    *out = (struct entity){
+        .key = { range->keys.partition.low, pg_bytes(rows, row, COLUMN_KEY) },
+        .etag = { .table_id = range->table->table_id, .version = pg_int8(rows, row, ROW_VERSION) },
+        .timestamp = int8_or(rows, row, ROW_TS, 0),
+        .properties.bytes = pg_bytes(rows, row, ROW_PROPERTIES),
+        .expires = int8_or(rows, row, ROW_EXPIRES, 0),
+    };
+    *is_cut = !PQgetisnull(rows, row, ROW_SIZE);
+    *size = *is_cut ? pg_int4(rows, row, ROW_SIZE) : (int64_t)out->properties.bytes.len;
+    return !PQgetisnull(rows, row, ROW_TS);
+}
+
+/* *size: of the entry's properties. false: the entry is dead, or has expired. */
+static bool read_hit(const struct short_range *range, int row, struct short_hit *out, int64_t *size)
+{
+    const PGresult *rows = range->statement->rows;
+    int64_t told = pg_int4(rows, row, HIT_SIZE);
+    bool is_live = told >= 0;
+
+    *size = is_live ? told : -1 - told;
+    *out = (struct short_hit){
+        .entry = { range->keys.partition.low, pg_bytes(rows, row, COLUMN_KEY) },
+        .named.bytes = pg_bytes(rows, row, HIT_NAMED),
+        .found = !PQgetisnull(rows, row, HIT_VERSION),
+    };
+    if (!out->found)
+        return is_live;
+    out->is_cut = PQgetisnull(rows, row, HIT_PROPERTIES);
+    out->entity = (struct entity){
+        .etag.version = pg_int8(rows, row, HIT_VERSION),
+        .timestamp = pg_int8(rows, row, HIT_TS),
+        .properties.bytes = pg_bytes(rows, row, HIT_PROPERTIES),
+        .expires = int8_or(rows, row, HIT_EXPIRES, 0),
+    };
+    return is_live;
+}
+
+static bool is_wanted(const struct short_answer *answer, const struct entity_key *key)
+{
+    const struct entity entity = { .key = *key };
+
+    return !answer->is_wanted || answer->is_wanted(answer->context, &entity);
+}
+
+enum taken {
+    TAKEN,  /* into the answer, or passed over */
+    FULL,   /* the answer is, without it */
+    UNTOLD, /* what came is not enough to tell */
+};
+
+static enum taken take_row(const struct short_range *range, int row, struct short_answer *answer,
+    struct entity_key *key, int64_t *size)
+{
+    struct entity entity;
+    bool is_cut, is_live = read_row(range, row, &entity, size, &is_cut);
+
+    *key = entity.key;
+    if (!is_live || !is_wanted(answer, key))
+        return TAKEN;
+    if (is_cut)
+        return UNTOLD;
+    if (!answer->sink->add(answer->sink, &entity))
+        return FULL;
+    answer->count++;
+    return TAKEN;
+}
+
+static enum taken take_hit(const struct short_range *range, int row, struct short_answer *answer,
+    struct entity_key *key, int64_t *size)
+{
+    struct short_hit hit;
+    bool is_live = read_hit(range, row, &hit, size);
+
+    *key = hit.entry;
+    if (!is_live || !is_wanted(answer, key))
+        return TAKEN;
+    if (!answer->take_hit(answer->taker, &hit))
+        return UNTOLD;
+    answer->count++;
+    return TAKEN;
 }
 
 /* The rows of one range. *full: the answer is, and there are more of them. false: they are not enough to tell. */
 static bool collect_range(const struct short_range *range, struct short_answer *answer, bool *full)
 {
-    for (int i = 0; i < range->count; i++) {
-        struct entity entity;
-        bool is_cut;
+    bool of_hits = range->statement->form == SHORT_HITS;
+
+    for (int row = range->first; row < range->first + range->count; row++) {
+        struct entity_key key;
+        enum taken taken;
+        int64_t size;
 
         *full = answer->count == answer->limit;
         if (*full)
             return true;
-        if (read_row(range, range->first + i, answer, &entity, &is_cut) && is_wanted(answer, &entity)) {
-            if (is_cut && !answer->is_cut_right)
-                return false;
-            *full = !answer->sink->add(answer->sink, &entity);
-            if (*full)
-                return true;
-            answer->count++;
-        }
+        taken = (of_hits ? take_hit : take_row)(range, row, answer, &key, &size);
+        if (taken == UNTOLD)
+            return false;
+        answer->rows_examined++;
+        answer->bytes_examined += (int64_t)(key.partition.len + key.row.len) + size;
+        *full = taken == FULL;
+        if (*full)
+            return true;
         answer->has_position = true;
-        answer->position = entity.key;
+        answer->position = key;
     }
     if (range->count < range->max_rows)
         return true;
@@ -197,7 +324,8 @@ static bool collect_range(const struct short_range *range, struct short_answer *
 
 bool short_ranges_collect(const struct short_range *ranges, size_t count, struct short_answer *answer)
 {
-    answer->sink->reset(answer->sink);
+    if (answer->sink)
+        answer->sink->reset(answer->sink);
     for (size_t i = 0; i < count && !answer->more; i++)
         if (!collect_range(&ranges[i], answer, &answer->more))
             return false;

@@ -115,8 +115,8 @@ MUTANTS = [
     ("G21", [("store/indexes/lookup_read.c", "    if (session_in_snapshot(session))\n", "    if (sources->in.get.count == 0)\n")],
      "test_store", "snapshot", ["a_page_of_a_look_up_is_one_snapshot"]),
 
-    ("G21", [("store/short_reads/short_batch.c", "&& lookup->needs_snapshot;", "&& lookup->count > 1000;")],
-     "test_store", "snapshot", ["a_short_or_strong_look_up_is_one_snapshot"]),
+    ("G21", [("store/short_reads/short_lookup.c", "range->asks_behind = lookup->reads_around;", "range->asks_behind = false;")],
+     "test_store", "short", ["the_latest_of_what_is_behind_is_read_alone"]),
 
     ("G21", [("store/indexes/lookup_read.c", "    else if (index_is_strong(index) && !in->trust_index)\n",
               "    else if (index->index_id == 0)\n")],
@@ -135,12 +135,12 @@ MUTANTS = [
      "test_store", "lookup", ["a_page_does_not_miss_what_is_older_than_its_as_of"]),
 
     ("G22", [("store/short_reads/short_batch.c",
-              "    if (flight->lookup_count > 0) {\n        TRY(lag_send", "    if (flight->lookup_count > 1000) {\n        TRY(lag_send"),
+              "    if (flight->lookup_count > 0)\n        TRY(lag_send", "    if (flight->lookup_count > 1000)\n        TRY(lag_send"),
              ("store/short_reads/short_batch.c",
-              "    if (flight->lookup_count > 0) {\n        TRY(lag_take", "    if (flight->lookup_count > 1000) {\n        TRY(lag_take"),
+              "    if (flight->taken == 0 && flight->lookup_count > 0)\n        TRY(lag_take(session, &flight->lag, err));\n", ""),
              ("store/short_reads/short_batch.c",
-              "    session_note_confirmed(session);\n    return STATUS_OK;\n",
-              "    session_note_confirmed(session);\n    return lag_read(session, &flight->lag, err);\n")],
+              "    TRY(pg_end(&session->pg, err));\n    for (size_t i = 0",
+              "    TRY(pg_end(&session->pg, err));\n    TRY(lag_read(session, &flight->lag, err));\n    for (size_t i = 0")],
      "test_store", "lookup", ["a_page_does_not_miss_what_is_older_than_its_as_of"]),
 
     ("G23", [("store/session/attempt.c", "if (!is_refusal(err) ||\n", "if (!is_refusal(err) || err->status != STATUS_OK ||\n")],

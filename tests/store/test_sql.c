@@ -132,6 +132,14 @@ static const struct plan_case {
     { "entity_page_ranges", "entities_pkey", "(row_key < u.high)" },
     { "entity_page_ranges", "entities_pkey", "(row_key >= u.low)" },
     { "entity_page_ranges_down", "entities_pkey", "(row_key < u.high)" },
+    { "short_ranges", "entities_pkey", "(row_key >= u.low)" },
+    { "short_ranges", "intents_key", "(table_id = b.t)" },
+    { "short_ranges_down", "entities_pkey", "(row_key >= u.low)" },
+    { "short_hits", "entities_pkey", "(row_key >= u.low)" },
+    { "short_hits", "entities_pkey", "(row_key = convert_from(" },
+    { "short_hits", "intents_key", "(table_id = b.t)" },
+    { "short_hits", "dead_letters_pkey", "(kind = 1)" },
+    { "short_hits_down", "entities_pkey", "(row_key = convert_from(" },
     { "entity_count", "entities_pkey", "ROW(partition_key, row_key) < ROW($4, $5)" },
     { "entity_count_partition", "entities_pkey", "(row_key < $5)" },
     { "marker_delete", "commit_markers_pkey", "number < $2" },
@@ -200,7 +208,8 @@ END_TEST
 START_TEST(pages_need_no_sort)
 {
     static const char *const statements[] = { "entity_page", "entity_page_partition", "entity_page_down",
-        "entity_page_partition_down", "entity_count", "entity_count_partition", "chunk_keys", "chunk_rows" };
+        "entity_page_partition_down", "entity_count", "entity_count_partition", "chunk_keys", "chunk_rows",
+        "short_ranges", "short_ranges_down", "short_hits", "short_hits_down" };
 
     for (size_t i = 0; i < ARRAY_LEN(statements); i++) {
         const char *plan = explain(statements[i]).data;

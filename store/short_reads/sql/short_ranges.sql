@@ -1,17 +1,30 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The first rows of many ranges, each of one partition. $1 table ids, $2 partition keys, $3 buckets, $4 row keys from
--- which on and $5 below which, $6 rows of each, $7 bytes of properties of a row: arrays of one length. n is the position
--- in the arrays, from 1. The catalogue's version comes with every row, and with a range that has none. size: of all
--- properties of the row. Each range is one search of the primary key.
-select u.n, c.version, e.row_key, e.version, e.ts, e.dead or is_due(e.expires), octet_length(e.properties),
-    substring(e.properties for u.most::int4), e.expires
+-- which on and $5 below which, $6 rows of each, $7 bytes of properties of a row, $8 tables of which the table's rows are
+-- index entries: arrays of one length. n is the position in the arrays, from 1; a range without rows has one, of nulls.
+-- The catalogue's version comes with the first row. $9: tables; where $8 is one of them, the third column tells whether
+-- its indexes may be behind: at least what open_sources would find. A dead or expired row has no ts; properties of more
+-- bytes than $7 come as null, with their size. $10: a text above every row key, for ranges whose $5 is empty: it is
+-- long. Each range is one search of the primary key. Subqueries ask what is open,
+-- and not EXISTS, for which PostgreSQL may read all intents into a hash table.
+select u.n, case when u.n = 1 then c.version end, u.source = any (behind.tables), e.row_key, e.version,
+    case when not e.dead and not is_due(e.expires) then e.ts end, e.expires,
+    case when octet_length(e.properties) > u.most then octet_length(e.properties) end,
+    case when octet_length(e.properties) <= u.most then e.properties end
 from catalogue c
-cross join unnest($1::int8[], $2::text[], $3::int2[], $4::text[], $5::text[], $6::int8[], $7::int8[])
-    with ordinality u(t, p, b, low, high, rows, most, n)
+cross join (
+    select array_agg(b.t) as tables
+    from unnest($9::int8[]) b(t)
+    where (select 1 from intents i where i.table_id = b.t limit 1) is not null
+        or (select 1 from dead_letters d where d.kind = 1 and d.table_id = b.t limit 1) is not null
+) behind
+cross join unnest($1::int8[], $2::text[], $3::int2[], $4::text[], $5::text[], $6::int8[], $7::int8[], $8::int8[])
+    with ordinality u(t, p, b, low, high, rows, most, source, n)
 left join lateral (
     select x.row_key, x.version, x.ts, x.dead, x.properties, x.expires
     from entities x
-    where x.table_id = u.t and x.partition_key = u.p and x.bucket = u.b and x.row_key >= u.low and x.row_key < u.high
+    where x.table_id = u.t and x.partition_key = u.p and x.bucket = u.b
+        and x.row_key >= u.low and x.row_key < case when u.high = '' then $10::text else u.high end
     order by x.row_key
     limit u.rows
 ) e on true

@@ -483,6 +483,47 @@ START_TEST(what_is_large_leaves_the_others_alone)
 }
 END_TEST
 
+/* A text of so many characters, of one, two or four bytes each, and with what keys of entries have to escape. */
+static const char *long_key(size_t characters)
+{
+    static const char *const kinds[] = { "k", "\u00e4", "\U0001f600", "~", "  x", "!" };
+    struct buf out;
+
+    buf_init(&out, &scene.arena);
+    for (size_t i = 0; i < characters; i++)
+        buf_format(&out, "%s", i % 7 == 0 ? kinds[(characters + i) % ARRAY_LEN(kinds)] : "k");
+    return arena_format(&scene.arena, "%.*s", STR_ARG(buf_str(&out))).data;
+}
+
+/* The statement finds the sources of entries whose keys are short; of the others it does not tell. */
+START_TEST(sources_with_long_keys_are_read_alone)
+{
+    enum { LONGEST = 140, SHORT = 30, LONG = 128 };
+    struct operation *batched[LONGEST], *alone;
+    int together = 0;
+
+    put_people(0);
+    for (int n = 1; n < LONGEST; n++) {
+        const char *key = long_key((size_t)n), *partition = _i == 0 ? "p0" : key, *row = _i == 0 ? key : "r";
+
+        scene_write(&scene, a_write(WRITE_INSERT, partition, row,
+                                some_texts(&scene.arena, "City", arena_format(&scene.arena, "c%d", n).data,
+                                    "Name", "n", NULL)));
+        scene_entry(&scene, &indexes[0], scene_read(&scene, partition, row));
+        batched[n] = look_up_city(arena_format(&scene.arena, "c%d", n).data);
+    }
+    for (int n = 1; n < LONGEST; n++) {
+        alone = like(batched[n]);
+        run_batch(batched[n], look_up_city("Cork"));
+        together += is_as_alone(batched[n], alone);
+        ck_assert_uint_eq(alone->out.lookup.count, 1);
+        ck_assert(n > SHORT || operation_times_detour(batched[n]) == DETOUR_NONE);
+        ck_assert(n < LONG || operation_times_detour(batched[n]) == DETOUR_ALONE);
+    }
+    ck_assert_int_gt(together, SHORT);
+}
+END_TEST
+
 START_TEST(what_is_refused_is_refused_alone)
 {
     struct operation *good = look_up_city("Cork"), *bad = look_up_city("Cork");
@@ -517,6 +558,7 @@ START_TEST(an_index_that_is_made_anew_is_found_with_its_own_entries)
 }
 END_TEST
 
+/* Guard G21: whether anything is open is of the entries' snapshot. */
 START_TEST(the_latest_of_what_is_behind_is_read_alone)
 {
     struct operation *latest = look_up_city("Cork"), *any = look_up_city("Cork");
@@ -590,6 +632,7 @@ Suite *test_short_batch_suite(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_loop_test(tc, a_batch_answers_as_each_alone, 0, SEEDS);
     tcase_add_loop_test(tc, what_is_large_leaves_the_others_alone, 0, 2);
+    tcase_add_loop_test(tc, sources_with_long_keys_are_read_alone, 0, 2);
     tcase_add_loop_test(tc, what_is_refused_is_refused_alone, 0, 2);
     tcase_add_loop_test(tc, an_index_that_is_made_anew_is_found_with_its_own_entries, 0, 2);
     tcase_add_test(tc, the_latest_of_what_is_behind_is_read_alone);
