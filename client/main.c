@@ -8,7 +8,8 @@
 #include "client/command.h"
 
 static const struct command_group *const groups[] = { &commands_operate, &commands_account, &commands_access,
-    &commands_work, &commands_index, &commands_watch, &commands_queue, &commands_load, &commands_dev };
+    &commands_api, &commands_work, &commands_index, &commands_watch, &commands_queue, &commands_load,
+    &commands_dev };
 
 enum { MAX_COMMANDS = 64 };
 

@@ -62,5 +62,6 @@ done
 check_library gRPC rpc '(grpc/(grpc|slice|byte_buffer|status|support|impl)|grpc/compression)'
 check_library libpq store '(libpq-fe|libpq-events|postgresql/|libpq/)'
 check_library libmicrohttpd base 'microhttpd'
+check_library jansson api 'jansson'
 check_library hiredis queue '(hiredis|hiredis/)'
 exit "$wrong"

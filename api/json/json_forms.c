@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * json_forms.c - see the header.
+ */
+#include "api/json/json_forms.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/digits.h"
+#include "base/macros.h"
+#include "domain/properties/datetime.h"
+
+#define MIN_TIMESTAMP_SECONDS INT64_C(-62135596800) /* 0001-01-01 */
+#define MAX_TIMESTAMP_SECONDS INT64_C(253402300799) /* 9999-12-31T23:59:59 */
+#define MAX_DURATION_SECONDS INT64_C(315576000000)
+
+enum { NANOS_PER_SECOND = 1000000000, MAX_NUMBER_BYTES = 32, MAX_DOUBLE_DIGITS = 17, MAX_FLOAT_DIGITS = 9 };
+
+/* ---- times ---- */
+
+/* Nothing, or a point and 3, 6 or 9 digits. */
+static void write_fraction(struct buf *out, int32_t nanos)
+{
+    if (nanos % 1000000 == 0 && nanos != 0)
+        buf_format(out, ".%03d", nanos / 1000000);
+    else if (nanos % 1000 == 0 && nanos != 0)
+        buf_format(out, ".%06d", nanos / 1000);
+    else if (nanos != 0)
+        buf_format(out, ".%09d", nanos);
+}
+
+bool json_forms_write_timestamp(struct buf *out, int64_t seconds, int32_t nanos)
+{
+    time_t moment = (time_t)seconds;
+    struct tm parts;
+
+    if (seconds < MIN_TIMESTAMP_SECONDS || seconds > MAX_TIMESTAMP_SECONDS || nanos < 0 ||
+        nanos >= NANOS_PER_SECOND || !gmtime_r(&moment, &parts))
+        return false;
+    buf_format(out, "%04d-%02d-%02dT%02d:%02d:%02d", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
+        parts.tm_hour, parts.tm_min, parts.tm_sec);
+    write_fraction(out, nanos);
+    buf_append_byte(out, 'Z');
+    return true;
+}
+
+bool json_forms_read_timestamp(struct str text, int64_t *seconds, int32_t *nanos)
+{
+    return datetime_parse(text, seconds, nanos) && *seconds >= MIN_TIMESTAMP_SECONDS &&
+           *seconds <= MAX_TIMESTAMP_SECONDS;
+}
+
+bool json_forms_write_duration(struct buf *out, int64_t seconds, int32_t nanos)
+{
+    bool negative = seconds < 0 || nanos < 0;
+
+    if (llabs(seconds) > MAX_DURATION_SECONDS || abs(nanos) >= NANOS_PER_SECOND ||
+        (seconds > 0 && nanos < 0) || (seconds < 0 && nanos > 0))
+        return false;
+    buf_format(out, "%s%lld", negative ? "-" : "", llabs(seconds));
+    write_fraction(out, abs(nanos));
+    buf_append_byte(out, 's');
+    return true;
+}
+
+static bool read_fraction(struct str text, int32_t *nanos)
+{
+    uint64_t number;
+    size_t digits = text.len;
+
+    if (digits == 0 || digits > 9 || !digits_parse_unsigned(text, NANOS_PER_SECOND, &number))
+        return false;
+    for (; digits < 9; digits++)
+        number *= 10;
+    *nanos = (int32_t)number;
+    return true;
+}
+
+bool json_forms_read_duration(struct str text, int64_t *seconds, int32_t *nanos)
+{
+    bool negative = text.len > 0 && text.data[0] == '-';
+    struct str rest = str_from(text, negative);
+    uint64_t number;
+
+    *nanos = 0;
+    if (rest.len < 2 || rest.data[rest.len - 1] != 's')
+        return false;
+    rest.len--;
+    if (!digits_take_unsigned(&rest, (uint64_t)MAX_DURATION_SECONDS, &number) ||
+        (rest.len > 0 && (rest.data[0] != '.' || !read_fraction(str_from(rest, 1), nanos))))
+        return false;
+    *seconds = negative ? -(int64_t)number : (int64_t)number;
+    *nanos = negative ? -*nanos : *nanos;
+    return true;
+}
+
+/* ---- paths of fields ---- */
+
+static bool is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static bool is_lower(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+bool json_forms_write_path(struct buf *out, struct str path)
+{
+    for (size_t i = 0; i < path.len; i++) {
+        bool is_raised = path.data[i] == '_';
+
+        if (is_raised)
+            i++;
+        if (i == path.len || is_upper(path.data[i]) || (is_raised && !is_lower(path.data[i])))
+            return false;
+        buf_append_byte(out, (uint8_t)(is_raised ? path.data[i] - 'a' + 'A' : path.data[i]));
+    }
+    return true;
+}
+
+bool json_forms_read_path(struct buf *out, struct str path)
+{
+    for (size_t i = 0; i < path.len; i++) {
+        char c = path.data[i];
+
+        if (c == '_')
+            return false;
+        if (is_upper(c))
+            buf_append_byte(out, '_');
+        buf_append_byte(out, (uint8_t)(is_upper(c) ? c - 'A' + 'a' : c));
+    }
+    return true;
+}
+
+/* ---- numbers ---- */
+
+/* true: the number is none, and written. */
+static bool write_not_finite(struct buf *out, double number)
+{
+    if (isfinite(number))
+        return false;
+    buf_append(out, str_of(isnan(number) ? "\"NaN\"" : number > 0 ? "\"Infinity\"" : "\"-Infinity\""));
+    return true;
+}
+
+/* A reader that knows whole numbers apart, as many do, would lose the sign of "-0". */
+static void write_number_text(struct buf *out, const char *text)
+{
+    struct str number = str_of(text);
+
+    buf_append(out, str_equal(number, STR_LITERAL("-0")) ? STR_LITERAL("-0.0") : number);
+}
+
+void json_forms_write_double(struct buf *out, double number)
+{
+    char text[MAX_NUMBER_BYTES];
+
+    if (write_not_finite(out, number))
+        return;
+    for (int digits = 15; digits <= MAX_DOUBLE_DIGITS; digits++) {
+        (void)snprintf(text, sizeof(text), "%.*g", digits, number);
+        if (strtod(text, NULL) == number)
+            break;
+    }
+    write_number_text(out, text);
+}
+
+void json_forms_write_float(struct buf *out, float number)
+{
+    char text[MAX_NUMBER_BYTES];
+
+    if (write_not_finite(out, (double)number))
+        return;
+    for (int digits = 6; digits <= MAX_FLOAT_DIGITS; digits++) {
+        (void)snprintf(text, sizeof(text), "%.*g", digits, (double)number);
+        if (strtof(text, NULL) == number)
+            break;
+    }
+    write_number_text(out, text);
+}
+
+/* ---- bytes and text ---- */
+
+void json_forms_write_bytes(struct buf *out, struct str bytes)
+{
+    static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+    for (size_t i = 0; i < bytes.len; i += 3) {
+        size_t left = bytes.len - i;
+        uint32_t bits = (uint32_t)(uint8_t)bytes.data[i] << 16;
+        char *four = buf_extend(out, 4);
+
+        bits |= left > 1 ? (uint32_t)(uint8_t)bytes.data[i + 1] << 8 : 0;
+        bits |= left > 2 ? (uint32_t)(uint8_t)bytes.data[i + 2] : 0;
+        four[0] = alphabet[bits >> 18];
+        four[1] = alphabet[bits >> 12 & 63];
+        four[2] = left > 1 ? alphabet[bits >> 6 & 63] : '=';
+        four[3] = left > 2 ? alphabet[bits & 63] : '=';
+    }
+}
+
+static const char *escape_of(char c)
+{
+    switch (c) {
+    case '"':
+        return "\\\"";
+    case '\\':
+        return "\\\\";
+    case '\n':
+        return "\\n";
+    case '\r':
+        return "\\r";
+    case '\t':
+        return "\\t";
+    default:
+        return NULL;
+    }
+}
+
+void json_forms_write_text(struct buf *out, struct str text)
+{
+    buf_append_byte(out, '"');
+    for (size_t i = 0; i < text.len; i++) {
+        const char *escape = escape_of(text.data[i]);
+
+        if (escape)
+            buf_append(out, str_of(escape));
+        else if ((uint8_t)text.data[i] < 0x20)
+            buf_format(out, "\\u%04x", (unsigned)text.data[i]);
+        else
+            buf_append_byte(out, (uint8_t)text.data[i]);
+    }
+    buf_append_byte(out, '"');
+}

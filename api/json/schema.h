@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schema.h - the messages, enums and methods of the API as its .proto files declare them, read from the descriptors that
+ * reflection serves. The generated code is made from derived files, in which text is bytes and maps are lists: JSON needs
+ * to know them apart.
+ */
+#ifndef API_JSON_SCHEMA_H
+#define API_JSON_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct schema;
+
+/* Types of fields, with the numbers of google.protobuf.FieldDescriptorProto.Type. */
+enum schema_type {
+    SCHEMA_DOUBLE = 1,
+    SCHEMA_FLOAT,
+    SCHEMA_INT64,
+    SCHEMA_UINT64,
+    SCHEMA_INT32,
+    SCHEMA_FIXED64,
+    SCHEMA_FIXED32,
+    SCHEMA_BOOL,
+    SCHEMA_STRING,
+    SCHEMA_GROUP, /* no file of the API has any */
+    SCHEMA_MESSAGE,
+    SCHEMA_BYTES,
+    SCHEMA_UINT32,
+    SCHEMA_ENUM,
+    SCHEMA_SFIXED32,
+    SCHEMA_SFIXED64,
+    SCHEMA_SINT32,
+    SCHEMA_SINT64,
+    SCHEMA_TYPES
+};
+
+struct schema_value {
+    struct str name;
+    int32_t number;
+};
+
+struct schema_enum {
+    struct str name; /* "tavola.v1.Consistency" */
+    struct schema_value *values;
+    size_t count;
+};
+
+struct schema_message;
+
+struct schema_field {
+    struct str name, json_name; /* "row_key", "rowKey" */
+    uint32_t number;
+    enum schema_type type;
+    bool is_repeated;   /* maps too */
+    bool is_optional;   /* proto3's `optional`: 0 is not the same as absent */
+    int oneof;          /* its position in the message; -1: none */
+    struct str of_type; /* the name of the message or enum */
+    const struct schema_message *message;
+    const struct schema_enum *values;
+};
+
+/* Messages that have a JSON form of their own. */
+enum schema_form {
+    SCHEMA_PLAIN,
+    SCHEMA_MAP_ENTRY,
+    SCHEMA_TIMESTAMP,
+    SCHEMA_DURATION,
+    SCHEMA_FIELD_MASK,
+    SCHEMA_ANY
+};
+
+struct schema_message {
+    struct str name; /* "tavola.v1.Entity" */
+    enum schema_form form;
+    struct schema_field *fields; /* in the order of their declaration */
+    size_t count;
+    size_t oneofs;
+};
+
+struct schema_method {
+    struct str path; /* "/tavola.v1.EntityService/GetEntity" */
+    struct str input_name, output_name;
+    const struct schema_message *input, *output;
+    bool streams_requests, streams_replies;
+};
+
+/* The API's. Read at the first call, by any thread; lives as long as the process. */
+const struct schema *schema_of_api(void);
+
+/* By its full name; NULL: there is none. */
+const struct schema_message *schema_find_message(const struct schema *schema, struct str name);
+
+/* By its path; NULL: there is none. */
+const struct schema_method *schema_find_method(const struct schema *schema, struct str path);
+
+/* All methods, in the order of their paths. */
+const struct schema_method *schema_methods(const struct schema *schema, size_t *count);
+
+/* By either of its names; NULL: the message has none. */
+const struct schema_field *schema_find_field(const struct schema_message *message, struct str name);
+
+/* The entry of a map: key and value. */
+static inline const struct schema_field *schema_map_key(const struct schema_field *map)
+{
+    return &map->message->fields[0];
+}
+
+static inline const struct schema_field *schema_map_value(const struct schema_field *map)
+{
+    return &map->message->fields[1];
+}
+
+static inline bool schema_is_map(const struct schema_field *field)
+{
+    return field->message && field->message->form == SCHEMA_MAP_ENTRY;
+}
+
+#endif

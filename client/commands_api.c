@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * commands_api.c - any method of the API with its messages as JSON, by the schema that reflection serves.
+ */
+#include "client/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/json/json_read.h"
+#include "api/json/json_write.h"
+#include "api/json/schema.h"
+#include "client/api_client.h"
+#include "domain/limits.h"
+
+#define API_ARGUMENTS "METHOD [JSON | -] [--timeout SECONDS]"
+
+enum {
+    INDENT = 2,
+    /* Requests of one call whose replies come at the same time: they are read when all requests are sent. */
+    MAX_REQUESTS = 100,
+    MS_PER_SECOND = 1000,
+};
+
+static const struct str own_package = STR_LITERAL("/tavola.v1.");
+
+/* ---- methods by name ---- */
+
+/* "GetEntity", "EntityService/GetEntity" and "EntityService.GetEntity" are the ends of a path. */
+static bool is_named(const struct schema_method *method, const char *name)
+{
+    size_t len = strlen(name);
+    const char *end = method->path.data + method->path.len - len;
+
+    if (len == 0 || len >= method->path.len || (end[-1] != '/' && end[-1] != '.'))
+        return *name == '/' && str_equal(method->path, str_of(name));
+    for (size_t i = 0; i < len; i++)
+        if (end[i] != name[i] && !(end[i] == '/' && name[i] == '.'))
+            return false;
+    return true;
+}
+
+/* NULL: there is none, or more than one, and standard error says so. */
+static const struct schema_method *find_method(const char *name)
+{
+    const struct schema_method *found = NULL, *methods;
+    size_t count;
+
+    methods = schema_methods(schema_of_api(), &count);
+    for (size_t i = 0; i < count; i++) {
+        if (!is_named(&methods[i], name))
+            continue;
+        if (found) {
+            fprintf(stderr, "tavola api: \"%s\" is %.*s or %.*s\n", name, STR_ARG(str_from(found->path, 1)),
+                STR_ARG(str_from(methods[i].path, 1)));
+            return NULL;
+        }
+        found = &methods[i];
+    }
+    if (!found)
+        fprintf(stderr, "tavola api: there is no method \"%s\"; tavola api list shows them all\n", name);
+    return found;
+}
+
+/* Without the package, if that is ours. */
+static struct str short_path(const struct schema_method *method)
+{
+    return str_starts_with(method->path, own_package) ? str_from(method->path, own_package.len)
+                                                      : str_from(method->path, 1);
+}
+
+static int run_list(const struct client_config *config, int argc, char **argv)
+{
+    const struct schema_method *methods;
+    size_t count;
+
+    (void)config, (void)argv;
+    if (argc != 0)
+        return command_misused("api list", "");
+    methods = schema_methods(schema_of_api(), &count);
+    for (size_t i = 0; i < count; i++)
+        printf("%.*s%s\n", STR_ARG(short_path(&methods[i])),
+            methods[i].streams_requests  ? "  (many requests, many replies)"
+            : methods[i].streams_replies ? "  (many replies)"
+                                         : "");
+    return COMMAND_OK;
+}
+
+/* ---- fields ---- */
+
+static struct str type_name(const struct schema_field *field, struct arena *arena)
+{
+    static const char *const names[SCHEMA_TYPES] = { "", "double", "float", "int64", "uint64", "int32",
+        "fixed64", "fixed32", "bool", "string", "", "", "bytes", "uint32", "", "sfixed32", "sfixed64",
+        "sint32", "sint64" };
+
+    if (schema_is_map(field))
+        return arena_format(arena, "map of %.*s", STR_ARG(type_name(schema_map_value(field), arena)));
+    return field->of_type.len > 0 ? field->of_type : str_of(names[field->type]);
+}
+
+static void print_message(const struct schema_message *message, struct arena *arena)
+{
+    printf("%.*s\n", STR_ARG(message->name));
+    for (size_t i = 0; i < message->count; i++) {
+        const struct schema_field *field = &message->fields[i];
+        const struct schema_enum *values = field->values;
+
+        printf("  %-28.*s %s%.*s%s\n", STR_ARG(field->json_name),
+            field->is_repeated && !schema_is_map(field) ? "list of " : "", STR_ARG(type_name(field, arena)),
+            field->oneof >= 0 ? " (one of a choice)" : "");
+        for (size_t k = 0; values && k < values->count; k++)
+            printf("  %-28s   %.*s\n", "", STR_ARG(values->values[k].name));
+    }
+}
+
+static int run_fields(const struct client_config *config, int argc, char **argv)
+{
+    const struct schema_message *message;
+    const struct schema_method *method = NULL;
+    struct arena arena;
+
+    (void)config;
+    if (argc != 1)
+        return command_misused("api fields", "METHOD | TYPE");
+    arena_init(&arena);
+    message = schema_find_message(schema_of_api(), str_of(argv[0]));
+    if (!message)
+        message = schema_find_message(schema_of_api(), arena_format(&arena, "tavola.v1.%s", argv[0]));
+    if (message)
+        print_message(message, &arena);
+    else
+        method = find_method(argv[0]);
+    if (method) {
+        print_message(method->input, &arena);
+        print_message(method->output, &arena);
+    }
+    arena_cleanup(&arena);
+    return message || method ? COMMAND_OK : COMMAND_MISUSED;
+}
+
+/* ---- calls ---- */
+
+struct api_call {
+    const struct schema_method *method;
+    const char *json; /* "-": standard input */
+    int64_t timeout_ms;
+    struct api_client client;
+};
+
+static bool take_arguments(struct api_call *call, int argc, char **argv, const char **method)
+{
+    *method = NULL;
+    for (int i = 0; i < argc; i++) {
+        if (strcmp(argv[i], "--timeout") == 0) {
+            if (++i == argc || strtod(argv[i], NULL) <= 0)
+                return false;
+            call->timeout_ms = (int64_t)(strtod(argv[i], NULL) * MS_PER_SECOND);
+        } else if (!*method) {
+            *method = argv[i];
+        } else if (!call->json) {
+            call->json = argv[i];
+        } else {
+            return false;
+        }
+    }
+    return *method != NULL;
+}
+
+/* false: standard error has the cause. */
+static bool encode(struct api_call *call, struct str json, struct buf *out)
+{
+    struct error err = { 0 };
+
+    buf_init(out, &call->client.arena);
+    if (json_read_message(schema_of_api(), call->method->input, json, out, &err) == STATUS_OK)
+        return true;
+    fprintf(stderr, "tavola api: %s\n", err.message);
+    return false;
+}
+
+static bool print_reply(struct api_call *call, struct str bytes, int indent)
+{
+    struct error err = { 0 };
+    struct buf text;
+
+    buf_init(&text, &call->client.arena);
+    if (json_write_message(schema_of_api(), call->method->output, bytes, indent, &text, &err) != STATUS_OK) {
+        fprintf(stderr, "tavola api: %s\n", err.message);
+        return false;
+    }
+    printf("%.*s\n", STR_ARG(buf_str(&text)));
+    (void)fflush(stdout);
+    return true;
+}
+
+/* The failure in words, and its details as JSON. */
+static int print_failure(struct api_call *call, const struct rpc_status *ended)
+{
+    const struct schema_message *status =
+        schema_find_message(schema_of_api(), STR_LITERAL("google.rpc.Status"));
+    struct error ignored;
+    struct buf text;
+
+    api_client_print_failure(ended, &call->client.arena);
+    buf_init(&text, &call->client.arena);
+    if (ended->details.len > 0 &&
+        json_write_message(schema_of_api(), status, ended->details, INDENT, &text, &ignored) == STATUS_OK)
+        fprintf(stderr, "%.*s\n", STR_ARG(buf_str(&text)));
+    return COMMAND_FAILED;
+}
+
+static int call_once(struct api_call *call, struct str json)
+{
+    struct rpc_status ended;
+    struct str reply;
+    struct buf request;
+
+    if (!encode(call, json, &request))
+        return COMMAND_MISUSED;
+    rpc_channel_call(call->client.channel,
+        &(struct rpc_request){ call->method->path.data, buf_str(&request), call->timeout_ms },
+        &call->client.arena, &reply, &ended);
+    if (ended.code != 0)
+        return print_failure(call, &ended);
+    return print_reply(call, reply, INDENT) ? COMMAND_OK : COMMAND_FAILED;
+}
+
+/* Each line of the text is a request. false: one of them is wrong. */
+static bool send_lines(struct api_call *call, struct rpc_stream *stream, struct str text)
+{
+    struct buf request;
+
+    for (int count = 0; text.len > 0; count++) {
+        const char *end = memchr(text.data, '\n', text.len);
+        struct str line = str_of_bytes(text.data, end ? (size_t)(end - text.data) : text.len);
+
+        if (count == MAX_REQUESTS) {
+            fprintf(stderr, "tavola api: at most %d requests in a call\n", MAX_REQUESTS);
+            return false;
+        }
+        if (!encode(call, line, &request))
+            return false;
+        if (!rpc_stream_send(stream, buf_str(&request)))
+            return true; /* the call has ended, and says why */
+        text = str_from(text, line.len + (end != NULL));
+    }
+    rpc_stream_half_close(stream);
+    return true;
+}
+
+static int call_stream(struct api_call *call, struct str json)
+{
+    struct rpc_stream *stream;
+    struct rpc_status ended;
+    struct error err = { 0 };
+    struct str reply;
+    bool sent, readable = true;
+
+    if (rpc_stream_open(call->client.channel, call->method->path.data, call->timeout_ms, &stream, &err) !=
+        STATUS_OK)
+        return command_failed("api", &err);
+    sent = send_lines(call, stream, json);
+    while (sent && readable && rpc_stream_receive(stream, &call->client.arena, &reply)) {
+        readable = print_reply(call, reply, 0);
+        arena_cleanup(&call->client.arena);
+    }
+    rpc_stream_finish(stream, &call->client.arena, &ended);
+    if (!sent)
+        return COMMAND_MISUSED;
+    if (ended.code != 0)
+        return print_failure(call, &ended);
+    return readable ? COMMAND_OK : COMMAND_FAILED;
+}
+
+/* All of standard input; false: it is larger than a request may be. */
+static bool read_input(struct buf *out)
+{
+    enum { PIECE = 65536, MAX_BYTES = 4 * LIMIT_REQUEST_BYTES };
+    size_t got;
+
+    buf_init(out, NULL);
+    while ((got = fread(buf_reserve(out, PIECE), 1, PIECE, stdin)) > 0 && out->len <= MAX_BYTES)
+        out->len += got;
+    return out->len <= MAX_BYTES;
+}
+
+static int make_call(struct api_call *call)
+{
+    bool streams = call->method->streams_requests || call->method->streams_replies;
+    struct str json = call->json ? str_of(call->json) : STR_LITERAL("{}");
+    struct buf input = { 0 };
+    int code = COMMAND_MISUSED;
+
+    if (!str_equal(json, STR_LITERAL("-")))
+        return (streams ? call_stream : call_once)(call, json);
+    if (read_input(&input))
+        code = (streams ? call_stream : call_once)(call, buf_str(&input));
+    else
+        fprintf(stderr, "tavola api: standard input has more than %d bytes\n", 4 * LIMIT_REQUEST_BYTES);
+    buf_cleanup(&input);
+    return code;
+}
+
+static int run_api(const struct client_config *config, int argc, char **argv)
+{
+    struct api_call call = { .timeout_ms = 0 };
+    const char *name;
+
+    if (!take_arguments(&call, argc, argv, &name))
+        return command_misused("api", API_ARGUMENTS);
+    call.method = find_method(name);
+    if (!call.method)
+        return COMMAND_MISUSED;
+    if (!api_client_open(&call.client, config))
+        return COMMAND_FAILED;
+    return api_client_close(&call.client, make_call(&call));
+}
+
+static void print_examples(FILE *out)
+{
+    fprintf(out,
+        "\n"
+        "METHOD is a name such as GetEntity, EntityService/GetEntity or EntityService.GetEntity; tavola api "
+        "fields METHOD shows\n"
+        "its messages. JSON is the request, {} when it is left out; - reads standard input, for a method of "
+        "many requests one on\n"
+        "each line, at most %d. A reply is printed as JSON; many replies are printed one on each line. "
+        "Binary values are base64,\n"
+        "64-bit integers are text.\n"
+        "\n"
+        "  tavola api CreateTable '{\"name\": \"people\"}'\n"
+        "  tavola api InsertEntity '{\"table\": \"people\", \"entity\": {\"partitionKey\": \"sales\", "
+        "\"rowKey\": \"1\",\n"
+        "      \"properties\": {\"Age\": {\"int32Value\": 36}}}}'\n"
+        "  tavola api QueryEntities '{\"query\": {\"table\": \"people\", \"filter\": \"Age ge 36\"}}'\n",
+        MAX_REQUESTS);
+}
+
+static const struct command commands[] = {
+    {
+        .words = "api list",
+        .arguments = "",
+        .help = "the methods of the API",
+        .run = run_list,
+    },
+    {
+        .words = "api fields",
+        .arguments = "METHOD | TYPE",
+        .help = "the fields of a method's request and reply, or of a message",
+        .run = run_fields,
+    },
+    {
+        .words = "api",
+        .arguments = API_ARGUMENTS,
+        .help = "call a method with its request as JSON",
+        .print_more = print_examples,
+        .run = run_api,
+    },
+};
+
+const struct command_group commands_api = { "The API", commands, ARRAY_LEN(commands) };
