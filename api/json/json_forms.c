@@ -109,6 +109,12 @@ static bool is_lower(char c)
     return c >= 'a' && c <= 'z';
 }
 
+/* Of the names of fields, with points between them. */
+static bool is_of_path(char c)
+{
+    return is_lower(c) || is_upper(c) || digits_is_decimal(c) || c == '.';
+}
+
 bool json_forms_write_path(struct buf *out, struct str path)
 {
     for (size_t i = 0; i < path.len; i++) {
@@ -116,7 +122,8 @@ bool json_forms_write_path(struct buf *out, struct str path)
 
         if (is_raised)
             i++;
-        if (i == path.len || is_upper(path.data[i]) || (is_raised && !is_lower(path.data[i])))
+        if (i == path.len || is_upper(path.data[i]) || !is_of_path(path.data[i]) ||
+            (is_raised && !is_lower(path.data[i])))
             return false;
         buf_append_byte(out, (uint8_t)(is_raised ? path.data[i] - 'a' + 'A' : path.data[i]));
     }
@@ -128,7 +135,7 @@ bool json_forms_read_path(struct buf *out, struct str path)
     for (size_t i = 0; i < path.len; i++) {
         char c = path.data[i];
 
-        if (c == '_')
+        if (!is_of_path(c))
             return false;
         if (is_upper(c))
             buf_append_byte(out, '_');

@@ -424,7 +424,8 @@ static enum status read_field_mask(
 
         buf_init(&name, &reader->arena);
         if (!json_forms_read_path(&name, one))
-            return refuse_value(reader, path, "want names of fields in lowerCamelCase, with commas between them");
+            return refuse_value(
+                reader, path, "want names of fields in lowerCamelCase, with commas between them");
         wire_write_bytes(out, 1, buf_str(&name));
         rest = str_from(rest, one.len + (comma != NULL));
     }
