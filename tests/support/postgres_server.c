@@ -8,6 +8,7 @@
 
 #include <check.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -22,8 +23,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "store/connection/migrate.h"
 #include "store/connection/pg.h"
+#include "store/migrations.h"
 #include "tests/support/temporary.h"
 
 enum { WAIT_LIMIT_US = 30 * 1000 * 1000, AWAIT_LIMIT_US = 10 * 1000 * 1000, POLL_US = 5 * 1000 };
@@ -33,6 +36,7 @@ static pid_t postmaster; /* 0: the server was not started here */
 static char folder[MAX_TEMPORARY_PATH];
 static char admin[512]; /* where databases are created */
 static char template_name[64];
+static bool is_shared;         /* the template: other programs copy it too */
 static int *copies;            /* of the template, from 1; shared with the processes that check forks */
 static char fresh_schema[256]; /* what sql_schema returns for a copy whose schema no test has changed */
 static char *fresh_rows;       /* the statements that insert again what the migrations have inserted */
@@ -197,19 +201,6 @@ static void create_database(const char *name, const char *from)
     PQfinish(conn);
 }
 
-static void make_template(void)
-{
-    struct error err = { 0 };
-    char *conninfo;
-
-    snprintf(template_name, sizeof(template_name), "tavola_test_%d", (int)owner);
-    create_database(template_name, "template0");
-    conninfo = conninfo_of(template_name);
-    if (migrate_run(conninfo, quiet, NULL, &err) != STATUS_OK)
-        die("migrate", err.message);
-    free(conninfo);
-}
-
 static const char sql_filled_tables[] =
     "select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace"
     " and pg_relation_size(oid) > 0";
@@ -281,9 +272,9 @@ static char *insert_of(PGconn *conn, const char *table)
     return ask(conn, sql);
 }
 
-static void note_fresh_database(void)
+static void note_fresh_database(const char *name)
 {
-    PGconn *conn = connect_to(template_name);
+    PGconn *conn = connect_to(name);
     PGresult *tables = PQexec(conn, sql_filled_tables);
     char *schema = ask(conn, sql_schema), *sequences = ask(conn, sql_sequences);
     size_t size;
@@ -304,6 +295,9 @@ static void note_fresh_database(void)
     PQfinish(conn);
 }
 
+/* The connection that has reset a database: the test's first connection to it, which saves one in each test. */
+static PGconn *at_hand;
+
 /* False: a test has changed the schema, so the database must be made anew. */
 static bool reset_database(const char *name)
 {
@@ -320,7 +314,8 @@ static bool reset_database(const char *name)
         free(ask(conn, sql_empty));
         free(ask(conn, fresh_rows));
     }
-    PQfinish(conn);
+    PQfinish(is_fresh ? at_hand : conn);
+    at_hand = is_fresh ? conn : NULL;
     return is_fresh;
 }
 
@@ -330,19 +325,89 @@ static void drop_database(const char *name)
     char sql[256];
 
     snprintf(sql, sizeof(sql), "drop database if exists %s with (force)", name);
+    PQclear(PQexec(conn, "set client_min_messages = 'error'"));
     PQclear(PQexec(conn, sql));
     PQfinish(conn);
+}
+
+static const char *copy_name(int copy, char *out, size_t size)
+{
+    snprintf(out, size, "tavola_test_%d_%d", (int)owner, copy);
+    return out;
+}
+
+static void make_template(const char *name)
+{
+    struct error err = { 0 };
+    char *conninfo;
+
+    create_database(name, "template0");
+    conninfo = conninfo_of(name);
+    if (migrate_run(conninfo, quiet, NULL, &err) != STATUS_OK)
+        die("migrate", err.message);
+    free(conninfo);
+}
+
+/* Other migrations make another template. */
+static uint64_t migrations_hash(void)
+{
+    uint64_t hash = HASH_EMPTY;
+
+    for (size_t i = 0; i < migrations_count; i++)
+        for (const char *c = migrations_all[i]->text; *c; c++)
+            hash = hash_byte(hash, (uint8_t)*c);
+    return hash;
+}
+
+/* Make the template if no program has made it yet; programs that come later on the same server find it. */
+static void share_template(void)
+{
+    PGconn *conn = PQconnectdb(admin);
+    char sql[256], *found;
+
+    snprintf(template_name, sizeof(template_name), "tavola_template_%016" PRIx64, migrations_hash());
+    free(ask(conn, "select pg_advisory_lock(hashtext('tavola_template'))"));
+    snprintf(sql, sizeof(sql), "select count(*) from pg_database where datname = '%s'", template_name);
+    found = ask(conn, sql);
+    if (strcmp(found, "0") == 0) {
+        drop_database("tavola_template_new");
+        make_template("tavola_template_new");
+        snprintf(sql, sizeof(sql), "alter database tavola_template_new rename to %s", template_name);
+        free(ask(conn, sql));
+    }
+    free(found);
+    PQfinish(conn); /* this unlocks */
+}
+
+static void prepare_template(void)
+{
+    is_shared = postmaster == 0 && getenv("TEST_SHARED_TEMPLATE");
+    if (is_shared) {
+        share_template();
+    } else {
+        snprintf(template_name, sizeof(template_name), "tavola_test_%d", (int)owner);
+        make_template(template_name);
+    }
+}
+
+/* Nothing connects to the template: PostgreSQL copies no database to which a session is connected. */
+static void make_first_copy(void)
+{
+    char name[128];
+
+    create_database(copy_name(1, name, sizeof(name)), template_name);
+    note_fresh_database(name);
+    *copies = 1;
 }
 
 static void drop_databases(void)
 {
     char name[128];
 
-    for (int i = 1; i <= *copies; i++) {
-        snprintf(name, sizeof(name), "%s_%d", template_name, i);
-        drop_database(name);
-    }
-    drop_database(template_name);
+    for (int i = 1; i <= *copies; i++)
+        drop_database(copy_name(i, name, sizeof(name)));
+    if (!is_shared)
+        drop_database(template_name);
 }
 
 /* This also runs in the processes that check has forked; they must not stop the server. */
@@ -383,8 +448,8 @@ void test_postgres_start(void)
     if (copies == MAP_FAILED)
         die("mmap", "no memory that is shared");
     atexit(stop);
-    make_template();
-    note_fresh_database();
+    prepare_template();
+    make_first_copy();
 }
 
 /* The n-th database of each test is the n-th copy, and is reset before it is used again. */
@@ -395,7 +460,7 @@ const char *test_database(void)
 
     if (owner == 0)
         die("test_postgres_start", "was not called by the suite");
-    snprintf(name, sizeof(name), "%s_%d", template_name, ++count);
+    copy_name(++count, name, sizeof(name));
     if (count <= *copies && !reset_database(name)) {
         drop_database(name);
         create_database(name, template_name);
@@ -408,10 +473,26 @@ const char *test_database(void)
 
 /* ---- SQL ---- */
 
+static PGconn *take_at_hand(const char *conninfo)
+{
+    PGconn *conn = at_hand;
+    char *own = conn ? conninfo_of(PQdb(conn)) : NULL;
+
+    if (!own || strcmp(own, conninfo) != 0)
+        conn = NULL;
+    else
+        at_hand = NULL;
+    free(own);
+    return conn;
+}
+
 PGconn *test_connect(const char *conninfo)
 {
-    PGconn *conn = PQconnectdb(conninfo);
+    PGconn *conn = take_at_hand(conninfo);
 
+    if (conn)
+        return conn;
+    conn = PQconnectdb(conninfo);
     ck_assert_msg(PQstatus(conn) == CONNECTION_OK, "%s", PQerrorMessage(conn));
     PQclear(PQexec(conn, "set client_min_messages = 'error'"));
     return conn;

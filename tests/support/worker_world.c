@@ -232,69 +232,139 @@ long long world_entries(const struct world *world, int64_t index_id)
         world->sql, "select count(*) from entities where table_id = %lld and not dead", (long long)index_id);
 }
 
-/* The index has exactly this entry, with these bytes. */
-static void check_entry(struct world *world, const struct index_entry *entry, const char *source_row)
+/* ---- entries and manifests of an index, compared with what its sources ask for ---- */
+
+struct expected_entry {
+    struct index_entry entry;
+    const char *source_row;
+};
+
+/* What an index should have. */
+struct expectation {
+    const struct index *index;
+    struct expected_entry *entries; /* as many as there are sources */
+    int count;
+};
+
+static struct entity_key row_key_of(const PGresult *rows, int row)
 {
-    ck_assert_msg(
-        test_number(world->sql,
-            "select count(*) from entities where table_id = %lld and bucket = %d and not dead "
-            "and partition_key = convert_from(decode('%s', 'hex'), 'UTF8') "
-            "and row_key = convert_from(decode('%s', 'hex'), 'UTF8') and properties = decode('%s', 'hex')",
-            (long long)entry->index_id, entry->bucket, hex_of(world, entry->key.partition),
-            hex_of(world, entry->key.row), hex_of(world, entry->properties.bytes)) == 1,
-        "index %lld has not the entry of %s", (long long)entry->index_id, source_row);
+    return (struct entity_key){ str_of(PQgetvalue(rows, row, 0)), str_of(PQgetvalue(rows, row, 1)) };
 }
 
-/* The manifest of the source names the entry. */
-static void check_manifest(struct world *world, const struct index_entry *entry, const char *source_row)
+static struct str bytes_of(const PGresult *rows, int row, int column)
 {
-    struct manifest manifest;
-    bool named = false;
-    struct str hex;
-    struct buf bytes;
-
-    hex = str_of(test_text(
-        world->sql, "select encode(manifest, 'hex') from index_state where row_key = '%s'", source_row));
-    buf_init(&bytes, &world->arena);
-    ck_assert(digits_decode_hex(hex, buf_extend(&bytes, hex.len / 2)));
-    ck_assert(manifest_decode(buf_str(&bytes), &world->arena, &manifest));
-    for (size_t i = 0; i < manifest.count; i++)
-        named |= manifest.items[i].index_id == entry->index_id && manifest.items[i].digest == entry->digest &&
-                 entity_key_compare(&manifest.items[i].key, &entry->key) == 0;
-    ck_assert_msg(named, "the manifest of %s does not name its entry", source_row);
+    return str_of_bytes(PQgetvalue(rows, row, column), (size_t)PQgetlength(rows, row, column));
 }
 
-/* The number of entries that the index should have; each is checked. */
-static long long check_sources(struct world *world, const struct index *index, const PGresult *sources)
+/* All values in their binary form; one parameter. */
+static PGresult *binary_rows(struct world *world, const char *sql, int64_t parameter)
 {
-    long long wanted = 0;
+    const char *value = arena_format(&world->arena, "%lld", (long long)parameter).data;
+    PGresult *rows = PQexecParams(world->sql, sql, 1, NULL, &value, NULL, NULL, 1);
+
+    ck_assert_msg(PQresultStatus(rows) == PGRES_TUPLES_OK, "%s: %s", sql, PQresultErrorMessage(rows));
+    return rows;
+}
+
+static struct expectation expectation_of(
+    struct world *world, const struct index *index, const PGresult *sources)
+{
+    struct expectation out = { index,
+        ARENA_ARRAY(&world->arena, struct expected_entry, (size_t)PQntuples(sources) + 1), 0 };
 
     for (int i = 0; i < PQntuples(sources); i++) {
-        struct entity_key key = { str_of(PQgetvalue(sources, i, 0)), str_of(PQgetvalue(sources, i, 1)) };
-        struct property_list properties = { str_of_bytes(
-            PQgetvalue(sources, i, 3), (size_t)PQgetlength(sources, i, 3)) };
-        struct index_entry entry;
+        struct entity source = { .key = row_key_of(sources, i), .properties = { bytes_of(sources, i, 3) } };
         const char *why;
         uint64_t ts;
 
         memcpy(&ts, PQgetvalue(sources, i, 2), sizeof(ts));
-        if (index_plan_project(index,
-                &(struct entity){ .key = key, .timestamp = (int64_t)be64toh(ts), .properties = properties },
-                &world->arena, &entry, &why) != PROJECTED)
-            continue;
-        check_entry(world, &entry, key.row.data);
-        if (index->place != PLACE_SAME_PARTITION)
-            check_manifest(world, &entry, key.row.data);
-        wanted++;
+        source.timestamp = (int64_t)be64toh(ts);
+        if (index_plan_project(index, &source, &world->arena, &out.entries[out.count].entry, &why) ==
+            PROJECTED)
+            out.entries[out.count++].source_row = source.key.row.data;
     }
-    return wanted;
+    return out;
+}
+
+static int by_entry_key(const void *a, const void *b)
+{
+    return entity_key_compare(
+        &((const struct expected_entry *)a)->entry.key, &((const struct expected_entry *)b)->entry.key);
+}
+
+/* The index has an entry with this key, bucket and bytes; rows are its entries, in the order of their keys. */
+static void check_entry(const PGresult *rows, int row, const struct expected_entry *wanted)
+{
+    const struct entity_key key = row < PQntuples(rows) ? row_key_of(rows, row) : (struct entity_key){ 0 };
+    uint16_t bucket = 0;
+
+    if (row < PQntuples(rows))
+        memcpy(&bucket, PQgetvalue(rows, row, 2), sizeof(bucket));
+    if (row >= PQntuples(rows) || entity_key_compare(&key, &wanted->entry.key) != 0 ||
+        be16toh(bucket) != wanted->entry.bucket ||
+        !str_equal(bytes_of(rows, row, 3), wanted->entry.properties.bytes))
+        ck_abort_msg(
+            "index %lld has not the entry of %s", (long long)wanted->entry.index_id, wanted->source_row);
+}
+
+/* The index has the expected entries and no others. */
+static void check_entries(struct world *world, const struct expectation *expected)
+{
+    PGresult *rows = binary_rows(world,
+        "select partition_key, row_key, bucket, properties from entities where table_id = $1 and not dead "
+        "order by partition_key collate \"C\", row_key collate \"C\"",
+        expected->index->index_id);
+
+    qsort(expected->entries, (size_t)expected->count, sizeof(expected->entries[0]), by_entry_key);
+    for (int i = 0; i < expected->count; i++)
+        check_entry(rows, i, &expected->entries[i]);
+    ck_assert_int_eq(PQntuples(rows), expected->count);
+    PQclear(rows);
+}
+
+static int by_row_key(const void *a, const void *b)
+{
+    return strcmp(
+        ((const struct expected_entry *)a)->source_row, ((const struct expected_entry *)b)->source_row);
+}
+
+static bool manifest_names(const struct manifest *manifest, const struct index_entry *entry)
+{
+    for (size_t i = 0; i < manifest->count; i++)
+        if (manifest->items[i].index_id == entry->index_id && manifest->items[i].digest == entry->digest &&
+            entity_key_compare(&manifest->items[i].key, &entry->key) == 0)
+            return true;
+    return false;
+}
+
+/* The manifest of each source names the source's entry. */
+static void check_manifests(struct world *world, const struct expectation *expected)
+{
+    PGresult *rows = binary_rows(world,
+        "select row_key, manifest from index_state where table_id = $1 order by row_key collate \"C\"",
+        TABLE_ID);
+    int row = 0;
+
+    qsort(expected->entries, (size_t)expected->count, sizeof(expected->entries[0]), by_row_key);
+    for (int i = 0; i < expected->count; i++) {
+        const struct expected_entry *wanted = &expected->entries[i];
+        struct manifest manifest;
+
+        while (row < PQntuples(rows) && strcmp(PQgetvalue(rows, row, 0), wanted->source_row) < 0)
+            row++;
+        if (row == PQntuples(rows) || strcmp(PQgetvalue(rows, row, 0), wanted->source_row) != 0 ||
+            !manifest_decode(bytes_of(rows, row, 1), &world->arena, &manifest) ||
+            !manifest_names(&manifest, &wanted->entry))
+            ck_abort_msg("the manifest of %s does not name its entry", wanted->source_row);
+    }
+    PQclear(rows);
 }
 
 void world_check(struct world *world)
 {
-    PGresult *sources = PQexecParams(world->sql,
-        "select partition_key, row_key, ts, properties from entities where table_id = 1000 and not dead", 0,
-        NULL, NULL, NULL, NULL, 1);
+    PGresult *sources = binary_rows(world,
+        "select partition_key, row_key, ts, properties from entities where table_id = $1 and not dead",
+        TABLE_ID);
     struct error err = { 0 };
     const struct table *table;
     long long total = 0;
@@ -304,13 +374,16 @@ void world_check(struct world *world)
     ck_assert_msg(session_refresh(&world->writer, NULL, &err) == STATUS_OK, "%s", err.message);
     table = catalogue_find_id(world->writer.catalogue, TABLE_ID);
     for (size_t i = 0; table && i < table->index_count; i++) {
-        long long wanted = check_sources(world, table->indexes[i], sources);
+        const struct index *index = table->indexes[i];
+        struct expectation expected = expectation_of(world, index, sources);
 
-        ck_assert_int_eq(world_entries(world, table->indexes[i]->index_id), wanted);
+        check_entries(world, &expected);
+        if (index->place != PLACE_SAME_PARTITION)
+            check_manifests(world, &expected);
         ck_assert_int_eq(test_number(world->sql, "select count(*) from unique_owners where index_id = %lld",
-                             (long long)table->indexes[i]->index_id),
-            table->indexes[i]->is_unique ? wanted : 0);
-        total += table->indexes[i]->place == PLACE_SAME_PARTITION ? 0 : wanted;
+                             (long long)index->index_id),
+            index->is_unique ? expected.count : 0);
+        total += index->place == PLACE_SAME_PARTITION ? 0 : expected.count;
     }
     ck_assert_msg((test_number(world->sql, "select count(*) from index_state") > 0) == (total > 0),
         "state rows without entries, or entries without state rows");

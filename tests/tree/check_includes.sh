@@ -31,12 +31,10 @@ allowed_for() { # FOLDER
 
 check_folder() { # FOLDER
     allowed=$(allowed_for "$1")
-    found=$(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' --include='*.[ch]' "$1" || :)
+    found=$(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' --include='*.[ch]' "$1" | grep -vE "#[[:space:]]*include[[:space:]]*\"($allowed)/" || :)
     [ -n "$found" ] || return 0
     while IFS= read -r line; do
-        header=${line#*\"}
-        header=${header%%\"*}
-        printf '%s\n' "$header" | grep -qE "^($allowed)/" || complain "$line" "$1/ may include: $(echo "$allowed" | tr '|' ' ')"
+        complain "$line" "$1/ may include: $(echo "$allowed" | tr '|' ' ')"
     done <<END
 $found
 END

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_rooms.py, check_names.py, check_parameters.py and check_columns.py find what they are for, in small trees made here."""
+"""The checks of this folder find what they are for, in small trees made here."""
 
 import os
 import tempfile
@@ -10,6 +10,7 @@ import check_columns
 import check_names
 import check_parameters
 import check_rooms
+import check_test_settings
 
 
 def tree(files):
@@ -54,6 +55,20 @@ class Rooms(unittest.TestCase):
     def test_a_room_is_not_larger_than_its_bound(self):
         files = {f"store/a/x{i}.c": "" for i in range(check_rooms.MAX_SOURCES + 1)}
         self.assertIn("it is two rooms", complaints(check_rooms.check, files)[0])
+
+
+class TestSettings(unittest.TestCase):
+    def test_each_setting_has_a_row_and_each_row_a_reader(self):
+        found = complaints(check_test_settings.check, {
+            "tests/README.md": "| `TEST_SEED` | a | b |\n| `TEST_GONE` | a | b |\n| `TAVOLA_POSTGRES` | a | b |\n",
+            "tests/a/test_x.py": 'os.environ.get("TEST_SEED"), os.environ["TEST_NEW"], os.environ["PATH"]\n',
+            "tests/a/test_y.c": 'getenv("TEST_OLD")\n',
+        })
+        self.assertEqual(found, [
+            "tests/README.md: no row for TEST_NEW, which tests/a/test_x.py reads",
+            "tests/README.md: no row for TEST_OLD, which tests/a/test_y.c reads",
+            "tests/README.md: no test reads TEST_GONE",
+        ])
 
 
 class Names(unittest.TestCase):

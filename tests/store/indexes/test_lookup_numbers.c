@@ -160,9 +160,9 @@ static const struct number_case {
 
 START_TEST(a_number_finds_what_it_widens_to)
 {
-    const struct number_case *c = &number_cases[_i];
-
-    ck_assert_str_eq(all_pages(a_lookup(&c->value, 3)), sources(c->wanted, false));
+    for (size_t i = 0; i < ARRAY_LEN(number_cases); i++)
+        ck_assert_str_eq(
+            all_pages(a_lookup(&number_cases[i].value, 3)), sources(number_cases[i].wanted, false));
 }
 END_TEST
 
@@ -170,13 +170,14 @@ static const int32_t limits[] = { 3, 17, 1000 };
 
 START_TEST(pages_go_on_across_ranges_in_both_directions)
 {
-    struct operation *lookup = a_lookup(&an_int32, 3);
+    for (int i = 0; i < 4 * (int)ARRAY_LEN(limits); i++) {
+        struct operation *lookup = a_lookup(&an_int32, 3);
 
-    lookup->in.lookup.limit = limits[_i / 4];
-    lookup->in.lookup.descending = _i & 1;
-    lookup->in.lookup.freshness.latest = _i & 2;
-
-    ck_assert_str_eq(all_pages(lookup), sources(any, _i & 1));
+        lookup->in.lookup.limit = limits[i / 4];
+        lookup->in.lookup.descending = i & 1;
+        lookup->in.lookup.freshness.latest = i & 2;
+        ck_assert_str_eq(all_pages(lookup), sources(any, i & 1));
+    }
 }
 END_TEST
 
@@ -221,8 +222,8 @@ Suite *test_lookup_numbers_suite(void)
     test_postgres_start();
     tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, setup, teardown);
-    tcase_add_loop_test(tc, a_number_finds_what_it_widens_to, 0, ARRAY_LEN(number_cases));
-    tcase_add_loop_test(tc, pages_go_on_across_ranges_in_both_directions, 0, 4 * ARRAY_LEN(limits));
+    tcase_add_test(tc, a_number_finds_what_it_widens_to);
+    tcase_add_test(tc, pages_go_on_across_ranges_in_both_directions);
     tcase_add_test(tc, a_prefix_of_numbers_is_several_ranges);
     tcase_add_loop_test(tc, a_range_of_numbers_takes_all_types_it_widens_to, 0, 2);
     tcase_add_test(tc, a_range_that_nothing_can_be_in_is_empty);

@@ -294,11 +294,11 @@ END_TEST
 START_TEST(many_are_estimated)
 {
     struct backlog backlog = { .queues = QUEUES };
-    enum { MANY = 400000 };
+    enum { MANY = 100000 };
 
     test_sql(world.sql,
         "insert into intents select i %% 1024, (lpad(to_hex(i), 16, '0') || '0000000000000001')::uuid, 1, 1, "
-        "repeat('p', 60), i::text, 1 from generate_series(1, %d) i",
+        "repeat('p', 300), i::text, 1 from generate_series(1, %d) i",
         MANY);
     ck_assert_int_gt(test_number(world.sql, "select pg_relation_size('intents')"), 32 << 20);
     look(&backlog, true, true);

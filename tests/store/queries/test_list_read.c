@@ -227,9 +227,10 @@ START_TEST(a_query_gives_the_pages_of_a_walk)
 {
     static const int32_t limits[] = { 1, 2, 3, 7, 1000 };
 
-    descending = _i >= (int)ARRAY_LEN(filters);
-    for (size_t i = 0; i < ARRAY_LEN(limits); i++)
-        check_query(filters[(size_t)_i % ARRAY_LEN(filters)], limits[i]);
+    descending = _i;
+    for (size_t f = 0; f < ARRAY_LEN(filters); f++)
+        for (size_t i = 0; i < ARRAY_LEN(limits); i++)
+            check_query(filters[f], limits[i]);
 }
 END_TEST
 
@@ -360,7 +361,7 @@ Suite *test_list_read_suite(void)
     tcase_add_test(tc, what_has_no_members_is_not_there);
     tcase_add_test(tc, an_address_outlives_its_member);
     tcase_add_test(tc, the_etag_of_a_page_stands_for_its_members);
-    tcase_add_loop_test(tc, a_query_gives_the_pages_of_a_walk, 0, 2 * ARRAY_LEN(filters));
+    tcase_add_loop_test(tc, a_query_gives_the_pages_of_a_walk, 0, 2);
     tcase_add_loop_test(tc, a_query_finds_a_page_by_its_address, 0, 2);
     tcase_add_test(tc, a_descending_query_goes_on_where_its_page_began);
     tcase_add_test(tc, a_value_of_too_many_members_is_not_read_in_descending_order);

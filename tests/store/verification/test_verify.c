@@ -14,7 +14,7 @@
 #include "tests/support/calls.h"
 #include "tests/support/index_calls.h"
 
-enum { PEOPLE = 2000 };
+enum { PEOPLE = 1200 }; /* more than two rounds of LOOK_SUBJECTS */
 
 static struct world world;
 static long long index_id;

@@ -117,9 +117,13 @@ START_TEST(every_character_is_folded_as_the_standard_says)
             continue;
         text = text_of(c);
         got = folded(text);
-        ck_assert_msg(str_equal(got, text_of(standard[c])), "U+%04X", c);
-        ck_assert_msg(str_equal(folded(got), got), "U+%04X folded twice", c);
-        ck_assert_uint_le(2 * got.len, 3 * text.len);
+        /* A ck_assert that holds writes to a pipe: too slow for a million. */
+        if (!str_equal(got, text_of(standard[c])))
+            ck_abort_msg("U+%04X", c);
+        if (!str_equal(folded(got), got))
+            ck_abort_msg("U+%04X folded twice", c);
+        if (2 * got.len > 3 * text.len)
+            ck_abort_msg("U+%04X grows from %zu to %zu bytes", c, text.len, got.len);
     }
 }
 END_TEST
