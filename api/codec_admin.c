@@ -7,6 +7,7 @@
 #include "api/codec_entity.h"
 #include "base/digits.h"
 #include "base/wire.h"
+#include "domain/account_id.h"
 #include "domain/intents/intent.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
@@ -90,7 +91,7 @@ Tavola__V1__DeadLetter *codec_admin_dead_letter_message(
     out->dead_letter_id = dead_letter->id;
     out->kind = (Tavola__V1__WorkKind)dead_letter->kind;
     out->queue = codec_bytes(arena_format(arena, "q%d", dead_letter->bucket % filter->queues));
-    out->account = codec_bytes(dead_letter->account);
+    out->account = codec_bytes(account_id_name(dead_letter->account));
     if (dead_letter->kind == INTENT_TRANSACTION) {
         out->transaction_id = codec_bytes(dead_letter->key.row);
     } else {

@@ -4,6 +4,7 @@
  */
 #include "api/codec_samples.h"
 
+#include "domain/account_id.h"
 #include "domain/catalogue/table_name.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
@@ -54,7 +55,7 @@ static void write_partition(struct buf *out, const struct hot_partition *partiti
 {
     Tavola__V1__HotPartition message = TAVOLA__V1__HOT_PARTITION__INIT;
 
-    message.account = codec_bytes(partition->account);
+    message.account = codec_bytes(account_id_name(partition->account));
     message.table = codec_bytes(partition->table);
     message.is_index = partition->is_index;
     message.partition_key = codec_bytes(partition->partition);

@@ -6,6 +6,7 @@
 
 #include "api/codec_error.h"
 #include "api/codec_write.h"
+#include "domain/account_id.h"
 #include "domain/catalogue/table_name.h"
 #include "domain/limits.h"
 #include "domain/reason.h"
@@ -25,7 +26,7 @@ static enum status account_refused(struct error *err)
 static enum status account_decode(
     ProtobufCBinaryData account, struct str own, struct str *out, struct error *err)
 {
-    *out = str_equal(codec_str(account), own) ? STR_EMPTY : codec_str(account);
+    *out = str_equal(codec_str(account), account_id_name(own)) ? STR_EMPTY : codec_str(account);
     if (out->len > LIMIT_KEY_BYTES || !text_check(*out, NULL, NULL))
         return account_refused(err);
     return STATUS_OK;
@@ -178,7 +179,7 @@ static Tavola__V1__EntityAddress *address_message(
     Tavola__V1__EntityAddress *out = ARENA_NEW(arena, Tavola__V1__EntityAddress);
 
     tavola__v1__entity_address__init(out);
-    out->account = codec_bytes(account);
+    out->account = codec_bytes(account_id_name(account));
     out->table = codec_bytes(table);
     out->key = codec_entity_key_message(key, arena);
     return out;
@@ -193,7 +194,7 @@ static Tavola__V1__PutStep *put_message(
     if (detail == TRANSACTION_WITHOUT_PROPERTIES)
         properties.bytes = STR_EMPTY;
     tavola__v1__put_step__init(out);
-    out->account = codec_bytes(step->account);
+    out->account = codec_bytes(account_id_name(step->account));
     out->table = codec_bytes(step->table);
     out->entity = codec_entity_message(&step->key, properties, step->expires, arena);
     return out;

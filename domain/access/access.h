@@ -41,7 +41,7 @@ bool access_parse_permissions(struct str text, unsigned *out);
 struct str access_format_permissions(unsigned permissions, struct arena *arena);
 
 struct access {
-    struct str account;
+    struct str account; /* its id, account_id.h */
     bool whole_account; /* a token of the account: it allows everything in the account */
     bool administrator; /* also queues, dead letters and other accounts */
 

@@ -23,6 +23,7 @@ struct account_key {
 
 struct account {
     struct str name;
+    struct str id; /* account_id.h; empty where an account is about to be made */
     bool administrator;
     struct account_key keys[ACCOUNT_KEYS];
 };

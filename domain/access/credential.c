@@ -323,7 +323,7 @@ static bool is_current(int64_t start, int64_t expiry, int64_t now)
 
 /* Combine the fields of the signature with those of its policy; a field may be set by only one of the two. */
 static bool join_policy(
-    const struct credential *credential, const struct catalogue *catalogue, struct access_policy *out)
+    const struct credential *credential, const struct credential_context *context, struct access_policy *out)
 {
     const struct access_policy *policy;
     const struct table *table;
@@ -333,7 +333,7 @@ static bool join_policy(
     };
     if (credential->policy.len == 0)
         return true;
-    table = catalogue_find(catalogue, credential->account, credential->table);
+    table = catalogue_find(context->catalogue, context->account->id, credential->table);
     policy = table ? access_policies_find(&table->policies, credential->policy) : NULL;
     if (!policy || (policy->start && out->start) || (policy->expiry && out->expiry) ||
         (policy->permissions && out->permissions))
@@ -366,17 +366,17 @@ enum status credential_access(const struct credential *credential, const struct 
     if (credential->kind == CREDENTIAL_TOKEN) {
         if (!is_current(credential->issued, credential->expiry, now))
             return credential_refuse(err);
-        *out = (struct access){ .account = credential->account,
+        *out = (struct access){ .account = context->account->id,
             .whole_account = true,
             .administrator = context->account->administrator };
         return STATUS_OK;
     }
-    if (!join_policy(credential, context->catalogue, &terms) || !terms.permissions ||
+    if (!join_policy(credential, context, &terms) || !terms.permissions ||
         !is_current(credential->issued, terms.expiry, now) || !is_current(terms.start, terms.expiry, now))
         return credential_refuse(err);
     TRY(check_origin(credential, context->origin, err));
     *out = (struct access){
-        .account = credential->account,
+        .account = context->account->id,
         .table = credential->table,
         .permissions = terms.permissions,
         .range = credential->range,

@@ -75,7 +75,8 @@ bool credential_is_genuine(const struct credential *credential, const struct acc
 
 /* What credential_access needs to know beside the credential. */
 struct credential_context {
-    const struct account *account;     /* the credential's */
+    const struct account
+        *account; /* the credential's; its id lives as long as the access that is made of it */
     const struct catalogue *catalogue; /* the account's tables with their policies */
     const struct call_origin *origin;
     int64_t now; /* ticks */

@@ -12,6 +12,7 @@
 
 #include "base/digits.h"
 #include "base/wire_form.h"
+#include "domain/account_id.h"
 #include "domain/catalogue/table_name.h"
 #include "domain/digest.h"
 #include "domain/limits.h"
@@ -196,7 +197,7 @@ int64_t transaction_key_digest(
 {
     char folded[LIMIT_TABLE_NAME_MAX];
     size_t len = table.len < sizeof(folded) ? table.len : sizeof(folded);
-    uint64_t digest = digest_of(0, account.len > 0 ? account : owner);
+    uint64_t digest = digest_of(0, account_id_name(account.len > 0 ? account : owner));
 
     for (size_t i = 0; i < len; i++)
         folded[i] =

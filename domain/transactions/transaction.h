@@ -104,7 +104,8 @@ void transaction_note_attempt(
 
 /*
  * transaction_touched: the digests of all keys that the steps name, ascending, without duplicates.
- * transaction_key_digest: the digest of one key; an empty account means the owner's. Tables are identified by name.
+ * transaction_key_digest: the digest of one key; an empty account means the owner's. Accounts and tables are
+ * identified by name.
  * Different keys can have equal digests.
  */
 size_t transaction_touched(const struct transaction *transaction, struct arena *arena, int64_t **out);

@@ -30,10 +30,42 @@ static enum status read_credential(struct caller *caller, struct rpc_call *call,
     return STATUS_OK;
 }
 
-/* Between authenticator_enter and authenticator_leave. */
+/*
+ * Between authenticator_enter and authenticator_leave. The id of the account is copied, since the snapshot goes; another
+ * account of the name that has the same keys, as after a restore, is not the one whose call this is.
+ */
 static enum status admit_caller(struct caller *caller, struct error *err)
 {
-    return authenticator_admit(caller->authenticator, &caller->presented, &caller->access, err);
+    TRY(authenticator_admit(caller->authenticator, &caller->presented, &caller->access, err));
+    if (caller->account.len == 0)
+        caller->account = arena_copy(caller->arena, caller->access.account);
+    if (!str_equal(caller->account, caller->access.account))
+        return credential_refuse(err);
+    caller->access.account = caller->account;
+    return STATUS_OK;
+}
+
+static void resolve_name(const struct caller *caller, struct str *account)
+{
+    const struct account *named =
+        account->len > 0 ? access_snapshot_find(caller->authenticator->snapshot, *account) : NULL;
+
+    if (named)
+        *account =
+            str_equal(named->id, caller->account) ? caller->account : arena_copy(caller->arena, named->id);
+}
+
+/* Where a request of an administrator names accounts: from here on they are ids. A name without an account stays. */
+static void resolve_names(const struct caller *caller, struct operation *operation)
+{
+    struct transaction *transaction = &operation->in.transaction.transaction;
+
+    if (operation->kind == OPERATION_HOT_PARTITIONS_LIST)
+        resolve_name(caller, &operation->in.samples.account);
+    for (size_t i = 0; operation->kind == OPERATION_TRANSACTION_SUBMIT && i < transaction->step_count; i++) {
+        resolve_name(caller, &transaction->steps[i].account);
+        resolve_name(caller, &transaction->steps[i].to_account);
+    }
 }
 
 enum status caller_identify(struct caller *caller, struct rpc_call *call, struct error *err)
@@ -42,7 +74,7 @@ enum status caller_identify(struct caller *caller, struct rpc_call *call, struct
     struct authenticator *authenticator = &service->authenticator;
     enum status status;
 
-    *caller = (struct caller){ .authenticator = authenticator };
+    *caller = (struct caller){ .authenticator = authenticator, .arena = rpc_call_arena(call) };
     if (authenticator->open) {
         caller->access = access_unlimited(OPEN_ACCOUNT);
         rpc_call_authenticated(call);
@@ -70,8 +102,10 @@ enum status caller_authorize(struct caller *caller, struct operation *operation,
         return access_check(&caller->access, NULL, operation, err);
     authenticator_enter(caller->authenticator);
     status = admit_caller(caller, err);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
+        resolve_names(caller, operation);
         status = access_check(&caller->access, caller->authenticator->snapshot->catalogue, operation, err);
+    }
     authenticator_leave(caller->authenticator);
     return status;
 }

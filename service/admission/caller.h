@@ -18,6 +18,8 @@
 
 struct caller {
     struct access access; /* as of the last check */
+    struct arena *arena;  /* the call's */
+    struct str account;   /* the account's id, in the arena; empty: not admitted yet */
     struct authenticator *authenticator;
     struct presented_credential presented;
     bool is_unknown; /* refused because the snapshot has no key that signed the credential */

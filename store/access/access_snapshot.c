@@ -38,6 +38,7 @@ static enum status fill_accounts(struct access_snapshot *snapshot, const PGresul
         struct account *account = &snapshot->accounts[i];
 
         account->name = arena_copy(&snapshot->arena, pg_bytes(result, (int)i, ACCOUNT_NAME));
+        account->id = arena_copy(&snapshot->arena, pg_bytes(result, (int)i, ACCOUNT_ID));
         account->administrator = pg_bool(result, (int)i, ACCOUNT_ADMINISTRATOR);
         if (!take_key(result, (int)i, ACCOUNT_FIRST_KEY, &account->keys[0]) ||
             !take_key(result, (int)i, ACCOUNT_SECOND_KEY, &account->keys[1]))

@@ -19,6 +19,7 @@ enum account_column {
     ACCOUNT_SECOND_KEY,
     ACCOUNT_CREATED,
     ACCOUNT_ROTATED,
+    ACCOUNT_ID,
 };
 
 struct account_view {

@@ -4,6 +4,7 @@
  */
 #include "store/sampling/sample_calls.h"
 
+#include "domain/account_id.h"
 #include "domain/reason.h"
 #include "domain/sampling/sample_form.h"
 #include "store/session/attempt.h"
@@ -105,7 +106,7 @@ static enum status wanted_table(
     table = catalogue_find(session->catalogue, in->account, in->table);
     if (!table) {
         reason_set(err, REASON_TABLE_NOT_FOUND, "table %.*s does not exist in the account %.*s",
-            STR_ARG(in->table), STR_ARG(in->account));
+            STR_ARG(in->table), STR_ARG(account_id_name(in->account)));
         error_add_meta(err, "table", in->table);
         return STATUS_NOT_FOUND;
     }

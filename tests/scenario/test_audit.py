@@ -45,7 +45,7 @@ insert into watermarks values (99, 0, 0);
 insert into samples values (9014, 1, 1, 1, now() - interval '3 hours', 1, '');
 insert into write_fence values (0);
 insert into secrets values ('other', '');
-insert into accounts values ('local', false, '', '');
+insert into accounts (name, administrator, first_key, second_key, id) values ('local', false, '', '', 'local');
 delete from queue_map;
 delete from catalogue
 """

@@ -345,6 +345,57 @@ class Accounts(SecurityCase):
         stays = run_program("tavola", "account", "delete", "acme", settings={"TAVOLA_POSTGRES": self.stack.postgres})
         self.assertEqual((stays.returncode, "or has tables: delete these first" in stays.stderr), (1, True))
 
+    def test_an_account_made_anew_sees_nothing_of_the_one_before(self):
+        put = {"table": "Kept", "entity": client.entity("a", "1", {"Secret": "of the first owner"})}
+        insert = {"table": "Kept", "entity": client.entity("a", "2"), "request_id": "r1"}
+        owners = []
+        for owner in range(2):
+            key = self.new_account("anew")[0]
+            made = self.connect(token(key, account="anew"))
+            made.create_table(name="Kept")
+            owners.append(made)
+            if owner == 0:
+                made.submit_transaction(transaction_id="t1", steps=[{"insert_or_replace": put}])
+                made.insert_entity(**insert)
+                made.delete_table(name="Kept")
+                self.assertEqual([t.transaction_id for t in made.list_transactions().transactions], ["t1"])
+                self.assertEqual(len(made.list_operations().operations), 1)
+                self.operate("account", "delete", "anew")
+        first, second = owners
+        unknown = ("NOT_FOUND", "TRANSACTION_NOT_FOUND")
+        by_key = {"table": "Kept", "key": address("a", "1")}
+        self.check(
+            [
+                ("the old key", result(first.list_tables), FORGED),
+                ("transactions", list(second.list_transactions().transactions), []),
+                ("by key", list(second.list_transactions(entity=by_key).transactions), []),
+                ("one of them", result(second.get_transaction, transaction_id="t1"), unknown),
+                ("to cancel it", result(second.cancel_transaction, transaction_id="t1"), unknown),
+                ("operations", list(second.list_operations().operations), []),
+                ("the request id is free", result(second.insert_entity, **insert), OK),
+                ("the transaction id is free", result(second.submit_transaction, transaction_id="t1",
+                    steps=[{"delete_if_exists": by_key}]), OK),
+                ("tables", [table.name for table in second.list_tables().tables], ["Kept"]),
+            ]
+        )
+
+    def test_administrators_name_accounts(self):
+        ops = self.connect(token(self.new_account("ops", "--administrator")[0], account="ops"))
+        self.connect(token(self.new_account("inbox")[0], account="inbox")).create_table(name="Inbox")
+        put = {"table": "Inbox", "entity": client.entity("a", "1"), "account": "inbox"}
+        own = {"table": "Inbox", "entity": client.entity("a", "1"), "account": "ops"}
+        steps = [{"insert_or_replace": put}]
+        ops.submit_transaction(transaction_id="t1", steps=steps)
+        ops.submit_transaction(transaction_id="t1", steps=steps)
+        seen = ops.get_transaction(transaction_id="t1").transaction
+        self.assertEqual(seen.steps[0].insert_or_replace.account, "inbox")
+        by_key = {"table": "Inbox", "key": address("a", "1"), "account": "inbox"}
+        self.assertEqual([t.transaction_id for t in ops.list_transactions(entity=by_key).transactions], ["t1"])
+        missing = ("NOT_FOUND", "TABLE_NOT_FOUND")
+        self.assertEqual(result(ops.submit_transaction, transaction_id="t2", steps=[{"insert_or_replace": own}]), missing)
+        self.assertEqual(list(ops.list_hot_partitions(account="inbox", table="Inbox").partitions), [])
+        self.assertEqual(result(ops.list_hot_partitions, account="nobody", table="Inbox"), missing)
+
     def test_nothing_secret_is_logged(self):
         keys = self.new_account("quiet")
         given = [token(keys[0], account="quiet"), sas(keys[1], "people", account="quiet"), token(keys[0])]

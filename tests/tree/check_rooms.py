@@ -17,7 +17,7 @@ import tree
 LAYERS = ("domain", "store")
 MAX_SOURCES = 15  # .c files of a room: with more it is two rooms
 # Headers of a hall that its rooms may include: they include no room themselves.
-HALL = {"domain": {"digest.h", "limits.h", "reason.h", "text.h", "ticks.h", "token.h"}, "store": {"sql.h", "migrations.h"}}
+HALL = {"domain": {"account_id.h", "digest.h", "limits.h", "reason.h", "text.h", "ticks.h", "token.h"}, "store": {"sql.h", "migrations.h"}}
 
 
 def includes(root, layer):

@@ -1,6 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A new account; no row comes back when the name is taken.
-insert into accounts (name, administrator, first_key, second_key)
-values ($1::text, $2::bool, $3::bytea, $4::bytea)
+-- A new account with an id that no other had; no row comes back when the name is taken. What a server without authentication has
+-- kept belongs to `default`: an account of that name takes over its tables.
+insert into accounts (name, administrator, first_key, second_key, id)
+values ($1::text, $2::bool, $3::bytea, $4::bytea,
+    case when $1::text = 'default' and exists (select from tables where live and account = 'default') then 'default'
+         else $1::text || '#' || nextval('account_ids') end)
 on conflict (name) do nothing
 returning name

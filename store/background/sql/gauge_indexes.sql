@@ -17,7 +17,7 @@ counted as materialized (
     from dead_letters d
     where d.kind = 1 and d.dead
     group by 1, 2)
-select i.account, i.name, coalesce(greatest(0, (extract(epoch from now()) * 1000000)::int8 - s.oldest), 0),
+select split_part(i.account, '#', 1), i.name, coalesce(greatest(0, (extract(epoch from now()) * 1000000)::int8 - s.oldest), 0),
     coalesce(l.dead, 0)::int8, coalesce(l.discarded, 0)::int8, i.definition,
     coalesce((extract(epoch from v.proven) * 1000000)::int8, 0), coalesce(v.differences, 0)
 from indexes i

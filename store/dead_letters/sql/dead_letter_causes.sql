@@ -9,7 +9,7 @@ left join tables t on t.table_id = d.table_id
 where d.dead_letter_id > $1::int8
     and case when d.discarded then 3 when d.dead then 1 else 2 end = $2::int2
     and ($3::int2 = 0 or d.kind = $3::int2)
-    and ($4::text = '' or coalesce(t.account, d.partition_key) = $4::text)
+    and ($4::text = '' or split_part(coalesce(t.account, d.partition_key), '#', 1) = $4::text)
     and ($5::text = '' or t.folded = $5::text)
     and starts_with(d.cause, $6::text)
     and (cardinality($7::int8[]) = 0 or d.dead_letter_id = any ($7::int8[]))

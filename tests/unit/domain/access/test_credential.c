@@ -11,7 +11,9 @@
 #define SECOND TICKS_PER_SECOND
 
 static const int64_t now = INT64_C(134000000000000000);
-static const struct account acme = { .name = { "acme", 4 }, .keys = { { { 1, 2, 3 } }, { { 4, 5, 6 } } } };
+static const struct account acme = {
+    .name = { "acme", 4 }, .id = { "acme#7", 6 }, .keys = { { { 1, 2, 3 } }, { { 4, 5, 6 } } }
+};
 static const struct account_key other_key = { { 7 } };
 static struct arena arena;
 
@@ -25,7 +27,7 @@ static struct access_policy policy_items[] = {
     { .id = { "over", 4 }, .expiry = INT64_C(134000000000000000) - 1, .permissions = PERMISSION_READ },
 };
 static struct table people = { .table_id = 7,
-    .account = { "acme", 4 },
+    .account = { "acme#7", 6 },
     .name = { "People", 6 },
     .folded = { "people", 6 },
     .created = INT64_C(134000000000000000) - 3600 * SECOND,
