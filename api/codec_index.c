@@ -20,8 +20,6 @@
 #include "domain/reason.h"
 #include "domain/text.h"
 
-enum { LONGEST_NUMBER = 19 };
-
 /* Fill err with INVALID_INPUT, the message and the field. */
 PRINTF_LIKE(3, 4)
 static enum status refuse_field(struct error *err, const char *field, const char *format, ...)
@@ -116,9 +114,9 @@ static enum status fold_case_decode(
 static enum status part_decode(
     const Tavola__V1__KeyPart *message, const char *key, struct key_part *out, struct error *err)
 {
-    if (message->width < 0 || message->width > LONGEST_NUMBER)
+    if (message->width < 0 || message->width > KEY_PART_WIDTH_MAX)
         return refuse_field(
-            err, "width", "%s: width is %d, allowed are 0 to %d", key, message->width, LONGEST_NUMBER);
+            err, "width", "%s: width is %d, allowed are 0 to %d", key, message->width, KEY_PART_WIDTH_MAX);
     TRY(part_source_decode(message, key, out, err));
     if (out->is_literal && (message->width != 0 || message->inverted))
         return refuse_field(err, message->width != 0 ? "width" : "inverted",

@@ -217,7 +217,8 @@ static uint64_t power_of_ten(int32_t exponent)
 
 /* How the whole numbers of a type are written. */
 struct number_form {
-    int64_t min, max;
+    int64_t min;
+    uint64_t max; /* with a width perhaps beyond every value of the type */
     int digits, inverted_digits;
 };
 
@@ -246,7 +247,7 @@ static bool apply_width(const struct key_part *part, enum property_type type, st
     if (type == PROPERTY_DATETIME || part->width < 0 || part->width > KEY_PART_WIDTH_MAX)
         return false;
     form->min = 0;
-    form->max = (int64_t)power_of_ten(part->width) - 1;
+    form->max = power_of_ten(part->width) - 1;
     form->digits = form->inverted_digits = part->width;
     return true;
 }
@@ -257,7 +258,7 @@ static bool apply_width(const struct key_part *part, enum property_type type, st
 static enum key_part_fit number_fit(
     const struct key_part *part, const struct value *value, struct number_form *form)
 {
-    int64_t max;
+    uint64_t max;
 
     if (!number_form_of(value->type, form))
         return KEY_PART_NEVER;
@@ -266,7 +267,10 @@ static enum key_part_fit number_fit(
         return KEY_PART_NEVER;
     if (value->integer < form->min)
         return KEY_PART_BELOW;
-    return value->integer > form->max || value->integer > max ? KEY_PART_ABOVE : KEY_PART_FITS;
+    if (value->integer < 0)
+        return KEY_PART_FITS;
+    return (uint64_t)value->integer > form->max || (uint64_t)value->integer > max ? KEY_PART_ABOVE
+                                                                                  : KEY_PART_FITS;
 }
 
 static bool number_encode(const struct key_part *part, const struct value *value, struct buf *out)
@@ -279,7 +283,7 @@ static bool number_encode(const struct key_part *part, const struct value *value
         return false;
     has_sign = form.min < 0;
     if (part->inverted) {
-        write_digits(out, (uint64_t)form.max - (uint64_t)number, form.inverted_digits);
+        write_digits(out, form.max - (uint64_t)number, form.inverted_digits);
         return true;
     }
     if (has_sign)
@@ -301,7 +305,7 @@ static bool number_decode(const struct key_part *part, struct str text, struct v
     }
     if (!digits_parse_unsigned(text, UINT64_MAX, &number))
         return false;
-    out->integer = (int64_t)(part->inverted ? (uint64_t)form.max - number : base + number);
+    out->integer = (int64_t)(part->inverted ? form.max - number : base + number);
     return true;
 }
 
@@ -400,8 +404,9 @@ enum key_part_fit key_part_fit(const struct key_part *part, const struct value *
 static struct str wanted_text(const struct key_part *part, struct arena *arena)
 {
     if (part->width > 0 && part->width <= KEY_PART_WIDTH_MAX)
-        return arena_format(
-            arena, "an Int32 or Int64 from 0 to %llu", (unsigned long long)power_of_ten(part->width) - 1);
+        return arena_format(arena, "an Int32 or Int64 from 0 to %llu",
+            part->width == KEY_PART_WIDTH_MAX ? (unsigned long long)INT64_MAX
+                                              : (unsigned long long)power_of_ten(part->width) - 1);
     if (part->inverted)
         return STR_LITERAL("an Int32, Int64, Double or DateTime");
     return STR_LITERAL("a value that has an order");

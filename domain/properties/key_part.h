@@ -47,7 +47,7 @@
 #include "base/error.h"
 #include "domain/properties/property.h"
 
-enum { KEY_PART_WIDTH_MAX = 18 };
+enum { KEY_PART_WIDTH_MAX = 19 }; /* the digits of the greatest Int64 */
 
 struct key_part {
     bool is_literal;

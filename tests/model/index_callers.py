@@ -31,6 +31,7 @@ class Span:
 
     def __init__(self, declaration, begin):
         self.declaration, self.begin, self.end = declaration, begin, NEVER
+        self.seen = NEVER  # in force, at this moment and later
 
 
 class Slot:
@@ -50,7 +51,9 @@ class Slot:
         """The others are in force no more."""
         with self.lock:
             for span in self.spans:
-                if span.declaration is not declaration:
+                if span.declaration is declaration:
+                    span.seen = min(span.seen, answered)
+                else:
                     span.end = min(span.end, answered)
 
     def never_was(self, declaration):
@@ -59,7 +62,7 @@ class Slot:
 
     def possible(self, called, answered):
         with self.lock:
-            return [span.declaration for span in self.spans if span.begin <= answered and span.end >= called]
+            return [span for span in self.spans if span.begin <= answered and span.end >= called]
 
 
 class Member(threading.Thread):
@@ -98,6 +101,7 @@ class Writer(Member):
         super().__init__(world, f"writer {number}")
         self.rows = [f"w{number} {row}." for row in range(ROWS_OF_EACH)]
         self.known = {(partition, row): None for partition in PARTITIONS for row in self.rows}  # content; None: no entity
+        self.before = {}  # the content before the last write, and when that was called
         self.tokens = {}  # of the last writes
         self.untold = set()  # the keys whose last write has told no token
 
@@ -129,7 +133,8 @@ class Writer(Member):
     def key(self):
         return self.random.choice(sorted(self.known))
 
-    def note(self, key, content, result):
+    def note(self, key, content, answer, result):
+        self.before[key] = (self.known[key], answer.called)
         self.known[key] = content
         self.tokens[key] = result.consistency_token
         self.untold.discard(key)
@@ -144,7 +149,7 @@ class Writer(Member):
         key, content = self.key(), self.content()
         answer = self.once("InsertOrReplaceEntity", entity=message_of(key, content))
         if answer.reply:
-            self.note(key, content, answer.reply.result)
+            self.note(key, content, answer, answer.reply.result)
         else:
             self.refused(answer)
 
@@ -152,7 +157,7 @@ class Writer(Member):
         key = self.key()
         answer = self.once("DeleteEntity", key=client.key(key), precondition={"if_match": "*"})
         if answer.reply:
-            self.note(key, None, answer.reply.result)
+            self.note(key, None, answer, answer.reply.result)
         else:
             assert answer.reason == "RESOURCE_NOT_FOUND", answer.error
             assert not self.is_there(self.known[key], answer.answered), (key, self.known[key])
@@ -191,7 +196,7 @@ class Writer(Member):
             self.refused(answer)
             return
         for (key, content), result in zip(contents.items(), answer.reply.results):
-            self.note(key, content, result)
+            self.note(key, content, answer, result)
 
     def move(self):
         """By a transaction; what became of it is read afterwards."""
@@ -213,6 +218,7 @@ class Writer(Member):
     def read(self, key):
         answer = self.caller.call_until_answered("GetEntity", table=self.world.table, key=client.key(key))
         self.untold.add(key)
+        self.before.pop(key, None)
         if answer.reply:
             self.known[key] = content_of(answer.reply.entity)
         else:
@@ -249,26 +255,36 @@ class Writer(Member):
             return
         possible = slot.possible(answer.called, answer.answered)
         if answer.error:
-            is_gone = answer.reason in GONE and None in possible
-            assert is_gone or answer.reason == "NOT_FRESH_ENOUGH", f"{fields}: {answer.error}, with {possible}"
+            is_gone = answer.reason in GONE and None in [span.declaration for span in possible]
+            assert is_gone or answer.reason == "NOT_FRESH_ENOUGH", f"{fields}: {answer.error}"
             return
         found = [key_of(key) for key in answer.reply.keys]
         assert len(found) == len(set(found)) and not answer.reply.next_page_token, f"{fields}: {found}"
         mine = {key for key in found if key in self.known}
-        wrong = [self.wrong(declaration, mine, answer) for declaration in possible if declaration]
-        assert wrong and not all(wrong), f"{fields}, found {sorted(mine)}: {wrong or possible}"
+        wrong = [self.wrong(span, mine, answer) for span in possible if span.declaration]
+        assert wrong and not all(wrong), f"{fields}, found {sorted(mine)}: {wrong}"
         self.count("look-ups")
 
-    def wrong(self, declaration, mine, answer):
-        """None: the declaration explains what was found. A violation of a unique index has no entry."""
+    def wrong(self, span, mine, answer):
+        """None: the declaration explains what was found."""
+        declaration = span.declaration
         for key, content in self.known.items():
             there = self.is_there(content, answer.answered)
             entry = content is not None and declaration.entry_or_none((key, content, 0))
             if key in mine and (not entry or there is False):
                 return f"{declaration}: {key} is not to be found: {content}"
-            if key not in mine and entry and there and not declaration.is_unique:
+            if key not in mine and entry and there and not (declaration.is_unique and self.may_own_nothing(span, key)):
                 return f"{declaration}: {key} is missing: {content}"
         return None
+
+    def may_own_nothing(self, span, key):
+        """In a unique index: unless the entity took its value while the index was there, when that would have been refused."""
+        old, called = self.before.get(key, (None, 0))
+        if called <= span.seen or (old is not None and has_end(old)):
+            return True
+        declaration, new = span.declaration, self.known[key]
+        had = old is not None and declaration.entry_or_none((key, old, 0))
+        return bool(had) and declaration.owned((key, old, 0)) == declaration.owned((key, new, 0))
 
 
 class Keeper(Member):

@@ -15,6 +15,10 @@ MUTANTS = [
              "if (pg_int8(result, 0, CHECK_VERSION) < 0)")],
      "test_store", "write", ["a_writer_that_knows_a_deleted_table_writes_nothing"]),
 
+    ("G1", [("store/session/session.c", "if (pg_int8(result, 0, CHECK_VERSION) != session->catalogue->version)",
+             "if (pg_int8(result, 0, CHECK_VERSION) < 0)")],
+     "test_store", "index_build", ["a_server_that_has_not_noticed_the_index_leaves_its_intents"]),
+
     ("G1", [("store/session/sql/fence.sql", "select 1 from write_fence where bucket = 0 for key share", "select 1")],
      "test_store", "write", ["a_deletion_waits_for_an_open_write", "no_row_appears_once_a_deletion_has_returned"]),
 

@@ -21,12 +21,23 @@ def say(text):
     print(text, flush=True)
 
 
+def remove_others(target, kept):
+    """The build finds sources by their folders: one that was moved would be there twice."""
+    for folder, _, names in os.walk(target):
+        for name in names:
+            path = os.path.join(folder, name)
+            if path not in kept:
+                os.remove(path)
+
+
 def copy_sources(root, target):
-    """The files that git tracks, with their present content; unchanged files keep their times, so that builds stay
+    """The files that git tracks, with their present content, and no others; unchanged files keep their times, so that builds stay
     incremental.
     """
-    names = subprocess.run(["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True).stdout
-    for name in names.decode().split("\0"):
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True).stdout
+    names = listed.decode().split("\0")
+    remove_others(target, {os.path.join(target, name) for name in names if os.path.isfile(os.path.join(root, name))})
+    for name in names:
         source, copy = os.path.join(root, name), os.path.join(target, name)
         if not name or not os.path.isfile(source):
             continue

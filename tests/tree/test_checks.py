@@ -9,6 +9,7 @@ import unittest
 import check_columns
 import check_names
 import check_parameters
+import check_proofs
 import check_rooms
 import check_test_settings
 
@@ -130,6 +131,24 @@ class Columns(unittest.TestCase):
             "store/a/x.c": "/*\n */\n  x = PQgetisnull(rows, (int)i, 2) ? 0 : pg_int8(\n rows, 0, column + 1);\n"})
         self.assertEqual(found, ["store/a/x.c:3: PQgetisnull reads column 2: name it by an enum",
                                  "store/a/x.c:3: pg_int8 reads column column + 1: name it by an enum"])
+
+
+class Proofs(unittest.TestCase):
+    def test_what_is_there(self):
+        self.assertEqual(complaints(check_proofs.check, {
+            "docs/reliability.md": "| G8 x | `a_test_by_name` in `a/x.c`, `two_words` |\n",
+            "docs/protocol.md": "| G8 x |\n",
+            "tests/mutate/mutants.py": '    ("G8", [',
+            "store/a/x.c": "START_TEST(a_test_by_name)\n",
+        }), [])
+
+    def test_what_is_not(self):
+        self.assertEqual(complaints(check_proofs.check, {
+            "docs/reliability.md": "| G8 x | `a_test_by_name`, `a/x.c` |\n",
+            "docs/protocol.md": "| G9 x |\n",
+            "tests/mutate/mutants.py": '    ("G9", [',
+        }), ["docs/reliability.md: nothing is called a_test_by_name", "docs/reliability.md: there is no file a/x.c",
+             "docs/reliability.md: G8 has no mutant", "docs/reliability.md: G9 is not in the table of guards"])
 
 
 if __name__ == "__main__":

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 
 #include "domain/limits.h"
+#include "store/entities/write_batch.h"
 #include "store/indexes/index_calls.h"
 #include "store/jobs/job.h"
 #include "store/jobs/job_calls.h"
+#include "tests/support/builders.h"
 #include "tests/support/calls.h"
 #include "tests/support/index_calls.h"
 
@@ -441,6 +443,28 @@ START_TEST(many_entries_are_estimated)
 }
 END_TEST
 
+/* Guard G1: a server that does not know the index yet reads the catalogue again, behind the fence, before it writes. */
+START_TEST(a_server_that_has_not_noticed_the_index_leaves_its_intents)
+{
+    static const char *const rows[] = { "before", "after" };
+    struct session server;
+
+    session_init(&server, world.conninfo, "another server");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct operation *put = a_write_operation(&world.arena, "People",
+            a_write(WRITE_INSERT, "p", rows[i], some_texts(&world.arena, "City", "Bonn", NULL)));
+
+        write_batch_for_worker(world.worker, &server, put);
+        arena_cleanup(&server.arena);
+        ck_assert_reason(put, "OK");
+        if (i == 0)
+            call_succeeded(index_created(&world, "ByCity", "People", 0));
+        ck_assert_int_eq(world_intents(&world), (long long)i);
+    }
+    session_cleanup(&server);
+}
+END_TEST
+
 /* Keys with an open intent are not compared: their entries follow later. */
 START_TEST(keys_in_flight_do_not_hold_up_a_build)
 {
@@ -484,6 +508,7 @@ Suite *test_index_build_suite(void)
     tcase_add_test(tc, an_index_without_differences_has_a_report_that_says_so);
     tcase_add_test(tc, an_index_that_stays_wrong_is_not_ready);
     tcase_add_test(tc, many_entries_are_estimated);
+    tcase_add_test(tc, a_server_that_has_not_noticed_the_index_leaves_its_intents);
     tcase_add_test(tc, keys_in_flight_do_not_hold_up_a_build);
     suite_add_tcase(suite, tc);
     return suite;

@@ -594,6 +594,37 @@ START_TEST(reconcilers_of_the_same_keys_do_not_deadlock)
 }
 END_TEST
 
+enum { LISTED = 2300 };
+
+/* Each member of a list is a row of its own, so workers that add members at once overwrite nothing. */
+START_TEST(members_that_two_workers_add_to_one_list_are_all_there)
+{
+    static struct key_part city = { .text = { "City", 4 } };
+    struct reconciler there = { world_worker(&world, "there"), false };
+    struct reconciler back = { world_worker(&world, "back"), true };
+    pthread_t threads[2];
+    char row[2] = "a";
+
+    world_add_index(&world, LISTED,
+        (struct index){ .shape = INDEX_LIST, .place = PLACE_OTHER_PARTITION, .partition_key = { &city, 1 } });
+    for (int i = 0; i < KEYS; i++, row[0]++)
+        world_put(&world, row, "Bonn", "x");
+    ck_assert_int_eq(pthread_create(&threads[0], NULL, reconcile_all_rounds, &there), 0);
+    ck_assert_int_eq(pthread_create(&threads[1], NULL, reconcile_all_rounds, &back), 0);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    worker_close(there.worker);
+    worker_close(back.worker);
+
+    ck_assert_int_eq(
+        test_number(world.sql,
+            "select count(*) from entities where table_id = %d and partition_key = 'Bonn' and not dead",
+            LISTED),
+        KEYS);
+    world_check(&world);
+}
+END_TEST
+
 /* Sources are not all held in memory: if they are large, a transaction takes only as many keys as fit. */
 START_TEST(large_sources_are_taken_fewer_at_a_time)
 {
@@ -693,6 +724,7 @@ Suite *test_reconcile_suite(void)
         tcase_add_test(tc, what_a_worker_commits_afterwards_is_on_disk_with_all_before_it);
     }
     tcase_add_test(tc, a_lost_connection_is_no_failure);
+    tcase_add_test(tc, members_that_two_workers_add_to_one_list_are_all_there);
     tcase_add_test(tc, large_sources_are_taken_fewer_at_a_time);
     tcase_add_test(tc, an_entry_that_no_manifest_names_is_written_over);
     tcase_add_test(tc, a_lock_that_others_keep_is_a_timeout);

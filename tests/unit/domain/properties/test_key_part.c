@@ -12,6 +12,8 @@ static const struct key_part plain = { .text = { "P", 1 } };
 static const struct key_part inverted = { .text = { "P", 1 }, .inverted = true };
 static const struct key_part without_case = { .text = { "P", 1 }, .fold_case = true };
 static const struct key_part width_3 = { .text = { "P", 1 }, .width = 3 };
+static const struct key_part width_19 = { .text = { "P", 1 }, .width = 19 };
+static const struct key_part width_19_inverted = { .text = { "P", 1 }, .width = 19, .inverted = true };
 static const struct key_part width_3_inverted = { .text = { "P", 1 }, .width = 3, .inverted = true };
 
 static struct arena arena;
@@ -134,6 +136,11 @@ static const struct form_case {
     { "a Binary", &plain, { PROPERTY_BINARY, { "\x00\xFF", 2 }, 0, 0 }, "!x00ff" },
     { "a width", &width_3, { PROPERTY_INT64, { "", 0 }, 42, 0 }, "!l042" },
     { "a width, inverted", &width_3_inverted, { PROPERTY_INT32, { "", 0 }, 42, 0 }, "!i957" },
+    { "the greatest width", &width_19, { PROPERTY_INT64, { "", 0 }, INT64_MAX, 0 }, "!l9223372036854775807" },
+    { "the greatest width, inverted", &width_19_inverted, { PROPERTY_INT64, { "", 0 }, INT64_MAX, 0 },
+        "!l0776627963145224192" },
+    { "the greatest width of an Int32", &width_19, { PROPERTY_INT32, { "", 0 }, 42, 0 },
+        "!i0000000000000000042" },
     { "the largest comes first", &inverted, { PROPERTY_INT32, { "", 0 }, INT32_MAX, 0 }, "!i0000000000" },
     { "a Double, inverted", &inverted, { PROPERTY_DOUBLE, { "", 0 }, 0, 1.0 }, "!d400fffffffffffff" },
 };
@@ -158,6 +165,7 @@ static const struct violation_case {
     { "wider than its width", &width_3, { PROPERTY_INT32, { "", 0 }, 1000, 0 } },
     { "negative with a width", &width_3, { PROPERTY_INT64, { "", 0 }, -1, 0 } },
     { "wider than its width, inverted", &width_3_inverted, { PROPERTY_INT64, { "", 0 }, 1000, 0 } },
+    { "negative with the greatest width", &width_19_inverted, { PROPERTY_INT64, { "", 0 }, -1, 0 } },
     { "text has no width", &width_3, { PROPERTY_STRING, { "a", 1 }, 0, 0 } },
     { "a DateTime has no width", &width_3, { PROPERTY_DATETIME, { "", 0 }, 1, 0 } },
     { "text cannot be inverted", &inverted, { PROPERTY_STRING, { "a", 1 }, 0, 0 } },
@@ -522,6 +530,8 @@ static const struct objection_case {
         "is of type Int32 and too small, allowed: an Int32 or Int64 from 0 to 9999" },
     { { .width = 4 }, { .type = PROPERTY_INT64, .integer = 10000 },
         "is of type Int64 and too large, allowed: an Int32 or Int64 from 0 to 9999" },
+    { { .width = 19 }, { .type = PROPERTY_INT64, .integer = -1 },
+        "is of type Int64 and too small, allowed: an Int32 or Int64 from 0 to 9223372036854775807" },
     { { .inverted = true }, { .type = PROPERTY_GUID },
         "is of type Guid, allowed: an Int32, Int64, Double or DateTime" },
     { { .width = 0 }, { .type = PROPERTY_DOUBLE, .number = NAN },
