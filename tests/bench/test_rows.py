@@ -56,7 +56,7 @@ class Judging(unittest.TestCase):
             self.assertIn("no luck", judged.as_json()["error"])
         self.assertIsNone(judge(Row("a", ("other", "rate"), ("echo", "rate")), results).error)
 
-    def test_what_nobody_wanted_has_no_row_but_what_could_not_be_reached_has(self):
+    def test_a_row_that_was_not_asked_for_is_left_out_and_one_that_failed_is_not(self):
         results = seen(echo=[{"rate": 1}])
         self.assertIsNone(judge(GET, results))
         results.broken = "no database"

@@ -16,7 +16,7 @@ fail() {
     exit 1
 }
 
-# Nobody listens on port 9 of this machine; the cache is empty, and helm is not in PATH.
+# No program listens on port 9 of this machine; the cache is empty, and helm is not in PATH.
 without_npm() { # COMMAND...
     mkdir -p "$work/path"
     for program in env sh dirname mktemp rm mkdir cat sed head timeout npm npx node python3 git grep bash; do

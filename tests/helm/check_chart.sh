@@ -118,7 +118,7 @@ expect everything 'name: proxy$' 1
 expect everything 'targetPort: 8443' 2
 expect everything 'name: TAVOLA_LOG_LEVEL$' 1
 
-# Whoever scales the pods must not be set back by the next upgrade.
+# An upgrade must not change the number of pods that an autoscaler or a person has set.
 render scaled --set server.autoscaling.enabled=true --set worker.autoscaling.enabled=true \
     --set worker.autoscaling.maxReplicas=20
 expect scaled '^kind: HorizontalPodAutoscaler$' 2

@@ -4,7 +4,7 @@
 The state of a key is (content, version, least):
 
   content  what is stored, None: no entity. Its expiry is a property without a name
-  version  of this content; None: of a write whose answer nobody got. The first who sees it tells
+  version  of this content; None: the answer to the write was lost. The first read of it tells
   least    every version to come is greater, also after a delete
 
 An event is a call, cut down to one key: when it was made, when it was answered, and how it moves the state. A

@@ -376,7 +376,7 @@ class Keeper(Member):
         return None
 
     def verify(self):
-        """Of an index that nobody has damaged no verification finds anything."""
+        """A verification finds nothing in an index that was not damaged."""
         answer = self.call("VerifyIndex", ("INDEX_NOT_READY",), name=self.slot.name, mode=self.random.choice([FULL, FAST]))
         if not answer.reply or not self.ended(answer.reply.operation):
             return

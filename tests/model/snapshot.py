@@ -142,7 +142,7 @@ class Snapshot:
         return (*entry, source.expires)
 
     def check_owners(self, index):
-        """The owners' keys. A value that entities have and that nobody owns was a violation before its owner went."""
+        """The owners' keys. A value that entities have and that has no owner was a violation before its owner was deleted."""
         owners, owned = self.owners[index.id], {}
         assert len(owners) == len(set(owners)), f"{index}: an entity owns two values: {owners}"
         for key in owners:
@@ -160,7 +160,7 @@ class Snapshot:
             if key in owners or key in self.open or not index.declaration.entry_or_none(source.whole):
                 continue
             value = index.declaration.owned(source.whole)
-            assert value in owned or (index.id, key) in self.buried, f"{index}: nobody owns what {key} has, which is no violation"
+            assert value in owned or (index.id, key) in self.buried, f"{index}: the value of {key} has no owner, and the key is no violation"
 
     def violations(self, index):
         """The keys of the entities that cannot have their entry."""

@@ -139,7 +139,7 @@ class Wrong(unittest.TestCase):
     def test_a_write_that_goes_back_in_time(self):
         self.fails(put(0, 1, 1, 10), put(2, 9, 2, 11), see(3, 4, 2, 11), see(5, 6, 1, 10))
 
-    def test_a_write_nobody_made(self):
+    def test_a_read_of_content_that_was_never_written(self):
         self.fails(put(0, 1, 1, 10), see(2, 3, 7, 11))
 
     def test_a_version_that_does_not_grow(self):

@@ -93,7 +93,7 @@ class Judge(unittest.TestCase):
             "two owners": (both, [self.source("a", "one"), self.source("b", "one"), self.entry("a", "one"), self.entry("b", "one")]),
             "an owner without a value": (both, [self.rows[0], self.rows[2]]),
             "an entry without an owner": (both[:1], self.rows),
-            "nobody owns it": (both[:1], self.rows[:3]),
+            "a value without an owner": (both[:1], self.rows[:3]),
         }
         for name, (owners, rows) in cases.items():
             with self.subTest(name):

@@ -98,7 +98,7 @@ MUTANTS = [
      "test_store", "leases", ["a_range_is_applied_up_to_its_oldest_open_intent"]),
 
     ("G14", [("store/transactions/sql/transaction_lock.sql", "\nfor update", "")],
-     "test_store", "transactions", ["a_step_waits_for_who_has_the_transaction"]),
+     "test_store", "transactions", ["a_step_waits_for_the_lock_on_the_transaction"]),
 
     ("G18", [("workers/scan_marks.c", "if (scan_marks->connection == connection)", "if (connection >= 0)")],
      "test_workers", "loop",
@@ -184,7 +184,7 @@ MUTANTS = [
               "        TRY(pg_send(&session->pg, &sql_flush_later, NULL, err));\n"
               "    else\n"
               "        TRY(pg_send(&session->pg, &sql_entity_lock, &params, err));\n")],
-     "test_store", "strong_index", ["the_builder_waits_for_who_has_the_entity"]),
+     "test_store", "strong_index", ["the_builder_waits_for_the_lock_on_the_entity"]),
 
     ("G36", [("store/entities/owner_rows.c", "    TRY(pg_send(&session->pg, &sql_owner_lock, &params, err));\n",
               "    struct pg_params early;\n"
@@ -212,7 +212,7 @@ MUTANTS = [
      "test_store", "index_update", ["a_write_removes_what_the_manifest_names"]),
 
     ("G40", [("domain/writes/strong_entries.c", "(!is_empty || asked_before(row, arena))", "(!is_empty || !asked_before(row, arena))")],
-     "test_store", "index_update", ["a_write_waits_for_who_makes_the_state_row"]),
+     "test_store", "index_update", ["a_write_waits_for_the_insert_of_the_state_row"]),
 
     ("G41", [("store/indexes/sql/update_cancel.sql", "state in (1, 2)", "state = 0")],
      "test_store", "index_update", ["an_operation_of_an_earlier_switch_declares_nothing"]),

@@ -314,7 +314,7 @@ START_TEST(publishing_stops_at_the_cap)
 }
 END_TEST
 
-START_TEST(a_stream_that_nobody_publishes_to_expires)
+START_TEST(a_stream_without_new_messages_expires)
 {
     publish_rows(1);
     ck_assert_int_gt(redis_server_command(&server, "TTL", "tavola:{q0}:intents", NULL), 80000);
@@ -616,7 +616,7 @@ static TCase *one_shard(void)
     tcase_add_test(tc, a_message_that_was_taken_away_is_not_acknowledged_into_a_crash);
     tcase_add_test(tc, what_cannot_be_read_is_removed);
     tcase_add_test(tc, publishing_stops_at_the_cap);
-    tcase_add_test(tc, a_stream_that_nobody_publishes_to_expires);
+    tcase_add_test(tc, a_stream_without_new_messages_expires);
     tcase_add_test(tc, a_flush_in_the_middle_loses_messages_and_nothing_else);
     tcase_add_test(tc, a_reclaim_after_a_flush_makes_the_group_anew);
     tcase_add_test(tc, forgotten_scripts_are_sent_again);

@@ -358,7 +358,7 @@ START_TEST(socket_of_a_living_server_is_not_taken)
 }
 END_TEST
 
-START_TEST(address_of_nobody_is_refused)
+START_TEST(an_address_that_cannot_be_bound_is_refused)
 {
     static const char *const addresses[] = { "nonsense", "192.0.2.1:0", "unix:/nowhere/at/all" };
     struct rpc_options options = echo_options(addresses[_i]);
@@ -381,7 +381,7 @@ START_TEST(threads_must_be_within_bounds)
 }
 END_TEST
 
-START_TEST(nobody_to_connect_to)
+START_TEST(a_call_without_a_listening_server_is_unavailable)
 {
     struct rpc_channel *channel;
     struct rpc_status status;
@@ -417,9 +417,9 @@ Suite *test_lifecycle_suite(void)
     tcase_add_loop_test(tc, storm_ends_every_call_once, 0, 2);
     tcase_add_test(tc, busy_port_is_an_error_that_names_it);
     tcase_add_test(tc, socket_of_a_living_server_is_not_taken);
-    tcase_add_loop_test(tc, address_of_nobody_is_refused, 0, 3);
+    tcase_add_loop_test(tc, an_address_that_cannot_be_bound_is_refused, 0, 3);
     tcase_add_loop_test(tc, threads_must_be_within_bounds, 0, 2);
-    tcase_add_test(tc, nobody_to_connect_to);
+    tcase_add_test(tc, a_call_without_a_listening_server_is_unavailable);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -110,7 +110,7 @@ class EveryMethod(SecurityCase):
 
     def row(self, path):
         short = path.removeprefix("/tavola.v1.")
-        self.assertIn(short, REQUESTS, "a new method: say what somebody would ask of it who has no right to")
+        self.assertIn(short, REQUESTS, "a new method: add the request that a caller without the right would send")
         for_signatures, fields = REQUESTS[short]
         return for_signatures, {name: self.operation if value == "OURS" else value for name, value in fields.items()}
 
@@ -215,7 +215,7 @@ class EveryMethod(SecurityCase):
             with self.subTest(path):
                 self.assertNotIn(self.ask(given, path, self.row(path)[1])[0][0], ("PERMISSION_DENIED", "UNAUTHENTICATED"))
 
-    def test_what_asks_nobody_is_health_and_reflection(self):
+    def test_only_health_and_reflection_need_no_credential(self):
         services = {path.split("/")[1] for path in self.methods if path not in self.protected()}
         self.assertEqual(services, {"grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection",
                                     "grpc.reflection.v1alpha.ServerReflection"})

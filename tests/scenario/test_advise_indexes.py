@@ -72,7 +72,7 @@ class AdviseIndexes(ServerCase):
         self.assertEqual([found.shapes for found in self.advise().advice if "=Name" not in found.shapes], [])
         self.assertGreaterEqual(self.advise().queries, self.base + 4)
 
-    def test_indexes_that_nobody_reads(self):
+    def test_indexes_without_reads_are_named(self):
         names = [self.new_name("i") for _ in range(3)]
         for name, unique in zip(names, (False, False, True)):
             self.client.create_index(index={"name": name, "table": self.table, "shape": 1, "unique": unique,

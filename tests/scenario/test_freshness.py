@@ -48,7 +48,7 @@ class Freshness(ServerCase):
     def rows_of(call):
         return [found.row_key for found in LookupIndexResponse.FromString(call.result()).entities]
 
-    def test_every_write_is_seen_by_who_names_it(self):
+    def test_every_write_is_seen_by_a_read_with_its_token(self):
         for i in range(50):
             city = f"city{i}"
             token = self.insert("r", city).consistency_token

@@ -151,7 +151,7 @@ class Metrics(unittest.TestCase):
         self.caller.control_queue(control=RESUME)
         wait_for("no lag", lambda: told("tavola_index_lag_seconds", index="byAge") == 0)
 
-    def test_without_the_setting_nobody_listens_and_a_bad_address_stops_the_start(self):
+    def test_without_the_setting_no_port_is_open_and_a_bad_address_stops_the_start(self):
         self.stack.start_server()
         self.assertFalse(os.path.exists(self.server_path))
         self.stack.server.kill()

@@ -29,7 +29,7 @@ SETS = ["".join(letters) for size in range(len(PERMISSIONS) + 1) for letters in 
 IN_FULL = ("EntityService/GetEntity", "EntityService/InsertEntity", "EntityService/QueryEntities", "IndexService/LookupIndex",
            "TransactionService/SubmitTransaction")
 REFLECTED = {"list_services": ""}
-# Written by the server and its sweeps themselves, whoever calls.
+# Written by the server and its sweeps themselves, for every caller.
 ITS_OWN = ("samples", "commits", "leases", "watermarks", "schema_migrations", "audit_records")
 
 

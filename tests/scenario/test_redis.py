@@ -44,7 +44,7 @@ class Tls(RedisCase):
         self.stack.worker.stop()
         return self.stack.worker.output().split("queue_mode=polling")[-1]
 
-    def test_who_cannot_be_trusted_gets_nothing(self):
+    def test_an_untrusted_certificate_gets_no_connection(self):
         node = Node(self.stack, "redis-tls", tls=self.tls)
         url = f"rediss://localhost:{node.port}"
         elsewhere = Authority(self.folder, "elsewhere")

@@ -45,7 +45,7 @@ class Crowd:
             self.failure = failure
 
     def go_on(self, turns=5):
-        """So many more turns of everybody."""
+        """Wait until every caller has done that many more turns."""
         wanted = [count + turns for count in self.counts]
         wait_for("more turns", lambda: self.failure or all(a >= b for a, b in zip(self.counts, wanted)), 60)
 

@@ -117,7 +117,7 @@ class Scans(ServerCase):
             expected = "PAGE_TOKEN_INVALID" if again else "TABLE_NOT_FOUND"
             self.assertEqual((messages, error.reason), ([], expected))
 
-    def test_a_reader_who_goes(self):
+    def test_a_reader_that_cancels_its_scan(self):
         """Its scans end, and the connections for pages become free again."""
         table = self.big_table()
         for _ in range(20):

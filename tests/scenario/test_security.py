@@ -169,7 +169,7 @@ class Tokens(SecurityCase):
             answers.add((caught.exception.message, tuple(caught.exception.metadata)))
         self.assertEqual(len(answers), 1)
 
-    def test_what_asks_nobody(self):
+    def test_methods_without_authentication(self):
         with client.Client(self.stack.target) as connection:
             self.assertEqual(connection.health(), "SERVING")
             self.assertEqual(len(list(connection.reflect("v1", [{"list_services": ""}]))), 1)

@@ -69,7 +69,7 @@ class TlsCase(unittest.TestCase):
 
 
 class Callers(TlsCase):
-    def test_a_caller_who_trusts_the_authority_is_served(self):
+    def test_a_caller_that_trusts_the_authority_is_served(self):
         target = self.serve(*self.authority.sign("server"))
         caller = self.connect(target, self.authority)
         wait_for("SERVING", lambda: caller.health() == "SERVING")

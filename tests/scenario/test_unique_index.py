@@ -80,7 +80,7 @@ class UniqueIndex(ServerCase):
             self.client.delete_entity(table=self.table, key=key(("p", "a")), precondition={"if_match": "*"}) \
                 if self.is_there(self.table, "p", "a") else None
 
-    def test_of_many_who_race_one_wins(self):
+    def test_of_racing_callers_exactly_one_wins(self):
         wins, callers = [], [self.stack.connect() for _ in range(4)]
 
         def race(number, client):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of service/sampling/advisor.c: which operations are counted for whom, and that nobody takes the room of others.
+ * Tests of service/sampling/advisor.c: which operations are counted for which table, and that no account takes the room of another.
  */
 #include "service/sampling/advisor.h"
 
@@ -110,7 +110,7 @@ START_TEST(reads_of_an_index_count_for_its_source)
 }
 END_TEST
 
-START_TEST(who_has_not_asked_is_not_counted)
+START_TEST(queries_of_a_table_without_sampling_are_not_counted)
 {
     tables[0].samples_queries = false;
     note(0, OPERATION_PAGE, ACCESS_TABLE_SCAN, 0);
@@ -157,7 +157,7 @@ Suite *test_advisor_suite(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, queries_count_by_shape_and_writes_by_weight);
     tcase_add_test(tc, reads_of_an_index_count_for_its_source);
-    tcase_add_test(tc, who_has_not_asked_is_not_counted);
+    tcase_add_test(tc, queries_of_a_table_without_sampling_are_not_counted);
     tcase_add_test(tc, an_account_with_many_tables_leaves_room_for_others);
     tcase_add_test(tc, one_table_alone_can_be_taken);
     suite_add_tcase(suite, tc);

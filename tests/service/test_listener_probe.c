@@ -69,7 +69,7 @@ START_TEST(a_listener_that_takes_connections_is_alive)
 }
 END_TEST
 
-START_TEST(a_listener_that_nobody_serves_is_not)
+START_TEST(a_listener_without_a_server_is_not_available)
 {
     ck_assert(!listener_probe_once("127.0.0.1:0", port, SHORT_MS));
     close(listener);
@@ -99,7 +99,7 @@ Suite *test_listener_probe_suite(void)
 
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_loop_test(tcase, a_listener_that_takes_connections_is_alive, 0, 3);
-    tcase_add_test(tcase, a_listener_that_nobody_serves_is_not);
+    tcase_add_test(tcase, a_listener_without_a_server_is_not_available);
     tcase_add_test(tcase, health_tells_of_a_silent_listener);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of service/sampling: what operations are counted as, how many are samples, and that nobody takes the room of others.
+ * Tests of service/sampling: as what operations are counted, how many of them are samples, and that no account takes the room of another.
  */
 #include "service/sampling/sampler.h"
 

@@ -63,19 +63,19 @@ int sim_actor(void)
 
 static int process_of(int actor)
 {
-    return actor < 2 * PROCESSES ? actor / 2 : NOBODY;
+    return actor < 2 * PROCESSES ? actor / 2 : NONE;
 }
 
 static void actor_body(void)
 {
     int actor = current;
 
-    if (process_of(actor) == NOBODY) {
+    if (process_of(actor) == NONE) {
         while (server_turn(actor - 2 * PROCESSES))
             ;
         actors[actor].done = true;
     }
-    while (process_of(actor) != NOBODY)
+    while (process_of(actor) != NONE)
         worker_turn(process_of(actor), actor % 2 == 1);
     for (;;)
         swapcontext(&actors[actor].context, &scheduler);
@@ -129,7 +129,7 @@ static void maybe_stop(const char *what)
 void sim_point(const char *what)
 {
     sim_trace("actor %d: %s", current, what);
-    if (sim_chance(6) && process_of(current) != NOBODY) {
+    if (sim_chance(6) && process_of(current) != NONE) {
         sim_trace("process %d dies", process_of(current));
         kill_process(process_of(current), (int64_t)sim_pick(8000000));
         setcontext(&scheduler);
@@ -162,14 +162,14 @@ static void maybe_inject_fault(void)
 /* One of the actors that could run now; if there is none, the one that wakes first, and the clock moves there. */
 static int choose_actor(void)
 {
-    int ready[ACTORS], count = 0, next = NOBODY;
+    int ready[ACTORS], count = 0, next = NONE;
 
     for (int i = 0; i < ACTORS; i++) {
         if (actors[i].done)
             continue;
         if (actors[i].wake_us <= now_us)
             ready[count++] = i;
-        if (next == NOBODY || actors[i].wake_us < actors[next].wake_us)
+        if (next == NONE || actors[i].wake_us < actors[next].wake_us)
             next = i;
     }
     if (count > 0)
@@ -197,7 +197,7 @@ static void begin_all(uint64_t seed)
     for (int i = 0; i < SERVERS; i++)
         server_begin(i, 2 + sim_pick(5));
     for (int i = 0; i < ACTORS; i++) {
-        if (process_of(i) != NOBODY)
+        if (process_of(i) != NONE)
             worker_begin(process_of(i), i % 2 == 1);
         start_actor(i);
         actors[i].wake_us = now_us + (int64_t)sim_pick(1000000);

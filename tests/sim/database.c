@@ -41,28 +41,27 @@ void database_begin(void)
     memset(&db, 0, sizeof(db));
     is_behind = false;
     memset(cursor, 0, sizeof(cursor));
-    db.poison = sim_pick(8) == 0 ? (int)sim_pick(KEYS) : NOBODY;
+    db.poison = sim_pick(8) == 0 ? (int)sim_pick(KEYS) : NONE;
     db.poison_left = (int)sim_pick(14);
     for (int i = 0; i < KEYS; i++) {
-        db.rows[i] =
-            (struct sim_row){ .lock = { NOBODY }, .key = { str_of(partitions[i]), STR_LITERAL("r") } };
-        db.states[i].lock.owner = NOBODY;
+        db.rows[i] = (struct sim_row){ .lock = { NONE }, .key = { str_of(partitions[i]), STR_LITERAL("r") } };
+        db.states[i].lock.owner = NONE;
     }
     for (int i = 0; i < MAX_TRANSACTIONS; i++)
-        db.transactions[i].lock.owner = NOBODY;
+        db.transactions[i].lock.owner = NONE;
 }
 
 static void release_locks(int actor)
 {
     for (int i = 0; i < KEYS; i++) {
         if (db.rows[i].lock.owner == actor)
-            db.rows[i].lock.owner = NOBODY;
+            db.rows[i].lock.owner = NONE;
         if (db.states[i].lock.owner == actor)
-            db.states[i].lock.owner = NOBODY;
+            db.states[i].lock.owner = NONE;
     }
     for (int i = 0; i < MAX_TRANSACTIONS; i++) {
         if (db.transactions[i].lock.owner == actor)
-            db.transactions[i].lock.owner = NOBODY;
+            db.transactions[i].lock.owner = NONE;
     }
     db.in_transaction[actor] = false;
 }
@@ -127,7 +126,7 @@ enum status db_lock(struct lock *lock, const char *what, struct error *err)
     int64_t until_us = sim_now_us() + 1000000;
 
     sim_point(what);
-    while (lock->owner != NOBODY && lock->owner != sim_actor()) {
+    while (lock->owner != NONE && lock->owner != sim_actor()) {
         if (sim_now_us() >= until_us) {
             db_rollback();
             return error_set(err, STATUS_TIMEOUT, "lock timeout");

@@ -97,7 +97,7 @@ struct database {
     bool in_transaction[ACTORS];
     int range_holder[LEASE_RANGES];
     int64_t range_until_us[LEASE_RANGES];
-    int poison;      /* a key whose reconcile fails, NOBODY: none */
+    int poison;      /* a key whose reconcile fails, NONE: none */
     int poison_left; /* how many more times */
 };
 

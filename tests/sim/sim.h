@@ -18,7 +18,7 @@ enum {
     PROCESSES = 2, /* workers, each with one consumer and a relay */
     SERVERS = 2,
     ACTORS = 2 * PROCESSES + SERVERS,
-    NOBODY = -1,
+    NONE = -1,
 };
 
 /* ---- random decisions ---- */

@@ -13,7 +13,7 @@ enum { MAX_MESSAGES = 64 };
 static struct message {
     bool there;
     struct intent intent;
-    int holder; /* the actor that claimed it; NOBODY: not claimed */
+    int holder; /* the actor that claimed it; NONE: not claimed */
     int64_t claimed_us, deliveries;
     uint32_t id;
 } messages[MAX_MESSAGES];
@@ -60,7 +60,7 @@ static void add_message(const struct intent *intent)
     for (int i = 0; i < MAX_MESSAGES; i++) {
         if (messages[i].there)
             continue;
-        messages[i] = (struct message){ .there = true, .intent = *intent, .holder = NOBODY, .id = ++last_id };
+        messages[i] = (struct message){ .there = true, .intent = *intent, .holder = NONE, .id = ++last_id };
         return;
     }
 }
@@ -86,8 +86,8 @@ static bool is_wanted(const struct message *message, int64_t idle_us)
     if (!message->there)
         return false;
     if (idle_us < 0)
-        return message->holder == NOBODY;
-    return message->holder != NOBODY && sim_now_us() - message->claimed_us >= idle_us;
+        return message->holder == NONE;
+    return message->holder != NONE && sim_now_us() - message->claimed_us >= idle_us;
 }
 
 /* Begins at a random message, because no work may rely on the order. */
@@ -171,7 +171,7 @@ enum status queue_release(
         struct message *message = find_message(&given[i]);
 
         if (message) {
-            message->holder = NOBODY;
+            message->holder = NONE;
             message->deliveries--;
         }
     }
@@ -185,7 +185,7 @@ enum status queue_inspect(struct queue *queue, struct queue_state *out, struct e
     *out = (struct queue_state){ .has_epoch = has_epoch };
     for (int i = 0; i < MAX_MESSAGES; i++) {
         out->length += messages[i].there;
-        out->pending += messages[i].there && messages[i].holder != NOBODY;
+        out->pending += messages[i].there && messages[i].holder != NONE;
     }
     return STATUS_OK;
 }

@@ -14,7 +14,7 @@ byte source = 1;   /* entities: the version; 0: dead */
 byte entry;        /* the index table: the version its entry was made from; 0: no entry */
 byte manifest;     /* index_state: the same; 0: no row */
 byte open;         /* intents of the key: a bit for each row */
-bool state_locked; /* index_state: somebody holds the row, or is making it */
+bool state_locked; /* index_state: a process holds the row's lock, or inserts the row */
 bool built;
 
 inline reconcile()

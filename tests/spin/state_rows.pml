@@ -2,9 +2,10 @@
 /*
  * state_rows.pml - workers that lock the state rows of the same keys, which come and go (store/intents/source_keys.c).
  *
- * One statement locks the rows that its snapshot shows, one after another; a second one makes those that are missing. A
- * row that was removed while it was waited for is missing; one that somebody else is making is waited for, and one that
- * he has made is not had. Whoever commits leaves each row standing or not. Nobody waits in a circle.
+ * One statement locks the rows that its snapshot shows, one after another; a second one inserts the missing rows. A row that
+ * was deleted while a worker waited for its lock counts as missing. If another worker inserts the row at the same time, the
+ * statement waits for that worker and gets no row. Each commit keeps or deletes each of its rows. No two workers wait for
+ * each other.
  *
  * guards: ORDER LET_GO
  */
@@ -14,7 +15,7 @@
 
 bool stands[KEYS]; /* committed */
 byte made[KEYS];   /* which row of the key it is */
-byte owner[KEYS];  /* who has locked it or, while it does not stand, is making it; 0: nobody */
+byte owner[KEYS];  /* the process that has locked the row or, while the row does not exist, inserts it; 0: none */
 byte done;
 
 #ifdef NO_ORDER

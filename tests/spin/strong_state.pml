@@ -4,7 +4,7 @@
  * beside a reconcile of the same keys (store/intents/source_keys.c, store/indexes/reconcile.c) while the index is built.
  *
  * Both lock the index state rows that their snapshot shows, one after another, and take the manifest as it is then. The
- * reconcile makes the missing rows, begins anew if somebody else has made one, and then reads the sources. The write holds
+ * reconcile makes the missing rows, begins anew if another process has made one, and then reads the sources. The write holds
  * the locks of its entities; it plans by the manifests, makes the missing rows where it has an entry or its entity had one,
  * and begins anew if one is there already. At rest each key has the entry of its value and no other, and its manifest says so.
  *
@@ -19,7 +19,7 @@ byte entries[KEYS];  /* a bit for each value that has an entry */
 bool stands[KEYS];   /* the state row is committed */
 byte made[KEYS];     /* which row of the key it is */
 byte manifest[KEYS]; /* the value that it names */
-byte owner[KEYS];    /* who has locked it or, while it does not stand, is making it; 0: nobody */
+byte owner[KEYS];    /* the process that has locked the row or, while the row does not exist, inserts it; 0: none */
 byte done;
 
 #ifdef NO_ORDER
@@ -61,7 +61,7 @@ inline hold()
 	k = 0
 }
 
-/* Makes a row, or waits for whoever is making it; all: nobody else has made one. */
+/* Inserts a row, or waits for the process that inserts it; all: no other process has inserted one. */
 inline make()
 {
 	atomic {
@@ -112,7 +112,7 @@ proctype writer(byte me)
 again:
 	hold();
 #ifdef NO_G40
-	atomic { /* what the stored state asks for counts, and nobody is kept off */
+	atomic { /* what the stored state asks for counts, and no process is blocked */
 		k = 0;
 		do
 		:: k < KEYS -> known[k] = source[k]; k++

@@ -3,8 +3,8 @@
  * unique.pml - two entities, two values of a unique index and their owners' rows: two writers, one that swaps both values
  * in one commit, a builder that meets two entities with one value, and a crash.
  *
- * Who owns a value has it, has the one entry that there is for it, and nobody else has an entry (I10). That holds after
- * every commit. Locks are taken in one order, so nobody waits for ever.
+ * The owner of a value has the value and its only entry; no other entity has an entry for it (I10). That holds after
+ * every commit. Locks are taken in one order, so no process waits for ever.
  *
  * guards: G35 G36 G37
  */
@@ -14,8 +14,8 @@
 #define A 1
 #define B 2
 
-byte has[3];          /* the value of each entity: 0 none, or A, or B. [0] is nobody's */
-byte owner[3];        /* of each value, by its number: 0 nobody, or 1, or 2 */
+byte has[3];          /* the value of each entity: 0 none, or A, or B. [0] belongs to no entity */
+byte owner[3];        /* of each value, by its number: 0: none, or entity 1 or 2 */
 bool entry[3];        /* whether an entity has its entry */
 bool entity_lock[3];
 bool owner_lock[3];

@@ -198,7 +198,7 @@ static void check_plan(const struct plan_case *c)
         c->condition ? c->condition : "any condition", plan);
 }
 
-START_TEST(hot_statements_go_by_the_key)
+START_TEST(hot_statements_search_by_the_key)
 {
     for (size_t i = 0; i < ARRAY_LEN(plan_cases); i++)
         check_plan(&plan_cases[i]);
@@ -229,13 +229,13 @@ Suite *test_sql_suite(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, every_statement_says_what_it_is_for);
     tcase_add_test(tc, all_statements_are_prepared);
-    tcase_add_test(tc, hot_statements_go_by_the_key);
+    tcase_add_test(tc, hot_statements_search_by_the_key);
     tcase_add_test(tc, pages_need_no_sort);
     suite_add_tcase(suite, tc);
     tc = tcase_create("sql while tables are empty");
     tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, setup_empty, teardown);
-    tcase_add_test(tc, hot_statements_go_by_the_key);
+    tcase_add_test(tc, hot_statements_search_by_the_key);
     suite_add_tcase(suite, tc);
     return suite;
 }

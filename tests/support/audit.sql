@@ -37,7 +37,7 @@ with running as (
 ), living as (
     select * from entities where not dead
 )
-select 'tables: gone, and nobody purges them', count(*)
+select 'tables: deleted, and no job purges them', count(*)
 from tables t
 where not live and not exists (
     select from running o
@@ -55,7 +55,7 @@ union all
 select 'indexes: without a table for their entries', count(*)
 from indexes i where state <> 4 and not exists (select from tables t where t.live and t.table_id = i.index_id)
 union all
-select 'indexes: dropped, and nobody purges them', count(*)
+select 'indexes: dropped, and no job purges them', count(*)
 from indexes i
 where state = 4 and not exists (select from running o where o.kind = 'drop_index' and o.index_id = i.index_id)
 union all
@@ -140,13 +140,13 @@ select 'dead_letters: of no transaction', count(*)
 from dead_letters d
 where kind = 2 and not exists (select from transactions t where (t.account, t.txn_id) = (d.partition_key, d.row_key))
 union all
-select 'dead_letters: tried again by nobody', count(*)
+select 'dead_letters: retrying without an open intent', count(*)
 from dead_letters d
 where not dead and not exists (
     select from intents i
     where i.kind = d.kind and (i.table_id, i.partition_key, i.row_key) = (d.table_id, d.partition_key, d.row_key))
 union all
-select 'transactions: that nobody carries on', count(*)
+select 'transactions: unfinished without an open intent', count(*)
 from transactions t
 where finished = 0
     and not exists (select from intents i where i.kind = 2 and (i.partition_key, i.row_key) = (t.account, t.txn_id))
@@ -158,7 +158,7 @@ union all
 select 'requests: that are remembered for more than two days', count(*)
 from requests where at < now() - interval '2 days'
 union all
-select 'commit_markers: that nobody has asked for in two hours', count(*)
+select 'commit_markers: older than two hours', count(*)
 from commit_markers where at < now() - interval '2 hours'
 union all
 select 'feeds: that no table keeps', count(*)
@@ -171,7 +171,7 @@ select 'claims: of dead workers, with nothing open', count(*)
 from claims c
 where expires_at < now() and not exists (select from intents i where i.id = any (c.ids) and i.bucket = any (c.buckets))
 union all
-select 'apply_rates: that nobody has worked at in two hours', count(*)
+select 'apply_rates: not updated for two hours', count(*)
 from apply_rates where at < now() - interval '2 hours'
 union all
 select 'queue_controls: of no queue', count(*)
@@ -187,7 +187,7 @@ select 'watermarks: of no bucket range', count(*) from watermarks where bucket_r
 union all
 select 'write_fence: it is always empty', count(*) from write_fence
 union all
-select 'samples: older than anybody reads', count(*) from samples
+select 'samples: older than any reader needs', count(*) from samples
 where at < now() - interval '9 days' or (span < 3 and at < now() - interval '90 minutes')
 union all
 select 'secrets: of an unknown name', count(*) from secrets where name <> 'token_key'

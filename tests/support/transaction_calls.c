@@ -42,13 +42,13 @@ static void ignore(void *context, const struct intent *intents, size_t count)
 struct operation *transaction_submitted(struct session *session, struct arena *arena,
     const struct commit_observer *observer, const char *id, struct step *steps, size_t count)
 {
-    const struct commit_observer nobody = { .intents_committed = ignore };
+    const struct commit_observer ignored = { .intents_committed = ignore };
     struct operation *operation = call_make(arena, OPERATION_TRANSACTION_SUBMIT, "");
 
     operation->in.transaction.transaction = (struct transaction){
         .id = str_of(id), .account = operation->account, .steps = steps, .step_count = count
     };
-    transaction_calls_submit(session, operation, observer ? observer : &nobody);
+    transaction_calls_submit(session, operation, observer ? observer : &ignored);
     arena_cleanup(&session->arena);
     return operation;
 }

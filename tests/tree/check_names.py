@@ -8,7 +8,7 @@
     rpc/call_parts.h                call_finish            what the files behind call.h share
 
 It also holds words: a bound is MAX_ or MIN_, the code uses the words of docs/glossary.md, and a static function's name says
-what the function takes, refuses or sends.
+what the function takes, refuses or sends. Names of tests, and comments of tests in C, name the caller, worker or thread that acts.
 
 usage: check_names.py ROOT
 """
@@ -21,6 +21,9 @@ import tree
 LAYERS = ("api", "base", "client", "domain", "queue", "rpc", "service", "store", "workers")
 # The C library's names with an x before them: they end the program where memory has run out.
 ALLOWED = {"xmalloc", "xcalloc", "xrealloc", "memory_keep"}
+VAGUE = r"\b(?i:whoever|somebody|nobody|anybody|everybody)\b"
+VAGUE_TEST_NAME = r"(?:START_TEST\(|def test_)(?:\w+_)?(?:who|whom|whoever|nobody|nobodys|somebody|anybody|everybody)(?=_|\b)\w*"
+NAME_THE_ACTOR = "name the caller, worker, session or thread that is meant"
 FORBIDDEN = {
     r"\b(MOST|LEAST)_[A-Z]": "say MAX_ or MIN_",
     r"[A-Z]_(MOST|LEAST)_[A-Z]": "say _MAX_ or _MIN_",
@@ -30,7 +33,7 @@ FORBIDDEN = {
     r"\bbook(_[a-z]+)?(->|\.|;|\))": "say snapshot",
     r"\b[a-z_]*hand_back|\b[a-z]+_in_hand|\bdead_hand": "say release, or claim",
     r"\b(haul|fate|manners|keeper|cures?)\b|(?i:patience)": "say batch, disposition, contract, lease renewal, remedy, timeout",
-    r"\b(?i:whoever|somebody|nobody|anybody|everybody)\b": "name the caller, worker, session or thread that is meant",
+    VAGUE: NAME_THE_ACTOR,
     r"(?m)^static [^=;(\n]*[ *](take|refuse|tell|ask|begin|look|hold|say|put|goes)(?=\()": "say what the function takes, refuses, sends",
 }
 SHARED = ("_parts", "_internal", "_state")
@@ -71,7 +74,27 @@ def is_well_named(name, path, types):
         base.endswith("s") and name.startswith(base[:-1] + "_")
 
 
+def test_files(root):
+    """(path below root, text, further pattern that the text may not have) of every test in C or Python."""
+    for path, text in tree.c_files(root, ("tests",)):
+        yield path, tree.without_strings(text), VAGUE
+    for folder, _, names in os.walk(os.path.join(root, "tests")):
+        for name in sorted(names):
+            if name.endswith(".py"):
+                path = os.path.join(folder, name)
+                with open(path, encoding="utf-8") as file:
+                    yield os.path.relpath(path, root), file.read(), None
+
+
+def check_tests(root, complain):
+    for path, text, vague in test_files(root):
+        for pattern in filter(None, (VAGUE_TEST_NAME, vague)):
+            for found in re.finditer(pattern, text):
+                complain(f"{path}: {found.group(0)}...: {NAME_THE_ACTOR}")
+
+
 def check(root, complain):
+    check_tests(root, complain)
     for path, text in tree.c_files(root, LAYERS):
         text = tree.without_strings(text)
         for pattern, advice in FORBIDDEN.items():

@@ -73,6 +73,13 @@ class TestSettings(unittest.TestCase):
 
 
 class Names(unittest.TestCase):
+    def test_tests_name_the_actor(self):
+        found = complaints(check_names.check, {
+            "tests/a/test_x.c": "/* nobody reads */\nSTART_TEST(" + "who_waits_is_told)\nSTART_TEST(a_key_whose_index_is_gone)\n",
+            "tests/a/test_y.py": "def " + "test_x_that_nobody_reads(self):\ndef test_a_caller_whose_token_is_old(self):\n",
+        })
+        self.assertEqual(len(found), 3, found)
+
     def test_names_begin_with_the_file_or_a_type_of_it(self):
         self.assertEqual(complaints(check_names.check, {
             "rpc/channel.h": "struct rpc_stream;\nvoid rpc_channel_open(int a);\nvoid channel_close(void);\n"

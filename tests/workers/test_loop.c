@@ -511,7 +511,7 @@ START_TEST(messages_of_one_key_are_one_piece_of_work)
 }
 END_TEST
 
-START_TEST(a_culprit_is_counted_and_harms_nobody)
+START_TEST(a_failing_key_is_counted_and_delays_no_other_key)
 {
     publish(INTENT_RECONCILE, "a");
     publish(INTENT_RECONCILE, "bad");
@@ -878,7 +878,7 @@ static void much_later_but_kept(void)
     ck_assert_uint_eq(count, 0);
 }
 
-START_TEST(long_work_is_nobody_elses)
+START_TEST(no_other_worker_claims_long_work)
 {
     publish(INTENT_RECONCILE, "a");
     fake.meanwhile = much_later_but_kept;
@@ -1340,7 +1340,7 @@ Suite *test_loop_suite(void)
     tcase_set_timeout(consumer, 30);
     tcase_add_test(consumer, a_key_is_reconciled_then_acknowledged);
     tcase_add_test(consumer, messages_of_one_key_are_one_piece_of_work);
-    tcase_add_test(consumer, a_culprit_is_counted_and_harms_nobody);
+    tcase_add_test(consumer, a_failing_key_is_counted_and_delays_no_other_key);
     tcase_add_loop_test(consumer, a_culprit_is_found_by_quarters, 0, 3);
     tcase_add_test(consumer, two_culprits_are_found_by_quarters);
     tcase_add_test(consumer, many_culprits_are_not_searched_for);
@@ -1358,7 +1358,7 @@ Suite *test_loop_suite(void)
     tcase_add_test(consumer, without_a_database_messages_are_handed_back_uncounted);
     tcase_add_test(consumer, a_silent_workers_message_is_counted_before_it_runs_alone);
     tcase_add_test(consumer, a_suspect_that_ends_without_a_result_is_not_counted);
-    tcase_add_test(consumer, long_work_is_nobody_elses);
+    tcase_add_test(consumer, no_other_worker_claims_long_work);
     tcase_add_test(consumer, polled_work_is_in_hand_while_it_is_done);
     tcase_add_test(consumer, polled_work_waits_for_no_suspicion);
     tcase_add_test(consumer, what_kills_every_worker_is_buried_untried);

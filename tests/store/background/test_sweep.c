@@ -94,7 +94,7 @@ START_TEST(only_rows_dead_for_long_enough_go)
 }
 END_TEST
 
-START_TEST(a_row_somebody_has_locked_is_left_for_later)
+START_TEST(a_locked_row_is_left_for_later)
 {
     PGconn *other = test_connect(world.conninfo);
 
@@ -179,7 +179,7 @@ Suite *test_sweep_suite(void)
     tcase_add_test(tc, a_purged_key_comes_back_with_a_higher_version);
     tcase_add_test(tc, nothing_to_purge_leaves_the_catalogue_alone);
     tcase_add_test(tc, only_rows_dead_for_long_enough_go);
-    tcase_add_test(tc, a_row_somebody_has_locked_is_left_for_later);
+    tcase_add_test(tc, a_locked_row_is_left_for_later);
     tcase_add_test(tc, many_dead_rows_go_in_chunks);
     tcase_add_test(tc, old_markers_and_finished_transactions_go);
     tcase_add_test(tc, records_of_requests_go_after_their_time);

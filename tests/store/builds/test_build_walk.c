@@ -42,7 +42,7 @@ static void *run_one_chunk(void *unused)
     return NULL;
 }
 
-/* A chunk that waits for somebody who makes or holds the state row of r00001, and meanwhile `act`. */
+/* A chunk that waits for the transaction that inserts or locks the state row of r00001, and runs `act` meanwhile. */
 static void chunk_beside(const char *hold, void (*act)(void), const char *let_go)
 {
     PGconn *other = test_connect(world.conninfo);
@@ -136,7 +136,7 @@ static void nothing(void)
 {
 }
 
-/* What somebody else has made meanwhile is left to a reconcile, which locks before it reads. */
+/* A state row that another transaction has inserted meanwhile is left to a reconcile, which locks before it reads. */
 START_TEST(a_state_row_that_comes_meanwhile_is_reconciled)
 {
     people_put(&world, 8);
@@ -309,7 +309,7 @@ START_TEST(a_manifest_that_cannot_be_read_is_made_anew)
 END_TEST
 
 /* Entries that no manifest names: the walk's plain insert fails, and so the chunk is done key by key. */
-START_TEST(entries_that_nobody_knows_of_are_written_over)
+START_TEST(entries_that_no_manifest_names_are_written_over)
 {
     people_put(&world, 8);
     call_succeeded(index_created(&world, "ByCity", "People", 0));
@@ -363,7 +363,7 @@ Suite *test_build_walk_suite(void)
         tc, a_build_that_is_held_slowed_down_or_carried_on_elsewhere_walks_alone, 0, ARRAY_LEN(apart));
     tcase_add_test(tc, builds_stay_together_over_violations);
     tcase_add_test(tc, a_manifest_that_cannot_be_read_is_made_anew);
-    tcase_add_test(tc, entries_that_nobody_knows_of_are_written_over);
+    tcase_add_test(tc, entries_that_no_manifest_names_are_written_over);
     tcase_add_test(tc, a_key_that_was_given_up_is_reconciled);
     suite_add_tcase(suite, tc);
     return suite;

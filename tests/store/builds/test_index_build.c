@@ -350,7 +350,7 @@ static const char *const damages[] = {
     "update index_state set manifest = '' where row_key = 'r000007'",
     /* a manifest that cannot be read */
     "update index_state set manifest = 'x' where row_key = 'r000007'",
-    /* behind the manifest: an entry too few, one too many, one that names nobody, one with another content */
+    /* behind the manifest: a missing entry, an additional one, one that names no entity, one with other content */
     "delete from entities where table_id <> 1000 and properties like '%r000007%'",
     "insert into entities select bucket, table_id, partition_key, row_key || 'x', version, ts, false, null, "
     "properties from entities where table_id <> 1000 and properties like '%r000007%'",

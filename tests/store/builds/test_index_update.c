@@ -205,8 +205,8 @@ static void await_writer(struct writing *writing, const char *is_done)
         is_done);
 }
 
-/* Guard G40: whoever holds the row has read the entity as it was, and may still write the entry of that state. */
-START_TEST(a_write_waits_for_who_has_the_state_row)
+/* Guard G40: the holder of the row's lock has read the entity as it was, and may still write the entry of that state. */
+START_TEST(a_write_waits_for_the_lock_on_the_state_row)
 {
     PGconn *other = test_connect(world.conninfo);
     struct writing writing = { .row = "r1", .value = "Cork" };
@@ -229,7 +229,7 @@ END_TEST
  * Guard G40: a worker makes the row behind the write's look for it, and gives an entry to the entity as it was. The write waits
  * until it has, begins anew, and finds the entry in the manifest - also if it asks for no entry itself.
  */
-START_TEST(a_write_waits_for_who_makes_the_state_row)
+START_TEST(a_write_waits_for_the_insert_of_the_state_row)
 {
     PGconn *other = test_connect(world.conninfo);
     struct writing writing = { .row = "r1", .value = _i == 0 ? "Cork" : NULL };
@@ -306,7 +306,7 @@ static struct worker *reconcile_some(struct worker *worker)
 
 /*
  * Guards G40, G41: writers and workers of the same few keys, while the index is switched to and fro. At rest every entry is
- * there once, and nobody has waited in a circle.
+ * there once, and no two transactions have waited for each other.
  */
 START_TEST(switches_beside_writers_and_workers_leave_no_entry_behind)
 {
@@ -405,7 +405,7 @@ START_TEST(an_index_becomes_strong_when_older_writes_are_in)
 END_TEST
 
 /* A look-up that waits does so on a session that may know the index as it was. */
-START_TEST(who_waits_notices_that_the_index_is_a_strong_one)
+START_TEST(a_waiting_lookup_notices_that_the_index_is_strong)
 {
     struct operation *lookup = an_operation(&world.arena, OPERATION_LOOKUP, "PeopleBy2300");
     struct freshness_wait wait = { .operation = lookup };
@@ -639,8 +639,8 @@ Suite *test_index_update_suite(void)
     tcase_add_test(manifests, a_write_leaves_named_what_follows_later);
     tcase_add_test(manifests, an_entry_that_stays_as_it_is_is_not_written_again);
     tcase_add_test(manifests, a_manifest_that_cannot_be_read_fails_its_write_alone);
-    tcase_add_test(manifests, a_write_waits_for_who_has_the_state_row);
-    tcase_add_loop_test(manifests, a_write_waits_for_who_makes_the_state_row, 0, 2);
+    tcase_add_test(manifests, a_write_waits_for_the_lock_on_the_state_row);
+    tcase_add_loop_test(manifests, a_write_waits_for_the_insert_of_the_state_row, 0, 2);
     tcase_add_test(manifests, switches_beside_writers_and_workers_leave_no_entry_behind);
     tcase_add_test(manifests, every_snapshot_of_a_strong_index_is_exact);
     suite_add_tcase(suite, manifests);
@@ -648,7 +648,7 @@ Suite *test_index_update_suite(void)
     tcase_set_timeout(switches, 30);
     tcase_add_checked_fixture(switches, setup, teardown);
     tcase_add_test(switches, an_index_becomes_strong_when_older_writes_are_in);
-    tcase_add_test(switches, who_waits_notices_that_the_index_is_a_strong_one);
+    tcase_add_test(switches, a_waiting_lookup_notices_that_the_index_is_strong);
     tcase_add_loop_test(switches, what_is_as_it_should_be_is_left_alone, 0, 2);
     tcase_add_test(switches, a_second_call_answers_with_the_operation_of_the_first);
     tcase_add_test(switches, an_index_that_is_eventual_again_leaves_intents);

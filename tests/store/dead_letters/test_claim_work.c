@@ -170,7 +170,7 @@ START_TEST(what_was_put_down_or_renewed_is_not)
 }
 END_TEST
 
-START_TEST(a_worker_that_starts_again_looks_at_its_own_last_hand)
+START_TEST(a_restarted_worker_looks_at_its_own_last_claim)
 {
     const struct claim_owner again = { first.consumer, "3", DURATION_MS };
 
@@ -185,7 +185,7 @@ END_TEST
  * A lock on the key shows that its consumer lives. The claim stays until the lock is free, and other claims do not
  * wait for it.
  */
-START_TEST(a_key_that_others_are_at_is_suspected_later)
+START_TEST(a_key_that_another_worker_has_claimed_is_suspected_later)
 {
     PGconn *other = test_connect(world.conninfo);
     struct intent *open = scan(3);
@@ -242,8 +242,8 @@ Suite *test_claim_work_suite(void)
     tcase_add_test(tc, what_a_dead_worker_had_in_hand_is_suspect);
     tcase_add_test(tc, suspicion_is_no_count);
     tcase_add_test(tc, what_was_put_down_or_renewed_is_not);
-    tcase_add_test(tc, a_worker_that_starts_again_looks_at_its_own_last_hand);
-    tcase_add_test(tc, a_key_that_others_are_at_is_suspected_later);
+    tcase_add_test(tc, a_restarted_worker_looks_at_its_own_last_claim);
+    tcase_add_test(tc, a_key_that_another_worker_has_claimed_is_suspected_later);
     tcase_add_test(tc, the_hand_of_a_dead_worker_goes_when_nothing_of_it_is_open);
     suite_add_tcase(suite, tc);
     return suite;

@@ -293,7 +293,7 @@ static void *redrive_all(void *argument)
 }
 
 /* Each dead letter is redriven once, by either caller: there are as many intents as dead letters. */
-START_TEST(two_who_redrive_share_the_dead_letters)
+START_TEST(two_concurrent_redrives_share_the_dead_letters)
 {
     struct redriver two[2];
 
@@ -412,7 +412,7 @@ Suite *test_dead_letters_suite(void)
     tcase_add_test(tc, a_redrive_undoes_nothing);
     tcase_add_test(tc, a_dry_run_tells_and_changes_nothing);
     tcase_add_test(tc, a_failure_between_leaves_the_dead_letter_as_it_was);
-    tcase_add_test(tc, two_who_redrive_share_the_dead_letters);
+    tcase_add_test(tc, two_concurrent_redrives_share_the_dead_letters);
     tcase_add_test(tc, a_redriven_transaction_goes_on_where_it_stood);
     tcase_add_test(tc, a_discarded_dead_letter_is_kept_until_a_later_success);
     tcase_add_test(tc, a_discarded_transaction_is_forgotten_in_time);

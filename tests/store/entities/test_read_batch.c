@@ -89,7 +89,7 @@ START_TEST(a_batch_reads_many_keys_of_several_tables)
 }
 END_TEST
 
-/* What is outside a signature's range is not read: an entity there that cannot be read stands in nobody's way. */
+/* Entities outside a signature's range are not read: one there that cannot be decoded fails no read. */
 START_TEST(keys_outside_a_range_are_not_looked_for)
 {
     static const struct key_range range = {

@@ -110,7 +110,7 @@ static PGconn *begin_change(const char *row)
     return other;
 }
 
-START_TEST(who_drew_a_number_first_commits_first)
+START_TEST(the_writer_that_drew_a_number_first_commits_first)
 {
     struct feed_position from = here();
     PGconn *other = begin_change("first");
@@ -383,7 +383,7 @@ END_TEST
 
 /* ---- waiting ---- */
 
-START_TEST(who_waits_is_told_of_news_and_of_the_time)
+START_TEST(a_waiting_watch_is_answered_on_news_or_at_its_deadline)
 {
     struct feed_position from = here();
     struct operation *news = a_changes(&from), *bookmark = a_changes(&from);
@@ -403,7 +403,7 @@ START_TEST(who_waits_is_told_of_news_and_of_the_time)
 }
 END_TEST
 
-START_TEST(who_waits_is_told_that_the_feed_is_over)
+START_TEST(a_waiting_watch_is_told_that_the_feed_is_over)
 {
     struct feed_position from = here();
     struct operation *waiting = a_changes(&from);
@@ -426,7 +426,7 @@ Suite *test_feed_suite(void)
 
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, who_drew_a_number_first_commits_first);
+    tcase_add_test(tc, the_writer_that_drew_a_number_first_commits_first);
     tcase_add_test(tc, a_number_that_was_rolled_back_is_a_gap);
     tcase_add_test(tc, a_long_transaction_elsewhere_holds_up_nothing);
     tcase_add_test(tc, a_batch_is_told_as_one_commit);
@@ -438,8 +438,8 @@ Suite *test_feed_suite(void)
     tcase_add_test(tc, a_place_ahead_of_the_feed_asks_for_a_resync);
     tcase_add_test(tc, a_purge_takes_the_old_and_raises_the_floor);
     tcase_add_test(tc, a_feed_that_is_over_goes_whole);
-    tcase_add_test(tc, who_waits_is_told_of_news_and_of_the_time);
-    tcase_add_test(tc, who_waits_is_told_that_the_feed_is_over);
+    tcase_add_test(tc, a_waiting_watch_is_answered_on_news_or_at_its_deadline);
+    tcase_add_test(tc, a_waiting_watch_is_told_that_the_feed_is_over);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -185,7 +185,7 @@ START_TEST(the_names_are_swapped_in_one_change)
 }
 END_TEST
 
-START_TEST(its_table_is_found_by_nobody_until_then)
+START_TEST(its_table_cannot_be_found_until_then)
 {
     struct operation *list = call_make(&world.arena, OPERATION_TABLE_LIST, ""),
                      *indexes = call_make(&world.arena, OPERATION_INDEX_LIST, "");
@@ -390,7 +390,7 @@ Suite *test_index_replace_suite(void)
     tcase_add_test(tc, it_is_built_beside_the_index_and_takes_its_place);
     tcase_add_test(tc, a_look_up_never_sees_a_gap);
     tcase_add_test(tc, the_names_are_swapped_in_one_change);
-    tcase_add_test(tc, its_table_is_found_by_nobody_until_then);
+    tcase_add_test(tc, its_table_cannot_be_found_until_then);
     tcase_add_test(tc, the_settings_of_its_table_stay);
     tcase_add_test(tc, writes_keep_both_and_satisfy_both);
     tcase_add_test(tc, it_is_refused_where_it_cannot_be);

@@ -669,7 +669,7 @@ START_TEST(an_entry_that_no_manifest_names_is_written_over)
 END_TEST
 
 /* Another session holds the lock and stands still: that is reported as a timeout, not as a fault of the database. */
-START_TEST(a_lock_that_others_keep_is_a_timeout)
+START_TEST(a_lock_held_by_another_transaction_is_a_timeout)
 {
     PGconn *other = test_connect(world.conninfo);
     struct intent message = world_message("r1");
@@ -727,7 +727,7 @@ Suite *test_reconcile_suite(void)
     tcase_add_test(tc, members_that_two_workers_add_to_one_list_are_all_there);
     tcase_add_test(tc, large_sources_are_taken_fewer_at_a_time);
     tcase_add_test(tc, an_entry_that_no_manifest_names_is_written_over);
-    tcase_add_test(tc, a_lock_that_others_keep_is_a_timeout);
+    tcase_add_test(tc, a_lock_held_by_another_transaction_is_a_timeout);
     tcase_add_test(tc, reconcilers_of_the_same_keys_do_not_deadlock);
     suite_add_tcase(suite, tc);
     return suite;

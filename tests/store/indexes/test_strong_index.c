@@ -506,7 +506,7 @@ static void *run_a_chunk(void *unused)
  * Guard G35: the builder locks an entity before it reads it, and so waits for a write that holds the lock and has not
  * committed. Without the lock the chunk would overwrite the entry of that write with the entry of the earlier state.
  */
-START_TEST(the_builder_waits_for_who_has_the_entity)
+START_TEST(the_builder_waits_for_the_lock_on_the_entity)
 {
     PGconn *other = test_connect(world.conninfo);
     pthread_t thread;
@@ -640,7 +640,7 @@ Suite *test_strong_index_suite(void)
     add_writes(suite, "writes", setup_indexed);
     add_writes(suite, "writes_elsewhere", setup_indexed_elsewhere);
     builds = add_builds(suite, "builds", setup);
-    tcase_add_test(builds, the_builder_waits_for_who_has_the_entity);
+    tcase_add_test(builds, the_builder_waits_for_the_lock_on_the_entity);
     tcase_add_loop_test(builds, validation_finds_and_mends_differences, 0, ARRAY_LEN(damages));
     add_builds(suite, "builds_elsewhere", setup_elsewhere);
     return suite;

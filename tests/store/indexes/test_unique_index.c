@@ -120,7 +120,7 @@ START_TEST(a_second_owner_is_refused)
 }
 END_TEST
 
-START_TEST(whoever_may_not_read_is_not_told_who_owns_it)
+START_TEST(a_caller_without_read_permission_is_not_told_the_owner)
 {
     struct operation *second = a_write_operation(&world.arena, "People", a_put("r2", "Bonn"));
 
@@ -627,7 +627,7 @@ Suite *test_unique_index_suite(void)
     tcase_set_timeout(tc, 60);
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_loop_test(tc, a_second_owner_is_refused, 0, 3);
-    tcase_add_loop_test(tc, whoever_may_not_read_is_not_told_who_owns_it, 0, 3);
+    tcase_add_loop_test(tc, a_caller_without_read_permission_is_not_told_the_owner, 0, 3);
     tcase_add_loop_test(tc, a_value_is_free_when_its_owner_lets_it_go, 0, 3);
     tcase_add_loop_test(tc, two_entities_swap_their_values_in_one_group, 0, 3);
     tcase_add_loop_test(tc, operations_of_a_batch_are_decided_in_their_order, 0, 3);

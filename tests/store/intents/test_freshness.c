@@ -610,7 +610,7 @@ START_TEST(thousands_wait_without_connections)
 }
 END_TEST
 
-START_TEST(without_a_database_they_are_told_so)
+START_TEST(without_a_database_waiting_lookups_are_refused)
 {
     struct tcp_proxy *proxy = tcp_proxy_start(scene.conninfo);
     struct store_options options = plain_options(tcp_proxy_conninfo(proxy));
@@ -695,7 +695,7 @@ Suite *test_freshness_suite(void)
     tcase_add_loop_test(tc, pages_of_the_latest_are_those_of_an_index_that_is_fresh, 0, 6);
     tcase_add_test(tc, the_latest_wait_while_too_much_is_open);
     tcase_add_test(tc, thousands_wait_without_connections);
-    tcase_add_test(tc, without_a_database_they_are_told_so);
+    tcase_add_test(tc, without_a_database_waiting_lookups_are_refused);
     tcase_add_test(tc, a_stopping_server_answers_them);
     suite_add_tcase(suite, tc);
     return suite;

@@ -249,7 +249,7 @@ static void look(struct backlog *backlog, bool holds, bool counts)
         backlog_work_update(world.worker, held, counts, backlog, &err) == STATUS_OK, "%s", err.message);
 }
 
-START_TEST(a_backlog_is_told_per_queue)
+START_TEST(a_backlog_is_reported_per_queue)
 {
     struct backlog backlog = { .queues = QUEUES };
     int slot = queue_slot(queue_of_world(), 1);
@@ -321,7 +321,7 @@ Suite *test_queues_suite(void)
     tcase_add_test(tc, permits_are_one_limit_for_all_and_save_up_a_second);
     tcase_add_test(tc, rates_add_up_and_fade);
     tcase_add_test(tc, a_map_has_versions_and_takes_controls_of_queues_that_are_gone);
-    tcase_add_test(tc, a_backlog_is_told_per_queue);
+    tcase_add_test(tc, a_backlog_is_reported_per_queue);
     tcase_add_test(tc, what_is_not_counted_is_there_or_not);
     tcase_add_test(tc, many_are_estimated);
     suite_add_tcase(suite, tc);

@@ -107,7 +107,7 @@ START_TEST(no_debt_shuts_an_account_out_for_long)
 }
 END_TEST
 
-START_TEST(nobody_saves_up_turns)
+START_TEST(an_idle_account_saves_up_no_turns)
 {
     for (int i = 0; i < 10; i++) {
         add_many("a", 1);
@@ -240,7 +240,7 @@ Suite *test_fair_queue_suite(void)
     tcase_add_test(tc, a_turn_may_be_overdrawn_and_the_next_ones_pay);
     tcase_add_test(tc, what_an_operation_turned_out_to_cost_is_paid_later);
     tcase_add_test(tc, no_debt_shuts_an_account_out_for_long);
-    tcase_add_test(tc, nobody_saves_up_turns);
+    tcase_add_test(tc, an_idle_account_saves_up_no_turns);
     tcase_add_test(tc, an_account_that_fills_its_share_leaves_room_for_others);
     tcase_add_test(tc, at_random_all_that_wait_get_the_same);
     tcase_add_test(tc, in_an_overload_the_newest_comes_first);

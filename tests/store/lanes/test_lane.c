@@ -296,7 +296,7 @@ START_TEST(closing_answers_what_waits_and_finishes_what_runs)
 }
 END_TEST
 
-START_TEST(closing_answers_those_who_wait_for_an_end)
+START_TEST(closing_answers_the_calls_that_wait_for_an_end)
 {
     struct store *store = open_narrow(10);
     struct operation *wait = an_operation(&scene.arena, OPERATION_JOB_WAIT, "");
@@ -316,7 +316,7 @@ START_TEST(closing_answers_those_who_wait_for_an_end)
 }
 END_TEST
 
-START_TEST(who_waits_for_an_end_gets_the_state_at_the_deadline_or_the_end)
+START_TEST(a_call_that_waits_gets_the_state_at_its_deadline_or_the_end)
 {
     struct operation *first = an_operation(&scene.arena, OPERATION_JOB_WAIT, "");
     struct operation *second = an_operation(&scene.arena, OPERATION_JOB_WAIT, "");
@@ -414,7 +414,7 @@ static void ask_for_looks(struct store *store, struct looks *looks, int n)
     }
 }
 
-START_TEST(all_who_ask_for_a_look_at_the_accounts_share_few)
+START_TEST(concurrent_requests_share_few_reads_of_the_accounts)
 {
     struct looks looks = { 0 };
     struct store_options options = plain_options(scene.conninfo);
@@ -457,7 +457,7 @@ START_TEST(what_callers_wait_for_does_not_keep_accounts_from_being_looked_at)
 }
 END_TEST
 
-START_TEST(every_change_of_availability_is_told_once)
+START_TEST(every_change_of_availability_is_reported_once)
 {
     struct tcp_proxy *proxy = tcp_proxy_start(scene.conninfo);
     struct store_options options = plain_options(tcp_proxy_conninfo(proxy));
@@ -644,11 +644,11 @@ Suite *test_lane_suite(void)
     tcase_add_test(tc, threads_that_have_nothing_to_do_share_what_waits);
     tcase_add_test(tc, a_lane_that_gives_way_rests_as_long_as_it_has_worked);
     tcase_add_test(tc, closing_answers_what_waits_and_finishes_what_runs);
-    tcase_add_test(tc, closing_answers_those_who_wait_for_an_end);
-    tcase_add_test(tc, who_waits_for_an_end_gets_the_state_at_the_deadline_or_the_end);
-    tcase_add_test(tc, all_who_ask_for_a_look_at_the_accounts_share_few);
+    tcase_add_test(tc, closing_answers_the_calls_that_wait_for_an_end);
+    tcase_add_test(tc, a_call_that_waits_gets_the_state_at_its_deadline_or_the_end);
+    tcase_add_test(tc, concurrent_requests_share_few_reads_of_the_accounts);
     tcase_add_test(tc, what_callers_wait_for_does_not_keep_accounts_from_being_looked_at);
-    tcase_add_test(tc, every_change_of_availability_is_told_once);
+    tcase_add_test(tc, every_change_of_availability_is_reported_once);
     tcase_add_test(tc, another_schema_is_reported_with_its_cure);
     if (!given || !*given) /* a server that was not started here must not be crashed */
         tcase_add_test(tc, acknowledged_writes_survive_a_crash_of_the_database);

@@ -181,7 +181,7 @@ START_TEST(one_key_and_many_give_the_same)
 }
 END_TEST
 
-START_TEST(a_stalled_database_does_not_hold_up_who_collects)
+START_TEST(a_stalled_database_does_not_block_the_collecting_thread)
 {
     int64_t began_us;
     struct operation *stalled, *behind;
@@ -251,7 +251,7 @@ Suite *test_collect_suite(void)
     tcase_add_test(tc, a_large_batch_sees_a_table_that_is_new);
     tcase_add_test(tc, a_large_batch_whose_second_part_fails_keeps_the_first);
     tcase_add_test(tc, one_key_and_many_give_the_same);
-    tcase_add_test(tc, a_stalled_database_does_not_hold_up_who_collects);
+    tcase_add_test(tc, a_stalled_database_does_not_block_the_collecting_thread);
     tcase_add_test(tc, a_lost_connection_is_replaced);
     tcase_add_test(tc, closing_answers_what_was_collected);
     suite_add_tcase(suite, tc);

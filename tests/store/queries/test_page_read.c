@@ -339,7 +339,7 @@ static const struct path_case {
     { "PartitionKey eq 'a' and RowKey ge '5' and RowKey lt '1'", ACCESS_POINT },
 };
 
-START_TEST(the_access_path_is_told)
+START_TEST(the_access_path_is_reported)
 {
     for (size_t i = 0; i < ARRAY_LEN(path_cases); i++) {
         struct operation *page = a_page(&scene.arena, "Things", 10);
@@ -555,7 +555,7 @@ Suite *test_page_read_suite(void)
     tcase_add_test(tc, pages_of_a_range_are_what_the_range_has);
     tcase_add_loop_test(tc, what_is_outside_a_range_is_not_counted_as_examined, 0, ARRAY_LEN(ranges));
     tcase_add_test(tc, a_page_begins_at_the_first_key_of_the_range);
-    tcase_add_test(tc, the_access_path_is_told);
+    tcase_add_test(tc, the_access_path_is_reported);
     tcase_add_test(tc, a_page_that_searches_too_much_ends_early);
     tcase_add_test(tc, a_page_that_looks_at_too_much_ends_early);
     tcase_add_test(tc, a_page_of_large_entities_ends_by_bytes);

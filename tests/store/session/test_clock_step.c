@@ -107,7 +107,7 @@ START_TEST(a_retry_further_ahead_than_any_is_due)
 }
 END_TEST
 
-START_TEST(a_hand_further_ahead_than_it_can_be_held_is_dead)
+START_TEST(a_claim_further_ahead_than_it_can_be_held_is_dead)
 {
     const struct claim_owner dead = { "dead", "1", 5000 }, living = { "living", "2", 5000 };
     bool suspect = false;
@@ -158,7 +158,7 @@ static long long as_of(int range)
     return test_number(world.sql, "select as_of from watermarks where bucket_range = %d", range);
 }
 
-START_TEST(how_far_a_range_is_cannot_be_said_while_older_work_has_a_younger_time)
+START_TEST(the_progress_of_a_range_is_unknown_while_older_work_has_a_younger_time)
 {
     bool held[LEASE_RANGES] = { false };
     struct backlog backlog = { .queues = 1 };
@@ -189,9 +189,9 @@ Suite *test_clock_step_suite(void)
     tcase_add_test(tc, intents_from_before_the_step_are_old_enough);
     tcase_add_test(tc, controlled_queues_see_them_too);
     tcase_add_test(tc, a_retry_further_ahead_than_any_is_due);
-    tcase_add_test(tc, a_hand_further_ahead_than_it_can_be_held_is_dead);
+    tcase_add_test(tc, a_claim_further_ahead_than_it_can_be_held_is_dead);
     tcase_add_test(tc, an_operation_claimed_further_ahead_than_a_claim_lasts_is_taken_over);
-    tcase_add_test(tc, how_far_a_range_is_cannot_be_said_while_older_work_has_a_younger_time);
+    tcase_add_test(tc, the_progress_of_a_range_is_unknown_while_older_work_has_a_younger_time);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -249,7 +249,7 @@ static void *look_again_and_again(void *argument)
 }
 
 /* What one program has seen meanwhile is not a loss of what another one has sent before. */
-START_TEST(who_is_slow_to_look_sees_no_restore)
+START_TEST(a_slow_epoch_check_reports_no_restore)
 {
     pthread_t threads[6];
 
@@ -316,7 +316,7 @@ Suite *test_epoch_suite(void)
     tcase_add_loop_test(tc, what_was_there_says_whether_it_was_put_back, 0, ARRAY_LEN(put_backs));
     tcase_add_test(tc, a_hint_outlives_the_program);
     tcase_add_loop_test(tc, a_hint_that_is_not_ours_does_nothing, 0, ARRAY_LEN(garbage));
-    tcase_add_test(tc, who_is_slow_to_look_sees_no_restore);
+    tcase_add_test(tc, a_slow_epoch_check_reports_no_restore);
     tcase_add_test(tc, a_crash_is_no_restore);
     tcase_add_test(tc, an_operator_raises_it_by_hand);
     suite_add_tcase(suite, tc);

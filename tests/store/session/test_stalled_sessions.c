@@ -79,7 +79,7 @@ static void check_has_ended(PGconn *conn)
     PQfinish(conn);
 }
 
-START_TEST(a_session_that_nobody_reads_is_ended)
+START_TEST(a_session_whose_client_does_not_read_is_ended)
 {
     PGconn *stopped = stopped_reader("tavolad write");
 
@@ -98,7 +98,7 @@ START_TEST(a_session_with_half_a_flight_is_ended)
 }
 END_TEST
 
-START_TEST(others_are_left_alone)
+START_TEST(sessions_of_other_programs_are_left_alone)
 {
     PGconn *stranger = stopped_reader("pg_dump"), *recent = stopped_reader("tavolad read");
     PGconn *idle = connect_as("tavolad write");
@@ -154,9 +154,9 @@ Suite *test_stalled_sessions_suite(void)
     test_postgres_start();
     tcase_set_timeout(tc, 30);
     tcase_add_checked_fixture(tc, setup, teardown);
-    tcase_add_test(tc, a_session_that_nobody_reads_is_ended);
+    tcase_add_test(tc, a_session_whose_client_does_not_read_is_ended);
     tcase_add_test(tc, a_session_with_half_a_flight_is_ended);
-    tcase_add_test(tc, others_are_left_alone);
+    tcase_add_test(tc, sessions_of_other_programs_are_left_alone);
     tcase_add_test(tc, a_change_ends_what_stands_in_its_way);
     tcase_add_test(tc, a_change_is_refused_and_names_what_blocks_it);
     suite_add_tcase(suite, tc);

@@ -142,7 +142,7 @@ START_TEST(a_changed_catalogue_is_read_before_the_next_attempt)
 }
 END_TEST
 
-START_TEST(work_that_nobody_waits_for_is_not_attempted_again)
+START_TEST(work_of_a_call_that_is_over_is_not_attempted_again)
 {
     struct failing_work work = { .status = STATUS_STALE, .is_given_up = true, .failures = 100 };
 
@@ -186,7 +186,7 @@ Suite *test_unit_of_work_suite(void)
     tcase_add_test(tc, a_decision_is_final);
     tcase_add_test(tc, what_may_have_been_done_is_never_attempted_again);
     tcase_add_test(tc, a_changed_catalogue_is_read_before_the_next_attempt);
-    tcase_add_test(tc, work_that_nobody_waits_for_is_not_attempted_again);
+    tcase_add_test(tc, work_of_a_call_that_is_over_is_not_attempted_again);
     tcase_add_test(tc, a_lost_connection_is_made_again);
     tcase_add_test(tc, without_a_database_no_attempt_begins);
     suite_add_tcase(suite, tc);

@@ -576,7 +576,7 @@ START_TEST(the_latest_of_what_is_behind_is_read_alone)
 END_TEST
 
 /* What is required is asked in the batch; who has to wait is told so, and waits once. */
-START_TEST(who_has_to_wait_does_not_hold_up_the_others)
+START_TEST(a_waiting_lookup_does_not_delay_the_batch)
 {
     struct operation *waiting = look_up_city("Cork"), *any = look_up_city("Cork");
 
@@ -636,7 +636,7 @@ Suite *test_short_batch_suite(void)
     tcase_add_loop_test(tc, what_is_refused_is_refused_alone, 0, 2);
     tcase_add_loop_test(tc, an_index_that_is_made_anew_is_found_with_its_own_entries, 0, 2);
     tcase_add_test(tc, the_latest_of_what_is_behind_is_read_alone);
-    tcase_add_test(tc, who_has_to_wait_does_not_hold_up_the_others);
+    tcase_add_test(tc, a_waiting_lookup_does_not_delay_the_batch);
     tcase_add_test(tc, all_are_answered_once);
     suite_add_tcase(suite, tc);
     return suite;

@@ -170,7 +170,7 @@ END_TEST
 START_TEST(a_signature_for_an_earlier_table_submits_nothing_for_this_one)
 {
     struct operation *operation = call_make(&world.arena, OPERATION_TRANSACTION_SUBMIT, "");
-    const struct commit_observer nobody = { 0 };
+    const struct commit_observer ignored = { 0 };
     struct step step = put_here();
 
     operation->signed_at = clock_ticks();
@@ -178,7 +178,7 @@ START_TEST(a_signature_for_an_earlier_table_submits_nothing_for_this_one)
         .id = STR_LITERAL("t1"), .account = operation->account, .steps = &step, .step_count = 1
     };
     make_anew(TABLE_ID);
-    transaction_calls_submit(&world.writer, operation, &nobody);
+    transaction_calls_submit(&world.writer, operation, &ignored);
     arena_cleanup(&world.writer.arena);
     call_failed(operation, "AUTHORIZATION_FAILURE");
 }

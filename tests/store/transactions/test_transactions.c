@@ -497,7 +497,7 @@ START_TEST(two_workers_at_once_do_every_step_once) /* guard G14 */
 END_TEST
 
 /* The session with the row's lock decides; a worker that comes later sees the decision and does nothing. */
-START_TEST(a_step_waits_for_who_has_the_transaction) /* guard G14 */
+START_TEST(a_step_waits_for_the_lock_on_the_transaction) /* guard G14 */
 {
     struct step steps[] = { step_put(&world.arena, "People", "a", "1") };
     struct stepper later = { .name = "worker-2" };
@@ -544,7 +544,7 @@ Suite *test_transactions_suite(void)
     tcase_add_test(tc, a_step_that_succeeds_ends_what_was_counted_against_it);
     tcase_add_test(tc, an_unknown_transaction_is_finished);
     tcase_add_test(tc, two_workers_at_once_do_every_step_once);
-    tcase_add_test(tc, a_step_waits_for_who_has_the_transaction);
+    tcase_add_test(tc, a_step_waits_for_the_lock_on_the_transaction);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -43,7 +43,7 @@ START_TEST(all_that_want_as_much_as_they_can_get_hold_the_same)
 }
 END_TEST
 
-START_TEST(who_comes_late_finds_room)
+START_TEST(an_account_that_comes_late_finds_room)
 {
     fill(1);
     ck_assert(!fair_shares_take(&shares, 0, 1));
@@ -80,7 +80,7 @@ END_TEST
  * After any additions and releases the sums are right, and no account that holds less than another is refused while
  * that one gets more.
  */
-START_TEST(at_random_the_share_of_who_holds_less_is_never_smaller)
+START_TEST(at_random_an_account_that_holds_less_has_no_smaller_share)
 {
     srand(1);
     for (int i = 0; i < STEPS; i++) {
@@ -124,10 +124,10 @@ Suite *test_fair_shares_suite(void)
 
     tcase_add_checked_fixture(tc, setup, NULL);
     tcase_add_loop_test(tc, all_that_want_as_much_as_they_can_get_hold_the_same, 0, ARRAY_LEN(crowd_cases));
-    tcase_add_test(tc, who_comes_late_finds_room);
+    tcase_add_test(tc, an_account_that_comes_late_finds_room);
     tcase_add_test(tc, several_places_are_taken_together_or_not_at_all);
     tcase_add_test(tc, one_place_is_enough_for_one_account);
-    tcase_add_test(tc, at_random_the_share_of_who_holds_less_is_never_smaller);
+    tcase_add_test(tc, at_random_an_account_that_holds_less_has_no_smaller_share);
     tcase_add_test(tc, an_account_keeps_its_slot_and_names_are_spread_differently_by_each_process);
     suite_add_tcase(suite, tc);
     return suite;

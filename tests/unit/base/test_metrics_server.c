@@ -85,7 +85,7 @@ static bool is_answered(int fd)
            strncmp(text, "HTTP/1.1 200", 12) == 0;
 }
 
-START_TEST(who_reads_metrics_is_answered_beside_slow_clients)
+START_TEST(a_client_that_reads_metrics_is_answered_beside_slow_ones)
 {
     int slow[SLOW_CLIENTS], blocks = 1;
 
@@ -133,7 +133,7 @@ START_TEST(a_request_has_a_deadline_whatever_comes_on_its_connection)
 END_TEST
 
 /* More than a socket's buffers hold, and who asked does not read. */
-START_TEST(answers_that_nobody_reads_hold_no_place)
+START_TEST(unread_answers_leave_room_for_other_clients)
 {
     int slow[SLOW_CLIENTS], blocks = MANY_BLOCKS, fd;
 
@@ -157,9 +157,9 @@ Suite *test_metrics_server_suite(void)
     TCase *tc = tcase_create("metrics_server");
 
     tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, who_reads_metrics_is_answered_beside_slow_clients);
+    tcase_add_test(tc, a_client_that_reads_metrics_is_answered_beside_slow_ones);
     tcase_add_test(tc, a_request_has_a_deadline_whatever_comes_on_its_connection);
-    tcase_add_test(tc, answers_that_nobody_reads_hold_no_place);
+    tcase_add_test(tc, unread_answers_leave_room_for_other_clients);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -74,7 +74,7 @@ START_TEST(an_error_carries_the_name_and_status_of_its_reason)
     ck_assert_int_eq(err.status, c->want);
     ck_assert_str_eq(err.reason, c->name);
     ck_assert_str_eq(err.message, "3 of them");
-    ck_assert_int_eq(reason_set(NULL, c->reason, "nobody listens"), c->want);
+    ck_assert_int_eq(reason_set(NULL, c->reason, "no server listens"), c->want);
 }
 END_TEST
 

@@ -4,7 +4,7 @@
   I1  acknowledged writes are readable                I6  groups are all or nothing
   I2  entries are the projection of their sources     I7  no update is lost, versions never fall
   I3  no entry is newer than its source               I8  what was moved is in one place, every step done once
-  I4  no intent is left, and none vanished undone     I12 no dead letter is left that nobody has been told of
+  I4  no intent is left, and none vanished undone     I12 each dead letter that is left was reported
 
 I5, one answer for one request_id, and I9, an index as fresh as it says, the writers see for themselves (callers.py). A copy
 of a table that is kept by its change feed alone is the same as the table. No table has rows that nothing owns (audit.py).
@@ -173,7 +173,7 @@ class Check:
             for partition in ("moved", "log"):
                 self.caller.delete_entity(table="archive", key=key((partition, row)), precondition={"if_match": "*"})
         left = [address for address in archive if address[1] not in self.workload.mover.moved]
-        promise(not left, "rows that nobody has put into the archive", left)
+        promise(not left, "archive rows that no transaction has written", left)
         self.workload.mover.moved = {}
 
     def check_timeline(self, transaction_id):

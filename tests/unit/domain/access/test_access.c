@@ -311,7 +311,7 @@ START_TEST(a_signature_opens_nothing_else)
 }
 END_TEST
 
-START_TEST(every_kind_of_operation_is_open_to_somebody)
+START_TEST(every_kind_of_operation_is_allowed_to_some_caller)
 {
     struct access access = access_unlimited(STR_LITERAL("acme"));
 
@@ -409,7 +409,7 @@ Suite *test_access_suite(void)
     tcase_add_test(tc, steps_stay_inside_the_range);
     tcase_add_test(tc, steps_need_a_table_older_than_the_signature);
     tcase_add_test(tc, a_signature_opens_nothing_else);
-    tcase_add_test(tc, every_kind_of_operation_is_open_to_somebody);
+    tcase_add_test(tc, every_kind_of_operation_is_allowed_to_some_caller);
     tcase_add_loop_test(tc, letters_stand_in_order, 0, ARRAY_LEN(letters_cases));
     tcase_add_test(tc, a_filter_is_cut_to_what_the_range_can_hold);
     tcase_add_test(tc, rows_are_cut_where_one_partition_is_left);

@@ -146,7 +146,7 @@ START_TEST(a_name_that_is_taken_gets_a_number)
 }
 END_TEST
 
-START_TEST(an_index_with_a_filter_answers_for_nobody)
+START_TEST(a_filtered_index_is_not_advised_for_unfiltered_queries)
 {
     const struct filter *filter;
     struct index_advices advices;
@@ -161,7 +161,7 @@ START_TEST(an_index_with_a_filter_answers_for_nobody)
 }
 END_TEST
 
-START_TEST(what_nobody_reads_is_named_but_unique_ones)
+START_TEST(unread_indexes_are_named_unless_they_are_unique)
 {
     struct index_advices advices;
 
@@ -187,8 +187,8 @@ Suite *test_index_advice_suite(void)
     tcase_add_loop_test(tc, a_shape_asks_for_an_index, 0, ARRAY_LEN(advice_cases));
     tcase_add_test(tc, one_index_answers_several_shapes_and_the_best_is_first);
     tcase_add_test(tc, a_name_that_is_taken_gets_a_number);
-    tcase_add_test(tc, an_index_with_a_filter_answers_for_nobody);
-    tcase_add_test(tc, what_nobody_reads_is_named_but_unique_ones);
+    tcase_add_test(tc, a_filtered_index_is_not_advised_for_unfiltered_queries);
+    tcase_add_test(tc, unread_indexes_are_named_unless_they_are_unique);
     suite_add_tcase(suite, tc);
     return suite;
 }

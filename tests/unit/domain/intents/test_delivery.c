@@ -13,17 +13,17 @@ START_TEST(success_is_acknowledged)
 }
 END_TEST
 
-static const enum status nobodys_fault[] = { STATUS_UNAVAILABLE, STATUS_TIMEOUT, STATUS_CANCELLED };
+static const enum status outages[] = { STATUS_UNAVAILABLE, STATUS_TIMEOUT, STATUS_CANCELLED };
 
-START_TEST(what_is_nobodys_fault_is_retried_for_ever)
+START_TEST(outages_are_retried_for_ever)
 {
     for (int32_t failures = 0; failures < 1000; failures++) {
-        struct delivery got = delivery_settle(nobodys_fault[_i], failures, 1);
+        struct delivery got = delivery_settle(outages[_i], failures, 1);
 
         ck_assert_int_eq(got.verdict, DELIVERY_RETRY);
         ck_assert_int_gt(got.retry_after_ms, 0);
     }
-    ck_assert_int_eq(delivery_settle(nobodys_fault[_i], INT32_MAX, 1).verdict, DELIVERY_RETRY);
+    ck_assert_int_eq(delivery_settle(outages[_i], INT32_MAX, 1).verdict, DELIVERY_RETRY);
 }
 END_TEST
 
@@ -89,7 +89,7 @@ Suite *test_delivery_suite(void)
     TCase *tc = tcase_create("delivery");
 
     tcase_add_test(tc, success_is_acknowledged);
-    tcase_add_loop_test(tc, what_is_nobodys_fault_is_retried_for_ever, 0, ARRAY_LEN(nobodys_fault));
+    tcase_add_loop_test(tc, outages_are_retried_for_ever, 0, ARRAY_LEN(outages));
     tcase_add_loop_test(tc, other_failures_are_buried_at_the_limit, 0, ARRAY_LEN(counted));
     tcase_add_loop_test(
         tc, the_delay_doubles_and_is_jittered_between_half_and_whole, 0, ARRAY_LEN(delay_cases));
