@@ -34,18 +34,15 @@ int api_client_close(struct api_client *client, int exit_code)
     return exit_code;
 }
 
-const void *api_client_call(struct api_client *client, const char *path, const ProtobufCMessage *request,
-    const ProtobufCMessageDescriptor *reply)
+const void *api_client_call_bytes(
+    struct api_client *client, const char *path, struct str request, const ProtobufCMessageDescriptor *reply)
 {
     struct rpc_status ended;
-    struct buf sent;
     struct str received;
     const void *message;
 
-    buf_init(&sent, &client->arena);
-    codec_pack(&sent, 0, request);
-    rpc_channel_call(client->channel, &(struct rpc_request){ path, buf_str(&sent), CALL_TIMEOUT_MS },
-        &client->arena, &received, &ended);
+    rpc_channel_call(client->channel, &(struct rpc_request){ path, request, CALL_TIMEOUT_MS }, &client->arena,
+        &received, &ended);
     if (ended.code != 0) {
         api_client_print_failure(&ended, &client->arena);
         return NULL;
@@ -54,6 +51,16 @@ const void *api_client_call(struct api_client *client, const char *path, const P
     if (!message)
         fprintf(stderr, "tavola: the reply of %s is not a well-formed %s\n", path, reply->name);
     return message;
+}
+
+const void *api_client_call(struct api_client *client, const char *path, const ProtobufCMessage *request,
+    const ProtobufCMessageDescriptor *reply)
+{
+    struct buf sent;
+
+    buf_init(&sent, &client->arena);
+    codec_pack(&sent, 0, request);
+    return api_client_call_bytes(client, path, buf_str(&sent), reply);
 }
 
 /* ---- failures ---- */

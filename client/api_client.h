@@ -34,6 +34,10 @@ int api_client_close(struct api_client *client, int exit_code);
 const void *api_client_call(struct api_client *client, const char *path, const ProtobufCMessage *request,
     const ProtobufCMessageDescriptor *reply);
 
+/* The same with a request that is serialized already. */
+const void *api_client_call_bytes(
+    struct api_client *client, const char *path, struct str request, const ProtobufCMessageDescriptor *reply);
+
 /* Print status and reason of a failed call to standard error: "UNAVAILABLE / SERVER_DRAINING: ...". */
 void api_client_print_failure(const struct rpc_status *ended, struct arena *arena);
 

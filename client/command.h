@@ -32,6 +32,7 @@ struct command_group {
 };
 
 extern const struct command_group commands_operate; /* migrate, epoch, health */
+extern const struct command_group commands_entity;  /* tables and entities */
 extern const struct command_group commands_api;     /* any method, with JSON */
 extern const struct command_group commands_work;    /* dead letters, transactions */
 extern const struct command_group commands_index;   /* verifying and repairing indexes */

@@ -7,9 +7,9 @@
 
 #include "client/command.h"
 
-static const struct command_group *const groups[] = { &commands_operate, &commands_account, &commands_access,
-    &commands_api, &commands_work, &commands_index, &commands_watch, &commands_queue, &commands_load,
-    &commands_dev };
+static const struct command_group *const groups[] = { &commands_entity, &commands_api, &commands_operate,
+    &commands_account, &commands_access, &commands_api, &commands_work, &commands_index, &commands_watch,
+    &commands_queue, &commands_load, &commands_dev };
 
 enum { MAX_COMMANDS = 64 };
 

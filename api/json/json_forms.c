@@ -4,11 +4,13 @@
  */
 #include "api/json/json_forms.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/base64url.h"
 #include "base/digits.h"
 #include "base/macros.h"
 #include "domain/properties/datetime.h"
@@ -191,7 +193,40 @@ void json_forms_write_float(struct buf *out, float number)
     write_number_text(out, text);
 }
 
+bool json_forms_read_double(struct str text, double *out)
+{
+    static const struct {
+        const char *text;
+        double number;
+    } names[] = { { "NaN", NAN }, { "Infinity", INFINITY }, { "-Infinity", -INFINITY } };
+    json_error_t ignored;
+    json_t *number;
+    bool is_number;
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_equal(text, str_of(names[i].text))) {
+            *out = names[i].number;
+            return true;
+        }
+    number = json_loadb(text.data, text.len, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, &ignored);
+    is_number = json_is_number(number);
+    *out = json_number_value(number);
+    json_decref(number);
+    return is_number;
+}
+
 /* ---- bytes and text ---- */
+
+bool json_forms_read_bytes(struct str text, struct arena *arena, struct str *out)
+{
+    char *url = arena_alloc(arena, text.len + 1);
+
+    while (text.len > 0 && text.data[text.len - 1] == '=')
+        text.len--;
+    for (size_t i = 0; i < text.len; i++)
+        url[i] = text.data[i] == '+' ? '-' : text.data[i] == '/' ? '_' : text.data[i];
+    return base64url_decode(str_of_bytes(url, text.len), arena, out);
+}
 
 void json_forms_write_bytes(struct buf *out, struct str bytes)
 {

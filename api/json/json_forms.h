@@ -27,8 +27,14 @@ MUST_USE bool json_forms_read_path(struct buf *out, struct str path);
 void json_forms_write_double(struct buf *out, double number);
 void json_forms_write_float(struct buf *out, float number);
 
+/* A number as JSON writes it, or "NaN", "Infinity", "-Infinity". false: it is none of these. */
+MUST_USE bool json_forms_read_double(struct str text, double *out);
+
 /* In base64 with padding, without quotes. */
 void json_forms_write_bytes(struct buf *out, struct str bytes);
+
+/* base64 in either alphabet, with padding or without. */
+MUST_USE bool json_forms_read_bytes(struct str text, struct arena *arena, struct str *out);
 
 /* In quotes. text: UTF-8. */
 void json_forms_write_text(struct buf *out, struct str text);

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "api/json/json_forms.h"
-#include "base/base64url.h"
 #include "base/digits.h"
 #include "base/macros.h"
 #include "base/wire.h"
@@ -101,32 +100,10 @@ static bool read_unsigned(const json_t *json, uint64_t max, uint64_t *out)
     return *out <= max;
 }
 
-static bool read_double_text(struct str text, double *out)
-{
-    static const struct {
-        const char *text;
-        double number;
-    } names[] = { { "NaN", NAN }, { "Infinity", INFINITY }, { "-Infinity", -INFINITY } };
-    json_error_t ignored;
-    json_t *number;
-    bool is_number;
-
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (str_equal(text, str_of(names[i].text))) {
-            *out = names[i].number;
-            return true;
-        }
-    number = json_loadb(text.data, text.len, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, &ignored);
-    is_number = json_is_number(number);
-    *out = json_number_value(number);
-    json_decref(number);
-    return is_number;
-}
-
 static bool read_double(const json_t *json, double *out)
 {
     if (json_is_string(json))
-        return read_double_text(text_of(json), out);
+        return json_forms_read_double(text_of(json), out);
     *out = json_number_value(json);
     return json_is_number(json);
 }
@@ -256,18 +233,6 @@ static bool is_number(const struct schema_field *field)
     return field->type != SCHEMA_STRING && field->type != SCHEMA_BYTES && field->type != SCHEMA_MESSAGE;
 }
 
-/* base64 in either alphabet, with padding or without. */
-static bool read_bytes(struct reader *reader, struct str text, struct str *out)
-{
-    char *url = arena_alloc(&reader->arena, text.len + 1);
-
-    while (text.len > 0 && text.data[text.len - 1] == '=')
-        text.len--;
-    for (size_t i = 0; i < text.len; i++)
-        url[i] = text.data[i] == '+' ? '-' : text.data[i] == '/' ? '_' : text.data[i];
-    return base64url_decode(str_of_bytes(url, text.len), &reader->arena, out);
-}
-
 static enum status read_text(struct reader *reader, const struct schema_field *field, const json_t *json,
     const struct path *path, struct str *out)
 {
@@ -275,7 +240,7 @@ static enum status read_text(struct reader *reader, const struct schema_field *f
         return refuse_value(
             reader, path, field->type == SCHEMA_BYTES ? "want bytes as text in base64" : "want text");
     *out = text_of(json);
-    if (field->type == SCHEMA_BYTES && !read_bytes(reader, *out, out))
+    if (field->type == SCHEMA_BYTES && !json_forms_read_bytes(*out, &reader->arena, out))
         return refuse_value(reader, path, "want bytes as text in base64");
     return STATUS_OK;
 }

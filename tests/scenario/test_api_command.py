@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`tavola api`: any method from the shell, with its messages as JSON."""
+"""Tables, entities and any method from the shell, with JSON."""
 
 import json
 import unittest
@@ -81,6 +81,72 @@ class ApiCommand(ServerCase):
             self.assertEqual(shown.returncode, 0, method)
             self.assertEqual(len([line for line in shown.stdout.splitlines() if not line.startswith(" ")]), 2, method)
         self.assertIn("datetimeValue", self.run_api("fields", "Value").stdout)
+
+
+class EntityCommands(ServerCase):
+    def run_command(self, *words, text="", code=0):
+        done = run_program("tavola", *words, settings={"TAVOLA_TARGET": self.stack.target}, text=text)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stderr if code else done.stdout
+
+    def get(self, *words):
+        return json.loads(self.run_command("entity", "get", *words))
+
+    def query(self, *words):
+        return [json.loads(line) for line in self.run_command("entity", "query", *words).splitlines()]
+
+    def test_a_table_is_made_filled_asked_and_deleted(self):
+        self.run_command("table", "create", "Words")
+        self.assertIn("Words", self.run_command("table", "list").splitlines())
+        etag = self.run_command("entity", "put", "Words", "sales", "1", "Name=Ada", "Age:int32=36", "Big:int64=9007199254740993",
+                                "Share:double=1", "Url=http://a?b=c:d").strip()
+        read = self.get("Words", "sales", "1")
+        self.assertEqual({name: value for name, value in read.items() if name != "Timestamp"}, {
+            "odata.etag": etag, "PartitionKey": "sales", "RowKey": "1", "Name": "Ada", "Age": 36, "Share": 1.0,
+            "Big@odata.type": "Edm.Int64", "Big": "9007199254740993", "Url": "http://a?b=c:d"})
+        self.run_command("entity", "put", "Words", json.dumps({**read, "RowKey": "2", "Age": 41}))
+        self.assertEqual(self.get("Words", "sales", "2")["Big"], "9007199254740993")
+        self.assertEqual([one["RowKey"] for one in self.query("Words", "Age gt 40")], ["2"])
+        self.assertEqual(self.query("Words", "--select", "Name", "--limit", "1"), [
+            {"odata.etag": etag, "PartitionKey": "sales", "RowKey": "1", "Timestamp": read["Timestamp"], "Name": "Ada"}])
+        self.run_command("entity", "delete", "Words", "sales", "1")
+        self.assertIn("RESOURCE_NOT_FOUND", self.run_command("entity", "get", "Words", "sales", "1", code=1))
+        self.run_command("table", "delete", "Words")
+        self.assertNotIn("Words", self.run_command("table", "list").splitlines())
+
+    def test_writes_keep_to_what_was_asked(self):
+        table = self.new_table()
+        first = self.run_command("entity", "put", table, "p", "r", "A=1", "--insert").strip()
+        self.assertIn("ENTITY_ALREADY_EXISTS", self.run_command("entity", "put", table, "p", "r", "--insert", code=1))
+        second = self.run_command("entity", "put", table, "p", "r", "B=2", "--merge").strip()
+        self.assertIn("UPDATE_CONDITION_NOT_SATISFIED", self.run_command(
+            "entity", "put", table, "p", "r", "C=3", "--if-match", first, code=1))
+        self.assertIn("UPDATE_CONDITION_NOT_SATISFIED", self.run_command(
+            "entity", "delete", table, "p", "r", "--if-match", first, code=1))
+        self.assertEqual({"A": "1", "B": "2"}, {name: self.get(table, "p", "r").get(name) for name in "AB"})
+        self.run_command("entity", "put", table, "p", "r", "C=3", "--if-match", second)
+        self.assertNotIn("A", self.get(table, "p", "r"))
+
+    def test_lines_of_standard_input_are_written_until_one_is_wrong(self):
+        table = self.new_table()
+        lines = [json.dumps({"PartitionKey": "p", "RowKey": f"{n}", "N": n}) for n in range(3)]
+        self.assertEqual(len(self.run_command("entity", "put", table, "-", text="\n".join(lines)).splitlines()), 3)
+        self.assertEqual([one["N"] for one in self.query(table)], [0, 1, 2])
+        said = self.run_command("entity", "put", table, "-", text=lines[0] + "\n{}\n", code=2)
+        self.assertEqual(said, "tavola: line 2: PartitionKey is missing, or no text: an entity has both keys\n")
+
+    def test_bad_words_change_nothing(self):
+        table = self.new_table()
+        for words, said in ((("p", "r", "Age"), '"Age" is no property: NAME=VALUE or NAME:TYPE=VALUE'),
+                            (("p", "r", "Age:int32=x"), "Age: the value is no Edm.Int32"),
+                            (("p", "r", "Age:int=1"), "Age: its type must be one of Edm.String"),
+                            (("p/", "r"), "PartitionKey"), (("p",), "usage: tavola entity put"),
+                            (("p", "r", "--insert", "--merge"), "usage: tavola entity put"),
+                            (("p", "r", "--upsert"), "usage: tavola entity put")):
+            with self.subTest(words=words):
+                self.assertIn(said, self.run_command("entity", "put", table, *words, code=2))
+        self.assertEqual(self.query(table), [])
+        self.assertIn("usage: tavola entity query", self.run_command("entity", "query", table, "--limit", "0", code=2))
 
 
 if __name__ == "__main__":
