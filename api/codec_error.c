@@ -151,6 +151,13 @@ static bool worth_repeating(const struct error *err)
     return err->status == STATUS_UNAVAILABLE || err->status == STATUS_MAYBE_DONE;
 }
 
+/* Whether a part of the request is what the error is about. */
+static bool is_of_the_request(enum status status)
+{
+    return status == STATUS_INVALID || status == STATUS_OUT_OF_RANGE || status == STATUS_UNIMPLEMENTED ||
+           status == STATUS_PRECONDITION;
+}
+
 /* The BadRequest detail: the path of the wrong field of the request, for clients that show errors beside fields. */
 static void add_violation(
     const struct error *err, size_t max_value, struct arena *arena, Google__Protobuf__Any *out)
@@ -191,7 +198,7 @@ static struct str status_encode(
         retry.retry_delay = &delay;
         pack_any(&details[status.n_details++], &retry.base, arena);
     }
-    if (err->field[0] && (err->status == STATUS_INVALID || err->status == STATUS_OUT_OF_RANGE))
+    if (err->field[0] && is_of_the_request(err->status))
         add_violation(err, max_value, arena, &details[status.n_details++]);
     if (entity.len > 0)
         init_any(&details[status.n_details++], &tavola__v1__entity__descriptor, entity, arena);

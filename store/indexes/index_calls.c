@@ -32,10 +32,11 @@ static enum status find_source(const struct session *session, const struct opera
     else if (source->entries_of)
         reason_set(err, REASON_INDEX_OWNED,
             "%.*s holds the entries of an index: it cannot have indexes itself", STR_ARG(name));
-    else if (source->index_count >= LIMIT_INDEXES_PER_TABLE)
+    else if (source->index_count >= LIMIT_INDEXES_PER_TABLE) {
         reason_set(err, REASON_INVALID_INPUT, "table %.*s has %zu indexes, allowed are %d", STR_ARG(name),
             source->index_count, LIMIT_INDEXES_PER_TABLE);
-    else {
+        (void)error_in_field(err, "index.table");
+    } else {
         *out = source;
         return STATUS_OK;
     }
@@ -82,17 +83,17 @@ static enum status send_create(struct session *session, const struct index *inde
 }
 
 /* On several nodes a write in one partition and its entries in others are no single commit on one node. */
-static enum status check_may_be_strong(struct session *session, struct error *err)
+static enum status check_may_be_strong(struct session *session, const char *field, struct error *err)
 {
     PG_RESULT distributed = NULL;
 
     TRY(pg_query(&session->pg, &sql_database_is_distributed, NULL, &distributed, err));
     if (!pg_bool(distributed, 0, PG_ONLY_COLUMN))
         return STATUS_OK;
-    return reason_set(err, REASON_DATABASE_DISTRIBUTED,
+    reason_set(err, REASON_DATABASE_DISTRIBUTED,
         "consistency STRONG of an index in other partitions needs a database that is one PostgreSQL, and "
-        "this "
-        "one has the extension citus; allowed are EVENTUAL, and STRONG in the same partition");
+        "this one has the extension citus; allowed are EVENTUAL, and STRONG in the same partition");
+    return error_in_field(err, field);
 }
 
 static enum status create(struct session *session, struct operation *operation, struct error *err)
@@ -106,7 +107,7 @@ static enum status create(struct session *session, struct operation *operation, 
     TRY(find_source(session, operation, &source, err));
     TRY(check_name_is_free(session, operation, err));
     if (index_comes_with_write(&index) && index_has_manifest(&index))
-        TRY(check_may_be_strong(session, err));
+        TRY(check_may_be_strong(session, "index.consistency", err));
     TRY(job_calls_admit(session, operation->account, &index.index_id, err));
     index.account = operation->account;
     index.source_table_id = source->table_id;
@@ -264,7 +265,7 @@ static enum status check_may_change(
             STR_ARG(index->name));
         return error_in_field(err, "consistency");
     }
-    return wanted == INDEX_STRONG ? check_may_be_strong(session, err) : STATUS_OK;
+    return wanted == INDEX_STRONG ? check_may_be_strong(session, "consistency", err) : STATUS_OK;
 }
 
 /* The operation that is making the index a strong one; operation_id empty: none. */
@@ -449,10 +450,12 @@ static enum status check_replaceable(const struct session *session, const struct
     if (catalogue_find_replacement(session->catalogue, old))
         return refuse_unready(
             old, "it is being replaced already; cancel that operation, or wait for its end", err);
-    if (source->index_count >= LIMIT_INDEXES_PER_TABLE)
-        return reason_set(err, REASON_INVALID_INPUT,
+    if (source->index_count >= LIMIT_INDEXES_PER_TABLE) {
+        reason_set(err, REASON_INVALID_INPUT,
             "table %.*s has %zu indexes, allowed are %d, and a replacement is one more until it is ready",
             STR_ARG(source->name), source->index_count, LIMIT_INDEXES_PER_TABLE);
+        return error_in_field(err, "index.table");
+    }
     return STATUS_OK;
 }
 
@@ -491,7 +494,7 @@ static enum status replace(struct session *session, struct operation *operation,
     TRY(check_replaceable(session, operation, old, err));
     if (index_comes_with_write(&operation->in.index.definition) &&
         index_has_manifest(&operation->in.index.definition))
-        TRY(check_may_be_strong(session, err));
+        TRY(check_may_be_strong(session, "index.consistency", err));
     TRY(job_calls_admit(session, operation->account, &index_id, err));
     index = replacement_of(old, operation, index_id);
     build = (struct job_start){

@@ -430,5 +430,57 @@ class Selections(BadInput):
         self.get(self.table, "p", "r", options={"select": ["RowKey", "A_b", "été"] + ["A"] * 256})
 
 
+class Declarations(BadInput):
+    """What cannot be an index is refused by the name of the field, whether it is created or replaces one."""
+
+    HERE = {"place": 1, "partition_key": [{"property": "PartitionKey"}], "row_key": [{"property": "A"}]}
+    INVALID, UNKNOWN = ("INVALID_ARGUMENT", "INVALID_INPUT"), ("UNIMPLEMENTED", "NOT_IMPLEMENTED")
+    ROWS = [
+        ({"shape": 0}, INVALID, "index.shape", "COPY or LIST"),
+        ({"place": 3}, INVALID, "index.place", "no value 3"),
+        ({"consistency": 3}, INVALID, "index.consistency", "no value 3"),
+        ({"on_violation": 3}, INVALID, "index.on_violation", "no value 3"),
+        ({"shape": 2, "unique": True}, INVALID, "index.unique", "LIST"),
+        ({"unique": True, "partition_key": [{"literal": "all"}]}, INVALID, "index.unique", "needs a property"),
+        ({"shape": 2, "partition_key": [{"literal": "all"}]}, INVALID, "index.partition_key", "must be a property"),
+        ({**HERE, "consistency": 2}, INVALID, "index.consistency", "always STRONG"),
+        ({**HERE, "partition_key": [{"property": "A"}]}, INVALID, "index.partition_key", "the property PartitionKey"),
+        ({**HERE, "partition_key": [{"property": "PartitionKey"}, {"property": "A"}]}, INVALID, "index.partition_key", "one part"),
+        ({**HERE, "partition_key": [{"property": "PartitionKey", "fold_case": True}]}, INVALID, "index.partition_key", "fold_case"),
+        ({"partition_key": []}, INVALID, "index.partition_key", "1 to 16 parts"),
+        ({"row_key": [{"property": "A"}] * 17}, INVALID, "index.row_key", "allowed are 16"),
+        ({"row_key": [{"property": "A"}, {}]}, INVALID, "index.row_key[1]", "literal or a property"),
+        ({"partition_key": [{"property": "A", "width": 20}]}, INVALID, "index.partition_key[0].width", "0 to 19"),
+        ({"partition_key": [{"literal": "a", "width": 4}]}, INVALID, "index.partition_key[0].width", "not for literals"),
+        ({"partition_key": [{"literal": "a", "inverted": True}]}, INVALID, "index.partition_key[0].inverted", "not for literals"),
+        ({"partition_key": [{"property": "A", "fold_case": True, "inverted": True}]}, INVALID,
+         "index.partition_key[0].fold_case", "one with inverted"),
+        ({"partition_key": [{"literal": "a/b"}]}, ("OUT_OF_RANGE", "OUT_OF_RANGE_INPUT"), "index.partition_key[0].literal", "not allowed in keys"),
+        ({"shape": 2, "projection": {"keys_only": True}}, INVALID, "index.projection", "LIST"),
+        ({"projection": {"keys_only": False}}, INVALID, "index.projection.keys_only", "leave the projection out"),
+        ({"projection": {"some": {"names": ["A", "A"]}}}, INVALID, "index.projection.some.names", "twice"),
+        ({"filter": "exits(A)"}, UNKNOWN, "index.filter", "exits"),
+        ({"filter": "A add 1 eq 2"}, UNKNOWN, "index.filter", "add"),
+        ({"filter": "A eq"}, INVALID, "index.filter", ""),
+        ({"filter": "5"}, INVALID, "index.filter", ""),
+        ({"filter": "A eq 1 or " * 450 + "A eq 1"}, INVALID, "index.filter", "allowed are 4096"),
+        ({"name": "1st"}, ("INVALID_ARGUMENT", "INVALID_RESOURCE_NAME"), "index.name", ""),
+    ]
+
+    def test_a_declaration_that_cannot_be_names_its_field(self):
+        usual = {"name": "cannotBe", "table": self.table, "shape": 1, "partition_key": [{"property": "A"}]}
+        for change, refusal, field, words in self.ROWS:
+            for call in (self.client.create_index, self.client.replace_index):
+                with self.subTest(change=str(change)[:100], call=call.__name__):
+                    error = self.refused(*refusal, call, index={**usual, **change})
+                    self.assertEqual(list(error.fields), [field])
+                    self.assertIn(words, error.message)
+
+    def test_a_change_that_cannot_be_names_its_field(self):
+        for consistency in (0, 3):
+            error = self.refused(*self.INVALID, self.client.update_index, name="nobody", consistency=consistency)
+            self.assertEqual(list(error.fields), ["consistency"])
+
+
 if __name__ == "__main__":
     unittest.main()

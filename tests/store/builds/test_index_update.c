@@ -569,7 +569,7 @@ END_TEST
 /* What is written in one partition has its entries on other nodes: they do not commit as one. */
 START_TEST(a_distributed_database_has_no_strong_index_in_other_partitions)
 {
-    struct operation *create = call_make(&world.arena, OPERATION_INDEX_CREATE, "ByNote");
+    struct operation *create = call_make(&world.arena, OPERATION_INDEX_CREATE, "ByNote"), *changed;
 
     world_add_index(&world, BY, an_index(&city, INDEX_EVENTUAL));
     test_sql(world.sql,
@@ -580,9 +580,12 @@ START_TEST(a_distributed_database_has_no_strong_index_in_other_partitions)
     create->in.index.definition.name = STR_LITERAL("ByNote");
     create->in.index.definition.source_name = STR_LITERAL("People");
 
-    ck_assert_reason(change("PeopleBy2300", INDEX_STRONG), "DATABASE_DISTRIBUTED");
+    changed = change("PeopleBy2300", INDEX_STRONG);
+    ck_assert_reason(changed, "DATABASE_DISTRIBUTED");
+    ck_assert_str_eq(changed->error->field, "consistency");
     ck_assert_int_eq(consistency_now("PeopleBy2300"), INDEX_EVENTUAL);
     ck_assert_reason(call_run(&world.writer, index_calls_create, create), "DATABASE_DISTRIBUTED");
+    ck_assert_str_eq(create->error->field, "index.consistency");
     call_succeeded(change("PeopleBy2300", INDEX_EVENTUAL));
     test_sql(world.sql, "delete from pg_extension where extname = 'citus'");
 }
