@@ -31,8 +31,9 @@ struct monitor {
     struct session session;
     int64_t access_version;  /* of the access snapshot that was given out last, 0: none */
     int64_t access_connects; /* the connection it was read from: another one may be to a restored database */
-    int64_t next_access_us;  /* no look at the accounts that was asked for before that */
-    bool announced;          /* availability has been reported at least once */
+    struct account_list *accounts; /* of that snapshot */
+    int64_t next_access_us;        /* no look at the accounts that was asked for before that */
+    bool announced;                /* availability has been reported at least once */
 
     atomic_bool available;
     atomic_bool access_wanted;
@@ -65,6 +66,29 @@ static enum status read_server(struct monitor *monitor, struct error *err)
     return STATUS_OK;
 }
 
+static bool are_accounts_known(const struct monitor *monitor)
+{
+    return monitor->accounts && monitor->access_connects == monitor->session.pg.connects &&
+           monitor->access_version >= monitor->session.catalogue->accounts_version;
+}
+
+static enum status make_snapshot(struct monitor *monitor, struct access_snapshot **out, struct error *err)
+{
+    struct session *session = &monitor->session;
+
+    if (!are_accounts_known(monitor)) {
+        struct account_list *accounts = NULL;
+
+        TRY(account_list_load(&session->pg, &accounts, err));
+        account_list_release(monitor->accounts);
+        monitor->accounts = accounts;
+    }
+    *out = access_snapshot_new(monitor->accounts, session->catalogue);
+    monitor->access_version = session->catalogue->version;
+    monitor->access_connects = session->pg.connects;
+    return STATUS_OK;
+}
+
 /* Give out the access snapshot if it has changed. */
 static enum status confirm_access(struct monitor *monitor, struct error *err)
 {
@@ -75,11 +99,8 @@ static enum status confirm_access(struct monitor *monitor, struct error *err)
         return STATUS_OK;
     TRY(session_refresh(session, NULL, err));
     if (monitor->access_version != session->catalogue->version ||
-        monitor->access_connects != session->pg.connects) {
-        TRY(access_snapshot_load(&session->pg, &snapshot, err));
-        monitor->access_version = snapshot->catalogue->version;
-        monitor->access_connects = session->pg.connects;
-    }
+        monitor->access_connects != session->pg.connects)
+        TRY(make_snapshot(monitor, &snapshot, err));
     monitor->options->access_confirmed(monitor->options->context, snapshot);
     return STATUS_OK;
 }
@@ -198,7 +219,7 @@ static void *run_monitor(void *argument)
     return NULL;
 }
 
-struct monitor *monitor_start(const struct store_options *options)
+struct monitor *monitor_start(const struct store_options *options, struct shared_catalogue *catalogue)
 {
     struct monitor *monitor = xcalloc(1, sizeof(*monitor));
 
@@ -206,6 +227,7 @@ struct monitor *monitor_start(const struct store_options *options)
     session_init(&monitor->session, options->postgres, "tavolad monitor");
     monitor->session.pg.limit_us = LOOK_LIMIT_US;
     monitor->session.remembered = options->remembered;
+    monitor->session.shared_catalogue = catalogue;
     pthread_mutex_init(&monitor->mutex, NULL);
     condition_init(&monitor->called);
     if (pthread_create(&monitor->thread, NULL, run_monitor, monitor) != 0)
@@ -223,6 +245,7 @@ void monitor_stop(struct monitor *monitor)
     pthread_mutex_unlock(&monitor->mutex);
     pthread_join(monitor->thread, NULL);
     session_cleanup(&monitor->session);
+    account_list_release(monitor->accounts);
     pthread_cond_destroy(&monitor->called);
     pthread_mutex_destroy(&monitor->mutex);
     free(monitor);

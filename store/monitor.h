@@ -15,12 +15,13 @@
 #include "base/error.h"
 
 struct monitor;
+struct shared_catalogue;
 struct store_options;
 
 enum { MONITOR_TOKEN_KEY_BYTES = 32 };
 
-/* The options live as long as the monitor; its thread begins to look at once. */
-struct monitor *monitor_start(const struct store_options *options);
+/* Options and catalogue live as long as the monitor; its thread begins to look at once. */
+struct monitor *monitor_start(const struct store_options *options, struct shared_catalogue *catalogue);
 
 /* Join the thread and free; NULL is allowed. */
 void monitor_stop(struct monitor *monitor);

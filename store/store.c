@@ -21,6 +21,7 @@
 #include "store/monitor.h"
 #include "store/routes.h"
 #include "store/session/operation_times.h"
+#include "store/session/shared_catalogue.h"
 #include "store/short_reads/short_batch.h"
 
 enum {
@@ -38,6 +39,7 @@ struct store {
     struct waiters waiters;
 
     struct monitor *monitor;
+    struct shared_catalogue *catalogue; /* of all sessions */
 
     pthread_t waits; /* asks the database about the waiters */
     struct session waits_session;
@@ -245,6 +247,7 @@ static void start_lanes(struct store *store)
 
         lane.postgres = options->postgres;
         lane.remembered = options->remembered;
+        lane.catalogue = store->catalogue;
         lane.answering = options->answering;
         lane.max_waiting = options->max_waiting;
         lane.batch_operations = batch_operations(options, i);
@@ -271,12 +274,14 @@ struct store *store_open(const struct store_options *options)
     store->observer =
         (struct commit_observer){ options->intents_committed ? options->intents_committed : no_observer,
             options->context };
+    store->catalogue = shared_catalogue_new();
     waiters_init(&store->waiters, options->max_waiting);
     session_init(&store->waits_session, options->postgres, "tavolad waits");
     store->waits_session.pg.limit_us = WAITS_LIMIT_US;
     store->waits_session.remembered = options->remembered;
+    store->waits_session.shared_catalogue = store->catalogue;
     start_lanes(store);
-    store->monitor = monitor_start(&store->options);
+    store->monitor = monitor_start(&store->options, store->catalogue);
     if (pthread_create(&store->waits, NULL, release_in_time, store) != 0)
         abort(); /* no memory for a thread's stack */
     return store;
@@ -299,6 +304,7 @@ void store_close(struct store *store)
         lane_stop(store->lanes[i]);
     session_cleanup(&store->waits_session);
     waiters_cleanup(&store->waiters);
+    shared_catalogue_free(store->catalogue);
     free(store);
 }
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/condition.h"
 #include "base/random.h"
+#include "store/session/shared_catalogue.h"
 
 static const int64_t max_messages_per_stream = 100000;
 
@@ -16,9 +17,10 @@ void worker_shared_init(struct worker_shared *shared, const struct worker_config
 {
     char holder[128];
 
-    *shared = (struct worker_shared){
-        .config = config, .counters = counters_new(WORKER_COUNTERS), .remembered = remembered_new()
-    };
+    *shared = (struct worker_shared){ .config = config,
+        .counters = counters_new(WORKER_COUNTERS),
+        .remembered = remembered_new(),
+        .catalogue = shared_catalogue_new() };
     queues_init(&shared->queues);
     told_gauges_init(&shared->gauges);
     pthread_mutex_init(&shared->mutex, NULL);
@@ -37,6 +39,7 @@ void worker_shared_cleanup(struct worker_shared *shared)
         claim_cleanup(&shared->claims[i]);
     counters_free(shared->counters);
     remembered_free(shared->remembered);
+    shared_catalogue_free(shared->catalogue);
     queues_cleanup(&shared->queues);
     told_gauges_cleanup(&shared->gauges);
 }
@@ -71,6 +74,7 @@ enum status worker_ctx_init(
     TRY(queue_open(&options, &ctx->queue, err));
     TRY(worker_open(config->postgres, config->name, &ctx->store, err));
     worker_remember(ctx->store, shared->remembered);
+    worker_share_catalogue(ctx->store, shared->catalogue);
     return STATUS_OK;
 }
 

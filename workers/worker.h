@@ -43,6 +43,7 @@ struct worker_shared {
     atomic_bool store_available; /* the relay's last pass ended well */
     struct counters *counters;   /* enum worker_counter */
     struct remembered *remembered;
+    struct shared_catalogue *catalogue;
     struct queues queues;
     struct told_gauges gauges;
 };

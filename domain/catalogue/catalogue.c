@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * catalogue.c - finding tables in a catalogue.
+ * catalogue.c - see the header. Only the map of families holds references to them: a node of the other maps is in a
+ * catalogue only if its table's family is.
  */
 #include "domain/catalogue/catalogue.h"
+
+#include <stdlib.h>
 
 /* Compare a name in any case with a folded one, by bytes; a prefix comes first. */
 static int compare_folding(struct str name, struct str folded)
@@ -18,34 +21,172 @@ static int compare_folding(struct str name, struct str folded)
     return (name.len > folded.len) - (name.len < folded.len);
 }
 
-const struct table *catalogue_find(const struct catalogue *catalogue, struct str account, struct str name)
+/* ---- the maps ---- */
+
+struct table_key {
+    struct str account;
+    struct str name; /* in any case */
+};
+
+static int by_name(const void *key, const void *item)
 {
-    size_t low = 0, high = catalogue->table_count;
+    const struct table_key *wanted = key;
+    const struct table *table = item;
+    int order = str_compare(wanted->account, table->account);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct table *table = catalogue->tables[middle];
-        int order = str_compare(account, table->account);
-
-        if (order == 0)
-            order = compare_folding(name, table->folded);
-        if (order == 0)
-            return table_is_hidden(table) ? NULL : table;
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
+    return order != 0 ? order : compare_folding(wanted->name, table->folded);
 }
 
-/* The tables are sorted by name, so a search by id is linear; only workers search by id. */
+static int compare_ids(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_id(const void *key, const void *item)
+{
+    const int64_t *wanted = key;
+    const struct table *table = item;
+
+    return compare_ids(*wanted, table->table_id);
+}
+
+static int by_family_id(const void *key, const void *item)
+{
+    const int64_t *wanted = key;
+    const struct table_family *family = item;
+
+    return compare_ids(*wanted, family->family_id);
+}
+
+static void retain_family(void *item)
+{
+    struct table_family *family = item;
+
+    atomic_fetch_add_explicit(&family->references, 1, memory_order_relaxed);
+}
+
+static void release_family(void *item)
+{
+    table_family_release(item);
+}
+
+static const struct shared_map_type names_type = { .order = by_name };
+static const struct shared_map_type ids_type = { .order = by_id };
+static const struct shared_map_type families_type = { by_family_id, retain_family, release_family };
+
+/* ---- making and changing ---- */
+
+struct table_family *table_family_new(int64_t family_id)
+{
+    struct table_family *family = xcalloc(1, sizeof(*family));
+
+    atomic_init(&family->references, 1);
+    family->family_id = family_id;
+    arena_init(&family->arena);
+    return family;
+}
+
+void table_family_release(struct table_family *family)
+{
+    if (atomic_fetch_sub_explicit(&family->references, 1, memory_order_acq_rel) > 1)
+        return;
+    arena_cleanup(&family->arena);
+    free(family);
+}
+
+struct catalogue *catalogue_new(void)
+{
+    struct catalogue *catalogue = xcalloc(1, sizeof(*catalogue));
+
+    atomic_init(&catalogue->references, 1);
+    return catalogue;
+}
+
+struct catalogue *catalogue_copy(const struct catalogue *of)
+{
+    struct catalogue *catalogue = catalogue_new();
+
+    catalogue->version = of->version;
+    catalogue->floor = of->floor;
+    catalogue->epoch = of->epoch;
+    catalogue->origin = of->origin;
+    catalogue->accounts_version = of->accounts_version;
+    catalogue->sampled_tables = of->sampled_tables;
+    catalogue->names = shared_map_copy(&of->names);
+    catalogue->ids = shared_map_copy(&of->ids);
+    catalogue->families = shared_map_copy(&of->families);
+    return catalogue;
+}
+
+struct catalogue *catalogue_retain(const struct catalogue *catalogue)
+{
+    struct catalogue *shared = (struct catalogue *)catalogue; /* the count is no part of the value */
+
+    atomic_fetch_add_explicit(&shared->references, 1, memory_order_relaxed);
+    return shared;
+}
+
+void catalogue_release(struct catalogue *catalogue)
+{
+    if (!catalogue || atomic_fetch_sub_explicit(&catalogue->references, 1, memory_order_acq_rel) > 1)
+        return;
+    shared_map_clear(&catalogue->names, &names_type);
+    shared_map_clear(&catalogue->ids, &ids_type);
+    shared_map_clear(&catalogue->families, &families_type);
+    free(catalogue);
+}
+
+void catalogue_put(struct catalogue *catalogue, struct table_family *family)
+{
+    for (size_t i = 0; i < family->table_count; i++) {
+        struct table *table = family->tables[i];
+        const struct table_key name = { table->account, table->folded };
+
+        shared_map_put(&catalogue->names, &names_type, &name, table);
+        shared_map_put(&catalogue->ids, &ids_type, &table->table_id, table);
+        catalogue->sampled_tables += table->samples_queries;
+    }
+    shared_map_put(&catalogue->families, &families_type, &family->family_id, family);
+}
+
+void catalogue_remove(struct catalogue *catalogue, int64_t family_id)
+{
+    const struct table_family *family = shared_map_find(&catalogue->families, &families_type, &family_id);
+
+    if (!family)
+        return;
+    for (size_t i = 0; i < family->table_count; i++) {
+        const struct table *table = family->tables[i];
+        const struct table_key name = { table->account, table->folded };
+
+        shared_map_remove(&catalogue->names, &names_type, &name);
+        shared_map_remove(&catalogue->ids, &ids_type, &table->table_id);
+        catalogue->sampled_tables -= table->samples_queries;
+    }
+    shared_map_remove(&catalogue->families, &families_type, &family_id);
+}
+
+/* ---- finding ---- */
+
+const struct table *catalogue_find(const struct catalogue *catalogue, struct str account, struct str name)
+{
+    const struct table_key key = { account, name };
+    const struct table *table = shared_map_find(&catalogue->names, &names_type, &key);
+
+    return table && !table_is_hidden(table) ? table : NULL;
+}
+
 const struct table *catalogue_find_id(const struct catalogue *catalogue, int64_t table_id)
 {
-    for (size_t i = 0; i < catalogue->table_count; i++)
-        if (catalogue->tables[i]->table_id == table_id)
-            return catalogue->tables[i];
-    return NULL;
+    return shared_map_find(&catalogue->ids, &ids_type, &table_id);
+}
+
+const struct table *catalogue_after(const struct catalogue *catalogue, struct str account, struct str folded)
+{
+    const struct table_key key = { account, folded };
+    const struct table *table = shared_map_after(&catalogue->names, &names_type, &key);
+
+    return table && str_equal(table->account, account) ? table : NULL;
 }
 
 const struct index *catalogue_find_replacement(const struct catalogue *catalogue, const struct index *index)

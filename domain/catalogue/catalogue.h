@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * catalogue.h - the tables and indexes at one version, as an immutable value.
+ * catalogue.h - the tables and indexes at one version, as a value that many threads share and none changes.
  *
- * store/catalogue/catalogue_store loads it, the write plan reads it, and each writing transaction checks that its
- * version is still the one in the database (guard G1).
+ * store/session/catalogue_load.h loads it, the write plan reads it, and each writing transaction checks that its
+ * version is still the one in the database (guard G1). Catalogues of two versions share the families that are the same
+ * in both.
  */
 #ifndef DOMAIN_CATALOGUE_CATALOGUE_H
 #define DOMAIN_CATALOGUE_CATALOGUE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/shared_map.h"
 #include "base/str.h"
 #include "domain/catalogue/access_policy.h"
 #include "domain/filter/access_path.h"
@@ -100,18 +103,50 @@ static inline bool table_is_hidden(const struct table *table)
     return table->entries_of && table->entries_of->replaces != 0;
 }
 
-struct catalogue {
-    int64_t version;
-    int64_t floor;
-    int64_t epoch;
-    struct table **tables; /* sorted by (account, folded) */
+/* A table of callers with its indexes and the tables of their entries: what is loaded and replaced as a whole. */
+struct table_family {
+    atomic_int references;
+    int64_t
+        family_id; /* the id of the table of callers, also when that table is gone and its indexes are not */
+    struct table **tables;
     size_t table_count;
     struct arena arena; /* holds all of it */
 };
 
+struct catalogue {
+    int64_t version;
+    int64_t floor;
+    int64_t epoch;
+    uint64_t origin;          /* which database and which start of its server, as a hash; 0: unknown */
+    int64_t accounts_version; /* the accounts have not changed since this version, nor perhaps for longer */
+    size_t sampled_tables;    /* whose queries servers sample */
+    struct shared_map names;  /* tables by (account, folded) */
+    struct shared_map ids;    /* the same tables by id */
+    struct shared_map families;
+    atomic_int references;
+};
+
+/* An empty catalogue; one with the families of another. Of the caller alone until it hands out a reference. */
+struct catalogue *catalogue_new(void);
+struct catalogue *catalogue_copy(const struct catalogue *of);
+
+/* References. The last release frees; NULL is allowed. Any thread. */
+struct catalogue *catalogue_retain(const struct catalogue *catalogue);
+void catalogue_release(struct catalogue *catalogue);
+
+/* Of a catalogue that the caller holds alone: take over a family that it does not hold; remove one, if it does. */
+void catalogue_put(struct catalogue *catalogue, struct table_family *family);
+void catalogue_remove(struct catalogue *catalogue, int64_t family_id);
+
+struct table_family *table_family_new(int64_t family_id);
+void table_family_release(struct table_family *family); /* of what no catalogue has taken over, too */
+
 /* Find a table by its name in any case, or by its id; NULL: there is none. A hidden table is found by its id alone. */
 const struct table *catalogue_find(const struct catalogue *catalogue, struct str account, struct str name);
 const struct table *catalogue_find_id(const struct catalogue *catalogue, int64_t table_id);
+
+/* The account's first table, hidden ones included, whose folded name is behind this one; NULL: there is none. */
+const struct table *catalogue_after(const struct catalogue *catalogue, struct str account, struct str folded);
 
 /* The index that is being built to take the place of this one; NULL: none. */
 const struct index *catalogue_find_replacement(const struct catalogue *catalogue, const struct index *index);

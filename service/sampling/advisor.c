@@ -45,11 +45,7 @@ void advisor_cleanup(struct advisor *advisor)
 
 void advisor_look(struct advisor *advisor, const struct catalogue *catalogue)
 {
-    bool is_asked = false;
-
-    for (size_t i = 0; i < catalogue->table_count && !is_asked; i++)
-        is_asked = catalogue->tables[i]->samples_queries;
-    atomic_store(&advisor->is_asked, is_asked);
+    atomic_store(&advisor->is_asked, catalogue->sampled_tables > 0);
 }
 
 /* ---- counting ---- */

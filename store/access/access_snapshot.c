@@ -7,17 +7,7 @@
 #include <stdlib.h>
 
 #include "store/access/account_calls.h"
-#include "store/session/catalogue_load.h"
 #include "store/sql.h"
-
-void access_snapshot_free(struct access_snapshot *snapshot)
-{
-    if (!snapshot)
-        return;
-    catalogue_load_free(snapshot->catalogue);
-    arena_cleanup(&snapshot->arena);
-    free(snapshot);
-}
 
 static bool take_key(const PGresult *result, int row, int column, struct account_key *out)
 {
@@ -29,61 +19,82 @@ static bool take_key(const PGresult *result, int row, int column, struct account
     return true;
 }
 
-static enum status fill_accounts(struct access_snapshot *snapshot, const PGresult *result, struct error *err)
+static enum status fill_accounts(struct account_list *list, const PGresult *result, struct error *err)
 {
     size_t count = (size_t)PQntuples(result);
 
-    snapshot->accounts = ARENA_ARRAY(&snapshot->arena, struct account, count);
+    list->accounts = ARENA_ARRAY(&list->arena, struct account, count);
     for (size_t i = 0; i < count; i++) {
-        struct account *account = &snapshot->accounts[i];
+        struct account *account = &list->accounts[i];
 
-        account->name = arena_copy(&snapshot->arena, pg_bytes(result, (int)i, ACCOUNT_NAME));
-        account->id = arena_copy(&snapshot->arena, pg_bytes(result, (int)i, ACCOUNT_ID));
+        account->name = arena_copy(&list->arena, pg_bytes(result, (int)i, ACCOUNT_NAME));
+        account->id = arena_copy(&list->arena, pg_bytes(result, (int)i, ACCOUNT_ID));
         account->administrator = pg_bool(result, (int)i, ACCOUNT_ADMINISTRATOR);
         if (!take_key(result, (int)i, ACCOUNT_FIRST_KEY, &account->keys[0]) ||
             !take_key(result, (int)i, ACCOUNT_SECOND_KEY, &account->keys[1]))
             return error_set(
                 err, STATUS_INTERNAL, "the keys of account %.*s cannot be read", STR_ARG(account->name));
     }
-    snapshot->account_count = count;
+    list->count = count;
     return STATUS_OK;
 }
 
-/* The accounts after the catalogue: if they change in between, the next version brings them again. */
-static enum status load(struct pg *pg, struct access_snapshot *snapshot, struct error *err)
+enum status account_list_load(struct pg *pg, struct account_list **out, struct error *err)
 {
-    PG_RESULT accounts = NULL;
-
-    TRY(catalogue_load(pg, &snapshot->catalogue, err));
-    TRY(pg_query(pg, &sql_account_list, NULL, &accounts, err));
-    return fill_accounts(snapshot, accounts, err);
-}
-
-enum status access_snapshot_load(struct pg *pg, struct access_snapshot **out, struct error *err)
-{
-    struct access_snapshot *snapshot = xcalloc(1, sizeof(*snapshot));
+    PG_RESULT rows = NULL;
+    struct account_list *list;
     enum status status;
 
-    arena_init(&snapshot->arena);
-    status = load(pg, snapshot, err);
-    if (status != STATUS_OK) {
-        access_snapshot_free(snapshot);
-        return status;
-    }
-    *out = snapshot;
-    return STATUS_OK;
+    TRY(pg_query(pg, &sql_account_list, NULL, &rows, err));
+    list = xcalloc(1, sizeof(*list));
+    atomic_init(&list->references, 1);
+    arena_init(&list->arena);
+    status = fill_accounts(list, rows, err);
+    if (status == STATUS_OK)
+        *out = list;
+    else
+        account_list_release(list);
+    return status;
+}
+
+void account_list_release(struct account_list *list)
+{
+    if (!list || atomic_fetch_sub(&list->references, 1) > 1)
+        return;
+    arena_cleanup(&list->arena);
+    free(list);
+}
+
+struct access_snapshot *access_snapshot_new(struct account_list *accounts, const struct catalogue *catalogue)
+{
+    struct access_snapshot *snapshot = xcalloc(1, sizeof(*snapshot));
+
+    atomic_fetch_add(&accounts->references, 1);
+    snapshot->accounts = accounts;
+    snapshot->catalogue = catalogue_retain(catalogue);
+    return snapshot;
+}
+
+void access_snapshot_free(struct access_snapshot *snapshot)
+{
+    if (!snapshot)
+        return;
+    account_list_release(snapshot->accounts);
+    catalogue_release(snapshot->catalogue);
+    free(snapshot);
 }
 
 const struct account *access_snapshot_find(const struct access_snapshot *snapshot, struct str name)
 {
-    size_t low = 0, high = snapshot->account_count;
+    const struct account_list *list = snapshot->accounts;
+    size_t low = 0, high = list->count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = str_compare(name, snapshot->accounts[middle].name);
+        int order = str_compare(name, list->accounts[middle].name);
 
         if (order == 0)
-            return &snapshot->accounts[middle];
+            return &list->accounts[middle];
         if (order < 0)
             high = middle;
         else

@@ -6,20 +6,35 @@
 #ifndef STORE_ACCESS_ACCESS_SNAPSHOT_H
 #define STORE_ACCESS_ACCESS_SNAPSHOT_H
 
+#include <stdatomic.h>
+
 #include "domain/access/account.h"
 #include "domain/catalogue/catalogue.h"
 #include "store/connection/pg.h"
 
-struct access_snapshot {
+/* Shared by the snapshots between which no account has changed. */
+struct account_list {
+    atomic_int references;
     struct account *accounts; /* sorted by name */
-    size_t account_count;
-    struct catalogue *catalogue;
+    size_t count;
     struct arena arena;
 };
 
-/* Everything in it is at least as new as its catalogue's version. */
-MUST_USE enum status access_snapshot_load(struct pg *pg, struct access_snapshot **out, struct error *err);
-void access_snapshot_free(struct access_snapshot *snapshot);
+/* Read the accounts; a reference of the caller. NULL may be released. */
+MUST_USE enum status account_list_load(struct pg *pg, struct account_list **out, struct error *err);
+void account_list_release(struct account_list *list);
+
+struct access_snapshot {
+    struct account_list *accounts;
+    struct catalogue *catalogue;
+};
+
+/*
+ * A snapshot with references of its own to both. The accounts were read after the catalogue, or have not changed between
+ * their reading and the catalogue's version: so everything in it is at least as new as that version.
+ */
+struct access_snapshot *access_snapshot_new(struct account_list *accounts, const struct catalogue *catalogue);
+void access_snapshot_free(struct access_snapshot *snapshot); /* accepts NULL */
 
 /* NULL: no such account. */
 const struct account *access_snapshot_find(const struct access_snapshot *snapshot, struct str name);

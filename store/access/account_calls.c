@@ -9,6 +9,7 @@
 
 #include "domain/limits.h"
 #include "domain/ticks.h"
+#include "store/session/catalogue_load.h"
 #include "store/sql.h"
 
 static enum status make_key(struct account_key *out, struct error *err)
@@ -27,7 +28,7 @@ static enum status change(struct pg *pg, const struct embedded *sql, const struc
     TRY(pg_ensure(pg, err));
     TRY(pg_send(pg, &sql_begin, NULL, err));
     TRY(pg_send(pg, sql, params, err));
-    TRY(pg_send(pg, &sql_catalogue_bump, NULL, err));
+    TRY(catalogue_load_send_bump(pg, CHANGED_ACCOUNTS, err));
     TRY(pg_send(pg, &sql_commit, NULL, err));
     TRY(pg_sync(pg, err));
     TRY(pg_done(pg, err));

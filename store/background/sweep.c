@@ -156,6 +156,7 @@ enum status sweep_run(struct worker *store, const struct sweep_ages *ages, struc
     TRY(feed_purge_round(store, ages->change_s, &counts->changes, more, err));
     TRY(remove_all(store, &sweep, &sql_apply_rates_sweep, &counts->rates, more, err));
     TRY(remove_all(store, &sweep, &sql_claim_sweep, &counts->claims, more, err));
+    TRY(remove_all(store, &sweep, &sql_catalogue_changes_sweep, &counts->versions, more, err));
     return remove_all(store, &sweep, &sql_transaction_sweep, &counts->transactions, more, err);
 }
 

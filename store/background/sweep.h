@@ -16,7 +16,7 @@
 MUST_USE enum status sweep_end_stalled(struct worker *store, struct stalled_sessions *out, struct error *err);
 
 struct sweep_counts {
-    int64_t expired, dead_rows, markers, transactions, requests, changes, rates, claims;
+    int64_t expired, dead_rows, markers, transactions, requests, changes, rates, claims, versions;
 };
 
 /* The ages, in seconds by the database's clock, from which rows are removed. */
@@ -29,7 +29,8 @@ struct sweep_ages {
 
 /*
  * Run one round: delete expired entities, by ordinary deletes with their intents; purge dead rows through the floor (guard
- * G3), commit markers of closed connections, finished transactions, request records, changes, and feeds that have ended.
+ * G3), commit markers of closed connections, finished transactions, request records, changes, feeds that have ended, and what
+ * versions of the catalogue have changed that are far back.
  * The work of a round is bounded; *more says whether more rows can be removed now.
  */
 MUST_USE enum status sweep_run(struct worker *store, const struct sweep_ages *ages,

@@ -182,7 +182,7 @@ static enum status change_state(struct session *session, void *context, struct e
     if (change->state == INDEX_READY)
         TRY(index_calls_send_switch(session, find_index(session, change->job), err));
     FAILPOINT_TRY("build.state_change", err);
-    TRY(catalogue_change_commit(session, err));
+    TRY(catalogue_change_commit(session, change->job->table_id, err));
     FAILPOINT("build.after_state_change");
     return STATUS_OK;
 }

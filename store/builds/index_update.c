@@ -92,7 +92,7 @@ static enum status declare_strong(struct session *session, void *context, struct
     pg_add_bytes(&params, index_codec_encode(&strong, &session->arena));
     TRY(pg_query(&session->pg, &sql_index_set_definition, &params, &updated, err));
     FAILPOINT_TRY("update.before_strong", err);
-    TRY(catalogue_change_commit(session, err));
+    TRY(catalogue_change_commit(session, job->table_id, err));
     FAILPOINT("update.after_strong");
     return STATUS_OK;
 }

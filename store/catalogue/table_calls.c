@@ -80,7 +80,7 @@ static enum status create(struct session *session, struct operation *operation, 
         return STATUS_EXISTS;
     }
     TRY(catalogue_change_send_table_made(session, pg_int8(row, 0, PG_ONLY_COLUMN), err));
-    TRY(pg_send(&session->pg, &sql_catalogue_bump, NULL, err));
+    TRY(catalogue_load_send_bump(&session->pg, pg_int8(row, 0, PG_ONLY_COLUMN), err));
     FAILPOINT_TRY("table.before_commit", err);
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, err));
@@ -150,7 +150,7 @@ static enum status update_with_feed(struct session *session, struct operation *o
         TRY(pg_send(&session->pg, &sql_feed_switch, &params, err));
     }
     TRY(send_update(session, operation, err));
-    TRY(catalogue_change_commit(session, err));
+    TRY(catalogue_change_commit(session, table->table_id, err));
     return get(session, operation, err);
 }
 
@@ -176,7 +176,7 @@ static enum status update(struct session *session, struct operation *operation, 
         error_add_meta(err, "table", operation->table);
         return STATUS_NOT_FOUND;
     }
-    TRY(pg_send(&session->pg, &sql_catalogue_bump, NULL, err));
+    TRY(catalogue_load_send_bump(&session->pg, pg_int8(row, 0, PG_ONLY_COLUMN), err));
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, err));
     return get(session, operation, err);
@@ -216,11 +216,9 @@ static enum status list(struct session *session, struct operation *operation, st
     TRY(session_refresh(session, NULL, err));
     *out = (struct outcome_tables){ .position = STR_EMPTY };
     out->tables = ARENA_ARRAY(operation->arena, struct table_view, (size_t)in->limit);
-    for (size_t i = 0; i < session->catalogue->table_count; i++) {
-        const struct table *table = session->catalogue->tables[i];
-
-        if (!str_equal(table->account, operation->account) || table_is_hidden(table) ||
-            (in->after.len > 0 && str_compare(table->folded, in->after) <= 0) || !is_listed(table, in))
+    for (const struct table *table = catalogue_after(session->catalogue, operation->account, in->after);
+         table; table = catalogue_after(session->catalogue, operation->account, table->folded)) {
+        if (table_is_hidden(table) || !is_listed(table, in))
             continue;
         if (out->count == (size_t)in->limit) {
             out->more = true;
@@ -293,7 +291,7 @@ static enum status delete_one(struct session *session, struct operation *operati
     };
     TRY(catalogue_change_begin(session, err));
     TRY(send_delete(session, table, now, err));
-    TRY(catalogue_change_commit(session, err));
+    TRY(catalogue_change_commit(session, table->table_id, err));
     operation->out.jobs = (struct outcome_jobs){ .jobs = run, .count = 1 };
     return STATUS_OK;
 }

@@ -124,7 +124,7 @@ static enum status create(struct session *session, struct operation *operation, 
     };
     TRY(catalogue_change_begin(session, err));
     TRY(send_create(session, &index, table_name_fold(index.name, &session->arena), &build, err));
-    TRY(catalogue_change_commit(session, err));
+    TRY(catalogue_change_commit(session, index.source_table_id, err));
     *view = (struct index_view){
         .definition = index.definition,
         .state = INDEX_BUILDING,
@@ -337,7 +337,7 @@ static enum status change(
                                    : send_cancel(session, index, err));
         TRY(send_declaration(session, index, wanted == INDEX_STRONG ? INDEX_BECOMING_STRONG : wanted, err));
     }
-    return catalogue_change_commit(session, err);
+    return catalogue_change_commit(session, index->source_table_id, err);
 }
 
 static enum status update(struct session *session, struct operation *operation, struct error *err)
@@ -414,7 +414,7 @@ static enum status drop(struct session *session, struct operation *operation, st
     TRY(send_retire(session, index, now, &begin, err));
     if (replacement)
         TRY(send_retire(session, replacement, now, NULL, err));
-    TRY(catalogue_change_commit(session, err));
+    TRY(catalogue_change_commit(session, index->source_table_id, err));
     operation->out.jobs = (struct outcome_jobs){ .jobs = keep_view(&begin, operation->arena), .count = 1 };
     return STATUS_OK;
 }
@@ -509,7 +509,7 @@ static enum status replace(struct session *session, struct operation *operation,
     TRY(catalogue_change_begin(session, err));
     TRY(send_create(session, &index, hidden_name(&index, &session->arena), &build, err));
     FAILPOINT_TRY("replace.begin", err);
-    TRY(catalogue_change_commit(session, err));
+    TRY(catalogue_change_commit(session, index.source_table_id, err));
     operation->out.jobs =
         (struct outcome_jobs){ .jobs = ARENA_NEW(operation->arena, struct job_view), .count = 1 };
     operation->out.jobs.jobs[0] = job_calls_view(&build);
@@ -558,7 +558,7 @@ static enum status give_up(struct session *session, void *context, struct error 
     if (entries && entries->entries_of)
         TRY(send_retire(session, entries->entries_of, clock_ticks(), NULL, err));
     FAILPOINT_TRY("replace.give_up", err);
-    TRY(catalogue_change_commit(session, err));
+    TRY(catalogue_change_commit(session, job->table_id, err));
     FAILPOINT("replace.after_give_up");
     return STATUS_OK;
 }
@@ -574,13 +574,11 @@ static const struct index *find_by_operation(const struct session *session, cons
 {
     const struct catalogue *catalogue = session->catalogue;
 
-    for (size_t i = 0; i < catalogue->table_count; i++) {
-        const struct table *table = catalogue->tables[i];
-
-        if (table_is_hidden(table) && str_equal(table->account, operation->account) &&
+    for (const struct table *table = catalogue_after(catalogue, operation->account, STR_EMPTY); table;
+         table = catalogue_after(catalogue, operation->account, table->folded))
+        if (table_is_hidden(table) &&
             str_equal(table->entries_of->operation_id, operation->in.jobs.operation_id))
             return table->entries_of;
-    }
     return NULL;
 }
 
@@ -595,7 +593,7 @@ static enum status cancel(struct session *session, struct operation *operation, 
         TRY(catalogue_change_begin(session, err));
         TRY(send_retire(session, index, clock_ticks(), NULL, err));
         FAILPOINT_TRY("replace.cancel", err);
-        TRY(catalogue_change_commit(session, err));
+        TRY(catalogue_change_commit(session, index->source_table_id, err));
     }
     return job_calls_control_one(session, operation, err);
 }

@@ -447,6 +447,7 @@ struct lane *lane_start(const struct lane_options *options)
         thread->lane = lane;
         session_init(&thread->session, options->postgres, options->name);
         thread->session.remembered = options->remembered;
+        thread->session.shared_catalogue = options->catalogue;
         if (pthread_create(&thread->id, NULL, serve, thread) != 0)
             abort();
     }

@@ -36,7 +36,8 @@ struct lane_steps {
 struct lane_options {
     const char *name; /* shows in pg_stat_activity */
     const char *postgres;
-    struct remembered *remembered; /* see session.h; may be NULL */
+    struct remembered *remembered;      /* see session.h; may be NULL */
+    struct shared_catalogue *catalogue; /* the same */
     int threads;
     /*
      * Lanes whose operations matter more, none by default. When they were at work while this one ran a batch, the thread rests

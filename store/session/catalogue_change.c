@@ -4,6 +4,7 @@
  */
 #include "store/session/catalogue_change.h"
 
+#include "base/clock.h"
 #include "base/failpoint.h"
 #include "domain/limits.h"
 #include "domain/ticks.h"
@@ -15,6 +16,7 @@ enum status catalogue_change_begin(struct session *session, struct error *err)
     PG_RESULT version = NULL;
 
     TRY(fence_close(session, err));
+    session->asked_us = clock_monotonic_us();
     /* Tables are created without the fence: the row's lock keeps them out. */
     TRY(pg_query(&session->pg, &sql_catalogue_lock, NULL, &version, err));
     if (pg_int8(version, 0, PG_ONLY_COLUMN) != session->catalogue->version)
@@ -22,9 +24,9 @@ enum status catalogue_change_begin(struct session *session, struct error *err)
     return STATUS_OK;
 }
 
-enum status catalogue_change_commit(struct session *session, struct error *err)
+enum status catalogue_change_commit(struct session *session, int64_t changed, struct error *err)
 {
-    TRY(pg_send(&session->pg, &sql_catalogue_bump, NULL, err));
+    TRY(catalogue_load_send_bump(&session->pg, changed, err));
     FAILPOINT_TRY("catalogue.before_commit", err);
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, err));

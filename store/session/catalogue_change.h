@@ -5,7 +5,7 @@
  *
  *   catalogue_change_begin   the fence, alone; the version is the session's
  *   pg_send ...              the changes
- *   catalogue_change_commit  version + 1, marker, COMMIT
+ *   catalogue_change_commit  version + 1, which family it changed, marker, COMMIT
  *
  * After any failure: pg_recover. After success the session's catalogue is out of date; whatever uses it next
  * finds that out by itself.
@@ -13,13 +13,14 @@
 #ifndef STORE_SESSION_CATALOGUE_CHANGE_H
 #define STORE_SESSION_CATALOGUE_CHANGE_H
 
+#include "store/session/catalogue_load.h"
 #include "store/session/session.h"
 
 /* STATUS_STALE: the catalogue has changed; roll back, reload, plan again. Others: see fence_close. */
 MUST_USE enum status catalogue_change_begin(struct session *session, struct error *err);
 
-/* Outcomes: see session_take_commit. */
-MUST_USE enum status catalogue_change_commit(struct session *session, struct error *err);
+/* changed: see catalogue_load.h. Outcomes: see session_take_commit. */
+MUST_USE enum status catalogue_change_commit(struct session *session, int64_t changed, struct error *err);
 
 /*
  * In a transaction that has inserted a table, also one without catalogue_change_begin: send what decides which

@@ -43,7 +43,7 @@ static enum status raise_epoch(struct session *session, int64_t highest, struct 
     pg_add_int8(&params, highest);
     TRY(catalogue_change_begin(session, err));
     TRY(pg_send(&session->pg, &sql_epoch_raise, &params, err));
-    return catalogue_change_commit(session, err);
+    return catalogue_change_commit(session, CHANGED_NO_FAMILY, err);
 }
 
 /*

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "domain/reason.h"
 #include "store/session/catalogue_load.h"
+#include "store/session/shared_catalogue.h"
 #include "store/sql.h"
 
 enum { RESOLVE_LIMIT_US = 10000000, RESOLVE_PAUSE_US = 50000, FENCE_LIMIT_US = 10000000 };
@@ -22,7 +23,7 @@ void session_init(struct session *session, const char *conninfo, const char *rol
 
 void session_cleanup(struct session *session)
 {
-    catalogue_load_free(session->catalogue);
+    catalogue_release(session->catalogue);
     session->catalogue = NULL;
     pg_close(&session->pg);
     arena_cleanup(&session->arena);
@@ -39,16 +40,31 @@ void session_note_confirmed(struct session *session)
         session->confirmed_us = session->asked_us;
 }
 
-enum status session_reload(struct session *session, struct error *err)
+/* A catalogue that the database had at since_us or later. */
+static enum status read_catalogue(struct session *session, int64_t since_us, struct error *err)
 {
-    struct catalogue *fresh = NULL;
+    struct catalogue_reading reading = { .asked_us = clock_monotonic_us() };
 
-    session_asks_version(session);
-    TRY(catalogue_load(&session->pg, &fresh, err));
-    catalogue_load_free(session->catalogue);
-    session->catalogue = fresh;
+    if (session->shared_catalogue)
+        TRY(shared_catalogue_get(
+            session->shared_catalogue, &session->pg, session->catalogue, since_us, &reading, err));
+    else
+        TRY(catalogue_load(&session->pg, session->catalogue, &reading.catalogue, err));
+    catalogue_release(session->catalogue);
+    session->catalogue = reading.catalogue;
+    session->asked_us = reading.asked_us;
     session_note_confirmed(session);
     return STATUS_OK;
+}
+
+enum status session_reload(struct session *session, struct error *err)
+{
+    return read_catalogue(session, SHARED_CATALOGUE_OWN, err);
+}
+
+enum status session_catch_up(struct session *session, struct error *err)
+{
+    return read_catalogue(session, session->asked_us, err);
 }
 
 static enum status compare_version(struct session *session, bool *differs, struct error *err)
@@ -79,7 +95,7 @@ enum status session_refresh(struct session *session, bool *changed, struct error
 
     TRY(compare_version(session, &differs, err));
     if (differs)
-        TRY(session_reload(session, err));
+        TRY(session_catch_up(session, err));
     if (changed)
         *changed = differs;
     return STATUS_OK;

@@ -22,14 +22,17 @@ struct commit_observer {
     void *context;
 };
 
+struct shared_catalogue;
+
 struct session {
     struct pg pg;
     struct remembered *remembered; /* shared by a program's sessions; NULL: restores are not noticed here */
-    struct catalogue *catalogue;   /* NULL until it has been read */
-    struct arena arena;            /* of the piece of work under way */
-    int64_t now_ticks;             /* this server's clock, taken once per batch */
-    int64_t connection_id;         /* random, new for every connection: the first part of its markers' keys */
-    int64_t marker_number;         /* of the last marker sent: the second part */
+    struct shared_catalogue *shared_catalogue; /* the same; NULL: the session reads for itself */
+    struct catalogue *catalogue;               /* a reference; NULL until it has been read */
+    struct arena arena;                        /* of the piece of work under way */
+    int64_t now_ticks;                         /* this server's clock, taken once per batch */
+    int64_t connection_id; /* random, new for every connection: the first part of its markers' keys */
+    int64_t marker_number; /* of the last marker sent: the second part */
     uint32_t intent_counter;
     uint32_t intent_origin;
     int64_t known;            /* the connection (pg.connects) that connection_id and catalogue belong to */
@@ -55,10 +58,16 @@ static inline bool session_is_ready(const struct session *session)
 /* Connect now, so that the first caller need not wait for it. Without a database the first use tries again. */
 void session_connect_early(struct session *session);
 
-/* Read the catalogue again. */
+/* Read what has changed in the catalogue, on this connection. */
 MUST_USE enum status session_reload(struct session *session, struct error *err);
 
-/* Read it again only if its version has changed. *changed may be NULL. */
+/*
+ * The same after the catalogue was found to be another one than the session's (session_asks_version): what another
+ * session has read since then is as good.
+ */
+MUST_USE enum status session_catch_up(struct session *session, struct error *err);
+
+/* Catch up only if its version has changed. *changed may be NULL. */
 MUST_USE enum status session_refresh(struct session *session, bool *changed, struct error *err);
 
 /*

@@ -34,11 +34,11 @@ static bool may_run_again(const struct unit_of_work *unit, const struct error *e
     return err->status == STATUS_STALE || unit->is_temporary(err);
 }
 
-static void reload(struct session *session)
+static void catch_up(struct session *session)
 {
     struct error ignored;
 
-    if (session_reload(session, &ignored) != STATUS_OK)
+    if (session_catch_up(session, &ignored) != STATUS_OK)
         pg_recover(&session->pg);
 }
 
@@ -55,7 +55,7 @@ enum status unit_of_work_run(struct session *session, const struct unit_of_work 
         if (!may_run_again(unit, &failure))
             break;
         if (failure.status == STATUS_STALE)
-            reload(session);
+            catch_up(session);
     }
     if (err)
         *err = failure;

@@ -45,6 +45,11 @@ void worker_remember(struct worker *store, struct remembered *remembered)
     store->session.remembered = remembered;
 }
 
+void worker_share_catalogue(struct worker *store, struct shared_catalogue *catalogue)
+{
+    store->session.shared_catalogue = catalogue;
+}
+
 static enum status look_at_history(struct session *session, void *context, struct error *err)
 {
     (void)context;

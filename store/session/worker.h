@@ -21,6 +21,7 @@
 #include "store/session/remembered.h"
 
 struct worker;
+struct shared_catalogue;
 
 /* See pg_allow_data_loss. */
 void worker_allow_data_loss(bool allowed);
@@ -32,6 +33,9 @@ void worker_close(struct worker *store);
 
 /* Notice restores of the database by what this remembers; borrowed, shared by the worker's threads. */
 void worker_remember(struct worker *store, struct remembered *remembered);
+
+/* Share what is read of the catalogue; borrowed, the same for all of the worker's threads. */
+void worker_share_catalogue(struct worker *store, struct shared_catalogue *catalogue);
 
 /* Look how far the database has come: what a new connection does too, for what is remembered to be recent. */
 MUST_USE enum status worker_look_at_history(struct worker *store, struct error *err);

@@ -226,4 +226,11 @@ MUTANTS = [
     ("G43", [("store/indexes/lookup_read.c", "return operation->in.lookup.freshness.was_strong &&",
               "return operation->in.lookup.freshness.was_strong && false &&")],
      "test_store", "index_replace", ["a_look_up_that_a_strong_index_needed_no_wait_for_asks_again"]),
+
+    ("G44", [("store/session/catalogue_load.c", "           head->version - known->version == PQntuples(changed);",
+              "           PQntuples(changed) >= 0;")],
+     "test_store", "shared_catalogue", ["a_version_that_says_nothing_is_read_whole"]),
+
+    ("G44", [("store/session/catalogue_load.c", "head->origin == known->origin && head->epoch == known->epoch && ", "")],
+     "test_store", "shared_catalogue", ["another_history_is_read_whole"]),
 ]

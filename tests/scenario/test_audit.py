@@ -47,6 +47,7 @@ insert into write_fence values (0);
 insert into secrets values ('other', '');
 insert into accounts (name, administrator, first_key, second_key, id) values ('local', false, '', '', 'local');
 delete from queue_map;
+insert into catalogue_changes values (9015, 1);
 delete from catalogue
 """
 

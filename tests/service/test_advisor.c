@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "domain/filter/filter.h"
 #include "domain/sampling/shape_sketch.h"
+#include "tests/support/catalogues.h"
 
 enum { TABLES = 200 };
 
@@ -17,7 +18,7 @@ static struct advisor advisor;
 static struct arena arena;
 static struct table tables[TABLES], *sorted[TABLES];
 static char names[TABLES][8];
-static struct catalogue catalogue;
+static struct catalogue *catalogue;
 static struct index index_of_first = { .index_id = 2, .source_name = STR_LITERAL("t000") };
 
 /* All of one account, but the last one; the second has the entries of an index of the first. */
@@ -25,7 +26,6 @@ static void setup(void)
 {
     arena_init(&arena);
     advisor_init(&advisor);
-    catalogue = (struct catalogue){ .tables = sorted, .table_count = TABLES };
     for (int i = 0; i < TABLES; i++) {
         snprintf(names[i], sizeof(names[i]), "t%03d", i);
         tables[i] = (struct table){ .table_id = i + 1,
@@ -36,11 +36,13 @@ static void setup(void)
         sorted[i] = &tables[i];
     }
     tables[1].entries_of = &index_of_first;
+    catalogue = a_catalogue_of(sorted, TABLES);
 }
 
 static void teardown(void)
 {
     advisor_cleanup(&advisor);
+    catalogue_release(catalogue);
     arena_cleanup(&arena);
 }
 
@@ -59,7 +61,7 @@ static void note(int table, enum operation_kind kind, enum access_path path, int
             STATUS_OK);
         operation.out.page.stats = (struct query_stats){ path, 100, 0, 2, 0 };
     }
-    advisor_note(&advisor, &catalogue, &operation, weight);
+    advisor_note(&advisor, catalogue, &operation, weight);
 }
 
 static const struct shape_sketch *taken(int table, int64_t only)
@@ -110,6 +112,13 @@ START_TEST(reads_of_an_index_count_for_its_source)
 }
 END_TEST
 
+static void look_at_tables(void)
+{
+    catalogue_release(catalogue);
+    catalogue = a_catalogue_of(sorted, TABLES);
+    advisor_look(&advisor, catalogue);
+}
+
 START_TEST(queries_of_a_table_without_sampling_are_not_counted)
 {
     tables[0].samples_queries = false;
@@ -119,10 +128,10 @@ START_TEST(queries_of_a_table_without_sampling_are_not_counted)
 
     for (int i = 0; i < TABLES; i++)
         tables[i].samples_queries = false;
-    advisor_look(&advisor, &catalogue);
+    look_at_tables();
     ck_assert(!atomic_load(&advisor.is_asked));
     tables[9].samples_queries = true;
-    advisor_look(&advisor, &catalogue);
+    look_at_tables();
     ck_assert(atomic_load(&advisor.is_asked));
 }
 END_TEST

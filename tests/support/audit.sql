@@ -179,6 +179,9 @@ from queue_controls c where c.queue >= coalesce((select queues from queue_map), 
 union all
 select 'queue_map: one row too many or too few', abs(count(*) - 1) from queue_map
 union all
+select 'catalogue_changes: of a version that has not been', count(*)
+from catalogue_changes where version > coalesce((select version from catalogue), 0)
+union all
 select 'catalogue: one row too many or too few', abs(count(*) - 1) from catalogue
 union all
 select 'leases: of no bucket range', count(*) from leases where bucket_range not between 0 and 15

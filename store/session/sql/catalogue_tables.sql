@@ -1,5 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Every live table, of all accounts.
-select table_id, account, name, folded, created, coalesce(index_id, 0), default_max_plan, policies,
-    coalesce(feed_id, 0), samples_queries, coalesce(signatures_from, created)
-from tables where live
+-- Every live table, of all accounts, family by family.
+select coalesce(i.source_table_id, t.table_id), t.table_id, t.account, t.name, t.folded, t.created, coalesce(t.index_id, 0),
+    t.default_max_plan, t.policies, coalesce(t.feed_id, 0), t.samples_queries, coalesce(t.signatures_from, t.created)
+from tables t
+left join indexes i on i.index_id = t.index_id
+where t.live
+order by 1

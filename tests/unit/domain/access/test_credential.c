@@ -7,6 +7,7 @@
 #include "domain/catalogue/catalogue.h"
 #include "domain/limits.h"
 #include "domain/ticks.h"
+#include "tests/support/catalogues.h"
 
 #define SECOND TICKS_PER_SECOND
 
@@ -33,17 +34,17 @@ static struct table people = { .table_id = 7,
     .created = INT64_C(134000000000000000) - 3600 * SECOND,
     .policies = { policy_items, 3 } };
 static struct table *const tables[] = { &people };
-static const struct catalogue catalogue = {
-    .version = 1, .tables = (struct table **)tables, .table_count = 1
-};
+static struct catalogue *catalogue;
 
 static void setup(void)
 {
     arena_init(&arena);
+    catalogue = a_catalogue_of(tables, 1);
 }
 
 static void teardown(void)
 {
+    catalogue_release(catalogue);
     arena_cleanup(&arena);
 }
 
@@ -85,7 +86,7 @@ static struct credential everything_set(void)
 /* The outcome of the credential: a reason, or "OK". */
 static const char *outcome_from(const struct credential *credential, const struct call_origin *origin)
 {
-    const struct credential_context context = { &acme, &catalogue, origin, now };
+    const struct credential_context context = { &acme, catalogue, origin, now };
     struct access access;
     struct error err = { 0 };
 

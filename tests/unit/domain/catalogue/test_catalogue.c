@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/macros.h"
+#include "tests/support/catalogues.h"
 
 enum { MANY = 257 };
 
@@ -15,7 +16,7 @@ enum { MANY = 257 };
 static struct table tables[MANY];
 static struct table *pointers[MANY];
 static char names[MANY][32], folded[MANY][32];
-static struct catalogue catalogue;
+static struct catalogue *catalogue;
 
 static void a_catalogue(size_t count)
 {
@@ -33,7 +34,8 @@ static void a_catalogue(size_t count)
         };
         pointers[i] = &tables[i];
     }
-    catalogue = (struct catalogue){ .tables = pointers, .table_count = count };
+    catalogue_release(catalogue);
+    catalogue = a_catalogue_of(pointers, count);
 }
 
 static const size_t sizes[] = { 1, 2, 3, 64, MANY };
@@ -46,10 +48,10 @@ START_TEST(every_table_is_found_in_any_case)
         char upper[40];
 
         snprintf(upper, sizeof(upper), "TAB%s", names[i] + 3);
-        ck_assert_ptr_eq(catalogue_find(&catalogue, tables[i].account, tables[i].name), &tables[i]);
-        ck_assert_ptr_eq(catalogue_find(&catalogue, tables[i].account, tables[i].folded), &tables[i]);
-        ck_assert_ptr_eq(catalogue_find(&catalogue, tables[i].account, str_of(upper)), &tables[i]);
-        ck_assert_ptr_eq(catalogue_find_id(&catalogue, tables[i].table_id), &tables[i]);
+        ck_assert_ptr_eq(catalogue_find(catalogue, tables[i].account, tables[i].name), &tables[i]);
+        ck_assert_ptr_eq(catalogue_find(catalogue, tables[i].account, tables[i].folded), &tables[i]);
+        ck_assert_ptr_eq(catalogue_find(catalogue, tables[i].account, str_of(upper)), &tables[i]);
+        ck_assert_ptr_eq(catalogue_find_id(catalogue, tables[i].table_id), &tables[i]);
     }
 }
 END_TEST
@@ -58,13 +60,13 @@ START_TEST(what_is_not_there_is_not_found)
 {
     a_catalogue(64);
 
-    ck_assert_ptr_null(catalogue_find(&catalogue, STR_LITERAL("first"), STR_LITERAL("tab999")));
-    ck_assert_ptr_null(catalogue_find(&catalogue, STR_LITERAL("first"), STR_LITERAL("tab00")));
-    ck_assert_ptr_null(catalogue_find(&catalogue, STR_LITERAL("first"), STR_LITERAL("tab0000")));
-    ck_assert_ptr_null(catalogue_find(&catalogue, STR_LITERAL("first"), STR_EMPTY));
-    ck_assert_ptr_null(catalogue_find(&catalogue, STR_LITERAL("first"), STR_LITERAL("\xFFzz")));
-    ck_assert_ptr_null(catalogue_find(&catalogue, STR_LITERAL("third"), STR_LITERAL("tab000")));
-    ck_assert_ptr_null(catalogue_find_id(&catalogue, 1));
+    ck_assert_ptr_null(catalogue_find(catalogue, STR_LITERAL("first"), STR_LITERAL("tab999")));
+    ck_assert_ptr_null(catalogue_find(catalogue, STR_LITERAL("first"), STR_LITERAL("tab00")));
+    ck_assert_ptr_null(catalogue_find(catalogue, STR_LITERAL("first"), STR_LITERAL("tab0000")));
+    ck_assert_ptr_null(catalogue_find(catalogue, STR_LITERAL("first"), STR_EMPTY));
+    ck_assert_ptr_null(catalogue_find(catalogue, STR_LITERAL("first"), STR_LITERAL("\xFFzz")));
+    ck_assert_ptr_null(catalogue_find(catalogue, STR_LITERAL("third"), STR_LITERAL("tab000")));
+    ck_assert_ptr_null(catalogue_find_id(catalogue, 1));
 }
 END_TEST
 
@@ -77,25 +79,25 @@ START_TEST(an_index_without_its_name_is_found_by_its_id_alone)
     a_catalogue(2);
     tables[0].indexes = indexes;
     tables[0].index_count = 2;
-    ck_assert_ptr_eq(catalogue_find_replacement(&catalogue, &index), &replacement);
-    ck_assert_ptr_null(catalogue_find_replacement(&catalogue, &replacement));
+    ck_assert_ptr_eq(catalogue_find_replacement(catalogue, &index), &replacement);
+    ck_assert_ptr_null(catalogue_find_replacement(catalogue, &replacement));
     tables[1].entries_of = &replacement;
     ck_assert(table_is_hidden(&tables[1]) && !table_is_hidden(&tables[0]));
-    ck_assert_ptr_null(catalogue_find(&catalogue, STR_LITERAL("second"), STR_LITERAL("tab000")));
-    ck_assert_ptr_eq(catalogue_find_id(&catalogue, 999), &tables[1]);
+    ck_assert_ptr_null(catalogue_find(catalogue, STR_LITERAL("second"), STR_LITERAL("tab000")));
+    ck_assert_ptr_eq(catalogue_find_id(catalogue, 999), &tables[1]);
     tables[1].entries_of = &index;
-    ck_assert_ptr_eq(catalogue_find(&catalogue, STR_LITERAL("second"), STR_LITERAL("tab000")), &tables[1]);
+    ck_assert_ptr_eq(catalogue_find(catalogue, STR_LITERAL("second"), STR_LITERAL("tab000")), &tables[1]);
     tables[0].index_count = 1;
-    ck_assert_ptr_null(catalogue_find_replacement(&catalogue, &index));
+    ck_assert_ptr_null(catalogue_find_replacement(catalogue, &index));
 }
 END_TEST
 
 START_TEST(an_empty_catalogue_holds_nothing)
 {
-    catalogue = (struct catalogue){ .table_count = 0 };
+    a_catalogue(0);
 
-    ck_assert_ptr_null(catalogue_find(&catalogue, STR_LITERAL("first"), STR_LITERAL("tab000")));
-    ck_assert_ptr_null(catalogue_find_id(&catalogue, 1));
+    ck_assert_ptr_null(catalogue_find(catalogue, STR_LITERAL("first"), STR_LITERAL("tab000")));
+    ck_assert_ptr_null(catalogue_find_id(catalogue, 1));
 }
 END_TEST
 

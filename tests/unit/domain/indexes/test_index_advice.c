@@ -10,11 +10,12 @@
 #include "base/macros.h"
 #include "domain/filter/filter.h"
 #include "domain/indexes/index_codec.h"
+#include "tests/support/catalogues.h"
 
 static struct arena arena;
 static struct shape_sketch sketch;
 static struct table table, *tables[2];
-static struct catalogue catalogue;
+static struct catalogue *catalogue;
 static struct key_part color_part = { .text = { "Color", 5 } },
                        home_part = { .text = { "PartitionKey", 12 } }, size_part = { .text = { "Size", 4 } };
 static struct index by_color, here_by_size, *indexes[2];
@@ -41,11 +42,12 @@ static void setup(void)
         .indexes = indexes,
         .index_count = 2 };
     tables[0] = &table;
-    catalogue = (struct catalogue){ .tables = tables, .table_count = 1 };
+    catalogue = a_catalogue_of(tables, 1);
 }
 
 static void teardown(void)
 {
+    catalogue_release(catalogue);
     arena_cleanup(&arena);
 }
 
@@ -102,7 +104,7 @@ START_TEST(a_shape_asks_for_an_index)
     struct str found = STR_EMPTY;
 
     shape_sketch_note(&sketch, str_of(c->shape), c->examined, c->returned);
-    advices = index_advice_make(&catalogue, &table, &sketch, &arena);
+    advices = index_advice_make(catalogue, &table, &sketch, &arena);
 
     ck_assert_uint_eq(advices.count, c->want[0] != 0);
     if (advices.count > 0)
@@ -119,7 +121,7 @@ START_TEST(one_index_answers_several_shapes_and_the_best_is_first)
     shape_sketch_note(&sketch, STR_LITERAL("=Kind"), 5000, 0);
     shape_sketch_note(&sketch, STR_LITERAL("=State"), 4000, 10);
     shape_sketch_note(&sketch, STR_LITERAL("=State ?Note"), 3000, 0);
-    advices = index_advice_make(&catalogue, &table, &sketch, &arena);
+    advices = index_advice_make(catalogue, &table, &sketch, &arena);
 
     ck_assert_uint_eq(advices.count, 2);
     ck_assert_uint_eq(advices.items[0].shape_count, 2);
@@ -138,9 +140,10 @@ START_TEST(a_name_that_is_taken_gets_a_number)
     struct index_advices advices;
 
     tables[1] = &taken;
-    catalogue.table_count = 2;
+    catalogue_release(catalogue);
+    catalogue = a_catalogue_of(tables, 2);
     shape_sketch_note(&sketch, STR_LITERAL("=State"), 1000, 1);
-    advices = index_advice_make(&catalogue, &table, &sketch, &arena);
+    advices = index_advice_make(catalogue, &table, &sketch, &arena);
 
     ck_assert(str_equal(declared(advices.items[0].definition), STR_LITERAL("ThingsByState2 State|")));
 }
@@ -155,7 +158,7 @@ START_TEST(a_filtered_index_is_not_advised_for_unfiltered_queries)
     ck_assert_int_eq(filter_compile(STR_LITERAL("Size gt 3"), &arena, &filter, &err), STATUS_OK);
     by_color.filter = filter;
     shape_sketch_note(&sketch, STR_LITERAL("=Color"), 1000, 1);
-    advices = index_advice_make(&catalogue, &table, &sketch, &arena);
+    advices = index_advice_make(catalogue, &table, &sketch, &arena);
 
     ck_assert_uint_eq(advices.items[0].existing.len, 0);
 }
@@ -166,15 +169,15 @@ START_TEST(unread_indexes_are_named_unless_they_are_unique)
     struct index_advices advices;
 
     shape_sketch_note_index(&sketch, 8, 1);
-    advices = index_advice_make(&catalogue, &table, &sketch, &arena);
+    advices = index_advice_make(catalogue, &table, &sketch, &arena);
     ck_assert_uint_eq(advices.unread_count, 1);
     ck_assert(str_equal(advices.unread[0].name, STR_LITERAL("byColor")));
     ck_assert_int_eq(advices.unread[0].entries, 70);
     by_color.is_unique = true;
-    ck_assert_uint_eq(index_advice_make(&catalogue, &table, &sketch, &arena).unread_count, 0);
+    ck_assert_uint_eq(index_advice_make(catalogue, &table, &sketch, &arena).unread_count, 0);
     by_color.is_unique = false;
     by_color.state = INDEX_BUILDING;
-    ck_assert_uint_eq(index_advice_make(&catalogue, &table, &sketch, &arena).unread_count, 0);
+    ck_assert_uint_eq(index_advice_make(catalogue, &table, &sketch, &arena).unread_count, 0);
 }
 END_TEST
 
