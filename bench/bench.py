@@ -27,7 +27,7 @@ import table
 import verifications
 from loads import Loads
 from product import Product
-from rows import Results, judge, print_judged, print_measured, write_json
+from rows import Results, excuse, judge, print_judged, print_measured, write_json
 from stack import Stack
 from tavola_test.settings import BUILD
 
@@ -61,6 +61,7 @@ class Run:
 
     def finish(self):
         judged = [one for one in (judge(row, self.results) for row in self.rows) if one]
+        excuse(judged)
         print_measured(self.results)
         print_judged(judged)
         write_json(self.options.out, judged, keep=self.options.command != "all")

@@ -5,6 +5,7 @@ import wire
 from rows import Row
 
 _GET = ("get 8x8", "rate")
+_RANGES = ("libpq ranges", "rate")  # rows
 _EIGHT = "connections=8"
 IN_FLIGHT = 64
 
@@ -19,9 +20,11 @@ ROWS = [
     Row("look-up, one hit, trust_index / Get", ("lookup 1 trusted", "rate"), _GET),
     Row("look-up, one hit, latest, nothing open / Get", ("lookup 1 latest", "rate"), _GET, must=0.4),
     Row("look-up, one hit, at_least / Get", ("lookup 1 at_least", "rate"), _GET),
-    Row("look-up, 20 hits, checked / Get", ("lookup 20", "rate"), _GET, must=0.35),
+    Row("look-up, 20 hits, checked / Get", ("lookup 20", "rate"), _GET, must=0.35, either="look-up"),
+    Row("look-up, 20 hits, rows returned / libpq, ranges of 20", ("lookup 20", "rows"), _RANGES, must=0.5, either="look-up"),
     Row("row-range query, one hit / Get", ("rows 1", "rate"), _GET, must=0.35),
-    Row("row-range query, 20 hits / Get", ("rows 20", "rate"), _GET, must=0.35),
+    Row("row-range query, 20 hits / Get", ("rows 20", "rate"), _GET, must=0.35, either="row range"),
+    Row("row-range query, 20 hits, rows / libpq, ranges of 20", ("rows 20", "rows"), _RANGES, must=0.5, either="row range"),
 ] + [Row(f"{name}, p99 / Get", (name, "p99_us"), ("get 8x8", "p99_us"), "<=", unit="us") for name in _LOADS]
 
 
@@ -68,7 +71,9 @@ class Lookups:
     def load(self, name):
         method = "/tavola.v1.IndexService/LookupIndex" if name.startswith("lookup") else None
         method = method or ("GetEntity" if name.startswith("get") else "QueryEntities")
-        return self.product.lean_call(method, self.paths[name], IN_FLIGHT, _EIGHT)
+        seen = self.product.lean_call(method, self.paths[name], IN_FLIGHT, _EIGHT)
+        return seen | {"rows": seen["rate"] * wire.GROUP} if name.endswith(" 20") else seen
 
     def measurements(self):
-        return {name: lambda name=name: self.load(name) for name in ("get 8x8", *_LOADS)}
+        calls = {name: lambda name=name: self.load(name) for name in ("get 8x8", *_LOADS)}
+        return calls | {"libpq ranges": lambda: self.product.loads.libpq("rows20", 2)}

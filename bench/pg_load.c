@@ -6,6 +6,7 @@
  *   bench_pg_load gets   CONNECTIONS SECONDS FIRST COUNT   array statements of 64 keys
  *   bench_pg_load upsert CONNECTIONS SECONDS FIRST COUNT   array statements of 64 rows of bench_rows
  *   bench_pg_load range  CONNECTIONS SECONDS FIRST COUNT   pages of 1000 rows, all columns
+ *   bench_pg_load rows20 CONNECTIONS SECONDS FIRST COUNT   ranges of 20 rows, all columns, 8 of them in a pipeline
  *
  * The database is TAVOLA_POSTGRES; keys are the numbers FIRST .. FIRST + COUNT - 1 (see bench.py). Each connection
  * is a thread's; parameters and results are binary, statements prepared.
@@ -27,6 +28,7 @@ enum {
     CONNECTIONS_MAX = 16,
     ARRAY_ROWS = 64,
     PAGE_ROWS = 1000,
+    PIPELINED = 8, /* statements under way on a connection */
     PROPERTY_BYTES = 250,
     KEYS_PER_PARTITION = 100,
     ARRAY_BYTES = ARRAY_ROWS * (PROPERTY_BYTES + 4) + 64,
@@ -87,6 +89,43 @@ static int ask_by_key(struct load *load)
 
     require(rows > 0, "a key is not there");
     PQclear(result);
+    return rows;
+}
+
+static int take_pipelined(struct load *load)
+{
+    PGresult *result = PQgetResult(load->connection), *end;
+    int rows = result ? PQntuples(result) : 0;
+
+    require(
+        result && PQresultStatus(result) == PGRES_TUPLES_OK && rows > 0, PQerrorMessage(load->connection));
+    PQclear(result);
+    end = PQgetResult(load->connection);
+    require(end == NULL, "a statement has one result");
+    return rows;
+}
+
+/* rows20: several statements are sent before the first result is read, and are flushed together. */
+static int ask_pipelined(struct load *load)
+{
+    static const int binary[2] = { 1, 1 };
+    PGresult *end;
+    int rows = 0;
+
+    for (int i = 0; i < PIPELINED; i++) {
+        char partition[32], row[32];
+        const char *values[2] = { partition, row };
+        int lengths[2], count = key_texts(any_key(load), partition, row, lengths);
+
+        require(PQsendQueryPrepared(load->connection, "ask", count, values, lengths, binary, 1) == 1,
+            PQerrorMessage(load->connection));
+    }
+    require(PQpipelineSync(load->connection) == 1, PQerrorMessage(load->connection));
+    for (int i = 0; i < PIPELINED; i++)
+        rows += take_pipelined(load);
+    end = PQgetResult(load->connection);
+    require(end && PQresultStatus(end) == PGRES_PIPELINE_SYNC, PQerrorMessage(load->connection));
+    PQclear(end);
     return rows;
 }
 
@@ -206,6 +245,11 @@ static const struct mode modes[] = {
         "where table_id = 1 and (partition_key, row_key) >= ($1::text, $2::text) "
         "order by partition_key, row_key limit 1000",
         ask_by_key },
+    { "rows20",
+        "select partition_key, row_key, version, ts, dead, properties from bench_rows "
+        "where table_id = 1 and (partition_key, row_key) >= ($1::text, $2::text) "
+        "order by partition_key, row_key limit 20",
+        ask_pipelined },
     { "upsert",
         "insert into bench_rows as e (table_id, partition_key, row_key, bucket, version, ts, properties) "
         "select 1, u.p, u.r, 0, 1, u.ts, u.x from unnest($1::text[], $2::text[], $3::int8[], $4::bytea[]) "
@@ -242,6 +286,7 @@ static void open_load(struct load *load)
     prepared = PQprepare(load->connection, "ask", load->mode->sql, 0, NULL);
     require(PQresultStatus(prepared) == PGRES_COMMAND_OK, PQerrorMessage(load->connection));
     PQclear(prepared);
+    require(load->mode->ask != ask_pipelined || PQenterPipelineMode(load->connection) == 1, "no pipeline");
     load->samples_us = malloc(SAMPLES_MAX * sizeof(*load->samples_us));
     require(load->samples_us != NULL, "out of memory");
 }
@@ -270,7 +315,7 @@ int main(int argc, char **argv)
     uint64_t rows = 0;
 
     require(connections > 0 && connections <= CONNECTIONS_MAX,
-        "needs get|gets|upsert|range CONNECTIONS SECONDS FIRST COUNT");
+        "needs get|gets|upsert|range|rows20 CONNECTIONS SECONDS FIRST COUNT");
     for (int i = 0; i < connections; i++) {
         loads[i] = (struct load){ .mode = mode,
             .seed = (unsigned)now_ns() + (unsigned)i,

@@ -23,6 +23,7 @@ class Row:
     unit: str = "1/s"
     plus: tuple | None = None  # added to the figure that it is compared with
     note: str = ""  # printed beside the verdict
+    either: str = ""  # a rule with several forms: rows of one name hold if one of them does
 
     @property
     def sources(self):
@@ -61,13 +62,14 @@ class Judged:
     against_value: float = 0
     ratio: float = 0
     error: str | None = None
+    excused: bool = False  # another form of the same rule holds
 
     def holds(self, bound):
         return self.ratio >= bound if self.row.sense == ">=" else self.ratio <= bound
 
     @property
     def missed(self):
-        return self.row.must is not None and not self.holds(self.row.must)
+        return self.row.must is not None and not self.holds(self.row.must) and not self.excused
 
     @property
     def verdict(self):
@@ -77,6 +79,8 @@ class Judged:
             return "-"
         if self.missed:
             return "MISSED"
+        if not self.holds(self.row.must):
+            return "other form"
         return "aim" if self.row.aim is not None and self.holds(self.row.aim) else "must"
 
     def as_json(self):
@@ -116,6 +120,13 @@ def judge(row, results):
         return Judged(row, ratio=worst, error=f"{row.against}: nothing to compare with")
     ratio = statistics.median(value / against for value, against in zip(values, againsts))
     return Judged(row, statistics.median(values), statistics.median(againsts), ratio)
+
+
+def excuse(judged):
+    """Of a rule with several forms, those that miss are excused by one that holds."""
+    kept = {one.row.either for one in judged if one.row.either and not one.error and one.holds(one.row.must)}
+    for one in judged:
+        one.excused = one.row.either in kept and not one.error
 
 
 # ---- the printed table ----

@@ -4,7 +4,8 @@
  *
  * Each account has a queue of its own. The queues take turns (deficit round robin): a turn ends when the account has used up
  * its credit, of which each turn brings the same amount. What an operation costs is charged when it is taken, or after it ran,
- * when its time is known; credit may become debt, which later turns pay. While only one account waits, it gets everything.
+ * when its time, or what it has read, is known; credit may become debt, which later turns pay. While only one account waits,
+ * it gets everything.
  *
  * An account's operations are taken in the order of their arrival. In an overload, which is when its queue has not been empty
  * for FAIR_QUEUE_MAX_BUSY_US, they are taken in the opposite order: the newest are answered soon, while in order of arrival each

@@ -239,10 +239,22 @@ static bool drop_late(struct operation *operation, int64_t now_us)
     return true;
 }
 
-static void answer(const struct lane *lane, struct operation *operation)
+/* What could not be known before: the accounts pay for it by their next turns. */
+static void charge_more(struct lane *lane, const struct operation *operation)
+{
+    if (!lane->options.more_cost || !operation)
+        return;
+    pthread_mutex_lock(&lane->mutex);
+    for (; operation; operation = operation->next)
+        fair_queue_charge(&lane->queue, operation->account, lane->options.more_cost(operation));
+    pthread_mutex_unlock(&lane->mutex);
+}
+
+static void answer(struct lane *lane, struct operation *operation)
 {
     bool tells = lane->options.answering && operation && operation->next;
 
+    charge_more(lane, operation);
     if (tells)
         lane->options.answering(true);
     while (operation) {

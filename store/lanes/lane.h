@@ -58,6 +58,11 @@ struct lane_options {
      */
     bool (*pass_on)(void *context, struct operation *operation);
     void (*answering)(bool begins); /* see store_options; may be NULL */
+    /*
+     * May be NULL. Called behind `run` for each operation: what it has cost, beside the one entity that it was charged for when
+     * it was taken; in entities, as fair_queue.h counts in lanes of batches. At least 0.
+     */
+    int64_t (*more_cost)(const struct operation *operation);
 };
 
 struct lane *lane_start(const struct lane_options *options);

@@ -17,6 +17,9 @@
 
 enum {
     MAX_ATTEMPTS = 3,
+    ROWS_PER_ENTITY = 16, /* read by a range, as cheap as one found by its key in a flight */
+    HITS_PER_ENTITY = 4,  /* index entries, each read with its source */
+    BYTES_PER_ENTITY = 4096,
     MAX_BEGUN_BYTES = 32 * 1024, /* of keys: a socket takes them without waiting for its reader */
 };
 
@@ -276,6 +279,20 @@ void short_batch_run(struct session *session, struct operation *batch, void *con
         for (struct operation *operation = batch; operation; operation = operation->next)
             run_alone(operation); /* whatever it was, it concerns one of them, or each will be told */
     set_answered(batch);
+}
+
+int64_t short_batch_cost(const struct operation *operation)
+{
+    bool is_lookup = operation->kind == OPERATION_LOOKUP;
+    bool has_hits = is_lookup && !operation->in.lookup.trust_index;
+    const struct query_stats *stats = is_lookup ? &operation->out.lookup.stats : &operation->out.page.stats;
+    int64_t cost;
+
+    if (operation->status != STATUS_OK || !is_here(operation))
+        return 0;
+    cost = stats->rows_examined / (has_hits ? HITS_PER_ENTITY : ROWS_PER_ENTITY) +
+           stats->bytes_examined / BYTES_PER_ENTITY;
+    return cost < SHORT_BATCH_MAX_COST ? cost : SHORT_BATCH_MAX_COST;
 }
 
 /* ---- in steps ---- */

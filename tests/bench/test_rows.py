@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 import wire
-from rows import WORST, Results, Row, judge, print_judged, print_measured, write_json
+from rows import WORST, Results, Row, excuse, judge, print_judged, print_measured, write_json
 
 GET = Row("get / echo", ("get", "rate"), ("echo", "rate"), must=0.8, aim=1.0)
 CPU = Row("CPU", ("get", "us"), ("echo", "us"), "<=", must=1.2, aim=1.0)
@@ -55,6 +55,15 @@ class Judging(unittest.TestCase):
             self.assertEqual(judged.as_json()["ratio"], worst)
             self.assertIn("no luck", judged.as_json()["error"])
         self.assertIsNone(judge(Row("a", ("other", "rate"), ("echo", "rate")), results).error)
+
+    def test_one_form_of_a_rule_is_enough(self):
+        rows = [Row(name, (name, "rate"), 10.0, must=0.5, either=rule)
+                for name, rule in (("a", "x"), ("b", "x"), ("c", "y"), ("d", "y"), ("e", ""))]
+        results = seen(**{name: [{"rate": rate}] for name, rate in zip("abcde", (1, 5, 1, 4, 1))})
+        judged = [judge(row, results) for row in rows]
+        excuse(judged)
+        self.assertEqual([one.verdict for one in judged], ["other form", "must", "MISSED", "MISSED", "MISSED"])
+        self.assertEqual([one.missed for one in judged], [False, False, True, True, True])
 
     def test_a_row_that_was_not_asked_for_is_left_out_and_one_that_failed_is_not(self):
         results = seen(echo=[{"rate": 1}])

@@ -211,6 +211,73 @@ START_TEST(threads_that_have_nothing_to_do_share_what_waits)
 }
 END_TEST
 
+/* ---- what operations cost ---- */
+
+enum { CALLS = 60, DEAR = 31, PER_BATCH = 2, MAX_BEFORE = 8 };
+
+static struct {
+    pthread_mutex_t gate;         /* held until all wait */
+    int dear, cheap, dear_before; /* answered; dear ones before the last cheap one */
+} answered_calls = { .gate = PTHREAD_MUTEX_INITIALIZER };
+
+static void run_behind_gate(struct session *session, struct operation *batch, void *context)
+{
+    (void)session, (void)batch, (void)context;
+    pthread_mutex_lock(&answered_calls.gate);
+    pthread_mutex_unlock(&answered_calls.gate);
+}
+
+static bool is_dear(const struct operation *operation)
+{
+    return str_equal(operation->account, STR_LITERAL("wide"));
+}
+
+static int64_t cost_of_call(const struct operation *operation)
+{
+    return is_dear(operation) ? DEAR : 0;
+}
+
+static void note_call(struct operation *operation)
+{
+    if (is_dear(operation))
+        answered_calls.dear++;
+    else if (++answered_calls.cheap == CALLS)
+        answered_calls.dear_before = answered_calls.dear;
+    note_answer(operation);
+}
+
+/* An operation that reads much is a turn of its account; the other account has one call for each entity of its turns. */
+START_TEST(what_reads_much_waits_for_what_reads_little)
+{
+    struct lane *lane = lane_start(&(struct lane_options){ .name = "test",
+        .postgres = scene.conninfo,
+        .threads = 1,
+        .max_waiting = 2 * CALLS,
+        .batch_operations = PER_BATCH,
+        .batch_bytes = 1 << 20,
+        .run = run_behind_gate,
+        .more_cost = cost_of_call });
+    static struct operation calls[2 * CALLS];
+
+    batches.answered = answered_calls.dear = answered_calls.cheap = 0;
+    pthread_mutex_lock(&answered_calls.gate);
+    for (int i = 0; i < 2 * CALLS; i++) {
+        calls[i] = (struct operation){ .done = note_call,
+            .deadline_us = INT64_MAX,
+            .account = i < CALLS ? STR_LITERAL("wide") : STR_LITERAL("narrow") };
+        ck_assert(lane_collect(lane, &calls[i]));
+    }
+    lane_run(lane);
+    pthread_mutex_unlock(&answered_calls.gate);
+    pthread_mutex_lock(&batches.mutex);
+    while (batches.answered < 2 * CALLS)
+        pthread_cond_wait(&batches.changed, &batches.mutex);
+    pthread_mutex_unlock(&batches.mutex);
+    lane_stop(lane);
+    ck_assert_int_le(answered_calls.dear_before, MAX_BEFORE);
+}
+END_TEST
+
 /* ---- giving way ---- */
 
 enum { BATCH_US = 30000 };
@@ -642,6 +709,7 @@ Suite *test_lane_suite(void)
     tcase_add_test(tc, no_write_waits_for_a_bulk_write);
     tcase_add_test(tc, what_comes_too_late_is_not_begun);
     tcase_add_test(tc, threads_that_have_nothing_to_do_share_what_waits);
+    tcase_add_test(tc, what_reads_much_waits_for_what_reads_little);
     tcase_add_test(tc, a_lane_that_gives_way_rests_as_long_as_it_has_worked);
     tcase_add_test(tc, closing_answers_what_waits_and_finishes_what_runs);
     tcase_add_test(tc, closing_answers_the_calls_that_wait_for_an_end);

@@ -524,6 +524,27 @@ START_TEST(sources_with_long_keys_are_read_alone)
 }
 END_TEST
 
+/* What is charged to its account for a read grows with the rows that it reads, and is bounded. */
+START_TEST(what_reads_more_costs_more)
+{
+    struct operation *few = look_up_city("Cork"), *many = look_up_city("Bonn"),
+                     *trusted = look_up_city("Bonn");
+
+    put_people(SHORT_RANGES_MAX_ROWS);
+    trusted->in.lookup.trust_index = true;
+    many->next = trusted;
+    run_batch(few, many);
+    found(many, SHORT_RANGES_MAX_ROWS);
+    ck_assert_int_eq(short_batch_cost(few), 0);
+    ck_assert_int_ge(short_batch_cost(trusted), 2);
+    ck_assert_int_gt(short_batch_cost(many), short_batch_cost(trusted));
+    many->out.lookup.stats.bytes_examined = INT64_MAX;
+    ck_assert_int_eq(short_batch_cost(many), SHORT_BATCH_MAX_COST);
+    operation_times_set_detour(many, DETOUR_ALONE);
+    ck_assert_int_eq(short_batch_cost(many), 0);
+}
+END_TEST
+
 START_TEST(what_is_refused_is_refused_alone)
 {
     struct operation *good = look_up_city("Cork"), *bad = look_up_city("Cork");
@@ -633,6 +654,7 @@ Suite *test_short_batch_suite(void)
     tcase_add_loop_test(tc, a_batch_answers_as_each_alone, 0, SEEDS);
     tcase_add_loop_test(tc, what_is_large_leaves_the_others_alone, 0, 2);
     tcase_add_loop_test(tc, sources_with_long_keys_are_read_alone, 0, 2);
+    tcase_add_test(tc, what_reads_more_costs_more);
     tcase_add_loop_test(tc, what_is_refused_is_refused_alone, 0, 2);
     tcase_add_loop_test(tc, an_index_that_is_made_anew_is_found_with_its_own_entries, 0, 2);
     tcase_add_test(tc, the_latest_of_what_is_behind_is_read_alone);
