@@ -4,7 +4,9 @@
  */
 #include "workers/builder.h"
 
+#include "base/log.h"
 #include "store/background/job_work.h"
+#include "store/jobs/crew.h"
 #include "workers/worker.h"
 
 enum {
@@ -17,9 +19,11 @@ enum {
 
 static int64_t do_chunk(struct worker_ctx *ctx)
 {
+    bool is_busy = atomic_load(&ctx->shared->lag_us) > HIGH_LAG_US;
     struct error err = { 0 };
     bool worked = false;
 
+    crew_give_way(ctx->store, is_busy);
     if (job_work_run(ctx->store, &worked, &err) != STATUS_OK) {
         outage_failed(&ctx->outages.chunk, "operation_chunk", &err, ctx->now_us());
         return FAILURE_PAUSE_MS;
@@ -27,14 +31,19 @@ static int64_t do_chunk(struct worker_ctx *ctx)
     outage_worked(&ctx->outages.chunk, "operation_chunk", ctx->now_us());
     if (!worked)
         return IDLE_PAUSE_MS;
-    return atomic_load(&ctx->shared->lag_us) > HIGH_LAG_US ? BUSY_PAUSE_MS : CHUNK_PAUSE_MS;
+    return is_busy ? BUSY_PAUSE_MS : CHUNK_PAUSE_MS;
 }
 
 void *builder_thread(void *argument)
 {
     struct worker_ctx *ctx = argument;
+    struct error err = { 0 };
 
+    if (crew_open(ctx->store, &err) != STATUS_OK)
+        log_event(LOG_WARN, "no_crew", log_text("why", err.message),
+            log_text("then", "jobs are done by one thread"));
     while (worker_pause(ctx, do_chunk(ctx)))
         continue;
+    crew_close(ctx->store);
     return NULL;
 }

@@ -18,6 +18,7 @@
 #include "store/builds/index_build.h"
 #include "store/builds/index_update.h"
 #include "store/indexes/index_calls.h"
+#include "store/jobs/crew.h"
 #include "store/jobs/job.h"
 #include "store/sql.h"
 #include "store/verification/scrub.h"
@@ -161,7 +162,9 @@ static enum status run(struct worker *store, bool is_scrub, bool *worked, struct
     status = worker_attempt(store, claim, &job, &failure);
     if (status == STATUS_OK && job.id.len > 0) {
         FAILPOINT("operation.after_claim");
-        status = work_on(&job, &failure);
+        status = crew_look_around(store, &failure);
+        if (status == STATUS_OK)
+            status = work_on(&job, &failure);
         if (status != STATUS_OK)
             status = give_back(&job, status, &failure);
     }

@@ -7,7 +7,9 @@
  *   plan       in C, pure: domain/reconcile_plan
  *   flight 3   change and make state rows, which locks them; versions of the entities
  *   flight 4   what flight 3 did for entities that have changed is undone; entries
- *   flight 5   checkpoints; marker; COMMIT, which does not wait for the disk
+ *   flight 5   marker; COMMIT, which does not wait for the disk
+ *
+ * The checkpoint of all chunks of a turn is a later transaction, which waits.
  *
  * A reconcile locks first and reads then. Here most keys have no state row yet, and to make one twice, empty and then with
  * its manifest, would cost more than all the rest. So the entities are read before, and what counts is the second reading,
@@ -29,6 +31,8 @@
 enum {
     CHUNK_ROWS = 2000,
     CHUNK_BYTES = 8 * 1024 * 1024, /* of properties, divided by the number of indexes that may copy them */
+    SMALL_BYTES = 16 * 1024, /* of one entity, divided by the same: most chunks need no sum of their sizes */
+    SIBLINGS_MS = 5000,      /* for which builds that come along are claimed */
 };
 
 /* What becomes of a key. */
@@ -51,11 +55,8 @@ struct walk_key {
 struct range {
     struct build_walk *walk;
     const struct table *table;
-    struct job *siblings;
-    size_t sibling_count;
-    bool has_from; /* everything up to `from` is done already */
-    struct entity_key from;
-    bool has_bound; /* a sibling stands there */
+    struct entity_key from; /* everything up to here is done already; without such a key empty */
+    bool has_bound;
     struct entity_key bound;
     struct walk_key *keys;
     size_t count;
@@ -91,12 +92,12 @@ enum sibling_column {
     SIBLING_DIFFERENCES,
 };
 
-static size_t list_candidates(const struct range *range, struct pg_array *out)
+static size_t list_candidates(const struct table *table, struct pg_array *out)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < range->table->index_count; i++) {
-        const struct index *index = range->table->indexes[i];
+    for (size_t i = 0; i < table->index_count; i++) {
+        const struct index *index = table->indexes[i];
 
         if (index->state != INDEX_BUILDING || !is_built_in_ranges(index))
             continue;
@@ -110,7 +111,7 @@ static struct job sibling_at(const PGresult *rows, int row, const struct job *le
 {
     return (struct job){ .store = leader->store,
         .id = arena_copy(arena, pg_bytes(rows, row, SIBLING_ID)),
-        .owner = STR_EMPTY,
+        .owner = leader->owner,
         .table_id = leader->table_id,
         .index_id = pg_int8(rows, row, SIBLING_INDEX),
         .state = JOB_RUNNING,
@@ -124,55 +125,58 @@ static struct job sibling_at(const PGresult *rows, int row, const struct job *le
 }
 
 /* One that is slowed down walks alone. */
-static enum status lock_siblings(struct session *session, struct range *range, struct error *err)
+static enum status claim_siblings(
+    struct session *session, const struct table *table, struct build_walk_start *start, struct error *err)
 {
-    struct job *job = range->walk->job;
+    struct job *job = start->job;
     struct pg_array candidates;
     struct pg_params params;
     PG_RESULT rows = NULL;
 
     pg_array_init(&candidates, &session->arena, PG_INT8);
-    if (job->is_gentle || list_candidates(range, &candidates) < 2)
+    if (job->is_gentle || list_candidates(table, &candidates) < 2)
         return STATUS_OK;
     pg_params_init(&params, &session->arena);
     pg_add_array(&params, &candidates);
     pg_add_bytes(&params, job->id);
+    pg_add_bytes(&params, job->owner);
+    pg_add_int8(&params, SIBLINGS_MS);
     TRY(pg_query(&session->pg, &sql_job_siblings, &params, &rows, err));
-    range->sibling_count = (size_t)PQntuples(rows);
-    range->siblings = ARENA_ARRAY(&session->arena, struct job, range->sibling_count);
+    start->sibling_count = (size_t)PQntuples(rows);
+    start->siblings = ARENA_ARRAY(&job->arena, struct job, start->sibling_count);
     for (int i = 0; i < PQntuples(rows); i++)
-        range->siblings[i] = sibling_at(rows, i, job, &session->arena);
+        start->siblings[i] = sibling_at(rows, i, job, &job->arena);
     return STATUS_OK;
 }
 
 /* The position of a walk; no cursor comes before every key. */
-static int compare_positions(const struct job *job, const struct range *range)
+static int compare_positions(const struct job *job, const struct turn_position *position)
 {
-    if (!job->has_cursor || !range->has_from)
-        return (int)job->has_cursor - (int)range->has_from;
-    return entity_key_compare(&job->cursor, &range->from);
+    if (!job->has_cursor || !position->has_from)
+        return (int)job->has_cursor - (int)position->has_from;
+    return entity_key_compare(&job->cursor, &position->from);
 }
 
-/* The chunk begins where the last of the walks is, and ends at the latest where the next one is. */
-static void choose_position(struct range *range)
+/* The turn begins where the last of the walks is, and ends at the latest where the next one is. */
+static void choose_position(struct build_walk_start *start)
 {
-    const struct job *job = range->walk->job;
+    const struct job *job = start->job;
 
-    range->has_from = job->has_cursor;
-    range->from = job->cursor;
-    for (size_t i = 0; i < range->sibling_count; i++)
-        if (compare_positions(&range->siblings[i], range) < 0) {
-            range->has_from = range->siblings[i].has_cursor;
-            range->from = range->siblings[i].cursor;
-        }
-    for (size_t i = 0; i <= range->sibling_count; i++) {
-        const struct job *other = i < range->sibling_count ? &range->siblings[i] : job;
+    start->position = (struct turn_position){ job->has_cursor, job->cursor };
+    for (size_t i = 0; i < start->sibling_count; i++) {
+        const struct job *other = &start->siblings[i];
 
-        if (compare_positions(other, range) <= 0 ||
-            (range->has_bound && entity_key_compare(&other->cursor, &range->bound) >= 0))
+        if (compare_positions(other, &start->position) < 0)
+            start->position = (struct turn_position){ other->has_cursor, other->cursor };
+    }
+    for (size_t i = 0; i <= start->sibling_count; i++) {
+        const struct job *other = i < start->sibling_count ? &start->siblings[i] : job;
+
+        if (compare_positions(other, &start->position) <= 0 ||
+            (start->has_bound && entity_key_compare(&other->cursor, &start->bound) >= 0))
             continue;
-        range->has_bound = true;
-        range->bound = other->cursor;
+        start->has_bound = true;
+        start->bound = other->cursor;
     }
 }
 
@@ -212,6 +216,7 @@ static size_t count_rows(const struct range *range, const PGresult *rows, bool *
             return (size_t)i;
         }
         if (i > 0 && PQgetisnull(rows, i, ROW_PROPERTIES)) {
+            range->walk->has_large = true;
             *is_cut = true;
             return (size_t)i;
         }
@@ -236,24 +241,55 @@ static void take_rows(struct range *range, const PGresult *rows, struct arena *a
         walk->end = range->bound;
     else if (range->count > 0)
         walk->end = range->keys[range->count - 1].source.key;
-    walk->end = (struct entity_key){ arena_copy(&walk->job->arena, walk->end.partition),
-        arena_copy(&walk->job->arena, walk->end.row) };
+    walk->end = (struct entity_key){ arena_copy(walk->arena, walk->end.partition),
+        arena_copy(walk->arena, walk->end.row) };
 }
 
-static enum status read_rows(struct session *session, struct range *range, PGresult **rows, struct error *err)
+/* An attempt that is made again reads up to the same key: the next chunk has begun behind it. */
+static void tell_end(struct build_walk *walk)
 {
-    size_t copies = range->table->index_count > 0 ? range->table->index_count : 1;
+    const struct build_walk_start *start = walk->start;
+
+    if (!walk->turn)
+        return;
+    if (walk->is_last || (start->has_bound && entity_key_compare(&walk->end, &start->bound) >= 0))
+        turn_stop(walk->turn);
+    else
+        turn_pass(walk->turn, &walk->end);
+    walk->turn = NULL;
+    walk->is_told = !walk->is_last;
+    walk->told = walk->end;
+}
+
+/* What reads the properties of all rows that are small, or of all as long as they are small together. */
+static enum status query_rows(
+    struct session *session, const struct range *range, PGresult **rows, struct error *err)
+{
+    bool has_large = range->walk->has_large;
+    int64_t copies = range->table->index_count > 0 ? (int64_t)range->table->index_count : 1;
     struct pg_params params;
 
     pg_params_init(&params, &session->arena);
     pg_add_int8(&params, range->table->table_id);
-    pg_add_bytes(&params, range->has_from ? range->from.partition : STR_EMPTY);
-    pg_add_bytes(&params, range->has_from ? range->from.row : STR_EMPTY);
-    pg_add_bool(&params, range->has_from);
+    pg_add_bytes(&params, range->from.partition);
+    pg_add_bytes(&params, range->from.row);
+    pg_add_bool(&params, range->walk->position.has_from);
     pg_add_int8(&params, CHUNK_ROWS);
-    pg_add_int8(&params, (int64_t)(CHUNK_BYTES / copies));
-    TRY(pg_query(&session->pg, &sql_walk_rows, &params, rows, err));
+    pg_add_int8(&params, (has_large ? CHUNK_BYTES : SMALL_BYTES) / copies);
+    return pg_query(&session->pg, has_large ? &sql_walk_rows_bounded : &sql_walk_rows, &params, rows, err);
+}
+
+static enum status read_rows(struct session *session, struct range *range, PGresult **rows, struct error *err)
+{
+    TRY(query_rows(session, range, rows, err));
+    if (PQntuples(*rows) > 0 && PQgetisnull(*rows, 0, ROW_PROPERTIES)) {
+        PQclear(*rows);
+        *rows = NULL;
+        range->walk->has_large = true;
+        TRY(query_rows(session, range, rows, err));
+    }
     take_rows(range, *rows, &session->arena);
+    tell_end(range->walk);
     return STATUS_OK;
 }
 
@@ -317,7 +353,7 @@ static enum status read_states(
     range_params(range, &session->arena, &params);
     TRY(pg_send(&session->pg, &sql_walk_states, &params, err));
     pg_array_init(&candidates, &session->arena, PG_INT8);
-    list_candidates(range, &candidates);
+    list_candidates(range->table, &candidates);
     pg_add_array(&params, &candidates);
     TRY(pg_send(&session->pg, &sql_walk_letters, &params, err));
     TRY(pg_sync(&session->pg, err));
@@ -608,7 +644,7 @@ static enum status send_entries(struct session *session, const struct range *ran
 static void list_others(struct range *range)
 {
     struct build_walk *walk = range->walk;
-    struct arena *arena = &walk->job->arena;
+    struct arena *arena = walk->arena;
 
     walk->others = ARENA_ARRAY(arena, struct intent, range->count);
     walk->other_count = 0;
@@ -622,39 +658,6 @@ static void list_others(struct range *range)
             .table_id = key->table_id,
             .key = { arena_copy(arena, key->key.partition), arena_copy(arena, key->key.row) } };
     }
-}
-
-/* Where the chunk began the job goes on behind it; elsewhere it stays where it is. */
-static void advance(struct job *job, const struct range *range)
-{
-    const struct build_walk *walk = range->walk;
-
-    if (job->total < walk->job->total)
-        job->total = walk->job->total;
-    if (compare_positions(job, range) != 0)
-        return;
-    job->done += walk->rows;
-    if (job->total < job->done)
-        job->total = job->done;
-    if (!walk->has_end)
-        return;
-    job->has_cursor = true;
-    job->cursor = walk->end;
-}
-
-static enum status save(struct session *session, const struct range *range, struct error *err)
-{
-    struct job own = *range->walk->job;
-
-    advance(&own, range);
-    TRY(job_checkpoint_in(session, &own, err));
-    for (size_t i = 0; i < range->sibling_count; i++) {
-        struct job sibling = range->siblings[i];
-
-        advance(&sibling, range);
-        TRY(job_checkpoint_in(session, &sibling, err));
-    }
-    return STATUS_OK;
 }
 
 /* ---- a chunk ---- */
@@ -682,18 +685,11 @@ static enum status write_range(struct session *session, struct range *range, str
     return pg_end(&session->pg, err);
 }
 
-/* No checkpoint may be committed before the others are reconciled, nor before the state of the index has changed. */
-static enum status commit(struct session *session, struct range *range, struct error *err)
+static enum status commit(struct session *session, struct error *err)
 {
-    struct build_walk *walk = range->walk;
+    PG_RESULT set = NULL;
 
-    walk->is_saved = walk->other_count == 0 && !walk->is_last;
-    if (walk->is_saved) {
-        PG_RESULT set = NULL;
-
-        TRY(pg_query(&session->pg, &sql_flush_later, NULL, &set, err));
-        TRY(save(session, range, err));
-    }
+    TRY(pg_query(&session->pg, &sql_flush_later, NULL, &set, err));
     FAILPOINT_TRY("build_walk.before_commit", err);
     TRY(session_send_commit(session, err));
     return session_take_commit(session, err);
@@ -705,8 +701,6 @@ static enum status walk_range(struct session *session, struct range *range, stru
     PG_RESULT states = NULL;
 
     TRY(begin_transaction(session, err));
-    TRY(lock_siblings(session, range, err));
-    choose_position(range);
     TRY(read_rows(session, range, &rows, err));
     if (range->count > 0) {
         TRY(read_states(session, range, &states, err));
@@ -715,67 +709,134 @@ static enum status walk_range(struct session *session, struct range *range, stru
         TRY(write_range(session, range, err));
     }
     list_others(range);
-    range->walk->has_from = range->has_from;
-    range->walk->from = (struct entity_key){ arena_copy(&range->walk->job->arena, range->from.partition),
-        arena_copy(&range->walk->job->arena, range->from.row) };
-    return commit(session, range, err);
+    return commit(session, err);
 }
 
+/* NULL: by the session's catalogue the index or its table does not exist. */
 static const struct index *find_index(const struct session *session, const struct job *job)
 {
     const struct table *entries = catalogue_find_id(session->catalogue, job->index_id);
 
-    return entries ? entries->entries_of : NULL;
+    return entries && catalogue_find_id(session->catalogue, job->table_id) ? entries->entries_of : NULL;
+}
+
+/* The index of a job, by a catalogue that is recent if it knows none. */
+static enum status look_up_index(
+    struct session *session, const struct job *job, const struct index **out, struct error *err)
+{
+    *out = find_index(session, job);
+    if (*out)
+        return STATUS_OK;
+    TRY(session_refresh(session, NULL, err));
+    if (find_index(session, job))
+        return error_set(err, STATUS_STALE, "the catalogue has changed");
+    return STATUS_OK;
 }
 
 static enum status attempt_chunk(struct session *session, void *context, struct error *err)
 {
     struct build_walk *walk = context;
-    const struct index *index = find_index(session, walk->job);
-    struct range range = { .walk = walk };
+    const struct build_walk_start *start = walk->start;
+    const struct index *index;
+    struct range range = { .walk = walk,
+        .table = catalogue_find_id(session->catalogue, start->job->table_id),
+        .from = walk->position.has_from ? walk->position.from : (struct entity_key){ STR_EMPTY, STR_EMPTY },
+        .has_bound = walk->is_told || start->has_bound,
+        .bound = walk->is_told ? walk->told : start->bound };
 
-    *walk = (struct build_walk){ .job = walk->job };
-    range.table = catalogue_find_id(session->catalogue, walk->job->table_id);
-    if (!index || !range.table) { /* by a catalogue that may be old */
-        TRY(session_refresh(session, NULL, err));
-        walk->is_gone = !find_index(session, walk->job);
-        return walk->is_gone ? STATUS_OK : error_set(err, STATUS_STALE, "the catalogue has changed");
-    }
+    TRY(look_up_index(session, start->job, &index, err));
+    walk->is_gone = !index;
+    if (walk->is_gone)
+        return STATUS_OK;
     walk->is_unfit = !is_fit(range.table, index);
     return walk->is_unfit ? STATUS_OK : walk_range(session, &range, err);
 }
 
 enum status build_walk_chunk(struct build_walk *walk, struct error *err)
 {
-    enum status status = worker_attempt(walk->job->store, attempt_chunk, walk, err);
+    return worker_attempt(walk->store, attempt_chunk, walk, err);
+}
 
-    if (status == STATUS_CANCELLED) {
-        *walk = (struct build_walk){ .job = walk->job, .is_saved = true };
+/* ---- a turn ---- */
+
+static enum status attempt_begin(struct session *session, void *context, struct error *err)
+{
+    struct build_walk_start *start = context;
+    const struct index *index;
+    const struct table *table;
+
+    *start = (struct build_walk_start){ .job = start->job };
+    TRY(session_refresh(session, NULL, err));
+    TRY(look_up_index(session, start->job, &index, err));
+    table = catalogue_find_id(session->catalogue, start->job->table_id);
+    start->is_gone = !index;
+    start->is_unfit = index && !is_fit(table, index);
+    if (start->is_gone || start->is_unfit)
         return STATUS_OK;
+    TRY(claim_siblings(session, table, start, err));
+    choose_position(start);
+    return STATUS_OK;
+}
+
+enum status build_walk_begin(struct build_walk_start *start, struct error *err)
+{
+    return worker_attempt(start->job->store, attempt_begin, start, err);
+}
+
+/* Where the turn began the job goes on behind it; elsewhere it stays where it is. */
+static void advance(struct job *job, const struct build_walk *turn)
+{
+    const struct job *leader = turn->start->job;
+
+    if (job->total < leader->total)
+        job->total = leader->total;
+    if (compare_positions(job, &turn->position) != 0)
+        return;
+    job->done += turn->rows;
+    if (job->total < job->done)
+        job->total = job->done;
+    if (!turn->has_end)
+        return;
+    job->has_cursor = true;
+    job->cursor = turn->end;
+}
+
+/* One that has ended meanwhile has nothing to be saved, and does not hold up the others. */
+static enum status save_siblings(struct session *session, const struct build_walk *turn, struct error *err)
+{
+    for (size_t i = 0; i < turn->start->sibling_count; i++) {
+        struct job sibling = turn->start->siblings[i];
+        struct error ended;
+        enum status status;
+
+        advance(&sibling, turn);
+        status = job_checkpoint_in(session, &sibling, &ended);
+        if (status != STATUS_OK && status != STATUS_CANCELLED) {
+            *err = ended;
+            return status;
+        }
     }
-    return status;
+    return STATUS_OK;
 }
 
 /* In the fence: who drops the table, and cancels its builds, is then not under way. */
 static enum status attempt_save(struct session *session, void *context, struct error *err)
 {
-    struct build_walk *walk = context;
-    struct range range = { .walk = walk,
-        .table = catalogue_find_id(session->catalogue, walk->job->table_id),
-        .has_from = walk->has_from,
-        .from = walk->from };
+    const struct build_walk *turn = context;
+    struct job own = *turn->start->job;
 
     TRY(begin_transaction(session, err));
-    if (range.table)
-        TRY(lock_siblings(session, &range, err));
-    TRY(save(session, &range, err));
+    advance(&own, turn);
+    if (!turn->is_last)
+        TRY(job_checkpoint_in(session, &own, err));
+    TRY(save_siblings(session, turn, err));
     TRY(session_send_commit(session, err));
     return session_take_commit(session, err);
 }
 
-enum status build_walk_save(struct build_walk *walk, struct error *err)
+enum status build_walk_save(struct build_walk *turn, struct error *err)
 {
-    enum status status = worker_attempt(walk->job->store, attempt_save, walk, err);
+    enum status status = worker_attempt(turn->start->job->store, attempt_save, turn, err);
 
     return status == STATUS_CANCELLED ? STATUS_OK : status;
 }

@@ -12,7 +12,7 @@
 #include "store/builds/index_build.h"
 
 #include "base/failpoint.h"
-#include "store/builds/build_walk.h"
+#include "store/builds/build_turn.h"
 #include "store/indexes/index_calls.h"
 #include "store/indexes/reconcile.h"
 #include "store/indexes/strong_build.h"
@@ -295,38 +295,46 @@ static enum status begin_walk(struct session *session, void *context, struct err
     return count_source(session, context, err);
 }
 
-/* Everything of the range has its entries now, or is reconciled here. */
-static enum status end_range(struct job *job, struct build_walk *walk, struct error *err)
+/* Everything up to the end of the turn has its entries now. */
+static enum status end_turn(struct job *job, struct build_turn *turn, struct error *err)
 {
-    if (walk->other_count > 0)
-        TRY(reconcile(job, walk->others, walk->other_count, err));
+    struct build_walk *whole = &turn->whole;
+
     FAILPOINT_TRY("build.chunk_before_checkpoint", err);
-    if (!walk->is_last)
-        return build_walk_save(walk, err);
-    job->done += walk->rows;
+    if (!whole->is_last || turn->start.sibling_count > 0)
+        TRY(build_walk_save(whole, err));
+    if (!whole->is_last)
+        return STATUS_OK;
+    job->done += whole->rows;
     if (job->total < job->done)
         job->total = job->done;
     return end_walk(job, err);
 }
 
-static enum status walk_chunk(struct job *job, struct error *err)
+static enum status walk_turn(struct job *job, struct build_turn *turn, struct error *err)
 {
-    struct build_walk walk = { .job = job };
     struct error failure = { 0 };
-    enum status status;
+    enum status status = build_turn_run(turn, &failure);
 
-    if (!job->has_cursor && job->total == 0)
-        TRY(worker_attempt(job->store, begin_walk, job, err));
-    status = build_walk_chunk(&walk, &failure);
     if (status == STATUS_MAYBE_DONE || (status != STATUS_OK && pg_is_transient(&failure))) {
         *err = failure;
         return status;
     }
-    if (status != STATUS_OK || walk.is_unfit)
+    if (status != STATUS_OK || turn->whole.is_unfit)
         return walk_keys(job, err);
-    if (walk.is_gone)
-        return cancel(job, err);
-    return walk.is_saved ? STATUS_OK : end_range(job, &walk, err);
+    return turn->whole.is_gone ? cancel(job, err) : end_turn(job, turn, err);
+}
+
+static enum status walk(struct job *job, struct error *err)
+{
+    struct build_turn turn = { .start = { .job = job } };
+    enum status status;
+
+    if (!job->has_cursor && job->total == 0)
+        TRY(worker_attempt(job->store, begin_walk, job, err));
+    status = walk_turn(job, &turn, err);
+    build_turn_cleanup(&turn);
+    return status;
 }
 
 /* ---- validating ---- */
@@ -356,5 +364,5 @@ static enum status validate(struct job *job, struct error *err)
 
 enum status index_build_chunk(struct job *job, struct error *err)
 {
-    return job->phase < VALIDATION ? walk_chunk(job, err) : validate(job, err);
+    return job->phase < VALIDATION ? walk(job, err) : validate(job, err);
 }

@@ -9,8 +9,11 @@
 #include "store/session/unit_of_work.h"
 #include "store/session/worker.h"
 
+struct crew; /* store/jobs/crew.h */
+
 struct worker {
     struct session session;
+    struct crew *crew;  /* NULL: it works alone */
     struct arena arena; /* of the strings below */
     struct str worker;
     int64_t step_began; /* ticks: an attempt at a step that may have to be counted as failed; 0: none */

@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Entities of a table in key order, for a build: key, version, ts, expires (0: never) and properties, the latter while those so
--- far are not more than $6 bytes, then null. $1 table id, from ($2, $3) on, or strictly behind it when $4; $5 how many.
+-- Entities of a table in key order, for a build: key, version, ts, expires (0: never) and properties, null if they are more than
+-- $6 bytes. $1 table id, from ($2, $3) on, or strictly behind it when $4; $5 how many.
 select e.partition_key, e.row_key, e.version, e.ts, coalesce(e.expires, 0),
-    case when sum(octet_length(e.properties)) over (order by e.partition_key, e.row_key rows unbounded preceding) <= $6::int8
-        then e.properties end
+    case when octet_length(e.properties) <= $6::int8 then e.properties end
 from entities e
 where e.table_id = $1::int8
   and (e.partition_key, e.row_key) >= ($2::text, $3::text)
