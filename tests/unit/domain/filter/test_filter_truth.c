@@ -166,7 +166,7 @@ static struct str tables(void)
     struct buf out;
 
     buf_init(&out, &arena);
-    buf_format(&out, "How a stored value stands to a literal:\n");
+    buf_format(&out, "How a stored value (row) compares with a literal (column):\n");
     write_head(&out, "stored", truth_literals, ARRAY_LEN(truth_literals));
     for (size_t i = 0; i < ARRAY_LEN(truth_values); i++) {
         buf_format(&out, "| %s |", truth_values[i].shown);
@@ -174,11 +174,11 @@ static struct str tables(void)
             buf_format(&out, " %s |", shown_order(*sign));
         buf_format(&out, "\n");
     }
-    buf_format(&out, "\nWhat the operators answer then:\n");
+    buf_format(&out, "\nWhat each operator returns then:\n");
     write_head(&out, "stored is", truth_operators, ARRAY_LEN(truth_operators));
     for (size_t i = 0; i < ARRAY_LEN(truth_orders); i++)
         write_answers(&out, truth_orders[i].shown, truth_orders[i].answers);
-    buf_format(&out, "\nWhat the functions and a property that stands alone answer:\n");
+    buf_format(&out, "\nWhat the functions, and a property that stands alone, return:\n");
     write_head(&out, "stored", truth_questions, ARRAY_LEN(truth_questions));
     for (size_t i = 0; i < ARRAY_LEN(truth_values); i++)
         write_answers(&out, truth_values[i].shown, truth_values[i].answers);
