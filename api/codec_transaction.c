@@ -163,7 +163,7 @@ enum status codec_transaction_decode(const Tavola__V1__SubmitTransactionRequest 
 
 enum status codec_transaction_id_check(struct str id, struct error *err)
 {
-    bool good = id.len > 0 && id.len <= LIMIT_TRANSACTION_ID_BYTES;
+    bool good = id.len > 0 && id.len <= LIMIT_TRANSACTION_ID_BYTES + LIMIT_ID_SCOPE_BYTES;
 
     for (size_t i = 0; good && i < id.len; i++)
         good = id.data[i] >= ' ' && id.data[i] <= '~';

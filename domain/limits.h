@@ -36,6 +36,7 @@ enum {
     LIMIT_TRANSACTION_RETENTION_S =
         7 * 24 * 60 * 60,             /* after its end; no older id is taken: it could run twice */
     LIMIT_TRANSACTION_ID_BYTES = 128, /* printable ASCII */
+    LIMIT_ID_SCOPE_BYTES = 17, /* what domain/access/scoped_id.h appends to an id of a signature */
     LIMIT_REQUEST_ID_BYTES = 128,     /* printable ASCII */
     LIMIT_FILTER_BYTES = 32768,
     LIMIT_FILTER_DEPTH = 100, /* nested parentheses and nots */

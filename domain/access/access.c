@@ -7,8 +7,10 @@
 
 #include <assert.h>
 
+#include "domain/access/scoped_id.h"
 #include "domain/catalogue/table_name.h"
 #include "domain/indexes/index_shape.h"
+#include "domain/limits.h"
 #include "domain/reason.h"
 
 static const char letters[] = "raudit";
@@ -189,6 +191,24 @@ static enum status check_step(const struct access *access, const struct step *st
     return need_key(access, &step->to_key, err);
 }
 
+static enum status need_age(const struct access *access, const struct catalogue *catalogue, struct error *err)
+{
+    const struct table *table = catalogue_find(catalogue, access->account, access->table);
+
+    if (table && table->signatures_from <= access->signed_at)
+        return STATUS_OK;
+    return refuse_access("the signature's table does not exist, or was created after the signature", err);
+}
+
+/* Its id gets the signature's mark, so that the transactions of all others are none. */
+static enum status check_own_transaction(const struct access *access, const struct catalogue *catalogue,
+    const struct operation *operation, struct error *err)
+{
+    (void)operation;
+    TRY(need_permissions(access, PERMISSION_READ | PERMISSION_TRANSACT, err));
+    return need_age(access, catalogue, err);
+}
+
 /*
  * Steps run later, without a check of the table's age, so the age is checked now; the store checks it again when it
  * submits the transaction.
@@ -197,12 +217,10 @@ static enum status check_steps(const struct access *access, const struct catalog
     struct operation *operation, struct error *err)
 {
     const struct transaction *transaction = &operation->in.transaction.transaction;
-    const struct table *table = catalogue_find(catalogue, access->account, access->table);
 
     operation->signed_at = access->signed_at;
     TRY(need_permissions(access, PERMISSION_TRANSACT, err));
-    if (!table || table->signatures_from > access->signed_at)
-        return refuse_access("the signature's table does not exist, or was created after the signature", err);
+    TRY(need_age(access, catalogue, err));
     for (size_t i = 0; i < transaction->step_count; i++)
         TRY(check_step(access, &transaction->steps[i], err));
     return STATUS_OK;
@@ -241,12 +259,32 @@ static enum status check_signature(const struct access *access, const struct cat
         return check_look_up(access, catalogue, operation, err);
     case OPERATION_SCOPE_STEPS:
         return check_steps(access, catalogue, operation, err);
+    case OPERATION_SCOPE_OWN_TRANSACTION:
+        return check_own_transaction(access, catalogue, operation, err);
     case OPERATION_SCOPE_ACCOUNT:
     case OPERATION_SCOPE_ADMINISTRATOR:
     case OPERATION_SCOPE_NONE:
         break;
     }
     return refuse_access("a shared access signature does not allow this method", err);
+}
+
+/* The ids that the bearer has chosen become its own. */
+static void scope_ids(const struct access *access, struct operation *operation)
+{
+    enum operation_input input = operation_kind_facts(operation->kind)->input;
+    struct str *id = input == OPERATION_IN_WRITE         ? &operation->in.write.request_id
+                     : input == OPERATION_IN_TRANSACTION ? &operation->in.transaction.transaction.id
+                                                         : NULL;
+
+    if (!id || id->len == 0)
+        return;
+    *id = scoped_id_make(
+        *id, scoped_id_mark(access->table, &access->range, operation->arena), operation->arena);
+    if (input == OPERATION_IN_WRITE)
+        operation->in.write.id_scope_bytes = LIMIT_ID_SCOPE_BYTES;
+    else
+        operation->in.transaction.id_scope_bytes = LIMIT_ID_SCOPE_BYTES;
 }
 
 enum status access_check(const struct access *access, const struct catalogue *catalogue,
@@ -259,8 +297,11 @@ enum status access_check(const struct access *access, const struct catalogue *ca
         TRY(check_accounts(access, operation, err));
     if (operation->wait_for_transaction.len > 0 && !access->whole_account)
         TRY(need_permissions(access, PERMISSION_TRANSACT, err));
-    if (!access->whole_account)
-        return check_signature(access, catalogue, operation, err);
+    if (!access->whole_account) {
+        TRY(check_signature(access, catalogue, operation, err));
+        scope_ids(access, operation);
+        return STATUS_OK;
+    }
     if (scope == OPERATION_SCOPE_WRITE)
         operation->in.write.may_read = true;
     if (scope == OPERATION_SCOPE_ADMINISTRATOR && !access->administrator)

@@ -61,6 +61,7 @@ struct operation_write {
     size_t count;
     bool atomic;           /* all or nothing, in one partition; false: each on its own (import) */
     bool is_group;         /* an entity group transaction: its errors name the operation */
+    size_t id_scope_bytes; /* the end of request_id that domain/access/scoped_id.h has added; 0: none */
     struct str request_id; /* empty: none. Atomic only: see request_record.h */
     int64_t table_id;      /* the id that the named table must have; 0: any */
     bool may_read;         /* the caller may also read the table, within operation.within */

@@ -77,8 +77,9 @@ enum operation_scope {
     OPERATION_SCOPE_READ, /* a signature: permission r on the table; its range of keys hides all other entities */
     OPERATION_SCOPE_WRITE, /* a signature: each write is checked by itself */
     OPERATION_SCOPE_LOOK_UP, /* a signature: r and i on the indexed table, and no range: an index spans all keys */
-    OPERATION_SCOPE_STEPS,         /* a signature: permission t, and each step is checked by itself */
-    OPERATION_SCOPE_ACCOUNT,       /* a token of the account; no signature */
+    OPERATION_SCOPE_STEPS,           /* a signature: permission t, and each step is checked by itself */
+    OPERATION_SCOPE_OWN_TRANSACTION, /* a signature: r and t, and the transactions of its table and range alone */
+    OPERATION_SCOPE_ACCOUNT,         /* a token of the account; no signature */
     OPERATION_SCOPE_ADMINISTRATOR, /* a token of an account that administers the service */
 };
 

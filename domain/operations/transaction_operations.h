@@ -14,6 +14,7 @@
 
 struct operation_transaction {
     struct transaction transaction; /* submit: id and steps; get, wait, cancel: id */
+    size_t id_scope_bytes;          /* the end of the id that domain/access/scoped_id.h has added; 0: none */
     int64_t
         seen; /* wait: ends when the revision differs from this; below 0: only when the transaction has ended */
     int32_t limit; /* list */

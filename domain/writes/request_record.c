@@ -224,7 +224,8 @@ void request_record_replay(
     if (!str_equal(record->digest, digest)) {
         reason_set(&err, REASON_REQUEST_ID_REUSED,
             "request_id %.*s was used before, for a write with another content or to an earlier table",
-            STR_ARG(operation->in.write.request_id));
+            STR_ARG(str_of_bytes(operation->in.write.request_id.data,
+                operation->in.write.request_id.len - operation->in.write.id_scope_bytes)));
         operation_fail(operation, &err);
     } else if (!read_response(record->response, operation, &err)) {
         reason_set(&err, REASON_INTERNAL_ERROR, "the record of a request cannot be read");

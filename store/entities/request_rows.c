@@ -30,6 +30,8 @@ void request_rows_add(struct requests *requests, const struct operation *operati
     item = &requests->items[requests->count++];
     *item = key_of(operation);
     item->bucket = entity_key_bucket(0, item->id);
+    if (operation->in.write.id_scope_bytes > 0)
+        item->unscoped = str_of_bytes(item->id.data, item->id.len - operation->in.write.id_scope_bytes);
 }
 
 void request_rows_sort(struct requests *requests)
@@ -78,30 +80,78 @@ static void add_keys(
     pg_add_array(params, &buckets);
 }
 
+/* Those of signatures, by the ids that they had before ids had scopes. Returns their number. */
+static size_t unscoped_of(const struct requests *requests, struct arena *arena, struct requests *out)
+{
+    *out = (struct requests){ .items = ARENA_ARRAY(arena, struct request, requests->count) };
+    for (size_t i = 0; i < requests->count; i++)
+        if (requests->items[i].unscoped.len > 0)
+            out->items[out->count++] = (struct request){ .account = requests->items[i].account,
+                .id = requests->items[i].unscoped,
+                .bucket = entity_key_bucket(0, requests->items[i].unscoped) };
+    return out->count;
+}
+
 enum status request_rows_send_get(struct session *session, const struct requests *requests, struct error *err)
 {
+    struct requests unscoped;
     struct pg_params params;
 
     if (requests->count == 0)
         return STATUS_OK;
     add_keys(requests, false, &session->arena, &params);
+    TRY(pg_send(&session->pg, &sql_request_get, &params, err));
+    if (unscoped_of(requests, &session->arena, &unscoped) == 0)
+        return STATUS_OK;
+    add_keys(&unscoped, false, &session->arena, &params);
     return pg_send(&session->pg, &sql_request_get, &params, err);
 }
 
 enum request_column { REQUEST_N, REQUEST_DIGEST, REQUEST_RESPONSE };
 
+static struct request_record record_in(const PGresult *found, int row, struct arena *arena)
+{
+    return (struct request_record){ arena_copy(arena, pg_bytes(found, row, REQUEST_DIGEST)),
+        arena_copy(arena, pg_bytes(found, row, REQUEST_RESPONSE)) };
+}
+
+static enum status take_unscoped(struct session *session, struct requests *requests, struct error *err)
+{
+    PG_RESULT found = NULL;
+    int64_t n = 0;
+    int row = 0;
+
+    TRY(pg_next(&session->pg, &found, err));
+    for (size_t i = 0; i < requests->count; i++)
+        if (requests->items[i].unscoped.len > 0) {
+            n++;
+            for (row = 0; row < PQntuples(found); row++)
+                if (pg_int8(found, row, REQUEST_N) == n)
+                    requests->items[i].unscoped_record = record_in(found, row, &session->arena);
+        }
+    return STATUS_OK;
+}
+
 enum status request_rows_take(struct session *session, struct requests *requests, struct error *err)
 {
     PG_RESULT found = NULL;
+    bool any_unscoped = false;
 
     if (requests->count == 0)
         return STATUS_OK;
     TRY(pg_next(&session->pg, &found, err));
     for (int i = 0; i < PQntuples(found); i++)
-        requests->items[pg_int8(found, i, REQUEST_N) - 1].record =
-            (struct request_record){ arena_copy(&session->arena, pg_bytes(found, i, REQUEST_DIGEST)),
-                arena_copy(&session->arena, pg_bytes(found, i, REQUEST_RESPONSE)) };
-    return STATUS_OK;
+        requests->items[pg_int8(found, i, REQUEST_N) - 1].record = record_in(found, i, &session->arena);
+    for (size_t i = 0; i < requests->count; i++)
+        any_unscoped |= requests->items[i].unscoped.len > 0;
+    return any_unscoped ? take_unscoped(session, requests, err) : STATUS_OK;
+}
+
+void request_rows_adopt(struct request *request, struct str digest)
+{
+    if (request->record.response.len == 0 && request->unscoped_record.response.len > 0 &&
+        str_equal(request->unscoped_record.digest, digest))
+        request->record = request->unscoped_record;
 }
 
 void request_rows_note(

@@ -16,7 +16,9 @@
 struct request {
     struct str account, id;
     int16_t bucket;
-    struct request_record record;
+    struct str
+        unscoped; /* the id as a version without scoped ids has recorded it; empty: the id has no scope */
+    struct request_record record, unscoped_record;
     bool is_new; /* decided in this transaction */
 };
 
@@ -36,6 +38,12 @@ struct request *request_rows_find(const struct requests *requests, const struct 
 MUST_USE enum status request_rows_send_get(
     struct session *session, const struct requests *requests, struct error *err);
 MUST_USE enum status request_rows_take(struct session *session, struct requests *requests, struct error *err);
+
+/*
+ * A request of a signature that a version without scoped ids has recorded, if its content is the same: its record is the
+ * request's. To be removed with the version after the next.
+ */
+void request_rows_adopt(struct request *request, struct str digest);
 
 /* What was decided is a record from now on: for repeats in this batch, and to be stored. */
 void request_rows_note(

@@ -313,8 +313,10 @@ static void plan(void *context)
         struct request *request = request_rows_find(&set->requests, operation);
         struct str digest = STR_EMPTY;
 
-        if (request)
+        if (request) {
             digest = request_record_digest(operation, planned->rows[0]->table->table_id, planning->arena);
+            request_rows_adopt(request, digest);
+        }
         if (request && request->record.response.len > 0) {
             request_record_replay(&request->record, digest, operation);
             continue;

@@ -200,18 +200,58 @@ static enum status check_tables(
     return STATUS_OK;
 }
 
+/* Its id as the caller wrote it. */
+static struct str unscoped_id(const struct operation *operation)
+{
+    struct str id = operation->in.transaction.transaction.id;
+
+    return str_of_bytes(id.data, id.len - operation->in.transaction.id_scope_bytes);
+}
+
+/*
+ * What a signature has submitted to a version without scoped ids is the same transaction if it has the same steps;
+ * otherwise another caller of the account has used the id. To be removed with the version after the next.
+ */
+static enum status find_unscoped(
+    struct session *session, struct operation *operation, struct transaction **out, struct error *err)
+{
+    const struct transaction *in = &operation->in.transaction.transaction;
+    struct transaction *found = ARENA_NEW(operation->arena, struct transaction);
+    struct pg_params params;
+    PG_RESULT stored = NULL;
+
+    *out = NULL;
+    if (operation->in.transaction.id_scope_bytes == 0)
+        return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    transaction_calls_add_key(&params, operation->account, unscoped_id(operation));
+    TRY(pg_query(&session->pg, &sql_transaction_get, &params, &stored, err));
+    if (PQntuples(stored) == 0)
+        return STATUS_OK;
+    TRY(transaction_calls_read_row(stored, 0, operation->account, operation->arena, found, err));
+    if (transaction_same_steps(found->steps, found->step_count, in->steps, in->step_count, &session->arena))
+        *out = found;
+    return STATUS_OK;
+}
+
 static enum status submit(
     struct session *session, struct operation *operation, void *context, struct error *err)
 {
     const struct submission *submission = context;
     struct outcome_transaction *out = &operation->out.transaction;
     struct transaction *found = ARENA_NEW(operation->arena, struct transaction);
+    struct transaction *earlier;
     PG_RESULT inserted = NULL;
     PG_RESULT stored = NULL;
     int64_t now_us = 0;
 
     session->now_ticks = clock_ticks();
     bind_steps(session, operation);
+    TRY(find_unscoped(session, operation, &earlier, err));
+    if (earlier) {
+        *out = (struct outcome_transaction){ .transactions = earlier, .count = 1 };
+        return STATUS_OK;
+    }
     TRY(send_submission(session, operation, err));
     TRY(session_take_begin(session, &now_us, err));
     TRY(pg_next(&session->pg, &inserted, err));
@@ -235,13 +275,15 @@ static enum status submit(
 void transaction_calls_submit(
     struct session *session, struct operation *operation, const struct commit_observer *observer)
 {
-    const struct transaction *in = &operation->in.transaction.transaction;
+    struct transaction in = operation->in.transaction.transaction;
     struct submission submission = { observer };
     struct error err = { 0 };
 
+    in.id = unscoped_id(operation);
+
     /* Rows of ended transactions are purged, so a transaction with an older id could run a second time. */
-    if (transaction_check(in, &err) != STATUS_OK ||
-        transaction_id_check_age(in->id, clock_ticks(), LIMIT_TRANSACTION_RETENTION_S, &err) != STATUS_OK) {
+    if (transaction_check(&in, &err) != STATUS_OK ||
+        transaction_id_check_age(in.id, clock_ticks(), LIMIT_TRANSACTION_RETENTION_S, &err) != STATUS_OK) {
         operation_fail(operation, &err);
         return;
     }

@@ -66,7 +66,8 @@ class Signatures(SecurityCase):
                 ("look up another index", result(connection.lookup_index, index="ByN"), REFUSED),
                 ("list operations", result(connection.list_operations), REFUSED),
                 ("list transactions", result(connection.list_transactions), REFUSED),
-                ("see a transaction", result(connection.get_transaction, transaction_id="x"), REFUSED),
+                ("see a transaction of the account", result(connection.get_transaction, transaction_id="x"),
+                    ("NOT_FOUND", "TRANSACTION_NOT_FOUND")),
             ]
         )
         self.assertEqual(self.read(token(self.keys[0])), OK)
@@ -217,6 +218,59 @@ class Signatures(SecurityCase):
                 ("the second step", submit(self.sas("raudt", **narrow), move(("t", "1"), ("t", "2")), move(("a", "1"), ("t", "2"))), REFUSED),
             ]
         )
+
+    def test_ids_belong_to_the_table_and_the_range(self):
+        """Nobody can take an id before another, or see that it is taken; a renewed signature has the same ids."""
+
+        def signer(low, permissions="raudt"):
+            return self.sas(permissions, low=(low, ""), high=(low,))
+
+        def insert(connection, partition, row="9"):
+            return result(connection.insert_entity, table="People", entity=client.entity(partition, row), request_id="pay")
+
+        def submit(connection, partition, row="8"):
+            step = {"insert_or_replace": {"table": "People", "entity": client.entity(partition, row)}}
+            return result(connection.submit_transaction, transaction_id="pay", steps=[step])
+
+        def see(connection):
+            return result(connection.get_transaction, transaction_id="pay")
+
+        reused, other = ("ALREADY_EXISTS", "REQUEST_ID_REUSED"), ("ALREADY_EXISTS", "TRANSACTION_ID_REUSED")
+        unknown = ("NOT_FOUND", "TRANSACTION_NOT_FOUND")
+        self.check(
+            [
+                ("of one signature", insert(signer("x"), "x"), OK),
+                ("of another", insert(signer("y"), "y"), OK),
+                ("of the account", insert(self.client, "z"), OK),
+                ("again, renewed", insert(signer("x", "raud"), "x"), OK),
+                ("again with another content", insert(signer("x"), "x", "7"), reused),
+                ("a transaction of one signature", submit(signer("x"), "x"), OK),
+                ("of another", submit(signer("y"), "y"), OK),
+                ("of the account", submit(self.client, "z"), OK),
+                ("again, renewed", submit(signer("x", "aut"), "x"), OK),
+                ("again with other steps", submit(signer("x"), "x", "7"), other),
+                ("one's own", see(signer("x")), OK),
+                ("without t", see(signer("x", "raud")), MISMATCH),
+                ("without r", see(signer("x", "audt")), MISMATCH),
+                ("of a range without one", see(signer("w")), unknown),
+                ("to cancel it", result(signer("x").cancel_transaction, transaction_id="pay"), REFUSED),
+            ]
+        )
+        mine = signer("x").get_transaction(transaction_id="pay").transaction
+        self.assertEqual(mine.steps[0].insert_or_replace.entity.partition_key, "x")
+        self.assertEqual(self.client.get_transaction(transaction_id=mine.transaction_id).transaction.steps, mine.steps)
+        ids = [t.transaction_id for t in self.client.list_transactions().transactions if t.transaction_id.startswith("pay")]
+        self.assertEqual((len(ids), "pay" in ids, mine.transaction_id in ids), (3, True, True))
+
+    def test_what_an_earlier_version_has_recorded_is_recognised(self):
+        """Then ids had no scope: the rows are made as that version made them."""
+        step = {"insert_or_replace": {"table": "People", "entity": client.entity("a", "old")}}
+        self.client.insert_entity(table="People", entity=client.entity("a", "old"), request_id="old")
+        self.client.submit_transaction(transaction_id="old", steps=[step])
+        connection = self.sas("raudt")
+        again = {"table": "People", "entity": client.entity("a", "old"), "request_id": "old"}
+        self.assertEqual(result(connection.insert_entity, **again), OK, "the recorded answer")
+        self.assertEqual(connection.submit_transaction(transaction_id="old", steps=[step]).transaction.transaction_id, "old")
 
     def test_addresses(self):
         # The server listens on a Unix socket: callers have no address there, so no range of addresses contains them.

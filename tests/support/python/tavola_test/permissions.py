@@ -16,7 +16,9 @@ SEES_LESS = "answers as if there were no other entities"
 ABSENT_OUTSIDE = "answers that there is no such entity"
 REFUSED_OUTSIDE = "is refused"
 REFUSED_WITH_ANY = "is refused with every range"
+ONLY_OWN = "answers that there is no such transaction: it is of the account, not of the signature"
 
+NO_TRANSACTION = ("NOT_FOUND", "TRANSACTION_NOT_FOUND")
 PEOPLE, QUERY = {"table": "People"}, {"query": {"table": "People"}}
 KEY = {"key": address("b", "2")}
 CONDITION = {"precondition": {"condition": "N ge 0"}}
@@ -47,6 +49,8 @@ class Rule:
             return REFUSED
         if set(self.needs) - set(letters):
             return MISMATCH
+        if self.outside == ONLY_OWN:
+            return NO_TRANSACTION
         if is_inside or self.outside in (SEES_LESS, REFUSED_WITH_ANY):
             return OK
         return ABSENT if self.outside == ABSENT_OUTSIDE else REFUSED
@@ -98,10 +102,10 @@ RULES = {
     "EntityService/DeleteRange": rule(TOKEN, **QUERY),
     "IndexService/LookupIndex": rule("ri", REFUSED_WITH_ANY, index="ByN", equals=[client.value(1)]),
     "TransactionService/SubmitTransaction": Rule("aut", REFUSED_OUTSIDE, submit, IS_OWN),
-    "TransactionService/GetTransaction": rule(TOKEN, **OURS),
+    "TransactionService/GetTransaction": rule("rt", ONLY_OWN, **OURS),
     "TransactionService/ListTransactions": rule(TOKEN, other=IS_OWN),
-    "TransactionService/WaitTransaction": rule(TOKEN, **OURS),
-    "TransactionService/WatchTransaction": rule(TOKEN, **OURS),
+    "TransactionService/WaitTransaction": rule("rt", ONLY_OWN, **OURS),
+    "TransactionService/WatchTransaction": rule("rt", ONLY_OWN, **OURS),
     "TransactionService/CancelTransaction": rule(TOKEN, **OURS),
     "TableService/CreateTable": rule(TOKEN, other=IS_OWN, name="People"),
     "TableService/GetTable": rule(TOKEN, name="People"),

@@ -304,6 +304,8 @@ START_TEST(a_signature_opens_nothing_else)
         [OPERATION_CHANGES] = true,
         [OPERATION_CHANGES_WAIT] = true,
         [OPERATION_TRANSACTION_SUBMIT] = true,
+        [OPERATION_TRANSACTION_GET] = true,
+        [OPERATION_TRANSACTION_WAIT] = true,
     };
 
     for (int kind = 0; kind < OPERATION_KIND_COUNT; kind++)
