@@ -13,7 +13,7 @@
 #include "google/rpc/status.pb-c.h"
 #include "rpc/code.h"
 
-enum { CALL_TIMEOUT_MS = 30000 };
+enum { CALL_TIMEOUT_MS = 30000, UNAVAILABLE = 14 };
 
 bool api_client_open(struct api_client *out, const struct client_config *config)
 {
@@ -102,6 +102,8 @@ void api_client_print_failure(const struct rpc_status *ended, struct arena *aren
 
     fprintf(stderr, "tavola: %s%s%.*s: %.*s\n", rpc_code_name(ended->code), reason.len > 0 ? " / " : "",
         STR_ARG(reason), STR_ARG(message));
+    if (ended->code == UNAVAILABLE && ended->details.len == 0) /* the channel's own */
+        fprintf(stderr, "tavola: is a server there? Its address is that of --target, or of TAVOLA_TARGET.\n");
 }
 
 /* ---- replies ---- */

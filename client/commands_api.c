@@ -13,13 +13,15 @@
 #include "client/api_client.h"
 #include "domain/limits.h"
 
-#define API_ARGUMENTS "METHOD [JSON | -] [--timeout SECONDS]"
+#define API_ARGUMENTS "METHOD [JSON | -] [--timeout SECONDS] [--count N]"
 
 enum {
     INDENT = 2,
     /* Requests of one call whose replies come at the same time: they are read when all requests are sent. */
     MAX_REQUESTS = 100,
     MS_PER_SECOND = 1000,
+    UNARY_TIMEOUT_MS = 30000,
+    MAX_METHODS = 256,
 };
 
 static const struct str own_package = STR_LITERAL("/tavola.v1.");
@@ -40,6 +42,17 @@ static bool is_named(const struct schema_method *method, const char *name)
     return true;
 }
 
+static void complain_unknown(const char *name, const struct schema_method *methods, size_t count)
+{
+    const char *names[MAX_METHODS], *nearest;
+
+    for (size_t i = 0; i < count && i < MAX_METHODS; i++)
+        names[i] = strrchr(methods[i].path.data, '/') + 1;
+    nearest = config_nearest(name, names, count < MAX_METHODS ? count : MAX_METHODS);
+    fprintf(stderr, "tavola api: there is no method \"%s\"; ", name);
+    fprintf(stderr, nearest ? "did you mean \"%s\"?\n" : "tavola api list shows them all\n", nearest);
+}
+
 /* NULL: there is none, or more than one, and standard error says so. */
 static const struct schema_method *find_method(const char *name)
 {
@@ -58,7 +71,7 @@ static const struct schema_method *find_method(const char *name)
         found = &methods[i];
     }
     if (!found)
-        fprintf(stderr, "tavola api: there is no method \"%s\"; tavola api list shows them all\n", name);
+        complain_unknown(name, methods, count);
     return found;
 }
 
@@ -99,9 +112,32 @@ static struct str type_name(const struct schema_field *field, struct arena *aren
     return field->of_type.len > 0 ? field->of_type : str_of(names[field->type]);
 }
 
+/* NULL: the message is an object in JSON. */
+static const char *text_form(const struct schema_message *message)
+{
+    switch (message->form) {
+    case SCHEMA_TIMESTAMP:
+        return "text such as \"2026-11-22T18:30:00.5Z\"";
+    case SCHEMA_DURATION:
+        return "text such as \"1.5s\"";
+    case SCHEMA_FIELD_MASK:
+        return "text, names of fields with commas between them: \"changeFeed,sampleQueries\"";
+    case SCHEMA_ANY:
+        return "an object with \"@type\" and the fields of that type";
+    case SCHEMA_PLAIN:
+    case SCHEMA_MAP_ENTRY:
+        break;
+    }
+    return NULL;
+}
+
 static void print_message(const struct schema_message *message, struct arena *arena)
 {
     printf("%.*s\n", STR_ARG(message->name));
+    if (text_form(message)) {
+        printf("  %s\n", text_form(message));
+        return;
+    }
     for (size_t i = 0; i < message->count; i++) {
         const struct schema_field *field = &message->fields[i];
         const struct schema_enum *values = field->values;
@@ -127,6 +163,8 @@ static int run_fields(const struct client_config *config, int argc, char **argv)
     message = schema_find_message(schema_of_api(), str_of(argv[0]));
     if (!message)
         message = schema_find_message(schema_of_api(), arena_format(&arena, "tavola.v1.%s", argv[0]));
+    if (!message)
+        message = schema_find_message(schema_of_api(), arena_format(&arena, "google.protobuf.%s", argv[0]));
     if (message)
         print_message(message, &arena);
     else
@@ -143,39 +181,63 @@ static int run_fields(const struct client_config *config, int argc, char **argv)
 
 struct api_call {
     const struct schema_method *method;
-    const char *json; /* "-": standard input */
-    int64_t timeout_ms;
+    const char *json;   /* "-": standard input */
+    int64_t timeout_ms; /* 0: none; below 0: not given */
+    uint64_t max_replies;
+    bool reads_input;
     struct api_client client;
 };
+
+/* The value of an option: a number of at least 0. false: standard error says what is wrong. */
+static bool read_option(struct api_call *call, const char *name, const char *value)
+{
+    char *end = NULL;
+    double number = value ? strtod(value, &end) : -1;
+
+    if (!value || end == value || *end || !(number >= 0) || number > 1e9) {
+        fprintf(stderr, "tavola api: %s needs a number, not \"%s\"\n", name, value ? value : "");
+        return false;
+    }
+    if (strcmp(name, "--timeout") == 0)
+        call->timeout_ms = (int64_t)(number * MS_PER_SECOND);
+    else
+        call->max_replies = (uint64_t)number;
+    return true;
+}
 
 static bool take_arguments(struct api_call *call, int argc, char **argv, const char **method)
 {
     *method = NULL;
     for (int i = 0; i < argc; i++) {
-        if (strcmp(argv[i], "--timeout") == 0) {
-            if (++i == argc || strtod(argv[i], NULL) <= 0)
+        if (strcmp(argv[i], "--timeout") == 0 || strcmp(argv[i], "--count") == 0) {
+            if (!read_option(call, argv[i], argv[i + 1]))
                 return false;
-            call->timeout_ms = (int64_t)(strtod(argv[i], NULL) * MS_PER_SECOND);
-        } else if (!*method) {
+            i++;
+        } else if (!*method && strncmp(argv[i], "--", 2) != 0) {
             *method = argv[i];
-        } else if (!call->json) {
+        } else if (*method && !call->json && strncmp(argv[i], "--", 2) != 0) {
             call->json = argv[i];
         } else {
+            fprintf(stderr, "tavola api: \"%s\" is not expected here\n", argv[i]);
             return false;
         }
     }
     return *method != NULL;
 }
 
-/* false: standard error has the cause. */
-static bool encode(struct api_call *call, struct str json, struct buf *out)
+/* line: of standard input; 0: it is not read. false: standard error has the cause. */
+static bool encode(struct api_call *call, struct str json, int line, struct buf *out)
 {
     struct error err = { 0 };
 
     buf_init(out, &call->client.arena);
     if (json_read_message(schema_of_api(), call->method->input, json, out, &err) == STATUS_OK)
         return true;
-    fprintf(stderr, "tavola api: %s\n", err.message);
+    if (line > 0)
+        fprintf(stderr, "tavola api: request %d: %s (each line is one request; nothing was sent)\n", line,
+            err.message);
+    else
+        fprintf(stderr, "tavola api: %s\n", err.message);
     return false;
 }
 
@@ -216,7 +278,7 @@ static int call_once(struct api_call *call, struct str json)
     struct str reply;
     struct buf request;
 
-    if (!encode(call, json, &request))
+    if (!encode(call, json, 0, &request))
         return COMMAND_MISUSED;
     rpc_channel_call(call->client.channel,
         &(struct rpc_request){ call->method->path.data, buf_str(&request), call->timeout_ms },
@@ -226,49 +288,58 @@ static int call_once(struct api_call *call, struct str json)
     return print_reply(call, reply, INDENT) ? COMMAND_OK : COMMAND_FAILED;
 }
 
-/* Each line of the text is a request. false: one of them is wrong. */
-static bool send_lines(struct api_call *call, struct rpc_stream *stream, struct str text)
-{
-    struct buf request;
+/* The requests of a stream. */
+struct requests {
+    struct buf items[MAX_REQUESTS];
+    int count;
+};
 
-    for (int count = 0; text.len > 0; count++) {
+/* Each line of the text is a request; all are read before the first one is sent. false: one of them is wrong. */
+static bool read_lines(struct api_call *call, struct str text, struct requests *out)
+{
+    for (out->count = 0; text.len > 0; out->count++) {
         const char *end = memchr(text.data, '\n', text.len);
         struct str line = str_of_bytes(text.data, end ? (size_t)(end - text.data) : text.len);
 
-        if (count == MAX_REQUESTS) {
-            fprintf(stderr, "tavola api: at most %d requests in a call\n", MAX_REQUESTS);
+        if (out->count == MAX_REQUESTS) {
+            fprintf(stderr,
+                "tavola api: at most %d requests in a call, nothing was sent; a request may have several "
+                "entities: {\"table\": ..., \"entities\": [...]}\n",
+                MAX_REQUESTS);
             return false;
         }
-        if (!encode(call, line, &request))
+        if (!encode(call, line, call->reads_input ? out->count + 1 : 0, &out->items[out->count]))
             return false;
-        if (!rpc_stream_send(stream, buf_str(&request)))
-            return true; /* the call has ended, and says why */
         text = str_from(text, line.len + (end != NULL));
     }
-    rpc_stream_half_close(stream);
     return true;
 }
 
 static int call_stream(struct api_call *call, struct str json)
 {
     struct rpc_stream *stream;
+    struct requests requests;
     struct rpc_status ended;
     struct error err = { 0 };
     struct str reply;
-    bool sent, readable = true;
+    bool readable = true;
+    uint64_t left = call->max_replies;
 
-    if (rpc_stream_open(call->client.channel, call->method->path.data, call->timeout_ms, &stream, &err) !=
-        STATUS_OK)
+    if (!read_lines(call, json, &requests))
+        return COMMAND_MISUSED;
+    if (rpc_stream_open(call->client.channel, call->method->path.data,
+            call->timeout_ms > 0 ? call->timeout_ms : 0, &stream, &err) != STATUS_OK)
         return command_failed("api", &err);
-    sent = send_lines(call, stream, json);
-    while (sent && readable && rpc_stream_receive(stream, &call->client.arena, &reply)) {
+    for (int i = 0; i < requests.count && rpc_stream_send(stream, buf_str(&requests.items[i])); i++)
+        continue;
+    rpc_stream_half_close(stream);
+    while (left > 0 && readable && rpc_stream_receive(stream, &call->client.arena, &reply)) {
         readable = print_reply(call, reply, 0);
         arena_cleanup(&call->client.arena);
+        left--;
     }
     rpc_stream_finish(stream, &call->client.arena, &ended);
-    if (!sent)
-        return COMMAND_MISUSED;
-    if (ended.code != 0)
+    if (ended.code != 0 && left > 0)
         return print_failure(call, &ended);
     return readable ? COMMAND_OK : COMMAND_FAILED;
 }
@@ -292,7 +363,8 @@ static int make_call(struct api_call *call)
     struct buf input = { 0 };
     int code = COMMAND_MISUSED;
 
-    if (!str_equal(json, STR_LITERAL("-")))
+    call->reads_input = str_equal(json, STR_LITERAL("-"));
+    if (!call->reads_input)
         return (streams ? call_stream : call_once)(call, json);
     if (read_input(&input))
         code = (streams ? call_stream : call_once)(call, buf_str(&input));
@@ -304,7 +376,7 @@ static int make_call(struct api_call *call)
 
 static int run_api(const struct client_config *config, int argc, char **argv)
 {
-    struct api_call call = { .timeout_ms = 0 };
+    struct api_call call = { .timeout_ms = -1, .max_replies = UINT64_MAX };
     const char *name;
 
     if (!take_arguments(&call, argc, argv, &name))
@@ -323,18 +395,22 @@ static void print_examples(FILE *out)
         "\n"
         "METHOD is a name such as GetEntity, EntityService/GetEntity or EntityService.GetEntity; tavola api "
         "fields METHOD shows\n"
-        "its messages. JSON is the request, {} when it is left out; - reads standard input, for a method of "
-        "many requests one on\n"
-        "each line, at most %d. A reply is printed as JSON; many replies are printed one on each line. "
-        "Binary values are base64,\n"
-        "64-bit integers are text.\n"
+        "its messages. JSON is the request, {} when it is left out; - reads standard input: one request, or, "
+        "for a method of many\n"
+        "requests, one on each line, at most %d. A reply is printed as JSON; many replies are printed one on "
+        "each line, N of them at\n"
+        "most with --count. Fields that are empty or 0 are left out of replies, binary values are base64, "
+        "64-bit integers are\n"
+        "text. A call takes %d seconds at most unless --timeout says otherwise (0: as long as it takes); a "
+        "stream has no end.\n"
         "\n"
         "  tavola api CreateTable '{\"name\": \"people\"}'\n"
         "  tavola api InsertEntity '{\"table\": \"people\", \"entity\": {\"partitionKey\": \"sales\", "
         "\"rowKey\": \"1\",\n"
         "      \"properties\": {\"Age\": {\"int32Value\": 36}}}}'\n"
-        "  tavola api QueryEntities '{\"query\": {\"table\": \"people\", \"filter\": \"Age ge 36\"}}'\n",
-        MAX_REQUESTS);
+        "  tavola api QueryEntities '{\"query\": {\"table\": \"people\", \"filter\": \"Age ge 36\"}}'\n"
+        "  jq -sc '{table: \"people\", entities: .}' entities.jsonl | tavola api ImportEntities -\n",
+        MAX_REQUESTS, UNARY_TIMEOUT_MS / MS_PER_SECOND);
 }
 
 static const struct command commands[] = {

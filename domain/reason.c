@@ -22,7 +22,8 @@ static const struct reason_info reasons[] = {
         "Escape the characters / \\ # ? and controls in keys; keep dates and names in their range." },
     [REASON_PROPERTIES_NEED_VALUE] = { "PROPERTIES_NEED_VALUE", STATUS_INVALID,
         "A part that must be given, such as the entity or its key, is missing.",
-        "Set the missing field; an empty string is a legal key, an absent key is not." },
+        "Set the missing field. A partition or row key that is not set is the empty string, which is a legal "
+        "key." },
     [REASON_PROPERTY_NAME_INVALID] = { "PROPERTY_NAME_INVALID", STATUS_INVALID,
         "A property's name is empty, holds a character it may not hold, or is PartitionKey, RowKey or "
         "Timestamp.",

@@ -245,6 +245,31 @@ static enum status read_text(struct reader *reader, const struct schema_field *f
     return STATUS_OK;
 }
 
+/* "want one of INDEX_SHAPE_COPY, INDEX_SHAPE_LIST, or its number"; the value 0 of an enum says that it is not given. */
+static enum status refuse_enum(struct reader *reader, const struct schema_enum *type, const struct path *path)
+{
+    bool is_first = true;
+    struct buf text;
+
+    buf_init(&text, &reader->arena);
+    buf_append(&text, STR_LITERAL("want one of"));
+    for (size_t i = 0; i < type->count; i++) {
+        if (type->values[i].number == 0)
+            continue;
+        buf_format(&text, "%s %.*s", is_first ? "" : ",", STR_ARG(type->values[i].name));
+        is_first = false;
+    }
+    buf_append_byte(&text, '\0');
+    return refuse_value(reader, path, text.data);
+}
+
+static enum status refuse_number(
+    struct reader *reader, const struct schema_field *field, const struct path *path)
+{
+    return field->values ? refuse_enum(reader, field->values, path)
+                         : refuse_value(reader, path, number_types[field->type].wanted);
+}
+
 /* A field with its tag. presence: write it also if it has the default value. */
 static enum status read_value(struct reader *reader, const struct schema_field *field, json_t *json,
     const struct path *path, bool presence, struct buf *out)
@@ -255,7 +280,7 @@ static enum status read_value(struct reader *reader, const struct schema_field *
 
     if (is_number(field)) {
         if (!read_number(field, json, false, &bits))
-            return refuse_value(reader, path, number_types[field->type].wanted);
+            return refuse_number(reader, field, path);
         if (bits != 0 || presence) {
             wire_write_tag(out, field->number, number_types[field->type].wire);
             write_number(&number_types[field->type], bits, out);
@@ -286,7 +311,7 @@ static enum status read_numbers(struct reader *reader, const struct schema_field
         struct path at = { .up = path, .position = i, .depth = path->depth + 1 };
 
         if (!read_number(field, json_array_get(list, i), false, &bits))
-            return refuse_value(reader, &at, number_types[field->type].wanted);
+            return refuse_number(reader, field, &at);
         write_number(&number_types[field->type], bits, &packed);
     }
     if (packed.len > 0)
@@ -439,6 +464,26 @@ static enum status read_field(struct reader *reader, const struct schema_field *
     return read_value(reader, field, json, path, field->is_optional || field->oneof >= 0, out);
 }
 
+/* "there is no such field; Entity has partitionKey, rowKey, ..." */
+static enum status refuse_name(
+    struct reader *reader, const struct schema_message *message, const struct path *path)
+{
+    struct str name = message->name;
+    struct buf text;
+
+    for (size_t i = 0; i < message->name.len; i++)
+        if (message->name.data[i] == '.')
+            name = str_from(message->name, i + 1);
+    buf_init(&text, &reader->arena);
+    buf_format(&text, "there is no such field; %.*s has", STR_ARG(name));
+    for (size_t i = 0; i < message->count; i++)
+        buf_format(&text, "%s %.*s", i > 0 ? "," : "", STR_ARG(message->fields[i].json_name));
+    if (message->count == 0)
+        buf_append(&text, STR_LITERAL(" none"));
+    buf_append_byte(&text, '\0');
+    return refuse_value(reader, path, text.data);
+}
+
 static enum status note_given(struct reader *reader, const struct schema_message *message,
     const struct schema_field *field, bool *given, const struct path *path)
 {
@@ -467,7 +512,7 @@ static enum status read_fields(struct reader *reader, const struct schema_messag
         const struct schema_field *field = schema_find_field(message, at.name);
 
         if (!field)
-            return refuse_value(reader, &at, "there is no such field");
+            return refuse_name(reader, message, &at);
         if (json_is_null(value))
             continue;
         TRY(note_given(reader, message, field, given, &at));
@@ -495,7 +540,11 @@ static enum status read_message(struct reader *reader, const struct schema_messa
         break;
     }
     if (!json_is_object(json))
-        return refuse_value(reader, path, "want an object");
+        return refuse_value(reader, path,
+            str_equal(message->name, STR_LITERAL("tavola.v1.Value"))
+                ? "want an object with the value's type, such as {\"int32Value\": 5} or {\"stringValue\": "
+                  "\"a\"}"
+                : "want an object");
     return read_fields(reader, message, json, path, out);
 }
 

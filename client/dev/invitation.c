@@ -94,6 +94,18 @@ static void print_names(const struct stack *stack)
         printf("  CERT.pem, KEY.pem  a certificate that TAVOLA_TLS_CLIENT_CA accepts, and its key\n");
 }
 
+/* With the path of the command line: it lies beside the server. */
+static void print_first_steps(const struct stack *stack)
+{
+    const char *slash = strrchr(stack->server_path, '/');
+    int folder = slash ? (int)(slash - stack->server_path + 1) : 0;
+    struct str options = tls_options(stack, "--ca");
+
+    printf(
+        "  first steps        %.*stavola --target %s%.*s table create people; %.*stavola entity put --help\n",
+        folder, stack->server_path, stack->target, STR_ARG(options), folder, stack->server_path);
+}
+
 void invitation_print(const struct stack *stack)
 {
     bool asks = strcmp(stack->authentication, "none") != 0;
@@ -108,6 +120,7 @@ void invitation_print(const struct stack *stack)
                "  sign a token       TAVOLA_ACCOUNT_KEY=KEY tavola token create NAME\n",
             stack->postgres);
     printf("  check it           tavola --target %s%.*s health\n", stack->target, STR_ARG(options));
+    print_first_steps(stack);
     print_buf(stack, asks);
     print_python(stack);
     print_names(stack);

@@ -190,7 +190,9 @@ static enum status check_operands(
         return refuse_operands(odd, "is an expression in a comparison", err);
     if (left->kind == right->kind)
         return refuse_operands(comparison,
-            left->kind == NODE_PROPERTY ? "compares two properties" : "compares two literals", err);
+            left->kind == NODE_PROPERTY ? "compares two properties (text stands in single quotes: 'open')"
+                                        : "compares two literals",
+            err);
     return STATUS_OK;
 }
 

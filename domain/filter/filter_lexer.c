@@ -267,6 +267,8 @@ static enum status read_mark(struct lexer *lexer, struct lexeme *out, struct err
     case '/':
         out->kind = LEXEME_SLASH;
         break;
+    case '"':
+        return filter_lexer_error(lexer->at, "text stands in single quotes: 'open'", err);
     default:
         return filter_lexer_error(lexer->at,
             "this character cannot begin an operand or an operator; comparisons are eq, ne, gt, ge, lt and "

@@ -55,7 +55,29 @@ class ApiCommand(ServerCase):
         self.assertEqual([answer["committed"] for answer in answers], [str(n + 1) for n in range(100)])
         pages = self.call("ScanEntities", {"query": {"table": table}})
         self.assertEqual(sum(len(page.get("entities", ())) for page in pages), 100)
-        self.assertIn("at most 100 requests", self.refused(2, "ImportEntities", "-", text="{}\n" * 101))
+        [first] = self.call_lines("ScanEntities", json.dumps({"query": {"table": table}}), "--count", "1")
+        self.assertEqual(first["entities"][0]["rowKey"], "000")
+
+    def call_lines(self, *arguments, text=""):
+        done = self.run_api(*arguments, text=text)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def test_a_stream_with_a_wrong_request_is_not_begun(self):
+        table = self.new_table()
+        good = json.dumps({"table": table, "entities": [{"partitionKey": "p", "rowKey": "r"}]})
+        wrong = self.refused(2, "ImportEntities", "-", text=good + '\n{"table": "t", "entities": [{"RowKey": "x"}]}\n')
+        self.assertIn("request 2: entities[0].RowKey: there is no such field; Entity has partitionKey, rowKey", wrong)
+        self.assertIn("at most 100 requests", self.refused(2, "ImportEntities", "-", text=(good + "\n") * 101))
+        self.assertNotIn("count", self.call("CountEntities", {"query": {"table": table}})[0])
+
+    def test_a_server_that_is_not_there(self):
+        done = run_program("tavola", "api", "GetEntity", settings={"TAVOLA_TARGET": "unix:/nowhere"})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is a server there? Its address is that of --target, or of TAVOLA_TARGET.", done.stderr)
+
+    def test_a_call_has_a_deadline(self):
+        self.assertIn("DEADLINE_EXCEEDED", self.refused(1, "WaitOperation", '{"operationId": "none"}', "--timeout", "0.001"))
 
     def test_failures_say_what_is_wrong(self):
         table = self.new_table()
@@ -68,7 +90,9 @@ class ApiCommand(ServerCase):
         self.assertEqual(details[0]["reason"], "RESOURCE_NOT_FOUND")
         self.assertIn("key.rowKey: want text", self.refused(2, "GetEntity", '{"key": {"rowKey": 1}}'))
         self.assertIn("line 1, column 1 of the JSON", self.refused(2, "GetEntity", "{"))
-        self.assertIn('there is no method "GetEntities"', self.refused(2, "GetEntities"))
+        self.assertIn('there is no method "Getentity"; did you mean "GetEntity"?', self.refused(2, "Getentity"))
+        self.assertIn("--timeout needs a number", self.refused(2, "GetEntity", "{}", "--timeout", "soon"))
+        self.assertIn('"--timout" is not expected here', self.refused(2, "GetEntity", "{}", "--timout", "1"))
         self.assertIn("ServerReflectionInfo", self.refused(2, "ServerReflectionInfo"))
         self.assertIn("usage: tavola api METHOD", self.refused(2))
         self.assertIn("usage: tavola api METHOD", self.refused(2, "GetEntity", "{}", "{}"))
@@ -81,6 +105,7 @@ class ApiCommand(ServerCase):
             self.assertEqual(shown.returncode, 0, method)
             self.assertEqual(len([line for line in shown.stdout.splitlines() if not line.startswith(" ")]), 2, method)
         self.assertIn("datetimeValue", self.run_api("fields", "Value").stdout)
+        self.assertIn("text such as", self.run_api("fields", "Timestamp").stdout)
 
 
 class EntityCommands(ServerCase):
