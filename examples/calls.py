@@ -13,6 +13,7 @@ import sys
 import tempfile
 
 import grpc
+from google.protobuf import descriptor_pb2
 from google.protobuf.json_format import ParseDict
 
 # ---- stubs: messages from protoc; a method is its path and its two messages ----
@@ -47,12 +48,22 @@ CHANNEL = grpc.insecure_channel(TARGET, options=[("grpc.service_config", CONFIG)
 METADATA = [("authorization", f"Bearer {os.environ['TAVOLA_TOKEN']}")] if "TAVOLA_TOKEN" in os.environ else []
 
 
-def call(path, fields, kind="unary_unary", timeout=30):
+def kind_of(method):
+    """"unary_unary", "unary_stream" or "stream_stream", as the channel names them."""
+    declared = descriptor_pb2.MethodDescriptorProto()
+    method.CopyToProto(declared)
+    return f"{'stream' if declared.client_streaming else 'unary'}_{'stream' if declared.server_streaming else 'unary'}"
+
+
+def call(path, fields, timeout=30):
     """call("EntityService/GetEntity", {...}): the reply; of streams an iterator. Every call has a deadline.
 
-    Requests stand here as protobuf's JSON; a program with generated stubs writes messages.
+    Requests stand here as protobuf's JSON, a list of them for a stream; a program with generated stubs writes messages.
     """
-    method = METHODS[f"/tavola.v1.{path}"]
+    method = METHODS.get(f"/tavola.v1.{path}")
+    if method is None:
+        raise LookupError(f"there is no method {path}; such as EntityService/GetEntity, see api/tavola/v1")
+    kind = kind_of(method)
     stub = getattr(CHANNEL, kind)(
         f"/tavola.v1.{path}",
         request_serializer=method.input_type._concrete_class.SerializeToString,

@@ -45,7 +45,7 @@ call("EntityService/InsertOrReplaceEntity", {"table": PEOPLE, "entity": guest})
 # Many entities at once, as a stream; each message is answered once it is committed.
 stream = ({"table": PEOPLE, "entities": [person(f"team{t}", f"{n:04}", Name=f"M{n}", Age=n) for n in range(50)]}
           for t in range(4))
-answers = list(call("EntityService/ImportEntities", stream, kind="stream_stream"))
+answers = list(call("EntityService/ImportEntities", stream))
 print("imported", answers[-1].committed, "rejected", sum(len(answer.rejected) for answer in answers))
 
 # ---- queries ----
@@ -63,7 +63,7 @@ print("counted", call("EntityService/CountEntities", {"query": {"table": PEOPLE}
 
 # All entities, at the reader's pace; after any break it goes on from the last token.
 read, token = 0, ""
-for part in call("EntityService/ScanEntities", {"query": {"table": PEOPLE}, "resume_token": token}, kind="unary_stream"):
+for part in call("EntityService/ScanEntities", {"query": {"table": PEOPLE}, "resume_token": token}):
     read, token = read + len(part.entities), part.resume_token
 print("scanned", read)
 

@@ -24,7 +24,7 @@ def employees(table):
     try:
         stream = ({"table": table, "entities": [employee(department, number) for number in range(250)]}
                   for department in DEPARTMENTS)
-        list(call("EntityService/ImportEntities", stream, kind="stream_stream"))
+        list(call("EntityService/ImportEntities", stream))
         yield
     finally:
         call("TableService/DeleteTable", {"name": table})
