@@ -20,6 +20,7 @@ UPSERT = "/tavola.v1.EntityService/InsertOrReplaceEntity"
 QUERY = "/tavola.v1.EntityService/QueryEntities"
 ENTITIES = 1000
 CONNECTIONS = 1000
+TURNS = 3
 
 
 class Overload(unittest.TestCase):
@@ -44,10 +45,10 @@ class Overload(unittest.TestCase):
             file.write(struct.pack(">BI", 0, len(message)) + message)
         return path
 
-    def load(self, path, in_flight, seconds, *options):
+    def load(self, path, in_flight, seconds, *options, target=None):
         """Returns successful and failed calls per second."""
         done = subprocess.run(
-            [LOAD, self.stack.target, QUERY, path, str(in_flight), str(seconds), "lenient", *options],
+            [LOAD, target or self.stack.target, QUERY, path, str(in_flight), str(seconds), "lenient", *options],
             check=True,
             capture_output=True,
             text=True,
@@ -57,22 +58,37 @@ class Overload(unittest.TestCase):
         told = {name: float(value) for name, value in zip(words[::2], words[1::2])}
         return (told["calls"] - told["failed"]) / told["seconds"], told["failed"] / told["seconds"]
 
+    def start_rested(self, **settings):
+        """Another server on the same database, that no overload reaches; returns both addresses."""
+        loaded = self.stack.target
+        self.stack.new_target()
+        self.stack.start_server(**settings)
+        return loaded, self.stack.target
+
     def test_ten_times_the_load(self):
-        # The work costs the database processor time, not disk time, and one thread carries it, so its ceiling is
-        # stable.
-        self.start(TAVOLA_PAGE_THREADS="1", TAVOLA_MAX_WAITING="64")
+        # The work costs the database processor time, not disk time, and one thread carries it. How much of the
+        # machine it gets changes within seconds while other programs run: the other server, measured in turns,
+        # tells what could be had at the time.
+        settings = {"TAVOLA_PAGE_THREADS": "1", "TAVOLA_MAX_WAITING": "64"}
+        self.start(**settings)
         path = self.request()
-        self.load(path, 16, 1)
-        before, refused = self.load(path, 16, 2)
+        loaded, rested = self.start_rested(**settings)
+        most = max(self.load(path, 16, 1, target=target)[0] for target in (loaded, rested))
+        before, refused = self.load(path, 16, 2, target=loaded)
         self.assertEqual(refused, 0)
-        during, refused = self.load(path, 4096, 4, f"rate={10 * before:.0f}")
-        after, refused_after = self.load(path, 16, 2)
-        print(f"good calls/s: {before:.0f} before, {during:.0f} under overload ({refused:.0f}/s refused), {after:.0f} after")
+        during, refused = self.load(path, 4096, 4, f"rate={10 * max(before, most):.0f}", target=loaded)
+        after = could = 0
+        for _ in range(TURNS):
+            good, refused_after = self.load(path, 16, 1, target=loaded)
+            self.assertEqual(refused_after, 0)
+            after += good / TURNS
+            could += self.load(path, 16, 1, target=rested)[0] / TURNS
+        print(f"good calls/s: {before:.0f} before, {during:.0f} under overload ({refused:.0f}/s refused), {after:.0f} after, "
+              f"{could:.0f} of a server at rest")
         self.assertGreater(refused, before, "the load was no overload")
         # The load generator uses processor time as well.
-        self.assertGreater(during, before / 5)
-        self.assertGreater(after, before / 3)
-        self.assertEqual(refused_after, 0)
+        self.assertGreater(during, min(before, could) / 5)
+        self.assertGreater(after, could / 3)
         now = metrics.read(self.metrics)
         self.assertGreater(now.value("tavola_lane_shed_total", lane="page"), 0)
         self.assertEqual(self.caller.health(), "SERVING")
