@@ -244,6 +244,60 @@ END_TEST
 
 /* ---- refusals ---- */
 
+/*
+ * UpdateIndex while a replacement is built changes the index that serves, which is then read as a strong one; the replacement
+ * has the consistency of its own declaration.
+ */
+START_TEST(an_update_meanwhile_changes_the_first_index_alone)
+{
+    struct operation *update = call_make(&world.arena, OPERATION_INDEX_UPDATE, "ByCity");
+    const char *replacement = replacing();
+    struct index index = { 0 };
+
+    update->in.index.consistency = INDEX_STRONG;
+    call_succeeded(call_run(&world.writer, index_calls_update, update));
+    ck_assert(index_codec_decode(index_seen(&world, "ByCity").definition, &world.arena, &index));
+    ck_assert_int_eq(index.consistency, INDEX_BECOMING_STRONG);
+    run_chunks(world.worker);
+
+    ck_assert_int_eq(run_seen(&world, replacement).state, JOB_DONE);
+    ck_assert(index_codec_decode(index_seen(&world, "ByCity").definition, &world.arena, &index));
+    ck_assert_int_eq(index.shape, INDEX_LIST);
+    ck_assert_int_eq(index.consistency, INDEX_EVENTUAL);
+    ck_assert_int_eq(test_number(world.sql,
+                         "select count(*) from operations where kind = 'update_index' and state in (1, 2)"),
+        0);
+    ck_assert_int_eq(found_in("Oslo"), 10);
+    check_one_index();
+}
+END_TEST
+
+/* The update's operation has not ended when the replacement takes the name: it ends without a change to either index. */
+START_TEST(an_update_that_the_replacement_overtakes_ends)
+{
+    struct operation *update = call_make(&world.arena, OPERATION_INDEX_UPDATE, "ByCity");
+    struct index index = { 0 };
+
+    update->in.index.consistency = INDEX_STRONG;
+    call_succeeded(call_run(&world.writer, index_calls_update, update));
+    test_sql(world.sql, "update operations set state = 2 where kind = 'update_index'");
+    replacing();
+    run_chunks(world.worker);
+    ck_assert(index_codec_decode(index_seen(&world, "ByCity").definition, &world.arena, &index));
+    ck_assert_int_eq(index.shape, INDEX_LIST);
+
+    test_sql(world.sql, "update operations set state = 1 where kind = 'update_index' and state = 2");
+    run_chunks(world.worker);
+
+    ck_assert_int_eq(
+        test_number(world.sql, "select count(*) from operations where kind = 'update_index' and state <> 5"),
+        0);
+    ck_assert(index_codec_decode(index_seen(&world, "ByCity").definition, &world.arena, &index));
+    ck_assert_int_eq(index.consistency, INDEX_EVENTUAL);
+    check_one_index();
+}
+END_TEST
+
 START_TEST(it_is_refused_where_it_cannot_be)
 {
     struct index elsewhere = a_declaration();
@@ -393,6 +447,8 @@ Suite *test_index_replace_suite(void)
     tcase_add_test(tc, its_table_cannot_be_found_until_then);
     tcase_add_test(tc, the_settings_of_its_table_stay);
     tcase_add_test(tc, writes_keep_both_and_satisfy_both);
+    tcase_add_test(tc, an_update_meanwhile_changes_the_first_index_alone);
+    tcase_add_test(tc, an_update_that_the_replacement_overtakes_ends);
     tcase_add_test(tc, it_is_refused_where_it_cannot_be);
     tcase_add_loop_test(tc, a_cancelled_one_goes_and_the_index_stays, 0, 4);
     tcase_add_test(tc, only_its_own_account_cancels_it);
