@@ -12,7 +12,7 @@ import time
 import zlib
 
 from frames import (CONTINUATION, END_HEADERS, HEADERS, INITIAL_WINDOW_SIZE, Connection, HungUp, data_frames, frame,
-                    header_block, message, open_stream, reset)
+                    header_block, message, open_stream, reset, varint)
 
 IMPORT = "/tavola.v1.EntityService/ImportEntities"
 BATCH_GET = "/tavola.v1.EntityService/BatchGetEntities"
@@ -266,10 +266,10 @@ def many_elements(address, tally, token):
 def long_filters(address, tally, token):
     """H3: pages with as many searches as a filter may have, over megabytes of text, 64 at once."""
     searches = " or ".join(f"contains(Text,'{number}y')" for number in range(10, 26)).encode()
-    query = b"\x0a\x04wide" + b"\x12" + number_of(len(searches)) + searches
+    query = b"\x0a\x04wide" + b"\x12" + varint(len(searches)) + searches
 
     def attack(connection, tally):
-        request = b"\x0a" + number_of(len(query)) + query
+        request = b"\x0a" + varint(len(query)) + query
         stream = 1
         while not tally.is_over():
             for _ in range(64):
@@ -280,15 +280,6 @@ def long_filters(address, tally, token):
             connection.read_for(0.2)
 
     again_and_again(address, tally, attack)
-
-
-def number_of(value):
-    """A varint."""
-    out = b""
-    while value > 127:
-        out += bytes([value & 127 | 128])
-        value >>= 7
-    return out + bytes([value])
 
 
 def health(address, tally):

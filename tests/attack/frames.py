@@ -35,11 +35,12 @@ def text(value):
     value = value.encode() if isinstance(value, str) else value
     length, rest = len(value), b""
     if length >= 127:
-        rest, length = number(length - 127), 127
+        rest, length = varint(length - 127), 127
     return bytes([length]) + rest + value
 
 
-def number(value):
+def varint(value):
+    """Seven bits a byte, the lowest first: of HPACK's integers behind their prefix, and of protobuf."""
     out = b""
     while value > 127:
         out += bytes([value & 127 | 128])

@@ -8,7 +8,9 @@
 
 #include "store/background/job_work.h"
 #include "store/indexes/index_calls.h"
+#include "store/indexes/lookup_read.h"
 #include "store/jobs/job_calls.h"
+#include "tests/support/builders.h"
 #include "tests/support/calls.h"
 
 enum { MAX_CHUNKS = 1000 };
@@ -58,6 +60,21 @@ struct job_view run_seen(struct world *world, const char *operation_id)
     operation->in.jobs.operation_id = str_of(operation_id);
     call_succeeded(call_run(&world->writer, job_calls_get, operation));
     return operation->out.jobs.jobs[0];
+}
+
+size_t index_finds(struct world *world, const char *name, const char *value, bool latest)
+{
+    struct operation *lookup = an_operation(&world->arena, OPERATION_LOOKUP, name);
+    struct value *values = ARENA_ARRAY(&world->arena, struct value, 1);
+
+    values[0] = (struct value){ .type = PROPERTY_STRING, .bytes = str_of(value) };
+    lookup->in.lookup = (struct operation_lookup){
+        .equals = values, .equal_count = 1, .limit = 100, .freshness.latest = latest
+    };
+    lookup_read_run(&world->writer, lookup);
+    arena_cleanup(&world->writer.arena);
+    ck_assert_reason(lookup, "OK");
+    return lookup->out.lookup.count;
 }
 
 bool run_chunk(struct worker *worker)

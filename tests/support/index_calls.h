@@ -24,6 +24,9 @@ struct operation *index_dropped(struct world *world, const char *name);
 struct index_view index_seen(struct world *world, const char *name);
 struct job_view run_seen(struct world *world, const char *operation_id);
 
+/* How many entities a look-up by one text finds; 100 at most. Fails the test if the look-up is refused. */
+size_t index_finds(struct world *world, const char *name, const char *value, bool latest);
+
 /* Run one chunk of some operation; false: no operation had work to do. */
 bool run_chunk(struct worker *worker);
 

@@ -12,7 +12,6 @@
 #include "domain/indexes/index_codec.h"
 #include "store/entities/write_batch.h"
 #include "store/indexes/index_calls.h"
-#include "store/indexes/lookup_read.h"
 #include "store/intents/freshness.h"
 #include "tests/support/builders.h"
 #include "tests/support/calls.h"
@@ -69,21 +68,6 @@ static enum index_consistency consistency_now(const char *name)
 
     ck_assert(index_codec_decode(index_seen(&world, name).definition, &world.arena, &index));
     return index.consistency;
-}
-
-static size_t found(const char *name, const char *value, bool latest)
-{
-    struct operation *lookup = an_operation(&world.arena, OPERATION_LOOKUP, name);
-    struct value *values = ARENA_ARRAY(&world.arena, struct value, 1);
-
-    values[0] = (struct value){ .type = PROPERTY_STRING, .bytes = str_of(value) };
-    lookup->in.lookup = (struct operation_lookup){
-        .equals = values, .equal_count = 1, .limit = 100, .freshness.latest = latest
-    };
-    lookup_read_run(&world.writer, lookup);
-    arena_cleanup(&world.writer.arena);
-    ck_assert_reason(lookup, "OK");
-    return lookup->out.lookup.count;
 }
 
 /* ---- the manifest ---- */
@@ -394,7 +378,7 @@ START_TEST(an_index_becomes_strong_when_older_writes_are_in)
     world_put(&world, "r2", "Cork", "x");
     ck_assert_int_eq(world_intents(&world), 1);
     ck_assert_str_eq(values_in(BY), "Cork");
-    ck_assert_uint_eq(found("PeopleBy2300", "Bonn", true), 1);
+    ck_assert_uint_eq(index_finds(&world, "PeopleBy2300", "Bonn", true), 1);
 
     run_chunks(world.worker);
     ck_assert_int_eq(consistency_now("PeopleBy2300"), INDEX_STRONG);
@@ -468,7 +452,7 @@ START_TEST(an_index_that_is_eventual_again_leaves_intents)
     ck_assert_int_eq(consistency_now("PeopleBy2300"), INDEX_EVENTUAL);
     ck_assert_int_eq(world_intents(&world), 1);
     ck_assert_str_eq(values_in(BY), "Bonn");
-    ck_assert_uint_eq(found("PeopleBy2300", "Cork", true), 1);
+    ck_assert_uint_eq(index_finds(&world, "PeopleBy2300", "Cork", true), 1);
     world_reconcile_all(&world);
     world_check(&world);
 }

@@ -9,7 +9,6 @@
 
 #include "store/background/expire.h"
 #include "store/indexes/index_calls.h"
-#include "store/indexes/lookup_read.h"
 #include "store/indexes/reconcile.h"
 #include "tests/support/builders.h"
 #include "tests/support/calls.h"
@@ -469,21 +468,6 @@ END_TEST
 
 /* ---- reading ---- */
 
-static size_t found_in(const char *value, bool latest)
-{
-    struct operation *lookup = an_operation(&world.arena, OPERATION_LOOKUP, "PeopleBy2200");
-    struct value *values = ARENA_ARRAY(&world.arena, struct value, 1);
-
-    values[0] = (struct value){ .type = PROPERTY_STRING, .bytes = str_of(value) };
-    lookup->in.lookup = (struct operation_lookup){
-        .equals = values, .equal_count = 1, .limit = 100, .freshness.latest = latest
-    };
-    lookup_read_run(&world.writer, lookup);
-    arena_cleanup(&world.writer.arena);
-    ck_assert_reason(lookup, "OK");
-    return lookup->out.lookup.count;
-}
-
 /*
  * An entity with open work does not own its value yet: it has no entry, and a look-up with freshness LATEST computes
  * that.
@@ -497,9 +481,9 @@ START_TEST(the_latest_has_owners_alone)
     ck_assert_reason(put("r2", "Bonn"), "OK");
     ck_assert_int_eq(world_intents(&world), 2);
 
-    ck_assert_uint_eq(found_in("Bonn", true), 1);
+    ck_assert_uint_eq(index_finds(&world, "PeopleBy2200", "Bonn", true), 1);
     world_reconcile_all(&world);
-    ck_assert_uint_eq(found_in("Bonn", false), 1);
+    ck_assert_uint_eq(index_finds(&world, "PeopleBy2200", "Bonn", false), 1);
     ck_assert_int_eq(world_entries(&world, UNIQUE), 1);
     ck_assert_int_eq(index_seen(&world, "PeopleBy2200").violations, 1);
 }
