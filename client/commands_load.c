@@ -65,9 +65,8 @@ static bool show_advice(struct api_client *client, const char *table)
     for (size_t i = 0; i < reply->n_advice; i++)
         print_advice(reply->advice[i]);
     for (size_t i = 0; i < reply->n_unread; i++)
-        printf("nobody reads %.*s\n  %-14s%lld entries at most\n",
-            STR_ARG(codec_str(reply->unread[i]->index)), "cost",
-            (long long)reply->unread[i]->entries_written);
+        printf("not read: %.*s\n  %-14s%lld entries at most\n", STR_ARG(codec_str(reply->unread[i]->index)),
+            "cost", (long long)reply->unread[i]->entries_written);
     printf("%lld queries and %lld writes in %.1f hours\n", (long long)reply->queries,
         (long long)reply->writes, reply->covered ? (double)reply->covered->seconds / 3600 : 0);
     return true;
@@ -94,7 +93,7 @@ static const struct command commands[] = {
     {
         .words = "advise",
         .arguments = "TABLE",
-        .help = "the indexes that would help the queries of a table, and those that nobody reads",
+        .help = "the indexes that would help the queries of a table, and the indexes that no call reads",
         .run = run_advise,
     },
 };

@@ -197,7 +197,7 @@ static struct str errors_page(void)
         "clients, and `examples/reason.py`\nreads the ErrorInfo. Errors inside replies (of imports, steps "
         "and dead letters) have a field `reason`, and a\nmessage without it.\n\n"
         "Some failures come from the transport, without an ErrorInfo: UNIMPLEMENTED for a method that does "
-        "not exist,\nRESOURCE_EXHAUSTED for a message over 16 MiB, UNAVAILABLE where nobody answers or the "
+        "not exist,\nRESOURCE_EXHAUSTED for a message over 16 MiB, UNAVAILABLE if no server answers or the "
         "connection is lost, and what\na stopping server leaves behind (`docs/callers.md`).\n\n"
         "| reason | code | cause | what to do |\n| --- | --- | --- | --- |\n");
     for (int i = 0; i < REASON_COUNT; i++) {
