@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * short_batch.h - many look-ups and pages as one flight: their rows in one statement, the sources of all look-ups in
- * another one, and the lag once.
+ * short_batch.h - many look-ups and pages as one flight: the lag once, then the rows of up to 16 of them in a statement, which
+ * brings the sources of checked look-ups too. The first are answered while the database is at the others.
  *
  * What proves not to be short, or is to be refused, is not decided here: it is left without an outcome, and with a
  * detour (operation_times.h), to be run by itself, so that it neither holds up nor fails the others.
