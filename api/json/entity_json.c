@@ -306,7 +306,8 @@ static void write_double(struct buf *out, double number)
     size_t begin = out->len;
 
     json_forms_write_double(out, number);
-    if (isfinite(number) && strcspn(out->data + begin, ".e") >= out->len - begin)
+    if (isfinite(number) && !memchr(out->data + begin, '.', out->len - begin) &&
+        !memchr(out->data + begin, 'e', out->len - begin))
         buf_append(out, STR_LITERAL(".0"));
 }
 
