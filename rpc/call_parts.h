@@ -122,8 +122,8 @@ void call_leave(struct rpc_call *call);
 /* ---- call_answer.c ---- */
 
 /*
- * Send the status and the last message, if any, which becomes this function's; at once, or with the others of
- * coalesce_replies. Enter with the lock held; it returns without it.
+ * Send the status and the last message, if any (buffer, which this function then owns): at once, or together with the other
+ * replies that coalesce_replies holds. The caller holds the lock; the function releases it.
  */
 void call_finish(struct rpc_call *call, grpc_byte_buffer *buffer);
 

@@ -17,8 +17,8 @@
  * the request is read. Unary and server-stream methods ask once and get one message. Client-stream and bidi methods ask
  * for each message; half_closed says that no more will come. `ended` is always the last event, after which the call is
  * gone; `cancelled` comes at most once before it, when the peer went away or the deadline passed: the handler must
- * still call rpc_call_finish (which then sends nothing). After that no message, half_closed or sent comes any more,
- * whatever was asked for. The events of one call never overlap. A unary call that carries no message, or one that
+ * still call rpc_call_finish (which then sends nothing). After that no further event message, half_closed or sent
+ * comes, even if one was requested. The events of one call never overlap. A unary call that carries no message, or one that
  * cannot be read, is answered here: it has begun, and `ended` comes next.
  */
 #ifndef RPC_SERVER_H

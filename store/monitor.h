@@ -2,9 +2,9 @@
 /*
  * monitor.h - the thread that reads from the database twice a second: whether it answers, the access snapshot, and the
  * map of queues. It has a connection of its own, on which nothing that a caller asks for ever runs, so that no caller
- * can keep the others' credentials from being confirmed.
+ * can delay the confirmation of other callers' credentials.
  *
- * What it sees it tells through the callbacks of struct store_options.
+ * It reports through the callbacks of struct store_options.
  */
 #ifndef STORE_MONITOR_H
 #define STORE_MONITOR_H

@@ -37,7 +37,7 @@ struct index_shape_rules {
         const struct index *index, struct property_list properties, struct arena *arena);
 
     /* How entries are read. */
-    bool entries_are_entities; /* each is answered as it stands; else shape_reader.c has a reader for them */
+    bool entries_are_entities; /* an answer has each entry unchanged; else shape_reader.c has a reader */
     bool keys_divide_entities; /* a signature that is limited to a range of keys may read them */
 };
 

@@ -29,7 +29,8 @@ struct reconcile_case {
     const struct manifest *stored;
     uint32_t
         unowned; /* a bit for each unique index, by its position in the table, whose value another entity owns */
-    bool is_write; /* of the source: only of indexes that come with it; what is named of the others stays */
+    bool
+        is_write; /* plan for a write: only indexes whose entries commit with it; entries of other indexes stay */
 };
 
 struct reconcile_plan {

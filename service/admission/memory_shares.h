@@ -32,8 +32,8 @@ void memory_shares_init(struct memory_shares *shares, int64_t bound_bytes);
 void memory_shares_cleanup(struct memory_shares *shares);
 
 /*
- * Let a call of the account hold so many bytes, more or fewer than before. Fewer always succeeds.
- * STATUS_LIMIT SERVER_BUSY  the account's calls hold too much; the call holds what it did before
+ * Change the bytes that a call of the account holds to `bytes`. A decrease always succeeds.
+ * STATUS_LIMIT SERVER_BUSY  the account's calls hold too much; the call holds as many bytes as before
  */
 MUST_USE enum status memory_shares_hold(struct memory_shares *shares, struct str account,
     struct memory_hold *hold, int64_t bytes, struct error *err);

@@ -2,9 +2,9 @@
 /*
  * listener_probe.h - whether callers still get through: a thread connects to the server's own address.
  *
- * The health methods are answered by the process, on whatever connection they come. This thread looks at what they
- * cannot see: that the listener takes new connections and that a thread reads from them. A connection that is closed at
- * once counts as taken. After LISTENER_PROBE_FAILURES tries in a row without an answer the health service says
+ * The process answers health methods on connections that are open already. This thread checks the rest: that the listener
+ * accepts new connections and that a thread reads from them. A connection that the server closes at
+ * once counts as accepted. After LISTENER_PROBE_FAILURES tries in a row without an answer the health service says
  * NOT_SERVING, also for HEALTH_LIVENESS, until a try succeeds.
  */
 #ifndef SERVICE_PROBES_LISTENER_PROBE_H

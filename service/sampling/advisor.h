@@ -2,7 +2,7 @@
 /*
  * advisor.h - the shapes of the queries of tables that ask for it (sample_queries), for AdviseIndexes. Values are never kept.
  *
- * Bounded: MAX_ADVISED_TABLES tables, half of them of one account at most; who has fewest queries gives way to a newcomer.
+ * Bounded: MAX_ADVISED_TABLES tables, half of them of one account at most; the table with fewest queries gives its room to a new one.
  */
 #ifndef SERVICE_SAMPLING_ADVISOR_H
 #define SERVICE_SAMPLING_ADVISOR_H

@@ -16,12 +16,12 @@ enum {
 enum gauge_dead_letters { GAUGE_STANDING, GAUGE_RETRYING, GAUGE_DISCARDED, GAUGE_DEAD_LETTERS };
 
 struct index_gauge {
-    char account[GAUGE_NAME_BYTES], name[GAUGE_NAME_BYTES]; /* both "": of all other indexes together */
-    int64_t lag_us;                                         /* of the others: the largest */
+    char account[GAUGE_NAME_BYTES], name[GAUGE_NAME_BYTES]; /* both "": all other indexes together */
+    int64_t lag_us;                                         /* of all other indexes together: the largest */
     int64_t
-        proven_us; /* when it was last seen to be whole, since 1970; 0: never. Of the others: the earliest */
-    int64_t differences;                      /* that the last verification of all of it has found */
-    int64_t dead_letters[GAUGE_DEAD_LETTERS]; /* none is told as retrying */
+        proven_us; /* when the index was last proven, since 1970; 0: never. Of all other indexes: the earliest */
+    int64_t differences;                      /* found by the last verification of the whole index */
+    int64_t dead_letters[GAUGE_DEAD_LETTERS]; /* always 0 for retrying */
 };
 
 struct gauges {

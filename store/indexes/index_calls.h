@@ -24,8 +24,8 @@ void index_calls_get(struct session *session, struct operation *operation);
 void index_calls_list(struct session *session, struct operation *operation);
 
 /*
- * An OPERATION_INDEX_UPDATE, through the fence: entries that come with their writes from now on, or follow them. What is as it
- * should be is left alone. Outcome: out.index, one view; `update` if older writes must still be brought in, which makes the
+ * An OPERATION_INDEX_UPDATE, through the fence: from now on entries commit with their writes (STRONG), or follow them (EVENTUAL).
+ * If the index has that consistency already, nothing is changed. Outcome: out.index, one view; `update` if older writes must still be brought in, which makes the
  * index a strong one. INDEX_NOT_FOUND, INVALID_INPUT (entries in the partition of their source always come with their
  * writes), DATABASE_DISTRIBUTED, TOO_MANY_OPERATIONS.
  */
@@ -40,7 +40,7 @@ void index_calls_drop(struct session *session, struct operation *operation);
 /*
  * A replacement is an index as any other, with entries, manifests, owners and violations of its own, but without a name:
  * catalogue_find does not find it. Its builder makes it READY, retires the other index and gives it the name in one catalogue
- * change (guard G42), so every reader finds the one or the other, whole. If it is given up before, it is retired itself.
+ * change (guard G42), so every reader finds the one or the other with all its entries. If the replacement fails or is cancelled before, it is retired.
  *
  * The new index, BUILDING, and its build, through the fence. Outcome: out.jobs, one.
  * INDEX_NOT_FOUND, INDEX_NOT_READY (it is being built, or replaced), TOO_MANY_OPERATIONS, INVALID_INPUT (another table, or as

@@ -27,8 +27,9 @@ struct strong_mending {
 
 /*
  * One transaction: it locks the sources, as a write does, and reads them; then it writes every entry that they ask for,
- * and deletes the entries found that they do not ask for. Of a unique index it makes the first source that has a value its
- * owner, and the others violations; of one that is not strong it writes no entries. An index that is gone, or being dropped, is left alone.
+ * and deletes the entries found that they do not ask for. In a unique index the first source with a value becomes its owner, and
+ * every other source with that value a violation. In an index that is not strong no entries are written. An index that does not
+ * exist any more, or is being dropped, is not changed.
  */
 MUST_USE enum status strong_build_mend(
     struct worker *store, struct strong_mending *mending, struct error *err);

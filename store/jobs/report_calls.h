@@ -11,7 +11,7 @@
 #include "store/jobs/job_calls.h"
 #include "store/session/session.h"
 
-enum { LIMIT_REPORTS = 20 }; /* of an index, that are kept */
+enum { LIMIT_REPORTS = 20 }; /* that are kept of an index */
 
 /* Give an OPERATION_INDEX_VERIFY its outcome. INDEX_NOT_FOUND, INDEX_NOT_READY, REPORT_NOT_FOUND. */
 void report_calls_start(struct session *session, struct operation *operation);
@@ -20,13 +20,13 @@ void report_calls_start(struct session *session, struct operation *operation);
 void report_calls_get(struct session *session, struct operation *operation);
 
 /*
- * In the transaction that is open: an operation that verifies or repairs an index, and its report; older reports of the index
- * are forgotten. Statements whose rows are not read.
+ * In the open transaction: insert an operation that verifies or repairs an index, and its report, and delete the index's oldest
+ * reports. Only sends statements, whose results have no rows to read.
  */
 MUST_USE enum status report_calls_send(struct session *session, const struct operation_verify *in,
     const struct job_start *start, struct error *err);
 
-/* The columns of report_view from operation_id on, that begin at `column`, copied into the arena. */
+/* Read the columns of report_view from operation_id on; the first is `column`. The result is in the arena. */
 struct report_view report_calls_read_row(const PGresult *rows, int row, int column, struct arena *arena);
 
 #endif

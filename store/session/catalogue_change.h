@@ -7,8 +7,8 @@
  *   pg_send ...              the changes
  *   catalogue_change_commit  version + 1, which family it changed, marker, COMMIT
  *
- * After any failure: pg_recover. After success the session's catalogue is out of date; whatever uses it next
- * finds that out by itself.
+ * After any failure: pg_recover. After success the session's catalogue is out of date; the next
+ * operation of the session compares the version and reads it again.
  */
 #ifndef STORE_SESSION_CATALOGUE_CHANGE_H
 #define STORE_SESSION_CATALOGUE_CHANGE_H

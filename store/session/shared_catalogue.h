@@ -28,8 +28,8 @@ struct catalogue_reading {
 #define SHARED_CATALOGUE_OWN INT64_MAX
 
 /*
- * A catalogue that the database had at since_us or later, and that is not `known`: the one that another session has read,
- * or read on this connection, and then the others' too. known: the caller's; may be NULL.
+ * A catalogue that is not `known` and that the database had at since_us or later: one that another session has read, or else one
+ * that this call reads on its connection and shares with the other sessions. known: the caller's catalogue; may be NULL.
  *
  * A caller waits for another session's reading as long as for its own connection, and then reads by itself.
  */

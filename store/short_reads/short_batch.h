@@ -3,8 +3,8 @@
  * short_batch.h - many look-ups and pages as one flight: the lag once, then the rows of up to 16 of them in a statement, which
  * brings the sources of checked look-ups too. The first are answered while the database is at the others.
  *
- * What proves not to be short, or is to be refused, is not decided here: it is left without an outcome, and with a
- * detour (operation_times.h), to be run by itself, so that it neither holds up nor fails the others.
+ * An operation that turns out not to be short, or that must be refused, gets no outcome here, but a
+ * detour (operation_times.h): it then runs alone, so that it neither delays nor fails the other operations.
  */
 #ifndef STORE_SHORT_READS_SHORT_BATCH_H
 #define STORE_SHORT_READS_SHORT_BATCH_H

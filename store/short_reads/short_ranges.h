@@ -61,7 +61,7 @@ struct short_ranges {
     size_t statement_count;
 };
 
-/* Room for the ranges of so many reads. */
+/* Make room for the ranges of `reads` reads. */
 void short_ranges_init(struct short_ranges *ranges, size_t reads, struct arena *arena);
 
 /* Drop what has come and was not cleared. */

@@ -12,7 +12,7 @@
 enum {
     SCRUBS_AT_A_TIME = 4,  /* passes that are under way: a large index does not hold up the small ones */
     SCRUB_EVERY_S = 600,   /* an index is not begun with more often */
-    SCRUB_FULL_PASSES = 8, /* one of so many passes is full, the others are fast */
+    SCRUB_FULL_PASSES = 8, /* one pass in this number is full, all others are fast */
 };
 
 /*

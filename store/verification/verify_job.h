@@ -7,10 +7,10 @@
 
 #include "store/jobs/job.h"
 
-/* The most differences that a report keeps; it counts the others. */
+/* A report keeps this many differences at most, and counts all. */
 enum { LIMIT_REPORT_DIFFERENCES = 10000 };
 
-/* One chunk, with its checkpoint. */
+/* Verify or repair one chunk, and store its checkpoint. */
 MUST_USE enum status verify_job_chunk(struct job *job, struct error *err);
 
 /* A verification that repairs, as the last part of another operation. */
@@ -21,9 +21,9 @@ struct verify_part {
 };
 
 /*
- * One chunk of it, with its checkpoint, or the beginning of its report, whose id is that of the operation. It looks at the whole
- * index. When it is done the operation goes on as the caller says: nothing is written then. Where the index does
- * not exist any more the operation ends as cancelled.
+ * Begin the report, whose id is the operation's, or verify one chunk of the whole index and store its checkpoint. If the part is
+ * done already, nothing is written, and the caller continues the operation. If the index does not exist any more, the operation
+ * ends as cancelled.
  */
 MUST_USE enum status verify_job_part(struct job *job, struct verify_part *part, struct error *err);
 
