@@ -162,6 +162,11 @@ class Signatures(SecurityCase):
         while ("m", "2") not in seen:
             seen += [(change.entity.partition_key, change.entity.row_key) for change in next(watch).changes]
         self.assertEqual(seen, [("m", "1"), ("m", "2")])
+        # Two tokens do not tell whether anything has changed between them.
+        tokens = [next(self.connect(given).watch_entities([request])).resume_token for _ in range(2)]
+        self.client.insert_entity(table="Watched", entity=client.entity("a", "unseen"))
+        tokens.append(next(self.connect(given).watch_entities([request])).resume_token)
+        self.assertEqual((len(set(tokens)), len({len(text) for text in tokens})), (3, 1))
         blind = self.connect(sas(self.keys[0], "watched", permissions="aud"))
         self.assertEqual(result(lambda: next(blind.watch_entities([request]))), MISMATCH)
 

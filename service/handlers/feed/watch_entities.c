@@ -16,7 +16,7 @@
 #include "service/stream.h"
 
 enum { CHANGES = 1, RESUME_TOKEN = 2 };
-enum { US_PER_SECOND = 1000000 };
+enum { US_PER_SECOND = 1000000, TOKEN_POSITION_BYTES = 48 };
 
 struct watch {
     struct operation asked; /* as decoded from the request; in.changes.position is behind the last message */
@@ -83,6 +83,20 @@ static enum status fill_operation(
     return stream_admit(ctx, out, "resume the watch at another server", err);
 }
 
+/*
+ * The second part of a token, which is not read back: the time, and what makes all tokens equally long. Two tokens of one
+ * position would otherwise be equal, and a bearer who may not see all keys would know that nothing else has changed.
+ */
+static struct str token_padding(struct str position, int64_t now_us, struct arena *arena)
+{
+    size_t len =
+        sizeof(now_us) + (position.len < TOKEN_POSITION_BYTES ? TOKEN_POSITION_BYTES - position.len : 0);
+    char *padding = ARENA_ARRAY(arena, char, len);
+
+    memcpy(padding, &now_us, sizeof(now_us));
+    return str_of_bytes(padding, len);
+}
+
 /* Write the changes that fit into a message, and the token of the position behind the last of them. */
 static enum status write_changes(
     struct call_ctx *ctx, struct watch *watch, const struct outcome_changes *out, struct error *err)
@@ -91,13 +105,14 @@ static enum status write_changes(
     size_t written =
         codec_change_write(&ctx->reply, CHANGES, out->changes, out->count, &watch->selection, ctx->arena);
     struct token token = {
-        .purpose = TOKEN_CHANGES, .table_id = position.table_id, .query = watch->identity, .second = STR_EMPTY
+        .purpose = TOKEN_CHANGES, .table_id = position.table_id, .query = watch->identity
     };
 
     watch->more = out->more || written < out->count;
     if (written < out->count)
         position.number = out->changes[written - 1].number;
     token.first = feed_position_encode(&position, ctx->arena);
+    token.second = token_padding(token.first, clock_monotonic_us(), ctx->arena);
     TRY(paging_write(ctx, &ctx->reply, RESUME_TOKEN, &token, err));
     watch->asked.in.changes.has_position = true;
     watch->asked.in.changes.position = position;
