@@ -80,6 +80,8 @@ class Builds:
 
     def build(self, count=1):
         """From the first declaration until all are READY; then they go again."""
+        if "worker" not in self.stack.children:  # a measurement that failed has stopped it
+            self.product.start_worker()
         names = [f"Index{self.built + i}" for i in range(count)]
         self.built += count
         used = {"server_us": self.stack.cpu("worker"), "postgres_us": self.stack.cpu("postgres")}

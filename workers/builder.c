@@ -10,7 +10,7 @@
 #include "workers/worker.h"
 
 enum {
-    IDLE_PAUSE_MS = 250,
+    IDLE_PAUSE_MS = 100,
     CHUNK_PAUSE_MS = 1,
     BUSY_PAUSE_MS = 200, /* between chunks while the lag is high */
     FAILURE_PAUSE_MS = 1000,

@@ -16,6 +16,9 @@
  */
 #include "store/verification/verify_job.h"
 
+#include <stdatomic.h>
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "store/sql.h"
@@ -25,7 +28,7 @@
 enum { SUM_SOURCES, SUM_ENTRIES, JUDGE_SOURCES, JUDGE_ENTRIES, JUDGE_MANIFESTS, PHASES };
 enum {
     PENDING_ROWS = 50,
-    CHUNK_ROWS = 20000,
+    CHUNK_ROWS = 8000,
     GENTLE_ROWS = 5000,
     TURN_MS = 400, /* of chunks that one checkpoint ends */
 };
@@ -138,28 +141,22 @@ static enum status read_pending(struct session *session, struct verify *work, st
     return STATUS_OK;
 }
 
-/* For progress only: what is too large to be counted in time has no total. */
-static enum status add_total(struct session *session, struct job *job, int64_t table_id, struct error *err)
+/* For progress only: what is too large to be counted in time has no total. Most sources have one entry. */
+static enum status count_all(struct session *session, struct job *job, struct error *err)
 {
     struct pg_params params;
     PG_RESULT count = NULL;
     enum status status;
 
-    pg_params_init(&params, &session->arena);
-    pg_add_int8(&params, table_id);
-    status = pg_query(&session->pg, &sql_chunk_count, &params, &count, err);
-    if (status == STATUS_OK)
-        job->total += pg_int8(count, 0, PG_ONLY_COLUMN);
-    return status == STATUS_TIMEOUT ? STATUS_OK : status;
-}
-
-static enum status count_all(struct session *session, struct job *job, struct error *err)
-{
     if (job->total > job->done || job->has_cursor || job->phase != SUM_SOURCES)
         return STATUS_OK;
+    pg_params_init(&params, &session->arena);
+    pg_add_int8(&params, job->table_id);
+    status = pg_query(&session->pg, &sql_chunk_count, &params, &count, err);
     job->total = job->done;
-    TRY(add_total(session, job, job->table_id, err));
-    return add_total(session, job, job->index_id, err);
+    if (status == STATUS_OK)
+        job->total += 2 * pg_int8(count, 0, PG_ONLY_COLUMN);
+    return status == STATUS_TIMEOUT ? STATUS_OK : status;
 }
 
 static enum status load(struct session *session, void *context, struct error *err)
@@ -176,7 +173,7 @@ static enum status load(struct session *session, void *context, struct error *er
     if (!work->has_report)
         return STATUS_OK;
     work->has_manifests = index_has_manifest(index);
-    if (work->scans && !work->job->is_scrub)
+    if (work->scans && !work->job->is_scrub && work->first_phase == 0)
         TRY(count_all(session, work->job, err));
     return read_pending(session, work, err);
 }
@@ -254,7 +251,7 @@ static void move_on(struct verify *work, const struct verify_scan *scan)
 }
 
 static enum status run_phase(
-    struct session *session, const struct verify *work, struct verify_scan *scan, struct error *err)
+    struct session *session, const struct job *job, struct verify_scan *scan, struct error *err)
 {
     static enum status (*const phases[PHASES])(
         struct session * session, struct verify_scan * scan, struct error * err) = {
@@ -264,42 +261,179 @@ static enum status run_phase(
         [JUDGE_ENTRIES] = verify_scan_judge_entries,
         [JUDGE_MANIFESTS] = verify_scan_judge_manifests,
     };
-    const struct job *job = work->job;
     bool by_entries = job->phase == SUM_ENTRIES || job->phase == JUDGE_ENTRIES;
 
-    scan->is_behind = job->has_cursor;
-    scan->key = job->cursor;
-    if (!job->has_cursor && by_entries)
+    if (!scan->is_behind && by_entries)
         scan->key = verify_scope_begin(scan->scope);
-    else if (!job->has_cursor && work->range.has_from)
-        scan->key = work->range.from;
+    else if (!scan->is_behind && scan->range->has_from)
+        scan->key = scan->range->from;
     return phases[job->phase](session, scan, err);
 }
 
-static enum status scan(struct session *session, void *context, struct error *err)
+/* A chunk of a phase, in one snapshot. Several of a phase that sums up may be under way at a time. */
+struct part {
+    struct verify *work; /* changed by its own thread alone */
+    struct turn *turn;   /* is told where the chunk ends, and NULL then; NULL: none */
+    struct turn_position position;
+    bool has_large, is_gone;
+    struct arena *arena; /* of the position where the chunk ends */
+    struct verify_sums sums;
+    struct verify_scan scan; /* as it has ended; of what it points to only `last` stays */
+};
+
+/* An attempt that fails adds nothing; one that is made again does not tell the turn a second time. */
+static enum status scan_part(struct session *session, struct part *part, struct error *err)
 {
-    struct verify *work = context;
+    const struct verify *work = part->work;
+    const struct job *job = work->job;
     struct verify_scope scope;
-    struct verify_sums sums = *work->sums; /* an attempt that fails adds nothing */
+    struct verify_sums sums = part->sums;
     struct verify_scan scan = { .is_fast = work->is_fast,
-        .max_rows = work->job->is_gentle ? GENTLE_ROWS : CHUNK_ROWS,
+        .max_rows = job->is_gentle ? GENTLE_ROWS : CHUNK_ROWS,
+        .has_large = part->has_large,
+        .is_behind = part->position.has_from,
+        .key = part->position.from,
         .range = &work->range,
         .scope = &scope,
-        .sums = &sums };
+        .sums = &sums,
+        .turn = part->turn,
+        .arena = part->arena };
+    enum status status;
 
     TRY(session_refresh(session, NULL, err));
-    scan.index = find_index(session, work->job);
-    work->is_gone = !scan.index;
-    if (work->is_gone)
+    scan.index = find_index(session, job);
+    part->is_gone = !scan.index;
+    if (part->is_gone)
         return STATUS_OK;
     TRY(verify_scope_plan(scan.index, work->values, &session->arena, &scope, err));
     TRY(session_begin_snapshot(session, err));
-    TRY(run_phase(session, work, &scan, err));
+    status = run_phase(session, job, &scan, err);
+    part->turn = scan.turn;
+    if (status != STATUS_OK)
+        return status;
     TRY(session_end_snapshot(session, err));
-    *work->sums = sums;
-    note_all(work, &scan.look);
-    move_on(work, &scan);
+    part->sums = sums;
+    part->has_large = scan.has_large;
+    part->scan = scan;
     return STATUS_OK;
+}
+
+static struct turn_position position_of(const struct job *job)
+{
+    return (struct turn_position){ job->has_cursor,
+        job->has_cursor ? job->cursor : (struct entity_key){ STR_EMPTY, STR_EMPTY } };
+}
+
+/* What differs is noted while the session has it. */
+static enum status judge(struct session *session, void *context, struct error *err)
+{
+    struct verify *work = context;
+    struct part *part = ARENA_NEW(&session->arena, struct part);
+
+    *part = (struct part){
+        .work = work, .position = position_of(work->job), .arena = &work->job->arena, .sums = *work->sums
+    };
+    TRY(scan_part(session, part, err));
+    work->is_gone = part->is_gone;
+    if (work->is_gone)
+        return STATUS_OK;
+    note_all(work, &part->scan.look);
+    move_on(work, &part->scan);
+    return STATUS_OK;
+}
+
+/* ---- summing up, by a crew ---- */
+
+struct sum {
+    struct part part;
+    struct arena arena;
+    struct error failure;
+    enum status status;
+};
+
+struct summing {
+    struct verify *work;
+    struct turn turn;
+    atomic_bool has_large;
+    struct sum list[TURN_CHUNKS];
+};
+
+static enum status attempt_sum(struct session *session, void *context, struct error *err)
+{
+    return scan_part(session, context, err);
+}
+
+static void sum_up(struct worker *store, void *context)
+{
+    struct summing *summing = context;
+    struct turn_position position;
+    size_t number;
+
+    while (turn_take(&summing->turn, &number, &position)) {
+        struct sum *sum = &summing->list[number];
+
+        arena_init(&sum->arena);
+        sum->part = (struct part){ .work = summing->work,
+            .turn = &summing->turn,
+            .position = position,
+            .has_large = atomic_load(&summing->has_large),
+            .arena = &sum->arena };
+        sum->status = worker_attempt(store, attempt_sum, &sum->part, &sum->failure);
+        if (sum->part.has_large)
+            atomic_store(&summing->has_large, true);
+        if (sum->status != STATUS_OK || sum->part.turn)
+            turn_stop(&summing->turn);
+    }
+}
+
+/* From the first chunk on, as far as each begins where the one before has ended. */
+static void join(struct verify *work, const struct summing *summing)
+{
+    for (size_t i = 0; i < summing->turn.begun; i++) {
+        const struct sum *sum = &summing->list[i];
+        const struct part *part = &sum->part;
+
+        if (sum->status != STATUS_OK || part->is_gone)
+            break;
+        if (i > 0 && entity_key_compare(&work->job->cursor, &part->position.from) != 0)
+            break;
+        for (size_t k = 0; k < VERIFY_CLASSES; k++)
+            work->sums->classes[k] += part->sums.classes[k];
+        move_on(work, &part->scan);
+        if (part->scan.is_last)
+            break;
+    }
+}
+
+/* A turn of chunks. Fails as the first one does, if that fails. */
+static enum status sum_chunks(struct verify *work, struct error *err)
+{
+    struct worker *leader = work->job->store;
+    struct turn_position position = position_of(work->job);
+    struct summing *summing = xcalloc(1, sizeof(*summing));
+    enum status status;
+
+    summing->work = work;
+    turn_init(&summing->turn, &position, work->job->is_gentle ? CREW_STEP : crew_pace(leader));
+    crew_run(leader, sum_up, summing);
+    status = summing->list[0].status;
+    work->is_gone = status == STATUS_OK && summing->list[0].part.is_gone;
+    if (status == STATUS_OK)
+        join(work, summing);
+    else
+        *err = summing->list[0].failure;
+    for (size_t i = 0; i < summing->turn.begun; i++)
+        arena_cleanup(&summing->list[i].arena);
+    turn_cleanup(&summing->turn);
+    free(summing);
+    return status;
+}
+
+static enum status scan(struct verify *work, struct error *err)
+{
+    if (work->job->phase == SUM_SOURCES || work->job->phase == SUM_ENTRIES)
+        return sum_chunks(work, err);
+    return worker_attempt(work->job->store, judge, work, err);
 }
 
 /* ---- the report ---- */
@@ -445,7 +579,7 @@ static enum status scan_chunks(struct verify *work, struct error *err)
     int64_t end_us = clock_monotonic_us() + TURN_MS * 1000;
 
     do {
-        TRY(worker_attempt(job->store, scan, work, err));
+        TRY(scan(work, err));
         if (work->is_gone)
             return end_as(job, JOB_CANCELLED, err);
     } while (!job->is_gentle && work->count == 0 && job->phase < PHASES && clock_monotonic_us() < end_us);
@@ -652,7 +786,6 @@ static enum status begin_report(struct session *session, void *context, struct e
     saved.phase = work->first_phase;
     saved.has_cursor = false;
     saved.cursor = (struct entity_key){ STR_EMPTY, STR_EMPTY };
-    saved.total = saved.done;
     TRY(pg_query(&session->pg, &sql_begin, NULL, &begun, err));
     TRY(job_checkpoint_in(session, &saved, err));
     TRY(insert_report(session, work->job, err));

@@ -12,6 +12,7 @@
 
 enum {
     CHUNK_BYTES = 8 * 1024 * 1024,
+    SMALL_BYTES = 8 * 1024, /* of one row: most chunks need no sum of their sizes */
     SHORT_PREFIX =
         192, /* of an entry's properties: the key of its source is in front, mostly in fewer bytes */
     LONG_PREFIX = 2 * (LIMIT_KEY_BYTES + 64),
@@ -51,8 +52,8 @@ static enum status send_rows(
     struct pg_params params;
 
     from_params(session, scan, table_id, &params);
-    pg_add_int8(&params, CHUNK_BYTES);
-    return pg_send(&session->pg, &sql_chunk_rows, &params, err);
+    pg_add_int8(&params, scan->has_large ? CHUNK_BYTES : SMALL_BYTES);
+    return pg_send(&session->pg, scan->has_large ? &sql_chunk_rows_bounded : &sql_chunk_rows, &params, err);
 }
 
 static enum status send_versions(struct session *session, const struct verify_scan *scan, int64_t table_id,
@@ -72,14 +73,37 @@ static bool is_within(const struct source_range *range, const struct entity_key 
 }
 
 /* How many of the rows came with their properties. The others are the next chunk's. */
-static int count_read(const PGresult *rows)
+static int count_read(struct verify_scan *scan, const PGresult *rows)
 {
     int count = PQntuples(rows);
 
     for (int i = 1; i < count; i++)
-        if (PQgetisnull(rows, i, ROWS_PROPERTIES))
+        if (PQgetisnull(rows, i, ROWS_PROPERTIES)) {
+            scan->has_large = true;
             return i;
+        }
     return count;
+}
+
+/* The first row came without its properties: the rows are to be read with a sum of their sizes. */
+static bool begins_large(struct verify_scan *scan, const PGresult *rows)
+{
+    bool is_large = PQntuples(rows) > 0 && PQgetisnull(rows, 0, ROWS_PROPERTIES);
+
+    scan->has_large = scan->has_large || is_large;
+    return is_large;
+}
+
+/* The next chunk begins behind this one, while this one is summed up. */
+static void tell_end(struct verify_scan *scan)
+{
+    if (!scan->turn)
+        return;
+    if (scan->is_last)
+        turn_stop(scan->turn);
+    else
+        turn_pass(scan->turn, &scan->last);
+    scan->turn = NULL;
 }
 
 /* ---- what is read in the order of source keys ---- */
@@ -119,8 +143,26 @@ static void take_end(struct merge *merge, struct list *list, int count, int max_
     merge->has_end = true;
 }
 
-static enum status read_merge(
-    struct session *session, const struct verify_scan *scan, struct merge *merge, struct error *err)
+/*
+ * The next chunk can begin while the database still reads state rows for this one. Where these end before the sources do, this chunk
+ * ends there too, and the turn with it: that is seldom, since most state rows have a source.
+ */
+static void tell_source_end(struct verify_scan *scan, const struct merge *merge)
+{
+    const PGresult *rows = merge->sources.rows;
+    int count = PQntuples(rows);
+
+    if (!scan->turn || count < scan->max_rows || (merge->has_properties && count_read(scan, rows) < count))
+        return;
+    scan->last = key_at(rows, count - 1);
+    if (!is_within(scan->range, &scan->last))
+        return;
+    scan->last = copied(&scan->last, scan->arena);
+    tell_end(scan);
+}
+
+static enum status query_merge(
+    struct session *session, struct verify_scan *scan, struct merge *merge, struct error *err)
 {
     int64_t table_id = scan->index->source_table_id;
     bool more = index_has_manifest(scan->index);
@@ -139,17 +181,29 @@ static enum status read_merge(
         TRY(pg_send(&session->pg, &sql_open_chunk, &params, err));
     TRY(pg_sync(&session->pg, err));
     TRY(pg_next(&session->pg, &merge->sources.rows, err));
+    tell_source_end(scan, merge);
     if (more)
         TRY(pg_next(&session->pg, &merge->states.rows, err));
     if (may_be_behind)
         TRY(pg_next(&session->pg, &merge->open.rows, err));
-    TRY(pg_end(&session->pg, err));
+    return pg_end(&session->pg, err);
+}
+
+static enum status read_merge(
+    struct session *session, struct verify_scan *scan, struct merge *merge, struct error *err)
+{
+    TRY(query_merge(session, scan, merge, err));
+    if (merge->has_properties && begins_large(scan, merge->sources.rows)) {
+        merge_cleanup(merge);
+        *merge = (struct merge){ 0 };
+        TRY(query_merge(session, scan, merge, err));
+    }
     take_end(merge, &merge->sources,
-        merge->has_properties ? count_read(merge->sources.rows) : PQntuples(merge->sources.rows),
+        merge->has_properties ? count_read(scan, merge->sources.rows) : PQntuples(merge->sources.rows),
         scan->max_rows);
-    if (more)
+    if (merge->states.rows)
         take_end(merge, &merge->states, PQntuples(merge->states.rows), scan->max_rows);
-    if (may_be_behind)
+    if (merge->open.rows)
         take_end(merge, &merge->open, PQntuples(merge->open.rows), scan->max_rows);
     return STATUS_OK;
 }
@@ -210,11 +264,11 @@ struct facts {
     size_t count;
 };
 
-static void end_chunk(struct session *session, struct verify_scan *scan, const struct merge *merge)
+static void end_chunk(struct verify_scan *scan, const struct merge *merge)
 {
     scan->is_last = scan->is_last || !merge->has_end;
     if (merge->has_end)
-        scan->last = copied(&merge->end, &session->arena);
+        scan->last = copied(&merge->end, scan->arena);
 }
 
 /* Keys come in order: the first one beyond the range ends it. */
@@ -236,7 +290,7 @@ static struct facts list_facts(struct session *session, struct verify_scan *scan
         if (!is_in_flight)
             list.facts[list.count++] = fact;
     }
-    end_chunk(session, scan, merge);
+    end_chunk(scan, merge);
     return list;
 }
 
@@ -416,6 +470,7 @@ enum status verify_scan_sum_sources(struct session *session, struct verify_scan 
     arena_init(&scratch);
     TRY(read_merge(session, scan, &merge, err));
     list = list_facts(session, scan, &merge);
+    tell_end(scan);
     if (merge.has_properties)
         TRY(project_all(session, scan, &merge, &list, err));
     doubts.subjects = ARENA_ARRAY(&session->arena, struct subject, list.count);
@@ -466,13 +521,13 @@ static bool has_ended(struct verify_scan *scan, const struct entity_key *entry)
     return verify_scope_has_passed(scan->scope, entry);
 }
 
-static void end_entries(struct session *session, struct verify_scan *scan, const PGresult *rows, int count)
+static void end_entries(struct verify_scan *scan, const PGresult *rows, int count)
 {
     scan->rows = count;
     scan->is_last = count == PQntuples(rows) && count < scan->max_rows;
     if (count > 0) {
         scan->last = key_at(rows, count - 1);
-        scan->last = copied(&scan->last, &session->arena);
+        scan->last = copied(&scan->last, scan->arena);
     }
 }
 
@@ -501,7 +556,8 @@ static enum status sum_versions(struct session *session, struct verify_scan *sca
     PG_RESULT rows = NULL;
 
     TRY(read_entries(session, scan, &rows, err));
-    end_entries(session, scan, rows, PQntuples(rows));
+    end_entries(scan, rows, PQntuples(rows));
+    tell_end(scan);
     for (int i = 0; i < PQntuples(rows); i++) {
         struct entity_key entry = key_at(rows, i);
 
@@ -513,6 +569,15 @@ static enum status sum_versions(struct session *session, struct verify_scan *sca
     return STATUS_OK;
 }
 
+static enum status query_entries(
+    struct session *session, const struct verify_scan *scan, PGresult **rows, struct error *err)
+{
+    TRY(send_rows(session, scan, scan->index->index_id, err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(pg_next(&session->pg, rows, err));
+    return pg_end(&session->pg, err);
+}
+
 enum status verify_scan_sum_entries(struct session *session, struct verify_scan *scan, struct error *err)
 {
     PG_RESULT rows = NULL;
@@ -520,12 +585,15 @@ enum status verify_scan_sum_entries(struct session *session, struct verify_scan 
 
     if (scan->is_fast)
         return sum_versions(session, scan, err);
-    TRY(send_rows(session, scan, scan->index->index_id, err));
-    TRY(pg_sync(&session->pg, err));
-    TRY(pg_next(&session->pg, &rows, err));
-    TRY(pg_end(&session->pg, err));
-    count = count_read(rows);
-    end_entries(session, scan, rows, count);
+    TRY(query_entries(session, scan, &rows, err));
+    if (begins_large(scan, rows)) {
+        PQclear(rows);
+        rows = NULL;
+        TRY(query_entries(session, scan, &rows, err));
+    }
+    count = count_read(scan, rows);
+    end_entries(scan, rows, count);
+    tell_end(scan);
     for (int i = 0; i < count; i++) {
         struct entity_key entry = key_at(rows, i);
         struct property_list properties = { pg_bytes(rows, i, ROWS_PROPERTIES) };
@@ -565,7 +633,7 @@ static void take_suspects(struct session *session, struct verify_scan *scan, con
 {
     int count = PQntuples(rows);
 
-    end_entries(session, scan, rows, count);
+    end_entries(scan, rows, count);
     scan->look = (struct look){ scan->index, ARENA_ARRAY(&session->arena, struct subject, (size_t)count), 0 };
     for (int i = 0; i < count; i++) {
         struct entity_key source = key_at(rows, i);
@@ -597,7 +665,7 @@ enum status verify_scan_judge_entries(struct session *session, struct verify_sca
     PG_RESULT rows = NULL;
 
     TRY(read_entries(session, scan, &rows, err));
-    end_entries(session, scan, rows, PQntuples(rows));
+    end_entries(scan, rows, PQntuples(rows));
     scan->look = (struct look){ scan->index,
         ARENA_ARRAY(&session->arena, struct subject, (size_t)PQntuples(rows)), 0 };
     for (int i = 0; i < PQntuples(rows); i++) {

@@ -8,18 +8,22 @@
 
 #include "domain/indexes/verify_scope.h"
 #include "domain/indexes/verify_sums.h"
+#include "store/jobs/turn.h"
 #include "store/verification/verify_look.h"
 
 struct verify_scan {
     const struct index *index;
     bool is_fast;   /* versions instead of contents are compared: see verify_scan_sum_sources */
     int max_rows;   /* of a chunk */
+    bool has_large; /* before: there may be large rows; then: there are */
     bool is_behind; /* strictly behind the key */
     struct entity_key key;
     const struct source_range *range; /* of the sources */
     const struct verify_scope *scope; /* of the entries */
     struct verify_sums *sums;         /* added to while summing up; asked while judging */
-    /* what is found; memory is the session's */
+    struct turn *turn;   /* is told once how far the chunk of a sum reaches, and NULL then; NULL: none */
+    struct arena *arena; /* of `last`; what else is found is in the session's */
+    /* what is found */
     struct entity_key last; /* how far the chunk reaches */
     bool is_last;           /* there is nothing behind it */
     int64_t rows;           /* of the table that is walked over, within the range */

@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- As chunk_keys, with what the rows hold: ts, expires (0: never) and properties, the latter while those so far are not
--- more than $6 bytes, then null; and version.
+-- As chunk_keys, with what the rows hold: ts, expires (0: never) and properties, null if they are more than $6 bytes;
+-- and version.
 select e.partition_key, e.row_key, octet_length(e.properties)::int8, e.ts, coalesce(e.expires, 0),
-    case when sum(octet_length(e.properties)) over (order by e.partition_key, e.row_key rows unbounded preceding) <= $6::int8
-        then e.properties end, e.version
+    case when octet_length(e.properties) <= $6::int8 then e.properties end, e.version
 from entities e
 where e.table_id = $1::int8
   and (e.partition_key, e.row_key) >= ($2::text, $3::text)

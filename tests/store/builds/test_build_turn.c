@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "store/jobs/crew.h"
+#include "store/jobs/report_calls.h"
 #include "tests/support/calls.h"
 #include "tests/support/index_calls.h"
 
@@ -84,6 +85,35 @@ START_TEST(a_turn_counts_up_to_a_chunk_that_fails)
 }
 END_TEST
 
+static long long verified(bool is_fast, const char *column)
+{
+    struct operation *operation = call_make(&world.arena, OPERATION_INDEX_VERIFY, "ByCity");
+    const char *id;
+
+    operation->in.verify =
+        (struct operation_verify){ .is_fast = is_fast, .report_id = STR_EMPTY, .values = STR_EMPTY };
+    call_succeeded(call_run(&world.writer, report_calls_start, operation));
+    id = arena_copy(&world.arena, operation->out.jobs.jobs[0].operation_id).data;
+    run_chunks(world.worker);
+    return test_number(world.sql, "select %s from index_reports where operation_id = '%s'", column, id);
+}
+
+/* A chunk of sums has 8,000 rows: one entry is missing in the first, and one in the second. */
+START_TEST(the_sums_of_a_crew_find_what_differs)
+{
+    people_copy(&world, PEOPLE);
+    call_succeeded(index_created(&world, "ByCity", "People", 0));
+    run_chunks(world.worker);
+    ck_assert_int_eq(verified(_i, "sources"), PEOPLE);
+    ck_assert_int_eq(verified(_i, "entries"), PEOPLE);
+    ck_assert_int_eq(verified(_i, "missing"), 0);
+    test_sql(world.sql, "delete from entities where table_id <> 1000 and (row_key like '%%r000007%%' or "
+                        "row_key like '%%r008050%%')");
+    ck_assert_int_eq(verified(_i, "missing"), 2);
+    ck_assert_int_eq(verified(_i, "dangling + mismatched + manifests"), 0);
+}
+END_TEST
+
 /* Among small entities some whose sizes have to be summed up, and one at the beginning. */
 START_TEST(large_entities_are_met_anywhere)
 {
@@ -132,6 +162,7 @@ Suite *test_build_turn_suite(void)
     tcase_add_test(tc, a_crew_builds_what_one_thread_builds);
     tcase_add_test(tc, a_turn_counts_for_all_builds_of_the_table);
     tcase_add_test(tc, a_turn_counts_up_to_a_chunk_that_fails);
+    tcase_add_loop_test(tc, the_sums_of_a_crew_find_what_differs, 0, 2);
     tcase_add_test(tc, large_entities_are_met_anywhere);
     tcase_add_test(tc, a_crew_works_together_only_while_the_other_sessions_are_idle);
     suite_add_tcase(suite, tc);
