@@ -12,6 +12,7 @@
 #include "domain/limits.h"
 #include "domain/reason.h"
 #include "domain/text.h"
+#include "domain/ticks.h"
 
 enum { MAX_RATE = 1000000 };
 
@@ -119,6 +120,42 @@ Tavola__V1__CauseCount *codec_admin_cause_message(const struct cause_view *cause
     out->example = cause->example;
     out->first_failed = codec_timestamp(cause->first_failed, arena);
     out->last_failed = codec_timestamp(cause->last_failed, arena);
+    return out;
+}
+
+/* ---- audit records ---- */
+
+static enum status time_decode(
+    const Google__Protobuf__Timestamp *time, const char *field, int64_t *out, struct error *err)
+{
+    if (!time || ticks_from_timestamp(time->seconds, time->nanos, out))
+        return STATUS_OK;
+    return reason_set(err, REASON_OUT_OF_RANGE_INPUT, "%s lies outside the years 1601 to 9999", field);
+}
+
+enum status codec_admin_audit_decode(
+    const Tavola__V1__ListAuditRecordsRequest *request, struct operation_audit *out, struct error *err)
+{
+    out->until = TICKS_MAX;
+    TRY(text_decode(request->account, "account", &out->account, err));
+    TRY(time_decode(request->since, "since", &out->since, err));
+    return time_decode(request->until, "until", &out->until, err);
+}
+
+Tavola__V1__AuditRecord *codec_admin_audit_message(const struct audit_view *view, struct arena *arena)
+{
+    Tavola__V1__AuditRecord *out = ARENA_NEW(arena, Tavola__V1__AuditRecord);
+
+    tavola__v1__audit_record__init(out);
+    out->audit_id = view->id;
+    out->recorded = codec_timestamp(view->recorded, arena);
+    out->account = codec_bytes(view->record.account);
+    out->credential = (Tavola__V1__AuditCredential)view->record.credential;
+    out->key = view->record.key;
+    out->method = codec_bytes(view->record.method);
+    out->target = codec_bytes(view->record.target);
+    out->outcome = codec_bytes(view->record.outcome);
+    out->left_out = view->record.left_out;
     return out;
 }
 

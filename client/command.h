@@ -40,6 +40,7 @@ extern const struct command_group commands_watch;   /* change feeds */
 extern const struct command_group commands_queue;   /* queues and lag */
 extern const struct command_group commands_load;    /* hot partitions, advice on indexes */
 extern const struct command_group commands_account; /* accounts and their keys */
+extern const struct command_group commands_audit;   /* administrative calls */
 extern const struct command_group commands_access;  /* tokens, shared access signatures */
 extern const struct command_group commands_dev;     /* a private stack on this machine */
 

@@ -53,7 +53,12 @@ struct method {
     enum rpc_kind kind;
     const struct call_events *events;
     const ProtobufCMessageDescriptor *request; /* of operation_call_events and stream_events */
-    call_decode_fn *decode;                    /* these two: of operation_call_events */
+    /*
+     * Of these too: the kind that its calls run, or one with the same facts. So operation_kind_facts says what a call needs,
+     * and routes_find where it waits, which is what it may cost.
+     */
+    enum operation_kind operation;
+    call_decode_fn *decode; /* these two: of operation_call_events */
     call_encode_fn *encode;
     const struct stream_method *stream; /* of stream_events */
 };

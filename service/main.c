@@ -225,6 +225,7 @@ static void stop(struct server *server)
     advisor_cleanup(&server->service.advisor);
     memory_shares_cleanup(&server->service.memory);
     recheck_cleanup(&server->service.recheck);
+    audit_log_cleanup(&server->service.audit_log);
     authenticator_cleanup(&server->service.authenticator);
     arena_cleanup(&server->arena);
 }
@@ -234,6 +235,7 @@ static enum status start(struct server *server, const struct service_config *con
     health_init(&server->service.health);
     authenticator_init(&server->service.authenticator, config->authentication == AUTHENTICATION_NONE);
     recheck_init(&server->service.recheck);
+    audit_log_init(&server->service.audit_log);
     memory_shares_init(&server->service.memory, server->memory.bytes);
     server->service.speaks_tls = config->tls_certificate != NULL;
     atomic_init(&server->service.draining, false);

@@ -62,6 +62,7 @@ const struct method *const methods[] = {
     &redrive_dead_letters_method,
     &discard_dead_letters_method,
     &list_hot_partitions_method,
+    &list_audit_records_method,
 
     &health_check_method,
     &health_watch_method,

@@ -18,6 +18,7 @@
 #include "api/codec_error.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "domain/operations/audit_target.h"
 #include "domain/reason.h"
 #include "service/call.h"
 #include "service/sampling/sampling.h"
@@ -44,6 +45,24 @@ static enum status identify(struct operation_call *state, struct error *err)
     return STATUS_OK;
 }
 
+/* What the store has not committed with a change is recorded now. err: NULL if the call ends with OK. */
+static void record_call(struct operation_call *state, const struct error *err)
+{
+    struct service *service = state->ctx.service;
+
+    if (!state->operation.audit && operation_kind_facts(state->method->operation)->is_administrative)
+        state->operation.audit =
+            audit_log_begin(&state->ctx.caller, state->method->path, NULL, state->ctx.arena);
+    if (state->operation.audit && (err || !state->operation.audit->is_sent))
+        audit_log_note(&service->audit_log, service->store, state->operation.audit, err);
+}
+
+static void refuse_call(struct operation_call *state, const struct error *err)
+{
+    record_call(state, err);
+    call_fail(state->call, err, state->ctx.arena);
+}
+
 /* The call may be gone when this returns. */
 static void admit(struct operation_call *state)
 {
@@ -52,7 +71,7 @@ static void admit(struct operation_call *state)
     if (identify(state, &err) == STATUS_OK)
         rpc_call_read(state->call);
     else if (!recheck_wait(state->ctx.service, &state->ctx.caller, &state->recheck))
-        call_fail(state->call, &err, state->ctx.arena);
+        refuse_call(state, &err);
 }
 
 static void begin_operation(struct rpc_call *call)
@@ -94,9 +113,12 @@ static void reply(struct operation_call *state)
 
     if (operation->status != STATUS_OK) {
         assert(operation->error);
+        record_call(state, operation->error);
         call_fail_with(state->call, operation->error, operation_conflict(operation), state->ctx.arena);
         return;
     }
+    if (operation->audit)
+        record_call(state, NULL);
     if (state->method->encode(&state->ctx, operation, bytes, &err) != STATUS_OK ||
         hold_answer(state, &err) != STATUS_OK) {
         call_fail(state->call, &err, state->ctx.arena);
@@ -125,6 +147,9 @@ static enum status decode(struct operation_call *state, struct error *err)
     operation->done = done;
     operation->deadline_us = rpc_call_deadline_us(state->call);
     TRY(state->method->decode(&state->ctx, operation, err));
+    if (audit_target_is_recorded(operation))
+        operation->audit =
+            audit_log_begin(&state->ctx.caller, state->method->path, operation, state->ctx.arena);
     TRY(caller_authorize(&state->ctx.caller, operation, err));
     TRY(hold_memory(state, err));
     if (!state->ctx.service->rates)
@@ -142,7 +167,7 @@ static void on_message(struct rpc_call *call, struct str message)
     if (decode(state, &err) == STATUS_OK)
         store_collect(state->ctx.service->store, &state->operation);
     else
-        call_fail(call, &err, state->ctx.arena);
+        refuse_call(state, &err);
 }
 
 static void resume(struct recheck_call *waiting)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "base/metrics.h"
+#include "service/admission/audit_log.h"
 #include "service/admission/authenticator.h"
 #include "service/admission/memory_shares.h"
 #include "service/admission/rates.h"
@@ -24,6 +25,7 @@ struct service {
     atomic_int queues; /* the queue of a bucket is bucket % queues */
     struct authenticator authenticator;
     struct recheck recheck;
+    struct audit_log audit_log;
     bool speaks_tls;
     atomic_bool draining;
     atomic_llong watchers;       /* watches of change feeds, at this moment */

@@ -4,6 +4,7 @@
  */
 #include "store/routes.h"
 
+#include "store/access/audit_calls.h"
 #include "store/background/range_delete.h"
 #include "store/catalogue/table_calls.h"
 #include "store/dead_letters/dead_letter_calls.h"
@@ -59,6 +60,8 @@ static const struct route routes[] = {
     [OPERATION_SAMPLES_STORE] = { LANE_PAGE, sample_calls_store },
     [OPERATION_HOT_PARTITIONS_LIST] = { LANE_PAGE, sample_calls_list_hot },
     [OPERATION_INDEX_ADVISE] = { LANE_PAGE, advice_calls_make },
+    [OPERATION_AUDIT_STORE] = { LANE_PAGE, audit_calls_store },
+    [OPERATION_AUDIT_LIST] = { LANE_PAGE, audit_calls_list },
 };
 
 _Static_assert(ARRAY_LEN(routes) == OPERATION_KIND_COUNT, "a row for the last kind");

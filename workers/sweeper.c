@@ -66,7 +66,8 @@ static void sweep_round(struct worker_ctx *ctx, struct duties *duties)
     const struct sweep_ages ages = { .dead_row_s = DEAD_ROW_AGE_S,
         .transaction_s = LIMIT_TRANSACTION_RETENTION_S,
         .request_s = ctx->shared->config->request_retention_s,
-        .change_s = ctx->shared->config->change_retention_s };
+        .change_s = ctx->shared->config->change_retention_s,
+        .audit_s = ctx->shared->config->audit_retention_s };
     struct sweep_counts counts = { 0 };
     struct error err = { 0 };
     bool more = true;
@@ -81,12 +82,12 @@ static void sweep_round(struct worker_ctx *ctx, struct duties *duties)
     }
     outage_worked(&ctx->outages.sweep, "sweep", ctx->now_us());
     if (counts.expired + counts.dead_rows + counts.markers + counts.transactions + counts.requests +
-            counts.changes >
+            counts.changes + counts.audits >
         0)
         log_event(LOG_INFO, "swept", log_number("expired", counts.expired),
             log_number("dead_rows", counts.dead_rows), log_number("markers", counts.markers),
             log_number("transactions", counts.transactions), log_number("requests", counts.requests),
-            log_number("changes", counts.changes));
+            log_number("changes", counts.changes), log_number("audits", counts.audits));
 }
 
 void *sweeper_thread(void *argument)

@@ -297,16 +297,21 @@ bool credential_parse(struct str text, struct arena *arena, struct credential *o
     return true;
 }
 
-bool credential_is_genuine(const struct credential *credential, const struct account *account)
+int credential_signer(const struct credential *credential, const struct account *account)
 {
     uint8_t hash[HASH_BYTES];
-    bool genuine = false;
+    int signer = 0;
 
-    for (size_t i = 0; i < ACCOUNT_KEYS; i++) {
+    for (int i = 0; i < ACCOUNT_KEYS; i++) {
         sign_content(&account->keys[i], credential->fields, hash);
-        genuine |= CRYPTO_memcmp(hash, credential->signature.data, HASH_BYTES) == 0;
+        signer |= (CRYPTO_memcmp(hash, credential->signature.data, HASH_BYTES) == 0) * (i + 1);
     }
-    return genuine;
+    return signer;
+}
+
+bool credential_is_genuine(const struct credential *credential, const struct account *account)
+{
+    return credential_signer(credential, account) != 0;
 }
 
 /* ---- what it comes to ---- */

@@ -68,9 +68,12 @@ struct str credential_sign(
 bool credential_parse(struct str text, struct arena *arena, struct credential *out);
 
 /*
- * Whether one of the account's keys has signed the credential. The time that the check takes does not depend on the
- * answer.
+ * Which of the account's keys has signed the credential: 1 or 2; 0: none. The time that the check takes does not depend
+ * on the answer.
  */
+int credential_signer(const struct credential *credential, const struct account *account);
+
+/* Whether one of the account's keys has signed the credential. */
 bool credential_is_genuine(const struct credential *credential, const struct account *account);
 
 /* What credential_access needs to know beside the credential. */

@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "domain/operations/audit_operations.h"
 #include "domain/operations/dead_letter_operations.h"
 #include "domain/operations/entity_operations.h"
 #include "domain/operations/feed_operations.h"
@@ -43,6 +44,8 @@ struct operation {
     struct str wait_for_transaction; /* reads: id of a transaction that must have ended before; empty: none */
     int64_t deadline_us;             /* clock_monotonic_us; INT64_MAX: none */
     atomic_bool cancelled;
+    struct audit_record
+        *audit; /* to be committed with what the operation changes; NULL: it is not administrative */
 
     union {
         struct operation_get get;
@@ -58,6 +61,7 @@ struct operation {
         struct operation_dead_letters dead_letters;
         struct operation_queues queues;
         struct operation_samples samples;
+        struct operation_audit audit;
     } in;
 
     /* The outcome: status, and either error or out. */
@@ -77,6 +81,7 @@ struct operation {
         struct outcome_dead_letters dead_letters;
         struct outcome_queues queues;
         struct outcome_samples samples;
+        struct outcome_audit audit;
     } out;
 
     /* Called once, from a thread of the store, when the outcome is set. It must not block. */

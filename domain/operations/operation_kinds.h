@@ -51,6 +51,8 @@ enum operation_kind {
     OPERATION_SAMPLES_STORE, /* the server's own: no method runs it */
     OPERATION_HOT_PARTITIONS_LIST,
     OPERATION_INDEX_ADVISE, /* input: samples */
+    OPERATION_AUDIT_STORE,  /* the server's own: no method runs it */
+    OPERATION_AUDIT_LIST,
     OPERATION_KIND_COUNT
 };
 
@@ -69,6 +71,7 @@ enum operation_input {
     OPERATION_IN_DEAD_LETTERS,
     OPERATION_IN_QUEUES,
     OPERATION_IN_SAMPLES,
+    OPERATION_IN_AUDIT,
 };
 
 /* What the kind requires of its caller: access.c checks it. */
@@ -100,6 +103,7 @@ struct operation_facts {
     bool only_reads; /* a run commits nothing, so a run may be cancelled at any time */
     enum operation_wait wait;
     enum operation_kind becomes; /* the kind that runs when the wait has ended; only if wait is set */
+    bool is_administrative;      /* each call has an audit record: audit_target.h */
 };
 
 /* The kind's row; its name is NULL if the row is missing. */

@@ -22,6 +22,7 @@ enum {
 struct cache_slot {
     pthread_mutex_t lock;
     int64_t generation; /* of the snapshot it was checked with; 0: the slot is empty */
+    int signer;         /* the key that has signed it */
     size_t len;
     char text[CACHED_BYTES];
 };
@@ -94,21 +95,23 @@ static struct cache_slot *slot_of(struct authenticator *authenticator, struct st
     return text.len > CACHED_BYTES ? NULL : &memory->slots[digest_of(memory->seed, text) % CACHE_SLOTS];
 }
 
-static bool is_cached(struct authenticator *authenticator, struct str text)
+/* The key that has signed the credential; 0: the credential is not in the cache. */
+static int find_cached(struct authenticator *authenticator, struct str text)
 {
     struct cache_slot *slot = slot_of(authenticator, text);
-    bool same;
+    int signer = 0;
 
     if (!slot)
-        return false;
+        return 0;
     pthread_mutex_lock(&slot->lock);
-    same = slot->generation == authenticator->generation && slot->len == text.len &&
-           CRYPTO_memcmp(slot->text, text.data, text.len) == 0;
+    if (slot->generation == authenticator->generation && slot->len == text.len &&
+        CRYPTO_memcmp(slot->text, text.data, text.len) == 0)
+        signer = slot->signer;
     pthread_mutex_unlock(&slot->lock);
-    return same;
+    return signer;
 }
 
-static void cache_credential(struct authenticator *authenticator, struct str text)
+static void cache_credential(struct authenticator *authenticator, struct str text, int signer)
 {
     struct cache_slot *slot = slot_of(authenticator, text);
 
@@ -116,23 +119,30 @@ static void cache_credential(struct authenticator *authenticator, struct str tex
         return;
     pthread_mutex_lock(&slot->lock);
     slot->generation = authenticator->generation;
+    slot->signer = signer;
     slot->len = text.len;
     memcpy(slot->text, text.data, text.len);
     pthread_mutex_unlock(&slot->lock);
 }
 
-/* An unknown account is checked against a dummy key, so that timing does not tell which accounts exist. */
-static bool is_genuine(struct authenticator *authenticator, const struct account *account,
+/*
+ * The key that has signed the credential; 0: none of the account's. An unknown account is checked against a dummy key, so
+ * that timing does not tell which accounts exist.
+ */
+static int find_signer(struct authenticator *authenticator, const struct account *account,
     const struct credential *credential, struct str text)
 {
     static const struct account unknown_account;
 
-    if (account && is_cached(authenticator, text))
-        return true;
-    if (!credential_is_genuine(credential, account ? account : &unknown_account) || !account)
-        return false;
-    cache_credential(authenticator, text);
-    return true;
+    int signer = account ? find_cached(authenticator, text) : 0;
+
+    if (signer != 0)
+        return signer;
+    signer = credential_signer(credential, account ? account : &unknown_account);
+    if (signer == 0 || !account)
+        return 0;
+    cache_credential(authenticator, text, signer);
+    return signer;
 }
 
 enum status authenticator_admit(struct authenticator *authenticator, struct presented_credential *presented,
@@ -147,7 +157,8 @@ enum status authenticator_admit(struct authenticator *authenticator, struct pres
     context.catalogue = authenticator->snapshot->catalogue;
     context.account = access_snapshot_find(authenticator->snapshot, credential->account);
     if (presented->generation != authenticator->generation) {
-        if (!is_genuine(authenticator, context.account, credential, presented->text))
+        presented->signer = find_signer(authenticator, context.account, credential, presented->text);
+        if (presented->signer == 0)
             return credential_refuse(err);
         presented->generation = authenticator->generation;
     }

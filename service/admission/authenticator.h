@@ -53,6 +53,7 @@ struct presented_credential {
      * call do not check the signature again while the snapshot stays the same.
      */
     int64_t generation;
+    int signer; /* the key that has signed it: 1 or 2; 0: not checked yet, or none of the account's */
 };
 
 /*

@@ -165,6 +165,13 @@ static void collect_rates(const struct rates *rates, struct buf *out)
             rates ? (double)rates_refused(rates, (enum rate_scope)i) : 0);
 }
 
+static void collect_audit(struct audit_log *log, struct buf *out)
+{
+    metrics_family(out, "tavola_audit_records_left_out_total", "counter",
+        "Administrative calls without a change that have no audit record.");
+    metrics_value(out, "tavola_audit_records_left_out_total", "", (double)atomic_load(&log->left_out));
+}
+
 static void collect_memory(struct memory_shares *memory, struct buf *out)
 {
     metrics_family(out, "tavola_call_memory_shed_total", "counter",
@@ -218,6 +225,7 @@ void metrics_collect(void *context, struct buf *out)
     collect_calls(sources->service->calls, out);
     collect_store(sources->service->store, out);
     collect_rates(sources->service->rates, out);
+    collect_audit(&sources->service->audit_log, out);
     collect_memory(&sources->service->memory, out);
     collect_feeds(sources->service, out);
     sampler_collect(&sources->service->sampler, out);

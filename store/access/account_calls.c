@@ -7,8 +7,10 @@
 
 #include <sys/random.h>
 
+#include "base/random.h"
 #include "domain/limits.h"
 #include "domain/ticks.h"
+#include "store/session/audit_row.h"
 #include "store/session/catalogue_load.h"
 #include "store/sql.h"
 
@@ -19,22 +21,50 @@ static enum status make_key(struct account_key *out, struct error *err)
     return STATUS_OK;
 }
 
-/* One statement that returns a row where it did something, and a new version. */
-static enum status change(struct pg *pg, const struct embedded *sql, const struct pg_params *params,
-    bool *changed, struct error *err)
+/* A statement that returns a row where it did something, and what it is in the audit log. */
+struct account_change {
+    const struct embedded *sql;
+    const char *command;
+    struct str name; /* of the account */
+};
+
+static struct audit_record record_of(const struct account_change *change)
 {
+    return (struct audit_record){ .call_id = (int64_t)(random_bits() >> 1),
+        .account = STR_EMPTY,
+        .credential = AUDIT_CREDENTIAL_DATABASE,
+        .method = str_of(change->command),
+        .target = change->name,
+        .outcome = STR_LITERAL("OK") };
+}
+
+/* If the statement did something: a new version, the audit record, and COMMIT. */
+static enum status run_change(struct pg *pg, const struct account_change *change,
+    const struct pg_params *params, bool *changed, struct error *err)
+{
+    struct audit_record record = record_of(change);
     PG_RESULT row = NULL;
 
     TRY(pg_ensure(pg, err));
     TRY(pg_send(pg, &sql_begin, NULL, err));
-    TRY(pg_send(pg, sql, params, err));
-    TRY(catalogue_load_send_bump(pg, CHANGED_ACCOUNTS, err));
-    TRY(pg_send(pg, &sql_commit, NULL, err));
+    TRY(pg_send(pg, change->sql, params, err));
     TRY(pg_sync(pg, err));
     TRY(pg_done(pg, err));
     TRY(pg_next(pg, &row, err));
+    TRY(pg_end(pg, err));
     *changed = PQntuples(row) == 1;
+    if (*changed) {
+        TRY(catalogue_load_send_bump(pg, CHANGED_ACCOUNTS, err));
+        TRY(audit_row_send(pg, &record, params->arena, err));
+    }
+    TRY(pg_send(pg, *changed ? &sql_commit : &sql_rollback, NULL, err));
+    TRY(pg_sync(pg, err));
     return pg_end(pg, err);
+}
+
+static const char *command_of_creation(const struct account *account)
+{
+    return account->administrator ? "account create --administrator" : "account create";
 }
 
 enum status account_calls_create(
@@ -53,7 +83,9 @@ enum status account_calls_create(
         TRY(make_key(&account->keys[i], err));
         pg_add_bytes(&params, str_of_bytes(account->keys[i].bytes, ACCOUNT_KEY_BYTES));
     }
-    TRY(change(pg, &sql_account_insert, &params, &created, err));
+    TRY(run_change(pg,
+        &(struct account_change){ &sql_account_insert, command_of_creation(account), account->name }, &params,
+        &created, err));
     if (created)
         return STATUS_OK;
     return error_set(err, STATUS_EXISTS, "account %.*s already exists", STR_ARG(account->name));
@@ -89,7 +121,8 @@ enum status account_calls_rotate(
     pg_params_init(&params, arena);
     pg_add_bytes(&params, name);
     pg_add_bytes(&params, str_of_bytes(key->bytes, ACCOUNT_KEY_BYTES));
-    TRY(change(pg, &sql_account_rotate, &params, &rotated, err));
+    TRY(run_change(pg, &(struct account_change){ &sql_account_rotate, "account rotate-key", name }, &params,
+        &rotated, err));
     if (rotated)
         return STATUS_OK;
     return error_set(err, STATUS_NOT_FOUND, "there is no account %.*s", STR_ARG(name));
@@ -102,7 +135,8 @@ enum status account_calls_delete(struct pg *pg, struct str name, struct arena *a
 
     pg_params_init(&params, arena);
     pg_add_bytes(&params, name);
-    TRY(change(pg, &sql_account_delete, &params, &deleted, err));
+    TRY(run_change(
+        pg, &(struct account_change){ &sql_account_delete, "account delete", name }, &params, &deleted, err));
     if (deleted)
         return STATUS_OK;
     return error_set(err, STATUS_NOT_FOUND, "account %.*s does not exist, or has tables: delete these first",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sweep.c - removes expired entities, dead rows, markers, finished transactions, request records, old apply rates, and
- * claims of workers that have died.
+ * sweep.c - removes expired entities, dead rows, markers, finished transactions, request records, old audit records and
+ * apply rates, and claims of workers that have died.
  *
  * A dead row keeps its key's version. It may be deleted once the floor is at that version or above for every writer. So
  * first the floor is raised through the fence, then rows are deleted in small transactions (guard G3). If there is no dead
@@ -80,6 +80,8 @@ static void chunk_params(struct session *session, const struct sweep *sweep, str
         pg_add_int8(params, sweep->ages->transaction_s);
     } else if (sweep->statement == &sql_request_sweep) {
         pg_add_int8(params, sweep->ages->request_s);
+    } else if (sweep->statement == &sql_audit_sweep) {
+        pg_add_int8(params, sweep->ages->audit_s);
     }
     pg_add_int8(params, CHUNK_ROWS);
 }
@@ -154,6 +156,7 @@ enum status sweep_run(struct worker *store, const struct sweep_ages *ages, struc
     TRY(remove_all(store, &sweep, &sql_marker_sweep, &counts->markers, more, err));
     TRY(remove_all(store, &sweep, &sql_request_sweep, &counts->requests, more, err));
     TRY(feed_purge_round(store, ages->change_s, &counts->changes, more, err));
+    TRY(remove_all(store, &sweep, &sql_audit_sweep, &counts->audits, more, err));
     TRY(remove_all(store, &sweep, &sql_apply_rates_sweep, &counts->rates, more, err));
     TRY(remove_all(store, &sweep, &sql_claim_sweep, &counts->claims, more, err));
     TRY(remove_all(store, &sweep, &sql_catalogue_changes_sweep, &counts->versions, more, err));

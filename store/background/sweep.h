@@ -16,7 +16,7 @@
 MUST_USE enum status sweep_end_stalled(struct worker *store, struct stalled_sessions *out, struct error *err);
 
 struct sweep_counts {
-    int64_t expired, dead_rows, markers, transactions, requests, changes, rates, claims, versions;
+    int64_t expired, dead_rows, markers, transactions, requests, changes, audits, rates, claims, versions;
 };
 
 /* The ages, in seconds by the database's clock, from which rows are removed. */
@@ -25,12 +25,13 @@ struct sweep_ages {
     int64_t transaction_s; /* since its end */
     int64_t request_s;     /* since it was decided */
     int64_t change_s;      /* since it was made */
+    int64_t audit_s;       /* since it was made */
 };
 
 /*
  * Run one round: delete expired entities, by ordinary deletes with their intents; purge dead rows through the floor (guard
- * G3), commit markers of closed connections, finished transactions, request records, changes, feeds that have ended, and what
- * versions of the catalogue have changed that are far back.
+ * G3), commit markers of closed connections, finished transactions, request records, changes, audit records, feeds that have
+ * ended, and what versions of the catalogue have changed that are far back.
  * The work of a round is bounded; *more says whether more rows can be removed now.
  */
 MUST_USE enum status sweep_run(struct worker *store, const struct sweep_ages *ages,

@@ -191,6 +191,15 @@ static struct intent intent_of(const struct dead_letter_view *dead_letter)
         .key = dead_letter->key };
 }
 
+/* Each dead letter has a commit, and an audit record, of its own. */
+static void name_dead_letter(struct session *session, const struct dead_letter_view *dead_letter)
+{
+    if (!session->audit)
+        return;
+    session->audit->target = arena_format(&session->arena, "dead letter %lld", (long long)dead_letter->id);
+    session->audit->is_due = true;
+}
+
 /* *done is false if another caller has changed the dead letter first, or if the work is done or deleted. */
 static enum status redrive_one(struct session *session, const struct dead_letter_view *dead_letter,
     struct str reason, bool *done, struct error *err)
@@ -211,6 +220,7 @@ static enum status redrive_one(struct session *session, const struct dead_letter
         pg_recover(&session->pg);
         return STATUS_OK;
     }
+    name_dead_letter(session, dead_letter);
     intent.id = session_intent_id(session, now_us);
     TRY(write_batch_send_intents(session, &intent, 1, err));
     FAILPOINT_TRY("redrive.before_commit", err);
@@ -238,6 +248,7 @@ static enum status discard_one(struct session *session, const struct dead_letter
         pg_recover(&session->pg);
         return STATUS_OK;
     }
+    name_dead_letter(session, dead_letter);
     FAILPOINT_TRY("discard.before_commit", err);
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, err));
@@ -304,6 +315,8 @@ static void run_changes(struct session *session, struct operation *operation, de
             operation->arena, struct dead_letter_view, (size_t)operation->in.dead_letters.limit) };
 
     attempt_operation_with(session, operation, change_all, &changes);
+    if (operation->audit)
+        operation->audit->target = STR_EMPTY; /* name_dead_letter: in the arena of the session */
 }
 
 static enum status preview_changes(struct session *session, struct operation *operation, struct error *err)

@@ -86,15 +86,25 @@ void queue_calls_list(struct session *session, struct operation *operation)
     attempt_operation(session, operation, list);
 }
 
+/* With its audit record. */
+static enum status run_statement(
+    struct session *session, const struct embedded *sql, const struct pg_params *params, struct error *err)
+{
+    PG_RESULT result = NULL;
+
+    TRY(session_begin_statement(session, sql, params, &result, err));
+    TRY(session_send_commit(session, err));
+    return session_take_commit(session, err);
+}
+
 static enum status reshard(struct session *session, struct operation *operation, struct error *err)
 {
     struct queue_map map;
     struct pg_params params;
-    PG_RESULT result = NULL;
 
     pg_params_init(&params, &session->arena);
     pg_add_int4(&params, operation->in.queues.queues);
-    TRY(pg_query(&session->pg, &sql_queue_reshard, &params, &result, err));
+    TRY(run_statement(session, &sql_queue_reshard, &params, err));
     TRY(queue_calls_read_map(session, &map, err));
     return read_views(session, operation, &map, -1, 0, err);
 }
@@ -105,7 +115,6 @@ static enum status control(struct session *session, struct operation *operation,
     const struct operation_queues *in = &operation->in.queues;
     struct queue_map map;
     struct pg_params params;
-    PG_RESULT result = NULL;
 
     if (in->action == QUEUE_RESHARD)
         return reshard(session, operation, err);
@@ -119,7 +128,7 @@ static enum status control(struct session *session, struct operation *operation,
     pg_add_int2(&params, in->kind);
     pg_add_int2(&params, (int16_t)in->action);
     pg_add_int8(&params, in->rate);
-    TRY(pg_query(&session->pg, &sql_queue_control, &params, &result, err));
+    TRY(run_statement(session, &sql_queue_control, &params, err));
     return read_views(session, operation, &map, in->queue, in->kind, err);
 }
 

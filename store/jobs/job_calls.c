@@ -175,9 +175,13 @@ enum status job_calls_control_one(struct session *session, struct operation *ope
     pg_add_int2(&params, (int16_t)in->control);
     pg_add_int8(&params, in->rate);
     pg_add_int8(&params, clock_ticks());
-    TRY(pg_query(&session->pg, &sql_job_control, &params, &row, err));
-    if (PQntuples(row) == 0)
+    TRY(session_begin_statement(session, &sql_job_control, &params, &row, err));
+    if (PQntuples(row) == 0) {
+        pg_recover(&session->pg); /* rolls back */
         return not_controlled(session, operation, err);
+    }
+    TRY(session_send_commit(session, err));
+    TRY(session_take_commit(session, err));
     *out = (struct outcome_jobs){ .jobs = ARENA_NEW(operation->arena, struct job_view), .count = 1 };
     out->jobs[0] = job_calls_read_row(row, 0, 0, operation->arena);
     return STATUS_OK;

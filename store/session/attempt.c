@@ -106,6 +106,10 @@ static enum status decide(struct session *session, void *context, struct error *
 {
     struct operation_unit *unit = context;
 
+    if (session->audit) {
+        session->audit->is_due = true;
+        session->audit->is_sent = false;
+    }
     if (unit->work(session, unit->operation, unit->context, err) == STATUS_OK)
         return session_end_snapshot(session, err);
     pg_recover(&session->pg);
@@ -129,8 +133,12 @@ void attempt_operation_with(
         .is_temporary = pg_is_transient,
         .is_given_up = is_given_up };
     struct error err;
+    enum status status;
 
-    if (unit_of_work_run(session, &run, &err) != STATUS_OK) {
+    session->audit = operation->audit;
+    status = unit_of_work_run(session, &run, &err);
+    session->audit = NULL;
+    if (status != STATUS_OK) {
         attempt_fail(operation, &err);
         return;
     }

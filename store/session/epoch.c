@@ -4,6 +4,7 @@
  */
 #include "store/session/epoch.h"
 
+#include "base/random.h"
 #include "store/session/catalogue_change.h"
 #include "store/sql.h"
 
@@ -120,9 +121,19 @@ static enum status raise_once(struct session *session, int64_t *epoch, struct er
 {
     bool raised = false;
 
+    struct audit_record record = { .call_id = (int64_t)(random_bits() >> 1),
+        .account = STR_EMPTY,
+        .credential = AUDIT_CREDENTIAL_DATABASE,
+        .method = STR_LITERAL("epoch raise"),
+        .target = STR_EMPTY,
+        .outcome = STR_LITERAL("OK") };
+
     TRY(session_ensure(session, err));
-    for (int i = 0; i < MAX_ATTEMPTS && !raised; i++)
+    session->audit = &record;
+    for (int i = 0; i < MAX_ATTEMPTS && !raised; i++) {
+        record.is_due = true;
         TRY(try_to_raise(session, 0, &raised, err));
+    }
     if (!raised)
         return error_set(
             err, STATUS_UNAVAILABLE, "other transactions keep changing the catalogue: try again");

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "domain/reason.h"
+#include "store/session/audit_row.h"
 #include "store/session/catalogue_load.h"
 #include "store/session/shared_catalogue.h"
 #include "store/sql.h"
@@ -190,9 +191,38 @@ static enum status send_commit(struct session *session, const int64_t *version, 
     return STATUS_OK;
 }
 
+static enum status send_audit(struct session *session, struct error *err)
+{
+    struct audit_record *record = session->audit;
+
+    if (!record || !record->is_due)
+        return STATUS_OK;
+    TRY(audit_row_send(&session->pg, record, &session->arena, err));
+    record->is_due = false;
+    record->is_sent = true;
+    return STATUS_OK;
+}
+
 enum status session_send_commit(struct session *session, struct error *err)
 {
+    TRY(send_audit(session, err));
     return send_commit(session, NULL, err);
+}
+
+enum status session_begin_statement(struct session *session, const struct embedded *sql,
+    const struct pg_params *params, PGresult **rows, struct error *err)
+{
+    enum status status;
+    int64_t now_us;
+
+    TRY(session_send_begin(session, err));
+    TRY(pg_send(&session->pg, sql, params, err));
+    TRY(pg_sync(&session->pg, err));
+    status = session_take_begin(session, &now_us, err);
+    if (status != STATUS_OK && status != STATUS_STALE)
+        return status;
+    TRY(pg_next(&session->pg, rows, err));
+    return pg_end(&session->pg, err);
 }
 
 enum status session_send_guarded_commit(struct session *session, struct error *err)

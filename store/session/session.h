@@ -13,6 +13,7 @@
 #include "domain/catalogue/catalogue.h"
 #include "domain/intents/consistency.h"
 #include "domain/intents/intent.h"
+#include "domain/operations/audit_operations.h"
 #include "store/connection/pg.h"
 #include "store/session/remembered.h"
 
@@ -30,9 +31,10 @@ struct session {
     struct shared_catalogue *shared_catalogue; /* the same; NULL: the session reads for itself */
     struct catalogue *catalogue;               /* a reference; NULL until it has been read */
     struct arena arena;                        /* of the piece of work under way */
-    int64_t now_ticks;                         /* this server's clock, taken once per batch */
-    int64_t connection_id; /* random, new for every connection: the first part of its markers' keys */
-    int64_t marker_number; /* of the last marker sent: the second part */
+    struct audit_record *audit; /* of the operation under way: the next commit carries it; NULL: none */
+    int64_t now_ticks;          /* this server's clock, taken once per batch */
+    int64_t connection_id;      /* random, new for every connection: the first part of its markers' keys */
+    int64_t marker_number;      /* of the last marker sent: the second part */
     uint32_t intent_counter;
     uint32_t intent_origin;
     int64_t known;            /* the connection (pg.connects) that connection_id and catalogue belong to */
@@ -118,6 +120,13 @@ MUST_USE enum status session_take_begin(struct session *session, int64_t *now_us
  * over: from then on session_take_commit finds out what became of it.
  */
 MUST_USE enum status session_send_commit(struct session *session, struct error *err);
+
+/*
+ * One statement as a transaction: up to its rows. The caller goes on with session_send_commit, or with pg_recover. That the
+ * catalogue has changed is no harm to statements that use none of it.
+ */
+MUST_USE enum status session_begin_statement(struct session *session, const struct embedded *sql,
+    const struct pg_params *params, PGresult **rows, struct error *err);
 
 /*
  * The same for a transaction whose statements write only while the catalogue has the session's version, and that does

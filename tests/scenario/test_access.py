@@ -70,6 +70,7 @@ REQUESTS = {
     "AdminService/RedriveDeadLetters": (False, {"dead_letter_ids": [1]}),
     "AdminService/DiscardDeadLetters": (False, {"dead_letter_ids": [1], "reason": "to do harm"}),
     "AdminService/ListHotPartitions": (False, {}),
+    "AdminService/ListAuditRecords": (False, {}),
     "IndexService/AdviseIndexes": (False, {"table": "People"}),
 }
 

@@ -44,6 +44,7 @@ insert into leases values (99, '', now());
 insert into watermarks values (99, 0, 0);
 insert into samples values (9014, 1, 1, 1, now() - interval '3 hours', 1, '');
 insert into write_fence values (0);
+insert into audit_records (call_id, number, account, credential, key, method, target, outcome, left_out) values (1, 1, '', 9, 0, '', '', '', 0);
 insert into secrets values ('other', '');
 insert into accounts (name, administrator, first_key, second_key, id) values ('local', false, '', '', 'local');
 delete from queue_map;

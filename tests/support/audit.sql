@@ -64,6 +64,8 @@ from running o
 where case when kind in ('build', 'drop_index') then not exists (select from indexes i where i.index_id = o.index_id)
            else not exists (select from tables t where t.table_id = o.table_id) end
 union all
+select 'audit_records: of an unknown credential', count(*) from audit_records where credential not between 0 and 3
+union all
 select 'index_scrubs: of no index', count(*)
 from index_scrubs s where not exists (select from indexes i where i.index_id = s.index_id)
 union all

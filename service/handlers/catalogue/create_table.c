@@ -20,6 +20,7 @@ const struct method create_table_method = {
     .path = "/tavola.v1.TableService/CreateTable",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_TABLE_CREATE,
     .request = &tavola__v1__create_table_request__descriptor,
     .decode = decode_request,
     .encode = reply_with_table,

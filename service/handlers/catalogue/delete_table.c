@@ -23,6 +23,7 @@ const struct method delete_table_method = {
     .path = "/tavola.v1.TableService/DeleteTable",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_TABLE_DELETE,
     .request = &tavola__v1__delete_table_request__descriptor,
     .decode = decode_request,
     .encode = reply_with_job,

@@ -19,6 +19,7 @@ const struct method get_table_method = {
     .path = "/tavola.v1.TableService/GetTable",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_TABLE_GET,
     .request = &tavola__v1__get_table_request__descriptor,
     .decode = decode_request,
     .encode = reply_with_table,

@@ -43,6 +43,7 @@ const struct method list_tables_method = {
     .path = "/tavola.v1.TableService/ListTables",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_TABLE_LIST,
     .request = &tavola__v1__list_tables_request__descriptor,
     .decode = decode_request,
     .encode = encode_reply,

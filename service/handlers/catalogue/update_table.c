@@ -20,6 +20,7 @@ const struct method update_table_method = {
     .path = "/tavola.v1.TableService/UpdateTable",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_TABLE_UPDATE,
     .request = &tavola__v1__update_table_request__descriptor,
     .decode = decode_request,
     .encode = reply_with_table,

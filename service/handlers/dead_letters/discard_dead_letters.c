@@ -52,6 +52,7 @@ const struct method discard_dead_letters_method = {
     .path = "/tavola.v1.AdminService/DiscardDeadLetters",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_DEAD_LETTERS_DISCARD,
     .request = &tavola__v1__discard_dead_letters_request__descriptor,
     .decode = decode_request,
     .encode = encode_reply,

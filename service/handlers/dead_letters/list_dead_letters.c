@@ -69,6 +69,7 @@ const struct method list_dead_letters_method = {
     .path = "/tavola.v1.AdminService/ListDeadLetters",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_DEAD_LETTERS_LIST,
     .request = &tavola__v1__list_dead_letters_request__descriptor,
     .decode = decode_request,
     .encode = encode_reply,

@@ -40,6 +40,7 @@ const struct method redrive_dead_letters_method = {
     .path = "/tavola.v1.AdminService/RedriveDeadLetters",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_DEAD_LETTERS_REDRIVE,
     .request = &tavola__v1__redrive_dead_letters_request__descriptor,
     .decode = decode_request,
     .encode = encode_reply,

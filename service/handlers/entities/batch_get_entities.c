@@ -35,6 +35,7 @@ const struct method batch_get_entities_method = {
     .path = "/tavola.v1.EntityService/BatchGetEntities",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_GET,
     .request = &tavola__v1__batch_get_entities_request__descriptor,
     .decode = decode_request,
     .encode = encode_reply,

@@ -22,6 +22,7 @@ const struct method delete_entity_method = {
     .path = "/tavola.v1.EntityService/DeleteEntity",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_WRITE,
     .request = &tavola__v1__delete_entity_request__descriptor,
     .decode = decode_request,
     .encode = reply_with_write_result,

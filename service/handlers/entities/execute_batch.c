@@ -33,6 +33,7 @@ const struct method execute_batch_method = {
     .path = "/tavola.v1.EntityService/ExecuteBatch",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_WRITE,
     .request = &tavola__v1__execute_batch_request__descriptor,
     .decode = decode_request,
     .encode = encode_reply,

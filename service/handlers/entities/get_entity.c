@@ -45,6 +45,7 @@ const struct method get_entity_method = {
     .path = "/tavola.v1.EntityService/GetEntity",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_GET,
     .request = &tavola__v1__get_entity_request__descriptor,
     .decode = decode_request,
     .encode = encode_reply,

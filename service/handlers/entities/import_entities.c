@@ -17,7 +17,7 @@
 #include "service/stream.h"
 
 enum {
-    CHUNK_ENTITIES = 1000, /* a transaction of some milliseconds */
+    CHUNK_ENTITIES = 1000,  /* a transaction of some milliseconds */
     CHUNK_REJECTIONS = 300, /* keeps an answer below LIMIT_REPLY_BYTES */
 };
 
@@ -200,6 +200,7 @@ const struct method import_entities_method = {
     .path = "/tavola.v1.EntityService/ImportEntities",
     .kind = RPC_BIDI,
     .events = &stream_events,
+    .operation = OPERATION_WRITE,
     .request = &tavola__v1__import_entities_request__descriptor,
     .stream = &stream,
 };

@@ -23,6 +23,7 @@ const struct method insert_or_replace_entity_method = {
     .path = "/tavola.v1.EntityService/InsertOrReplaceEntity",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_WRITE,
     .request = &tavola__v1__insert_or_replace_entity_request__descriptor,
     .decode = decode_request,
     .encode = reply_with_write_result,

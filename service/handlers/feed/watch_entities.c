@@ -145,6 +145,7 @@ const struct method watch_entities_method = {
     .path = "/tavola.v1.EntityService/WatchEntities",
     .kind = RPC_SERVER_STREAM,
     .events = &stream_events,
+    .operation = OPERATION_CHANGES,
     .request = &tavola__v1__watch_entities_request__descriptor,
     .stream = &stream,
 };

@@ -31,6 +31,7 @@ const struct method advise_indexes_method = {
     .path = "/tavola.v1.IndexService/AdviseIndexes",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_INDEX_ADVISE,
     .request = &tavola__v1__advise_indexes_request__descriptor,
     .decode = decode_request,
     .encode = encode_reply,

@@ -22,6 +22,7 @@ const struct method create_index_method = {
     .path = "/tavola.v1.IndexService/CreateIndex",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_INDEX_CREATE,
     .request = &tavola__v1__create_index_request__descriptor,
     .decode = decode_request,
     .encode = reply_with_index,

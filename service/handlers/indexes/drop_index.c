@@ -19,6 +19,7 @@ const struct method drop_index_method = {
     .path = "/tavola.v1.IndexService/DropIndex",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_INDEX_DROP,
     .request = &tavola__v1__drop_index_request__descriptor,
     .decode = decode_request,
     .encode = reply_with_job,

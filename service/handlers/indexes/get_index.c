@@ -19,6 +19,7 @@ const struct method get_index_method = {
     .path = "/tavola.v1.IndexService/GetIndex",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_INDEX_GET,
     .request = &tavola__v1__get_index_request__descriptor,
     .decode = decode_request,
     .encode = reply_with_index,

@@ -52,6 +52,7 @@ const struct method get_index_report_method = {
     .path = "/tavola.v1.IndexService/GetIndexReport",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_INDEX_REPORT,
     .request = &tavola__v1__get_index_report_request__descriptor,
     .decode = decode_request,
     .encode = encode_reply,

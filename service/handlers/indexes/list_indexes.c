@@ -56,6 +56,7 @@ const struct method list_indexes_method = {
     .path = "/tavola.v1.IndexService/ListIndexes",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_INDEX_LIST,
     .request = &tavola__v1__list_indexes_request__descriptor,
     .decode = decode_request,
     .encode = encode_reply,

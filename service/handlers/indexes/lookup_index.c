@@ -68,6 +68,7 @@ const struct method lookup_index_method = {
     .path = "/tavola.v1.IndexService/LookupIndex",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_LOOKUP,
     .request = &tavola__v1__lookup_index_request__descriptor,
     .decode = decode_request,
     .encode = encode_reply,

@@ -20,6 +20,7 @@ const struct method repair_index_method = {
     .path = "/tavola.v1.IndexService/RepairIndex",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_INDEX_VERIFY,
     .request = &tavola__v1__repair_index_request__descriptor,
     .decode = decode_request,
     .encode = reply_with_job,

@@ -21,6 +21,7 @@ const struct method replace_index_method = {
     .path = "/tavola.v1.IndexService/ReplaceIndex",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_INDEX_REPLACE,
     .request = &tavola__v1__replace_index_request__descriptor,
     .decode = decode_request,
     .encode = reply_with_job,

@@ -32,6 +32,7 @@ const struct method update_index_method = {
     .path = "/tavola.v1.IndexService/UpdateIndex",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_INDEX_UPDATE,
     .request = &tavola__v1__update_index_request__descriptor,
     .decode = decode_request,
     .encode = encode_reply,

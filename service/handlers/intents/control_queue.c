@@ -19,6 +19,7 @@ const struct method control_queue_method = {
     .path = "/tavola.v1.AdminService/ControlQueue",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_QUEUE_CONTROL,
     .request = &tavola__v1__control_queue_request__descriptor,
     .decode = decode_request,
     .encode = reply_with_queues,

@@ -19,6 +19,7 @@ const struct method list_queues_method = {
     .path = "/tavola.v1.AdminService/ListQueues",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_QUEUES_LIST,
     .request = &tavola__v1__list_queues_request__descriptor,
     .decode = decode_request,
     .encode = reply_with_queues,

@@ -34,6 +34,7 @@ const struct method control_operation_method = {
     .path = "/tavola.v1.OperationService/ControlOperation",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_JOB_CONTROL,
     .request = &tavola__v1__control_operation_request__descriptor,
     .decode = decode_request,
     .encode = reply_with_job,

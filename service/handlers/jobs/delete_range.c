@@ -39,6 +39,7 @@ const struct method delete_range_method = {
     .path = "/tavola.v1.EntityService/DeleteRange",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_RANGE_DELETE,
     .request = &tavola__v1__delete_range_request__descriptor,
     .decode = decode_request,
     .encode = reply_with_job,

@@ -20,6 +20,7 @@ const struct method get_operation_method = {
     .path = "/tavola.v1.OperationService/GetOperation",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_JOB_GET,
     .request = &tavola__v1__get_operation_request__descriptor,
     .decode = decode_request,
     .encode = reply_with_job,

@@ -34,6 +34,7 @@ const struct method list_operations_method = {
     .path = "/tavola.v1.OperationService/ListOperations",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_JOB_LIST,
     .request = &tavola__v1__list_operations_request__descriptor,
     .decode = decode_request,
     .encode = encode_reply,

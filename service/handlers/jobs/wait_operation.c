@@ -20,6 +20,7 @@ const struct method wait_operation_method = {
     .path = "/tavola.v1.OperationService/WaitOperation",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_JOB_WAIT,
     .request = &tavola__v1__wait_operation_request__descriptor,
     .decode = decode_request,
     .encode = reply_with_job,

@@ -39,6 +39,7 @@ const struct method count_entities_method = {
     .path = "/tavola.v1.EntityService/CountEntities",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_COUNT,
     .request = &tavola__v1__count_entities_request__descriptor,
     .decode = decode_request,
     .encode = encode_reply,

@@ -35,6 +35,7 @@ const struct method explain_query_method = {
     .path = "/tavola.v1.EntityService/ExplainQuery",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_EXPLAIN,
     .request = &tavola__v1__explain_query_request__descriptor,
     .decode = decode_request,
     .encode = encode_reply,

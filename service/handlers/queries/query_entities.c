@@ -42,6 +42,7 @@ const struct method query_entities_method = {
     .path = "/tavola.v1.EntityService/QueryEntities",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_PAGE,
     .request = &tavola__v1__query_entities_request__descriptor,
     .decode = decode_request,
     .encode = encode_reply,

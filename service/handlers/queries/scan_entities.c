@@ -107,6 +107,7 @@ const struct method scan_entities_method = {
     .path = "/tavola.v1.EntityService/ScanEntities",
     .kind = RPC_SERVER_STREAM,
     .events = &stream_events,
+    .operation = OPERATION_PAGE,
     .request = &tavola__v1__scan_entities_request__descriptor,
     .stream = &stream,
 };

@@ -35,6 +35,7 @@ const struct method list_hot_partitions_method = {
     .path = "/tavola.v1.AdminService/ListHotPartitions",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_HOT_PARTITIONS_LIST,
     .request = &tavola__v1__list_hot_partitions_request__descriptor,
     .decode = decode_request,
     .encode = encode_reply,

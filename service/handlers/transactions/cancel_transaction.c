@@ -22,6 +22,7 @@ const struct method cancel_transaction_method = {
     .path = "/tavola.v1.TransactionService/CancelTransaction",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_TRANSACTION_CANCEL,
     .request = &tavola__v1__cancel_transaction_request__descriptor,
     .decode = decode_request,
     .encode = reply_with_transaction,

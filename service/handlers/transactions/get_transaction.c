@@ -22,6 +22,7 @@ const struct method get_transaction_method = {
     .path = "/tavola.v1.TransactionService/GetTransaction",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_TRANSACTION_GET,
     .request = &tavola__v1__get_transaction_request__descriptor,
     .decode = decode_request,
     .encode = reply_with_transaction,

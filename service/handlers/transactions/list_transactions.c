@@ -59,6 +59,7 @@ const struct method list_transactions_method = {
     .path = "/tavola.v1.TransactionService/ListTransactions",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_TRANSACTION_LIST,
     .request = &tavola__v1__list_transactions_request__descriptor,
     .decode = decode_request,
     .encode = encode_reply,

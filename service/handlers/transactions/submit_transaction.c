@@ -20,6 +20,7 @@ const struct method submit_transaction_method = {
     .path = "/tavola.v1.TransactionService/SubmitTransaction",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_TRANSACTION_SUBMIT,
     .request = &tavola__v1__submit_transaction_request__descriptor,
     .decode = decode_request,
     .encode = reply_with_transaction,

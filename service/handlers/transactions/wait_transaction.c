@@ -23,6 +23,7 @@ const struct method wait_transaction_method = {
     .path = "/tavola.v1.TransactionService/WaitTransaction",
     .kind = RPC_UNARY,
     .events = &operation_call_events,
+    .operation = OPERATION_TRANSACTION_WAIT,
     .request = &tavola__v1__wait_transaction_request__descriptor,
     .decode = decode_request,
     .encode = reply_with_transaction,

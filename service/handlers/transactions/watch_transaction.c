@@ -72,6 +72,7 @@ const struct method watch_transaction_method = {
     .path = "/tavola.v1.TransactionService/WatchTransaction",
     .kind = RPC_SERVER_STREAM,
     .events = &stream_events,
+    .operation = OPERATION_TRANSACTION_WAIT,
     .request = &tavola__v1__watch_transaction_request__descriptor,
     .stream = &stream,
 };

@@ -133,6 +133,7 @@ RULES = {
     "AdminService/RedriveDeadLetters": rule(ADMINISTRATOR, dead_letter_ids=[1]),
     "AdminService/DiscardDeadLetters": rule(ADMINISTRATOR, dead_letter_ids=[1], reason="to do harm"),
     "AdminService/ListHotPartitions": rule(ADMINISTRATOR),
+    "AdminService/ListAuditRecords": rule(ADMINISTRATOR),
 }
 
 
