@@ -20,13 +20,13 @@ import time
 
 from tavola_test import invariants
 from tavola_test.callers import DIFFERENT, DOUBLED, LOST, Broken, Caller, Writer, promise
-from tavola_test.client import ApiError, BatchOperation, entity
+from tavola_test.client import ApiError, BatchOperation, entity, plain
 from tavola_test.driver import SERVER, WORKER, Driver
 from tavola_test.poison import DEAD
 from tavola_test.proxy import Proxy
 from tavola_test.waiting import wait_for
 
-READY = 3
+READY, STRONG = 3, 1
 ROWS = 20
 CHANGE_PAUSE = 0.1
 CALM_EVERY = (15, 25)  # seconds
@@ -38,13 +38,17 @@ RHYTHMS = ((0.05, 0.05), (0.2, 0.05), (0.5, 0.1))  # seconds for which a slow Po
 
 
 class Changer(Caller):
-    """Creates a table, fills it, indexes it, checks that the index is complete, and deletes index and table."""
+    """Creates a table, fills it, indexes it, checks that the index is complete, replaces the index and makes it a strong one, with the same check
+    after each, and deletes index and table.
+    """
 
     def __init__(self, stack, name, seed):
         super().__init__(stack, name, seed)
         self.number = 0
-        self.steps = (self.create, self.fill, self.index, self.look, self.drop, self.delete)
+        self.steps = (self.create, self.fill, self.index, self.look, self.replace, self.look, self.strengthen, self.look_at_once,
+                      self.drop, self.delete)
         self.at = 0
+        self.by = None  # the property of the declaration that is in force in the end
 
     def table(self):
         return f"{self.name}{self.number}"
@@ -68,25 +72,52 @@ class Changer(Caller):
     def create(self):
         return self.unless({"TABLE_ALREADY_EXISTS"}, "create_table", name=self.table())
 
-    def fill(self):
-        operations = [BatchOperation(insert_or_replace=entity("p", f"{row:02}", N=row)) for row in range(ROWS)]
-        return self.attempt("execute_batch", table=self.table(), operations=operations)
+    def fill(self, more=0):
+        """With a request_id, so that a call without an answer writes nothing later."""
+        operations = [BatchOperation(insert_or_replace=entity("p", f"{row:02}", N=more + row)) for row in range(ROWS)]
+        return self.attempt("execute_batch", table=self.table(), operations=operations, request_id=f"{self.table()}-{more}")
+
+    def declare(self, by):
+        self.by = by
+        return {"name": self.table() + "ByN", "table": self.table(), "shape": 1, "partition_key": [{"property": by}]}
 
     def index(self):
-        parts = [{"property": "N"}]
-        index = {"name": self.table() + "ByN", "table": self.table(), "shape": 1, "partition_key": parts}
-        return self.unless({"INDEX_EXISTS"}, "create_index", index=index)
+        return self.unless({"INDEX_EXISTS"}, "create_index", index=self.declare("N"))
+
+    def replace(self):
+        """A call without an answer may have begun the replacement; a second one would be refused, or replace the index once more."""
+        return self.unless({"INDEX_NOT_READY"}, "replace_index", index=self.declare("RowKey"))
 
     def look(self):
         """No caller writes any more, so an index that is READY has every entry."""
         reply = self.attempt("get_index", name=self.table() + "ByN")
-        if not reply or reply.status.state != READY:
+        if not reply or reply.status.state != READY or reply.status.HasField("replacement"):
             return False
+        by = reply.index.partition_key[0].property
+        promise(by == self.by, self.table(), "its index is by", by, self.by, kind=DIFFERENT)
+        return self.count() is not None
+
+    def count(self):
         reply = self.attempt("query_entities", query={"table": self.table() + "ByN"}, page_size=1000)
-        if not reply:
+        if reply:
+            count = len(reply.entities)
+            promise(count == ROWS, self.table(), "its index is READY and has entries", count, kind=DIFFERENT)
+        return reply and reply.entities
+
+    def strengthen(self):
+        """Until it is a strong index; UpdateIndex may be called again and again."""
+        reply = self.attempt("update_index", name=self.table() + "ByN", consistency=STRONG)
+        return reply and reply.index.consistency == STRONG
+
+    def look_at_once(self):
+        """Of a strong index every entry is there as soon as a write is answered. A replacement may have begun late, by a call without an answer."""
+        if not self.strengthen() or not self.fill(more=1000):
             return False
-        count = len(reply.entities)
-        promise(count == ROWS, self.table(), "its index is READY and has entries", count, kind=DIFFERENT)
+        entries = self.count()
+        if entries is None or not self.strengthen():
+            return False
+        numbers = sorted(plain(found)["N"] for found in entries)
+        promise(numbers == list(range(1000, 1000 + ROWS)), self.table(), "its strong index is late", numbers, kind=DIFFERENT)
         return True
 
     def drop(self):
