@@ -133,15 +133,20 @@ static enum status reconcile(struct job *job, const struct intent *keys, size_t 
     return reconcile_each(job->store, keys, count, err);
 }
 
-/* Under the locks of the sources. Those that cannot have their entry are noted by a reconcile, as of any index. */
+/*
+ * Under the locks of the sources. Those that cannot have their entry are noted by a reconcile, as of any index. Of a unique index all are
+ * reconciled: one that came before the owner was known has noted a violation, and another may be about to, under the lock that is waited for.
+ */
 static enum status mend_locked(
-    struct job *job, const struct strong_source *sources, size_t count, struct error *err)
+    struct job *job, const struct chunk *chunk, const struct strong_source *sources, struct error *err)
 {
     struct strong_mending mending = {
-        .index_id = job->index_id, .sources = sources, .count = count, .arena = &job->arena
+        .index_id = job->index_id, .sources = sources, .count = chunk->count, .arena = &job->arena
     };
 
     TRY(strong_build_mend(job->store, &mending, err));
+    if (chunk->has_manifests || chunk->is_unique)
+        return reconcile(job, chunk->keys, chunk->count, err);
     return mending.violation_count > 0 ? reconcile(job, mending.violations, mending.violation_count, err)
                                        : STATUS_OK;
 }
@@ -157,8 +162,7 @@ static enum status build_chunk(struct job *job, const struct chunk *chunk, struc
     sources = ARENA_ARRAY(&job->arena, struct strong_source, chunk->count);
     for (size_t i = 0; i < chunk->count; i++)
         sources[i].key = chunk->keys[i].key;
-    TRY(mend_locked(job, sources, chunk->count, err));
-    return chunk->has_manifests ? reconcile(job, chunk->keys, chunk->count, err) : STATUS_OK;
+    return mend_locked(job, chunk, sources, err);
 }
 
 struct state_change {

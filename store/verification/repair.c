@@ -143,8 +143,9 @@ static enum status mend_sources(struct repair *work, struct error *err)
         return STATUS_OK;
     if (!work->has_manifests || work->is_unique)
         TRY(mend_locked(work, err));
-    if (!work->has_manifests)
-        return STATUS_OK;
+    if (!work->has_manifests) /* what owns its value now may have been a violation, and the other way round */
+        return work->is_unique ? reconcile_each(work->job->store, work->intents, work->count, err)
+                               : STATUS_OK;
     return reconcile_repair(work->job->store, work->intents, work->suspects, work->count, &counts, err);
 }
 

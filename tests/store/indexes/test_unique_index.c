@@ -524,6 +524,20 @@ START_TEST(the_first_of_those_that_were_there_owns)
 }
 END_TEST
 
+/* A reconcile that comes before the builder finds no owner yet, and notes a violation; the builder makes the entity the owner. */
+START_TEST(what_was_reconciled_before_the_builder_came_is_no_violation)
+{
+    world_put(&world, "r1", "Bonn", "x");
+    create(a_unique_index(_i));
+    reconcile_r1(NULL);
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from dead_letters"), 1);
+    run_chunks(world.worker);
+
+    ck_assert_str_eq(owners(), "r1");
+    ck_assert_int_eq(test_number(world.sql, "select count(*) from dead_letters"), 0);
+}
+END_TEST
+
 /* While an entity keeps its value it may be written; with another value it becomes an owner like all others. */
 START_TEST(an_entity_without_ownership_may_keep_its_value)
 {
@@ -625,6 +639,7 @@ Suite *test_unique_index_suite(void)
     tcase_add_test(tc, an_owner_that_takes_another_value_meanwhile_is_no_violation);
     tcase_add_test(tc, the_latest_has_owners_alone);
     tcase_add_loop_test(tc, the_first_of_those_that_were_there_owns, 0, 3);
+    tcase_add_loop_test(tc, what_was_reconciled_before_the_builder_came_is_no_violation, 0, 3);
     tcase_add_loop_test(tc, an_entity_without_ownership_may_keep_its_value, 0, 3);
     tcase_add_loop_test(tc, an_entity_without_ownership_gets_it_when_it_is_written_later, 0, 3);
     tcase_add_loop_test(tc, a_build_that_may_not_leave_entities_out_fails, 0, 3);
