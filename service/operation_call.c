@@ -147,6 +147,9 @@ static enum status decode(struct operation_call *state, struct error *err)
     operation->done = done;
     operation->deadline_us = rpc_call_deadline_us(state->call);
     TRY(state->method->decode(&state->ctx, operation, err));
+    assert(operation_kind_facts(operation->kind)->scope ==
+               operation_kind_facts(state->method->operation)->scope &&
+           "the method table says what the method needs");
     if (audit_target_is_recorded(operation))
         operation->audit =
             audit_log_begin(&state->ctx.caller, state->method->path, operation, state->ctx.arena);

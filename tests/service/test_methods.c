@@ -5,7 +5,9 @@
 #include <check.h>
 
 #include "base/wire.h"
+#include "domain/operations/operation_kinds.h"
 #include "proto/public_descriptors.h"
+#include "store/routes.h"
 
 enum { SET_FILE = 1, NAME = 1, FILE_PACKAGE = 2, FILE_SERVICE = 6, SERVICE_METHOD = 2 };
 enum { METHOD_CLIENT_STREAMING = 5, METHOD_SERVER_STREAMING = 6 };
@@ -110,6 +112,38 @@ START_TEST(every_method_can_be_served)
 }
 END_TEST
 
+static bool path_ends_with(const char *path, const char *end)
+{
+    size_t len = strlen(path), end_len = strlen(end);
+
+    return len >= end_len && strcmp(path + len - end_len, end) == 0;
+}
+
+/* operation_call.c asserts that the operation of each call has the scope of its method's. */
+START_TEST(each_method_says_what_it_needs_and_where_it_waits)
+{
+    for (size_t i = 0; i < method_count; i++) {
+        const struct method *method = methods[i];
+        bool is_admin = strstr(method->path, ".AdminService/") != NULL;
+
+        if (!method->request)
+            continue;
+        ck_assert_msg(
+            operation_kind_facts(method->operation)->scope != OPERATION_SCOPE_NONE, "%s", method->path);
+        ck_assert_msg(
+            (operation_kind_facts(method->operation)->scope == OPERATION_SCOPE_ADMINISTRATOR) == is_admin,
+            "%s", method->path);
+        ck_assert_msg(routes_find(method->operation)->lane != LANE_NONE ||
+                          operation_kind_facts(method->operation)->wait != OPERATION_WAIT_NONE,
+            "%s", method->path);
+        if (method->operation == OPERATION_GET) /* what a method has whose row does not say */
+            ck_assert_msg(path_ends_with(method->path, "/GetEntity") ||
+                              path_ends_with(method->path, "/BatchGetEntities"),
+                "%s does not say which operation it runs", method->path);
+    }
+}
+END_TEST
+
 START_TEST(services_are_known_by_their_whole_name)
 {
     ck_assert(methods_have_service(STR_LITERAL("tavola.v1.EntityService")));
@@ -127,6 +161,7 @@ Suite *test_methods_suite(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, what_is_declared_is_served);
     tcase_add_test(tc, every_method_can_be_served);
+    tcase_add_test(tc, each_method_says_what_it_needs_and_where_it_waits);
     tcase_add_test(tc, services_are_known_by_their_whole_name);
     suite_add_tcase(suite, tc);
     return suite;
