@@ -47,6 +47,8 @@ enum {
     LIMIT_ETAG_BYTES = 64,
     LIMIT_TOKEN_BYTES = 4096,
     LIMIT_INDEXES_PER_TABLE = 20,
+    LIMIT_ACCOUNT_TABLES = 5000, /* if no setting says another number */
+    LIMIT_ACCOUNT_INDEXES = 5000,
     LIMIT_ACCOUNT_NAME_MIN = 3, /* characters */
     LIMIT_ACCOUNT_NAME_MAX = 63,
     LIMIT_POLICIES_PER_TABLE = 5,

@@ -127,6 +127,7 @@ static void start_store(struct server *server, const struct service_config *conf
         .max_waiting = (int)config->max_waiting,
         .batch_operations = (int)config->batch_operations,
         .batch_bytes = BATCH_BYTES,
+        .quotas = { (int32_t)config->account_tables, (int32_t)config->account_indexes },
         .intents_committed = intents_committed,
         .context = server,
         .answering = config->coalesce_replies ? coalesce_replies : NULL,
@@ -243,8 +244,7 @@ static enum status start(struct server *server, const struct service_config *con
     server->service.calls = metrics_calls_new();
     sampler_init(&server->service.sampler);
     advisor_init(&server->service.advisor);
-    if (config->account_rate > 0 || config->partition_rate > 0)
-        server->service.rates = rates_new(config->account_rate, config->partition_rate);
+    server->service.rates = rates_new(config->account_rate, config->partition_rate, config->change_rate);
     server->remembered = remembered_new();
     TRY(start_publisher(server, config, err));
     start_store(server, config);

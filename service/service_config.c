@@ -226,6 +226,36 @@ static const struct config_setting settings[] = { {
         .help = "the rate at which one partition may be read and written on this server; 0: no limit",
     },
     {
+        .name = "TAVOLA_CATALOGUE_RATE_LIMIT",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, change_rate),
+        .fallback = "20",
+        .min = 0,
+        .max = 1000000,
+        .unit = "changes per second",
+        .help = "the rate at which one account may create, change and delete tables and indexes on this "
+                "server, five "
+                "seconds' worth at once; 0: no limit",
+    },
+    {
+        .name = "TAVOLA_MAX_TABLES_PER_ACCOUNT",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, account_tables),
+        .fallback = "5000",
+        .min = 1,
+        .max = 1000000,
+        .help = "one more is refused with QUOTA_EXCEEDED; the same for all servers",
+    },
+    {
+        .name = "TAVOLA_MAX_INDEXES_PER_ACCOUNT",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, account_indexes),
+        .fallback = "5000",
+        .min = 1,
+        .max = 1000000,
+        .help = "one more is refused with QUOTA_EXCEEDED; the same for all servers",
+    },
+    {
         .name = "TAVOLA_MAX_BATCH_OPERATIONS",
         .type = CONFIG_INT,
         .offset = offsetof(struct service_config, batch_operations),

@@ -37,6 +37,8 @@ struct service_config {
     int64_t first_call_seconds;
     int64_t account_rate; /* 0: none */
     int64_t partition_rate;
+    int64_t change_rate;                     /* of tables and indexes, per account; 0: none */
+    int64_t account_tables, account_indexes; /* the most of one account */
     int64_t batch_operations;
     int coalesce_replies; /* 0 or 1 */
     int64_t drain_seconds;

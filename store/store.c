@@ -249,6 +249,7 @@ static void start_lanes(struct store *store)
         lane.postgres = options->postgres;
         lane.remembered = options->remembered;
         lane.catalogue = store->catalogue;
+        lane.quotas = options->quotas;
         lane.answering = options->answering;
         lane.max_waiting = options->max_waiting;
         lane.batch_operations = batch_operations(options, i);

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "domain/catalogue/quotas.h"
 #include "domain/intents/intent.h"
 #include "domain/operations/operation.h"
 #include "store/access/access_snapshot.h"
@@ -38,6 +39,7 @@ struct store_options {
     int batch_operations;          /* the most operations of one batch, 1..1024 */
     int batch_bytes;               /* the most property bytes of one batch */
     struct remembered *remembered; /* borrowed; NULL: restores are not noticed */
+    struct quotas quotas;
 
     /* Called after COMMIT, from a lane's thread, with the intents of one batch: hints for the queue, lost
      * without harm. It must not block. */

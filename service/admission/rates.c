@@ -13,7 +13,10 @@
 
 enum { SETS = 1024, WAYS = 8, LOCKS = 64, NS_PER_US = 1000 };
 
-static const int64_t burst_ns = 1000000000;
+static const int64_t second_ns = 1000000000;
+
+/* What may be drawn at once, as the time in which the bucket fills. */
+static const int64_t bursts_ns[RATE_SCOPES] = { 1000000000, 1000000000, 5000000000 };
 
 struct slot {
     uint64_t owner; /* a hash; 0: free */
@@ -27,14 +30,21 @@ struct rates {
     struct slot slots[SETS][WAYS];
 };
 
-static const char *const scope_names[RATE_SCOPES] = { "account", "partition" };
+static const char *const scope_names[RATE_SCOPES] = { "account has", "partition has",
+    "account's changes of tables and indexes have" };
 
-struct rates *rates_new(int64_t per_account, int64_t per_partition)
+static int64_t cost_of(int64_t per_second)
+{
+    return per_second > 0 ? second_ns / per_second : 0;
+}
+
+struct rates *rates_new(int64_t per_account, int64_t per_partition, int64_t changes)
 {
     struct rates *rates = xcalloc(1, sizeof(*rates));
 
-    rates->cost_ns[RATE_ACCOUNT] = per_account > 0 ? burst_ns / per_account : 0;
-    rates->cost_ns[RATE_PARTITION] = per_partition > 0 ? burst_ns / per_partition : 0;
+    rates->cost_ns[RATE_ACCOUNT] = cost_of(per_account);
+    rates->cost_ns[RATE_PARTITION] = cost_of(per_partition);
+    rates->cost_ns[RATE_CATALOGUE] = cost_of(changes);
     for (int i = 0; i < LOCKS; i++)
         pthread_mutex_init(&rates->locks[i], NULL);
     return rates;
@@ -83,7 +93,7 @@ static bool draw_tokens(
     slot = find_slot(rates->slots[set], owner | 1);
     if (slot->full_ns < now_ns)
         slot->full_ns = now_ns;
-    has_room = slot->full_ns - now_ns < burst_ns;
+    has_room = slot->full_ns - now_ns < bursts_ns[scope];
     if (has_room)
         slot->full_ns += rates->cost_ns[scope] * (int64_t)count;
     pthread_mutex_unlock(lock);
@@ -94,8 +104,8 @@ static bool draw_tokens(
 
 static enum status refuse_operation(const struct rates *rates, enum rate_scope scope, struct error *err)
 {
-    reason_set(err, REASON_SERVER_BUSY, "the %s has used up its rate on this server", scope_names[scope]);
-    error_add_meta_int(err, "limit", burst_ns / rates->cost_ns[scope]);
+    reason_set(err, REASON_SERVER_BUSY, "the %s used up the rate on this server", scope_names[scope]);
+    error_add_meta_int(err, "limit", second_ns / rates->cost_ns[scope]);
     return STATUS_LIMIT;
 }
 
@@ -134,12 +144,28 @@ static bool take_partitions(
     return true;
 }
 
-enum status rates_admit(
-    struct rates *rates, const struct operation *operation, int64_t now_us, struct error *err)
+static bool changes_catalogue(const struct operation *operation)
+{
+    const struct operation_facts *facts = operation_kind_facts(operation->kind);
+
+    return !facts->only_reads && (facts->input == OPERATION_IN_TABLES || facts->input == OPERATION_IN_INDEX);
+}
+
+static enum status admit_change(
+    struct rates *rates, const struct operation *operation, int64_t now_ns, struct error *err)
+{
+    uint64_t owner = mix_hash(hash_byte(HASH_EMPTY, RATE_CATALOGUE), operation->account);
+
+    if (rates->cost_ns[RATE_CATALOGUE] == 0 || draw_tokens(rates, RATE_CATALOGUE, owner, 1, now_ns))
+        return STATUS_OK;
+    return refuse_operation(rates, RATE_CATALOGUE, err);
+}
+
+static enum status admit_entities(
+    struct rates *rates, const struct operation *operation, int64_t now_ns, struct error *err)
 {
     uint64_t account = mix_hash(HASH_EMPTY, operation->account);
     size_t entities = count_entities(operation);
-    int64_t now_ns = now_us * NS_PER_US;
 
     if (rates->cost_ns[RATE_ACCOUNT] > 0 &&
         !draw_tokens(rates, RATE_ACCOUNT, account, entities > 0 ? entities : 1, now_ns))
@@ -147,6 +173,18 @@ enum status rates_admit(
     if (rates->cost_ns[RATE_PARTITION] > 0 && !take_partitions(rates, operation, account, now_ns))
         return refuse_operation(rates, RATE_PARTITION, err);
     return STATUS_OK;
+}
+
+enum status rates_admit(
+    struct rates *rates, const struct operation *operation, int64_t now_us, struct error *err)
+{
+    int64_t now_ns = now_us * NS_PER_US;
+
+    if (changes_catalogue(operation))
+        TRY(admit_change(rates, operation, now_ns, err));
+    if (rates->cost_ns[RATE_ACCOUNT] == 0 && rates->cost_ns[RATE_PARTITION] == 0)
+        return STATUS_OK;
+    return admit_entities(rates, operation, now_ns, err);
 }
 
 long long rates_refused(const struct rates *rates, enum rate_scope scope)

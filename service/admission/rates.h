@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rates.h - limits on the entities per second that an account, and a partition, may read and write on this server.
+ * rates.h - limits on the entities per second that an account, and a partition, may read and write on this server, and on
+ * the tables and indexes that an account may create, change and delete per second.
  *
- * Each owner has a token bucket of one second. An operation is admitted if its bucket is not empty, and may overdraw
+ * Each owner has a token bucket of one second; that of changes of tables and indexes is of five. An operation is admitted if its bucket is not empty, and may overdraw
  * the bucket; the next operations are refused until the debt is paid. The table of buckets has a fixed size: if a new
  * owner needs the slot of another, the fullest bucket is dropped, and its owner may get a little more than its rate,
  * never less.
@@ -14,10 +15,10 @@
 
 struct rates;
 
-enum rate_scope { RATE_ACCOUNT, RATE_PARTITION, RATE_SCOPES };
+enum rate_scope { RATE_ACCOUNT, RATE_PARTITION, RATE_CATALOGUE, RATE_SCOPES };
 
-/* Entities per second; 0: no limit. */
-struct rates *rates_new(int64_t per_account, int64_t per_partition);
+/* Entities per second, and an account's changes of tables and indexes per second; 0: no limit. */
+struct rates *rates_new(int64_t per_account, int64_t per_partition, int64_t changes);
 void rates_free(struct rates *rates);
 
 /*

@@ -81,6 +81,9 @@ static enum status create(struct session *session, struct operation *operation, 
     }
     TRY(catalogue_change_send_table_made(session, pg_int8(row, 0, PG_ONLY_COLUMN), err));
     TRY(catalogue_load_send_bump(&session->pg, pg_int8(row, 0, PG_ONLY_COLUMN), err));
+    TRY(pg_sync(&session->pg, err));
+    TRY(pg_end(&session->pg, err)); /* the catalogue's row is locked */
+    TRY(catalogue_change_admit_table(session, operation->account, err));
     FAILPOINT_TRY("table.before_commit", err);
     TRY(session_send_commit(session, err));
     TRY(session_take_commit(session, err));

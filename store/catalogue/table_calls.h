@@ -8,7 +8,7 @@
 #include "domain/operations/operation.h"
 #include "store/session/session.h"
 
-/* TABLE_ALREADY_EXISTS, in any case, also when the name is an index's. */
+/* TABLE_ALREADY_EXISTS, in any case, also when the name is an index's; QUOTA_EXCEEDED. */
 void table_calls_create(struct session *session, struct operation *operation);
 
 /* TABLE_NOT_FOUND. */

@@ -123,6 +123,7 @@ static enum status create(struct session *session, struct operation *operation, 
         .started = clock_ticks(),
     };
     TRY(catalogue_change_begin(session, err));
+    TRY(catalogue_change_admit_index(session, operation->account, err));
     TRY(send_create(session, &index, table_name_fold(index.name, &session->arena), &build, err));
     TRY(catalogue_change_commit(session, index.source_table_id, err));
     *view = (struct index_view){
@@ -507,6 +508,7 @@ static enum status replace(struct session *session, struct operation *operation,
         .started = clock_ticks(),
     };
     TRY(catalogue_change_begin(session, err));
+    TRY(catalogue_change_admit_index(session, operation->account, err));
     TRY(send_create(session, &index, hidden_name(&index, &session->arena), &build, err));
     FAILPOINT_TRY("replace.begin", err);
     TRY(catalogue_change_commit(session, index.source_table_id, err));

@@ -27,7 +27,7 @@ void index_calls_list(struct session *session, struct operation *operation);
  * An OPERATION_INDEX_UPDATE, through the fence: from now on entries commit with their writes (STRONG), or follow them (EVENTUAL).
  * If the index has that consistency already, nothing is changed. Outcome: out.index, one view; `update` if older writes must still be brought in, which makes the
  * index a strong one. INDEX_NOT_FOUND, INVALID_INPUT (entries in the partition of their source always come with their
- * writes), DATABASE_DISTRIBUTED, TOO_MANY_OPERATIONS.
+ * writes), DATABASE_DISTRIBUTED, TOO_MANY_OPERATIONS, QUOTA_EXCEEDED.
  */
 void index_calls_update(struct session *session, struct operation *operation);
 
@@ -43,7 +43,7 @@ void index_calls_drop(struct session *session, struct operation *operation);
  * change (guard G42), so every reader finds the one or the other with all its entries. If the replacement fails or is cancelled before, it is retired.
  *
  * The new index, BUILDING, and its build, through the fence. Outcome: out.jobs, one.
- * INDEX_NOT_FOUND, INDEX_NOT_READY (it is being built, or replaced), TOO_MANY_OPERATIONS, INVALID_INPUT (another table, or as
+ * INDEX_NOT_FOUND, INDEX_NOT_READY (it is being built, or replaced), TOO_MANY_OPERATIONS, QUOTA_EXCEEDED, INVALID_INPUT (another table, or as
  * many indexes on it as there may be).
  */
 void index_calls_replace(struct session *session, struct operation *operation);

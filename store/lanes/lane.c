@@ -460,6 +460,7 @@ struct lane *lane_start(const struct lane_options *options)
         session_init(&thread->session, options->postgres, options->name);
         thread->session.remembered = options->remembered;
         thread->session.shared_catalogue = options->catalogue;
+        thread->session.quotas = options->quotas;
         if (pthread_create(&thread->id, NULL, serve, thread) != 0)
             abort();
     }

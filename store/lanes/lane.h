@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "domain/catalogue/quotas.h"
 #include "domain/operations/operation.h"
 #include "store/lanes/statistics.h"
 #include "store/session/session.h"
@@ -38,6 +39,7 @@ struct lane_options {
     const char *postgres;
     struct remembered *remembered;      /* see session.h; may be NULL */
     struct shared_catalogue *catalogue; /* the same */
+    struct quotas quotas;
     int threads;
     /*
      * Lanes whose operations matter more, none by default. When they were at work while this one ran a batch, the thread rests

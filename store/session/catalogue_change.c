@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/failpoint.h"
 #include "domain/limits.h"
+#include "domain/reason.h"
 #include "domain/ticks.h"
 #include "store/session/fence.h"
 #include "store/sql.h"
@@ -22,6 +23,47 @@ enum status catalogue_change_begin(struct session *session, struct error *err)
     if (pg_int8(version, 0, PG_ONLY_COLUMN) != session->catalogue->version)
         return error_set(err, STATUS_STALE, "the catalogue has changed");
     return STATUS_OK;
+}
+
+/* How many there are, counted up to a number above the limit. */
+static enum status count_of(struct session *session, const struct embedded *sql, struct str account,
+    int64_t limit, int64_t *out, struct error *err)
+{
+    struct pg_params params;
+    PG_RESULT row = NULL;
+
+    pg_params_init(&params, &session->arena);
+    pg_add_bytes(&params, account);
+    pg_add_int8(&params, limit + 1);
+    TRY(pg_query(&session->pg, sql, &params, &row, err));
+    *out = pg_int8(row, 0, PG_ONLY_COLUMN);
+    return STATUS_OK;
+}
+
+static enum status refuse_one_more(const char *what, int64_t actual, int64_t limit, struct error *err)
+{
+    reason_set(err, REASON_QUOTA_EXCEEDED, "the account has %lld %s, allowed are %lld", (long long)actual,
+        what, (long long)limit);
+    error_add_meta(err, "what", str_of(what));
+    error_add_meta_int(err, "limit", limit);
+    error_add_meta_int(err, "actual", actual);
+    return err->status;
+}
+
+enum status catalogue_change_admit_index(struct session *session, struct str account, struct error *err)
+{
+    int64_t limit = session->quotas.indexes ? session->quotas.indexes : LIMIT_ACCOUNT_INDEXES, count;
+
+    TRY(count_of(session, &sql_account_indexes, account, limit, &count, err));
+    return count < limit ? STATUS_OK : refuse_one_more("indexes", count, limit, err);
+}
+
+enum status catalogue_change_admit_table(struct session *session, struct str account, struct error *err)
+{
+    int64_t limit = session->quotas.tables ? session->quotas.tables : LIMIT_ACCOUNT_TABLES, count;
+
+    TRY(count_of(session, &sql_account_tables, account, limit, &count, err));
+    return count <= limit ? STATUS_OK : refuse_one_more("tables", count - 1, limit, err);
 }
 
 enum status catalogue_change_commit(struct session *session, int64_t changed, struct error *err)

@@ -19,6 +19,15 @@
 /* STATUS_STALE: the catalogue has changed; roll back, reload, plan again. Others: see fence_close. */
 MUST_USE enum status catalogue_change_begin(struct session *session, struct error *err);
 
+/*
+ * Whether the account may have one more index, inside a catalogue change: QUOTA_EXCEEDED. The same for a table that was made
+ * in this transaction, after the catalogue's row was locked.
+ */
+MUST_USE enum status catalogue_change_admit_index(
+    struct session *session, struct str account, struct error *err);
+MUST_USE enum status catalogue_change_admit_table(
+    struct session *session, struct str account, struct error *err);
+
 /* changed: see catalogue_load.h. Outcomes: see session_take_commit. */
 MUST_USE enum status catalogue_change_commit(struct session *session, int64_t changed, struct error *err);
 

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "domain/catalogue/catalogue.h"
+#include "domain/catalogue/quotas.h"
 #include "domain/intents/consistency.h"
 #include "domain/intents/intent.h"
 #include "domain/operations/audit_operations.h"
@@ -30,7 +31,8 @@ struct session {
     struct remembered *remembered; /* shared by a program's sessions; NULL: restores are not noticed here */
     struct shared_catalogue *shared_catalogue; /* the same; NULL: the session reads for itself */
     struct catalogue *catalogue;               /* a reference; NULL until it has been read */
-    struct arena arena;                        /* of the piece of work under way */
+    struct quotas quotas;
+    struct arena arena;         /* of the piece of work under way */
     struct audit_record *audit; /* of the operation under way: the next commit carries it; NULL: none */
     int64_t now_ticks;          /* this server's clock, taken once per batch */
     int64_t connection_id;      /* random, new for every connection: the first part of its markers' keys */

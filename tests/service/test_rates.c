@@ -46,7 +46,7 @@ static void teardown(void)
 
 START_TEST(a_second_s_worth_at_once_then_the_rate)
 {
-    rates = rates_new(LIMIT, 0);
+    rates = rates_new(LIMIT, 0, 0);
 
     ck_assert_int_eq(put_until_refused("a", "p", SECOND_US), LIMIT);
     ck_assert_int_eq(put_until_refused("a", "p", SECOND_US + SECOND_US / 2), LIMIT / 2);
@@ -59,7 +59,7 @@ END_TEST
 
 START_TEST(partitions_have_rates_of_their_own)
 {
-    rates = rates_new(0, LIMIT);
+    rates = rates_new(0, LIMIT, 0);
 
     ck_assert_int_eq(put_until_refused("a", "p", SECOND_US), LIMIT);
     ck_assert_int_eq(put_until_refused("a", "q", SECOND_US), LIMIT);
@@ -70,7 +70,7 @@ END_TEST
 
 START_TEST(a_large_request_is_paid_off_afterwards)
 {
-    rates = rates_new(0, LIMIT / 10);
+    rates = rates_new(0, LIMIT / 10, 0);
 
     ck_assert(put("a", "p", LIMIT, SECOND_US));
     ck_assert(!put("a", "p", 1, 5 * SECOND_US));
@@ -80,7 +80,7 @@ END_TEST
 
 START_TEST(a_crowded_table_forgets_the_idle_first)
 {
-    rates = rates_new(0, LIMIT);
+    rates = rates_new(0, LIMIT, 0);
     put_until_refused("a", "busy", SECOND_US);
     for (int i = 0; i < 20000; i++) {
         char name[16];
@@ -90,6 +90,34 @@ START_TEST(a_crowded_table_forgets_the_idle_first)
     }
 
     ck_assert(!put("a", "busy", 1, SECOND_US));
+}
+END_TEST
+
+static bool creates(enum operation_kind kind, const char *account, int64_t now_us)
+{
+    const struct operation operation = {
+        .kind = kind, .account = str_of(account), .table = STR_LITERAL("t")
+    };
+    struct error err;
+
+    return rates_admit(rates, &operation, now_us, &err) == STATUS_OK;
+}
+
+START_TEST(changes_of_tables_have_a_rate_of_their_own_and_five_seconds_at_once)
+{
+    int done = 0;
+
+    rates = rates_new(0, 0, LIMIT / 10);
+    while (done < LIMIT && creates(done % 2 ? OPERATION_TABLE_CREATE : OPERATION_INDEX_DROP, "a", SECOND_US))
+        done++;
+    ck_assert_int_eq(done, LIMIT / 2);
+    ck_assert(creates(OPERATION_TABLE_LIST, "a", SECOND_US));
+    ck_assert(creates(OPERATION_TABLE_CREATE, "b", SECOND_US));
+    ck_assert(put("a", "p", LIMIT, SECOND_US));
+    ck_assert(!creates(OPERATION_TABLE_DELETE, "a", SECOND_US));
+    ck_assert(creates(OPERATION_TABLE_DELETE, "a", SECOND_US + SECOND_US / 10));
+    ck_assert_int_eq(rates_refused(rates, RATE_CATALOGUE), 2);
+    ck_assert_int_eq(rates_refused(rates, RATE_ACCOUNT), 0);
 }
 END_TEST
 
@@ -103,6 +131,7 @@ Suite *test_rates_suite(void)
     tcase_add_test(tc, partitions_have_rates_of_their_own);
     tcase_add_test(tc, a_large_request_is_paid_off_afterwards);
     tcase_add_test(tc, a_crowded_table_forgets_the_idle_first);
+    tcase_add_test(tc, changes_of_tables_have_a_rate_of_their_own_and_five_seconds_at_once);
     suite_add_tcase(suite, tc);
     return suite;
 }
