@@ -5,38 +5,20 @@
  */
 #include "store/connection/migrate.h"
 
-#include <assert.h>
 #include <libpq-fe.h>
 #include <limits.h>
 #include <stdio.h>
 
 #include "base/arena.h"
 #include "base/digits.h"
-#include "base/embedded.h"
 #include "store/connection/pg.h"
+#include "store/connection/schema_version.h"
 #include "store/migrations.h"
 
 static const char lock_key[] = "select pg_advisory_lock(7296143)";
 static const char version_table[] = "create table if not exists schema_migrations ("
                                     "version integer primary key, name text not null,"
                                     "applied timestamptz not null default now())";
-
-/* The number with which a migration's name begins. */
-static int version_of(const struct embedded *migration)
-{
-    struct str name = str_of(migration->name);
-    uint64_t version = 0;
-    bool is_numbered = digits_take_unsigned(&name, INT_MAX, &version);
-
-    assert(is_numbered && "a migration's name begins with its number");
-    (void)is_numbered;
-    return (int)version;
-}
-
-int migrate_wanted_version(void)
-{
-    return version_of(migrations_all[migrations_count - 1]);
-}
 
 static enum status failed(PGconn *conn, const char *what, struct error *err)
 {
@@ -77,7 +59,7 @@ static enum status apply(PGconn *conn, const struct embedded *migration, struct 
     char record[256];
 
     snprintf(record, sizeof(record), "insert into schema_migrations (version, name) values (%d, '%s')",
-        version_of(migration), migration->name);
+        schema_version_of(migration), migration->name);
     TRY(run(conn, "begin", migration->name, err));
     TRY(run(conn, migration->text, migration->name, err));
     TRY(run(conn, record, migration->name, err));
@@ -87,7 +69,7 @@ static enum status apply(PGconn *conn, const struct embedded *migration, struct 
 static enum status migrate(
     PGconn *conn, void (*say)(void *context, const char *line), void *context, struct error *err)
 {
-    int version = 0, wanted = migrate_wanted_version();
+    int version = 0, wanted = schema_version_wanted();
     char line[256];
 
     if (PQstatus(conn) != CONNECTION_OK)
@@ -101,7 +83,7 @@ static enum status migrate(
             "the database schema is at version %d, newer than this program's %d: update this program",
             version, wanted);
     for (size_t i = 0; i < migrations_count; i++) {
-        if (version_of(migrations_all[i]) <= version)
+        if (schema_version_of(migrations_all[i]) <= version)
             continue;
         TRY(apply(conn, migrations_all[i], err));
         snprintf(line, sizeof(line), "applied %s", migrations_all[i]->name);

@@ -10,9 +10,6 @@
 
 #include "base/error.h"
 
-/* The version a database must have for this program. */
-int migrate_wanted_version(void);
-
 /*
  * Apply what is missing. say() gets one line per thing done ("applied 0002_intents", "schema is at
  * version 4").

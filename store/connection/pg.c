@@ -15,8 +15,8 @@
 #include "base/digits.h"
 #include "domain/database/database_settings.h"
 #include "domain/database/sqlstate.h"
-#include "store/connection/migrate.h"
 #include "store/connection/prepared.h"
+#include "store/connection/schema_version.h"
 #include "store/sql.h"
 
 enum {
@@ -141,11 +141,11 @@ static enum status check_schema(PGconn *conn, struct error *err)
         found = number_at(result, PG_ONLY_COLUMN);
     else if (!state || strcmp(state, "42P01") != 0) /* undefined_table: nothing was ever migrated */
         return result_error(result, err);
-    if (found == migrate_wanted_version())
+    if (found == schema_version_wanted())
         return STATUS_OK;
     return error_set(err, STATUS_PRECONDITION,
-        "the database schema is at version %d, this program needs %d: %s", found, migrate_wanted_version(),
-        found < migrate_wanted_version() ? "run `tavola migrate`" : "update this program");
+        "the database schema is at version %d, this program needs %d: %s", found, schema_version_wanted(),
+        found < schema_version_wanted() ? "run `tavola migrate`" : "update this program");
 }
 
 static enum status make_settings(PGconn *conn, struct error *err)
