@@ -5,6 +5,7 @@
 Who is hung up on connects again at once. usage: attacks.py NAME [tls:]HOST:PORT SECONDS [TOKEN]; prints a line when it begins, then what was done, as JSON.
 """
 
+import itertools
 import json
 import socket
 import sys
@@ -15,6 +16,7 @@ from frames import (CONTINUATION, END_HEADERS, HEADERS, INITIAL_WINDOW_SIZE, Con
                     header_block, message, open_stream, reset, varint)
 
 IMPORT = "/tavola.v1.EntityService/ImportEntities"
+CREATE_TABLE = "/tavola.v1.TableService/CreateTable"
 BATCH_GET = "/tavola.v1.EntityService/BatchGetEntities"
 QUERY = "/tavola.v1.EntityService/QueryEntities"
 GET = "/tavola.v1.EntityService/GetEntity"
@@ -282,6 +284,24 @@ def long_filters(address, tally, token):
     again_and_again(address, tally, attack)
 
 
+def make_tables(address, tally, token):
+    """H5: tables made as fast as the server takes them, 32 calls at once."""
+    numbers = itertools.count()
+
+    def attack(connection, tally):
+        stream = 1
+        while not tally.is_over():
+            for _ in range(32):
+                name = b"made%d" % next(numbers)
+                connection.send(open_stream(stream, CREATE_TABLE, authorization="Bearer " + token)
+                                + data_frames(stream, message(b"\x0a" + varint(len(name)) + name)), tally.until)
+                tally.add("requests")
+                stream += 2
+            connection.read_for(0.05)
+
+    again_and_again(address, tally, attack)
+
+
 def health(address, tally):
     """C6: 200 health checks, each 4 kB of gzip with two million unknown fields."""
     packed = gzip([b"\x7a\x00" * (2 * MIB - 1024)])
@@ -361,6 +381,7 @@ ATTACKS = {
     "unread_pages": unread_pages,
     "many_elements": many_elements,
     "long_filters": long_filters,
+    "make_tables": make_tables,
     "endless_header": endless_header,
     "one_large_header": one_large_header,
     "open_imports": open_streams(IMPORT),
