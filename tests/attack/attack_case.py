@@ -130,6 +130,7 @@ class AttackCase(unittest.TestCase):
             TAVOLA_METRICS_LISTEN="unix:" + self.metrics,
             TAVOLA_MEMORY_LIMIT="256MB",
         )
+        del settings["TAVOLA_CATALOGUE_RATE_LIMIT"]  # as a server has it by itself
         if "ATTACK_BEFORE" in os.environ:  # a server without the bound, to see a new attack succeed
             del settings["TAVOLA_MEMORY_LIMIT"]
         self.stack.server = self.stack.start("tavolad", [*prefix, program("tavolad")], settings)

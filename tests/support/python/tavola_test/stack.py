@@ -257,7 +257,9 @@ class Stack:
         return {**given, **more}
 
     def server_settings(self, **more):
-        return self.settings({"TAVOLA_LISTEN": self.target, "TAVOLA_AUTHENTICATION": "none", **more})
+        """Tables may be made as fast as a test can: the tests of their rate set it."""
+        plain = {"TAVOLA_LISTEN": self.target, "TAVOLA_AUTHENTICATION": "none", "TAVOLA_CATALOGUE_RATE_LIMIT": "0"}
+        return self.settings({**plain, **more})
 
     def start_server(self, wait=True, **settings):
         self.server = self.start("tavolad", [program("tavolad")], self.server_settings(**settings))
