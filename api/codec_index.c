@@ -446,13 +446,8 @@ static void causes_encode(struct str lines, struct arena *arena, Tavola__V1__Ind
     for (size_t i = 0; i < lines.len; i++)
         max += lines.data[i] == '\n';
     out->violation_causes = ARENA_ARRAY(arena, ProtobufCBinaryData, max + 1);
-    while (lines.len > 0) {
-        const char *end = memchr(lines.data, '\n', lines.len);
-        size_t len = end ? (size_t)(end - lines.data) : lines.len;
-
-        out->violation_causes[out->n_violation_causes++] = codec_bytes(str_of_bytes(lines.data, len));
-        lines = str_from(lines, len + 1);
-    }
+    while (lines.len > 0)
+        out->violation_causes[out->n_violation_causes++] = codec_bytes(str_take(&lines, '\n'));
 }
 
 static Tavola__V1__IndexConsistency becoming_of(struct str definition, struct arena *arena)

@@ -59,4 +59,24 @@ static inline struct str str_from(struct str text, size_t offset)
     return (struct str){ .data = text.data + offset, .len = text.len - offset };
 }
 
+/* Take the bytes before the first mark, and move *text behind it; all of them if there is no mark. */
+static inline struct str str_take(struct str *text, char mark)
+{
+    const char *end = text->len > 0 ? memchr(text->data, mark, text->len) : NULL;
+    struct str taken = { text->data, end ? (size_t)(end - text->data) : text->len };
+
+    *text = str_from(*text, taken.len + 1);
+    return taken;
+}
+
+/* The bytes behind the last mark; all of them if there is none. */
+static inline struct str str_behind_last(struct str text, char mark)
+{
+    size_t begin = text.len;
+
+    while (begin > 0 && text.data[begin - 1] != mark)
+        begin--;
+    return str_from(text, begin);
+}
+
 #endif

@@ -51,6 +51,13 @@ static bool read_little_endian(struct str *input, size_t bytes, uint64_t *out)
     return true;
 }
 
+bool wire_read_number(struct str *input, enum wire_type type, uint64_t *out)
+{
+    if (type == WIRE_VARINT)
+        return read_varint(input, out);
+    return type != WIRE_BYTES && read_little_endian(input, type == WIRE_FIXED64 ? 8 : 4, out);
+}
+
 static bool read_value(struct str *rest, struct wire_field *field)
 {
     uint64_t len;
@@ -91,6 +98,24 @@ enum wire_result wire_read_field(struct str *input, struct wire_field *out)
     return WIRE_FIELD;
 }
 
+bool wire_find_field(struct str *input, uint32_t number, struct wire_field *out)
+{
+    while (wire_read_field(input, out) == WIRE_FIELD)
+        if (out->number == number)
+            return true;
+    return false;
+}
+
+struct str wire_find_bytes(struct str message, uint32_t number)
+{
+    struct wire_field field;
+
+    while (wire_find_field(&message, number, &field))
+        if (field.type == WIRE_BYTES)
+            return field.bytes;
+    return STR_EMPTY;
+}
+
 size_t wire_varint_bytes(uint64_t value)
 {
     size_t bytes = 1;
@@ -117,6 +142,18 @@ void wire_write_varint(struct buf *out, uint64_t value)
     char *begin = buf_reserve(out, 10);
 
     out->len += (size_t)(wire_put_varint(begin, value) - begin);
+}
+
+void wire_write_number(struct buf *out, enum wire_type type, uint64_t value)
+{
+    size_t bytes = type == WIRE_FIXED64 ? 8 : 4;
+
+    if (type == WIRE_VARINT) {
+        wire_write_varint(out, value);
+        return;
+    }
+    for (size_t i = 0; i < bytes; i++)
+        buf_append_byte(out, (uint8_t)(value >> (8 * i)));
 }
 
 void wire_write_tag(struct buf *out, uint32_t number, enum wire_type type)

@@ -37,8 +37,18 @@ enum wire_result {
 /* Read one field. Groups (types 3 and 4), field number 0 and varints over ten bytes are malformed. */
 enum wire_result wire_read_field(struct str *input, struct wire_field *out);
 
+/* Read on to the next field of this number; false: there is none before the end, or before malformed bytes. */
+bool wire_find_field(struct str *input, uint32_t number, struct wire_field *out);
+
+/* The bytes of the first such field of type BYTES; empty when there is none. */
+struct str wire_find_bytes(struct str message, uint32_t number);
+
 /* Read one varint; false when it is malformed. */
 bool wire_read_varint(struct str *input, uint64_t *out);
+
+/* A number without its tag, as a packed field has it: VARINT, FIXED64 or FIXED32. false: malformed. */
+bool wire_read_number(struct str *input, enum wire_type type, uint64_t *out);
+void wire_write_number(struct buf *out, enum wire_type type, uint64_t value);
 
 size_t wire_varint_bytes(uint64_t value);
 char *wire_put_varint(char *out, uint64_t value); /* returns the position behind it; at most 10 bytes */

@@ -298,9 +298,6 @@ struct requests {
 static bool read_lines(struct api_call *call, struct str text, struct requests *out)
 {
     for (out->count = 0; text.len > 0; out->count++) {
-        const char *end = memchr(text.data, '\n', text.len);
-        struct str line = str_of_bytes(text.data, end ? (size_t)(end - text.data) : text.len);
-
         if (out->count == MAX_REQUESTS) {
             fprintf(stderr,
                 "tavola api: at most %d requests in a call, nothing was sent; a request may have several "
@@ -308,9 +305,9 @@ static bool read_lines(struct api_call *call, struct str text, struct requests *
                 MAX_REQUESTS);
             return false;
         }
-        if (!encode(call, line, call->reads_input ? out->count + 1 : 0, &out->items[out->count]))
+        if (!encode(
+                call, str_take(&text, '\n'), call->reads_input ? out->count + 1 : 0, &out->items[out->count]))
             return false;
-        text = str_from(text, line.len + (end != NULL));
     }
     return true;
 }

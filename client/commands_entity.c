@@ -314,13 +314,8 @@ static void read_names(const char *text, struct arena *arena, ProtobufCBinaryDat
     struct str rest = str_of(text);
 
     *out = ARENA_ARRAY(arena, ProtobufCBinaryData, rest.len + 1);
-    for (*count = 0; rest.len > 0; (*count)++) {
-        const char *comma = memchr(rest.data, ',', rest.len);
-        struct str name = str_of_bytes(rest.data, comma ? (size_t)(comma - rest.data) : rest.len);
-
-        (*out)[*count] = codec_bytes(name);
-        rest = str_from(rest, name.len + (comma != NULL));
-    }
+    for (*count = 0; rest.len > 0; (*count)++)
+        (*out)[*count] = codec_bytes(str_take(&rest, ','));
 }
 
 /* Page by page; a page token lies in memory of its own, since that of a page is released with it. */

@@ -55,8 +55,7 @@ static bool put_double(const json_t *json, struct buf *out)
         return false;
     memcpy(&bits, &number, sizeof(bits));
     wire_write_tag(out, PROPERTY_DOUBLE, WIRE_FIXED64);
-    for (size_t i = 0; i < sizeof(bits); i++)
-        buf_append_byte(out, (uint8_t)(bits >> (8 * i)));
+    wire_write_number(out, WIRE_FIXED64, bits);
     return true;
 }
 

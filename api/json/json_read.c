@@ -211,19 +211,10 @@ static bool read_number(const struct schema_field *field, const json_t *json, bo
     return false;
 }
 
-static void write_fixed(struct buf *out, uint64_t bits, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++)
-        buf_append_byte(out, (uint8_t)(bits >> (8 * i)));
-}
-
 /* A number without its tag. */
 static void write_number(const struct number_type *type, uint64_t bits, struct buf *out)
 {
-    if (type->wire == WIRE_VARINT)
-        wire_write_varint(out, type->is_zigzag ? wire_zigzag((int64_t)bits) : bits);
-    else
-        write_fixed(out, bits, type->wire == WIRE_FIXED64 ? 8 : 4);
+    wire_write_number(out, type->wire, type->is_zigzag ? wire_zigzag((int64_t)bits) : bits);
 }
 
 /* ---- values ---- */
@@ -408,16 +399,13 @@ static enum status read_field_mask(
     if (!json_is_string(json))
         return refuse_value(reader, path, "want names of fields as text, with commas between them");
     while (rest.len > 0) {
-        const char *comma = memchr(rest.data, ',', rest.len);
-        struct str one = { rest.data, comma ? (size_t)(comma - rest.data) : rest.len };
         struct buf name;
 
         buf_init(&name, &reader->arena);
-        if (!json_forms_read_path(&name, one))
+        if (!json_forms_read_path(&name, str_take(&rest, ',')))
             return refuse_value(
                 reader, path, "want names of fields in lowerCamelCase, with commas between them");
         wire_write_bytes(out, 1, buf_str(&name));
-        rest = str_from(rest, one.len + (comma != NULL));
     }
     return STATUS_OK;
 }
@@ -428,14 +416,11 @@ static enum status read_fields(struct reader *reader, const struct schema_messag
 static enum status read_any(struct reader *reader, json_t *json, const struct path *path, struct buf *out)
 {
     const json_t *type = json_object_get(json, "@type");
-    struct str url = json_is_string(type) ? text_of(type) : STR_EMPTY, name = url;
+    struct str url = json_is_string(type) ? text_of(type) : STR_EMPTY;
     const struct schema_message *message;
     struct buf value;
 
-    for (size_t i = 0; i < url.len; i++)
-        if (url.data[i] == '/')
-            name = str_from(url, i + 1);
-    message = schema_find_message(reader->schema, name);
+    message = schema_find_message(reader->schema, str_behind_last(url, '/'));
     if (!message)
         return refuse_value(reader, path,
             "want \"@type\", the URL of a known type, such as \"type.googleapis.com/tavola.v1.Entity\"");
@@ -468,14 +453,10 @@ static enum status read_field(struct reader *reader, const struct schema_field *
 static enum status refuse_name(
     struct reader *reader, const struct schema_message *message, const struct path *path)
 {
-    struct str name = message->name;
     struct buf text;
 
-    for (size_t i = 0; i < message->name.len; i++)
-        if (message->name.data[i] == '.')
-            name = str_from(message->name, i + 1);
     buf_init(&text, &reader->arena);
-    buf_format(&text, "there is no such field; %.*s has", STR_ARG(name));
+    buf_format(&text, "there is no such field; %.*s has", STR_ARG(str_behind_last(message->name, '.')));
     for (size_t i = 0; i < message->count; i++)
         buf_format(&text, "%s %.*s", i > 0 ? "," : "", STR_ARG(message->fields[i].json_name));
     if (message->count == 0)

@@ -185,29 +185,13 @@ static bool is_default(const struct wire_field *value)
 
 /* ---- repeated fields and maps ---- */
 
-/* Take the next number of a packed field. */
-static bool take_packed(struct str *packed, enum wire_type type, struct wire_field *out)
-{
-    size_t bytes = type == WIRE_FIXED64 ? 8 : 4;
-
-    *out = (struct wire_field){ .type = type };
-    if (type == WIRE_VARINT)
-        return wire_read_varint(packed, &out->scalar);
-    if (packed->len < bytes)
-        return false;
-    for (size_t i = 0; i < bytes; i++)
-        out->scalar |= (uint64_t)(uint8_t)packed->data[i] << (8 * i);
-    *packed = str_from(*packed, bytes);
-    return true;
-}
-
 static bool write_packed(
     struct writer *writer, const struct schema_field *field, struct str packed, bool *is_first)
 {
-    struct wire_field value;
+    struct wire_field value = { .type = wire_type_of(field->type) };
 
     while (packed.len > 0) {
-        if (!take_packed(&packed, wire_type_of(field->type), &value))
+        if (!wire_read_number(&packed, value.type, &value.scalar))
             return false;
         begin_item(writer, is_first);
         if (!write_value(writer, field, &value))
@@ -268,9 +252,7 @@ static bool write_repeated(
     bool is_map = schema_is_map(field), is_first_element = true;
     struct wire_field value;
 
-    while (wire_read_field(&bytes, &value) == WIRE_FIELD) {
-        if (value.number != field->number)
-            continue;
+    while (wire_find_field(&bytes, field->number, &value)) {
         if (is_first_element) {
             begin_item(writer, is_first);
             write_name(writer, field->json_name);
@@ -291,9 +273,7 @@ static bool find_value(
     struct wire_field value;
     int count = 0;
 
-    while (wire_read_field(&bytes, &value) == WIRE_FIELD) {
-        if (value.number != field->number)
-            continue;
+    while (wire_find_field(&bytes, field->number, &value)) {
         if (field->message && count > 0 && value.type == WIRE_BYTES && out->type == WIRE_BYTES) {
             if (count == 1)
                 buf_append(joined, out->bytes);
@@ -376,8 +356,8 @@ static bool write_field_mask(struct writer *writer, struct str bytes)
     bool is_first = true;
 
     buf_append_byte(writer->out, '"');
-    while (wire_read_field(&bytes, &field) == WIRE_FIELD) {
-        if (field.number != 1 || field.type != WIRE_BYTES)
+    while (wire_find_field(&bytes, 1, &field)) {
+        if (field.type != WIRE_BYTES)
             continue;
         if (!is_first)
             buf_append_byte(writer->out, ',');
@@ -387,15 +367,6 @@ static bool write_field_mask(struct writer *writer, struct str bytes)
     }
     buf_append_byte(writer->out, '"');
     return true;
-}
-
-/* What type_url names behind its last slash. */
-static struct str type_of_url(struct str url)
-{
-    for (size_t i = url.len; i > 0; i--)
-        if (url.data[i - 1] == '/')
-            return str_from(url, i);
-    return url;
 }
 
 /* A message of a type that is not ours is shown as its bytes. */
@@ -431,7 +402,7 @@ static bool write_any(struct writer *writer, struct str bytes)
     begin_item(writer, &is_first);
     write_name(writer, STR_LITERAL("@type"));
     written = write_text(writer, url) && is_well_formed(value) &&
-              write_any_value(writer, type_of_url(url), value, &is_first);
+              write_any_value(writer, str_behind_last(url, '/'), value, &is_first);
     close_items(writer, '}', is_first);
     return written;
 }

@@ -54,27 +54,11 @@ struct schema {
 
 /* ---- fields of a descriptor ---- */
 
-/* The next field of this number. false: there is no more. */
-static bool next_field(struct str *rest, uint32_t number, struct wire_field *out)
-{
-    while (wire_read_field(rest, out) == WIRE_FIELD)
-        if (out->number == number)
-            return true;
-    return false;
-}
-
-static struct str text_of(struct str descriptor, uint32_t number)
-{
-    struct wire_field field;
-
-    return next_field(&descriptor, number, &field) ? field.bytes : STR_EMPTY;
-}
-
 static uint64_t number_of(struct str descriptor, uint32_t number)
 {
     struct wire_field field;
 
-    return next_field(&descriptor, number, &field) ? field.scalar : 0;
+    return wire_find_field(&descriptor, number, &field) ? field.scalar : 0;
 }
 
 static size_t count_of(struct str descriptor, uint32_t number)
@@ -82,7 +66,7 @@ static size_t count_of(struct str descriptor, uint32_t number)
     struct wire_field field;
     size_t count = 0;
 
-    while (next_field(&descriptor, number, &field))
+    while (wire_find_field(&descriptor, number, &field))
         count++;
     return count;
 }
@@ -115,8 +99,8 @@ static enum schema_form form_of(struct str name, struct str descriptor)
     for (size_t i = 0; i < ARRAY_LEN(forms); i++)
         if (str_equal(name, str_of(forms[i].name)))
             return forms[i].form;
-    return number_of(text_of(descriptor, MESSAGE_OPTIONS), OPTIONS_MAP_ENTRY) ? SCHEMA_MAP_ENTRY
-                                                                              : SCHEMA_PLAIN;
+    return number_of(wire_find_bytes(descriptor, MESSAGE_OPTIONS), OPTIONS_MAP_ENTRY) ? SCHEMA_MAP_ENTRY
+                                                                                      : SCHEMA_PLAIN;
 }
 
 static struct schema_field read_schema_field(struct str descriptor)
@@ -125,14 +109,14 @@ static struct schema_field read_schema_field(struct str descriptor)
     bool in_oneof = !is_optional && count_of(descriptor, FIELD_ONEOF) > 0;
 
     return (struct schema_field){
-        .name = text_of(descriptor, ANY_NAME),
-        .json_name = text_of(descriptor, FIELD_JSON_NAME),
+        .name = wire_find_bytes(descriptor, ANY_NAME),
+        .json_name = wire_find_bytes(descriptor, FIELD_JSON_NAME),
         .number = (uint32_t)number_of(descriptor, FIELD_NUMBER),
         .type = (enum schema_type)number_of(descriptor, FIELD_TYPE),
         .is_repeated = number_of(descriptor, FIELD_LABEL) == LABEL_REPEATED,
         .is_optional = is_optional,
         .oneof = in_oneof ? (int)number_of(descriptor, FIELD_ONEOF) : -1,
-        .of_type = without_dot(text_of(descriptor, FIELD_TYPE_NAME)),
+        .of_type = without_dot(wire_find_bytes(descriptor, FIELD_TYPE_NAME)),
     };
 }
 
@@ -141,10 +125,10 @@ static void add_enum(struct schema *schema, struct str scope, struct str descrip
     struct schema_enum *out = &schema->enums[schema->enum_count++];
     struct wire_field value;
 
-    out->name = join(&schema->arena, scope, text_of(descriptor, ANY_NAME));
+    out->name = join(&schema->arena, scope, wire_find_bytes(descriptor, ANY_NAME));
     out->values = ARENA_ARRAY(&schema->arena, struct schema_value, count_of(descriptor, ENUM_VALUE));
-    while (next_field(&descriptor, ENUM_VALUE, &value))
-        out->values[out->count++] = (struct schema_value){ text_of(value.bytes, ANY_NAME),
+    while (wire_find_field(&descriptor, ENUM_VALUE, &value))
+        out->values[out->count++] = (struct schema_value){ wire_find_bytes(value.bytes, ANY_NAME),
             (int32_t)number_of(value.bytes, VALUE_NUMBER) };
 }
 
@@ -152,7 +136,7 @@ static void add_enums(struct schema *schema, struct str scope, struct str descri
 {
     struct wire_field field;
 
-    while (next_field(&descriptor, number, &field))
+    while (wire_find_field(&descriptor, number, &field))
         add_enum(schema, scope, field.bytes);
 }
 
@@ -164,11 +148,11 @@ static void add_message(struct schema *schema, struct str scope, struct str desc
     struct str rest = descriptor;
     struct wire_field field;
 
-    out->name = join(&schema->arena, scope, text_of(descriptor, ANY_NAME));
+    out->name = join(&schema->arena, scope, wire_find_bytes(descriptor, ANY_NAME));
     out->form = form_of(out->name, descriptor);
     out->oneofs = count_of(descriptor, MESSAGE_ONEOF);
     out->fields = ARENA_ARRAY(&schema->arena, struct schema_field, count_of(descriptor, MESSAGE_FIELD));
-    while (next_field(&rest, MESSAGE_FIELD, &field))
+    while (wire_find_field(&rest, MESSAGE_FIELD, &field))
         out->fields[out->count++] = read_schema_field(field.bytes);
     add_enums(schema, out->name, descriptor, MESSAGE_ENUM);
     add_messages(schema, out->name, descriptor, MESSAGE_MESSAGE);
@@ -178,21 +162,21 @@ static void add_messages(struct schema *schema, struct str scope, struct str des
 {
     struct wire_field field;
 
-    while (next_field(&descriptor, number, &field))
+    while (wire_find_field(&descriptor, number, &field))
         add_message(schema, scope, field.bytes);
 }
 
 static void add_service(struct schema *schema, struct str package, struct str descriptor)
 {
-    struct str name = join(&schema->arena, package, text_of(descriptor, ANY_NAME));
+    struct str name = join(&schema->arena, package, wire_find_bytes(descriptor, ANY_NAME));
     struct wire_field field;
 
-    while (next_field(&descriptor, SERVICE_METHOD, &field))
+    while (wire_find_field(&descriptor, SERVICE_METHOD, &field))
         schema->methods[schema->method_count++] = (struct schema_method){
             .path = arena_format(
-                &schema->arena, "/%.*s/%.*s", STR_ARG(name), STR_ARG(text_of(field.bytes, ANY_NAME))),
-            .input_name = without_dot(text_of(field.bytes, METHOD_INPUT)),
-            .output_name = without_dot(text_of(field.bytes, METHOD_OUTPUT)),
+                &schema->arena, "/%.*s/%.*s", STR_ARG(name), STR_ARG(wire_find_bytes(field.bytes, ANY_NAME))),
+            .input_name = without_dot(wire_find_bytes(field.bytes, METHOD_INPUT)),
+            .output_name = without_dot(wire_find_bytes(field.bytes, METHOD_OUTPUT)),
             .streams_requests = number_of(field.bytes, METHOD_STREAMS_REQUESTS) != 0,
             .streams_replies = number_of(field.bytes, METHOD_STREAMS_REPLIES) != 0,
         };
@@ -200,12 +184,12 @@ static void add_service(struct schema *schema, struct str package, struct str de
 
 static void add_file(struct schema *schema, struct str descriptor)
 {
-    struct str package = text_of(descriptor, FILE_PACKAGE), rest = descriptor;
+    struct str package = wire_find_bytes(descriptor, FILE_PACKAGE), rest = descriptor;
     struct wire_field field;
 
     add_messages(schema, package, descriptor, FILE_MESSAGE);
     add_enums(schema, package, descriptor, FILE_ENUM);
-    while (next_field(&rest, FILE_SERVICE, &field))
+    while (wire_find_field(&rest, FILE_SERVICE, &field))
         add_service(schema, package, field.bytes);
 }
 
@@ -219,7 +203,7 @@ static void count_messages(struct counts *counts, struct str descriptor, uint32_
 {
     struct wire_field field;
 
-    while (next_field(&descriptor, number, &field)) {
+    while (wire_find_field(&descriptor, number, &field)) {
         counts->messages++;
         counts->enums += count_of(field.bytes, MESSAGE_ENUM);
         count_messages(counts, field.bytes, MESSAGE_MESSAGE);
@@ -231,12 +215,12 @@ static struct counts count_all(struct str set)
     struct counts counts = { 0 };
     struct wire_field file, service;
 
-    while (next_field(&set, SET_FILE, &file)) {
+    while (wire_find_field(&set, SET_FILE, &file)) {
         struct str rest = file.bytes;
 
         count_messages(&counts, file.bytes, FILE_MESSAGE);
         counts.enums += count_of(file.bytes, FILE_ENUM);
-        while (next_field(&rest, FILE_SERVICE, &service))
+        while (wire_find_field(&rest, FILE_SERVICE, &service))
             counts.methods += count_of(service.bytes, SERVICE_METHOD);
     }
     return counts;
@@ -307,7 +291,7 @@ static void read_api(void)
     api.messages = arena_calloc(&api.arena, counts.messages, sizeof(api.messages[0]));
     api.enums = arena_calloc(&api.arena, counts.enums, sizeof(api.enums[0]));
     api.methods = arena_calloc(&api.arena, counts.methods, sizeof(api.methods[0]));
-    while (next_field(&set, SET_FILE, &file))
+    while (wire_find_field(&set, SET_FILE, &file))
         add_file(&api, file.bytes);
     qsort(api.messages, api.message_count, sizeof(api.messages[0]), compare_names);
     qsort(api.enums, api.enum_count, sizeof(api.enums[0]), compare_names);

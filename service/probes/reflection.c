@@ -60,30 +60,16 @@ struct files {
     size_t count;
 };
 
-/* The first field of this number; empty when there is none. */
-static struct str text_field(struct str message, uint32_t number)
-{
-    struct wire_field field;
-
-    while (wire_read_field(&message, &field) == WIRE_FIELD) {
-        if (field.number == number && field.type == WIRE_BYTES)
-            return field.bytes;
-    }
-    return STR_EMPTY;
-}
-
 static void files_load(struct files *files)
 {
     struct str set = str_of_bytes(public_descriptors, public_descriptors_bytes);
     struct wire_field field;
 
     files->count = 0;
-    while (files->count < MAX_FILES && wire_read_field(&set, &field) == WIRE_FIELD) {
-        if (field.number != SET_FILE)
-            continue;
+    while (files->count < MAX_FILES && wire_find_field(&set, SET_FILE, &field)) {
         files->items[files->count++] = (struct file){
-            .name = text_field(field.bytes, ANY_NAME),
-            .package = text_field(field.bytes, FILE_PACKAGE),
+            .name = wire_find_bytes(field.bytes, ANY_NAME),
+            .package = wire_find_bytes(field.bytes, FILE_PACKAGE),
             .bytes = field.bytes,
         };
     }
@@ -109,13 +95,11 @@ static void write_file(const struct files *files, size_t index, uint64_t *writte
         return;
     *written |= UINT64_C(1) << index;
     wire_write_bytes(out, 1, files->items[index].bytes);
-    while (wire_read_field(&rest, &field) == WIRE_FIELD) {
-        if (field.number == FILE_DEPENDENCY) {
-            size_t imported = find_file(files, field.bytes);
+    while (wire_find_field(&rest, FILE_DEPENDENCY, &field)) {
+        size_t imported = find_file(files, field.bytes);
 
-            if (imported < files->count)
-                write_file(files, imported, written, out);
-        }
+        if (imported < files->count)
+            write_file(files, imported, written, out);
     }
 }
 
@@ -136,7 +120,7 @@ static bool scope_has(struct str message, enum scope scope, struct str symbol);
 
 static bool child_has(struct str message, enum scope scope, struct str symbol)
 {
-    struct str name = text_field(message, ANY_NAME);
+    struct str name = wire_find_bytes(message, ANY_NAME);
     struct str rest;
 
     if (str_equal(name, symbol))
@@ -219,8 +203,8 @@ static void write_service(struct buf *out, struct str package, struct str servic
     struct buf body;
 
     buf_init(&body, arena);
-    wire_write_bytes(
-        &body, 1, arena_format(arena, "%.*s.%.*s", STR_ARG(package), STR_ARG(text_field(service, ANY_NAME))));
+    wire_write_bytes(&body, 1,
+        arena_format(arena, "%.*s.%.*s", STR_ARG(package), STR_ARG(wire_find_bytes(service, ANY_NAME))));
     wire_write_bytes(out, 1, buf_str(&body));
 }
 
@@ -233,10 +217,8 @@ static void answer_services(const struct files *files, struct arena *arena, stru
         struct str rest = files->items[i].bytes;
         struct wire_field field;
 
-        while (wire_read_field(&rest, &field) == WIRE_FIELD) {
-            if (field.number == FILE_SERVICE)
-                write_service(&body, files->items[i].package, field.bytes, arena);
-        }
+        while (wire_find_field(&rest, FILE_SERVICE, &field))
+            write_service(&body, files->items[i].package, field.bytes, arena);
     }
     wire_write_bytes(out, RESPONSE_LIST_SERVICES, buf_str(&body));
 }

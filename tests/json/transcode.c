@@ -48,16 +48,6 @@ static void read_json(const struct schema_message *message, struct str json, str
     printf("%s\n", hex);
 }
 
-/* The text up to the next blank. */
-static struct str take_word(struct str *line)
-{
-    const char *blank = memchr(line->data, ' ', line->len);
-    struct str word = str_of_bytes(line->data, blank ? (size_t)(blank - line->data) : line->len);
-
-    *line = str_from(*line, word.len + (blank != NULL));
-    return word;
-}
-
 int main(void)
 {
     char *text = NULL;
@@ -66,8 +56,8 @@ int main(void)
 
     while ((len = getline(&text, &capacity, stdin)) > 0) {
         struct str line = str_of_bytes(text, (size_t)len - (text[len - 1] == '\n'));
-        bool is_write = str_equal(take_word(&line), STR_LITERAL("write"));
-        const struct schema_message *message = schema_find_message(schema_of_api(), take_word(&line));
+        bool is_write = str_equal(str_take(&line, ' '), STR_LITERAL("write"));
+        const struct schema_message *message = schema_find_message(schema_of_api(), str_take(&line, ' '));
         struct arena arena;
 
         if (!message)
