@@ -79,17 +79,6 @@ static void take_keys(struct chunk *chunk, const PGresult *rows, int64_t table_i
     chunk->is_last = count < CHUNK_KEYS && chunk->count == (size_t)count;
 }
 
-static void range_params(
-    const struct job *job, int64_t table_id, struct arena *arena, struct pg_params *params)
-{
-    pg_params_init(params, arena);
-    pg_add_int8(params, table_id);
-    pg_add_bytes(params, job->cursor.partition);
-    pg_add_bytes(params, job->cursor.row);
-    pg_add_bool(params, job->has_cursor);
-    pg_add_int8(params, CHUNK_KEYS);
-}
-
 /* For progress only: a table too large to be counted in time has no total. */
 static enum status count_source(struct session *session, struct job *job, struct error *err)
 {
@@ -120,7 +109,7 @@ static enum status read_walk(struct session *session, void *context, struct erro
         return STATUS_OK;
     chunk->has_manifests = index_has_manifest(index);
     chunk->is_unique = index->is_unique;
-    range_params(job, job->table_id, &session->arena, &params);
+    job_range_params(job, CHUNK_KEYS, &session->arena, &params);
     TRY(pg_query(&session->pg, &sql_chunk_keys, &params, &rows, err));
     take_keys(chunk, rows, job->table_id, job->table_id);
     return STATUS_OK;

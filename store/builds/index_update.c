@@ -59,12 +59,7 @@ static enum status read_chunk(struct session *session, void *context, struct err
     work->is_over = !find_index(session, job);
     if (work->is_over)
         return STATUS_OK;
-    pg_params_init(&params, &session->arena);
-    pg_add_int8(&params, job->table_id);
-    pg_add_bytes(&params, job->cursor.partition);
-    pg_add_bytes(&params, job->cursor.row);
-    pg_add_bool(&params, job->has_cursor);
-    pg_add_int8(&params, CHUNK_KEYS);
+    job_range_params(job, CHUNK_KEYS, &session->arena, &params);
     TRY(pg_query(&session->pg, &sql_behind_chunk, &params, &rows, err));
     take_keys(work, rows);
     return STATUS_OK;

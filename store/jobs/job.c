@@ -7,6 +7,16 @@
 #include "base/clock.h"
 #include "store/sql.h"
 
+void job_range_params(const struct job *job, int64_t limit, struct arena *arena, struct pg_params *params)
+{
+    pg_params_init(params, arena);
+    pg_add_int8(params, job->table_id);
+    pg_add_bytes(params, job->cursor.partition);
+    pg_add_bytes(params, job->cursor.row);
+    pg_add_bool(params, job->has_cursor);
+    pg_add_int8(params, limit);
+}
+
 enum status job_checkpoint_in(struct session *session, const struct job *job, struct error *err)
 {
     struct pg_params params;
