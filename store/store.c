@@ -66,7 +66,7 @@ static bool is_short(const struct operation *operation)
     return operation_times_detour(operation) != DETOUR_ALONE && short_batch_may_have(operation);
 }
 
-/* A part of something long that has its caller's whole table in view: other calls come first. */
+/* A chunk of an import, or a page of a scan: reads by key, writes and short queries come first. */
 static bool is_bulk(const struct operation *operation)
 {
     return (operation->kind == OPERATION_WRITE && operation->in.write.count > LIMIT_BATCH_OPERATIONS) ||

@@ -325,8 +325,10 @@ struct foreground {
 
 static struct foreground count_foreground(const struct lane *lane)
 {
-    struct foreground out = { 0, clock_monotonic_us() };
+    struct foreground out = { 0, 0 };
 
+    if (lane->options.gives_way_count > 0)
+        out.counted_us = clock_monotonic_us();
     for (int i = 0; i < lane->options.gives_way_count; i++)
         out.batches += batches_taken(lane->options.gives_way_to[i]);
     return out;
