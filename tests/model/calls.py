@@ -3,6 +3,8 @@
 way to call, which notes when the call was made and answered, and whether there was an answer.
 """
 
+import random
+import threading
 import time
 
 import grpc
@@ -140,3 +142,21 @@ class Caller:
                 return answer
             time.sleep(0.01)
             self.reconnect()
+
+
+class Member(threading.Thread):
+    """A caller with a connection of its own that takes turns (turn) until the round ends. world: made, seed, table, ending, failure."""
+
+    def __init__(self, world, name):
+        super().__init__(daemon=True)
+        self.world, self.name = world, name
+        self.random = random.Random(f"{world.seed} {world.table} {name}")
+        self.caller = Caller(world.made)
+
+    def run(self):
+        try:
+            while not self.world.ending.is_set() and not self.world.failure:
+                self.turn()
+        except Exception as failure:  # an exception is given to the round, which fails with it
+            self.world.failure = self.world.failure or failure
+        self.caller.close()

@@ -1,33 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The callers of the groups' table (groups.py): one that writes generations, and one that reads and checks."""
 
-import random
-import threading
-
-from calls import Caller, key_of, message_of
+from calls import Member, key_of, message_of
 from groups import GROUPS, SMALL, torn
 from tavola_test import client
 
 LATEST = {"latest": True}
-
-
-class Member(threading.Thread):
-    """A caller of the groups' table, until the round ends."""
-
-    def __init__(self, world, name):
-        super().__init__(daemon=True)
-        self.world = world
-        self.table = world.groups
-        self.random = random.Random(f"{world.seed} {world.table} {name}")
-        self.caller = Caller(world.made)
-
-    def run(self):
-        try:
-            while not self.world.ending.is_set() and not self.world.failure:
-                self.turn()
-        except Exception as failure:  # an exception is given to the round, which fails with it
-            self.world.failure = self.world.failure or failure
-        self.caller.close()
 
 
 class GroupWriter(Member):
@@ -54,7 +32,7 @@ class GroupWriter(Member):
 
     def rewrite(self, group):
         self.generation += 1
-        answer = self.caller.call("ExecuteBatch", table=self.table, operations=self.operations(group))
+        answer = self.caller.call("ExecuteBatch", table=self.world.groups, operations=self.operations(group))
         if answer.reply:
             self.world.done["generations"] += 1
         return answer
@@ -90,7 +68,7 @@ class GroupReader(Member):
     def pages(self, filter, expected):
         """All pages of a query, of any size. Only if the first page is the last one, the answer is of one snapshot."""
         size = self.random.choice([0, 0, 30, 70])
-        query = {"table": self.table, "filter": filter, "descending": self.random.random() < 0.3}
+        query = {"table": self.world.groups, "filter": filter, "descending": self.random.random() < 0.3}
         reply = self.answer("QueryEntities", query=query, page_size=size)
         self.judge(reply, expected, f"{query} by {size}")
         while reply.next_page_token:
@@ -107,7 +85,7 @@ class GroupReader(Member):
         self.pages(f"PartitionKey eq '{group.name}' and Marked eq true", {group.name: group.size // 2})
 
     def count(self, group):
-        query = {"table": self.table, "filter": f"PartitionKey eq '{group.name}' and Marked eq true"}
+        query = {"table": self.world.groups, "filter": f"PartitionKey eq '{group.name}' and Marked eq true"}
         reply = self.answer("CountEntities", query=query)
         assert not reply.next_page_token, reply
         assert reply.count == group.size // 2, f"{query}: {reply.count}, can only be {group.size // 2}"

@@ -3,13 +3,12 @@
 index declares, replaces, switches, verifies and drops it, and one compares snapshots of the database.
 """
 
-import random
 import threading
 import time
 
 import filters
 import snapshot
-from calls import Caller, content_of, key_of, message_of
+from calls import Member, content_of, key_of, message_of
 from declarations import EVENTUAL, OTHER_PARTITION, STRONG, random_declaration
 from history import EXPIRES, NEVER, due, expiring
 from tavola_test import client
@@ -65,23 +64,12 @@ class Slot:
             return [span for span in self.spans if span.begin <= answered and span.end >= called]
 
 
-class Member(threading.Thread):
-    """A caller, until the round ends."""
+class IndexCaller(Member):
+    """A caller of a round of indexes, which counts what it does."""
 
     def __init__(self, world, name):
-        super().__init__(daemon=True)
-        self.world, self.name = world, name
-        self.random = random.Random(f"{world.seed} {world.table} {name}")
-        self.caller = Caller(world.made)
+        super().__init__(world, name)
         self.requests = 0
-
-    def run(self):
-        try:
-            while not self.world.ending.is_set() and not self.world.failure:
-                self.turn()
-        except Exception as failure:  # an exception is given to the round, which fails with it
-            self.world.failure = self.world.failure or failure
-        self.caller.close()
 
     def count(self, what):
         with self.world.lock:
@@ -94,7 +82,7 @@ class Member(threading.Thread):
         return self.caller.call_until_answered(method, table=self.world.table, request_id=request_id, **fields)
 
 
-class Writer(Member):
+class Writer(IndexCaller):
     """Has entities of its own, so it knows what they are, and whether an index shows them."""
 
     def __init__(self, world, number):
@@ -287,7 +275,7 @@ class Writer(Member):
         return bool(had) and declaration.owned((key, old, 0)) == declaration.owned((key, new, 0))
 
 
-class Keeper(Member):
+class Keeper(IndexCaller):
     """Declares, replaces, switches, verifies and drops the index of one name."""
 
     def __init__(self, world, slot):
@@ -398,7 +386,7 @@ class Keeper(Member):
             self.slot.is_only(None, answer.answered)
 
 
-class Inspector(Member):
+class Inspector(IndexCaller):
     """Compares all indexes with their source in one snapshot after the other."""
 
     def turn(self):
