@@ -6,7 +6,5 @@
 
 struct str account_id_name(struct str id)
 {
-    const char *mark = id.len > 0 ? memchr(id.data, '#', id.len) : NULL;
-
-    return mark ? str_of_bytes(id.data, (size_t)(mark - id.data)) : id;
+    return str_take(&id, '#');
 }
