@@ -37,16 +37,19 @@ enum {
 
 /* ---- creation and end ---- */
 
-static struct rpc_call *call_new(struct call_host *host, const struct call_slot *slot)
+static struct core_call *call_new(struct call_host *host, const struct call_slot *slot)
 {
-    struct rpc_call *call = xcalloc(1, sizeof(*call));
+    struct core_call *call = xcalloc(1, sizeof(*call));
 
+    call->base.transport = &call_transport;
+    call->base.method = slot->method;
+    call->base.context = host->context;
     call->host = host;
     call->slot = slot;
     call->silent = !slot->method;
     call->status_message = grpc_empty_slice();
     call->details = grpc_empty_slice();
-    arena_init(&call->arena);
+    arena_init(&call->base.arena);
     pthread_mutex_init(&call->lock, NULL);
     grpc_metadata_array_init(&call->metadata);
     if (!slot->method)
@@ -64,7 +67,7 @@ static void tell_host(struct call_host *host)
     pthread_mutex_unlock(&host->lock);
 }
 
-static void call_free(struct rpc_call *call)
+static void call_free(struct core_call *call)
 {
     struct call_host *host = call->host;
 
@@ -77,7 +80,7 @@ static void call_free(struct rpc_call *call)
         grpc_call_details_destroy(&call->generic);
     if (call->core)
         grpc_call_unref(call->core);
-    arena_cleanup(&call->arena);
+    arena_cleanup(&call->base.arena);
     pthread_mutex_destroy(&call->lock);
     free(call);
 
@@ -87,7 +90,7 @@ static void call_free(struct rpc_call *call)
 
 void call_arm(struct call_host *host, const struct call_slot *slot)
 {
-    struct rpc_call *call = call_new(host, slot);
+    struct core_call *call = call_new(host, slot);
     void *tag = &call->tags[BATCH_ARRIVE];
     grpc_call_error refused;
 
@@ -104,16 +107,16 @@ void call_arm(struct call_host *host, const struct call_slot *slot)
 
 /* ---- events of the handler ---- */
 
-static void note_cancelled(struct rpc_call *call)
+static void note_cancelled(struct core_call *call)
 {
-    if (atomic_exchange(&call->cancelled, true))
+    if (atomic_exchange(&call->base.cancelled, true))
         return;
     if (call->state == CALL_OPEN)
         call->pending = EVENT_CANCELLED;
 }
 
 /* The next event for the handler, or 0. A handler that has finished its call gets no more events. */
-static unsigned next_event(struct rpc_call *call)
+static unsigned next_event(struct core_call *call)
 {
     unsigned event = call->pending & (~call->pending + 1);
 
@@ -123,16 +126,16 @@ static unsigned next_event(struct rpc_call *call)
     return event;
 }
 
-static void refuse_call(struct rpc_call *call, int code, const char *why)
+static void refuse_call(struct core_call *call, int code, const char *why)
 {
-    rpc_call_finish(call, code, str_of(why), STR_EMPTY);
+    call_end(call, code, str_of(why), STR_EMPTY);
 }
 
-static void tell_message(struct rpc_call *call)
+static void tell_message(struct core_call *call)
 {
     switch (bytes_open(&call->message, call->slot->receive_bytes)) {
     case BYTES_OPENED:
-        call->host->events.message(call, bytes_view(&call->message));
+        call->host->events.message(&call->base, bytes_view(&call->message));
         return;
     case BYTES_TOO_LARGE:
         refuse_call(call, CODE_RESOURCE_EXHAUSTED,
@@ -145,14 +148,14 @@ static void tell_message(struct rpc_call *call)
     }
 }
 
-static void tell_event(struct rpc_call *call, enum call_event event)
+static void tell_event(struct core_call *call, enum call_event event)
 {
     const struct rpc_events *events = &call->host->events;
 
     switch (event) {
     case EVENT_CANCELLED:
         if (events->cancelled)
-            events->cancelled(call);
+            events->cancelled(&call->base);
         return;
     case EVENT_MESSAGE:
         tell_message(call);
@@ -161,21 +164,21 @@ static void tell_event(struct rpc_call *call, enum call_event event)
         if (call_takes_one_message(call->slot->method))
             refuse_call(call, CODE_INVALID_ARGUMENT, "the call carries no request message");
         else
-            events->half_closed(call);
+            events->half_closed(&call->base);
         return;
     case EVENT_SENT:
-        events->sent(call);
+        events->sent(&call->base);
         return;
     }
 }
 
-static void end_call(struct rpc_call *call)
+static void end_call(struct core_call *call)
 {
     struct call_host *host = call->host;
 
     if (!call->silent) {
         if (host->events.ended)
-            host->events.ended(call);
+            host->events.ended(&call->base);
         if (!call->late && atomic_fetch_sub(&host->open, 1) == 1 && atomic_load(&host->stopping))
             tell_host(host);
     }
@@ -187,7 +190,7 @@ static void end_call(struct rpc_call *call)
  * among them, so that this thread, and not the one that read the message, has to tell the owner when it has drained
  * the queue.
  */
-static bool deliver(struct rpc_call *call)
+static bool deliver(struct core_call *call)
 {
     bool has_message = false;
     bool is_over;
@@ -215,33 +218,33 @@ static bool deliver(struct rpc_call *call)
 
 /* ---- completions ---- */
 
-static void finish_unknown(struct rpc_call *call)
+static void finish_unknown(struct core_call *call)
 {
     struct str name = bytes_of_slice(&call->generic.method);
     struct str text;
 
     if (name.len > METHOD_SHOWN_BYTES)
         name.len = METHOD_SHOWN_BYTES;
-    text = arena_format(&call->arena, "unknown method %.*s", STR_ARG(name));
-    rpc_call_finish(call, CODE_UNIMPLEMENTED, text, STR_EMPTY);
+    text = arena_format(&call->base.arena, "unknown method %.*s", STR_ARG(name));
+    call_end(call, CODE_UNIMPLEMENTED, text, STR_EMPTY);
 }
 
-static void begin_call(struct rpc_call *call)
+static void begin_call(struct core_call *call)
 {
     struct call_host *host = call->host;
 
     call->late = atomic_load(&host->stopping);
     if (!call->late)
         atomic_fetch_add(&host->open, 1);
-    call->begun_us = clock_monotonic_us();
+    call->base.begun_us = clock_monotonic_us();
     if (host->events.begin)
-        host->events.begin(call);
+        host->events.begin(&call->base);
     else
-        rpc_call_read(call);
+        rpc_call_read(&call->base);
 }
 
 /* A call has come. Its first events are told here, before any completion can be: batches just note. */
-static bool arrived(struct rpc_call *call)
+static bool arrived(struct core_call *call)
 {
     call_arm(call->host, call->slot);
     call->state = CALL_OPEN;
@@ -265,16 +268,16 @@ static bool arrived(struct rpc_call *call)
 }
 
 /* Without a message the client has sent everything, or has gone: a broken stream must not count as complete. */
-static void read_done(struct rpc_call *call, bool ok)
+static void read_done(struct core_call *call, bool ok)
 {
     if (!call->message.buffer && (!ok || grpc_call_failed_before_recv_message(call->core)))
         note_cancelled(call);
-    else if (!atomic_load(&call->cancelled))
+    else if (!atomic_load(&call->base.cancelled))
         call->pending |= call->message.buffer ? EVENT_MESSAGE : EVENT_HALF_CLOSED;
 }
 
 /* The one message of a call has come: most calls are answered before it matters whether the client has gone. */
-static void watch_close_later(struct rpc_call *call, struct call_list *fresh)
+static void watch_close_later(struct core_call *call, struct call_list *fresh)
 {
     if (!call_takes_one_message(call->slot->method) || !(call->pending & EVENT_MESSAGE))
         return;
@@ -283,11 +286,11 @@ static void watch_close_later(struct rpc_call *call, struct call_list *fresh)
     fresh->first = call;
 }
 
-static void send_done(struct rpc_call *call, bool ok)
+static void send_done(struct core_call *call, bool ok)
 {
     if (!ok)
         note_cancelled(call);
-    else if (!atomic_load(&call->cancelled))
+    else if (!atomic_load(&call->base.cancelled))
         call->pending |= EVENT_SENT;
 }
 
@@ -295,7 +298,7 @@ bool call_complete(void *tag, bool ok, struct call_list *fresh)
 {
     const struct call_tag *done = tag;
     enum call_batch batch = done->batch;
-    struct rpc_call *call = done->call;
+    struct core_call *call = done->call;
 
     if (batch == BATCH_ARRIVE && !ok) {
         call_free(call);
@@ -336,7 +339,7 @@ bool call_complete(void *tag, bool ok, struct call_list *fresh)
 void call_settle(struct call_list *fresh)
 {
     while (fresh->first) {
-        struct rpc_call *call = fresh->first;
+        struct core_call *call = fresh->first;
 
         fresh->first = call->next_fresh;
         pthread_mutex_lock(&call->lock);

@@ -25,8 +25,8 @@ struct call_host {
     atomic_int alive; /* these, and the armed ones */
     pthread_mutex_t lock;
     atomic_bool stopping;
-    pthread_cond_t changed;              /* alive or open became 0, or shut_down true */
-    _Atomic(struct rpc_call *) answered; /* by other threads: for a queue thread to finish */
+    pthread_cond_t changed;               /* alive or open became 0, or shut_down true */
+    _Atomic(struct core_call *) answered; /* by other threads: for a queue thread to finish */
     struct door *door;
     int max_open_calls,
         max_open_calls_per_connection; /* of methods that need no credential; 0: not bounded */
@@ -47,7 +47,7 @@ void call_arm(struct call_host *host, const struct call_slot *slot);
 
 /* Calls that got their one message since their thread last drained the queue. */
 struct call_list {
-    struct rpc_call *first;
+    struct core_call *first;
 };
 
 /*

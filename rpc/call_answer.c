@@ -11,8 +11,8 @@
 /* The calls that this thread has answered since call_keep_answers, all of one host. */
 static _Thread_local struct {
     bool active;
-    struct rpc_call *first;
-    struct rpc_call **last;
+    struct core_call *first;
+    struct core_call **last;
 } kept;
 
 void call_keep_answers(void)
@@ -25,7 +25,7 @@ void call_keep_answers(void)
 /* The call that carries the empty batch must stay until the batch has completed; the other calls may end at once. */
 void call_post_answers(void)
 {
-    struct rpc_call *first = kept.first, *others;
+    struct core_call *first = kept.first, *others;
     void *tag;
 
     kept.active = false;
@@ -43,11 +43,11 @@ void call_post_answers(void)
 
 void call_send_answers(struct call_host *host)
 {
-    struct rpc_call *call = atomic_exchange(&host->answered, NULL);
+    struct core_call *call = atomic_exchange(&host->answered, NULL);
 
     coalesce_replies(true);
     while (call) {
-        struct rpc_call *next = call->next_answered;
+        struct core_call *next = call->next_answered;
         grpc_byte_buffer *buffer = call->answer;
 
         pthread_mutex_lock(&call->lock);
@@ -60,7 +60,7 @@ void call_send_answers(struct call_host *host)
     coalesce_replies(false);
 }
 
-void call_finish(struct rpc_call *call, grpc_byte_buffer *buffer)
+void call_finish(struct core_call *call, grpc_byte_buffer *buffer)
 {
     if (kept.active && (!kept.first || kept.first->host == call->host)) {
         call->in_flight |= 1U << ANSWERED;

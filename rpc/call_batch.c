@@ -16,7 +16,7 @@ static void start(grpc_call *core, const grpc_op *ops, size_t count, void *tag)
     (void)refused;
 }
 
-void *call_fly(struct rpc_call *call, enum call_batch batch)
+void *call_fly(struct core_call *call, enum call_batch batch)
 {
     assert(!(call->in_flight & (1U << batch)));
     call->in_flight |= 1U << batch;
@@ -24,7 +24,7 @@ void *call_fly(struct rpc_call *call, enum call_batch batch)
 }
 
 /* A caller that asks for gzip gets it, if its library accepts gzip. */
-static grpc_op initial_metadata_op(const struct rpc_call *call)
+static grpc_op initial_metadata_op(const struct core_call *call)
 {
     grpc_op op = { .op = GRPC_OP_SEND_INITIAL_METADATA };
     struct str asked = bytes_metadata(&call->metadata, STR_LITERAL("accept-encoding"));
@@ -36,7 +36,7 @@ static grpc_op initial_metadata_op(const struct rpc_call *call)
     return op;
 }
 
-static grpc_op close_op(struct rpc_call *call)
+static grpc_op close_op(struct core_call *call)
 {
     return (grpc_op){ .op = GRPC_OP_RECV_CLOSE_ON_SERVER,
         .data.recv_close_on_server.cancelled = &call->close_cancelled };
@@ -47,7 +47,7 @@ static grpc_op message_op(grpc_byte_buffer *buffer)
     return (grpc_op){ .op = GRPC_OP_SEND_MESSAGE, .data.send_message.send_message = buffer };
 }
 
-void call_start_finish(struct rpc_call *call, grpc_byte_buffer *buffer)
+void call_start_finish(struct core_call *call, grpc_byte_buffer *buffer)
 {
     grpc_call *core = call->core;
     void *tag = call_fly(call, BATCH_FINISH);
@@ -64,7 +64,7 @@ void call_start_finish(struct rpc_call *call, grpc_byte_buffer *buffer)
     if (buffer)
         ops[count++] = message_op(buffer);
     ops[count].op = GRPC_OP_SEND_STATUS_FROM_SERVER;
-    ops[count].data.send_status_from_server.status = call->code;
+    ops[count].data.send_status_from_server.status = (grpc_status_code)call->base.code;
     ops[count].data.send_status_from_server.status_details = GRPC_SLICE_LENGTH(message) ? &message : NULL;
     if (GRPC_SLICE_LENGTH(call->details) > 0) {
         ops[count].data.send_status_from_server.trailing_metadata_count = 1;
@@ -79,7 +79,7 @@ void call_start_finish(struct rpc_call *call, grpc_byte_buffer *buffer)
     start(core, ops, count, tag);
 }
 
-void call_start_close(struct rpc_call *call)
+void call_start_close(struct core_call *call)
 {
     void *tag = call_fly(call, BATCH_CLOSE);
     grpc_op op = close_op(call);
@@ -90,14 +90,14 @@ void call_start_close(struct rpc_call *call)
     start(call->core, &op, 1, tag);
 }
 
-void call_start_read(struct rpc_call *call, void *tag)
+void call_start_read(struct core_call *call, void *tag)
 {
     grpc_op op = { .op = GRPC_OP_RECV_MESSAGE, .data.recv_message.recv_message = &call->message.buffer };
 
     start(call->core, &op, 1, tag);
 }
 
-void call_start_send(struct rpc_call *call, struct str message, bool with_metadata, void *tag)
+void call_start_send(struct core_call *call, struct str message, bool with_metadata, void *tag)
 {
     grpc_byte_buffer *buffer = bytes_copy(message);
     grpc_op ops[2];
@@ -110,7 +110,7 @@ void call_start_send(struct rpc_call *call, struct str message, bool with_metada
     grpc_byte_buffer_destroy(buffer);
 }
 
-void call_start_post(struct rpc_call *call, void *tag)
+void call_start_post(struct core_call *call, void *tag)
 {
     start(call->core, NULL, 0, tag);
 }

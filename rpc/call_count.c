@@ -9,12 +9,12 @@
 
 #include "rpc/call_parts.h"
 
-static bool is_open_method(const struct rpc_call *call)
+static bool is_open_method(const struct core_call *call)
 {
     return call->slot->method && call->slot->method->is_open;
 }
 
-static bool count_open(struct rpc_call *call)
+static bool count_open(struct core_call *call)
 {
     struct call_host *host = call->host;
     int count = atomic_fetch_add(&host->open_calls, 1) + 1;
@@ -28,7 +28,7 @@ static bool count_open(struct rpc_call *call)
     return true;
 }
 
-bool call_enter(struct rpc_call *call)
+bool call_enter(struct core_call *call)
 {
     struct door *door = call->host->door;
 
@@ -41,7 +41,7 @@ bool call_enter(struct rpc_call *call)
     return call->slot->method && (!is_open_method(call) || count_open(call));
 }
 
-void call_leave(struct rpc_call *call)
+void call_leave(struct core_call *call)
 {
     if (call->connection)
         door_leave(call->connection, call->counts_as_open);
@@ -49,7 +49,7 @@ void call_leave(struct rpc_call *call)
         atomic_fetch_sub(&call->host->open_calls, 1);
 }
 
-void rpc_call_authenticated(struct rpc_call *call)
+void call_note_authenticated(struct core_call *call)
 {
     if (call->connection)
         door_authenticate(call->connection);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call_handler.c - the functions that a handler calls on its call.
+ * call_handler.c - the functions of gRPC as a transport, which a handler calls on its call.
  */
 #include <assert.h>
 #include <grpc/support/alloc.h>
@@ -9,34 +9,14 @@
 #include "base/clock.h"
 #include "rpc/call_parts.h"
 
-const struct rpc_method *rpc_call_method(const struct rpc_call *call)
+static struct core_call *core_of(struct rpc_call *call)
 {
-    return call->slot->method;
+    return (struct core_call *)call;
 }
 
-void *rpc_call_context(const struct rpc_call *call)
+static int64_t deadline_us(const struct rpc_call *base)
 {
-    return call->host->context;
-}
-
-struct arena *rpc_call_arena(struct rpc_call *call)
-{
-    return &call->arena;
-}
-
-void *rpc_call_state(const struct rpc_call *call)
-{
-    return call->handler_state;
-}
-
-void rpc_call_set_state(struct rpc_call *call, void *state)
-{
-    call->handler_state = state;
-    call->with_state = call->arena;
-}
-
-int64_t rpc_call_deadline_us(const struct rpc_call *call)
-{
+    const struct core_call *call = (const struct core_call *)base;
     gpr_timespec left;
 
     if (gpr_time_cmp(call->deadline, gpr_inf_future(call->deadline.clock_type)) == 0)
@@ -45,42 +25,33 @@ int64_t rpc_call_deadline_us(const struct rpc_call *call)
     return clock_monotonic_us() + left.tv_sec * 1000000 + left.tv_nsec / 1000;
 }
 
-int64_t rpc_call_begun_us(const struct rpc_call *call)
+static struct str find_peer(struct rpc_call *call)
 {
-    return call->begun_us;
-}
-
-int rpc_call_code(const struct rpc_call *call)
-{
-    return (int)call->code;
-}
-
-bool rpc_call_is_cancelled(const struct rpc_call *call)
-{
-    return atomic_load(&call->cancelled);
-}
-
-struct str rpc_call_peer(struct rpc_call *call)
-{
-    char *peer = grpc_call_get_peer(call->core);
+    char *peer = grpc_call_get_peer(core_of(call)->core);
     struct str copy = arena_copy(&call->arena, str_of(peer));
 
     gpr_free(peer);
     return copy;
 }
 
-struct str rpc_call_metadata(struct rpc_call *call, const char *key)
+static struct str find_metadata(struct rpc_call *call, const char *key)
 {
-    return bytes_metadata(&call->metadata, str_of(key));
+    return bytes_metadata(&core_of(call)->metadata, str_of(key));
 }
 
-void rpc_call_read(struct rpc_call *call)
+static void note_authenticated(struct rpc_call *call)
 {
+    call_note_authenticated(core_of(call));
+}
+
+static void read_message(struct rpc_call *base)
+{
+    struct core_call *call = core_of(base);
     void *tag;
 
     pthread_mutex_lock(&call->lock);
     assert(call->state == CALL_OPEN);
-    if (atomic_load(&call->cancelled)) {
+    if (atomic_load(&call->base.cancelled)) {
         pthread_mutex_unlock(&call->lock);
         return;
     }
@@ -91,14 +62,15 @@ void rpc_call_read(struct rpc_call *call)
     call_start_read(call, tag);
 }
 
-void rpc_call_send(struct rpc_call *call, struct str message)
+static void send_message(struct rpc_call *base, struct str message)
 {
+    struct core_call *call = core_of(base);
     bool with_metadata;
     void *tag;
 
     pthread_mutex_lock(&call->lock);
     assert(call->state == CALL_OPEN);
-    if (atomic_load(&call->cancelled)) {
+    if (atomic_load(&call->base.cancelled)) {
         pthread_mutex_unlock(&call->lock);
         return;
     }
@@ -116,37 +88,37 @@ void rpc_call_send(struct rpc_call *call, struct str message)
  * A unary call has been answered: its request and what was made of it go at once. The call itself ends when its thread comes
  * to the event, behind the requests that arrived meanwhile, and they would wait in memory together. With the lock.
  */
-static void release_request(struct rpc_call *call)
+static void release_request(struct core_call *call)
 {
     const struct rpc_method *method = call->slot->method;
 
     if (!method || method->kind != RPC_UNARY || call->in_flight & (1U << BATCH_READ))
         return;
     bytes_release(&call->message);
-    if (call->handler_state)
-        arena_rewind(&call->arena, &call->with_state);
+    rpc_call_release(&call->base);
 }
 
-void rpc_call_reply(struct rpc_call *call, struct str message)
+static void reply_message(struct rpc_call *base, struct str message)
 {
+    struct core_call *call = core_of(base);
     grpc_byte_buffer *buffer = bytes_copy(message);
 
     pthread_mutex_lock(&call->lock);
     release_request(call);
     assert(call->state == CALL_OPEN && !(call->in_flight & (1U << BATCH_SEND)));
     call->state = CALL_FINISHING;
-    call->code = GRPC_STATUS_OK;
+    call->base.code = GRPC_STATUS_OK;
     if (call->connection)
         door_note_answer(call->connection);
     call_finish(call, buffer);
 }
 
-void rpc_call_finish(struct rpc_call *call, int code, struct str message, struct str details)
+void call_end(struct core_call *call, int code, struct str message, struct str details)
 {
     pthread_mutex_lock(&call->lock);
     assert(call->state == CALL_OPEN);
     call->state = CALL_FINISHING;
-    call->code = (grpc_status_code)code;
+    call->base.code = code;
     call->status_message = bytes_slice(message);
     call->details = bytes_slice(details);
     release_request(call);
@@ -157,3 +129,19 @@ void rpc_call_finish(struct rpc_call *call, int code, struct str message, struct
     }
     call_finish(call, NULL);
 }
+
+static void finish_call(struct rpc_call *call, int code, struct str message, struct str details)
+{
+    call_end(core_of(call), code, message, details);
+}
+
+const struct rpc_transport call_transport = {
+    .deadline_us = deadline_us,
+    .peer = find_peer,
+    .metadata = find_metadata,
+    .authenticated = note_authenticated,
+    .read = read_message,
+    .send = send_message,
+    .reply = reply_message,
+    .finish = finish_call,
+};

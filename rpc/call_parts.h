@@ -6,7 +6,7 @@
  *   call.c          the state machine: completed batches, events of the handler
  *   call_batch.c    starts batches of the core
  *   call_answer.c   the last batch: at once, or with those of other calls
- *   call_handler.c  the functions that a handler calls
+ *   call_handler.c  the functions of the transport, which a handler calls
  *   call_count.c    where a call is counted: at its connection, and among those that need no credential
  */
 #ifndef RPC_CALL_PARTS_H
@@ -14,9 +14,9 @@
 
 #include <grpc/grpc.h>
 
-#include "base/arena.h"
 #include "rpc/bytes.h"
 #include "rpc/call.h"
+#include "rpc/transport.h"
 
 enum call_state {
     CALL_ARMED,     /* with the core; next event: a call arrived, or the server stops */
@@ -46,16 +46,14 @@ enum call_event {
 };
 
 struct call_tag {
-    struct rpc_call *call;
+    struct core_call *call;
     enum call_batch batch;
 };
 
-struct rpc_call {
+struct core_call {
+    struct rpc_call base; /* first: what handlers see */
     struct call_host *host;
     const struct call_slot *slot;
-    struct arena arena;
-    void *handler_state;
-    struct arena with_state; /* the arena as it was when the handler had its state */
 
     pthread_mutex_t lock; /* guards what follows, up to the blank line */
     enum call_state state;
@@ -65,13 +63,11 @@ struct rpc_call {
     bool metadata_sent;
     bool close_started;
     bool status_held; /* the status waits for the send in flight */
-    grpc_status_code code;
     grpc_slice status_message;
     grpc_slice details;
-    atomic_bool cancelled; /* set under the lock, read without it */
 
-    struct rpc_call *next_fresh;
-    struct rpc_call *next_answered;
+    struct core_call *next_fresh;
+    struct core_call *next_answered;
     grpc_byte_buffer *answer;           /* what an answered call is to send with its status, or NULL */
     struct door_connection *connection; /* where the call is counted; NULL: nowhere */
     bool silent;                        /* never shown to the handler */
@@ -79,7 +75,6 @@ struct rpc_call {
     bool late; /* came while the server was stopping: the stop does not wait for it */
     grpc_call *core;
     gpr_timespec deadline;
-    int64_t begun_us;
     grpc_metadata_array metadata;
     grpc_call_details generic; /* of the generic call: the method's name */
     struct bytes message;      /* the one the handler looks at, or the one being read */
@@ -96,28 +91,36 @@ static inline bool call_takes_one_message(const struct rpc_method *method)
 /* ---- call_batch.c ---- */
 
 /* Under the lock: count a batch as started. Returns its tag. */
-void *call_fly(struct rpc_call *call, enum call_batch batch);
+void *call_fly(struct core_call *call, enum call_batch batch);
 
 /* Without the lock; their completion may free the call, if nothing else is in flight. */
-void call_start_read(struct rpc_call *call, void *tag);
-void call_start_send(struct rpc_call *call, struct str message, bool with_metadata, void *tag);
-void call_start_post(struct rpc_call *call, void *tag);
+void call_start_read(struct core_call *call, void *tag);
+void call_start_send(struct core_call *call, struct str message, bool with_metadata, void *tag);
+void call_start_post(struct core_call *call, void *tag);
 
 /* Enter with the lock held; return without it. */
-void call_start_close(struct rpc_call *call);
+void call_start_close(struct core_call *call);
 
 /*
  * Send the status; with the metadata if that has not left yet, and with the last message (buffer, which stays the
  * caller's, or NULL), which makes a unary reply one batch. Enter with the lock held; it returns without it: the
  * call may be gone when the batch has started.
  */
-void call_start_finish(struct rpc_call *call, grpc_byte_buffer *buffer);
+void call_start_finish(struct core_call *call, grpc_byte_buffer *buffer);
 
 /* ---- call_count.c ---- */
 
 /* The call has arrived: count it. false: it is one too many. */
-bool call_enter(struct rpc_call *call);
-void call_leave(struct rpc_call *call);
+bool call_enter(struct core_call *call);
+void call_leave(struct core_call *call);
+void call_note_authenticated(struct core_call *call);
+
+/* ---- call_handler.c ---- */
+
+extern const struct rpc_transport call_transport;
+
+/* What rpc_call_finish does. */
+void call_end(struct core_call *call, int code, struct str message, struct str details);
 
 /* ---- call_answer.c ---- */
 
@@ -125,7 +128,7 @@ void call_leave(struct rpc_call *call);
  * Send the status and the last message, if any (buffer, which this function then owns): at once, or together with the other
  * replies that coalesce_replies holds. The caller holds the lock; the function releases it.
  */
-void call_finish(struct rpc_call *call, grpc_byte_buffer *buffer);
+void call_finish(struct core_call *call, grpc_byte_buffer *buffer);
 
 /* In a queue thread, when a BATCH_POST has completed: finish the calls that other threads have answered. */
 void call_send_answers(struct call_host *host);
