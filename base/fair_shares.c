@@ -20,9 +20,7 @@ void fair_shares_init(struct fair_shares *shares, int64_t capacity)
 
 int fair_shares_slot(const struct fair_shares *shares, struct str account)
 {
-    uint64_t hash = hash_bytes(hash_number(HASH_EMPTY, shares->secret), account);
-
-    return (int)((hash ^ hash >> 32) % FAIR_SLOTS);
+    return hash_slot(shares->secret, account, FAIR_SLOTS);
 }
 
 bool fair_shares_take(struct fair_shares *shares, int slot, int64_t count)

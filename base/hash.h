@@ -37,4 +37,12 @@ static inline uint64_t hash_bytes(uint64_t hash, struct str bytes)
     return hash;
 }
 
+/* A slot of `slots` for the text, by a hash that no caller can make if `secret` is random bits that no caller knows. */
+static inline int hash_slot(uint64_t secret, struct str text, int slots)
+{
+    uint64_t hash = hash_bytes(hash_number(HASH_EMPTY, secret), text);
+
+    return (int)((hash ^ hash >> 32) % (uint64_t)slots);
+}
+
 #endif

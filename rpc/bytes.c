@@ -79,6 +79,7 @@ static enum bytes_opened inflate_message(struct bytes *bytes, int window_bits, s
         abort(); /* no memory */
     opened = inflate_all(&stream, max_bytes, &out);
     length = stream.total_out;
+    bytes->inflated = length;
     inflateEnd(&stream);
     if (opened != BYTES_OPENED) {
         free(out);
@@ -89,6 +90,11 @@ static enum bytes_opened inflate_message(struct bytes *bytes, int window_bits, s
     bytes->joined = grpc_slice_new(out, length, free);
     bytes->is_joined = true;
     return opened;
+}
+
+bool bytes_is_compressed(const struct bytes *bytes)
+{
+    return bytes->buffer->data.raw.compression != GRPC_COMPRESS_NONE;
 }
 
 enum bytes_opened bytes_open(struct bytes *bytes, size_t max_bytes)

@@ -17,6 +17,7 @@ struct bytes {
     grpc_byte_buffer *buffer; /* NULL: no message */
     grpc_slice joined;        /* a copy in one piece, when the buffer is in several */
     bool is_joined;
+    size_t inflated; /* bytes that bytes_open made of a compressed message, also if it failed */
 };
 
 enum bytes_opened {
@@ -24,6 +25,9 @@ enum bytes_opened {
     BYTES_TOO_LARGE, /* the message, or what it inflates to, has more than max_bytes */
     BYTES_DAMAGED,   /* it is compressed, and not as its caller says */
 };
+
+/* Does bytes_open have to inflate the message? */
+bool bytes_is_compressed(const struct bytes *bytes);
 
 /* Once for a message, before bytes_view: check its size, and inflate it if it is compressed (gzip, deflate). */
 enum bytes_opened bytes_open(struct bytes *bytes, size_t max_bytes);

@@ -131,9 +131,27 @@ static void refuse_call(struct core_call *call, int code, const char *why)
     call_end(call, code, str_of(why), STR_EMPTY);
 }
 
+/* Inflating takes processor time: the handler is asked first, and told afterwards. false: it has finished the call. */
+static bool open_message(struct core_call *call, enum bytes_opened *out)
+{
+    const struct rpc_events *events = &call->host->events;
+    bool is_told = events->may_inflate && bytes_is_compressed(&call->message);
+
+    if (is_told && !events->may_inflate(&call->base))
+        return false;
+    *out = bytes_open(&call->message, call->slot->receive_bytes);
+    if (is_told)
+        events->inflated(&call->base, call->message.inflated);
+    return true;
+}
+
 static void tell_message(struct core_call *call)
 {
-    switch (bytes_open(&call->message, call->slot->receive_bytes)) {
+    enum bytes_opened opened;
+
+    if (!open_message(call, &opened))
+        return;
+    switch (opened) {
     case BYTES_OPENED:
         call->host->events.message(&call->base, bytes_view(&call->message));
         return;

@@ -54,6 +54,12 @@ struct rpc_events {
     /* A message, borrowed until rpc_call_reply or rpc_call_finish (unary), until the call ends (server stream), or until the
      * next rpc_call_read. */
     void (*message)(struct rpc_call *call, struct str message);
+    /*
+     * A compressed message has come. true: inflate it, and tell with `inflated`, before `message`, how many bytes it has
+     * become, or had become when inflating failed. false: the handler has finished the call. Both NULL: all are inflated.
+     */
+    bool (*may_inflate)(struct rpc_call *call);
+    void (*inflated)(struct rpc_call *call, size_t bytes);
     /* No more messages will come (client stream, bidi). */
     void (*half_closed)(struct rpc_call *call);
     /* The message given to rpc_call_send has left: the next may be sent. This is flow control. */

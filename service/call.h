@@ -20,6 +20,8 @@
 #include "service/admission/caller.h"
 #include "service/service.h"
 
+struct call_ctx;
+
 /* The events of a call, as in rpc/server.h; NULL: the method ignores the event. */
 struct call_events {
     void (*begin)(struct rpc_call *call);
@@ -28,6 +30,12 @@ struct call_events {
     void (*sent)(struct rpc_call *call);
     void (*cancelled)(struct rpc_call *call);
     void (*ended)(struct rpc_call *call);
+    /*
+     * These two: of methods that need a credential. The context of a call that has begun, and the end of a call whose message
+     * will not be read.
+     */
+    const struct call_ctx *(*context)(struct rpc_call *call);
+    void (*refuse)(struct rpc_call *call, const struct error *err);
 };
 
 struct call_ctx {

@@ -244,7 +244,7 @@ static enum status start(struct server *server, const struct service_config *con
     server->service.calls = metrics_calls_new();
     sampler_init(&server->service.sampler);
     advisor_init(&server->service.advisor);
-    server->service.rates = rates_new(config->account_rate, config->partition_rate, config->change_rate);
+    server->service.rates = rates_new(&config->rates);
     server->remembered = remembered_new();
     TRY(start_publisher(server, config, err));
     start_store(server, config);

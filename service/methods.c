@@ -5,6 +5,7 @@
  */
 #include "service/methods.h"
 
+#include "base/clock.h"
 #include "service/handlers/handlers.h"
 #include "service/probes/metrics.h"
 
@@ -126,6 +127,31 @@ static void forward_message(struct rpc_call *call, struct str bytes)
     call_method(call)->events->message(call, bytes);
 }
 
+/* Requests of methods that need no credential are too small to be worth a rate. */
+static bool admit_inflating(struct rpc_call *call)
+{
+    const struct call_events *events = call_method(call)->events;
+    const struct service *service = rpc_call_context(call);
+    struct error err = { 0 };
+
+    if (!events->context || !service->rates)
+        return true;
+    if (rates_admit_inflating(service->rates, events->context(call)->account, clock_monotonic_us(), &err) ==
+        STATUS_OK)
+        return true;
+    events->refuse(call, &err);
+    return false;
+}
+
+static void note_inflated(struct rpc_call *call, size_t bytes)
+{
+    const struct call_events *events = call_method(call)->events;
+    const struct service *service = rpc_call_context(call);
+
+    if (events->context && service->rates)
+        rates_note_inflated(service->rates, events->context(call)->account, bytes, clock_monotonic_us());
+}
+
 static void forward_half_closed(struct rpc_call *call)
 {
     const struct call_events *events = call_method(call)->events;
@@ -171,6 +197,8 @@ static void run_collected(void *context)
 const struct rpc_events methods_events = {
     .begin = forward_begin,
     .message = forward_message,
+    .may_inflate = admit_inflating,
+    .inflated = note_inflated,
     .half_closed = forward_half_closed,
     .sent = forward_sent,
     .cancelled = forward_cancelled,

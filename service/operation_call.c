@@ -195,9 +195,23 @@ static void on_ended(struct rpc_call *call)
     memory_shares_release(&state->ctx.service->memory, &state->memory);
 }
 
+static const struct call_ctx *context_of(struct rpc_call *call)
+{
+    const struct operation_call *state = rpc_call_state(call);
+
+    return &state->ctx;
+}
+
+static void refuse_message(struct rpc_call *call, const struct error *err)
+{
+    refuse_call(rpc_call_state(call), err);
+}
+
 const struct call_events operation_call_events = {
     .begin = begin_operation,
     .message = on_message,
     .cancelled = on_cancelled,
     .ended = on_ended,
+    .context = context_of,
+    .refuse = refuse_message,
 };

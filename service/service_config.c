@@ -208,7 +208,7 @@ static const struct config_setting settings[] = { {
     {
         .name = "TAVOLA_ACCOUNT_RATE_LIMIT",
         .type = CONFIG_INT,
-        .offset = offsetof(struct service_config, account_rate),
+        .offset = offsetof(struct service_config, rates.per_second[RATE_ACCOUNT]),
         .fallback = "0",
         .min = 0,
         .max = 100000000,
@@ -218,7 +218,7 @@ static const struct config_setting settings[] = { {
     {
         .name = "TAVOLA_PARTITION_RATE_LIMIT",
         .type = CONFIG_INT,
-        .offset = offsetof(struct service_config, partition_rate),
+        .offset = offsetof(struct service_config, rates.per_second[RATE_PARTITION]),
         .fallback = "0",
         .min = 0,
         .max = 100000000,
@@ -228,7 +228,7 @@ static const struct config_setting settings[] = { {
     {
         .name = "TAVOLA_CATALOGUE_RATE_LIMIT",
         .type = CONFIG_INT,
-        .offset = offsetof(struct service_config, change_rate),
+        .offset = offsetof(struct service_config, rates.per_second[RATE_CATALOGUE]),
         .fallback = "20",
         .min = 0,
         .max = 1000000,
@@ -236,6 +236,16 @@ static const struct config_setting settings[] = { {
         .help = "the rate at which one account may create, change and delete tables and indexes on this "
                 "server, five "
                 "seconds' worth at once; 0: no limit",
+    },
+    {
+        .name = "TAVOLA_INFLATED_BYTES_RATE_LIMIT",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, rates.per_second[RATE_INFLATED]),
+        .fallback = "33554432",
+        .min = 0,
+        .max = 10000000000,
+        .unit = "bytes per second",
+        .help = "the rate at which this server inflates the compressed requests of one account; 0: no limit",
     },
     {
         .name = "TAVOLA_MAX_TABLES_PER_ACCOUNT",

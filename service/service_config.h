@@ -11,6 +11,7 @@
 #include "base/config.h"
 #include "base/failpoint.h"
 #include "queue/redis_url.h"
+#include "service/admission/rates.h"
 
 /* As in the table of settings. */
 enum authentication { AUTHENTICATION_REQUIRED, AUTHENTICATION_NONE };
@@ -35,9 +36,7 @@ struct service_config {
     int64_t max_connections;  /* 0: as many as the memory limit is good for, and so on */
     int64_t connections_per_address;
     int64_t first_call_seconds;
-    int64_t account_rate; /* 0: none */
-    int64_t partition_rate;
-    int64_t change_rate;                     /* of tables and indexes, per account; 0: none */
+    struct rate_limits rates;
     int64_t account_tables, account_indexes; /* the most of one account */
     int64_t batch_operations;
     int coalesce_replies; /* 0 or 1 */

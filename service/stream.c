@@ -324,6 +324,22 @@ static void on_ended(struct rpc_call *call)
     count_call(stream, -1);
 }
 
+static const struct call_ctx *context_of(struct rpc_call *call)
+{
+    const struct stream *stream = rpc_call_state(call);
+
+    return &stream->ctx;
+}
+
+static void refuse_message(struct rpc_call *call, const struct error *err)
+{
+    struct stream *stream = rpc_call_state(call);
+
+    pthread_mutex_lock(&stream->lock);
+    fail_call(stream, err);
+    unlock_and_submit(stream, false);
+}
+
 const struct call_events stream_events = {
     .begin = on_begin,
     .message = on_message,
@@ -331,4 +347,6 @@ const struct call_events stream_events = {
     .sent = on_sent,
     .cancelled = on_cancelled,
     .ended = on_ended,
+    .context = context_of,
+    .refuse = refuse_message,
 };

@@ -74,19 +74,14 @@ struct audit_record *audit_log_begin(
 static bool draw(struct audit_log *log, struct str account, int64_t *left_out)
 {
     int64_t now_us = clock_monotonic_us();
-    uint64_t hash = hash_bytes(hash_number(HASH_EMPTY, log->secret), account);
-    struct audit_slot *slot = &log->slots[(hash ^ hash >> 32) % AUDIT_SLOTS];
+    struct audit_slot *slot = &log->slots[hash_slot(log->secret, account, AUDIT_SLOTS)];
     bool has_room;
 
     pthread_mutex_lock(&log->lock);
-    if (slot->full_us < now_us)
-        slot->full_us = now_us;
-    has_room =
-        slot->full_us - now_us < (int64_t)AUDIT_BURST * EVERY_US && atomic_load(&log->waiting) < MAX_WAITING;
+    has_room = atomic_load(&log->waiting) < MAX_WAITING &&
+               token_bucket_draw(&slot->bucket, now_us, (int64_t)AUDIT_BURST * EVERY_US, EVERY_US);
     *left_out = slot->left_out;
     slot->left_out = has_room ? 0 : slot->left_out + 1;
-    if (has_room)
-        slot->full_us += EVERY_US;
     pthread_mutex_unlock(&log->lock);
     return has_room;
 }

@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
+#include "base/token_bucket.h"
 #include "domain/operations/operation.h"
 #include "service/admission/caller.h"
 #include "store/store.h"
@@ -21,7 +22,7 @@
 enum { AUDIT_BURST = 20, AUDIT_SLOTS = 256 };
 
 struct audit_slot {
-    int64_t full_us; /* the time at which the account may have AUDIT_BURST records again */
+    struct token_bucket bucket; /* of AUDIT_BURST records, in microseconds */
     int64_t left_out;
 };
 

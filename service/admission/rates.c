@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rates.c - see the header. A bucket is stored as the time at which it is full again.
+ * rates.c - see the header. All times of buckets are in nanoseconds.
  */
 #include "service/admission/rates.h"
 
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/token_bucket.h"
 #include "domain/reason.h"
 
 enum { SETS = 1024, WAYS = 8, LOCKS = 64, NS_PER_US = 1000 };
@@ -16,35 +17,28 @@ enum { SETS = 1024, WAYS = 8, LOCKS = 64, NS_PER_US = 1000 };
 static const int64_t second_ns = 1000000000;
 
 /* What may be drawn at once, as the time in which the bucket fills. */
-static const int64_t bursts_ns[RATE_SCOPES] = { 1000000000, 1000000000, 5000000000 };
+static const int64_t bursts_ns[RATE_SCOPES] = { 1000000000, 1000000000, 5000000000, 1000000000 };
 
 struct slot {
     uint64_t owner; /* a hash; 0: free */
-    int64_t full_ns;
+    struct token_bucket bucket;
 };
 
 struct rates {
-    int64_t cost_ns[RATE_SCOPES]; /* of one entity; 0: no limit */
+    struct rate_limits limits;
     atomic_llong refused[RATE_SCOPES];
     pthread_mutex_t locks[LOCKS]; /* lock i guards the sets i, i + LOCKS, and so on */
     struct slot slots[SETS][WAYS];
 };
 
 static const char *const scope_names[RATE_SCOPES] = { "account has", "partition has",
-    "account's changes of tables and indexes have" };
+    "account's changes of tables and indexes have", "account's compressed requests have" };
 
-static int64_t cost_of(int64_t per_second)
-{
-    return per_second > 0 ? second_ns / per_second : 0;
-}
-
-struct rates *rates_new(int64_t per_account, int64_t per_partition, int64_t changes)
+struct rates *rates_new(const struct rate_limits *limits)
 {
     struct rates *rates = xcalloc(1, sizeof(*rates));
 
-    rates->cost_ns[RATE_ACCOUNT] = cost_of(per_account);
-    rates->cost_ns[RATE_PARTITION] = cost_of(per_partition);
-    rates->cost_ns[RATE_CATALOGUE] = cost_of(changes);
+    rates->limits = *limits;
     for (int i = 0; i < LOCKS; i++)
         pthread_mutex_init(&rates->locks[i], NULL);
     return rates;
@@ -74,38 +68,47 @@ static struct slot *find_slot(struct slot set[WAYS], uint64_t owner)
     for (int i = 0; i < WAYS; i++) {
         if (set[i].owner == owner)
             return &set[i];
-        if (set[i].full_ns < fullest->full_ns)
+        if (set[i].bucket.full_at < fullest->bucket.full_at)
             fullest = &set[i];
     }
     *fullest = (struct slot){ .owner = owner };
     return fullest;
 }
 
-static bool draw_tokens(
-    struct rates *rates, enum rate_scope scope, uint64_t owner, size_t count, int64_t now_ns)
+/* Without room nothing is drawn, unless `overdraws`. */
+static bool draw_cost(struct rates *rates, enum rate_scope scope, uint64_t owner, int64_t cost_ns,
+    int64_t now_ns, bool overdraws)
 {
     size_t set = owner % SETS;
     pthread_mutex_t *lock = &rates->locks[set % LOCKS];
-    struct slot *slot;
-    bool has_room;
+    struct token_bucket *bucket;
+    bool has_room = true;
 
     pthread_mutex_lock(lock);
-    slot = find_slot(rates->slots[set], owner | 1);
-    if (slot->full_ns < now_ns)
-        slot->full_ns = now_ns;
-    has_room = slot->full_ns - now_ns < bursts_ns[scope];
-    if (has_room)
-        slot->full_ns += rates->cost_ns[scope] * (int64_t)count;
+    bucket = &find_slot(rates->slots[set], owner | 1)->bucket;
+    if (overdraws)
+        token_bucket_overdraw(bucket, now_ns, cost_ns);
+    else
+        has_room = token_bucket_draw(bucket, now_ns, bursts_ns[scope], cost_ns);
     pthread_mutex_unlock(lock);
     if (!has_room)
         atomic_fetch_add(&rates->refused[scope], 1);
     return has_room;
 }
 
+/* The owner takes `count` of what the scope limits. true: the scope has no limit, or the owner was within it. */
+static bool draw_tokens(
+    struct rates *rates, enum rate_scope scope, uint64_t owner, size_t count, int64_t now_ns)
+{
+    int64_t limit = rates->limits.per_second[scope];
+
+    return limit == 0 || draw_cost(rates, scope, owner, (int64_t)count * second_ns / limit, now_ns, false);
+}
+
 static enum status refuse_operation(const struct rates *rates, enum rate_scope scope, struct error *err)
 {
     reason_set(err, REASON_SERVER_BUSY, "the %s used up the rate on this server", scope_names[scope]);
-    error_add_meta_int(err, "limit", second_ns / rates->cost_ns[scope]);
+    error_add_meta_int(err, "limit", rates->limits.per_second[scope]);
     return STATUS_LIMIT;
 }
 
@@ -151,14 +154,10 @@ static bool changes_catalogue(const struct operation *operation)
     return !facts->only_reads && (facts->input == OPERATION_IN_TABLES || facts->input == OPERATION_IN_INDEX);
 }
 
-static enum status admit_change(
-    struct rates *rates, const struct operation *operation, int64_t now_ns, struct error *err)
+/* The owner of a bucket other than that of entities. */
+static uint64_t owner_in(enum rate_scope scope, struct str account)
 {
-    uint64_t owner = mix_hash(hash_byte(HASH_EMPTY, RATE_CATALOGUE), operation->account);
-
-    if (rates->cost_ns[RATE_CATALOGUE] == 0 || draw_tokens(rates, RATE_CATALOGUE, owner, 1, now_ns))
-        return STATUS_OK;
-    return refuse_operation(rates, RATE_CATALOGUE, err);
+    return mix_hash(hash_byte(HASH_EMPTY, (uint8_t)scope), account);
 }
 
 static enum status admit_entities(
@@ -167,10 +166,9 @@ static enum status admit_entities(
     uint64_t account = mix_hash(HASH_EMPTY, operation->account);
     size_t entities = count_entities(operation);
 
-    if (rates->cost_ns[RATE_ACCOUNT] > 0 &&
-        !draw_tokens(rates, RATE_ACCOUNT, account, entities > 0 ? entities : 1, now_ns))
+    if (!draw_tokens(rates, RATE_ACCOUNT, account, entities > 0 ? entities : 1, now_ns))
         return refuse_operation(rates, RATE_ACCOUNT, err);
-    if (rates->cost_ns[RATE_PARTITION] > 0 && !take_partitions(rates, operation, account, now_ns))
+    if (rates->limits.per_second[RATE_PARTITION] > 0 && !take_partitions(rates, operation, account, now_ns))
         return refuse_operation(rates, RATE_PARTITION, err);
     return STATUS_OK;
 }
@@ -178,13 +176,31 @@ static enum status admit_entities(
 enum status rates_admit(
     struct rates *rates, const struct operation *operation, int64_t now_us, struct error *err)
 {
+    const int64_t *limits = rates->limits.per_second;
     int64_t now_ns = now_us * NS_PER_US;
 
-    if (changes_catalogue(operation))
-        TRY(admit_change(rates, operation, now_ns, err));
-    if (rates->cost_ns[RATE_ACCOUNT] == 0 && rates->cost_ns[RATE_PARTITION] == 0)
+    if (changes_catalogue(operation) &&
+        !draw_tokens(rates, RATE_CATALOGUE, owner_in(RATE_CATALOGUE, operation->account), 1, now_ns))
+        return refuse_operation(rates, RATE_CATALOGUE, err);
+    if (limits[RATE_ACCOUNT] == 0 && limits[RATE_PARTITION] == 0)
         return STATUS_OK;
     return admit_entities(rates, operation, now_ns, err);
+}
+
+enum status rates_admit_inflating(struct rates *rates, struct str account, int64_t now_us, struct error *err)
+{
+    if (draw_tokens(rates, RATE_INFLATED, owner_in(RATE_INFLATED, account), 0, now_us * NS_PER_US))
+        return STATUS_OK;
+    return refuse_operation(rates, RATE_INFLATED, err);
+}
+
+void rates_note_inflated(struct rates *rates, struct str account, size_t bytes, int64_t now_us)
+{
+    int64_t limit = rates->limits.per_second[RATE_INFLATED];
+
+    if (limit > 0)
+        draw_cost(rates, RATE_INFLATED, owner_in(RATE_INFLATED, account), (int64_t)bytes * second_ns / limit,
+            now_us * NS_PER_US, true);
 }
 
 long long rates_refused(const struct rates *rates, enum rate_scope scope)

@@ -157,7 +157,7 @@ static void collect_publisher(const struct publisher *publisher, struct buf *out
 static void collect_rates(const struct rates *rates, struct buf *out)
 {
     static const char *const labels[RATE_SCOPES] = { "scope=\"account\"", "scope=\"partition\"",
-        "scope=\"catalogue\"" };
+        "scope=\"catalogue\"", "scope=\"inflated\"" };
 
     metrics_family(
         out, "tavola_rate_limited_total", "counter", "Operations over a rate, shed as SERVER_BUSY.");

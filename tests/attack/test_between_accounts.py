@@ -53,3 +53,7 @@ class BetweenAccounts(AttackCase):
     def test_h6_unread_pages(self):
         self.start()
         self.attacked("unread_pages", self.prepare_noisy())
+
+    def test_c6_compressed_requests_of_a_known_caller(self):
+        self.start()
+        self.attacked("known_compressed", self.prepare_noisy())

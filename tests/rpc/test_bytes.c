@@ -94,6 +94,31 @@ START_TEST(no_more_than_the_bound_is_inflated)
 }
 END_TEST
 
+/* Opens a message of `plain` bytes; what it says that it has inflated. */
+static size_t inflated_of(size_t size, grpc_compression_algorithm algorithm, enum bytes_opened want)
+{
+    struct bytes bytes = message(size, algorithm);
+    size_t inflated;
+
+    ck_assert_int_eq(bytes_is_compressed(&bytes), algorithm != GRPC_COMPRESS_NONE);
+    ck_assert_int_eq(bytes_open(&bytes, LIMIT), want);
+    inflated = bytes.inflated;
+    bytes_release(&bytes);
+    return inflated;
+}
+
+START_TEST(what_was_inflated_is_counted_also_in_vain)
+{
+    size_t size = pack(10000, GZIP);
+
+    ck_assert_uint_eq(inflated_of(size, GRPC_COMPRESS_GZIP, BYTES_OPENED), 10000);
+    packed[size - 5] ^= 1; /* of the checksum, which is looked at last */
+    ck_assert_uint_eq(inflated_of(size, GRPC_COMPRESS_GZIP, BYTES_DAMAGED), 10000);
+    ck_assert_uint_gt(inflated_of(pack(LIMIT + 1, GZIP), GRPC_COMPRESS_GZIP, BYTES_TOO_LARGE), LIMIT);
+    ck_assert_uint_eq(inflated_of(10000, GRPC_COMPRESS_NONE, BYTES_OPENED), 0);
+}
+END_TEST
+
 START_TEST(damaged_messages_are_told)
 {
     size_t size = pack(10000, GZIP);
@@ -123,6 +148,7 @@ Suite *test_bytes_suite(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_loop_test(tcase, what_was_compressed_comes_back, 0, 7);
     tcase_add_test(tcase, no_more_than_the_bound_is_inflated);
+    tcase_add_test(tcase, what_was_inflated_is_counted_also_in_vain);
     tcase_add_test(tcase, damaged_messages_are_told);
     tcase_add_test(tcase, plain_messages_have_the_same_bound);
     suite_add_tcase(suite, tcase);

@@ -8,6 +8,8 @@ import struct
 import subprocess
 import unittest
 
+import grpc
+
 from tavola_test import metrics
 from tavola_test.client import ApiError, entity, key, types
 from tavola_test.processes import bench_program
@@ -125,6 +127,27 @@ class Overload(unittest.TestCase):
         self.assertEqual(caught.exception.retry_seconds, 1)
         self.assertIn(committed, range(50, 20 * 50, 50))
         self.assertEqual(len(self.caller.query("loaded", "PartitionKey eq 'hot'")), committed)
+
+    def test_compressed_requests_are_inflated_at_a_rate(self):
+        self.start(TAVOLA_INFLATED_BYTES_RATE_LIMIT="1000")
+        put = types.message("tavola.v1.InsertOrReplaceEntityRequest")
+        large = put(table="loaded", entity=entity("p", "r", A="a" * 30000)).SerializeToString()
+        upsert = self.caller.channel.unary_unary(UPSERT)
+        codes = []
+        with self.assertRaises(grpc.RpcError) as caught:
+            for _ in range(3):
+                upsert(large, timeout=20, compression=grpc.Compression.Gzip)
+                codes.append("OK")
+        error = ApiError(caught.exception)
+        self.assertEqual(codes, ["OK"])
+        self.assertEqual((error.code, error.reason, error.metadata["limit"]), ("RESOURCE_EXHAUSTED", "SERVER_BUSY", "1000"))
+        upsert(large, timeout=20)
+        chunk = types.message("tavola.v1.ImportEntitiesRequest")(table="loaded", entities=[entity("p", "s", A="a" * 3000)])
+        stream = self.caller.channel.stream_stream("/tavola.v1.EntityService/ImportEntities")
+        with self.assertRaises(grpc.RpcError) as caught:
+            list(stream(iter([chunk.SerializeToString()]), timeout=20, compression=grpc.Compression.Gzip))
+        self.assertEqual(ApiError(caught.exception).reason, "SERVER_BUSY")
+        self.assertEqual(metrics.read(self.metrics).value("tavola_rate_limited_total", scope="inflated"), 2)
 
     def test_waiting_calls_are_bounded(self):
         self.start(TAVOLA_MAX_WAITING="10")

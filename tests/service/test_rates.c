@@ -46,7 +46,7 @@ static void teardown(void)
 
 START_TEST(a_second_s_worth_at_once_then_the_rate)
 {
-    rates = rates_new(LIMIT, 0, 0);
+    rates = rates_new(&(struct rate_limits){ { LIMIT, 0, 0 } });
 
     ck_assert_int_eq(put_until_refused("a", "p", SECOND_US), LIMIT);
     ck_assert_int_eq(put_until_refused("a", "p", SECOND_US + SECOND_US / 2), LIMIT / 2);
@@ -59,7 +59,7 @@ END_TEST
 
 START_TEST(partitions_have_rates_of_their_own)
 {
-    rates = rates_new(0, LIMIT, 0);
+    rates = rates_new(&(struct rate_limits){ { 0, LIMIT, 0 } });
 
     ck_assert_int_eq(put_until_refused("a", "p", SECOND_US), LIMIT);
     ck_assert_int_eq(put_until_refused("a", "q", SECOND_US), LIMIT);
@@ -70,7 +70,7 @@ END_TEST
 
 START_TEST(a_large_request_is_paid_off_afterwards)
 {
-    rates = rates_new(0, LIMIT / 10, 0);
+    rates = rates_new(&(struct rate_limits){ { 0, LIMIT / 10, 0 } });
 
     ck_assert(put("a", "p", LIMIT, SECOND_US));
     ck_assert(!put("a", "p", 1, 5 * SECOND_US));
@@ -80,7 +80,7 @@ END_TEST
 
 START_TEST(a_crowded_table_forgets_the_idle_first)
 {
-    rates = rates_new(0, LIMIT, 0);
+    rates = rates_new(&(struct rate_limits){ { 0, LIMIT, 0 } });
     put_until_refused("a", "busy", SECOND_US);
     for (int i = 0; i < 20000; i++) {
         char name[16];
@@ -107,7 +107,7 @@ START_TEST(changes_of_tables_have_a_rate_of_their_own_and_five_seconds_at_once)
 {
     int done = 0;
 
-    rates = rates_new(0, 0, LIMIT / 10);
+    rates = rates_new(&(struct rate_limits){ { 0, 0, LIMIT / 10 } });
     while (done < LIMIT && creates(done % 2 ? OPERATION_TABLE_CREATE : OPERATION_INDEX_DROP, "a", SECOND_US))
         done++;
     ck_assert_int_eq(done, LIMIT / 2);
@@ -118,6 +118,40 @@ START_TEST(changes_of_tables_have_a_rate_of_their_own_and_five_seconds_at_once)
     ck_assert(creates(OPERATION_TABLE_DELETE, "a", SECOND_US + SECOND_US / 10));
     ck_assert_int_eq(rates_refused(rates, RATE_CATALOGUE), 2);
     ck_assert_int_eq(rates_refused(rates, RATE_ACCOUNT), 0);
+}
+END_TEST
+
+static bool inflates(const char *account, size_t bytes, int64_t now_us)
+{
+    struct error err = { 0 };
+
+    if (rates_admit_inflating(rates, str_of(account), now_us, &err) != STATUS_OK)
+        return false;
+    rates_note_inflated(rates, str_of(account), bytes, now_us);
+    return true;
+}
+
+START_TEST(inflated_bytes_are_paid_off_before_the_next_message)
+{
+    rates = rates_new(&(struct rate_limits){ .per_second[RATE_INFLATED] = LIMIT });
+
+    ck_assert(inflates("a", LIMIT - 1, SECOND_US));
+    ck_assert(inflates("a", 2 * LIMIT, SECOND_US));
+    ck_assert(!inflates("a", 1, SECOND_US));
+    ck_assert(inflates("b", 1, SECOND_US));
+    ck_assert(put("a", "p", LIMIT, SECOND_US));
+    ck_assert(!inflates("a", 1, 3 * SECOND_US - SECOND_US / LIMIT));
+    ck_assert(inflates("a", 1, 3 * SECOND_US));
+    ck_assert_int_eq(rates_refused(rates, RATE_INFLATED), 2);
+}
+END_TEST
+
+START_TEST(without_a_rate_all_are_inflated)
+{
+    rates = rates_new(&(struct rate_limits){ { 0 } });
+
+    for (int i = 0; i < 10; i++)
+        ck_assert(inflates("a", SIZE_MAX / 4, SECOND_US));
 }
 END_TEST
 
@@ -132,6 +166,8 @@ Suite *test_rates_suite(void)
     tcase_add_test(tc, a_large_request_is_paid_off_afterwards);
     tcase_add_test(tc, a_crowded_table_forgets_the_idle_first);
     tcase_add_test(tc, changes_of_tables_have_a_rate_of_their_own_and_five_seconds_at_once);
+    tcase_add_test(tc, inflated_bytes_are_paid_off_before_the_next_message);
+    tcase_add_test(tc, without_a_rate_all_are_inflated);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -6,6 +6,7 @@
 #include "base/macros.h"
 
 #include <check.h>
+#include <stdio.h>
 
 static const struct hash_case {
     const char *text;
@@ -41,6 +42,27 @@ START_TEST(a_number_is_eight_bytes_with_the_lowest_first)
 }
 END_TEST
 
+START_TEST(slots_are_used_alike_and_depend_on_the_secret)
+{
+    enum { SLOTS = 16, TEXTS = 1600 };
+    int used[SLOTS] = { 0 }, moved = 0;
+
+    for (int i = 0; i < TEXTS; i++) {
+        char text[16];
+        int slot;
+
+        snprintf(text, sizeof(text), "account%d", i);
+        slot = hash_slot(1, str_of(text), SLOTS);
+        used[slot]++;
+        moved += hash_slot(2, str_of(text), SLOTS) != slot;
+    }
+
+    for (int i = 0; i < SLOTS; i++)
+        ck_assert_int_gt(used[i], TEXTS / SLOTS / 2);
+    ck_assert_int_gt(moved, TEXTS / 2);
+}
+END_TEST
+
 Suite *test_hash_suite(void)
 {
     Suite *suite = suite_create("hash");
@@ -49,6 +71,7 @@ Suite *test_hash_suite(void)
     tcase_add_loop_test(tc, a_hash_is_the_published_one, 0, ARRAY_LEN(hash_cases));
     tcase_add_test(tc, parts_hash_as_the_whole);
     tcase_add_test(tc, a_number_is_eight_bytes_with_the_lowest_first);
+    tcase_add_test(tc, slots_are_used_alike_and_depend_on_the_secret);
     suite_add_tcase(suite, tc);
     return suite;
 }
