@@ -135,6 +135,58 @@ expect redis_tls 'secretName: certificates$' 2
 expect redis_tls 'mountPath: /etc/tavola/redis$' 2
 expect redis_tls 'name: TAVOLA_(REDIS_(CA|CERT|KEY)|SENTINEL_PASSWORD)$' 8
 
+# What is scheduled, named and annotated by values of its own.
+digest=sha256:$(printf %064d 7)
+render own --set nameOverride=shelf --set image.digest="$digest" --set server.priorityClassName=high \
+    --set server.annotations.a=b --set worker.podAnnotations.c=d --set podAnnotations.c=e \
+    --set worker.strategy.type=Recreate --set server.extraEnv[0].name=TZ --set server.extraEnv[0].value=UTC \
+    --set worker.extraVolumes[0].name=scratch --set worker.extraVolumeMounts[0].name=scratch \
+    --set worker.extraVolumeMounts[0].mountPath=/scratch --set server.topologySpreadConstraints[0].topologyKey=rack
+expect own 'name: demo-shelf-(server|worker|migrate)$' 3
+expect own "image: tavola@$digest\$" 3
+expect own 'priorityClassName: high$' 1
+expect own '^    a: b$' 1
+expect own '^        c: d$' 1
+expect own '^        c: e$' 1
+expect own 'type: Recreate$' 1
+expect own 'name: TZ$' 1
+expect own 'name: scratch$' 2
+expect own 'topologyKey: ' 3
+expect plain 'topologyKey: ' 4
+expect plain 'priorityClassName|strategy:' 0
+render named --set fullnameOverride=shelf
+expect named 'name: shelf-(server|worker|migrate)$' 3
+
+render monitored --set metrics.serviceMonitor.enabled=true --set metrics.rules.enabled=true \
+    --set metrics.dashboard.enabled=true --set metrics.rules.labels.release=prometheus
+expect monitored '^kind: (ServiceMonitor|PrometheusRule|ConfigMap)$' 3
+expect monitored '      - alert: ' "$(grep -c '      - alert: ' "$chart/monitoring/alerts.yaml")"
+expect monitored 'release: prometheus$' 1
+expect monitored 'targetPort: metrics$' 1
+expect plain 'monitoring.coreos.com' 0
+"$helm" template demo "$chart" $tls --set metrics.dashboard.enabled=true --show-only templates/monitoring.yaml |
+    sed '1,/tavola.json: |/d' | jq -e '.panels | length > 10' >"$work/panels" || fail "the dashboard is not JSON"
+
+render walled --set networkPolicy.enabled=true --set metrics.port=9999 --set networkPolicy.databasePorts='{5433}' \
+    --set networkPolicy.callers[0].podSelector.matchLabels.calls=yes
+expect walled '^kind: NetworkPolicy$' 3
+expect walled 'port: 50051$' 3
+expect walled 'port: 9999$' 2
+expect walled 'port: 5433$' 3
+expect walled 'calls: ' 1
+
+render development -f "$chart/values-development.yaml"
+expect development '^kind: Deployment$' 4
+expect development '^kind: Secret$' 1
+expect development 'initContainers:' 2
+expect development '^kind: Job$' 0
+expect plain 'postgres:15|redis:7' 0
+
+refuse --set image.digest=latest
+refuse --set networkPolicy.port=1
+refuse --set metrics.serviceMonitor.interval=often
+refuse --set server.extraEnv[0].name=TAVOLA_LISTEN
+refuse --set server.extraVolumes[0].path=/x
 refuse --set worker.replicas=-1
 refuse --set worker.autoscaling.target=1
 refuse --set worker.settings.TAVOLA_WORKER_HEALTH_LISTEN=0.0.0.0:1

@@ -111,6 +111,22 @@ class Metrics(unittest.TestCase):
             explained = set(re.findall(r"^\| `([a-z_]+)`", file.read(), re.M))
         self.assertEqual(told, explained)
 
+    def test_alerts_and_dashboard_name_what_there_is(self):
+        """Every metric of an expression exists, with the labels it is selected or grouped by."""
+        self.start()
+        self.caller.create_table(name="source")
+        self.caller.create_index(index={"name": "byA", "table": "source", "shape": 1, "partition_key": [{"property": "A"}]})
+        wait_ready(self.caller, "byA")
+        labels = lambda: metrics.read(self.server_path).labels() | metrics.read(self.worker_path).labels()
+        wait_for("the metrics of the index", lambda: "tavola_index_lag_seconds" in labels())
+        there = labels()
+        used = list(metrics.expressions(os.path.join(SOURCE, "helm", "tavola", "monitoring")))
+        self.assertGreater(len(used), 30)
+        for expression in used:
+            for name, wanted in metrics.used(expression):
+                self.assertIn(name, there, expression)
+                self.assertLessEqual(wanted, there[name], expression)
+
     def test_a_worker_answers_probes(self):
         """The worker is live while the database is away, and ready once it works."""
         path = os.path.join(self.stack.folder, "probes")

@@ -1,27 +1,38 @@
 {{- /* SPDX-License-Identifier: Apache-2.0 */ -}}
+{{- define "tavola.name" -}}
+{{- .Values.nameOverride | default .Chart.Name | trunc 40 | trimSuffix "-" -}}
+{{- end }}
+
 {{- define "tavola.fullname" -}}
-{{- if contains .Chart.Name .Release.Name -}}
+{{- $name := include "tavola.name" . -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else if contains $name .Release.Name -}}
 {{- .Release.Name | trunc 40 | trimSuffix "-" -}}
 {{- else -}}
-{{- printf "%s-%s" .Release.Name .Chart.Name | trunc 40 | trimSuffix "-" -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 {{- end }}
 
 {{- define "tavola.labels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
-app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/name: {{ include "tavola.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 
 {{- define "tavola.selector" -}}
-app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/name: {{ include "tavola.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
 {{- define "tavola.image" -}}
+{{- if .Values.image.digest -}}
+{{ .Values.image.repository }}@{{ .Values.image.digest }}
+{{- else -}}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end -}}
 {{- end }}
 
 {{- define "tavola.serviceAccountName" -}}
@@ -51,6 +62,40 @@ securityContext:
     type: RuntimeDefault
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* Where the pods of a part may run. Call it with a dict of root and part ("server", "worker"). */}}
+{{- define "tavola.scheduling" -}}
+{{- $values := index .root.Values .part -}}
+topologySpreadConstraints:
+{{- if $values.topologySpreadConstraints }}
+  {{- toYaml $values.topologySpreadConstraints | nindent 2 }}
+{{- else }}
+{{- range $key := list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
+  - maxSkew: 1
+    topologyKey: {{ $key }}
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- include "tavola.selector" $.root | nindent 8 }}
+        app.kubernetes.io/component: {{ $.part }}
+{{- end }}
+{{- end }}
+{{- with $values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with $values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $values.tolerations }}
+tolerations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
@@ -117,34 +162,45 @@ securityContext:
 {{- end }}
 
 {{- define "tavola.mounts" -}}
-{{- with include "tavola.files" . | fromJson -}}
+{{- $files := include "tavola.files" . | fromJson -}}
+{{- $extra := get (get .Values .part | default dict) "extraVolumeMounts" -}}
+{{- if or $files $extra -}}
 volumeMounts:
-{{- range $folder, $_ := . }}
+{{- range $folder, $_ := $files }}
   - name: {{ $folder }}
     mountPath: /etc/tavola/{{ $folder }}
     readOnly: true
+{{- end }}
+{{- with $extra }}
+  {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 {{- end }}
 
 {{- define "tavola.volumes" -}}
-{{- with include "tavola.files" . | fromJson -}}
+{{- $files := include "tavola.files" . | fromJson -}}
+{{- $extra := get (get .Values .part | default dict) "extraVolumes" -}}
+{{- if or $files $extra -}}
 volumes:
-{{- range $folder, $secret := . }}
+{{- range $folder, $secret := $files }}
   - name: {{ $folder }}
     secret:
       secretName: {{ $secret }}
 {{- end }}
+{{- with $extra }}
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 {{- end }}
 
+{{/* Those of one part stand before those of all. Call it with a dict of Values and part. */}}
 {{- define "tavola.annotations" -}}
 {{- if .Values.metrics.enabled -}}
 prometheus.io/scrape: "true"
 prometheus.io/port: {{ .Values.metrics.port | quote }}
 prometheus.io/path: /metrics
 {{ end -}}
-{{- with .Values.podAnnotations }}
+{{- with merge (dict) (get .Values .part).podAnnotations .Values.podAnnotations }}
 {{- toYaml . }}
 {{- end }}
 {{- end }}

@@ -2,6 +2,8 @@
 """Read the metrics of a program."""
 
 import http.client
+import json
+import os
 import re
 import socket
 
@@ -52,6 +54,29 @@ class Sample:
         """The sum of all values with this name and these labels."""
         wanted = set(labels.items())
         return sum(value for (one, has), value in self.values.items() if one == name and wanted <= has)
+
+    def labels(self):
+        """The labels that each name has."""
+        out = {}
+        for name, has in self.values:
+            out.setdefault(name, set()).update(label for label, _ in has)
+        return out
+
+
+def expressions(folder):
+    """The expressions of the alerts and of the dashboard in this folder."""
+    with open(os.path.join(folder, "alerts.yaml"), encoding="utf-8") as file:
+        yield from re.findall(r"^\s+expr: (.*)$", file.read(), re.M)
+    with open(os.path.join(folder, "dashboard.json"), encoding="utf-8") as file:
+        for panel in json.load(file)["panels"]:
+            yield from (target["expr"] for target in panel["targets"])
+
+
+def used(expression):
+    """The metrics of an expression, each with the labels that it is selected or grouped by."""
+    grouped = {label for group in re.findall(r"by \(([^)]*)\)", expression) for label in group.split(", ")}
+    for name, selector in re.findall(r"((?:tavola|process)_[a-z_]+)(?:\{([^}]*)\})?", expression):
+        yield name, grouped | set(re.findall(r"([a-z]+)(?:=~|!~|!=|=)", selector))
 
 
 def read(path):
