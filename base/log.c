@@ -4,17 +4,37 @@
  */
 #include "base/log.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Bytes of a line that are kept free for the end of a cut value: dots, quote, newline. */
+/* Bytes of a line that are kept free for the end of a cut value and of the line: dots, quote, brace, newline. */
 #define CUT_MARK "..."
-enum { RESERVED_BYTES = sizeof(CUT_MARK) + 1, NUMBER_BYTES = 24 };
+enum { RESERVED_BYTES = sizeof(CUT_MARK) + 2, NUMBER_BYTES = 24 };
+
+/* What stands around the parts of a line. */
+struct form {
+    const char *begin, *end;
+    const char *separator; /* of fields */
+    const char *before_name, *after_name;
+    bool bare_text; /* of plain characters */
+};
+
+static const struct form forms[] = {
+    [LOG_LOGFMT] = { .begin = "",
+        .end = "",
+        .separator = " ",
+        .before_name = "",
+        .after_name = "=",
+        .bare_text = true },
+    [LOG_JSON] = { .begin = "{", .end = "}", .separator = ",", .before_name = "\"", .after_name = "\":" },
+};
 
 static const char *program_name = "tavola";
-static enum log_level min_level = LOG_INFO;
+static _Atomic(enum log_level) min_level = LOG_INFO;
+static const struct form *form = &forms[LOG_LOGFMT];
 
 static const char *const level_names[] = { "debug", "info", "warn", "error" };
 
@@ -24,10 +44,16 @@ struct line {
     bool full;
 };
 
-void log_init(const char *program, enum log_level min)
+void log_init(const char *program, enum log_level min, enum log_format format)
 {
     program_name = program;
-    min_level = min;
+    form = &forms[format];
+    log_set_level(min);
+}
+
+void log_set_level(enum log_level min)
+{
+    atomic_store_explicit(&min_level, min, memory_order_relaxed);
 }
 
 /* ---- values ---- */
@@ -41,6 +67,11 @@ static bool append_bytes(struct line *line, const char *bytes, size_t len)
     memcpy(line->data + line->len, bytes, len);
     line->len += len;
     return true;
+}
+
+static bool append_text(struct line *line, const char *text)
+{
+    return append_bytes(line, text, strlen(text));
 }
 
 static bool is_plain(unsigned char byte)
@@ -111,13 +142,14 @@ static void put_field(struct line *line, const struct log_field *field)
 {
     char digits[NUMBER_BYTES];
     const char *text = field->text;
-    size_t before = line->len, name = strlen(field->name), bare;
+    size_t before = line->len, bare;
 
     snprintf(digits, sizeof(digits), "%lld", field->number);
+    bare = !text ? strlen(digits) : form->bare_text && stands_bare(text) ? strlen(text) : 0;
     text = text ? text : digits;
-    bare = stands_bare(text) ? strlen(text) : 0;
-    if (!(before == 0 || append_bytes(line, " ", 1)) || !append_bytes(line, field->name, name) ||
-        !append_bytes(line, "=", 1) || line->len + bare + 2 > sizeof(line->data) - RESERVED_BYTES) {
+    if (!append_text(line, before == strlen(form->begin) ? "" : form->separator) ||
+        !append_text(line, form->before_name) || !append_text(line, field->name) ||
+        !append_text(line, form->after_name) || line->len + bare + 2 > sizeof(line->data) - RESERVED_BYTES) {
         line->full = true;
         line->len = before;
     } else if (bare > 0) {
@@ -152,9 +184,11 @@ static void write_line(int fd, enum log_level level, const char *event, const st
 
     line.len = 0;
     line.full = false;
+    append_text(&line, form->begin);
     put_head(&line, level, event);
     for (const struct log_field *field = fields; field && field->name; field++)
         put_field(&line, field);
+    line.len += (size_t)snprintf(line.data + line.len, sizeof(line.data) - line.len, "%s", form->end);
     line.data[line.len++] = '\n';
     if (write(fd, line.data, line.len) < 0)
         return;
@@ -162,7 +196,7 @@ static void write_line(int fd, enum log_level level, const char *event, const st
 
 bool log_wants(enum log_level level)
 {
-    return level >= min_level;
+    return level >= atomic_load_explicit(&min_level, memory_order_relaxed);
 }
 
 void log_write(enum log_level level, const char *event, const struct log_field *fields)

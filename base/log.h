@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log.h - one line per event on standard error, in strict logfmt: time, level, program and event first, then the
- * event's own fields.
+ * log.h - one line per event on standard error, in strict logfmt or as a JSON object: time, level, program and event first,
+ * then the event's own fields.
  *
- *   time=2026-11-22T08:00:01.250Z level=warn program=tavolad event=database database=unavailable why="no route to host"
+ *   time=2026-11-22T08:00:01.250Z level=warn program=tavolad event=database why="no route to host" failures=3
+ *   {"time":"2026-11-22T08:00:01.250Z","level":"warn","program":"tavolad","event":"database","why":"no route to host","failures":3}
  *
- * A name is lower-case letters, digits and underscores. A value stands bare if it is letters, digits and ._:/@+-
- * alone, else in double quotes with the escapes of JSON (\" \\ \n \r \t \u00xx); bytes that are not UTF-8 become
+ * A name is lower-case letters, digits and underscores. A number stands bare; in logfmt so does a text of letters, digits and
+ * ._:/@+- alone. Other values stand in double quotes with the escapes of JSON (\" \\ \n \r \t \u00xx); bytes that are not UTF-8 become
  * U+FFFD. A line has up to LOG_LINE_BYTES bytes: a value that does not fit is cut, and ends with "...", and the
  * fields behind it are left out.
  *
@@ -22,6 +23,7 @@
 enum { LOG_LINE_BYTES = 4096 };
 
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
+enum log_format { LOG_LOGFMT, LOG_JSON };
 
 /* name NULL: the end of the fields. text NULL: the value is the number. Borrows both texts. */
 struct log_field {
@@ -40,7 +42,10 @@ static inline struct log_field log_number(const char *name, long long number)
 }
 
 /* Call once at the start. Borrows program for the life of the process. */
-void log_init(const char *program, enum log_level min);
+void log_init(const char *program, enum log_level min, enum log_format format);
+
+/* Change the lowest level that is written, at any time, from any thread. */
+void log_set_level(enum log_level min);
 
 /* Whether a line of this level is written. */
 bool log_wants(enum log_level level);

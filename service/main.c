@@ -286,7 +286,7 @@ static void serve_until_signal(
     int signal;
 
     say_ready(server, config);
-    while (sigwait(signals, &signal) != 0)
+    while (sigwait(signals, &signal) != 0 || log_settings_take_signal(&config->log, signal))
         continue;
     log_event(LOG_INFO, "stopping", log_number("drain_s", config->drain_seconds));
     atomic_store(&server->service.draining, true);
@@ -338,7 +338,7 @@ int main(int argc, char **argv)
         return exit_code;
     if (!tls_is_whole(&config) || !address_is_allowed(&config))
         return EXIT_BAD_SETTING;
-    log_init("tavolad", (enum log_level)config.log_level);
+    log_settings_apply(&config.log, service_program.name);
     if (!config.tls_certificate && !local_address_is(config.listen))
         log_event(LOG_WARN, "plain_text", log_text("setting", "TAVOLA_LISTEN"),
             log_text("why",
@@ -350,6 +350,7 @@ int main(int argc, char **argv)
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
+    log_settings_add_signals(&signals);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     signal(SIGPIPE, SIG_IGN);
 

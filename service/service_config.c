@@ -11,7 +11,6 @@
 
 static const char *const authentications[] = { "required", "none", NULL };
 static const char *const switches[] = { "off", "on", NULL };
-static const char *const log_levels[] = { "debug", "info", "warn", "error", NULL };
 
 /* clang-format off: the failpoints' rows bring their commas along */
 static const struct config_setting settings[] = { {
@@ -293,14 +292,7 @@ static const struct config_setting settings[] = { {
         .unit = "s",
         .help = "how long open calls may go on after SIGTERM",
     },
-    {
-        .name = "TAVOLA_LOG_LEVEL",
-        .type = CONFIG_CHOICE,
-        .offset = offsetof(struct service_config, log_level),
-        .fallback = "info",
-        .choices = log_levels,
-        .help = "the lowest level of the lines that are logged",
-    },
+    LOG_SETTINGS(struct service_config),
     FAILPOINT_SETTINGS(struct service_config) };
 /* clang-format on */
 

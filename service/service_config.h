@@ -10,6 +10,7 @@
 
 #include "base/config.h"
 #include "base/failpoint.h"
+#include "base/log_settings.h"
 #include "queue/redis_url.h"
 #include "service/admission/rates.h"
 
@@ -41,7 +42,7 @@ struct service_config {
     int64_t batch_operations;
     int coalesce_replies; /* 0 or 1 */
     int64_t drain_seconds;
-    int log_level; /* enum log_level */
+    struct log_settings log;
     FAILPOINT_FIELDS
 };
 

@@ -9,7 +9,6 @@
 #define FIELD(name) offsetof(struct worker_config, name)
 
 static const char *const switches[] = { "off", "on", NULL };
-static const char *const log_levels[] = { "debug", "info", "warn", "error", NULL };
 
 static const struct config_setting settings[] = { { .name = "TAVOLA_POSTGRES",
                                                       .type = CONFIG_SECRET,
@@ -136,12 +135,7 @@ static const struct config_setting settings[] = { { .name = "TAVOLA_POSTGRES",
         .accepts = config_is_address,
         .allowed = CONFIG_ADDRESS_ALLOWED,
         .help = "an address that answers GET /live and /ready over HTTP, for probes" },
-    { .name = "TAVOLA_LOG_LEVEL",
-        .type = CONFIG_CHOICE,
-        .offset = FIELD(log_level),
-        .fallback = "info",
-        .choices = log_levels,
-        .help = "the lowest level of the lines that are logged" },
+    LOG_SETTINGS(struct worker_config),
     FAILPOINT_SETTINGS(struct worker_config) };
 
 const struct config_program worker_program = {

@@ -9,6 +9,7 @@
 
 #include "base/config.h"
 #include "base/failpoint.h"
+#include "base/log_settings.h"
 #include "queue/redis_url.h"
 
 struct worker_config {
@@ -27,7 +28,7 @@ struct worker_config {
     int64_t scrub_share; /* percent of one connection's time; 0: off */
     int64_t request_retention_s;
     int64_t change_retention_s;
-    int log_level;
+    struct log_settings log;
     FAILPOINT_FIELDS
 };
 

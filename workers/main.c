@@ -44,7 +44,7 @@ int main(int argc, char **argv)
         return exit_code;
     if (!config.name)
         config.name = default_name(name, sizeof(name));
-    log_init(worker_program.name, (enum log_level)config.log_level);
+    log_settings_apply(&config.log, worker_program.name);
     raise_file_limit();
     return process_run_worker(&config);
 }

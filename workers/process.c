@@ -118,6 +118,7 @@ static void block_signals(sigset_t *set)
     sigemptyset(set);
     sigaddset(set, SIGTERM);
     sigaddset(set, SIGINT);
+    log_settings_add_signals(set);
     pthread_sigmask(SIG_BLOCK, set, NULL);
     signal(SIGPIPE, SIG_IGN);
 }
@@ -135,7 +136,8 @@ int process_run_worker(const struct worker_config *config)
     process.threads = xcalloc((size_t)config->threads + 5, sizeof(*process.threads));
     if (start_threads(&process, &err) == STATUS_OK && start_listeners(&process, &err) == STATUS_OK) {
         log_event(LOG_INFO, "ready", log_text("name", config->name), log_number("threads", config->threads));
-        sigwait(&signals, &received);
+        while (sigwait(&signals, &received) != 0 || log_settings_take_signal(&config->log, received))
+            continue;
         log_event(LOG_INFO, "stopping", log_number("signal", received));
     } else {
         log_event(LOG_ERROR, "cannot_start", log_text("why", err.message));

@@ -3,6 +3,7 @@
 
 import os
 import re
+import signal
 import time
 import unittest
 
@@ -43,6 +44,42 @@ class WhatPostgresLogs(unittest.TestCase):
     def write(self, caller, number):
         for row in range(8):
             caller.insert_or_replace_entity(table="things", entity=entity("p", f"{row}", P=f"v{number}"))
+
+
+class TheFormOfALog(unittest.TestCase):
+    def setUp(self):
+        self.made = Stack()
+        self.addCleanup(self.made.close)
+
+    def check(self, program, debug_event):
+        """Lines are JSON; SIGUSR1 adds those of level debug, SIGUSR2 leaves them out again."""
+        levels = lambda: [line["log_level"] for line in log_lines.of(program.output(), "log_level")]
+        debug = lambda: [line for line in log_lines.events(program.output()) if line["level"] == "debug"]
+        self.assertTrue(all(line.startswith("{") for line in program.output().splitlines()))
+        self.assertEqual(debug(), [])
+        program.process.send_signal(signal.SIGUSR1)
+        wait_for("everything is logged", lambda: levels() == ["debug"])
+        debug_event()
+        wait_for("a line of level debug", debug)
+        program.process.send_signal(signal.SIGUSR2)
+        wait_for("the level of the setting", lambda: levels() == ["debug", "info"])
+        before = len(debug())
+        debug_event()
+        self.assertEqual(len(debug()), before)
+
+    def test_json_and_the_level_at_run_time(self):
+        self.made.start_server(TAVOLA_LOG_FORMAT="json")
+        with self.made.connect() as caller:
+            self.check(self.made.server, lambda: caller.list_tables())
+
+    def test_a_worker_takes_the_signals_too(self):
+        self.made.start_worker(TAVOLA_LOG_FORMAT="json")
+        levels = lambda: [line["log_level"] for line in log_lines.of(self.made.worker.output(), "log_level")]
+        wait_for("a worker that is ready", lambda: log_lines.of(self.made.worker.output(), "ready"))
+        for number, wanted in ((signal.SIGUSR1, "debug"), (signal.SIGUSR2, "info")):
+            self.made.worker.process.send_signal(number)
+            wait_for(wanted, lambda: levels()[-1:] == [wanted])
+        self.assertIsNone(self.made.worker.process.poll())
 
 
 class WhatAnOutageLogs(unittest.TestCase):

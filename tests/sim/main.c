@@ -97,7 +97,7 @@ int main(int count, char **arguments)
     int option;
     bool is_number = true;
 
-    log_init("sim", LOG_ERROR);
+    log_init("sim", LOG_ERROR, LOG_LOGFMT);
     while ((option = getopt_long(count, arguments, "", known, NULL)) != -1) {
         switch (option) {
         case 'n':

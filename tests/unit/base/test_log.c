@@ -96,6 +96,61 @@ START_TEST(a_line_that_is_too_long_is_cut_and_well_formed)
 }
 END_TEST
 
+/* ---- JSON ---- */
+
+static void log_as_json(void)
+{
+    log_init("tavola", LOG_INFO, LOG_JSON);
+}
+
+static void log_as_logfmt(void)
+{
+    log_init("tavola", LOG_INFO, LOG_LOGFMT);
+}
+
+START_TEST(a_line_as_json_is_an_object_with_the_same_fields)
+{
+    const char *line = written("database", (struct log_field[]){ log_text("why", "no \"route\""),
+                                               log_text("word", "bare"), log_number("rows", -3), { 0 } });
+    regex_t pattern;
+
+    ck_assert_int_eq(regcomp(&pattern,
+                         "^\\{\"time\":\"[-0-9]{10}T[0-9:]{8}\\.[0-9]{3}Z\",\"level\":\"warn\",\"program\":"
+                         "\"tavola\",\"event\":"
+                         "\"database\",\"why\":\"no \\\\\"route\\\\\"\",\"word\":\"bare\",\"rows\":-3\\}\n$",
+                         REG_EXTENDED | REG_NOSUB),
+        0);
+    ck_assert_msg(regexec(&pattern, line, 0, NULL, 0) == 0, "%s", line);
+    regfree(&pattern);
+}
+END_TEST
+
+START_TEST(a_json_line_that_is_too_long_is_cut_and_well_formed)
+{
+    static char text[2 * LOG_LINE_BYTES];
+    size_t len = LOG_LINE_BYTES - 140 + (size_t)_i;
+    const char *line, *end;
+
+    memset(text, _i % 2 ? '"' : 'x', len);
+    text[len] = '\0';
+    line = written("e", (struct log_field[]){ log_text("why", text), log_text("more", text), { 0 } });
+    end = line + strlen(line);
+    ck_assert_int_le(end - line, LOG_LINE_BYTES);
+    ck_assert_msg(strcmp(end - 3, "\"}\n") == 0 && end[-4] != '\\', "%s", end - 20);
+}
+END_TEST
+
+START_TEST(the_level_can_change_at_any_time)
+{
+    log_set_level(LOG_ERROR);
+    ck_assert(!log_wants(LOG_WARN));
+    log_set_level(LOG_DEBUG);
+    ck_assert(log_wants(LOG_DEBUG));
+    log_set_level(LOG_INFO);
+    ck_assert(!log_wants(LOG_DEBUG));
+}
+END_TEST
+
 /* ---- failures that repeat ---- */
 
 enum { SECOND_US = 1000000 };
@@ -152,9 +207,16 @@ Suite *test_log_suite(void)
     tcase_add_test(tc, a_line_begins_with_time_level_program_and_event);
     tcase_add_loop_test(tc, a_value_is_bare_or_quoted, 0, ARRAY_LEN(value_cases));
     tcase_add_loop_test(tc, a_line_that_is_too_long_is_cut_and_well_formed, 0, 120);
+    tcase_add_test(tc, the_level_can_change_at_any_time);
     tcase_add_test(tc, a_failure_is_said_once_and_its_end_once);
     tcase_add_test(tc, another_cause_and_a_long_time_are_said_again);
     tcase_add_test(tc, a_minute_without_a_failure_ends_an_outage_unseen);
+    suite_add_tcase(suite, tc);
+
+    tc = tcase_create("json");
+    tcase_add_checked_fixture(tc, log_as_json, log_as_logfmt);
+    tcase_add_test(tc, a_line_as_json_is_an_object_with_the_same_fields);
+    tcase_add_loop_test(tc, a_json_line_that_is_too_long_is_cut_and_well_formed, 0, 120);
     suite_add_tcase(suite, tc);
     return suite;
 }

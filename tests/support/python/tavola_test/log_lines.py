@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The form of a log's lines: strict logfmt, as base/log.h defines it."""
+"""The form of a log's lines: strict logfmt, or JSON, as base/log.h defines both."""
 
+import json
 import re
 
 _BARE = r"[A-Za-z0-9._:/@+-]+"
@@ -17,8 +18,15 @@ def _plain(value):
     return _ESCAPE.sub(lambda m: chr(int(m[1], 16)) if m[1] else _LETTERS.get(m[2], m[2]), value[1:-1])
 
 
-def parse(line):
-    """The fields of one line, in their order. ValueError: the line is not well-formed."""
+def _fields_of_json(line):
+    names = []
+    fields = json.loads(line, object_pairs_hook=lambda pairs: names.extend(name for name, _ in pairs) or dict(pairs))
+    if len(names) != len(fields):
+        raise ValueError(f"has a field twice: {line}")
+    return {name: str(value) for name, value in fields.items()}
+
+
+def _fields_of_logfmt(line):
     fields, at = {}, 0
     while at < len(line):
         found = _FIELD.match(line, at)
@@ -26,6 +34,12 @@ def parse(line):
             raise ValueError(f"not logfmt from column {at + 1} on: {line}")
         fields[found[1]] = _plain(found[2])
         at = found.end()
+    return fields
+
+
+def parse(line):
+    """The fields of one line, in their order, as texts. ValueError: the line is not well-formed."""
+    fields = _fields_of_json(line) if line.startswith("{") else _fields_of_logfmt(line)
     if list(fields)[:4] != _HEAD or line.endswith(" "):
         raise ValueError(f"does not begin with {' '.join(_HEAD)}: {line}")
     if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", fields["time"]):
