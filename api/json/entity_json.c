@@ -16,7 +16,6 @@
 #include "base/macros.h"
 #include "base/wire.h"
 #include "domain/reason.h"
-#include "domain/ticks.h"
 
 static const struct str annotation = STR_LITERAL("@odata.type"), metadata = STR_LITERAL("odata.");
 
@@ -229,14 +228,19 @@ static enum status read_key(json_t *entity, struct arena *arena, struct entity_k
     return entity_key_parse(arena_copy(arena, text_of(partition)), arena_copy(arena, text_of(row)), out, err);
 }
 
-static enum status read_entity(json_t *json, struct arena *arena, struct entity *out, struct error *err)
+/* key: NULL if the members have it. */
+static enum status read_entity(
+    json_t *json, const struct entity_key *key, struct arena *arena, struct entity *out, struct error *err)
 {
     struct str *slices = ARENA_ARRAY(arena, struct str, json_object_size(json) + 1);
     const char *name;
     size_t name_len, count = 0;
     json_t *value;
 
-    TRY(read_key(json, arena, &out->key, err));
+    if (key)
+        out->key = *key;
+    else
+        TRY(read_key(json, arena, &out->key, err));
     json_object_keylen_foreach(json, name, name_len, value)
     {
         struct str property = str_of_bytes(name, name_len);
@@ -250,21 +254,111 @@ static enum status read_entity(json_t *json, struct arena *arena, struct entity 
     return property_list_parse(slices, count, &out->key, arena, &out->properties, err);
 }
 
-enum status entity_json_read(struct str text, struct arena *arena, struct entity *out, struct error *err)
+/* ---- texts ---- */
+
+/* The bytes of a number or a string that begins at `at`; 1 for anything else. */
+static size_t token_bytes(struct str text, size_t at)
+{
+    size_t end = at + 1;
+
+    if (text.data[at] == '"') {
+        while (end < text.len && text.data[end] != '"')
+            end += text.data[end] == '\\' ? 2 : 1;
+        return (end < text.len ? end + 1 : text.len) - at;
+    }
+    if (text.data[at] == '-' || digits_is_decimal(text.data[at]))
+        while (end < text.len && (digits_is_decimal(text.data[end]) || memchr("+-.eE", text.data[end], 5)))
+            end++;
+    return end - at;
+}
+
+/*
+ * The text with an exponent behind each whole number beyond 64 bits, which the reader would refuse: such numbers are doubles.
+ */
+static struct str mark_large_numbers(struct str text, struct arena *arena)
+{
+    struct buf out;
+    int64_t ignored;
+
+    buf_init(&out, arena);
+    for (size_t at = 0; at < text.len;) {
+        struct str token = str_of_bytes(text.data + at, token_bytes(text, at));
+
+        buf_append(&out, token);
+        if ((token.data[0] == '-' || digits_is_decimal(token.data[0])) && token.len > 18 &&
+            !memchr(token.data, '.', token.len) && !memchr(token.data, 'e', token.len) &&
+            !memchr(token.data, 'E', token.len) &&
+            !digits_parse_signed(token, INT64_MIN, INT64_MAX, &ignored))
+            buf_append(&out, STR_LITERAL("e0"));
+        at += token.len;
+    }
+    return buf_str(&out);
+}
+
+static json_t *load(struct str text, json_error_t *wrong)
+{
+    return json_loadb(
+        text.len > 0 ? text.data : "", text.len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, wrong);
+}
+
+/* The caller releases *out with json_decref. */
+static enum status load_object(struct str text, struct arena *arena, json_t **out, struct error *err)
 {
     json_error_t wrong;
-    json_t *json =
-        json_loadb(text.len > 0 ? text.data : "", text.len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &wrong);
+    json_t *json = load(text, &wrong);
+
+    if (!json && json_error_code(&wrong) == json_error_numeric_overflow)
+        json = load(mark_large_numbers(text, arena), &wrong);
+    if (!json)
+        return reason_set(err,
+            json_error_code(&wrong) == json_error_duplicate_key ? REASON_DUPLICATE_PROPERTIES_SPECIFIED
+                                                                : REASON_INVALID_INPUT,
+            "line %d, column %d of the JSON: %s", wrong.line, wrong.column, wrong.text);
+    if (!json_is_object(json)) {
+        json_decref(json);
+        return reason_set(err, REASON_INVALID_INPUT, "a JSON object is required");
+    }
+    *out = json;
+    return STATUS_OK;
+}
+
+static enum status read_text(
+    struct str text, const struct entity_key *key, struct arena *arena, struct entity *out, struct error *err)
+{
     enum status status;
+    json_t *json;
 
     *out = (struct entity){ .expires = 0 };
-    if (!json)
-        return reason_set(err, REASON_INVALID_INPUT, "line %d, column %d of the JSON: %s", wrong.line,
-            wrong.column, wrong.text);
-    if (json_is_object(json))
-        status = read_entity(json, arena, out, err);
+    TRY(load_object(text, arena, &json, err));
+    status = read_entity(json, key, arena, out, err);
+    json_decref(json);
+    return status;
+}
+
+enum status entity_json_read(struct str text, struct arena *arena, struct entity *out, struct error *err)
+{
+    return read_text(text, NULL, arena, out, err);
+}
+
+enum status entity_json_read_at(
+    struct str text, const struct entity_key *key, struct arena *arena, struct entity *out, struct error *err)
+{
+    return read_text(text, key, arena, out, err);
+}
+
+enum status entity_json_read_member(
+    struct str text, const char *name, struct arena *arena, struct str *out, struct error *err)
+{
+    json_t *json, *member;
+    enum status status;
+
+    TRY(load_object(text, arena, &json, err));
+    member = json_object_get(json, name);
+    if (json_is_string(member))
+        *out = arena_copy(arena, text_of(member));
     else
-        status = reason_set(err, REASON_INVALID_INPUT, "an entity is a JSON object");
+        (void)reason_set(err, REASON_PROPERTIES_NEED_VALUE, "%s is missing, or no text", name);
+    status = json_is_string(member) ? STATUS_OK : STATUS_INVALID;
     json_decref(json);
     return status;
 }
@@ -278,21 +372,16 @@ static void write_member(struct buf *out, struct str name)
     buf_append(out, STR_LITERAL(": "));
 }
 
-static void write_time(struct buf *out, int64_t ticks)
+void entity_json_write_time(struct buf *out, int64_t ticks, enum datetime_digits digits)
 {
-    int64_t seconds;
-    int32_t nanos;
-    bool written;
+    char text[DATETIME_BYTES];
 
-    ticks_to_timestamp(ticks, &seconds, &nanos);
     buf_append_byte(out, '"');
-    written = json_forms_write_timestamp(out, seconds, nanos);
-    (void)written; /* ticks have no other years */
+    buf_append(out, str_of_bytes(text, datetime_format(ticks, digits, text)));
     buf_append_byte(out, '"');
 }
 
-/* What JSON's own types say. */
-static bool needs_annotation(const struct value *value)
+bool entity_json_needs_annotation(const struct value *value)
 {
     return value->type == PROPERTY_INT64 || value->type == PROPERTY_DATETIME ||
            value->type == PROPERTY_GUID || value->type == PROPERTY_BINARY ||
@@ -310,7 +399,7 @@ static void write_double(struct buf *out, double number)
         buf_append(out, STR_LITERAL(".0"));
 }
 
-static void write_value(struct buf *out, const struct value *value)
+void entity_json_write_value(struct buf *out, const struct value *value)
 {
     switch (value->type) {
     case PROPERTY_STRING:
@@ -330,7 +419,7 @@ static void write_value(struct buf *out, const struct value *value)
         write_double(out, value->number);
         break;
     case PROPERTY_DATETIME:
-        write_time(out, value->integer);
+        entity_json_write_time(out, value->integer, DATETIME_NEEDED_DIGITS);
         break;
     case PROPERTY_BINARY:
         buf_append_byte(out, '"');
@@ -369,13 +458,13 @@ void entity_json_write(const struct entity *entity, struct str etag, struct buf 
     json_forms_write_text(out, entity->key.row);
     if (entity->timestamp > 0) {
         write_member(out, STR_LITERAL("Timestamp"));
-        write_time(out, entity->timestamp);
+        entity_json_write_time(out, entity->timestamp, DATETIME_ALL_DIGITS);
     }
     while (property_next(&rest, &property)) {
-        if (needs_annotation(&property.value))
+        if (entity_json_needs_annotation(&property.value))
             write_annotation(out, property.name, property.value.type);
         write_member(out, property.name);
-        write_value(out, &property.value);
+        entity_json_write_value(out, &property.value);
     }
     buf_append_byte(out, '}');
 }

@@ -5,8 +5,15 @@
 #include "domain/properties/datetime.h"
 
 #include "base/digits.h"
+#include "domain/ticks.h"
 
-enum { SECONDS_PER_DAY = 86400, NANO_DIGITS = 9 };
+enum {
+    SECONDS_PER_DAY = 86400,
+    NANO_DIGITS = 9,
+    TICK_DIGITS = 7,
+    DAYS_OF_400_YEARS = 146097,
+    DAYS_BEFORE_1601 = 584694, /* from 0000-03-01 */
+};
 
 static bool take_char(struct str *text, char c)
 {
@@ -123,4 +130,60 @@ bool datetime_parse(struct str text, int64_t *seconds, int32_t *nanos)
     *seconds = days * SECONDS_PER_DAY + clock + second - offset;
     *nanos = fraction;
     return true;
+}
+
+/* ---- writing ---- */
+
+/* Write the number with exactly that many digits; returns their end. */
+static char *put_number(char *out, int64_t number, int digits)
+{
+    for (int i = digits - 1; i >= 0; i--, number /= 10)
+        out[i] = (char)('0' + number % 10);
+    return out + digits;
+}
+
+/* The inverse of days_of_date, from days since 1601-01-01. */
+static char *put_date(char *out, int64_t days)
+{
+    int64_t era, day, year, month;
+
+    days += DAYS_BEFORE_1601;
+    era = days / DAYS_OF_400_YEARS;
+    day = days % DAYS_OF_400_YEARS;
+    year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    day -= 365 * year + year / 4 - year / 100;
+    month = (5 * day + 2) / 153; /* from March */
+    day -= (153 * month + 2) / 5;
+    out = put_number(out, year + era * 400 + (month >= 10), 4);
+    *out++ = '-';
+    out = put_number(out, month < 10 ? month + 3 : month - 9, 2);
+    *out++ = '-';
+    return put_number(out, day + 1, 2);
+}
+
+static char *put_clock(char *out, int64_t seconds)
+{
+    out = put_number(out, seconds / 3600, 2);
+    *out++ = ':';
+    out = put_number(out, seconds / 60 % 60, 2);
+    *out++ = ':';
+    return put_number(out, seconds % 60, 2);
+}
+
+size_t datetime_format(int64_t ticks, enum datetime_digits digits, char out[static DATETIME_BYTES])
+{
+    int64_t seconds = ticks / TICKS_PER_SECOND;
+    char *end = put_date(out, seconds / SECONDS_PER_DAY);
+
+    *end++ = 'T';
+    end = put_clock(end, seconds % SECONDS_PER_DAY);
+    *end++ = '.';
+    end = put_number(end, ticks % TICKS_PER_SECOND, TICK_DIGITS);
+    while (digits == DATETIME_NEEDED_DIGITS && end[-1] == '0')
+        end--;
+    if (end[-1] == '.')
+        end--;
+    *end++ = 'Z';
+    *end = '\0';
+    return (size_t)(end - out);
 }

@@ -8,6 +8,7 @@
 #define DOMAIN_PROPERTIES_DATETIME_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/str.h"
@@ -21,5 +22,15 @@
  * stored.
  */
 bool datetime_parse(struct str text, int64_t *seconds, int32_t *nanos);
+
+enum { DATETIME_BYTES = sizeof("2008-07-10T13:37:00.1234567Z") };
+
+enum datetime_digits {
+    DATETIME_ALL_DIGITS,    /* seven */
+    DATETIME_NEEDED_DIGITS, /* no zeros at the end, and no point without a digit behind it */
+};
+
+/* Write ticks, 0..TICKS_MAX, in UTC and with a NUL; returns the length without the NUL. */
+size_t datetime_format(int64_t ticks, enum datetime_digits digits, char out[static DATETIME_BYTES]);
 
 #endif

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Fails when an include points the wrong way, or when a library's headers are used outside their one place.
 #
-#   base <- domain <- api, store, queue, rpc <- service, workers, client        tests/ and bench/ are free
+#   base <- domain <- api <- odata; domain <- store, queue; base <- rpc; all <- service, workers, client
+#   tests/ and bench/ are free
 #
 # usage: check_includes.sh ROOT
 set -eu
@@ -20,10 +21,11 @@ allowed_for() { # FOLDER
     base) echo 'base' ;;
     domain) echo 'base|domain' ;;
     api) echo 'base|domain|api|google|grpc|tavola|proto' ;; # generated messages are its own
+    odata) echo 'base|domain|api|odata' ;;
     store) echo 'base|domain|store' ;;
     queue) echo 'base|domain|queue' ;;
     rpc) echo 'base|rpc' ;;
-    service) echo 'base|domain|api|store|queue|rpc|service|google|grpc|tavola|proto' ;;
+    service) echo 'base|domain|api|odata|store|queue|rpc|service|google|grpc|tavola|proto' ;;
     workers) echo 'base|domain|api|store|queue|workers' ;;
     client) echo 'base|domain|api|store|queue|rpc|client|google|grpc|tavola|proto' ;;
     esac
@@ -41,7 +43,7 @@ END
 }
 
 check_library() { # NAME FOLDER PATTERN
-    folders=$(for folder in base domain api store queue rpc service workers client; do
+    folders=$(for folder in base domain api odata store queue rpc service workers client; do
         [ "$folder" = "$2" ] || printf '%s ' "$folder"
     done)
     # shellcheck disable=SC2086 # a list of folders
@@ -54,7 +56,7 @@ $found
 END
 }
 
-for folder in base domain api store queue rpc service workers client; do
+for folder in base domain api odata store queue rpc service workers client; do
     check_folder "$folder"
 done
 check_library gRPC rpc '(grpc/(grpc|slice|byte_buffer|status|support|impl)|grpc/compression)'

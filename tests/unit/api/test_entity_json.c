@@ -50,7 +50,7 @@ static const struct form_case {
     { "{\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"A\":\"1815-12-10T00:00:00.5Z\",\"A@odata.type\":\"Edm."
       "DateTime\"}",
         "{\"PartitionKey\": \"p\", \"RowKey\": \"r\", \"A@odata.type\": \"Edm.DateTime\", \"A\": "
-        "\"1815-12-10T00:00:00.500Z\"}" },
+        "\"1815-12-10T00:00:00.5Z\"}" },
     { "{\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"A\":\"00112233-4455-6677-8899-AABBCCDDEEFF\",\"A@odata."
       "type\":\"Edm.Guid\"}",
         "{\"PartitionKey\": \"p\", \"RowKey\": \"r\", \"A@odata.type\": \"Edm.Guid\", \"A\": "
@@ -86,7 +86,7 @@ START_TEST(etag_and_time_come_with_what_was_stored)
     buf_append_byte(&out, '\0');
     ck_assert_str_eq(out.data,
         "{\"odata.etag\": \"W/\\\"1\\\"\", \"PartitionKey\": \"p\", \"RowKey\": \"r\", \"Timestamp\": "
-        "\"1601-01-01T00:00:00.000000100Z\"}");
+        "\"1601-01-01T00:00:00.0000001Z\"}");
 }
 END_TEST
 
@@ -94,12 +94,13 @@ static const struct refused_case {
     const char *in, *reason, *message;
 } refused_cases[] = {
     { "", "INVALID_INPUT", "line 1, column 0 of the JSON" },
-    { "[]", "INVALID_INPUT", "an entity is a JSON object" },
+    { "[]", "INVALID_INPUT", "a JSON object is required" },
     { "{\"PartitionKey\":\"p\"}", "PROPERTIES_NEED_VALUE", "RowKey is missing" },
     { "{\"PartitionKey\":5,\"RowKey\":\"r\"}", "PROPERTIES_NEED_VALUE",
         "PartitionKey is missing, or no text" },
     { "{\"PartitionKey\":\"a/b\",\"RowKey\":\"r\"}", "OUT_OF_RANGE_INPUT", "PartitionKey" },
-    { "{\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"A\":1,\"A\":2}", "INVALID_INPUT", "duplicate" },
+    { "{\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"A\":1,\"A\":2}", "DUPLICATE_PROPERTIES_SPECIFIED",
+        "duplicate" },
     { "{\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"A b\":1}", "PROPERTY_NAME_INVALID", "A b" },
     { "{\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"A\":{}}", "INVALID_INPUT",
         "A: a property is text, a number" },

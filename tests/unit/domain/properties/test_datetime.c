@@ -87,6 +87,44 @@ START_TEST(other_texts_are_not_times)
 }
 END_TEST
 
+static const struct format_case {
+    int64_t ticks;
+    const char *all, *needed;
+} format_cases[] = {
+    { 0, "1601-01-01T00:00:00.0000000Z", "1601-01-01T00:00:00Z" },
+    { 1, "1601-01-01T00:00:00.0000001Z", "1601-01-01T00:00:00.0000001Z" },
+    { INT64_C(125962560000000000), "2000-02-29T00:00:00.0000000Z", "2000-02-29T00:00:00Z" },
+    { INT64_C(125962560000000000) - 5000000, "2000-02-28T23:59:59.5000000Z", "2000-02-28T23:59:59.5Z" },
+    { INT64_C(2650467743999999999), "9999-12-31T23:59:59.9999999Z", "9999-12-31T23:59:59.9999999Z" },
+};
+
+START_TEST(times_are_written)
+{
+    const struct format_case *c = &format_cases[_i];
+    char text[DATETIME_BYTES];
+
+    ck_assert_uint_eq(datetime_format(c->ticks, DATETIME_ALL_DIGITS, text), strlen(c->all));
+    ck_assert_str_eq(text, c->all);
+    ck_assert_uint_eq(datetime_format(c->ticks, DATETIME_NEEDED_DIGITS, text), strlen(c->needed));
+    ck_assert_str_eq(text, c->needed);
+}
+END_TEST
+
+/* Each day of four hundred years and more, there and back. */
+START_TEST(every_day_is_read_as_it_is_written)
+{
+    for (int64_t day = 0; day < 150000; day++) {
+        char text[DATETIME_BYTES];
+        int64_t seconds;
+        int32_t nanos;
+
+        (void)datetime_format(day * 86400 * 10000000, DATETIME_NEEDED_DIGITS, text);
+        ck_assert_msg(datetime_parse(str_of(text), &seconds, &nanos), "%s", text);
+        ck_assert_int_eq(seconds, day * 86400 - INT64_C(11644473600));
+    }
+}
+END_TEST
+
 Suite *test_datetime_suite(void)
 {
     Suite *suite = suite_create("datetime");
@@ -94,6 +132,8 @@ Suite *test_datetime_suite(void)
 
     tcase_add_loop_test(tc, times_are_read, 0, ARRAY_LEN(time_cases));
     tcase_add_loop_test(tc, other_texts_are_not_times, 0, ARRAY_LEN(other_texts));
+    tcase_add_loop_test(tc, times_are_written, 0, ARRAY_LEN(format_cases));
+    tcase_add_test(tc, every_day_is_read_as_it_is_written);
     suite_add_tcase(suite, tc);
     return suite;
 }

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * odata_entity.c - see the header. The order of members is that of the live service: odata.metadata, other members of "odata.",
+ * the keys, Timestamp, the properties; an annotation stands directly before its property.
+ */
+#include "odata/odata_entity.h"
+
+#include "api/json/entity_json.h"
+#include "api/json/json_forms.h"
+#include "domain/limits.h"
+#include "odata/odata_link.h"
+
+/* ---- requests ---- */
+
+enum status odata_entity_read(
+    struct str body, const struct entity_key *key, struct arena *arena, struct entity *out, struct error *err)
+{
+    if (!key)
+        return entity_json_read(body, arena, out, err);
+    return entity_json_read_at(body.len > 0 ? body : STR_LITERAL("{}"), key, arena, out, err);
+}
+
+enum status odata_entity_read_table(struct str body, struct arena *arena, struct str *out, struct error *err)
+{
+    return entity_json_read_member(body, "TableName", arena, out, err);
+}
+
+/* ---- members ---- */
+
+/* The comma before every member but the first. */
+static void begin_member(struct buf *out, struct str name)
+{
+    if (out->data[out->len - 1] != '{')
+        buf_append_byte(out, ',');
+    json_forms_write_text(out, name);
+    buf_append_byte(out, ':');
+}
+
+static void write_text_member(struct buf *out, struct str name, struct str value)
+{
+    begin_member(out, name);
+    json_forms_write_text(out, value);
+}
+
+/* "Name@odata.type":"Edm.Guid" */
+static void write_type(struct buf *out, struct str name, enum property_type type)
+{
+    if (out->data[out->len - 1] != '{')
+        buf_append_byte(out, ',');
+    json_forms_write_text(out, name);
+    out->len--; /* the quote: the name goes on */
+    buf_format(out, "@odata.type\":\"%s\"", property_type_name(type));
+}
+
+/* element: "/@Element" for one entity or table, else empty. The text of the request is escaped, as all text is. */
+static void write_metadata(const struct odata_view *view, struct str element, struct buf *out)
+{
+    struct buf address;
+
+    if (view->level == ODATA_LEVEL_NONE)
+        return;
+    buf_init(&address, NULL);
+    buf_format(
+        &address, "%.*s/$metadata#%.*s%.*s", STR_ARG(view->base), STR_ARG(view->table), STR_ARG(element));
+    if (view->selection.text.len > 0)
+        buf_format(&address, "&$select=%.*s", STR_ARG(view->selection.text));
+    write_text_member(out, STR_LITERAL("odata.metadata"), buf_str(&address));
+    buf_cleanup(&address);
+}
+
+static void write_names(const struct odata_view *view, struct str link, struct buf *out)
+{
+    struct buf text;
+
+    buf_init(&text, NULL);
+    buf_format(&text, "%.*s.%.*s", STR_ARG(view->account), STR_ARG(view->table));
+    write_text_member(out, STR_LITERAL("odata.type"), buf_str(&text));
+    text.len = 0;
+    buf_format(&text, "%.*s/%.*s", STR_ARG(view->base), STR_ARG(link));
+    write_text_member(out, STR_LITERAL("odata.id"), buf_str(&text));
+    buf_cleanup(&text);
+}
+
+/* odata.type and odata.id come before the ETag, odata.editLink after it. */
+static void write_identity(const struct odata_view *view, struct str link, struct str etag, struct buf *out)
+{
+    if (view->level == ODATA_LEVEL_FULL)
+        write_names(view, link, out);
+    if (etag.len > 0)
+        write_text_member(out, STR_LITERAL("odata.etag"), etag);
+    if (view->level == ODATA_LEVEL_FULL)
+        write_text_member(out, STR_LITERAL("odata.editLink"), link);
+}
+
+/* ---- entities ---- */
+
+static void write_property(enum odata_level level, const struct property *property, struct buf *out)
+{
+    if (level != ODATA_LEVEL_NONE && entity_json_needs_annotation(&property->value))
+        write_type(out, property->name, property->value.type);
+    begin_member(out, property->name);
+    entity_json_write_value(out, &property->value);
+}
+
+/* A property that was selected and is not there is null. */
+static void write_selected(const struct odata_view *view, const struct entity *entity, struct buf *out)
+{
+    static const struct value null = { .type = PROPERTY_NULL };
+
+    for (size_t i = 0; i < view->selection.count; i++) {
+        struct property property;
+
+        if (property_find(entity->properties, view->selection.names[i], &property)) {
+            write_property(view->level, &property, out);
+            continue;
+        }
+        begin_member(out, view->selection.names[i]);
+        entity_json_write_value(out, &null);
+    }
+}
+
+static void write_properties(const struct odata_view *view, const struct entity *entity, struct buf *out)
+{
+    struct str rest = entity->properties.bytes;
+    struct property property;
+
+    if (view->selection.names) {
+        write_selected(view, entity, out);
+        return;
+    }
+    while (property_next(&rest, &property))
+        write_property(view->level, &property, out);
+}
+
+static void write_keys(const struct odata_view *view, const struct entity *entity, struct buf *out)
+{
+    if (view->selection.partition)
+        write_text_member(out, STR_LITERAL("PartitionKey"), entity->key.partition);
+    if (view->selection.row)
+        write_text_member(out, STR_LITERAL("RowKey"), entity->key.row);
+    if (!view->selection.timestamp)
+        return;
+    if (view->level == ODATA_LEVEL_FULL)
+        write_type(out, STR_LITERAL("Timestamp"), PROPERTY_DATETIME);
+    begin_member(out, STR_LITERAL("Timestamp"));
+    entity_json_write_time(out, entity->timestamp, DATETIME_ALL_DIGITS);
+}
+
+static void write_entity_identity(const struct odata_view *view, const struct entity *entity, struct buf *out)
+{
+    struct etag etag = entity->etag;
+    char text[ETAG_BYTES];
+    struct buf link;
+
+    if (view->level == ODATA_LEVEL_NONE)
+        return;
+    if (etag.key == 0)
+        etag.key = etag_key(&entity->key);
+    buf_init(&link, NULL);
+    if (view->level == ODATA_LEVEL_FULL)
+        odata_link_write_entity(view->table, &entity->key, &link);
+    write_identity(view, buf_str(&link), str_of_bytes(text, etag_format(etag, text)), out);
+    buf_cleanup(&link);
+}
+
+static void write_entity_members(const struct odata_view *view, const struct entity *entity, struct buf *out)
+{
+    write_entity_identity(view, entity, out);
+    write_keys(view, entity, out);
+    write_properties(view, entity, out);
+    buf_append_byte(out, '}');
+}
+
+void odata_entity_write(const struct odata_view *view, const struct entity *entity, struct buf *out)
+{
+    buf_append_byte(out, '{');
+    write_metadata(view, STR_LITERAL("/@Element"), out);
+    write_entity_members(view, entity, out);
+}
+
+/* ---- tables ---- */
+
+static void write_table_members(const struct odata_view *view, struct str name, struct buf *out)
+{
+    struct buf link;
+
+    buf_init(&link, NULL);
+    odata_link_write_table(name, &link);
+    write_identity(view, buf_str(&link), STR_EMPTY, out);
+    write_text_member(out, STR_LITERAL("TableName"), name);
+    buf_append_byte(out, '}');
+    buf_cleanup(&link);
+}
+
+void odata_entity_write_table(const struct odata_view *view, struct str name, struct buf *out)
+{
+    buf_append_byte(out, '{');
+    write_metadata(view, STR_LITERAL("/@Element"), out);
+    write_table_members(view, name, out);
+}
+
+/* ---- lists ---- */
+
+void odata_list_begin(struct odata_list *list, const struct odata_view *view, struct buf *out)
+{
+    *list = (struct odata_list){ .view = view, .out = out };
+    buf_append_byte(out, '{');
+    write_metadata(view, STR_EMPTY, out);
+    begin_member(out, STR_LITERAL("value"));
+    buf_append_byte(out, '[');
+}
+
+static void begin_element(struct odata_list *list)
+{
+    if (list->count++ > 0)
+        buf_append_byte(list->out, ',');
+    buf_append_byte(list->out, '{');
+}
+
+void odata_list_add_entity(struct odata_list *list, const struct entity *entity)
+{
+    begin_element(list);
+    write_entity_members(list->view, entity, list->out);
+}
+
+void odata_list_add_table(struct odata_list *list, struct str name)
+{
+    begin_element(list);
+    write_table_members(list->view, name, list->out);
+}
+
+void odata_list_end(struct odata_list *list)
+{
+    buf_append(list->out, STR_LITERAL("]}"));
+}
+
+/* ---- the sink of a query ---- */
+
+static void forget_entities(struct entity_sink *sink)
+{
+    struct odata_writer *writer = CONTAINER_OF(sink, struct odata_writer, sink);
+
+    writer->list.out->len = writer->begin;
+    writer->list.count = 0;
+}
+
+/* The entity is written to find out how long it is, and taken back if it is too long. */
+static bool add_entity(struct entity_sink *sink, const struct entity *entity)
+{
+    struct odata_writer *writer = CONTAINER_OF(sink, struct odata_writer, sink);
+    size_t len = writer->list.out->len;
+
+    odata_list_add_entity(&writer->list, entity);
+    if (writer->list.count == 1 || writer->list.out->len <= LIMIT_REPLY_BYTES)
+        return true;
+    writer->list.out->len = len;
+    writer->list.count--;
+    return false;
+}
+
+void odata_writer_init(struct odata_writer *writer, const struct odata_view *view, struct buf *out)
+{
+    *writer = (struct odata_writer){ .sink = { forget_entities, add_entity } };
+    odata_list_begin(&writer->list, view, out);
+    writer->begin = out->len;
+}

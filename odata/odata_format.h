@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * odata_format.h - in which form a reply is wanted: Accept, $format and Prefer; and which version of the service.
+ */
+#ifndef ODATA_ODATA_FORMAT_H
+#define ODATA_ODATA_FORMAT_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+/* How much a JSON reply says about its types and addresses. */
+enum odata_level { ODATA_LEVEL_NONE, ODATA_LEVEL_MINIMAL, ODATA_LEVEL_FULL };
+
+/*
+ * Choose by the option $format, or else by the header Accept, of which the first range that JSON fits counts. Both may be empty:
+ * minimal metadata.
+ *
+ * STATUS_INVALID  ATOM_FORMAT_NOT_SUPPORTED: only Atom or XML is accepted; INVALID_INPUT: $format is another word
+ */
+MUST_USE enum status odata_format_choose(
+    struct str accept, struct str format, enum odata_level *out, struct error *err);
+
+/* The header Content-Type of a JSON reply. */
+const char *odata_format_content_type(enum odata_level level);
+
+/* Whether a request with this Content-Type may have a JSON body; empty: yes. */
+bool odata_format_is_json(struct str content_type);
+
+/* The header Prefer: whether the reply to an insert has a body. */
+enum odata_preference { ODATA_PREFERENCE_NONE, ODATA_PREFERENCE_CONTENT, ODATA_PREFERENCE_NO_CONTENT };
+enum odata_preference odata_format_preference(struct str prefer);
+
+/* The value of Preference-Applied; NULL: the header is not sent. */
+const char *odata_format_preference_applied(enum odata_preference preference);
+
+/*
+ * Check x-ms-version: a date that is not before 2009-07-17, the oldest version of the service. Empty: none was sent.
+ * STATUS_INVALID  INVALID_HEADER_VALUE
+ */
+MUST_USE enum status odata_format_check_version(struct str version, struct error *err);
+
+#endif
