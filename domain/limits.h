@@ -56,6 +56,7 @@ enum {
     LIMIT_CREDENTIAL_BYTES = 6144,         /* as text: a signature with four keys of the largest size fits */
     LIMIT_TOKEN_LIFETIME_S = 24 * 60 * 60, /* of an account's token */
     LIMIT_CLOCK_SKEW_S = 60,               /* by which a signer's clock may be ahead of a server's */
+    LIMIT_SIGNED_DATE_S = 15 * 60,         /* between the date of a request signed with a key, and a server's clock */
     LIMIT_KEY_PARTS = 16,                  /* per key of an index */
     LIMIT_INDEX_FILTER_BYTES = 4096,       /* of a declaration; each write of the table tests it */
     LIMIT_LIST_DESCENT_BYTES = 32 * 1024 * 1024, /* of a value's entries, kept to give its last page first */

@@ -13,8 +13,8 @@
 #include "domain/limits.h"
 #include "domain/reason.h"
 
-static const char letters[] = "raudit";
-_Static_assert(sizeof(letters) - 1 == PERMISSION_COUNT, "a letter per permission");
+static const char letters[] = "rauditlcw";
+_Static_assert(sizeof(letters) - 1 == PERMISSION_ALL_COUNT, "a letter per permission");
 
 static const unsigned write_needs[] = {
     [WRITE_INSERT] = PERMISSION_ADD,
@@ -75,12 +75,12 @@ static enum status refuse_access(const char *why, struct error *err)
 
 static enum status need_permissions(const struct access *access, unsigned needed, struct error *err)
 {
-    char missing[PERMISSION_COUNT + 1];
+    char missing[PERMISSION_ALL_COUNT + 1];
     size_t len = 0;
 
     if ((access->permissions & needed) == needed)
         return STATUS_OK;
-    for (size_t i = 0; i < PERMISSION_COUNT; i++)
+    for (size_t i = 0; i < PERMISSION_ALL_COUNT; i++)
         if (needed & ~access->permissions & 1U << i)
             missing[len++] = letters[i];
     missing[len] = '\0';
@@ -90,7 +90,7 @@ static enum status need_permissions(const struct access *access, unsigned needed
 
 static enum status need_table(const struct access *access, struct str name, struct error *err)
 {
-    if (table_name_is(name, access->table))
+    if (access->resources || table_name_is(name, access->table))
         return STATUS_OK;
     return refuse_access("the signature is for another table", err);
 }
@@ -195,7 +195,7 @@ static enum status need_age(const struct access *access, const struct catalogue 
 {
     const struct table *table = catalogue_find(catalogue, access->account, access->table);
 
-    if (table && table->signatures_from <= access->signed_at)
+    if (table && (!access->signed_at || table->signatures_from <= access->signed_at))
         return STATUS_OK;
     return refuse_access("the signature's table does not exist, or was created after the signature", err);
 }
@@ -247,10 +247,53 @@ static enum status check_accounts(
     return STATUS_OK;
 }
 
+static enum operation_scope scope_of(const struct operation *operation)
+{
+    if (operation->kind == OPERATION_TABLE_GET && operation->in.tables.names_only)
+        return OPERATION_SCOPE_LIST_TABLES;
+    return operation_kind_facts(operation->kind)->scope;
+}
+
+/* What an account signature must have for a scope: one of the resources, and one of the permissions if any are named. */
+struct account_needs {
+    unsigned resources;
+    unsigned permissions;
+};
+
+static const struct account_needs account_needs[] = {
+    [OPERATION_SCOPE_READ] = { RESOURCE_OBJECT, 0 },
+    [OPERATION_SCOPE_WRITE] = { RESOURCE_OBJECT, 0 },
+    [OPERATION_SCOPE_LIST_TABLES] = { RESOURCE_SERVICE | RESOURCE_CONTAINER, PERMISSION_LIST },
+    [OPERATION_SCOPE_CREATE_TABLE] = { RESOURCE_CONTAINER, PERMISSION_CREATE | PERMISSION_SET },
+    [OPERATION_SCOPE_DELETE_TABLE] = { RESOURCE_CONTAINER, PERMISSION_DELETE },
+    [OPERATION_SCOPE_READ_SERVICE] = { RESOURCE_SERVICE, PERMISSION_READ },
+    [OPERATION_SCOPE_SET_SERVICE] = { RESOURCE_SERVICE, PERMISSION_SET },
+    [OPERATION_SCOPE_COUNT - 1] = { 0, 0 },
+};
+
+static enum status check_account_signature(
+    const struct access *access, enum operation_scope scope, struct error *err)
+{
+    const struct account_needs *needs = &account_needs[scope];
+
+    if (!needs->resources)
+        return refuse_access("an account signature does not allow this method", err);
+    if (!(access->resources & needs->resources))
+        return reason_set(err, REASON_AUTHORIZATION_RESOURCE_TYPE_MISMATCH,
+            "the account signature is not for resources of this type");
+    if (!needs->permissions || (access->permissions & needs->permissions))
+        return STATUS_OK;
+    return need_permissions(access, needs->permissions, err);
+}
+
 static enum status check_signature(const struct access *access, const struct catalogue *catalogue,
     struct operation *operation, struct error *err)
 {
-    switch (operation_kind_facts(operation->kind)->scope) {
+    enum operation_scope scope = scope_of(operation);
+
+    if (access->resources)
+        TRY(check_account_signature(access, scope, err));
+    switch (scope) {
     case OPERATION_SCOPE_READ:
         return check_read(access, catalogue, operation, err);
     case OPERATION_SCOPE_WRITE:
@@ -261,9 +304,18 @@ static enum status check_signature(const struct access *access, const struct cat
         return check_steps(access, catalogue, operation, err);
     case OPERATION_SCOPE_OWN_TRANSACTION:
         return check_own_transaction(access, catalogue, operation, err);
+    case OPERATION_SCOPE_LIST_TABLES:
+    case OPERATION_SCOPE_CREATE_TABLE:
+    case OPERATION_SCOPE_DELETE_TABLE:
+    case OPERATION_SCOPE_READ_SERVICE:
+    case OPERATION_SCOPE_SET_SERVICE:
+        if (access->resources)
+            return STATUS_OK;
+        break;
     case OPERATION_SCOPE_ACCOUNT:
     case OPERATION_SCOPE_ADMINISTRATOR:
     case OPERATION_SCOPE_NONE:
+    case OPERATION_SCOPE_COUNT:
         break;
     }
     return refuse_access("a shared access signature does not allow this method", err);
@@ -290,7 +342,7 @@ static void scope_ids(const struct access *access, struct operation *operation)
 enum status access_check(const struct access *access, const struct catalogue *catalogue,
     struct operation *operation, struct error *err)
 {
-    enum operation_scope scope = operation_kind_facts(operation->kind)->scope;
+    enum operation_scope scope = scope_of(operation);
 
     assert(str_equal(operation->account, access->account) && "an operation runs as its caller");
     if (scope == OPERATION_SCOPE_STEPS)

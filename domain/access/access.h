@@ -7,6 +7,8 @@
  * operation->within tells the store which keys the caller may see.
  *
  *   a permission is missing           PERMISSION_DENIED / AUTHORIZATION_PERMISSION_MISMATCH
+ *   an account signature is not for the kind of resource
+ *                                     PERMISSION_DENIED / AUTHORIZATION_RESOURCE_TYPE_MISMATCH
  *   another table, another account, tables, indexes, administration, a write outside the range
  *                                     PERMISSION_DENIED / AUTHORIZATION_FAILURE
  *   a read outside the range          the entity does not exist
@@ -24,7 +26,10 @@
 #include "domain/keys/key_range.h"
 #include "domain/operations/operation.h"
 
-/* Bits; a signature writes them as letters in this order: "raudit". */
+/*
+ * Bits; a signature of a table writes the first six as letters in this order: "raudit". Account signatures have the
+ * others too, and neither i nor t.
+ */
 enum permission {
     PERMISSION_READ = 1,      /* r: entities by key, queries */
     PERMISSION_ADD = 2,       /* a: inserts */
@@ -32,9 +37,20 @@ enum permission {
     PERMISSION_DELETE = 8,    /* d */
     PERMISSION_LOOK_UP = 16,  /* i: look-ups in the table's indexes, together with r */
     PERMISSION_TRANSACT = 32, /* t: transactions; each step needs its own permissions too */
+    PERMISSION_LIST = 64,     /* l: the names of tables */
+    PERMISSION_CREATE = 128,  /* c: new tables */
+    PERMISSION_SET = 256,     /* w: new tables, and the settings of the account's service */
 };
 
-enum { PERMISSION_COUNT = 6 };
+/* Of a table's signatures; of all. */
+enum { PERMISSION_COUNT = 6, PERMISSION_ALL_COUNT = 9 };
+
+/* Bits: what an account signature is for, beside its permissions. */
+enum access_resource {
+    RESOURCE_SERVICE = 1,   /* s: the settings of the account's service */
+    RESOURCE_CONTAINER = 2, /* c: tables */
+    RESOURCE_OBJECT = 4,    /* o: entities */
+};
 
 /* Parse letters of "raudit" in this order, each at most once; false otherwise. */
 bool access_parse_permissions(struct str text, unsigned *out);
@@ -46,11 +62,17 @@ struct access {
     bool administrator; /* also queues, dead letters and other accounts */
 
     /* Set for shared access signatures, that is, unless whole_account. */
-    struct str table; /* in lower case */
+    unsigned
+        resources; /* of an account signature, which is for all tables; 0: the signature is for one table */
+    struct str table; /* in lower case; empty if `resources` is set */
     unsigned permissions;
     struct key_range range;
-    int64_t
-        signed_at; /* ticks; struct table, signatures_from, says which tables the signature does not mean */
+
+    /*
+     * Ticks; struct table, signatures_from, says which tables the signature does not mean. 0: it means whichever table
+     * has the name, because it does not say when it was signed.
+     */
+    int64_t signed_at;
 };
 
 /* Access to everything, for servers without authentication. */

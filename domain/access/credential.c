@@ -25,7 +25,7 @@
 #include "domain/reason.h"
 #include "domain/ticks.h"
 
-enum { PREFIX_BYTES = 5, HASH_BYTES = 32 };
+enum { PREFIX_BYTES = 5, HASH_BYTES = CREDENTIAL_HASH_BYTES };
 
 static const struct str prefixes[] = {
     [CREDENTIAL_TOKEN] = { "tvt1.", PREFIX_BYTES },
@@ -68,6 +68,18 @@ static enum status check_bound(const char *which, const struct entity_key *bound
     return reason_set(err, REASON_INVALID_INPUT, "the %s of the range: %s", which, found.message);
 }
 
+static enum status check_terms(const struct credential *credential, struct error *err)
+{
+    if (credential->start &&
+        (!is_time(credential->start) || (credential->expiry && credential->expiry <= credential->start)))
+        return refuse_field("the start lies after the expiry, or before 1601", err);
+    if (credential->policy.len > 0 && !access_policy_id_is_valid(credential->policy))
+        return refuse_field("the policy's id has 1 to 64 printable ASCII characters", err);
+    if (credential->policy.len == 0 && (!credential->expiry || !credential->permissions))
+        return refuse_field("without a stored policy, expiry and permissions must be given", err);
+    return STATUS_OK;
+}
+
 static enum status check_signature(const struct credential *credential, struct error *err)
 {
     const struct key_range *range = &credential->range;
@@ -75,15 +87,9 @@ static enum status check_signature(const struct credential *credential, struct e
     TRY(table_name_check(credential->table, err));
     if (!table_name_is(credential->table, credential->table))
         return refuse_field("the table's name must be in lower case", err);
-    if (credential->start &&
-        (!is_time(credential->start) || (credential->expiry && credential->expiry <= credential->start)))
-        return refuse_field("the start lies after the expiry, or before 1601", err);
     if (credential->permissions >= 1U << PERMISSION_COUNT)
         return refuse_field("unknown permissions", err);
-    if (credential->policy.len > 0 && !access_policy_id_is_valid(credential->policy))
-        return refuse_field("the policy's id has 1 to 64 printable ASCII characters", err);
-    if (credential->policy.len == 0 && (!credential->expiry || !credential->permissions))
-        return refuse_field("without a stored policy, expiry and permissions must be given", err);
+    TRY(check_terms(credential, err));
     TRY(check_bound("start", &range->low, err));
     TRY(check_bound("end", &range->high, err));
     if (range->high_has_row && !range->has_high)
@@ -91,19 +97,47 @@ static enum status check_signature(const struct credential *credential, struct e
     return STATUS_OK;
 }
 
+static bool is_undated(enum credential_kind kind)
+{
+    return kind == CREDENTIAL_TABLE_SIGNATURE || kind == CREDENTIAL_ACCOUNT_SIGNATURE ||
+           kind == CREDENTIAL_BEARER;
+}
+
+static enum status check_account_signature(const struct credential *credential, struct error *err)
+{
+    if (!credential->resources)
+        return refuse_field("an account signature names at least one type of resource", err);
+    return check_terms(credential, err);
+}
+
+static enum status check_token(const struct credential *credential, struct error *err)
+{
+    if (credential->expiry <= credential->issued ||
+        credential->expiry - credential->issued > LIMIT_TOKEN_LIFETIME_S * TICKS_PER_SECOND)
+        return refuse_field("a token may be valid for at most 24 hours", err);
+    return STATUS_OK;
+}
+
 enum status credential_check(const struct credential *credential, struct error *err)
 {
     if (!account_name_is_valid(credential->account))
         return refuse_field("an account's name has 3 to 63 lower-case letters and digits", err);
-    if (!is_time(credential->issued))
+    if (!is_time(credential->issued) && !is_undated(credential->kind))
         return refuse_field("the time of issue lies outside the years 1601 to 9999", err);
     if (credential->expiry && !is_time(credential->expiry))
         return refuse_field("the expiry lies outside the years 1601 to 9999", err);
-    if (credential->kind == CREDENTIAL_SIGNATURE)
+    switch (credential->kind) {
+    case CREDENTIAL_TOKEN:
+        return check_token(credential, err);
+    case CREDENTIAL_SIGNATURE:
+    case CREDENTIAL_TABLE_SIGNATURE:
         return check_signature(credential, err);
-    if (credential->expiry <= credential->issued ||
-        credential->expiry - credential->issued > LIMIT_TOKEN_LIFETIME_S * TICKS_PER_SECOND)
-        return refuse_field("a token may be valid for at most 24 hours", err);
+    case CREDENTIAL_ACCOUNT_SIGNATURE:
+    case CREDENTIAL_BEARER:
+        return check_account_signature(credential, err);
+    case CREDENTIAL_SIGNED_REQUEST:
+        break;
+    }
     return STATUS_OK;
 }
 
@@ -155,11 +189,16 @@ static void write_signature(const struct credential *credential, struct buf *out
         write_text(out, credential->range.high.row);
 }
 
-static void sign_content(const struct account_key *key, struct str fields, uint8_t out[static HASH_BYTES])
+static struct str key_bytes(const struct account_key *key)
+{
+    return str_of_bytes(key->bytes, ACCOUNT_KEY_BYTES);
+}
+
+static void sign_content(struct str key, struct str fields, uint8_t out[static HASH_BYTES])
 {
     unsigned len = HASH_BYTES;
-    const uint8_t *done = HMAC(
-        EVP_sha256(), key->bytes, ACCOUNT_KEY_BYTES, (const uint8_t *)fields.data, fields.len, out, &len);
+    const uint8_t *done =
+        HMAC(EVP_sha256(), key.data, (int)key.len, (const uint8_t *)fields.data, fields.len, out, &len);
 
     assert(done && len == HASH_BYTES && "HMAC-SHA256 is always there");
     (void)done;
@@ -181,7 +220,7 @@ struct str credential_sign(
         wire_write_varint(&out, (uint64_t)credential->issued);
         wire_write_varint(&out, (uint64_t)credential->expiry);
     }
-    sign_content(key, buf_str(&out), hash);
+    sign_content(key_bytes(key), buf_str(&out), hash);
     buf_append(&out, str_of_bytes(hash, HASH_BYTES));
 
     buf_init(&text, arena);
@@ -297,15 +336,20 @@ bool credential_parse(struct str text, struct arena *arena, struct credential *o
     return true;
 }
 
-int credential_signer(const struct credential *credential, const struct account *account)
+bool credential_is_signed_with(const struct credential *credential, struct str key)
 {
     uint8_t hash[HASH_BYTES];
+
+    sign_content(key, credential->fields, hash);
+    return CRYPTO_memcmp(hash, credential->signature.data, HASH_BYTES) == 0;
+}
+
+int credential_signer(const struct credential *credential, const struct account *account)
+{
     int signer = 0;
 
-    for (int i = 0; i < ACCOUNT_KEYS; i++) {
-        sign_content(&account->keys[i], credential->fields, hash);
-        signer |= (CRYPTO_memcmp(hash, credential->signature.data, HASH_BYTES) == 0) * (i + 1);
-    }
+    for (int i = 0; i < ACCOUNT_KEYS; i++)
+        signer |= credential_is_signed_with(credential, key_bytes(&account->keys[i])) * (i + 1);
     return signer;
 }
 
@@ -362,26 +406,50 @@ static enum status check_origin(
     return STATUS_OK;
 }
 
+static bool is_dated_now(int64_t date, int64_t now)
+{
+    return date - now <= LIMIT_SIGNED_DATE_S * TICKS_PER_SECOND &&
+           now - date <= LIMIT_SIGNED_DATE_S * TICKS_PER_SECOND;
+}
+
+static bool opens_account(const struct credential *credential)
+{
+    return credential->kind == CREDENTIAL_TOKEN || credential->kind == CREDENTIAL_SIGNED_REQUEST;
+}
+
+static enum status access_of_account(const struct credential *credential,
+    const struct credential_context *context, struct access *out, struct error *err)
+{
+    bool is_valid = credential->kind == CREDENTIAL_SIGNED_REQUEST
+                        ? is_dated_now(credential->issued, context->now)
+                        : is_current(credential->issued, credential->expiry, context->now);
+
+    if (!is_valid)
+        return credential_refuse(err);
+    *out = (struct access){ .account = context->account->id,
+        .whole_account = true,
+        .administrator = context->account->administrator };
+    return STATUS_OK;
+}
+
 enum status credential_access(const struct credential *credential, const struct credential_context *context,
     struct access *out, struct error *err)
 {
     struct access_policy terms;
     int64_t now = context->now;
 
-    if (credential->kind == CREDENTIAL_TOKEN) {
-        if (!is_current(credential->issued, credential->expiry, now))
-            return credential_refuse(err);
-        *out = (struct access){ .account = context->account->id,
-            .whole_account = true,
-            .administrator = context->account->administrator };
-        return STATUS_OK;
-    }
+    if (opens_account(credential))
+        return access_of_account(credential, context, out, err);
     if (!join_policy(credential, context, &terms) || !terms.permissions ||
         !is_current(credential->issued, terms.expiry, now) || !is_current(terms.start, terms.expiry, now))
         return credential_refuse(err);
     TRY(check_origin(credential, context->origin, err));
+    if (credential->resources && !credential->is_for_tables)
+        return reason_set(
+            err, REASON_AUTHORIZATION_SERVICE_MISMATCH, "the account signature is not for the table service");
     *out = (struct access){
         .account = context->account->id,
+        .resources = credential->resources,
         .table = credential->table,
         .permissions = terms.permissions,
         .range = credential->range,

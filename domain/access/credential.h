@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * credential.h - credentials: texts that a key of an account has signed. Pure.
+ * credential.h - credentials: what a key of an account has signed. Pure.
  *
  *   tvt1.<base64url>   a token: the whole account, for a short time
  *   tvs1.<base64url>   a shared access signature: one table, some permissions, a time, a range of keys, a policy,
@@ -9,6 +9,14 @@
  * After the prefix come the fields and HMAC-SHA256(key, prefix + fields). Each field has a length or a fixed size,
  * and all come in one order without a remainder, so the signed bytes can be read in one way only. Names of tables are
  * in lower case.
+ *
+ * Over HTTP, requests and signatures of the Azure Table service have the forms of that service, which odata/access/
+ * reads. What they allow is decided here, by the same rules:
+ *
+ *   a signed request         the whole account, for the 15 minutes around the date that is signed
+ *   a table's signature      as tvs1; it does not say when it was signed, so it means whichever table has the name
+ *   an account signature     all tables, as far as its permissions and types of resources say
+ *   a bearer token           the same; another party has signed it, with keys that the server is configured with
  */
 #ifndef DOMAIN_ACCESS_CREDENTIAL_H
 #define DOMAIN_ACCESS_CREDENTIAL_H
@@ -23,12 +31,21 @@
 #include "domain/access/account.h"
 #include "domain/access/network_address.h"
 
-enum credential_kind { CREDENTIAL_TOKEN, CREDENTIAL_SIGNATURE };
+enum credential_kind {
+    CREDENTIAL_TOKEN,
+    CREDENTIAL_SIGNATURE,
+    CREDENTIAL_SIGNED_REQUEST,
+    CREDENTIAL_TABLE_SIGNATURE,
+    CREDENTIAL_ACCOUNT_SIGNATURE,
+    CREDENTIAL_BEARER, /* its signature is verified where it is read, not by credential_signer */
+};
+
+enum { CREDENTIAL_HASH_BYTES = 32 };
 
 struct credential {
     enum credential_kind kind;
     struct str account;
-    int64_t issued;        /* ticks, by the clock of the signer */
+    int64_t issued;        /* ticks, by the clock of the signer; 0: not known */
     int64_t start, expiry; /* ticks; 0: not set. A token has no start and always an expiry */
 
     /* Only for shared access signatures. */
@@ -39,6 +56,10 @@ struct credential {
     struct network_range source;
     struct key_range range;
     bool tls_only;
+
+    /* Only for account signatures and bearer tokens, which have no table, policy or range. */
+    unsigned resources; /* enum access_resource */
+    bool is_for_tables; /* the table service is one of its services */
 
     /* Only for parsed credentials: the signed bytes, and the signature. */
     struct str fields;
@@ -73,6 +94,9 @@ bool credential_parse(struct str text, struct arena *arena, struct credential *o
  */
 int credential_signer(const struct credential *credential, const struct account *account);
 
+/* The same for one key, of any length. */
+bool credential_is_signed_with(const struct credential *credential, struct str key);
+
 /* Whether one of the account's keys has signed the credential. */
 bool credential_is_genuine(const struct credential *credential, const struct account *account);
 
@@ -92,7 +116,8 @@ struct credential_context {
  *
  * STATUS_UNAUTHENTICATED  AUTHENTICATION_FAILED: not valid at this time, or its policy does not exist or sets a field
  *                         that the signature sets too
- * STATUS_DENIED           AUTHORIZATION_SOURCE_IP_MISMATCH, AUTHORIZATION_PROTOCOL_MISMATCH
+ * STATUS_DENIED           AUTHORIZATION_SOURCE_IP_MISMATCH, AUTHORIZATION_PROTOCOL_MISMATCH,
+ *                         AUTHORIZATION_SERVICE_MISMATCH
  */
 MUST_USE enum status credential_access(const struct credential *credential,
     const struct credential_context *context, struct access *out, struct error *err);

@@ -83,7 +83,13 @@ enum operation_scope {
     OPERATION_SCOPE_STEPS,           /* a signature: permission t, and each step is checked by itself */
     OPERATION_SCOPE_OWN_TRANSACTION, /* a signature: r and t, and the transactions of its table and range alone */
     OPERATION_SCOPE_ACCOUNT,         /* a token of the account; no signature */
+    OPERATION_SCOPE_LIST_TABLES, /* this and the next four: a token of the account, or an account signature for it */
+    OPERATION_SCOPE_CREATE_TABLE,
+    OPERATION_SCOPE_DELETE_TABLE,
+    OPERATION_SCOPE_READ_SERVICE,
+    OPERATION_SCOPE_SET_SERVICE,
     OPERATION_SCOPE_ADMINISTRATOR, /* a token of an account that administers the service */
+    OPERATION_SCOPE_COUNT
 };
 
 /* What an operation waits for before it runs. */

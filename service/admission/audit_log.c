@@ -34,8 +34,17 @@ static enum audit_credential kind_of(const struct caller *caller)
 {
     if (caller->presented.text.len == 0)
         return AUDIT_CREDENTIAL_NONE;
-    return caller->presented.credential.kind == CREDENTIAL_SIGNATURE ? AUDIT_CREDENTIAL_SIGNATURE
-                                                                     : AUDIT_CREDENTIAL_TOKEN;
+    switch (caller->presented.credential.kind) {
+    case CREDENTIAL_TOKEN:
+    case CREDENTIAL_SIGNED_REQUEST:
+    case CREDENTIAL_BEARER:
+        return AUDIT_CREDENTIAL_TOKEN;
+    case CREDENTIAL_SIGNATURE:
+    case CREDENTIAL_TABLE_SIGNATURE:
+    case CREDENTIAL_ACCOUNT_SIGNATURE:
+        break;
+    }
+    return AUDIT_CREDENTIAL_SIGNATURE;
 }
 
 static struct str method_of(const char *path)

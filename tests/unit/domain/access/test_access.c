@@ -396,6 +396,91 @@ START_TEST(rows_are_cut_where_one_partition_is_left)
 }
 END_TEST
 
+/* ---- account signatures ---- */
+
+#define TYPE "AUTHORIZATION_RESOURCE_TYPE_MISMATCH"
+
+static const struct account_case {
+    enum operation_kind kind;
+    unsigned resources, permissions;
+    const char *want;
+} account_cases[] = {
+    { OPERATION_GET, RESOURCE_OBJECT, PERMISSION_READ, "OK" },
+    { OPERATION_PAGE, RESOURCE_OBJECT, PERMISSION_READ, "OK" },
+    { OPERATION_PAGE, RESOURCE_SERVICE | RESOURCE_CONTAINER, PERMISSION_READ, TYPE },
+    { OPERATION_PAGE, RESOURCE_OBJECT, PERMISSION_LIST | PERMISSION_SET, MISMATCH },
+    { OPERATION_TABLE_LIST, RESOURCE_CONTAINER, PERMISSION_LIST, "OK" },
+    { OPERATION_TABLE_LIST, RESOURCE_SERVICE, PERMISSION_LIST, "OK" },
+    { OPERATION_TABLE_LIST, RESOURCE_OBJECT, PERMISSION_LIST, TYPE },
+    { OPERATION_TABLE_LIST, RESOURCE_CONTAINER, PERMISSION_READ, MISMATCH },
+    { OPERATION_TABLE_CREATE, RESOURCE_CONTAINER, PERMISSION_CREATE, "OK" },
+    { OPERATION_TABLE_CREATE, RESOURCE_CONTAINER, PERMISSION_SET, "OK" },
+    { OPERATION_TABLE_CREATE, RESOURCE_CONTAINER, PERMISSION_ADD, MISMATCH },
+    { OPERATION_TABLE_CREATE, RESOURCE_OBJECT, PERMISSION_CREATE, TYPE },
+    { OPERATION_TABLE_DELETE, RESOURCE_CONTAINER, PERMISSION_DELETE, "OK" },
+    { OPERATION_TABLE_DELETE, RESOURCE_CONTAINER, PERMISSION_SET, MISMATCH },
+    { OPERATION_TABLE_DELETE, RESOURCE_OBJECT, PERMISSION_DELETE, TYPE },
+};
+
+static struct access an_account_signature(unsigned resources, unsigned permissions)
+{
+    return (
+        struct access){ .account = STR_LITERAL("acme"), .resources = resources, .permissions = permissions };
+}
+
+START_TEST(an_account_signature_needs_resource_and_permission)
+{
+    const struct account_case *c = &account_cases[_i];
+    struct access access = an_account_signature(c->resources, c->permissions);
+
+    ck_assert_str_eq(check(access, an_operation(c->kind, "people")), c->want);
+    ck_assert_str_eq(check(access, an_operation(c->kind, "anyother")), c->want);
+}
+END_TEST
+
+START_TEST(writes_of_an_account_signature_are_checked_like_those_of_a_table)
+{
+    const struct permission_case *c = &permission_cases[_i];
+    struct access access = an_account_signature(RESOURCE_OBJECT, a_signature(c->permissions).permissions);
+
+    ck_assert_str_eq(check(access, a_write(c->kind, "p", "r")), c->want);
+    access.resources = RESOURCE_CONTAINER | RESOURCE_SERVICE;
+    ck_assert_str_eq(check(access, a_write(c->kind, "p", "r")), TYPE);
+}
+END_TEST
+
+/* With all types and all permissions that there are. */
+START_TEST(an_account_signature_opens_nothing_else)
+{
+    const enum operation_kind opened[] = { OPERATION_GET, OPERATION_WRITE, OPERATION_PAGE, OPERATION_COUNT,
+        OPERATION_EXPLAIN, OPERATION_CHANGES, OPERATION_CHANGES_WAIT, OPERATION_TABLE_CREATE,
+        OPERATION_TABLE_LIST, OPERATION_TABLE_DELETE };
+    struct access access = an_account_signature(7, 511);
+
+    for (int kind = 0; kind < OPERATION_KIND_COUNT; kind++) {
+        bool is_opened = false;
+
+        for (size_t i = 0; i < ARRAY_LEN(opened); i++)
+            is_opened = is_opened || opened[i] == (enum operation_kind)kind;
+        ck_assert_msg(is_opened == (strcmp(check(access, an_operation((enum operation_kind)kind, "people")),
+                                        "OK") == 0),
+            "kind %d", kind);
+    }
+}
+END_TEST
+
+START_TEST(the_right_to_list_tables_shows_the_name_of_one)
+{
+    struct access access = an_account_signature(RESOURCE_CONTAINER, PERMISSION_LIST);
+    struct operation *get = an_operation(OPERATION_TABLE_GET, "people");
+
+    ck_assert_str_eq(check(access, get), FAILURE);
+    get->in.tables.names_only = true;
+    ck_assert_str_eq(check(access, get), "OK");
+    ck_assert_str_eq(check(a_signature("raudit"), get), FAILURE);
+}
+END_TEST
+
 Suite *test_access_suite(void)
 {
     Suite *suite = suite_create("access");
@@ -419,6 +504,11 @@ Suite *test_access_suite(void)
     tcase_add_loop_test(tc, letters_stand_in_order, 0, ARRAY_LEN(letters_cases));
     tcase_add_test(tc, a_filter_is_cut_to_what_the_range_can_hold);
     tcase_add_test(tc, rows_are_cut_where_one_partition_is_left);
+    tcase_add_loop_test(tc, an_account_signature_needs_resource_and_permission, 0, ARRAY_LEN(account_cases));
+    tcase_add_loop_test(
+        tc, writes_of_an_account_signature_are_checked_like_those_of_a_table, 0, ARRAY_LEN(permission_cases));
+    tcase_add_test(tc, an_account_signature_opens_nothing_else);
+    tcase_add_test(tc, the_right_to_list_tables_shows_the_name_of_one);
     suite_add_tcase(suite, tc);
     return suite;
 }

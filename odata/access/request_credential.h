@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * request_credential.h - the credential of a REST request, from its Authorization header or its query, before its body is
+ * read. Pure: whether a key of the account has made the signature, and what it allows, domain/access/credential.h and
+ * service/admission/ decide.
+ *
+ *   Authorization: SharedKey ACCOUNT:SIGNATURE        shared_key.h
+ *   Authorization: SharedKeyLite ACCOUNT:SIGNATURE    shared_key.h
+ *   Authorization: Bearer TOKEN                       a token of ours (tvt1, tvs1); any other is left to the server
+ *   ?sv=..&sig=..                                     shared_access_signature.h
+ */
+#ifndef ODATA_ACCESS_REQUEST_CREDENTIAL_H
+#define ODATA_ACCESS_REQUEST_CREDENTIAL_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "domain/access/credential.h"
+
+/* The parts of a request that its signature covers, as they came: nothing is decoded. Missing headers are empty. */
+struct signed_request {
+    struct str method;
+    struct str path;    /* from the first '/' up to the '?' */
+    struct str query;   /* behind the '?' */
+    struct str account; /* which the URL names, without -secondary */
+    bool is_secondary;  /* the URL names it with -secondary */
+    struct str authorization, date, ms_date, content_md5, content_type;
+};
+
+enum presented_form {
+    PRESENTED_NOTHING,
+    PRESENTED_CREDENTIAL, /* `credential` and `text` are set; its signature is not verified */
+    PRESENTED_BEARER,     /* `text` is the token, of which nothing is known yet */
+};
+
+struct request_credential {
+    enum presented_form form;
+    struct credential credential;
+    struct str text; /* stands for the whole credential: equal texts are equal credentials; in the arena */
+};
+
+/*
+ * Read the credential. A request that has none is STATUS_OK with PRESENTED_NOTHING.
+ *
+ * STATUS_UNAUTHENTICATED  AUTHENTICATION_FAILED: it is not a credential of any of these forms, names another account
+ *                         than the URL, or the request has two; the message never says why
+ */
+MUST_USE enum status request_credential_read(const struct signed_request *request, struct arena *arena,
+    struct request_credential *out, struct error *err);
+
+/* Whether the text has no control character but tabs: what is signed is lines, and no part of a line may end it. */
+bool request_credential_is_line(struct str text);
+
+#endif

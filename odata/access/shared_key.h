@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shared_key.h - requests that are signed with an account's key, in both schemes of the Azure Table service.
+ *
+ *   SharedKey      method, Content-MD5, Content-Type, date, canonicalized resource; a line feed between each
+ *   SharedKeyLite  date, canonicalized resource
+ *
+ * The date is x-ms-date if the request has one, else Date. The canonicalized resource is "/", the account, the path as it
+ * came, and "?comp=" with the value of comp if the query has one; of a path that names the secondary endpoint the suffix of
+ * the account is left out. Nothing else of the request is signed.
+ */
+#ifndef ODATA_ACCESS_SHARED_KEY_H
+#define ODATA_ACCESS_SHARED_KEY_H
+
+#include "odata/access/request_credential.h"
+
+enum shared_key_scheme { SHARED_KEY_FULL, SHARED_KEY_LITE };
+
+/* The text that is signed; in the arena. */
+struct str shared_key_content(
+    const struct signed_request *request, enum shared_key_scheme scheme, struct arena *arena);
+
+/*
+ * Read "ACCOUNT:SIGNATURE", the part behind the scheme's name.
+ *
+ * false: it is not of this form, names another account than the URL, or the request has no date
+ */
+bool shared_key_read(const struct signed_request *request, enum shared_key_scheme scheme, struct str text,
+    struct arena *arena, struct credential *out);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * batch_reply.c - see the header. The answers of a change set lie in a part of their own; that to a GET lies in the batch.
+ */
+#include "odata/batch/batch_reply.h"
+
+#include <stdio.h>
+
+#include "base/macros.h"
+#include "base/random.h"
+#include "odata/batch/multipart.h"
+
+#define OUTER "batchresponse_"
+#define INNER "changesetresponse_"
+
+enum { BOUNDARY_BYTES = 64 };
+
+static void make_id(char out[static BATCH_REPLY_ID_BYTES + 1])
+{
+    uint64_t high = random_bits(), low = random_bits();
+
+    snprintf(out, BATCH_REPLY_ID_BYTES + 1, "%08x-%04x-%04x-%04x-%012llx", (unsigned)(high >> 32),
+        (unsigned)(high >> 16 & 0xFFFF), (unsigned)(high & 0xFFFF), (unsigned)(low >> 48),
+        (unsigned long long)(low & 0xFFFFFFFFFFFF));
+}
+
+static void write_boundary(const struct batch_reply *reply, bool is_inner, bool is_last)
+{
+    char boundary[BOUNDARY_BYTES];
+
+    snprintf(
+        boundary, sizeof(boundary), "%s%s", is_inner ? INNER : OUTER, is_inner ? reply->inner : reply->outer);
+    multipart_write_boundary(reply->out, str_of(boundary), is_last);
+}
+
+void batch_reply_begin(struct batch_reply *reply, bool is_change_set, struct buf *out)
+{
+    *reply = (struct batch_reply){ .out = out, .is_change_set = is_change_set };
+    make_id(reply->outer);
+    make_id(reply->inner);
+    if (!is_change_set)
+        return;
+    write_boundary(reply, false, false);
+    buf_format(out, "Content-Type: multipart/mixed; boundary=" INNER "%s\r\n\r\n", reply->inner);
+}
+
+/* The phrase of a status is for readers: clients read the number. */
+static const char *phrase_of(int status)
+{
+    static const struct {
+        int status;
+        const char *phrase;
+    } phrases[] = {
+        { 200, "OK" },
+        { 201, "Created" },
+        { 204, "No Content" },
+        { 400, "Bad Request" },
+        { 403, "Forbidden" },
+        { 404, "Not Found" },
+        { 409, "Conflict" },
+        { 412, "Precondition Failed" },
+        { 500, "Internal Server Error" },
+        { 501, "Not Implemented" },
+        { 503, "Service Unavailable" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(phrases); i++)
+        if (phrases[i].status == status)
+            return phrases[i].phrase;
+    return status < 500 ? "Bad Request" : "Internal Server Error";
+}
+
+void batch_reply_add(struct batch_reply *reply, const struct batch_answer *answer)
+{
+    struct buf *out = reply->out;
+
+    write_boundary(reply, reply->is_change_set, false);
+    buf_append(
+        out, STR_LITERAL("Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n"));
+    buf_format(out, "HTTP/1.1 %d %s\r\n", answer->status, phrase_of(answer->status));
+    if (answer->content_id.len > 0)
+        buf_format(out, "Content-ID: %.*s\r\n", STR_ARG(answer->content_id));
+    buf_append(out, answer->head);
+    buf_append(out, STR_LITERAL("\r\n"));
+    buf_append(out, answer->body);
+    buf_append(out, STR_LITERAL("\r\n"));
+}
+
+void batch_reply_end(struct batch_reply *reply)
+{
+    if (reply->is_change_set)
+        write_boundary(reply, true, true);
+    write_boundary(reply, false, true);
+}
+
+struct str batch_reply_type(const struct batch_reply *reply, struct arena *arena)
+{
+    return arena_format(arena, "multipart/mixed; boundary=" OUTER "%s", reply->outer);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * batch_reply.h - the body of the answer to POST /$batch. Pure.
+ */
+#ifndef ODATA_BATCH_BATCH_REPLY_H
+#define ODATA_BATCH_BATCH_REPLY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+
+/* The answer to one operation. */
+struct batch_answer {
+    int status;            /* of HTTP */
+    struct str content_id; /* empty: none */
+    struct str head;       /* further headers, each with CRLF behind it */
+    struct str body;
+};
+
+enum { BATCH_REPLY_ID_BYTES = 36 };
+
+/* Two texts that no body holds: Guids of random bits. */
+struct batch_reply {
+    struct buf *out;
+    bool is_change_set;
+    char outer[BATCH_REPLY_ID_BYTES + 1], inner[BATCH_REPLY_ID_BYTES + 1];
+};
+
+/* Begin a reply; `content_type` of the whole is batch_reply_type. Then one answer after another, then the end. */
+void batch_reply_begin(struct batch_reply *reply, bool is_change_set, struct buf *out);
+void batch_reply_add(struct batch_reply *reply, const struct batch_answer *answer);
+void batch_reply_end(struct batch_reply *reply);
+
+/* "multipart/mixed; boundary=batchresponse_.." */
+struct str batch_reply_type(const struct batch_reply *reply, struct arena *arena);
+
+#endif
