@@ -191,6 +191,14 @@ static enum status refuse_violation(
     return err->status;
 }
 
+/* Whether the entity was there, and goes on with a value that it had: it may do so without owning it. */
+static bool keeps_value(const struct unique_step *step, size_t i, const struct step_values *values)
+{
+    const struct row_state *before = &step->before[i];
+
+    return is_same(values) && !before->due && (before->expires == 0 || before->expires > step->due);
+}
+
 static enum status take_value(struct unique_owners *owners, const struct index *index,
     const struct unique_step *step, size_t i, struct error *err)
 {
@@ -207,7 +215,7 @@ static enum status take_value(struct unique_owners *owners, const struct index *
             "other writes at the same moment need the same unique value: try again");
     }
     if (slot->is_owned && !owns_value(slot, &row->key))
-        return is_same(&values) ? STATUS_OK : refuse_violation(slot, step, owners->arena, err);
+        return keeps_value(step, i, &values) ? STATUS_OK : refuse_violation(slot, step, owners->arena, err);
     if (!slot->is_owned)
         change(owners, slot, &row->key);
     return STATUS_OK;

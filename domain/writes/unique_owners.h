@@ -54,6 +54,7 @@ struct unique_step {
     const struct row_state *before;
     size_t count;
     const struct operation *operation; /* says which keys the caller may read */
+    int64_t due;                       /* the database's ticks: what expires by then is there no more */
 };
 
 /*

@@ -259,7 +259,7 @@ static void plan_atomic(struct operation *operation, struct plan_row *const *row
             rows[i]->now = before[i];
         return;
     }
-    step = (struct unique_step){ rows, before, in->count, operation };
+    step = (struct unique_step){ rows, before, in->count, operation, clock.due };
     if (unique_owners_take(&step, &failed, &err) != STATUS_OK) {
         error_add_meta(&err, "table", rows[failed]->table->name);
         refuse_atomic(operation, rows, before, failed, &err);
@@ -282,7 +282,7 @@ static void plan_each(struct operation *operation, struct plan_row *const *rows,
     for (size_t i = 0; i < in->count; i++) {
         const struct write_context context = { rows[i]->table->table_id, clock, operation->arena };
         struct row_state before = rows[i]->now;
-        const struct unique_step step = { &rows[i], &before, 1, operation };
+        const struct unique_step step = { &rows[i], &before, 1, operation, clock.due };
         struct error err;
         size_t failed;
 

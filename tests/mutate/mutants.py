@@ -199,8 +199,12 @@ MUTANTS = [
               "        TRY(pg_next(&session->pg, &stored, err));\n        TRY(pg_next(&session->pg, &created, err));\n")],
      "test_store", "unique_index", ["what_another_takes_is_waited_for", "of_several_servers_exactly_one_wins_each_value"]),
 
-    ("G37", [("domain/writes/unique_owners.c", "return is_same(&values) ? STATUS_OK", "return is_same(&values) || slot->is_owned ? STATUS_OK")],
+    ("G37", [("domain/writes/unique_owners.c", "return keeps_value(step, i, &values) ? STATUS_OK",
+              "return keeps_value(step, i, &values) || slot->is_owned ? STATUS_OK")],
      "test_store", "unique_index", ["a_second_owner_is_refused", "of_several_servers_exactly_one_wins_each_value"]),
+
+    ("G37", [("domain/writes/unique_owners.c", "return is_same(values) && !before->due", "return is_same(values)")],
+     "test_store", "unique_index", ["an_entity_without_ownership_has_no_value_to_keep_once_it_has_expired"]),
 
     ("G38", [("store/verification/sql/report_add.sql", ", sums = $12::bytea", ", sums = substr($12::bytea, 1, 0)")],
      "test_store", "scrub", ["what_a_pass_has_summed_up_survives_between_its_chunks"]),

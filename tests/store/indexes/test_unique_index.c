@@ -558,6 +558,57 @@ START_TEST(an_entity_without_ownership_may_keep_its_value)
 }
 END_TEST
 
+/* Guard G37. What has expired is there no more: a write of it brings in a new entity, which may not have the value of another one. */
+START_TEST(an_entity_without_ownership_has_no_value_to_keep_once_it_has_expired)
+{
+    world_put(&world, "r1", "Bonn", "x");
+    world_put(&world, "r2", "Bonn", "x");
+    create(a_unique_index(_i));
+    run_chunks(world.worker);
+    test_sql(world.sql, "update entities set expires = 5 where table_id = %d and row_key = 'r2'", TABLE_ID);
+
+    ck_assert_reason(put("r2", "Bonn"), "UNIQUE_VIOLATION");
+    ck_assert_reason(put("r2", "Cork"), "OK");
+    ck_assert_str_eq(owners(), "r1,r2");
+    settle();
+}
+END_TEST
+
+/* The same where an earlier write of the batch has brought in what expires at once. */
+START_TEST(what_a_batch_has_written_to_expire_at_once_has_no_value_to_keep)
+{
+    struct write expiring = a_put("r2", "Bonn");
+    struct operation *first, *second;
+
+    world_put(&world, "r1", "Bonn", "x");
+    world_put(&world, "r2", "Bonn", "x");
+    create(a_unique_index(_i));
+    run_chunks(world.worker);
+    expiring.expires = 5;
+    first = a_write_operation(&world.arena, "People", expiring);
+    second = a_write_operation(&world.arena, "People", a_put("r2", "Bonn"));
+    first->next = second;
+    run_on(&world.writer, &world.arena, first);
+
+    ck_assert_reason(first, "OK");
+    ck_assert_reason(second, "UNIQUE_VIOLATION");
+    ck_assert_str_eq(owners(), "r1");
+}
+END_TEST
+
+/* The owner that has expired keeps its value, so a write of it may have that value again. */
+START_TEST(an_owner_that_has_expired_may_be_written_with_its_value)
+{
+    world_add_index(&world, UNIQUE, a_unique_index(_i));
+    ck_assert_reason(put("r1", "Bonn"), "OK");
+    test_sql(world.sql, "update entities set expires = 5 where table_id = %d", TABLE_ID);
+
+    ck_assert_reason(put("r1", "Bonn"), "OK");
+    ck_assert_str_eq(owners(), "r1");
+    settle();
+}
+END_TEST
+
 /* The entity gets the value that is free by then, although its own value did not change. */
 START_TEST(an_entity_without_ownership_gets_it_when_it_is_written_later)
 {
@@ -641,6 +692,9 @@ Suite *test_unique_index_suite(void)
     tcase_add_loop_test(tc, the_first_of_those_that_were_there_owns, 0, 3);
     tcase_add_loop_test(tc, what_was_reconciled_before_the_builder_came_is_no_violation, 0, 3);
     tcase_add_loop_test(tc, an_entity_without_ownership_may_keep_its_value, 0, 3);
+    tcase_add_loop_test(tc, an_entity_without_ownership_has_no_value_to_keep_once_it_has_expired, 0, 3);
+    tcase_add_loop_test(tc, what_a_batch_has_written_to_expire_at_once_has_no_value_to_keep, 0, 3);
+    tcase_add_loop_test(tc, an_owner_that_has_expired_may_be_written_with_its_value, 0, 3);
     tcase_add_loop_test(tc, an_entity_without_ownership_gets_it_when_it_is_written_later, 0, 3);
     tcase_add_loop_test(tc, a_build_that_may_not_leave_entities_out_fails, 0, 3);
     tcase_add_loop_test(tc, from_its_creation_on_no_second_owner_is_admitted, 0, 3);
