@@ -17,7 +17,8 @@ void call_fail(struct rpc_call *call, const struct error *err, struct arena *are
 void call_fail_with(
     struct rpc_call *call, const struct error *err, const struct entity *entity, struct arena *arena)
 {
-    struct codec_trailers trailers = codec_trailers_encode(err, entity, arena);
+    struct http_call *http = http_call_of(call);
+    struct codec_trailers trailers;
 
     /* The messages of other failures may have keys or values of the caller's entities. */
     log_event(err->status == STATUS_INTERNAL ? LOG_ERROR : LOG_DEBUG, "call",
@@ -26,6 +27,11 @@ void call_fail_with(
         log_text("why", err->detail[0]                   ? err->detail
                         : err->status == STATUS_INTERNAL ? err->message
                                                          : ""));
+    if (http) {
+        http_call_fail(http, err, entity);
+        return;
+    }
+    trailers = codec_trailers_encode(err, entity, arena);
     rpc_call_finish(call, trailers.code, trailers.message, trailers.details);
 }
 

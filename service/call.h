@@ -18,6 +18,7 @@
 #include "domain/operations/operation.h"
 #include "rpc/server.h"
 #include "service/admission/caller.h"
+#include "service/http/door.h"
 #include "service/service.h"
 
 struct call_ctx;
@@ -42,11 +43,13 @@ struct call_ctx {
     struct arena *arena; /* of the call */
     struct service *service;
     struct caller caller;
-    struct str account; /* the caller's */
-    const ProtobufCMessage *request;
-    struct buf reply;      /* the encoder appends to it; a decoder may let the store write there */
-    void *state;           /* from decoder to encoder */
-    int64_t page_table_id; /* the table that the request's page token is bound to; 0: none */
+    struct str account;              /* the caller's */
+    const ProtobufCMessage *request; /* NULL: the method declares none, and reads http->exchange->request */
+    struct http_call *http; /* the call, if it came over HTTP: service/http/door.h; NULL: over gRPC */
+    struct buf reply;       /* the encoder appends to it; a decoder may let the store write there */
+    bool is_answered;       /* set by a decoder that has appended the reply: there is no operation */
+    void *state;            /* from decoder to encoder */
+    int64_t page_table_id;  /* the table that the request's page token is bound to; 0: none */
 };
 
 /* Fill kind, table and in; the rest of out is set already. */
@@ -60,7 +63,8 @@ struct method {
     const char *path;
     enum rpc_kind kind;
     const struct call_events *events;
-    const ProtobufCMessageDescriptor *request; /* of operation_call_events and stream_events */
+    /* Of operation_call_events and stream_events; NULL: the functions read the request of HTTP. */
+    const ProtobufCMessageDescriptor *request;
     /*
      * Of these too: the kind that its calls run, or one with the same facts. So operation_kind_facts says what a call needs,
      * and routes_find where it waits, which is what it may cost.

@@ -13,10 +13,11 @@
 #include "base/failpoint.h"
 #include "base/local_address.h"
 #include "base/log.h"
-#include "base/metrics_server.h"
 #include "domain/limits.h"
+#include "http/metrics_server.h"
 #include "rpc/coalesce.h"
 #include "service/admission/memory_guard.h"
+#include "service/http/http_call.h"
 #include "service/methods.h"
 #include "service/probes/listener_probe.h"
 #include "service/probes/metrics.h"
@@ -35,12 +36,17 @@ enum {
     ADDRESS_BYTES = 300,
 };
 
+/* The protocols over HTTP, in the order in which they are asked whether a request is theirs; the NULL ends the list. */
+static const struct http_door *const http_doors[] = { NULL };
+
 struct server {
     struct service service;
     struct publisher *publisher;
     struct remembered *remembered; /* how far the database had come */
     struct rpc_server *rpc;
     struct rpc_server *probes; /* NULL: no address of their own */
+    struct http_server *http;  /* NULL: not asked for */
+    struct http_call_host http_calls;
     struct memory_bound memory;
     struct memory_guard *guard;
     struct listener_probe *listener;
@@ -171,6 +177,27 @@ static enum status start_rpc(struct server *server, const struct service_config 
     return STATUS_OK;
 }
 
+static enum status start_http(struct server *server, const struct service_config *config, struct error *err)
+{
+    const struct http_tls tls = { config->tls_certificate, config->tls_key, config->tls_client_ca };
+    const struct http_options options = {
+        .listen = config->http_listen,
+        .tls = config->tls_certificate ? &tls : NULL,
+        .name = "http",
+        .limits = { .body_bytes = LIMIT_RECEIVE_BYTES,
+            .first_request_ms = config->first_call_seconds * MS_PER_SECOND },
+        .events = http_call_events,
+        .context = &server->http_calls,
+    };
+
+    if (!config->http_listen)
+        return STATUS_OK;
+    http_call_host_init(&server->http_calls, &server->service, &server->arena);
+    if (http_server_start(&options, &server->http, err) == STATUS_OK)
+        return STATUS_OK;
+    return cannot_start("TAVOLA_HTTP_LISTEN", config->http_listen, err);
+}
+
 static enum status start_probes(struct server *server, const struct service_config *config, struct error *err)
 {
     struct rpc_options options = {
@@ -214,6 +241,7 @@ static void stop(struct server *server)
 {
     metrics_server_stop(server->metrics);
     stop_watchers(server);
+    http_server_stop(server->http, 0);
     if (server->probes)
         rpc_server_stop(server->probes, 0);
     if (server->service.store)
@@ -241,7 +269,10 @@ static enum status start(struct server *server, const struct service_config *con
     server->service.speaks_tls = config->tls_certificate != NULL;
     atomic_init(&server->service.draining, false);
     arena_init(&server->arena);
-    server->service.calls = metrics_calls_new();
+    server->service.doors = http_doors;
+    while (http_doors[server->service.door_count])
+        server->service.door_count++;
+    server->service.calls = metrics_calls_new(&server->service);
     sampler_init(&server->service.sampler);
     advisor_init(&server->service.advisor);
     server->service.rates = rates_new(&config->rates);
@@ -250,6 +281,7 @@ static enum status start(struct server *server, const struct service_config *con
     start_store(server, config);
     TRY(start_probes(server, config, err));
     TRY(start_rpc(server, config, err));
+    TRY(start_http(server, config, err));
     return start_metrics(server, config, err);
 }
 
@@ -295,19 +327,27 @@ static void serve_until_signal(
     metrics_server_stop(server->metrics); /* it looks at what ends now */
     server->metrics = NULL;
     stop_watchers(server);
+    http_server_drain(server->http, config->drain_seconds * MS_PER_SECOND);
     rpc_server_stop(server->rpc, config->drain_seconds * MS_PER_SECOND);
 }
 
-/* Without authentication every client that reaches the address may do everything. */
-static bool address_is_allowed(const struct service_config *config)
+/* Without authentication every client that reaches the address may do everything. NULL: there is no such address. */
+static bool address_is_allowed(
+    const struct service_config *config, const char *setting, const char *listen_address)
 {
-    if (config->authentication != AUTHENTICATION_NONE || local_address_is(config->listen))
+    if (!listen_address || config->authentication != AUTHENTICATION_NONE || local_address_is(listen_address))
         return true;
     fprintf(stderr,
-        "tavolad: TAVOLA_LISTEN is %s, but with TAVOLA_AUTHENTICATION=none only loopback addresses "
+        "tavolad: %s is %s, but with TAVOLA_AUTHENTICATION=none only loopback addresses "
         "(127.0.0.1:port, [::1]:port, localhost:port) and unix:/path are allowed\n",
-        config->listen);
+        setting, listen_address);
     return false;
+}
+
+static bool addresses_are_allowed(const struct service_config *config)
+{
+    return address_is_allowed(config, "TAVOLA_LISTEN", config->listen) &&
+           address_is_allowed(config, "TAVOLA_HTTP_LISTEN", config->http_listen);
 }
 
 /*
@@ -325,6 +365,17 @@ static bool tls_is_whole(const struct service_config *config)
     return false;
 }
 
+static void warn_of_plain_text(
+    const struct service_config *config, const char *setting, const char *listen_address)
+{
+    if (!listen_address || config->tls_certificate || local_address_is(listen_address))
+        return;
+    log_event(LOG_WARN, "plain_text", log_text("setting", setting),
+        log_text("why",
+            "it is served beyond this machine, and tokens can be read on the way: set TAVOLA_TLS_CERT "
+            "and TAVOLA_TLS_KEY"));
+}
+
 int main(int argc, char **argv)
 {
     struct service_config config;
@@ -336,14 +387,11 @@ int main(int argc, char **argv)
     memory_keep();
     if (!config_start(&service_program, argc, argv, &config, &exit_code))
         return exit_code;
-    if (!tls_is_whole(&config) || !address_is_allowed(&config))
+    if (!tls_is_whole(&config) || !addresses_are_allowed(&config))
         return EXIT_BAD_SETTING;
     log_settings_apply(&config.log, service_program.name);
-    if (!config.tls_certificate && !local_address_is(config.listen))
-        log_event(LOG_WARN, "plain_text", log_text("setting", "TAVOLA_LISTEN"),
-            log_text("why",
-                "it is served beyond this machine, and tokens can be read on the way: set TAVOLA_TLS_CERT "
-                "and TAVOLA_TLS_KEY"));
+    warn_of_plain_text(&config, "TAVOLA_LISTEN", config.listen);
+    warn_of_plain_text(&config, "TAVOLA_HTTP_LISTEN", config.http_listen);
     if (config.allow_data_loss)
         log_event(LOG_WARN, "data_loss_allowed", log_text("setting", "TAVOLA_ALLOW_DATA_LOSS"),
             log_text("why", "settings of the database that may lose acknowledged writes are not refused"));

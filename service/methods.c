@@ -5,9 +5,13 @@
  */
 #include "service/methods.h"
 
+#include <assert.h>
+
 #include "base/clock.h"
 #include "service/handlers/handlers.h"
+#include "service/http/door.h"
 #include "service/probes/metrics.h"
+#include "service/service.h"
 
 const struct method *const methods[] = {
     &create_table_method,
@@ -73,11 +77,63 @@ const struct method *const methods[] = {
 };
 const size_t method_count = ARRAY_LEN(methods);
 
+size_t methods_count(const struct service *service)
+{
+    size_t count = method_count;
+
+    for (size_t i = 0; i < service->door_count; i++)
+        count += service->doors[i]->method_count;
+    return count;
+}
+
+const struct method *const *methods_at(const struct service *service, size_t number)
+{
+    if (number < method_count)
+        return &methods[number];
+    number -= method_count;
+    for (size_t i = 0; i < service->door_count; i++) {
+        const struct http_door *door = service->doors[i];
+
+        if (number < door->method_count)
+            return &door->methods[number];
+        number -= door->method_count;
+    }
+    return NULL;
+}
+
+size_t methods_number(const struct service *service, const struct method *method)
+{
+    size_t number = 0;
+    size_t count = methods_count(service);
+
+    while (number < count && *methods_at(service, number) != method)
+        number++;
+    assert(number < count && "a method of no door");
+    return number;
+}
+
+static bool is_in(const struct method *const *row, const struct method *const *table, size_t count)
+{
+    return (uintptr_t)row >= (uintptr_t)table && (uintptr_t)row < (uintptr_t)(table + count);
+}
+
 size_t methods_index(const struct rpc_call *call)
 {
+    const struct service *service = rpc_call_context(call);
     const struct method *const *row = rpc_call_method(call)->handler;
+    size_t before = method_count;
 
-    return (size_t)(row - methods);
+    if (is_in(row, methods, method_count))
+        return (size_t)(row - methods);
+    for (size_t i = 0; i < service->door_count; i++) {
+        const struct http_door *door = service->doors[i];
+
+        if (is_in(row, door->methods, door->method_count))
+            return before + (size_t)(row - door->methods);
+        before += door->method_count;
+    }
+    assert(false && "a method of no door");
+    return 0;
 }
 
 bool methods_have_service(struct str name)

@@ -14,7 +14,16 @@
 extern const struct method *const methods[];
 extern const size_t method_count;
 
-/* The index of the call's method in the table. The call must be of a server that has the methods of this table. */
+/* How many methods the service has: those of the table, and behind them those of its HTTP doors. */
+size_t methods_count(const struct service *service);
+
+/* The element of the table, or of a door's, with this number, which is below methods_count. */
+const struct method *const *methods_at(const struct service *service, size_t number);
+
+/* The number of a method. The service must have it. */
+size_t methods_number(const struct service *service, const struct method *method);
+
+/* That of the call's method. */
 size_t methods_index(const struct rpc_call *call);
 
 /* Is this the full name of a service in the table? */

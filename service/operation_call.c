@@ -82,6 +82,7 @@ static void begin_operation(struct rpc_call *call)
     state->method = call_method(call);
     state->ctx.arena = rpc_call_arena(call);
     state->ctx.service = rpc_call_context(call);
+    state->ctx.http = http_call_of(call);
     buf_init(&state->ctx.reply, state->ctx.arena);
     atomic_init(&state->operation.cancelled, false);
     state->recheck.resume = resume;
@@ -105,6 +106,14 @@ static enum status hold_answer(struct operation_call *state, struct error *err)
     return hold_memory(state, err);
 }
 
+/* What is in ctx.reply. */
+static void send_reply(struct operation_call *state)
+{
+    log_event(LOG_DEBUG, "call", log_text("method", state->method->path), log_text("status", "OK"),
+        log_number("duration_us", clock_monotonic_us() - rpc_call_begun_us(state->call)));
+    rpc_call_reply(state->call, buf_str(&state->ctx.reply));
+}
+
 static void reply(struct operation_call *state)
 {
     struct operation *operation = &state->operation;
@@ -125,9 +134,7 @@ static void reply(struct operation_call *state)
         return;
     }
     sampling_note(state->ctx.service, operation, rpc_call_begun_us(state->call));
-    log_event(LOG_DEBUG, "call", log_text("method", state->method->path), log_text("status", "OK"),
-        log_number("duration_us", clock_monotonic_us() - rpc_call_begun_us(state->call)));
-    rpc_call_reply(state->call, buf_str(bytes));
+    send_reply(state);
 }
 
 static void done(struct operation *operation)
@@ -140,13 +147,17 @@ static enum status decode(struct operation_call *state, struct error *err)
     struct operation *operation = &state->operation;
     ProtobufCMessage *request;
 
-    TRY(codec_unpack(state->method->request, state->message, state->ctx.arena, &request, err));
-    state->ctx.request = request;
+    if (state->method->request) {
+        TRY(codec_unpack(state->method->request, state->message, state->ctx.arena, &request, err));
+        state->ctx.request = request;
+    }
     operation->account = state->ctx.account;
     operation->arena = state->ctx.arena;
     operation->done = done;
     operation->deadline_us = rpc_call_deadline_us(state->call);
     TRY(state->method->decode(&state->ctx, operation, err));
+    if (state->ctx.is_answered)
+        return hold_memory(state, err);
     assert(operation_kind_facts(operation->kind)->scope ==
                operation_kind_facts(state->method->operation)->scope &&
            "the method table says what the method needs");
@@ -167,10 +178,12 @@ static void on_message(struct rpc_call *call, struct str message)
 
     state->message = message;
     state->has_message = true;
-    if (decode(state, &err) == STATUS_OK)
-        store_collect(state->ctx.service->store, &state->operation);
-    else
+    if (decode(state, &err) != STATUS_OK)
         refuse_call(state, &err);
+    else if (state->ctx.is_answered)
+        send_reply(state);
+    else
+        store_collect(state->ctx.service->store, &state->operation);
 }
 
 static void resume(struct recheck_call *waiting)

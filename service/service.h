@@ -19,8 +19,13 @@
 #include "service/sampling/sampler.h"
 #include "store/store.h"
 
+struct http_door;
+
 struct service {
     struct store *store;
+    const struct http_door *const
+        *doors; /* of the listener for HTTP, in the order in which they are asked; NULL: none */
+    size_t door_count;
     struct health health;
     atomic_int queues; /* the queue of a bucket is bucket % queues */
     struct authenticator authenticator;

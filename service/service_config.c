@@ -23,6 +23,14 @@ static const struct config_setting settings[] = { {
                                                       .help = "the address to serve on",
                                                   },
     {
+        .name = "TAVOLA_HTTP_LISTEN",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct service_config, http_listen),
+        .accepts = config_is_address,
+        .allowed = CONFIG_ADDRESS_ALLOWED,
+        .help = "a second address that serves the same methods over HTTP/1.1",
+    },
+    {
         .name = "TAVOLA_HEALTH_LISTEN",
         .type = CONFIG_STRING,
         .offset = offsetof(struct service_config, health_listen),

@@ -19,6 +19,7 @@ enum authentication { AUTHENTICATION_REQUIRED, AUTHENTICATION_NONE };
 
 struct service_config {
     const char *listen;
+    const char *http_listen;     /* NULL: none */
     const char *health_listen;   /* NULL: none */
     const char *metrics_listen;  /* NULL: none */
     const char *tls_certificate; /* NULL: plain text */

@@ -118,9 +118,11 @@ static enum status unpack_request(struct stream *stream, struct error *err)
     ProtobufCMessage *request;
 
     ctx->arena = rpc_call_arena(stream->call);
-    TRY(codec_unpack(stream->method->request, stream->message,
-        reads_several_requests(stream) ? &stream->requests : ctx->arena, &request, err));
-    ctx->request = request;
+    if (stream->method->request) {
+        TRY(codec_unpack(stream->method->request, stream->message,
+            reads_several_requests(stream) ? &stream->requests : ctx->arena, &request, err));
+        ctx->request = request;
+    }
     TRY(stream->method->stream->read_request(ctx, err));
     ctx->arena = &stream->arena;
     return hold_memory(stream, err);
@@ -229,6 +231,7 @@ static void on_begin(struct rpc_call *call)
     stream->method = call_method(call);
     stream->recheck.resume = resume_call;
     stream->ctx.service = rpc_call_context(call);
+    stream->ctx.http = http_call_of(call);
     pthread_mutex_init(&stream->lock, NULL);
     arena_init(&stream->requests);
     arena_init(&stream->arena);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/metrics_server.h"
+#include "http/metrics_server.h"
 #include "workers/builder.h"
 #include "workers/history.h"
 #include "workers/lease_renewal.h"

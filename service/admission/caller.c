@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "domain/reason.h"
+#include "service/http/door.h"
 #include "service/service.h"
 
 #define SCHEME "Bearer "
@@ -72,6 +73,7 @@ enum status caller_identify(struct caller *caller, struct rpc_call *call, struct
 {
     struct service *service = rpc_call_context(call);
     struct authenticator *authenticator = &service->authenticator;
+    struct http_call *http = http_call_of(call);
     enum status status;
 
     *caller = (struct caller){ .authenticator = authenticator, .arena = rpc_call_arena(call) };
@@ -80,8 +82,9 @@ enum status caller_identify(struct caller *caller, struct rpc_call *call, struct
         rpc_call_authenticated(call);
         return STATUS_OK;
     }
-    TRY(read_credential(caller, call, err));
-    caller->presented.origin.is_encrypted = service->speaks_tls;
+    caller->presented.origin.is_encrypted = http ? http->exchange->request.is_tls : service->speaks_tls;
+    TRY(http && http->door->read_credential ? http->door->read_credential(http, caller, err)
+                                            : read_credential(caller, call, err));
     if (caller->presented.credential.has_source)
         caller->presented.origin.has_address =
             network_address_of_peer(rpc_call_peer(call), &caller->presented.origin.address);

@@ -13,9 +13,9 @@
 
 enum { CODE_CANCELLED = 1, PER_METHOD = RPC_CODES + METRICS_SLOTS, LABEL_BYTES = 192 };
 
-struct counters *metrics_calls_new(void)
+struct counters *metrics_calls_new(const struct service *service)
 {
-    return counters_new(method_count * PER_METHOD);
+    return counters_new(methods_count(service) * PER_METHOD);
 }
 
 void metrics_count_call(struct counters *calls, struct rpc_call *call)
@@ -38,26 +38,28 @@ static void method_labels(const char *path, char out[LABEL_BYTES])
         out, LABEL_BYTES, "service=\"%.*s\",method=\"%s\"", (int)(slash - path - 1), path + 1, slash + 1);
 }
 
-static void collect_calls(const struct counters *calls, struct buf *out)
+static void collect_calls(const struct service *service, struct buf *out)
 {
+    const struct counters *calls = service->calls;
+    size_t count = methods_count(service);
     char labels[LABEL_BYTES], with_code[LABEL_BYTES + 64];
 
     metrics_family(out, "tavola_calls_total", "counter", "Calls that have ended, by their status code.");
-    for (size_t i = 0; i < method_count; i++) {
-        method_labels(methods[i]->path, labels);
+    for (size_t i = 0; i < count; i++) {
+        method_labels((*methods_at(service, i))->path, labels);
         for (size_t code = 0; code < RPC_CODES; code++) {
-            uint64_t count = counters_read(calls, i * PER_METHOD + code);
+            uint64_t ended = counters_read(calls, i * PER_METHOD + code);
 
-            if (count == 0)
+            if (ended == 0)
                 continue;
             snprintf(with_code, sizeof(with_code), "%s,code=\"%s\"", labels, rpc_code_name((int)code));
-            metrics_value(out, "tavola_calls_total", with_code, (double)count);
+            metrics_value(out, "tavola_calls_total", with_code, (double)ended);
         }
     }
     metrics_family(
         out, "tavola_call_duration_seconds", "histogram", "Time from a call's arrival to its end.");
-    for (size_t i = 0; i < method_count; i++) {
-        method_labels(methods[i]->path, labels);
+    for (size_t i = 0; i < count; i++) {
+        method_labels((*methods_at(service, i))->path, labels);
         metrics_durations(out, "tavola_call_duration_seconds", labels, calls, i * PER_METHOD + RPC_CODES);
     }
 }
@@ -223,7 +225,7 @@ void metrics_collect(void *context, struct buf *out)
     metrics_family(out, "tavola_memory_limit_bytes", "gauge", "The memory that the server keeps within.");
     metrics_value(out, "tavola_memory_limit_bytes", "", (double)sources->memory_limit_bytes);
     collect_connections(sources->rpc, out);
-    collect_calls(sources->service->calls, out);
+    collect_calls(sources->service, out);
     collect_store(sources->service->store, out);
     collect_rates(sources->service->rates, out);
     collect_audit(&sources->service->audit_log, out);

@@ -11,7 +11,7 @@
 #include "service/service.h"
 
 /* Counters for calls by method and code, and their durations. */
-struct counters *metrics_calls_new(void);
+struct counters *metrics_calls_new(const struct service *service);
 
 /* Count a call that has ended. */
 void metrics_count_call(struct counters *calls, struct rpc_call *call);

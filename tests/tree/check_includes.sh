@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Fails when an include points the wrong way, or when a library's headers are used outside their one place.
 #
-#   base <- domain <- api <- odata; domain <- store, queue; base <- rpc; all <- service, workers, client
+#   base <- domain <- api <- odata; domain <- store, queue; base <- rpc, http; all <- service, workers, client
 #   tests/ and bench/ are free
 #
 # usage: check_includes.sh ROOT
@@ -25,8 +25,9 @@ allowed_for() { # FOLDER
     store) echo 'base|domain|store' ;;
     queue) echo 'base|domain|queue' ;;
     rpc) echo 'base|rpc' ;;
-    service) echo 'base|domain|api|odata|store|queue|rpc|service|google|grpc|tavola|proto' ;;
-    workers) echo 'base|domain|api|store|queue|workers' ;;
+    http) echo 'base|http' ;;
+    service) echo 'base|domain|api|odata|store|queue|rpc|http|service|google|grpc|tavola|proto' ;;
+    workers) echo 'base|domain|api|store|queue|http|workers' ;;
     client) echo 'base|domain|api|store|queue|rpc|client|google|grpc|tavola|proto' ;;
     esac
 }
@@ -43,7 +44,7 @@ END
 }
 
 check_library() { # NAME FOLDER PATTERN
-    folders=$(for folder in base domain api odata store queue rpc service workers client; do
+    folders=$(for folder in base domain api odata store queue rpc http service workers client; do
         [ "$folder" = "$2" ] || printf '%s ' "$folder"
     done)
     # shellcheck disable=SC2086 # a list of folders
@@ -56,12 +57,12 @@ $found
 END
 }
 
-for folder in base domain api odata store queue rpc service workers client; do
+for folder in base domain api odata store queue rpc http service workers client; do
     check_folder "$folder"
 done
 check_library gRPC rpc '(grpc/(grpc|slice|byte_buffer|status|support|impl)|grpc/compression)'
 check_library libpq store '(libpq-fe|libpq-events|postgresql/|libpq/)'
-check_library libmicrohttpd base 'microhttpd'
+check_library libmicrohttpd http 'microhttpd'
 check_library jansson api 'jansson'
 check_library hiredis queue '(hiredis|hiredis/)'
 exit "$wrong"

@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 
 fresh_tree() {
     rm -rf "$work/tree"
-    for folder in base domain api odata store queue rpc service workers client; do
+    for folder in base domain api odata store queue rpc http service workers client; do
         mkdir -p "$work/tree/$folder"
     done
 }
@@ -30,6 +30,7 @@ expect_refused domain/a.h '"store/store.h"'
 expect_refused store/a.c '"queue/queue.h"'
 expect_refused rpc/a.c '"domain/reason.h"'
 expect_refused service/a.c '"workers/loop.h"'
+expect_refused http/a.c '"rpc/server.h"'
 expect_refused workers/a.c '"rpc/server.h"'
 expect_refused client/a.c '"service/methods.h"'
 expect_refused base/a.c '"log.h"'

@@ -2,7 +2,7 @@
 /*
  * metrics_connections.c - see the header. The table is short and in the order of age, so every search is a loop over it.
  */
-#include "base/metrics_connections.h"
+#include "http/metrics_connections.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * metrics_server.h - an HTTP listener that answers GET /metrics and nothing else; or one for probes, with GET /live
  * and GET /ready.
  */
-#ifndef BASE_METRICS_SERVER_H
-#define BASE_METRICS_SERVER_H
+#ifndef HTTP_METRICS_SERVER_H
+#define HTTP_METRICS_SERVER_H
 
 #include "base/buf.h"
 #include "base/error.h"

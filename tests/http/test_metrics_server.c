@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of base/metrics_server.c: clients that hold connections, beside one that reads metrics.
+ * Tests of http/metrics_server.c: clients that hold connections, beside one that reads metrics.
  */
 #include "base/clock.h"
 #include "base/macros.h"
-#include "base/metrics_connections.h"
-#include "base/metrics_server.h"
+#include "http/metrics_connections.h"
+#include "http/metrics_server.h"
 
 #include <check.h>
 #include <poll.h>

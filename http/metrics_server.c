@@ -4,7 +4,7 @@
  * library's own limits do not suffice: its timeout begins anew with each byte, and at its limit it takes no more
  * connections. A connection carries one request.
  */
-#include "base/metrics_server.h"
+#include "http/metrics_server.h"
 
 #include <errno.h>
 #include <microhttpd.h>
@@ -24,7 +24,7 @@
 #include "base/clock.h"
 #include "base/digits.h"
 #include "base/log.h"
-#include "base/metrics_connections.h"
+#include "http/metrics_connections.h"
 
 /* The library's limit leaves room for connections that were shut down and are not closed yet. */
 enum { LIBRARY_CONNECTIONS = 4 * METRICS_CONNECTIONS, BACKLOG = 64, HOST_BYTES = 256 };

@@ -7,8 +7,8 @@
  * slowly or by not reading, therefore keep no other client out: it is answered within milliseconds.
  * The module decides; the listener closes. One thread at a time.
  */
-#ifndef BASE_METRICS_CONNECTIONS_H
-#define BASE_METRICS_CONNECTIONS_H
+#ifndef HTTP_METRICS_CONNECTIONS_H
+#define HTTP_METRICS_CONNECTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of base/metrics_connections.c, with a clock of their own.
+ * Tests of http/metrics_connections.c, with a clock of their own.
  */
-#include "base/metrics_connections.h"
+#include "http/metrics_connections.h"
 
 #include <check.h>
 

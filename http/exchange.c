@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * exchange.c - a request and its reply, between the library and the owner.
+ *
+ *            read wished                 all of the body          reply, send or end wished           completed
+ *   BEGUN --------------> READING ----------------------> TOLD -----------------------------> ANSWERING -----> ended
+ *     '------------------------------ reply wished --------------------------------------------^
+ *
+ * The library calls exchange_handle when headers are there, for each part of a body, and when it may be given the reply. If the
+ * owner has wished for nothing by the end of its event, the connection is suspended, and the library calls again once it
+ * is resumed. Suspending and resuming happen in the server's thread only, so they come in the order of the wishes.
+ *
+ * The library takes no reply while a body arrives: a reply that comes then waits until the rest has been discarded.
+ */
+#include <arpa/inet.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+
+#include "base/clock.h"
+#include "base/digits.h"
+#include "base/log.h"
+#include "http/inflate.h"
+#include "http/server_parts.h"
+
+/* So much more of a body that is too large is read, for its client to see the reply. */
+enum { DISCARDED_BYTES = 1024 * 1024 };
+
+/* ---- the request ---- */
+
+struct header_list {
+    struct arena *arena;
+    struct http_header *headers;
+    size_t count, room;
+};
+
+static enum MHD_Result add_header(void *context, enum MHD_ValueKind kind, const char *name, size_t name_bytes,
+    const char *value, size_t value_bytes)
+{
+    struct header_list *list = context;
+
+    (void)kind;
+    if (list->count == list->room)
+        return MHD_NO;
+    list->headers[list->count++] = (struct http_header){
+        arena_copy(list->arena, str_of_bytes(name, name_bytes)),
+        arena_copy(list->arena, value ? str_of_bytes(value, value_bytes) : STR_EMPTY),
+    };
+    return MHD_YES;
+}
+
+static void read_headers(struct exchange *exchange, struct MHD_Connection *library)
+{
+    struct header_list list = { .arena = &exchange->base.arena };
+    int count = MHD_get_connection_values(library, MHD_HEADER_KIND, NULL, NULL);
+
+    list.room = count > 0 ? (size_t)count : 0;
+    list.headers = ARENA_ARRAY(list.arena, struct http_header, list.room + 1);
+    (void)MHD_get_connection_values_n(library, MHD_HEADER_KIND, add_header, &list);
+    exchange->base.request.headers = list.headers;
+    exchange->base.request.header_count = list.count;
+}
+
+static struct str peer_of(struct MHD_Connection *library, struct arena *arena)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(library, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *address = info ? info->client_addr : NULL;
+    char text[INET6_ADDRSTRLEN] = "";
+
+    if (address && address->sa_family == AF_INET) {
+        const struct sockaddr_in *ipv4 = (const void *)address;
+
+        (void)inet_ntop(AF_INET, &ipv4->sin_addr, text, sizeof(text));
+        return arena_format(arena, "ipv4:%s:%d", text, ntohs(ipv4->sin_port));
+    }
+    if (address && address->sa_family == AF_INET6) {
+        const struct sockaddr_in6 *ipv6 = (const void *)address;
+
+        (void)inet_ntop(AF_INET6, &ipv6->sin6_addr, text, sizeof(text));
+        return arena_format(arena, "ipv6:[%s]:%d", text, ntohs(ipv6->sin6_port));
+    }
+    return STR_LITERAL("unix:");
+}
+
+static struct exchange *exchange_new(struct connection *connection, const char *method)
+{
+    struct exchange *exchange = xcalloc(1, sizeof(*exchange));
+    struct http_request *request = &exchange->base.request;
+    struct arena *arena = &exchange->base.arena;
+    struct str rest;
+
+    arena_init(arena);
+    buf_init(&exchange->base.reply.body, arena);
+    exchange->server = connection->server;
+    exchange->connection = connection;
+    exchange->base.context = connection->server->options.context;
+    exchange->base.begun_us = clock_monotonic_us();
+    request->method = arena_copy(arena, str_of(method));
+    request->target = arena_copy(arena, str_of(connection->target ? connection->target : ""));
+    rest = request->target;
+    request->path = str_take(&rest, '?');
+    request->query = rest;
+    request->body = STR_EMPTY;
+    request->peer = peer_of(connection->library, arena);
+    request->is_tls = connection->server->options.tls != NULL;
+    read_headers(exchange, connection->library);
+    return exchange;
+}
+
+static size_t count_headers(const struct http_request *request, const char *name)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < request->header_count; i++)
+        count += http_message_same_text(request->headers[i].name, str_of(name));
+    return count;
+}
+
+/* The value of Content-Length; 0: not sent. false: it is no number. */
+static bool read_length(const struct http_request *request, uint64_t *out)
+{
+    struct str text = http_request_header(request, "Content-Length");
+
+    *out = 0;
+    return text.len == 0 || digits_parse_unsigned(text, INT64_MAX, out);
+}
+
+/* Requests of which another program on the way may think that they end elsewhere. */
+static bool is_ambiguous(const struct http_request *request)
+{
+    size_t lengths = count_headers(request, "Content-Length");
+    size_t codings = count_headers(request, "Transfer-Encoding");
+    uint64_t length;
+
+    return lengths > 1 || codings > 1 || (lengths > 0 && codings > 0) || !read_length(request, &length) ||
+           (codings > 0 && !http_message_same_text(
+                               http_request_header(request, "Transfer-Encoding"), STR_LITERAL("chunked")));
+}
+
+/* ---- wishes ---- */
+
+/* With the lock. */
+static void add_wish(struct exchange *exchange, enum exchange_wish wish)
+{
+    struct http_server *server = exchange->server;
+    bool wakes = exchange->asleep;
+
+    exchange->wishes |= (unsigned)wish;
+    exchange->asleep = false;
+    if (!wakes)
+        return;
+    if (!server->woken && !pthread_equal(pthread_self(), server->self))
+        (void)eventfd_write(server->wake, 1);
+    exchange->next_woken = NULL;
+    *server->last_woken = exchange;
+    server->last_woken = &exchange->next_woken;
+}
+
+static void wish(struct http_exchange *base, enum exchange_wish wish, struct str bytes)
+{
+    struct exchange *exchange = (struct exchange *)base;
+    struct http_server *server = exchange->server;
+
+    pthread_mutex_lock(&server->lock);
+    if (wish == WISH_SEND || wish == WISH_END) {
+        exchange->is_stream = true;
+        buf_append(&exchange->outgoing, bytes);
+    }
+    exchange->sent_is_due = exchange->sent_is_due || wish == WISH_SEND;
+    exchange->is_over = exchange->is_over || wish == WISH_REPLY || wish == WISH_END;
+    add_wish(exchange, wish);
+    pthread_mutex_unlock(&server->lock);
+}
+
+void http_exchange_read(struct http_exchange *exchange)
+{
+    wish(exchange, WISH_READ, STR_EMPTY);
+}
+
+void http_exchange_reply(struct http_exchange *exchange)
+{
+    wish(exchange, WISH_REPLY, STR_EMPTY);
+}
+
+void http_exchange_send(struct http_exchange *exchange, struct str bytes)
+{
+    wish(exchange, WISH_SEND, bytes);
+}
+
+void http_exchange_end(struct http_exchange *exchange, struct str bytes)
+{
+    wish(exchange, WISH_END, bytes);
+}
+
+void http_exchange_authenticated(struct http_exchange *base)
+{
+    struct exchange *exchange = (struct exchange *)base;
+
+    pthread_mutex_lock(&exchange->server->lock);
+    exchange->is_authenticated = true;
+    pthread_mutex_unlock(&exchange->server->lock);
+}
+
+/* The wishes since the last look; none: the exchange is asleep from now on. */
+static unsigned take_wishes(struct exchange *exchange)
+{
+    unsigned wishes;
+
+    pthread_mutex_lock(&exchange->server->lock);
+    wishes = exchange->wishes;
+    exchange->wishes = 0;
+    exchange->asleep = wishes == 0;
+    pthread_mutex_unlock(&exchange->server->lock);
+    return wishes;
+}
+
+/* Whether there is no wish; then the exchange is asleep. */
+static bool falls_asleep(struct exchange *exchange)
+{
+    bool asleep;
+
+    pthread_mutex_lock(&exchange->server->lock);
+    asleep = exchange->asleep = exchange->wishes == 0;
+    pthread_mutex_unlock(&exchange->server->lock);
+    return asleep;
+}
+
+/* ---- the end ---- */
+
+static void end_exchange(struct exchange *exchange)
+{
+    const struct http_events *events = &exchange->server->options.events;
+
+    log_event(LOG_DEBUG, "http_request", log_text("listener", exchange->server->options.name),
+        log_number("status", exchange->base.reply.status),
+        log_number("body_bytes", (int64_t)exchange->body.len),
+        log_number("duration_us", clock_monotonic_us() - exchange->base.begun_us));
+    if (events->ended)
+        events->ended(&exchange->base);
+    exchange->server->exchanges--;
+    buf_cleanup(&exchange->body);
+    buf_cleanup(&exchange->outgoing);
+    arena_cleanup(&exchange->base.arena);
+    free(exchange);
+}
+
+static bool exchange_is_over(struct exchange *exchange)
+{
+    bool is_over;
+
+    pthread_mutex_lock(&exchange->server->lock);
+    is_over = exchange->is_over;
+    pthread_mutex_unlock(&exchange->server->lock);
+    return is_over;
+}
+
+void exchange_tell_gone(struct exchange *exchange, enum http_absence absence)
+{
+    const struct http_events *events = &exchange->server->options.events;
+
+    if (exchange_is_over(exchange) || exchange->told_gone)
+        return;
+    exchange->told_gone = absence != HTTP_HALF_CLOSED;
+    if (events->gone)
+        events->gone(&exchange->base, absence);
+}
+
+/* Without a connection the exchange waits only for its owner to end it. */
+static void end_or_sleep(struct exchange *exchange)
+{
+    do {
+        if (exchange_is_over(exchange)) {
+            end_exchange(exchange);
+            return;
+        }
+    } while (take_wishes(exchange) != 0);
+}
+
+/* The connection is done with the exchange. */
+static void leave_connection(struct exchange *exchange)
+{
+    pthread_mutex_lock(&exchange->server->lock);
+    exchange->connection->authenticated = exchange->connection->authenticated || exchange->is_authenticated;
+    pthread_mutex_unlock(&exchange->server->lock);
+    exchange->connection->exchange = NULL;
+    exchange->connection = NULL;
+    exchange_tell_gone(exchange, HTTP_CLOSED);
+    end_or_sleep(exchange);
+}
+
+void exchange_completed(
+    void *context, struct MHD_Connection *library, void **state, enum MHD_RequestTerminationCode code)
+{
+    struct connection *connection = connection_of(library);
+    struct exchange *exchange = connection ? connection->exchange : NULL;
+
+    (void)context;
+    (void)state;
+    (void)code;
+    if (!connection)
+        return;
+    free(connection->target);
+    connection->target = NULL;
+    connection_enter(connection, CONNECTION_IDLE, 0);
+    if (exchange)
+        leave_connection(exchange);
+}
+
+/* ---- events ---- */
+
+static void tell_again(struct exchange *exchange)
+{
+    exchange->server->is_fed = true;
+    exchange->server->options.events.body(&exchange->base);
+}
+
+/* What the owner wishes, once it wishes more than to be told of the body again; 0: nothing yet. */
+static unsigned next_wishes(struct exchange *exchange)
+{
+    unsigned wishes = take_wishes(exchange);
+
+    while (wishes == WISH_READ && exchange->state >= EXCHANGE_TOLD) {
+        tell_again(exchange);
+        wishes = take_wishes(exchange);
+    }
+    return wishes;
+}
+
+/* The client has said that its body is too large: the library takes a reply, as nothing of the body has been read. */
+static bool is_too_large(const struct exchange *exchange)
+{
+    uint64_t length;
+
+    return read_length(&exchange->base.request, &length) &&
+           length > exchange->server->options.limits.body_bytes;
+}
+
+static enum MHD_Result go_on(struct exchange *exchange)
+{
+    unsigned wishes = next_wishes(exchange);
+
+    if (exchange->state == EXCHANGE_BEGUN && (wishes & WISH_READ) && is_too_large(exchange)) {
+        exchange->state = EXCHANGE_TOLD;
+        exchange->server->options.events.refused(&exchange->base, HTTP_BODY_TOO_LARGE);
+        wishes = next_wishes(exchange);
+    }
+    if (wishes == 0) {
+        connection_enter(exchange->connection, CONNECTION_WORKING, 0);
+        MHD_suspend_connection(exchange->connection->library);
+        return MHD_YES;
+    }
+    if (exchange->state == EXCHANGE_BEGUN && (wishes & WISH_READ)) {
+        exchange->state = EXCHANGE_READING;
+        connection_enter(exchange->connection, CONNECTION_BODY, 0);
+        return MHD_YES;
+    }
+    exchange->state = EXCHANGE_ANSWERING;
+    return exchange_answer(exchange);
+}
+
+/* A reply of the server's own, to a request that has no owner. */
+static enum MHD_Result refuse_ambiguous(struct connection *connection)
+{
+    static const char text[] = "the request has two lengths, or none that is valid\n";
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(sizeof(text) - 1, (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
+    enum MHD_Result result;
+
+    pthread_mutex_lock(&connection->server->lock);
+    connection->server->numbers.closed[HTTP_REASON_MALFORMED]++;
+    pthread_mutex_unlock(&connection->server->lock);
+    (void)MHD_add_response_header(response, "Connection", "close");
+    result = MHD_queue_response(connection->library, MHD_HTTP_BAD_REQUEST, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result begin_exchange(struct connection *connection, const char *method)
+{
+    struct exchange *exchange = exchange_new(connection, method);
+
+    if (is_ambiguous(&exchange->base.request)) {
+        arena_cleanup(&exchange->base.arena);
+        free(exchange);
+        return refuse_ambiguous(connection);
+    }
+    connection->exchange = exchange;
+    connection->server->exchanges++;
+    connection_enter(connection, CONNECTION_WORKING, 0);
+    exchange->server->options.events.begin(&exchange->base);
+    return go_on(exchange);
+}
+
+/* Keep a part of the body. MHD_NO: the client sends on and on. */
+static enum MHD_Result take_part(struct exchange *exchange, struct str part)
+{
+    size_t max = exchange->server->options.limits.body_bytes;
+
+    if (exchange->discarded_bytes == 0 && exchange->body.len + part.len <= max) {
+        buf_append(&exchange->body, part);
+        return MHD_YES;
+    }
+    exchange->discarded_bytes += part.len;
+    buf_cleanup(&exchange->body);
+    return exchange->discarded_bytes <= max + DISCARDED_BYTES ? MHD_YES : MHD_NO;
+}
+
+static void tell_body(struct exchange *exchange)
+{
+    const struct http_events *events = &exchange->server->options.events;
+    size_t max = exchange->server->options.limits.body_bytes;
+    struct http_request *request = &exchange->base.request;
+    enum http_refusal refusal;
+
+    exchange->state = EXCHANGE_TOLD;
+    exchange->server->is_fed = true;
+    connection_enter(exchange->connection, CONNECTION_WORKING, 0);
+    request->body = exchange->body.len > 0 ? buf_str(&exchange->body) : STR_EMPTY;
+    if (exchange->discarded_bytes > 0)
+        events->refused(&exchange->base, HTTP_BODY_TOO_LARGE);
+    else if (inflate_body(request, max, &exchange->base.arena, &refusal))
+        events->body(&exchange->base);
+    else
+        events->refused(&exchange->base, refusal);
+}
+
+enum MHD_Result exchange_handle(void *context, struct MHD_Connection *library, const char *url,
+    const char *method, const char *version, const char *upload, size_t *upload_size, void **state)
+{
+    struct connection *connection = connection_of(library);
+    struct exchange *exchange;
+
+    (void)context;
+    (void)url;
+    (void)version;
+    (void)state;
+    if (!connection)
+        return MHD_NO;
+    exchange = connection->exchange;
+    if (!exchange)
+        return begin_exchange(connection, method);
+    if (*upload_size > 0) {
+        struct str part = str_of_bytes(upload, *upload_size);
+
+        *upload_size = 0;
+        return take_part(exchange, part);
+    }
+    if (exchange->state == EXCHANGE_READING)
+        tell_body(exchange);
+    return go_on(exchange);
+}
+
+/* ---- waking ---- */
+
+static struct exchange *take_woken(struct http_server *server)
+{
+    struct exchange *woken;
+
+    pthread_mutex_lock(&server->lock);
+    woken = server->woken;
+    server->woken = NULL;
+    server->last_woken = &server->woken;
+    pthread_mutex_unlock(&server->lock);
+    return woken;
+}
+
+/* Whether the owner wishes to be told of the body again, and no more; otherwise what it wishes stays for exchange_handle. */
+static bool wishes_body_again(struct exchange *exchange)
+{
+    bool again;
+
+    pthread_mutex_lock(&exchange->server->lock);
+    again = exchange->wishes == WISH_READ && exchange->state >= EXCHANGE_TOLD;
+    if (exchange->state == EXCHANGE_BEGUN && (exchange->wishes & WISH_READ))
+        exchange->state = EXCHANGE_READING;
+    if (again || exchange->state == EXCHANGE_READING)
+        exchange->wishes &= ~(unsigned)WISH_READ;
+    pthread_mutex_unlock(&exchange->server->lock);
+    return again;
+}
+
+/* The connection is suspended. */
+static void go_on_woken(struct exchange *exchange)
+{
+    struct connection *connection = exchange->connection;
+
+    while (wishes_body_again(exchange)) {
+        tell_again(exchange);
+        if (falls_asleep(exchange))
+            return;
+    }
+    connection_enter(
+        connection, exchange->state == EXCHANGE_READING ? CONNECTION_BODY : CONNECTION_SENDING, 0);
+    MHD_resume_connection(connection->library);
+}
+
+bool exchange_run_woken(struct http_server *server)
+{
+    struct exchange *woken = take_woken(server);
+    bool any = woken != NULL;
+
+    while (woken) {
+        struct exchange *exchange = woken;
+
+        woken = exchange->next_woken;
+        if (exchange->connection)
+            go_on_woken(exchange);
+        else
+            end_or_sleep(exchange);
+    }
+    return any;
+}
+
+bool exchange_tell_sent(struct http_server *server)
+{
+    struct exchange *sent = server->sent;
+    bool any = sent != NULL;
+
+    server->sent = NULL;
+    while (sent) {
+        struct exchange *exchange = sent;
+
+        sent = exchange->next_sent;
+        server->options.events.sent(&exchange->base);
+    }
+    return any;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http_call.h - a listener for HTTP, whose requests become calls of methods by the rules of its doors (door.h).
+ */
+#ifndef SERVICE_HTTP_HTTP_CALL_H
+#define SERVICE_HTTP_HTTP_CALL_H
+
+#include "http/server.h"
+#include "service/http/door.h"
+
+struct service;
+
+/* What the calls of a listener share; it outlives the listener. The service knows the doors. */
+struct http_call_host {
+    struct service *service;
+    const struct rpc_method *rows; /* of all methods, in the order of methods_all */
+};
+
+/* Fill in, with memory of the arena, which must outlive the listener. */
+void http_call_host_init(struct http_call_host *host, struct service *service, struct arena *arena);
+
+/* The events of a listener whose context is a struct http_call_host. */
+extern const struct http_events http_call_events;
+
+#endif
