@@ -64,5 +64,6 @@ check_library gRPC rpc '(grpc/(grpc|slice|byte_buffer|status|support|impl)|grpc/
 check_library libpq store '(libpq-fe|libpq-events|postgresql/|libpq/)'
 check_library libmicrohttpd http 'microhttpd'
 check_library jansson api 'jansson'
+check_library libxml2 odata 'libxml/'
 check_library hiredis queue '(hiredis|hiredis/)'
 exit "$wrong"
