@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+# Debian packages, made by `cpack` in the build folder or by `./dev packages`: tavola-server, tavola-worker and tavola-client. A service
+# is installed but not started, because its database has to be named and migrated first. What stands outside of the prefix is
+# for packages only, not for `cmake --install`.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME tavola)
+set(CPACK_PACKAGE_CONTACT "Tavola maintainers <maintainers@tavola.invalid>")
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SECTION database)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
+set(CPACK_COMPONENTS_ALL server worker client)
+set(CPACK_DEBIAN_SERVER_PACKAGE_NAME tavola-server)
+set(CPACK_DEBIAN_WORKER_PACKAGE_NAME tavola-worker)
+set(CPACK_DEBIAN_CLIENT_PACKAGE_NAME tavola-client)
+set(CPACK_COMPONENT_SERVER_DESCRIPTION "gRPC table service: the server\n Entities with typed properties, kept in PostgreSQL, with indexes and transactions.")
+set(CPACK_COMPONENT_WORKER_DESCRIPTION "gRPC table service: the worker\n Carries out what follows a write: indexes and transactions across partitions.")
+set(CPACK_COMPONENT_CLIENT_DESCRIPTION "gRPC table service: the command line\n Tables and entities, accounts and keys, migrations, queues and dead letters.")
+
+foreach(part IN ITEMS server worker)
+    set(SERVICE tavola-${part})
+    set(control ${CMAKE_BINARY_DIR}/packaging/${part})
+    configure_file(packaging/debian/postinst.in ${control}/postinst @ONLY FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
+        GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+    configure_file(packaging/debian/prerm.in ${control}/prerm @ONLY FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
+        GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+    file(WRITE ${control}/conffiles "/etc/default/${SERVICE}\n")
+    string(TOUPPER ${part} upper)
+    set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA ${control}/postinst ${control}/prerm ${control}/conffiles)
+    set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS adduser)
+    set(CPACK_DEBIAN_${upper}_PACKAGE_RECOMMENDS tavola-client)
+    install(FILES packaging/systemd/${SERVICE}.service DESTINATION /lib/systemd/system COMPONENT ${part} EXCLUDE_FROM_ALL)
+    install(FILES packaging/default/${SERVICE} DESTINATION /etc/default COMPONENT ${part} EXCLUDE_FROM_ALL)
+endforeach()
+foreach(part IN ITEMS server worker client)
+    install(FILES LICENSE DESTINATION share/doc/tavola-${part} RENAME copyright COMPONENT ${part} EXCLUDE_FROM_ALL)
+endforeach()
+include(CPack)
