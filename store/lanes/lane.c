@@ -27,6 +27,8 @@ enum {
     ENTITIES_PER_TURN = 32,
     BYTES_PER_ENTITY = 4096,
     US_PER_TURN = 2000,
+    /* What a lane that gives way rests for each microsecond in which a thread of the others was at work beside it. */
+    RESTS = 4,
 };
 
 struct lane_thread {
@@ -37,8 +39,16 @@ struct lane_thread {
     /* Guarded by the lane's mutex. */
     bool idle;
     bool lent;
+    int64_t begun_us;         /* when its batch was taken; 0: it has none */
     struct operation *handed; /* a batch that lane_run did not bring to its end */
     void *begun;              /* what lane_steps.begin returned for it, or NULL */
+};
+
+/* How long the threads have been at work, all together. */
+struct lane_work {
+    int64_t done_us;  /* on batches that have ended */
+    int64_t begun_us; /* the sum of the times at which the others were taken, and their number */
+    int running;
 };
 
 struct lane {
@@ -48,6 +58,7 @@ struct lane {
     pthread_cond_t stops; /* wakes the threads that rest */
     struct fair_queue queue;
     int idle; /* threads waiting for work */
+    struct lane_work work;
     bool stopping;
     struct lane_statistics statistics; /* but `waiting` and `late` */
     atomic_llong late;
@@ -193,6 +204,30 @@ static bool must_wait(const struct lane_thread *thread)
     return !thread->handed && (thread->lent || (!has_work(lane) && !lane->stopping));
 }
 
+/* What waits, for this thread. With the mutex. */
+static struct operation *take_for(struct lane_thread *thread)
+{
+    struct lane_work *work = &thread->lane->work;
+
+    thread->begun_us = clock_monotonic_us();
+    work->begun_us += thread->begun_us;
+    work->running++;
+    return take_batch(thread->lane);
+}
+
+/* The thread has no batch any more, if it had one. With the mutex. */
+static void note_end(struct lane_thread *thread)
+{
+    struct lane_work *work = &thread->lane->work;
+
+    if (thread->begun_us == 0)
+        return;
+    work->done_us += clock_monotonic_us() - thread->begun_us;
+    work->begun_us -= thread->begun_us;
+    work->running--;
+    thread->begun_us = 0;
+}
+
 /* Wait for a batch: one that was begun already, or what waits. NULL: the lane is stopping. */
 static struct operation *next_batch(struct lane_thread *thread, void **begun)
 {
@@ -200,6 +235,7 @@ static struct operation *next_batch(struct lane_thread *thread, void **begun)
     struct operation *batch = NULL;
 
     pthread_mutex_lock(&lane->mutex);
+    note_end(thread);
     thread->idle = true;
     lane->idle++;
     while (must_wait(thread))
@@ -213,7 +249,7 @@ static struct operation *next_batch(struct lane_thread *thread, void **begun)
         thread->begun = NULL;
         thread->lent = false;
     } else if (has_work(lane)) {
-        batch = take_batch(lane);
+        batch = take_for(thread);
     }
     if (has_work(lane) && lane->idle > 0)
         pthread_cond_signal(&lane->arrived);
@@ -291,14 +327,15 @@ static struct operation *drop_all_late(struct lane *lane, struct operation *batc
     return live;
 }
 
-static int64_t batches_taken(struct lane *lane)
+static int64_t worked_us(struct lane *lane)
 {
-    int64_t batches;
+    const struct lane_work *work = &lane->work;
+    int64_t out;
 
     pthread_mutex_lock(&lane->mutex);
-    batches = lane->statistics.batches;
+    out = work->done_us + work->running * clock_monotonic_us() - work->begun_us;
     pthread_mutex_unlock(&lane->mutex);
-    return batches;
+    return out;
 }
 
 static void rest(struct lane *lane, int64_t until_us)
@@ -318,9 +355,9 @@ static void run_batch(struct lane_thread *thread, struct operation *batch)
     charge_time(thread->lane, batch, begun_us);
 }
 
-/* What the lanes that matter more have begun, and when that was counted. */
+/* How long the lanes that matter more have been at work, and when that was asked. */
 struct foreground {
-    int64_t batches, counted_us;
+    int64_t worked_us, counted_us;
 };
 
 static struct foreground count_foreground(const struct lane *lane)
@@ -330,16 +367,18 @@ static struct foreground count_foreground(const struct lane *lane)
     if (lane->options.gives_way_count > 0)
         out.counted_us = clock_monotonic_us();
     for (int i = 0; i < lane->options.gives_way_count; i++)
-        out.batches += batches_taken(lane->options.gives_way_to[i]);
+        out.worked_us += worked_us(lane->options.gives_way_to[i]);
     return out;
 }
 
+/* As if no more than one thread of the others had been at work: three at once must not keep this one from working. */
 static void give_way(struct lane *lane, const struct foreground *before)
 {
     struct foreground now = count_foreground(lane);
+    int64_t own_us = now.counted_us - before->counted_us, others_us = now.worked_us - before->worked_us;
 
-    if (now.batches != before->batches)
-        rest(lane, now.counted_us + (now.counted_us - before->counted_us));
+    if (others_us > 0)
+        rest(lane, now.counted_us + RESTS * (others_us < own_us ? others_us : own_us));
 }
 
 static void *serve(void *argument)
@@ -384,7 +423,7 @@ static struct operation *borrow_session(struct lane *lane, struct lane_thread **
             continue;
         thread->lent = true;
         *out = thread;
-        batch = take_batch(lane);
+        batch = take_for(thread);
     }
     pthread_mutex_unlock(&lane->mutex);
     return batch;
@@ -399,6 +438,8 @@ static void give_back(struct lane_thread *thread, struct operation *batch, void 
     thread->handed = batch;
     thread->begun = begun;
     thread->lent = batch != NULL; /* the session is lent until the batch is done */
+    if (!batch)
+        note_end(thread);
     if (batch || lane->stopping)
         pthread_cond_broadcast(&lane->arrived);
     pthread_mutex_unlock(&lane->mutex);

@@ -43,7 +43,8 @@ struct lane_options {
     int threads;
     /*
      * Lanes whose operations matter more, none by default. When they were at work while this one ran a batch, the thread rests
-     * for as long as the batch took: together its threads take half of their time at most. They must be stopped after this one.
+     * for four times as long as they were: beside work without a pause it takes a fifth of its time. They must be stopped after
+     * this one.
      */
     struct lane *const *gives_way_to;
     int gives_way_count;
