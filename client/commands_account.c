@@ -7,9 +7,16 @@
  */
 #include <string.h>
 
+#include "api/codec.h"
+#include "base/digits.h"
+#include "client/api_client.h"
 #include "client/command.h"
 #include "client/time_text.h"
+#include "domain/ticks.h"
 #include "store/access/account_calls.h"
+#include "tavola/v1/table_service.pb-c.h"
+
+#define QUOTA_ARGUMENTS "NAME [--entities N|none|default] [--bytes N|none|default]"
 
 static void print_key(const char *which, const struct account_key *key, struct arena *arena)
 {
@@ -22,6 +29,7 @@ struct account_work {
     struct arena arena;
     struct str name;
     bool administrator;
+    int64_t max_entities, max_bytes; /* set-quota */
 };
 
 static enum status create(struct account_work *work, struct error *err)
@@ -62,6 +70,12 @@ static enum status rotate(struct account_work *work, struct error *err)
 
 static enum status delete (struct account_work *work, struct error *err) {
     return account_calls_delete(&work->pg, work->name, &work->arena, err);
+}
+
+static enum status set_quota(struct account_work *work, struct error *err)
+{
+    return account_calls_set_quota(
+        &work->pg, work->name, work->max_entities, work->max_bytes, &work->arena, err);
 }
 
 static int work_on(const struct client_config *config, struct account_work *work,
@@ -125,6 +139,84 @@ static int run_delete(const struct client_config *config, int argc, char **argv)
     return run_named(config, "account delete", argc, argv, delete);
 }
 
+static bool parse_quota(const char *text, int64_t *out)
+{
+    if (strcmp(text, "default") == 0)
+        *out = QUOTA_OF_SETTINGS;
+    else if (strcmp(text, "none") == 0)
+        *out = QUOTA_NONE;
+    else
+        return digits_parse_signed(str_of(text), 1, INT64_MAX, out);
+    return true;
+}
+
+static int run_set_quota(const struct client_config *config, int argc, char **argv)
+{
+    struct account_work work = {
+        .words = "account set-quota", .max_entities = QUOTA_AS_IT_IS, .max_bytes = QUOTA_AS_IT_IS
+    };
+
+    if (argc < 3 || argc % 2 == 0)
+        return command_misused(work.words, QUOTA_ARGUMENTS);
+    work.name = str_of(argv[0]);
+    for (int i = 1; i < argc; i += 2) {
+        bool is_entities = strcmp(argv[i], "--entities") == 0;
+
+        if ((!is_entities && strcmp(argv[i], "--bytes") != 0) ||
+            !parse_quota(argv[i + 1], is_entities ? &work.max_entities : &work.max_bytes))
+            return command_misused(work.words, QUOTA_ARGUMENTS);
+    }
+    return work_on(config, &work, set_quota);
+}
+
+/* ---- usage, by the API ---- */
+
+static void print_usage(const char *what, const Tavola__V1__QuotaUsage *usage)
+{
+    if (!usage)
+        return;
+    printf("%-9s %lld of ", what, (long long)usage->used);
+    if (usage->quota == QUOTA_NONE)
+        printf("any number\n");
+    else
+        printf("%lld\n", (long long)usage->quota);
+}
+
+static void print_counted(const Google__Protobuf__Timestamp *counted)
+{
+    char when[TIME_TEXT_BYTES];
+    int64_t ticks;
+
+    if (counted && ticks_from_timestamp(counted->seconds, counted->nanos, &ticks))
+        printf("entities and bytes were counted at %s\n", time_text_format(ticks, when));
+    else
+        printf("entities and bytes have not been counted yet: a worker does it\n");
+}
+
+static int run_usage(const struct client_config *config, int argc, char **argv)
+{
+    Tavola__V1__GetAccountUsageRequest request = TAVOLA__V1__GET_ACCOUNT_USAGE_REQUEST__INIT;
+    const Tavola__V1__GetAccountUsageResponse *reply;
+    struct api_client client;
+
+    (void)argv;
+    if (argc != 0)
+        return command_misused("account usage", "");
+    if (!api_client_open(&client, config))
+        return COMMAND_FAILED;
+    reply = api_client_call(&client, "/tavola.v1.TableService/GetAccountUsage", &request.base,
+        &tavola__v1__get_account_usage_response__descriptor);
+    if (!reply)
+        return api_client_close(&client, COMMAND_FAILED);
+    print_usage("tables", reply->tables);
+    print_usage("indexes", reply->indexes);
+    print_usage("entities", reply->entities);
+    print_usage("bytes", reply->bytes);
+    printf("%-9s %lld\n", "entries", (long long)reply->index_entries);
+    print_counted(reply->counted);
+    return api_client_close(&client, COMMAND_OK);
+}
+
 static const struct command commands[] = {
     {
         .words = "account create",
@@ -145,6 +237,18 @@ static const struct command commands[] = {
         .help = "make and print a new first key; the old first key becomes the second, and the old second "
                 "key is not valid any more",
         .run = run_rotate,
+    },
+    {
+        .words = "account set-quota",
+        .arguments = QUOTA_ARGUMENTS,
+        .help = "what the account may hold, whatever the servers' settings say; default: what they say",
+        .run = run_set_quota,
+    },
+    {
+        .words = "account usage",
+        .arguments = "",
+        .help = "print what the account of the token holds, against its quotas",
+        .run = run_usage,
     },
     {
         .words = "account delete",

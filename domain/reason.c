@@ -129,9 +129,10 @@ static const struct reason_info reasons[] = {
         "100 long-running operations of the account have not ended; nothing was begun.",
         "Wait for some of them, or cancel them; ListOperations has them." },
     [REASON_QUOTA_EXCEEDED] = { "QUOTA_EXCEEDED", STATUS_LIMIT,
-        "The account has as many tables, or indexes, as it may have; nothing was created. Metadata: what, "
-        "limit, actual.",
-        "Delete what is not needed, or ask the operator for a higher quota." },
+        "The account has as many tables, indexes, entities or bytes as it may have; nothing was created or "
+        "written. Metadata: what, limit, actual.",
+        "Delete what is not needed, or ask the operator for a higher quota. Deleted entities and bytes count "
+        "until the next count: GetAccountUsage." },
     [REASON_REPORT_NOT_FOUND] = { "REPORT_NOT_FOUND", STATUS_NOT_FOUND,
         "There is no report of this id, it is of another index, or newer ones have taken its place.",
         "Check the id; verify the index again." },

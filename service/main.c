@@ -121,6 +121,14 @@ static enum status start_publisher(
     return cannot_start("TAVOLA_REDIS", "(hidden)", err);
 }
 
+static struct quotas quotas_of(const struct service_config *config)
+{
+    return (struct quotas){ .tables = (int32_t)config->account_tables,
+        .indexes = (int32_t)config->account_indexes,
+        .entities = config->account_entities,
+        .bytes = config->account_bytes };
+}
+
 static void start_store(struct server *server, const struct service_config *config)
 {
     const struct store_options options = {
@@ -133,7 +141,7 @@ static void start_store(struct server *server, const struct service_config *conf
         .max_waiting = (int)config->max_waiting,
         .batch_operations = (int)config->batch_operations,
         .batch_bytes = BATCH_BYTES,
-        .quotas = { (int32_t)config->account_tables, (int32_t)config->account_indexes },
+        .quotas = quotas_of(config),
         .intents_committed = intents_committed,
         .context = server,
         .answering = config->coalesce_replies ? coalesce_replies : NULL,
@@ -263,6 +271,7 @@ static enum status start(struct server *server, const struct service_config *con
 {
     health_init(&server->service.health);
     authenticator_init(&server->service.authenticator, config->authentication == AUTHENTICATION_NONE);
+    server->service.authenticator.quotas = quotas_of(config);
     recheck_init(&server->service.recheck);
     audit_log_init(&server->service.audit_log);
     memory_shares_init(&server->service.memory, server->memory.bytes);

@@ -16,6 +16,7 @@
 const struct method *const methods[] = {
     &create_table_method,
     &get_table_method,
+    &get_account_usage_method,
     &list_tables_method,
     &update_table_method,
     &delete_table_method,

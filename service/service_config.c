@@ -273,6 +273,27 @@ static const struct config_setting settings[] = { {
         .help = "one more is refused with QUOTA_EXCEEDED; the same for all servers",
     },
     {
+        .name = "TAVOLA_MAX_ENTITIES_PER_ACCOUNT",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, account_entities),
+        .fallback = "0",
+        .min = 0,
+        .max = INT64_MAX,
+        .help = "writes beyond it are refused with QUOTA_EXCEEDED; 0: no quota; the same for all servers",
+    },
+    {
+        .name = "TAVOLA_MAX_BYTES_PER_ACCOUNT",
+        .type = CONFIG_INT,
+        .offset = offsetof(struct service_config, account_bytes),
+        .fallback = "0",
+        .min = 0,
+        .max = INT64_MAX,
+        .unit = "bytes",
+        .help =
+            "keys and properties, index entries included; writes beyond it are refused with QUOTA_EXCEEDED; "
+            "0: no quota; the same for all servers",
+    },
+    {
         .name = "TAVOLA_MAX_BATCH_OPERATIONS",
         .type = CONFIG_INT,
         .offset = offsetof(struct service_config, batch_operations),

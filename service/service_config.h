@@ -40,6 +40,7 @@ struct service_config {
     int64_t first_call_seconds;
     struct rate_limits rates;
     int64_t account_tables, account_indexes; /* the most of one account */
+    int64_t account_entities, account_bytes; /* 0: not bounded */
     int64_t batch_operations;
     int coalesce_replies; /* 0 or 1 */
     int64_t drain_seconds;

@@ -5,6 +5,7 @@
 #include "store/routes.h"
 
 #include "store/access/audit_calls.h"
+#include "store/access/usage_calls.h"
 #include "store/background/range_delete.h"
 #include "store/catalogue/table_calls.h"
 #include "store/dead_letters/dead_letter_calls.h"
@@ -62,6 +63,7 @@ static const struct route routes[] = {
     [OPERATION_INDEX_ADVISE] = { LANE_PAGE, advice_calls_make },
     [OPERATION_AUDIT_STORE] = { LANE_PAGE, audit_calls_store },
     [OPERATION_AUDIT_LIST] = { LANE_PAGE, audit_calls_list },
+    [OPERATION_USAGE_GET] = { LANE_PAGE, usage_calls_get },
 };
 
 _Static_assert(ARRAY_LEN(routes) == OPERATION_KIND_COUNT, "a row for the last kind");

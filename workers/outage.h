@@ -12,7 +12,7 @@
 
 struct outages {
     struct log_repeat acknowledge, release_messages, release_claim, renew; /* of messages and claims */
-    struct log_repeat sweep, chunk, scrub, gauges;
+    struct log_repeat sweep, chunk, scrub, usage, gauges;
     struct log_repeat batch;   /* a batch failed since the database could not be used */
     struct log_repeat attempt; /* an attempt failed and will be repeated */
 };

@@ -19,7 +19,10 @@
 #include "workers/relay.h"
 #include "workers/scrubber.h"
 #include "workers/sweeper.h"
+#include "workers/usage_counter.h"
 #include "workers/worker.h"
+
+enum { ROLES = 6 }; /* threads other than consumers */
 
 struct thread {
     struct worker_ctx ctx;
@@ -61,6 +64,7 @@ static enum status start_threads(struct process *process, struct error *err)
     TRY(start_thread(process, "builder", 0, builder_thread, err));
     TRY(start_thread(process, "sweeper", 0, sweeper_thread, err));
     TRY(start_thread(process, "scrubber", 0, scrubber_thread, err));
+    TRY(start_thread(process, "usage_counter", 0, usage_counter_thread, err));
     TRY(start_thread(process, "renewal", 0, lease_renewal_thread, err));
     for (int i = 0; i < consumers; i++)
         TRY(start_thread(process, WORKER_CONSUMER, i, loop_thread, err));
@@ -133,7 +137,7 @@ int process_run_worker(const struct worker_config *config)
     block_signals(&signals);
     worker_allow_data_loss(config->allow_data_loss != 0);
     worker_shared_init(&process.shared, config);
-    process.threads = xcalloc((size_t)config->threads + 5, sizeof(*process.threads));
+    process.threads = xcalloc((size_t)config->threads + ROLES, sizeof(*process.threads));
     if (start_threads(&process, &err) == STATUS_OK && start_listeners(&process, &err) == STATUS_OK) {
         log_event(LOG_INFO, "ready", log_text("name", config->name), log_number("threads", config->threads));
         while (sigwait(&signals, &received) != 0 || log_settings_take_signal(&config->log, received))

@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "domain/access/account_usage.h"
 
 enum { ACCOUNT_KEYS = 2, ACCOUNT_KEY_BYTES = 32 };
 
@@ -26,6 +27,7 @@ struct account {
     struct str id; /* account_id.h; empty where an account is about to be made */
     bool administrator;
     struct account_key keys[ACCOUNT_KEYS];
+    struct account_usage usage;
 };
 
 /* 3 to 63 lower-case letters and digits. */

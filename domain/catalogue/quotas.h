@@ -7,10 +7,10 @@
 
 #include <stdint.h>
 
-/* 0: the number in domain/limits.h. */
 struct quotas {
-    int32_t tables;  /* of callers */
-    int32_t indexes; /* that are not being dropped */
+    int32_t tables;          /* of callers; 0: the number in domain/limits.h */
+    int32_t indexes;         /* that are not being dropped; 0: the same */
+    int64_t entities, bytes; /* domain/access/account_usage.h; 0: not bounded */
 };
 
 #endif

@@ -31,6 +31,7 @@
 #include "domain/operations/sample_operations.h"
 #include "domain/operations/table_operations.h"
 #include "domain/operations/transaction_operations.h"
+#include "domain/operations/usage_operations.h"
 
 struct operation_times;
 
@@ -82,6 +83,7 @@ struct operation {
         struct outcome_queues queues;
         struct outcome_samples samples;
         struct outcome_audit audit;
+        struct outcome_usage usage;
     } out;
 
     /* Called once, from a thread of the store, when the outcome is set. It must not block. */

@@ -53,6 +53,7 @@ enum operation_kind {
     OPERATION_INDEX_ADVISE, /* input: samples */
     OPERATION_AUDIT_STORE,  /* the server's own: no method runs it */
     OPERATION_AUDIT_LIST,
+    OPERATION_USAGE_GET,
     OPERATION_KIND_COUNT
 };
 

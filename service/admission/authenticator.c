@@ -162,5 +162,6 @@ enum status authenticator_admit(struct authenticator *authenticator, struct pres
             return credential_refuse(err);
         presented->generation = authenticator->generation;
     }
+    presented->account = context.account;
     return credential_access(credential, &context, out, err);
 }

@@ -27,6 +27,7 @@ struct authenticator {
     int64_t generation;               /* of the snapshot, from 1 */
     int64_t confirmed_us;             /* clock_monotonic_us */
     struct authenticator_memory *memory;
+    struct quotas quotas; /* of accounts without their own; entities and bytes */
 };
 
 void authenticator_init(struct authenticator *authenticator, bool open);
@@ -54,6 +55,7 @@ struct presented_credential {
      */
     int64_t generation;
     int signer; /* the key that has signed it: 1 or 2; 0: not checked yet, or none of the account's */
+    const struct account *account; /* after authenticator_admit, until authenticator_leave */
 };
 
 /*

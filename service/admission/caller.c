@@ -109,6 +109,9 @@ enum status caller_authorize(struct caller *caller, struct operation *operation,
         resolve_names(caller, operation);
         status = access_check(&caller->access, caller->authenticator->snapshot->catalogue, operation, err);
     }
+    if (status == STATUS_OK)
+        status = account_usage_admit(
+            &caller->presented.account->usage, &caller->authenticator->quotas, operation, err);
     authenticator_leave(caller->authenticator);
     return status;
 }

@@ -35,8 +35,9 @@ struct caller {
 MUST_USE enum status caller_identify(struct caller *caller, struct rpc_call *call, struct error *err);
 
 /*
- * Check that the caller may run the operation, and narrow the operation to the keys that the caller may see. The caller
- * must outlive the operation. Outcomes: those of caller_identify and of access_check.
+ * Check that the caller may run the operation and that its account is within its quotas, and narrow the operation to the keys
+ * that the caller may see. The caller must outlive the operation. Outcomes: those of caller_identify, access_check and
+ * account_usage_admit. Without authentication there are no quotas of entities and bytes.
  */
 MUST_USE enum status caller_authorize(struct caller *caller, struct operation *operation, struct error *err);
 

@@ -11,6 +11,7 @@
 /* TableService */
 extern const struct method create_table_method;
 extern const struct method get_table_method;
+extern const struct method get_account_usage_method;
 extern const struct method list_tables_method;
 extern const struct method update_table_method;
 extern const struct method delete_table_method;

@@ -19,6 +19,14 @@ static bool take_key(const PGresult *result, int row, int column, struct account
     return true;
 }
 
+static struct account_usage take_usage(const PGresult *result, int row)
+{
+    return (struct account_usage){ .entities = pg_int8(result, row, ACCOUNT_ENTITIES),
+        .bytes = pg_int8(result, row, ACCOUNT_BYTES),
+        .max_entities = pg_int8(result, row, ACCOUNT_MAX_ENTITIES),
+        .max_bytes = pg_int8(result, row, ACCOUNT_MAX_BYTES) };
+}
+
 static enum status fill_accounts(struct account_list *list, const PGresult *result, struct error *err)
 {
     size_t count = (size_t)PQntuples(result);
@@ -30,6 +38,7 @@ static enum status fill_accounts(struct account_list *list, const PGresult *resu
         account->name = arena_copy(&list->arena, pg_bytes(result, (int)i, ACCOUNT_NAME));
         account->id = arena_copy(&list->arena, pg_bytes(result, (int)i, ACCOUNT_ID));
         account->administrator = pg_bool(result, (int)i, ACCOUNT_ADMINISTRATOR);
+        account->usage = take_usage(result, (int)i);
         if (!take_key(result, (int)i, ACCOUNT_FIRST_KEY, &account->keys[0]) ||
             !take_key(result, (int)i, ACCOUNT_SECOND_KEY, &account->keys[1]))
             return error_set(

@@ -128,6 +128,23 @@ enum status account_calls_rotate(
     return error_set(err, STATUS_NOT_FOUND, "there is no account %.*s", STR_ARG(name));
 }
 
+enum status account_calls_set_quota(struct pg *pg, struct str name, int64_t max_entities, int64_t max_bytes,
+    struct arena *arena, struct error *err)
+{
+    struct pg_params params;
+    bool changed = false;
+
+    pg_params_init(&params, arena);
+    pg_add_bytes(&params, name);
+    pg_add_int8(&params, max_entities);
+    pg_add_int8(&params, max_bytes);
+    TRY(run_change(pg, &(struct account_change){ &sql_account_set_quota, "account set-quota", name }, &params,
+        &changed, err));
+    if (changed)
+        return STATUS_OK;
+    return error_set(err, STATUS_NOT_FOUND, "there is no account %.*s", STR_ARG(name));
+}
+
 enum status account_calls_delete(struct pg *pg, struct str name, struct arena *arena, struct error *err)
 {
     struct pg_params params;

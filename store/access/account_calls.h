@@ -20,6 +20,10 @@ enum account_column {
     ACCOUNT_CREATED,
     ACCOUNT_ROTATED,
     ACCOUNT_ID,
+    ACCOUNT_ENTITIES,
+    ACCOUNT_BYTES,
+    ACCOUNT_MAX_ENTITIES,
+    ACCOUNT_MAX_BYTES,
 };
 
 struct account_view {
@@ -39,6 +43,13 @@ MUST_USE enum status account_calls_list(
 /* STATUS_NOT_FOUND. *key: the new first key. */
 MUST_USE enum status account_calls_rotate(
     struct pg *pg, struct str name, struct arena *arena, struct account_key *key, struct error *err);
+
+/* A quota in account_calls_set_quota; others: QUOTA_OF_SETTINGS, QUOTA_NONE, numbers. */
+enum { QUOTA_AS_IT_IS = -2 };
+
+/* Set quotas that hold for this account instead of those of the servers' settings. STATUS_NOT_FOUND. */
+MUST_USE enum status account_calls_set_quota(struct pg *pg, struct str name, int64_t max_entities,
+    int64_t max_bytes, struct arena *arena, struct error *err);
 
 /* STATUS_NOT_FOUND: no such account, or it still has tables. */
 MUST_USE enum status account_calls_delete(

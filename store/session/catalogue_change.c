@@ -50,9 +50,19 @@ static enum status refuse_one_more(const char *what, int64_t actual, int64_t lim
     return err->status;
 }
 
+int64_t catalogue_change_max_indexes(const struct session *session)
+{
+    return session->quotas.indexes ? session->quotas.indexes : LIMIT_ACCOUNT_INDEXES;
+}
+
+int64_t catalogue_change_max_tables(const struct session *session)
+{
+    return session->quotas.tables ? session->quotas.tables : LIMIT_ACCOUNT_TABLES;
+}
+
 enum status catalogue_change_admit_index(struct session *session, struct str account, struct error *err)
 {
-    int64_t limit = session->quotas.indexes ? session->quotas.indexes : LIMIT_ACCOUNT_INDEXES, count;
+    int64_t limit = catalogue_change_max_indexes(session), count;
 
     TRY(count_of(session, &sql_account_indexes, account, limit, &count, err));
     return count < limit ? STATUS_OK : refuse_one_more("indexes", count, limit, err);
@@ -60,7 +70,7 @@ enum status catalogue_change_admit_index(struct session *session, struct str acc
 
 enum status catalogue_change_admit_table(struct session *session, struct str account, struct error *err)
 {
-    int64_t limit = session->quotas.tables ? session->quotas.tables : LIMIT_ACCOUNT_TABLES, count;
+    int64_t limit = catalogue_change_max_tables(session), count;
 
     TRY(count_of(session, &sql_account_tables, account, limit, &count, err));
     return count <= limit ? STATUS_OK : refuse_one_more("tables", count - 1, limit, err);

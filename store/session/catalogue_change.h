@@ -28,6 +28,10 @@ MUST_USE enum status catalogue_change_admit_index(
 MUST_USE enum status catalogue_change_admit_table(
     struct session *session, struct str account, struct error *err);
 
+/* How many an account may have. */
+int64_t catalogue_change_max_indexes(const struct session *session);
+int64_t catalogue_change_max_tables(const struct session *session);
+
 /* changed: see catalogue_load.h. Outcomes: see session_take_commit. */
 MUST_USE enum status catalogue_change_commit(struct session *session, int64_t changed, struct error *err);
 

@@ -25,6 +25,7 @@ INDEX = {"name": "ByOther", "table": "People", "shape": 1, "place": 2, "partitio
 REQUESTS = {
     "TableService/CreateTable": (False, {"name": "People"}),
     "TableService/GetTable": (False, {"name": "People"}),
+    "TableService/GetAccountUsage": (False, {}),
     "TableService/ListTables": (False, {}),
     "TableService/UpdateTable": (False, {"table": {"name": "People", "default_max_plan": 1}}),
     "TableService/DeleteTable": (False, {"name": "People"}),

@@ -109,6 +109,7 @@ RULES = {
     "TransactionService/CancelTransaction": rule(TOKEN, **OURS),
     "TableService/CreateTable": rule(TOKEN, other=IS_OWN, name="People"),
     "TableService/GetTable": rule(TOKEN, name="People"),
+    "TableService/GetAccountUsage": rule(TOKEN, other=IS_OWN),
     "TableService/ListTables": rule(TOKEN, other=IS_OWN),
     "TableService/UpdateTable": rule(
         TOKEN, table={"name": "People", "default_max_plan": 1}, update_mask={"paths": ["default_max_plan"]}),

@@ -304,9 +304,11 @@ class Stack:
             return None
 
     def start_worker(self, **settings):
-        """Without a scrub, unless the settings say otherwise: its operations and reports would be among those of the test."""
+        """Without a scrub and a count of usage, unless the settings say otherwise: the first has operations and reports, the
+        second makes versions of the catalogue.
+        """
         argv = [program("tavola-worker")]
-        self.worker = self.start("tavola-worker", argv, self.settings({"TAVOLA_SCRUB_SHARE": "0", **settings}))
+        self.worker = self.start("tavola-worker", argv, self.settings({"TAVOLA_SCRUB_SHARE": "0", "TAVOLA_USAGE_SHARE": "0", **settings}))
         return self.worker
 
     def connect(self, **options):

@@ -1,0 +1,8 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The quotas of account $1: entities $2 and bytes $3; -1: those of the servers' settings; -2: as they are. No row comes back when
+-- there is no such account.
+update accounts
+set max_entities = case $2::int8 when -2 then max_entities when -1 then null else $2::int8 end,
+    max_bytes = case $3::int8 when -2 then max_bytes when -1 then null else $3::int8 end
+where name = $1::text
+returning name

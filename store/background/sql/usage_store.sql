@@ -1,0 +1,22 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The end of a count: tables $1 have $2 rows of $3 bytes, all others none. One row for each account whose usage has changed.
+with counted as (
+    select t.account, coalesce(sum(c.counted) filter (where t.index_id is null), 0)::int8 as entities,
+        coalesce(sum(c.counted) filter (where t.index_id is not null), 0)::int8 as entries,
+        coalesce(sum(c.bytes), 0)::int8 as bytes
+    from tables t left join unnest($1::int8[], $2::int8[], $3::int8[]) c(table_id, counted, bytes)
+        on c.table_id = t.table_id
+    where t.live
+    group by t.account),
+ended as (update usage_counts set ended = now()),
+gone as (
+    delete from account_usage a where not exists (select from counted c where c.account = a.account)
+    returning a.account),
+stored as (
+    insert into account_usage as a (account, entities, entries, bytes)
+    select account, entities, entries, bytes from counted
+    on conflict (account) do update
+    set entities = excluded.entities, entries = excluded.entries, bytes = excluded.bytes
+    where (a.entities, a.entries, a.bytes) is distinct from (excluded.entities, excluded.entries, excluded.bytes)
+    returning a.account)
+select account from gone union all select account from stored
