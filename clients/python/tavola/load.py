@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Imports: a stream of messages, each answered once it is committed. After a break, what was not answered is sent again."""
+
+import queue
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Optional
+
+import grpc
+
+from tavola import errors
+from tavola.connection import STREAM_SECONDS, Pauses, passes
+from tavola.descriptors import type_of
+from tavola.entity import encode
+
+MESSAGE_ENTITIES = 300  # a message with more refused entities than that would be answered in parts
+MESSAGE_BYTES = 1 << 20
+WINDOW = 8  # messages under way
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """An entity that was not imported: how many came before it, its keys, and why."""
+
+    position: int
+    key: tuple[str, str]
+    error: errors.Error
+
+
+@dataclass
+class ImportResult:
+    """How many entities are committed, those that were refused, and the tokens for look-ups (at_least)."""
+
+    committed: int = 0
+    rejected: list[Rejection] = field(default_factory=list)
+    consistency_tokens: list[str] = field(default_factory=list)
+
+
+def _messages(table: Any, entities: Iterable[Mapping]) -> Iterator[tuple[int, Any]]:
+    """(position of its first entity, message), each within the bounds above; a larger entity has a message of its own."""
+    make, source, position = type_of("ImportEntitiesRequest"), iter(entities), 0
+    message, size = make(table=table.name), 0
+    for entity in source:
+        one = table.encode(entity)
+        if message.entities and (size + one.ByteSize() > MESSAGE_BYTES or len(message.entities) == MESSAGE_ENTITIES):
+            yield position, message
+            position += len(message.entities)
+            message, size = make(table=table.name), 0
+        message.entities.append(one)
+        size += one.ByteSize()
+    if message.entities:
+        yield position, message
+
+
+class _Stream:
+    """One stream of an import: sends what `waiting` has, then what the source has, with at most WINDOW under way."""
+
+    def __init__(self, table: Any, source: Iterator[tuple[int, Any]], waiting: deque):
+        self.source, self.waiting = source, waiting
+        self.outgoing: queue.SimpleQueue = queue.SimpleQueue()
+        self.call = table.client.connection.open("EntityService/ImportEntities", iter(self.outgoing.get, None), STREAM_SECONDS)
+        for _, message in waiting:
+            self.outgoing.put(message)
+        self.fill()
+
+    def fill(self) -> None:
+        for position, message in islice(self.source, max(WINDOW - len(self.waiting), 0)):
+            self.waiting.append((position, message))
+            self.outgoing.put(message)
+        if not self.waiting:
+            self.end()
+
+    def end(self) -> None:
+        self.outgoing.put(None)
+
+    def replies(self) -> Iterator[tuple[int, Any, Any]]:
+        """(position, message, reply) of each message."""
+        for reply in self.call:
+            position, message = self.waiting.popleft()
+            yield position, message, reply
+            self.fill()
+
+
+def _note(result: ImportResult, position: int, message: Any, reply: Any, sent_before: int) -> None:
+    result.committed += len(message.entities) - len(reply.rejected)
+    for one in reply.rejected:
+        at = position + one.position - sent_before
+        result.rejected.append(Rejection(at, (one.key.partition_key, one.key.row_key), errors.of_message(one.error)))
+    if reply.consistency_token:
+        result.consistency_tokens.append(reply.consistency_token)
+
+
+def _run_once(stream: _Stream, result: ImportResult) -> None:
+    """Work through one stream."""
+    sent = 0
+    for position, message, reply in stream.replies():
+        _note(result, position, message, reply, sent)
+        sent += len(message.entities)
+
+
+def run_import(table: Any, entities: Iterable[Mapping]) -> ImportResult:
+    """Import the entities; the errors of a call, and of encode()."""
+    result, waiting = ImportResult(), deque()
+    source = _messages(table, entities)
+    patience = table.client.connection.timeout
+    pauses: Optional[Pauses] = None
+    while True:
+        answered = result.committed + len(result.rejected)
+        stream = _Stream(table, source, waiting)
+        try:
+            _run_once(stream, result)
+            return result
+        except grpc.RpcError as failed:
+            error = errors.of_call(failed)
+        finally:
+            stream.end()
+            stream.call.cancel()
+        if pauses is None or result.committed + len(result.rejected) > answered:
+            pauses = Pauses(time.monotonic() + patience)
+        resumes = passes(error) or isinstance(error, errors.DeadlineExceeded) and not error.reason
+        if not resumes or not pauses.wait(error):
+            raise error

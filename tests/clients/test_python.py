@@ -1,0 +1,497 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python client against a server and a worker: values, writes, pages, indexes, transactions, watches, breaks, access."""
+
+import datetime as dt
+import itertools
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+import uuid
+
+from tavola_test.certificates import Authority
+from tavola_test.processes import program_environment, run_program
+from tavola_test.settings import SOURCE, TIMEOUT_FACTOR
+from tavola_test.stack import Stack
+from tavola_test.waiting import wait_for
+
+import tavola
+from tavola import errors
+
+UTC = dt.timezone.utc
+
+
+def person(partition, row, **properties):
+    return {"PartitionKey": partition, "RowKey": row, **properties}
+
+
+class ClientCase(unittest.TestCase):
+    """A server and a worker for the class, a table of its own for each test."""
+
+    settings = {}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.stack = Stack()
+        cls.addClassCleanup(cls.stack.close)
+        cls.stack.start_server()
+        cls.stack.start_worker()
+        cls.client = tavola.Client(cls.stack.target, timeout=30 * TIMEOUT_FACTOR)
+        cls.addClassCleanup(cls.client.close)
+
+    def setUp(self):
+        self.table = self.client.create_table("t" + uuid.uuid4().hex[:20], change_feed=True)
+
+
+class Values(ClientCase):
+    def test_every_type_returns_as_it_was_written(self):
+        time = dt.datetime(2026, 1, 31, 12, 0, 0, 123456, tzinfo=UTC)
+        values = {
+            "Text": "O'Neill ü 😀", "Yes": True, "Small": tavola.Int32(-36), "Large": 2**62, "Ratio": 0.1, "When": time,
+            "Id": uuid.UUID("c9da6455-213d-42c9-9a79-3e9149a57833"), "Bytes": b"\x00\xff", "Infinite": float("inf"),
+            "Early": dt.datetime(1601, 1, 1, tzinfo=UTC), "Late": dt.datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC),
+            "Exact": tavola.DateTime.of(time, 7), "Elsewhere": time.astimezone(dt.timezone(dt.timedelta(hours=2))),
+        }
+        self.table.insert(person("p", "r", **values, Nothing=None))
+        found = self.table.get("p", "r")
+        self.assertEqual(dict(found), person("p", "r", **values))
+        self.assertIsInstance(found["Small"], tavola.Int32)
+        self.assertNotIsInstance(found["Large"], tavola.Int32)
+        self.assertIs(found["Yes"], True)
+        self.assertEqual((found["Exact"].tick, type(found["When"])), (7, dt.datetime))
+        self.table.replace(found)
+        self.assertEqual(self.table.get("p", "r"), found)
+
+    def test_filters_find_each_value(self):
+        time = tavola.DateTime.of(dt.datetime(2026, 1, 31, 12, tzinfo=UTC), 7)
+        values = ["O'Neill", True, False, tavola.Int32(-3), 2**40, 1.0, 1e300, float("-inf"), time, uuid.uuid4(), b"\x00\xff"]
+        for number, value in enumerate(values):
+            self.table.insert(person("p", f"{number}", V=value))
+            found = [one["RowKey"] for one in self.table.query(tavola.odata("V eq {v}", v=value))]
+            self.assertEqual(found, [f"{number}"], value)
+
+    def test_what_cannot_be_stored_is_refused_with_its_property(self):
+        for value, kind, words in (
+            (dt.datetime(2026, 1, 1), ValueError, "property V: 2026-01-01T00:00:00 has no time zone"),
+            (2**63, ValueError, "property V: 9223372036854775808 does not fit 64 bits"),
+            ([1], TypeError, "property V: a list cannot be stored"),
+        ):
+            with self.subTest(value=value), self.assertRaisesRegex(kind, words):
+                self.table.insert(person("p", "r", V=value))
+        with self.assertRaisesRegex(ValueError, "the entity has no 'RowKey'"):
+            self.table.insert({"PartitionKey": "p"})
+
+    def test_a_hook_encrypts_what_is_stored(self):
+        def turn(partition, row, properties):
+            return {name: value[::-1] if name == "Secret" else value for name, value in properties.items()}
+
+        table = self.client.table(self.table.name, encrypt=turn, decrypt=turn)
+        table.insert(person("p", "r", Secret="abc", Open="abc"))
+        with table.batch() as batch:
+            batch.insert(person("p", "s", Secret="abc"))
+        table.load([person("p", "t", Secret="abc")])
+        self.assertEqual([one.get("Secret") for one in self.table.query()], ["cba"] * 3)
+        for found in (list(table.query()), list(table.scan()), table.get_many([("p", "r"), ("p", "s"), ("p", "t")])):
+            self.assertEqual([one["Secret"] for one in found], ["abc"] * 3)
+        self.assertEqual(table.get("p", "r")["Open"], "abc")
+
+
+class Writes(ClientCase):
+    def test_an_entity_keeps_its_version(self):
+        ada = tavola.Entity(person("sales", "1", Name="Ada", Age=36))
+        self.table.insert(ada)
+        self.assertEqual(ada.key, ("sales", "1"))
+        seen = self.table.get("sales", "1")
+        self.assertEqual((seen.etag, seen.timestamp), (ada.etag, ada.timestamp))
+        ada["Age"] = 37
+        self.table.replace(ada)
+        with self.assertRaises(tavola.ConditionNotMet) as caught:
+            self.table.replace(seen)
+        self.assertEqual((caught.exception.code, caught.exception.reason), ("ABORTED", "UPDATE_CONDITION_NOT_SATISFIED"))
+        self.table.replace(seen, if_match="*")
+        self.table.merge(person("sales", "1", Age=38), condition="Age eq 36")
+        with self.assertRaises(tavola.ConditionNotMet):
+            self.table.merge(person("sales", "1", Age=39), condition="Age eq 36")
+        self.assertEqual(self.table.get("sales", "1"), person("sales", "1", Name="Ada", Age=38))
+        self.table.delete("sales", "1", condition="Age eq 38")
+        self.assertIsNone(self.table.find("sales", "1"))
+
+    def test_errors_are_classes_with_reason_and_metadata(self):
+        self.table.insert(person("p", "r"))
+        for call, kind, reason in (
+            (lambda: self.table.insert(person("p", "r")), tavola.EntityAlreadyExists, "ENTITY_ALREADY_EXISTS"),
+            (lambda: self.table.get("p", "x"), tavola.EntityNotFound, "RESOURCE_NOT_FOUND"),
+            (lambda: self.client.table("nosuch").count(), tavola.TableNotFound, "TABLE_NOT_FOUND"),
+            (lambda: self.client.create_table(self.table.name), tavola.AlreadyExists, "TABLE_ALREADY_EXISTS"),
+            (lambda: self.client.create_table("a-b"), tavola.InvalidArgument, "INVALID_RESOURCE_NAME"),
+            (lambda: self.table.insert(person("a/b", "r")), tavola.OutOfRange, "OUT_OF_RANGE_INPUT"),
+            (lambda: self.table.count("Age eq"), tavola.InvalidArgument, "INVALID_INPUT"),
+            (lambda: list(self.table.query("A eq 1", max_plan="point")), tavola.PlanTooExpensive, "PLAN_TOO_EXPENSIVE"),
+            (lambda: self.client.operation("build-0"), tavola.NotFound, "OPERATION_NOT_FOUND"),
+        ):
+            with self.subTest(reason=reason), self.assertRaises(kind) as caught:
+                call()
+            self.assertEqual(caught.exception.reason, reason)
+            self.assertIn(reason, str(caught.exception))
+        with self.assertRaises(tavola.TableNotFound) as caught:
+            self.client.table("nosuch").count()
+        self.assertEqual(caught.exception.metadata, {"table": "nosuch"})
+        self.assertIs(self.client.create_table(self.table.name, exist_ok=True).count(), 1)
+
+    def test_a_batch_is_one_write(self):
+        ada = tavola.Entity(person("p", "1", N=1))
+        with self.table.batch() as batch:
+            batch.insert(ada).insert(person("p", "2", N=2)).upsert(person("p", "3", N=3))
+        self.assertEqual((len(batch.results), ada.etag), (3, batch.results[0].etag))
+        with self.assertRaises(tavola.EntityAlreadyExists) as caught, self.table.batch() as batch:
+            batch.delete("p", "1").merge(person("p", "2", M=1)).insert(person("p", "3"))
+        self.assertEqual(caught.exception.metadata["operation_index"], "2")
+        self.assertEqual(self.table.count(), 3)
+        with self.assertRaises(RuntimeError), self.table.batch() as batch:
+            batch.delete("p", "1")
+            raise RuntimeError("nothing is sent")
+        self.assertEqual(self.table.count(), 3)
+
+    def test_a_request_id_makes_a_repeat_harmless(self):
+        first = self.table.insert(person("p", "r"), request_id="one")
+        again = self.table.insert(person("p", "r"), request_id="one")
+        self.assertEqual((first.replayed, again.replayed, again.etag), (False, True, first.etag))
+
+    def test_an_entity_expires(self):
+        soon = dt.datetime.now(UTC) + dt.timedelta(days=1)
+        self.table.insert(tavola.Entity(person("p", "r"), expires=soon))
+        self.assertEqual(self.table.get("p", "r").expires, soon)
+        self.table.upsert(tavola.Entity(person("p", "r"), expires=dt.datetime(2020, 1, 1, tzinfo=UTC)))
+        self.assertIsNone(self.table.find("p", "r"))
+
+    def test_an_import_says_what_was_refused(self):
+        many = (person("p", "bad/row" if n == 700 else f"{n:05}", N=n) for n in range(1000))
+        done = self.table.load(many)
+        self.assertEqual((done.committed, self.table.count()), (999, 999))
+        self.assertEqual([(one.position, one.key, one.error.reason) for one in done.rejected],
+                         [(700, ("p", "bad/row"), "OUT_OF_RANGE_INPUT")])
+        self.assertEqual(self.table.load([]).committed, 0)
+
+
+class Reads(ClientCase):
+    def setUp(self):
+        super().setUp()
+        self.table.load(person(f"p{n // 10}", f"{n:03}", N=n) for n in range(25))
+
+    def numbers(self, found):
+        return [one["N"] for one in found]
+
+    def test_queries_follow_pages(self):
+        query = self.table.query("N ge 3", page_size=4)
+        self.assertEqual(self.numbers(query), list(range(3, 25)))
+        self.assertEqual(self.numbers(query), list(range(3, 25)))  # asks anew
+        pages = list(query.pages())
+        self.assertGreater(len(pages), 5)
+        self.assertEqual(pages[0].stats.access_path, "TABLE_SCAN")
+        rest = self.table.query("N ge 3", page_size=4, token=pages[1].token)
+        self.assertEqual(self.numbers(rest), list(range(11, 25)))
+        self.assertEqual(self.numbers(self.table.query(descending=True)), list(range(24, -1, -1)))
+        self.assertEqual(query.first()["N"], 3)
+        self.assertIsNone(self.table.query("N eq 99").first())
+        self.assertEqual(list(self.table.query("N eq 3", select=["M"])), [person("p0", "003")])
+
+    def test_scan_count_and_keys(self):
+        self.assertEqual(self.numbers(self.table.scan("N lt 5")), list(range(5)))
+        self.assertEqual((self.table.count(), self.table.count("N lt 5")), (25, 5))
+        found = self.table.get_many([("p0", "001"), ("p9", "x"), ("p2", "024"), ("p0", "001")])
+        self.assertEqual([one and one["N"] for one in found], [1, None, 24, 1])
+        self.assertEqual(self.table.explain("PartitionKey eq 'p0'")[0].access_path, "PARTITION_SCAN")
+
+    def test_a_range_is_deleted_by_an_operation(self):
+        operation = self.table.delete_range("N lt 5").wait(60)
+        self.assertEqual((operation.state, operation.done, self.table.count()), ("DONE", 5, 20))
+        self.assertIn(operation.id, [one.id for one in self.client.operations()])
+
+    def test_an_index_finds(self):
+        name = "i" + uuid.uuid4().hex[:20]
+        index = self.table.create_index(name, "N", unique=True).wait(60)
+        self.assertEqual(index.state(), "READY")
+        self.assertEqual(self.numbers(index.lookup(7)), [7])
+        self.assertEqual(self.numbers(index.lookup(tavola.Int32(7))), [7])
+        result = self.table.upsert(person("q", "1", N=100))
+        self.assertEqual([one.key for one in index.lookup(100, at_least=[result])], [("q", "1")])
+        with self.assertRaises(tavola.UniqueViolation) as caught:
+            self.table.insert(person("q", "2", N=100))
+        self.assertEqual(caught.exception.metadata["index"], name)
+        with self.assertRaises(tavola.IndexAlreadyExists):
+            self.table.create_index(name, "N")
+        index.drop().wait(60)
+        with self.assertRaises(tavola.IndexNotFound):
+            index.state()
+
+    def test_a_range_of_an_index_in_pages(self):
+        index = self.table.create_index("i" + uuid.uuid4().hex[:20], tavola.literal_part("all"), row_key=[tavola.part("N")])
+        found = index.wait(60).lookup(from_=5, below=20, page_size=4, latest=True)
+        self.assertEqual(self.numbers(found), list(range(5, 20)))
+        self.assertEqual(self.numbers(index.lookup(descending=True, page_size=7)), list(range(24, -1, -1)))
+
+    def test_an_unknown_word_of_a_declaration(self):
+        with self.assertRaisesRegex(ValueError, "'sorted' is not a IndexShape: copy, list"):
+            self.table.create_index("another", "N", shape="sorted")
+
+
+class Transactions(ClientCase):
+    def test_a_move_across_tables(self):
+        archive = self.client.create_table("t" + uuid.uuid4().hex[:20])
+        self.table.insert(person("p", "r", N=1))
+        with self.client.transaction() as transaction:
+            transaction.move(self.table, ("p", "r"), archive).upsert(self.table, person("p", "moved", By="me"))
+        transaction.wait(60)
+        self.assertEqual(transaction.state, "DONE")
+        self.assertEqual(archive.get("p", "r", after_transaction=transaction.id)["N"], 1)
+        self.assertEqual([one["RowKey"] for one in self.table.query()], ["moved"])
+        self.assertEqual(self.client.transaction(transaction.id).refresh().state, "DONE")
+
+    def test_a_condition_that_does_not_hold(self):
+        self.table.insert(person("p", "r", N=1))
+        transaction = self.client.transaction().delete(self.table, "p", "r", condition="N eq 2").submit()
+        with self.assertRaises(tavola.TransactionFailed) as caught:
+            transaction.wait(60)
+        self.assertEqual((caught.exception.reason, caught.exception.transaction.state),
+                         ("UPDATE_CONDITION_NOT_SATISFIED", "FAILED"))
+        self.assertEqual(self.table.count(), 1)
+
+
+class Watches(ClientCase):
+    def test_a_watch_tells_each_change(self):
+        with self.table.watch() as watch:
+            self.table.insert(person("p", "1", N=1))
+            self.table.merge(person("p", "1", N=2))
+            self.table.delete("p", "1")
+            changes = list(itertools.islice(watch, 3))
+        self.assertEqual([(one.kind, one.entity.get("N")) for one in changes], [("inserted", 1), ("changed", 2), ("deleted", None)])
+
+    def test_a_token_is_where_another_watch_goes_on(self):
+        with self.table.watch() as watch:
+            self.table.insert(person("p", "1"))
+            self.assertEqual(next(iter(watch)).entity["RowKey"], "1")
+            token = watch.token  # of the message before: its change is told again
+        self.table.insert(person("p", "2"))
+        with self.table.watch(resume=token) as watch:
+            self.assertEqual([change.entity["RowKey"] for change in itertools.islice(watch, 2)], ["1", "2"])
+
+    def test_a_filter_and_cancel(self):
+        watch = self.table.watch("PartitionKey eq 'q'")
+        self.table.insert(person("p", "1"))
+        self.table.insert(person("q", "2"))
+        seen = []
+
+        def read():
+            for change in watch:
+                seen.append(change.entity["PartitionKey"])
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        wait_for("the change", lambda: seen)
+        watch.cancel()
+        reader.join(30)
+        self.assertEqual((seen, reader.is_alive()), (["q"], False))
+
+    def test_a_table_without_a_feed(self):
+        self.table.update(change_feed=False)
+        with self.assertRaises(tavola.FailedPrecondition) as caught:
+            self.table.watch()
+        self.assertEqual(caught.exception.reason, "CHANGE_FEED_OFF")
+
+
+class Breaks(unittest.TestCase):
+    """The server is killed under way; the client's callers notice nothing."""
+
+    def setUp(self):
+        self.stack = Stack(redis=False)
+        self.addCleanup(self.stack.close)
+        self.stack.start_server()
+        self.client = tavola.Client(self.stack.target, timeout=60 * TIMEOUT_FACTOR)
+        self.addCleanup(self.client.close)
+        self.table = self.client.create_table("people", change_feed=True)
+
+    def restart(self):
+        self.stack.server.send(signal.SIGKILL)
+        self.stack.server.wait()
+        self.stack.start_server(wait=False)
+
+    def in_background(self, function):
+        results = []
+
+        def run():
+            try:
+                results.append(function())
+            except Exception as error:  # told to the test  # noqa: BLE001
+                results.append(error)
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        return thread, results
+
+    def test_a_write_under_way_happens_once(self):
+        with self.stack.locked("entities"):
+            thread, results = self.in_background(lambda: self.table.insert(person("p", "r", N=1)))
+            self.stack.wait_for_lock_waiter()
+            self.restart()
+        thread.join(60 * TIMEOUT_FACTOR)
+        self.assertIsInstance(results[0], tavola.WriteResult)
+        self.assertEqual((self.table.count(), self.table.get("p", "r").etag), (1, results[0].etag))
+
+    def test_without_a_request_id_a_lost_answer_is_an_error(self):
+        with self.stack.locked("entities"):
+            thread, results = self.in_background(lambda: self.table.insert(person("p", "r", N=1), request_id=""))
+            self.stack.wait_for_lock_waiter()
+            self.restart()
+            thread.join(60 * TIMEOUT_FACTOR)
+        self.assertIsInstance(results[0], tavola.Unavailable)
+
+    def test_a_query_goes_on_with_its_next_page(self):
+        self.table.load(person("p", f"{n:04}", N=n) for n in range(100))
+        found = []
+        for one in self.table.query(page_size=30):
+            found.append(one["N"])
+            if one["N"] in (10, 70):
+                self.restart()
+        self.assertEqual(found, list(range(100)))
+
+    def test_a_scan_goes_on(self):
+        self.table.load(person("p", f"{n:05}", Text="x" * 10000, N=n) for n in range(1500))
+        found = []
+        for one in self.table.scan():
+            found.append(one["N"])
+            if one["N"] == 500:
+                self.restart()
+        self.assertEqual(found, list(range(1500)))
+
+    def test_a_watch_goes_on(self):
+        watch = self.table.watch()
+        changes = iter(watch)
+        self.table.insert(person("p", "1"))
+        self.assertEqual(next(changes).entity["RowKey"], "1")
+        self.restart()
+        self.table.insert(person("p", "2"))
+        self.assertEqual(next(changes).entity["RowKey"], "2")
+        self.stack.server.stop()
+        self.stack.start_server()
+        self.table.insert(person("p", "3"))
+        self.assertEqual(next(changes).entity["RowKey"], "3")
+        watch.cancel()
+
+    def test_an_import_goes_on(self):
+        def entities():
+            for n in range(6000):
+                if n in (1000, 5000):
+                    self.restart()
+                yield person("p", "bad/row" if n == 5500 else f"{n:05}", N=n)
+
+        done = self.table.load(entities())
+        self.assertEqual((done.committed, self.table.count()), (5999, 5999))
+        self.assertEqual([one.position for one in done.rejected], [5500])
+
+    def test_no_server(self):
+        with tavola.Client("unix:" + self.stack.folder + "/nobody", timeout=1) as client:
+            with self.assertRaises(tavola.Unavailable):
+                client.table("people").count()
+            with self.assertRaises(tavola.Unavailable):
+                list(client.table("people").scan())
+
+
+class Access(unittest.TestCase):
+    """Tokens and signatures that the client signs, with a server that requires them, over TLS."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.stack = Stack(redis=False)
+        cls.addClassCleanup(cls.stack.close)
+        made = run_program("tavola", "account", "create", "acme", settings={"TAVOLA_POSTGRES": cls.stack.postgres})
+        cls.account = tavola.Account("acme", made.stdout.split()[2])
+        authority = Authority(cls.stack.folder, "authority")
+        certificate, key = authority.sign("server")
+        cls.authority = authority.file
+        cls.stack.start_server(wait=False, TAVOLA_AUTHENTICATION="required", TAVOLA_LISTEN="127.0.0.1:0",
+                               TAVOLA_TLS_CERT=certificate, TAVOLA_TLS_KEY=key)
+        cls.address = wait_for("the address", cls.stack.listens_on)
+        cls.client = tavola.Client(cls.address, token=cls.account, tls=cls.authority)
+        cls.addClassCleanup(cls.client.close)
+        cls.client.create_table("people").insert(person("a", "1", N=1))
+
+    def signed(self, **fields):
+        text = self.account.sign(tavola.Signature("people", expiry=dt.datetime.now(UTC) + dt.timedelta(hours=1), **fields))
+        client = tavola.Client(self.address, token=text, tls=self.authority)
+        self.addCleanup(client.close)
+        return client.table("people")
+
+    def test_a_signature_opens_what_it_says(self):
+        table = self.signed(permissions="r", start_partition="a", end_partition="a", protocol="tls")
+        self.assertEqual(table.get("a", "1")["N"], 1)
+        self.assertIsNone(table.find("b", "1"))
+        with self.assertRaises(tavola.PermissionDenied) as caught:
+            table.insert(person("a", "2"))
+        self.assertEqual(caught.exception.reason, "AUTHORIZATION_PERMISSION_MISMATCH")
+        with self.assertRaises(tavola.PermissionDenied):
+            table.client.create_table("other")
+
+    def test_the_command_line_makes_the_same(self):
+        """What `tavola sas create` signs with the same fields at the same time has the same text."""
+        printed = run_program("tavola", *"sas create acme people --permissions rau --expiry 2030-01-31T12:00Z".split(),
+                              *"--start-partition a --end-partition b --end-row 9 --protocol tls".split(),
+                              settings={"TAVOLA_ACCOUNT_KEY": self.account.key}).stdout.strip()
+        shown = run_program("tavola", "sas", "explain", text=printed).stdout
+        issued = dt.datetime.fromisoformat(re.search(r"^issued +(\S+)Z$", shown, re.M)[1]).replace(tzinfo=UTC)
+        signature = tavola.Signature("people", "rau", dt.datetime(2030, 1, 31, 12, tzinfo=UTC), start_partition="a",
+                                     end_partition="b", end_row="9", protocol="tls")
+        ours = self.account.sign(signature, issued=issued)
+        explained = run_program("tavola", "sas", "explain", text=ours, settings={"TAVOLA_ACCOUNT_KEY": self.account.key}).stdout
+        self.assertEqual(explained.splitlines()[:-1], shown.splitlines()[:-1] if "signed" in shown else shown.splitlines())
+        self.assertIn("with the key of TAVOLA_ACCOUNT_KEY", explained)
+
+    def test_wrong_credentials(self):
+        with tavola.Client(self.address, tls=self.authority) as client, self.assertRaises(tavola.Unauthenticated) as caught:
+            client.table("people").count()
+        self.assertEqual(caught.exception.reason, "NO_AUTHENTICATION_INFORMATION")
+        wrong = tavola.Account("acme", "tvk1." + "A" * 43)
+        with tavola.Client(self.address, token=wrong, tls=self.authority) as client:
+            with self.assertRaises(tavola.Unauthenticated) as caught:
+                client.table("people").count()
+        self.assertEqual(caught.exception.reason, "AUTHENTICATION_FAILED")
+        with self.assertRaisesRegex(ValueError, "not a key of an account"):
+            tavola.Account("acme", "secret")
+
+    def test_a_token_does_not_travel_in_plain_text(self):
+        with self.assertRaisesRegex(ValueError, "in plain text"):
+            tavola.Client("db.example:50051", token="tvt1.x")
+        with self.assertRaisesRegex(ValueError, "in plain text"):
+            tavola.Client("localhost.example:50051", token="tvt1.x")
+        for target in ("127.0.0.1:1", "localhost:1", "[::1]:1", "unix:/nobody"):
+            tavola.Client(target, token="tvt1.x").close()
+
+
+class Package(unittest.TestCase):
+    def test_every_reason_has_a_class_of_its_code(self):
+        page = pathlib.Path(SOURCE, "docs/errors.md").read_text(encoding="utf-8")
+        codes = dict(re.findall(r"^\| `([A-Z_]+)` \| ([A-Z_]+) \|", page, re.M))
+        self.assertGreater(len(codes), 50)
+        self.assertLessEqual(set(codes.values()), set(errors.BY_CODE))
+        for reason, kind in errors.BY_REASON.items():
+            self.assertEqual(kind.code, codes.get(reason), reason)
+        self.assertLessEqual(errors.NOTHING_DONE, set(codes))
+
+    def test_it_is_installed_from_its_folder(self):
+        """pip installs it with nothing but Debian's packages, and what is installed needs no source tree."""
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, "-m", "venv", "--without-pip", "--system-site-packages", folder], check=True)
+            subprocess.run([sys.executable, "-m", "pip", "--python", f"{folder}/bin/python", "install", "--quiet", "--no-index",
+                            os.path.join(SOURCE, "clients/python")], check=True, env=program_environment({}))
+            shown = subprocess.run([f"{folder}/bin/python", "-c", "import tavola; print(tavola.__file__, len(tavola.client.METHODS))"],
+                                   cwd="/", env={"PATH": "/nowhere"}, text=True, capture_output=True, check=True).stdout.split()
+        self.assertTrue(shown[0].startswith(folder), shown)
+        self.assertGreater(int(shown[1]), 30)
+
+
+if __name__ == "__main__":
+    unittest.main()
