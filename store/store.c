@@ -183,8 +183,8 @@ static void *release_in_time(void *argument)
     struct store *store = argument;
     int64_t next_tick_us = 0;
 
-    session_connect_early(&store->waits_session);
-
+    if (!store->options.connect_late)
+        session_connect_early(&store->waits_session);
     while (!atomic_load(&store->stopping)) {
         int64_t now_us = clock_monotonic_us();
         bool tick = now_us >= next_tick_us || now_us >= waiters_due_us(&store->waiters);
@@ -254,6 +254,7 @@ static void start_lanes(struct store *store)
         lane.max_waiting = options->max_waiting;
         lane.batch_operations = batch_operations(options, i);
         lane.batch_bytes = (size_t)options->batch_bytes;
+        lane.connect_late = options->connect_late;
         lane.context = i == LANE_WRITE ? (void *)&store->observer : (void *)store;
         store->lanes[i] = lane_start(&lane);
     }

@@ -38,6 +38,7 @@ struct store_options {
     int max_waiting;               /* operations per lane before it refuses */
     int batch_operations;          /* the most operations of one batch, 1..1024 */
     int batch_bytes;               /* the most property bytes of one batch */
+    bool connect_late;             /* true: a thread connects with its first batch, not when it starts */
     struct remembered *remembered; /* borrowed; NULL: restores are not noticed */
     struct quotas quotas;
 

@@ -51,6 +51,7 @@ struct lane_options {
     int max_waiting; /* of one account while no other waits: fair_queue.h */
     int batch_operations;
     size_t batch_bytes;
+    bool connect_late; /* true: a thread connects with its first batch, not when it starts */
     /* Give every operation of the list (linked by next) its outcome, or leave it to pass_on; never call done(). */
     void (*run)(struct session *session, struct operation *batch, void *context);
     void *context;

@@ -65,7 +65,7 @@ enum status fence_close(struct session *session, struct error *err)
                 *err = failure;
             return status;
         }
-        TRY(stalled_sessions_end(pg, STALLED_MS, &ended, err));
+        TRY(stalled_sessions_end(pg, session->stalled_ms, &ended, err));
         if (ended.count > 0)
             continue;
         if (clock_monotonic_us() > deadline_us)

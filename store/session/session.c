@@ -9,6 +9,7 @@
 #include "store/session/audit_row.h"
 #include "store/session/catalogue_load.h"
 #include "store/session/shared_catalogue.h"
+#include "store/session/stalled_sessions.h"
 #include "store/sql.h"
 
 enum { RESOLVE_LIMIT_US = 10000000, RESOLVE_PAUSE_US = 50000, FENCE_LIMIT_US = 10000000 };
@@ -18,6 +19,7 @@ void session_init(struct session *session, const char *conninfo, const char *rol
     *session = (struct session){ 0 };
     session->resolve_limit_us = RESOLVE_LIMIT_US;
     session->fence_limit_us = FENCE_LIMIT_US;
+    session->stalled_ms = STALLED_MS;
     pg_init(&session->pg, conninfo, role);
     arena_init(&session->arena);
 }

@@ -198,7 +198,8 @@ struct store_options plain_options(const char *conninfo)
         .page_threads = 1,
         .max_waiting = 1000,
         .batch_operations = 64,
-        .batch_bytes = 1024 * 1024 };
+        .batch_bytes = 1024 * 1024,
+        .connect_late = true };
 }
 
 void scene_open(struct scene *scene)

@@ -39,7 +39,7 @@ static char template_name[64];
 static bool is_shared;         /* the template: other programs copy it too */
 static int *copies;            /* of the template, from 1; shared with the processes that check forks */
 static char fresh_schema[256]; /* what sql_schema returns for a copy whose schema no test has changed */
-static char *fresh_rows;       /* the statements that insert again what the migrations have inserted */
+static char *reset_rows; /* a statement that gives every table the rows that the migrations have inserted */
 
 static void die(const char *what, const char *detail)
 {
@@ -206,34 +206,40 @@ static const char sql_filled_tables[] =
     " and pg_relation_size(oid) > 0";
 
 static const char sql_sequences[] =
-    "select coalesce(string_agg(format('select setval(%L, %s, %L);', sequencename,"
+    "select coalesce(string_agg(format('perform setval(%L, %s, %L);', sequencename,"
     " coalesce(last_value, start_value), last_value is not null), ' '), '')"
     " from pg_sequences where schemaname = 'public'";
 
-static const char sql_empty[] =
-    "do $$ declare names text; begin"
-    " select string_agg(format('%I', relname), ', ') into names from pg_class where relkind = 'r'"
-    " and relnamespace = 'public'::regnamespace and pg_relation_size(oid) > 0;"
-    " execute 'truncate ' || names || ' cascade'; end $$";
+/* The tables with rows, or with space for them: all that a test can have changed, and those that it has not. */
+static const char sql_begin_reset[] =
+    "do $reset$ declare changed text[]; begin"
+    " select array_agg(relname::text) into changed from pg_class where relkind = 'r'"
+    " and relnamespace = 'public'::regnamespace and pg_relation_size(oid) > 0;";
+
+static const char sql_empty_changed[] = " if changed <> '{}' then execute (select 'truncate ' || "
+                                        "string_agg(quote_ident(name), ', ') || ' cascade'"
+                                        " from unnest(changed) name); end if;";
 
 /*
  * Catalogue rows are never updated in place: a row that a test has changed is younger, or the number of rows differs.
- * Emptying a table changes its row of pg_class, so the names in pg_class are compared.
+ * Emptying a table changes its row of pg_class, so the names in pg_class are compared. The ids of PostgreSQL's own objects are below 16384.
  */
 static const char sql_schema[] =
-    "select concat_ws(' ', (select concat(count(*), '/', max(xmin::text::bigint)) from pg_attribute),"
-    " (select concat(count(*), '/', max(xmin::text::bigint)) from pg_proc),"
+    "select concat_ws(' ', (select concat(count(*), '/', max(xmin::text::bigint)) from pg_attribute"
+    " where attrelid >= 16384),"
+    " (select concat(count(*), '/', max(xmin::text::bigint)) from pg_proc where oid >= 16384),"
     " (select concat(count(*), '/', max(xmin::text::bigint)) from pg_trigger),"
-    " (select concat(count(*), '/', max(xmin::text::bigint)) from pg_constraint),"
-    " (select concat(count(*), '/', max(xmin::text::bigint)) from pg_statistic),"
-    " (select md5(string_agg(relname, ' ' order by oid)) from pg_class),"
+    " (select concat(count(*), '/', max(xmin::text::bigint)) from pg_constraint where oid >= 16384),"
+    " (select concat(count(*), '/', max(xmin::text::bigint)) from pg_statistic where starelid >= 16384),"
+    " (select md5(string_agg(relname, ' ' order by oid)) from pg_class where oid >= 16384),"
     " (select count(*) from pg_db_role_setting where setdatabase ="
     " (select oid from pg_database where datname = current_database())))";
 
 /* The sessions of a killed test may still be connected. */
 static const char sql_end_sessions[] =
-    "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
-    " where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()";
+    "select pg_terminate_backend(pid, 5000) from pg_stat_get_activity(null)"
+    " where datid = (select oid from pg_database where datname = current_database())"
+    " and backend_type = 'client backend' and pid <> pg_backend_pid()";
 
 static PGconn *connect_to(const char *database)
 {
@@ -260,16 +266,41 @@ static char *ask(PGconn *conn, const char *sql)
     return out;
 }
 
-/* One statement that inserts all rows of a table. */
-static char *insert_of(PGconn *conn, const char *table)
+/* A query with the name of a table in place of each %I. */
+static char *ask_of_table(PGconn *conn, const char *query, const char *table)
 {
+    char *name = PQescapeLiteral(conn, table, strlen(table)), *statement, *out;
     char sql[512];
 
-    snprintf(sql, sizeof(sql),
-        "select format('insert into %%I select * from json_populate_recordset(null::%%I, %%L);', '%s', '%s',"
-        " json_agg(t)) from %s t",
-        table, table, table);
-    return ask(conn, sql);
+    snprintf(sql, sizeof(sql), "select format('%s', %s)", query, name);
+    statement = ask(conn, sql);
+    out = ask(conn, statement);
+    PQfreemem(name);
+    free(statement);
+    return out;
+}
+
+/* A table with the same rows in the same order is not changed. */
+static void write_is_changed(FILE *stream, PGconn *conn, const char *table)
+{
+    char *digest = ask_of_table(conn, "select md5(json_agg(t)::text) from %1$I t", table);
+
+    fprintf(stream,
+        " if (select md5(json_agg(t)::text) from %s t) = '%s' then changed := array_remove(changed, '%s');"
+        " elsif not '%s' = any(changed) then changed := changed || text '%s'; end if;",
+        table, digest, table, table, table);
+    free(digest);
+}
+
+static void write_insert(FILE *stream, PGconn *conn, const char *table)
+{
+    char *rows = ask_of_table(conn, "select quote_literal(json_agg(t)) from %1$I t", table);
+
+    fprintf(stream,
+        " if '%s' = any(changed) then insert into %s select * from json_populate_recordset(null::%s, %s);"
+        " end if;",
+        table, table, table, rows);
+    free(rows);
 }
 
 static void note_fresh_database(const char *name)
@@ -278,16 +309,16 @@ static void note_fresh_database(const char *name)
     PGresult *tables = PQexec(conn, sql_filled_tables);
     char *schema = ask(conn, sql_schema), *sequences = ask(conn, sql_sequences);
     size_t size;
-    FILE *stream = open_memstream(&fresh_rows, &size);
+    FILE *stream = open_memstream(&reset_rows, &size);
 
     snprintf(fresh_schema, sizeof(fresh_schema), "%s", schema);
-    for (int i = 0; i < PQntuples(tables); i++) {
-        char *insert = insert_of(conn, PQgetvalue(tables, i, 0));
-
-        fputs(insert, stream);
-        free(insert);
-    }
-    fputs(sequences, stream);
+    fputs(sql_begin_reset, stream);
+    for (int i = 0; i < PQntuples(tables); i++)
+        write_is_changed(stream, conn, PQgetvalue(tables, i, 0));
+    fputs(sql_empty_changed, stream);
+    for (int i = 0; i < PQntuples(tables); i++)
+        write_insert(stream, conn, PQgetvalue(tables, i, 0));
+    fprintf(stream, " %s end $reset$", sequences);
     fclose(stream);
     free(schema);
     free(sequences);
@@ -310,10 +341,8 @@ static bool reset_database(const char *name)
     schema = ask(conn, sql_schema);
     is_fresh = strcmp(schema, fresh_schema) == 0;
     free(schema);
-    if (is_fresh) {
-        free(ask(conn, sql_empty));
-        free(ask(conn, fresh_rows));
-    }
+    if (is_fresh)
+        free(ask(conn, reset_rows));
     PQfinish(is_fresh ? at_hand : conn);
     at_hand = is_fresh ? conn : NULL;
     return is_fresh;

@@ -120,6 +120,7 @@ START_TEST(a_change_ends_what_stands_in_its_way)
 {
     PGconn *stopped = stopped_reader("tavolad write");
 
+    world.writer.stalled_ms = 100;
     call_succeeded(index_created(&world, "ByCity", "People", 0));
     check_has_ended(stopped);
 }
