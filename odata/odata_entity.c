@@ -8,15 +8,33 @@
 #include "api/json/entity_json.h"
 #include "api/json/json_forms.h"
 #include "domain/limits.h"
+#include "domain/reason.h"
 #include "odata/odata_link.h"
 
 /* ---- requests ---- */
 
+/* A key with a forbidden character, in the words of the live service. */
+static enum status refuse_key(struct str body, struct arena *arena, struct error *err)
+{
+    static const char *const names[] = { "PartitionKey", "RowKey" };
+    struct error ignored;
+    struct str value;
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (err->meta_count > 0 && strcmp(err->meta[0].value, names[i]) == 0 &&
+            entity_json_read_member(body, names[i], arena, &value, &ignored) == STATUS_OK)
+            return reason_set(err, REASON_OUT_OF_RANGE_INPUT,
+                "The '%s' parameter of value '%.*s' is out of range.", names[i], STR_ARG(value));
+    return err->status;
+}
+
 enum status odata_entity_read(
     struct str body, const struct entity_key *key, struct arena *arena, struct entity *out, struct error *err)
 {
+    if (!key && entity_json_read(body, arena, out, err) != STATUS_OK)
+        return err->status == STATUS_OUT_OF_RANGE ? refuse_key(body, arena, err) : err->status;
     if (!key)
-        return entity_json_read(body, arena, out, err);
+        return STATUS_OK;
     return entity_json_read_at(body.len > 0 ? body : STR_LITERAL("{}"), key, arena, out, err);
 }
 

@@ -19,6 +19,7 @@
 #include "service/admission/memory_guard.h"
 #include "service/http/http_call.h"
 #include "service/methods.h"
+#include "service/odata/odata_door.h"
 #include "service/probes/listener_probe.h"
 #include "service/probes/metrics.h"
 #include "service/publisher.h"
@@ -37,7 +38,7 @@ enum {
 };
 
 /* The protocols over HTTP, in the order in which they are asked whether a request is theirs; the NULL ends the list. */
-static const struct http_door *const http_doors[] = { NULL };
+static const struct http_door *const http_doors[] = { &odata_door, NULL };
 
 struct server {
     struct service service;
@@ -278,6 +279,7 @@ static enum status start(struct server *server, const struct service_config *con
     server->service.speaks_tls = config->tls_certificate != NULL;
     atomic_init(&server->service.draining, false);
     arena_init(&server->arena);
+    server->service.odata = (struct odata_settings){ config->azure_version, config->azure_request_ids != 0 };
     server->service.doors = http_doors;
     while (http_doors[server->service.door_count])
         server->service.door_count++;

@@ -38,13 +38,22 @@ enum status paging_check_table(const struct call_ctx *ctx, int64_t table_id, str
         "created again");
 }
 
-enum status paging_write(
-    struct call_ctx *ctx, struct buf *reply, uint32_t field, const struct token *token, struct error *err)
+enum status paging_make(struct call_ctx *ctx, const struct token *token, struct str *out, struct error *err)
 {
     struct token_key key;
 
     TRY(store_token_key(ctx->service->store, key.bytes, err));
-    wire_write_bytes(reply, field, token_encode(&key, token, ctx->arena));
+    *out = token_encode(&key, token, ctx->arena);
+    return STATUS_OK;
+}
+
+enum status paging_write(
+    struct call_ctx *ctx, struct buf *reply, uint32_t field, const struct token *token, struct error *err)
+{
+    struct str text;
+
+    TRY(paging_make(ctx, token, &text, err));
+    wire_write_bytes(reply, field, text);
     return STATUS_OK;
 }
 
@@ -66,8 +75,8 @@ enum status paging_read_list(struct call_ctx *ctx, const struct paging_list *lis
     return STATUS_OK;
 }
 
-enum status paging_write_list(struct call_ctx *ctx, struct buf *reply, uint32_t field, const char *list,
-    struct str position, struct error *err)
+enum status paging_make_list(
+    struct call_ctx *ctx, const char *list, struct str position, struct str *out, struct error *err)
 {
     struct token token = {
         .purpose = TOKEN_LIST,
@@ -76,5 +85,15 @@ enum status paging_write_list(struct call_ctx *ctx, struct buf *reply, uint32_t 
         .second = STR_EMPTY,
     };
 
-    return paging_write(ctx, reply, field, &token, err);
+    return paging_make(ctx, &token, out, err);
+}
+
+enum status paging_write_list(struct call_ctx *ctx, struct buf *reply, uint32_t field, const char *list,
+    struct str position, struct error *err)
+{
+    struct str text;
+
+    TRY(paging_make_list(ctx, list, position, &text, err));
+    wire_write_bytes(reply, field, text);
+    return STATUS_OK;
 }

@@ -22,6 +22,10 @@ MUST_USE enum status paging_read(struct call_ctx *ctx, ProtobufCBinaryData text,
  */
 MUST_USE enum status paging_check_table(const struct call_ctx *ctx, int64_t table_id, struct error *err);
 
+/* The text of a page token, in ctx's arena. */
+MUST_USE enum status paging_make(
+    struct call_ctx *ctx, const struct token *token, struct str *out, struct error *err);
+
 /* Append a page token as field `field` of the reply. */
 MUST_USE enum status paging_write(
     struct call_ctx *ctx, struct buf *reply, uint32_t field, const struct token *token, struct error *err);
@@ -36,6 +40,8 @@ struct paging_list {
 /* The same for lists that are ordered by one text: the page begins behind *after, and has up to *limit elements. */
 MUST_USE enum status paging_read_list(struct call_ctx *ctx, const struct paging_list *list, int32_t *limit,
     struct str *after, struct error *err);
+MUST_USE enum status paging_make_list(
+    struct call_ctx *ctx, const char *list, struct str position, struct str *out, struct error *err);
 MUST_USE enum status paging_write_list(struct call_ctx *ctx, struct buf *reply, uint32_t field,
     const char *list, struct str position, struct error *err);
 

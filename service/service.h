@@ -21,8 +21,15 @@
 
 struct http_door;
 
+/* How the Azure Tables door answers. */
+struct odata_settings {
+    const char *version;    /* x-ms-version of replies to requests that name none */
+    bool takes_request_ids; /* a client's x-ms-client-request-id is the request_id of its write */
+};
+
 struct service {
     struct store *store;
+    struct odata_settings odata;
     const struct http_door *const
         *doors; /* of the listener for HTTP, in the order in which they are asked; NULL: none */
     size_t door_count;

@@ -7,10 +7,18 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "odata/odata_format.h"
 #include "service/admission/memory_bound.h"
 
 static const char *const authentications[] = { "required", "none", NULL };
 static const char *const switches[] = { "off", "on", NULL };
+
+static bool is_azure_version(const char *value)
+{
+    struct error ignored;
+
+    return value[0] && odata_format_check_version(str_of(value), &ignored) == STATUS_OK;
+}
 
 /* clang-format off: the failpoints' rows bring their commas along */
 static const struct config_setting settings[] = { {
@@ -29,6 +37,26 @@ static const struct config_setting settings[] = { {
         .accepts = config_is_address,
         .allowed = CONFIG_ADDRESS_ALLOWED,
         .help = "a second address that serves the same methods over HTTP/1.1",
+    },
+    {
+        .name = "TAVOLA_AZURE_VERSION",
+        .type = CONFIG_STRING,
+        .offset = offsetof(struct service_config, azure_version),
+        .fallback = "2019-02-02",
+        .accepts = is_azure_version,
+        .allowed = "a date such as 2019-02-02, not before 2009-07-17",
+        .help = "the version of Azure Tables that replies over HTTP name (x-ms-version) if the request names "
+                "none",
+    },
+    {
+        .name = "TAVOLA_AZURE_REQUEST_IDS",
+        .type = CONFIG_CHOICE,
+        .offset = offsetof(struct service_config, azure_request_ids),
+        .fallback = "off",
+        .choices = switches,
+        .help =
+            "on: x-ms-client-request-id of a write through the Azure Tables door is its request_id, so that "
+            "a write that is sent again is not done again",
     },
     {
         .name = "TAVOLA_HEALTH_LISTEN",
@@ -321,8 +349,7 @@ static const struct config_setting settings[] = { {
         .unit = "s",
         .help = "how long open calls may go on after SIGTERM",
     },
-    LOG_SETTINGS(struct service_config),
-    FAILPOINT_SETTINGS(struct service_config) };
+    LOG_SETTINGS(struct service_config), FAILPOINT_SETTINGS(struct service_config) };
 /* clang-format on */
 
 const struct config_program service_program = {

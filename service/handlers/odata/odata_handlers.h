@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * odata_handlers.h - the methods of the Azure Tables door, one in each file of this folder.
+ */
+#ifndef SERVICE_HANDLERS_ODATA_ODATA_HANDLERS_H
+#define SERVICE_HANDLERS_ODATA_ODATA_HANDLERS_H
+
+#include "service/call.h"
+
+extern const struct method odata_query_tables_method;
+extern const struct method odata_get_table_method;
+extern const struct method odata_create_table_method;
+extern const struct method odata_delete_table_method;
+extern const struct method odata_query_entities_method;
+extern const struct method odata_get_entity_method;
+extern const struct method odata_insert_entity_method;
+extern const struct method odata_replace_entity_method;
+extern const struct method odata_merge_entity_method;
+extern const struct method odata_delete_entity_method;
+extern const struct method odata_unknown_method; /* of requests that are none of these */
+
+#endif
